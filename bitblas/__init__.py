@@ -41,11 +41,42 @@ MAX_SIZE = 1 << 60  # the largest number of rows, columns or positions of an obj
 backend = "bitblas"
 
 __all__ = [
-    "MAX_SIZE", "Graph", "Matrix", "Recorder", "Scalar", "TransposedMatrix", "Vector", "agg", "algorithms",
-    "backend", "binary", "compat", "config", "device", "dtypes", "exceptions", "explain", "indexbinary",
-    "indexunary", "init", "io", "load", "loop", "monoid", "op", "op_from_string", "plots", "reorder", "replace",
-    "select", "semiring", "ss", "trace", "unary", "viz",
-]  # fmt: skip
+    "MAX_SIZE",
+    "Graph",
+    "Matrix",
+    "Recorder",
+    "Scalar",
+    "TransposedMatrix",
+    "Vector",
+    "agg",
+    "algorithms",
+    "backend",
+    "binary",
+    "compat",
+    "config",
+    "device",
+    "dtypes",
+    "exceptions",
+    "explain",
+    "indexbinary",
+    "indexunary",
+    "init",
+    "io",
+    "load",
+    "loop",
+    "monoid",
+    "op",
+    "op_from_string",
+    "plots",
+    "reorder",
+    "replace",
+    "select",
+    "semiring",
+    "ss",
+    "trace",
+    "unary",
+    "viz",
+]
 
 # Operator namespaces are not files; registering them makes `from bitblas.semiring import min_plus` and
 # `import bitblas.binary.numpy` work.

@@ -12,11 +12,29 @@ import warnings
 from semirings.errors import DomainMismatch, GraphblasException, NotImplementedException, UdfParseError
 
 __all__ = [
-    "CaptureError", "ConvergenceWarning", "DeviceError", "DimensionMismatch", "DistributedError", "DomainMismatch",
-    "EmptyObject", "GraphblasException", "IndexOutOfBound", "InsufficientSpace", "InvalidIndex", "InvalidObject",
-    "InvalidValue", "JitError", "NoValue", "NotImplementedException", "NullPointer", "OutOfMemory", "OutputNotEmpty",
-    "Panic", "UdfParseError", "UninitializedObject",
-]  # fmt: skip
+    "CaptureError",
+    "ConvergenceWarning",
+    "DeviceError",
+    "DimensionMismatch",
+    "DistributedError",
+    "DomainMismatch",
+    "EmptyObject",
+    "GraphblasException",
+    "IndexOutOfBound",
+    "InsufficientSpace",
+    "InvalidIndex",
+    "InvalidObject",
+    "InvalidValue",
+    "JitError",
+    "NoValue",
+    "NotImplementedException",
+    "NullPointer",
+    "OutOfMemory",
+    "OutputNotEmpty",
+    "Panic",
+    "UdfParseError",
+    "UninitializedObject",
+]
 
 
 class ConvergenceWarning(UserWarning):

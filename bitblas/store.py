@@ -231,9 +231,13 @@ class MatrixStore:
     deferred = False  # whether computing the structure costs more than reading the entries
 
     def __init__(
-        self, structure: Structure, dtype: DataType, raw: Raw, copies: dict[tuple[str, bool], Raw] | None = None,
+        self,
+        structure: Structure,
+        dtype: DataType,
+        raw: Raw,
+        copies: dict[tuple[str, bool], Raw] | None = None,
         order: Order | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.structure, self.dtype, self.raw, self.order = structure, dtype, raw, order
         if copies is not None:
             self.copies = copies
@@ -338,9 +342,7 @@ class SparseStore(VectorStore):
     index: Any
     listed: Any
 
-    def __init__(
-        self, device: Device, size: int, dtype: DataType, index: Any, listed: Any, order: Any = None
-    ) -> None:  # fmt: skip
+    def __init__(self, device: Device, size: int, dtype: DataType, index: Any, listed: Any, order: Any = None) -> None:
         known = {"device": device, "size": size, "dtype": dtype, "index": index, "listed": listed, "order": order}
         self.__dict__.update(known, count=len(index))
         if isinstance(listed, np.generic):

@@ -42,9 +42,15 @@ def draw(m: Any) -> None:
 
 
 def spy(
-    M: Any, *, centered: bool = False, show: bool = True, figure: Any = None, axes: Any = None, figsize: Any = None,
+    M: Any,
+    *,
+    centered: bool = False,
+    show: bool = True,
+    figure: Any = None,
+    axes: Any = None,
+    figsize: Any = None,
     **kwargs: Any,
-) -> Any:  # fmt: skip
+) -> Any:
     """A matplotlib Figure with a square for each entry of a Matrix.
 
     centered: ticks are at the middle of rows and columns, otherwise at their borders. show: also open a window. figure,
@@ -75,9 +81,14 @@ def spy(
 
 
 def datashade(
-    M: Any, agg: Any = "count", *, width: int | None = None, height: int | None = None, opts_kwargs: Any = None,
+    M: Any,
+    agg: Any = "count",
+    *,
+    width: int | None = None,
+    height: int | None = None,
+    opts_kwargs: Any = None,
     **kwargs: Any,
-) -> Any:  # fmt: skip
+) -> Any:
     """An interactive plot of a Matrix of any size: Datashader aggregates the entries of each pixel by `agg`, such as
     "count", "sum", "mean", "min", "max". A list of them, or a list of lists (rows of plots; None: empty), gives several
     plots with shared axes.
@@ -122,11 +133,28 @@ def _shaded(M: Any, entries: Any, agg: str, width: int | None, opts: Any, how: d
     from bokeh.models import HoverTool
 
     said = {
-        "x": "col", "y": "row", "c": "val", "aggregator": agg, "frame_width": width, "cmap": "fire", "cnorm": "eq_hist",
-        "xlim": (0, M.ncols), "ylim": (0, M.nrows), "rasterize": True, "flip_yaxis": True, "hover": True,
-        "xlabel": "", "ylabel": "", "data_aspect": 1, "x_sampling": 1, "y_sampling": 1, "xaxis": "top",
-        "xformatter": "%d", "yformatter": "%d", "rot": 60,
-    }  # fmt: skip
+        "x": "col",
+        "y": "row",
+        "c": "val",
+        "aggregator": agg,
+        "frame_width": width,
+        "cmap": "fire",
+        "cnorm": "eq_hist",
+        "xlim": (0, M.ncols),
+        "ylim": (0, M.nrows),
+        "rasterize": True,
+        "flip_yaxis": True,
+        "hover": True,
+        "xlabel": "",
+        "ylabel": "",
+        "data_aspect": 1,
+        "x_sampling": 1,
+        "y_sampling": 1,
+        "xaxis": "top",
+        "xformatter": "%d",
+        "yformatter": "%d",
+        "rot": 60,
+    }
     tips = [("row", "$y{i}"), ("col", "$x{i}"), (agg, "@image")]  # integers
     hover = HoverTool(tooltips=tips, formatters={"@col": "printf", "@row": "printf"})
     return entries.hvplot.scatter(**(said | how)).opts(**({"bgcolor": "black", "tools": [hover]} | (opts or {})))

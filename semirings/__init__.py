@@ -8,7 +8,25 @@ from .operators import BinaryOp, IndexBinaryOp, IndexUnaryOp, Operator, Paramete
 from .typed import Typed
 
 __all__ = [
-    "BinaryOp", "DataType", "IndexBinaryOp", "IndexUnaryOp", "Monoid", "Operator", "Parameterized", "SelectOp",
-    "Semiring", "Typed", "UnaryOp", "binary", "dtypes", "indexbinary", "indexunary", "monoid", "op", "pickling",
-    "select", "semiring", "unary",
-]  # fmt: skip
+    "BinaryOp",
+    "DataType",
+    "IndexBinaryOp",
+    "IndexUnaryOp",
+    "Monoid",
+    "Operator",
+    "Parameterized",
+    "SelectOp",
+    "Semiring",
+    "Typed",
+    "UnaryOp",
+    "binary",
+    "dtypes",
+    "indexbinary",
+    "indexunary",
+    "monoid",
+    "op",
+    "pickling",
+    "select",
+    "semiring",
+    "unary",
+]

@@ -84,9 +84,14 @@ def _of_all(name: str, spaces: Sequence[Namespace]) -> Namespace:
 op = cast("OpNames", _of_all("op", (unary, binary, monoid, semiring)))
 op_numpy = _of_all("op.numpy", (numpy_names.unary, numpy_names.binary, numpy_names.monoid, numpy_names.semiring))
 SPACES: dict[str, Namespace] = {
-    "unary": unary, "binary": binary, "indexunary": indexunary, "select": select, "monoid": monoid,
-    "semiring": semiring, "indexbinary": indexbinary,
-}  # fmt: skip
+    "unary": unary,
+    "binary": binary,
+    "indexunary": indexunary,
+    "select": select,
+    "monoid": monoid,
+    "semiring": semiring,
+    "indexbinary": indexbinary,
+}
 
 for _family in ORDER:
     SPACES[_family]._help(from_string=partial(from_string, _family, spaces=SPACES))

@@ -23,9 +23,14 @@ from .typed import Typed
 from .udf import Call, UserRule
 
 FAMILIES = {
-    "unary": UnaryOp, "binary": BinaryOp, "indexunary": IndexUnaryOp, "select": SelectOp, "monoid": Monoid,
-    "semiring": Semiring, "indexbinary": IndexBinaryOp,
-}  # fmt: skip
+    "unary": UnaryOp,
+    "binary": BinaryOp,
+    "indexunary": IndexUnaryOp,
+    "select": SelectOp,
+    "monoid": Monoid,
+    "semiring": Semiring,
+    "indexbinary": IndexBinaryOp,
+}
 
 
 def find(family: str, name: str) -> Any:

@@ -20,12 +20,18 @@ from .typed import Typed
 from .udf import Call, UserRule, check
 
 _CLASSES: dict[str, type[Operator]] = {
-    "unary": UnaryOp, "binary": BinaryOp, "indexunary": IndexUnaryOp, "select": SelectOp,
-}  # fmt: skip
+    "unary": UnaryOp,
+    "binary": BinaryOp,
+    "indexunary": IndexUnaryOp,
+    "select": SelectOp,
+}
 _NAMES = {
-    "unary": ("x",), "binary": ("x", "y"), "indexunary": ("x", "ix", "jx", "t"), "select": ("x", "ix", "jx", "t"),
+    "unary": ("x",),
+    "binary": ("x", "y"),
+    "indexunary": ("x", "ix", "jx", "t"),
+    "select": ("x", "ix", "jx", "t"),
     "indexbinary": ("x", "ix", "jx", "y", "iy", "jy", "theta"),
-}  # fmt: skip
+}
 
 
 def build(family: str, function: Any, name: str | None = None, *, narrow: bool = True, is_udt: bool = False) -> Any:
@@ -50,9 +56,8 @@ def _arguments(family: str, function: Any) -> tuple[str, ...]:
 
 
 def _made(
-    kind: type[Operator], function: Any, name: str | None, names: tuple[str, ...], narrow: bool,
-    is_udt: bool = False,
-) -> Any:  # fmt: skip
+    kind: type[Operator], function: Any, name: str | None, names: tuple[str, ...], narrow: bool, is_udt: bool = False
+) -> Any:
     call = Call(function, names)
     rule = UserRule(call, narrow)
     if not is_udt:

@@ -38,11 +38,13 @@ DIVISION = {  # floating, signed, unsigned
     operator.mod: ("real_modulus", "modulus", "unsigned_modulus"),
 }
 COMPARE = {
-    operator.lt: ("<", "less_than({0}, {1})"), operator.gt: (">", "less_than({1}, {0})"),
-    operator.le: ("<=", "!less_than({1}, {0})"), operator.ge: (">=", "!less_than({0}, {1})"),
+    operator.lt: ("<", "less_than({0}, {1})"),
+    operator.gt: (">", "less_than({1}, {0})"),
+    operator.le: ("<=", "!less_than({1}, {0})"),
+    operator.ge: (">=", "!less_than({0}, {1})"),
     operator.eq: ("==", "!less_than({0}, {1}) && !less_than({1}, {0})"),
     operator.ne: ("!=", "less_than({0}, {1}) || less_than({1}, {0})"),
-}  # fmt: skip
+}
 
 SAME = "acos acosh asin asinh atan atanh cos cosh erf erfc exp expm1 lgamma log log10 log1p log2 sin sinh sqrt tan tanh"
 # Functions of math and numpy -> C++, computed in the widest floating-point type of arguments and result.
@@ -57,17 +59,25 @@ REAL |= {
 REAL |= {("numpy", f"arc{n}"): f"a{n}" for n in "cos cosh sin sinh tan tanh tan2".split()}
 # Functions of any type -> C++, computed in the result type.
 ANY = {("numpy", n): n for n in ("maximum", "minimum")} | {
-    ("builtins", "abs"): "absolute", ("numpy", "absolute"): "absolute", ("builtins", "max"): "first_max",
-    ("builtins", "min"): "first_min", ("numpy", "fmax"): "greatest", ("numpy", "fmin"): "least",
-    ("numpy", "negative"): "negative", ("numpy", "positive"): "",
-}  # fmt: skip
+    ("builtins", "abs"): "absolute",
+    ("numpy", "absolute"): "absolute",
+    ("builtins", "max"): "first_max",
+    ("builtins", "min"): "first_min",
+    ("numpy", "fmax"): "greatest",
+    ("numpy", "fmin"): "least",
+    ("numpy", "negative"): "negative",
+    ("numpy", "positive"): "",
+}
 CALLS = sorted(f"{module}.{name}" for module, name in (*REAL, *ANY))
 
 # Numba's names of unsupported constructs -> Python's.
 WORDS = {
-    "build_list": "a list", "build_set": "a set", "build_map": "a dict",
-    "setattr": "setting a field", "staticraise": "raise",
-}  # fmt: skip
+    "build_list": "a list",
+    "build_set": "a set",
+    "build_map": "a dict",
+    "setattr": "setting a field",
+    "staticraise": "raise",
+}
 
 
 # ---- CUDA C++ translation of record fields, tuples and sub-arrays.

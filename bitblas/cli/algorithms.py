@@ -192,9 +192,23 @@ def words(summary: Summary) -> str:
 EXAMPLE = 'For example: bitblas several graph.mtx "bfs --source 3 --out levels.tsv" "pagerank --top 5" triangles'
 # Options given once for all commands; the quoted commands have only their own options.
 FILE_OPTIONS = (
-    "input_format", "dup_op", "undirected", "base", "header", "labels", "no_weights", "size", "device", "format",
-    "tile", "json", "delimiter", "columns", "decimal", "dtype",
-)  # fmt: skip
+    "input_format",
+    "dup_op",
+    "undirected",
+    "base",
+    "header",
+    "labels",
+    "no_weights",
+    "size",
+    "device",
+    "format",
+    "tile",
+    "json",
+    "delimiter",
+    "columns",
+    "decimal",
+    "dtype",
+)
 
 
 def several(args: argparse.Namespace) -> None:

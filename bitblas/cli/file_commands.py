@@ -184,9 +184,11 @@ def _machine(args: argparse.Namespace) -> None:
     from ..compare.comparison import cpu_threads
 
     found = {
-        "version": gb.__version__, "devices": gb.device.available(), "device": gb.config.device,
+        "version": gb.__version__,
+        "devices": gb.device.available(),
+        "device": gb.config.device,
         "threads": cpu_threads(),
-    }  # fmt: skip
+    }
     try:
         found["cuda"] = gb.device.get("cuda").described()
     except DeviceError as error:
@@ -268,10 +270,11 @@ def convert(args: argparse.Namespace) -> None:
         "parquet": {},
         "bitblas": {"format": args.format, "tile": args.tile, "packed": args.packed or None},
         "edges": {
-            "base": args.output_base, "header": args.output_header or None,
+            "base": args.output_base,
+            "header": args.output_header or None,
             "directed": False if args.output_undirected else None,
         },
-    }  # fmt: skip
+    }
     given = {name: {k: v for k, v in group.items() if v is not None} for name, group in groups.items()}
     own = given.pop("edges" if kind in TEXTS else kind)
     if any(given.values()):
@@ -292,9 +295,10 @@ def convert(args: argparse.Namespace) -> None:
     note = "; the names of the vertices are left out, because this format has none" if dropped else ""
     note += "".join(f"; {as_options(lost)} are left out" for lost in lost_vertices(graph, kind))
     output.tell(
-        args, {**made, "seconds": taken.seconds, "compile_seconds": taken.compiling},
+        args,
+        {**made, "seconds": taken.seconds, "compile_seconds": taken.compiling},
         f"{args.out}: {A.nrows} x {A.ncols}, {A.nvals} entries,{size} in {taken}{note}",
-    )  # fmt: skip
+    )
 
 
 # ---- spy ----

@@ -44,9 +44,18 @@ def check_tile(format: str | None, tile: int | None) -> None:
 
 # Names of options in other programs.
 ELSEWHERE = {
-    "source": "center", "sep": "delimiter", "separator": "delimiter", "limit": "top", "head": "top", "n": "top",
-    "output": "out", "o": "out", "sort": "top", "names": "labels", "input": "input-format",
-}  # fmt: skip
+    "source": "center",
+    "sep": "delimiter",
+    "separator": "delimiter",
+    "limit": "top",
+    "head": "top",
+    "n": "top",
+    "output": "out",
+    "o": "out",
+    "sort": "top",
+    "names": "labels",
+    "input": "input-format",
+}
 
 
 def meant(word: str, known: Iterable[str]) -> str:
@@ -87,13 +96,17 @@ def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
     given = {
         name: value
         for name, value in (
-            ("base", args.base), ("size", args.size), ("header", args.header),
-            ("labels", args.labels or None), ("weights", False if args.no_weights else None),
-            ("columns", _columns(args.columns)), ("decimal", args.decimal),
+            ("base", args.base),
+            ("size", args.size),
+            ("header", args.header),
+            ("labels", args.labels or None),
+            ("weights", False if args.no_weights else None),
+            ("columns", _columns(args.columns)),
+            ("decimal", args.decimal),
             ("delimiter", MARKS.get(args.delimiter, args.delimiter)),
         )
         if value is not None
-    }  # fmt: skip
+    }
     if kind in TEXTS or (kind == "parquet" and given.keys() <= OF_TABLES):
         options |= given
     elif given:
@@ -186,6 +199,10 @@ def undirected(A: Any, args: argparse.Namespace) -> Any:
 def facts(A: Any) -> dict[str, Any]:
     """The facts about the matrix that every JSON result contains."""
     return {
-        "nrows": A.nrows, "ncols": A.ncols, "nvals": A.nvals, "dtype": str(A.dtype), "device": A.device.name,
+        "nrows": A.nrows,
+        "ncols": A.ncols,
+        "nvals": A.nvals,
+        "dtype": str(A.dtype),
+        "device": A.device.name,
         "bytes": int(A.memory().total),
-    }  # fmt: skip
+    }

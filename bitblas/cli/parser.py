@@ -165,9 +165,11 @@ def _input(top: argparse.ArgumentParser, count: str | None = None) -> None:
     p.add_argument("--dup-op", metavar="OP", help="combine duplicate entries by: plus, min, max, first, ...")
     ways = p.add_mutually_exclusive_group()
     ways.add_argument(
-        "--undirected", action="store_true", default=None,
+        "--undirected",
+        action="store_true",
+        default=None,
         help="edges go both ways; of two different values the smaller is kept",
-    )  # fmt: skip
+    )
     ways.add_argument(
         "--directed",
         action="store_false",

@@ -50,9 +50,7 @@ def positive_weights(rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> 
     return np.where(values > 0, values, values.dtype.type(1))
 
 
-def symmetrised(
-    rows: np.ndarray, cols: np.ndarray, n: int, *, loops: bool = False
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+def symmetrised(rows: np.ndarray, cols: np.ndarray, n: int, *, loops: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """The edges in both directions, each once, sorted; self loops only if loops=True."""
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
     if not loops:

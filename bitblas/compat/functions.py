@@ -13,9 +13,13 @@ from ..core.statement.infix import Delayed
 
 UNKNOWN_OPCLASS = "UnknownOpClass"
 KINDS = {
-    "unary": UnaryOp, "binary": BinaryOp, "indexunary": IndexUnaryOp, "select": SelectOp, "monoid": Monoid,
+    "unary": UnaryOp,
+    "binary": BinaryOp,
+    "indexunary": IndexUnaryOp,
+    "select": SelectOp,
+    "monoid": Monoid,
     "semiring": Semiring,
-}  # fmt: skip
+}
 
 
 def output_type(value: Any) -> type:

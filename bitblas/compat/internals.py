@@ -58,11 +58,13 @@ def _operators() -> dict[str, dict[str, Any]]:
     # typed operators share one class, and parameterized ones another
     inside = {
         family: {
-            kind.__name__: kind, f"Parameterized{kind.__name__}": Parameterized,
-            f"TypedBuiltin{kind.__name__}": Typed, f"TypedUser{kind.__name__}": Typed,
+            kind.__name__: kind,
+            f"Parameterized{kind.__name__}": Parameterized,
+            f"TypedBuiltin{kind.__name__}": Typed,
+            f"TypedUser{kind.__name__}": Typed,
         }
         for family, kind in functions.KINDS.items()
-    }  # fmt: skip
+    }
     inside["agg"] = {"Aggregator": Aggregator, "TypedAggregator": TypedAggregator}
     inside["base"] = {"OpBase": Operator, "TypedOpBase": Typed, "ParameterizedUdf": Parameterized, "OpPath": Namespace}
     read = {f"{name}_from_string": getattr(gb, name).from_string for name in (*SPACES[1:], "op")}
@@ -95,8 +97,12 @@ def modules() -> dict[str, dict[str, Any]]:
     """Module name below `graphblas` -> its content; parents precede their submodules."""
     kinds = {"DataType": dtypes.DataType, "lookup_dtype": dtypes.lookup_dtype, "unify": dtypes.unify}
     registering = {name: getattr(dtypes, name) for name in ("register_anonymous", "register_new")}
-    return {
-        "core": {"_supports_udfs": True},
-        "core.dtypes": _types() | kinds | registering | {"_supports_complex": dtypes._supports_complex},
-        "core.utils": _named("ensure_type", "output_type") | {"lookup_dtype": dtypes.lookup_dtype},
-    } | _statements() | _operators()  # fmt: skip
+    return (
+        {
+            "core": {"_supports_udfs": True},
+            "core.dtypes": _types() | kinds | registering | {"_supports_complex": dtypes._supports_complex},
+            "core.utils": _named("ensure_type", "output_type") | {"lookup_dtype": dtypes.lookup_dtype},
+        }
+        | _statements()
+        | _operators()
+    )

@@ -179,11 +179,18 @@ class Aggregator:
     counts: bool
 
     def __init__(
-        self, name: str, result_type: ResultType | None = None, recipe: Recipe | None = None,
-        monoid: Monoid | None = None, scalar: bool = True, counts: bool = False, *,
-        composite: Sequence[Aggregator] | None = None, finalize: Callable[..., Any] | None = None,
+        self,
+        name: str,
+        result_type: ResultType | None = None,
+        recipe: Recipe | None = None,
+        monoid: Monoid | None = None,
+        scalar: bool = True,
+        counts: bool = False,
+        *,
+        composite: Sequence[Aggregator] | None = None,
+        finalize: Callable[..., Any] | None = None,
         types: Sequence[Aggregator] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if result_type is None or recipe is None:
             parts = tuple(composite or ())
             known = [*parts, *(types or ())]
@@ -350,9 +357,16 @@ def _of_monoid(name: str, m: Any) -> Aggregator:
 
 
 _MONOIDS = {
-    "sum": "plus", "prod": "times", "all": "land", "any": "lor", "min": "min", "max": "max", "any_value": "any",
-    "bitwise_all": "band", "bitwise_any": "bor",
-}  # fmt: skip
+    "sum": "plus",
+    "prod": "times",
+    "all": "land",
+    "any": "lor",
+    "min": "min",
+    "max": "max",
+    "any_value": "any",
+    "bitwise_all": "band",
+    "bitwise_any": "bor",
+}
 
 AGGREGATORS = {name: _of_monoid(name, getattr(monoid, m)) for name, m in _MONOIDS.items() if m in monoid} | {
     a.name: a

@@ -36,9 +36,13 @@ _FAMILIES: dict[str, tuple[type, ...]] = {
     "select": (SelectOp, IndexUnaryOp),
 }
 _EXPECTED = {
-    "unary": "UnaryOp", "binary": "BinaryOp or Monoid", "monoid": "Monoid (or a BinaryOp that has one)",
-    "semiring": "Semiring", "indexunary": "IndexUnaryOp", "select": "SelectOp",
-}  # fmt: skip
+    "unary": "UnaryOp",
+    "binary": "BinaryOp or Monoid",
+    "monoid": "Monoid (or a BinaryOp that has one)",
+    "semiring": "Semiring",
+    "indexunary": "IndexUnaryOp",
+    "select": "SelectOp",
+}
 _BUILTINS: dict[Any, Any] = {abs: unary.abs, min: binary.min, max: binary.max}
 
 # (id of the operator, kind, ids of the types) -> (the operator, kept alive so that its id stays unique; the typed one)

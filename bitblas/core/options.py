@@ -45,9 +45,14 @@ def check_storage_options(format: str | None, tile: int | None, packed: bool | N
 
 # Name -> the allowed values; none are listed if any number or text is allowed.
 KNOWN: dict[str, tuple[Any, ...]] = {
-    "nthreads": (), "chunk": (), "axb_method": ("default", "gustavson", "dot", "hash", "saxpy"), "sort": (False, True),
-    "secure_import": (False, True), "compression": (), "compression_level": (),
-}  # fmt: skip
+    "nthreads": (),
+    "chunk": (),
+    "axb_method": ("default", "gustavson", "dot", "hash", "saxpy"),
+    "sort": (False, True),
+    "secure_import": (False, True),
+    "compression": (),
+    "compression_level": (),
+}
 
 
 def check_wait(how: str) -> None:

@@ -23,9 +23,20 @@ from .threads import Bounds
 from .tracing import Run, Trace
 
 __all__ = [
-    "Bounds", "Cluster", "Cpu", "Cuda", "Device", "Run", "Trace", "activate", "available", "default", "dummy",
-    "get", "register",
-]  # fmt: skip
+    "Bounds",
+    "Cluster",
+    "Cpu",
+    "Cuda",
+    "Device",
+    "Run",
+    "Trace",
+    "activate",
+    "available",
+    "default",
+    "dummy",
+    "get",
+    "register",
+]
 
 _makers: dict[str, Callable[[], Device]] = {"cpu": Cpu}
 _devices: dict[str, Device] = {}

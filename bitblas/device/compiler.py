@@ -47,10 +47,19 @@ class KernelCompiler(compiler.CompilerBase):
         u, t = untyped_passes, typed_passes
         passes = UncheckedPasses("kernel")
         for kind in (
-            u.TranslateByteCode, u.FixupArgs, u.IRProcessing, u.RewriteSemanticConstants, u.GenericRewrites,
-            u.InlineInlinables, u.DeadBranchPrune, u.ReconstructSSA, t.NopythonTypeInference, t.PreLowerStripPhis,
-            *((t.IRLegalization,) if self.state.flags.nrt else ()), t.NativeLowering,
-        ):  # fmt: skip
+            u.TranslateByteCode,
+            u.FixupArgs,
+            u.IRProcessing,
+            u.RewriteSemanticConstants,
+            u.GenericRewrites,
+            u.InlineInlinables,
+            u.DeadBranchPrune,
+            u.ReconstructSSA,
+            t.NopythonTypeInference,
+            t.PreLowerStripPhis,
+            *((t.IRLegalization,) if self.state.flags.nrt else ()),
+            t.NativeLowering,
+        ):
             passes.add_pass(kind, kind.__name__)
         passes.finalize()
         return [passes]

@@ -95,8 +95,11 @@ class Cuda(Device):
             )
         self.arch = f"sm_{major}{minor}"
         self.errors = (
-            MemoryError, runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError, cupy.cuda.memory.OutOfMemoryError,
-        )  # fmt: skip
+            MemoryError,
+            runtime.CUDARuntimeError,
+            cupy.cuda.driver.CUDADriverError,
+            cupy.cuda.memory.OutOfMemoryError,
+        )
 
     def check(self) -> None:
         """DeviceError if this process has lost the GPU."""

@@ -49,9 +49,15 @@ def attributes(
 
 
 def _walked(
-    top: Mapping[Any, Any], depth: int, what: int, found: np.ndarray, count: int, kept: np.ndarray | None = None,
-    name: Any = None, default: Any = None,
-) -> bool:  # fmt: skip
+    top: Mapping[Any, Any],
+    depth: int,
+    what: int,
+    found: np.ndarray,
+    count: int,
+    kept: np.ndarray | None = None,
+    name: Any = None,
+    default: Any = None,
+) -> bool:
     """Whether all entries were read."""
     state = np.zeros(11 + WAIT, np.int64)
     mask = 0 if kept is None else kept.ctypes.data

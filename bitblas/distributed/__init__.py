@@ -24,10 +24,30 @@ from .start import current, init
 from .vector import Vector
 
 __all__ = [
-    "Group", "Matrix", "Scalar", "TransposedMatrix", "Vector", "agg", "algorithms", "binary", "config", "current",
-    "dtypes", "exceptions", "explain", "indexbinary", "indexunary", "init", "monoid", "op", "read", "replace", "select",
-    "semiring", "unary",
-]  # fmt: skip
+    "Group",
+    "Matrix",
+    "Scalar",
+    "TransposedMatrix",
+    "Vector",
+    "agg",
+    "algorithms",
+    "binary",
+    "config",
+    "current",
+    "dtypes",
+    "exceptions",
+    "explain",
+    "indexbinary",
+    "indexunary",
+    "init",
+    "monoid",
+    "op",
+    "read",
+    "replace",
+    "select",
+    "semiring",
+    "unary",
+]
 
 
 def __getattr__(name: str) -> Any:

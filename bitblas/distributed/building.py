@@ -30,10 +30,21 @@ class MatrixBuild:
 
     @classmethod
     def from_coo(
-        cls, rows: Any, columns: Any, values: Any = 1.0, dtype: Any = None, *, nrows: Any = None, ncols: Any = None,
-        dup_op: Any = None, name: str | None = None, share: bool = False, symmetric: bool = False, device: Any = None,
+        cls,
+        rows: Any,
+        columns: Any,
+        values: Any = 1.0,
+        dtype: Any = None,
+        *,
+        nrows: Any = None,
+        ncols: Any = None,
+        dup_op: Any = None,
+        name: str | None = None,
+        share: bool = False,
+        symmetric: bool = False,
+        device: Any = None,
         **layout: Any,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         """As `bitblas.Matrix.from_coo`. Every rank passes the same arrays; with `share`, each passes its part of the
         entries, in any rows, which are then sent to their owners. Sizes that are not given are derived from all
         parts."""
@@ -62,15 +73,26 @@ class MatrixBuild:
             i, j, array = i[keep], j[keep], array if isinstance(array, np.generic) else array[keep]
         make = lambda: Whole.from_coo(
             i - s.low, j, array, kind, nrows=s.mine, ncols=ncols, dup_op=dup_op, device=d, **layout
-        )  # fmt: skip
+        )
         part = group.all_or_none("Matrix.from_coo", make, alike=not share)
         return cls._checked(cls._of(part, s, name), symmetric)
 
     @classmethod
     def from_chunks(
-        cls, chunks: Any, value: Any = True, dtype: Any = None, *, nrows: Any, ncols: Any, dup_op: Any = None,
-        name: str | None = None, share: bool = False, symmetric: bool = False, device: Any = None, **layout: Any,
-    ) -> Any:  # fmt: skip
+        cls,
+        chunks: Any,
+        value: Any = True,
+        dtype: Any = None,
+        *,
+        nrows: Any,
+        ncols: Any,
+        dup_op: Any = None,
+        name: str | None = None,
+        share: bool = False,
+        symmetric: bool = False,
+        device: Any = None,
+        **layout: Any,
+    ) -> Any:
         """As `bitblas.Matrix.from_chunks`, from a list or a function that returns a new iterator each time: chunks are
         read three times, first to count the entries of rows. Every rank passes the same chunks; with `share`, each
         passes its own."""
@@ -80,9 +102,15 @@ class MatrixBuild:
         s = _dealt_shares(nrows, (index_array(d, chunk[0], "rows") for chunk in again()), share)
         passes = RedistributedChunks(again, s, ncols) if share and group.size > 1 else None
         make = lambda: Whole.from_chunks(
-            (lambda: _mine(again(), s)) if passes is None else passes, value, dtype, nrows=s.mine, ncols=ncols,
-            dup_op=dup_op, device=d, **layout
-        )  # fmt: skip
+            (lambda: _mine(again(), s)) if passes is None else passes,
+            value,
+            dtype,
+            nrows=s.mine,
+            ncols=ncols,
+            dup_op=dup_op,
+            device=d,
+            **layout,
+        )
         part = group.all_or_none("Matrix.from_chunks", make, alike=True) if passes is None else passes.build(make)
         return cls._checked(cls._of(part, s, name), symmetric)
 

@@ -357,9 +357,7 @@ def gathered_matrix(part: Matrix, shares: Shares) -> Matrix:
     check_exchangeable(part.dtype)
     i, j, x = part.to_coo()
     rows, columns, values = concatenated([i.astype(np.int64) + shares.low, j.astype(np.int64), x])
-    return Matrix.from_coo(
-        rows, columns, values, part.dtype, nrows=shares.size, ncols=part.ncols, device=part.device
-    )  # fmt: skip
+    return Matrix.from_coo(rows, columns, values, part.dtype, nrows=shares.size, ncols=part.ncols, device=part.device)
 
 
 # ---- Remote gather: copy a whole distributed vector to every rank, updating an earlier copy; or fetch selected

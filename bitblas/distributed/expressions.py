@@ -28,9 +28,14 @@ class DistributedExpression(Expression):
     __slots__ = ("local", "ndim", "shape")
 
     def __init__(
-        self, shape: tuple[int, ...], method: str, args: tuple[Any, ...], op: Typed | None, local: Callable[[], Any],
+        self,
+        shape: tuple[int, ...],
+        method: str,
+        args: tuple[Any, ...],
+        op: Typed | None,
+        local: Callable[[], Any],
         dtype: DataType | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(method, args, op, local, dtype)
         self.shape, self.ndim, self.local = shape, len(shape), local
 

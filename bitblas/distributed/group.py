@@ -163,7 +163,7 @@ class Group(ABC):
 
     def raise_remote_failures(
         self, what: str, numbers: np.ndarray, error: Exception | None = None, *, alike: bool = False
-    ) -> None:  # fmt: skip
+    ) -> None:
         """If ranks have sent FAILED, exchange their errors, and raise that of the first failed rank unless this rank
         has an error of its own."""
         failed = np.flatnonzero(numbers == FAILED)

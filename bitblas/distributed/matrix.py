@@ -195,9 +195,15 @@ class Matrix(Distributed, MatrixRead, MatrixBuild, MatrixFiles):
     _known: dict[Any, Any]  # facts derived from the contents, with the same keys on all ranks
 
     def __init__(
-        self, dtype: Any = FP64, nrows: Any = 0, ncols: Any = 0, *, name: str | None = None, device: Any = None,
+        self,
+        dtype: Any = FP64,
+        nrows: Any = 0,
+        ncols: Any = 0,
+        *,
+        name: str | None = None,
+        device: Any = None,
         **layout: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.shares = shares.of(check_size("nrows", nrows))
         self._part = Whole(dtype, self.shares.mine, ncols, name=name, device=rank_device(device), **layout)
         self.name, self._known, self._known_facts, self._sent = self._part.name, {}, None, None

@@ -93,7 +93,7 @@ class NcclGroup(Group):
 
     def _exchange(
         self, size: int, source: Callable[[int], int], sent: list[int], out: Any, received: list[int], stream: Any
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Send elements to each rank from an address, and receive elements from each; zero counts are skipped. A rank's
         own elements are copied: NCCL would copy them concurrently with the others, but with fewer blocks."""
         to = out.data.ptr

@@ -31,9 +31,15 @@ from .start import current
 
 # For an operator's text, the sign of LOW that turns a thunk t on the whole into the thunk on a share: t + LOW, t - LOW.
 SHIFTS = {
-    "plus(ix, t)": 1, "ix > t": -1, "ix <= t": -1, "minus(jx - ix, t)": 1, "jx - ix == t": 1, "jx - ix != t": 1,
-    "jx - ix <= t": 1, "jx - ix >= t": 1,
-}  # fmt: skip
+    "plus(ix, t)": 1,
+    "ix > t": -1,
+    "ix <= t": -1,
+    "minus(jx - ix, t)": 1,
+    "jx - ix == t": 1,
+    "jx - ix != t": 1,
+    "jx - ix <= t": 1,
+    "jx - ix >= t": 1,
+}
 LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1  # range of thunks
 
 

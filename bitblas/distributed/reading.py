@@ -49,9 +49,7 @@ def is_table(source: Any) -> bool:
     return any(path.glob("*.parquet")) if path.is_dir() else path.suffix.lower() == ".parquet"
 
 
-def read_rows(
-    source: Any, share: bool, names: tuple[str, str, str | None], size: int | None
-) -> tuple[Ends, int]:  # fmt: skip
+def read_rows(source: Any, share: bool, names: tuple[str, str, str | None], size: int | None) -> tuple[Ends, int]:
     """Rows, columns and values (None without a weight) of this rank's share of the edges, or of all edges, and the
     number of vertices. names: the columns of the two ends and of the weight."""
     columns = [name for name in names if name is not None]
@@ -238,10 +236,19 @@ def read(path: Any, /, *, share: bool = True, file_format: str | None = None, **
 
 
 def _table(
-    path: Any, share: bool, *, dup_op: Any = None, dtype: Any = None, name: str | None = None, source: str = "source",
-    target: str = "target", weight: str | None = None, size: int | None = None, directed: bool | None = None,
+    path: Any,
+    share: bool,
+    *,
+    dup_op: Any = None,
+    dtype: Any = None,
+    name: str | None = None,
+    source: str = "source",
+    target: str = "target",
+    weight: str | None = None,
+    size: int | None = None,
+    directed: bool | None = None,
     **layout: Any,
-) -> Matrix:  # fmt: skip
+) -> Matrix:
     ends, n = read_rows(path, share, (source, target, weight), size)
     return _edges_of(path, [ends], directed, n, dup_op, dtype, name, layout, share=share)
 
@@ -276,14 +283,29 @@ class _Nothing(MatrixMarketChunks):
 
 
 def _edges(
-    source: Any, *, delimiter: str | None = None, decimal: str = ".", header: bool | None = None,
-    weights: bool | None = None, base: int | None = None, directed: bool | None = None, size: int | None = None,
-    dup_op: Any = None, dtype: Any = None, name: str | None = None, **layout: Any,
-) -> Matrix:  # fmt: skip
+    source: Any,
+    *,
+    delimiter: str | None = None,
+    decimal: str = ".",
+    header: bool | None = None,
+    weights: bool | None = None,
+    base: int | None = None,
+    directed: bool | None = None,
+    size: int | None = None,
+    dup_op: Any = None,
+    dtype: Any = None,
+    name: str | None = None,
+    **layout: Any,
+) -> Matrix:
     asked = EdgeListOptions(
-        delimiter_of(source, delimiter), header, None, weights, decimal=check_decimal(decimal),
-        rounded=is_rounded(dtype), whole=is_whole(dtype),
-    )  # fmt: skip
+        delimiter_of(source, delimiter),
+        header,
+        None,
+        weights,
+        decimal=check_decimal(decimal),
+        rounded=is_rounded(dtype),
+        whole=is_whole(dtype),
+    )
     group = current()
 
     def probed() -> Any:
@@ -326,9 +348,18 @@ def _edges(
 
 
 def _edges_of(
-    source: Any, found: list[Any], directed: bool | None, n: int, dup_op: Any, dtype: Any, name: str | None,
-    layout: dict[str, Any], *, share: bool = True, seen: WeightType | None = None,
-) -> Matrix:  # fmt: skip
+    source: Any,
+    found: list[Any],
+    directed: bool | None,
+    n: int,
+    dup_op: Any,
+    dtype: Any,
+    name: str | None,
+    layout: dict[str, Any],
+    *,
+    share: bool = True,
+    seen: WeightType | None = None,
+) -> Matrix:
     """The Matrix of the edges that this rank has read. directed: with False each edge counts in both directions; of two
     different values the smaller is kept, or they are combined by dup_op, as in `bitblas.io.read_edgelist`."""
     pattern = found[0][2] is None
@@ -351,9 +382,18 @@ def _edges_of(
 
 
 def _built(
-    source: Any, chunks: list[Any], pattern: bool, nrows: int, ncols: int, dup_op: Any, dtype: Any, name: str | None,
-    layout: Any, share: bool = True, seen: WeightType | None = None,
-) -> Matrix:  # fmt: skip
+    source: Any,
+    chunks: list[Any],
+    pattern: bool,
+    nrows: int,
+    ncols: int,
+    dup_op: Any,
+    dtype: Any,
+    name: str | None,
+    layout: Any,
+    share: bool = True,
+    seen: WeightType | None = None,
+) -> Matrix:
     """The Matrix of what this rank has read. seen: the range of its weights, if some were rounded that must not be."""
     rows, cols = (np.concatenate([chunk[k] for chunk in chunks]) for k in (0, 1))
     how: dict[str, Any] = {"nrows": nrows, "ncols": ncols, "share": share}

@@ -90,9 +90,7 @@ class MatrixFiles:
             i[at : at + len(rows)] += low
             at += len(rows)
         values = x if one is None else one
-        return cls.from_coo(
-            i, j, values, manifest["dtype"], nrows=nrows, ncols=ncols, share=True, name=name, **layout
-        )  # fmt: skip
+        return cls.from_coo(i, j, values, manifest["dtype"], nrows=nrows, ncols=ncols, share=True, name=name, **layout)
 
 
 def _mixed(parts: list[Any]) -> Any:

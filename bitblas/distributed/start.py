@@ -43,9 +43,7 @@ def launched() -> tuple[int, int, int] | None:
     return None
 
 
-def init(
-    device: str | Device | None = None, *, timeout: float | None = None, debug: bool | None = None
-) -> Group:  # fmt: skip
+def init(device: str | Device | None = None, *, timeout: float | None = None, debug: bool | None = None) -> Group:
     """Join the ranks that run this program; return the Group that all objects created from now on belong to.
 
     RANK, WORLD_SIZE, LOCAL_RANK (or Slurm's), MASTER_ADDR and MASTER_PORT identify the ranks, or MPI does; without them

@@ -53,9 +53,17 @@ class Vector(Distributed, StyledVector):
 
     @classmethod
     def from_coo(
-        cls, indices: Any, values: Any = 1.0, dtype: Any = None, *, size: Any = None, dup_op: Any = None,
-        name: str | None = None, share: bool = False, device: Any = None,
-    ) -> Any:  # fmt: skip
+        cls,
+        indices: Any,
+        values: Any = 1.0,
+        dtype: Any = None,
+        *,
+        size: Any = None,
+        dup_op: Any = None,
+        name: str | None = None,
+        share: bool = False,
+        device: Any = None,
+    ) -> Any:
         """As `bitblas.Vector.from_coo`. Every rank passes the same arrays; with `share`, each passes its part of the
         entries, which are then sent to their owners, and `size` is required."""
         d = rank_device(device)
@@ -123,9 +131,15 @@ class Vector(Distributed, StyledVector):
 
     @classmethod
     def from_dense(
-        cls, values: Any, missing_value: Any = None, *, dtype: Any = None, name: str | None = None,
-        device: Any = None, **opts: Any,
-    ) -> Any:  # fmt: skip
+        cls,
+        values: Any,
+        missing_value: Any = None,
+        *,
+        dtype: Any = None,
+        name: str | None = None,
+        device: Any = None,
+        **opts: Any,
+    ) -> Any:
         """A Vector from an array, the same on every rank, without the elements equal to `missing_value`."""
         d, values = rank_device(device), values.full() if isinstance(values, DistributedArray) else values
         array, kind = dense_values(d, values, dtype, Whole)  # the type of all values: that of a share may be another

@@ -38,7 +38,7 @@ __all__ = [
     "restored",
     "sizes_of",
     "tiled",
-]  # fmt: skip
+]
 
 _CATALOG = ("FORMATS", "NAMES", "TILES", "class_of", "format_of", "forms", "sizes_of", "tiled")
 

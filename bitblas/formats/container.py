@@ -85,11 +85,13 @@ def write(path: str | os.PathLike[str], sections: list[Section], device: Device)
     """Write a file, whole or not at all. Memory: two blocks on the host. OSError if it cannot be written."""
     described = [
         {
-            "name": s.name, "facts": s.facts, "required": s.required,
+            "name": s.name,
+            "facts": s.facts,
+            "required": s.required,
             "arrays": [[name, np.dtype(a.dtype).name, len(a)] for name, a in s.arrays.items()],
         }
         for s in sections
-    ]  # fmt: skip
+    ]
     text = json.dumps({"sections": described}).encode()
     arrays = [array for section in sections for array in section.arrays.values()]
     count = sum(-(-int(a.nbytes) // BLOCK) for a in arrays)

@@ -18,9 +18,17 @@ PARALLEL = 1 << 16  # entries from which on the CPU uses several threads
 
 
 def is_symmetric(
-    device: Device, family: str, constants: tuple[tuple[str, int], ...], items: int, nvals: int, ptr: Any, col: Any,
-    col_type: Any, units: int, *more: Any,
-) -> bool:  # fmt: skip
+    device: Device,
+    family: str,
+    constants: tuple[tuple[str, int], ...],
+    items: int,
+    nvals: int,
+    ptr: Any,
+    col: Any,
+    col_type: Any,
+    units: int,
+    *more: Any,
+) -> bool:
     """Whether a structure equals its transpose, in one pass.
 
     family: the folder of the kernel, which determines what `items` are (entries or tiles). units, ptr, col: kernel

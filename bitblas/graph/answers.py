@@ -27,9 +27,14 @@ class Values(Mapping[Any, Any]):
     __slots__ = ("_entries", "absent", "classes", "graph", "vector", "vertices")
 
     def __init__(
-        self, graph: Graph, vector: Any, *, vertices: bool = False, absent: str = "has no value here",
+        self,
+        graph: Graph,
+        vector: Any,
+        *,
+        vertices: bool = False,
+        absent: str = "has no value here",
         classes: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.graph, self.vector, self.vertices, self.absent = graph, vector, vertices, absent
         self.classes = classes
         self._entries: tuple[np.ndarray, np.ndarray] | None = None

@@ -58,9 +58,13 @@ class Graph(Methods, metaclass=methods.Named):
     matrix: Matrix
 
     def __init__(
-        self, matrix: Any, labels: Sequence[Hashable] | None = None, *, directed: bool | None = None,
+        self,
+        matrix: Any,
+        labels: Sequence[Hashable] | None = None,
+        *,
+        directed: bool | None = None,
         attributes: Mapping[str, Any] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if isinstance(matrix, str | os.PathLike):
             raise TypeError(f"matrix: expected a Matrix, got {matrix!r}. Hint: Graph.read(path) reads a file")
         if not hasattr(matrix, "nvals"):
@@ -109,9 +113,16 @@ class Graph(Methods, metaclass=methods.Named):
 
     @classmethod
     def from_table(
-        cls, table: Any, source: str = "source", target: str = "target", weight: str | None = None, *,
-        attributes: Iterable[str] = (), directed: bool | None = None, **options: Any,
-    ) -> Graph:  # fmt: skip
+        cls,
+        table: Any,
+        source: str = "source",
+        target: str = "target",
+        weight: str | None = None,
+        *,
+        attributes: Iterable[str] = (),
+        directed: bool | None = None,
+        **options: Any,
+    ) -> Graph:
         """From a DataFrame of pandas or polars, an Arrow table or a dictionary of arrays, with one row per edge.
 
         attributes: columns of numbers that become attributes of the edges. directed: False: each row is an undirected

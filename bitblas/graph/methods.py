@@ -24,29 +24,69 @@ if TYPE_CHECKING:
 
 SHORT = {"bfs": "bfs_levels"}
 # Programs whose values are vertices: predecessors, or representatives of classes.
-VERTEX_VALUED = frozenset({
-    "bfs_parents", "connected_components", "label_propagation", "markov_clustering", "maximal_matching",
-    "maximum_matching", "node2vec_walks", "random_walks", "strongly_connected_components",
-    "weakly_connected_components",
-})  # fmt: skip
+VERTEX_VALUED = frozenset(
+    {
+        "bfs_parents",
+        "connected_components",
+        "label_propagation",
+        "markov_clustering",
+        "maximal_matching",
+        "maximum_matching",
+        "node2vec_walks",
+        "random_walks",
+        "strongly_connected_components",
+        "weakly_connected_components",
+    }
+)
 # Programs for undirected graphs; those with a parameter `directed` get it instead.
-UNDIRECTED = frozenset({
-    "adamic_adar", "bipartite_projection", "bipartite_sides", "color_classes", "coloring", "connected_components",
-    "core_numbers", "diameter", "diameter_bounds", "k_core", "k_truss", "leiden", "louvain", "markov_clustering",
-    "maximal_independent_set", "maximal_matching", "maximum_matching", "minimum_spanning_forest",
-    "resource_allocation", "spectral_layout", "spring_layout", "square_clustering", "transitivity",
-    "triangle_count", "triangles_per_edge", "triangles_per_vertex",
-})  # fmt: skip
+UNDIRECTED = frozenset(
+    {
+        "adamic_adar",
+        "bipartite_projection",
+        "bipartite_sides",
+        "color_classes",
+        "coloring",
+        "connected_components",
+        "core_numbers",
+        "diameter",
+        "diameter_bounds",
+        "k_core",
+        "k_truss",
+        "leiden",
+        "louvain",
+        "markov_clustering",
+        "maximal_independent_set",
+        "maximal_matching",
+        "maximum_matching",
+        "minimum_spanning_forest",
+        "resource_allocation",
+        "spectral_layout",
+        "spring_layout",
+        "square_clustering",
+        "transitivity",
+        "triangle_count",
+        "triangles_per_edge",
+        "triangles_per_vertex",
+    }
+)
 # Programs that have no result on undirected graphs.
 DIRECTED = frozenset({"topological_levels"})
 # Programs whose matrix is symmetric for all options.
 SYMMETRIC = frozenset({"bipartite_projection", "k_core", "k_truss", "minimum_spanning_forest", "triangles_per_edge"})
 # Programs whose matrix has a value per pair of vertices or per edge: it is undirected if the graph is.
 # `top`, the best of each vertex, is directed; so are pairs given in one direction, flows, samples, and condensations.
-PAIRWISE = frozenset({
-    "adamic_adar", "all_pairs_distances", "cosine", "edge_betweenness_centrality", "ego_graph", "jaccard", "overlap",
-    "resource_allocation",
-})  # fmt: skip
+PAIRWISE = frozenset(
+    {
+        "adamic_adar",
+        "all_pairs_distances",
+        "cosine",
+        "edge_betweenness_centrality",
+        "ego_graph",
+        "jaccard",
+        "overlap",
+        "resource_allocation",
+    }
+)
 # Programs whose values are class numbers.
 CLASSES = frozenset({"bipartite_sides", "coloring", "label_propagation", "leiden", "louvain", "markov_clustering"})
 CLASSES |= {name for name in VERTEX_VALUED if name.endswith("_components")}

@@ -26,9 +26,13 @@ _CODE = ("utf-8", "surrogatepass")  # a name may contain lone surrogates
 
 
 def save(
-    path: str | os.PathLike[str], matrix: Any, *, labels: Sequence[Hashable] | None = None,
-    directed: bool | None = None, forms: bool = False,
-) -> None:  # fmt: skip
+    path: str | os.PathLike[str],
+    matrix: Any,
+    *,
+    labels: Sequence[Hashable] | None = None,
+    directed: bool | None = None,
+    forms: bool = False,
+) -> None:
     """Write a Matrix as `Matrix.save` does, with vertex labels and edge direction.
 
     Raises InvalidValue for names that are neither all strings nor all integers; OSError.
@@ -59,9 +63,16 @@ def _arrays(labels: Sequence[Any]) -> dict[str, Any]:
 
 
 def load(
-    path: str | os.PathLike[str], *, name: str | None = None, device: Any = None, format: str | None = None,
-    tile: int | None = None, packed: bool | None = None, dup_op: Any = None, directed: bool | None = None,
-) -> Graph:  # fmt: skip
+    path: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    device: Any = None,
+    format: str | None = None,
+    tile: int | None = None,
+    packed: bool | None = None,
+    dup_op: Any = None,
+    directed: bool | None = None,
+) -> Graph:
     """Load and verify a Graph written by `save` or `Matrix.save`. directed: None: as the file states, otherwise True.
     dup_op: only for directed=False, as in `bitblas.io.read`, because such a file contains no duplicates."""
     import bitblas as gb

@@ -101,10 +101,20 @@ EARLY = 1 << 18  # entries checked for duplicates before the Matrix is built
 
 
 def build(
-    source: str, rows: np.ndarray, cols: np.ndarray, values: np.ndarray | None, shape: tuple[int, int], *,
-    dup_op: Any, dtype: Any, name: str | None, directed: bool = True,
-    where: Callable[[int, int], str] | None = None, first: int = EARLY, **storage: Any,
-) -> Any:  # fmt: skip
+    source: str,
+    rows: np.ndarray,
+    cols: np.ndarray,
+    values: np.ndarray | None,
+    shape: tuple[int, int],
+    *,
+    dup_op: Any,
+    dtype: Any,
+    name: str | None,
+    directed: bool = True,
+    where: Callable[[int, int], str] | None = None,
+    first: int = EARLY,
+    **storage: Any,
+) -> Any:
     """A Matrix of entries that were read; values None: a pattern, in which duplicates are merged.
 
     directed: False: each entry is stored in both directions; if both were given with different values, the smaller is
@@ -220,9 +230,15 @@ def smaller_operator(dtype: Any) -> Any:
 
 
 def from_entries(
-    rows: np.ndarray, cols: np.ndarray, values: np.ndarray | None, dtype: Any, shape: tuple[int, int], *, dup_op: Any,
+    rows: np.ndarray,
+    cols: np.ndarray,
+    values: np.ndarray | None,
+    dtype: Any,
+    shape: tuple[int, int],
+    *,
+    dup_op: Any,
     **more: Any,
-) -> Any:  # fmt: skip
+) -> Any:
     """`Matrix.from_coo`; iso-valued if all values have the same bits. values None: a pattern."""
     import bitblas as gb
 
@@ -235,9 +251,17 @@ def from_entries(
 
 
 def joined(
-    source: str, rows: np.ndarray, cols: np.ndarray, values: Any, dtype: Any, shape: tuple[int, int], *, dup_op: Any,
-    name: str | None, **storage: Any,
-) -> Any:  # fmt: skip
+    source: str,
+    rows: np.ndarray,
+    cols: np.ndarray,
+    values: Any,
+    dtype: Any,
+    shape: tuple[int, int],
+    *,
+    dup_op: Any,
+    name: str | None,
+    **storage: Any,
+) -> Any:
     """`from_entries`, but sums and products of integers do not wrap. dtype None: small integers become INT64. Raises
     InvalidValue for a result that does not fit the type."""
     import bitblas as gb

@@ -169,9 +169,14 @@ class MatrixMarketChunks(FileChunks):
             raise InvalidValue(f"{self.name}: expected the same file in both passes, got a different header")
         weights = head.field != "pattern"
         layout = EdgeListOptions(
-            None, header=False, labels=False, weights=weights, columns=2 + weights, nan=True,
+            None,
+            header=False,
+            labels=False,
+            weights=weights,
+            columns=2 + weights,
+            nan=True,
             rounded=self.rounded or head.field == "real",
-        )  # fmt: skip
+        )
         reader, seen = Reader(stream.name, layout, 1, max(head.nrows, head.ncols)), 0
         blocks = stream.blocks(BLOCK)
         reader.lines = stream.lines

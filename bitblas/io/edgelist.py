@@ -23,12 +23,27 @@ _LINES = 1 << 16  # lines written at once
 
 
 def read_edgelist(
-    source: Any, *, delimiter: str | None = None, decimal: str = ".", columns: Any = None, header: bool | None = None,
-    labels: bool | None = None, weights: bool | None = None, base: int | None = None, directed: bool | None = None,
-    size: int | None = None, dup_op: Any = None, dtype: Any = None, name: str | None = None,
-    progress: bool | None = None, chunked: bool | None = None, device: str | None = None, format: str | None = None,
-    tile: int | None = None, packed: bool | None = None,
-) -> Graph:  # fmt: skip
+    source: Any,
+    *,
+    delimiter: str | None = None,
+    decimal: str = ".",
+    columns: Any = None,
+    header: bool | None = None,
+    labels: bool | None = None,
+    weights: bool | None = None,
+    base: int | None = None,
+    directed: bool | None = None,
+    size: int | None = None,
+    dup_op: Any = None,
+    dtype: Any = None,
+    name: str | None = None,
+    progress: bool | None = None,
+    chunked: bool | None = None,
+    device: str | None = None,
+    format: str | None = None,
+    tile: int | None = None,
+    packed: bool | None = None,
+) -> Graph:
     """Read an edge list: a Graph of the square adjacency Matrix and the labels of the vertices.
 
     source: a path (plain, gzip or bzip2) or an open file, binary or text. A line is ``from to`` or ``from to weight``;
@@ -70,9 +85,14 @@ def read_edgelist(
     if labels and size is not None:
         raise InvalidValue("size: expected none together with labels=True, because the labels determine the size")
     asked = EdgeListOptions(
-        delimiter_of(source, delimiter), header, labels, weights, decimal=check_decimal(decimal),
-        rounded=is_rounded(dtype), whole=is_whole(dtype),
-    )  # fmt: skip
+        delimiter_of(source, delimiter),
+        header,
+        labels,
+        weights,
+        decimal=check_decimal(decimal),
+        rounded=is_rounded(dtype),
+        whole=is_whole(dtype),
+    )
     chosen = columns_asked(columns)
     of_table = None if chosen is None else Columns(chosen, asked.delimiter, name_of(source))
     if of_table is not None and of_table.named:
@@ -102,16 +122,37 @@ def read_edgelist(
         return f"{line}: expected every edge once, got {one!r} to {other!r} twice"
 
     A = build(
-        reader.name, rows, cols, values, (n, n), dup_op=dup_op, dtype=dtype, name=name,
-        directed=directed is not False, where=where, first=0, device=device, format=format, tile=tile, packed=packed,
-    )  # fmt: skip
+        reader.name,
+        rows,
+        cols,
+        values,
+        (n, n),
+        dup_op=dup_op,
+        dtype=dtype,
+        name=name,
+        directed=directed is not False,
+        where=where,
+        first=0,
+        device=device,
+        format=format,
+        tile=tile,
+        packed=packed,
+    )
     return graph_of(reader.name, A, reader.labels, directed)
 
 
 def write_edgelist(
-    target: Any, matrix: Any, *, delimiter: str | None = None, header: bool = False, labels: Any = None,
-    weights: bool | None = None, base: int = 0, directed: bool = True, decimal: str = ".",
-) -> None:  # fmt: skip
+    target: Any,
+    matrix: Any,
+    *,
+    delimiter: str | None = None,
+    header: bool = False,
+    labels: Any = None,
+    weights: bool | None = None,
+    base: int = 0,
+    directed: bool = True,
+    decimal: str = ".",
+) -> None:
     """Write the entries of a square Matrix as lines ``from to`` or ``from to weight``, by row, then column.
 
     target: a path (``.gz`` is compressed; the file is written atomically) or a file open for binary writing.

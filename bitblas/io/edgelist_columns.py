@@ -28,14 +28,39 @@ _NAME = re.compile(r"[^\W\d][\w .:-]*")  # a column name
 USUAL_HEADERS = {("source", "target"), ("from", "to"), ("src", "dst")}  # the usual column names of edge tables
 # The same if no other line contains these words; case, blanks, _ and -, and a suffix "id" are ignored.
 LIKELY_HEADERS = {
-    ("caller", "callee"), ("child", "parent"), ("citing", "cited"), ("destination", "origin"), ("end", "start"),
-    ("follower", "followed"), ("follower", "followee"), ("follower", "following"), ("head", "tail"),
-    ("id1", "id2"), ("node1", "node2"), ("nodea", "nodeb"), ("person1", "person2"), ("sender", "receiver"),
-    ("sender", "recipient"), ("source", "destination"), ("source", "target"), ("from", "to"), ("fromnode", "tonode"),
-    ("src", "dest"), ("startnode", "endnode"), ("user1", "user2"), ("usera", "userb"), ("vertex1", "vertex2"),
-    ("buyer", "seller"), ("customer", "product"), ("user", "item"), ("author", "coauthor"), ("author1", "author2"),
-    ("payer", "payee"), ("person", "friend"), ("von", "nach"),
-}  # fmt: skip
+    ("caller", "callee"),
+    ("child", "parent"),
+    ("citing", "cited"),
+    ("destination", "origin"),
+    ("end", "start"),
+    ("follower", "followed"),
+    ("follower", "followee"),
+    ("follower", "following"),
+    ("head", "tail"),
+    ("id1", "id2"),
+    ("node1", "node2"),
+    ("nodea", "nodeb"),
+    ("person1", "person2"),
+    ("sender", "receiver"),
+    ("sender", "recipient"),
+    ("source", "destination"),
+    ("source", "target"),
+    ("from", "to"),
+    ("fromnode", "tonode"),
+    ("src", "dest"),
+    ("startnode", "endnode"),
+    ("user1", "user2"),
+    ("usera", "userb"),
+    ("vertex1", "vertex2"),
+    ("buyer", "seller"),
+    ("customer", "product"),
+    ("user", "item"),
+    ("author", "coauthor"),
+    ("author1", "author2"),
+    ("payer", "payee"),
+    ("person", "friend"),
+    ("von", "nach"),
+}
 SAMPLE_BYTES = 1 << 20  # bytes in which the words of the header are searched again
 SAMPLE_LINES = 100  # lines below the first that are examined
 _BETWEEN = b' \t\r\n\v\f,;|:"'  # characters that may surround a word
@@ -43,9 +68,28 @@ LEAST = 2  # lines after the first that a conclusion needs
 _LETTER = re.compile(r"[^\W\d_]")
 # Usual names of weight columns, and of columns that number the rows; for the example in a hint.
 _WEIGHTS = {
-    "weight", "w", "value", "count", "sum", "amount", "total", "distance", "length", "cost", "capacity", "time",
-    "hours", "km", "miles", "duration", "score", "strength", "price", "quantity", "similarity",
-}  # fmt: skip
+    "weight",
+    "w",
+    "value",
+    "count",
+    "sum",
+    "amount",
+    "total",
+    "distance",
+    "length",
+    "cost",
+    "capacity",
+    "time",
+    "hours",
+    "km",
+    "miles",
+    "duration",
+    "score",
+    "strength",
+    "price",
+    "quantity",
+    "similarity",
+}
 _INDEX = {"", "id", "index", "row", "no", "nr", "number", "unnamed: 0"}
 
 
@@ -101,9 +145,14 @@ def _well_known(one: str, other: str) -> bool:
 
 
 def is_header(
-    name: str, fields: list[str], lines: Iterator[tuple[int, list[str]]], block: bytes, labels: bool | None,
-    weights: bool | None, decimal: str = ".",
-) -> bool | None:  # fmt: skip
+    name: str,
+    fields: list[str],
+    lines: Iterator[tuple[int, list[str]]],
+    block: bytes,
+    labels: bool | None,
+    weights: bool | None,
+    decimal: str = ".",
+) -> bool | None:
     """Whether the first line of a block is a header; None: a header or an edge with a weight. lines: the lines after
     it."""
     below = [words for _, words in islice(lines, SAMPLE_LINES)]

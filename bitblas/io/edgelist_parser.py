@@ -214,10 +214,11 @@ class Reader:
             self.first = number
             if header is None:
                 raise self._fault(
-                    number, "expected column names or an edge",
+                    number,
+                    "expected column names or an edge",
                     f"{self._shown(fields)}. Hint: header=True if this line names the columns, header=False if it is "
                     "an edge",
-                )  # fmt: skip
+                )
         if header:
             self.layout, self.names = replace(layout, header=False), fields
             *before, rest = block.split(b"\n", number - self.lines)

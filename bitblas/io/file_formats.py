@@ -53,11 +53,14 @@ _EXTRA_OPTIONS = {
 }
 # Names of edge-list options in other libraries, and what to use here.
 _FOREIGN_OPTIONS = {
-    "sep": "use delimiter=';' for the column separator", "skiprows": "header=True skips the first line",
+    "sep": "use delimiter=';' for the column separator",
+    "skiprows": "header=True skips the first line",
     "usecols": "columns=['payer', 'payee', 'sum'] selects columns by name",
-    "dec": "decimal=',' reads weights such as 3,14", "thousands": "remove the separators, or use pandas.read_csv",
-    "names": "labels=True reads vertices as names", "comments": "lines that start with # or % are skipped",
-}  # fmt: skip
+    "dec": "decimal=',' reads weights such as 3,14",
+    "thousands": "remove the separators, or use pandas.read_csv",
+    "names": "labels=True reads vertices as names",
+    "comments": "lines that start with # or % are skipped",
+}
 
 
 def file_format_of(source: Any, given: str | None = None, more: Mapping[str, str] = {}) -> str:

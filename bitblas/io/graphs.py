@@ -37,9 +37,15 @@ def graph_of(source: str, A: Any, labels: Any, directed: bool | None, *, stated:
 
 
 def graph_of_matrix(
-    source: str, A: Any, labels: Any, directed: bool | None, *, stated: bool | None = None, dup_op: Any = None,
+    source: str,
+    A: Any,
+    labels: Any,
+    directed: bool | None,
+    *,
+    stated: bool | None = None,
+    dup_op: Any = None,
     **storage: Any,
-) -> Graph:  # fmt: skip
+) -> Graph:
     """The same for a file that stores a matrix; directed=False adds the reverse of each edge.
 
     If the two directions have different values, the smaller is kept, or dup_op combines them. storage: of the Matrix.

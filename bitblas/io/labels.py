@@ -61,9 +61,19 @@ def _seen(block: bytes, mark: str | None, columns: int) -> tuple[Fields, bytes, 
     wrong = np.empty(lines, np.uint8)
     rest = np.full(len(text) if columns == 3 else 1, 32, np.uint8)
     device.kernel(WORDS)(
-        lines, text, ends, 0 if mark is None else ord(mark), columns, begins, lengths, keys, more_keys, rest,
-        wrong, bounds=device.ranges(lines, PARALLEL),
-    )  # fmt: skip
+        lines,
+        text,
+        ends,
+        0 if mark is None else ord(mark),
+        columns,
+        begins,
+        lengths,
+        keys,
+        more_keys,
+        rest,
+        wrong,
+        bounds=device.ranges(lines, PARALLEL),
+    )
     there = np.repeat(begins[::2] >= 0, 2)
     there[1::2] &= columns > 1
     found: list[np.ndarray] = [begins, lengths, keys, more_keys]
@@ -121,9 +131,20 @@ class Names:
         self.starts = _roomy(self.starts, count + words + 1)
         *keys, numbers = more
         devices.get("cpu").kernel(NUMBERED)(
-            words, text, begins, lengths, *keys, before, len(before) // 3, self.table, np.uint64(slots - 1),
-            self.names, self.starts, self.found, numbers,
-        )  # fmt: skip
+            words,
+            text,
+            begins,
+            lengths,
+            *keys,
+            before,
+            len(before) // 3,
+            self.table,
+            np.uint64(slots - 1),
+            self.names,
+            self.starts,
+            self.found,
+            numbers,
+        )
 
 
 def _roomy(array: np.ndarray, size: int) -> np.ndarray:

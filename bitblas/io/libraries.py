@@ -33,9 +33,15 @@ _SCIPY_FORMATS = ("bsr", "csr", "csc", "coo", "lil", "dia", "dok")
 
 
 def from_scipy_sparse(
-    A: Any, *, dup_op: Any = None, name: str | None = None, device: str | None = None, format: str | None = None,
-    tile: int | None = None, packed: bool | None = None,
-) -> Matrix:  # fmt: skip
+    A: Any,
+    *,
+    dup_op: Any = None,
+    name: str | None = None,
+    device: str | None = None,
+    format: str | None = None,
+    tile: int | None = None,
+    packed: bool | None = None,
+) -> Matrix:
     """A Matrix from a scipy.sparse array or matrix of any format, of the same dtype; explicit zeros are entries.
 
     If all values are equal, the Matrix is iso-valued. ``dup_op`` combines duplicate entries, which raise without it;
@@ -45,9 +51,19 @@ def from_scipy_sparse(
     coo = A.tocoo()
     check_dup_op(dup_op)
     return joined(
-        "scipy.sparse", coo.row, coo.col, coo.data, None if grows(dup_op, A.dtype) else A.dtype, A.shape, dup_op=dup_op,
-        name=name, device=device, format=format, tile=tile, packed=packed,
-    )  # fmt: skip
+        "scipy.sparse",
+        coo.row,
+        coo.col,
+        coo.data,
+        None if grows(dup_op, A.dtype) else A.dtype,
+        A.shape,
+        dup_op=dup_op,
+        name=name,
+        device=device,
+        format=format,
+        tile=tile,
+        packed=packed,
+    )
 
 
 def to_scipy_sparse(A: Any, format: str = "csr") -> Any:
@@ -104,10 +120,18 @@ def to_graphblas(A: Any) -> Any:
 
 
 def from_networkx(
-    G: Any, nodelist: Any = None, dtype: Any = None, weight: str | None = "weight", name: str | None = None, *,
-    device: str | None = None, format: str | None = None, tile: int | None = None,
-    packed: bool | None = None, dup_op: Any = "plus",
-) -> Matrix:  # fmt: skip
+    G: Any,
+    nodelist: Any = None,
+    dtype: Any = None,
+    weight: str | None = "weight",
+    name: str | None = None,
+    *,
+    device: str | None = None,
+    format: str | None = None,
+    tile: int | None = None,
+    packed: bool | None = None,
+    dup_op: Any = "plus",
+) -> Matrix:
     """The square adjacency Matrix of a NetworkX graph: vertex k is the k-th of ``nodelist``, or of ``G``.
 
     An edge has the value of its attribute ``weight``, or 1 without the attribute or if weight is None; an undirected

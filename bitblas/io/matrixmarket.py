@@ -34,10 +34,19 @@ def _choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
 
 
 def mmread(
-    source: Any, engine: str = "auto", *, dup_op: Any = None, name: str | None = None, dtype: Any = None,
-    progress: bool | None = None, chunked: bool | None = None, device: str | None = None, format: str | None = None,
-    tile: int | None = None, packed: bool | None = None,
-) -> Matrix:  # fmt: skip
+    source: Any,
+    engine: str = "auto",
+    *,
+    dup_op: Any = None,
+    name: str | None = None,
+    dtype: Any = None,
+    progress: bool | None = None,
+    chunked: bool | None = None,
+    device: str | None = None,
+    format: str | None = None,
+    tile: int | None = None,
+    packed: bool | None = None,
+) -> Matrix:
     """Read a Matrix Market file into a Matrix.
 
     source: a path (plain, gzip or bzip2) or an open file, binary or text. Coordinate and array; real, integer, complex
@@ -60,16 +69,34 @@ def mmread(
     entry, or a line of more than 1 MiB; OutOfMemory.
     """
     return read_with_symmetry(
-        source, engine, dup_op=dup_op, name=name, dtype=dtype, progress=progress, chunked=chunked, device=device,
-        format=format, tile=tile, packed=packed,
-    )[0]  # fmt: skip
+        source,
+        engine,
+        dup_op=dup_op,
+        name=name,
+        dtype=dtype,
+        progress=progress,
+        chunked=chunked,
+        device=device,
+        format=format,
+        tile=tile,
+        packed=packed,
+    )[0]
 
 
 def read_with_symmetry(
-    source: Any, engine: str = "auto", *, dup_op: Any = None, name: str | None = None, dtype: Any = None,
-    progress: bool | None = None, chunked: bool | None = None, device: str | None = None, format: str | None = None,
-    tile: int | None = None, packed: bool | None = None,
-) -> tuple[Matrix, str]:  # fmt: skip
+    source: Any,
+    engine: str = "auto",
+    *,
+    dup_op: Any = None,
+    name: str | None = None,
+    dtype: Any = None,
+    progress: bool | None = None,
+    chunked: bool | None = None,
+    device: str | None = None,
+    format: str | None = None,
+    tile: int | None = None,
+    packed: bool | None = None,
+) -> tuple[Matrix, str]:
     """The Matrix that `mmread` returns, and the symmetry that the header of the file states."""
     _choice("engine", engine, _ENGINES)
     head = _in_chunks(source, chunked)
@@ -86,9 +113,20 @@ def read_with_symmetry(
         return f"{line}: expected every entry once, got row {ends[0]}, column {ends[1]} twice"
 
     A = build(
-        name_of(source), rows, cols, None if head.field == "pattern" else values, (head.nrows, head.ncols),
-        dup_op=dup_op, dtype=dtype, name=name, where=where, device=device, format=format, tile=tile, packed=packed,
-    )  # fmt: skip
+        name_of(source),
+        rows,
+        cols,
+        None if head.field == "pattern" else values,
+        (head.nrows, head.ncols),
+        dup_op=dup_op,
+        dtype=dtype,
+        name=name,
+        where=where,
+        device=device,
+        format=format,
+        tile=tile,
+        packed=packed,
+    )
     return A, head.symmetry
 
 
@@ -118,9 +156,15 @@ def check_precision(precision: Any) -> int | None:
 
 
 def mmwrite(
-    target: Any, matrix: Any, engine: str = "auto", *, comment: str = "", field: str | None = None,
-    precision: int | None = None, symmetry: str | None = None,
-) -> None:  # fmt: skip
+    target: Any,
+    matrix: Any,
+    engine: str = "auto",
+    *,
+    comment: str = "",
+    field: str | None = None,
+    precision: int | None = None,
+    symmetry: str | None = None,
+) -> None:
     """Write a Matrix, or a Vector as one column, as a Matrix Market coordinate file.
 
     target: a path (``.gz`` is compressed; the file is written atomically) or a file open for binary writing.

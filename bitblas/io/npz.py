@@ -98,16 +98,31 @@ DIRECTED = "directed"  # an array of one value, in addition to those of SciPy
 _INDICES = {"csr": _COMPRESSED, "csc": _COMPRESSED, "bsr": _COMPRESSED, "coo": ("row", "col"), "dia": ("offsets",)}
 # The exceptions of NumPy and zipfile for truncated, damaged or foreign files.
 FAULTS = (
-    ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError, OSError, OverflowError, RuntimeError,
-    zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    AttributeError,
+    EOFError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def read_npz(
-    source: Any, *, dup_op: Any = None, name: str | None = None, dtype: Any = None, device: str | None = None,
-    format: str | None = None, tile: int | None = None,
+    source: Any,
+    *,
+    dup_op: Any = None,
+    name: str | None = None,
+    dtype: Any = None,
+    device: str | None = None,
+    format: str | None = None,
+    tile: int | None = None,
     packed: bool | None = None,
-) -> Matrix:  # fmt: skip
+) -> Matrix:
     """Read a Matrix from a file of scipy.sparse.save_npz, in any of its formats; nothing is unpickled.
 
     source: a path, or a file open for binary reading. The dtype is that of the file, or ``dtype``. ``dup_op`` combines
@@ -116,13 +131,20 @@ def read_npz(
     """
     return read_with_direction(
         source, dup_op=dup_op, name=name, dtype=dtype, device=device, format=format, tile=tile, packed=packed
-    )[0]  # fmt: skip
+    )[0]
 
 
 def read_with_direction(
-    source: Any, *, dup_op: Any = None, name: str | None = None, dtype: Any = None, device: str | None = None,
-    format: str | None = None, tile: int | None = None, packed: bool | None = None,
-) -> tuple[Matrix, bool | None]:  # fmt: skip
+    source: Any,
+    *,
+    dup_op: Any = None,
+    name: str | None = None,
+    dtype: Any = None,
+    device: str | None = None,
+    format: str | None = None,
+    tile: int | None = None,
+    packed: bool | None = None,
+) -> tuple[Matrix, bool | None]:
     """The Matrix that `read_npz` returns, and whether the file states that the edges are directed; None: not stated, as
     in files of SciPy."""
     place = name_of(source)
@@ -130,7 +152,7 @@ def read_with_direction(
         with open(source, "rb") as stream:
             return read_with_direction(
                 stream, dup_op=dup_op, name=name, dtype=dtype, device=device, format=format, tile=tile, packed=packed
-            )  # fmt: skip
+            )
     try:
         with Archive(source) as archive:
             kind, shape = _described(archive)
@@ -149,9 +171,19 @@ def read_with_direction(
         words = " ".join(str(error).split()) or type(error).__name__
         raise InvalidValue(f"{place}: expected a matrix saved by scipy.sparse.save_npz, got {words}") from None
     A = build(
-        place, rows, cols, values, shape, dup_op=dup_op, dtype=dtype, name=name, device=device, format=format,
-        tile=tile, packed=packed,
-    )  # fmt: skip
+        place,
+        rows,
+        cols,
+        values,
+        shape,
+        dup_op=dup_op,
+        dtype=dtype,
+        name=name,
+        device=device,
+        format=format,
+        tile=tile,
+        packed=packed,
+    )
     return A, directed
 
 

@@ -29,9 +29,17 @@ def load() -> Any:
 
 
 def read_parquet(
-    path: Any, /, source: str = "source", target: str = "target", weight: str | None = "weight", *,
-    columns: Any = None, weights: bool | None = None, directed: bool | None = None, **options: Any,
-) -> Graph:  # fmt: skip
+    path: Any,
+    /,
+    source: str = "source",
+    target: str = "target",
+    weight: str | None = "weight",
+    *,
+    columns: Any = None,
+    weights: bool | None = None,
+    directed: bool | None = None,
+    **options: Any,
+) -> Graph:
     """Read a Graph from the rows of a Parquet file or a folder of such files; other columns are not read.
 
     source, target, weight, options: as in `from_table`; without a column `weight` the result is a pattern. columns: two

@@ -15,9 +15,13 @@ from .graphs import graph_of
 
 
 def read_sif(
-    source: Any, *, relations: Collection[str] | None = None, directed: bool | None = None,
-    progress: bool | None = None, **storage: Any,
-) -> Graph:  # fmt: skip
+    source: Any,
+    *,
+    relations: Collection[str] | None = None,
+    directed: bool | None = None,
+    progress: bool | None = None,
+    **storage: Any,
+) -> Graph:
     """Read a Cytoscape file: a Graph with the vertex names of the file, without weights.
 
     source: a path (plain, gzip or bzip2) or an open file. A line is ``name``, or ``name relation name name ..``,

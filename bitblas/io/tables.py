@@ -26,11 +26,24 @@ EDGES, VERTICES = ("source", "target", "weight"), ("vertex", "value")
 
 
 def from_table(
-    table: Any, source: str = "source", target: str = "target", weight: str | None = None, *, size: int | None = None,
-    labels: bool | None = None, base: int | None = None, directed: bool | None = None, decimal: str | None = None,
-    dup_op: Any = None, dtype: Any = None, name: str | None = None, device: str | None = None,
-    format: str | None = None, tile: int | None = None, packed: bool | None = None,
-) -> Graph:  # fmt: skip
+    table: Any,
+    source: str = "source",
+    target: str = "target",
+    weight: str | None = None,
+    *,
+    size: int | None = None,
+    labels: bool | None = None,
+    base: int | None = None,
+    directed: bool | None = None,
+    decimal: str | None = None,
+    dup_op: Any = None,
+    dtype: Any = None,
+    name: str | None = None,
+    device: str | None = None,
+    format: str | None = None,
+    tile: int | None = None,
+    packed: bool | None = None,
+) -> Graph:
     """A Graph of the rows of a table: a DataFrame of pandas or polars, an Arrow table, or a dictionary of arrays. Of a
     polars LazyFrame only the named columns are collected.
 
@@ -49,17 +62,46 @@ def from_table(
     of range, and for duplicate edges with weights in one direction without dup_op.
     """
     return graph_of_table(
-        "table", table, source, target, weight, size=size, labels=labels, base=base, directed=directed, decimal=decimal,
-        dup_op=dup_op, dtype=dtype, name=name, device=device, format=format, tile=tile, packed=packed,
-    )  # fmt: skip
+        "table",
+        table,
+        source,
+        target,
+        weight,
+        size=size,
+        labels=labels,
+        base=base,
+        directed=directed,
+        decimal=decimal,
+        dup_op=dup_op,
+        dtype=dtype,
+        name=name,
+        device=device,
+        format=format,
+        tile=tile,
+        packed=packed,
+    )
 
 
 def graph_of_table(
-    place: str, table: Any, source: str, target: str, weight: str | None = None, *, size: int | None = None,
-    labels: bool | None = None, base: int | None = None, directed: bool | None = None, decimal: str | None = None,
-    dup_op: Any = None, dtype: Any = None, name: str | None = None, device: str | None = None,
-    format: str | None = None, tile: int | None = None, packed: bool | None = None,
-) -> Graph:  # fmt: skip
+    place: str,
+    table: Any,
+    source: str,
+    target: str,
+    weight: str | None = None,
+    *,
+    size: int | None = None,
+    labels: bool | None = None,
+    base: int | None = None,
+    directed: bool | None = None,
+    decimal: str | None = None,
+    dup_op: Any = None,
+    dtype: Any = None,
+    name: str | None = None,
+    device: str | None = None,
+    format: str | None = None,
+    tile: int | None = None,
+    packed: bool | None = None,
+) -> Graph:
     """The Graph that `from_table` returns. place: the name of the table in messages."""
     if isinstance(table, str | os.PathLike):
         raise TypeError(f"table: expected a table, got {os.fspath(table)!r}. Hint: Graph.read(path) reads a file")
@@ -106,9 +148,21 @@ def graph_of_table(
         return f": expected every edge once, got {one!r} to {other!r} twice, in rows {at[0]} and {at[1]}"
 
     matrix = build(
-        place, rows, cols, values, (size, size), dup_op=dup_op, dtype=dtype, name=name,
-        directed=directed is not False, where=where, device=device, format=format, tile=tile, packed=packed,
-    )  # fmt: skip
+        place,
+        rows,
+        cols,
+        values,
+        (size, size),
+        dup_op=dup_op,
+        dtype=dtype,
+        name=name,
+        directed=directed is not False,
+        where=where,
+        device=device,
+        format=format,
+        tile=tile,
+        packed=packed,
+    )
     return graph_of(place, matrix, known, directed)
 
 
@@ -177,9 +231,16 @@ def table_of(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence
 
 
 def from_igraph(
-    G: Any, weight: str | None = "weight", *, name: str | None = None, device: str | None = None,
-    format: str | None = None, tile: int | None = None, packed: bool | None = None, dup_op: Any = "plus",
-) -> Graph:  # fmt: skip
+    G: Any,
+    weight: str | None = "weight",
+    *,
+    name: str | None = None,
+    device: str | None = None,
+    format: str | None = None,
+    tile: int | None = None,
+    packed: bool | None = None,
+    dup_op: Any = "plus",
+) -> Graph:
     """Convert an igraph.Graph: vertex k is its vertex k; labels are the vertex attribute `name`, if there is one.
 
     weight: the edge attribute with the values; without it, or with None, every edge has the value 1. An undirected edge
@@ -203,9 +264,19 @@ def from_igraph(
     if not weighted and dup_op is None:
         dup_op = "first"  # all are 1
     matrix = build(
-        "igraph", rows, cols, values, (G.vcount(), G.vcount()), dup_op=dup_op, dtype=None, name=name,
-        device=device, format=format, tile=tile, packed=packed,
-    )  # fmt: skip
+        "igraph",
+        rows,
+        cols,
+        values,
+        (G.vcount(), G.vcount()),
+        dup_op=dup_op,
+        dtype=None,
+        name=name,
+        device=device,
+        format=format,
+        tile=tile,
+        packed=packed,
+    )
     names = None
     if "name" in G.vs.attributes():
         strings = map(str, validation.different_names("vertex attribute 'name'", G.vs["name"]))

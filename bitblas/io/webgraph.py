@@ -32,9 +32,15 @@ SLACK = 16  # most bytes after the last row: files are padded to whole words
 WIDEST = 1 << 10  # largest window of rows that a row may copy from; writers use 7 or 16
 INPUT, ROOM, FAULT = 1, 2, 3  # kernels/webgraph.cpu.py
 FAULTS = (
-    "number of columns", "reference", "number of blocks", "list of blocks", "number of intervals",
-    "start of an interval", "length of an interval", "list of columns",
-)  # fmt: skip
+    "number of columns",
+    "reference",
+    "number of blocks",
+    "list of blocks",
+    "number of intervals",
+    "start of an interval",
+    "length of an interval",
+    "list of columns",
+)
 CODES = ("UNARY", "GAMMA", "DELTA", "ZETA")
 # Parts with a code of their own, and their default codes; OUTDEGREES applies to other parts too.
 PARTS = {
@@ -94,9 +100,13 @@ def properties_of(path: str) -> Properties:
         raise InvalidValue(f"{path}: expected a graph whose bits are big-endian, got endianness={found['endianness']}")
     number("version", 0, 0, 0)
     return Properties(
-        number("nodes", 0, 1 << 60), number("arcs", 0, 1 << 62), number("windowsize", 0, WIDEST),
-        number("minintervallength", 0, 1 << 30), number("zetak", 1, 30, 3), codes_of(path, found),
-    )  # fmt: skip
+        number("nodes", 0, 1 << 60),
+        number("arcs", 0, 1 << 62),
+        number("windowsize", 0, WIDEST),
+        number("minintervallength", 0, 1 << 30),
+        number("zetak", 1, 30, 3),
+        codes_of(path, found),
+    )
 
 
 def codes_of(path: str, found: dict[str, str]) -> tuple[tuple[str, str], ...]:
@@ -199,9 +209,14 @@ def _words(data: bytes) -> np.ndarray:
 
 
 def read_webgraph(
-    source: Any, *, name: str | None = None, device: str | None = None, format: str | None = None,
-    tile: int | None = None, progress: bool | None = None,
-) -> Matrix:  # fmt: skip
+    source: Any,
+    *,
+    name: str | None = None,
+    device: str | None = None,
+    format: str | None = None,
+    tile: int | None = None,
+    progress: bool | None = None,
+) -> Matrix:
     """Read a WebGraph into a Matrix: BOOL, True for each arc; rows are sources.
 
     source: the base path of the files, or the path of .graph or .properties; both files are needed, .offsets is not.

@@ -235,7 +235,24 @@ first_lanes = _arithmetic(lambda b, x, y: x, lambda b, x, y: x)
 second_lanes = _arithmetic(lambda b, x, y: y, lambda b, x, y: y)
 
 __all__ = [
-    "even_lanes", "first_lanes", "greatest_lanes", "lane", "least_lanes", "load_lanes", "mask_lanes", "minus_lanes",
-    "odd_lanes", "outer_counts", "picked_lanes", "plus_lanes", "repeat_lanes", "row_counts", "row_places",
-    "second_lanes", "splat", "store_lanes", "times_lanes", "where_lanes",
-]  # fmt: skip
+    "even_lanes",
+    "first_lanes",
+    "greatest_lanes",
+    "lane",
+    "least_lanes",
+    "load_lanes",
+    "mask_lanes",
+    "minus_lanes",
+    "odd_lanes",
+    "outer_counts",
+    "picked_lanes",
+    "plus_lanes",
+    "repeat_lanes",
+    "row_counts",
+    "row_places",
+    "second_lanes",
+    "splat",
+    "store_lanes",
+    "times_lanes",
+    "where_lanes",
+]

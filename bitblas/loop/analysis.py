@@ -65,9 +65,8 @@ def iso_values(body: Body, held: Mapping[int, VectorStore], never: frozenset[Vec
     dense = {x.id for x in body.vectors} - set(iso)
     while True:
         spoiled = {
-            s.target.id for s in body.all
-            if isinstance(s.target, Vec) and s.target.id in iso and not _keeps(s, iso)
-        }  # fmt: skip
+            s.target.id for s in body.all if isinstance(s.target, Vec) and s.target.id in iso and not _keeps(s, iso)
+        }
         if not spoiled:
             return iso
         for number in spoiled:

@@ -328,9 +328,13 @@ class Round:
 
 
 def fuse(
-    body: Body, is_step: Callable[[Statement], bool], is_direct: Callable[[Statement], bool], condition: Vec | Scal, *,
+    body: Body,
+    is_step: Callable[[Statement], bool],
+    is_direct: Callable[[Statement], bool],
+    condition: Vec | Scal,
+    *,
     lists: bool = True,
-) -> Round:  # fmt: skip
+) -> Round:
     """The kernels of one round.
 
     is_step: whether a product can be computed by an advance, that is, by pushing along its frontier. is_direct: whether
@@ -378,9 +382,15 @@ def _touched(item: Item) -> set[Any]:
 
 
 def _fuse(
-    body: Body, is_step: Callable[[Statement], bool], is_direct: Callable[[Statement], bool], condition: Any,
-    fresh: dict[Vec, Product], *, pulls: bool = False, lists: bool = True,
-) -> tuple[list[Item], list[Vec], dict[Vec, Product]]:  # fmt: skip
+    body: Body,
+    is_step: Callable[[Statement], bool],
+    is_direct: Callable[[Statement], bool],
+    condition: Any,
+    fresh: dict[Vec, Product],
+    *,
+    pulls: bool = False,
+    lists: bool = True,
+) -> tuple[list[Item], list[Vec], dict[Vec, Product]]:
     """fresh: frontiers whose worklist is still valid, with the product that built it; those valid at the end are
     returned. pulls: no product is an advance. A product that needs a worklist is no advance around nested loops either:
     after these, frontiers are in their first buffers, so no advance there may write a vector whose buffers rotate."""
@@ -467,9 +477,12 @@ def _fuse(
 
 
 def _inner(
-    block: Block, vectors: tuple[Vec, ...], is_step: Callable[[Statement], bool],
-    is_direct: Callable[[Statement], bool], lists: bool,
-) -> Inner:  # fmt: skip
+    block: Block,
+    vectors: tuple[Vec, ...],
+    is_step: Callable[[Statement], bool],
+    is_direct: Callable[[Statement], bool],
+    lists: bool,
+) -> Inner:
     """Statements under a condition run once, so they pull if an advance would need a worklist."""
     steps = is_step if block.limit > 1 or not lists else lambda s: False
     round_ = fuse(Body(block.statements, vectors, ()), steps, is_direct, block.condition, lists=lists)

@@ -86,10 +86,15 @@ class Program:
     """
 
     def __init__(
-        self, body: Callable[..., Any], *, while_: Any, limit: int | None = None,
-        begin: Callable[[], Any] | None = None, end: Callable[..., Any] | None = None,
+        self,
+        body: Callable[..., Any],
+        *,
+        while_: Any,
+        limit: int | None = None,
+        begin: Callable[[], Any] | None = None,
+        end: Callable[..., Any] | None = None,
         fixpoint: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if not callable(body):
             raise TypeError(f"body: expected a function of the round number, got {type(body).__qualname__}")
         for name, part in (("begin", begin), ("end", end)):

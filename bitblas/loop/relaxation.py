@@ -82,9 +82,12 @@ def relaxation(body: Body, condition: Vec | Scal, full: frozenset[Vec] = frozens
 
 
 def _try_all(
-    statements: Sequence[Statement], d: Vec, q: Vec, better: Callable[[Any, Any], bool],
+    statements: Sequence[Statement],
+    d: Vec,
+    q: Vec,
+    better: Callable[[Any, Any], bool],
     places: Sequence[tuple[Any, bool, Any]],
-) -> None:  # fmt: skip
+) -> None:
     """Raise Unknown if a round does anything other than relaxing at a position."""
     scalars = sorted({x.id for s in statements if isinstance(s.target, Vec) for x in _terms(s) if isinstance(x, Scal)})
     if len(scalars) > MOST_SCALARS:

@@ -66,9 +66,13 @@ def _communities(G: Graph, find: Any, weight: str | None, resolution: float, see
 
 
 def louvain_communities(
-    G: Graph, weight: str | None = "weight", resolution: float = 1, threshold: float = 1e-07,
-    max_level: int | None = None, seed: Any = None,
-) -> list[set[Any]]:  # fmt: skip
+    G: Graph,
+    weight: str | None = "weight",
+    resolution: float = 1,
+    threshold: float = 1e-07,
+    max_level: int | None = None,
+    seed: Any = None,
+) -> list[set[Any]]:
     return _communities(G, algorithms.louvain, weight, resolution, seed, tol=threshold)
 
 

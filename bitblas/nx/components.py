@@ -96,6 +96,10 @@ def condensation(G: Graph, scc: Any = None) -> Graph:
     members = list(grouped(G, label))
     ptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(members)))])
     return Graph(
-        list(range(len(members))), ptr, cols[order], directed=True, graph={"mapping": G.by_node(label)},
+        list(range(len(members))),
+        ptr,
+        cols[order],
+        directed=True,
+        graph={"mapping": G.by_node(label)},
         node_data=[{"members": nodes} for nodes in members],
-    )  # fmt: skip
+    )

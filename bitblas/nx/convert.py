@@ -41,10 +41,15 @@ def _no_collections() -> Iterator[None]:
 
 @_no_collections()
 def from_networkx(
-    G: Any, edge_attrs: Mapping[str, Any] | None = None, node_attrs: Mapping[str, Any] | None = None, *,
-    preserve_edge_attrs: bool = True, preserve_node_attrs: bool = True, preserve_graph_attrs: bool = True,
+    G: Any,
+    edge_attrs: Mapping[str, Any] | None = None,
+    node_attrs: Mapping[str, Any] | None = None,
+    *,
+    preserve_edge_attrs: bool = True,
+    preserve_node_attrs: bool = True,
+    preserve_graph_attrs: bool = True,
     like: Graph | None = None,
-) -> Graph:  # fmt: skip
+) -> Graph:
     """Convert any NetworkX graph to a Graph.
 
     edge_attrs, node_attrs: attributes to keep, with their default values. preserve_*: keep all attributes instead.

@@ -39,9 +39,14 @@ def to_scipy_sparse_array(
 
 
 def to_numpy_array(
-    G: Graph, nodelist: Any = None, dtype: Any = None, order: Any = None, multigraph_weight: Any = sum,
-    weight: str | None = "weight", nonedge: float = 0.0,
-) -> np.ndarray:  # fmt: skip
+    G: Graph,
+    nodelist: Any = None,
+    dtype: Any = None,
+    order: Any = None,
+    multigraph_weight: Any = sum,
+    weight: str | None = "weight",
+    nonedge: float = 0.0,
+) -> np.ndarray:
     if nodelist is not None and (strange := set(nodelist) - set(G)):
         raise nx.NetworkXError(f"Nodes {strange} in nodelist is not in G")
     found = np.full((len(G), len(G)), nonedge, dtype=dtype, order=order)

@@ -140,11 +140,19 @@ class Graph:
     __networkx_backend__ = "bitblas"
 
     def __init__(
-        self, labels: list[Hashable], ptr: np.ndarray, cols: np.ndarray, *, directed: bool,
-        counts: np.ndarray | None = None, values: dict[str, np.ndarray] | None = None,
-        data: list[dict[str, Any]] | None = None, keys: list[Hashable] | None = None,
-        node_data: list[dict[str, Any]] | None = None, graph: dict[str, Any] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        labels: list[Hashable],
+        ptr: np.ndarray,
+        cols: np.ndarray,
+        *,
+        directed: bool,
+        counts: np.ndarray | None = None,
+        values: dict[str, np.ndarray] | None = None,
+        data: list[dict[str, Any]] | None = None,
+        keys: list[Hashable] | None = None,
+        node_data: list[dict[str, Any]] | None = None,
+        graph: dict[str, Any] | None = None,
+    ) -> None:
         self.labels, self.ptr, self.cols, self.counts = labels, ptr, cols, counts
         self.directed, self.values, self.data, self.keys, self.node_data = directed, values or {}, data, keys, node_data
         self.graph = graph or {}
@@ -269,10 +277,17 @@ class Graph:
         at = lambda given: None if given is None else [given[k] for k in pick.tolist()]
         counts = None if self.counts is None else self.counts[order]
         return Graph(
-            self.labels, ptr, self.rows[order], directed=True, counts=counts, data=at(self.data),
-            values={name: values[pick] for name, values in self.values.items()}, keys=at(self.keys),
-            node_data=self.node_data, graph=self.graph,
-        )  # fmt: skip
+            self.labels,
+            ptr,
+            self.rows[order],
+            directed=True,
+            counts=counts,
+            data=at(self.data),
+            values={name: values[pick] for name, values in self.values.items()},
+            keys=at(self.keys),
+            node_data=self.node_data,
+            graph=self.graph,
+        )
 
     def part(self, nodes: np.ndarray, entries: np.ndarray) -> Graph:
         """The subgraph of these nodes and entries (BOOL arrays), with attributes. Not for a multigraph."""
@@ -280,11 +295,15 @@ class Graph:
         ptr = np.concatenate([[0], np.cumsum(np.bincount(self.rows[entries], minlength=len(self))[nodes])])
         edges = entries if self.kept is None else entries[self.kept]
         return Graph(
-            list(compress(self.labels, nodes)), ptr, number[self.cols[entries]], directed=self.directed,
-            data=None if self.data is None else list(compress(self.data, edges)), graph=self.graph,
+            list(compress(self.labels, nodes)),
+            ptr,
+            number[self.cols[entries]],
+            directed=self.directed,
+            data=None if self.data is None else list(compress(self.data, edges)),
+            graph=self.graph,
             values={name: values[edges] for name, values in self.values.items()},
             node_data=None if self.node_data is None else list(compress(self.node_data, nodes)),
-        )  # fmt: skip
+        )
 
     def reverse(self, copy: bool = True) -> Graph:
         """`turned`, like NetworkX's method. NetworkXError for an undirected graph."""

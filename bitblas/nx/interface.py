@@ -44,16 +44,27 @@ class Backend:
 
     @staticmethod
     def convert_from_nx(
-        G: Any, *, edge_attrs: dict[str, Any] | None = None, node_attrs: dict[str, Any] | None = None,
-        preserve_edge_attrs: bool = False, preserve_node_attrs: bool = False, preserve_graph_attrs: bool = False,
-        name: str = "", graph_name: str | None = None,
-    ) -> Graph:  # fmt: skip
+        G: Any,
+        *,
+        edge_attrs: dict[str, Any] | None = None,
+        node_attrs: dict[str, Any] | None = None,
+        preserve_edge_attrs: bool = False,
+        preserve_node_attrs: bool = False,
+        preserve_graph_attrs: bool = False,
+        name: str = "",
+        graph_name: str | None = None,
+    ) -> Graph:
         """A Graph with these attributes. Raises Refused for attributes that it cannot hold."""
         try:
             made = from_networkx(
-                G, edge_attrs, node_attrs, preserve_edge_attrs=preserve_edge_attrs,
-                preserve_node_attrs=preserve_node_attrs, preserve_graph_attrs=preserve_graph_attrs, like=_converted(G),
-            )  # fmt: skip
+                G,
+                edge_attrs,
+                node_attrs,
+                preserve_edge_attrs=preserve_edge_attrs,
+                preserve_node_attrs=preserve_node_attrs,
+                preserve_graph_attrs=preserve_graph_attrs,
+                like=_converted(G),
+            )
         except Refused as error:
             _tell(name, str(error))
             raise

@@ -41,16 +41,24 @@ def _edges(G: Graph, sign: int, weight: str, data: bool) -> Iterator[Any]:
 
 
 def minimum_spanning_edges(
-    G: Graph, algorithm: str = "kruskal", weight: str = "weight", keys: bool = True, data: bool = True,
+    G: Graph,
+    algorithm: str = "kruskal",
+    weight: str = "weight",
+    keys: bool = True,
+    data: bool = True,
     ignore_nan: bool = False,
-) -> Iterator[Any]:  # fmt: skip
+) -> Iterator[Any]:
     return _edges(G, 1, weight, data)
 
 
 def maximum_spanning_edges(
-    G: Graph, algorithm: str = "kruskal", weight: str = "weight", keys: bool = True, data: bool = True,
+    G: Graph,
+    algorithm: str = "kruskal",
+    weight: str = "weight",
+    keys: bool = True,
+    data: bool = True,
     ignore_nan: bool = False,
-) -> Iterator[Any]:  # fmt: skip
+) -> Iterator[Any]:
     return _edges(G, -1, weight, data)
 
 

@@ -31,9 +31,19 @@ def in_order(device: Device, nrows: int, ncols: int, rows: Any, cols: Any, value
 
 
 def from_coo(
-    device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType,
-    dup: Any = None, *, format: str = "auto", tile: int | None = None, ready: tuple[Any, Any] | None = None,
-) -> MatrixStore:  # fmt: skip
+    device: Device,
+    nrows: int,
+    ncols: int,
+    rows: Any,
+    cols: Any,
+    values: Any,
+    dtype: DataType,
+    dup: Any = None,
+    *,
+    format: str = "auto",
+    tile: int | None = None,
+    ready: tuple[Any, Any] | None = None,
+) -> MatrixStore:
     """Entries in any order. `values`: an array in that order, or np.generic (iso: duplicates are merged).
 
     Duplicates are combined in input order by `dup` (a typed BinaryOp or Monoid); ValueError without one. The arrays
@@ -101,9 +111,19 @@ def _own(values: Any) -> Any:
 
 
 def from_csr(
-    device: Device, nrows: int, ncols: int, ptr: Any, cols: Any, values: Any, dtype: DataType,
-    dup: Any, ascending: bool, *, format: str = "auto", tile: int | None = None,
-) -> MatrixStore:  # fmt: skip
+    device: Device,
+    nrows: int,
+    ncols: int,
+    ptr: Any,
+    cols: Any,
+    values: Any,
+    dtype: DataType,
+    dup: Any,
+    ascending: bool,
+    *,
+    format: str = "auto",
+    tile: int | None = None,
+) -> MatrixStore:
     """Entries row by row; ascending: the columns of every row ascend. Else they are sorted; as in `from_coo`."""
     nvals = len(cols)
     if ascending:
@@ -116,9 +136,16 @@ def from_csr(
 
 
 def from_sorted_keys(
-    device: Device, nrows: int, ncols: int, keys: Any, values: Any, dtype: DataType,
-    *, format: str = "auto", tile: int | None = None,
-) -> MatrixStore:  # fmt: skip
+    device: Device,
+    nrows: int,
+    ncols: int,
+    keys: Any,
+    values: Any,
+    dtype: DataType,
+    *,
+    format: str = "auto",
+    tile: int | None = None,
+) -> MatrixStore:
     """Entries given by strictly increasing keys row * ncols + column (INT64)."""
     if _listed(format, nrows, ncols, len(keys)):
         rows, cols = keys // max(1, ncols), keys % max(1, ncols)
@@ -130,16 +157,30 @@ def from_sorted_keys(
 
 
 def _from_sorted(
-    device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType,
-    format: str, tile: int | None,
-) -> MatrixStore:  # fmt: skip
+    device: Device,
+    nrows: int,
+    ncols: int,
+    rows: Any,
+    cols: Any,
+    values: Any,
+    dtype: DataType,
+    format: str,
+    tile: int | None,
+) -> MatrixStore:
     convert.check_rows(device, nrows)
     ptr = csr.pointers_of(rows, nrows, device)
     return _from_csr(device, nrows, ncols, ptr, cols, values, dtype, format, tile)
 
 
 def _from_csr(
-    device: Device, nrows: int, ncols: int, ptr: Any, cols: Any, values: Any, dtype: DataType, format: str,
+    device: Device,
+    nrows: int,
+    ncols: int,
+    ptr: Any,
+    cols: Any,
+    values: Any,
+    dtype: DataType,
+    format: str,
     tile: int | None,
-) -> MatrixStore:  # fmt: skip
+) -> MatrixStore:
     return convert.of_rows(csr.from_arrays(device, nrows, ncols, ptr, cols), dtype, values, format, tile)

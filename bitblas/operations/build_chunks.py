@@ -330,9 +330,17 @@ class Counts:
 
 
 def from_counts(
-    counts: Counts, source: Source, nrows: int, ncols: int, value: Any, dtype: DataType, dup: Any = None,
-    *, format: str = "auto", tile: int | None = None,
-) -> MatrixStore:  # fmt: skip
+    counts: Counts,
+    source: Source,
+    nrows: int,
+    ncols: int,
+    value: Any,
+    dtype: DataType,
+    dup: Any = None,
+    *,
+    format: str = "auto",
+    tile: int | None = None,
+) -> MatrixStore:
     """The matrix of the chunks that were counted. source: returns them again at each call. value: np.generic, one for
     all entries; None: the chunks have values. Raises ValueError for chunks that differ from the first pass, and for
     duplicates without `dup`; OutOfMemory."""
@@ -375,7 +383,7 @@ def from_counts(
 
 def _hypersparse(
     counts: Counts, source: Source, nrows: int, ncols: int, value: Any, dtype: DataType, dup: Any
-) -> MatrixStore:  # fmt: skip
+) -> MatrixStore:
     """The same if few rows or columns have entries: as a compressed matrix of these, with their lists."""
     device, rows, cols = counts.device, counts.listed, Listed(counts.device)
     if not counts.entries or rows is None:
@@ -443,9 +451,18 @@ def _peak_of(form: type[LayoutBuilder], counts: Counts, nrows: int, ncols: int, 
 
 
 def from_arrays(
-    device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType, dup: Any,
-    *, format: str = "auto", tile: int | None = None,
-) -> MatrixStore:  # fmt: skip
+    device: Device,
+    nrows: int,
+    ncols: int,
+    rows: Any,
+    cols: Any,
+    values: Any,
+    dtype: DataType,
+    dup: Any,
+    *,
+    format: str = "auto",
+    tile: int | None = None,
+) -> MatrixStore:
     """The matrix of entries in memory, processed as chunks because sorting all of them at once would need too much
     memory."""
     one, step = isinstance(values, np.generic), max(1, step_of(device, len(rows)) // 4)

@@ -95,9 +95,14 @@ def meet(a: Any, b: Any) -> Meeting:
 
 
 def join(
-    A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, *, intersect: bool = False,
+    A: MatrixStore,
+    B: MatrixStore,
+    op: Typed[Operator],
+    z: DataType,
+    *,
+    intersect: bool = False,
     defaults: tuple[Any, Any] | None = None,
-) -> MatrixStore:  # fmt: skip
+) -> MatrixStore:
     """The union (or intersection) of the entries, of type z: op where both have an entry, cast to z; elsewhere the
     single entry, cast to z, or op with the default for the other. op: a BinaryOp of the types of A and B."""
     device, xp = A.device, A.device.xp
@@ -126,9 +131,16 @@ def join(
         count = (a, b)[side].nvals
         if count:
             variant = join_variant(
-                _types(a, b), packed_constants(a.key, b.key), op if value is None else None, A.dtype, B.dtype, z,
-                side=side, intersect=intersect, filled=defaults is not None,
-            )  # fmt: skip
+                _types(a, b),
+                packed_constants(a.key, b.key),
+                op if value is None else None,
+                A.dtype,
+                B.dtype,
+                z,
+                side=side,
+                intersect=intersect,
+                filled=defaults is not None,
+            )
             left, right = (a.ptr, a.col, a.width, *given[0]), (b.ptr, b.col, b.width, *given[1])
             compiled(device, variant)(count, a.nrows, *left, *right, *met, col, values)
     C = from_arrays(device, a.nrows, a.ncols, ptr, col[:n])
@@ -136,9 +148,15 @@ def join(
 
 
 def one_value(
-    device: Device, x: tuple[Any, DataType], y: tuple[Any, DataType], op: Typed[Operator], z: DataType, common: bool,
-    alone: tuple[bool, bool], defaults: tuple[Any, Any] | None,
-) -> np.generic | None:  # fmt: skip
+    device: Device,
+    x: tuple[Any, DataType],
+    y: tuple[Any, DataType],
+    op: Typed[Operator],
+    z: DataType,
+    common: bool,
+    alone: tuple[bool, bool],
+    defaults: tuple[Any, Any] | None,
+) -> np.generic | None:
     """The single value of a union or intersection, of type z, if the operands imply that there is one. x, y: their
     values and types; common: whether both have some entry in common; alone: whether some entry is in one of them."""
     if not (isinstance(x[0], np.generic) and isinstance(y[0], np.generic)) or op.op.positional:
@@ -185,9 +203,16 @@ class RowMerge:
 
 @functools.cache
 def _row_merge(
-    device: Device, mode: int, op: Typed[Operator] | None, a: str, b: str, z: str, masked: int, flags: bool,
+    device: Device,
+    mode: int,
+    op: Typed[Operator] | None,
+    a: str,
+    b: str,
+    z: str,
+    masked: int,
+    flags: bool,
     *packed: bool,
-) -> RowMerge:  # fmt: skip
+) -> RowMerge:
     """One lookup for everything. Types by name, which have cached hashes; packed: the columns of A, B and the mask."""
     columns = tuple((f"{name}_PACKED", int(one)) for name, one in zip("ABM", packed, strict=True))
     types = tuple(map(lookup_dtype, (a, b, z)))
@@ -226,9 +251,16 @@ def _finished(
 
 
 def merge_rows(
-    A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, *, mask: Any = None,
-    replace: bool = False, defaults: tuple[Any, Any] | None = None,
-) -> MatrixStore:  # fmt: skip
+    A: MatrixStore,
+    B: MatrixStore,
+    op: Typed[Operator],
+    z: DataType,
+    mode: int,
+    *,
+    mask: Any = None,
+    replace: bool = False,
+    defaults: tuple[Any, Any] | None = None,
+) -> MatrixStore:
     """A and B merged as the mode says, of type z, where `mask` allows it; elsewhere A, unless `replace`."""
     device, (a, x) = A.device, A.by_rows()
     flags: Any = None
@@ -261,12 +293,32 @@ def merge_rows(
         left, right = A.dtype.np_type.type(defaults[0]), B.dtype.np_type.type(defaults[1])
     bounds = _ranges(a if a.nvals > b.nvals else b) if most >= PARALLEL_ENTRIES else None
     w.kernel(  # separate arguments: packing them doubles the host time
-        nrows, a.ptr, a.col, a.width, w.no_x if one_x or not a.nvals else x, x if one_x else w.zero_x,
-        0 if one_x else 1, left, b.ptr, b.col, b.width, w.no_flags if flags is None else flags.view(np.uint8),
-        w.no_y if one_y or not b.nvals else y, y if one_y else w.zero_y, 0 if one_y else 1, right,
-        m.ptr, m.col, m.width, 1 if masked and mask.complement else 0, 1 if replace else 0, ptr, col, values,
+        nrows,
+        a.ptr,
+        a.col,
+        a.width,
+        w.no_x if one_x or not a.nvals else x,
+        x if one_x else w.zero_x,
+        0 if one_x else 1,
+        left,
+        b.ptr,
+        b.col,
+        b.width,
+        w.no_flags if flags is None else flags.view(np.uint8),
+        w.no_y if one_y or not b.nvals else y,
+        y if one_y else w.zero_y,
+        0 if one_y else 1,
+        right,
+        m.ptr,
+        m.col,
+        m.width,
+        1 if masked and mask.complement else 0,
+        1 if replace else 0,
+        ptr,
+        col,
+        values,
         bounds=bounds,
-    )  # fmt: skip
+    )
     starts = None
     if bounds is not None:
         starts = a.ptr[bounds].astype(np.int64)
@@ -529,7 +581,7 @@ def _second(dtype: str) -> Typed[Operator]:
 
 def merge(
     C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool, *, inside: bool = False
-) -> MatrixStore:  # fmt: skip
+) -> MatrixStore:
     """The content of C after C<mask, accum, replace> = T, of C's type. inside: C may be overwritten."""
     usual = C.usual and T.usual
     if not usual and (mask is not None or accum is not None) and (multivector.is_flat(C) or multivector.is_flat(T)):

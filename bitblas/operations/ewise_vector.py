@@ -95,9 +95,15 @@ def reduce_flagged(device: Device, monoid: Typed[Monoid], values: Any, present: 
 
 
 def _summed(
-    device: Device, monoid: Typed[Monoid], dtype: DataType, size: int, operand: tuple[Any, ...], per: int, *,
+    device: Device,
+    monoid: Typed[Monoid],
+    dtype: DataType,
+    size: int,
+    operand: tuple[Any, ...],
+    per: int,
+    *,
     flags: bool = False,
-) -> np.generic | None:  # fmt: skip
+) -> np.generic | None:
     """per: words of a chunk, of the first sums."""
     (kernel, z), n = _reduce(device, monoid, dtype.name, flags), words(size)
     while True:
@@ -150,9 +156,17 @@ def pointwise(device: Device, mode: int, op: Typed[Operator], u: str, v: str, *h
 
 
 def run_elementwise(
-    u: VectorStore, v: VectorStore, mode: int, op: Typed[Operator], *, bound: str = "xy", keep: bool = False,
-    defaults: tuple[Any, Any] | None = None, places: tuple[Any, Any] | None = None, out: Into | None = None,
-) -> Any:  # fmt: skip
+    u: VectorStore,
+    v: VectorStore,
+    mode: int,
+    op: Typed[Operator],
+    *,
+    bound: str = "xy",
+    keep: bool = False,
+    defaults: tuple[Any, Any] | None = None,
+    places: tuple[Any, Any] | None = None,
+    out: Into | None = None,
+) -> Any:
     """op(u, v) by position as a store. With `out` the whole statement: a store of w's type, under the mask, which
     replaces w; or None if w keeps entries and was written in place. Casts and accumulators use the merge, one more
     element-wise kernel: each of them would be a separate kernel, which takes 0.1 to 1 s to compile."""
@@ -209,10 +223,17 @@ def run_elementwise(
             left, right = u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1])
         plain = left, right, *(places or plain[2:4]), *allowed(device, mask), int(replace)
     k.kernel(
-        n, size, u_bits, *((k.u_nothing, x, 0) if isinstance(x, generic) else (x, k.u_zero, 1)),
-        v_bits, *((k.v_nothing, y, 0) if isinstance(y, generic) else (y, k.v_zero, 1)), *plain, t_bits, to,
+        n,
+        size,
+        u_bits,
+        *((k.u_nothing, x, 0) if isinstance(x, generic) else (x, k.u_zero, 1)),
+        v_bits,
+        *((k.v_nothing, y, 0) if isinstance(y, generic) else (y, k.v_zero, 1)),
+        *plain,
+        t_bits,
+        to,
         bounds=None if n < PARALLEL_WORDS else word_bounds(u) if mode in (LEFT, BOTH) else word_bounds(u, v),
-    )  # fmt: skip
+    )
     return None if kept else t
 
 

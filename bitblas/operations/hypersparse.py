@@ -111,9 +111,16 @@ def resolve_assignment(index: Any, held: Any, given: Any, size: int, xp: Any) ->
 
 
 def mxv(
-    product: Callable[..., VectorStore], A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool,
-    flip: bool, mask: Mask | None, into: Into | None,
-) -> VectorStore:  # fmt: skip
+    product: Callable[..., VectorStore],
+    A: MatrixStore,
+    u: VectorStore,
+    semiring: Typed[Semiring],
+    *,
+    transpose: bool,
+    flip: bool,
+    mask: Mask | None,
+    into: Into | None,
+) -> VectorStore:
     """A (+).(x) u for a hypersparse A; `product` is the function for ordinary matrices."""
     if semiring.op.is_positional:
         A, semiring = _numbered(A, u, semiring, transpose=transpose, flip=flip)
@@ -191,9 +198,15 @@ def _by(semiring: Typed[Semiring], multiplier: str) -> Typed[Semiring]:
 
 
 def mxm(
-    product: Callable[..., MatrixStore], A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], *,
-    transpose_a: bool, transpose_b: bool, mask: Any,
-) -> MatrixStore:  # fmt: skip
+    product: Callable[..., MatrixStore],
+    A: MatrixStore,
+    B: MatrixStore,
+    semiring: Typed[Semiring],
+    *,
+    transpose_a: bool,
+    transpose_b: bool,
+    mask: Any,
+) -> MatrixStore:
     """A (+).(x) B if an operand or the mask is hypersparse."""
     if semiring.op.is_positional:
         A, B, semiring = _both_numbered(A, B, semiring, transpose_a, transpose_b)

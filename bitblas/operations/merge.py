@@ -66,9 +66,17 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
         old = given = stored(device, BOOL, np.True_)
         new = old[0]
     kernel(
-        n, size, w.present, *old, t.present, *given, *allowed(device, mask), int(replace), new,
+        n,
+        size,
+        w.present,
+        *old,
+        t.present,
+        *given,
+        *allowed(device, mask),
+        int(replace),
+        new,
         bounds=None if n < PARALLEL_WORDS else word_bounds(t),
-    )  # fmt: skip
+    )
     if store:
         w.values = new
     w.changed(grown=accum is not None and not replace)

@@ -144,7 +144,7 @@ def merges(C: MatrixStore, accum: Typed[Operator] | None) -> bool:
 
 def merge(
     C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool, inside: bool
-) -> FlatStore:  # fmt: skip
+) -> FlatStore:
     """The content of C after C<mask, accum, replace> = T, of C's type: written into C itself if `inside` and C's arrays
     are not shared."""
     t = flat_of(T)
@@ -276,19 +276,33 @@ def always(device: Device) -> Condition:
 
 
 def joined(
-    device: Device, x: VectorStore, monoid: Typed[Monoid], lines: Lines, rows: Any, n: int, mask: Any, to: Any,
+    device: Device,
+    x: VectorStore,
+    monoid: Typed[Monoid],
+    lines: Lines,
+    rows: Any,
+    n: int,
+    mask: Any,
+    to: Any,
     asked: Condition | None = None,
-) -> Call:  # fmt: skip
+) -> Call:
     """Reduce runs of lines of x, one run for each of n rows, to lines of a bitmap: its bits and values."""
     z = monoid.op.result_type(monoid.dtype)
     variant = join_lines_variant(monoid, x.dtype, lines.stride, min(32, lines.stride) if device.is_simt else 1)
     none = dummy(device, "int64")
     per = words_of(lines) if device.is_simt else 1
     args = (
-        EVERYWHERE, *rows, none, 0, *entry_values(device, BOOL, BOOL.np_type.type(True)),
-        *read_lines(device, x, lines, True), *line_mask(device, mask, lines),
-        as_lines(to[0], lines), as_sums(to[1], z, lines), *(asked or always(device)),
-    )  # fmt: skip
+        EVERYWHERE,
+        *rows,
+        none,
+        0,
+        *entry_values(device, BOOL, BOOL.np_type.type(True)),
+        *read_lines(device, x, lines, True),
+        *line_mask(device, mask, lines),
+        as_lines(to[0], lines),
+        as_sums(to[1], z, lines),
+        *(asked or always(device)),
+    )
     return Call(variant, n * per, args)
 
 
@@ -378,9 +392,7 @@ class Sides(NamedTuple):
     shape: tuple[int, int]  # of the result
 
 
-def sides(
-    A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool, tb: bool
-) -> Sides | None:  # fmt: skip
+def sides(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool, tb: bool) -> Sides | None:
     """The product by lines; None if it cannot run so: neither operand is a bitmap or tall-skinny, or its lines are not
     the summed dimension, or not a dimension of the result."""
     a, b = A.nrows, A.ncols
@@ -429,9 +441,18 @@ class PreparedMultivectorProduct:
     inner: the lines of X, of dtype `x` and these values, an array or one for all; lines: those of the result."""
 
     def __init__(
-        self, S: MatrixStore, transposed: bool, x: DataType, values: Any, inner: Lines, lines: Lines,
-        semiring: Typed[Semiring], *, flip: bool, push: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        S: MatrixStore,
+        transposed: bool,
+        x: DataType,
+        values: Any,
+        inner: Lines,
+        lines: Lines,
+        semiring: Typed[Semiring],
+        *,
+        flip: bool,
+        push: bool = False,
+    ) -> None:
         self.given = S, transposed, x, values, inner, lines, semiring
         self.x, self.inner, self.lines, self.semiring, self.flip, self.push = x, inner, lines, semiring, flip, push
         pair = (values, S.raw) if flip else (S.raw, values)
@@ -466,9 +487,18 @@ class PreparedMultivectorProduct:
         x_type = BOOL if self.kind == WORDS else self.x
         packed = self.form.format.packed
         return lines_variant(
-            self.plan.direction, self.form.types(False), semiring, self.a_type, x_type, self.lines.stride,
-            self.flip, self.plan.lanes, mode, packed, self.lines.number < FEW,
-        )  # fmt: skip
+            self.plan.direction,
+            self.form.types(False),
+            semiring,
+            self.a_type,
+            x_type,
+            self.lines.stride,
+            self.flip,
+            self.plan.lanes,
+            mode,
+            packed,
+            self.lines.number < FEW,
+        )
 
     def run(self, x: VectorStore, mask: tuple[Any, bool] | None) -> VectorStore:
         """The result, in new arrays."""

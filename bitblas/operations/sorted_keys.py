@@ -150,9 +150,15 @@ MOST = 1 << 22  # products that are expanded at a time, 40 bytes each, unless a 
 
 
 def mxv(
-    A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool, mask: Mask | None,
+    A: MatrixStore,
+    u: VectorStore,
+    semiring: Typed[Semiring],
+    *,
+    transpose: bool,
+    flip: bool,
+    mask: Mask | None,
     into: Into | None,
-) -> VectorStore:  # fmt: skip
+) -> VectorStore:
     """As `product.mxv`."""
     xp = A.device.xp
     rows, cols, x = coo(A)

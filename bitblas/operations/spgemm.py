@@ -193,9 +193,15 @@ class RowProduct:
 
 
 def row_product(
-    plan: Plan, product: Any, A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], transpose_a: bool,
-    transpose_b: bool, mask: Any,
-) -> RowProduct:  # fmt: skip
+    plan: Plan,
+    product: Any,
+    A: MatrixStore,
+    B: MatrixStore,
+    semiring: Typed[Semiring],
+    transpose_a: bool,
+    transpose_b: bool,
+    mask: Any,
+) -> RowProduct:
     """C<mask> = A (+).(x) B, of the transposes if requested."""
     device, kind, true = A.device, plan.kind, BOOL.np_type.type(True)
     a, b = A.structure.rows(transposed=transpose_a), B.structure.rows(transposed=transpose_b)
@@ -316,9 +322,14 @@ class MatrixMask(NamedTuple):
 
 
 def mxm(
-    A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], *, transpose_a: bool = False, transpose_b: bool = False,
+    A: MatrixStore,
+    B: MatrixStore,
+    semiring: Typed[Semiring],
+    *,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
     mask: MatrixMask | None = None,
-) -> MatrixStore:  # fmt: skip
+) -> MatrixStore:
     """C<mask> = A (+).(x) B, of the transposes if requested."""
     M, how = (None, None) if mask is None else mask, (semiring, transpose_a, transpose_b)
     last = A.prepared.get("mxm")
@@ -331,9 +342,7 @@ def mxm(
         return multivector.mxm(by_lines, semiring, mask)
     listed = A.structure.renumbers or B.structure.renumbers
     if listed or (mask is not None and mask.structure.renumbers):
-        return hypersparse.mxm(
-            mxm, A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask
-        )  # fmt: skip
+        return hypersparse.mxm(mxm, A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
     if semiring.dtype._is_udt and udf.computes(semiring):
         return sorted_keys.mxm(A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
     A.structure.other_reads += 1
@@ -353,9 +362,14 @@ def _no_reference() -> None:
 
 
 def planned(
-    A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], *, transpose_a: bool = False, transpose_b: bool = False,
+    A: MatrixStore,
+    B: MatrixStore,
+    semiring: Typed[Semiring],
+    *,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
     mask: MatrixMask | None = None,
-) -> Dots | RowProduct:  # fmt: skip
+) -> Dots | RowProduct:
     """The product as it runs now, with the formats that it reads."""
     plan, product = plan_mxm(A, B, semiring, mask is not None and not mask.complement)
     if plan.direction == "dot":
@@ -397,18 +411,33 @@ class Dots(NamedTuple):
                 threads.even_ranges(given.units, min(given.units, max(DOTS * device.threads, chunks)))
             )
         self.kernel(
-            given.units, *given.mask, *given.left, *self.left, *given.right, *self.right, self.inner, value, present,
-            sums, bounds=bounds,
-        )  # fmt: skip
+            given.units,
+            *given.mask,
+            *given.left,
+            *self.left,
+            *given.right,
+            *self.right,
+            self.inner,
+            value,
+            present,
+            sums,
+            bounds=bounds,
+        )
         dtype = self.semiring.return_type
         found: Any = dtype.np_type.type(self.product) if self.words else sums[: at.nvals]
         return LazyMaskedProduct(Structure(at), dtype, found, present[: at.nvals].view(bool), self.monoid)
 
 
 def _dots(
-    plan: Plan, product: Any, A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool, tb: bool,
+    plan: Plan,
+    product: Any,
+    A: MatrixStore,
+    B: MatrixStore,
+    semiring: Typed[Semiring],
+    ta: bool,
+    tb: bool,
     mask: Structure,
-) -> Dots:  # fmt: skip
+) -> Dots:
     device, key, kind = A.device, plan.key, plan.kind
     true = BOOL.np_type.type(True)
     a_val, b_val = (A.values_for(key, ta), B.values_for(key, not tb)) if kind == VALUES else (true, true)

@@ -71,9 +71,16 @@ class SpMSpV:
     __slots__ = ("kernel", "key", "kind", "matrix", "most", "product", "size", "sums", "variant", "z")
 
     def __init__(
-        self, A: MatrixStore, u: SparseStore, semiring: Typed[Semiring], form: Any, small: MatrixStore, *,
-        transposed: bool, flip: bool,
-    ) -> None:  # fmt: skip
+        self,
+        A: MatrixStore,
+        u: SparseStore,
+        semiring: Typed[Semiring],
+        form: Any,
+        small: MatrixStore,
+        *,
+        transposed: bool,
+        flip: bool,
+    ) -> None:
         device, z = A.device, semiring.return_type
         self.kind, product = kind_of(semiring, A.raw, u.listed, flip=flip)
         valued = self.kind == VALUES
@@ -84,9 +91,18 @@ class SpMSpV:
         a_type, u_type = (A.dtype, u.dtype) if valued else (BOOL, BOOL)
         packed = not isinstance(raw, (np.generic, np.ndarray))
         self.variant: Variant = push_variant(
-            form.key, form.types(False), None if self.kind == WORDS else semiring, self.kind, a_type, u_type, flip=flip,
-            ranked=not isinstance(raw, np.generic), lanes=1, packed=packed, kernel="push_list",
-        )  # fmt: skip
+            form.key,
+            form.types(False),
+            None if self.kind == WORDS else semiring,
+            self.kind,
+            a_type,
+            u_type,
+            flip=flip,
+            ranked=not isinstance(raw, np.generic),
+            lanes=1,
+            packed=packed,
+            kernel="push_list",
+        )
         self.kernel, self.key, self.z = compiled(device, self.variant), form.key, z
         self.sums = BOOL if self.kind == WORDS else z
         self.product = z.np_type.type(0 if product is None else product)
@@ -181,9 +197,14 @@ MANY = 64  # prepared products that a matrix caches; vectors with new iso values
 
 
 def mxv(
-    A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], transpose: bool = False, flip: bool = False,
-    mask: Mask | None = None, into: Into | None = None,
-) -> VectorStore:  # fmt: skip
+    A: MatrixStore,
+    u: VectorStore,
+    semiring: Typed[Semiring],
+    transpose: bool = False,
+    flip: bool = False,
+    mask: Mask | None = None,
+    into: Into | None = None,
+) -> VectorStore:
     """t<mask> = A (+).(x) u, of the transpose if `transpose`; `flip`: u is the left operand (vxm). With `into`, the
     statement is completed: the result is its w, changed in place, or a new store if w keeps nothing."""
     if semiring.dtype._is_udt and udf.computes(semiring):
@@ -243,14 +264,49 @@ def prepared(
 class PreparedProduct:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
-    __slots__ = ("algebra", "apart", "arguments", "device", "everywhere", "fills", "form", "fused", "graded",
-                 "long", "matrix", "plain", "plan", "product", "pulls", "pushes", "reads", "rents", "semiring",
-                 "size", "staged", "u_nothing", "u_type", "u_values", "u_zero", "under", "value", "z")  # fmt: skip
+    __slots__ = (
+        "algebra",
+        "apart",
+        "arguments",
+        "device",
+        "everywhere",
+        "fills",
+        "form",
+        "fused",
+        "graded",
+        "long",
+        "matrix",
+        "plain",
+        "plan",
+        "product",
+        "pulls",
+        "pushes",
+        "reads",
+        "rents",
+        "semiring",
+        "size",
+        "staged",
+        "u_nothing",
+        "u_type",
+        "u_values",
+        "u_zero",
+        "under",
+        "value",
+        "z",
+    )
 
     def __init__(
-        self, plan: Plan, product: Any, A: MatrixStore, u_type: DataType, semiring: Typed[Semiring], flip: bool,
-        *, full: bool, value: np.generic | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        plan: Plan,
+        product: Any,
+        A: MatrixStore,
+        u_type: DataType,
+        semiring: Typed[Semiring],
+        flip: bool,
+        *,
+        full: bool,
+        value: np.generic | None = None,
+    ) -> None:
         """value: of all entries of the vector, if it is known to be iso."""
         device, kind, key = A.device, plan.kind, plan.key
         self.plan, self.product, self.semiring, self.device = plan, product, semiring, device

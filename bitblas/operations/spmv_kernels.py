@@ -331,9 +331,21 @@ class Push:
     can be pushed too."""
 
     __slots__ = (
-        "blank", "by_words", "cell", "host", "hubs", "kernel", "length", "longest", "no_counts", "no_values", "of",
-        "product", "shared", "variants",
-    )  # fmt: skip
+        "blank",
+        "by_words",
+        "cell",
+        "host",
+        "hubs",
+        "kernel",
+        "length",
+        "longest",
+        "no_counts",
+        "no_values",
+        "of",
+        "product",
+        "shared",
+        "variants",
+    )
 
     def __init__(self, of: PreparedProduct) -> None:
         device, plan, z = of.device, of.plan, of.z
@@ -540,9 +552,19 @@ def describe_binning(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], 
 
 
 def degree_binned_variant(
-    key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, end: Epilogue,
-    shared: int, width: int, *, masked: bool = False, **options: bool,
-) -> Variant:  # fmt: skip
+    key: str,
+    types: Types,
+    semiring: Typed[Semiring] | None,
+    kind: int,
+    a: DataType,
+    u: DataType,
+    end: Epilogue,
+    shared: int,
+    width: int,
+    *,
+    masked: bool = False,
+    **options: bool,
+) -> Variant:
     """The kernel. shared: bytes of shared memory for hot columns; width: see `Format.fixed_width`; masked: under a
     mask."""
     how: dict[str, Any] = options | {"end": end, "lanes": 32, "width": width, "kernel": "pull_graded"}
@@ -554,8 +576,20 @@ def degree_binned_variant(
 class DegreeBinnedPull:
     """A degree-binned pull into a vector of which nothing is kept; same interface as PullKernels."""
 
-    __slots__ = ("end", "grades", "hot", "join", "kernel", "masked", "matrix", "nothing", "of", "one", "size",
-                 "variants")  # fmt: skip
+    __slots__ = (
+        "end",
+        "grades",
+        "hot",
+        "join",
+        "kernel",
+        "masked",
+        "matrix",
+        "nothing",
+        "of",
+        "one",
+        "size",
+        "variants",
+    )
 
     def __init__(self, of: PreparedProduct, end: Epilogue, w: DataType, masked: bool, part: Part | None = None) -> None:
         """w: type of an output with the type of the sums. part: only some rows, without a mask."""

@@ -57,9 +57,18 @@ def as_vector(device: Device, values: Any, size: int, present: Any = None, *, sh
 
 
 def _pointwise(
-    device: Device, mode: int, op: Typed[Operator], x: Any, x_type: DataType, y: Any, y_type: DataType, size: int, *,
-    bound: str = "xy", places: tuple[Any, Any] | None = None,
-) -> Any:  # fmt: skip
+    device: Device,
+    mode: int,
+    op: Typed[Operator],
+    x: Any,
+    x_type: DataType,
+    y: Any,
+    y_type: DataType,
+    size: int,
+    *,
+    bound: str = "xy",
+    places: tuple[Any, Any] | None = None,
+) -> Any:
     """op of `size` values each, arrays or np.generic, as an array."""
     if op.dtype._is_udt and udf.computes(op):
         names = {"x": x} if bound == "x" else {"x": x, bound[1]: y}

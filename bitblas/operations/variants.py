@@ -72,9 +72,17 @@ def epilogue_constants(t: DataType, fresh: bool, iso: bool) -> Any:
 
 
 def elementwise_variant(
-    mode: int, op: Typed[Operator], u: DataType, v: DataType, bound: str, *, keep: bool = False, places: bool = False,
-    fresh: bool = True, iso: bool = False,
-) -> tuple[Variant, DataType]:  # fmt: skip
+    mode: int,
+    op: Typed[Operator],
+    u: DataType,
+    v: DataType,
+    bound: str,
+    *,
+    keep: bool = False,
+    places: bool = False,
+    fresh: bool = True,
+    iso: bool = False,
+) -> tuple[Variant, DataType]:
     """The kernel for w<mask> = op(u, v), and the type of w, which is that of the result; `bound` is a key of LET.
 
     fresh: nothing of w is kept. iso: only presence is written.
@@ -87,12 +95,19 @@ def elementwise_variant(
     t = u if keep else result
     functions = (
         Function("f", result, args, let, expr),
-        cast_function("take_u", u, t), cast_function("take_v", v, t), cast_function("take_f", result, t),
-    )  # fmt: skip
+        cast_function("take_u", u, t),
+        cast_function("take_v", v, t),
+        cast_function("take_f", result, t),
+    )
     constants = (
-        ("MODE", mode), ("KEEP", int(keep)), ("PLACES", int(places)), ("LANES", 32),
-        ("U_BOOL", int(u is BOOL)), ("V_BOOL", int(v is BOOL)), *epilogue_constants(t, fresh, iso),
-    )  # fmt: skip
+        ("MODE", mode),
+        ("KEEP", int(keep)),
+        ("PLACES", int(places)),
+        ("LANES", 32),
+        ("U_BOOL", int(u is BOOL)),
+        ("V_BOOL", int(v is BOOL)),
+        *epilogue_constants(t, fresh, iso),
+    )
     types = (("U", u), ("V", v), ("T", t), ("W", t))
     return Variant("kernels/elementwise", types, constants, (), functions, repr(op)), t
 
@@ -127,9 +142,14 @@ def vector_variant(kernel: str, u: DataType, **constants: int) -> Variant:
 def place_variant(u: DataType, t: DataType, *, values: bool, clear: bool = False, bits: bool = True) -> Variant:
     """The kernel for t(where[k]) = u(k), each index once. values, bits: they are written."""
     constants = (
-        ("LANES", 1), ("JOIN", 0), ("MARKS", int(bits)), ("CLEAR", int(clear)), ("DENSE", int(values)),
-        ("U_BOOL", int(u is BOOL)), ("T_BOOL", int(t is BOOL)),
-    )  # fmt: skip
+        ("LANES", 1),
+        ("JOIN", 0),
+        ("MARKS", int(bits)),
+        ("CLEAR", int(clear)),
+        ("DENSE", int(values)),
+        ("U_BOOL", int(u is BOOL)),
+        ("T_BOOL", int(t is BOOL)),
+    )
     types = (("U", u), ("T", t), ("Z", t))
     unused = (Function("add", t, (("x", t), ("y", t)), (), "x"), cast_function("take_t", t, t))
     functions = (cast_function("take", u, t), *unused, cast_function("back", t, t))
@@ -144,9 +164,16 @@ def sum_by_index_variant(u: DataType, monoid: Typed[Monoid]) -> tuple[Variant, D
     casts = (("take", u, z), ("take_t", cell, z), ("back", z, cell))
     functions = (*functions[:1], *(cast_function(*c) for c in casts))
     constants = (
-        ("LANES", 1), ("JOIN", 1), ("MARKS", 1), ("CLEAR", 0), ("DENSE", 1), ("U_BOOL", int(u is BOOL)), ("T_BOOL", 0),
-        ("HAS_TERMINAL", terminal), ("ATOMIC", ATOMICS.get(monoid.op.name, 0) if z is cell and z.kind in "iu" else 0),
-    )  # fmt: skip
+        ("LANES", 1),
+        ("JOIN", 1),
+        ("MARKS", 1),
+        ("CLEAR", 0),
+        ("DENSE", 1),
+        ("U_BOOL", int(u is BOOL)),
+        ("T_BOOL", 0),
+        ("HAS_TERMINAL", terminal),
+        ("ATOMIC", ATOMICS.get(monoid.op.name, 0) if z is cell and z.kind in "iu" else 0),
+    )
     types = (("U", u), ("T", cell), ("C", cell), ("Z", z))
     return Variant("kernels/place", types, constants, values, functions, repr(monoid)), cell
 
@@ -193,10 +220,25 @@ def sentinel_kind(op: Any, monoid: Monoid, z: DataType, u: DataType) -> int:
 
 @functools.cache
 def pull_variant(
-    key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, *, flip: bool,
-    full: bool, ranked: bool, lanes: int, end: Epilogue, staged: int = 0, padded: bool = True, width: int = 0,
-    packed: bool = False, kernel: str = "pull", more: tuple[tuple[str, int], ...] = (),
-) -> Variant:  # fmt: skip
+    key: str,
+    types: Types,
+    semiring: Typed[Semiring] | None,
+    kind: int,
+    a: DataType,
+    u: DataType,
+    *,
+    flip: bool,
+    full: bool,
+    ranked: bool,
+    lanes: int,
+    end: Epilogue,
+    staged: int = 0,
+    padded: bool = True,
+    width: int = 0,
+    packed: bool = False,
+    kernel: str = "pull",
+    more: tuple[tuple[str, int], ...] = (),
+) -> Variant:
     """The pull kernel of a format for a semiring (None for WORDS) with an epilogue.
 
     padded: the last tile column is wider than the matrix. staged: see `is_staged`; width: see `Format.fixed_width`.
@@ -207,9 +249,13 @@ def pull_variant(
     padded = padded or not full or kind != VALUES or ranked  # kernels that do not depend on it share one variant
     constants = [("U_FULL", int(full)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *end.constants()]
     constants += format_of(key).pull_constants(
-        ranked=ranked, neutral=is_neutral(monoid, z), padded=padded,
-        many_blocks=full and max(t.nbytes for t in (a, u, z, end.w)) <= 4, staged=staged, width=width,
-    )  # fmt: skip
+        ranked=ranked,
+        neutral=is_neutral(monoid, z),
+        padded=padded,
+        many_blocks=full and max(t.nbytes for t in (a, u, z, end.w)) <= 4,
+        staged=staged,
+        width=width,
+    )
     blend = (int(may_compute_unneeded(op, monoid, z)) + sentinel_kind(op, monoid, z, u)) if kind == VALUES else 0
     constants += [("VALUES_PACKED", int(packed)), ("BLEND", blend)]
     functions = (*functions, *epilogue_functions(end.w, z, end.accum))
@@ -222,9 +268,19 @@ def pull_variant(
 
 @functools.cache
 def push_variant(
-    key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, *, flip: bool,
-    ranked: bool, lanes: int, packed: bool = False, kernel: str = "push",
-) -> Variant:  # fmt: skip
+    key: str,
+    types: Types,
+    semiring: Typed[Semiring] | None,
+    kind: int,
+    a: DataType,
+    u: DataType,
+    *,
+    flip: bool,
+    ranked: bool,
+    lanes: int,
+    packed: bool = False,
+    kernel: str = "push",
+) -> Variant:
     """The push kernel of a format for a semiring; `semiring` is None for WORDS. kernel: or "push_list"."""
     op, t, monoid, z = algebra_of(semiring)
     functions, values, terminal = sum_of(monoid, z)
@@ -249,9 +305,17 @@ def blank_variant(monoid: Monoid, z: DataType, cell: DataType) -> Variant:
 
 
 def _product_variant(
-    direction: str, key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, algebra: tuple[Any, ...],
-    flip: bool, constants: list[tuple[str, int]], values: Any, functions: tuple[Function, ...],
-) -> Variant:  # fmt: skip
+    direction: str,
+    key: str,
+    types: Types,
+    semiring: Typed[Semiring] | None,
+    kind: int,
+    algebra: tuple[Any, ...],
+    flip: bool,
+    constants: list[tuple[str, int]],
+    values: Any,
+    functions: tuple[Function, ...],
+) -> Variant:
     """Shared by pull and push: the multiplier, and the types of the operands."""
     op, t, a, u, z = algebra
     if kind != VALUES:
@@ -267,9 +331,16 @@ def _product_variant(
 
 @functools.cache
 def lanes_variant(
-    key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], kind: int, *, flip: bool,
-    full: bool = False, tables: bool = False, kernel: str = "lanes",
-) -> Variant:  # fmt: skip
+    key: str,
+    types: tuple[tuple[str, DataType], ...],
+    semiring: Typed[Semiring],
+    kind: int,
+    *,
+    flip: bool,
+    full: bool = False,
+    tables: bool = False,
+    kernel: str = "lanes",
+) -> Variant:
     """The CPU's kernel that pulls by whole tiles, for semirings that `is_wide` allows. tables: it reads lookup tables
     that the kernel of that name builds from the vector."""
     op, _, monoid, z = algebra_of(semiring)
@@ -288,9 +359,7 @@ def hubs_variant(semiring: Typed[Semiring] | None, kind: int, rows: int, end: Ep
     """The kernel that combines the segments of long rows for a pull kernel; `rows` of them per unit."""
     _, _, monoid, z = algebra_of(semiring, end.z)
     functions, values, terminal = sum_of(monoid, z)
-    constants = (
-        ("KIND", kind), ("HAS_TERMINAL", terminal), ("ROWS", rows), ("LANES", 256), *end.constants(),
-    )  # fmt: skip
+    constants = (("KIND", kind), ("HAS_TERMINAL", terminal), ("ROWS", rows), ("LANES", 256), *end.constants())
     functions = (functions[0], *epilogue_functions(end.w, z, end.accum))
     label = "words" if semiring is None else repr(semiring)
     return Variant("kernels/hubs", (("W", end.w), ("Z", z)), constants, values, functions, label)
@@ -337,9 +406,16 @@ def _algebra(semiring: Typed[Semiring] | None, kind: int, a: DataType, b: DataTy
 
 @functools.cache
 def dot_variant(
-    key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
-    b: DataType, lanes: int, wide: bool = False, mask: str = CSR,
-) -> Variant:  # fmt: skip
+    key: str,
+    types: tuple[tuple[str, DataType], ...],
+    semiring: Typed[Semiring] | None,
+    kind: int,
+    a: DataType,
+    b: DataType,
+    lanes: int,
+    wide: bool = False,
+    mask: str = CSR,
+) -> Variant:
     """The dot kernel of a format for a semiring; `semiring` is None for WORDS. wide: the CPU's, by whole tiles. mask:
     its format, if by rows."""
     of, format = _algebra(semiring, kind, a, b), format_of(key)
@@ -351,25 +427,35 @@ def dot_variant(
 
 @functools.cache
 def gustavson_variant(
-    semiring: Typed[Semiring] | None, kind: int, a: DataType, b: DataType, fill: int, packed: Constants,
+    semiring: Typed[Semiring] | None,
+    kind: int,
+    a: DataType,
+    b: DataType,
+    fill: int,
+    packed: Constants,
     alike: bool = False,
-) -> Variant:  # fmt: skip
+) -> Variant:
     """The CPU's row-by-row mxm for a semiring (None for WORDS). fill 0: the counting pass, one for all semirings.
     alike: search for rows of B with equal columns."""
     if not fill:
         semiring, kind = None, WORDS
     of = _algebra(semiring, kind, a, b)
-    constants = (
-        ("KIND", kind), ("FILL", fill), ("ALIKE", int(alike)), ("U_BOOL", 0), ("HAS_TERMINAL", 0), *packed,
-    )  # fmt: skip
+    constants = (("KIND", kind), ("FILL", fill), ("ALIKE", int(alike)), ("U_BOOL", 0), ("HAS_TERMINAL", 0), *packed)
     return Variant("formats/csr/gustavson", (("Z", of.z),), constants, of.values, of.functions, of.label)
 
 
 @functools.cache
 def rows_variant(
-    kernel: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
-    b: DataType, fill: int, constants: Constants, single: bool = False,
-) -> Variant:  # fmt: skip
+    kernel: str,
+    types: tuple[tuple[str, DataType], ...],
+    semiring: Typed[Semiring] | None,
+    kind: int,
+    a: DataType,
+    b: DataType,
+    fill: int,
+    constants: Constants,
+    single: bool = False,
+) -> Variant:
     """The GPU's row-by-row mxm ("short_rows", "long_rows"); fill 0 counts, and needs no semiring, like WORDS. single:
     no row of B has more than one entry."""
     if not fill or kind == WORDS:
@@ -377,9 +463,14 @@ def rows_variant(
     of = _algebra(semiring, kind, a, b)
     columns = ("COL_64", int(dict(types)["COL"] is INT64))
     constants = (
-        ("KIND", kind), ("FILL", fill), ("SINGLE", int(single)), ("U_BOOL", 0), ("HAS_TERMINAL", of.terminal), columns,
+        ("KIND", kind),
+        ("FILL", fill),
+        ("SINGLE", int(single)),
+        ("U_BOOL", 0),
+        ("HAS_TERMINAL", of.terminal),
+        columns,
         *constants,
-    )  # fmt: skip
+    )
     values = (*of.values, value("BEGIN", of.z, initial_sum(of.monoid, of.z)))
     return Variant(f"formats/csr/{kernel}", (*types, *of.types), constants, values, of.functions, of.label)
 
@@ -418,43 +509,63 @@ def _joining(op: Typed[Operator], a: DataType, b: DataType, z: DataType) -> tupl
     used = names_in(expr) if op.op.positional else {"x", "y"}
     let = lets(op.op, op.dtype, *((n, dict(args)[u], u) for n, u in LET["xy"] if n in used))
     return (
-        Function("f", result, args, let, expr), cast_function("finish", result, z),
+        Function("f", result, args, let, expr),
+        cast_function("finish", result, z),
         Function("both", z, args, (), "finish(f(u, v, ix, jx))"),
-        cast_function("only_a", a, z), cast_function("only_b", b, z),
-    )  # fmt: skip
+        cast_function("only_a", a, z),
+        cast_function("only_b", b, z),
+    )
 
 
 @functools.cache
 def merge_rows_variant(
-    mode: int, op: Typed[Operator] | None, a: DataType, b: DataType, z: DataType, packed: Constants, *, masked: int,
+    mode: int,
+    op: Typed[Operator] | None,
+    a: DataType,
+    b: DataType,
+    z: DataType,
+    packed: Constants,
+    *,
+    masked: int,
     flags: bool,
-) -> Variant:  # fmt: skip
+) -> Variant:
     """The CPU's kernel that merges rows of A and B under a mask (masked 2: B's own pattern); op None: no values are
     written."""
     functions = () if op is None else _joining(op, a, b, z)
     if op is None:
         a = b = z = BOOL
-    constants = (
-        ("MODE", mode), ("MASKED", masked), ("FLAGS", int(flags)), ("VALUED", int(op is not None)), *packed,
-    )  # fmt: skip
+    constants = (("MODE", mode), ("MASKED", masked), ("FLAGS", int(flags)), ("VALUED", int(op is not None)), *packed)
     label = "pattern" if op is None else repr(op)
     return Variant("formats/csr/weave", (("A", a), ("B", b), ("Z", z)), constants, (), functions, label)
 
 
 @functools.cache
 def join_variant(
-    types: Types, packed: Constants, op: Typed[Operator] | None, a: DataType, b: DataType, z: DataType, *, side: int,
-    intersect: bool, filled: bool,
-) -> Variant:  # fmt: skip
+    types: Types,
+    packed: Constants,
+    op: Typed[Operator] | None,
+    a: DataType,
+    b: DataType,
+    z: DataType,
+    *,
+    side: int,
+    intersect: bool,
+    filled: bool,
+) -> Variant:
     """The kernel that joins the entries of A and B by op, which is cast to z; op None: no values are written."""
     functions = () if op is None else _joining(op, a, b, z)
     positional = op is not None and op.op.positional
     if op is None:
         a = b = z = BOOL
     constants = (
-        ("LANES", 1), *packed, ("SIDE", side), ("INTERSECT", int(intersect)), ("FILLED", int(filled)),
-        ("VALUED", int(op is not None)), ("PLACES", int(positional)),
-    )  # fmt: skip
+        ("LANES", 1),
+        *packed,
+        ("SIDE", side),
+        ("INTERSECT", int(intersect)),
+        ("FILLED", int(filled)),
+        ("VALUED", int(op is not None)),
+        ("PLACES", int(positional)),
+    )
     types = (*types, ("A", a), ("B", b), ("Z", z))
     return Variant("formats/csr/join", types, constants, (), functions, "pattern" if op is None else repr(op))
 
@@ -471,10 +582,15 @@ LINE = {8: UINT8, 16: UINT16, 32: UINT32, 64: UINT64}
 def _constants(kind: int, x: DataType, z: DataType, terminal: int, stride: int, lanes: int) -> Any:
     bits = min(64, stride)
     return (
-        ("KIND", kind), ("U_BOOL", int(x is BOOL)), ("Z_BOOL", int(z is BOOL)), ("HAS_TERMINAL", terminal),
-        ("BITS", bits), ("LANES", lanes), ("PER", max(1, bits // lanes) if kind == VALUES else 1),
+        ("KIND", kind),
+        ("U_BOOL", int(x is BOOL)),
+        ("Z_BOOL", int(z is BOOL)),
+        ("HAS_TERMINAL", terminal),
+        ("BITS", bits),
+        ("LANES", lanes),
+        ("PER", max(1, bits // lanes) if kind == VALUES else 1),
         ("VALUES_PACKED", 0),
-    )  # fmt: skip
+    )
 
 
 def _shared(constants: Any, mode: int, looked: int = LOOKED) -> Any:
@@ -488,9 +604,18 @@ def _shared(constants: Any, mode: int, looked: int = LOOKED) -> Any:
 
 @functools.cache
 def lines_variant(
-    direction: str, types: Any, semiring: Typed[Semiring] | None, a: DataType, x: DataType, stride: int, flip: bool,
-    lanes: int, mode: int, packed: bool, few: bool = False,
-) -> Variant:  # fmt: skip
+    direction: str,
+    types: Any,
+    semiring: Typed[Semiring] | None,
+    a: DataType,
+    x: DataType,
+    stride: int,
+    flip: bool,
+    lanes: int,
+    mode: int,
+    packed: bool,
+    few: bool = False,
+) -> Variant:
     """The kernel of a product by lines; semiring None: WORDS. flip: the multivector is the left operand. few: there are
     few lines."""
     op, t, monoid, z = algebra_of(semiring)

@@ -80,9 +80,22 @@ def nonzero_bits(u: VectorStore) -> Any:
     zero, none = u.dtype.np_type.type(0), dummy(u.device, "int64")
     values = stored(u.device, u.dtype, u.values)
     kernel(
-        words(u.size), u.size, u.present, *values, u.present, *values, zero, zero, none, none,
-        *allowed(u.device, None), 0, bits, dummy(u.device, u.dtype.np_type.char), bounds=word_bounds(u),
-    )  # fmt: skip
+        words(u.size),
+        u.size,
+        u.present,
+        *values,
+        u.present,
+        *values,
+        zero,
+        zero,
+        none,
+        none,
+        *allowed(u.device, None),
+        0,
+        bits,
+        dummy(u.device, u.dtype.np_type.char),
+        bounds=word_bounds(u),
+    )
     return bits
 
 
@@ -282,9 +295,15 @@ def equal(u: VectorStore, v: VectorStore) -> bool:
 
 
 def build(
-    device: Device, size: int, dtype: DataType, indices: Any, values: Any, dup: Typed | None = None, *,
+    device: Device,
+    size: int,
+    dtype: DataType,
+    indices: Any,
+    values: Any,
+    dup: Typed | None = None,
+    *,
     distinct: bool = False,
-) -> VectorStore:  # fmt: skip
+) -> VectorStore:
     """Entries in any order; equal indices are combined from left to right by `dup`. distinct: the caller guarantees
     distinct indices below `size`.
 

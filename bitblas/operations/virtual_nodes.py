@@ -31,9 +31,17 @@ from .spmv_kernels import DegreeBinnedPull
 
 
 def mxv(
-    product: Callable[..., VectorStore], A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool,
-    flip: bool, mask: Mask | None, into: Into | None, prepared: Callable[..., Any],
-) -> VectorStore:  # fmt: skip
+    product: Callable[..., VectorStore],
+    A: MatrixStore,
+    u: VectorStore,
+    semiring: Typed[Semiring],
+    *,
+    transpose: bool,
+    flip: bool,
+    mask: Mask | None,
+    into: Into | None,
+    prepared: Callable[..., Any],
+) -> VectorStore:
     """A (+).(x) u for an A with virtual nodes; `product` is the function for ordinary matrices, `prepared` plans it."""
     found = Sums.of(A, u, semiring, transpose=transpose, flip=flip)
     if found is None:
@@ -78,7 +86,7 @@ class Sums:
     @classmethod
     def of(
         cls, A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
-    ) -> Sums | None:  # fmt: skip
+    ) -> Sums | None:
         """None if a product depends on the entry."""
         found = _multiplied(A, u, semiring, flip)
         if found is None:
@@ -175,7 +183,7 @@ def graph_of(form: Any) -> MatrixStore:
 
 def _multiplied(
     A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], flip: bool
-) -> tuple[VectorStore, Any] | None:  # fmt: skip
+) -> tuple[VectorStore, Any] | None:
     """The product of the entries of A at each position, and the type of sums; None if the entries differ."""
     z, op = semiring.return_type, semiring.op.binaryop
     one = equal_products(semiring, A.raw, u.values, flip=flip)

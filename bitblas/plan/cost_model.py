@@ -199,5 +199,17 @@ def shipped(kind: str) -> Costs:
     return Costs.from_json(json.loads(SHIPPED.read_text())[kind])
 
 
-__all__ = ["BFS", "BITS", "FLOOR", "NUMBERS", "VERBS", "WEIGHTS", "Costs", "costs_of", "features", "forget", "path_of",
-           "shipped"]  # fmt: skip
+__all__ = [
+    "BFS",
+    "BITS",
+    "FLOOR",
+    "NUMBERS",
+    "VERBS",
+    "WEIGHTS",
+    "Costs",
+    "costs_of",
+    "features",
+    "forget",
+    "path_of",
+    "shipped",
+]

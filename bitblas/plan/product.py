@@ -105,10 +105,13 @@ class Plan(NamedTuple):
     def _said(self) -> dict[str, str]:
         form = self.key + (" of the transpose" if self.transposed else "")
         return {
-            "product": f"{self.verb} {self.semiring}", "form": form,
-            "direction": self.direction, "computes": KINDS[self.kind],
-            "lanes": "8 x 8" if self.wide else str(self.lanes), "why": self.reason,
-        }  # fmt: skip
+            "product": f"{self.verb} {self.semiring}",
+            "form": form,
+            "direction": self.direction,
+            "computes": KINDS[self.kind],
+            "lanes": "8 x 8" if self.wide else str(self.lanes),
+            "why": self.reason,
+        }
 
 
 def kind_of(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool = False) -> tuple[int, np.generic | None]:

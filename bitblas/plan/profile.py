@@ -128,9 +128,17 @@ def profile(A: MatrixStore, *, asked: bool = False) -> Profile:
     verbs = verbs_of(A.iso, A.nrows == A.ncols)
     when = "" if asked else outlook(A.structure, A.iso)
     return Profile(
-        best_known(A.structure), costs_of(A.device), chosen, held, verbs, reason,
-        values=value_bytes(A), device=A.device.model, sampled=is_sampled(A.structure), outlook=when,
-    )  # fmt: skip
+        best_known(A.structure),
+        costs_of(A.device),
+        chosen,
+        held,
+        verbs,
+        reason,
+        values=value_bytes(A),
+        device=A.device.model,
+        sampled=is_sampled(A.structure),
+        outlook=when,
+    )
 
 
 class Saving(NamedTuple):

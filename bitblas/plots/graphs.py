@@ -52,9 +52,14 @@ def positions(A: Any, *, pivots: int = PIVOTS, seed: int = 0) -> np.ndarray:
 
 
 def graph(
-    A: Any, values: Any = None, *, places: Any = None, title: str | None = None, label: str | None = None,
+    A: Any,
+    values: Any = None,
+    *,
+    places: Any = None,
+    title: str | None = None,
+    label: str | None = None,
     classes: bool | None = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """A matplotlib Figure of a graph, given as a Matrix or a Graph: its edges, colored by a value of each vertex.
 
     Vertices and edges share one color scale; an edge has the mean of its ends. Edges of a small directed graph have
@@ -176,12 +181,19 @@ def _names(axes: Any, places: np.ndarray, low: np.ndarray, high: np.ndarray, nam
         if np.isnan(places[k]).any():
             continue
         x, y = away[k]
-        how = {"ha": "left" if x > 0.3 else "right" if x < -0.3 else "center",
-               "va": "bottom" if y > 0.3 else "top" if y < -0.3 else "center"}  # fmt: skip
+        how = {
+            "ha": "left" if x > 0.3 else "right" if x < -0.3 else "center",
+            "va": "bottom" if y > 0.3 else "top" if y < -0.3 else "center",
+        }
         axes.annotate(
-            str(names[k]), places[k], xytext=(6 * x, 6 * y), textcoords="offset points", zorder=3,
-            path_effects=[withStroke(linewidth=2.5, foreground=PAPER)], **how,
-        )  # fmt: skip
+            str(names[k]),
+            places[k],
+            xytext=(6 * x, 6 * y),
+            textcoords="offset points",
+            zorder=3,
+            path_effects=[withStroke(linewidth=2.5, foreground=PAPER)],
+            **how,
+        )
 
 
 def levels(A: Any, source: Any = 0, *, places: Any = None, title: str | None = None) -> Any:

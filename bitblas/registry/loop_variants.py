@@ -40,15 +40,37 @@ def steps(format: Format) -> Iterator[Variant]:
     )
     parent = Statement(v, Elementwise(LEFT, None, Vec(1, 64, INT64)), Masked(Vec(1, 64, INT64), True, False))
     yield advance_variant(
-        key, types, semiring.any_secondi[INT64], VALUES, BOOL, INT64, flip=True, ranked=False, also=True,
-        pulls=format.reads_values, lanes=8, entry=entry_text([parent], Vec(1, 64, INT64), {}),
-    )  # fmt: skip
+        key,
+        types,
+        semiring.any_secondi[INT64],
+        VALUES,
+        BOOL,
+        INT64,
+        flip=True,
+        ranked=False,
+        also=True,
+        pulls=format.reads_values,
+        lanes=8,
+        entry=entry_text([parent], Vec(1, 64, INT64), {}),
+    )
     packed = [(INT64, True)] if format.fused or format.packed else []
     for dtype, is_packed in [(FP32, False), (FP64, False), (INT64, False), *packed]:
         yield advance_variant(
-            key, types, semiring.min_plus[dtype], VALUES, dtype, dtype, flip=True, ranked=format.ranked, also=False,
-            pulls=False, lanes=8, packed=is_packed, scans=dtype is FP32 and format.scans, weighs=dtype is not FP32,
-        )  # fmt: skip
+            key,
+            types,
+            semiring.min_plus[dtype],
+            VALUES,
+            dtype,
+            dtype,
+            flip=True,
+            ranked=format.ranked,
+            also=False,
+            pulls=False,
+            lanes=8,
+            packed=is_packed,
+            scans=dtype is FP32 and format.scans,
+            weighs=dtype is not FP32,
+        )
 
 
 def some_rows(format: Format) -> Iterator[Variant]:
@@ -77,14 +99,12 @@ def small_rounds(format: Format) -> Iterator[Variant]:
         return
     p = Vec(1, 64, INT64)
     parent = Statement(v, Elementwise(LEFT, None, p), Masked(p, True, False))
-    step = advance_variant(
-        key, types, semiring.any_secondi[INT64], VALUES, BOOL, INT64, ranked=False, also=True, **how
-    )  # fmt: skip
+    step = advance_variant(key, types, semiring.any_secondi[INT64], VALUES, BOOL, INT64, ranked=False, also=True, **how)
     yield rounds_variant(step, [parent], p, {}, CLUSTER, 8)[0]
     for dtype in (FP32, INT64):
         step = advance_variant(
             key, types, semiring.min_plus[dtype], VALUES, dtype, dtype, ranked=format.ranked, also=False, **how
-        )  # fmt: skip
+        )
         yield listed_variant(step, _window(dtype), {}, CLUSTER, 8, heavy=format.heavy)[0]
 
 
@@ -96,13 +116,27 @@ def patches() -> Iterator[Variant]:
     how: dict[str, Any] = {"lanes": 1, "held": True}
     for dtype, renumbered in ((FP32, False), (FP32, True), (INT64, False)):
         yield from patch_variants(
-            types, semiring.min_plus[dtype], dtype, dtype, flip=True, patch=patch_of(dtype), renumbered=renumbered,
-            full=False, **how,
-        )  # fmt: skip
+            types,
+            semiring.min_plus[dtype],
+            dtype,
+            dtype,
+            flip=True,
+            patch=patch_of(dtype),
+            renumbered=renumbered,
+            full=False,
+            **how,
+        )
     yield from patch_variants(
-        types, semiring.min_first[INT64], BOOL, INT64, flip=True, patch=patch_of(INT64), renumbered=False,
-        full=True, **how,
-    )  # fmt: skip
+        types,
+        semiring.min_first[INT64],
+        BOOL,
+        INT64,
+        flip=True,
+        patch=patch_of(INT64),
+        renumbered=False,
+        full=True,
+        **how,
+    )
 
 
 def _window(dtype: DataType) -> WorklistRound:
@@ -114,9 +148,10 @@ def _window(dtype: DataType) -> WorklistRound:
     plus = BINARY["plus"][dtype]
     select = Elementwise(LEFT, INDEXUNARY["valuele"][dtype], q, far, "xt", keep=True)
     choose = [
-        Statement(far, Elementwise(LEFT, plus, nearest, width)), Statement(near, select),
+        Statement(far, Elementwise(LEFT, plus, nearest, width)),
+        Statement(near, select),
         Statement(q, Elementwise(LEFT, None, q), Masked(near, True, True), None, True),
-    ]  # fmt: skip
+    ]
     relax = [
         Statement(worse, Elementwise(BOTH, BINARY["ge"][dtype], t, d)),
         Statement(t, Elementwise(LEFT, None, t), Masked(worse, False, True), None, True),

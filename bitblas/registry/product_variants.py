@@ -49,10 +49,10 @@ def complex_numbers() -> Iterator[Variant]:
         ranked = format.ranked  # for kernels that read values of the matrix
         yield pull_variant(
             format.key, types, plus_times, VALUES, FC64, FC64, **how, ranked=ranked, flip=False, full=True, end=end
-        )  # fmt: skip
+        )
         yield push_variant(
             format.key, types, semiring.any_first[FC64], VALUES, FC64, FC64, **how, ranked=False, flip=True
-        )  # fmt: skip
+        )
     yield hubs_variant(plus_times, VALUES, 1, end)
     yield elementwise_variant(LEFT, unary.exp[FC32], FC32, FC32, "x")[0]
     yield elementwise_variant(BOTH, binary.truediv[FC64], FC64, FC64, "xy")[0]

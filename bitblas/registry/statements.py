@@ -31,13 +31,14 @@ def run(part: str, name: str, rows: Any, cols: Any, n: int) -> None:
     at = np.arange(n)
     numbers = (np.arange(len(rows)) % 3 + 1).astype(kind.np_type)
     made = Operands(
-        name, kind,
+        name,
+        kind,
         pattern=gb.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n),
         A=gb.Matrix.from_coo(rows, cols, numbers, dtype=kind, nrows=n, ncols=n),
         full=gb.Vector.from_dense((at % 3 + 1).astype(kind.np_type)),
         few=gb.Vector.from_coo([0], [1], dtype=kind, size=n),
         some=gb.Vector.from_coo(at[::2], (at[::2] % 3).astype(kind.np_type), dtype=kind, size=n),
-    )  # fmt: skip
+    )
     PARTS[part](gb, made)
 
 
@@ -110,8 +111,10 @@ def _others(gb: Any, o: Operands) -> None:
 
 HUGE = 1 << 40  # size of a vector stored as a list, and of a hypersparse matrix
 NARROW = {
-    "INT64": ("plus_first", "plus_second"), "FP64": ("plus_times", "plus_first", "plus_second"), "BOOL": ("any_pair",),
-}  # fmt: skip
+    "INT64": ("plus_first", "plus_second"),
+    "FP64": ("plus_times", "plus_first", "plus_second"),
+    "BOOL": ("any_pair",),
+}
 CODED = {"INT64": ("plus_pair", "min_second"), "FP64": ("plus_times", "plus_second"), "BOOL": ("lor_land",)}
 
 
@@ -173,6 +176,12 @@ def _builds(gb: Any, o: Operands) -> None:
 
 
 PARTS = {
-    "products": _products, "entrywise": _entrywise, "others": _others, "mxm": _products_of_matrices, "lists": _lists,
-    "narrow": _narrow, "coded": _coded, "builds": _builds,
-}  # fmt: skip
+    "products": _products,
+    "entrywise": _entrywise,
+    "others": _others,
+    "mxm": _products_of_matrices,
+    "lists": _lists,
+    "narrow": _narrow,
+    "coded": _coded,
+    "builds": _builds,
+}

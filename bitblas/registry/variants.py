@@ -35,10 +35,19 @@ PRODUCTS = (
     ("plus_pair", INT64, BOOL, BOOL, COUNT),
 )
 # A subset for tile sizes that the planner does not choose by itself: one of each kind of kernel.
-FEW = tuple(p for p in PRODUCTS if p[:2] in (
-    ("min_plus", FP32), ("plus_times", FP64), ("plus_second", FP32), ("any_secondi", BOOL), ("lor_land", BOOL),
-    ("plus_pair", INT64),
-))  # fmt: skip
+FEW = tuple(
+    p
+    for p in PRODUCTS
+    if p[:2]
+    in (
+        ("min_plus", FP32),
+        ("plus_times", FP64),
+        ("plus_second", FP32),
+        ("any_secondi", BOOL),
+        ("lor_land", BOOL),
+        ("plus_pair", INT64),
+    )
+)
 # A subset for packed rows, whose kernels differ from those of CSR only in how a column is read.
 PACKED = tuple(p for p in FEW if p[0] in ("min_plus", "plus_second", "any_secondi", "plus_pair"))
 LISTED = {"all": PRODUCTS, "few": FEW, "packed": PACKED}  # by `Format.registered`
@@ -232,9 +241,17 @@ def elementwise() -> Iterator[Variant]:
     for name, t in (("plus", FP64), ("min", INT64)):
         yield fold_variant(BINARY[name][t], t)[0]
     for w, t, accum in (
-        (FP64, FP64, None), (INT64, INT64, None), (BOOL, BOOL, None), (INT64, UINT64, None), (INT32, INT32, None),
-        (FP64, FP64, "min"), (FP64, FP64, "plus"), (INT64, INT64, "min"), (BOOL, BOOL, "lor"), (FP32, FP32, "plus"),
-    ):  # fmt: skip
+        (FP64, FP64, None),
+        (INT64, INT64, None),
+        (BOOL, BOOL, None),
+        (INT64, UINT64, None),
+        (INT32, INT32, None),
+        (FP64, FP64, "min"),
+        (FP64, FP64, "plus"),
+        (INT64, INT64, "min"),
+        (BOOL, BOOL, "lor"),
+        (FP32, FP32, "plus"),
+    ):
         yield merge_variant(t, Epilogue(t, w, None if accum is None else BINARY[accum][w], merge=True))
     yield merge_variant(BOOL, Epilogue(BOOL, BOOL, merge=True, store=False))
 

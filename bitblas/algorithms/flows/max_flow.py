@@ -316,6 +316,14 @@ def _pushes(A, gb):
             most(arcs.S, gb.replace) << most
 
     return {
-        "begin": begin, "body": body, "while_": going, "arcs": (i, j, capacity), "room": room, "h": h,
-        "source": source, "sink": sink, "bits": bits, "lost": lost,
-    }  # fmt: skip
+        "begin": begin,
+        "body": body,
+        "while_": going,
+        "arcs": (i, j, capacity),
+        "room": room,
+        "h": h,
+        "source": source,
+        "sink": sink,
+        "bits": bits,
+        "lost": lost,
+    }

@@ -59,9 +59,18 @@ class CompressedBuild:
 
     @classmethod
     def _from_compressed(
-        cls, major: Any, indptr: Any, minor: Any, values: Any, dtype: Any, nmajor: Any, nminor: Any, columns: bool,
-        device: Any, more: dict[str, Any],
-    ) -> Self:  # fmt: skip
+        cls,
+        major: Any,
+        indptr: Any,
+        minor: Any,
+        values: Any,
+        dtype: Any,
+        nmajor: Any,
+        nminor: Any,
+        columns: bool,
+        device: Any,
+        more: dict[str, Any],
+    ) -> Self:
         d = device_of(device)
         j = index_array(d, minor, "row_indices" if columns else "col_indices", narrow=True)
         ptr = index_array(d, indptr, "indptr", narrow=True)
@@ -90,34 +99,68 @@ class CompressedBuild:
 
     @classmethod
     def from_csr(
-        cls, indptr: Any, col_indices: Any, values: Any = 1.0, dtype: Any = None, *, nrows: Any = None,
-        ncols: Any = None, device: str | Device | None = None, **more: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        indptr: Any,
+        col_indices: Any,
+        values: Any = 1.0,
+        dtype: Any = None,
+        *,
+        nrows: Any = None,
+        ncols: Any = None,
+        device: str | Device | None = None,
+        **more: Any,
+    ) -> Self:
         """A Matrix whose row i has columns col_indices[indptr[i]:indptr[i + 1]], in any order."""
         return cls._from_compressed(None, indptr, col_indices, values, dtype, nrows, ncols, False, device, more)
 
     @classmethod
     def from_csc(
-        cls, indptr: Any, row_indices: Any, values: Any = 1.0, dtype: Any = None, *, nrows: Any = None,
-        ncols: Any = None, device: str | Device | None = None, **more: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        indptr: Any,
+        row_indices: Any,
+        values: Any = 1.0,
+        dtype: Any = None,
+        *,
+        nrows: Any = None,
+        ncols: Any = None,
+        device: str | Device | None = None,
+        **more: Any,
+    ) -> Self:
         """A Matrix whose column j has rows row_indices[indptr[j]:indptr[j + 1]]."""
         return cls._from_compressed(None, indptr, row_indices, values, dtype, ncols, nrows, True, device, more)
 
     @classmethod
     def from_dcsr(
-        cls, compressed_rows: Any, indptr: Any, col_indices: Any, values: Any = 1.0, dtype: Any = None, *,
-        nrows: Any = None, ncols: Any = None, device: str | Device | None = None, **more: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        compressed_rows: Any,
+        indptr: Any,
+        col_indices: Any,
+        values: Any = 1.0,
+        dtype: Any = None,
+        *,
+        nrows: Any = None,
+        ncols: Any = None,
+        device: str | Device | None = None,
+        **more: Any,
+    ) -> Self:
         """A Matrix whose row compressed_rows[k] has columns col_indices[indptr[k]:indptr[k + 1]]."""
         args = compressed_rows, indptr, col_indices, values, dtype, nrows, ncols, False, device, more
         return cls._from_compressed(*args)
 
     @classmethod
     def from_dcsc(
-        cls, compressed_cols: Any, indptr: Any, row_indices: Any, values: Any = 1.0, dtype: Any = None, *,
-        nrows: Any = None, ncols: Any = None, device: str | Device | None = None, **more: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        compressed_cols: Any,
+        indptr: Any,
+        row_indices: Any,
+        values: Any = 1.0,
+        dtype: Any = None,
+        *,
+        nrows: Any = None,
+        ncols: Any = None,
+        device: str | Device | None = None,
+        **more: Any,
+    ) -> Self:
         """A Matrix whose column compressed_cols[k] has rows row_indices[indptr[k]:indptr[k + 1]]."""
         args = compressed_cols, indptr, row_indices, values, dtype, ncols, nrows, True, device, more
         return cls._from_compressed(*args)
@@ -152,9 +195,15 @@ class CompressedBuild:
 
     @classmethod
     def from_dicts(
-        cls, nested_dicts: Any, dtype: Any = None, *, order: Any = "rowwise", nrows: Any = None, ncols: Any = None,
+        cls,
+        nested_dicts: Any,
+        dtype: Any = None,
+        *,
+        order: Any = "rowwise",
+        nrows: Any = None,
+        ncols: Any = None,
         **more: Any,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """A Matrix from {row: {column: value}}, or from a list with one {column: value} for each row; with
         order="columnwise" from {column: {row: value}}. Raises ValueError for `order`."""
         columns = is_columnwise(order)

@@ -95,10 +95,21 @@ class ChunkBuild(StoredMatrix):
 
     @classmethod
     def from_chunks(
-        cls, chunks: Any, value: Any = True, dtype: Any = None, *, nrows: Any = None, ncols: Any = None,
-        dup_op: Any = None, name: str | None = None, device: str | Device | None = None, format: str | None = None,
-        tile: int | None = None, packed: bool | None = None, symmetric: bool = False,
-    ) -> Self:  # fmt: skip
+        cls,
+        chunks: Any,
+        value: Any = True,
+        dtype: Any = None,
+        *,
+        nrows: Any = None,
+        ncols: Any = None,
+        dup_op: Any = None,
+        name: str | None = None,
+        device: str | Device | None = None,
+        format: str | None = None,
+        tile: int | None = None,
+        packed: bool | None = None,
+        symmetric: bool = False,
+    ) -> Self:
         """The Matrix that `from_coo` makes of all chunks concatenated, without holding them all at once.
 
         chunks: an iterable of (rows, columns) or (rows, columns, values), arrays as for `from_coo`. It is read twice,
@@ -175,10 +186,22 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
 
     @classmethod
     def from_coo(
-        cls, rows: Any, columns: Any, values: Any = 1.0, dtype: Any = None, *, nrows: Any = None, ncols: Any = None,
-        dup_op: Any = None, name: str | None = None, device: str | Device | None = None, format: str | None = None,
-        tile: int | None = None, packed: bool | None = None, symmetric: bool = False,
-    ) -> Self:  # fmt: skip
+        cls,
+        rows: Any,
+        columns: Any,
+        values: Any = 1.0,
+        dtype: Any = None,
+        *,
+        nrows: Any = None,
+        ncols: Any = None,
+        dup_op: Any = None,
+        name: str | None = None,
+        device: str | Device | None = None,
+        format: str | None = None,
+        tile: int | None = None,
+        packed: bool | None = None,
+        symmetric: bool = False,
+    ) -> Self:
         """A Matrix with values[k] at (rows[k], columns[k]).
 
         rows, columns: integers. values: as many, or one scalar for all entries, which is then stored once (duplicates
@@ -210,10 +233,22 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
 
     @classmethod
     def _from_rows(
-        cls, d: Device, ptr: Any, cols: Any, values: Any, dtype: Any, nrows: int, ncols: Any, *, dup_op: Any = None,
-        name: str | None = None, format: str | None = None, tile: int | None = None, packed: bool | None = None,
+        cls,
+        d: Device,
+        ptr: Any,
+        cols: Any,
+        values: Any,
+        dtype: Any,
+        nrows: int,
+        ncols: Any,
+        *,
+        dup_op: Any = None,
+        name: str | None = None,
+        format: str | None = None,
+        tile: int | None = None,
+        packed: bool | None = None,
         symmetric: bool = False,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """From row pointers and columns on device d. Raises InvalidValue for invalid pointers, BeyondRows for invalid
         columns."""
         layout = check_storage_options(format, tile, packed)
@@ -239,9 +274,16 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
 
     @classmethod
     def from_scalar(
-        cls, value: Any, nrows: Any, ncols: Any, dtype: Any = None, *, name: str | None = None,
-        device: str | Device | None = None, **opts: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        value: Any,
+        nrows: Any,
+        ncols: Any,
+        dtype: Any = None,
+        *,
+        name: str | None = None,
+        device: str | Device | None = None,
+        **opts: Any,
+    ) -> Self:
         """A Matrix with the same value at every position."""
         check_options(opts)
         one, kind = one_value(value, dtype)
@@ -252,10 +294,19 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
 
     @classmethod
     def from_dense(
-        cls, values: Any, missing_value: Any = None, *, dtype: Any = None, name: str | None = None,
-        device: str | Device | None = None, format: str | None = None, tile: int | None = None,
-        packed: bool | None = None, symmetric: bool = False, **opts: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        values: Any,
+        missing_value: Any = None,
+        *,
+        dtype: Any = None,
+        name: str | None = None,
+        device: str | Device | None = None,
+        format: str | None = None,
+        tile: int | None = None,
+        packed: bool | None = None,
+        symmetric: bool = False,
+        **opts: Any,
+    ) -> Self:
         """A Matrix with an entry for each element of a two-dimensional array that differs from `missing_value`."""
         check_options(opts)
         layout = check_storage_options(format, tile, packed)
@@ -274,9 +325,16 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         return cls._from_store(store, name, layout)
 
     def build(
-        self, rows: Any, columns: Any, values: Any, *, dup_op: Any = None, clear: bool = False,
-        nrows: Any = None, ncols: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        rows: Any,
+        columns: Any,
+        values: Any,
+        *,
+        dup_op: Any = None,
+        clear: bool = False,
+        nrows: Any = None,
+        ncols: Any = None,
+    ) -> None:
         """Insert entries into a Matrix without entries, or after `clear`.
 
         nrows, ncols: resize it first. Raises OutputNotEmpty, and the errors of `from_coo`.

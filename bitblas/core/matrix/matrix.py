@@ -139,10 +139,17 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=fore
     _mask_ranks = (1, 2)
 
     def __init__(
-        self, dtype: Any = FP64, nrows: Any = 0, ncols: Any = 0, *, name: str | None = None,
-        device: str | Device | None = None, format: str | None = None, tile: int | None = None,
+        self,
+        dtype: Any = FP64,
+        nrows: Any = 0,
+        ncols: Any = 0,
+        *,
+        name: str | None = None,
+        device: str | Device | None = None,
+        format: str | None = None,
+        tile: int | None = None,
         packed: bool | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._layout = check_storage_options(format, tile, packed)
         shape = check_size("nrows", nrows), check_size("ncols", ncols)
         empty = operations.ewise_matrix.empty(device_of(device), *shape, dtypes.lookup_dtype(dtype))

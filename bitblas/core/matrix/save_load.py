@@ -86,10 +86,16 @@ class MatrixFile(StoredMatrix):
 
     @classmethod
     def load(
-        cls, path: str | os.PathLike[str], *, verify: bool = False, name: str | None = None,
-        device: str | Device | None = None, format: str | None = None, tile: int | None = None,
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        verify: bool = False,
+        name: str | None = None,
+        device: str | Device | None = None,
+        format: str | None = None,
+        tile: int | None = None,
         packed: bool | None = None,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """The Matrix that `save` wrote, in the same stored format, or the requested one.
 
         On the CPU the arrays are mapped from the file: pages are read when they are needed, and the file must not be

@@ -64,8 +64,15 @@ class Arrays:
             raise ValueError(f"Invalid format: expected one of {', '.join(self._forms)}, got {format!r}")
         return name
 
-    def export(self, format: str | None = None, *, sort: bool = False, give_ownership: bool = False,
-               raw: bool = False, **opts: Any) -> dict[str, Any]:  # fmt: skip
+    def export(
+        self,
+        format: str | None = None,
+        *,
+        sort: bool = False,
+        give_ownership: bool = False,
+        raw: bool = False,
+        **opts: Any,
+    ) -> dict[str, Any]:
         """The entries as a dict of host arrays; is_iso: `values` has one element.
 
         format: a format of SuiteSparse, of a Matrix also "rowwise" and "columnwise"; None: the one that it would use
@@ -108,9 +115,18 @@ class MatrixArrays(Arrays):
 
     __slots__ = ()
     _forms = {
-        "csr": "_compressed", "csc": "_compressed", "hypercsr": "_compressed", "hypercsc": "_compressed", "coo": "_coo",
-        "coor": "_coo", "cooc": "_coo", "bitmapr": "_bitmap", "bitmapc": "_bitmap", "fullr": "_full", "fullc": "_full",
-    }  # fmt: skip
+        "csr": "_compressed",
+        "csc": "_compressed",
+        "hypercsr": "_compressed",
+        "hypercsc": "_compressed",
+        "coo": "_coo",
+        "coor": "_coo",
+        "cooc": "_coo",
+        "bitmapr": "_bitmap",
+        "bitmapc": "_bitmap",
+        "fullr": "_full",
+        "fullc": "_full",
+    }
 
     def _best(self) -> str:
         letter = self.config.letter
@@ -206,9 +222,11 @@ class VectorArrays(Arrays):
 
 # Format -> (list of rows or columns that have entries, the indices in them, the constructor).
 COMPRESSED: dict[str, tuple[str | None, str, Any]] = {
-    "csr": (None, "col_indices", Matrix.from_csr), "csc": (None, "row_indices", Matrix.from_csc),
-    "hypercsr": ("rows", "col_indices", Matrix.from_dcsr), "hypercsc": ("cols", "row_indices", Matrix.from_dcsc),
-}  # fmt: skip
+    "csr": (None, "col_indices", Matrix.from_csr),
+    "csc": (None, "row_indices", Matrix.from_csc),
+    "hypercsr": ("rows", "col_indices", Matrix.from_dcsr),
+    "hypercsc": ("cols", "row_indices", Matrix.from_dcsc),
+}
 HINTS = ("sorted_rows", "sorted_cols", "sorted_index", "take_ownership", "secure_import", "nvec", "nvals")
 INDEX_ARRAYS = ("indptr", "bitmap", "rows", "cols", "row_indices", "col_indices", "indices")
 

@@ -25,9 +25,14 @@ class Context(MutableMapping[str, Any]):
     _defaults: dict[str, Any] = {"nthreads": 0, "chunk": 0.0, "gpu_id": -1}
 
     def __init__(
-        self, engage: bool = True, *, stack: bool = True, nthreads: int | None = None, chunk: float | None = None,
+        self,
+        engage: bool = True,
+        *,
+        stack: bool = True,
+        nthreads: int | None = None,
+        chunk: float | None = None,
         gpu_id: int | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         around: Mapping[str, Any] = _local.context if stack else self._defaults
         self._values = dict(self._defaults)
         self._before: Context | None = None

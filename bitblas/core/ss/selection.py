@@ -15,8 +15,7 @@ from semirings.dtypes import BOOL, UINT64, DataType
 
 from ...device import Device
 from ...exceptions import DomainMismatch
-from ...operations import build, compressed, sorted_keys, value_arrays, vector_entries
-from ...operations import ewise_matrix
+from ...operations import build, compressed, ewise_matrix, sorted_keys, value_arrays, vector_entries
 from ...store import MatrixStore, VectorStore
 from ..convert import check_size
 from ..matrix.arrays import is_columnwise
@@ -275,9 +274,16 @@ class MatrixChoosing(Choosing):
 
     @guarded
     def compactify(
-        self, how: str = "first", k: int | None = None, order: Any = "rowwise", *, reverse: bool = False,
-        asindex: bool = False, name: str | None = None, seed: Any = None,
-    ) -> Any:  # fmt: skip
+        self,
+        how: str = "first",
+        k: int | None = None,
+        order: Any = "rowwise",
+        *,
+        reverse: bool = False,
+        asindex: bool = False,
+        name: str | None = None,
+        seed: Any = None,
+    ) -> Any:
         """The entries of each row moved to the left (of each column to the top), in the order of `how`.
 
         how, seed: as in `selectk`. k: columns (rows) of the result, so that k entries of each stay; None: enough to
@@ -323,9 +329,15 @@ class VectorChoosing(Choosing):
 
     @guarded
     def compactify(
-        self, how: str = "first", size: int | None = None, *, reverse: bool = False, asindex: bool = False,
-        name: str | None = None, seed: Any = None,
-    ) -> Any:  # fmt: skip
+        self,
+        how: str = "first",
+        size: int | None = None,
+        *,
+        reverse: bool = False,
+        asindex: bool = False,
+        name: str | None = None,
+        seed: Any = None,
+    ) -> Any:
         """The entries moved to the beginning, in the order of `how`.
 
         how, seed: as in `selectk`. size: of the result; None: the number of entries. reverse: reverse the remaining

@@ -24,9 +24,13 @@ class Settings(MutableMapping[str, Any]):
     ValueError for an invalid value, TypeError for `del`."""
 
     _defaults: dict[str, Any] = {
-        "format": "by_row", "hyper_switch": HYPER, "bitmap_switch": list(BITMAP), "nthreads": 0, "chunk": 0.0,
+        "format": "by_row",
+        "hyper_switch": HYPER,
+        "bitmap_switch": list(BITMAP),
+        "nthreads": 0,
+        "chunk": 0.0,
         "burble": False,
-    }  # fmt: skip
+    }
 
     def __init__(self) -> None:
         self._values = dict(self._defaults)

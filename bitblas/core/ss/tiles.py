@@ -199,9 +199,15 @@ class MatrixTiles:
 
     @guarded
     def reshape(
-        self, nrows: Any, ncols: Any = None, order: Any = "rowwise", *, inplace: bool = False, name: str | None = None,
+        self,
+        nrows: Any,
+        ncols: Any = None,
+        order: Any = "rowwise",
+        *,
+        inplace: bool = False,
+        name: str | None = None,
         **opts: Any,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         """The entries in a Matrix of another shape with as many positions, in row-major or column-major order.
 
         nrows, ncols: two numbers or a pair; -1: the remaining factor. inplace: change the Matrix itself. Raises

@@ -146,9 +146,14 @@ class Expression(NotInPlace, Delayed, Operators, Generic[Made]):
     __slots__ = ("_dtype", "_value", "args", "masked", "method", "op", "run")
 
     def __init__(
-        self, method: str, args: tuple[Any, ...], op: Typed | None, run: Callable[..., Any],
-        dtype: DataType | None = None, masked: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        method: str,
+        args: tuple[Any, ...],
+        op: Typed | None,
+        run: Callable[..., Any],
+        dtype: DataType | None = None,
+        masked: bool = False,
+    ) -> None:
         self.method = method
         self.args = args
         self.op = op
@@ -215,9 +220,17 @@ class VectorExpression(TypedVector, Expression["Vector"]):
     ndim = 1
 
     def __init__(
-        self, size: int, method: str, args: tuple[Any, ...], op: Any, run: Callable[[Any], Any],
-        dtype: DataType | None = None, masked: bool = False, ends: bool = False, along: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        size: int,
+        method: str,
+        args: tuple[Any, ...],
+        op: Any,
+        run: Callable[[Any], Any],
+        dtype: DataType | None = None,
+        masked: bool = False,
+        ends: bool = False,
+        along: Any = None,
+    ) -> None:
         self.method = method  # without Expression.__init__, to save a call per statement
         self.args = args
         self.op = op
@@ -245,9 +258,17 @@ class MatrixExpression(TypedMatrix, Expression["Matrix"]):
     ndim = 2
 
     def __init__(
-        self, nrows: int, ncols: int, method: str, args: tuple[Any, ...], op: Any, run: Callable[..., Any],
-        dtype: DataType | None = None, masked: bool = False, along: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        nrows: int,
+        ncols: int,
+        method: str,
+        args: tuple[Any, ...],
+        op: Any,
+        run: Callable[..., Any],
+        dtype: DataType | None = None,
+        masked: bool = False,
+        along: Any = None,
+    ) -> None:
         self.method = method  # as above
         self.args = args
         self.op = op

@@ -204,9 +204,15 @@ class Recorder:
 
 
 def written(
-    name: str, value: Any, mask: Any = None, accum: Any = None, replace: bool = False, region: bool = False,
-    *, axes: Any = None,
-) -> str:  # fmt: skip
+    name: str,
+    value: Any,
+    mask: Any = None,
+    accum: Any = None,
+    replace: bool = False,
+    region: bool = False,
+    *,
+    axes: Any = None,
+) -> str:
     """A statement as text; axes: of a part, `region`: the mask covers only that part."""
     how = [str(x) for x in (getattr(mask, "name", None), accum, "replace" if replace else None) if x is not None]
     call = f"({', '.join(how)})" if how else ""

@@ -45,9 +45,16 @@ class VectorBuild(StoredVector):
 
     @classmethod
     def from_coo(
-        cls, indices: Any, values: Any = 1.0, dtype: Any = None, *, size: Any = None, dup_op: Any = None,
-        name: str | None = None, device: str | Device | None = None,
-    ) -> Self:  # fmt: skip
+        cls,
+        indices: Any,
+        values: Any = 1.0,
+        dtype: Any = None,
+        *,
+        size: Any = None,
+        dup_op: Any = None,
+        name: str | None = None,
+        device: str | Device | None = None,
+    ) -> Self:
         """A Vector with values[k] at indices[k].
 
         indices: integers. values: as many, or one scalar for all entries (then duplicates are merged). size: one more
@@ -75,9 +82,15 @@ class VectorBuild(StoredVector):
 
     @classmethod
     def from_scalar(
-        cls, value: Any, size: Any, dtype: Any = None, *, name: str | None = None, device: str | Device | None = None,
+        cls,
+        value: Any,
+        size: Any,
+        dtype: Any = None,
+        *,
+        name: str | None = None,
+        device: str | Device | None = None,
         **opts: Any,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """A Vector with the same value at every position; one value is stored."""
         check_options(opts)
         one, kind = one_value(value, dtype)
@@ -87,9 +100,15 @@ class VectorBuild(StoredVector):
 
     @classmethod
     def from_dense(
-        cls, values: Any, missing_value: Any = None, *, dtype: Any = None, name: str | None = None,
-        device: str | Device | None = None, **opts: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        values: Any,
+        missing_value: Any = None,
+        *,
+        dtype: Any = None,
+        name: str | None = None,
+        device: str | Device | None = None,
+        **opts: Any,
+    ) -> Self:
         """A Vector with an entry for each element of a one-dimensional array that differs from `missing_value`."""
         check_options(opts)
         d = device_of(device)

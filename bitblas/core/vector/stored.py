@@ -132,9 +132,14 @@ class StyledVector:
 
     @classmethod
     def from_dict(
-        cls, d: Mapping[Any, Any], dtype: Any = None, *, size: Any = None, name: str | None = None,
+        cls,
+        d: Mapping[Any, Any],
+        dtype: Any = None,
+        *,
+        size: Any = None,
+        name: str | None = None,
         device: str | Device | None = None,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """A Vector from {index: value}."""
         if size is None and not d:
             size = 0
@@ -145,9 +150,15 @@ class StyledVector:
 
     @classmethod
     def from_pairs(
-        cls, pairs: Any, dtype: Any = None, *, size: Any = None, dup_op: Any = None, name: str | None = None,
+        cls,
+        pairs: Any,
+        dtype: Any = None,
+        *,
+        size: Any = None,
+        dup_op: Any = None,
+        name: str | None = None,
         device: str | Device | None = None,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """A Vector from (index, value) pairs. ValueError for items of another length."""
         if hasattr(pairs, "dtype"):
             raise TypeError("pairs: expected a list of (index, value), got an array; use Vector.from_coo")

@@ -137,9 +137,8 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         return operations.vector_entries.equal(a, b)
 
     def isclose(
-        self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False,
-        **opts: Any,
-    ) -> bool:  # fmt: skip
+        self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False, **opts: Any
+    ) -> bool:
         """The same size and structure, and abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
         check_options(opts)
         from ...operations.ewise_matrix import all_close

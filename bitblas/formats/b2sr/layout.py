@@ -150,18 +150,36 @@ class Merge:
         return out
 
     def fill(
-        self, order: bool, out: Any, col: Any, bits: Any, ranks: Any, places: Any, rule: TileRule | None = None,
-        codes: Any = None, in_tiles: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        order: bool,
+        out: Any,
+        col: Any,
+        bits: Any,
+        ranks: Any,
+        places: Any,
+        rule: TileRule | None = None,
+        codes: Any = None,
+        in_tiles: int = 0,
+    ) -> None:
         """Write the tiles of each part from the offsets in `out` on, and the codes (uint32) of single entries, near
         ones first; their positions follow those of the `in_tiles` entries of tiles."""
         codes = self.no_codes if codes is None else codes
         self._run(1, int(order), rule, in_tiles, out, self.cuts, col, bits, ranks, places, codes)
 
     def _run(
-        self, fill: int, order: int, rule: TileRule | None, in_tiles: int, out: Any, counts: Any, col: Any, bits: Any,
-        ranks: Any, places: Any, codes: Any,
-    ) -> None:  # fmt: skip
+        self,
+        fill: int,
+        order: int,
+        rule: TileRule | None,
+        in_tiles: int,
+        out: Any,
+        counts: Any,
+        col: Any,
+        bits: Any,
+        ranks: Any,
+        places: Any,
+        codes: Any,
+    ) -> None:
         csr = self.csr
         more = ("PLACE", self.none), ("TILE_COL", col)
         variant = self._variant("build", *more, FILL=fill, ORDER=order, SPLIT=int(rule is not None))
@@ -283,9 +301,21 @@ class B2sr(Tiled, TilesArguments):
                 out -= counts  # entries before each row of each part
             variant = _variant("unbuild", self.tile, self.ptr, col, places, self.col, FILL=fill, ORDER=ordered)
             device.kernel(variant)(
-                self.tile_rows + most, self.tile_rows, self.nrows, self.ptr, self.col, self.bits, ranks, cuts, out,
-                counts, ptr, col, places, bounds=self._bounds(),
-            )  # fmt: skip
+                self.tile_rows + most,
+                self.tile_rows,
+                self.nrows,
+                self.ptr,
+                self.col,
+                self.bits,
+                ranks,
+                cuts,
+                out,
+                counts,
+                ptr,
+                col,
+                places,
+                bounds=self._bounds(),
+            )
         rows = from_arrays(device, self.nrows, self.ncols, ptr, col[: self.nvals])
         return rows, places[: self.nvals] if order else None
 

@@ -214,9 +214,17 @@ def unfolded(inner: Csr, rows: Places, cols: Places, nrows: int, ncols: int, nva
         raise ValueError(f"nodes: expected {nvals} entries, got {int(ptr[-1])}")
     col, unsorted = xp.empty(nvals, index_type(ncols)), xp.empty(nrows, bool)
     device.kernel(UNFOLD)(
-        nrows, np.flatnonzero(~of_node), inner.ptr, inner.col, np.where(to_node, ~number, number), node_rows, ptr, col,
-        unsorted, bounds=device.ranges(nrows, PARALLEL_ENTRIES, work=nvals),
-    )  # fmt: skip
+        nrows,
+        np.flatnonzero(~of_node),
+        inner.ptr,
+        inner.col,
+        np.where(to_node, ~number, number),
+        node_rows,
+        ptr,
+        col,
+        unsorted,
+        bounds=device.ranges(nrows, PARALLEL_ENTRIES, work=nvals),
+    )
     for row in np.flatnonzero(unsorted):
         col[ptr[row] : ptr[row + 1]].sort()
     return from_arrays(device, nrows, ncols, ptr, col)

@@ -71,9 +71,14 @@ class Mined:
         col = np.append(self.col, self.member[order][at])[np.argsort(row, kind="stable")]
         number = np.cumsum(kept) - 1
         return Mined(
-            ptr, col, self.middle[kept], number[self.node[uses]], self.user[uses], number[self.node_at[has]],
+            ptr,
+            col,
+            self.middle[kept],
+            number[self.node[uses]],
+            self.user[uses],
+            number[self.node_at[has]],
             self.member[has],
-        )  # fmt: skip
+        )
 
 
 def foresee(nrows: int, ncols: int, nvals: int) -> None:
@@ -123,9 +128,28 @@ def one_pass(
     node, user, node_at, member = (np.empty(int(before[-1]) // 2 + 1, np.int64) for _ in range(4))
     gone, counts = np.zeros(size, np.uint8), np.zeros(3 * parts, np.int64)
     host.kernel(BICLIQUES)(
-        parts, limits, begins, before, rows, ptr, col, rooms, slot, places, columns, masks, taken, chain, node, user,
-        node_at, member, gone, counts, bounds=np.arange(parts + 1),
-    )  # fmt: skip
+        parts,
+        limits,
+        begins,
+        before,
+        rows,
+        ptr,
+        col,
+        rooms,
+        slot,
+        places,
+        columns,
+        masks,
+        taken,
+        chain,
+        node,
+        user,
+        node_at,
+        member,
+        gone,
+        counts,
+        bounds=np.arange(parts + 1),
+    )
     nodes, uses, members = counts.reshape(parts, 3).T
     first = total + np.cumsum(nodes) - nodes
     begin = before[limits[:-1]] // 2

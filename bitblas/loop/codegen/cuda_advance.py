@@ -20,11 +20,23 @@ BLOCKS_PER_MULTIPROCESSOR = 4
 
 
 def advance_variant(
-    key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
-    u: DataType, *, flip: bool, ranked: bool, also: bool, pulls: bool, lanes: int,
-    entry: tuple[CudaText, str] | None = None, packed: bool = False, scans: bool = False,
+    key: str,
+    types: tuple[tuple[str, DataType], ...],
+    semiring: Typed[Semiring] | None,
+    kind: int,
+    a: DataType,
+    u: DataType,
+    *,
+    flip: bool,
+    ranked: bool,
+    also: bool,
+    pulls: bool,
+    lanes: int,
+    entry: tuple[CudaText, str] | None = None,
+    packed: bool = False,
+    scans: bool = False,
     weighs: bool = True,
-) -> Variant:  # fmt: skip
+) -> Variant:
     """The advance of a format for a semiring (None for WORDS). entry: statements that run at entries. scans: the
     entries of its vector have not been listed. weighs: its result will be pushed along, so it sums up the work in
     it."""
@@ -56,15 +68,16 @@ def _join(monoid: Monoid, z: DataType) -> tuple[tuple[str, int], ...]:
     return ("JOIN", by), ("JOIN_FLOAT", int(by > 0 and z.kind == "f"))
 
 
-def compact_variant(
-    per: int, lists: int, ptr: DataType, opens: Opens | None = None, *, late: bool = False
-) -> Variant:  # fmt: skip
+def compact_variant(per: int, lists: int, ptr: DataType, opens: Opens | None = None, *, late: bool = False) -> Variant:
     """The kernel that counts and lists the entries of a vector by units of `per` rows. opens: the vector is the mask of
     a pull of these rows. late: for the next round, if this one ran."""
     constants = (
-        ("PER", per), ("LISTS", lists), ("LANES", 1), ("OPENS", 0 if opens is None else 1 + opens.full),
+        ("PER", per),
+        ("LISTS", lists),
+        ("LANES", 1),
+        ("OPENS", 0 if opens is None else 1 + opens.full),
         ("LATE", int(late)),
-    )  # fmt: skip
+    )
     plain = Variant("loop/gpu/activate", (("PTR", ptr),), constants)
     if opens is None:
         return plain
@@ -87,9 +100,16 @@ class Opens(NamedTuple):
 
 
 def listed_pull_variant(
-    key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], a: DataType, u: DataType, *,
-    flip: bool, full: bool, packed: bool = False,
-) -> Variant:  # fmt: skip
+    key: str,
+    types: tuple[tuple[str, DataType], ...],
+    semiring: Typed[Semiring],
+    a: DataType,
+    u: DataType,
+    *,
+    flip: bool,
+    full: bool,
+    packed: bool = False,
+) -> Variant:
     """The pull of the rows on a worklist. full: of a vector with an entry everywhere."""
     step = advance_variant(
         key, types, semiring, VALUES, a, u, flip=flip, ranked=False, also=False, pulls=False, lanes=32, packed=packed

@@ -28,9 +28,10 @@ def load_text(text: CudaText, x: Vec, written: bool, inside: str, *, at_once: bo
     const = "const " if x.id in text.iso else ""
     if at_once and value is not None and x.id not in text.iso and x.id not in text.local:
         return [
-            f"const {c} any{x.id} = {_element(x)};", f"bool b{x.id} = {bit}; (void)b{x.id};",
+            f"const {c} any{x.id} = {_element(x)};",
+            f"bool b{x.id} = {bit}; (void)b{x.id};",
             f"{c} v{x.id} = b{x.id} ? any{x.id} : cast<{c}>(0); (void)v{x.id};",
-        ]  # fmt: skip
+        ]
     value = f"cast<{c}>(0)" if value is None else value
     return [f"bool b{x.id} = {bit}; (void)b{x.id};", f"{const}{c} v{x.id} = {value}; (void)v{x.id};"]
 
@@ -140,9 +141,12 @@ WIDE, AHEAD, FEW = 1 << 23, 4, 8
 
 
 def pass_variant(
-    statements: Sequence[Statement], iso: Mapping[int, Any], counted: Vec | Scal | None,
-    full: frozenset[int] = frozenset(), local: frozenset[int] = frozenset(),
-) -> tuple[Variant, tuple[Parameter, ...]]:  # fmt: skip
+    statements: Sequence[Statement],
+    iso: Mapping[int, Any],
+    counted: Vec | Scal | None,
+    full: frozenset[int] = frozenset(),
+    local: frozenset[int] = frozenset(),
+) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel of these statements. full: vectors that have an entry everywhere. local: vectors without memory.
     counted: the loop condition, which is written to the state ("slot",): the number of entries of this vector, or the
     value of this scalar."""
@@ -175,9 +179,11 @@ def pass_variant(
     if isinstance(counted, Vec):
         before.append("u64 remaining = 0;")
         has = "all" if counted.id in text.full else f"w{counted.id}"
-        lines, stores = ([*lines, f"remaining += __popc({has});"], stores) if words else (
-            lines, [*stores, f"remaining += b{counted.id};"]
-        )  # fmt: skip
+        lines, stores = (
+            ([*lines, f"remaining += __popc({has});"], stores)
+            if words
+            else (lines, [*stores, f"remaining += b{counted.id};"])
+        )
         text.parameter("u64* slot", "slot")
         after.append("add_of_block(slot + REMAINING, remaining);")
     written = [s for s in scalars if writes(statements, s)]
@@ -186,17 +192,23 @@ def pass_variant(
     stored = vectors if words else [x for x in vectors if x.id not in text.local]
     held = half_words(text, stored, modified, truths(statements, text) if words else vectors)
     macros = [
-        f"#define BY_WORDS {int(words)}", *_looking(looked, ahead),
-        macro("LOAD_WORDS", held[0]), macro("STORE_WORDS", held[1]),
+        f"#define BY_WORDS {int(words)}",
+        *_looking(looked, ahead),
+        macro("LOAD_WORDS", held[0]),
+        macro("STORE_WORDS", held[1]),
         macro("PARAMETERS", [f", {p.declaration}" for p in text.parameters]),
-        macro("BEFORE", before), macro("AFTER", after),
+        macro("BEFORE", before),
+        macro("AFTER", after),
         macro("AT_WORDS" if words else "AT_POSITION", [*lines, *stores]),
-    ]  # fmt: skip
+    ]
     if loads is not None:
         macros += [
-            f"#define FEW {FEW if few else 0}", f"#define POSITIONS {at_once(loads.words, len(statements), few)}",
-            macro("MEMBERS", loads.members), macro("NAMES", loads.names), macro("LOAD", loads.loads),
-        ]  # fmt: skip
+            f"#define FEW {FEW if few else 0}",
+            f"#define POSITIONS {at_once(loads.words, len(statements), few)}",
+            macro("MEMBERS", loads.members),
+            macro("NAMES", loads.names),
+            macro("LOAD", loads.loads),
+        ]
     # The text contains no names of objects, because it is the cache key.
     label = f"{len(statements)} statements"
     variant = Variant("loop/gpu/pass", (), (("LANES", 1),), (), tuple(text.functions), label, "\n".join(macros) + "\n")

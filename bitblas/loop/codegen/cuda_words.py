@@ -25,8 +25,9 @@ def runs_by_words(statements: Sequence[Statement], text: CudaText) -> bool:
     large = positions(statements) >= LARGE
     return all(_is_plain(s, text, large) for s in statements) and not any(
         isinstance(x, Vec) and x.id in text.local and x.id not in text.iso and x.dtype is not BOOL
-        for s in statements for x in (*s.vectors, s.target)
-    )  # fmt: skip
+        for s in statements
+        for x in (*s.vectors, s.target)
+    )
 
 
 def positions(statements: Sequence[Statement]) -> int:
@@ -247,4 +248,4 @@ __all__ = [
     "scalar_lines",
     "truths",
     "word_statements",
-]  # fmt: skip
+]

@@ -81,14 +81,20 @@ def worklist_text(listed: WorklistRound, iso: Mapping[int, Any]) -> tuple[CudaTe
     others = tuple(p for p in text.parameters if p.key not in (("bits", turning.id), ("val", turning.id)))
     macros = [
         macro("PARAMETERS", [f", {p.declaration}" for p in others]),
-        f"#define x{turning.id}_bits small.b.bits", f"#define x{turning.id}_val small.b.val",
+        f"#define x{turning.id}_bits small.b.bits",
+        f"#define x{turning.id}_val small.b.val",
         f"#define U_BITS {'small.b.bits' if turns else 'u_bits'}",
         f"#define U_VAL {'(const STORED(U_T)*)small.b.val' if turns else 'u_val'}",
-        f"#define STEP_FIRST {int(not listed.before)}", f"#define COUNTS_STEP {int(not listed.counted)}",
-        f"#define ANY_SPARSE(h) {halves}", f"#define REMAINS {remains}",
-        macro("SCALARS", declared), macro("STORE_SCALARS", stored), macro("PASSES_BEFORE", before),
-        macro("PASSES_AFTER", after), at_entry,
-    ]  # fmt: skip
+        f"#define STEP_FIRST {int(not listed.before)}",
+        f"#define COUNTS_STEP {int(not listed.counted)}",
+        f"#define ANY_SPARSE(h) {halves}",
+        f"#define REMAINS {remains}",
+        macro("SCALARS", declared),
+        macro("STORE_SCALARS", stored),
+        macro("PASSES_BEFORE", before),
+        macro("PASSES_AFTER", after),
+        at_entry,
+    ]
     return text, others, "\n".join(macros) + "\n"
 
 

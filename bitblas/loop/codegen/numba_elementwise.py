@@ -36,9 +36,12 @@ def sparse_of(
 
 
 def elementwise_variant_of(
-    statements: Sequence[Statement], iso: Mapping[int, Any], full: frozenset[int] = frozenset(),
-    local: frozenset[int] = frozenset(), counted: Scal | None = None,
-) -> tuple[Variant, dict[str, tuple[Any, ...]], bool, bool]:  # fmt: skip
+    statements: Sequence[Statement],
+    iso: Mapping[int, Any],
+    full: frozenset[int] = frozenset(),
+    local: frozenset[int] = frozenset(),
+    counted: Scal | None = None,
+) -> tuple[Variant, dict[str, tuple[Any, ...]], bool, bool]:
     """The kernel of these statements, its parameters, whether it has an ending, and whether it processes only the words
     listed in summaries. counted: the scalar that is the loop condition."""
     text = NumbaText(iso, full, local)
@@ -61,10 +64,17 @@ def elementwise_variant_of(
     if ends:
         body = ["if lo < 0:", *indented(end), "else:", *indented(body)]
     names = ", ".join(text.parameters)
-    script = "\n".join([
-        "# include: loop/cpu/places.cpu.py", "", "", "@njit(**KERNEL)", f"def host_pass(lo, hi, {names}):",
-        *indented([*prelude, *body]), "",
-    ])  # fmt: skip
+    script = "\n".join(
+        [
+            "# include: loop/cpu/places.cpu.py",
+            "",
+            "",
+            "@njit(**KERNEL)",
+            f"def host_pass(lo, hi, {names}):",
+            *indented([*prelude, *body]),
+            "",
+        ]
+    )
     label = f"{len(statements)} statements"
     constants = (("LANES", 1),)
     variant = Variant(
@@ -103,9 +113,13 @@ def _words(
 
 
 def _unit(
-    text: NumbaText, vectors: Sequence[Vec], modified: Sequence[Vec], listed: tuple[Vec, ...] | None,
-    sums: Sequence[Statement], lines: Sequence[str],
-) -> list[str]:  # fmt: skip
+    text: NumbaText,
+    vectors: Sequence[Vec],
+    modified: Sequence[Vec],
+    listed: tuple[Vec, ...] | None,
+    sums: Sequence[Statement],
+    lines: Sequence[str],
+) -> list[str]:
     """The loop over units, and over the words of each."""
     bits = [x for x in vectors if x.id not in text.full]
     truths = [x for x in vectors if x.dtype is BOOL and x.id not in text.iso]
@@ -158,10 +172,14 @@ def _ending(
         assert isinstance(s.value, Reduce) and isinstance(s.target, Scal)
         name, z, w = text.function(sum_function(s)[0]), sum_function(s)[1], s.target
         lines += [f"some{k} = False", f"sum{k} = {_zero(text, s)}", f"for unit in range(parts{k}.size):"]
-        lines += indented([
-            f"if at(has{k}, unit) != 0:", f"    x = at(parts{k}, unit)",
-            f"    sum{k} = {name}(sum{k}, x) if some{k} else x", f"    some{k} = True",
-        ])  # fmt: skip
+        lines += indented(
+            [
+                f"if at(has{k}, unit) != 0:",
+                f"    x = at(parts{k}, unit)",
+                f"    sum{k} = {name}(sum{k}, x) if some{k} else x",
+                f"    some{k} = True",
+            ]
+        )
         if s.value.default is not None:
             lines += [f"if not some{k}:", f"    sum{k} = {text.literal(z, s.value.default)}", f"some{k} = True"]
         new = text.cast(w.dtype, z, f"sum{k}")

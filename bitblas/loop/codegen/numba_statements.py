@@ -190,21 +190,32 @@ class NumbaText:
         word = self.named(word)
         some = ["m = ONE << np.uint64(place)", *body]
         self.lines += [
-            f"if {word} == ALL:", "    for place in range(64):", "        p = (w << 6) + place",
-            *indented(indented(some)), "else:", f"    rest = {word}", "    while rest != 0:",
-            "        place = np.int64(trailing_zeros(rest))", "        rest = drop_lowest(rest)",
-            "        p = (w << 6) + place", *indented(indented(some)),
-        ]  # fmt: skip
+            f"if {word} == ALL:",
+            "    for place in range(64):",
+            "        p = (w << 6) + place",
+            *indented(indented(some)),
+            "else:",
+            f"    rest = {word}",
+            "    while rest != 0:",
+            "        place = np.int64(trailing_zeros(rest))",
+            "        rest = drop_lowest(rest)",
+            "        p = (w << 6) + place",
+            *indented(indented(some)),
+        ]
 
     def walk(self, word: str, body: Sequence[str]) -> None:
         """Run the body for each position of a word, if SIMD would gain nothing."""
         if word == "ZERO" or not body:
             return
         self.lines += [
-            f"rest = {word}", "while rest != 0:", "    place = np.int64(trailing_zeros(rest))",
-            "    m = ONE << np.uint64(place)", "    rest = drop_lowest(rest)", "    p = (w << 6) + place",
+            f"rest = {word}",
+            "while rest != 0:",
+            "    place = np.int64(trailing_zeros(rest))",
+            "    m = ONE << np.uint64(place)",
+            "    rest = drop_lowest(rest)",
+            "    p = (w << 6) + place",
             *indented(body),
-        ]  # fmt: skip
+        ]
 
     def bits(self, word: str, condition: str) -> str:
         """The positions of a word where a condition holds."""
@@ -350,8 +361,15 @@ def gather(text: NumbaText, s: Statement) -> None:
     lines = _place(text, f"at{number}", text.term(e.index)[0], x, e.index.dtype.kind == "i", e.number)
     direct = s.accum is None and w.id not in text.iso and w.dtype is not BOOL
     if direct:  # no value between the gather and the store
-        text.walk(both(open_, there), [*lines, f"if {has}:", f"    {name} |= m",
-                                       f"    put({text.place(w)}, {text.cast(w.dtype, x.dtype, read)})"])  # fmt: skip
+        text.walk(
+            both(open_, there),
+            [
+                *lines,
+                f"if {has}:",
+                f"    {name} |= m",
+                f"    put({text.place(w)}, {text.cast(w.dtype, x.dtype, read)})",
+            ],
+        )
         text.write(s, open_, name, read, x.dtype, copies=True)
         return
     # Read each value again where the others are available: its index has been checked, and is valid.

@@ -166,9 +166,17 @@ class Products:
             given = Input(u.at(u.bits), *stored(device, u.vec.dtype, u.at(u.values) if u.values else u.iso))
         ranked = form.format.ranked and not isinstance(values, np.generic)
         variant = push_variant(
-            form.key, form.types(ranked), semiring, kind, a_type, BOOL if kind == WORDS else u.vec.dtype,
-            flip=product.flip, ranked=ranked, lanes=1, packed=isinstance(values, PackedValues),
-        )  # fmt: skip
+            form.key,
+            form.types(ranked),
+            semiring,
+            kind,
+            a_type,
+            BOOL if kind == WORDS else u.vec.dtype,
+            flip=product.flip,
+            ranked=ranked,
+            lanes=1,
+            packed=isinstance(values, PackedValues),
+        )
         variant = dataclasses.replace(variant, kernel=form.format.kernel("spread"))
         starts, parts = form.unit_starts()
         rows = Rows(starts, starts[parts:], dummy(device, "int64"), 0)
@@ -266,9 +274,15 @@ class Build(Products):
     """The operations of the rounds of a program, and the memory that they use."""
 
     def __init__(
-        self, device: Any, plan: Round, scalars: tuple[Scal, ...], iso: Mapping[int, Any], full: frozenset[Vec],
-        condition: Vec | Scal, around: Build | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        device: Any,
+        plan: Round,
+        scalars: tuple[Scal, ...],
+        iso: Mapping[int, Any],
+        full: frozenset[Vec],
+        condition: Vec | Scal,
+        around: Build | None = None,
+    ) -> None:
         """around: the build of the enclosing round, if this round is of a nested loop; it shares that build's
         memory."""
         self.device, self.round, self.iso, self.condition = device, plan, iso, condition

@@ -108,10 +108,17 @@ class AdvanceMatrix:
             pulls = False
             build.missing_transposes[id(A.structure)] = A.structure
         return cls(
-            form, segments, kind, None if kind == WORDS else product.semiring, values,
-            form.format.ranked and not isinstance(values, np.generic), A.dtype if kind == VALUES else BOOL,
-            product.u.dtype if kind == VALUES else BOOL, pulls, product.in_share,
-        )  # fmt: skip
+            form,
+            segments,
+            kind,
+            None if kind == WORDS else product.semiring,
+            values,
+            form.format.ranked and not isinstance(values, np.generic),
+            A.dtype if kind == VALUES else BOOL,
+            product.u.dtype if kind == VALUES else BOOL,
+            pulls,
+            product.in_share,
+        )
 
     @property
     def lanes(self) -> int:
@@ -126,10 +133,22 @@ class AdvanceMatrix:
     def variant(self, item: Step, before: tuple[CudaText, str], *, scans: bool = False, weighs: bool = True) -> Variant:
         """The kernel of the advance, including the statements that run at entries."""
         return advance_variant(
-            self.form.key, self.form.types(self.ranked), self.semiring, self.kind, self.a_type, self.u_type,
-            flip=item.product.flip, ranked=self.ranked, also=item.also, pulls=self.pulls, lanes=self.lanes,
-            entry=before, packed=isinstance(self.values, PackedValues), scans=scans, weighs=weighs,
-        )  # fmt: skip
+            self.form.key,
+            self.form.types(self.ranked),
+            self.semiring,
+            self.kind,
+            self.a_type,
+            self.u_type,
+            flip=item.product.flip,
+            ranked=self.ranked,
+            also=item.also,
+            pulls=self.pulls,
+            lanes=self.lanes,
+            entry=before,
+            packed=isinstance(self.values, PackedValues),
+            scans=scans,
+            weighs=weighs,
+        )
 
     def matrix(self, device: Any, longest: int) -> tuple[Any, ...]:
         """The arguments for the matrix: its arrays, with rows of more than `longest` items in segments, and its
@@ -157,7 +176,7 @@ ALL = np.uint64(np.iinfo(np.uint64).max)
 
 def compaction(
     build: Any, vec: Vec, product: Product | None, state: int, most: np.uint64 = ALL, late: tuple[Any, ...] = ()
-) -> Callable[[], None]:  # fmt: skip
+) -> Callable[[], None]:
     """The launch that counts the entries of a vector, and lists them if an advance needs that. most: with more work
     than this, no advance needs the list. late: the head of a launch of the round, if the list is for the next round."""
     frontier, device, longest = build.buffers[vec], build.device, 1

@@ -58,10 +58,18 @@ class Build:
     """The launches of the body of a program, and the memory that they use."""
 
     def __init__(
-        self, device: Any, plan: Round, scalars: tuple[Scal, ...], iso: Mapping[int, Any], full: frozenset[Vec],
-        condition: Vec | Scal, around: Build | None = None, group: Any = None, limit: int = NO_LIMIT,
+        self,
+        device: Any,
+        plan: Round,
+        scalars: tuple[Scal, ...],
+        iso: Mapping[int, Any],
+        full: frozenset[Vec],
+        condition: Vec | Scal,
+        around: Build | None = None,
+        group: Any = None,
+        limit: int = NO_LIMIT,
         inputs: Mapping[Vec, Any] = MappingProxyType({}),
-    ) -> None:  # fmt: skip
+    ) -> None:
         """around: the build of the round that contains this nested loop, whose memory it shares. group: its ranks.
         limit: of the rounds of every run, as far as known. inputs: values of vectors that are used in place."""
         self.device, self.round, self.iso, self.condition = device, plan, iso, condition
@@ -291,9 +299,15 @@ class Build:
         cleared = Cleared(t.at(t.bits, 2), self.cells_at(t, 2, kind), t.at(t.lists, 2), self.number(first))
         matrix = along.matrix(device, self.longest(form))
         args = (
-            *head, *launch_arguments(source), *target, *cleared, *launch_arguments(self.mask(item.mask)), *matrix,
-            *along.back(device, back, product), *self.resolve(tuple(before[0].parameters)),
-        )  # fmt: skip
+            *head,
+            *launch_arguments(source),
+            *target,
+            *cleared,
+            *launch_arguments(self.mask(item.mask)),
+            *matrix,
+            *along.back(device, back, product),
+            *self.resolve(tuple(before[0].parameters)),
+        )
         monoid, z = product.semiring.op.monoid, item.target.dtype
         if kind == VALUES and monoid.name != "any":
             self.cells[item.target] = z.np_type.type(initial_sum(monoid, z))

@@ -43,9 +43,14 @@ class CapturedProgram:
     """The body of a program: recorded, fused, built and captured. Raises CaptureError, OnHost, DeviceError."""
 
     def __init__(
-        self, body: Callable[..., Any], condition: Any, begin: Callable[[], Any] | None, end: Callable[..., Any] | None,
-        fixpoint: bool = False, moved: set[int] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        body: Callable[..., Any],
+        condition: Any,
+        begin: Callable[[], Any] | None,
+        end: Callable[..., Any] | None,
+        fixpoint: bool = False,
+        moved: set[int] | None = None,
+    ) -> None:
         """moved: vectors of the program whose memory has moved (transfer.py)."""
         condition = single_rank_part(condition)
         asked = (
@@ -86,9 +91,15 @@ class CapturedProgram:
         read = [x for x in self.loaded if x in full and x not in written and x.id not in iso and self.group is None]
         self.inputs = Inputs(self.members, held, read, set() if moved is None else moved)
         self.build = Build(
-            self.device, round_, self.body.scalars, iso, full, self.condition, group=self.group,
+            self.device,
+            round_,
+            self.body.scalars,
+            iso,
+            full,
+            self.condition,
+            group=self.group,
             inputs=self.inputs.values,
-        )  # fmt: skip
+        )
         relaxed = relaxation(self.body, self.condition, full) if fixpoint and self.group is None else None
         self.patches = relax_by_patches(self.build, relaxed)
         self._prepare()
@@ -213,10 +224,14 @@ class CapturedProgram:
         split = len(exchange.rows)
         buffers, steps, at_end = build.buffers, build.advances_of, {s.target for s in flat(self.body.end)}
         self.exits = [
-            (self.members[x], CopyOut(exchange, buffers[x], steps[x], full=x.id in build.full), x in self.written_once,
-             x == self.condition and x not in at_end)
+            (
+                self.members[x],
+                CopyOut(exchange, buffers[x], steps[x], full=x.id in build.full),
+                x in self.written_once,
+                x == self.condition and x not in at_end,
+            )
             for x in self.changed
-        ]  # fmt: skip
+        ]
         end = len(exchange.rows)
         exchange.tell(0, build.rounds)
         self.told = {s: ROUNDS + TOLD * k for k, s in enumerate(told)}

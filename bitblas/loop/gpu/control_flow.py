@@ -34,10 +34,19 @@ def finish(build: Any, handle: int) -> list[LaunchCall]:
     """The launches that end a run of the body, followed by small rounds."""
     state, which = build.condition_at(0)
     args = (
-        np.int64(len(build.memory)), build.sources, build.memory, build.number(state, which), build.rounds,
-        np.int64(build.copies), build.outermost, np.uint64(handle), build.going, *build.ends.args, *build.telling,
+        np.int64(len(build.memory)),
+        build.sources,
+        build.memory,
+        build.number(state, which),
+        build.rounds,
+        np.int64(build.copies),
+        build.outermost,
+        np.uint64(handle),
+        build.going,
+        *build.ends.args,
+        *build.telling,
         np.int64(not (build.outer and build.small.launches)),
-    )  # fmt: skip
+    )
     return [build.launcher(Variant("loop/gpu/finish"), 1, args), *_small(build, handle, follows=True)]
 
 
@@ -70,9 +79,14 @@ COPIES_BRIEF, BRIEF = 4, 1 << 22
 
 
 def rounds_per_run(
-    round_: Round, captures: bool, limit: int = NO_LIMIT, *, skewed: bool, inside: bool = False,
+    round_: Round,
+    captures: bool,
+    limit: int = NO_LIMIT,
+    *,
+    skewed: bool,
+    inside: bool = False,
     opened: Callable[[Pull], bool] = lambda item: False,
-) -> int:  # fmt: skip
+) -> int:
     """Rounds per run of the body. Products by rows cannot be skipped, except those of listed rows (`opened`), so that
     few of them may run in vain; nor can nested loops or exchanges between ranks. If the host makes the launches, a loop
     costs nothing extra."""

@@ -89,14 +89,35 @@ def patch_of(dtype: DataType) -> int:
 
 
 def patch_variants(
-    types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], a: DataType, z: DataType, *, flip: bool,
-    lanes: int, patch: int, renumbered: bool, held: bool, full: bool, packed: bool = False,
-) -> tuple[Variant, Variant, Variant]:  # fmt: skip
+    types: tuple[tuple[str, DataType], ...],
+    semiring: Typed[Semiring],
+    a: DataType,
+    z: DataType,
+    *,
+    flip: bool,
+    lanes: int,
+    patch: int,
+    renumbered: bool,
+    held: bool,
+    full: bool,
+    packed: bool = False,
+) -> tuple[Variant, Variant, Variant]:
     """The kernels of a round, and those before the first round and after the last."""
     step = advance_variant(
-        CSR, types, semiring, VALUES, a, z, flip=flip, ranked=False, also=False, pulls=False, lanes=lanes,
-        packed=packed, weighs=False,
-    )  # fmt: skip
+        CSR,
+        types,
+        semiring,
+        VALUES,
+        a,
+        z,
+        flip=flip,
+        ranked=False,
+        also=False,
+        pulls=False,
+        lanes=lanes,
+        packed=packed,
+        weighs=False,
+    )
     shape = {"THREADS": THREADS, "BLOCKS_AT_ONCE": AT_ONCE}
     common = {"PATCH": patch, "RENUMBERED": int(renumbered)}
 
@@ -128,10 +149,18 @@ class PatchLoop(NestedLaunch):
         values = A.raw_for(CSR, not product.transpose)
         lanes = next(lanes for lanes in LANES if lanes == LANES[-1] or 8 * lanes * n >= rows.nvals)
         kernels = patch_variants(
-            rows.types(False), product.semiring, A.dtype, dtype, flip=product.flip, lanes=lanes, patch=self.patch,
-            renumbered=order is not None, held=found.held, full=found.best.id in build.full,
+            rows.types(False),
+            product.semiring,
+            A.dtype,
+            dtype,
+            flip=product.flip,
+            lanes=lanes,
+            patch=self.patch,
+            renumbered=order is not None,
+            held=found.held,
+            full=found.best.id in build.full,
             packed=isinstance(values, PackedValues),
-        )  # fmt: skip
+        )
         self.variant = kernels[0]
         count = -(-n // self.patch)
         self.state, self.lists = xp.zeros(NUMBERS, np.uint32), xp.zeros(BUFFERS * count, np.uint32)
@@ -148,11 +177,13 @@ class PatchLoop(NestedLaunch):
         grid = device.multiprocessors * AT_ONCE
         self.rounds = [
             build.launcher(
-                kernels[0], min(grid, count),
+                kernels[0],
+                min(grid, count),
                 (size, size, np.uint32(k % BUFFERS), *memory, build.outermost, vertices, d_val, *matrix),
                 THREADS,
-            ) for k in range(COPIES)
-        ]  # fmt: skip
+            )
+            for k in range(COPIES)
+        ]
         begin = size, size, *memory, build.rounds, np.int64(NO_LIMIT), vertices, d_bits, d_val, q_bits, q_val
         self._begin = build.launcher(kernels[1], min(grid, count), begin)
         end = size, size, self.state, build.rounds, d_bits, d_val, q_bits, q_val

@@ -60,9 +60,17 @@ class PullLaunch:
     """t<mask> = the product of a frontier's vector, computed whole, into the buffers of t."""
 
     def __init__(
-        self, device: Any, product: Product, values: Any, u: Frontier, t: Frontier, *, masked: bool, full: bool,
+        self,
+        device: Any,
+        product: Product,
+        values: Any,
+        u: Frontier,
+        t: Frontier,
+        *,
+        masked: bool,
+        full: bool,
         key: str = "",
-    ) -> None:  # fmt: skip
+    ) -> None:
         """key: the format to traverse; "": the one that a single statement would use."""
         self.device, self.u, self.t = device, u, t
         A, semiring, flip = product.matrix, product.semiring, product.flip
@@ -107,9 +115,10 @@ class PullLaunch:
         to = t.at(t.bits), t.at(t.values)
         opens = Opens.of(semiring, full=how["full"])
         listed = build.launcher(
-            compact_variant(1, 1, lookup_dtype(form.ptr.dtype), opens), build.grid(int(n)),
+            compact_variant(1, 1, lookup_dtype(form.ptr.dtype), opens),
+            build.grid(int(n)),
             (n, n, longest, ALL, mask.at(mask.bits), form.ptr, rows, state, segments, *head, *to),
-        )  # fmt: skip
+        )
         variant = listed_pull_variant(
             form.key, types, semiring, a_type, prepared.u_type, flip=how["flip"], full=how["full"], packed=how["packed"]
         )
@@ -134,14 +143,27 @@ class MultivectorLaunch:
     known on the device; None: the product runs over all rows of the result."""
 
     def __init__(
-        self, device: Any, product: MultivectorProduct, values: Any, u: Frontier, t: Frontier, mask: Masked | None,
-        mask_bits: Any, counted: Any,
-    ) -> None:  # fmt: skip
+        self,
+        device: Any,
+        product: MultivectorProduct,
+        values: Any,
+        u: Frontier,
+        t: Frontier,
+        mask: Masked | None,
+        mask_bits: Any,
+        counted: Any,
+    ) -> None:
         x = VectorStore(device, product.u.size, product.u.dtype, u.at(u.bits), u.at(u.values) if u.values else u.iso)
         pull = PreparedMultivectorProduct(
-            product.matrix, product.transpose, product.u.dtype, values, product.inner, product.lines,
-            product.semiring, flip=product.flip,
-        )  # fmt: skip
+            product.matrix,
+            product.transpose,
+            product.u.dtype,
+            values,
+            product.inner,
+            product.lines,
+            product.semiring,
+            flip=product.flip,
+        )
         bits, sums = t.at(t.bits), t.at(t.values) if t.values else nothing(device, BOOL)
         where = None if mask is None else (mask_bits, mask.complement)
         self.plan, ask = pull.plan, always(device)

@@ -173,6 +173,10 @@ def _variant(
     constants |= {"CLUSTER": cluster.blocks, "THREADS": cluster.threads, "QUEUE_BYTES": cluster.queue_bytes}
     # The step's own functions keep their names; those of statements are f0, f1, ..
     return dataclasses.replace(
-        step, kernel=f"{step.kernel.rpartition('/')[0]}/{kernel}", constants=tuple(constants.items()),
-        functions=(*step.functions, *text.functions), text=macros, label=step.label + label,
-    )  # fmt: skip
+        step,
+        kernel=f"{step.kernel.rpartition('/')[0]}/{kernel}",
+        constants=tuple(constants.items()),
+        functions=(*step.functions, *text.functions),
+        text=macros,
+        label=step.label + label,
+    )

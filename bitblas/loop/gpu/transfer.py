@@ -89,9 +89,14 @@ class Transfer:
         self.rows: list[list[int]] = []
 
     def add(
-        self, to: Any = 0, sources: Any = (), nbytes: int | None = None, *, steps: int = 0,
+        self,
+        to: Any = 0,
+        sources: Any = (),
+        nbytes: int | None = None,
+        *,
+        steps: int = 0,
         filled: tuple[int, int] = (0, 0),
-    ) -> int:  # fmt: skip
+    ) -> int:
         """Add a piece: an array (or an address) that is copied from its only source, or from the one of three to which
         the advances of a round rotate; or filled. Returns its number."""
         places = [address(x) for x in sources] or [0]

@@ -74,9 +74,13 @@ class BlockRecorder:
         return reduce(monoid.plus[INT64], allow_empty=False).new(name=f"{vector.name}.nvals")
 
     def repeated(
-        self, body: Callable[..., Any], condition: Any, limit: int, begin: Callable[[], Any] | None,
+        self,
+        body: Callable[..., Any],
+        condition: Any,
+        limit: int,
+        begin: Callable[[], Any] | None,
         end: Callable[..., Any] | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """A nested loop: Program(body, ..).run()"""
         given, condition = state_of(begin), single_rank_part(condition)
         text = f"while {condition_name(condition)}"

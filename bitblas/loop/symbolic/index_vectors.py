@@ -108,9 +108,16 @@ class IndexRecorder:
     # ---- lowering ----
 
     def _built(
-        self, target: Any, text: str, index: Vec | None, u: Any, where: Vec | None, monoid: Any, full: tuple[Vec, ...],
+        self,
+        target: Any,
+        text: str,
+        index: Vec | None,
+        u: Any,
+        where: Vec | None,
+        monoid: Any,
+        full: tuple[Vec, ...],
         size: int,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Record the statements that build a new vector."""
         t = self._vec(target)
         self._note(Statement(t, Elementwise(LEFT, None, Const(t.dtype, None)), text=f"{target.name} << empty"))

@@ -199,7 +199,7 @@ class MatrixRecorder:
         self.matrices.append((sparse, held))
         return MultivectorProduct(
             held, u, expr.op, S._transposed != flip, flip, lines.places, inner=lines_of(*X.shape), lines=lines
-        )  # fmt: skip
+        )
 
     def check_matrices(self) -> None:
         """Final check after recording. A product uses the matrix as it was when it was recorded."""

@@ -241,9 +241,12 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
     def _ewise_union(self, expr: Any) -> Elementwise:
         u, v, left, right = expr.args
         return Elementwise(
-            FILLED, binary_of(expr.op), self._term(u), self._term(v),
+            FILLED,
+            binary_of(expr.op),
+            self._term(u),
+            self._term(v),
             defaults=(self._default(left), self._default(right)),
-        )  # fmt: skip
+        )
 
     def _default(self, value: Any) -> Term:
         return self._scalar_term(value)
@@ -323,9 +326,13 @@ def _text(value: Any) -> str:
 
 
 def record(
-    body: Callable[..., Any], begin: Callable[[], Any] | None = None, end: Callable[..., Any] | None = None, *,
-    host: bool = False, asks: LoopCondition | None = None,
-) -> tuple[Body, Recorder]:  # fmt: skip
+    body: Callable[..., Any],
+    begin: Callable[[], Any] | None = None,
+    end: Callable[..., Any] | None = None,
+    *,
+    host: bool = False,
+    asks: LoopCondition | None = None,
+) -> tuple[Body, Recorder]:
     """Record the statements of begin(), body(round, *state) and end(*state), where state is the result of begin.
     Returns them with the recorder, which references the objects. host: whether these are on the CPU. asks: the loop
     condition, if it must be computed. Raises CaptureError, OnHost."""

@@ -14,9 +14,15 @@ from ..searches import host
 
 
 def katz_centrality(
-    G: Graph, alpha: float = 0.1, beta: Any = 1.0, max_iter: int = 1000, tol: float = 1e-6, nstart: Any = None,
-    normalized: bool = True, weight: str | None = None,
-) -> dict[Any, float]:  # fmt: skip
+    G: Graph,
+    alpha: float = 0.1,
+    beta: Any = 1.0,
+    max_iter: int = 1000,
+    tol: float = 1e-6,
+    nstart: Any = None,
+    normalized: bool = True,
+    weight: str | None = None,
+) -> dict[Any, float]:
     if not len(G):
         return {}
     start = dict.fromkeys(G, 0) if nstart is None else nstart

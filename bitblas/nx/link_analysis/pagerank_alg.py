@@ -15,9 +15,15 @@ from ..searches import host
 
 
 def pagerank(
-    G: Graph, alpha: float = 0.85, personalization: Any = None, max_iter: int = 100, tol: float = 1e-6,
-    nstart: Any = None, weight: str | None = "weight", dangling: Any = None,
-) -> dict[Any, float]:  # fmt: skip
+    G: Graph,
+    alpha: float = 0.85,
+    personalization: Any = None,
+    max_iter: int = 100,
+    tol: float = 1e-6,
+    nstart: Any = None,
+    weight: str | None = "weight",
+    dangling: Any = None,
+) -> dict[Any, float]:
     n = len(G)
     if not n:
         return {}

@@ -127,7 +127,11 @@ def negative_edge_cycle(G: Graph, weight: str = "weight", heuristic: bool = True
     n = len(G)
     rows, cols = G.edge_ends
     A = gb.Matrix.from_coo(
-        np.concatenate([rows, np.full(n, n)]), np.concatenate([cols, np.arange(n)]),
-        np.concatenate([values, np.zeros(n, values.dtype)]), nrows=n + 1, ncols=n + 1, dup_op=gb.binary.min,
-    )  # fmt: skip
+        np.concatenate([rows, np.full(n, n)]),
+        np.concatenate([cols, np.arange(n)]),
+        np.concatenate([values, np.zeros(n, values.dtype)]),
+        nrows=n + 1,
+        ncols=n + 1,
+        dup_op=gb.binary.min,
+    )
     return is_cyclic(A, n)
