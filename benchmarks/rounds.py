@@ -16,8 +16,8 @@ import numpy as np
 
 from bitblas.loop.gpu import captured_program
 from bitblas.loop.gpu.control_flow import NestedLaunch
+from bitblas.loop.gpu.exchange import SelectedExchange
 from bitblas.loop.gpu.graph import GraphLoop, HostLoop, Parts
-from bitblas.loop.gpu.transfer import SelectedExchange
 
 ACTIVE: list[Timed] = []  # the one that looks
 ROOM = 1 << 16  # marks of a run

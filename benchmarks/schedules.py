@@ -25,7 +25,8 @@ import bitblas
 from bitblas import device as devices
 from bitblas.device import dummy
 from bitblas.formats.cgr.cost import LONGEST
-from bitblas.formats.cgr.encoding import ENDLESS, SEGMENT, Cgr
+from bitblas.formats.cgr.encoding import ENDLESS, SEGMENT
+from bitblas.formats.cgr.layout import Cgr
 from bitblas.formats.csr.layout import Csr, from_arrays
 from bitblas.operations.variants import push_variant
 from bitblas.plan.product import VALUES, WORDS

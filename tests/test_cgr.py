@@ -16,7 +16,7 @@ from test_formats import assert_sound, host, make
 import bitblas as gb
 from benchmarks.schedules import SCHEDULES, Pushes
 from bitblas.formats.cgr import encoding
-from bitblas.formats.cgr.encoding import Cgr
+from bitblas.formats.cgr.layout import Cgr
 from bitblas.formats.coded import coded_hub_columns
 from bitblas.loop.gpu import build as loop_build
 from bitblas.plan.facts import facts

@@ -26,11 +26,11 @@ def quick(monkeypatch):
 
     def costs(**us):
         made = flat(**{**dict.fromkeys(("csr", "mplg"), 200.0), "b2sr8": 50.0, **us})
-        for module in (format_choice, format_choice, plan_profile):
+        for module in (format_choice, plan_profile):
             monkeypatch.setattr(module, "costs_of", lambda device: made)
 
     costs()
-    for name, us in (("LOOK", 900.0), ("MAKE", 1800.0)):
+    for name, us in (("SEARCH_US", 900.0), ("CONVERT_US", 1800.0)):
         monkeypatch.setattr(format_choice, name, dict.fromkeys(("cpu", "gpu"), (us, 0.0)))
     return costs
 
@@ -42,7 +42,7 @@ def never(monkeypatch):
     def refuse(*args, **options):
         raise AssertionError("the plan looks")
 
-    for module, name in ((format_choice, "look"), (format_choice, "facts")):
+    for module, name in ((format_choice, "find_best_format"), (format_choice, "facts")):
         monkeypatch.setattr(module, name, refuse)
 
 

@@ -34,7 +34,7 @@ def test_hashes_come_in_the_order_of_the_dictionaries():
     assert dictionaries.hashes({}, 0).tolist() == dictionaries.hashes({1: {}}, 0).tolist() == []
     assert dictionaries.hashes({0: OrderedDict.fromkeys("ab")}, 2).tolist() == [hash("a"), hash("b")]
     for other in (len(keys) - 1, len(keys) + 1):
-        with pytest.raises(RuntimeError, match="changed while"):
+        with pytest.raises(RuntimeError, match="they were modified while they were read"):
             dictionaries.hashes(top, other)
 
 

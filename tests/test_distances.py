@@ -314,7 +314,9 @@ def test_low_integers_on_cycles_are_refused_or_found():
     for low, n in ((-(2**60), 1000), (-(2**63), 3)):
         A = gb.Matrix.from_coo([0, 1], [1, 0], [low, 1], nrows=n, ncols=n, device="cpu")
         for program in (lambda A: sssp(A, 0), negative_cycle, all_pairs_distances):
-            with pytest.raises(gb.exceptions.InvalidValue, match=rf"2\^63 together, got a weight of {low}"):
+            with pytest.raises(
+                gb.exceptions.InvalidValue, match=rf"stays (below |above -)2\^63, got a weight of {low}\."
+            ):
                 program(A)
     A = gb.Matrix.from_coo([0, 1], [1, 0], [-(2**50), 1], nrows=1000, ncols=1000, device="cpu")
     assert sorted(negative_cycle(A)) == [0, 1]

@@ -165,38 +165,38 @@ LOADS = """
 import os, signal, sys, threading, time
 import numpy as np
 import bitblas as gb
-from bitblas import build
-from bitblas.device import forks
+from bitblas import operations
+from bitblas.device import threads
 
 gb.Vector.from_dense(np.ones(9)).reduce().value  # from the first kernel on, forks wait
-build.__path__.append(sys.argv[1])
+operations.__path__.append(sys.argv[1])
 if sys.argv[2] == "forgets":
-    forks.PATIENCE = 0.0
-thread = threading.Thread(target=lambda: build.slow)
+    threads.IMPORT_SECONDS = 0.0
+thread = threading.Thread(target=lambda: operations.slow)
 thread.start()
 while not os.path.exists(os.path.join(sys.argv[1], "begun")):
     time.sleep(0.001)
 child = os.fork()
 if child == 0:
     signal.alarm(30)
-    loaded = hasattr(sys.modules.get("bitblas.build.slow"), "value")
-    found = loaded, build.slow.value, build.slow.lock.acquire(timeout=10)
+    loaded = hasattr(sys.modules.get("bitblas.operations.slow"), "value")
+    found = loaded, operations.slow.value, operations.slow.lock.acquire(timeout=10)
     os._exit(7 if found == (sys.argv[2] == "waits", 5, True) else 1)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 thread.join()
-assert build.slow.value == 5
+assert operations.slow.value == 5
 print("done")
 """
 
 
 SLOWLY = """
 import pathlib, threading, time
-from bitblas.device.threads import held_over_forks
+from bitblas.device.threads import fork_safe
 
 (pathlib.Path(__file__).parent / "begun").touch()
 time.sleep(0.5)
 value = 5
-lock = held_over_forks(threading.Lock())
+lock = fork_safe(threading.Lock())
 lock.acquire()
 threading.Timer(0.3, lock.release).start()
 """

@@ -142,7 +142,9 @@ def test_what_is_no_list_of_edges():
             Graph.from_edges(wrong)
     with pytest.raises(InvalidValue, match="expected two vertices in every row, got None in row 1"):
         Graph.from_edges([((0, 1), (0, 2)), (None, (0, 1))])
-    with pytest.raises(TypeError, match=r"from_edges: expected options among .* got 'weight'. Hint: the third value"):
+    with pytest.raises(
+        TypeError, match=r"from_edges: expected options among .* got 'weight'. Hint: pass the weight as the third value"
+    ):
         Graph.from_edges([("a", "b", 3)], weight="km")
     with pytest.raises(
         TypeError, match=r"from_table: expected options among .* got 'direct'. Hint: did you mean 'directed'"

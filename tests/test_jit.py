@@ -277,8 +277,9 @@ def test_who_waits_at_a_terminal_is_told(tmp_path):
     """Which kernel is compiled, in a line that is gone afterwards; nothing where errors go to a file, or in a cache."""
     import pty
 
-    code = "import sys; sys.path.insert(0, sys.argv[1]); import test_jit, bitblas; from bitblas.device import objects\n"
-    code += "for name in ('plus', 'times'): objects.cpu_object(test_jit.fold(name), test_jit.SIGNATURE)"
+    code = "import sys; sys.path.insert(0, sys.argv[1])\nimport test_jit, bitblas\n"
+    code += "from bitblas.device import object_files\n"
+    code += "for name in ('plus', 'times'): object_files.kernel_object(test_jit.fold(name), test_jit.SIGNATURE)"
     command = [sys.executable, "-c", code, str(Path(__file__).parent)]
     said = []
     for _ in range(2):

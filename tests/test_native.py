@@ -72,7 +72,7 @@ def test_types_may_change_from_call_to_call(kernel):
 def test_a_call_goes_to_python_only_where_something_is_to_be_told(kernel, monkeypatch):
     values, told = np.arange(1, 6), []
     assert total(kernel, values) == [3, 12]  # its types are known now
-    monkeypatch.setattr(cpu.threads, "limited", lambda bounds: told.append(len(bounds)) or bounds)
+    monkeypatch.setattr(cpu.threads, "limit_ranges", lambda bounds: told.append(len(bounds)) or bounds)
     assert total(kernel, values) == total(kernel, values, bounds=None) == [3, 12] and not told
     assert total(kernel, values, bounds=np.array([0, 1, 2])) == [3, 12] and told == [3]
     with gb.trace() as trace:
@@ -104,7 +104,7 @@ def test_a_kernel_with_a_constant_slice_compiles():
     """Numba knows the slice as a type that Python before 3.12 does not hash."""
     compiler = pytest.importorskip("bitblas.device.compiler")
     text = "from numba import njit\n\n\n@njit\ndef clear(lo, hi, x):\n    x[:] = 0\n"
-    assert compiler.compiled(text, "clear", "clear_all", ("int64[]",), [targets.host()])[0][0]
+    assert compiler.compile_kernel(text, "clear", "clear_all", ("int64[]",), [targets.host()])[0][0]
 
 
 def test_numbers_of_every_type():

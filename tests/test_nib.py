@@ -18,7 +18,7 @@ from bitblas.formats.coded import blocks_of
 from bitblas.formats.csr.layout import from_arrays
 from bitblas.formats.nib import encoding
 from bitblas.formats.nib import kernels as nib_call
-from bitblas.formats.nib.encoding import Nib
+from bitblas.formats.nib.layout import Nib
 from bitblas.io import host_coo
 from bitblas.loop.gpu import build as loop_build
 from bitblas.plan.facts import facts

@@ -33,11 +33,11 @@ print(*ahead.build(Path(sys.argv[1]), sys.argv[2:], 1), sep="\\n")
 RUN = """
 import os, sys
 from pathlib import Path
-from bitblas.device import objects, shipped
-shipped.FOLDER = Path(sys.argv[1])
+from bitblas.device import object_files
+object_files.FOLDER = Path(sys.argv[1])
 exec(os.environ.get("FIRST", ""))
 exec(sys.argv[2])
-print(objects.compiled, "numba" in sys.modules)
+print(object_files.compiled, "numba" in sys.modules)
 """
 
 
@@ -124,7 +124,7 @@ def test_first_programs_compile_nothing(tmp_path):
 @elf
 def test_variants_that_are_one_text_are_one_object(built, tmp_path):
     """Found by the text where something is fixed that the kernel does not read."""
-    first = "shipped.key_of_variant = lambda variant, signature: 'another'"
+    first = "object_files.key_of_variant = lambda variant, signature: 'another'"
     assert python(RUN, built[0] / "data", PROGRAM, cache=tmp_path, FIRST=first) == ["0 False"]
 
 

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 # ---- Interface of a stored layout: the structure of one matrix as arrays on a device.
 #
-# A *layout* is one matrix's structure (`Layout`; layout.py and kernels.py in its folder). A *format* is what all layouts
-# with one key share, such as "csr" or "b2sr8" (`choice.Format`). A layout holds structure, never arithmetic. Every
-# layout converts through CSR and represents every matrix exactly.
+# A *layout* is one matrix's structure (`Layout`; layout.py and kernels.py in its folder). A *format* is what all
+# layouts with one key share, such as "csr" or "b2sr8" (`Format`). A layout holds structure, never arithmetic.
+# Every layout converts through CSR and represents every matrix exactly.
 
 EVERYWHERE = 1 << 62  # larger than any index
 CSR = "csr"  # the plain format: input arrives in it, and all others convert through it
@@ -202,8 +202,8 @@ class Layout(Protocol):
 
 # ---- Interface of a format: what it can hold, predicted bytes and time, compile-time choices of its kernels.
 #
-# The class in <format>/cost.py defines what there is to choose; its subclass in <format>/kernels.py defines what kernels
-# are compiled with. Both override only what differs from `Format`.
+# The class in <format>/cost.py defines what there is to choose; its subclass in <format>/kernels.py defines what
+# kernels are compiled with. Both override only what differs from `Format`.
 
 Constants = list[tuple[str, int]]
 

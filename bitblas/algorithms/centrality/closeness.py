@@ -1,8 +1,8 @@
 """Closeness and harmonic centrality: how near a vertex is to the vertices that reach it.
 
-Method: breadth-first searches from all vertices, 64 at once (`_multi_source.py`). The bits that a round adds at a vertex are
-sources at the same distance, so counting them updates both sums. With weights, shortest paths against the edges from 64
-vertices at once, as the rows of a matrix.
+Method: breadth-first searches from all vertices, 64 at once (`_multi_source.py`). The bits that a round adds at a
+vertex are sources at the same distance, so counting them updates both sums. With weights, shortest paths against the
+edges from 64 vertices at once, as the rows of a matrix.
 
 State: reached[v] is the number of vertices that reach v, and total[v] the sum of their distances, or of the inverse
 distances; FP64, full.

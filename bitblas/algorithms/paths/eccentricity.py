@@ -1,9 +1,10 @@
 """Eccentricity and diameter: distance to the farthest vertex, per vertex and for the whole graph.
 
-Method: for all vertices, breadth-first searches against the edges, 64 at once (`_multi_source.py`): the last round that adds a
-bit at a vertex is its eccentricity. For the diameter a few searches suffice: a search from v with eccentricity e bounds
-the eccentricity of a vertex at distance d to at least max(d, e - d) and at most e + d. Searches start alternately at
-the highest upper and the lowest lower bound of the open vertices, until no upper bound exceeds the highest lower bound.
+Method: for all vertices, breadth-first searches against the edges, 64 at once (`_multi_source.py`): the last round that
+adds a bit at a vertex is its eccentricity. For the diameter a few searches suffice: a search from v with eccentricity e
+bounds the eccentricity of a vertex at distance d to at least max(d, e - d) and at most e + d. Searches start
+alternately at the highest upper and the lowest lower bound of the open vertices, until no upper bound exceeds the
+highest lower bound.
 
 State: far holds the eccentricities, FP64; low and high the bounds, arrays.
 
