@@ -1,4 +1,4 @@
-"""bitblas: GraphBLAS on bits, for NVIDIA GPUs and CPUs. Names and call style are those of python-graphblas."""
+"""Fast graph analytics in Python, on CPU or NVIDIA GPU: GraphBLAS on bits, with the API of python-graphblas."""
 
 from __future__ import annotations
 
