@@ -60,11 +60,11 @@ def builds(folder: Path) -> str:
     for path in sorted(folder.glob("*.json")):
         run = json.loads(path.read_text())
         for graph in run.get("graphs", ()):
-            for form in graph["forms"]:
-                ours, theirs = (1e3 * median(form["build_seconds"][who]) for who in ("bitblas", SUITESPARSE))
-                held, beside = (form["bytes"][who] / 1e6 for who in ("bitblas", SUITESPARSE))
+            for layout in graph["forms"]:
+                ours, theirs = (1e3 * median(layout["build_seconds"][who]) for who in ("bitblas", SUITESPARSE))
+                held, beside = (layout["bytes"][who] / 1e6 for who in ("bitblas", SUITESPARSE))
                 rows.append([
-                    graph["name"], "none" if form["form"] == "pattern" else "FP32",
+                    graph["name"], "none" if layout["form"] == "pattern" else "FP32",
                     f"{ours:.1f}", f"{theirs:.1f}", ratio(ours, theirs), f"{held:.1f}", f"{beside:.1f}",
                 ])  # fmt: skip
         if "graphs" in run:

@@ -267,9 +267,9 @@ class MatrixStore:
 
     def by_rows(self) -> tuple[Any, Any]:
         """A format by rows, plain or packed, and the values in its order."""
-        form = self.structure.rows()
-        raw = self.raw if form is self.structure.primary else self.raw_for(form.key, False)
-        return form, raw.plain() if isinstance(raw, PackedValues) else raw
+        layout = self.structure.rows()
+        raw = self.raw if layout is self.structure.primary else self.raw_for(layout.key, False)
+        return layout, raw.plain() if isinstance(raw, PackedValues) else raw
 
     def raw_for(self, key: str, transposed: bool) -> Raw:
         """The values in the entry order of a format; a gathered copy is cached as long as this matrix lives, packed if
@@ -452,8 +452,8 @@ class FlatStore(MatrixStore):
         values = self.flat.values
         if self.flat.iso:
             return values
-        form: Any = self.structure.primary
-        places = form.places()
+        layout: Any = self.structure.primary
+        places = layout.places()
         if self.dtype.np_type.kind != "b":
             return values[places]
         return (values[places >> 6] >> (places & 63).astype(values.dtype) & values.dtype.type(1)).astype(bool)
@@ -463,8 +463,8 @@ class FlatStore(MatrixStore):
     raw: Any = cached_property(_raw)
 
     def _form(self) -> Any:
-        form: Any = formats.class_of(BITMAP)
-        return form(self.device, self.nrows, self.ncols, self.flat.present, self.flat.count)
+        layout: Any = formats.class_of(BITMAP)
+        return layout(self.device, self.nrows, self.ncols, self.flat.present, self.flat.count)
 
     def pattern(self) -> Structure:
         """The structure for a mask; not cached."""
@@ -498,8 +498,8 @@ class FlatStore(MatrixStore):
 
 def bits_of(structure: Structure) -> Any:
     """The bits of a structure of any format; those of a bitmap itself."""
-    form: Any = structure.form(BITMAP)
-    return form.bits
+    layout: Any = structure.layout(BITMAP)
+    return layout.bits
 
 
 def flat_of(A: MatrixStore) -> VectorStore:
@@ -509,18 +509,18 @@ def flat_of(A: MatrixStore) -> VectorStore:
     found: VectorStore | None = A.prepared.get("flat")
     if found is None:
         device, lines = A.device, lines_of(A.nrows, A.ncols)
-        form: Any = A.structure.form(BITMAP)
+        layout: Any = A.structure.layout(BITMAP)
         values = A.values_for(BITMAP, False)
         if not A.iso:
             array = dense_values(device, lines.places, A.dtype)
             if A.dtype.np_type.kind == "b":
                 flags = device.xp.zeros(lines.places, bool)
-                flags[form.places()] = values
+                flags[layout.places()] = values
                 array = pack(device, flags)
             else:
-                array[form.places()] = values
+                array[layout.places()] = values
             values = array
-        found = VectorStore(device, lines.places, A.dtype, form.bits, values, form.nvals)
+        found = VectorStore(device, lines.places, A.dtype, layout.bits, values, layout.nvals)
         A.prepared["flat"] = found
     return found
 

@@ -22,7 +22,7 @@ def emulated(g):
     import emulator.device
 
     group = MpiGroup(bitblas.device.get(emulator.device.Emulator.name), timeout=60)
-    group.roll, group.captures, group.splits = g.roll, True, True
+    group.board, group.captures, group.splits = g.board, True, True
     before, start._group = start._group, group
     try:
         with gb.config.set(device="emulator"):

@@ -145,7 +145,7 @@ def test_what_does_not_fit_is_foreseen(device, monkeypatch):
     monkeypatch.setattr(type(d), "free_bytes", lambda self: 5)
     advice = "choose a smaller format" if d.is_gpu else "free matrices that are not needed"
     for build in (
-        lambda: A._store.structure.form("b2sr8"),
+        lambda: A._store.structure.layout("b2sr8"),
         lambda: gb.Matrix.from_coo([2, 1, 0], [1, 2, 0], [1, 2, 3], nrows=3, ncols=3),
         lambda: gb.Matrix(gb.dtypes.BOOL, 5000, 30),
     ):
@@ -155,7 +155,7 @@ def test_what_does_not_fit_is_foreseen(device, monkeypatch):
         gb.Vector.from_scalar(True, 1 << 40)
     monkeypatch.undo()
     with config.set(device=device):
-        assert A.isequal(B) and A._store.structure.form("b2sr8").nvals == 3  # nothing is lost
+        assert A.isequal(B) and A._store.structure.layout("b2sr8").nvals == 3  # nothing is lost
 
 
 def test_what_cannot_be_allocated_is_out_of_memory(device):

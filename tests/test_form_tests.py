@@ -13,7 +13,7 @@ from test_house import MODULES
 
 from bitblas.formats import NAMES, forms
 
-CLASSES = {form.__name__ for form in forms()}
+CLASSES = {layout.__name__ for layout in forms()}
 # The formats of other libraries have names of their own, some of which are the same.
 OTHERS = ("bitblas.io", "bitblas.core.ss", "bitblas.core.matrix.arrays")
 

@@ -125,7 +125,7 @@ def test_objects_stay_as_they_were(device):
     for statement in (
         lambda: A << A.mxm(A),
         lambda: A(gb.binary.plus) << A.T,
-        lambda: A._store.structure.form("b2sr8"),
+        lambda: A._store.structure.layout("b2sr8"),
         lambda: A.T.new(),
     ):
         with pytest.raises(OutOfMemory, match="are in use, the limit is"):

@@ -147,7 +147,7 @@ def test_tiles_of_which_a_sample_is_not_sure_are_counted(monkeypatch, near):
     structure.primary.cache["estimates"] = seen._replace(tiles=seen.tiles | {8: told}, errors={8: told / 50})
     monkeypatch.setattr(plan_forms, "costs_of", lambda device: quick)
     assert plan_forms.best_form(facts(structure), quick, "time", iso=True, kind="cpu") == "b2sr8"
-    built = structure.form("b2sr8")
+    built = structure.layout("b2sr8")
     assert plan_forms.choose_form(structure) == ("csr" if built.nbytes > rows else "b2sr8")
     assert dict(facts(structure).tiles)[8] == built.tiles, "and is known from now on"
 

@@ -65,15 +65,15 @@ def test_no_transpose_is_made(device, monkeypatch):
             assert u.vxm(A, gb.semiring.any_pair).new().isequal(A.mxv(u, gb.semiring.any_pair).new())
             A.reorder("rcm")
         held = A._store.structure
-        assert held.form(A.format, transposed=True) is held.primary
+        assert held.layout(A.format, transposed=True) is held.primary
 
 
 def not_of_the_graph(transpose):
     """Of narrow matrices, a row for each source, transposes may be made."""
 
-    def made(form, *args):
-        assert form.nrows != form.ncols, "a transpose is made"
-        return transpose(form, *args)
+    def made(layout, *args):
+        assert layout.nrows != layout.ncols, "a transpose is made"
+        return transpose(layout, *args)
 
     return made
 
@@ -91,7 +91,7 @@ def test_algorithms_make_no_transpose(device, key, monkeypatch):
             for kind in {type(A._store.structure.primary), *map(class_of, ("csr", "mplg"))}:
                 m.setattr(kind, "transpose", not_of_the_graph(kind.transpose))
             run(A, *more)
-        assert A._store.structure.form(key, transposed=True) is A._store.structure.primary, name
+        assert A._store.structure.layout(key, transposed=True) is A._store.structure.primary, name
 
 
 def test_values_are_turned(device):

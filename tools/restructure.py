@@ -11,6 +11,7 @@ The table has one change a line, with full dotted names; `#` begins a comment:
     rename MODULE.NAME -> NAME      a function, class or constant of a module (named by its old module)
     local MODULE.NAME -> NAME       what a module calls something that it imports
     word NAME -> NAME               an attribute, method or parameter that means one thing wherever it occurs
+    name NAME -> NAME               the same, but strings that are this word stay
     text OLD -> NEW                 a string of a program, whole
 
 The script follows imports, uses of modules and names, `monkeypatch.setattr(module, "NAME", ..)`, strings that are
@@ -50,7 +51,8 @@ class Table:
     heads: dict[str, str] = field(default_factory=dict)
     renames: dict[tuple[str, str], str] = field(default_factory=dict)  # (old module, name) -> name
     locals: dict[tuple[str, str], str] = field(default_factory=dict)
-    words: dict[str, str] = field(default_factory=dict)
+    words: dict[str, str] = field(default_factory=dict)  # identifiers wherever they occur
+    strings: dict[str, str] = field(default_factory=dict)  # those that strings name, too
     texts: dict[str, str] = field(default_factory=dict)
 
 
@@ -86,8 +88,10 @@ def read_table(path: Path, modules: dict[str, Module]) -> Table:
             if module not in modules or name not in modules[module].top.bound:
                 faults.append(f"{path.name}:{number}: {module} does not define {name}")
             (table.renames if kind == "rename" else table.locals)[module, name] = new
-        elif kind == "word":
+        elif kind in ("word", "name"):
             table.words[old] = new
+            if kind == "word":
+                table.strings[old] = new
         elif kind == "text":
             table.texts[old] = new
         else:
@@ -547,8 +551,8 @@ class Editor:
             new = self.table.moves[head] + tail + colon + (self.final(head, rest) if rest else "")
             if new != text and self.data_of(node)[:1] in (b'"', b"'"):
                 self.rename(node, f'"{new}"')
-        elif text in self.table.words and self.data_of(node)[:1] in (b'"', b"'"):
-            self.rename(node, f'"{self.table.words[text]}"')
+        elif text in self.table.strings and self.data_of(node)[:1] in (b'"', b"'"):
+            self.rename(node, f'"{self.table.strings[text]}"')
 
     def data_of(self, node: ast.AST) -> bytes:
         start, end = self.module.span(node)

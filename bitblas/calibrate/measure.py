@@ -237,7 +237,7 @@ def measured(A: Matrix, profile: Profile) -> Profile:
     found, held = [], A._store
     source = longest_row(held)
     for key in profile.facts.forms:
-        rows = MatrixStore(Structure(held.structure.form(CSR)), held.dtype, held.raw_for(CSR, False))
+        rows = MatrixStore(Structure(held.structure.layout(CSR)), held.dtype, held.raw_for(CSR, False))
         B = in_form(Matrix._from_store(rows), key)
         found += [((key, verb), measure(B, verb, source)) for verb in profile.verbs]
     return replace(profile, measured=tuple(found))

@@ -53,16 +53,16 @@ class Memory(Bytes):
         device, structure = A.device, A.structure
         seen: set[int] = set()
         size = lambda x: memory.bytes_in(x, device, seen)
-        named = [(key + ".T" * transposed, form, order) for key, transposed, form, order in structure.forms()]
-        forms = {name: sum(map(size, form.arrays().values())) for name, form, _ in named}
+        named = [(key + ".T" * transposed, layout, order) for key, transposed, layout, order in structure.forms()]
+        forms = {name: sum(map(size, layout.arrays().values())) for name, layout, _ in named}
         orders = {name: size(order) for name, _, order in named if order is not None}
         values = size(A.flat.values if isinstance(A, FlatStore) else A.raw)
         copies = {key + ".T" * transposed: size(x) for (key, transposed), x in list(A.copies.items())}
         permutation, caches = size(A.order), dict[str, int]()
-        for name, form, _ in named:
-            for what, x in list(form.cache.items()):
+        for name, layout, _ in named:
+            for what, x in list(layout.cache.items()):
                 _add(caches, f"{name} {_word(what)}", size(x))
-            _add(caches, f"{name} ranks", size(form))
+            _add(caches, f"{name} ranks", size(layout))
         for what, x in list(A.prepared.items()):
             _add(caches, {"kept": "programs", "user": "user's order"}.get(_word(what), "products"), size(x))
         _add(caches, "other", size(A))

@@ -74,9 +74,9 @@ def matrix_table(A: Any) -> Table:
 def facts(x: Any) -> dict[str, str]:
     """The facts in the header of a Matrix, TransposedMatrix or Vector."""
     sizes = {"size": x.size} if x.ndim == 1 else {"nrows": x.nrows, "ncols": x.ncols}
-    form = {} if x.ndim == 1 else {"format": x._matrix.format}
+    layout = {} if x.ndim == 1 else {"format": x._matrix.format}
     iso = " (iso)" if (x._matrix if x.ndim == 2 else x)._stored.iso else ""
-    named = {"nvals": x.nvals, **sizes, "dtype": f"{x.dtype}{iso}", **form, "device": x.device.name}
+    named = {"nvals": x.nvals, **sizes, "dtype": f"{x.dtype}{iso}", **layout, "device": x.device.name}
     return {name: str(value) for name, value in named.items()}
 
 

@@ -57,7 +57,7 @@ class Group(ABC):
 
     def __init__(self, rank: int, size: int, device: Device, *, timeout: float = TIMEOUT, debug: bool = False) -> None:
         self.rank, self.size, self.device, self.timeout, self.debug = rank, size, device, timeout, debug
-        self.roll: LivenessBoard | None = None
+        self.board: LivenessBoard | None = None
         self.broken = ""
         self.sent, self.seconds, self.captures, self.lists, self.splits = 0, 0.0, False, False, False
         self.chooses = True
@@ -118,9 +118,9 @@ class Group(ABC):
         meet in this call."""
         if self.size == 1:
             return x[None]
-        if self.roll is not None and self.roll.speaks and x.nbytes <= SLOT:
+        if self.board is not None and self.board.speaks and x.nbytes <= SLOT:
             with self._entered("allgather", x.dtype, x.size, about=about) as signature:
-                given = self.roll.tell(x.tobytes(), signature, self.wait)
+                given = self.board.tell(x.tobytes(), signature, self.wait)
                 if given is None:
                     self._differ()
                 found = b"".join(given)
@@ -273,8 +273,8 @@ class Group(ABC):
             self.agree(about or f"{self._text()}: {call} of {', '.join(map(str, how))}")
         self._call = call, how, about
         signature = self._signature(call, how, about)
-        if self.roll is not None:
-            self.roll.enter(signature)
+        if self.board is not None:
+            self.board.enter(signature)
         begin = time.perf_counter()
         try:
             yield signature
@@ -283,8 +283,8 @@ class Group(ABC):
                 self.broken = f"rank {self.rank} left {self._collective()} by {type(error).__name__}"
                 self._give_up()
             raise
-        if self.roll is not None and not self.pending:
-            self.roll.leave()
+        if self.board is not None and not self.pending:
+            self.board.leave()
         self.seconds += time.perf_counter() - begin
 
     def _signature(self, call: str, how: tuple[Any, ...], about: str) -> int:
@@ -318,16 +318,16 @@ class Group(ABC):
             if now - looked > ASLEEP:
                 begin += now - looked
             looked = now
-            if self.roll is not None:
-                differs = self.roll.differs()
+            if self.board is not None:
+                differs = self.board.differs()
                 if differs and differed and not done():  # seen twice: stores of other ranks may become visible late
                     self._differ()
                 differed = differs
-                gone = self.roll.gone()
+                gone = self.board.gone()
                 if gone and not done():
                     self.fail(gone, "")
             if now - begin > self.timeout:
-                late = {} if self.roll is None else self.roll.late()
+                late = {} if self.board is None else self.board.late()
                 self.fail(late, f" for {self.timeout:g} s")
 
     def fail(self, missing: dict[int, str], how_long: str) -> NoReturn:
@@ -335,7 +335,7 @@ class Group(ABC):
         who = ", ".join(f"rank {rank} {what}" for rank, what in sorted(missing.items()))
         if not who:
             there = "its process is alive" if self.size == 2 else "their processes are alive"
-            all_here = self.roll is not None and self.roll.all_on_this_host
+            all_here = self.board is not None and self.board.all_on_this_host
             who = f"{there} and in this collective" if all_here else "no message from the others, maybe on other hosts"
         self.broken = f"rank {self.rank} waited{how_long} in {self._text()}: {who}"
         self._give_up()
@@ -343,19 +343,19 @@ class Group(ABC):
 
     def _differ(self) -> NoReturn:
         """Raise DistributedError because ranks are in different collectives, with a description of each."""
-        assert self.roll is not None
-        self.roll.write(self._collective())
+        assert self.board is not None
+        self.board.write(self._collective())
         end = time.monotonic() + TEXTS
-        while not all(texts := self.roll.texts()) and time.monotonic() < end:
+        while not all(texts := self.board.texts()) and time.monotonic() < end:
             time.sleep(1e-3)
-        late = self.roll.late()
+        late = self.board.late()
         self.broken = _different([text or late.get(rank, "another collective") for rank, text in enumerate(texts)])
         self._give_up()
         raise DistributedError(self.broken)
 
     def _give_up(self) -> None:
-        if self.roll is not None:
-            self.roll.give_up(self.broken)
+        if self.board is not None:
+            self.board.give_up(self.broken)
         self._abandon()
 
     def _collective(self) -> str:

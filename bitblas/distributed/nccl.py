@@ -133,8 +133,8 @@ class NcclGroup(Group):
         self.pending = False
         begin = time.perf_counter()
         self.await_event(self.event)
-        if self.roll is not None:
-            self.roll.leave()
+        if self.board is not None:
+            self.board.leave()
         self.seconds += time.perf_counter() - begin
 
     def await_event(self, event: Any) -> None:

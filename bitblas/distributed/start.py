@@ -116,16 +116,16 @@ def _open_board(group: Group) -> None:
     debug, group.debug = group.debug, False  # turned on for all ranks if one of them enables it
     token = np.frombuffer(uuid.uuid4().bytes, np.uint64)
     text = f"{int(group.told(token)[0, 0]):x}"
-    roll = LivenessBoard(text, group.rank, group.size)
+    board = LivenessBoard(text, group.rank, group.size)
     group.barrier()
-    roll.look()
-    group.captures = bool(group.allreduce(np.array([roll.all_on_this_host]), np.logical_and)[0])
+    board.look()
+    group.captures = bool(group.allreduce(np.array([board.all_on_this_host]), np.logical_and)[0])
     # Building lists took two CPU ranks as long as a link of 660 MB/s per rank needs for the bytes that lists save;
     # within a host, memory is faster. Not measured on GPUs yet.
     group.lists = group.device.host_memory and not group.captures
-    roll.speaks = group.captures and platform.machine() in ORDERED
-    roll.hide()
-    group.roll = roll
+    board.speaks = group.captures and platform.machine() in ORDERED
+    board.hide()
+    group.board = board
     group.debug = bool(group.allreduce(np.array([debug]), np.logical_or)[0])
 
 
@@ -133,9 +133,9 @@ def _end(group: Group) -> None:
     """Finish or abandon pending work: a process must not end before its GPU does."""
     if not group.broken:
         group.settle()
-        if group.roll is not None:
+        if group.board is not None:
             error = getattr(sys, "last_value", None)  # the exception that ended the program
-            group.roll.end("" if error is None else f"{type(error).__name__}: {error}")
+            group.board.end("" if error is None else f"{type(error).__name__}: {error}")
         group.close()
     else:
         group.leave()

@@ -122,11 +122,11 @@ def check_blocks(xp: Any, heads: Any, words: Any, nrows: int, in_word: int) -> N
         raise ValueError("words: expected row ends that do not decrease, within their blocks")
 
 
-def active_words(form: Any, bits: Any) -> int:
+def active_words(layout: Any, bits: Any) -> int:
     """Words of the rows that `bits` selects, on the CPU."""
     total = np.zeros(1, np.int64)
-    kernel = form.device.kernel(Variant("formats/active", (), (("IN_WORD", form.in_word),)))
-    kernel(len(bits), form.heads, form.words, bits, total)
+    kernel = layout.device.kernel(Variant("formats/active", (), (("IN_WORD", layout.in_word),)))
+    kernel(len(bits), layout.heads, layout.words, bits, total)
     return int(total[0])
 
 
@@ -142,41 +142,41 @@ class RowSelection(NamedTuple):
     bounds: Any  # parallel ranges on the CPU
 
 
-def all_rows(form: Any) -> RowSelection:
-    return RowSelection(form.nrows, dummy(form.device, "int64"), 0, form.bounds(form.nvals))
+def all_rows(layout: Any) -> RowSelection:
+    return RowSelection(layout.nrows, dummy(layout.device, "int64"), 0, layout.bounds(layout.nvals))
 
 
-def selected_rows(form: Any, rows: Any) -> RowSelection:
-    work = form.nvals * len(rows) // max(1, form.nrows)
-    return RowSelection(len(rows), rows, 1, form.device.ranges(len(rows), PARALLEL_ENTRIES, work=work))
+def selected_rows(layout: Any, rows: Any) -> RowSelection:
+    work = layout.nvals * len(rows) // max(1, layout.nrows)
+    return RowSelection(len(rows), rows, 1, layout.device.ranges(len(rows), PARALLEL_ENTRIES, work=work))
 
 
-def pointers(form: Any, some: RowSelection) -> Any:
+def pointers(layout: Any, some: RowSelection) -> Any:
     """The number of the first entry of each of these rows, and the total. Peak memory: the result, and 8 bytes per
     row."""
-    xp = form.device.xp
+    xp = layout.device.xp
     ptr, counts = xp.zeros(some.size + 1, np.int64), xp.zeros(max(1, some.size), np.int64)
-    form.decode(0, counts, dummy(form.device, "int32"), None, some)
+    layout.decode(0, counts, dummy(layout.device, "int32"), None, some)
     counts[: some.size].cumsum(out=ptr[1:])
     return ptr
 
 
-def decode_columns(form: Any, ptr: Any, order: bool, some: RowSelection) -> tuple[Any, Any]:
+def decode_columns(layout: Any, ptr: Any, order: bool, some: RowSelection) -> tuple[Any, Any]:
     """The columns of these rows, whose pointers are given; and the position of each entry among them in the layout's
     own order (None: the same order)."""
-    xp, nvals = form.device.xp, int(ptr[-1])
+    xp, nvals = layout.device.xp, int(ptr[-1])
     col = xp.empty(max(1, nvals), np.int32)
-    place = xp.empty(max(1, nvals), np.int64) if order and not form.in_order else None
-    form.decode(1, ptr, col, place, some)
+    place = xp.empty(max(1, nvals), np.int64) if order and not layout.in_order else None
+    layout.decode(1, ptr, col, place, some)
     return col, None if place is None else place[:nvals]
 
 
-def places_in_layout(form: Any, ptr: Any, place: Any, rows: Any) -> Any:
+def places_in_layout(layout: Any, ptr: Any, place: Any, rows: Any) -> Any:
     """The positions in the layout of the entries of these rows, from the positions among them that `decoded`
     returned."""
-    xp, nvals = form.device.xp, int(ptr[-1])
-    owner = numbers_of(ptr, nvals, form.device)
-    apart = form.ranks()[rows] - ptr[:-1]
+    xp, nvals = layout.device.xp, int(ptr[-1])
+    owner = numbers_of(ptr, nvals, layout.device)
+    apart = layout.ranks()[rows] - ptr[:-1]
     return (xp.arange(nvals) if place is None else place) + apart[owner]
 
 
@@ -216,57 +216,57 @@ class CodedCost(Format):
     def scratch(self, seen: StructureFacts) -> int:
         return 40 * seen.nrows
 
-    def active(self, form: Any, bits: Any) -> int | None:
+    def active(self, layout: Any, bits: Any) -> int | None:
         """CPU only: a push reads few rows, while computing the words before each row reads all of them."""
-        return active_words(form, bits) if form.device.host_memory else None
+        return active_words(layout, bits) if layout.device.host_memory else None
 
-    def is_binned(self, form: Any) -> bool:
-        return bool(form.nvals >= GRADED_FROM)
+    def is_binned(self, layout: Any) -> bool:
+        return bool(layout.nvals >= GRADED_FROM)
 
-    def fixed_width(self, form: Any) -> int:
+    def fixed_width(self, layout: Any) -> int:
         """Bits per value: SHORT if no value has more bits, so that each code fits into one word; 0: any."""
-        return SHORT if 2 * max(form.nrows, form.ncols) <= 1 << SHORT else 0
+        return SHORT if 2 * max(layout.nrows, layout.ncols) <= 1 << SHORT else 0
 
     def walked(self, entries: int) -> int:
         """Words that are pushed one after the other; each lane completes some entries of a word."""
         return max(1, entries // WALKED)
 
-    def pull_threshold(self, form: Any) -> int:
-        return int(form.work) // ALPHA
+    def pull_threshold(self, layout: Any) -> int:
+        return int(layout.work) // ALPHA
 
 
 # ---- Hub columns of coded rows: the column of each row that a pull tries first (csr/kernels.py).
 
 
-def coded_hub_columns_variant(form: Any, lanes: int) -> Variant:
+def coded_hub_columns_variant(layout: Any, lanes: int) -> Variant:
     """The kernel that finds hub columns. form: a layout or its class."""
-    return Variant(form.format.kernel("likely"), (), (("LANES", lanes),))
+    return Variant(layout.format.kernel("likely"), (), (("LANES", lanes),))
 
 
-def coded_hub_columns(form: Any, lanes: int, *given: Any) -> Any:
+def coded_hub_columns(layout: Any, lanes: int, *given: Any) -> Any:
     """Hub columns of a square matrix: for each row the column whose own row has most words, NO_ENTRIES for an empty
     row; and the bits of the other rows. None if all rows have similar lengths.
 
     given: further kernel arguments. Kept: 4 bytes and a bit per row. Peak memory: 12 bytes per row.
     """
-    if "likely" not in form.cache:
+    if "likely" not in layout.cache:
         found = None
-        if form.nrows and form.nrows == form.ncols:
-            length = form.lengths()
-            if int(length.max()) * form.nrows > UNEVEN * form.work:
-                found = form.device.xp.empty(form.nrows, np.uint32)
-                form.device.kernel(coded_hub_columns_variant(form, lanes))(
-                    form.nrows, form.heads, form.words, *given, length, found
+        if layout.nrows and layout.nrows == layout.ncols:
+            length = layout.lengths()
+            if int(length.max()) * layout.nrows > UNEVEN * layout.work:
+                found = layout.device.xp.empty(layout.nrows, np.uint32)
+                layout.device.kernel(coded_hub_columns_variant(layout, lanes))(
+                    layout.nrows, layout.heads, layout.words, *given, length, found
                 )
-                found = found, bits_of(form.device.xp, length > 0)
-        form.cache["likely"] = found
-    return form.cache["likely"]
+                found = found, bits_of(layout.device.xp, length > 0)
+        layout.cache["likely"] = found
+    return layout.cache["likely"]
 
 
-def hub_column_arguments(form: Any, read: bool, lanes: int, *given: Any) -> tuple[Any, ...]:
+def hub_column_arguments(layout: Any, read: bool, lanes: int, *given: Any) -> tuple[Any, ...]:
     """The same as arguments of an advance, and whether there are any."""
-    likely = coded_hub_columns(form, lanes, *given) if read else None
-    none = dummy(form.device, "uint32"), dummy(form.device, "uint64")
+    likely = coded_hub_columns(layout, lanes, *given) if read else None
+    none = dummy(layout.device, "uint32"), dummy(layout.device, "uint64")
     return *(none if likely is None else likely), np.int64(likely is not None)
 
 

@@ -369,7 +369,7 @@ class Format:
         operand's."""
         return self.key
 
-    def dot_lanes(self, form: Any) -> int:
+    def dot_lanes(self, layout: Any) -> int:
         """GPU lanes per position of the mask. form: the left operand, possibly of another format."""
         raise self.not_implemented("dot_lanes")
 
@@ -377,7 +377,7 @@ class Format:
         """The format that is kept when `key` is requested for such a matrix."""
         return key
 
-    def lanes(self, form: Any, nrows: int, kind: int, *, push: bool) -> int:
+    def lanes(self, layout: Any, nrows: int, kind: int, *, push: bool) -> int:
         """GPU lanes per row or tile row of the layout, or (nrows: its rows) of its transpose."""
         raise self.not_implemented("lanes")
 
@@ -398,38 +398,38 @@ class Format:
         rows are cut into segments of that length."""
         return entries
 
-    def pull_threshold(self, form: Any) -> int:
+    def pull_threshold(self, layout: Any) -> int:
         """Items in the units of a frontier above which an advance pulls."""
         raise self.not_implemented("pull_threshold")
 
-    def is_uneven(self, form: Any) -> bool:
+    def is_uneven(self, layout: Any) -> bool:
         """Whether a GPU block may read the entries of its rows as one run, because row lengths differ much."""
         return False
 
-    def active(self, form: Any, bits: Any) -> int | None:
+    def active(self, layout: Any, bits: Any) -> int | None:
         """Items of the units set in `bits`, if counting them is cheaper than reading `ptr`; else None."""
         return None
 
-    def is_binned(self, form: Any) -> bool:
+    def is_binned(self, layout: Any) -> bool:
         """Whether a GPU uses a degree-binned pull for such rows and a full vector."""
         return False
 
-    def grades(self, form: Any, part: Any = None) -> Any:
+    def grades(self, layout: Any, part: Any = None) -> Any:
         """The degree-binned schedule of its rows (csr/binning.py); part: of some rows only, for coded rows
         (schedule.py)."""
         raise self.not_implemented("grades")
 
-    def binned_contents(self, form: Any, ranked: bool) -> tuple[Any, ...]:
+    def binned_contents(self, layout: Any, ranked: bool) -> tuple[Any, ...]:
         """Arguments of a degree-binned pull in addition to its schedule."""
-        contents: tuple[Any, ...] = form.unit_contents(ranked)
+        contents: tuple[Any, ...] = layout.unit_contents(ranked)
         return contents
 
-    def hot(self, form: Any, columns: int) -> int:
+    def hot(self, layout: Any, columns: int) -> int:
         """Number of leading columns whose vector values a block of a degree-binned pull keeps in shared memory, with
         space for `columns`; 0: too few entries would use it."""
         raise self.not_implemented("hot")
 
-    def fixed_width(self, form: Any) -> int:
+    def fixed_width(self, layout: Any) -> int:
         """Bits of a packed column for which a staged pull is specialized; 0: any width, or plain columns."""
         return 0
 
@@ -466,8 +466,8 @@ class Format:
 
     def dot_mask(self, structure: Any) -> Layout:
         """The layout of a mask for its dot products."""
-        form: Layout = structure.form(self.key)
-        return form
+        layout: Layout = structure.layout(self.key)
+        return layout
 
     def dot(self, left: Any, right: Any, mask: Any, ranked: tuple[bool, bool]) -> Dot:
         """Arguments of the dot products of two such layouts. ranked: which of them has values."""

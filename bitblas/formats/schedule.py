@@ -41,11 +41,11 @@ class Hubs(NamedTuple):
         return len(self.row_of)
 
 
-def longest_unit(form: Any) -> int:
+def longest_unit(layout: Any) -> int:
     """Entries (tiles) of the longest row (tile row)."""
-    if "longest" not in form.cache:
-        form.cache["longest"] = int((form.ptr[1:] - form.ptr[:-1]).max()) if form.units else 0
-    return int(form.cache["longest"])
+    if "longest" not in layout.cache:
+        layout.cache["longest"] = int((layout.ptr[1:] - layout.ptr[:-1]).max()) if layout.units else 0
+    return int(layout.cache["longest"])
 
 
 def cut(xp: Any, work: Any, longest: int, part: int, limits: Callable[[Any, Any, Any, Any], Any]) -> Hubs | None:
@@ -64,20 +64,20 @@ def cut(xp: Any, work: Any, longest: int, part: int, limits: Callable[[Any, Any,
     return Hubs(rows, first, begin, end, rows[hub])
 
 
-def hubs_of(form: Any, longest: int, part: int | None = None) -> Hubs | None:
+def hubs_of(layout: Any, longest: int, part: int | None = None) -> Hubs | None:
     """The rows of a layout with more than `longest` entries (or tiles), in segments of `part` (default: `longest`);
     None if there are none."""
     size = part or longest
 
     def limits(rows: Any, hub: Any, number: Any, count: Any) -> tuple[Any, Any]:
-        begin = form.ptr[rows][hub] + number * size
-        end = form.device.xp.minimum(begin + size, form.ptr[rows + 1][hub])
-        return begin.astype(form.ptr.dtype), end.astype(form.ptr.dtype)
+        begin = layout.ptr[rows][hub] + number * size
+        end = layout.device.xp.minimum(begin + size, layout.ptr[rows + 1][hub])
+        return begin.astype(layout.ptr.dtype), end.astype(layout.ptr.dtype)
 
-    if ("hubs", longest, size) not in form.cache:
-        ptr = form.ptr
-        form.cache["hubs", longest, size] = cut(form.device.xp, ptr[1:] - ptr[:-1], longest, size, limits)
-    found: Hubs | None = form.cache["hubs", longest, size]
+    if ("hubs", longest, size) not in layout.cache:
+        ptr = layout.ptr
+        layout.cache["hubs", longest, size] = cut(layout.device.xp, ptr[1:] - ptr[:-1], longest, size, limits)
+    found: Hubs | None = layout.cache["hubs", longest, size]
     return found
 
 

@@ -21,7 +21,7 @@ def convert(structure: Structure, key: str, *, transposed: bool, order: bool) ->
     """A layout of the structure (or of its transpose); with `order`, the positions of its values in the primary
     layout."""
     if transposed:
-        source = structure.form(key)  # transpose within the format
+        source = structure.layout(key)  # transpose within the format
         if structure.symmetric and not order:
             return source, None  # an undirected graph is its own transpose
         made, places = source.transpose(order)
@@ -129,25 +129,25 @@ class Structure:
         self.other_reads += 1
         if not transposed and self.primary.format.by_rows:
             return self.primary
-        return self.form(self.primary.format.rows_key(), transposed=transposed)
+        return self.layout(self.primary.format.rows_key(), transposed=transposed)
 
     def plain_rows(self) -> Csr:
         """The structure as plain rows: the cached ones, or new ones that are not kept."""
         kept = self.has(CSR) and self.cached_as(CSR) == CSR
-        found: Any = self.form(CSR) if kept else self.primary.to_csr(False)[0]
+        found: Any = self.layout(CSR) if kept else self.primary.to_csr(False)[0]
         rows: Csr = found
         return rows
 
-    def form(self, key: str, *, transposed: bool = False) -> Layout:
+    def layout(self, key: str, *, transposed: bool = False) -> Layout:
         """The structure (or its transpose) in the format `key`, built once unless `cached_as` or `keeps` forbid it."""
         if self.cached_as(key) != key:
-            return self.form(self.cached_as(key), transposed=transposed).to_csr(False)[0]
+            return self.layout(self.cached_as(key), transposed=transposed).to_csr(False)[0]
         known = self._known(key, transposed)
         return self._make(key, transposed, order=False)[0] if known is None else known
 
     def with_primary(self, key: str) -> Structure:
         """A new structure with the same entries whose primary, and only, layout has the format `key`."""
-        made = Structure(self.form(key))
+        made = Structure(self.layout(key))
         made._symmetric = self._symmetric
         return made
 
@@ -165,26 +165,26 @@ class Structure:
         return key == self.primary.key or not self.primary.compact
 
     def _make(self, key: str, transposed: bool, order: bool) -> tuple[Layout, Any]:
-        form, places = convert(self, key, transposed=transposed, order=order)
+        layout, places = convert(self, key, transposed=transposed, order=order)
         if not self.keeps(key):
-            return form, places
-        known = self._forms.setdefault((key, transposed), form)
-        if form is not known:
-            known.adopt(form)  # computing the order also gives the ranks
+            return layout, places
+        known = self._forms.setdefault((key, transposed), layout)
+        if layout is not known:
+            known.adopt(layout)  # computing the order also gives the ranks
         if order:
             self._orders[key, transposed] = places
         return known, places
 
-    def keep(self, key: str, transposed: bool, form: Layout, order: Any) -> None:
+    def keep(self, key: str, transposed: bool, layout: Layout, order: Any) -> None:
         """Add a layout (of the transpose) that was built elsewhere, and the positions of its values (None: not
         known)."""
         if self._known(key, transposed) is None:
-            self._forms[key, transposed] = form
+            self._forms[key, transposed] = layout
         if order is not None:
             self._orders[key, transposed] = order
 
     def forms(self) -> Iterator[tuple[str, bool, Layout, Any]]:
         """All cached layouts: key, transposed, layout, order (None if not cached)."""
         yield self.primary.key, False, self.primary, None
-        for (key, transposed), form in list(self._forms.items()):
-            yield key, transposed, form, self._orders.get((key, transposed))
+        for (key, transposed), layout in list(self._forms.items()):
+            yield key, transposed, layout, self._orders.get((key, transposed))

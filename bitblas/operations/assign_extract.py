@@ -122,13 +122,13 @@ def _moved(
 
 def extract_rows(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     """A[I, J] of plain or packed rows; J ascends."""
-    form, _ = of = A.by_rows()
+    layout, _ = of = A.by_rows()
     nrows, place = A.nrows if I is None else len(I), None
     if I is None:
-        begin = form.ptr.astype(np.int64)
+        begin = layout.ptr.astype(np.int64)
     else:
         begin = np.zeros(nrows + 1, np.int64)
-        np.cumsum(form.ptr[I + 1] - form.ptr[I], out=begin[1:])
+        np.cumsum(layout.ptr[I + 1] - layout.ptr[I], out=begin[1:])
     if J is not None and begin[-1] * SEARCHED < A.ncols:
         return extract_by_search(A, I, J)
     if J is not None:
@@ -139,14 +139,14 @@ def extract_rows(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
 
 def extract_by_search(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     """A[I, J], both ascending, if few entries are read: allocates nothing of A's size. On any device."""
-    form, device = A.structure.rows(), A.device
-    begin, end = (form.ptr[:-1], form.ptr[1:]) if I is None else (form.ptr[I], form.ptr[I + 1])
+    layout, device = A.structure.rows(), A.device
+    begin, end = (layout.ptr[:-1], layout.ptr[1:]) if I is None else (layout.ptr[I], layout.ptr[I + 1])
     rows, at = expanded(device, end - begin, begin)
-    cols = form.columns_at(at)
+    cols = layout.columns_at(at)
     place = J.searchsorted(cols)
     kept = (J[place.clip(max=len(J) - 1)] == cols).nonzero()[0] if len(J) else place[:0]
     made = from_arrays(device, len(begin), len(J), pointers_of(rows[kept], len(begin), device), place[kept])
-    return of_rows(made, A.dtype, take(A.values_for(form.key, False), at[kept]))
+    return of_rows(made, A.dtype, take(A.values_for(layout.key, False), at[kept]))
 
 
 def rows_outside(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
@@ -163,13 +163,13 @@ def rows_outside(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
 
 def embed_rows(T: MatrixStore, I: Any, J: Any, nrows: int, ncols: int) -> MatrixStore:
     """A matrix of that size whose [I, J] is T, and that is empty elsewhere; both ascend. On any device."""
-    form, values = T.by_rows()
-    ptr, col, device = form.ptr, form.columns(0, form.nvals), T.device
+    layout, values = T.by_rows()
+    ptr, col, device = layout.ptr, layout.columns(0, layout.nvals), T.device
     if I is not None and device.host_memory:
         # Row x begins where the rows of I before x end.
         ptr = np.repeat(ptr, np.diff(I, prepend=-1, append=nrows))
     elif I is not None:
-        ptr = pointers_of(I[numbers_of(ptr, form.nvals, device)], nrows, device)
+        ptr = pointers_of(I[numbers_of(ptr, layout.nvals, device)], nrows, device)
     return of_rows(from_arrays(device, nrows, ncols, ptr, col if J is None else J[col]), T.dtype, values)
 
 
@@ -197,14 +197,14 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
         return extract_by_search(A, I, J)
     xp, device = A.device.xp, A.device
     nrows, ncols = A.nrows if I is None else len(I), A.ncols if J is None else len(J)
-    form = A.structure.rows()
-    values = A.values_for(form.key, False)
+    layout = A.structure.rows()
+    values = A.values_for(layout.key, False)
     if I is None:
-        rows, cols = form.coo()
+        rows, cols = layout.coo()
     else:
-        begin = form.ptr[I]
-        rows, at = expanded(device, form.ptr[I + 1] - begin, begin)
-        cols, values = form.columns_at(at).astype(np.int64), take(values, at)
+        begin = layout.ptr[I]
+        rows, at = expanded(device, layout.ptr[I + 1] - begin, begin)
+        cols, values = layout.columns_at(at).astype(np.int64), take(values, at)
     if J is not None:
         place, numbers = xp.empty(A.ncols, np.int64), xp.arange(ncols)
         place.fill(-1)
@@ -224,20 +224,20 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
 def _picked(A: MatrixStore, rows: Any) -> MatrixStore:
     """Some rows of a format that can decode them without the others."""
     primary: Any = A.structure.primary
-    form, places = primary.some_rows(rows, not A.iso)
-    return convert.of_rows(form, A.dtype, unpacked(A.taken(places)))
+    layout, places = primary.some_rows(rows, not A.iso)
+    return convert.of_rows(layout, A.dtype, unpacked(A.taken(places)))
 
 
 def _row(A: MatrixStore, i: int) -> tuple[Any, int, int, Any]:
     """CSR in which row i is entries low .. high, and the positions of their values (None: the same)."""
-    form: Any = A.structure.primary
+    layout: Any = A.structure.primary
     device = A.device
-    if form.format.decodes_single_rows:
-        rows, order = form.some_rows(device.asarray([i], np.int64), not A.iso)
+    if layout.format.decodes_single_rows:
+        rows, order = layout.some_rows(device.asarray([i], np.int64), not A.iso)
         return rows, 0, rows.nvals, order
-    form = A.structure.rows()
-    low, high = device.to_host(form.ptr[i : i + 2]).tolist()
-    return form, low, high, None if A.iso else A.structure.order("csr")
+    layout = A.structure.rows()
+    low, high = device.to_host(layout.ptr[i : i + 2]).tolist()
+    return layout, low, high, None if A.iso else A.structure.order("csr")
 
 
 def _ordered(xp: Any, keys: Any, values: Any) -> tuple[Any, Any]:
@@ -279,16 +279,16 @@ def line(A: MatrixStore, i: int, *, column: bool) -> VectorStore:
     elif not A.usual and A.structure.renumbers:
         (_, at), values = _part(A, Region(row_low=i, row_high=i + 1))
     else:
-        form, low, high, order = _row(A, i)
+        layout, low, high, order = _row(A, i)
         places = xp.arange(low, high) if order is None else order[low:high]
-        at, values = form.columns(low, high).astype(np.int64), unpacked(A.taken(places))
+        at, values = layout.columns(low, high).astype(np.int64), unpacked(A.taken(places))
     return vector_entries.build(A.device, A.nrows if column else A.ncols, A.dtype, at, values)
 
 
 def _part(A: MatrixStore, region: Region) -> tuple[tuple[Any, Any], Any]:
     """Rows and columns of the entries in a region, and their values."""
-    form, places = A.structure.primary.clip(region, not A.iso)
-    return form.coo(), unpacked(A.taken(places))
+    layout, places = A.structure.primary.clip(region, not A.iso)
+    return layout.coo(), unpacked(A.taken(places))
 
 
 def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
@@ -300,8 +300,8 @@ def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
         places = [index_lists.placed(A.device.xp, some, A.device.asarray([k])) for some, k in held]
         there = all(bool(hit[0]) for _, hit in places)
         return element(hypersparse.own_compressed(A), *(int(place[0]) for place, _ in places)) if there else None
-    form, low, high, order = _row(A, i)
-    cols = form.columns(low, high)
+    layout, low, high, order = _row(A, i)
+    cols = layout.columns(low, high)
     at = int(A.device.xp.searchsorted(cols, A.device.asarray([j], cols.dtype))[0])
     if low + at >= high or int(cols[at]) != j:
         return None
@@ -386,16 +386,16 @@ def _assign_hyper(
     return hypersparse.widened(Z, rows, cols, C.nrows, C.ncols)
 
 
-def _replaced(C: MatrixStore, form: Any, low: int, high: int, row: int, cols: Any, values: Any) -> MatrixStore:
+def _replaced(C: MatrixStore, layout: Any, low: int, high: int, row: int, cols: Any, values: Any) -> MatrixStore:
     """C, whose CSR is `form`, with entries low .. high of a row replaced by others of C's type."""
     device, xp, n = C.device, C.device.xp, len(cols)
-    nvals, held = form.nvals + n - (high - low), C.values_for(form.key, False)
-    ptr = form.ptr.astype(pointer_type(nvals))  # a copy
+    nvals, held = layout.nvals + n - (high - low), C.values_for(layout.key, False)
+    ptr = layout.ptr.astype(pointer_type(nvals))  # a copy
     ptr[row + 1 :] += n - (high - low)
-    col = xp.concatenate((form.col[:low], cols, form.col[high : form.nvals]))
-    if form.nvals and not same_iso(held, values):
+    col = xp.concatenate((layout.col[:low], cols, layout.col[high : layout.nvals]))
+    if layout.nvals and not same_iso(held, values):
         full = lambda x, size: device.full(size, x) if isinstance(x, np.generic) else x
-        held = full(held, form.nvals)
+        held = full(held, layout.nvals)
         values = xp.concatenate((held[:low], full(values, n), held[high:]))
     made = from_arrays(device, C.nrows, C.ncols, ptr, col)
     return convert.of_rows(made, C.dtype, values)
@@ -403,31 +403,33 @@ def _replaced(C: MatrixStore, form: Any, low: int, high: int, row: int, cols: An
 
 def assign_row(C: MatrixStore, i: int, u: VectorStore) -> MatrixStore:
     """C, whose columns are plain, with row i replaced by a vector."""
-    form, (cols, values) = C.structure.rows(), compressed.entries(u)
-    low, high = C.device.to_host(form.ptr[i : i + 2]).tolist()
+    layout, (cols, values) = C.structure.rows(), compressed.entries(u)
+    low, high = C.device.to_host(layout.ptr[i : i + 2]).tolist()
     values = value_arrays.cast(C.device, u.values if u.iso else values, u.dtype, C.dtype)
-    return _replaced(C, form, low, high, i, cols.astype(form.col.dtype), values)
+    return _replaced(C, layout, low, high, i, cols.astype(layout.col.dtype), values)
 
 
 def put_one(C: MatrixStore, i: int, j: int, value: np.generic | None) -> MatrixStore:
     """C with one entry written (a value of C's type) or deleted (None), in host memory."""
-    form = C.structure.plain_rows()
-    low, high = int(form.ptr[i]), int(form.ptr[i + 1])
-    at = low + int(form.col[low:high].searchsorted(j))
-    there, held = at < high and int(form.col[at]) == j, C.values_for(form.key, False)
+    layout = C.structure.plain_rows()
+    low, high = int(layout.ptr[i]), int(layout.ptr[i + 1])
+    at = low + int(layout.col[low:high].searchsorted(j))
+    there, held = at < high and int(layout.col[at]) == j, C.values_for(layout.key, False)
     if value is None:
         return (
-            _replaced(C, form, at, at + 1, i, form.col[:0], held[:0] if C.nvals and not C.iso else held) if there else C
+            _replaced(C, layout, at, at + 1, i, layout.col[:0], held[:0] if C.nvals and not C.iso else held)
+            if there
+            else C
         )
     if not there:
-        col = np.array([j], form.col.dtype)
+        col = np.array([j], layout.col.dtype)
         same = value == value and (not C.nvals or (C.iso and C.raw == value))  # NaN differs from every value
-        return _replaced(C, form, at, at, i, col, value if same else np.array([value]))
+        return _replaced(C, layout, at, at, i, col, value if same else np.array([value]))
     if C.iso and C.raw == value:
         return C
-    values = C.device.full(form.nvals, held) if C.iso else held.copy()
+    values = C.device.full(layout.nvals, held) if C.iso else held.copy()
     values[at] = value
-    return MatrixStore(C.structure if C.structure.primary is form else Structure(form), C.dtype, values)
+    return MatrixStore(C.structure if C.structure.primary is layout else Structure(layout), C.dtype, values)
 
 
 def put(C: MatrixStore, keys: Any, values: Any, gone: Any) -> MatrixStore:

@@ -373,12 +373,12 @@ def from_counts(
         total += left
     if values is not None and total < counts.entries:
         values = values[:total].copy()
-    form = growing.finish()
+    layout = growing.finish()
     del growing
     stored = value if values is None else values
     if key == CSR:
-        return convert.of_rows(form, dtype, stored, format, tile)
-    return MatrixStore(Structure(form), dtype, stored)
+        return convert.of_rows(layout, dtype, stored, format, tile)
+    return MatrixStore(Structure(layout), dtype, stored)
 
 
 def _hypersparse(
@@ -440,13 +440,13 @@ def _numbers(entries: int, ascending: bool) -> Iterator[int]:
         number = 2 * number if 2 * number <= most or number == most else most
 
 
-def _peak_of(form: type[LayoutBuilder], counts: Counts, nrows: int, ncols: int, itemsize: int, number: int) -> int:
+def _peak_of(layout: type[LayoutBuilder], counts: Counts, nrows: int, ncols: int, itemsize: int, number: int) -> int:
     """The formula for a format with this number of bands, for rows of equal length."""
     device, entries = counts.device, counts.entries
     longest = int(counts.rows.max()) if len(counts.rows) else 0
     band = min(entries, -(-entries // number) + longest)
     step = min(band, step_of(device, band) + longest)
-    least = form.least_bytes(nrows, ncols, entries) + band * csr.index_type(ncols).itemsize + entries * itemsize
+    least = layout.least_bytes(nrows, ncols, entries) + band * csr.index_type(ncols).itemsize + entries * itemsize
     return least + 24 * (-(-nrows // number) + 1) + SCRATCH * max(counts.largest, step)
 
 

@@ -80,11 +80,11 @@ def widened(A: MatrixStore, rows: Any, cols: Any, nrows: int, ncols: int) -> Mat
 
 def narrowed(A: MatrixStore, rows: Any, cols: Any) -> MatrixStore:
     """The entries of a matrix in these rows and columns (ascending lists), with compressed indices."""
-    form: Any = A.structure.primary
-    if not form.format.renumbers:
-        rows_of, places = form.to_csr(not A.iso)
-        form, A = hyper.Hyper.from_csr(rows_of, None, False)[0], MatrixStore(A.structure, A.dtype, A.taken(places))
-    inner, keep = hyper.narrowed(form, rows, cols)
+    layout: Any = A.structure.primary
+    if not layout.format.renumbers:
+        rows_of, places = layout.to_csr(not A.iso)
+        layout, A = hyper.Hyper.from_csr(rows_of, None, False)[0], MatrixStore(A.structure, A.dtype, A.taken(places))
+    inner, keep = hyper.narrowed(layout, rows, cols)
     return MatrixStore(Structure(inner), A.dtype, A.taken(keep))
 
 

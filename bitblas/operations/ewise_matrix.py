@@ -122,8 +122,8 @@ def join(
     if value is None:
         values: Any = xp.empty(max(1, n), z.np_type)
         given = tuple(
-            (*entry_values(device, M.dtype, M.values_for(form.key, False)), M.dtype.np_type.type(default))
-            for M, form, default in zip((A, B), (a, b), defaults or (0, 0), strict=True)
+            (*entry_values(device, M.dtype, M.values_for(layout.key, False)), M.dtype.np_type.type(default))
+            for M, layout, default in zip((A, B), (a, b), defaults or (0, 0), strict=True)
         )
     else:
         values, given = dummy(device, "bool"), ((dummy(device, "bool"), np.True_, 0, np.True_),) * 2
@@ -224,12 +224,12 @@ def _foresee(a: Any, most: int, wide: int, what: str) -> None:
     a.device.foresee(f"{what} of {most} entries", rows_bytes(a.nrows, a.ncols, most) + wide * most)
 
 
-def _ranges(form: Any) -> Any:
+def _ranges(layout: Any) -> Any:
     """One range of rows per thread, fewer than elsewhere: the results of all but the first have to be moved."""
-    found = unit_bounds(form, form.device)
+    found = unit_bounds(layout, layout.device)
     if found is None or isinstance(found, threads.Chunks):
         return found
-    return found[:: max(1, form.device.parts // form.device.threads)].copy()
+    return found[:: max(1, layout.device.parts // layout.device.threads)].copy()
 
 
 def _finished(
@@ -516,8 +516,8 @@ def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
         return select_rows(A, op, thunk)
     if name in REGIONS and A.order is None:
         region = REGIONS[name](thunk)
-        form, places = A.structure.primary.clip(region, not A.iso)
-        return A if form.nvals == A.nvals else MatrixStore(Structure(form), A.dtype, A.taken(places))
+        layout, places = A.structure.primary.clip(region, not A.iso)
+        return A if layout.nvals == A.nvals else MatrixStore(Structure(layout), A.dtype, A.taken(places))
     if A.iso and not op.op.positional:
         one = A.device.xp.zeros(1, np.int64)
         keep = bool(value_arrays.index(A.device, op, A.values, one, one, thunk)[0])
@@ -558,8 +558,8 @@ def transpose(A: MatrixStore) -> MatrixStore:
         return found
     key = A.structure.primary.key
     order = None if A.iso else A.structure.order(key, transposed=True)
-    form = A.structure.form(key, transposed=True)
-    return MatrixStore(Structure(form), A.dtype, A.taken(order))
+    layout = A.structure.layout(key, transposed=True)
+    return MatrixStore(Structure(layout), A.dtype, A.taken(order))
 
 
 def all_close(device: Device, x: Any, y: Any, rel_tol: float, abs_tol: float) -> bool:

@@ -33,11 +33,11 @@ from .operands import Into, Mask
 def lists(A: MatrixStore | Structure) -> tuple[Any, Any]:
     """The rows and the columns that have entries."""
     structure: Any = getattr(A, "structure", A)
-    form = structure.primary
-    if form.format.renumbers:
-        return form.rows, form.cols
+    layout = structure.primary
+    if layout.format.renumbers:
+        return layout.rows, layout.cols
     xp = structure.device.xp
-    found = tuple(map(xp.unique, form.coo()))
+    found = tuple(map(xp.unique, layout.coo()))
     return found[0], found[1]
 
 
@@ -156,19 +156,19 @@ def ones(A: MatrixStore, transpose: bool) -> VectorStore:
 def rows_along(A: MatrixStore, u: SparseStore, *, transposed: bool) -> MatrixStore | None:
     """The rows of A (of its transpose if `transposed`) at the entries of u, hypersparse, so that a push reads only
     these. None if there is no format by rows."""
-    form: Any = A.structure.held(CSR, transposed=transposed)
-    if form is None or not form.format.by_rows:
+    layout: Any = A.structure.held(CSR, transposed=transposed)
+    if layout is None or not layout.format.by_rows:
         return None
-    xp, low = A.device.xp, form.ptr[u.index].astype(np.int64)
-    length = form.ptr[u.index + 1] - low
+    xp, low = A.device.xp, layout.ptr[u.index].astype(np.int64)
+    length = layout.ptr[u.index + 1] - low
     ptr = xp.zeros(len(length) + 1, np.int64)
     xp.cumsum(length, out=ptr[1:])
     owner = numbers_of(ptr, int(ptr[-1]), A.device)
     at = (low - ptr[:-1])[owner] + xp.arange(len(owner))
-    cols, col = xp.unique(form.columns_at(at).astype(np.int64), return_inverse=True)
+    cols, col = xp.unique(layout.columns_at(at).astype(np.int64), return_inverse=True)
     inner = from_arrays(A.device, len(length), len(cols), ptr, col)
-    values = MatrixStore(Structure(form), A.dtype, A.raw_for(form.key, transposed)).taken(at)
-    rows = Structure(widened_form(inner, u.index, cols, form.nrows, form.ncols))
+    values = MatrixStore(Structure(layout), A.dtype, A.raw_for(layout.key, transposed)).taken(at)
+    rows = Structure(widened_form(inner, u.index, cols, layout.nrows, layout.ncols))
     return MatrixStore(rows, A.dtype, values)
 
 

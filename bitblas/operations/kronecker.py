@@ -78,8 +78,8 @@ def from_diagonal(u: VectorStore, k: int) -> MatrixStore:
 def diagonal(A: MatrixStore, k: int) -> VectorStore:
     """Diagonal k as a vector."""
     size = max(0, min(A.nrows + min(0, k), A.ncols - max(0, k)))
-    form: Any
-    form, places = A.structure.primary.clip(Region(diag_low=k, diag_high=k), not A.iso)
-    cols = form.columns().astype(np.int64) if form.format.by_rows else form.coo()[1]
+    layout: Any
+    layout, places = A.structure.primary.clip(Region(diag_low=k, diag_high=k), not A.iso)
+    cols = layout.columns().astype(np.int64) if layout.format.by_rows else layout.coo()[1]
     at, values = cols - k if k > 0 else cols, unpacked(A.taken(places))
     return vector_entries.build(A.device, size, A.dtype, at, values, distinct=True)

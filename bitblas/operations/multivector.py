@@ -462,21 +462,21 @@ class PreparedMultivectorProduct:
         self.device = device
         transposed = transposed != push
         structure = S.structure
-        form: Any = structure.rows(transposed=transposed)
-        if not form.format.by_rows:
-            form = structure.form(CSR, transposed=transposed)
-        self.form = form
+        layout: Any = structure.rows(transposed=transposed)
+        if not layout.format.by_rows:
+            layout = structure.layout(CSR, transposed=transposed)
+        self.layout = layout
         self.z = BOOL if self.kind == WORDS else semiring.return_type
-        held = S.values_for(form.key, transposed) if self.kind == VALUES else BOOL.np_type.type(True)
+        held = S.values_for(layout.key, transposed) if self.kind == VALUES else BOOL.np_type.type(True)
         self.a_type = S.dtype if self.kind == VALUES else BOOL
         self.a_val = entry_values(device, self.a_type, held)
         lanes = 1
         if device.is_simt:
-            share = power_of_two(form.nvals / max(1, form.nrows) / 4, 1, 32)
+            share = power_of_two(layout.nvals / max(1, layout.nrows) / 4, 1, 32)
             lanes = min(32, lines.stride) if self.kind != WORDS else 1 if push else share
         why = "push along the non-empty lines" if push else f"{lines.width} positions per line"
         direction = "push" if push else "pull"
-        self.plan = Plan("mxm", semiring.op.name, form.key, transposed, direction, self.kind, lanes, f"bitmap: {why}")
+        self.plan = Plan("mxm", semiring.op.name, layout.key, transposed, direction, self.kind, lanes, f"bitmap: {why}")
 
     def along(self) -> PreparedMultivectorProduct:
         """The same as a push."""
@@ -485,10 +485,10 @@ class PreparedMultivectorProduct:
     def variant(self, mode: int) -> Variant:
         semiring = None if self.kind == WORDS else self.semiring
         x_type = BOOL if self.kind == WORDS else self.x
-        packed = self.form.format.packed
+        packed = self.layout.format.packed
         return lines_variant(
             self.plan.direction,
-            self.form.types(False),
+            self.layout.types(False),
             semiring,
             self.a_type,
             x_type,
@@ -517,24 +517,24 @@ class PreparedMultivectorProduct:
         self, x: VectorStore, mask: tuple[Any, bool] | None, bits: Any, sums: Any, asked: Condition
     ) -> Iterator[Call]:
         """The kernels that write the result to `bits`, which are cleared before a push, and `sums`."""
-        device, lines, form, valued = self.device, self.lines, self.form, self.kind == VALUES
-        given = form.col, form.width, *self.a_val
+        device, lines, layout, valued = self.device, self.lines, self.layout, self.kind == VALUES
+        given = layout.col, layout.width, *self.a_val
         head = *read_lines(device, x, lines, valued), *line_mask(device, mask, lines)
         to = as_lines(bits, lines), as_sums(sums, self.z, lines), *asked
         n, variant = self.inner.number if self.push else lines.number, self.variant(WHOLE)
-        ptr, one = form.ptr, dummy(device, "int64")
+        ptr, one = layout.ptr, dummy(device, "int64")
         rows = ptr, ptr[1:], one, 0
         if not device.is_simt:
             if self.push:  # reads whole words
                 per, last, _, *values = head
                 n, head = self.inner.words, (per, last, x.present, *values)
-            bounds = None if self.push else unit_bounds(form, device, times=max(1, lines.stride))
+            bounds = None if self.push else unit_bounds(layout, device, times=max(1, lines.stride))
             yield Call(variant, n, (EVERYWHERE, *rows, *given, *head, *to), bounds)
             return
         per = words_of(lines)
         longest = SEGMENT if self.push else LONGEST
         yield Call(variant, n * per, (longest, *rows, *given, *head, *to))
-        hubs = form.hubs(longest, SEGMENT if valued else longest)
+        hubs = layout.hubs(longest, SEGMENT if valued else longest)
         if hubs is None:
             return
         parts, rows = hubs.segments * per, (hubs.begin, hubs.end, hubs.row_of, 1)

@@ -135,12 +135,12 @@ class Output(NamedTuple):
     array: Any
 
 
-def matrix_of(form: Any, ranked: bool, values: Values) -> Matrix:
+def matrix_of(layout: Any, ranked: bool, values: Values) -> Matrix:
     """A matrix in that format as kernel arguments. ranked: values are found by ranks."""
-    starts, parts = form.unit_starts()
+    starts, parts = layout.unit_starts()
     # The kernel reads codes up to the end of the next group
-    rows = Rows(starts, starts[parts:], dummy(form.device, "int64"), 0)
-    return Matrix(rows, form.unit_contents(ranked), values)
+    rows = Rows(starts, starts[parts:], dummy(layout.device, "int64"), 0)
+    return Matrix(rows, layout.unit_contents(ranked), values)
 
 
 def stored(device: Device, dtype: DataType, values: Any) -> Values:
@@ -195,24 +195,24 @@ DOTS = 32  # ranges of a mask per thread: rows that dot products read differ in 
 LENGTHS = 4  # rows that are counted in the time of reading one entry
 
 
-def unit_bounds(form: Any, device: Device, *, most: int | None = None, times: int = 1) -> Any:
+def unit_bounds(layout: Any, device: Device, *, most: int | None = None, times: int = 1) -> Any:
     """Parallel ranges of units on the CPU, bounded at whole words of the output. most: approximate entries of a row
     that are read; if only row lengths are read (0), several cost as much as an entry. times: the work per entry. Long
     work is split into Chunks."""
-    chunks = device.chunks(form.nvals * times) if most is None else 1
-    if chunks == 1 and not device.splits(form.units // LENGTHS if most == 0 else form.nvals, PARALLEL_ENTRIES):
+    chunks = device.chunks(layout.nvals * times) if most is None else 1
+    if chunks == 1 and not device.splits(layout.units // LENGTHS if most == 0 else layout.nvals, PARALLEL_ENTRIES):
         return None
-    if form.rows_per_unit != 1:
+    if layout.rows_per_unit != 1:
         most = None
     name = ("bounds", most, chunks)
-    if name not in form.cache:
-        ptr = form.ptr
+    if name not in layout.cache:
+        ptr = layout.ptr
         if most is not None:
-            ptr = np.zeros(len(form.ptr), np.int64)
-            np.cumsum(np.minimum(np.diff(form.ptr), most), out=ptr[1:])
-        found = threads.balanced_ranges(ptr, max(device.parts, chunks), 64 // form.rows_per_unit)
-        form.cache[name] = found if chunks == 1 else threads.as_chunks(found)
-    return form.cache[name]
+            ptr = np.zeros(len(layout.ptr), np.int64)
+            np.cumsum(np.minimum(np.diff(layout.ptr), most), out=ptr[1:])
+        found = threads.balanced_ranges(ptr, max(device.parts, chunks), 64 // layout.rows_per_unit)
+        layout.cache[name] = found if chunks == 1 else threads.as_chunks(found)
+    return layout.cache[name]
 
 
 def pull_blocks(n: int, bits: int, lanes: int) -> int:

@@ -44,8 +44,8 @@ def keys_of(structure: Structure, order: bool) -> tuple[Any, Any]:
     if known is not None:
         return known
     check_keys(structure.nrows, structure.ncols)
-    form, places = structure.primary.by_rows(order)
-    rows, cols = form.coo()
+    layout, places = structure.primary.by_rows(order)
+    rows, cols = layout.coo()
     rows *= structure.ncols
     rows += cols
     found = rows, places
@@ -69,13 +69,13 @@ def _rows_of(structure: Structure, order: bool) -> tuple[Any, Any]:
     structure.other_reads += 1
     if not again and not structure.has(CSR):
         return primary.by_rows(order)
-    return structure.form(CSR), structure.order(CSR) if order else None
+    return structure.layout(CSR), structure.order(CSR) if order else None
 
 
 def coo(A: MatrixStore, *, rows: bool = True, values: bool = True) -> tuple[Any, Any, Any]:
     """Rows, columns (INT64, by row, then column) and values as arrays; rows and values only if requested."""
-    form, order = _rows_of(A.structure, not A.iso)
-    i, j = form.coo() if rows else (None, form.columns().astype(np.int64))
+    layout, order = _rows_of(A.structure, not A.iso)
+    i, j = layout.coo() if rows else (None, layout.columns().astype(np.int64))
     if not values:
         return i, j, None
     return i, j, A.device.full(len(j), A.values) if A.iso else plain(A.taken(order))
@@ -126,9 +126,9 @@ def joined(device: Device, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any,
 
 def store(like: MatrixStore, keys: Any, values: Any, dtype: DataType) -> MatrixStore:
     A = build.from_sorted_keys(like.device, like.nrows, like.ncols, keys, values, dtype)
-    form = A.structure.primary
-    if len(keys) <= FEW and form.format.by_rows:
-        form.cache["keys", True] = form.cache["keys", False] = keys, None
+    layout = A.structure.primary
+    if len(keys) <= FEW and layout.format.by_rows:
+        layout.cache["keys", True] = layout.cache["keys", False] = keys, None
     return A
 
 

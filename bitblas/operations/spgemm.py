@@ -213,11 +213,11 @@ def row_product(
     return RowProduct(device, semiring, kind, a, b, m, types, left, right, mask_kind, product)
 
 
-def _known(form: Any, name: str, ask: Callable[[Any], Any]) -> bool:
+def _known(layout: Any, name: str, ask: Callable[[Any], Any]) -> bool:
     """A cached property of the rows of a format."""
-    if name not in form.cache:
-        form.cache[name] = bool(ask(form))
-    found: bool = form.cache[name]
+    if name not in layout.cache:
+        layout.cache[name] = bool(ask(layout))
+    found: bool = layout.cache[name]
     return found
 
 
@@ -442,8 +442,8 @@ def _dots(
     true = BOOL.np_type.type(True)
     a_val, b_val = (A.values_for(key, ta), B.values_for(key, not tb)) if kind == VALUES else (true, true)
     a_type, b_type = (A.dtype, B.dtype) if kind == VALUES else (BOOL, BOOL)
-    left: Any = A.structure.form(key, transposed=ta)
-    right: Any = B.structure.form(key, transposed=not tb)
+    left: Any = A.structure.layout(key, transposed=ta)
+    right: Any = B.structure.layout(key, transposed=not tb)
     format = format_of(key)
     at: Any = format.dot_mask(mask)
     given = format.dot(left, right, at, (not isinstance(a_val, np.generic), not isinstance(b_val, np.generic)))

@@ -75,7 +75,7 @@ class SpMSpV:
         A: MatrixStore,
         u: SparseStore,
         semiring: Typed[Semiring],
-        form: Any,
+        layout: Any,
         small: MatrixStore,
         *,
         transposed: bool,
@@ -86,13 +86,13 @@ class SpMSpV:
         valued = self.kind == VALUES
         raw: Any = BOOL.np_type.type(True)
         if valued:
-            raw = small.raw_for(form.key, transposed)
+            raw = small.raw_for(layout.key, transposed)
             raw = raw if isinstance(raw, np.generic) or reads_matrix(semiring, flip) else A.dtype.np_type.type(0)
         a_type, u_type = (A.dtype, u.dtype) if valued else (BOOL, BOOL)
         packed = not isinstance(raw, (np.generic, np.ndarray))
         self.variant: Variant = push_variant(
-            form.key,
-            form.types(False),
+            layout.key,
+            layout.types(False),
             None if self.kind == WORDS else semiring,
             self.kind,
             a_type,
@@ -103,7 +103,7 @@ class SpMSpV:
             packed=packed,
             kernel="push_list",
         )
-        self.kernel, self.key, self.z = compiled(device, self.variant), form.key, z
+        self.kernel, self.key, self.z = compiled(device, self.variant), layout.key, z
         self.sums = BOOL if self.kind == WORDS else z
         self.product = z.np_type.type(0 if product is None else product)
         rows = cols = none = dummy(device, "int64")
@@ -113,8 +113,8 @@ class SpMSpV:
             listed = len(rows), len(cols)
             rows, cols = (x if len(x) else none for x in (rows, cols))
         values = entry_values(device, a_type, raw)
-        self.matrix = rows, listed[0], cols, listed[1], form.ptr, form.col, form.width, *values
-        self.most = max(SORTED_PRODUCTS, form.nvals // COST)
+        self.matrix = rows, listed[0], cols, listed[1], layout.ptr, layout.col, layout.width, *values
+        self.most = max(SORTED_PRODUCTS, layout.nvals // COST)
         self.size = A.nrows if transposed else A.ncols
 
     def given(self, u: SparseStore, mask: Mask | None) -> tuple[tuple[Any, ...], Any]:
@@ -182,12 +182,12 @@ def _prepared_spmspv(
     if found is not None:
         return found
     small = hypersparse.own_compressed(A) if A.structure.renumbers else A
-    form: Any = small.structure.held(CSR, transposed=not transpose)
-    if form is None and is_available(small.structure, transposed=not transpose, valued=not A.iso):
-        form = small.structure.form(small.structure.primary.key, transposed=not transpose)
-    if form is None or not form.format.by_rows or form.format.renumbers:
+    layout: Any = small.structure.held(CSR, transposed=not transpose)
+    if layout is None and is_available(small.structure, transposed=not transpose, valued=not A.iso):
+        layout = small.structure.layout(small.structure.primary.key, transposed=not transpose)
+    if layout is None or not layout.format.by_rows or layout.format.renumbers:
         return None
-    found = A.prepared[key] = SpMSpV(A, u, semiring, form, small, transposed=not transpose, flip=flip)
+    found = A.prepared[key] = SpMSpV(A, u, semiring, layout, small, transposed=not transpose, flip=flip)
     return found
 
 
@@ -271,9 +271,9 @@ class PreparedProduct:
         "device",
         "everywhere",
         "fills",
-        "form",
         "fused",
         "graded",
+        "layout",
         "long",
         "matrix",
         "plain",
@@ -318,29 +318,29 @@ class PreparedProduct:
                 A.raw_for(key, plan.transposed) if A.iso or reads_matrix(semiring, flip) else A.dtype.np_type.type(0)
             )
         ranked = not isinstance(a_values, np.generic)
-        form: Any = A.structure.form(key, transposed=plan.transposed)  # kernels take the arrays of their own format
-        self.rents = extra_push_work(form) if push and not ranked else 0.0
+        layout: Any = A.structure.layout(key, transposed=plan.transposed)  # kernels take the arrays of their own format
+        self.rents = extra_push_work(layout) if push and not ranked else 0.0
         self.z = z = semiring.return_type
         self.u_type = u_type if kind == VALUES else BOOL
         a_type = A.dtype if kind == VALUES else BOOL
         if plan.wide and kind == VALUES:  # lanes compute in one type, and A is iso
             a_values, a_type, self.u_type = cast_scalar(a_values, z), z, z
-        full = not push and 0 < form.ncols and full  # without entries there is no gain, so no separate kernel
+        full = not push and 0 < layout.ncols and full  # without entries there is no gain, so no separate kernel
         options = {"flip": flip, "ranked": ranked, "full": full, "packed": isinstance(a_values, PackedValues)}
-        self.algebra = (form.types(ranked), None if kind == WORDS else semiring, kind, a_type, options)
-        self.size = form.ncols if push else form.nrows
-        self.staged = is_staged(semiring, kind, form, full)
-        self.graded = is_binned(semiring, kind, form, full, self.u_type)
-        self.under = self.graded and form.format.bins_masked_rows
-        taken = lambda form: matrix_of(form, ranked, entry_values(device, a_type, a_values))
-        self.form, self.matrix = form, taken(form)
-        self.long = device.chunks(form.nvals) > 1  # an interrupt may end it, so it does not run in place
+        self.algebra = (layout.types(ranked), None if kind == WORDS else semiring, kind, a_type, options)
+        self.size = layout.ncols if push else layout.nrows
+        self.staged = is_staged(semiring, kind, layout, full)
+        self.graded = is_binned(semiring, kind, layout, full, self.u_type)
+        self.under = self.graded and layout.format.bins_masked_rows
+        taken = lambda layout: matrix_of(layout, ranked, entry_values(device, a_type, a_values))
+        self.layout, self.matrix = layout, taken(layout)
+        self.long = device.chunks(layout.nvals) > 1  # an interrupt may end it, so it does not run in place
         if (wide := plan.wide) and full and kind == COUNT:
-            wide, self.form = False, row_lengths(form, self.matrix.flat())
-            self.algebra = (self.form.types(ranked), *self.algebra[1:])
-            self.matrix = taken(self.form)
+            wide, self.layout = False, row_lengths(layout, self.matrix.flat())
+            self.algebra = (self.layout.types(ranked), *self.algebra[1:])
+            self.matrix = taken(self.layout)
         self.arguments = self.matrix.flat()
-        self.fills = 0.0 if full else spmv_kernels.filled_row_length(plan, form, semiring, self.u_type)
+        self.fills = 0.0 if full else spmv_kernels.filled_row_length(plan, layout, semiring, self.u_type)
         self.u_values: Any = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.u_zero, self.u_nothing = ZERO[self.u_type.name], nothing(device, self.u_type)
         if kind == VALUES and value is not None and self.u_type is u_type:
@@ -390,7 +390,7 @@ class PreparedProduct:
         w, accum = into[0].dtype, into[2]
         found = self.fused.get((w.name, accum))
         if found is None:
-            found = self.fused[w.name, accum] = has_fused_epilogue(self.form.key, self.semiring, w, accum)
+            found = self.fused[w.name, accum] = has_fused_epilogue(self.layout.key, self.semiring, w, accum)
         return found
 
     def variants(self, masked: bool) -> tuple[Variant, ...]:

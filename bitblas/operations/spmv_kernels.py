@@ -80,19 +80,19 @@ EARLY_EXIT_MONOIDS = ("any", "lor")
 
 def facts_of(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> ProductFacts:
     """The case of A (+).(x) u, of the transpose if `transpose`; u: the vector's values, np.generic if iso."""
-    form = A.structure.primary
-    made = product_facts(semiring, form.key, A.raw, u, transpose=transpose, flip=flip, device=A.device)
+    layout = A.structure.primary
+    made = product_facts(semiring, layout.key, A.raw, u, transpose=transpose, flip=flip, device=A.device)
     nvals = A.structure.nvals
     made = made._replace(few=nvals <= PULLED[A.device.kind])
-    if may_keep_rows(form) and not made.valued:
+    if may_keep_rows(layout) and not made.valued:
         if A.structure.has(CSR, transposed=made.push_of):
-            made = made._replace(beside=nvals / max(1, form.work))
+            made = made._replace(beside=nvals / max(1, layout.work))
     ends = (
         made.kind == WORDS or semiring.op.monoid.name in EARLY_EXIT_MONOIDS
     )  # whether a pull may stop at the first hit of a row
-    together = form.format.rows_per_unit
+    together = layout.format.rows_per_unit
     if together > 1:  # at the first hit of the last of several rows
-        ends = made.kind == WORDS and form.format.stops_finished_tile_rows
+        ends = made.kind == WORDS and layout.format.stops_finished_tile_rows
     if not ends or A.device.is_simt:
         return made
     last = sum(1 / k for k in range(1, together + 1))  # mean number of hits of one row until each row has one
@@ -115,19 +115,19 @@ def decide(A: MatrixStore, u: VectorStore, of: ProductFacts) -> tuple[Direction,
     """Push or pull, with the case and the facts about the vector that were needed. Builds no format."""
     known = VectorFacts(u.size, u.least, u.count)
     while isinstance(found := choose_direction(of, known), Missing):
-        form = A.structure.held(of.push_key, transposed=of.push_of)
+        layout = A.structure.held(of.push_key, transposed=of.push_of)
         if found is Missing.NVALS:
             known = known._replace(nvals=u.nvals)
         elif found is Missing.BACK:
             of = of._replace(back=is_available(A.structure, transposed=True, valued=of.valued))
-        elif form is None:
+        elif layout is None:
             # A matrix whose format was requested for its size gets no second format for pushes.
             made = not A.structure.primary.compact
             of = of._replace(rows=is_available(A.structure, transposed=of.push_of, valued=of.valued, made=made))
         elif found is Missing.ROWS:
-            of = of._replace(rows=True, work=form.work, longest=longest_unit(form))
+            of = of._replace(rows=True, work=layout.work, longest=longest_unit(layout))
         else:
-            known = known._replace(active=active_entries(u, form))
+            known = known._replace(active=active_entries(u, layout))
     return found, of, known
 
 
@@ -135,7 +135,7 @@ def count_tile_push(A: MatrixStore, plan: Plan, entries: float) -> None:
     """Count entries that are pushed along tiles: auxiliary CSR rows are built once that is amortized."""
     A.structure.pushed += entries
     if rows_amortized(A.structure):
-        A.structure.form(CSR, transposed=plan.transposed)
+        A.structure.layout(CSR, transposed=plan.transposed)
         A.prepared.clear()
 
 
@@ -153,14 +153,14 @@ def planned(A: MatrixStore, found: Direction, of: ProductFacts, known: VectorFac
     return plan_mxv(of, known, found, lanes)
 
 
-def active_entries(u: VectorStore, form: Layout) -> int:
+def active_entries(u: VectorStore, layout: Layout) -> int:
     """Number of entries (tiles) in the rows (tile rows) of a format where u has entries."""
     device = u.device
-    found: int | None = form.format.active(form, u.present)
+    found: int | None = layout.format.active(layout, u.present)
     if found is not None:
         return found
-    total, ptr = device.xp.zeros(1, np.uint64), form.ptr
-    _weigh(device, ptr.dtype.char, form.rows_per_unit)(words(u.size), u.present, ptr, total)
+    total, ptr = device.xp.zeros(1, np.uint64), layout.ptr
+    _weigh(device, ptr.dtype.char, layout.rows_per_unit)(words(u.size), u.present, ptr, total)
     return int(device.to_host(total)[0])
 
 
@@ -201,19 +201,19 @@ class PullKernels:
     )
 
     def __init__(self, of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) -> None:
-        device, plan, form = of.device, of.plan, of.form
+        device, plan, layout = of.device, of.plan, of.layout
         types, semiring, kind, a_type, options = of.algebra
         self.of, self.end, self.device = of, end, device
         staged = 0 if not of.staged else 2 if masked else 1  # as in pull.cu
-        padded = not device.is_simt or form.ncols % form.rows_per_unit != 0
+        padded = not device.is_simt or layout.ncols % layout.rows_per_unit != 0
         variants = functools.partial(
-            pull_variant, form.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
+            pull_variant, layout.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
         )
-        width = form.format.fixed_width(form) if staged == 1 else 0
-        lanes = plan.lanes if not staged else staged_lanes(plan.lanes, form.units) if staged == 1 else 1
+        width = layout.format.fixed_width(layout) if staged == 1 else 0
+        lanes = plan.lanes if not staged else staged_lanes(plan.lanes, layout.units) if staged == 1 else 1
         # Any entry will do, and all products are equal: a row ends at its first entry, whatever its length.
         of_any = kind == VALUES and semiring is not None and semiring.op.monoid.name == "any"
-        first = of_any and options["full"] and device.is_simt and form.rows_per_unit == 1
+        first = of_any and options["full"] and device.is_simt and layout.rows_per_unit == 1
         lanes = 1 if first else lanes
         self.variants: tuple[Variant, ...] = (variants(end=end, lanes=lanes, staged=staged, width=width),)
         self.kernel = compiled(device, self.variants[0])
@@ -221,7 +221,7 @@ class PullKernels:
         self.one = cast_scalar(of.value, w)
         self.nothing = no_output(device, end.w)
         most = READ_EARLY if kind == WORDS else 0 if kind == COUNT and options["full"] else None
-        self.units, self.bounds = form.units, unit_bounds(form, device, most=most)
+        self.units, self.bounds = layout.units, unit_bounds(layout, device, most=most)
         self.longest, self.extra, self.hubs = 1 << 62, 0, None
         self.head = self.units, self.longest, *of.arguments
         self.parts: Any = None
@@ -229,14 +229,14 @@ class PullKernels:
         self.whole = self.bounds is None and not device.is_simt
         if first or not device.is_simt:
             return
-        per, presence = form.rows_per_unit, kind == WORDS and not end.store
-        self.longest = form.format.longest(kind, lanes, staged=staged > 0)
-        self.extra = pull_blocks(form.units, per, lanes)
-        part = self.longest if presence else min(self.longest, form.format.segment())
-        self.hubs = form.hubs(self.longest, part, form.format.share(kind))
+        per, presence = layout.rows_per_unit, kind == WORDS and not end.store
+        self.longest = layout.format.longest(kind, lanes, staged=staged > 0)
+        self.extra = pull_blocks(layout.units, per, lanes)
+        part = self.longest if presence else min(self.longest, layout.format.segment())
+        self.hubs = layout.hubs(self.longest, part, layout.format.share(kind))
         if self.hubs is not None and not presence:  # presence needs no sums of segments
             cut = (
-                variants(end=Epilogue(end.z, end.z), lanes=form.format.part_lanes),
+                variants(end=Epilogue(end.z, end.z), lanes=layout.format.part_lanes),
                 hubs_variant(semiring, kind, per, end),
             )
             self.parts, self.join = (compiled(device, variant) for variant in cut)
@@ -246,7 +246,7 @@ class PullKernels:
         """Scratch memory for the sums of segments; None if no rows are split, or no values are summed."""
         if self.hubs is None or self.join is None:
             return Output(None, None)
-        size = self.hubs.segments * self.of.form.rows_per_unit
+        size = self.hubs.segments * self.of.layout.rows_per_unit
         return Output(self.of.bits(size), self.of.dense(size, self.end.z))
 
     def run(self, u: Input, mask: Allowed, old: Old, to: Output, scratch: Output | None = None) -> None:
@@ -264,10 +264,10 @@ class PullKernels:
             self.kernel(hubs.segments, self.longest, *segments, *tail)
             return
         # Process segments of open rows like rows of a vector of their own; then one block per long row combines them.
-        device, per = self.device, of.form.rows_per_unit
+        device, per = self.device, of.layout.rows_per_unit
         parts = scratch or self.scratch()
         rest = *u, *mask, self.value, *no_output(device, self.end.z), *parts
-        extra = pull_blocks(hubs.segments, per, self.of.form.format.part_lanes)
+        extra = pull_blocks(hubs.segments, per, self.of.layout.format.part_lanes)
         self.parts(hubs.segments, EVERYWHERE, *segments, *rest, extra_blocks=extra)
         self.join(len(hubs.rows) * per, hubs.rows, hubs.first, *parts, *mask, *old, *to)
 
@@ -284,11 +284,11 @@ class Reached:
     def run(self, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None) -> VectorStore:
         """The product: a new store, or `free`, which is overwritten."""
         of, nothing = self.of, self.pull.nothing
-        t: VectorStore | None = of.form.cache.get("reached")
+        t: VectorStore | None = of.layout.cache.get("reached")
         if t is None:
             bits = of.bits(of.size)
             self.pull.run(given, no_mask(of.device), nothing, Output(bits, nothing.array))
-            t = of.form.cache["reached"] = VectorStore(of.device, of.size, BOOL, bits, np.True_)
+            t = of.layout.cache["reached"] = VectorStore(of.device, of.size, BOOL, bits, np.True_)
         whole = mask.stride == 0
         w = free if free is not None and free.dtype is of.z else VectorStore(of.device, of.size, of.z, None, of.value)
         every = whole and of.device.host_memory and w.count == of.size == t.nvals  # w already has all entries
@@ -355,19 +355,19 @@ class Push:
         variant = push_variant(plan.key, types, semiring, kind, a_type, of.u_type, lanes=plan.lanes, **how)
         self.kernel, self.variants = compiled(device, variant), (variant,)
         self.longest, self.hubs, self.blank = EVERYWHERE, None, None
-        form: Any = of.form
+        layout: Any = of.layout
         self.host = not device.is_simt
         self.by_words = (
-            form.format.pushes_by_output_word and self.host
+            layout.format.pushes_by_output_word and self.host
         )  # ranges are words of the output, else of the vector
         self.no_counts, self.no_values = dummy(device, "int64"), dummy(device, "int32")
         self.product = np.False_ if kind == WORDS else of.value  # unused if only presence is computed
-        self.length, self.shared = form.nvals / max(1, form.nrows), None
-        if self.by_words and form.work >= LONG_ROWS * form.units:
+        self.length, self.shared = layout.nvals / max(1, layout.nrows), None
+        if self.by_words and layout.work >= LONG_ROWS * layout.units:
             self.shared = device.ranges(words(of.size), LEAST_WORDS, parts=device.threads)
         if device.is_simt:
-            self.longest = of.form.format.longest(kind, plan.lanes, push=True)
-            self.hubs = of.form.hubs(self.longest)
+            self.longest = of.layout.format.longest(kind, plan.lanes, push=True)
+            self.hubs = of.layout.hubs(self.longest)
             if kind != WORDS:  # atomics combine with the initial values
                 self.blank = compiled(device, blank_variant(of.semiring.op.monoid, z, self.cell))
 
@@ -396,7 +396,7 @@ class Push:
         counts = self.no_counts
         if kind == COUNT:  # into the array of the sums, if they fit
             counts = t_val.view(np.int64) if cell.nbytes == 8 else xp.empty(size, np.int64)
-        n = ((size if self.by_words else u.size) + 63) >> 6 or 1 if self.host else of.form.units
+        n = ((size if self.by_words else u.size) + 63) >> 6 or 1 if self.host else of.layout.units
         bounds = None
         if self.shared is not None and u.nvals * self.length >= PARALLEL_PUSHED:
             bounds = self.shared
@@ -419,9 +419,9 @@ class WidePull:
 
     def __init__(self, of: PreparedProduct) -> None:
         types, semiring, kind, _, options = of.algebra
-        self.of, form = of, of.form
-        made = functools.partial(lanes_variant, form.key, (*types, ("Z", of.z)), semiring, kind, flip=options["flip"])
-        self.tables = table_length(form, of.z) if kind == VALUES else 0
+        self.of, layout = of, of.layout
+        made = functools.partial(lanes_variant, layout.key, (*types, ("Z", of.z)), semiring, kind, flip=options["flip"])
+        self.tables = table_length(layout, of.z) if kind == VALUES else 0
         self.variants: tuple[Variant, ...] = (made(full=options["full"], tables=self.tables > 0),)
         if self.tables:
             self.variants = made(kernel="tables"), *self.variants
@@ -429,13 +429,13 @@ class WidePull:
 
     def calls(self, given: Input, mask: Allowed, bits: Any, values: Any) -> list[tuple[int, Any, tuple[Any, ...]]]:
         """The units, ranges and arguments of each kernel."""
-        of, form, found = self.of, self.of.form, []
+        of, layout, found = self.of, self.of.layout, []
         if self.tables:
             table, units = np.empty(self.tables, of.z.np_type), self.tables // CHOICES
-            found.append((units, _shared(form, units), (of.matrix.values.iso, given.bits, given.array, table)))
+            found.append((units, _shared(layout, units), (of.matrix.values.iso, given.bits, given.array, table)))
             given = given._replace(array=table)
         tail = *given, *mask, of.value, bits, values
-        return [*found, (form.units, unit_bounds(form, of.device), (EVERYWHERE, *of.arguments, *tail))]
+        return [*found, (layout.units, unit_bounds(layout, of.device), (EVERYWHERE, *of.arguments, *tail))]
 
     def run(self, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None) -> VectorStore:
         """The product: a new store, or `free`, which is overwritten."""
@@ -454,36 +454,36 @@ class WidePull:
         return t
 
 
-def table_length(form: Any, z: DataType) -> int:
+def table_length(layout: Any, z: DataType) -> int:
     """Numbers in the tables of a vector of numbers of type z; 0 if no tables are built."""
-    wide, cols = z.nbytes, -(-form.ncols // form.rows_per_unit)
-    pays = 4 <= wide <= form.device.permute_bytes and form.tiles >= TILES_A_TABLE * cols
+    wide, cols = z.nbytes, -(-layout.ncols // layout.rows_per_unit)
+    pays = 4 <= wide <= layout.device.permute_bytes and layout.tiles >= TILES_A_TABLE * cols
     return cols * CHOICES if pays and cols * CHOICES * wide <= TABLE_BYTES else 0
 
 
-def _shared(form: Any, units: int) -> Any:
+def _shared(layout: Any, units: int) -> Any:
     """Ranges of tile columns for threads."""
-    if not form.device.splits(form.nvals, PARALLEL_ENTRIES):
+    if not layout.device.splits(layout.nvals, PARALLEL_ENTRIES):
         return None
-    if "tables" not in form.cache:
-        form.cache["tables"] = form.device.ranges(units, LEAST_WORDS)
-    return form.cache["tables"]
+    if "tables" not in layout.cache:
+        layout.cache["tables"] = layout.device.ranges(units, LEAST_WORDS)
+    return layout.cache["tables"]
 
 
-def row_lengths(form: Any, arguments: tuple[Any, ...]) -> Csr:
+def row_lengths(layout: Any, arguments: tuple[Any, ...]) -> Csr:
     """Row lengths of tiles, as CSR without columns: all that a product of one value with a full vector reads. Counted
     once per format by its kernel, which takes these arguments."""
-    found: Csr | None = form.cache.get("lengths")
+    found: Csr | None = layout.cache.get("lengths")
     if found is None:
-        device, n = form.device, form.nrows
-        variant = lanes_variant(form.key, (*form.types(False), ("Z", INT64)), PLUS_PAIR, COUNT, flip=False)
+        device, n = layout.device, layout.nrows
+        variant = lanes_variant(layout.key, (*layout.types(False), ("Z", INT64)), PLUS_PAIR, COUNT, flip=False)
         counts, bits = np.zeros(n or 1, np.int64), np.zeros(words(n), np.uint64)
-        ptr = np.zeros(n + 1, pointer_type(form.nvals))
-        every = full_bits(device, form.ncols), *stored(device, BOOL, np.True_)
+        ptr = np.zeros(n + 1, pointer_type(layout.nvals))
+        every = full_bits(device, layout.ncols), *stored(device, BOOL, np.True_)
         tail = *every, *no_mask(device), np.int64(1), bits, counts
-        compiled(device, variant)(form.units, EVERYWHERE, *arguments, *tail, bounds=unit_bounds(form, device))
+        compiled(device, variant)(layout.units, EVERYWHERE, *arguments, *tail, bounds=unit_bounds(layout, device))
         np.cumsum(counts[:n], out=ptr[1:])
-        found = form.cache["lengths"] = Csr(device, n, form.ncols, ptr, dummy(device, "int32"), form.nvals)
+        found = layout.cache["lengths"] = Csr(device, n, layout.ncols, ptr, dummy(device, "int32"), layout.nvals)
     return found
 
 
@@ -498,14 +498,14 @@ LEAST_ENTRIES = 1 << 12  # entries of a matrix; calls to make the copy take some
 FILLED = 2  # a stride that marks filled values
 
 
-def filled_row_length(plan: Plan, form: Any, semiring: Typed[Semiring], u: DataType) -> float:
+def filled_row_length(plan: Plan, layout: Any, semiring: Typed[Semiring], u: DataType) -> float:
     """Mean entries of a row if a pull may use filled vectors, else 0: amortized from ROW on, from MASKED on under a
     mask. Known before the vector is, because the plan's kernel has to support it."""
     pulls = plan.direction == "pull" and plan.kind == VALUES and not plan.wide
-    if not pulls or form.device.is_simt or not form.format.accepts_nan or form.nvals < LEAST_ENTRIES:
+    if not pulls or layout.device.is_simt or not layout.format.accepts_nan or layout.nvals < LEAST_ENTRIES:
         return 0.0
     op, _, monoid, z = algebra_of(semiring)
-    return form.nvals / max(1, form.nrows) if sentinel_kind(op, monoid, z, u) else 0.0
+    return layout.nvals / max(1, layout.nrows) if sentinel_kind(op, monoid, z, u) else 0.0
 
 
 def fill_missing(u: VectorStore, row_length: float) -> Values:
@@ -537,15 +537,15 @@ def _sentinel_kernel(device: Device, of: DataType) -> Any:
 
 def describe_binning(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], plan: Plan, *, masked: bool) -> str:
     """For `explain`: how a degree-binned pull would run; "" if rows are not binned."""
-    form: Any = A.structure.held(plan.key, transposed=plan.transposed)
-    if form is None or plan.direction != "pull" or u.count != u.size:
+    layout: Any = A.structure.held(plan.key, transposed=plan.transposed)
+    if layout is None or plan.direction != "pull" or u.count != u.size:
         return ""
-    if masked and not form.format.bins_masked_rows:
+    if masked and not layout.format.bins_masked_rows:
         return ""
-    if not is_binned(semiring, plan.kind, form, True, u.dtype):
+    if not is_binned(semiring, plan.kind, layout, True, u.dtype):
         return ""
-    hot = form.format.hot(form, hot_bytes(A.device) // u.dtype.nbytes) if form.format.keeps_hot_columns else 0
-    if not form.format.keeps_hot_columns:
+    hot = layout.format.hot(layout, hot_bytes(A.device) // u.dtype.nbytes) if layout.format.keeps_hot_columns else 0
+    if not layout.format.keeps_hot_columns:
         return "degree-binned rows"
     by_degree = 'no hot columns, which A.reorder("degree") may give' if A.order is None else "no hot columns"
     return f"degree-binned rows, {f'{hot} hot columns in shared memory' if hot else by_degree}"
@@ -593,21 +593,21 @@ class DegreeBinnedPull:
 
     def __init__(self, of: PreparedProduct, end: Epilogue, w: DataType, masked: bool, part: Part | None = None) -> None:
         """w: type of an output with the type of the sums. part: only some rows, without a mask."""
-        device, form, format = of.device, of.form, of.form.format
+        device, layout, format = of.device, of.layout, of.layout.format
         types, semiring, kind, a_type, options = of.algebra
         self.of, self.end, self.masked = of, end, masked
-        self.grades, self.size = format.grades(form, part), of.size if part is None else part.size
-        shared, width = hot_bytes(device), format.fixed_width(form)
+        self.grades, self.size = format.grades(layout, part), of.size if part is None else part.size
+        shared, width = hot_bytes(device), format.fixed_width(layout)
         keeps_hot_columns = part is None and format.keeps_hot_columns
-        self.hot = format.hot(form, shared // of.u_type.nbytes) if keeps_hot_columns else 0
+        self.hot = format.hot(layout, shared // of.u_type.nbytes) if keeps_hot_columns else 0
         shared = shared if self.hot else 0
         options = options | {"masked": masked}
         variant = degree_binned_variant(
-            form.key, types, semiring, kind, a_type, of.u_type, end, shared, width, **options
+            layout.key, types, semiring, kind, a_type, of.u_type, end, shared, width, **options
         )
         self.variants = (variant, hubs_variant(semiring, kind, 1, end))[: 1 + (self.grades.hubs is not None)]
         self.kernel, self.join = compiled(device, variant), compiled(device, self.variants[-1])
-        self.matrix = *format.binned_contents(form, options["ranked"]), *of.matrix.values
+        self.matrix = *format.binned_contents(layout, options["ranked"]), *of.matrix.values
         self.nothing, self.one = no_output(device, end.w), of.value
 
     def scratch(self) -> Any:

@@ -66,11 +66,11 @@ def explained(
         plan = spmv_kernels.explain_mxv(rows, u, semiring, **how)
         why = f"{plan.reason}; this statement converts to rows, because products differ by entry"
         return plan._replace(reason=why), (rows, u, semiring, how)
-    form: Any = A.structure.primary
+    layout: Any = A.structure.primary
     plan, x = found.plan(), found.spread()
-    nodes = f"{form.rows.nodes} virtual nodes, in {plan.key}, in two products"
+    nodes = f"{layout.rows.nodes} virtual nodes, in {plan.key}, in two products"
     verb, name = "vxm" if flip else "mxv", semiring.op.name
-    said = plan._replace(verb=verb, semiring=name, key=form.key, reason=f"{plan.reason}; {nodes}")
+    said = plan._replace(verb=verb, semiring=name, key=layout.key, reason=f"{plan.reason}; {nodes}")
     return said, (found.graph, x, found.sums, {"transpose": found.transpose, "flip": False})
 
 
@@ -78,10 +78,10 @@ class Sums:
     """The remaining work after each position has been multiplied: sums over the graph with nodes."""
 
     def __init__(self, A: MatrixStore, x: VectorStore, sums: Typed[Semiring], transpose: bool) -> None:
-        form: Any = A.structure.primary
+        layout: Any = A.structure.primary
         self.x, self.sums, self.transpose = x, sums, transpose
-        self.graph = graph_of(form)
-        self.places: tuple[Places, Places] = (form.cols, form.rows) if transpose else (form.rows, form.cols)
+        self.graph = graph_of(layout)
+        self.places: tuple[Places, Places] = (layout.cols, layout.rows) if transpose else (layout.rows, layout.cols)
 
     @classmethod
     def of(
@@ -173,11 +173,11 @@ class Sums:
         return t
 
 
-def graph_of(form: Any) -> MatrixStore:
+def graph_of(layout: Any) -> MatrixStore:
     """The graph with virtual nodes, cached with the format."""
-    if "graph" not in form.cache:
-        form.cache["graph"] = MatrixStore(Structure(form.inner), BOOL, BOOL.np_type.type(True))
-    found: MatrixStore = form.cache["graph"]
+    if "graph" not in layout.cache:
+        layout.cache["graph"] = MatrixStore(Structure(layout.inner), BOOL, BOOL.np_type.type(True))
+    found: MatrixStore = layout.cache["graph"]
     return found
 
 

@@ -24,16 +24,16 @@ from ..formats.contract import Layout
 PUSHED, LEAST = 0.5, 1 << 16
 
 
-def may_keep_rows(form: Layout) -> bool:
+def may_keep_rows(layout: Layout) -> bool:
     """Whether pushes would be faster along CSR rows, and those may be kept."""
-    format = form.format
+    format = layout.format
     usual = format.usual and not format.by_rows and format.cached_as(CSR) == CSR
-    return usual and not form.device.is_simt and not form.compact
+    return usual and not layout.device.is_simt and not layout.compact
 
 
-def extra_push_work(form: Layout) -> float:
+def extra_push_work(layout: Layout) -> float:
     """Entries that a push along the format reads for one entry of the vector, if rows would be faster; else 0."""
-    return form.nvals / max(1, form.nrows) if may_keep_rows(form) else 0.0
+    return layout.nvals / max(1, layout.nrows) if may_keep_rows(layout) else 0.0
 
 
 def rows_amortized(structure: Structure) -> bool:

@@ -49,9 +49,9 @@ def features(seen: Facts, key: str, verb: str) -> tuple[float, ...]:
     """The features that the constants of a format and verb multiply: (1, bytes, units, tiles, entries in tiles, listed
     entries, lines, chain of tiles and listed entries, chain of entries in tiles, uneven, heads); for a search levels,
     levels * rows and levels * bytes instead of heads."""
-    (one, size, *form), (vectors, lines, *ends, _) = of_form(seen, key), of_verb(seen, verb)
+    (one, size, *layout), (vectors, lines, *ends, _) = of_form(seen, key), of_verb(seen, verb)
     last = (ends[0], ends[1], ends[2] * size)[: COUNTS[verb] - 10]
-    return (one, size + vectors, *form[:4], lines, *form[5:], *last)
+    return (one, size + vectors, *layout[:4], lines, *layout[5:], *last)
 
 
 def of_form(seen: Facts, key: str) -> tuple[float, ...]:

@@ -218,7 +218,7 @@ def budget_of(structure: Structure) -> int | None:
     if memory.limit is None:
         return None
     seen: set[int] = set()
-    arrays = [x for _, _, form, _ in structure.forms() for x in form.arrays().values()]
+    arrays = [x for _, _, layout, _ in structure.forms() for x in layout.arrays().values()]
     own = sum(memory.bytes_in(x, structure.device, seen) for x in arrays)
     return memory.limit - memory.bytes_on(structure.device) + own
 
@@ -345,7 +345,7 @@ def forms_to_make(structure: Structure, key: str) -> int:
     """Number of formats to build: the format; its transpose, if one is stored now; CSR again, if operations other than
     products read it."""
     mine = structure.primary
-    transposed = structure.has(mine.key, transposed=True) and structure.form(mine.key, transposed=True) is not mine
+    transposed = structure.has(mine.key, transposed=True) and structure.layout(mine.key, transposed=True) is not mine
     return 1 + transposed + (structure.other_reads > 0 and not format_of(key).by_rows)
 
 
@@ -374,6 +374,6 @@ def find_best_format(structure: Structure, iso: bool) -> None:
         verbs = verbs_of(iso, square=False)
         if key not in us:
             us = costs_of(structure.device).times(facts(structure), (CSR, key), verbs)
-        before, after = (mean_us({verb: us[form][verb] for verb in verbs}, kind) for form in (CSR, key))
+        before, after = (mean_us({verb: us[layout][verb] for verb in verbs}, kind) for layout in (CSR, key))
         choice.gain = before - after
     choice.key = key

@@ -103,10 +103,10 @@ class Plan(NamedTuple):
         return html([("plan", ""), *self._said().items()], *([self.source] if self.source else []))
 
     def _said(self) -> dict[str, str]:
-        form = self.key + (" of the transpose" if self.transposed else "")
+        layout = self.key + (" of the transpose" if self.transposed else "")
         return {
             "product": f"{self.verb} {self.semiring}",
-            "form": form,
+            "form": layout,
             "direction": self.direction,
             "computes": KINDS[self.kind],
             "lanes": "8 x 8" if self.wide else str(self.lanes),
@@ -141,24 +141,24 @@ def has_fused_epilogue(key: str, semiring: Typed[Semiring], w: DataType, accum: 
     return accum is None or (accum.op.name == semiring.op.monoid.name and accum.dtype is w)
 
 
-def may_split_rows(semiring: Typed[Semiring], kind: int, form: Layout, full: bool) -> bool:
+def may_split_rows(semiring: Typed[Semiring], kind: int, layout: Layout, full: bool) -> bool:
     """Whether a GPU may split rows freely (without a mask): partial products combine the same way within a row and
     across rows."""
     monoid, op = semiring.op.monoid, semiring.op.binaryop
-    return form.device.is_simt and kind == VALUES and full and monoid.name != "any" and not op.positional
+    return layout.device.is_simt and kind == VALUES and full and monoid.name != "any" and not op.positional
 
 
-def is_staged(semiring: Typed[Semiring], kind: int, form: Layout, full: bool) -> bool:
+def is_staged(semiring: Typed[Semiring], kind: int, layout: Layout, full: bool) -> bool:
     """Whether a GPU block reads the entries of its rows as one run: for rows of very different lengths."""
-    return may_split_rows(semiring, kind, form, full) and form.format.is_uneven(form)
+    return may_split_rows(semiring, kind, layout, full) and layout.format.is_uneven(layout)
 
 
-def is_binned(semiring: Typed[Semiring], kind: int, form: Layout, full: bool, u: DataType) -> bool:
+def is_binned(semiring: Typed[Semiring], kind: int, layout: Layout, full: bool, u: DataType) -> bool:
     """Whether rows are degree-binned, if no entry of the output stays (of plain rows also: without a mask): sums of
     numbers over enough entries to amortize the schedule."""
     z = semiring.return_type
     numbers = all(t is not BOOL and t.kind in "fiu" for t in (z, u))
-    return numbers and may_split_rows(semiring, kind, form, full) and form.format.is_binned(form)
+    return numbers and may_split_rows(semiring, kind, layout, full) and layout.format.is_binned(layout)
 
 
 def hot_bytes(device: Device) -> int:
@@ -191,21 +191,21 @@ def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: 
     """Dot products at the entries of a mask; without one (or with a complement) row by row: see
     operations/spgemm.py."""
     kind, product = kind_of(semiring, A.raw, B.raw)
-    form = A.structure.primary
+    layout = A.structure.primary
 
     def note(key: str) -> str:
         made = [x.key for x in (A.structure.primary, B.structure.primary) if x.compact and x.key != key]
         return f"; this statement converts {' and '.join(made)}" if made else ""
 
     if not masked:
-        key = form.format.rows_key()
+        key = layout.format.rows_key()
         return Plan(
             "mxm", semiring.op.name, key, False, "gustavson", kind, 1, "no mask, so row by row" + note(key)
         ), product
-    format = format_of(form.format.dot_key(A.device.is_simt))
+    format = format_of(layout.format.dot_key(A.device.is_simt))
     format = format_of(format.dot_key_with(B.structure.primary.format, A.nrows, A.ncols))
     key, shared = format.key, A.device.is_simt
-    lanes = format.dot_lanes(form) if shared else 1
+    lanes = format.dot_lanes(layout) if shared else 1
     wide = not shared and format.wide and kind != VALUES
     reason = "dot products only at the entries of the mask" + note(key)
     return Plan("mxm", semiring.op.name, key, False, "dot", kind, lanes, reason, wide), product

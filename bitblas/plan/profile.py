@@ -145,7 +145,7 @@ class Saving(NamedTuple):
     """The format of fewest bytes under an order, its bytes including the permutation, and the share of bytes saved
     against the smallest format in the current order (negative: it takes more)."""
 
-    form: str
+    layout: str
     nbytes: int
     share: float
 
@@ -192,11 +192,13 @@ class Orders:
         """A line for each order: its time, and its largest saving."""
         found, lines = self.savings, []
         for order, seconds in self.seconds.items():
-            form, nbytes, share = found[order]
+            layout, nbytes, share = found[order]
             each = nbytes / max(1, self.profiles[order].facts.nvals)
-            what = f"{abs(100 * share):.0f} % {'less' if share >= 0 else 'more'} than {next(iter(found.values())).form}"
+            what = (
+                f"{abs(100 * share):.0f} % {'less' if share >= 0 else 'more'} than {next(iter(found.values())).layout}"
+            )
             lines.append(
-                f"{order}: found in {seconds:.3g} s; fewest bytes in {form}, {each:.2f} an entry, {what} as it is"
+                f"{order}: found in {seconds:.3g} s; fewest bytes in {layout}, {each:.2f} an entry, {what} as it is"
             )
         return lines
 

@@ -20,7 +20,7 @@ class Part:
 
     name: str
     nvals: int
-    form: str
+    layout: str
     nbytes: int
 
 
@@ -58,7 +58,7 @@ class VirtualNodes:
     def _rows(self) -> list[list[str]]:
         parts = [[name, str(nvals), "", "", ""] for name, nvals in zip("RLV", self.entries)]
         whole, made = (
-            [x.name, str(x.nvals), x.form, str(x.nbytes), f"{x.nbytes / max(1, self.whole.nvals):.2f}"]
+            [x.name, str(x.nvals), x.layout, str(x.nbytes), f"{x.nbytes / max(1, self.whole.nvals):.2f}"]
             for x in (self.whole, self.made)
         )
         return [["matrix", "entries", "form", "bytes", "bytes/entry of A"], whole, *parts, made]
@@ -78,9 +78,9 @@ def with_nodes(of: Structure) -> tuple[Virtual, Mined, float]:
     begin = time.perf_counter()
     found = mined(rows)
     seconds = time.perf_counter() - begin
-    form, kept = Virtual.of(found, rows)
-    of.primary.cache.setdefault("counted", {})[form.key] = float(form.nbytes)
-    return form, kept, seconds
+    layout, kept = Virtual.of(found, rows)
+    of.primary.cache.setdefault("counted", {})[layout.key] = float(layout.nbytes)
+    return layout, kept, seconds
 
 
 def virtual_nodes(A: MatrixStore) -> VirtualNodes:
@@ -89,6 +89,6 @@ def virtual_nodes(A: MatrixStore) -> VirtualNodes:
         raise InvalidValue("profile: virtual nodes need a matrix with one value for all entries")
     foresee(A.nrows, A.ncols, A.nvals)
     whole = smallest(A.structure)
-    form, kept, seconds = with_nodes(A.structure)
-    made = Part("R or L V", sum(kept.entries), f"{form.key}, in {form.inner.key}", form.nbytes)
+    layout, kept, seconds = with_nodes(A.structure)
+    made = Part("R or L V", sum(kept.entries), f"{layout.key}, in {layout.inner.key}", layout.nbytes)
     return VirtualNodes(kept.nodes, seconds, whole, made, kept.entries)

@@ -157,8 +157,8 @@ def _narrow(gb: Any, o: Operands) -> None:
 def _coded(gb: Any, o: Operands) -> None:
     """Products with the compressed formats nib and cgr."""
     rows, cols, _ = o.pattern.to_coo()
-    for form in ("nib", "cgr"):
-        A = gb.Matrix.from_coo(rows, cols, True, nrows=o.full.size, ncols=o.full.size, format=form)
+    for layout in ("nib", "cgr"):
+        A = gb.Matrix.from_coo(rows, cols, True, nrows=o.full.size, ncols=o.full.size, format=layout)
         for ring in (getattr(gb.semiring, name)[o.kind] for name in CODED[o.name]):
             w = A.mxv(o.full, ring).new(dtype=o.kind)
             w(~o.few.S, gb.replace) << A.mxv(o.some, ring)

@@ -183,8 +183,8 @@ def structural() -> Iterator[Variant]:
     from ..operations.sorted_keys import FIND
     from ..operations.variants import blank_variant
 
-    for form in forms():
-        yield from form.samples()
+    for layout in forms():
+        yield from layout.samples()
     for rows in UNITS:
         yield Variant("kernels/weigh", TYPES[:1], (("ROWS", rows), ("LANES", 1)))
     for t in (INT64, FP32, INT32):

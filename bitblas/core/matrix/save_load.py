@@ -73,15 +73,15 @@ class MatrixFile(StoredMatrix):
             sections.append(Section("order", {}, {"perm": A.order.perm}))
         written: list[Layout] = []
         with d.guard:
-            for key, transposed, form, places in A.structure.forms():
+            for key, transposed, layout, places in A.structure.forms():
                 if written and not forms:
                     break
-                same = next((k for k, other in enumerate(written) if other is form), None)
-                about = {"key": key, "transposed": transposed, "same": same, "numbers": form.numbers()}
-                sections.append(Section("form", about, form.arrays() if same is None else {}))
+                same = next((k for k, other in enumerate(written) if other is layout), None)
+                about = {"key": key, "transposed": transposed, "same": same, "numbers": layout.numbers()}
+                sections.append(Section("form", about, layout.arrays() if same is None else {}))
                 if places is not None:
                     sections.append(Section("places", {"form": len(written)}, {"places": places}))
-                written.append(form)
+                written.append(layout)
             write(path, [*sections, *more], d)
 
     @classmethod
@@ -157,18 +157,18 @@ def _restored(file: Container, d: Device, verify: bool) -> tuple[MatrixStore, di
             order = order_of(d, _each_once(d, "perm", arrays["perm"], nrows, True).astype(np.int64))
             continue
         key, transposed, same = about["key"], bool(about["transposed"]), about["same"]
-        form = forms[same][2] if same is not None else restored(d, key, about["numbers"], arrays)
+        layout = forms[same][2] if same is not None else restored(d, key, about["numbers"], arrays)
         shape = [ncols, nrows, nvals] if transposed else size
-        if [form.nrows, form.ncols, form.nvals] != shape:
-            raise ValueError(f"form {key}: expected {shape}, got {[form.nrows, form.ncols, form.nvals]}")
+        if [layout.nrows, layout.ncols, layout.nvals] != shape:
+            raise ValueError(f"form {key}: expected {shape}, got {[layout.nrows, layout.ncols, layout.nvals]}")
         if verify and same is None:
-            form.check()
-        forms.append((key, transposed, form))
+            layout.check()
+        forms.append((key, transposed, layout))
     if forms[0][1]:
         raise ValueError("a primary form that is a transpose")
     structure = Structure(forms[0][2])
-    for k, (key, transposed, form) in enumerate(forms):
-        structure.keep(key, transposed, form, places.get(k))
+    for k, (key, transposed, layout) in enumerate(forms):
+        structure.keep(key, transposed, layout, places.get(k))
     if "record" in facts:
         dtype: dtypes.DataType = described(facts["dtype"], facts["record"])
     else:

@@ -336,13 +336,13 @@ def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> VectorExp
         M = A._matrix
     flip = method == "vxm"
     transpose = A._transposed != flip
-    form, u, dtype = M._data.structure.primary, vector._data, M._data.dtype
-    nrows, ncols = (form.ncols, form.nrows) if transpose else (form.nrows, form.ncols)
+    layout, u, dtype = M._data.structure.primary, vector._data, M._data.dtype
+    nrows, ncols = (layout.ncols, layout.nrows) if transpose else (layout.nrows, layout.ncols)
     if u.size != ncols:
         raise DimensionMismatch(
             f"{method}: expected a vector of size {ncols} for a matrix of {A.nrows} x {A.ncols}, got {u.size}"
         )
-    if form.device is not u.device:
+    if layout.device is not u.device:
         same_device(method, M, vector)
     if flip:
         f, args = typed(op, "semiring", u.dtype, dtype), (vector, A)

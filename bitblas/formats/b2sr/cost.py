@@ -48,10 +48,10 @@ class TiledCost(Format):
     def share(self, kind: int) -> int:
         return max(1, self.tile**2 // 64) if kind == WORDS else self.tile
 
-    def pull_threshold(self, form: Any) -> int:
+    def pull_threshold(self, layout: Any) -> int:
         """Long rows are cut into segments but long tile rows are not: a frontier that contains one pulls."""
-        longest = longest_unit(form)
-        return int(min(form.work // ALPHA, longest - 1 if longest > UNCUT else form.work))
+        longest = longest_unit(layout)
+        return int(min(layout.work // ALPHA, longest - 1 if longest > UNCUT else layout.work))
 
 
 class TilesCost(TiledCost):
@@ -80,11 +80,11 @@ class TilesCost(TiledCost):
     def scratch(self, seen: StructureFacts) -> int:
         return 24 * self.units(seen.nrows)
 
-    def lanes(self, form: Any, nrows: int, kind: int, *, push: bool) -> int:
+    def lanes(self, layout: Any, nrows: int, kind: int, *, push: bool) -> int:
         """A third of the words of a tile row, so that each lane has two or three loads in flight; never fewer than a
         tile needs. Measured on an H200: of 1, 2, 4, .. lanes, tiles of 8 were fastest with 2 on a Delaunay mesh (8.7
         tiles per tile row), 1 on a grid (5), 4 on a 27-point stencil (13)."""
-        tile, per_row = self.tile, form.tiles / max(1, self.units(nrows))
+        tile, per_row = self.tile, layout.tiles / max(1, self.units(nrows))
         if push:
             return power_of_two(per_row / 2, 2, 32)
         if kind == WORDS:
@@ -92,9 +92,9 @@ class TilesCost(TiledCost):
             return power_of_two(per_row * words / 3, 4 if tile == 4 else min(words, 32), 32)
         return power_of_two(min(tile, 32) * per_row * tile / 128, min(tile, 32), 32)
 
-    def dot_lanes(self, form: Any) -> int:
+    def dot_lanes(self, layout: Any) -> int:
         """Half a lane per tile (delaunay_n20: 0.21 ms with 4 lanes, 0.30 with 8)."""
-        return power_of_two(form.work / max(1, form.units) / 2, 4, 32)
+        return power_of_two(layout.work / max(1, layout.units) / 2, 4, 32)
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
         share = 1 if push else self.share(kind)

@@ -89,11 +89,11 @@ class TilesFormat(TiledFormat, TilesCost):
         return [("LANES", lanes), ("TILE", self.tile)]
 
     def dot(self, left: Any, right: Any, mask: Any, ranked: tuple[bool, bool]) -> Dot:
-        ranks = tuple(form.places(some) for form, some in zip((left, right), ranked, strict=True))
+        ranks = tuple(layout.places(some) for layout, some in zip((left, right), ranked, strict=True))
         indices = (left.ptr, left.col, right.ptr, mask.ptr, mask.col, *ranks, mask.ranks())
         types = tuple((name, lookup_dtype(x.dtype)) for name, x in zip(DOT_INDICES, indices, strict=True))
         at = mask.ptr, mask.tile_rows, mask.col, mask.bits, mask.ranks()
-        given = ((form.ptr, form.col, form.bits, r) for form, r in zip((left, right), ranks, strict=True))
+        given = ((layout.ptr, layout.col, layout.bits, r) for layout, r in zip((left, right), ranks, strict=True))
         return Dot(mask.tiles, types, at, *given)
 
 

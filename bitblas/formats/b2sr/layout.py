@@ -60,18 +60,18 @@ class Tiled:
 # ---- Validate the arrays of bit tiles that come from outside.
 
 
-def check_tiles(form: Any, counts: Any) -> None:
+def check_tiles(layout: Any, counts: Any) -> None:
     """ValueError unless tile columns ascend and are inside the matrix, and bits are too. counts: number of entries per
     tile."""
-    tiles, tile_cols, xp = form.tiles, -(-form.ncols // form.tile), form.device.xp
-    validation.check_rows(xp, form.ptr, form.col, tiles, tile_cols)
-    if int(counts[:tiles].sum()) != form.nvals or (tiles and not int(counts[:tiles].min())):
-        raise ValueError(f"bits: expected {form.nvals} in {tiles} tiles, at least one in each")
-    words = form.bits.reshape(max(1, tiles), -1)[:tiles]
-    below = words[int(form.ptr[-2:][0]) :]  # the tiles of the last tile row
-    right = words[form.col[:tiles] == tile_cols - 1]
-    for some, limit, by_row in ((below, form.nrows, True), (right, form.ncols, False)):
-        if bool((some & xp.asarray(_beyond(form.tile, limit, by_row, some.dtype))).any()):
+    tiles, tile_cols, xp = layout.tiles, -(-layout.ncols // layout.tile), layout.device.xp
+    validation.check_rows(xp, layout.ptr, layout.col, tiles, tile_cols)
+    if int(counts[:tiles].sum()) != layout.nvals or (tiles and not int(counts[:tiles].min())):
+        raise ValueError(f"bits: expected {layout.nvals} in {tiles} tiles, at least one in each")
+    words = layout.bits.reshape(max(1, tiles), -1)[:tiles]
+    below = words[int(layout.ptr[-2:][0]) :]  # the tiles of the last tile row
+    right = words[layout.col[:tiles] == tile_cols - 1]
+    for some, limit, by_row in ((below, layout.nrows, True), (right, layout.ncols, False)):
+        if bool((some & xp.asarray(_beyond(layout.tile, limit, by_row, some.dtype))).any()):
             raise ValueError("bits: expected none beyond the last row and column")
 
 
@@ -452,10 +452,10 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
     places = xp.empty(max(1, csr.nvals) if order else 1, kinds)
     merge.fill(order, out, col, bits, ranks, places)
     ptr = merge.tile_rows_of(out[0]).astype(pointer_type(tiles))
-    form = B2sr(csr.device, csr.nrows, csr.ncols, tile, ptr, col, bits, tiles, csr.nvals)
+    layout = B2sr(csr.device, csr.nrows, csr.ncols, tile, ptr, col, bits, tiles, csr.nvals)
     if order:
-        form.value_ptr = ranks
-    return form, places[: csr.nvals] if order else None
+        layout.value_ptr = ranks
+    return layout, places[: csr.nvals] if order else None
 
 
 def _variant(

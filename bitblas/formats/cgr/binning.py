@@ -55,22 +55,24 @@ def binned_constants(shared: int) -> Constants:
     return [("UNROLL", UNROLL), ("LANES", 32), *blocks, ("SHARED_BYTES", shared)]
 
 
-def degree_bins(form: Any, part: Part | None = None) -> DegreeBins:
+def degree_bins(layout: Any, part: Part | None = None) -> DegreeBins:
     """The schedule of a layout, or of some of its rows. Kept: 12 bytes per nonempty row, and 16 more if several lanes
     share it. Peak memory: 60 bytes per row more."""
     key = ("grades", None if part is None else part.name)
-    if key not in form.cache:
-        form.cache[key] = _grades(form, part)
-    found: DegreeBins = form.cache[key]
+    if key not in layout.cache:
+        layout.cache[key] = _grades(layout, part)
+    found: DegreeBins = layout.cache[key]
     return found
 
 
-def _grades(form: Any, part: Part | None) -> DegreeBins:
-    device, xp = form.device, form.device.xp
-    ptr = form.pointers()
+def _grades(layout: Any, part: Part | None) -> DegreeBins:
+    device, xp = layout.device, layout.device.xp
+    ptr = layout.pointers()
     length = inside(ptr[1:] - ptr[:-1], part)
-    begin, later, runs, others = (xp.zeros(form.nrows, np.int64) for _ in range(4))
-    device.kernel(pieces_variant())(form.nrows, form.segment, form.heads, form.words, begin, later, runs, others)
+    begin, later, runs, others = (xp.zeros(layout.nrows, np.int64) for _ in range(4))
+    device.kernel(pieces_variant())(
+        layout.nrows, layout.segment, layout.heads, layout.words, begin, later, runs, others
+    )
     parts = xp.where((runs <= 1) & (others <= 1), 1, runs + others)
     parts[length == 0] = 0
     hubs = cut(xp, parts, MOST, MOST, lambda rows, hub, number, count: (number * MOST, parts[rows][hub]))
@@ -105,23 +107,23 @@ class Entries(NamedTuple):
     first: Any
 
 
-def entries_of(form: Any) -> Entries:
+def entries_of(layout: Any) -> Entries:
     """Kept: 4 bytes per nonempty row (8 for layouts of 2^31 entries and more), and 4 per segment of rows that lanes
     share."""
-    if "graded entries" not in form.cache:
-        form.cache["graded entries"] = _entries(form)
-    found: Entries = form.cache["graded entries"]
+    if "graded entries" not in layout.cache:
+        layout.cache["graded entries"] = _entries(layout)
+    found: Entries = layout.cache["graded entries"]
     return found
 
 
-def _entries(form: Any) -> Entries:
-    found, device = degree_bins(form), form.device
+def _entries(layout: Any) -> Entries:
+    found, device = degree_bins(layout), layout.device
     xp, piece = device.xp, device.to_host(found.piece).astype(np.int64)
     shared = int(piece[GRADES - 1])
     marks = np.cumsum([0, *(np.diff(piece)[:-1] * (MOST >> np.arange(GRADES - 1)))])
     mark, before = xp.asarray(marks.astype(np.uint32)), xp.zeros(int(marks[-1]) + MOST, np.uint32)
-    total, first = xp.zeros(max(1, shared), np.int64), form.ranks()[found.row]
-    given = form.segment, form.words, found.begin, found.shape, found.piece, mark, before, total
+    total, first = xp.zeros(max(1, shared), np.int64), layout.ranks()[found.row]
+    given = layout.segment, layout.words, found.begin, found.shape, found.piece, mark, before, total
     if shared:
         device.kernel(counts_variant())(shared, *given)
     if found.hubs is not None:

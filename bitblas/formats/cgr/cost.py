@@ -33,21 +33,21 @@ class CgrCost(CodedCost):
         """There is no such kernel; rows are built for the operation."""
         return CSR
 
-    def lanes(self, form: Any, nrows: int, kind: int, *, push: bool) -> int:
+    def lanes(self, layout: Any, nrows: int, kind: int, *, push: bool) -> int:
         """One lane reads a row of up to one segment of each kind."""
         return 1
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
         return LONGEST * (EARLY if kind == WORDS and not push else 1) * lanes
 
-    def grades(self, form: Any, part: Any = None) -> Any:
-        return binning.degree_bins(form, part)
+    def grades(self, layout: Any, part: Any = None) -> Any:
+        return binning.degree_bins(layout, part)
 
-    def binned_contents(self, form: Any, ranked: bool) -> tuple[Any, ...]:
-        words, segment, places = form.unit_contents(False)
+    def binned_contents(self, layout: Any, ranked: bool) -> tuple[Any, ...]:
+        words, segment, places = layout.unit_contents(False)
         if not ranked:
             return words, segment, words, words, places
-        entries = binning.entries_of(form)
+        entries = binning.entries_of(layout)
         return words, segment, entries.mark, entries.before, entries.first
 
     def segment(self) -> int:

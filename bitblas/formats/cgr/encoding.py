@@ -107,19 +107,19 @@ def encoded(rows: Csr, segment: int) -> tuple[Any, Any]:
     return heads, words
 
 
-def decode(form: Any, fill: int, counts: Any, col: Any, place: Any, some: RowSelection) -> None:
+def decode(layout: Any, fill: int, counts: Any, col: Any, place: Any, some: RowSelection) -> None:
     """One launch of decode.cu over rows of a layout."""
     given = some.rows if place is None else place
-    run = form.device.kernel(decode_variant(fill, int(place is not None)))
-    what = form.ncols, form.segment, form.heads, form.words, counts, col, given
+    run = layout.device.kernel(decode_variant(fill, int(place is not None)))
+    what = layout.ncols, layout.segment, layout.heads, layout.words, counts, col, given
     run(some.size, some.rows, some.stride, *what, bounds=some.bounds)
 
 
-def check_codes(form: Any) -> None:
+def check_codes(layout: Any) -> None:
     """ValueError unless all rows can be decoded within their words and columns."""
-    xp = form.device.xp
-    wrong = xp.zeros(max(1, form.nrows), np.int64)
-    decode(form, 2, wrong, xp.zeros(1, np.int32), None, all_rows(form))
+    xp = layout.device.xp
+    wrong = xp.zeros(max(1, layout.nrows), np.int64)
+    decode(layout, 2, wrong, xp.zeros(1, np.int32), None, all_rows(layout))
     if bool(wrong.any()):
         row = int(xp.flatnonzero(wrong)[0])
-        raise ValueError(f"words: expected row {row} to decode within its bits, to columns below {form.ncols}")
+        raise ValueError(f"words: expected row {row} to decode within its bits, to columns below {layout.ncols}")

@@ -60,13 +60,13 @@ class Cgr(CgrArguments, Coded):
         """The same with segments of that many bits."""
         heads, words = encoding.encoded(rows, segment)
         ranks = rows.ptr if order else None
-        form = cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks, segment)
+        layout = cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks, segment)
         if not order:
-            return form, None
-        place = form.decoded(True)[2]
+            return layout, None
+        place = layout.decoded(True)[2]
         moved = rows.device.xp.empty_like(place)
         moved[place] = rows.device.xp.arange(rows.nvals)
-        return form, moved
+        return layout, moved
 
     def decode(self, fill: int, counts: Any, col: Any, place: Any, some: RowSelection) -> None:
         encoding.decode(self, fill, counts, col, place, some)
@@ -83,9 +83,9 @@ class Cgr(CgrArguments, Coded):
         segment = validation.expect_numbers(numbers, "nrows", "ncols", "nvals", "segment")[3]
         if segment != encoding.ENDLESS and not encoding.SEGMENT <= segment < 1 << 31:
             raise ValueError(f"segment: expected {encoding.SEGMENT} bits or more, got {segment}")
-        form: Cgr = super().restored(device, {name: x for name, x in numbers.items() if name != "segment"}, arrays)
-        form.segment = segment
-        return form
+        layout: Cgr = super().restored(device, {name: x for name, x in numbers.items() if name != "segment"}, arrays)
+        layout.segment = segment
+        return layout
 
     def again(self, rows: Csr) -> Cgr:
         return self.of_segments(rows, self.segment, False)[0]

@@ -51,24 +51,24 @@ def rows_of_run(grade: int) -> int:
     return 1 << min(5, max(0, LOG_RUN - LOG_LONGEST + grade))
 
 
-def degree_bins(form: Any) -> DegreeBins:
+def degree_bins(layout: Any) -> DegreeBins:
     """The schedule of a layout by rows with less than 2^32 rows. Kept: 10 bytes per nonempty row, 14 with 64-bit
     pointers. Peak memory: 20 bytes per row more."""
-    if "grades" not in form.cache:
-        form.cache["grades"] = _grades(form)
-    found: DegreeBins = form.cache["grades"]
+    if "grades" not in layout.cache:
+        layout.cache["grades"] = _grades(layout)
+    found: DegreeBins = layout.cache["grades"]
     return found
 
 
-def _grades(form: Any) -> DegreeBins:
-    xp, ptr, longest = form.device.xp, form.ptr, 1 << LOG_LONGEST
-    length, hubs = ptr[1:] - ptr[:-1], hubs_of(form, longest)
+def _grades(layout: Any) -> DegreeBins:
+    xp, ptr, longest = layout.device.xp, layout.ptr, 1 << LOG_LONGEST
+    length, hubs = ptr[1:] - ptr[:-1], hubs_of(layout, longest)
     tops = xp.asarray([1 << log for log in range(LOG_LEAST, LOG_LONGEST)], dtype=length.dtype)
     grade = GRADES - 1 - xp.searchsorted(tops, length)  # up to 4, up to 8, .. entries
     grade = xp.where((length > 0) & (length <= longest), grade, UNLISTED).astype(np.uint8)
-    counts = form.device.to_host(xp.bincount(grade, minlength=UNLISTED + 1))[:GRADES].astype(np.int64)
+    counts = layout.device.to_host(xp.bincount(grade, minlength=UNLISTED + 1))[:GRADES].astype(np.int64)
     row = xp.argsort(grade, kind="stable")[: int(counts.sum())]
-    begin, lengths, reached = ptr[row], length[row].astype(np.uint16), xp.zeros(-(-form.nrows // 64), np.uint64)
+    begin, lengths, reached = ptr[row], length[row].astype(np.uint16), xp.zeros(-(-layout.nrows // 64), np.uint64)
     bits = xp.packbits(length > 0, bitorder="little")
     reached.view(np.uint8)[: len(bits)] = bits
     row, segments = row.astype(np.uint32), 0

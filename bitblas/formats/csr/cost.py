@@ -86,17 +86,17 @@ class RowsCost(Format):
         operation."""
         return other.key if other.packed and not other.refusal(nrows, ncols) else self.key
 
-    def lanes(self, form: Any, nrows: int, kind: int, *, push: bool) -> int:
+    def lanes(self, layout: Any, nrows: int, kind: int, *, push: bool) -> int:
         """As many as have two or three loads in flight each. Measured on an H200, of 1, 2, 4, .. lanes: Boolean CSR,
         which stops a row at its first hit, was fastest with 1 (RMAT 20: 22, 32, 56 us with 1, 2, 4); sums with 1 on a
         Delaunay mesh (6 entries per row), 2 on a stencil (25) and 4 on RMAT (30)."""
         if kind == WORDS and not push:
             return 1
-        return power_of_two(form.nvals / max(1, nrows) / (2 if push else 7), 1, 32)
+        return power_of_two(layout.nvals / max(1, nrows) / (2 if push else 7), 1, 32)
 
-    def dot_lanes(self, form: Any) -> int:
+    def dot_lanes(self, layout: Any) -> int:
         """One per entry of a row (rmat20: 10.8 ms with 4 lanes, 9.6 and 10.8 in two runs with 8, 10.0 with 32)."""
-        return power_of_two(form.nvals / max(1, form.nrows), 4, 32)
+        return power_of_two(layout.nvals / max(1, layout.nrows), 4, 32)
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
         if staged:
@@ -110,23 +110,23 @@ class RowsCost(Format):
     def segment(self) -> int:
         return 8 * UNROLL * 32
 
-    def pull_threshold(self, form: Any) -> int:
-        return min(int(form.work) // ALPHA, CONTENDED * int(form.units))
+    def pull_threshold(self, layout: Any) -> int:
+        return min(int(layout.work) // ALPHA, CONTENDED * int(layout.units))
 
-    def is_uneven(self, form: Any) -> bool:
-        return longest_unit(form) * form.units > UNEVEN * form.nvals
+    def is_uneven(self, layout: Any) -> bool:
+        return longest_unit(layout) * layout.units > UNEVEN * layout.nvals
 
-    def is_binned(self, form: Any) -> bool:
-        return form.nvals >= GRADED_FROM and form.nrows < 1 << 32 and self.is_uneven(form)
+    def is_binned(self, layout: Any) -> bool:
+        return layout.nvals >= GRADED_FROM and layout.nrows < 1 << 32 and self.is_uneven(layout)
 
-    def grades(self, form: Any, part: Any = None) -> Any:
-        return degree_bins(form)
+    def grades(self, layout: Any, part: Any = None) -> Any:
+        return degree_bins(layout)
 
-    def hot(self, form: Any, columns: int) -> int:
+    def hot(self, layout: Any, columns: int) -> int:
         """Sampled once per layout: with columns ordered by degree, the first ones have most entries."""
-        if ("hot", columns) not in form.cache:
-            at = np.linspace(0, form.nvals - 1, min(form.nvals, SAMPLES)).astype(np.int64)
-            inside = form.columns_at(form.device.asarray(at)) < columns
+        if ("hot", columns) not in layout.cache:
+            at = np.linspace(0, layout.nvals - 1, min(layout.nvals, SAMPLES)).astype(np.int64)
+            inside = layout.columns_at(layout.device.asarray(at)) < columns
             pays = float(inside.mean()) >= HOT_SHARE
-            form.cache["hot", columns] = min(columns, form.ncols) if pays else 0
-        return int(form.cache["hot", columns])
+            layout.cache["hot", columns] = min(columns, layout.ncols) if pays else 0
+        return int(layout.cache["hot", columns])

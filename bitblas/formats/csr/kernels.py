@@ -43,19 +43,19 @@ def bits_of(xp: Any, flags: Any) -> Any:
     return xp.packbits(padded, bitorder="little").view(np.uint64)
 
 
-def hub_columns(form: Any, types: Types) -> Any:
+def hub_columns(layout: Any, types: Types) -> Any:
     """Hub columns of a square matrix: for each row the column that has most entries itself; and the bits of the
     nonempty rows. None if all rows have similar lengths."""
-    if "likely" not in form.cache:
+    if "likely" not in layout.cache:
         found = None
-        if form.nrows == form.ncols and longest_unit(form) * form.nrows > UNEVEN * form.nvals:
-            found = form.device.xp.empty(form.nrows, dict(types)["COL"].np_type)
-            lanes = power_of_two(form.nvals / form.nrows, 4, 32)
-            kernel = form.device.kernel(hub_columns_variant(types, form.format.packed, lanes))
-            kernel(form.nrows, form.ptr, form.col, form.width, found)
-            found = found, bits_of(form.device.xp, form.ptr[1:] > form.ptr[:-1])
-        form.cache["likely"] = found
-    return form.cache["likely"]
+        if layout.nrows == layout.ncols and longest_unit(layout) * layout.nrows > UNEVEN * layout.nvals:
+            found = layout.device.xp.empty(layout.nrows, dict(types)["COL"].np_type)
+            lanes = power_of_two(layout.nvals / layout.nrows, 4, 32)
+            kernel = layout.device.kernel(hub_columns_variant(types, layout.format.packed, lanes))
+            kernel(layout.nrows, layout.ptr, layout.col, layout.width, found)
+            found = found, bits_of(layout.device.xp, layout.ptr[1:] > layout.ptr[:-1])
+        layout.cache["likely"] = found
+    return layout.cache["likely"]
 
 
 # ---- Utility kernels of rows (all but products), plain and packed, as registry/ compiles them ahead of time.
@@ -168,8 +168,8 @@ class RowsFormat(RowsCost):
         return [("PACKED", int(self.packed)), ("WIDTH", width)]
 
     def dot_mask(self, structure: Any) -> Layout:
-        form: Layout = structure.rows()
-        return form
+        layout: Layout = structure.rows()
+        return layout
 
     def dot(self, left: Any, right: Any, mask: Any, ranked: tuple[bool, bool]) -> Dot:
         kinds = left.ptr.dtype, index_type(left.ncols), right.ptr.dtype, mask.ptr.dtype, index_type(mask.ncols)

@@ -148,15 +148,15 @@ def empty(device: Device, nrows: int, ncols: int) -> Hyper:
     return Hyper(device, nrows, ncols, none, none, inner)
 
 
-def narrowed(form: Hyper, rows: Any, cols: Any) -> tuple[csr.Csr, Any]:
+def narrowed(layout: Hyper, rows: Any, cols: Any) -> tuple[csr.Csr, Any]:
     """The entries in these rows and columns (ascending lists, which may lack some of the layout's and have others),
     renumbered by their positions in the lists; and bools that select their values (None: all). The inverse of
     `widened`."""
-    xp, device, inner = form.device.xp, form.device, form.inner
-    if rows is form.rows and cols is form.cols:
+    xp, device, inner = layout.device.xp, layout.device, layout.inner
+    if rows is layout.rows and cols is layout.cols:
         return inner, None
-    row, has_row = placed(xp, rows, form.rows)
-    col, has_col = placed(xp, cols, form.cols)
+    row, has_row = placed(xp, rows, layout.rows)
+    col, has_col = placed(xp, cols, layout.cols)
     keep = None
     if not bool(has_row.all() & has_col.all()):
         i, j = inner.coo()

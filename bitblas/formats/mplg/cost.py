@@ -41,5 +41,5 @@ class PackedCost(RowsCost):
     def dot_key_with(self, other: Format, nrows: int, ncols: int) -> str:
         return self.key
 
-    def fixed_width(self, form: Any) -> int:
-        return int(form.width) if form.nvals >= FIXED_FROM else 0
+    def fixed_width(self, layout: Any) -> int:
+        return int(layout.width) if layout.nvals >= FIXED_FROM else 0

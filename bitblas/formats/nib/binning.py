@@ -59,23 +59,23 @@ def binned_constants(shared: int) -> Constants:
     return [("LOG_CHUNK", LOG_CHUNK), ("UNROLL", UNROLL), ("LANES", 32), *blocks, ("SHARED_BYTES", shared)]
 
 
-def degree_bins(form: Any, part: Part | None = None) -> DegreeBins:
+def degree_bins(layout: Any, part: Part | None = None) -> DegreeBins:
     """The schedule of a layout of less than 2^32 nibbles, or of some of its rows. Kept: 14 bytes per nonempty row, and
     8 more per CHUNK entries of long ones. Peak memory: 24 bytes per row more."""
     key = ("grades", None if part is None else part.name)
-    if key not in form.cache:
-        form.cache[key] = _grades(form, part)
-    found: DegreeBins = form.cache[key]
+    if key not in layout.cache:
+        layout.cache[key] = _grades(layout, part)
+    found: DegreeBins = layout.cache[key]
     return found
 
 
-def _grades(form: Any, part: Part | None) -> DegreeBins:
-    device, longest = form.device, 32 << LOG_CHUNK
-    xp, ptr = device.xp, form.pointers()
+def _grades(layout: Any, part: Part | None) -> DegreeBins:
+    device, longest = layout.device, 32 << LOG_CHUNK
+    xp, ptr = device.xp, layout.pointers()
     length = inside(ptr[1:] - ptr[:-1], part)
     hubs = cut(xp, length, longest, longest, lambda rows, hub, number, count: (number * longest, length[rows][hub]))
     row = xp.flatnonzero((length > 0) & (length <= longest))
-    size, place, segments = length[row], xp.full(form.nrows, NOT_HERE, np.uint32), 0
+    size, place, segments = length[row], xp.full(layout.nrows, NOT_HERE, np.uint32), 0
     if hubs is not None:
         segments = hubs.segments
         size = xp.concatenate([xp.minimum(hubs.end - hubs.begin, longest), size])
@@ -96,8 +96,8 @@ def _grades(form: Any, part: Part | None) -> DegreeBins:
     marks = np.cumsum([0, *(counts << np.arange(GRADES)[::-1])])
     begin, column = (xp.zeros(int(marks[-1]) + 1, np.uint32) for _ in range(2))
     run, first, mark = (xp.asarray(x.astype(np.uint32)) for x in (runs, piece, marks))
-    given = form.heads, form.words, ptr, place, sorted_at, first, mark, begin, column
-    device.kernel(chunks_variant())(form.nrows, *given)
+    given = layout.heads, layout.words, ptr, place, sorted_at, first, mark, begin, column
+    device.kernel(chunks_variant())(layout.nrows, *given)
     size = size[order].astype(np.uint16)
     row, reached, hubs = placed(xp, length, row[order], hubs, part)
     ones = bits_of(xp, segments)
@@ -110,7 +110,7 @@ def _grades(form: Any, part: Part | None) -> DegreeBins:
         begin,
         column,
         size,
-        len(form.words) // 2 - 1,
+        len(layout.words) // 2 - 1,
         row,
         reached,
         hubs,
@@ -118,25 +118,25 @@ def _grades(form: Any, part: Part | None) -> DegreeBins:
     )
 
 
-def entries_of(form: Any) -> Any:
+def entries_of(layout: Any) -> Any:
     """The number of the first entry of each piece, to find values that differ. Kept: 4 bytes per nonempty row, 8 for
     layouts of 2^31 entries and more."""
-    if "graded entries" not in form.cache:
-        found, xp = degree_bins(form), form.device.xp
-        first = form.ranks()[found.row]
+    if "graded entries" not in layout.cache:
+        found, xp = degree_bins(layout), layout.device.xp
+        first = layout.ranks()[found.row]
         if found.hubs is not None:
             segment, begin = xp.arange(found.segments), found.hubs.first
             number = segment - begin[xp.searchsorted(begin, segment, side="right") - 1]
             first[: found.segments] += (number << (5 + LOG_CHUNK)).astype(first.dtype)
-        form.cache["graded entries"] = first
-    return form.cache["graded entries"]
+        layout.cache["graded entries"] = first
+    return layout.cache["graded entries"]
 
 
-def near_share(form: Any, columns: int) -> float:
+def near_share(layout: Any, columns: int) -> float:
     """The estimated share of entries in the first columns, from the marks of shared rows, which are evenly spaced; 0 if
     these rows have few of all entries."""
-    found = degree_bins(form)
-    shared = form.device.to_host(found.mark)[GRADES - 1]
-    if shared << LOG_CHUNK < form.nvals // 2:
+    found = degree_bins(layout)
+    shared = layout.device.to_host(found.mark)[GRADES - 1]
+    if shared << LOG_CHUNK < layout.nvals // 2:
         return 0.0
     return float((found.column[: int(shared)] < columns).mean())

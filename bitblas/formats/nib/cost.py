@@ -34,15 +34,15 @@ class NibCost(CodedCost):
         """Plain rows of the other operand are not encoded for one operation; these are decoded instead."""
         return self.key if other.key == self.key else CSR
 
-    def dot_lanes(self, form: Any) -> int:
+    def dot_lanes(self, layout: Any) -> int:
         """One lane per word of a row."""
-        return power_of_two(form.work / max(1, form.nrows), 4, 32)
+        return power_of_two(layout.work / max(1, layout.nrows), 4, 32)
 
-    def lanes(self, form: Any, nrows: int, kind: int, *, push: bool) -> int:
+    def lanes(self, layout: Any, nrows: int, kind: int, *, push: bool) -> int:
         """So many that each has some words of a row; one if a row stops at its first hit."""
         if kind == WORDS and not push:
             return 1
-        return power_of_two(len(form.words) / max(1, nrows) / (1 if push else 2), 1, 32)
+        return power_of_two(len(layout.words) / max(1, nrows) / (1 if push else 2), 1, 32)
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
         return limits.MAX_ITERATIONS * (EARLY if kind == WORDS and not push else 1) * lanes
@@ -50,18 +50,18 @@ class NibCost(CodedCost):
     def segment(self) -> int:
         return 8 * 32
 
-    def is_binned(self, form: Any) -> bool:
-        return super().is_binned(form) and len(form.words) * encoding.IN_WORD < binning.MOST_NIBBLES
+    def is_binned(self, layout: Any) -> bool:
+        return super().is_binned(layout) and len(layout.words) * encoding.IN_WORD < binning.MOST_NIBBLES
 
-    def grades(self, form: Any, part: Any = None) -> Any:
-        return binning.degree_bins(form, part)
+    def grades(self, layout: Any, part: Any = None) -> Any:
+        return binning.degree_bins(layout, part)
 
-    def binned_contents(self, form: Any, ranked: bool) -> tuple[Any, ...]:
-        return (form.words, binning.entries_of(form)) if ranked else super().binned_contents(form, False)
+    def binned_contents(self, layout: Any, ranked: bool) -> tuple[Any, ...]:
+        return (layout.words, binning.entries_of(layout)) if ranked else super().binned_contents(layout, False)
 
-    def hot(self, form: Any, columns: int) -> int:
+    def hot(self, layout: Any, columns: int) -> int:
         """The first columns, if most entries of long rows are in them, as in an order by degree."""
-        if ("hot", columns) not in form.cache:
-            pays = binning.near_share(form, columns) >= rows.HOT_SHARE
-            form.cache["hot", columns] = min(columns, form.ncols) if pays else 0
-        return int(form.cache["hot", columns])
+        if ("hot", columns) not in layout.cache:
+            pays = binning.near_share(layout, columns) >= rows.HOT_SHARE
+            layout.cache["hot", columns] = min(columns, layout.ncols) if pays else 0
+        return int(layout.cache["hot", columns])

@@ -82,10 +82,10 @@ def fill(rows: Csr, heads: Any, ends: Any, words: Any, first: int = 0) -> None:
     _encode(rows, 1, first, xp.zeros(1, np.int64), heads, ends if len(ends) else xp.zeros(1, np.int64), words)
 
 
-def decode(form: Any, fill: int, counts: Any, col: Any, some: RowSelection) -> None:
+def decode(layout: Any, fill: int, counts: Any, col: Any, some: RowSelection) -> None:
     """One launch of decode.cu over rows of a layout."""
-    run = form.device.kernel(decode_variant(fill, lanes_for(len(form.words), form.nrows)))
-    run(some.size, some.rows, some.stride, form.heads, form.words, counts, col, bounds=some.bounds)
+    run = layout.device.kernel(decode_variant(fill, lanes_for(len(layout.words), layout.nrows)))
+    run(some.size, some.rows, some.stride, layout.heads, layout.words, counts, col, bounds=some.bounds)
 
 
 def mirrored(device: Device, nrows: int, heads: Any, words: Any) -> bool:

@@ -48,13 +48,13 @@ class NibFormat(NibCost):
         return [("LANES", 256), ("GROUP", lanes), ("COL_64", 0), *DOT_TABLE]
 
     def dot_mask(self, structure: Any) -> Layout:
-        form: Layout = structure.form(self.key)
-        return form
+        layout: Layout = structure.layout(self.key)
+        return layout
 
     def dot(self, left: Any, right: Any, mask: Any, ranked: tuple[bool, bool]) -> Dot:
         places = mask.ranks(), left.places(ranked[0]), right.places(ranked[1])
         types = tuple((name, lookup_dtype(x.dtype)) for name, x in zip(DOT_INDICES[1:], places, strict=True))
-        at, a, b = ((form.heads, form.words, of) for form, of in zip((mask, left, right), places, strict=True))
+        at, a, b = ((layout.heads, layout.words, of) for layout, of in zip((mask, left, right), places, strict=True))
         return Dot(mask.nrows, (("COL", INT32), *types), at, a, b)
 
 

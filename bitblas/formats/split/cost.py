@@ -238,14 +238,14 @@ class SplitCost(TiledCost):
         """There is no such kernel; rows are built for the operation."""
         return CSR
 
-    def lanes(self, form: Any, nrows: int, kind: int, *, push: bool) -> int:
+    def lanes(self, layout: Any, nrows: int, kind: int, *, push: bool) -> int:
         """A third of the loads, as for tiles (not measured)."""
         units = max(1, self.units(nrows))
         if push:
-            return power_of_two((form.tiles + form.in_rest) / units / 2, 2, 32)
+            return power_of_two((layout.tiles + layout.in_rest) / units / 2, 2, 32)
         share = self.share(kind)
         fewest = 4 if self.tile == 4 and kind == WORDS else share
-        return power_of_two((form.tiles * share + form.in_rest) / units / 3, fewest, 32)
+        return power_of_two((layout.tiles * share + layout.in_rest) / units / 3, fewest, 32)
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
         """In single entries; a tile counts as many as it costs."""

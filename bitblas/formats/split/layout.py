@@ -46,24 +46,24 @@ from .kernels import BY_TILE, FORMATS, SplitArguments
 # ---- Validate the arrays of a Split that come from outside.
 
 
-def check_split(form: Any) -> None:
+def check_split(layout: Any) -> None:
     """ValueError unless the tiles are valid, and the numbers of each range of single entries ascend in each tile row,
     are inside the matrix and their range, and repeat no entry."""
-    form.tile_part().check()
-    xp = form.device.xp
-    for part in form.ranges():
+    layout.tile_part().check()
+    xp = layout.device.xp
+    for part in layout.ranges():
         validation.check_pointers(part.ends, part.size)
-    rows, cols = form.coo()
-    if form.nvals and (int(rows.max()) >= form.nrows or int(cols.max()) >= form.ncols):
-        raise ValueError(f"rest: expected entries of a matrix of {form.nrows} x {form.ncols}")
-    for part in form.ranges():
-        codes = form.codes(part)
+    rows, cols = layout.coo()
+    if layout.nvals and (int(rows.max()) >= layout.nrows or int(cols.max()) >= layout.ncols):
+        raise ValueError(f"rest: expected entries of a matrix of {layout.nrows} x {layout.ncols}")
+    for part in layout.ranges():
+        codes = layout.codes(part)
         after = xp.ones(part.size + 1, bool)
         xp.greater(codes[1:], codes[:-1], out=after[1:-1])
         after[part.ends] = True  # the first number of a tile row has no predecessor
         if part.size and (not bool(after.all()) or int(codes.min()) < part.least):
             raise ValueError(f"rest: expected numbers from {part.least} on that ascend in each tile row")
-    form.to_csr(False)[0].check()  # no entry is in both parts
+    layout.to_csr(False)[0].check()  # no entry is in both parts
 
 
 # ---- List the entries of a Split row by row.
@@ -346,8 +346,8 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[Split, Any]:
     pack_into(device, codes[:in_near], near_width, rest[:near])
     pack_into(device, codes[in_near:in_rest], width, rest[near:])
     shape = (device, csr.nrows, csr.ncols, tile)
-    form = Split(*shape, starts, columns, bits, rest, tiles, in_tiles, in_near, near_width, csr.nvals)
+    layout = Split(*shape, starts, columns, bits, rest, tiles, in_tiles, in_near, near_width, csr.nvals)
     if not order:
-        return form, None
-    form.value_ptr = ranks
-    return form, places[: csr.nvals]
+        return layout, None
+    layout.value_ptr = ranks
+    return layout, places[: csr.nvals]

@@ -304,8 +304,8 @@ class Virtual(csr.Unlisted):
         inner: Any = min(INNER, key=lambda kind: bytes_in(kind, graph.rows))
         places = Places.of(device, graph.row_nodes, graph.rows.nrows)
         others = places if rows.nrows == rows.ncols else Places.of(device, graph.col_nodes, graph.rows.ncols)
-        form = inner.from_csr(graph.rows, None, False)[0]
-        return cls(device, rows.nrows, rows.ncols, form, places, others, rows.nvals)
+        layout = inner.from_csr(graph.rows, None, False)[0]
+        return cls(device, rows.nrows, rows.ncols, layout, places, others, rows.nvals)
 
     def plain(self) -> csr.Csr:
         """The same entries by rows, built unless a caller still holds them (weak reference). Peak memory: 60 bytes per

@@ -124,7 +124,7 @@ class Products:
     def _along(self, product: Product) -> tuple[Any, bool]:
         """The format that an advance traverses, and whether it is of the transpose."""
         structure = product.matrix.structure
-        return structure.form(structure.primary.key, transposed=not product.transpose), not product.transpose
+        return structure.layout(structure.primary.key, transposed=not product.transpose), not product.transpose
 
     def _case(self, product: Product) -> ProductFacts:
         A, values = product.matrix, analysis.planned_operand(product, self.iso)
@@ -135,12 +135,12 @@ class Products:
         x = self.buffers[vec]
         ptr, rows, longest, most = dummy(self.device, "int64"), 1, 0, (NEVER, NEVER)
         if product is not None:
-            form, _ = self._along(product)
-            (ptr, _), rows = form.unit_starts(), form.rows_per_unit
+            layout, _ = self._along(product)
+            (ptr, _), rows = layout.unit_starts(), layout.rows_per_unit
             if can_pull(product):
                 case = self._case(product)
-                most = int(case.max_push_entries(vec.size)) + 1, int(form.work / case.push_cost()[1]) + 1
-                longest = longest_unit(form)
+                most = int(case.max_push_entries(vec.size)) + 1, int(layout.work / case.push_cost()[1]) + 1
+                longest = longest_unit(layout)
         variant = host_kernel("tally", (("PTR", lookup_dtype(ptr.dtype)),), (("ROWS", rows),))
         args = (x.at(x.bits), x.at(x.summaries), ptr, longest, *most, MANY_ENTRIES, told)
         return Operation(variant, np.array([0, len(x.summaries[0])], np.int64), args)
@@ -156,18 +156,18 @@ class Products:
     def _push(self, product: Product, u: SummarizedFrontier) -> Callable[[Allowed, SummarizedFrontier], Operation]:
         """A push along the entries of u, in its current buffer, as a function of mask and result."""
         A, kind, device = product.matrix, self._kind(product), self.device
-        (form, transposed), values = self._along(product), np.bool_(True)
+        (layout, transposed), values = self._along(product), np.bool_(True)
         a_type, semiring = BOOL, None
         given = Input(u.at(u.bits), *stored(device, BOOL, np.bool_(True)))
         if kind == VALUES:
             a_type, semiring = A.dtype, product.semiring
             read = A.iso or reads_matrix(semiring, product.flip)
-            values = A.raw_for(form.key, transposed) if read else A.dtype.np_type.type(0)
+            values = A.raw_for(layout.key, transposed) if read else A.dtype.np_type.type(0)
             given = Input(u.at(u.bits), *stored(device, u.vec.dtype, u.at(u.values) if u.values else u.iso))
-        ranked = form.format.ranked and not isinstance(values, np.generic)
+        ranked = layout.format.ranked and not isinstance(values, np.generic)
         variant = push_variant(
-            form.key,
-            form.types(ranked),
+            layout.key,
+            layout.types(ranked),
             semiring,
             kind,
             a_type,
@@ -177,10 +177,10 @@ class Products:
             lanes=1,
             packed=isinstance(values, PackedValues),
         )
-        variant = dataclasses.replace(variant, kernel=form.format.kernel("spread"))
-        starts, parts = form.unit_starts()
+        variant = dataclasses.replace(variant, kernel=layout.format.kernel("spread"))
+        starts, parts = layout.unit_starts()
         rows = Rows(starts, starts[parts:], dummy(device, "int64"), 0)
-        matrix = Matrix(rows, form.unit_contents(ranked), entry_values(device, a_type, values)).flat()
+        matrix = Matrix(rows, layout.unit_contents(ranked), entry_values(device, a_type, values)).flat()
         none = np.False_ if kind == WORDS else product.semiring.return_type.np_type.type(0)
         summary = u.at(u.summaries)
 

@@ -85,7 +85,7 @@ def launch_arguments(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
 class AdvanceMatrix:
     """The format that an advance traverses, with the types and values of its product."""
 
-    form: Any
+    layout: Any
     segments: int  # of its long rows
     kind: int
     semiring: Any
@@ -100,20 +100,20 @@ class AdvanceMatrix:
     def of(cls, build: Any, item: Step) -> AdvanceMatrix:
         """The matrix side of an advance of a program; the build notes a missing transpose."""
         product = item.product
-        A, (form, segments) = product.matrix, build.rows_of(product)
+        A, (layout, segments) = product.matrix, build.rows_of(product)
         kind, _ = analysis.product_kind(product, build.iso)
-        values: Raw = A.raw_for(form.key, not product.transpose) if kind == VALUES else np.bool_(True)
-        pulls = can_pull(form.key, product.semiring, kind)
+        values: Raw = A.raw_for(layout.key, not product.transpose) if kind == VALUES else np.bool_(True)
+        pulls = can_pull(layout.key, product.semiring, kind)
         if pulls and not is_available(A.structure, transposed=product.transpose, valued=kind == VALUES and not A.iso):
             pulls = False
             build.missing_transposes[id(A.structure)] = A.structure
         return cls(
-            form,
+            layout,
             segments,
             kind,
             None if kind == WORDS else product.semiring,
             values,
-            form.format.ranked and not isinstance(values, np.generic),
+            layout.format.ranked and not isinstance(values, np.generic),
             A.dtype if kind == VALUES else BOOL,
             product.u.dtype if kind == VALUES else BOOL,
             pulls,
@@ -122,19 +122,19 @@ class AdvanceMatrix:
 
     @property
     def lanes(self) -> int:
-        return advance_lanes(self.form.work, self.form.units, skewed=self.segments > 0)
+        return advance_lanes(self.layout.work, self.layout.units, skewed=self.segments > 0)
 
     @property
     def scans(self) -> bool:
         """Whether the advance can find the entries of its vector itself, without a worklist: if it needs neither the
         number of their edges nor their long rows, and if its vector and its result have the same size."""
-        return bool(self.form.format.scans) and not self.pulls and not self.segments and not self.in_share
+        return bool(self.layout.format.scans) and not self.pulls and not self.segments and not self.in_share
 
     def variant(self, item: Step, before: tuple[CudaText, str], *, scans: bool = False, weighs: bool = True) -> Variant:
         """The kernel of the advance, including the statements that run at entries."""
         return advance_variant(
-            self.form.key,
-            self.form.types(self.ranked),
+            self.layout.key,
+            self.layout.types(self.ranked),
             self.semiring,
             self.kind,
             self.a_type,
@@ -153,18 +153,18 @@ class AdvanceMatrix:
     def matrix(self, device: Any, longest: int) -> tuple[Any, ...]:
         """The arguments for the matrix: its arrays, with rows of more than `longest` items in segments, and its
         values."""
-        contents = launch_arguments(self.form.pushed(self.ranked, longest))
+        contents = launch_arguments(self.layout.pushed(self.ranked, longest))
         return *contents, *launch_arguments(entry_values(device, self.a_type, self.values))
 
     def back(self, device: Any, back: Any, product: Product) -> tuple[Any, ...]:
         """The matrix by rows of the result, for pulling; if it does not exist, the same arrays again, which are
         unused."""
-        form = self.form
-        arguments = launch_arguments((form if back is None else back).pulled(self.ranked, read=back is not None))
-        if not form.format.reads_values:
+        layout = self.layout
+        arguments = launch_arguments((layout if back is None else back).pulled(self.ranked, read=back is not None))
+        if not layout.format.reads_values:
             return arguments
         transposed = product.transpose if back is not None else not product.transpose
-        values: Raw = product.matrix.raw_for(form.key, transposed) if self.kind == VALUES else np.bool_(True)
+        values: Raw = product.matrix.raw_for(layout.key, transposed) if self.kind == VALUES else np.bool_(True)
         return *arguments, entry_values(device, self.a_type, values).array
 
 
@@ -186,10 +186,10 @@ def compaction(
         args: tuple[Any, ...] = bits, dummy(device, "int32"), none, to, none
         variant = compact_variant(1, 0, lookup_dtype(np.int32))
     else:
-        form, _ = build.rows_of(product)
-        longest = build.longest(form)
-        args = bits, form.ptr, frontier.at(frontier.lists), to, frontier.at(frontier.segments)
-        variant = compact_variant(form.rows_per_unit, 1, lookup_dtype(form.ptr.dtype), late=bool(late))
+        layout, _ = build.rows_of(product)
+        longest = build.longest(layout)
+        args = bits, layout.ptr, frontier.at(frontier.lists), to, frontier.at(frontier.segments)
+        variant = compact_variant(layout.rows_per_unit, 1, lookup_dtype(layout.ptr.dtype), late=bool(late))
     head = np.int64(vec.size), np.int64(vec.size), np.int64(longest), most
     launch: Callable[[], None] = build.launcher(variant, build.grid(vec.size), (*head, *args, *late))
     return launch
@@ -207,12 +207,12 @@ def most_work(build: Any, number: int) -> np.uint64:
     along = [AdvanceMatrix.of(build, x) for x in _steps(build, number, vec)]
     if build.advances_of.get(vec) or not all(a.pulls for a in along):
         return ALL
-    return max((threshold(a.form) for a in along), default=ALL)
+    return max((threshold(a.layout) for a in along), default=ALL)
 
 
-def threshold(form: Any) -> np.uint64:
+def threshold(layout: Any) -> np.uint64:
     """The work in a frontier beyond which an advance pulls."""
-    return np.uint64(form.format.pull_threshold(form))
+    return np.uint64(layout.format.pull_threshold(layout))
 
 
 def _steps(build: Any, number: int, vec: Vec) -> list[Step]:

@@ -150,21 +150,21 @@ class Build:
         for item in self.round.items:
             if isinstance(item, (Step, Activate)):
                 vec = item.target if isinstance(item, Step) else item.vec
-                form, segments = self.rows_of(item.product)
-                self.buffers[vec].list_units(form.units, segments)
+                layout, segments = self.rows_of(item.product)
+                self.buffers[vec].list_units(layout.units, segments)
                 if isinstance(item, Step):
-                    self.buffers[item.product.u].list_units(form.units, segments)
+                    self.buffers[item.product.u].list_units(layout.units, segments)
 
     def rows_of(self, product: Product) -> tuple[Any, int]:
         """The format that an advance pushes along, and the number of segments of its long rows. If it does not exist,
         it is built and kept with the matrix, even in addition to a compact format: it pays in every round."""
         structure = product.matrix.structure
-        form = structure.form(structure.primary.key, transposed=not product.transpose)
-        return form, form.segments(self.longest(form))
+        layout = structure.layout(structure.primary.key, transposed=not product.transpose)
+        return layout, layout.segments(self.longest(layout))
 
-    def longest(self, form: Any) -> int:
+    def longest(self, layout: Any) -> int:
         """Maximum items of a row in that format that is not cut into segments."""
-        return form.format.walked(SEGMENT_ENTRIES)
+        return layout.format.walked(SEGMENT_ENTRIES)
 
     # ---- launches ----
 
@@ -282,22 +282,22 @@ class Build:
         product, device = item.product, self.device
         u, t = self.buffers[product.u], self.buffers[item.target]
         along = AdvanceMatrix.of(self, item)
-        form, kind = along.form, along.kind
+        layout, kind = along.layout, along.kind
         before = entry_text(item.before, product.u, self.iso)
         weighs = any(s.product.u == item.target for s in self.steps)
         variant = along.variant(item, before, scans=activated in self.scanned, weighs=weighs)
         turned = lambda x: self.first[x] + k * self.advances_of[x] + stepped[x]
         first = turned(item.target)
         u_state = turned(product.u) + 1 if activated is None else activated
-        back = product.matrix.structure.form(form.key, transposed=product.transpose) if along.pulls else None
-        work = np.int64(form.units), np.int64(product.outer), np.int64(self.longest(form))
-        head = Head(*work, threshold(form), *self._head(k))
+        back = product.matrix.structure.layout(layout.key, transposed=product.transpose) if along.pulls else None
+        work = np.int64(layout.units), np.int64(product.outer), np.int64(self.longest(layout))
+        head = Head(*work, threshold(layout), *self._head(k))
         lists = u.at(u.lists), self.number(u_state), u.at(u.segments)
         source = Source(u.at(u.bits), *self.values_of(u, along.u_type, kind), *lists)
         lists = t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1)
         target = Target(t.at(t.bits, 1), self.cells_at(t, 1, kind), *lists)
         cleared = Cleared(t.at(t.bits, 2), self.cells_at(t, 2, kind), t.at(t.lists, 2), self.number(first))
-        matrix = along.matrix(device, self.longest(form))
+        matrix = along.matrix(device, self.longest(layout))
         args = (
             *head,
             *launch_arguments(source),
@@ -312,7 +312,7 @@ class Build:
         if kind == VALUES and monoid.name != "any":
             self.cells[item.target] = z.np_type.type(initial_sum(monoid, z))
         t.current = (t.current + 1) % BUFFERS
-        return self.launcher(variant, self.grid(form.units * along.lanes), args)
+        return self.launcher(variant, self.grid(layout.units * along.lanes), args)
 
     def values_of(self, u: Frontier, u_type: DataType, kind: int) -> Values:
         held = u.at(u.values) if kind == VALUES and u.values else u_type.np_type.type(u.iso if kind == VALUES else 1)

@@ -72,7 +72,7 @@ def _chosen(build: Any, found: Relaxation) -> tuple[Relaxation, Any, Numbering] 
     A = product.matrix
     if A.structure.cached_as(CSR) != CSR or A.nrows != A.ncols or A.nrows >= 1 << 31:
         return "the matrix is not square CSR"
-    rows = A.structure.form(CSR, transposed=not product.transpose)
+    rows = A.structure.layout(CSR, transposed=not product.transpose)
     if rows.segments(build.longest(rows)):
         return "some rows are long"
     xp, to_host = build.device.xp, build.device.to_host
@@ -144,7 +144,7 @@ class PatchLoop(NestedLaunch):
         if how.strides:
             order = Order(device, curve(xp, n, how.strides).astype(np.int32))
             A = matrix_in(A, order, CSR)
-            rows = A.structure.form(CSR, transposed=not product.transpose)
+            rows = A.structure.layout(CSR, transposed=not product.transpose)
         self.how = f" along a space-filling curve of a grid with strides {how.strides}" if how.strides else ""
         values = A.raw_for(CSR, not product.transpose)
         lanes = next(lanes for lanes in LANES if lanes == LANES[-1] or 8 * lanes * n >= rows.nvals)

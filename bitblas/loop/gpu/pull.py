@@ -106,24 +106,31 @@ class PullLaunch:
     def launch_some(self, build: Any, mask: Frontier, state: Any, head: tuple[Any, ...]) -> Callable[[], None]:
         """The product of the rows where a mask has entries, which are listed first, as a launch: only these rows are
         read, and many warps share few rows. head: of a launch of the round."""
-        prepared, u, t, form = self.prepared, self.u, self.t, self.prepared.form
+        prepared, u, t, layout = self.prepared, self.u, self.t, self.prepared.layout
         types, _, _, a_type, how = prepared.algebra
         semiring = prepared.semiring
-        longest, n = np.int64(build.longest(form)), np.int64(mask.vec.size)
-        rows = build.scratch.array(max(1, form.units), np.uint32)
-        segments = build.scratch.array(max(1, 2 * form.segments(int(longest))), np.uint32)
+        longest, n = np.int64(build.longest(layout)), np.int64(mask.vec.size)
+        rows = build.scratch.array(max(1, layout.units), np.uint32)
+        segments = build.scratch.array(max(1, 2 * layout.segments(int(longest))), np.uint32)
         to = t.at(t.bits), t.at(t.values)
         opens = Opens.of(semiring, full=how["full"])
         listed = build.launcher(
-            compact_variant(1, 1, lookup_dtype(form.ptr.dtype), opens),
+            compact_variant(1, 1, lookup_dtype(layout.ptr.dtype), opens),
             build.grid(int(n)),
-            (n, n, longest, ALL, mask.at(mask.bits), form.ptr, rows, state, segments, *head, *to),
+            (n, n, longest, ALL, mask.at(mask.bits), layout.ptr, rows, state, segments, *head, *to),
         )
         variant = listed_pull_variant(
-            form.key, types, semiring, a_type, prepared.u_type, flip=how["flip"], full=how["full"], packed=how["packed"]
+            layout.key,
+            types,
+            semiring,
+            a_type,
+            prepared.u_type,
+            flip=how["flip"],
+            full=how["full"],
+            packed=how["packed"],
         )
         given = launch_arguments((u.at(u.bits), *self._u_values))
-        matrix = launch_arguments((form.ptr, *prepared.matrix.contents, *prepared.matrix.values))
+        matrix = launch_arguments((layout.ptr, *prepared.matrix.contents, *prepared.matrix.values))
         args = (n, longest, *head, rows, state, segments, *given, *matrix, *to)
         pulled = build.launcher(variant, build.grid(32 * int(n)), args)
 

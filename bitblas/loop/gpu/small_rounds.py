@@ -94,17 +94,17 @@ def small_rounds(build: Any) -> SmallRounds:
     step = how if isinstance(how, Step) else how.step
     along = AdvanceMatrix.of(build, step)
     base = along.variant(step, entry_text((), step.product.u, build.iso))
-    lanes = lanes_of(along.form.work, along.form.units)
+    lanes = lanes_of(along.layout.work, along.layout.units)
     u, t = build.buffers[step.product.u], build.buffers[step.target]
     state = build.first[step.target]
-    units, size = np.int64(along.form.units), np.int64(step.product.outer)
+    units, size = np.int64(along.layout.units), np.int64(step.product.outer)
     most = MOST_PLACES, MOST_LISTED_WORK
     if isinstance(how, Step):
-        by_one = along.kind == VALUES and along.form.rows_per_unit > 1
+        by_one = along.kind == VALUES and along.layout.rows_per_unit > 1
         most = MOST_UNITS, min(MOST_WORK, MOST_WORK_OF_VALUES) if by_one else MOST_WORK
     # If rows have very different lengths, few rounds are small before the first large ones: check only later.
     first = build.copies if along.segments else 0
-    longest = build.longest(along.form)
+    longest = build.longest(along.layout)
     limits = np.int64(longest), np.int64(first), *map(np.uint64, most)
     states = build.number(state + 1), build.number(state)
     buffers = *t.bits, *(build.cells_at(t, k, along.kind) for k in range(BUFFERS))
@@ -114,7 +114,7 @@ def small_rounds(build: Any) -> SmallRounds:
         lists = u.lists[0], u.lists[1], u.lists[2], u.segments[0]
         args = units, size, *limits, build.rounds, *states, *buffers, *lists
     else:
-        heavy = along.form.format.heavy
+        heavy = along.layout.format.heavy
         variant, parameters = listed_variant(base, how, build.iso, cluster, lanes, heavy=heavy)
         xp = build.device.xp
         spill = (build.scratch.array(max(1, step.target.size), np.uint32) for _ in range(3))

@@ -36,15 +36,15 @@ def lower_virtual_product(recorder: Any, expr: Any, mask: Mask | None) -> Any:
         return None
     if recorder.host:  # its single statements run on the format itself
         recorder.refuse(f"{expr.method}: a matrix with virtual nodes")
-    form = held.structure.primary
-    if config.prefer != "memory" and not held.device.missing(ROWS_PEAK * form.nvals):
+    layout = held.structure.primary
+    if config.prefer != "memory" and not held.device.missing(ROWS_PEAK * layout.nvals):
         return None  # a search of 15 M links takes 0.39 ms on CSR, 3.8 on the virtual-node graph (H200)
     x = _multiplied(v, held, expr.op, flip)
-    to = form.rows
-    if x is None or held.order is not None or (to.nodes and to is not form.cols):
+    to = layout.rows
+    if x is None or held.order is not None or (to.nodes and to is not layout.cols):
         return None
     recorder.matrices.append((A._matrix, held))
-    z, held_graph = expr.op.return_type, Matrix._from_store(graph_of(form), None, StorageOptions(form.inner.key))
+    z, held_graph = expr.op.return_type, Matrix._from_store(graph_of(layout), None, StorageOptions(layout.inner.key))
     graph: Any = held_graph.T if A._transposed != flip else held_graph
     sums = compose(expr.op.op.monoid, BINARY["second"])[z]
     if not to.nodes:
