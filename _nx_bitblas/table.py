@@ -76,7 +76,9 @@ PART = Refusal(
     "a subset (`nodelist`)",
     lambda given: given["nodelist"] is not None and len(given["nodelist"]) != len(given["G"]),
 )
-FILLED = Refusal("a graph as `create_using`", lambda given: not isinstance(given.get("create_using"), type | None))
+FILLED = Refusal(
+    "a graph to fill (`create_using`)", lambda given: not isinstance(given.get("create_using"), type | None)
+)
 IN_PLACE = Refusal("`copy=False`", lambda given: not given["copy"])
 WRITTEN = _not_none("attr", "`attr`")
 
@@ -87,7 +89,7 @@ NAN = Refusal("`ignore_nan`", lambda given: bool(given["ignore_nan"]))
 FLOW_MULTIGRAPH = Refusal("multigraphs", lambda given: given["flowG"].is_multigraph())
 LEVELS = _not_none("max_level", "`max_level`")
 FEW_EDGES = 100  # with fewer the partition depends on the order of moves
-FEW = Refusal(f"fewer than {FEW_EDGES} edges", lambda given: given["G"].number_of_edges() < FEW_EDGES)
+FEW = Refusal(f"less than {FEW_EDGES} edges", lambda given: given["G"].number_of_edges() < FEW_EDGES)
 KEYED = Refusal("multigraphs", lambda given: any(G.is_multigraph() for G in _graphs(given)))
 COMPONENTS = _not_none("scc", "precomputed components (`scc`)")
 BY_DISTANCE = _not_none("distance", "weighted distances (`distance`)")
