@@ -73,15 +73,14 @@ SIMPLE_DIRECTED = Refusal(
 )
 ONE_EDGE = _not_none("edge", "a single edge")
 PART = Refusal(
-    "a subset of the nodes (`nodelist`)",
+    "a subset (`nodelist`)",
     lambda given: given["nodelist"] is not None and len(given["nodelist"]) != len(given["G"]),
 )
 FILLED = Refusal(
     "a graph to fill (`create_using`)", lambda given: not isinstance(given.get("create_using"), type | None)
 )
-IN_PLACE = Refusal("relabelling in place (`copy=False`)", lambda given: not given["copy"])
-CHANGED = Refusal("changes in place (`copy=False`)", lambda given: not given["copy"])
-WRITTEN = _not_none("attr", "writing an attribute (`attr`)")
+IN_PLACE = Refusal("`copy=False`", lambda given: not given["copy"])
+WRITTEN = _not_none("attr", "`attr`")
 
 OTHER_FLOW = Refusal("a custom `flow_func`", lambda given: given["flow_func"] is not None or bool(given["kwargs"]))
 UNDIRECTED = Refusal("undirected graphs", lambda given: not given["G"].is_directed())
@@ -89,11 +88,8 @@ KRUSKAL = Refusal("algorithms other than Kruskal's", lambda given: given["algori
 NAN = Refusal("`ignore_nan`", lambda given: bool(given["ignore_nan"]))
 FLOW_MULTIGRAPH = Refusal("multigraphs", lambda given: given["flowG"].is_multigraph())
 LEVELS = _not_none("max_level", "`max_level`")
-FEW_EDGES = 100
-FEW = Refusal(
-    f"graphs of fewer than {FEW_EDGES} edges, whose partition depends on the order of moves",
-    lambda given: given["G"].number_of_edges() < FEW_EDGES,
-)
+FEW_EDGES = 100  # with fewer the partition depends on the order of moves
+FEW = Refusal(f"less than {FEW_EDGES} edges", lambda given: given["G"].number_of_edges() < FEW_EDGES)
 KEYED = Refusal("multigraphs", lambda given: any(G.is_multigraph() for G in _graphs(given)))
 COMPONENTS = _not_none("scc", "precomputed components (`scc`)")
 BY_DISTANCE = _not_none("distance", "weighted distances (`distance`)")
@@ -220,8 +216,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     (MADE, LITTLE, "compose disjoint_union full_join union compose_all disjoint_union_all union_all"),
     (MADE, LITTLE, "difference intersection symmetric_difference intersection_all", KEYED),
     (MADE, LITTLE, "convert_node_labels_to_integers"),
-    (MADE, LITTLE, "relabel_nodes", IN_PLACE),
-    (MADE, LITTLE, "contracted_nodes contracted_edge", CHANGED),
+    (MADE, LITTLE, "relabel_nodes contracted_nodes contracted_edge", IN_PLACE),
     (MADE, LITTLE, "projected_graph weighted_projected_graph"),
 )
 

@@ -70,13 +70,21 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def operators(ops: dict[str, Operator]) -> str:
-    """The operators as lists, one for each signature."""
+    """The operators as lists, one for each signature; unary ones that call the function of their name share a line."""
     by_types: dict[str, list[str]] = {}
+    calls: dict[str, list[str]] = {}
     for name, op in ops.items():
-        line = f"- `{name}`: {expression(op)}"
+        types, text = signature(op.types), expression(op)
+        if text == f"`{name}(x)`":
+            by_types.setdefault(types, [])
+            calls.setdefault(types, []).append(text)
+            continue
+        line = f"- {text}" if text == f"`{name}(x, y)`" else f"- `{name}`: {text}"
         if isinstance(op, BinaryOp) and (other := op.commutes_to) is not None:
             line += ", commutative" if other is op else f", exchanged: `{other.name}`"
-        by_types.setdefault(signature(op.types), []).append(line)
+        by_types.setdefault(types, []).append(line)
+    for types, texts in calls.items():
+        by_types[types].insert(0, f"- {', '.join(texts)}")
     return "\n\n".join("\n".join([f"{types}:", "", *lines]) for types, lines in by_types.items())
 
 
@@ -99,10 +107,10 @@ def monoids(listed: Mapping[str, Monoid]) -> str:
                 signature(m.types),
                 one,
                 end,
-                "yes" if m.is_idempotent else f"`{m.repeated or 'by doubling'}`",
+                "" if m.is_idempotent else f"`{m.repeated}`" if m.repeated else "by doubling",
             ]
         )
-    return table(["name", "types", "identity", "terminal", "idempotent, or the sum of k equal values"], rows)
+    return table(["name", "types", "identity", "terminal", "sum of k equal values, unless idempotent"], rows)
 
 
 def page() -> str:
