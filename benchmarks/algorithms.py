@@ -86,7 +86,7 @@ def stopped_after(seconds: float) -> Iterator[None]:
 def timed(side: comparison.Side, program: Any, source: int, samples: int, limit: float) -> tuple[Any, list[float]]:
     """The answer and the milliseconds of all calls, the first one first; no further one starts once those after it took
     half of the limit together. Raises Late."""
-    A, times = side.matrix(program.layout), list[float]()
+    A, times = side.matrix(program.form), list[float]()
     while len(times) <= samples and sum(times[1:]) < 500 * limit:
         begin = time.perf_counter()
         with stopped_after(limit):

@@ -98,16 +98,16 @@ def _expected(graph: graphs.Graph, verbs: Sequence[str], path: Path) -> None:
 
 def _builds(sides: Sequence[Side], forms: Sequence[str]) -> list[dict[str, Any]]:
     rows = []
-    for layout in forms:
+    for form in forms:
         times: dict[str, list[float]] = {side.name: [] for side in sides}
         for _ in range(BUILDS + 1):
             for side in sides:
-                times[side.name].append(side.ask("build", layout))
+                times[side.name].append(side.ask("build", form))
         rows.append(
             {
-                "form": layout,
+                "form": form,
                 "build_seconds": {name: t[1:] for name, t in times.items()},  # the first one compiles
-                "bytes": {side.name: side.ask("nbytes", layout) for side in sides},
+                "bytes": {side.name: side.ask("nbytes", form) for side in sides},
             }
         )
     return rows
@@ -192,7 +192,7 @@ def _graph(
         _expected(graph, verbs, path)
         for side in sides:
             side.ask("load", str(path))
-    forms = list(dict.fromkeys(VERBS[verb].layout for verb in verbs))
+    forms = list(dict.fromkeys(VERBS[verb].form for verb in verbs))
     found: dict[str, Any] = {
         "name": graph.name,
         "n": graph.n,
@@ -209,13 +209,13 @@ def _graph(
 def text(found: dict[str, Any]) -> str:
     """The table of one graph."""
     parts = [f"\n{found['name']}: {found['n']} vertices, {found['nvals']} entries"]
-    for layout in found["forms"]:
+    for form in found["forms"]:
         cells = [
-            f"{side} {1e3 * median(layout['build_seconds'][side]):.1f} ms, "
-            f"{layout['bytes'][side] / max(1, found['nvals']):.2f} bytes per entry"
+            f"{side} {1e3 * median(form['build_seconds'][side]):.1f} ms, "
+            f"{form['bytes'][side] / max(1, found['nvals']):.2f} bytes per entry"
             for side in (PEER, OURS)
         ]
-        parts.append(f"  build, {layout['form']}: {'; '.join(cells)}")
+        parts.append(f"  build, {form['form']}: {'; '.join(cells)}")
     rows = []
     for row in found["verbs"]:
         count = len(row[OURS]["seconds"])

@@ -67,8 +67,8 @@ def picture(key: str) -> Any:
     from matplotlib.patches import Rectangle
 
     how, packed = FORMS[key]
-    layout = made(how)._store.structure.primary
-    arrays = {name: array for name, array in layout.arrays().items() if np.size(array)}
+    form = made(how)._store.structure.primary
+    arrays = {name: array for name, array in form.arrays().items() if np.size(array)}
     texts = {name: lines_of(array, name in packed) for name, array in arrays.items()}
     rows = sum(len(lines) + 0.5 for lines in texts.values())
     figure = Figure(figsize=(9, max(2.1, 0.35 + 0.22 * rows)), facecolor=PAPER)

@@ -54,12 +54,12 @@ def _cusparse(graph: graphs.Graph, weighted: bool, timer: Any, device: Any) -> d
     return {**_moved(nbytes, warm, flushed), "equal": bool(equal)}
 
 
-def _matrix(graph: graphs.Graph, weighted: bool, layout: str, device: Any) -> tuple[Any, float]:
+def _matrix(graph: graphs.Graph, weighted: bool, form: str, device: Any) -> tuple[Any, float]:
     """The graph in a form, and the seconds that building it took."""
     import bitblas as gb
 
-    name = layout.rstrip("0123456789")
-    asked = {"format": name, "tile": int(layout[len(name) :])} if name != layout else {"format": layout}
+    name = form.rstrip("0123456789")
+    asked = {"format": name, "tile": int(form[len(name) :])} if name != form else {"format": form}
     ptr, col = device.asarray(graph.ptr), device.asarray(graph.col)
     values = device.asarray(graph.weights) if weighted else True
     for _ in range(2):  # the first one compiles
@@ -137,9 +137,9 @@ def measure(
     say: Callable[[str], None] = print,
 ) -> dict[str, Any]:  # fmt: skip
     """Times on the GPU; tables go to `say`, everything into the result. timer: a Timer (see cuda_timing.py)."""
-    for layout in formats:
-        if layout not in FORMATS:
-            raise ValueError(f"--formats: expected some of {', '.join(FORMATS)}, got {layout!r}")
+    for form in formats:
+        if form not in FORMATS:
+            raise ValueError(f"--formats: expected some of {', '.join(FORMATS)}, got {form!r}")
     for verb in verbs:
         if verb not in PRODUCTS:
             raise ValueError(f"--verbs: expected some of {', '.join(PRODUCTS)} on a GPU, got {verb!r}")
@@ -174,16 +174,16 @@ def _graph(
     found: dict[str, Any] = {"name": graph.name, "n": graph.n, "nvals": graph.nvals, "build_seconds": {}}
     found["verbs"] = {verb: {} for verb in verbs}
     for weighted in (False, True):
-        mine = [verb for verb in verbs if (VERBS[verb].layout == "weighted") == weighted]
+        mine = [verb for verb in verbs if (VERBS[verb].form == "weighted") == weighted]
         if mine and peer is not None:
             theirs = peer(graph, weighted, timer, device)
             for verb in mine:
                 found["verbs"][verb][PEER] = theirs
-        for layout in formats if mine else ():
-            A, seconds = _matrix(graph, weighted, layout, device)
-            found["build_seconds"][f"{layout}{', weighted' * weighted}"] = seconds
+        for form in formats if mine else ():
+            A, seconds = _matrix(graph, weighted, form, device)
+            found["build_seconds"][f"{form}{', weighted' * weighted}"] = seconds
             for verb in mine:
-                found["verbs"][verb][layout] = _ours(graph, VERBS[verb], A, timer, device)
+                found["verbs"][verb][form] = _ours(graph, VERBS[verb], A, timer, device)
     return found
 
 
@@ -192,7 +192,7 @@ HEADS = ("verb", "kernel", "equal", "warm us", "flushed us", f"vs {PEER}", "MB",
 
 def text(found: dict[str, Any]) -> str:
     """The table of one graph."""
-    builds = ", ".join(f"{layout} {1e3 * s:.1f} ms" for layout, s in found["build_seconds"].items())
+    builds = ", ".join(f"{form} {1e3 * s:.1f} ms" for form, s in found["build_seconds"].items())
     rows = [_row(verb, kernel, kernels) for verb, kernels in found["verbs"].items() for kernel in kernels]
     head = f"\n{found['name']}: {found['n']} vertices, {found['nvals']} entries; built: {builds}"
     return f"{head}\n{table.table(HEADS, rows, left=3)}"

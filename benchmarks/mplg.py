@@ -72,16 +72,16 @@ def measure(
         graph = graphs.make(name)
         how: dict[str, Any] = {"nrows": graph.n, "ncols": graph.n, "device": device}
         made = {
-            (layout, weighted): gb.Matrix.from_csr(
-                graph.ptr, graph.col, graph.weights if weighted else True, format=layout, **how
+            (form, weighted): gb.Matrix.from_csr(
+                graph.ptr, graph.col, graph.weights if weighted else True, format=form, **how
             )
-            for layout in FORMS
+            for form in FORMS
             for weighted in {program in WEIGHTED for program in programs}
         }
         for program in (p for p in PROGRAMS if p in programs):
             run, answers, times, held = _programs(graph.source)[program], [], [], []
-            for layout in FORMS:
-                A = made[layout, program in WEIGHTED]
+            for form in FORMS:
+                A = made[form, program in WEIGHTED]
                 answer, taken = _timed(d, lambda A=A, run=run: run(A), samples, budget)
                 answers.append(answer)
                 times.append(taken)

@@ -33,10 +33,10 @@ def measure(graph: graphs.Graph, most: int, dtype: str, device: Any, say: Callab
     few = np.arange(0, n, 1000)
     vectors = [gb.Vector.from_coo(at, (at % 97).astype(kind), size=n, device=device) for at in (np.arange(n), few)]
     right = True
-    for key, layout in FORMS.items():
+    for key, form in FORMS.items():
         made = []
         for packed in (False, True):
-            A = gb.Matrix.from_coo(graph.rows, graph.col, x, nrows=n, ncols=n, device=device, packed=packed, **layout)
+            A = gb.Matrix.from_coo(graph.rows, graph.col, x, nrows=n, ncols=n, device=device, packed=packed, **form)
             products = [lambda A=A, u=u: u.vxm(A, gb.semiring.min_plus).new() for u in vectors]
             made.append([product() for product in products])
             # The plan of a push reads back how many entries it would go along: no captured graph can hold it.

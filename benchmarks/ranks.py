@@ -99,14 +99,14 @@ class Watched:
 class Bench:
     """One graph: its questions, each told as a line by the first rank."""
 
-    def __init__(self, group, device, scale, sources, rounds, launches=False, layout=None):
+    def __init__(self, group, device, scale, sources, rounds, launches=False, form=None):
         self.group, self.device, self.scale, self.sources, self.rounds = group, device, scale, sources, rounds
         self.launches = launches
         self.lib = gb if group is None else gd
         self.rank, self.ranks = (0, 1) if group is None else (group.rank, group.size)
         self.watched = None if group is None else Watched(group)
         begin, n = time.perf_counter(), 1 << scale
-        how = ({} if group is None else {"share": True}) | ({} if layout is None else {"format": layout})
+        how = ({} if group is None else {"share": True}) | ({} if form is None else {"format": form})
         source = lambda: chunks(device.xp, scale, self.rank, self.ranks)
         self.A = self.lib.Matrix.from_chunks(source, True, nrows=n, ncols=n, symmetric=True, **how)
         self.settle()

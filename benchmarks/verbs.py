@@ -35,7 +35,7 @@ class Turns:
 class Verb:
     """form: the matrix that it reads, "pattern" or "weighted"; prepare(gb, A, graph): what is called, and timed."""
 
-    layout: str
+    form: str
     prepare: Callable[[Any, Any, Graph], Callable[[], Any]]
     reference: Callable[[Graph], Answer]
     tolerance: float = 0.0

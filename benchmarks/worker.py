@@ -68,10 +68,10 @@ class Worker:
             }
         self.matrices, self.calls, self.last = {}, {}, {}
 
-    def _new(self, layout: str) -> Any:
+    def _new(self, form: str) -> Any:
         graph = self.graph
         assert graph is not None
-        values = True if layout == "pattern" else graph.weights
+        values = True if form == "pattern" else graph.weights
         return self._finish(self.gb.Matrix.from_coo(graph.rows, graph.col, values, nrows=graph.n, ncols=graph.n))
 
     def _finish(self, result: Any) -> Any:
@@ -79,20 +79,20 @@ class Worker:
             result.wait()
         return result
 
-    def build(self, layout: str) -> float:
+    def build(self, form: str) -> float:
         """Seconds to make the matrix from its coordinates, which are sorted."""
-        self.matrices.pop(layout, None)
+        self.matrices.pop(form, None)
         start = time.perf_counter()
-        self.matrices[layout] = self._new(layout)
+        self.matrices[form] = self._new(form)
         return time.perf_counter() - start
 
-    def nbytes(self, layout: str) -> int:
-        A = self.matrices[layout]
+    def nbytes(self, form: str) -> int:
+        A = self.matrices[form]
         return int(A.memory().total if self.side == OURS else A.ss.nbytes)
 
     def plan(self, verb: str) -> str:
         """What bitblas chose; for an algorithm, the form of its matrix."""
-        A, explain = self.matrices[VERBS[verb].layout], VERBS[verb].explain
+        A, explain = self.matrices[VERBS[verb].form], VERBS[verb].explain
         if self.side != OURS:
             return ""
         if explain is None:
@@ -104,11 +104,11 @@ class Worker:
         """Seconds of one run, CPU seconds of it, the share of the time that threads were queued, and how far the
         answer is from the reference."""
         if verb not in self.calls:
-            layout = VERBS[verb].layout
-            if layout not in self.matrices:
-                self.build(layout)
+            form = VERBS[verb].form
+            if form not in self.matrices:
+                self.build(form)
             assert self.graph is not None
-            self.calls[verb] = VERBS[verb].prepare(self.gb, self.matrices[layout], self.graph)
+            self.calls[verb] = VERBS[verb].prepare(self.gb, self.matrices[form], self.graph)
             if self.side == OURS:  # what a package has compiled already
                 with self.gb.loop.at_once():
                     self._finish(self.calls[verb]())

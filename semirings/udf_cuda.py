@@ -448,14 +448,12 @@ class _Translation(Calls):
     def __init__(self, name: str, function: FunctionType, arguments: tuple[DataType, ...]) -> None:
         super().__init__(arguments)
         self.name, self.function, self.arguments = name, function, arguments
-        layout = typed_form(function, arguments)
+        form = typed_form(function, arguments)
         for t in arguments:
             if t.kind == "c":
-                self.refuse(f"an argument of type {t}", layout.func_ir.loc)
-        self.ir, self.types, self.calls = layout.func_ir, layout.typemap, layout.calltypes
-        self.result: Any = scalar(layout.return_type) or self.of_type(
-            layout.return_type
-        )  # else the first return value's
+                self.refuse(f"an argument of type {t}", form.func_ir.loc)
+        self.ir, self.types, self.calls = form.func_ir, form.typemap, form.calltypes
+        self.result: Any = scalar(form.return_type) or self.of_type(form.return_type)  # else the first return value's
         self.objects: dict[str, Any] = {}  # variables that hold functions, modules, types: compile-time constants
         self.numbers = {v: f"v{k}" for k, v in enumerate(sorted(self.types))}
         self.helpers: list[str] = []

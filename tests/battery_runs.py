@@ -115,14 +115,14 @@ class Operands:
         self.gb = gb
         self.scope = {name: getattr(gb, name) for name in NAMES} | {"np": np}
 
-    def matrix(self, name, p, dtype, layout="csr", iso=False):
+    def matrix(self, name, p, dtype, form="csr", iso=False):
         x = ONE.get(dtype, 3) if iso else values(generator(name, len(p.rows)), dtype, len(p.rows))
-        self._made(name, layout, p.rows, p.cols, x, dtype, p.nrows, p.ncols)
+        self._made(name, form, p.rows, p.cols, x, dtype, p.nrows, p.ncols)
 
-    def _made(self, name, layout, rows, cols, x, dtype, nrows, ncols):
+    def _made(self, name, form, rows, cols, x, dtype, nrows, ncols):
         """form: of FORMS; with " reordered" behind it a square matrix is stored in another order (of its name)."""
-        layout, _, reordered = layout.partition(" ")
-        more = FORMS[layout] if self.gb is bitblas else {}
+        form, _, reordered = form.partition(" ")
+        more = FORMS[form] if self.gb is bitblas else {}
         A = self.gb.Matrix.from_coo(rows, cols, x, dtype, nrows=nrows, ncols=ncols, **more)
         if reordered and self.gb is bitblas and nrows == ncols:
             A = A.reorder(generator(reordered, nrows).permutation(nrows))
@@ -134,10 +134,10 @@ class Operands:
         x = ONE.get(dtype, 3) if "iso" in kind else values(rng, dtype, len(at)) if low is None else low - at % 5
         self.scope[name] = self.gb.Vector.from_coo(at, x, dtype, size=size)
 
-    def random(self, name, nrows, ncols, dtype, layout="csr", density=0.3):
+    def random(self, name, nrows, ncols, dtype, form="csr", density=0.3):
         rng = generator(name, nrows, ncols)
         rows, cols = np.nonzero(rng.random((nrows, ncols)) < density)
-        self._made(name, layout, rows, cols, values(rng, dtype, len(rows)), dtype, nrows, ncols)
+        self._made(name, form, rows, cols, values(rng, dtype, len(rows)), dtype, nrows, ncols)
 
 
 def how(case, mask):

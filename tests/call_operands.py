@@ -65,7 +65,7 @@ def a_vector(dtype: str, *, size: int = SIZE, full: bool = False, iso: bool = Fa
     return gb.Vector.from_coo(at, x[0] if iso else x, dtype, size=size)
 
 
-def a_matrix(dtype: str, *, seed: int = 0, iso: bool = False, n: int = SIZE, m: int = SIZE, **layout: Any) -> gb.Matrix:
+def a_matrix(dtype: str, *, seed: int = 0, iso: bool = False, n: int = SIZE, m: int = SIZE, **form: Any) -> gb.Matrix:
     keys = np.unique(np.random.default_rng(seed).integers(0, n * m, 900))
     x = True if iso else values(generator("matrix", dtype), dtype, len(keys))
-    return gb.Matrix.from_coo(keys // m, keys % m, x, dtype, nrows=n, ncols=m, **layout)
+    return gb.Matrix.from_coo(keys // m, keys % m, x, dtype, nrows=n, ncols=m, **form)

@@ -64,24 +64,24 @@ def row_bits(row: int, cols: list[int], segment: int = SEGMENT) -> str:
     return segmented(starts, segment) + segmented(residuals, segment)
 
 
-def bits_of(layout: Any, row: int) -> str:
+def bits_of(form: Any, row: int) -> str:
     """Those of a row."""
-    words, begin, end = units_of(layout, row)
+    words, begin, end = units_of(form, row)
     return "".join(f"{word:032b}" for word in words)[begin:end]
 
 
-def sound_cgr(layout: Any, predicted: Any) -> None:
+def sound_cgr(form: Any, predicted: Any) -> None:
     """Stored in the one way that there is, in the bytes that are predicted, intervals before the other entries."""
-    layout.check()
-    rows, place = layout.to_csr(True)
+    form.check()
+    rows, place = form.to_csr(True)
     rows.check()
-    ranks = 0 if layout.value_ptr is None else host(layout.value_ptr).nbytes
-    assert layout.nbytes - ranks == predicted(layout, own=(("cgr", layout.format.count(rows)),))
-    assert ranks == 0 or np.array_equal(host(layout.value_ptr), host(rows.ptr))
+    ranks = 0 if form.value_ptr is None else host(form.value_ptr).nbytes
+    assert form.nbytes - ranks == predicted(form, own=(("cgr", form.format.count(rows)),))
+    assert ranks == 0 or np.array_equal(host(form.value_ptr), host(rows.ptr))
     ptr, col, place = host(rows.ptr), host(rows.col), host(place)
-    for row in range(layout.nrows):
+    for row in range(form.nrows):
         cols = col[ptr[row] : ptr[row + 1]].tolist()
-        assert bits_of(layout, row) == (row_bits(row, cols, min(layout.segment, 1 << 40)) if cols else "")
+        assert bits_of(form, row) == (row_bits(row, cols, min(form.segment, 1 << 40)) if cols else "")
         runs, others = parts(cols)
         ordered = [a + k for a, n in runs for k in range(n)] + others
         assert [ordered[p - ptr[row]] for p in place[ptr[row] : ptr[row + 1]].tolist()] == cols
@@ -98,4 +98,4 @@ def rows_order(key: str, i: Any, j: Any) -> Any:
 
 
 CODED = {"nib": sound_nib, "cgr": sound_cgr}  # forms of codes, and what they promise
-CODED["virtual"] = lambda layout, predicted: sound_virtual(layout, predicted, CODED)
+CODED["virtual"] = lambda form, predicted: sound_virtual(form, predicted, CODED)

@@ -68,7 +68,7 @@ def program(group, seed, met):
     mine = random.Random(f"{seed} {group.rank}")
     made = generate(seed, palette.COMMON)
     forms = {"form": lambda **how: how}, {"form": lambda **how: dict(mine.choice(FORMS))}
-    ours, shared = ({"gb": lib, "inf": np.inf, "nan": np.nan, **layout} for lib, layout in zip((gb, gd), forms))
+    ours, shared = ({"gb": lib, "inf": np.inf, "nan": np.nan, **form} for lib, form in zip((gb, gd), forms))
     for scope in (ours, shared):
         scope["in_order"] = lambda A, order: A
         for declaration in made.declarations:

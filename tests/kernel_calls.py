@@ -232,8 +232,8 @@ def by_patches(variant: Variant) -> None:
 
 def hubs(variant: Variant) -> None:
     leaves, folder = np.arange(1, SIZE), variant.kernel.split("/")[1]
-    hub, layout = np.zeros_like(leaves), "mplg" if folder == "csr" and variant.constant("PACKED") else folder
-    A = gb.Matrix.from_coo([*hub, *leaves], [*leaves, *hub], True, nrows=SIZE, ncols=SIZE, format=layout)
+    hub, form = np.zeros_like(leaves), "mplg" if folder == "csr" and variant.constant("PACKED") else folder
+    A = gb.Matrix.from_coo([*hub, *leaves], [*leaves, *hub], True, nrows=SIZE, ncols=SIZE, format=form)
     gb.algorithms.bfs_levels(A, 1)
 
 
@@ -244,7 +244,7 @@ CALLS: dict[str, Callable[[Variant], None]] = {
     "kernels/range": index_range, "kernels/records": records, "kernels/reduce": reduce,
     "kernels/widen": packed_values, "kernels/without": virtual_nodes, "loop/gpu/enter": loops_inside,
     "loop/gpu/pass": passes, "loop/gpu/settle": loops_inside,
-    **{f"formats/{layout}/likely": hubs for layout in ("csr", "nib", "cgr")},
+    **{f"formats/{form}/likely": hubs for form in ("csr", "nib", "cgr")},
     "formats/csr/patches": by_patches, **{f"loop/gpu/patches_{part}": by_patches for part in ("begin", "turn", "end")},
     **rank_calls.CALLS, **matrix_calls.CALLS,
 }  # fmt: skip

@@ -21,8 +21,7 @@ def join(variant: Variant) -> None:
     of, op = types(variant), operator(variant) if "." in variant.label else gb.binary.second["BOOL"]
     forms = [{"format": "mplg" if variant.constant(f"{x}_PACKED") else "csr"} for x in "AB"]
     A, B = (
-        a_matrix(of[x], seed=k, iso="." not in variant.label, **layout)
-        for k, (x, layout) in enumerate(zip("AB", forms))
+        a_matrix(of[x], seed=k, iso="." not in variant.label, **form) for k, (x, form) in enumerate(zip("AB", forms))
     )
     if variant.constant("INTERSECT"):
         A.ewise_mult(B, op).new()
@@ -50,7 +49,7 @@ def long_rows(variant: Variant) -> None:
     words = "." not in variant.label
     op = gb.semiring.any_pair["BOOL"] if words else operator(variant)
     A, B = (types(variant)[x] for x in "AB")
-    layout = {"format": "mplg" if variant.constant("A_PACKED") else "csr"}
+    form = {"format": "mplg" if variant.constant("A_PACKED") else "csr"}
     if variant.constant("SINGLE"):
         x = True if words else values(generator("ones", A), A, 9000)
         A = gb.Matrix.from_coo(np.arange(9000) // 5000, np.arange(9000), x, A, nrows=1000)  # not narrow
@@ -58,11 +57,11 @@ def long_rows(variant: Variant) -> None:
         return
     wide = gb.Matrix.from_coo(
         np.arange(9000) % SIZE, np.arange(9000), True if words else values(generator("wide", B), B, 9000), B,
-        nrows=SIZE, ncols=9000, **layout,
+        nrows=SIZE, ncols=9000, **form,
     )  # fmt: skip
     ones = gb.Matrix.from_coo(
         np.arange(SIZE) // 50, np.arange(SIZE), True if words else values(generator("ones", A), A, SIZE), A,
-        nrows=3, ncols=SIZE, **layout,
+        nrows=3, ncols=SIZE, **form,
     )  # fmt: skip
     if variant.constant("SHARED_WORDS"):
         ones.mxm(wide, op).new()

@@ -37,30 +37,30 @@ def head_of(head: int) -> tuple[int, int]:
     return head >> 6, head & 63
 
 
-def units_of(layout: Any, row: int) -> tuple[list[int], int, int]:
+def units_of(form: Any, row: int) -> tuple[list[int], int, int]:
     """The words of a row's group behind its numbers, and where in them the row begins and ends, read as the page of
     forms says."""
-    heads, words = host(layout.heads).tolist(), host(layout.words).tolist()
+    heads, words = host(form.heads).tolist(), host(form.words).tolist()
     block, width = head_of(heads[row // 32])
     words = words[block : head_of(heads[row // 32 + 1])[0]]
-    string, room = sum(word << (32 * k) for k, word in enumerate(words[:width])), (len(words) - width) * layout.in_word
+    string, room = sum(word << (32 * k) for k, word in enumerate(words[:width])), (len(words) - width) * form.in_word
     later = [string >> (width * k) & ((1 << width) - 1) for k in range(32)]
     ends = [room * (k + 1) // 32 + (-(d + 1) // 2 if d % 2 else d // 2) for k, d in enumerate(later)]
     return words[width:], ends[row % 32 - 1] if row % 32 else 0, ends[row % 32]
 
 
-def nibbles(layout: Any, row: int) -> list[int]:
+def nibbles(form: Any, row: int) -> list[int]:
     """Those of a row."""
-    words, begin, end = units_of(layout, row)
+    words, begin, end = units_of(form, row)
     string = sum(word << (32 * k) for k, word in enumerate(words))
     return [string >> (4 * k) & 15 for k in range(begin, end)]
 
 
-def sound_nib(layout: Any, predicted: Any) -> None:
+def sound_nib(form: Any, predicted: Any) -> None:
     """Stored in the one way that there is, in the bytes that are predicted, with the values where CSR has them."""
-    layout.check()
-    rows = layout.to_csr(False)[0]
+    form.check()
+    rows = form.to_csr(False)[0]
     rows.check()
-    ranks = 0 if layout.value_ptr is None else host(layout.value_ptr).nbytes
-    assert layout.nbytes - ranks == predicted(layout, own=(("nib", layout.format.count(rows)),))
-    assert ranks == 0 or np.array_equal(host(layout.value_ptr), host(rows.ptr))
+    ranks = 0 if form.value_ptr is None else host(form.value_ptr).nbytes
+    assert form.nbytes - ranks == predicted(form, own=(("nib", form.format.count(rows)),))
+    assert ranks == 0 or np.array_equal(host(form.value_ptr), host(rows.ptr))

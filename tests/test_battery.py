@@ -143,7 +143,7 @@ TILES_BETWEEN = ("b2sr16", "b2sr32")  # what differs between 8 and 64 is their w
 
 
 def slow(*forms):
-    return [pytest.param(layout, marks=pytest.mark.slow) for layout in forms]
+    return [pytest.param(form, marks=pytest.mark.slow) for form in forms]
 
 
 EVERY = {
@@ -153,9 +153,9 @@ EVERY = {
 }
 
 
-def run_matrices(matrices, layout, call, algebra, u, iso, monkeypatch, **end):
+def run_matrices(matrices, form, call, algebra, u, iso, monkeypatch, **end):
     for k, matrix in enumerate(matrices):
-        case = {"form": layout, "call": call, "algebra": algebra, "matrix": matrix, "u": u, "iso": iso, "T": ""}
+        case = {"form": form, "call": call, "algebra": algebra, "matrix": matrix, "u": u, "iso": iso, "T": ""}
         rest = {"mask": MASKS[k % 5], "accum": k % 2 == 1, "replace": k % 3 == 0, "longest": (None, 2)[k % 2]}
         run_product(case | rest | end, monkeypatch)
 
@@ -163,8 +163,8 @@ def run_matrices(matrices, layout, call, algebra, u, iso, monkeypatch, **end):
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form", [f for f in PLAIN_FORMS if f not in TILES_BETWEEN] + slow(*TILES_BETWEEN))
 @pytest.mark.parametrize("kind", EVERY)
-def test_product_of_every_matrix(device, layout, kind, monkeypatch):
-    run_matrices(MATRICES, layout, *EVERY[kind], monkeypatch)
+def test_product_of_every_matrix(device, form, kind, monkeypatch):
+    run_matrices(MATRICES, form, *EVERY[kind], monkeypatch)
 
 
 # A Split: one of each kind of kernel, on matrices that do not need the same one for a full vector.
@@ -195,8 +195,8 @@ SPLIT_SHAPES = (
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form, call, algebra, u, iso, end", SPLITS)
-def test_products_of_splits(device, layout, call, algebra, u, iso, end, monkeypatch):
-    run_matrices(SPLIT_SHAPES, layout, call, ALGEBRAS[algebra], u, iso, monkeypatch, **end)
+def test_products_of_splits(device, form, call, algebra, u, iso, end, monkeypatch):
+    run_matrices(SPLIT_SHAPES, form, call, ALGEBRAS[algebra], u, iso, monkeypatch, **end)
 
 
 @pytest.mark.in_turn
@@ -233,10 +233,10 @@ C[0, 0] = 1; C(~C.S, replace) << A.ewise_mult(A, binary.times)
 """
 
 
-def square(layout):
+def square(form):
     def make(operands):
-        operands.random("A", 67, 67, "INT64", layout, 0.1)
-        operands.random("C", 67, 67, "INT64", layout, 0.15)
+        operands.random("A", 67, 67, "INT64", form, 0.1)
+        operands.random("C", 67, 67, "INT64", form, 0.15)
         for name, dtype in (("u", "INT64"), ("w", "INT64"), ("m", "BOOL")):
             operands.vector(name, "half", 67, dtype)
 
@@ -246,18 +246,18 @@ def square(layout):
 @pytest.mark.in_turn
 @pytest.mark.parametrize("direction", ["pull", "push"])
 @pytest.mark.parametrize("form", ["csr", "b2sr8", *slow("mplg", "b2sr4", "b2sr64")])
-def test_an_output_may_be_an_input(device, layout, direction, monkeypatch):
+def test_an_output_may_be_an_input(device, form, direction, monkeypatch):
     force(monkeypatch, direction, 1)
     for text in ALIASES.split(";"):
-        check(text.strip(), text.strip()[0], square(layout))
+        check(text.strip(), text.strip()[0], square(form))
 
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form", ["csr", "mplg", "b2sr8", "hyper", *slow("b2sr4", "b2sr16", "b2sr32", "b2sr64")])
-def test_pending_writes_are_seen(device, layout):
+def test_pending_writes_are_seen(device, form):
     for text in PENDING.strip().split("\n"):
         for name in ("A", "C", "u", "w", "m"):
-            check(text, name, square(layout))
+            check(text, name, square(form))
 
 
 REFUSED = """
@@ -270,11 +270,11 @@ w(m.V) << A.mxv(A); A << u; A[0, 0] = None
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form", FORMS)
-def test_a_refused_call_changes_nothing(device, layout):
+def test_a_refused_call_changes_nothing(device, form):
     ours = Operands(bitblas)
-    square(layout)(ours)
+    square(form)(ours)
     ours.vector("short", "half", 9, "INT64")
-    ours.random("R", 67, 9, "INT64", layout)
+    ours.random("R", 67, 9, "INT64", form)
     ours.scope["A"][1, 2] = 3  # a pending write stays one
     names = ("A", "C", "u", "w", "m", "short", "R")
     before = {name: dense(ours.scope[name].dup()) for name in names}
@@ -283,16 +283,16 @@ def test_a_refused_call_changes_nothing(device, layout):
             exec(text.strip(), ours.scope)
         for name in names:
             assert not differ(dense(ours.scope[name]), before[name]), f"{text} changed {name}"
-        assert ours.scope["A"].format == layout
+        assert ours.scope["A"].format == form
 
 
 @pytest.mark.parametrize("direction", ["pull", "push"])
 @pytest.mark.parametrize("form", ["csr", "b2sr8"])
 @pytest.mark.parametrize("name", ["min_plus", "max_plus"])
-def test_a_sum_of_nan_alone_is_nan(device, monkeypatch, name, layout, direction):
+def test_a_sum_of_nan_alone_is_nan(device, monkeypatch, name, form, direction):
     """NaN loses against a number, and stays where there is none: whichever way the products come together."""
     force(monkeypatch, direction)
-    kind, tile = (layout, None) if layout == "csr" else ("b2sr", int(layout[4:]))
+    kind, tile = (form, None) if form == "csr" else ("b2sr", int(form[4:]))
     rows, cols, values = [0, 1, 1, 2], [0, 0, 1, 1], [math.nan, math.nan, 2.0, 3.0]
     A = bitblas.Matrix.from_coo(cols, rows, values, nrows=2, ncols=3, format=kind, tile=tile)
     w = bitblas.Vector.from_coo([0, 1], [1.0, 1.0], size=2).vxm(A, bitblas.semiring[name]).new()

@@ -14,8 +14,8 @@ def test_whole_algorithms_are_checked(tmp_path, capsys):
     rows = json.loads((tmp_path / "programs.json").read_text())["rows"]
     assert [row["algorithm"] for row in rows] == list(programs.ALGORITHMS)
     assert all(row["right"] for row in rows)
-    layout = [*options, "--format", "split", "--tile", "8", "--algorithms", "bfs"]
-    assert programs.main(layout) == 0 and capsys.readouterr().out.splitlines()[-1].split()[-1] == "split8"
+    form = [*options, "--format", "split", "--tile", "8", "--algorithms", "bfs"]
+    assert programs.main(form) == 0 and capsys.readouterr().out.splitlines()[-1].split()[-1] == "split8"
 
 
 WRONG = {

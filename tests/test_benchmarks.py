@@ -82,8 +82,8 @@ def test_cpu_checks_every_answer_and_writes_json(tmp_path, capsys):
                 assert row[side]["equal"]
                 assert 2 <= len(row[side]["seconds"]) <= 6
             assert row["plan"]
-        for layout in graph["forms"]:
-            assert layout["bytes"][cpu.OURS] > 0
+        for form in graph["forms"]:
+            assert form["bytes"][cpu.OURS] > 0
     assert "all equal" in capsys.readouterr().out
 
 
@@ -178,7 +178,7 @@ def test_the_gpu_benchmark_in_the_emulator(emulator):
             assert kernels["b2sr8"]["form"] == "b2sr8" and kernels["mplg"]["form"] == "mplg"
             assert kernels["mplg"]["bytes"] < kernels["csr"]["bytes"]
             assert kernels["csr"]["bytes"] == moved[verb]
-    assert result["hub_over_even"] == {f"{verb} {layout}": 1.0 for verb in gpu.PRODUCTS for layout in forms}
+    assert result["hub_over_even"] == {f"{verb} {form}": 1.0 for verb in gpu.PRODUCTS for form in forms}
     assert result["statement_us"] > 0
     assert "hub / even" in said[-1]
     with pytest.raises(ValueError, match="b2sr4"):

@@ -20,13 +20,13 @@ def entries(rng, shape, density, dtype, iso=False):
     return rows, cols, values[:1].repeat(len(rows)) if iso else values
 
 
-def both(given, shape, dtype, device, layout="bitmap"):
+def both(given, shape, dtype, device, form="bitmap"):
     """The same matrix in both libraries; ours as a bitmap."""
     rows, cols, values = given
     how = {"nrows": shape[0], "ncols": shape[1]}
     other = graphblas.Matrix.from_coo(rows, cols, values, dtype, **how)
     iso = len(values) and (values == values[0]).all()
-    mine = gb.Matrix.from_coo(rows, cols, values[0] if iso else values, dtype, **how, device=device, format=layout)
+    mine = gb.Matrix.from_coo(rows, cols, values[0] if iso else values, dtype, **how, device=device, format=form)
     return mine, other
 
 
@@ -72,10 +72,10 @@ def test_products_from_both_sides(device, case):
     rng = np.random.default_rng(case)
     n, k = SHAPES[shape]
     wide = side[0] == "W" or side.endswith("WT")
-    a = both(entries(rng, (n, n), 0.06, dtype), (n, n), dtype, device, layout="csr")
+    a = both(entries(rng, (n, n), 0.06, dtype), (n, n), dtype, device, form="csr")
     of = (k, n) if wide else (n, k)
     out = (k, n) if side[0] in "WX" else (n, k)
-    m = both(entries(rng, out, 0.4, "BOOL"), out, "BOOL", device, layout=("bitmap", "csr")[case % 2])
+    m = both(entries(rng, out, 0.4, "BOOL"), out, "BOOL", device, form=("bitmap", "csr")[case % 2])
     for density, iso in ((0.3, False), (0.004, False), (0.3, True), (0, False)):
         x = both(entries(rng, of, density, dtype, iso), of, dtype, device)
         _ = x[0].nvals  # counted: few entries push
@@ -202,7 +202,7 @@ def test_long_rows_are_cut(device):
     rows = np.concatenate([np.full(n, 7), rng.integers(0, n, 500)])
     key = np.unique(rows * n + cols)
     given = key // n, key % n, rng.integers(1, 5, len(key)).astype(float)
-    a = both(given, (n, n), "FP64", device, layout="csr")
+    a = both(given, (n, n), "FP64", device, form="csr")
     x = both(entries(rng, (n, 9), 0.3, "FP64"), (n, 9), "FP64", device)
     for op in (("plus_times", "FP64"), ("any_pair", "BOOL")):
         for side in ("AX", "ATX"):

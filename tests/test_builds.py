@@ -8,6 +8,7 @@ import pytest
 import bitblas
 from bitblas import device as devices
 from bitblas.config import config
+from bitblas.formats.b2sr import layout
 from bitblas.formats.b2sr import layout as b2sr
 from bitblas.formats.csr import layout as csr
 from bitblas.formats.csr.layout import find_row_faults
@@ -42,7 +43,7 @@ def host(x):
 @pytest.mark.parametrize("tile", TILES)
 def test_long_tile_rows_are_cut(device, tile, long, monkeypatch):
     """However many parts a tile row is cut into, the tiles are the same, and so is the order of the entries."""
-    monkeypatch.setattr(b2sr, "LONG", long)
+    monkeypatch.setattr(layout, "LONG", long)
     monkeypatch.setattr(b2sr, "LONG_TILES", long)
     lists, ncols = hubs(tile)
     rows = rows_of(lists, ncols)
@@ -52,17 +53,17 @@ def test_long_tile_rows_are_cut(device, tile, long, monkeypatch):
     i, j = dense.nonzero()
     t = tile
     expected = np.lexsort((j % t, i % t, j // t, i // t))
-    layout, places = b2sr.from_csr(rows, tile, True)
+    form, places = b2sr.from_csr(rows, tile, True)
     assert host(places).tolist() == expected.tolist()
     plain, nothing = b2sr.from_csr(rows, tile, False)
-    assert nothing is None and plain.equals(layout)
-    found = layout.coo()
+    assert nothing is None and plain.equals(form)
+    found = form.coo()
     assert np.array_equal(host(found[0]), i[expected]) and np.array_equal(host(found[1]), j[expected])
     tiles = len(np.unique(i // t * ncols + j // t))
-    assert layout.tiles == b2sr.count_tiles(rows, tile) == tiles
-    assert np.array_equal(host(layout.value_ptr), host(plain.ranks()))
+    assert form.tiles == layout.count_tiles(rows, tile) == tiles
+    assert np.array_equal(host(form.value_ptr), host(plain.ranks()))
     for order in (False, True):
-        back, ranks = layout.to_csr(order)
+        back, ranks = form.to_csr(order)
         assert back.equals(rows)
     assert np.array_equal(host(places)[host(ranks)], np.arange(len(i)))
 

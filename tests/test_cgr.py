@@ -32,12 +32,12 @@ def structure(rows, cols, nrows: int, ncols: int) -> Cgr:
 def test_the_code(device):
     """A row bit by bit: an interval of 4 columns, and six others."""
     row = [12, 18, 19, 20, 21, 24, 27, 28, 29, 101]
-    layout = structure([16] * 10, row, 102, 102)
+    form = structure([16] * 10, row, 102, 102)
     starts = gamma(0) + gamma(1) + "00101" + "1"  # one segment, one interval: 2 past the row, 4 long
     others = gamma(0) + gamma(6) + "01001000" + "01001100" + "1011" + "1001" + "1001" + "001001001000"
-    assert bits_of(layout, 16) == row_bits(16, row) == starts + others
-    assert bits_of(layout, 15) == bits_of(layout, 17) == bits_of(layout, 101) == ""
-    assert [head_of(head) for head in host(layout.heads).tolist()] == [(0, 6)] + [(8, 0)] * 4  # 56 bits in 2 words
+    assert bits_of(form, 16) == row_bits(16, row) == starts + others
+    assert bits_of(form, 15) == bits_of(form, 17) == bits_of(form, 101) == ""
+    assert [head_of(head) for head in host(form.heads).tolist()] == [(0, 6)] + [(8, 0)] * 4  # 56 bits in 2 words
     assert [zeta(x) for x in (0, 6, 7, 62, 63)] == ["1001", "1111", "01001000", "01111111", "001001000000"]
 
 
@@ -59,15 +59,15 @@ def test_segments(device):
     n = (1 << 31) - 1
     rows = rows_of(segmented_rows(n), n)
     for segment in (encoding.SEGMENT, encoding.ENDLESS):
-        layout, order = Cgr.of_segments(rows, segment, True)
-        back, place = layout.to_csr(True)
+        form, order = Cgr.of_segments(rows, segment, True)
+        back, place = form.to_csr(True)
         assert np.array_equal(host(back.col), host(rows.col)) and np.array_equal(host(back.ptr), host(rows.ptr))
         assert np.array_equal(host(order)[host(place)], np.arange(rows.nvals))
         if segment == encoding.SEGMENT:
-            assert_sound(layout)
+            assert_sound(form)
         else:
-            layout.check()
-            assert bits_of(layout, 65) == row_bits(65, segmented_rows(n)[65], 0)
+            form.check()
+            assert bits_of(form, 65) == row_bits(65, segmented_rows(n)[65], 0)
 
 
 def test_long_rows_are_encoded_alike(device, monkeypatch):
@@ -118,9 +118,9 @@ def test_marks_of_parts(emulator):
     with gb.config.set(device="emulator"):
         n = (1 << 31) - 1
         lists = segmented_rows(n)
-        layout = Cgr.of_segments(rows_of(lists, n), encoding.SEGMENT, True)[0]
+        form = Cgr.of_segments(rows_of(lists, n), encoding.SEGMENT, True)[0]
         for size in (3, 8, 64):
-            found = layout.hubs(9, size)
+            found = form.hubs(9, size)
             begin, rows = host(found.begin).reshape(-1, 2, 3), host(found.row_of)
             assert len(found.rows) > 20
             for row in host(found.rows).tolist():
@@ -221,8 +221,8 @@ def test_rows_beside_a_hub_of_intervals_have_a_likely_column(emulator):
     wide = np.arange(8, n).reshape(-1, 8)[:, :4].ravel()  # some 500 intervals of row 0
     rows, cols = np.r_[np.zeros(len(wide) + 3, int), wide, 1, 2, 3], np.r_[wide, 1, 2, 3, np.zeros(len(wide) + 3, int)]
     with gb.config.set(device="emulator"):
-        layout = structure(rows, cols, n, n)
-        likely, filled = coded_hub_columns(layout, 1, layout.segment)
+        form = structure(rows, cols, n, n)
+        likely, filled = coded_hub_columns(form, 1, form.segment)
     assert np.unpackbits(filled.view(np.uint8), bitorder="little").tolist() == (likely != 0xFFFFFFFF).tolist()
     assert likely[1:4].tolist() == [0, 0, 0] and (likely[wide] == 0).all() and likely[4] == 0xFFFFFFFF
 

@@ -128,8 +128,8 @@ def test_what_is_read_once_is_not_looked_at(device, never):
 
 
 def test_forms_that_were_asked_for_stay(device, never):
-    for layout in ({"format": "csr"}, {"format": "b2sr", "tile": 4}, {"format": "mplg"}):
-        A = blocks(**layout)
+    for form in ({"format": "csr"}, {"format": "b2sr", "tile": 4}, {"format": "mplg"}):
+        A = blocks(**form)
         held = A.format
         reads(A, 60)
         A << A.mxm(A, PAIR)

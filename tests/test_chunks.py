@@ -142,9 +142,9 @@ def test_what_does_not_fit_is_foreseen(few_objects):
             config.memory_limit = None
             assert A.format == "mplg" and A.isequal(whole)
             config.memory_limit = memory.bytes_on(whole._store.device) + 100_000
-            for layout in ("auto", "nib", "mplg", "b2sr"):
+            for form in ("auto", "nib", "mplg", "b2sr"):
                 with pytest.raises(OutOfMemory, match=r"300000 entries from chunks as .*needs"):
-                    gb.Matrix.from_chunks(parts, format=layout, **how)
+                    gb.Matrix.from_chunks(parts, format=form, **how)
         finally:
             config.memory_limit = None
 

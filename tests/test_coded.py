@@ -56,34 +56,34 @@ LIES = {
 @pytest.mark.parametrize("key", ["nib", "virtual", pytest.param("cgr", marks=pytest.mark.slow)])
 def test_every_changed_bit_is_refused_or_another_matrix(device, key):
     """Of what is stored: nothing is read beyond the arrays, and what is no encoding of rows is refused."""
-    layout = MADE[key]()
-    d, refused, other = layout.device, 0, 0
-    for name, array in layout.arrays().items():
+    form = MADE[key]()
+    d, refused, other = form.device, 0, 0
+    for name, array in form.arrays().items():
         data = host(array)
         for bit in range(8 * data.nbytes):
             changed = data.copy()
             changed.view(np.uint8)[bit // 8] ^= 1 << bit % 8
-            arrays = layout.arrays() | {name: d.asarray(changed)}
+            arrays = form.arrays() | {name: d.asarray(changed)}
             try:
-                made = type(layout).restored(d, layout.numbers(), arrays)
+                made = type(form).restored(d, form.numbers(), arrays)
                 made.check()
             except ValueError:
                 refused += 1
             else:
                 other += 1
-                assert not made.equals(layout)
+                assert not made.equals(form)
     assert refused > 2 * other > 0
 
 
 @pytest.mark.parametrize(("key", "lie"), LIES)
 def test_lies_are_refused(device, key, lie):
     change, match = LIES[key, lie]
-    layout = MADE[key]()
+    form = MADE[key]()
     with pytest.raises(ValueError, match=match):
-        type(layout).restored(layout.device, layout.numbers() | change, layout.arrays()).check()
-    for name, array in layout.arrays().items():
+        type(form).restored(form.device, form.numbers() | change, form.arrays()).check()
+    for name, array in form.arrays().items():
         with pytest.raises(ValueError, match="expected"):
-            type(layout).restored(layout.device, layout.numbers(), layout.arrays() | {name: array[:-1]}).check()
+            type(form).restored(form.device, form.numbers(), form.arrays() | {name: array[:-1]}).check()
 
 
 @pytest.mark.parametrize("key", MADE)
@@ -95,7 +95,7 @@ def test_pulls_of_rows_in_turn_and_of_some(key):
     rows = np.repeat(np.arange(200), rng.integers(0, 100, 200) * rng.integers(0, 2, 200))
     keys = np.unique(rows * n + (rng.random(len(rows)) * (1 << rng.integers(5, 21, len(rows)))).astype(np.int64))
     how = {"nrows": 200, "ncols": n, "device": "cpu"}
-    A, B = (gb.Matrix.from_coo(keys // n, keys % n, True, format=layout, **how) for layout in (key, "csr"))
+    A, B = (gb.Matrix.from_coo(keys // n, keys % n, True, format=form, **how) for form in (key, "csr"))
     x = gb.Vector.from_dense(rng.integers(1, 9, n).astype(np.float32), device="cpu")
     hits = gb.Vector.from_coo(np.unique(keys % n)[::7], True, size=n, device="cpu")
     some = gb.Vector.from_coo(np.flatnonzero(rng.random(200) < 0.4), True, size=200, device="cpu")
@@ -106,7 +106,7 @@ def test_pulls_of_rows_in_turn_and_of_some(key):
 
 
 @pytest.mark.parametrize("form", ["nib", "cgr"])
-def test_rows_that_are_asked_for_are_decoded_alone(device, layout, monkeypatch):
+def test_rows_that_are_asked_for_are_decoded_alone(device, form, monkeypatch):
     """Parts, lines and entries, against those of plain rows; nothing reads the rest."""
     rng, n = np.random.default_rng(7), 300
     lengths = rng.integers(0, 12, n)
@@ -115,7 +115,7 @@ def test_rows_that_are_asked_for_are_decoded_alone(device, layout, monkeypatch):
     j = np.concatenate([rng.permutation(n)[:k] for k in lengths])
     j[i == 299] = np.arange(100, 250)
     for x in (True, np.arange(len(i), dtype=np.float32)):
-        A, plain = (gb.Matrix.from_coo(i, j, x, nrows=n, ncols=n, format=key) for key in (layout, "csr"))
+        A, plain = (gb.Matrix.from_coo(i, j, x, nrows=n, ncols=n, format=key) for key in (form, "csr"))
         if x is not True:
             A._store.structure.primary.ranks()  # they are kept, as values are
         with monkeypatch.context() as m:

@@ -22,8 +22,8 @@ PRODUCTS = (
 
 
 @pytest.mark.parametrize("form, algebra, call, u, matrix, mask, accum, replace", PRODUCTS)
-def test_products(device, layout, algebra, call, u, matrix, mask, accum, replace, monkeypatch):
-    case = {"form": layout, "algebra": algebra, "call": call, "u": u, "matrix": matrix, "iso": False, "mask": mask}
+def test_products(device, form, algebra, call, u, matrix, mask, accum, replace, monkeypatch):
+    case = {"form": form, "algebra": algebra, "call": call, "u": u, "matrix": matrix, "iso": False, "mask": mask}
     run_product(case | {"accum": accum, "replace": replace, "T": "", "longest": 1}, monkeypatch)
 
 

@@ -60,13 +60,13 @@ def test_filter(device, key):
         p = MATRICES[name]()
         A = make(p, np.arange(len(p.rows)), "INT64", key)._store
         keep = np.arange(A.nvals) % 3 != 1
-        layout, taken = A.structure.primary.filter(A.device.asarray(keep))
-        rows, cols = map(host, layout.coo())
+        form, taken = A.structure.primary.filter(A.device.asarray(keep))
+        rows, cols = map(host, form.coo())
         place = {at: k for k, at in enumerate(zip(p.rows.tolist(), p.cols.tolist(), strict=True))}
         found = [place[at] for at in zip(rows.tolist(), cols.tolist(), strict=True)]
-        assert layout.key == key and host(A.taken(taken)).tolist() == found
+        assert form.key == key and host(A.taken(taken)).tolist() == found
         assert sorted(found) == sorted(host(A.values)[keep].tolist())
-        assert_sound(layout)
+        assert_sound(form)
 
 
 def test_the_page_of_forms_has_them_all():

@@ -111,8 +111,8 @@ FORMS = [{"format": "csr"}, *({"format": "b2sr", "tile": t} for t in (4, 8, 16, 
 @pytest.mark.parametrize("dtype", ["BOOL", "FP64"])
 def test_coo_without_rows(device, dtype):
     i, j = np.arange(120) % 50, np.arange(120) * 7 % 40
-    for layout in EVERY_FORM.values():
-        A = bitblas.Matrix.from_coo(i, j, True if dtype == "BOOL" else i * 50.0 + j, nrows=50, ncols=40, **layout)
+    for form in EVERY_FORM.values():
+        A = bitblas.Matrix.from_coo(i, j, True if dtype == "BOOL" else i * 50.0 + j, nrows=50, ncols=40, **form)
         rows, cols, values = map(A.device.to_host, A.to_coo())
         for X, number in ((A, 1), (A.T, 0)):
             asked = {"rows": number == 0, "columns": number == 1}
@@ -125,11 +125,11 @@ def test_coo_without_rows(device, dtype):
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form", FORMS, ids=str)
-def test_forms_agree(device, layout):
+def test_forms_agree(device, form):
     scope = operands(bitblas, 3, "FP64")
     A, B, v, L = scope["A"], scope["B"], scope["v"], scope["L"]
-    C = bitblas.Matrix.from_coo(*A.to_coo(), nrows=N, ncols=N, **layout)
-    assert C.format == layout["format"] + str(layout.get("tile", ""))
+    C = bitblas.Matrix.from_coo(*A.to_coo(), nrows=N, ncols=N, **form)
+    assert C.format == form["format"] + str(form.get("tile", ""))
     assert C.isequal(A, check_dtype=True) and plain(C) == plain(A)
     pairs = [
         (C.T.new(), A.T.new()), (C.mxv(v).new(), A.mxv(v).new()), (C + B, A + B), (B * C, B * A), (C[3, :], A[3, :]),
@@ -142,7 +142,7 @@ def test_forms_agree(device, layout):
     assert all(C.get(i, j) == A.get(i, j) for i in range(0, N, 7) for j in range(N))
     C[3, 4] = 5.0
     C << C + B
-    assert C.format == layout["format"] + str(layout.get("tile", ""))
+    assert C.format == form["format"] + str(form.get("tile", ""))
 
 
 def test_memory_counts_every_form(device):

@@ -176,8 +176,8 @@ def test_arrays_that_lie_are_refused(tmp_path):
     ):
         with gb.config.set(device="cpu"):
             A = gb.Matrix.from_coo([0, 0, 4], [1, 3, 4], True, nrows=5, ncols=5, **FORMS[key])
-            layout, path = A._store.structure.primary, tmp_path / "small.bitblas"
-            array = getattr(layout, name)
+            form, path = A._store.structure.primary, tmp_path / "small.bitblas"
+            array = getattr(form, name)
             array[: len(value)] = value
             A.save(path)
             refused(path, path.read_bytes(), match)
@@ -198,31 +198,29 @@ def test_splits_that_lie_are_refused(tmp_path):
                 gb.Matrix.from_coo(p.rows, p.cols, True, nrows=33, ncols=200, **FORMS["split8"]),
                 tmp_path / "small.bitblas",
             )
-            layout = A._store.structure.primary
-            assert layout.near_width == 10
-            getattr(layout, name)[at] = value
+            form = A._store.structure.primary
+            assert form.near_width == 10
+            getattr(form, name)[at] = value
             A.save(path)
             refused(path, path.read_bytes(), match)
-        layout = gb.Matrix.from_coo(
-            p.rows, p.cols, True, nrows=33, ncols=200, **FORMS["split8"]
-        )._store.structure.primary
-        numbers = layout.numbers()
+        form = gb.Matrix.from_coo(p.rows, p.cols, True, nrows=33, ncols=200, **FORMS["split8"])._store.structure.primary
+        numbers = form.numbers()
         for change, match in (
             ({"near_width": 0}, "near_width: expected 0, or 6 to 10 bits, got 0 for"),
             ({"near_width": 11}, "near_width"),
             ({"near_width": 5}, "near_width"),
-            ({"in_near": layout.nvals}, "near"),
-            ({"in_near": layout.in_near - 40}, "rest: expected [0-9]+ numbers"),
+            ({"in_near": form.nvals}, "near"),
+            ({"in_near": form.in_near - 40}, "rest: expected [0-9]+ numbers"),
             ({"tile": 32}, "a tile of 32"),
         ):
             with pytest.raises(ValueError, match=match):
-                type(layout).restored(layout.device, numbers | change, layout.arrays())
+                type(form).restored(form.device, numbers | change, form.arrays())
         # What was saved before near entries were stored apart.
         old = {name: numbers[name] for name in ("nrows", "ncols", "nvals", "tile", "tiles", "in_tiles")}
-        arrays = {{"starts": "pairs"}.get(name, name): array for name, array in layout.arrays().items()}
+        arrays = {{"starts": "pairs"}.get(name, name): array for name, array in form.arrays().items()}
         for some, others in ((old, arrays), (numbers, arrays)):
             with pytest.raises(ValueError, match=r"numbers: expected|arrays: expected"):
-                type(layout).restored(layout.device, some, others)
+                type(form).restored(form.device, some, others)
 
 
 def test_places_and_bools_are_looked_at(tmp_path):

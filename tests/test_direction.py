@@ -164,9 +164,9 @@ def ran(expr):
 @pytest.mark.parametrize("form", [{"format": "csr"}, {"format": "b2sr", "tile": 8}], ids=str)
 @pytest.mark.parametrize("at", [[1000], [500, 501], list(range(0, 3000, 2))], ids=["hub", "few", "many"])
 @pytest.mark.parametrize("semiring", ["min_second", "lor_land", "plus_pair"])
-def test_a_statement_runs_as_explained(device, one_hub, layout, at, semiring, monkeypatch):
+def test_a_statement_runs_as_explained(device, one_hub, form, at, semiring, monkeypatch):
     monkeypatch.setitem(plan.ROWS_SHARE, VALUES, 1.0)  # half of all entries are too many to push along
-    A, u = one_hub(**layout), gb.Vector.from_coo(at, np.arange(1, len(at) + 1), size=3000)
+    A, u = one_hub(**form), gb.Vector.from_coo(at, np.arange(1, len(at) + 1), size=3000)
     op = getattr(gb.semiring, semiring)
     for T in (False, True, False, True):  # from the third on both forms are there
         expr = (A.T if T else A).mxv(u, op)
@@ -174,7 +174,7 @@ def test_a_statement_runs_as_explained(device, one_hub, layout, at, semiring, mo
         how, kernels = ran(expr)
         assert how == explained
         assert kernels <= ({"push"} if ": push on" in how else {"pull", "lanes"}), how
-    if layout["format"] == "csr":
+    if form["format"] == "csr":
         pushes = (semiring != "plus_pair" or device == "cpu") and len(at) == 2
         assert (gb.explain(A.T.mxv(u, op)).direction == "push") == pushes
 
@@ -262,15 +262,15 @@ def test_rows_of_codes_are_weighed_by_themselves(key):
     rng = np.random.default_rng(2)
     at = np.unique(rng.integers(0, 300, (2000, 2)) ** 2 // 300, axis=0)
     A = gb.Matrix.from_coo(at[:, 0], at[:, 1], True, nrows=300, ncols=300, device="cpu", format=key)
-    layout = A._store.structure.primary
+    form = A._store.structure.primary
     semiring = gb.semiring.any_pair[gb.dtypes.BOOL]
     case = spmv_kernels.facts_of(A._store, np.True_, semiring, transpose=True, flip=True)
     assert case.early == A.nvals / 300, "a row that pulls ends at its first hit, as plain ones do"
     for rows in ([], [0], [31, 32, 63, 64, 299], range(300)):
         v = gb.Vector.from_coo(list(rows), 1, dtype=int, size=300, device="cpu")._stored
         bits = np.packbits(np.isin(np.arange(320), list(rows)), bitorder="little").view(np.uint64)
-        wanted = int(np.diff(layout.ptr)[list(rows)].sum())
-        assert layout.format.active(layout, bits) == spmv_kernels.active_entries(v, layout) == wanted
+        wanted = int(np.diff(form.ptr)[list(rows)].sum())
+        assert form.format.active(form, bits) == spmv_kernels.active_entries(v, form) == wanted
 
 
 def test_pushes_along_rows_beside_tiles_pay_where_pulls_are_by_tiles():
@@ -281,11 +281,11 @@ def test_pushes_along_rows_beside_tiles_pay_where_pulls_are_by_tiles():
 
 @pytest.mark.parametrize("form", [{"format": "nib"}, {"format": "cgr"}, {"format": "split", "tile": 8}])
 @pytest.mark.parametrize("both_ways", [False, True])
-def test_what_is_small_is_not_made_twice_to_push(device, layout, both_ways):
+def test_what_is_small_is_not_made_twice_to_push(device, form, both_ways):
     """However often a statement would push against its edges; a symmetric matrix is its own transpose."""
     n, at = 3000, np.arange(2999)
     i, j = (np.r_[at, at + 1], np.r_[at + 1, at]) if both_ways else (at, at + 1)
-    A, u = gb.Matrix.from_coo(i, j, True, nrows=n, ncols=n, **layout), gb.Vector.from_coo([7], True, size=n)
+    A, u = gb.Matrix.from_coo(i, j, True, nrows=n, ncols=n, **form), gb.Vector.from_coo([7], True, size=n)
     product = A.mxv(u, gb.semiring.lor_land)
     A._stored.structure.missed = 1e9  # as after many products
     before = sum(A.memory().forms.values())

@@ -31,7 +31,7 @@ STATEMENTS = (
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form", ["csr", "b2sr8", pytest.param("b2sr64", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("statement", STATEMENTS, ids=lambda s: s[0] + " " + s[3])
-def test_every_end(device, layout, statement, monkeypatch):
+def test_every_end(device, form, statement, monkeypatch):
     monkeypatch.setattr(direction, "PUSH_COST", {"cpu": float("inf"), "gpu": float("inf")})
     name, a, u, w, accum = statement
     p = MATRICES["hub"]()
@@ -43,7 +43,7 @@ def test_every_end(device, layout, statement, monkeypatch):
         monkeypatch.setattr(rows, "MAX_ITERATIONS_EARLY", (128, 1)[k % 2])
 
         def make(operands, kind=kind, full=k % 3):
-            operands.matrix("A", p, a, layout, a == "BOOL")
+            operands.matrix("A", p, a, form, a == "BOOL")
             operands.vector("u", "full" if full else "half iso", p.ncols, u)
             operands.vector("w", kind, p.nrows, w)
             operands.vector("m", "half", p.nrows, "BOOL")
@@ -86,10 +86,10 @@ def test_a_statement_writes_in_place_unless_its_output_is_read(device):
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form", PLAIN_FORMS)
-def test_sizes_of_the_output_that_fill_no_word(device, layout):
+def test_sizes_of_the_output_that_fill_no_word(device, form):
     """Whole words are written, by few rows or by many."""
     for n in (1, 5, 31, 33, 64, 65, 255, 257, 300):
-        A = bitblas.Matrix.from_coo(np.arange(n), np.arange(n), True, nrows=n, ncols=n, **FORMS[layout])
+        A = bitblas.Matrix.from_coo(np.arange(n), np.arange(n), True, nrows=n, ncols=n, **FORMS[form])
         u = bitblas.Vector.from_coo(np.arange(n), np.arange(n), size=n)
         for name in ("any_pair", "plus_second", "plus_pair"):
             t = A.mxv(u, bitblas.semiring[name]).new()

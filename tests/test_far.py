@@ -38,16 +38,16 @@ def made(key: str, begin: int) -> tuple[gb.Matrix, gb.Matrix]:
     from emulator.guarded import Far
 
     near = gb.Matrix.from_coo(*entries(), True, nrows=N, ncols=N, format=key)
-    layout = near._store.structure.primary
-    arrays, numbers = dict(layout.arrays()), layout.numbers()
+    form = near._store.structure.primary
+    arrays, numbers = dict(form.arrays()), form.numbers()
     if key == "nib":
         arrays["heads"] = arrays["heads"] + (begin << HEAD_BITS)
         arrays["words"] = Far.of(arrays["words"].copy(), begin)
     else:
-        per = 1 if key == "csr" else layout.width  # words for 32 numbers, of which a whole group begins with a word
-        arrays["ptr"] = (arrays["ptr"].astype(np.int64) + begin).astype(pointer_type(begin + layout.nvals))
+        per = 1 if key == "csr" else form.width  # words for 32 numbers, of which a whole group begins with a word
+        arrays["ptr"] = (arrays["ptr"].astype(np.int64) + begin).astype(pointer_type(begin + form.nvals))
         arrays["col"] = Far.of(arrays["col"].copy(), begin if key == "csr" else begin // 32 * per)
-    moved = type(layout).restored(layout.device, numbers, arrays)
+    moved = type(form).restored(form.device, numbers, arrays)
     structure = Structure(moved)
     structure._symmetric = True  # what is looked for by entry number 0 is not there
     store = near._store
@@ -98,8 +98,8 @@ def test_pointers_have_room_for_the_steps_of_kernels():
     """The bound at which 64 bits are chosen; the longest rows and segments of forms; what kernels load at once."""
     assert [pointer_type(n).itemsize for n in (0, LAST + ROOM - 1, LAST + ROOM)] == [4, 4, 8]
     assert [index_type(n).itemsize for n in ((1 << 31) - 1, 1 << 31)] == [4, 8]
-    for layout in FORMATS.values():
-        if layout.by_rows:
+    for form in FORMATS.values():
+        if form.by_rows:
             kinds = itertools.product((WORDS, COUNT, VALUES), (1, 32), (False, True))
-            steps = [layout.longest(kind, lanes, push=push) for kind, lanes, push in kinds]
-            assert 2 * max(*steps, layout.segment(), 32 * 4) < STRIDE
+            steps = [form.longest(kind, lanes, push=push) for kind, lanes, push in kinds]
+            assert 2 * max(*steps, form.segment(), 32 * 4) < STRIDE

@@ -13,7 +13,7 @@ from test_house import MODULES
 
 from bitblas.formats import NAMES, forms
 
-CLASSES = {layout.__name__ for layout in forms()}
+CLASSES = {form.__name__ for form in forms()}
 # The formats of other libraries have names of their own, some of which are the same.
 OTHERS = ("bitblas.io", "bitblas.core.ss", "bitblas.core.matrix.arrays")
 
@@ -73,7 +73,7 @@ def test_a_test_is_found(text):
 
 
 @pytest.mark.parametrize("text", [
-    "structure.form(CSR)", "key == CSR", "structure.order('csr')", "isinstance(form, Form)", "format_of(key).by_rows",
+    "structure.layout(CSR)", "key == CSR", "structure.order('csr')", "isinstance(form, Form)", "format_of(key).by_rows",
     "Matrix.from_coo(i, j, True, format='csr')", "f'{name}{tile}'", "found is Ask.ROWS",
 ])  # fmt: skip
 def test_asking_for_a_form_is_none(text):

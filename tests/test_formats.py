@@ -38,92 +38,82 @@ def assert_entries(A, p: Pattern, x) -> None:
         assert np.array_equal(host(found), expected)
 
 
-def predicted(layout, **held) -> int:
+def predicted(form, **held) -> int:
     """The bytes of a form, told what it holds."""
-    return layout.format.predict_bytes(Facts(layout.nrows, layout.ncols, layout.nvals, **{"tiles": (), **held}))
+    return form.format.predict_bytes(Facts(form.nrows, form.ncols, form.nvals, **{"tiles": (), **held}))
 
 
-def assert_sound(layout) -> None:
+def assert_sound(form) -> None:
     """The promises of a form: ascending, index types that fit, padding bits zero, no empty tile, bytes as predicted."""
-    if isinstance(layout, split_format.Split):
-        assert_sound_split(layout)
+    if isinstance(form, split_format.Split):
+        assert_sound_split(form)
         return
-    if check := CODED.get(layout.key):
-        check(layout, predicted)
+    if check := CODED.get(form.key):
+        check(form, predicted)
         return
-    ptr, col, bits = host(layout.ptr).astype(np.int64), host(layout.col), None
-    by_rows = layout.format.by_rows
-    if layout.key == "mplg":
-        assert layout.width == max(1, (layout.ncols - 1).bit_length()) and layout.col.dtype == np.uint32
-        assert len(col) == packing.packed_words(layout.nvals, layout.width)
-        assert layout.nbytes == predicted(layout)
-        layout = layout.to_csr(False)[0]  # the columns, plain
-        col = host(layout.col)
-    count = layout.nvals if by_rows else layout.tiles
-    assert len(ptr) == layout.units + 1 and ptr[0] == 0 and ptr[-1] == count and (np.diff(ptr) >= 0).all()
-    assert layout.ptr.dtype == layout.col.dtype == np.int32
-    row = np.repeat(np.arange(layout.units), np.diff(ptr))
-    limit = layout.ncols if by_rows else -(-layout.ncols // layout.tile)
+    ptr, col, bits = host(form.ptr).astype(np.int64), host(form.col), None
+    by_rows = form.format.by_rows
+    if form.key == "mplg":
+        assert form.width == max(1, (form.ncols - 1).bit_length()) and form.col.dtype == np.uint32
+        assert len(col) == packing.packed_words(form.nvals, form.width)
+        assert form.nbytes == predicted(form)
+        form = form.to_csr(False)[0]  # the columns, plain
+        col = host(form.col)
+    count = form.nvals if by_rows else form.tiles
+    assert len(ptr) == form.units + 1 and ptr[0] == 0 and ptr[-1] == count and (np.diff(ptr) >= 0).all()
+    assert form.ptr.dtype == form.col.dtype == np.int32
+    row = np.repeat(np.arange(form.units), np.diff(ptr))
+    limit = form.ncols if by_rows else -(-form.ncols // form.tile)
     key = row * max(1, limit) + col[:count]
     assert (np.diff(key) > 0).all() and ((0 <= col[:count]) & (col[:count] < limit)).all()
     if by_rows:  # which rows and columns have entries is not known before
-        assert layout.nbytes == predicted(layout) or (layout.format.renumbers and layout.nbytes < predicted(layout))
+        assert form.nbytes == predicted(form) or (form.format.renumbers and form.nbytes < predicted(form))
         return
-    t = layout.tile
-    assert layout.bits.dtype == b2sr_choice.word_type(t) and len(
-        host(layout.bits)
-    ) >= count * b2sr_choice.words_per_tile(t)
-    bits = np.unpackbits(host(layout.bits).view(np.uint8), bitorder="little")[: count * t * t].reshape(count, t, t)
-    assert bits.sum() == layout.nvals and bits.any(axis=(1, 2)).all()
+    t = form.tile
+    assert form.bits.dtype == b2sr_choice.word_type(t) and len(host(form.bits)) >= count * b2sr_choice.words_per_tile(t)
+    bits = np.unpackbits(host(form.bits).view(np.uint8), bitorder="little")[: count * t * t].reshape(count, t, t)
+    assert bits.sum() == form.nvals and bits.any(axis=(1, 2)).all()
     tile, r, c = np.nonzero(bits)
-    assert (row[tile] * t + r < layout.nrows).all() and (col[tile] * t + c < layout.ncols).all(), (
-        "padding bits are zero"
-    )
-    ranks = 0 if layout.value_ptr is None else host(layout.value_ptr).nbytes
-    assert layout.nbytes - ranks == predicted(layout, tiles=((t, max(1, count)),))
-    if layout.value_ptr is not None:
-        assert np.array_equal(host(layout.value_ptr)[:count], np.cumsum(bits.sum(axis=(1, 2))) - bits.sum(axis=(1, 2)))
+    assert (row[tile] * t + r < form.nrows).all() and (col[tile] * t + c < form.ncols).all(), "padding bits are zero"
+    ranks = 0 if form.value_ptr is None else host(form.value_ptr).nbytes
+    assert form.nbytes - ranks == predicted(form, tiles=((t, max(1, count)),))
+    if form.value_ptr is not None:
+        assert np.array_equal(host(form.value_ptr)[:count], np.cumsum(bits.sum(axis=(1, 2))) - bits.sum(axis=(1, 2)))
 
 
-def assert_sound_split(layout) -> None:
+def assert_sound_split(form) -> None:
     """Also: tiles are those that pay, each range of the rest ascends in a tile row and keeps to its columns, padding
     bits of packed numbers are zero."""
-    t, d, xp = layout.tile, layout.device, layout.device.xp
-    rule, far_width = (
-        split_layout.rule_of(layout.ncols, t, layout.near_width),
-        split_layout.entry_width(layout.ncols, t),
-    )
-    in_far = layout.in_rest - layout.in_near
-    sizes = (layout.tiles, layout.in_near, in_far) if layout.near_width else (layout.tiles, in_far)
-    starts = host(layout.starts).astype(np.int64).reshape(-1, layout.parts)
-    assert layout.starts.dtype == np.int32 and not starts[0].any() and tuple(starts[-1]) == sizes
-    assert len(starts) == layout.units + 1 == -(-layout.nrows // t) + 1 and (layout.near_width or not layout.in_near)
-    tiles = layout.tile_part()
-    if layout.tiles:
+    t, d, xp = form.tile, form.device, form.device.xp
+    rule, far_width = split_layout.rule_of(form.ncols, t, form.near_width), split_layout.entry_width(form.ncols, t)
+    in_far = form.in_rest - form.in_near
+    sizes = (form.tiles, form.in_near, in_far) if form.near_width else (form.tiles, in_far)
+    starts = host(form.starts).astype(np.int64).reshape(-1, form.parts)
+    assert form.starts.dtype == np.int32 and not starts[0].any() and tuple(starts[-1]) == sizes
+    assert len(starts) == form.units + 1 == -(-form.nrows // t) + 1 and (form.near_width or not form.in_near)
+    tiles = form.tile_part()
+    if form.tiles:
         assert_sound(tiles)
-        count = np.diff(host(tiles.ranks())[: layout.tiles], append=layout.in_tiles)
-        assert (count >= np.where(host(tiles.col)[: layout.tiles] < rule.limit, rule.near, rule.far)).all()
-    widths = (layout.near_width, far_width)[-len(sizes) + 1 :]
+        count = np.diff(host(tiles.ranks())[: form.tiles], append=form.in_tiles)
+        assert (count >= np.where(host(tiles.col)[: form.tiles] < rule.limit, rule.near, rule.far)).all()
+    widths = (form.near_width, far_width)[-len(sizes) + 1 :]
     for part, (size, width, least) in enumerate(zip(sizes[1:], widths, (rule.near, rule.far)[-len(widths) :]), 1):
-        words = layout.range_words()[-len(widths) :][part - 1]
+        words = form.range_words()[-len(widths) :][part - 1]
         codes = host(packing.unpack(d, words, size, width, np.int64))
-        row = np.repeat(np.arange(layout.units), np.diff(starts[:, part]))
+        row = np.repeat(np.arange(form.units), np.diff(starts[:, part]))
         assert (np.diff((row << 32) + codes) > 0).all()
         _, count = np.unique((row << 32) + codes // (t * t), return_counts=True)
         assert (count < least).all()
         is_near = codes // (t * t) < rule.limit
-        assert is_near.all() if part + 1 < layout.parts else not is_near.any()
-    near_bits, near_words = (
-        layout.in_near * layout.near_width,
-        split_layout.near_words(layout.in_near, layout.near_width),
-    )
-    columns = layout.tiles * split_layout.column_width(layout.ncols, t)
-    near, far = layout.rest[:near_words], layout.rest[near_words:]
-    for string, bits in ((layout.col, columns), (near, near_bits), (far, in_far * far_width)):
+        assert is_near.all() if part + 1 < form.parts else not is_near.any()
+    near_bits, near_words = form.in_near * form.near_width, split_layout.near_words(form.in_near, form.near_width)
+    columns = form.tiles * split_layout.column_width(form.ncols, t)
+    near, far = form.rest[:near_words], form.rest[near_words:]
+    for string, bits in ((form.col, columns), (near, near_bits), (far, in_far * far_width)):
         assert int.from_bytes(host(xp.ascontiguousarray(string)).tobytes(), "little") >> bits == 0
-    parts = split_layout.Parts(layout.tiles, in_far, layout.in_near, layout.near_width)
-    ranks = 0 if layout.value_ptr is None else host(layout.value_ptr).nbytes
-    assert layout.nbytes - ranks == predicted(layout, own=((layout.key, parts),))
+    parts = split_layout.Parts(form.tiles, in_far, form.in_near, form.near_width)
+    ranks = 0 if form.value_ptr is None else host(form.value_ptr).nbytes
+    assert form.nbytes - ranks == predicted(form, own=((form.key, parts),))
 
 
 @pytest.mark.in_turn
@@ -180,9 +170,9 @@ def test_conversions(device, source):
             assert_entries(bitblas.Matrix._from_store(store), p, x)
             assert_sound(store.structure.primary)
             structure = A._store.structure
-            layout, order = structure.layout(key, transposed=True), structure.order(key, transposed=True)
-            rows, cols = (host(a) for a in layout.coo())
-            assert_sound(layout)
+            form, order = structure.layout(key, transposed=True), structure.order(key, transposed=True)
+            rows, cols = (host(a) for a in form.coo())
+            assert_sound(form)
             primary = np.broadcast_to(host(A._store.values), len(p.rows))
             moved = primary if order is None else primary[host(order)]
             assert_entries(
@@ -293,8 +283,8 @@ def test_tile_columns_may_be_narrower_than_columns(device):
     """From 2**31 columns on a column number has 64 bits, that of a tile has 32 up to 2**31 tiles."""
     rows, cols = np.array([0, 0, 8, 9, 70]), np.array([0, (1 << 31) - 2, (1 << 31) + 1, (1 << 32) - 1, 1 << 31])
     A = bitblas.Matrix.from_coo(rows, cols, True, nrows=71, ncols=1 << 32, format="b2sr", tile=8)
-    layout = A._store.structure.primary
-    assert layout.col.dtype == np.int32 and layout.tiles == 5 and layout.to_csr(False)[0].col.dtype == np.int64
+    form = A._store.structure.primary
+    assert form.col.dtype == np.int32 and form.tiles == 5 and form.to_csr(False)[0].col.dtype == np.int64
     for found, expected in zip(A.to_coo(), (rows, cols)):
         np.testing.assert_array_equal(A.device.to_host(found), expected)
 

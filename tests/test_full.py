@@ -101,14 +101,14 @@ PRODUCTS = {
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form", ("csr", "mplg", "b2sr", "split"))
 @pytest.mark.parametrize("statement", PRODUCTS)
-def test_presence(device, statement, layout):
+def test_presence(device, statement, form):
     """Twice: what the first product finds is kept, and nobody may write into it."""
     rng = np.random.default_rng(3)
     i, j = np.nonzero(rng.random((150, 150)) < 0.004)
     results = []
     for gb in (bitblas, graphblas):
         where = {"device": device} if gb is bitblas else {}
-        A = gb.Matrix.from_coo(i, j, True, nrows=150, ncols=150, **where, **({"format": layout} if where else {}))
+        A = gb.Matrix.from_coo(i, j, True, nrows=150, ncols=150, **where, **({"format": form} if where else {}))
         t = gb.Vector.from_coo(np.arange(150), True, size=150, **where)
         made = []
         for _ in range(2):
@@ -125,7 +125,7 @@ def test_presence(device, statement, layout):
 @pytest.mark.parametrize(
     ("ring", "form"), (("lor_land", "csr"), ("plus_times", "csr"), ("min_plus", "csr"), ("plus_times", "mplg"))
 )
-def test_nearly_full(device, ring, layout):
+def test_nearly_full(device, ring, form):
     """Rows that mostly end at their first entry, and NaN in the place of what floats lack; or among what they have."""
     rng, n = np.random.default_rng(4), 200
     i, j = np.nonzero(rng.random((n, n)) < 0.06)
@@ -137,7 +137,7 @@ def test_nearly_full(device, ring, layout):
         results = []
         for gb in (bitblas, graphblas):
             where = {"device": device} if gb is bitblas else {}
-            form_of = {"format": layout} if where else {}
+            form_of = {"format": form} if where else {}
             bits = ring == "lor_land"
             A = gb.Matrix.from_coo(i, j, True if bits else weights, nrows=n, ncols=n, **where, **form_of)
             u = gb.Vector.from_coo(at, True if bits else values, size=n, **where)
@@ -169,7 +169,7 @@ def test_the_rows_with_entries_are_found_once(device):
 
 
 @pytest.mark.parametrize("form", ("csr", "b2sr"))
-def test_lengths_of_rows_are_sums_of_ones(device, layout):
+def test_lengths_of_rows_are_sums_of_ones(device, form):
     """Sums of equal products with a full vector: of tiles, lengths that were counted once; and in whole words of rows
     that a mask leaves open or not."""
     rng = np.random.default_rng(4)
@@ -178,7 +178,7 @@ def test_lengths_of_rows_are_sums_of_ones(device, layout):
         results = []
         for gb in (bitblas, graphblas):
             where = {"device": device} if gb is bitblas else {}
-            A = gb.Matrix.from_coo(i, j, 2, nrows=150, ncols=90, **where, **({"format": layout} if where else {}))
+            A = gb.Matrix.from_coo(i, j, 2, nrows=150, ncols=90, **where, **({"format": form} if where else {}))
             t, few = (gb.Vector.from_coo(np.arange(n), 3, size=n, **where) for n in (90, 3))
             few.resize(150)
             made = [A.mxv(t, getattr(gb.semiring, name)["INT64"]).new() for name in ("plus_pair", "plus_times")]

@@ -73,7 +73,7 @@ def test_programs_are_shrunk():
 
     least = shrink(program, "values", differs)
     assert [s.text() for s in least.statements] == ["v0(gb.binary.plus) << A1.mxv(v0)"]
-    assert [(d.name, len(d.where), d.layout) for d in least.declarations] == [("v0", 1, ""), ("A1", 0, 'format="csr"')]
+    assert [(d.name, len(d.where), d.form) for d in least.declarations] == [("v0", 1, ""), ("A1", 0, 'format="csr"')]
     assert not least.at_end and least.declarations[0].shape[0] < 70
 
 

@@ -33,13 +33,13 @@ def skewed(rng, n=N):
     return keys // n, keys % n
 
 
-def ask(layout, semiring, dtype, rng, *, turned=False):
+def ask(form, semiring, dtype, rng, *, turned=False):
     rows, cols = skewed(rng)
     if turned:
         cols = N - 1 - cols
     x = rng.integers(1, 9, len(rows)).astype(dtype) if "second" not in semiring else True
     u = rng.integers(1, 9, N).astype(dtype)
-    A = gb.Matrix.from_coo(rows, cols, x, nrows=N, ncols=N, format=layout)
+    A = gb.Matrix.from_coo(rows, cols, x, nrows=N, ncols=N, format=form)
     product = A.mxv(gb.Vector.from_dense(u), gb.semiring[semiring][dtype])
     return rows, cols, x, u, product
 
@@ -70,14 +70,14 @@ def expected(rows, cols, x, u, semiring, dtype):
         ("nib", "min_plus", "INT64", True),
     ],
 )
-def test_answers(device, small, monkeypatch, layout, semiring, dtype, turned):
+def test_answers(device, small, monkeypatch, form, semiring, dtype, turned):
     of = {"FP32": np.float32, "INT64": np.int64}[dtype]
-    rows, cols, x, u, made = ask(layout, semiring, of, generator("graded"), turned=turned)
+    rows, cols, x, u, made = ask(form, semiring, of, generator("graded"), turned=turned)
     plan, gpu = gb.explain(made), devices.get(config.device).is_simt
     assert ("degree-binned" in plan.reason) == gpu and ("768 hot" in plan.reason or "1536 hot" in plan.reason) == (
-        gpu and not turned and layout != "cgr"
+        gpu and not turned and form != "cgr"
     )
-    assert ('A.reorder("degree")' in plan.reason) == (gpu and turned and layout != "cgr")
+    assert ('A.reorder("degree")' in plan.reason) == (gpu and turned and form != "cgr")
     w = made.new()
     at, values = expected(rows, cols, x, u, semiring, of)
     for got, right in zip(host(w), (at, values), strict=True):
@@ -90,7 +90,7 @@ def test_answers(device, small, monkeypatch, layout, semiring, dtype, turned):
     assert np.array_equal(host(w)[1], values)
     some = np.flatnonzero(np.arange(N) % 3 == 1)
     mask = gb.Vector.from_coo(some, True, size=N)
-    assert ("degree-binned" in gb.explain(made, mask=mask.S).reason) == (gpu and layout in ("nib", "cgr"))
+    assert ("degree-binned" in gb.explain(made, mask=mask.S).reason) == (gpu and form in ("nib", "cgr"))
     for allowed, to in ((np.isin(at, some), mask.S), (~np.isin(at, some), ~mask.S)):
         w(to, gb.replace) << made
         assert np.array_equal(host(w)[0], at[allowed]) and np.array_equal(host(w)[1], values[allowed])
@@ -100,7 +100,7 @@ def test_answers(device, small, monkeypatch, layout, semiring, dtype, turned):
 
 
 @pytest.mark.parametrize("form", ["nib", "cgr"])
-def test_codes_longer_than_a_word(device, small, layout):
+def test_codes_longer_than_a_word(device, small, form):
     """Columns so far apart that values need more than 24 bits, first in their rows and later."""
     n, far = 40, (1 << 24) + 300
     cols = [[0, far - 1], [far - 3, far - 2, far - 1], [5, 6, 7, 8, 9, far - 9], *([k, far - 1 - k] for k in range(37))]
@@ -108,7 +108,7 @@ def test_codes_longer_than_a_word(device, small, layout):
     for at in {j for row in cols for j in row}:
         u[at] = at % 5 + 1
     i = np.repeat(np.arange(n), [len(row) for row in cols])
-    A = gb.Matrix.from_coo(i, np.concatenate(cols), True, nrows=n, ncols=far, format=layout)
+    A = gb.Matrix.from_coo(i, np.concatenate(cols), True, nrows=n, ncols=far, format=form)
     w = A.mxv(gb.Vector.from_dense(u), gb.semiring.plus_second["INT8"]).new()
     assert host(w)[1].tolist() == [sum(int(u[j]) for j in row) for row in cols]
 
@@ -127,8 +127,8 @@ def test_grades(device, small):
     """Every entry is in one piece, every piece in one run; long rows are cut."""
     rows, cols = skewed(generator("grades"))
     A = gb.Matrix.from_coo(rows, cols, True, nrows=N, ncols=N)
-    layout = A._store.structure.layout("csr")
-    found, xp = binning.degree_bins(layout), layout.device.xp
+    form = A._store.structure.layout("csr")
+    found, xp = binning.degree_bins(form), form.device.xp
     entries = xp.concatenate([xp.arange(int(b), int(b) + int(k)) for b, k in zip(found.begin, found.length)])
     assert np.array_equal(np.sort(devices.get(config.device).to_host(entries)), np.arange(A.nvals))
     assert found.segments == 6 and int(found.piece[-1]) == len(found.row) == len(np.unique(rows)) - 3 + 6

@@ -10,7 +10,7 @@ import bitblas as gb
 from bitblas import device as devices
 from bitblas.config import config
 from bitblas.exceptions import IndexOutOfBound
-from bitblas.formats.csr import layout as csr
+from bitblas.formats.csr import layout
 from bitblas.operations import build
 
 BLOCK = 1024  # of in_order.cpu.py
@@ -24,12 +24,12 @@ def some(n, nrows, ncols, seed):
 
 
 def run(rows, cols, nrows, ncols):
-    return csr.in_order(devices.get("cpu"), nrows, ncols, rows, cols, np.int32)
+    return layout.in_order(devices.get("cpu"), nrows, ncols, rows, cols, np.int32)
 
 
 @pytest.fixture(params=[1, 2, 5])
 def threads(request, monkeypatch):
-    monkeypatch.setattr(csr, "PARALLEL_ENTRIES", 1)
+    monkeypatch.setattr(layout, "PARALLEL_ENTRIES", 1)
     with config.set(threads=request.param):
         yield request.param
 
@@ -90,12 +90,12 @@ def test_large_matrices_are_built_by_it(monkeypatch):
         rows[turned], cols[turned], (np.arange(n) % 7)[turned], nrows=nrows, ncols=ncols, device="cpu"
     )
     assert asked[-1] is None and A.isequal(B, check_dtype=True)
-    for layout in ("csr", "mplg", "nib", "b2sr"):
+    for form in ("csr", "mplg", "nib", "b2sr"):
         C = gb.Matrix.from_coo(
-            rows.astype(np.int32), cols, True, nrows=nrows, ncols=ncols, device="cpu", format=layout,
-            tile=8 if layout == "b2sr" else None,
+            rows.astype(np.int32), cols, True, nrows=nrows, ncols=ncols, device="cpu", format=form,
+            tile=8 if form == "b2sr" else None,
         )  # fmt: skip
-        assert asked[-1] is not None and C.format.startswith(layout)
+        assert asked[-1] is not None and C.format.startswith(form)
         assert [x.tolist() for x in C.to_coo()[:2]] == [rows.tolist(), cols.tolist()]
     few = len(asked)
     gb.Matrix.from_coo([0, 1], [1, 0], True, device="cpu")
@@ -116,12 +116,12 @@ def test_entries_are_counted(monkeypatch, types, nrows, ncols, n):
     rows, cols = rng.integers(0, nrows, n).astype(types[0]), rng.integers(0, ncols, n).astype(types[1])
     expected = np.lexsort((cols, rows))
     for order in (False, True):
-        found, came = csr.counting_sort(devices.get("cpu"), nrows, ncols, rows, cols, order)
+        found, came = layout.counting_sort(devices.get("cpu"), nrows, ncols, rows, cols, order)
         assert found.col.tolist() == cols[expected].tolist()
         assert found.ptr.tolist() == np.searchsorted(rows[expected], np.arange(nrows + 1)).tolist()
         assert (came is None) == (not order) and (came is None or came.tolist() == expected.tolist())
-    monkeypatch.setattr(csr, "FEW", 1)
-    assert csr.sort_entries(devices.get("cpu"), rows, cols, nrows, ncols).tolist() == expected.tolist()
+    monkeypatch.setattr(layout, "FEW", 1)
+    assert layout.sort_entries(devices.get("cpu"), rows, cols, nrows, ncols).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("n", [0, 1, 40, 3000])
@@ -144,6 +144,6 @@ def test_what_is_counted_is_what_keys_give(monkeypatch, n):
                 gb.Matrix.from_coo(rows, cols, values, **like)
 
     few = list(made())
-    monkeypatch.setattr(csr, "FEW", 1)
+    monkeypatch.setattr(layout, "FEW", 1)
     for x, y in zip(few, made(), strict=True):
         assert x.isequal(y, check_dtype=True) and x.ss.is_iso == y.ss.is_iso

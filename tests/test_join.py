@@ -58,13 +58,13 @@ def into(gb, C, B, *how):
     return C
 
 
-def operands(gb, n, device, **layout):
+def operands(gb, n, device, **form):
     """A and B share many places, both have a long row and empty ones; M has one value."""
     rng = np.random.default_rng(5)
     flags = rng.random((2, n, n)) < 0.3
     flags[0, 7], flags[1, 9], flags[1, n // 2 :: 3] = True, True, False
     flags[0, :5] = False
-    where = {"device": device, **layout} if gb is bitblas else {}
+    where = {"device": device, **form} if gb is bitblas else {}
     made = []
     for pattern in flags:
         i, j = np.nonzero(pattern)
@@ -97,13 +97,13 @@ def test_statements_on_packed_columns(device, statement, monkeypatch):
 @pytest.mark.parametrize(
     "statement", ("product under a mask", "pairs under a mask", "plus what a product left", "union")
 )
-def test_statements_on_tiles(device, statement, layout):
+def test_statements_on_tiles(device, statement, form):
     """Sums at the entries of a mask lie in the order of its form."""
-    same(statement, 90, device, format=layout)
+    same(statement, 90, device, format=form)
 
 
-def same(statement, n, device, **layout):
-    found = STATEMENTS[statement](bitblas, *operands(bitblas, n, device, **layout))
+def same(statement, n, device, **form):
+    found = STATEMENTS[statement](bitblas, *operands(bitblas, n, device, **form))
     expected = STATEMENTS[statement](graphblas, *operands(graphblas, n, device))
     assert found.dtype == expected.dtype.name
     for x, y in zip(found.to_coo(), expected.to_coo(), strict=True):

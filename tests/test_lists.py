@@ -20,7 +20,7 @@ SEMIRINGS = {
 N = 3000
 
 
-def operands(layout, spread):
+def operands(form, spread):
     """A matrix of short rows and a long one, and two vectors: their sums are not exact in any order."""
     rng = np.random.default_rng(5)
     rows, cols = rng.integers(0, N, 9000), rng.integers(0, N, 9000)
@@ -28,7 +28,7 @@ def operands(layout, spread):
     keys = np.unique(rows * N + cols)
     number = np.arange(N) * spread
     rows, cols, n = number[keys // N], number[keys % N], N * spread
-    A = gb.Matrix.from_coo(rows, cols, rng.random(len(keys)), nrows=n, ncols=n, format=layout)
+    A = gb.Matrix.from_coo(rows, cols, rng.random(len(keys)), nrows=n, ncols=n, format=form)
     v, w = (gb.Vector.from_coo(number[rng.choice(N, k, replace=False)], rng.random(k), size=n) for k in (300, 500))
     v[7 * spread] = 0.1
     return A, v, w
@@ -55,13 +55,13 @@ USUAL = {("hyper", "plus_times"), ("csr", "any_pair")}
     "form, name",
     [pytest.param(*case, marks=() if case in USUAL else pytest.mark.slow) for case in product(FORMS, SEMIRINGS)],
 )
-def test_products_are_those_of_bits(layout, name, monkeypatch):
-    spread = FORMS[layout]
+def test_products_are_those_of_bits(form, name, monkeypatch):
+    spread = FORMS[form]
     expected = list(answers(*operands("csr", 1), SEMIRINGS[name]))  # few positions: bits
     monkeypatch.setattr(store, "FLOOR", 0)
     monkeypatch.setattr(store, "SHARE", 1)
     with gb.trace() as ran:
-        found = list(answers(*operands(layout, spread), SEMIRINGS[name]))
+        found = list(answers(*operands(form, spread), SEMIRINGS[name]))
     assert sum(run.kernel.endswith("push_list") for run in ran) > 10
     for x, y in zip(expected, found, strict=True):
         (i, a), (j, b) = x.to_coo(), y.to_coo()

@@ -15,7 +15,7 @@ TILES = tuple(("b2sr", tile) for tile in (4, 8, 16, 32, 64))
 FORMS = (("csr", None), *TILES, ("mplg", None), ("split", 8))
 
 
-def graph(n=150, m=400, spread=12, seed=0, weights=None, symmetric=False, **layout):
+def graph(n=150, m=400, spread=12, seed=0, weights=None, symmetric=False, **form):
     """A directed graph, or all edges both ways, with a hub, self loops and vertices without edges."""
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, n, m)
@@ -23,7 +23,7 @@ def graph(n=150, m=400, spread=12, seed=0, weights=None, symmetric=False, **layo
     rows, cols = np.concatenate([rows, np.full(n // 2, 7)]), np.concatenate([cols, np.arange(0, n, 2)[: n // 2]])
     keys = np.unique(np.concatenate([rows * n + cols, (cols * n + rows)[: symmetric * len(rows)]]))
     values = True if weights is None else rng.integers(1, 64, len(keys)).astype(weights)
-    return gb.Matrix.from_coo(keys // n, keys % n, values, nrows=n, ncols=n, **layout)
+    return gb.Matrix.from_coo(keys // n, keys % n, values, nrows=n, ncols=n, **form)
 
 
 def entries(x):
@@ -31,8 +31,8 @@ def entries(x):
     return tuple(np.asarray(a.get() if hasattr(a, "get") else a) for a in x.to_coo())
 
 
-def options(layout):
-    return {"format": layout[0], "tile": layout[1]}
+def options(form):
+    return {"format": form[0], "tile": form[1]}
 
 
 def levels_program(A, v, q):
@@ -44,8 +44,8 @@ def levels_program(A, v, q):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_breadth_first_levels(device, layout):
-    A = graph(**options(layout))
+def test_breadth_first_levels(device, form):
+    A = graph(**options(form))
     n = A.nrows
     v, q = gb.Vector(INT64, n), gb.Vector(BOOL, n)
     program = levels_program(A, v, q)
@@ -76,8 +76,8 @@ def oracle_levels(A, source):
 
 
 @pytest.mark.parametrize("form", (*FORMS[:3], *FORMS[-2:]))
-def test_breadth_first_parents(device, layout):
-    A = graph(**options(layout))
+def test_breadth_first_parents(device, form):
+    A = graph(**options(form))
     n = A.nrows
     p, q = gb.Vector(INT64, n), gb.Vector(INT64, n)
     q[3] = 3
@@ -98,8 +98,8 @@ def test_breadth_first_parents(device, layout):
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form", (*FORMS[:4], FORMS[-1]))
 @pytest.mark.parametrize("dtype", [FP32, INT64])
-def test_shortest_paths(device, layout, dtype):
-    A = graph(weights=dtype.np_type, **options(layout))
+def test_shortest_paths(device, form, dtype):
+    A = graph(weights=dtype.np_type, **options(form))
     n = A.nrows
     d, q, worse = gb.Vector(dtype, n), gb.Vector(dtype, n), gb.Vector(BOOL, n)
     d[0] = 0
@@ -126,8 +126,8 @@ def test_shortest_paths(device, layout, dtype):
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form", (*FORMS[:3], FORMS[-1]))
-def test_a_scalar_may_be_the_condition(device, layout):
-    A = graph(**options(layout))
+def test_a_scalar_may_be_the_condition(device, form):
+    A = graph(**options(form))
     n = A.nrows
     r, t, w = gb.Vector.from_scalar(1 / n, n), gb.Vector(FP64, n), gb.Vector(FP64, n)
     total, rest, change, going = gb.Scalar(FP64), gb.Scalar(FP64), gb.Scalar(FP64), gb.Scalar.from_value(True)

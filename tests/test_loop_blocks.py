@@ -25,11 +25,11 @@ def index(n):
 @pytest.mark.parametrize(
     "form", [{}, pytest.param({"format": "b2sr", "tile": 8}, marks=pytest.mark.slow)], ids=["csr", "b2sr8"]
 )
-def test_a_search_inside_a_round(device, turn, layout):
+def test_a_search_inside_a_round(device, turn, form):
     """Searches from one vertex after the other, each a loop of steps: of all lengths, so that frontiers end in each of
     their buffers; with the round of the loop around them."""
     graph = oracles.random(40, 50, 3, symmetric=True)
-    A = gb.Matrix.from_coo(graph.rows, graph.cols, True, nrows=40, ncols=40, **layout)
+    A = gb.Matrix.from_coo(graph.rows, graph.cols, True, nrows=40, ncols=40, **form)
     far, reach, left = gb.Vector(INT64, 40), gb.Vector(INT64, 40), index(40)
     v, q, vertex = gb.Vector(INT64, 40), gb.Vector(BOOL, 40), index(40)
 

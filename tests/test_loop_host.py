@@ -205,11 +205,11 @@ def test_threads_have_loops_of_their_own():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", test_loop.FORMS)
-def test_searches_and_paths_on_every_form(layout):
-    test_loop.test_breadth_first_levels("cpu", layout)
-    test_loop.test_breadth_first_parents("cpu", layout)
+def test_searches_and_paths_on_every_form(form):
+    test_loop.test_breadth_first_levels("cpu", form)
+    test_loop.test_breadth_first_parents("cpu", form)
     for dtype in (FP64, INT64):
-        test_loop.test_shortest_paths("cpu", layout, dtype)
+        test_loop.test_shortest_paths("cpu", form, dtype)
 
 
 @pytest.mark.slow

@@ -129,14 +129,14 @@ def test_a_condition_that_begin_writes(device, limit):
 @pytest.mark.parametrize("form", [{"format": "csr"}, {"format": "b2sr", "tile": 4}, {"format": "b2sr", "tile": 8},
                                   {"format": "b2sr", "tile": 64}, {"format": "split"}, {"format": "nib"}])  # fmt: skip
 @pytest.mark.parametrize("share", [1.0, 0.7, 0.3, 0.02])
-def test_statements_at_the_entries_of_a_step_that_pulls(device, layout, share):
+def test_statements_at_the_entries_of_a_step_that_pulls(device, form, share):
     """Many entries: nobody lists them, and what goes along finds them by their bits."""
     n = 3000
     r = np.random.default_rng(int(100 * share))
     rows = np.repeat(np.arange(n), 3)
     cols = (rows + r.integers(1, 9, len(rows))) % n
     pairs = np.unique(np.array([np.append(rows, cols), np.append(cols, rows)]), axis=1)
-    A = gb.Matrix.from_coo(*pairs, True, nrows=n, ncols=n, **layout)
+    A = gb.Matrix.from_coo(*pairs, True, nrows=n, ncols=n, **form)
     alive = np.flatnonzero(r.random(n) < 0.8)
     want = alive[r.random(len(alive)) < share]
     s = gb.Vector.from_coo(alive, 1, INT64, size=n)

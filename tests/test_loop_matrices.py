@@ -242,8 +242,8 @@ def test_a_bitmap_is_built_of_a_few_entries(device):
     program = gb.loop.Program(lambda k: C(C.S) << k, while_=C, limit=1)
     C[1, 5] = 4
     program.run()
-    layout = C.format
-    assert layout == ("csr" if device == "cpu" else "bitmap")
+    form = C.format
+    assert form == ("csr" if device == "cpu" else "bitmap")
     with pytest.raises(gb.exceptions.OutputNotEmpty):
         C.build([0], [1], [2])
     C.build([2, 0], [699, 1], [7, 8], clear=True)
@@ -252,6 +252,6 @@ def test_a_bitmap_is_built_of_a_few_entries(device):
     with pytest.raises(ValueError, match="Duplicate"):
         C.build([0, 0], [1, 1], [1, 2], clear=True)
     found = [x.tolist() for x in map(C.device.to_host, C.to_coo())]
-    assert C.format == layout and found == [[0, 2], [1, 699], [8, 7]]
+    assert C.format == form and found == [[0, 2], [1, 699], [8, 7]]
     C.clear()
-    assert C.format == layout and C.nvals == 0
+    assert C.format == form and C.nvals == 0

@@ -41,14 +41,14 @@ def expected(rows, cols, x, turns, join, product):
 @in_emulator
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form", [{}, {"format": "mplg"}], ids=["csr", "mplg"])
-def test_rows_on_a_list(device, turn, layout, monkeypatch):
+def test_rows_on_a_list(device, turn, form, monkeypatch):
     """x is full: t has its bits from the lengths of rows. Several rounds in a run of the body, of which the last ones
     do nothing."""
     monkeypatch.setattr(builds, "rounds_per_run", lambda *_, **__: 3)
     rows, cols = graph_with_a_hub()
     turns = np.random.default_rng(1).integers(0, 5, N) ** 2 // 4
     x = np.random.default_rng(2).integers(1, 1000, N)
-    A = gb.Matrix.from_coo(rows, cols, True, nrows=N, ncols=N, **layout)
+    A = gb.Matrix.from_coo(rows, cols, True, nrows=N, ncols=N, **form)
     v, total = full(gb, x.tolist()), gb.Vector(INT64, N)
     left = full(gb, turns.tolist())
     left << left.select(gb.select.valuegt, 0)

@@ -57,8 +57,8 @@ def test_receipts_are_true(device, key, monkeypatch):
         A = grid(x=x, **FORMS[key])
         alone = A.memory()
         assert_true(A, device)
-        layout = A._store.structure.primary
-        assert list(alone.forms) == [key] and alone.structure == sum(int(x.nbytes) for x in layout.arrays().values())
+        form = A._store.structure.primary
+        assert list(alone.forms) == [key] and alone.structure == sum(int(x.nbytes) for x in form.arrays().values())
         assert alone.values == (0 if x is True else 8 * A.nvals)
         if key not in ("csr", "b2sr8"):
             continue
@@ -130,8 +130,8 @@ def test_a_look_at_the_rows_does_not_keep_them(device, key):
     assert A.isequal(B) and not A.isequal(B.T)
     A.profile()
     for M in (A, B):
-        assert [layout for layout in M.memory().forms if not layout.endswith(".T")] == [key]
-        assert not {layout for layout in M.memory().copies if not layout.endswith(".T")}
+        assert [form for form in M.memory().forms if not form.endswith(".T")] == [key]
+        assert not {form for form in M.memory().copies if not form.endswith(".T")}
     if key == "b2sr8":
         A.ewise_add(B, gb.binary.plus).new()  # keeps its rows, and a look leaves them there
         assert A.isequal(B) and "csr" in A.memory().forms

@@ -37,13 +37,13 @@ def columns_at_the_edge(ncols):
 def test_columns_at_the_edge_of_their_bits(device, ncols):
     rows, cols = columns_at_the_edge(ncols)
     A = gb.Matrix.from_coo(rows, cols, np.arange(len(rows)), nrows=3, ncols=ncols, format="mplg")
-    layout = A._store.structure.primary
-    assert layout.width == max(1, (ncols - 1).bit_length())
-    assert layout.nbytes == packed_bytes(3, ncols, len(rows)) == 16 + 4 * (-(-len(rows) * layout.width // 32) + 1)
+    form = A._store.structure.primary
+    assert form.width == max(1, (ncols - 1).bit_length())
+    assert form.nbytes == packed_bytes(3, ncols, len(rows)) == 16 + 4 * (-(-len(rows) * form.width // 32) + 1)
     i, j, x = map(host, A.to_coo())
     assert (i == rows).all() and (j == cols).all() and (x == np.arange(len(rows))).all()
     assert A[2, ncols - 1].new().value == len(rows) - 1 and A[1, 0].new().value is None
-    assert layout.columns().dtype == (np.int32 if ncols < 1 << 31 else np.int64)
+    assert form.columns().dtype == (np.int32 if ncols < 1 << 31 else np.int64)
     last = A.select("colgt", ncols - 2).new()
     assert (host(last.to_coo()[1]) == ncols - 1).all() and last.nvals == 2
     if ncols <= 1 << 16:
@@ -83,11 +83,11 @@ def test_offsets_beyond_32_bits(device):
     assert host(found).tolist() == [1]
 
 
-def uneven(n, **layout):
+def uneven(n, **form):
     """n x n with weights; one row has half of all entries."""
     rng = generator("uneven", n)
     i, j = np.concatenate([np.full(n, n // 3), rng.permutation(n)]), np.concatenate([np.arange(n), rng.permutation(n)])
-    return gb.Matrix.from_coo(i, j, rng.integers(0, 99, 2 * n), nrows=n, ncols=n, dup_op=gb.binary.plus, **layout)
+    return gb.Matrix.from_coo(i, j, rng.integers(0, 99, 2 * n), nrows=n, ncols=n, dup_op=gb.binary.plus, **form)
 
 
 @pytest.mark.parametrize("fixed_from", [0, 1 << 40], ids=["one width", "any width"])
@@ -183,8 +183,8 @@ def test_statements_read_packed_columns(device, statement, monkeypatch):
 def test_work_is_counted_in_pieces(monkeypatch):
     """Products before each row: of packed columns as of plain ones."""
     monkeypatch.setattr(csr, "PIECE", 50)
-    forms = [uneven(90, format=layout, device="cpu")._store.structure for layout in ("csr", "mplg")]
-    plain, packed = (layout.primary for layout in forms)
+    forms = [uneven(90, format=form, device="cpu")._store.structure for form in ("csr", "mplg")]
+    plain, packed = (form.primary for form in forms)
     products = np.diff(plain.ptr)[plain.columns()]
     expected = [int(products[:end].sum()) for end in plain.ptr]
     assert products_before(plain, plain).tolist() == products_before(packed, plain).tolist() == expected
@@ -193,13 +193,13 @@ def test_work_is_counted_in_pieces(monkeypatch):
 @pytest.mark.parametrize("at", [48, 49, 50])
 def test_a_fault_between_two_pieces_is_found(monkeypatch, at):
     A = uneven(120, format="mplg", device="cpu")
-    layout = A._store.structure.primary
-    assert layout.ptr[40] < 48 < 51 < layout.ptr[41]  # all in one row
+    form = A._store.structure.primary
+    assert form.ptr[40] < 48 < 51 < form.ptr[41]  # all in one row
     monkeypatch.setattr(csr, "PIECE", 50)
-    layout.check()
-    columns = layout.columns()
+    form.check()
+    columns = form.columns()
     columns[[at, at + 1]] = columns[[at + 1, at]]
-    faulty = Mplg(layout.device, 120, 120, layout.ptr, packing.pack(layout.device, columns, layout.width), layout.nvals)
+    faulty = Mplg(form.device, 120, 120, form.ptr, packing.pack(form.device, columns, form.width), form.nvals)
     with pytest.raises(ValueError, match="ascend"):
         faulty.check()
 

@@ -33,11 +33,11 @@ def structure(rows, cols, nrows: int, ncols: int) -> Nib:
 def test_the_code(device):
     """A row nibble by nibble: 3 bits each, the lowest first, bit 3 at the end of a value."""
     row = [12, 18, 19, 20, 21, 24, 27, 28, 29, 101]
-    layout = structure([16] * 10, row, 102, 102)
+    form = structure([16] * 10, row, 102, 102)
     assert row_values(16, row) == [7, 5, 0, 0, 0, 2, 2, 0, 0, 71]
-    assert nibbles(layout, 16) == [0xF, 0xD, 8, 8, 8, 0xA, 0xA, 8, 8, 7, 0, 9]
-    assert nibbles(layout, 15) == nibbles(layout, 17) == nibbles(layout, 101) == []
-    assert [head_of(head) for head in host(layout.heads).tolist()] == [(0, 4)] + [(6, 0)] * 4  # 12 nibbles in 2 words
+    assert nibbles(form, 16) == [0xF, 0xD, 8, 8, 8, 0xA, 0xA, 8, 8, 7, 0, 9]
+    assert nibbles(form, 15) == nibbles(form, 17) == nibbles(form, 101) == []
+    assert [head_of(head) for head in host(form.heads).tolist()] == [(0, 4)] + [(6, 0)] * 4  # 12 nibbles in 2 words
 
 
 def long_values(n: int):
@@ -63,13 +63,13 @@ def test_values_of_every_length(device, lanes, monkeypatch):
     monkeypatch.setattr(encoding, "lanes_for", lambda items, rows: lanes)
     n = (1 << 31) - 1
     rows, cols = long_values(n)
-    layout = structure(rows, cols, 70, n)
-    found = layout.coo()
+    form = structure(rows, cols, 70, n)
+    found = form.coo()
     assert np.array_equal(host(found[0]), rows) and np.array_equal(host(found[1]), cols)
     assert max(len(encoded([v])) for r in range(70) for v in row_values(r, cols[rows == r].tolist())) == 11
     for row in (0, 1, 37, 69):
-        assert nibbles(layout, row) == encoded(row_values(row, cols[rows == row].tolist()))
-    assert_sound(layout)
+        assert nibbles(form, row) == encoded(row_values(row, cols[rows == row].tolist()))
+    assert_sound(form)
 
 
 def test_wide_ends_and_many_rows(device):
@@ -82,8 +82,8 @@ def test_wide_ends_and_many_rows(device):
     assert [head_of(int(h)) for h in host(heads)] == [(0, 34), (first, 4), (first + 5, 0)]
     assert int(total[0]) == first + 5
     assert host(ends)[[2, 3, 30, 31, 39, 63]].tolist() == [0, 1 << 33, 1 << 33, (1 << 33) + 5, 0, 7]
-    layout = structure([500], [3], 1000, 1000)
-    assert [head_of(head) for head in host(layout.heads).tolist()] == [(0, 0)] * 15 + [(0, 4)] + [(5, 0)] * 17
+    form = structure([500], [3], 1000, 1000)
+    assert [head_of(head) for head in host(form.heads).tolist()] == [(0, 0)] * 15 + [(0, 4)] + [(5, 0)] * 17
 
 
 @pytest.mark.parametrize("threads", [False, True])
@@ -135,9 +135,9 @@ def test_marks_of_segments(emulator):
     with gb.config.set(device="emulator"):
         n = (1 << 31) - 1
         rows, cols = long_values(n)
-        layout = structure(rows, cols, 70, n)
+        form = structure(rows, cols, 70, n)
         for part in (2, 3):
-            found = layout.hubs(4, part)
+            found = form.hubs(4, part)
             begin, end = host(found.begin).reshape(-1, 3), host(found.end)
             assert len(found.rows) > 10 and (begin[:, 0] <= end).all()
             for s, row in enumerate(host(found.row_of).tolist()):

@@ -170,9 +170,9 @@ def test_what_differs_from_the_oracle(device):
 
 def test_objects_are_copied_and_pickled(device):
     scope = operands(bitblas, 0, "FP32")
-    layout = bitblas.Matrix.from_coo([0, 9], [1, 8], True, nrows=20, ncols=9, format="b2sr", tile=8, name="form")
+    form = bitblas.Matrix.from_coo([0, 9], [1, 8], True, nrows=20, ncols=9, format="b2sr", tile=8, name="form")
     scalars = bitblas.Scalar(int), bitblas.Scalar.from_value(2.5, is_cscalar=True)
-    for x in (*(scope[k] for k in "v b e i A L I E".split()), layout, *scalars):
+    for x in (*(scope[k] for k in "v b e i A L I E".split()), form, *scalars):
         for y in (pickle.loads(pickle.dumps(x)), copy.copy(x), copy.deepcopy(x)):
             assert y is not x and (y.name, y.shape, y.dtype, y.device) == (x.name, x.shape, x.dtype, x.device)
             assert y.isequal(x, check_dtype=True)

@@ -174,8 +174,8 @@ def test_a_right_side_that_moves_the_mask_or_the_output(device, who):
 
 
 @pytest.mark.parametrize("form", ["csr", "bitmap", "hyper", "b2sr"])
-def test_single_writes_go_where_the_user_means(device, layout):
-    A = gb.Matrix.from_coo([15], [11], [1], nrows=16, ncols=16, device=device, format=layout).reorder("rcm")
+def test_single_writes_go_where_the_user_means(device, form):
+    A = gb.Matrix.from_coo([15], [11], [1], nrows=16, ncols=16, device=device, format=form).reorder("rcm")
     expected = gb.Matrix.from_coo([3, 15], [4, 11], [5, 1], nrows=16, ncols=16, device=device)
     A[3, 4] = 5
     assert A.isequal(expected) and A.order is not None

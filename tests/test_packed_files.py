@@ -16,8 +16,8 @@ from bitblas.formats.values import PackedValues
 
 
 @pytest.mark.parametrize("form", SOME)
-def test_files(device, tmp_path, layout):
-    A, path = uneven(**FORMS[layout], packed=True), tmp_path / "a.bitblas"
+def test_files(device, tmp_path, form):
+    A, path = uneven(**FORMS[form], packed=True), tmp_path / "a.bitblas"
     A.T.new()
     A.save(path, forms=True)
     for how in ({}, {"verify": True}):

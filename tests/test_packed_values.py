@@ -187,13 +187,13 @@ del A[3, :]; A << 3; A.clear()
 SOME = ("csr", "mplg", "b2sr8", "split8")
 
 
-def outcome(library, text, look, layout):
+def outcome(library, text, look, form):
     scope = operands(library, 0, "INT64")
     if library is gb:
         for name in "ABRL":
             A = scope[name]
             at = [x.astype(np.int64) for x in A.to_coo()[:2]]
-            how = FORMS[layout] | {"nrows": A.nrows, "ncols": A.ncols, "packed": True}
+            how = FORMS[form] | {"nrows": A.nrows, "ncols": A.ncols, "packed": True}
             scope[name] = A = gb.Matrix.from_coo(*at, A.to_coo()[2], A.dtype, **how)
             assert isinstance(raw(A), PackedValues)
     try:
@@ -204,18 +204,18 @@ def outcome(library, text, look, layout):
 
 
 @pytest.mark.parametrize("form", SOME)
-def test_every_verb(device, layout):
+def test_every_verb(device, form):
     for k, text in enumerate(each(VERBS)):
-        if k % len(SOME) == SOME.index(layout):
-            expected, found = (outcome(g, f"r = {text}", "r", layout) for g in (oracle, gb))
+        if k % len(SOME) == SOME.index(form):
+            expected, found = (outcome(g, f"r = {text}", "r", form) for g in (oracle, gb))
             assert expected[0] == found[0] and (expected[0] == "error" or same(expected[1], found[1])), text
 
 
 @pytest.mark.parametrize("form", SOME)
-def test_every_statement(device, layout):
+def test_every_statement(device, form):
     for k, text in enumerate(each(STATEMENTS)):
-        if k % len(SOME) == SOME.index(layout):
-            expected, found = (outcome(g, text, "A", layout) for g in (oracle, gb))
+        if k % len(SOME) == SOME.index(form):
+            expected, found = (outcome(g, text, "A", form) for g in (oracle, gb))
             assert expected[0] == found[0] and (expected[0] == "error" or same(expected[1], found[1])), text
 
 
@@ -230,16 +230,16 @@ def uneven(n=300, dtype="INT64", low=-4, high=300, **how):
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form", SOME)
-def test_products_read_them(device, layout, monkeypatch):
+def test_products_read_them(device, form, monkeypatch):
     """No array of plain values is made: not by a product in any direction, nor for the transpose."""
     monkeypatch.setattr(auxiliary_formats, "TRANSPOSE_READS", dict.fromkeys(auxiliary_formats.TRANSPOSE_READS, 0.0))
-    A, B = uneven(**FORMS[layout], packed=True), uneven(format="csr")
+    A, B = uneven(**FORMS[form], packed=True), uneven(format="csr")
     n = A.nrows
     rng = generator("u")
     full = gb.Vector.from_coo(np.arange(n), rng.integers(-50, 50, n), size=n)
     half = gb.Vector.from_coo(np.arange(0, n, 2), rng.integers(-50, 50, n // 2), size=n)
     few = gb.Vector.from_coo([5, n // 3], [1, 9], size=n)
-    for u in (full, half, few) if layout in ("csr", "split8") else (half, few):
+    for u in (full, half, few) if form in ("csr", "split8") else (half, few):
         for product in (lambda M, u=u: M.mxv(u, "min_plus"), lambda M, u=u: u.vxm(M, "min_plus")):
             expected = product(B).new()
             product(A).new()  # makes the transpose, if it is wanted: that reads packed columns
@@ -262,8 +262,8 @@ def test_floats_are_read_exactly(device):
 
 
 @pytest.mark.parametrize("form", SOME)
-def test_shortest_paths(device, layout):
-    A, B = (uneven(low=1, **FORMS[layout], packed=p) for p in (True, False))
+def test_shortest_paths(device, form):
+    A, B = (uneven(low=1, **FORMS[form], packed=p) for p in (True, False))
     assert algorithms.sssp(A, 7, gb=gb).isequal(algorithms.sssp(B, 7, gb=gb))
     assert isinstance(raw(A), PackedValues) and all(isinstance(x, PackedValues) for x in A._stored.copies.values())
 

@@ -66,10 +66,10 @@ def test_planning_computes_nothing(device, monkeypatch):
 
     for kind in (devices.Cpu, type(devices.get(config.device))):
         monkeypatch.setattr(kind, "kernel", refuse)
-    before = {key: layout for key, _, layout, _ in A._store.structure.forms()}
+    before = {key: form for key, _, form, _ in A._store.structure.forms()}
     for expr in (A.mxv(u), u.vxm(A), A.T.mxv(u), A.mxm(A), A.mxm(A.T)):
         assert str(bitblas.explain(expr))
-    assert before == {key: layout for key, _, layout, _ in A._store.structure.forms()}, "no form was built"
+    assert before == {key: form for key, _, form, _ in A._store.structure.forms()}, "no form was built"
 
 
 def test_explain_knows_the_mask():
@@ -93,8 +93,8 @@ def test_profile_prints_every_form(device, name):
 
 
 def test_forced_forms_are_kept(device):
-    for key, layout in FORMS.items():
-        A = matrix(**layout)
+    for key, form in FORMS.items():
+        A = matrix(**form)
         assert A.format == key
         A << A.T
         A[0, 0] = True
@@ -178,10 +178,10 @@ def test_equal_products_need_no_values(device):
 LANES = (1, 2, 4, 8, 16, 32)
 
 
-def assert_cut(layout, longest):
+def assert_cut(form, longest):
     """Each unit longer than `longest` is covered by segments of at most `longest`, each entry once, in order."""
-    hubs = layout.hubs(longest)
-    ptr = devices.get(config.device).to_host(layout.ptr).astype(np.int64)
+    hubs = form.hubs(longest)
+    ptr = devices.get(config.device).to_host(form.ptr).astype(np.int64)
     long = np.flatnonzero(np.diff(ptr) > longest)
     if not len(long):
         assert hubs is None
@@ -202,9 +202,9 @@ def assert_cut(layout, longest):
 def test_segments_cover_each_hub_once(device, key, name):
     structure = matrix(name, **FORMS[key])._store.structure
     for transposed in (False, True):
-        layout = structure.layout(key, transposed=transposed)
+        form = structure.layout(key, transposed=transposed)
         for longest in (1, 2, 3, 64, 100, 119, 120, 121, 1000, 2999, 3000, 3001):
-            assert_cut(layout, longest)
+            assert_cut(form, longest)
 
 
 def one_hub(n, **options):  # n x n; one row has half of all entries
@@ -250,9 +250,9 @@ def test_no_unit_of_work_is_longer_than_the_plan_allows(device, key, name, monke
             planned = plan_of.lanes, plan.staged_lanes(plan_of.lanes, n)
             assert longest == EVERYWHERE or (lanes in planned and longest in limits)
         if gpu:  # each entry (or tile) of the form is done exactly once, in units that are short enough
-            layout = A._store.structure.layout(key, transposed=plan_of.transposed)
+            form = A._store.structure.layout(key, transposed=plan_of.transposed)
             done = sum(int(length[length <= longest].sum()) for _, longest, length in launches)
-            assert done == layout.work
+            assert done == form.work
         launches.clear()
     assert not gpu or not format_of(key).by_rows or hub >= n
 
@@ -266,8 +266,8 @@ def test_hubs_give_the_same_answer(device):
     i, j = (devices.get(config.device).to_host(a).astype(np.int64) for a in A.to_coo()[:2])
     np.add.at(expected, i, x[j])
     u = bitblas.Vector.from_coo(np.arange(n), x, size=n)
-    for layout in PLAIN_FORMS:
-        found = one_hub(n, **FORMS[layout]).mxv(u, bitblas.semiring.plus_second).new()
+    for form in PLAIN_FORMS:
+        found = one_hub(n, **FORMS[form]).mxv(u, bitblas.semiring.plus_second).new()
         assert np.array_equal(devices.get(config.device).to_host(found.to_dense(0)), expected)
 
 

@@ -31,19 +31,19 @@ def entries(nrows, ncols, density, seed, hubs=()):
     return rows, cols, rng.integers(1, 9, len(rows))
 
 
-def matrices(gb, dtype, device, *shapes, **layout):
+def matrices(gb, dtype, device, *shapes, **form):
     """Matrices of (nrows, ncols, density, seed, hubs), made the same by both libraries."""
     made = []
     for nrows, ncols, *rest in shapes:
         rows, cols, values = entries(nrows, ncols, *rest)
-        where = {"device": device, **layout} if gb is bitblas else {}
+        where = {"device": device, **form} if gb is bitblas else {}
         made.append(gb.Matrix.from_coo(rows, cols, values.astype(np.dtype(dtype.lower().replace("fp", "float"))),
                                        nrows=nrows, ncols=ncols, dtype=dtype, **where))  # fmt: skip
     return made
 
 
-def same(program, dtype, device, *shapes, **layout):
-    found = program(bitblas, *matrices(bitblas, dtype, device, *shapes, **layout))
+def same(program, dtype, device, *shapes, **form):
+    found = program(bitblas, *matrices(bitblas, dtype, device, *shapes, **form))
     expected = program(graphblas, *matrices(graphblas, dtype, device, *shapes))
     to_host = found.device.to_host
     for x, y in zip(found.to_coo(), expected.to_coo(), strict=True):
@@ -164,9 +164,9 @@ def test_equal_inputs_give_equal_bits(device, rows):
 
 @pytest.mark.parametrize("form", ({"format": "csr"}, {"format": "b2sr", "tile": 8}))
 @pytest.mark.parametrize("edges", (((0, 1, 2, 3), (1, 2, 0, 0)), ((0, 1), (1, 2)), ((), ())))
-def test_a_sum_does_not_ask_where_the_entries_are(device, layout, edges):
+def test_a_sum_does_not_ask_where_the_entries_are(device, form, edges):
     i, j = (np.array(e, np.int64) for e in edges)
-    A = bitblas.Matrix.from_coo(np.r_[i, j], np.r_[j, i], True, nrows=5, ncols=5, device=device, **layout)
+    A = bitblas.Matrix.from_coo(np.r_[i, j], np.r_[j, i], True, nrows=5, ncols=5, device=device, **form)
     plus_pair, plus = bitblas.semiring.plus_pair[bitblas.dtypes.INT64], bitblas.monoid.plus
     for structure_first in (False, True):
         C = A.mxm(A, plus_pair).new(mask=A.S)

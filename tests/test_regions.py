@@ -19,12 +19,12 @@ PAIRS = [
 ]  # fmt: skip
 
 
-def random(gb, nrows, ncols, dtype, seed, density=0.3, **layout):
+def random(gb, nrows, ncols, dtype, seed, density=0.3, **form):
     rng = np.random.default_rng(seed)
     rows, cols = np.nonzero(rng.random((nrows, ncols)) < density)
     values = True if dtype == "iso" else rng.integers(1, 9, len(rows))
     dtype = "INT16" if dtype == "iso" else dtype
-    return gb.Matrix.from_coo(rows, cols, values, dtype, nrows=nrows, ncols=ncols, **(layout if gb is bitblas else {}))
+    return gb.Matrix.from_coo(rows, cols, values, dtype, nrows=nrows, ncols=ncols, **(form if gb is bitblas else {}))
 
 
 def same(ours, theirs):
@@ -37,9 +37,9 @@ def same(ours, theirs):
 @pytest.mark.in_turn
 @pytest.mark.parametrize(("rows", "cols"), PAIRS)
 def test_a_part(device, rows, cols):
-    for dtype, layout in (("iso", "csr"), ("INT16", "mplg"), ("FC64", "csr")):
+    for dtype, form in (("iso", "csr"), ("INT16", "mplg"), ("FC64", "csr")):
         found = [
-            random(gb, N, N, dtype, 1, device=device, format=layout)[INDEX[rows], INDEX[cols]].new()
+            random(gb, N, N, dtype, 1, device=device, format=form)[INDEX[rows], INDEX[cols]].new()
             for gb in (bitblas, graphblas)
         ]
         same(*found)

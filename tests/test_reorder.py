@@ -233,8 +233,8 @@ def undirected(A):
 @pytest.mark.in_turn
 @pytest.mark.parametrize("program", programs(), ids=lambda p: p.name)
 def test_algorithms_answer_in_the_users_numbers(device, program):
-    A = matrix("gaps") if "weighted" in program.layout else matrix("gaps").apply(gb.unary.one).new(bool)
-    A = undirected(A) if "undirected" in program.layout else A
+    A = matrix("gaps") if "weighted" in program.form else matrix("gaps").apply(gb.unary.one).new(bool)
+    A = undirected(A) if "undirected" in program.form else A
     B = A.reorder("rcm")
     assert B.order is not None
     source = 12

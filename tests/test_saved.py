@@ -27,10 +27,10 @@ def assert_same(A, B) -> None:
     assert (A.format, A.dtype, A.shape, A.nvals, A.name) == (B.format, B.dtype, B.shape, B.nvals, B.name)
     a, b = A._store, B._store
     host = lambda d, x: np.asarray(d.to_host(x)).tobytes()
-    for key, transposed, layout, order in b.structure.forms():
+    for key, transposed, form, order in b.structure.forms():
         twin = a.structure.layout(key, transposed=transposed)
-        assert twin.numbers() == layout.numbers()
-        for (name, x), (_, y) in zip(layout.arrays().items(), twin.arrays().items(), strict=True):
+        assert twin.numbers() == form.numbers()
+        for (name, x), (_, y) in zip(form.arrays().items(), twin.arrays().items(), strict=True):
             assert host(b.device, x) == host(a.device, y) and x.dtype == y.dtype, name
         if order is not None:
             assert host(b.device, order) == host(a.device, a.structure.order(key, transposed=transposed))

@@ -31,10 +31,10 @@ def distances(A, source):
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form", HANDED)
 @pytest.mark.parametrize(("dtype", "most"), [(FP64, 1 << 15), (FP64, 60), (INT64, 30)])
-def test_shortest_paths_by_lists(device, clusters, layout, dtype, most, monkeypatch):
+def test_shortest_paths_by_lists(device, clusters, form, dtype, most, monkeypatch):
     """Passes look at the places on a list; when it grows long the grid goes on, with sums and cells as they are."""
     monkeypatch.setattr(small_rounds, "MOST_PLACES", most)
-    A = mesh(weights=dtype.np_type, **options(layout))
+    A = mesh(weights=dtype.np_type, **options(form))
     n = A.nrows
     d, q, near, t = (gb.Vector(dtype, n) for _ in range(4))
     worse, nearest, far = gb.Vector(BOOL, n), gb.Scalar(dtype), gb.Scalar(dtype)

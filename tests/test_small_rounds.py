@@ -14,14 +14,14 @@ from bitblas.loop.gpu import small_rounds
 HANDED = (FORMS[0], FORMS[1], FORMS[2], FORMS[5], FORMS[-1])  # rows, tiles whose units share words or have two, a Split
 
 
-def mesh(k=20, weights=None, **layout):
+def mesh(k=20, weights=None, **form):
     """k x k points with their neighbours: frontiers grow and shrink."""
     i = np.arange(k * k).reshape(k, k)
     rows = np.concatenate([i[:, :-1].ravel(), i[:-1].ravel()])
     cols = np.concatenate([i[:, 1:].ravel(), i[1:].ravel()])
     rows, cols = np.concatenate([rows, cols]), np.concatenate([cols, rows])
     values = True if weights is None else np.random.default_rng(0).integers(1, 9, len(rows)).astype(weights)
-    return gb.Matrix.from_coo(rows, cols, values, nrows=k * k, ncols=k * k, **layout)
+    return gb.Matrix.from_coo(rows, cols, values, nrows=k * k, ncols=k * k, **form)
 
 
 def in_cluster(program):
@@ -38,10 +38,10 @@ def clusters(device):
 @pytest.mark.in_turn
 @pytest.mark.parametrize("most", [4, 10, 8192])
 @pytest.mark.parametrize("form", HANDED)
-def test_levels_go_back_and_forth(device, clusters, layout, most, monkeypatch):
+def test_levels_go_back_and_forth(device, clusters, form, most, monkeypatch):
     """The frontier of a mesh passes any limit and comes back; wherever a cluster stops, the grid goes on."""
     monkeypatch.setattr(small_rounds, "MOST_UNITS", most)
-    A = mesh(**options(layout))
+    A = mesh(**options(form))
     v, q = gb.Vector(INT64, A.nrows), gb.Vector(BOOL, A.nrows)
     program = levels_program(A, v, q)
     seen = set()
@@ -54,16 +54,16 @@ def test_levels_go_back_and_forth(device, clusters, layout, most, monkeypatch):
         assert dict(zip(*entries(v))) == expected
         assert rounds == max(expected.values()) + 1
         seen.add("all" if in_cluster(program) == rounds else "none" if not in_cluster(program) else "some")
-    units = A.nrows if layout[1] is None else A.nrows // layout[1]
+    units = A.nrows if form[1] is None else A.nrows // form[1]
     assert seen == ({"all"} if most > units else {"some"})
 
 
 @pytest.mark.parametrize("form", HANDED)
 @pytest.mark.parametrize("most", [12, 8192])
-def test_lowest_parents(device, clusters, layout, most, monkeypatch):
+def test_lowest_parents(device, clusters, form, most, monkeypatch):
     """Values that several entries are joined in go along, whichever buffer they stand in."""
     monkeypatch.setattr(small_rounds, "MOST_UNITS", most)
-    A = mesh(**options(layout))
+    A = mesh(**options(form))
     n = A.nrows
     p, q = gb.Vector(INT64, n), gb.Vector(INT64, n)
 
@@ -108,19 +108,19 @@ def test_a_limit_ends_them_anywhere(device, clusters, steps):
 
 
 @pytest.mark.parametrize("form", (("csr", None), ("b2sr", 8)))
-def test_a_hub_belongs_to_the_grid(device, clusters, layout):
+def test_a_hub_belongs_to_the_grid(device, clusters, form):
     """A row that one group of lanes would walk alone ends small rounds; the frontier after it is too large."""
     n, k = 6000, 30  # more tiles in a row, too, than one group of lanes walks
     rows = np.concatenate([np.arange(k), np.full(n - 100, k), np.arange(k + 1, n - 100)])
     cols = np.concatenate([np.arange(1, k + 1), np.arange(100, n), np.arange(k + 2, n - 99)])
-    A = gb.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n, **options(layout))
+    A = gb.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n, **options(form))
     v, q = gb.Vector(INT64, n), gb.Vector(BOOL, n)
     program = levels_program(A, v, q)
     q[0] = True
     rounds = program.run()
     assert dict(zip(*entries(v))) == oracle_levels(A, 0)
     assert 0 < in_cluster(program) < rounds
-    if layout[0] == "csr":  # whose rows differ so much that a cluster does not look at first
+    if form[0] == "csr":  # whose rows differ so much that a cluster does not look at first
         assert in_cluster(program) <= rounds - program.explain().copies
 
 

@@ -53,8 +53,8 @@ def test_one_part_may_be_empty(device, least, monkeypatch):
     for name in ("gaps", "long hub", "wide", "all ones", "no entries", "1x1", "65x65"):
         x = numbers(name)
         A, plain = made(name, 8, x), made(name, None, x, format="csr")
-        layout = A._store.structure.primary
-        assert (layout.tiles, layout.in_rest) == ((layout.tiles, 0) if least == 1 else (0, A.nvals))
+        form = A._store.structure.primary
+        assert (form.tiles, form.in_rest) == ((form.tiles, 0) if least == 1 else (0, A.nvals))
         assert_entries(A, MATRICES[name](), x)
         if A.ncols > 1:  # else the vector is full
             u = bitblas.Vector.from_coo(np.arange(0, A.ncols, 2), True, size=A.ncols)
@@ -84,15 +84,15 @@ def test_near_entries_end_at_the_limit(device, bits, monkeypatch):
             i, j = np.array([0, 17, 34])[: len(cols) + 1], np.array([*cols, edge])[: len(cols) + 1]
             x, n = np.arange(len(i)) + 2.0, edge + 6 * tile
             A = bitblas.Matrix.from_coo(i, j, x, nrows=35, ncols=n, format="split", tile=tile)
-            layout = A._store.structure.primary
+            form = A._store.structure.primary
             near = int((j < edge).sum())
-            assert (layout.in_near, layout.in_rest - layout.in_near, layout.parts) == (near, len(i) - near, 3)
-            assert_sound(layout)
+            assert (form.in_near, form.in_rest - form.in_near, form.parts) == (near, len(i) - near, 3)
+            assert_sound(form)
             assert [host(a).tolist() for a in A.to_coo()] == [i.tolist(), j.tolist(), x.tolist()]
             B = bitblas.Matrix.from_coo(i, j, x, nrows=35, ncols=n, format="csr")
             assert A.isequal(B) and A.T.new().isequal(B.T.new())
             twin = bitblas.Matrix.from_coo(i, j, x, nrows=35, ncols=n, format="split", tile=tile)
-            assert layout.equals(twin._store.structure.primary)
+            assert form.equals(twin._store.structure.primary)
 
 
 @given(st.sampled_from(cost.TILES), st.integers(0, 4), st.data())
@@ -106,19 +106,19 @@ def test_random_entries_around_the_limit(tile, bits, data):
     with pytest.MonkeyPatch.context() as patch, bitblas.config.set(device="cpu"):
         with_near(patch, bits)
         A = bitblas.Matrix.from_coo(i, j, x, nrows=2 * tile + 1, ncols=n, format="split", tile=tile)
-        layout = A._store.structure.primary
-        assert layout.near_width == bits + 2 * cost.log_of(tile)
-        assert_sound(layout)
-        layout.check()
-        again = layout_again(layout)
-        assert again.equals(layout) and again.numbers() == layout.numbers()
+        form = A._store.structure.primary
+        assert form.near_width == bits + 2 * cost.log_of(tile)
+        assert_sound(form)
+        form.check()
+        again = layout_again(form)
+        assert again.equals(form) and again.numbers() == form.numbers()
         assert [host(a).tolist() for a in A.to_coo()] == [i.tolist(), j.tolist(), x.tolist()]
         assert_sound(A.select("colle", edge).new()._store.structure.primary)
 
 
-def layout_again(layout):
+def layout_again(form):
     """The form of what it gives for a file."""
-    return type(layout).restored(layout.device, layout.numbers(), layout.arrays())
+    return type(form).restored(form.device, form.numbers(), form.arrays())
 
 
 def test_the_limit_needs_the_fewest_bytes():
@@ -155,8 +155,8 @@ def test_products_with_near_entries(device, monkeypatch):
             (bitblas.semiring.min_plus, x, np.float32(2)),
         ):
             A, plain = made(name, 8, weights), made(name, x=weights, **CSR)
-            layout = A._store.structure.primary
-            assert layout.in_near and layout.in_rest > layout.in_near
+            form = A._store.structure.primary
+            assert form.in_near and form.in_rest > form.in_near
             u = bitblas.Vector.from_coo(np.arange(0, A.ncols, 2), one, size=A.ncols)
             v = bitblas.Vector.from_coo(np.arange(0, A.nrows, 9), one, size=A.nrows)
             assert A.mxv(u, ring).new().isequal(plain.mxv(u, ring).new()), name
@@ -211,9 +211,9 @@ def test_a_sample_is_near_the_truth():
     A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device="cpu", format="csr")
     seen = facts(A._store.structure)
     for tile in cost.TILES:
-        layout = A._store.structure.layout(f"split{tile}")
-        assert abs(seen.bytes_of(layout.key) - layout.nbytes) < 0.05 * layout.nbytes
-        assert layout.tiles and layout.in_rest, "both parts are looked at"
+        form = A._store.structure.layout(f"split{tile}")
+        assert abs(seen.bytes_of(form.key) - form.nbytes) < 0.05 * form.nbytes
+        assert form.tiles and form.in_rest, "both parts are looked at"
 
 
 def test_a_push_needs_no_second_form(device, monkeypatch):
@@ -254,17 +254,17 @@ def test_the_plan_says_what_is_made_and_nothing_of_it_is_kept(device):
 def test_segments_cover_each_hub_once(device, kind):
     for name in ("hub", "long hub", "dense row", "all ones", "wide", "no entries"):
         for tile in cost.TILES:
-            layout = made(name, tile)._store.structure.primary
-            starts, share = host(layout.starts).reshape(-1, layout.parts).astype(np.int64), layout.format.share(kind)
-            costs = [share, 1, 1][: layout.parts]
+            form = made(name, tile)._store.structure.primary
+            starts, share = host(form.starts).reshape(-1, form.parts).astype(np.int64), form.format.share(kind)
+            costs = [share, 1, 1][: form.parts]
             work = np.diff(starts, axis=0) @ costs
             for longest, part in ((1, 1), (64, 20), (200, 200), (3000, 512)):
-                hubs, long = layout.hubs(longest, part, share), np.flatnonzero(work > longest)
+                hubs, long = form.hubs(longest, part, share), np.flatnonzero(work > longest)
                 if not len(long):
                     assert hubs is None
                     continue
                 rows, first, begin, end, row_of = map(host, hubs)
-                begin, end = begin.reshape(-1, layout.parts), end.reshape(-1, layout.parts)
+                begin, end = begin.reshape(-1, form.parts), end.reshape(-1, form.parts)
                 assert np.array_equal(rows, long) and hubs.segments == len(begin) == len(end) == first[-1]
                 assert ((end - begin) @ costs <= part + share + 1).all() and (end >= begin).all()
                 for h, row in enumerate(rows):

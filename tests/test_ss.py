@@ -143,12 +143,12 @@ def test_there_and_back(device, iso, raw):
             x(x.S) << 1
         assert x.ss.is_iso is iso or x.nvals in (12, 5)
         full = x.nvals == np.prod(x.shape)
-        for layout in [layout for layout in x.ss._forms if full or not layout.startswith("full")] + [None]:
-            d = x.ss.export(layout, raw=raw)
+        for form in [form for form in x.ss._forms if full or not form.startswith("full")] + [None]:
+            d = x.ss.export(form, raw=raw)
             made = type(x).ss.import_any(**d)
-            assert made.isequal(x, check_dtype=True) and made.ss.is_iso is x.ss.is_iso, (layout, d)
+            assert made.isequal(x, check_dtype=True) and made.ss.is_iso is x.ss.is_iso, (form, d)
             y = x.dup()
-            named = y.ss.unpack(layout, raw=raw)
+            named = y.ss.unpack(form, raw=raw)
             assert y.nvals == 0 and y.shape == x.shape
             getattr(y.ss, f"pack_{named['format']}")(**named)
             assert y.isequal(x, check_dtype=True) and y.ss.is_iso is x.ss.is_iso

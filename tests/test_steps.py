@@ -23,9 +23,9 @@ from bitblas.store import pack
 
 
 @pytest.mark.parametrize("form", [("b2sr", 8), ("split", 8)])
-def test_components(device, layout):
+def test_components(device, form):
     """The lowest number in each component spreads. An undirected graph is pushed along as it lies."""
-    A = graph(m=60, symmetric=True, **options(layout))
+    A = graph(m=60, symmetric=True, **options(form))
     n = A.nrows
     label = gb.Vector.from_coo(range(n), range(n), size=n, dtype=INT64)
     q, worse = label.dup(), gb.Vector(BOOL, n)
@@ -72,8 +72,8 @@ def test_a_split_is_turned_to_be_pushed_along(device):
 @pytest.mark.parametrize("bits", [1, 3])
 def test_loops_step_through_near_entries(device, bits, monkeypatch):
     with_near(monkeypatch, bits)
-    layout = graph(format="split", tile=8)._store.structure.primary
-    assert layout.parts == 3 and min(layout.tiles, layout.in_near, layout.in_rest - layout.in_near) > 0
+    form = graph(format="split", tile=8)._store.structure.primary
+    assert form.parts == 3 and min(form.tiles, form.in_near, form.in_rest - form.in_near) > 0
     test_loop.test_breadth_first_levels(device, ("split", 8))
     test_loop.test_shortest_paths(device, ("split", 8), INT64)
 
@@ -144,13 +144,13 @@ def test_launches_are_as_large_as_the_device(device, monkeypatch):
 
 
 @pytest.mark.parametrize("form", ["csr", "nib"])
-def test_entries_that_nobody_has_listed(device, layout, monkeypatch):
+def test_entries_that_nobody_has_listed(device, form, monkeypatch):
     """A warp finds more of them in its words than it has lanes, and goes through all."""
     if device == "cpu":
         pytest.skip("steps of GPUs")
     monkeypatch.setattr(type(devices.get(device)), "multiprocessors", 1)
     n = 2600
-    A = gb.Matrix.from_coo(range(n - 1), range(1, n), np.arange(1, n), nrows=n, ncols=n, format=layout)
+    A = gb.Matrix.from_coo(range(n - 1), range(1, n), np.arange(1, n), nrows=n, ncols=n, format=form)
     d, odd = gb.Vector.from_coo(range(n), range(n), size=n), gb.Vector.from_coo(range(1, n, 2), True, size=n)
     near, t = gb.Vector(INT64, n), gb.Vector.from_coo([0], 0, size=n)
 
@@ -182,7 +182,7 @@ def test_few_rounds_in_a_body_where_rows_are_long():
 
 
 @pytest.mark.parametrize("form", ["csr", *(pytest.param(x, marks=pytest.mark.slow) for x in ("mplg", "nib"))])
-def test_rows_of_all_lengths(device, layout):
+def test_rows_of_all_lengths(device, form):
     """Many entries of u pull: what stands late in a row is found, in a long one by a warp, in others by a few lanes.
     Few push: long rows are cut, the others are walked as one."""
     n, hub, far, source = 700, 650, 660, 690
@@ -190,7 +190,7 @@ def test_rows_of_all_lengths(device, layout):
     rows, cols = np.array([(i, k) for i, first in ends for k in range(first, 599)]).T
     rows, cols = np.concatenate([rows, cols]), np.concatenate([cols, rows])
     weights = 1.0 + (rows * cols) % 7
-    A = gb.Matrix.from_coo(rows, cols, weights, nrows=n, ncols=n, dtype=gb.dtypes.FP32, format=layout)
+    A = gb.Matrix.from_coo(rows, cols, weights, nrows=n, ncols=n, dtype=gb.dtypes.FP32, format=form)
     levels = oracle_levels(A, source)
     assert (levels[560], levels[hub], levels[far], levels[3]) == (1, 2, 2, 3)
     assert dict(zip(*entries(gb.algorithms.bfs_levels(A, source)))) == levels
@@ -234,7 +234,7 @@ def test_every_entry_of_a_vector_is_listed_once(density, most):
 
 @pytest.mark.parametrize("form", ["csr", "mplg"])
 @pytest.mark.parametrize("verb", ["any_pair", "any_second"])
-def test_rows_that_wait(device, layout, verb):
+def test_rows_that_wait(device, form, verb):
     """A pull in which a long row without a hit waits for the whole block, others for their warp, and some have an entry
     in the column that most rows have."""
     rng, leaves, crowd = np.random.default_rng(3), 1500, 300  # of two hubs; where the search begins
@@ -245,7 +245,7 @@ def test_rows_that_wait(device, layout, verb):
     cols = [*dense[1], *([near] * leaves), *([far] * leaves), n - 1]
     both = np.array([rows + cols, cols + rows])
     both = np.unique(both[:, both[0] != both[1]], axis=1)
-    A = gb.Matrix.from_coo(*both, both[0].astype(np.int64), nrows=n, ncols=n, format=layout)
+    A = gb.Matrix.from_coo(*both, both[0].astype(np.int64), nrows=n, ncols=n, format=form)
     v, q = gb.Vector(INT64, n), gb.Vector(INT64 if verb == "any_second" else BOOL, n)
     found = gb.Vector(INT64, n)
     source = n - 2
@@ -267,7 +267,7 @@ def test_rows_that_wait(device, layout, verb):
 
 @pytest.mark.parametrize("n", [20, 700, 3001, 40000])  # of which a warp has one, some, more than it has lanes, and many
 @pytest.mark.parametrize("form", ["csr", "mplg", "nib", "cgr"])
-def test_pulls_of_few_and_of_many_rows(device, layout, n, monkeypatch):
+def test_pulls_of_few_and_of_many_rows(device, form, n, monkeypatch):
     if device == "cpu":
         pytest.skip("steps of GPUs")
     if device == "emulator":
@@ -279,7 +279,7 @@ def test_pulls_of_few_and_of_many_rows(device, layout, n, monkeypatch):
     hub = np.arange(0, n // 2)
     i, j = np.r_[near, hub, far, np.full(len(hub), 3)], np.r_[far, np.full(len(hub), 3), near, hub]
     i, j = np.divmod(np.unique((i * n + j)[i != j]), n)
-    A = gb.Matrix.from_coo(i, j, True, nrows=n, ncols=n, format=layout)
+    A = gb.Matrix.from_coo(i, j, True, nrows=n, ncols=n, format=form)
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 

@@ -71,9 +71,9 @@ def test_no_transpose_is_made(device, monkeypatch):
 def not_of_the_graph(transpose):
     """Of narrow matrices, a row for each source, transposes may be made."""
 
-    def made(layout, *args):
-        assert layout.nrows != layout.ncols, "a transpose is made"
-        return transpose(layout, *args)
+    def made(form, *args):
+        assert form.nrows != form.ncols, "a transpose is made"
+        return transpose(form, *args)
 
     return made
 

@@ -42,8 +42,8 @@ def has_transpose(A):
 
 
 @pytest.mark.parametrize("form", [{"format": "csr"}, {"format": "mplg"}, {"format": "b2sr", "tile": 8}], ids=str)
-def test_a_search_makes_no_transpose(device, layout, monkeypatch):
-    A = directed(**layout)
+def test_a_search_makes_no_transpose(device, form, monkeypatch):
+    A = directed(**form)
     expected = levels(A)
     for _ in range(2):
         v = bfs_levels(A, 0)

@@ -12,8 +12,8 @@ from bitblas import device as devices
 from bitblas.exceptions import InvalidValue, OutOfMemory
 from bitblas.formats import coded
 from bitblas.formats.nib import binning as nib_grades
+from bitblas.formats.virtual import layout, mining
 from bitblas.formats.virtual import layout as virtual_format
-from bitblas.formats.virtual import mining
 from bitblas.kernels.variant import Variant
 from bitblas.loop.symbolic import recorder
 from bitblas.plan.format_choice import choose_form
@@ -109,7 +109,7 @@ def test_nodes_are_the_same_on_any_number_of_threads():
     for threads in (1, 2, 5):
         with gb.config.set(threads=threads):
             mine = mining.mined(plain)
-            graph = virtual_format.merged(mine, plain)
+            graph = layout.merged(mine, plain)
         found.append([*vars(mine).values(), graph.rows.ptr, graph.rows.col])
     assert found[0][2].size > 20
     assert all(np.array_equal(x, y) for others in found[1:] for x, y in zip(found[0], others, strict=True))
@@ -135,16 +135,16 @@ def menus(n=600, x=True, both=False, **how):
 @pytest.mark.parametrize("most", [0, 2])
 def test_rows_of_many_lists_are_sorted(most, monkeypatch):
     """On the CPU lists are merged one by one, of more than `most` sorted afterwards."""
-    monkeypatch.setattr(virtual_format, "UNFOLD", Variant("formats/virtual/unfold", (), (("MOST", most),)))
+    monkeypatch.setattr(layout, "UNFOLD", Variant("formats/virtual/unfold", (), (("MOST", most),)))
     for name in ("gaps", "tall", "wide", "all ones", "no entries"):
-        layout = matrix(name, device="cpu", format="virtual")._stored.structure.primary
-        found = layout.to_csr(False)[0]
+        form = matrix(name, device="cpu", format="virtual")._stored.structure.primary
+        found = form.to_csr(False)[0]
         found.check()
-        assert found.equals(virtual_format.rows_of(layout.device, _keys(layout), layout.nrows, layout.ncols))
+        assert found.equals(layout.rows_of(form.device, _keys(form), form.nrows, form.ncols))
 
 
-def _keys(layout):
-    return virtual_format.keys_of(layout.inner.to_csr(False)[0], layout.rows, layout.cols, layout.nvals)
+def _keys(form):
+    return layout.keys_of(form.inner.to_csr(False)[0], form.rows, form.cols, form.nvals)
 
 
 @pytest.mark.in_turn
@@ -155,7 +155,7 @@ def test_products_run_on_the_graph_unless_they_differ_by_entry(device):
         (True, "plus_second", "virtual"), (True, "plus_times", "virtual"), (1, "plus_second", "virtual"),
         (1, "plus_times", "csr"), (True, "ss.min_secondi", "virtual"), (True, "ss.min_firsti", "csr"),
     ):  # fmt: skip
-        A, B = (menus(x=x, format=layout) for layout in ("virtual", "csr"))
+        A, B = (menus(x=x, format=form) for form in ("virtual", "csr"))
         assert A._store.structure.primary.rows.nodes >= 20
         op = gb.semiring.ss[ring[3:]] if ring.startswith("ss") else gb.semiring[ring]
         plan = gb.explain(A.mxv(v, op))
@@ -172,7 +172,7 @@ def test_full_vectors_are_pulled_by_lanes(device, monkeypatch, log_chunk):
     monkeypatch.setattr(nib_grades, "LOG_CHUNK", log_chunk)
     v = gb.Vector.from_dense((np.arange(600) % 7 + 1).astype(np.float32))
     op = gb.semiring.plus_second["FP32"]
-    A, B = (menus(format=layout) for layout in ("virtual", "csr"))
+    A, B = (menus(format=form) for form in ("virtual", "csr"))
     first = gb.semiring.plus_first["FP32"]
     for found, wanted in ((A.mxv(v, op), B.mxv(v, op)), (v.vxm(A, first), v.vxm(B, first))):
         wanted = wanted.new()
@@ -219,12 +219,12 @@ def test_nodes_that_save_no_bytes_are_not_kept(monkeypatch):
         rows[x] = sorted({*rows[x], *range(5, n, 211)})
     plain = of_rows(rows, n)._stored.structure.primary
     found = mining.mined(plain)
-    layout, kept = virtual_format.Virtual.of(found, plain)
-    layout.check()
-    assert 0 < kept.nodes == layout.rows.nodes < found.nodes / 10 and layout.to_csr(False)[0].equals(plain)
+    form, kept = virtual_format.Virtual.of(found, plain)
+    form.check()
+    assert 0 < kept.nodes == form.rows.nodes < found.nodes / 10 and form.to_csr(False)[0].equals(plain)
     users, columns = (np.bincount(x) for x in (kept.node, kept.node_at))
     assert ((users - 1) * (columns - 1) > 3).all() and (np.diff(kept.middle) >= 0).all()
-    graphs = layout.inner.to_csr(False)[0], virtual_format.merged(found, plain).rows, plain
+    graphs = form.inner.to_csr(False)[0], virtual_format.merged(found, plain).rows, plain
     sizes = [min(virtual_format.bytes_in(kind, graph) for kind in virtual_format.INNER) for graph in graphs]
     assert sizes[0] < min(sizes[1:])
 
@@ -233,8 +233,8 @@ def test_nodes_that_save_no_bytes_are_not_kept(monkeypatch):
 def test_loops_give_what_rows_give(device, monkeypatch):
     """On the CPU statements run one by one; a device captures rows, or, for memory, statements with places for nodes,
     so that no rows are made but where values are read."""
-    A, B = (menus(format=layout) for layout in ("virtual", "csr"))
-    C, D = (menus(x=1, format=layout).apply(gb.unary.abs).new() for layout in ("virtual", "csr"))
+    A, B = (menus(format=form) for form in ("virtual", "csr"))
+    C, D = (menus(x=1, format=form).apply(gb.unary.abs).new() for form in ("virtual", "csr"))
     assert C.format == "virtual"
     assert gb.algorithms.sssp(C, 3).isequal(gb.algorithms.sssp(D, 3))
     assert gb.algorithms.bfs_levels(A, 7).isequal(gb.algorithms.bfs_levels(B, 7))
@@ -245,7 +245,7 @@ def test_loops_give_what_rows_give(device, monkeypatch):
             assert gb.algorithms.bfs_parents(A, start).nvals == gb.algorithms.bfs_parents(B, start).nvals
         assert gb.algorithms.bfs_levels(A.T.new(), 0).isequal(gb.algorithms.bfs_levels(B.T.new(), 0))
         assert gb.algorithms.pagerank(A).isclose(gb.algorithms.pagerank(B))
-        A, B = (menus(both=True, format=layout) for layout in ("virtual", "csr"))
+        A, B = (menus(both=True, format=form) for form in ("virtual", "csr"))
         assert gb.algorithms.connected_components(A).isequal(gb.algorithms.connected_components(B))
         ring = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], True, nrows=3, ncols=3, format="virtual")  # no nodes
         assert gb.algorithms.bfs_levels(ring, 0).to_dict() == {0: 0, 1: 1, 2: 2}

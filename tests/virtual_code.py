@@ -21,27 +21,27 @@ def numbered(places: Any) -> list[tuple[bool, int]]:
     return found
 
 
-def entries(layout: Any) -> list[tuple[int, int]]:
+def entries(form: Any) -> list[tuple[int, int]]:
     """Those of R, and for each use of a node its columns."""
-    rows, cols = numbered(layout.rows), numbered(layout.cols)
+    rows, cols = numbered(form.rows), numbered(form.cols)
     left, uses, columns = [], [], defaultdict(list)
-    for p, q in zip(*(host(x).tolist() for x in layout.inner.coo())):
+    for p, q in zip(*(host(x).tolist() for x in form.inner.coo())):
         (of_node, i), (to_node, j) = rows[p], cols[q]
         assert not (of_node and to_node)
         if of_node:
             columns[i].append(j)
         else:
             (uses if to_node else left).append((i, j))
-    assert set(columns) == {k for _, k in uses} == set(range(layout.rows.nodes))
+    assert set(columns) == {k for _, k in uses} == set(range(form.rows.nodes))
     return left + [(i, j) for i, k in uses for j in columns[k]]
 
 
-def sound_virtual(layout: Any, predicted: Any, coded: dict[str, Callable[..., None]]) -> None:
+def sound_virtual(form: Any, predicted: Any, coded: dict[str, Callable[..., None]]) -> None:
     """Each entry is there once, the graph is sound in its own form, the bytes are those of the arrays."""
-    layout.check()
-    assert (layout.rows is layout.cols) == (layout.nrows == layout.ncols) and layout.rows.nodes == layout.cols.nodes
-    coded[layout.inner.key](layout.inner, predicted)
-    rows, cols = (host(x).tolist() for x in layout.to_csr(False)[0].coo())
-    assert sorted(entries(layout)) == list(zip(rows, cols))
-    assert layout.nbytes == sum(host(x).nbytes for x in layout.arrays().values())
-    assert layout.nbytes == predicted(layout, own=((layout.key, float(layout.nbytes)),))
+    form.check()
+    assert (form.rows is form.cols) == (form.nrows == form.ncols) and form.rows.nodes == form.cols.nodes
+    coded[form.inner.key](form.inner, predicted)
+    rows, cols = (host(x).tolist() for x in form.to_csr(False)[0].coo())
+    assert sorted(entries(form)) == list(zip(rows, cols))
+    assert form.nbytes == sum(host(x).nbytes for x in form.arrays().values())
+    assert form.nbytes == predicted(form, own=((form.key, float(form.nbytes)),))

@@ -109,11 +109,11 @@ def info(args: argparse.Namespace) -> None:
         orders = A.profile(orders=True) if args.orders else None
     seen = profile.facts
     forms: dict[str, dict[str, float]] = {key: {"bytes": seen.bytes_of(key)} for key in seen.forms}
-    for key, layout in forms.items():
+    for key, form in forms.items():
         if format_of(key).tile is not None:
             tiles, inside, _ = seen.listing_in(key)
-            layout |= {"entries_per_tile": inside / max(1.0, tiles), "entries_in_tiles": inside}
-        layout |= {f"{verb}_us": us for verb, us in profile.predicted(key).items()}
+            form |= {"entries_per_tile": inside / max(1.0, tiles), "entries_in_tiles": inside}
+        form |= {f"{verb}_us": us for verb, us in profile.predicted(key).items()}
     for (key, verb), us in profile.measured:
         forms[key][f"{verb}_measured_us"] = us
     rows_degrees = degrees(*_counted(rows, A.nrows))

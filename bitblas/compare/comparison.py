@@ -93,17 +93,17 @@ class Side:
         self.matrices: dict[str, Any] = {}
         self.built: dict[str, int] = {}  # bytes of each, before algorithms cache anything with it
 
-    def matrix(self, layout: str) -> Any:
-        if layout not in self.matrices:
-            rows, cols, values = getattr(self.graph, layout)
-            self.matrices[layout] = self.gb.Matrix.from_coo(
+    def matrix(self, form: str) -> Any:
+        if form not in self.matrices:
+            rows, cols, values = getattr(self.graph, form)
+            self.matrices[form] = self.gb.Matrix.from_coo(
                 rows, cols, values, nrows=self.graph.n, ncols=self.graph.n, **self.options
             )
-            self.built[layout] = self.nbytes(layout)
-        return self.matrices[layout]
+            self.built[form] = self.nbytes(form)
+        return self.matrices[form]
 
-    def nbytes(self, layout: str) -> int:
-        A = self.matrices[layout]
+    def nbytes(self, form: str) -> int:
+        A = self.matrices[form]
         return int(A.ss.nbytes if self.name == SUITESPARSE else A.memory().total)
 
     def finish(self, result: Any) -> None:
@@ -198,11 +198,11 @@ def rows(all_sides: list[Side], source: int = 0, names: str | None = None) -> It
         reference: Any = None
         row = Row(program.name, "", True, 0.0)
         for side in all_sides:
-            A = side.matrix(program.layout)
+            A = side.matrix(program.form)
             answer, row.seconds[side.name], row.runs[side.name] = _timed(
                 partial(program.call, A, source, side.gb), side.finish
             )
-            row.nbytes[side.name] = side.nbytes(program.layout)
+            row.nbytes[side.name] = side.nbytes(program.form)
             if reference is None:
                 reference, row.answer = answer, program.summary(answer)
                 continue

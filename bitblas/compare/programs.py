@@ -28,7 +28,7 @@ class Program:
     None: by their type."""
 
     name: str
-    layout: str
+    form: str
     call: Callable[[Any, int, ModuleType], Any]
     summary: Callable[[Any], str]
     effort: int = 1
@@ -213,7 +213,4 @@ def every() -> list[Program]:
         ("spectral_layout", "undirected", lambda A, s, gb: fixed(a.spectral_layout, A, 50, 1e-6, gb=gb), LINEAR, 1e-6),
         ("spring_layout", "undirected", lambda A, s, gb: a.spring_layout(A, rounds=2, gb=gb), SQUARE, 1e-6),
     ]  # fmt: skip
-    return [
-        *programs(),
-        *(Program(name, layout, call, _said, effort, near) for name, layout, call, effort, near in listed),
-    ]
+    return [*programs(), *(Program(name, form, call, _said, effort, near) for name, form, call, effort, near in listed)]

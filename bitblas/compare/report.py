@@ -96,7 +96,7 @@ def closing(rows: Sequence[Row], sides: Sequence[Side]) -> list[str]:
     for name in [name for name in rows[0].seconds if name != SUITESPARSE] if rows else []:
         faster = {row.algorithm: row.seconds[SUITESPARSE] / row.seconds[name] for row in rows}
         one, other = (next(side for side in sides if side.name == which) for which in (name, SUITESPARSE))
-        built = _mean([other.built[layout] / size for layout, size in one.built.items()])
+        built = _mean([other.built[form] / size for form, size in one.built.items()])
         kept = _mean([row.nbytes[SUITESPARSE] / row.nbytes[name] for row in rows])
         worst, best = min(faster, key=faster.__getitem__), max(faster, key=faster.__getitem__)
         mean = _mean(list(faster.values()))

@@ -94,7 +94,7 @@ def _run_algorithm(task: str) -> None:
             statements.run(name, which, operands.rows, operands.cols, operands.n)
         return
     program = next(p for p in every_program() if p.name == name)
-    matrix = comparison.Side("cpu", bitblas, graph(which), device="cpu").matrix(program.layout)
+    matrix = comparison.Side("cpu", bitblas, graph(which), device="cpu").matrix(program.form)
     for stored in _stored(matrix):
         program.call(stored, 0, bitblas)
         with at_once():

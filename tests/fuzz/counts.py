@@ -41,9 +41,7 @@ class State:
         of = self.counts
         of["met"].update(met)
         of["types"].update(d.dtype for d in program.declarations)
-        of["forms"].update(
-            d.layout + (f", order {d.order}" if d.order else "") for d in program.declarations if d.layout
-        )
+        of["forms"].update(d.form + (f", order {d.order}" if d.order else "") for d in program.declarations if d.form)
         waits = ""
         for s in program.statements:
             of["verbs"][s.verb] += 1

@@ -120,13 +120,13 @@ class Objects:
         if iso and dtype == "UINT64" and values >> 63:  # python-graphblas refuses it as one value
             values = (values,) * len(where)
             iso = False
-        layout = order = ""
+        form = order = ""
         if len(shape) == 2:
-            layout = self.one(self.palette.forms)
+            form = self.one(self.palette.forms)
             if self.chance(0.1) and dtype[0] in "IU" and not self.wild and found:
-                layout += ", packed=True"
+                form += ", packed=True"
             if self.chance(0.15) and shape[0] == shape[1]:
-                layout += ", symmetric=True"
+                form += ", symmetric=True"
                 twin = dict(zip(where, [values] * len(where) if iso else values))
                 twin = {**{place[::-1]: x for place, x in twin.items()}, **twin}
                 twin = {place: twin[max(place, place[::-1])] for place in sorted(twin)}
@@ -137,7 +137,7 @@ class Objects:
             values = () if self.chance(0.1) else (self.value(dtype),)
         name = self.name(shape)
         self.objects[name] = shape, dtype
-        self.declared.append(Declaration(name, dtype, shape, where, values, layout, order))
+        self.declared.append(Declaration(name, dtype, shape, where, values, form, order))
         return name
 
     def pick(self, shape: Shape, dtype: str | None = None) -> str:

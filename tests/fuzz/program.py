@@ -19,7 +19,7 @@ class Declaration(NamedTuple):
     shape: tuple[int, ...]
     where: tuple[tuple[int, ...], ...] = ()
     values: tuple[Any, ...] | Any = ()
-    layout: str = ""
+    form: str = ""
     order: str = ""
 
     @property
@@ -35,9 +35,9 @@ class Declaration(NamedTuple):
         where = ", ".join(map(str, columns))
         if len(self.shape) == 1:
             return f'{self.name} = gb.Vector.from_coo({where}, {values}, "{self.dtype}", size={self.shape[0]})'
-        layout = f", **form({self.layout})" if self.layout else ""
+        form = f", **form({self.form})" if self.form else ""
         size = f"nrows={self.shape[0]}, ncols={self.shape[1]}"
-        made = f'gb.Matrix.from_coo({where}, {values}, "{self.dtype}", {size}{layout})'
+        made = f'gb.Matrix.from_coo({where}, {values}, "{self.dtype}", {size}{form})'
         return f"{self.name} = " + (f'in_order({made}, "{self.order}")' if self.order else made)
 
 

@@ -63,10 +63,10 @@ def _fewer(declaration: Declaration) -> Iterator[Declaration]:
     if d.order:
         yield d._replace(order="")
     for part in (", packed=True", ", symmetric=True"):
-        if part in d.layout:
-            yield d._replace(layout=d.layout.replace(part, ""))
-    if d.layout and d.layout != 'format="csr"':
-        yield d._replace(layout='format="csr"')
+        if part in d.form:
+            yield d._replace(form=d.form.replace(part, ""))
+    if d.form and d.form != 'format="csr"':
+        yield d._replace(form='format="csr"')
     if not d.shape:
         return
     size = len(d.where)

@@ -130,7 +130,7 @@ class MatrixArrays(Arrays):
 
     def _best(self) -> str:
         letter = self.config.letter
-        return {"sparse": "cs", "hypersparse": "hypercs"}.get(layout := self._status(), layout) + letter
+        return {"sparse": "cs", "hypersparse": "hypercs"}.get(form := self._status(), form) + letter
 
     def _fits(self) -> str:
         A, settings = self._parent, self.config
@@ -268,9 +268,9 @@ def _matrix_form(given: dict[str, Any]) -> str:
             raise TypeError(f"bitmap: expected no other indices, got {', '.join(sorted(has - {'bitmap'}))}")
         return "bitmapc" if _columnwise(given["values"], given["bitmap"]) else "bitmapr"
     if "indptr" in has:
-        for layout, (major, minor, _) in COMPRESSED.items():
+        for form, (major, minor, _) in COMPRESSED.items():
             if has == {"indptr", minor} | ({major} if major else set()):
-                return layout
+                return form
         raise TypeError(f"indptr: expected col_indices (and rows), or row_indices (and cols), got {sorted(has)}")
     if not has:
         return "fullc" if _columnwise(given["values"]) else "fullr"
@@ -279,27 +279,27 @@ def _matrix_form(given: dict[str, Any]) -> str:
     return "coo"
 
 
-def _matrix(layout: str, given: dict[str, Any], more: dict[str, Any]) -> Any:
+def _matrix(form: str, given: dict[str, Any], more: dict[str, Any]) -> Any:
     """The Matrix from these arrays. more: dtype and name."""
     values = _iso(given["values"], given.get("is_iso", False), more["dtype"])
     shape = given.get("nrows"), given.get("ncols")
-    if layout in COMPRESSED:
-        major, minor, make = COMPRESSED[layout]
-        nmajor = shape[0] if layout.endswith("r") else shape[1]
+    if form in COMPRESSED:
+        major, minor, make = COMPRESSED[form]
+        nmajor = shape[0] if form.endswith("r") else shape[1]
         ptr = _array(given["indptr"])
         ptr = ptr if nmajor is None or major else ptr[: int(nmajor) + 1]
         index: tuple[Any, ...] = (ptr, _array(given[minor])[: int(ptr[-1])])
         index = index if major is None else (_array(given[major])[: len(ptr) - 1], *index)
         cut = values if values.ndim == 0 else values[: int(ptr[-1])]
         return make(*index, cut, nrows=shape[0], ncols=shape[1], **more)
-    if layout.startswith("coo"):
+    if form.startswith("coo"):
         for letter, name in (("r", "sorted_rows"), ("c", "sorted_cols")):
-            if layout == f"coo{letter}" and not given.get(name, True):
-                raise ValueError(f"{name} must be True for {layout!r}")
+            if form == f"coo{letter}" and not given.get(name, True):
+                raise ValueError(f"{name} must be True for {form!r}")
         cut = values if values.ndim == 0 else values[: len(given["rows"])]
         return Matrix.from_coo(given["rows"], given["cols"], cut, nrows=shape[0], ncols=shape[1], **more)
-    letter = layout[-1]
-    marks = given["bitmap"] if layout.startswith("bitmap") else None
+    letter = form[-1]
+    marks = given["bitmap"] if form.startswith("bitmap") else None
     nrows, ncols = _shape(shape, values, marks)
     size = nrows * ncols
     keep = slice(None) if marks is None else np.flatnonzero(_flat(marks, letter, size, "bitmap"))
@@ -325,16 +325,16 @@ def _vector_form(given: dict[str, Any]) -> str:
     return "sparse" if given.get("indices") is not None else "full" if given.get("bitmap") is None else "bitmap"
 
 
-def _vector(layout: str, given: dict[str, Any], more: dict[str, Any]) -> Any:
+def _vector(form: str, given: dict[str, Any], more: dict[str, Any]) -> Any:
     values, size = _iso(given["values"], given.get("is_iso", False), more["dtype"]), given.get("size")
-    if layout == "sparse":
+    if form == "sparse":
         indices = _array(given["indices"])
         cut = values if values.ndim == 0 else values[: len(indices)]
         return Vector.from_coo(indices, cut, size=size, **more)
     if size is None:
-        size = len(given["bitmap"]) if values.ndim == 0 and layout == "bitmap" else values.size
+        size = len(given["bitmap"]) if values.ndim == 0 and form == "bitmap" else values.size
     size = int(size)
-    at = np.arange(size) if layout == "full" else np.flatnonzero(_flat(given["bitmap"], "r", size, "bitmap"))
+    at = np.arange(size) if form == "full" else np.flatnonzero(_flat(given["bitmap"], "r", size, "bitmap"))
     return Vector.from_coo(
         at, values if values.ndim == 0 else _flat(values, "r", size, "values")[at], size=size, **more
     )
@@ -343,36 +343,36 @@ def _vector(layout: str, given: dict[str, Any], more: dict[str, Any]) -> Any:
 KINDS = {"nrows": (_matrix_form, _matrix), "size": (_vector_form, _vector)}  # by the name of a size
 
 
-def _made(kind: str, forms: Any, layout: str, given: dict[str, Any]) -> Any:
+def _made(kind: str, forms: Any, form: str, given: dict[str, Any]) -> Any:
     """The object from the arguments of an import. form: "any", or the format in its name."""
     guess, make = KINDS[kind]
     known = {*INDEX_ARRAYS, *HINTS, "values", "is_iso", "nrows", "ncols", "size"}
     asked, more = given.pop("format", None), {key: given.pop(key, None) for key in ("dtype", "name")}
     check_options({key: x for key, x in given.items() if key not in known})
-    if asked is not None and (asked not in forms or layout not in ("any", asked)):
-        raise ValueError(f"Invalid format: expected {layout if layout != 'any' else ', '.join(forms)}, got {asked!r}")
-    chosen = (asked or guess(given)) if layout == "any" else layout
+    if asked is not None and (asked not in forms or form not in ("any", asked)):
+        raise ValueError(f"Invalid format: expected {form if form != 'any' else ', '.join(forms)}, got {asked!r}")
+    chosen = (asked or guess(given)) if form == "any" else form
     return make(chosen, given, more)
 
 
-def importer(kind: str, forms: Any, layout: str) -> Any:
+def importer(kind: str, forms: Any, form: str) -> Any:
     """import_FORM of a class of extras."""
 
     def import_form(cls: Any, values: Any, **arrays: Any) -> Any:
-        return _made(kind, forms, layout, arrays | {"values": values})
+        return _made(kind, forms, form, arrays | {"values": values})
 
-    return classmethod(_called(import_form, f"import_{layout}", "A new object of the arrays of"))
+    return classmethod(_called(import_form, f"import_{form}", "A new object of the arrays of"))
 
 
-def packer(kind: str, forms: Any, layout: str) -> Any:
+def packer(kind: str, forms: Any, form: str) -> Any:
     """pack_FORM of a class of extras."""
 
     def pack_form(self: Any, values: Any, **arrays: Any) -> None:
         p = self._parent
         sizes = dict(zip(("nrows", "ncols") if kind == "nrows" else ("size",), p.shape))
-        p << _made(kind, forms, layout, arrays | sizes | {"values": values, "dtype": p.dtype}).to(p.device)
+        p << _made(kind, forms, form, arrays | sizes | {"values": values, "dtype": p.dtype}).to(p.device)
 
-    return guarded(_called(pack_form, f"pack_{layout}", "Replace the entries by the arrays of"))
+    return guarded(_called(pack_form, f"pack_{form}", "Replace the entries by the arrays of"))
 
 
 def _called(function: Any, name: str, what: str) -> Any:

@@ -148,7 +148,7 @@ class ObjectSettings(MutableMapping[str, Any]):
         allowed = self["sparsity_control"]
         order = {"full": ("full", "bitmap", "sparse", "hypersparse"), "bitmap": ("bitmap", "sparse", "hypersparse")}
         order |= {"sparse": ("sparse", "hypersparse", "bitmap"), "hypersparse": ("hypersparse", "sparse", "bitmap")}
-        return fits if "auto" in allowed else next((layout for layout in order[fits] if layout in allowed), "bitmap")
+        return fits if "auto" in allowed else next((form for form in order[fits] if form in allowed), "bitmap")
 
     def is_dense(self, nvals: int) -> bool:
         """Whether a bitmap is the format for this number of entries."""
