@@ -889,7 +889,7 @@ WIDTH = 120
 
 
 def wrapped(text: str) -> str:
-    """The text of a module, its comments and docstrings broken anew where a line has become too long."""
+    """The text of a module, its comments and docstrings rewrapped if a line is too long."""
     lines = text.split("\n")
     spans = []
     for node in ast.walk(ast.parse(text)):

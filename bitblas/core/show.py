@@ -20,7 +20,7 @@ Table = tuple[list[str], list[list[str]]]  # column headers, and rows whose firs
 
 
 def _shown(n: int) -> list[int | None]:
-    """The positions of a table's rows or columns; None stands for omitted ones."""
+    """The positions of a table's rows or columns; None marks omitted ones."""
     if n <= LIMIT:
         return list(range(n))
     half = LIMIT // 2

@@ -3,7 +3,7 @@
 // text defines product, join, X_at, Z_write and related functions (operations/udf.py). Without FOLD a segment is one
 // product.
 // rows, cols: positions of a product. x, x_at, x_step, x_table: operand numbers, their index, stride and table of
-// values; y_* likewise; t_*: the third operand.
+// values; y_* are the same of y; t_*: the third operand.
 extern "C" __global__ void __launch_bounds__(BLOCK)
 records(i64 n, const i64* ptr, const i64* rows, const i64* cols, const X_N* x, const i64* x_at, i64 x_step,
         const X_W* x_table, const Y_N* y, const i64* y_at, i64 y_step, const Y_W* y_table, const T_N* t, i64 t_step,

@@ -175,7 +175,9 @@ class _Text:
 
 def parameters(text: str) -> list[tuple[str, str, str | None]]:
     """(name, kind, default or None) of each parameter in the text of a signature."""
-    a = ast.parse(f"def f{text}: ...").body[0].args  # type: ignore[attr-defined]
+    function = ast.parse(f"def f{text}: ...").body[0]
+    assert isinstance(function, ast.FunctionDef)
+    a = function.args
     shown = lambda default: None if default is None else ast.unparse(default)
     one = [(p, "positional-only") for p in a.posonlyargs] + [(p, "positional") for p in a.args]
     defaults = [None] * (len(one) - len(a.defaults)) + a.defaults

@@ -267,7 +267,7 @@ def computed(expr: Any, run: Callable[[], Any], name: str, mask: Any = None) -> 
 
 
 def _unheard() -> bool:
-    """Whether nobody listens; what is recorded for the device does not run."""
+    """Whether no recorder is active; statements of a symbolic program are not reported, because they do not run."""
     if tracing.active is None and not (listening.threads and listening.recorder is not None):
         return True
     return recording.recorder is not None

@@ -255,7 +255,7 @@ LEAST = (0, 2, 4, 8, 16, 32, math.inf)
 
 @dataclass(eq=False)
 class Virtual(csr.Unlisted):
-    """Row i of the matrix is the i-th row of `inner` that is not a node's; columns likewise."""
+    """Row i of the matrix is the i-th row of `inner` that is not a node's; columns in the same way."""
 
     device: Device
     nrows: int
