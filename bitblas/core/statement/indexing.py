@@ -438,7 +438,7 @@ class Styled(Output):
 
 
 class Tensor(Sized, Styled, Shown):
-    """`_data`: the store; `_pending`: writes that are not in it yet; `_stored`: the store with them, in its stored order."""
+    """`_data`: the store; `_pending`: writes that are not in it yet; `_stored`: the store with them."""
 
     __slots__ = ("__weakref__", "_data", "_pending", "name")
     _data: Any

@@ -3,7 +3,7 @@
 # FILL 0 (a runtime argument) finds the rows of these entries (`places`, -1: none) and counts the products. FILL 1
 # sorts the products by column, combines those of a column in the order of the entries of u, and keeps what the mask
 # allows.
-# In a hypersparse matrix row k has the number rows[k] (listed_rows of them; -1: it is row k), and columns in the same way.
+# Row k of a hypersparse matrix has the number rows[k] (listed_rows of them; -1: it is row k); columns in the same way.
 # mask_kind: 0 none, 1 a list of that many positions, 2 a bitset (as INT64).
 # include: kernels/values.cpu.py
 # include: kernels/push.cpu.py
