@@ -201,7 +201,7 @@ def force(monkeypatch, direction, longest=None):
     monkeypatch.setattr(spmv_kernels, "PULLED", {"cpu": -1, "gpu": -1})  # no matrix is pulled from because it is small
     monkeypatch.setattr(
         auxiliary_formats, "TRANSPOSE_READS", {"cpu": 0.0, "gpu": 0.0}
-    )  # it is made for whoever reads it
+    )  # it is built when something reads it
     if longest is not None:
         monkeypatch.setattr(schedule, "MAX_ITERATIONS", longest)
 

@@ -101,7 +101,7 @@ def algorithms(g):
         for a, b in zip(*((r if isinstance(r, tuple) else (r,)) for r in (wanted, found))):
             assert same(a, b), name
     assert same(al.sssp(positive0, 0), al.sssp(positive, 0))
-    with tier_up.at_once() if g.rank == 0 else nullcontext():  # one rank alone looks for a table, and asks nobody
+    with tier_up.at_once() if g.rank == 0 else nullcontext():  # only one rank builds a table, without a collective
         again = al.hits(operands(gd).A)
     assert all(map(same, al.hits(x.A), again))
     parents, levels = al.bfs_parents(y.A, 3).gathered(), al.bfs_levels(x.A, 3)

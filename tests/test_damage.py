@@ -112,7 +112,7 @@ LIES = {
     "length": (lambda t: t["sections"][1]["arrays"][0].__setitem__(2, 5), "ptr of section"),
     "long": (lambda t: t["sections"][1]["arrays"][0].__setitem__(2, 1 << 60), "according to the lengths of its arrays"),
     "text for a length": (lambda t: t["sections"][1]["arrays"][0].__setitem__(2, "6"), "of 'int32'"),
-    "primary": (lambda t: t["sections"][1]["facts"].update(transposed=1), "a primary form that is a transpose"),
+    "primary": (lambda t: t["sections"][1]["facts"].update(transposed=1), "a primary format that is a transpose"),
     "no form": (lambda t: t["sections"][1].update(name="y", required=False), "index out of range"),
     "newer": (lambda t: t["sections"][1].update(name="y"), "got 'y', which a newer bitblas may support"),
     "no sections": (lambda t: {"sections": []}, "bytes"),

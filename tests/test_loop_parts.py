@@ -56,9 +56,8 @@ def test_before_and_after_the_rounds(device):
     assert dense(result) == [-99] * 5
 
 
+@pytest.mark.off_cpu  # a plain loop captures nothing
 def test_end_does_not_see_what_steps_write(device):
-    if device == "cpu":
-        pytest.skip("a plain loop captures nothing")
     A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 3], True, nrows=5, ncols=5)
     q, out = gb.Vector.from_coo([0], True, size=5), gb.Vector(bool, 5)
 
@@ -84,11 +83,10 @@ def graph_of(edges, n):
     return gb.Matrix.from_coo(keys // n, keys % n, 1.5, nrows=n, ncols=n)
 
 
+@pytest.mark.off_cpu  # test_vertex_sets.py has it
 def test_components_on_the_device(device):
     """A long path in random order, a star, loops of one vertex, and vertices without edges: in one launch, which
     Python sees nothing of; again, and in another order."""
-    if device == "cpu":
-        pytest.skip("test_vertex_sets.py has it")
     n = 300
     path = np.random.default_rng(0).permutation(np.arange(20, 220))
     edges = [*itertools.pairwise(path), *((3, k) for k in range(220, 260)), (270, 270), (271, 271), (271, 272)]

@@ -3,7 +3,7 @@
 GraphBLAS statements predict their own memory. Arrays that algorithms use between statements (degrees, entry lists,
 sorted scores) are estimated here in bytes per vertex and per matrix entry: slightly below the peaks measured on the CPU
 for graphs of 500 to 4000 vertices and up to 24 000 entries. Arrays whose size depends on an intermediate result are
-checked with `room` when that size is known.
+checked with `check_memory` when that size is known.
 """
 
 ARRAYS = {  # bytes per vertex and per entry; algorithms that only use statements are not listed
@@ -26,14 +26,14 @@ def check_memory(A, what, nbytes):
 
 
 def check_default_memory(gb, what, nbytes):
-    """`room` for the default device of new objects."""
+    """`check_memory` for the default device of new objects."""
     get = getattr(getattr(gb, "device", None), "get", None)  # None: python-graphblas has no devices
     if get is not None:
         get(gb.config.device).foresee(what, int(nbytes))
 
 
 def foresee(name, A):
-    """`room` for all arrays of the algorithm `name` on A."""
+    """`check_memory` for all arrays of the algorithm `name` on A."""
     vertex, entry = ARRAYS.get(name, (0, 0))
     if (vertex or entry) and hasattr(A, "nvals") and hasattr(A, "nrows"):
         n, nvals = A.nrows, A.nvals

@@ -1,4 +1,4 @@
-"""Time products and searches in each stored form on a device, and fit the constants of the cost model.
+"""Time products and searches in each stored format on a device, and fit the constants of the cost model.
 
 Each form is timed warm on the matrices of matrices.py. The constants of a form and verb are the non-negative least
 squares solution (Lawson and Hanson: Solving least squares problems. 1974, chapter 23), weighted so that an estimate of
@@ -98,7 +98,7 @@ def numbers(n: int) -> np.ndarray:
 
 
 def in_form(A: Matrix, key: str) -> Matrix:
-    """The same matrix with `key` as its primary form."""
+    """The same matrix with `key` as its primary format."""
     return Matrix._from_store(convert.with_format(A._store, format_of(key).name, format_of(key).tile))
 
 
@@ -111,7 +111,7 @@ def measure(A: Matrix, verb: str, source: int = 0) -> float:
 
 
 def warm(run: Callable[[], Any], verb: str) -> None:
-    """Warm up: the first searches of a matrix run round by round on the stored form; later ones use compiled kernel
+    """Warm up: the first searches of a matrix run round by round on the stored format; later ones use compiled kernel
     tables, and rows in addition to tiles."""
     for _ in range(SEARCHES if verb == BFS else 0):
         run()
@@ -233,7 +233,7 @@ def longest_row(A: MatrixStore) -> int:
 
 
 def measured(A: Matrix, profile: Profile) -> Profile:
-    """The profile with the products of A timed in every form; each form is built temporarily."""
+    """The profile with the products of A timed in every format; each is built temporarily."""
     found, held = [], A._store
     source = longest_row(held)
     for key in profile.facts.forms:

@@ -96,7 +96,7 @@ def _graph_summary(found: dict[str, Any]) -> str:
 
 
 def info(args: argparse.Namespace) -> None:
-    """Describe a file and its stored form; without a file, describe this machine."""
+    """Describe a file and its stored format; without a file, describe this machine."""
     if args.file is None:
         _machine(args)
         return
@@ -152,7 +152,7 @@ def info(args: argparse.Namespace) -> None:
 
 
 def _stored(profile: Any) -> str:
-    """The stored form, the smallest, and the fastest, in words."""
+    """The stored format, the smallest, and the fastest, in words."""
     size = lambda key: f"{key}, {profile.facts.bytes_of(key):,} bytes"
     least = min(profile.facts.forms, key=profile.facts.bytes_of)
     told = {f"stored as {size(profile.stored)}": profile.stored, f"smallest as {size(least)}": least}
@@ -248,7 +248,7 @@ def add_convert_options(p: argparse.ArgumentParser) -> None:
     mtx.add_argument("--comment", help="a comment at the top of the file")
     p.add_argument_group("to .npz").add_argument("--layout", choices=["csr", "csc", "coo"], help="default: csr")
     own = p.add_argument_group("to .bitblas")
-    own.add_argument("--format", choices=FORMATS[1:], help="the stored form (default: chosen by the planner)")
+    own.add_argument("--format", choices=FORMATS[1:], help="the stored format (default: chosen by the planner)")
     own.add_argument("--tile", type=int, choices=TILES, help=f"edge of a tile ({', '.join(tiled())})")
     own.add_argument("--packed", action="store_true", help="bit-packed values; integers only")
     edges = p.add_argument_group("to an edge list")

@@ -83,9 +83,9 @@ def parser() -> argparse.ArgumentParser:
     )
     _input(p, "?")
     _storage(p)
-    p.add_argument("--forms", action="store_true", help="also list every stored form: bytes and predicted times")
-    p.add_argument("--measure", action="store_true", help="also measure the predicted times, in every form")
-    p.add_argument("--orders", action="store_true", help="also list every form under each vertex order")
+    p.add_argument("--forms", action="store_true", help="also list every stored format: bytes and predicted times")
+    p.add_argument("--measure", action="store_true", help="also measure the predicted times, in every format")
+    p.add_argument("--orders", action="store_true", help="also list every format under each vertex order")
     p = command(
         "calibrate", file_commands.calibrate, "measure the cost of products on a device and save it for the planner"
     )

@@ -25,7 +25,7 @@ def introduction(file: str, A: Any, source: int) -> list[str]:
         f"{file}: {A.nrows} vertices, {A.nvals} entries; source {source}; weights: {weights}",
         f"The same programs on both, median of {RUNS} runs after a warm-up (fewer if slow). Threads: {threads}",
         f"PageRank runs {PAGERANK_ROUNDS} rounds, betweenness counts paths from the source only.",
-        "Sizes include what the matrix caches for the next call: other forms, transposes, programs.",
+        "Sizes include what the matrix caches for the next call: other formats, transposes, programs.",
     ]
 
 
@@ -107,7 +107,7 @@ def closing(rows: Sequence[Row], sides: Sequence[Side]) -> list[str]:
             f"Its matrices are {times(built, 'smaller', 'larger')} when built"
             + (", and " if (built > 1) == (kept > 1) else "; ")
             + f"{times(kept, 'smaller', 'larger')} with what the algorithms cache for their next call: "
-            "prepared programs, their vectors, other forms. A.memory() lists it.",
+            "prepared programs, their vectors, other formats. A.memory() lists it.",
         ]
     return said
 

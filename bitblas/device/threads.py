@@ -2,8 +2,8 @@
 
 The threads wait in machine code (`native.ll`) and never enter Python. They start when a kernel first has ranges to
 distribute. The child of a fork has none of them, and starts its own. A fork blocks while a thread holds a lock of
-bitblas or imports one of its modules, so that the child finds locks free and modules complete. `children` lists further
-steps that run in the child.
+bitblas or imports one of its modules, so that the child finds locks free and modules complete. `after_fork_in_child`
+lists further steps that run in the child.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 # ---- Fork safety: a fork blocks while a thread holds a lock of bitblas or imports one of its modules, so that the
-# child finds locks free and modules complete. `children` lists further steps that run in the child.
+# child finds locks free and modules complete. `after_fork_in_child` lists further steps that run in the child.
 
 Lock = Any  # threading.RLock is a function
 OURS = (__name__.partition(".")[0], "semirings")

@@ -43,7 +43,7 @@ def restored(device: Device, key: str, numbers: dict[str, int], arrays: dict[str
 
     made = class_of(key).restored(device, numbers, arrays)
     if made.key != key:
-        raise ValueError(f"form: expected {key!r}, got {made.key!r}")
+        raise ValueError(f"format: expected {key!r}, got {made.key!r}")
     return made
 
 

@@ -22,7 +22,7 @@ from .tables import from_table
 FILE_FORMATS = {
     "mtx": "Matrix Market",
     "npz": "scipy.sparse.save_npz",
-    "bitblas": "Matrix.save: stored forms, and vertex labels",
+    "bitblas": "Matrix.save: stored formats, and vertex labels",
     "tsv": "edge list separated by tabs",
     "csv": "edge list separated by commas",
     "edges": "edge list separated by blanks",

@@ -92,7 +92,8 @@ def resolve_index(index: Any, held: Any, size: int, xp: Any) -> tuple[Any, Any, 
 
 
 def resolve_assignment(index: Any, held: Any, given: Any, size: int, xp: Any) -> tuple[Any, Any, Any]:
-    """Resolve the index of an assignment (as in `asked`): the rows (or columns) that have entries (`held`) or are
+    """Resolve the index of an assignment (as in `resolve_index`): the rows (or columns) that have entries (`held`) or
+    are
     assigned to, the positions of the index among them (None: all), and which of its `size` positions it takes of the
     assigned value, which has entries at `given`."""
     if index is None:

@@ -30,7 +30,7 @@ GRID = 160  # largest size for which tile borders are drawn
 def spy(A: Any, *, title: str | None = None, tile: int | None = None, bins: int = BINS) -> Any:
     """A matplotlib Figure of the sparsity pattern of a Matrix: entries per square, and how full its tiles are.
 
-    tile: the edge of the tiles; None: that of the stored form, or 8. bins: squares along the longer side. Time and
+    tile: the edge of the tiles; None: that of the stored format, or 8. bins: squares along the longer side. Time and
     memory are those of sorting the entries. Raises InvalidValue for other tiles; ImportError without matplotlib.
     """
     kind = picture()

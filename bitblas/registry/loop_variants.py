@@ -1,4 +1,4 @@
-"""Registered variants of captured programs: the loop bodies of the algorithms, for every form."""
+"""Registered variants of captured programs: the loop bodies of the algorithms, for every format."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def _typed(name: str, dtype: DataType) -> Typed:
 
 
 def products() -> Iterator[Variant]:
-    """Pull, push and dot of every form."""
+    """Pull, push and dot of every format."""
     from . import product_variants as samples
 
     yield from samples.packed_values()

@@ -160,12 +160,12 @@ def _restored(file: Container, d: Device, verify: bool) -> tuple[MatrixStore, di
         layout = forms[same][2] if same is not None else restored(d, key, about["numbers"], arrays)
         shape = [ncols, nrows, nvals] if transposed else size
         if [layout.nrows, layout.ncols, layout.nvals] != shape:
-            raise ValueError(f"form {key}: expected {shape}, got {[layout.nrows, layout.ncols, layout.nvals]}")
+            raise ValueError(f"format {key}: expected {shape}, got {[layout.nrows, layout.ncols, layout.nvals]}")
         if verify and same is None:
             layout.check()
         forms.append((key, transposed, layout))
     if forms[0][1]:
-        raise ValueError("a primary form that is a transpose")
+        raise ValueError("a primary format that is a transpose")
     structure = Structure(forms[0][2])
     for k, (key, transposed, layout) in enumerate(forms):
         structure.keep(key, transposed, layout, places.get(k))
