@@ -12,6 +12,7 @@ the other one it is slow.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import os
@@ -24,6 +25,8 @@ os.environ.setdefault("BITBLAS_CACHE", str(Path(__file__).parents[1] / ".cache" 
 
 import hypothesis
 import pytest
+
+from bitblas import tuning
 
 # What tests share is no test module: without this a failing `assert` in one says nothing.
 pytest.register_assert_rewrite("algorithm_runs", "battery_runs", "both_libraries", "cli_runs", "mm_files")
@@ -117,6 +120,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("gpu") and item.config.getoption("--device") != "cuda":
         pytest.skip("needs a GPU: run with --device cuda")
+
+
+@pytest.fixture
+def tune():
+    """Change rows of the tuning table until the test ends: `tune({"small_matrix.entries": 0})`."""
+    with contextlib.ExitStack() as overrides:
+        yield lambda changes: overrides.enter_context(tuning.override(changes))
 
 
 @pytest.fixture
