@@ -1,8 +1,8 @@
 """Whether the plan chose well: its choice against what was measured; and constants fitted anew.
 
 A pair of a graph and a verb is right where the chosen form takes at most 1.1 times as long as the fastest of the forms
-that may be chosen for time (no more bytes than 32-bit CSR). Times below `costs.FLOOR` count as the floor: they are
-those of a launch, and do not tell forms apart. As one form serves all verbs, no choice may be right for each: `single`
+that may be chosen for time (no more bytes than 32-bit CSR). Times below `cost.floor_us` count as the
+floor: they are those of a launch, and do not tell forms apart. As one form serves all verbs, no choice may be right for each: `single`
 is the ratio of the form that an all-knowing plan would choose by the same rule.
 """
 
@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bitblas import tuning
 from bitblas.calibrate.measure import Sample, fitted
 from bitblas.formats import CSR
-from bitblas.plan.cost_model import FLOOR, Costs, shipped
+from bitblas.plan.cost_model import Costs, shipped
 from bitblas.plan.format_choice import allowed, best_form, verbs_of, without_facts, worst_ratios
 
 from . import table
@@ -50,7 +51,7 @@ def choice(sample: Sample, costs: Costs, *, iso: bool, kind: str) -> str:
 
 def pairs(sample: Sample, costs: Costs, kind: str) -> list[Pair]:
     """The verdicts on one graph, without those that were not measured."""
-    seen, floor, found = sample.facts, FLOOR[kind], []
+    seen, floor, found = sample.facts, tuning.value(f"cost.floor_us.{kind}"), []
     for iso in (True, False):
         verbs = [v for v in verbs_of(iso, seen.nrows == seen.ncols) if f"{CSR} {v}" in sample.us]
         us = {key: {v: sample.us.get(f"{key} {v}", float("inf")) for v in verbs} for key in seen.forms}

@@ -24,13 +24,318 @@ class Threshold:
     measured: str = "not measured"  # device, graphs, commit
 
 
-# Names are <area>.<noun>, with a last part .cpu or .gpu if the value depends on the device. 2**n for sizes in powers of 2.
+# Names are <area>.<noun>, with a last part .cpu or .gpu if the value depends on the device.
 TABLE: dict[str, Threshold] = {
     # ------------------------------------------------------------------------------------------------------ direction
     # Push or pull: plan/direction.py.
+    "push_cost.gpu": Threshold(
+        16.0,
+        "streamed entries per scattered entry",
+        "A scattered update costs an atomic and an uncoalesced access; a pull streams rows.",
+        "H200, grid2d_2048, 30 % of the vector present: push 27 us, pull 9 us (ef2a007)",
+    ),
+    "push_cost.cpu": Threshold(
+        3.0,
+        "streamed entries per scattered entry",
+        "One thread pushes presence along rows while two pull; many entries of long rows are pushed by two, 1.3 to 2.3 "
+        "times as fast.",
+        "2 EPYC cores, delaunay, stencil27, road_ny, rmat16, mycielskian13: densities from which a pull is faster",
+    ),
+    "push_cost.threads.cpu": Threshold(
+        2, "threads", "The costs on CPUs were measured with so many threads.", "2 EPYC cores"
+    ),
+    "pull.threads.cpu": Threshold(8, "threads", "With more, pulls are limited by memory bandwidth."),
+    "push_cost.rows.any": Threshold(
+        1.0,
+        "factor on push_cost.cpu",
+        "Presence, if a pull reads all of a row: a pull is faster from densities of 0.25 to 0.7.",
+        "2 EPYC cores, Delaunay meshes, a stencil, a road network, RMAT 16, a Mycielskian",
+    ),
+    "push_cost.rows.count": Threshold(
+        1.5,
+        "factor on push_cost.cpu",
+        "Counts: a pull is faster from densities of 0.15 to 0.25.",
+        "as push_cost.rows.any",
+    ),
+    "push_cost.rows.values": Threshold(
+        0.8,
+        "factor on push_cost.cpu",
+        "Values: a pull is faster from densities of 0.3 to 0.5.",
+        "as push_cost.rows.any",
+    ),
+    "push_cost.tiles.any": Threshold(
+        4.0,
+        "factor on push_cost.cpu",
+        "Presence along tiles of 8: a push goes through bits one by one, a pull sums a whole tile at once. A pull is"
+        " faster from densities of 0.05 to 0.1.",
+        "as push_cost.rows.any",
+    ),
+    "push_cost.tiles.count": Threshold(
+        8.0,
+        "factor on push_cost.cpu",
+        "Counts along tiles of 8: a pull is faster from densities of 0.03 to 0.06.",
+        "as push_cost.rows.any",
+    ),
+    "push_cost.tiles.values": Threshold(
+        2.4,
+        "factor on push_cost.cpu",
+        "Values along tiles of 8: a pull is faster from densities of 0.12 to 0.14, on the road network of 0.05.",
+        "as push_cost.rows.any",
+    ),
+    "push_cost.tile": Threshold(
+        0.19, "entries", "A tile that is read for a few of its rows, relative to an entry.", "as push_cost.rows.any"
+    ),
+    "push_cost.tiles.cached": Threshold(
+        1 << 17,
+        "positions",
+        "Sums of so many positions fit in a core's cache; with more, a push of numbers along tiles costs twice as "
+        "much.",
+        "2 EPYC cores",
+    ),
+    "push_cost.tile_rows.any": Threshold(
+        1.25,
+        "factor on push_cost.cpu, per entry of a tile",
+        "Pushes go along auxiliary CSR rows, pulls along tiles. Presence: a pull is faster from densities of 0.085, "
+        "0.065 and 0.027.",
+        "1 thread of an EPYC: delaunay_n14 (6.5 entries a tile), stencil27_20 (8), mycielskian13 (13, rows end early)",
+    ),
+    "push_cost.tile_rows.count": Threshold(
+        1.35,
+        "factor on push_cost.cpu, per entry of a tile",
+        "Counts: a pull is faster from densities of 0.095, 0.045 and 0.033.",
+        "as push_cost.tile_rows.any",
+    ),
+    "push_cost.tile_rows.values": Threshold(
+        0.47,
+        "factor on push_cost.cpu, per entry of a tile",
+        "Values: a pull is faster from densities of 0.2, 0.2 and 0.1.",
+        "as push_cost.tile_rows.any",
+    ),
+    "push.uncounted.items": Threshold(
+        1 << 10,
+        "entries or tiles",
+        "Either direction reads so small a matrix in less time than counting the active rows takes.",
+    ),
+    "pull.always.entries": Threshold(
+        1 << 8,
+        "entries",
+        "A pull reads so small a matrix in less time than the merge that ends a push.",
+        "H200, 250 entries: statements take 15.5 to 17.5 us if they pull, 17.3 to 18.9 if they push",
+    ),
+    "push.list.products": Threshold(
+        1 << 13, "products", "So few products are always sorted (vectors stored as lists, CPU)."
+    ),
+    "push_cost.list": Threshold(
+        16, "streamed entries per product", "A sorted product takes 3 to 10 passes over keys and sums, a pull one."
+    ),
+    "push_cost.multivector.cpu": Threshold(
+        4,
+        "pulled rows per pushed row",
+        "Two threads share a pull, but not a push.",
+        "1 EPYC thread, levels from 64 sources: road_ny 2.2 s with 16, 1.8 with 6, 1.3 with 3 and 1; grid2d_256 .30,"
+        " .16, .14, .13; rmat14 the same",
+    ),
+    "push_cost.multivector.gpu": Threshold(16, "pulled rows per pushed row", "As push_cost.gpu."),
+    "push_cost.round.entry": Threshold(
+        16,
+        "entries of the matrix per entry of the frontier's rows",
+        "A round of a loop on a GPU pulls if its frontier has more than 1/16 of all entries. Beamer's alpha is 14, "
+        "also on RMAT graphs.",
+        "H200, RMAT graphs",
+    ),
+    "push_cost.round.code": Threshold(
+        16, "words of the matrix per word of the frontier's rows", "As push_cost.round.entry, in words of packed gaps."
+    ),
+    "push_cost.round.tile": Threshold(
+        4,
+        "tiles of the matrix per tile of the frontier's tile rows",
+        "One active row counts all tiles of its tile row. Single entries of a Split count like tiles.",
+        "H200, search with 4, 8, 16: 27-point stencil 1.23, 1.32, 1.67 ms; Delaunay mesh the same with each",
+    ),
+    "push.round.contended": Threshold(
+        8, "entries per row of the result", "With more, pushes of a round contend for the cells of the result."
+    ),
+    "push.round.longest_tile_row": Threshold(
+        1 << 13,
+        "tiles",
+        "Long rows are cut into segments but long tile rows are not: a frontier with a longer one pulls. A group of "
+        "lanes reads so many in less time than a pull takes.",
+    ),
+    "push.round.masked.entry": Threshold(
+        16,
+        "vertices per entry of the frontier",
+        "Under a mask, a larger frontier is one of the last of a search, and few vertices are left: it pulls, "
+        "however short its rows are. Only for rows of very different lengths.",
+        "H200, RMAT 22, device time of a search: 265 to 229 us",
+    ),
+    "push.round.masked.code": Threshold(
+        32,
+        "vertices per entry of the frontier",
+        "As push.round.masked.entry; decoding rows costs more.",
+        "H200, RMAT 22, from a vertex of middling degree: CGR 2275 to 1039 us, NIB 1167 to 888",
+    ),
+    "push_cost.ranks": Threshold(
+        512,
+        "positions per entry",
+        "Below that, each rank pushes along its own rows of a symmetric matrix and the contributions are combined; "
+        "otherwise the vector is gathered. A pull reads the rows of all vertices not found yet; a push those of the "
+        "entries, and the entries that a search finds first have by far the longest rows. Within a host, ranks on "
+        "CPUs never push: both ways send the same bytes, and combining costs more.",
+        "two H200s, Kronecker graphs: with 64 searches pushed most edges and took as long as on one. Two CPU ranks, "
+        "grid of 1024 x 1024: 32 ms for 150 levels that gather, 48 to 57 with 4096 to 8 here; Kronecker graphs the "
+        "same",
+    ),
     # -- end of direction
     # ----------------------------------------------------------------------------------------------------------- plan
     # Formats, plans of products, auxiliary formats: plan/.
+    "transpose.reads.cpu": Threshold(
+        20.0,
+        "reads of all entries",
+        "Cost of building the transpose: SciPy's counting sort takes 3 to 20 ns an entry, a pull 0.3 to 1.",
+        "2 EPYC cores",
+    ),
+    "transpose.reads.gpu": Threshold(
+        80.0,
+        "reads of all entries",
+        "Cost of building the transpose: a sort of 64-bit keys takes 0.11 ns an entry and at least 0.25 ms, reading "
+        "4 bytes 0.0014.",
+        "H100",
+    ),
+    "rows_for_push.per_entry": Threshold(
+        0.5,
+        "pushed entries per entry of the matrix",
+        "Pushes along tiles that amortize building auxiliary rows: building takes some 10 ns an entry, a push loses "
+        "5 to 60.",
+        "EPYC, 1 thread, 1 % of the vector present, by tiles and rows: delaunay_n14 37 and 12 us, road_ny 509 and 71",
+    ),
+    "rows_for_push.least": Threshold(1 << 16, "pushed entries", "With fewer, auxiliary rows are never built."),
+    "format.sampled_entries": Threshold(
+        1 << 12,
+        "entries",
+        "Up to here nothing is sampled, for time: every format takes a launch, and sampling takes 0.3 to 2 ms.",
+        "EPYC and H100",
+    ),
+    "format.standard_errors": Threshold(
+        4.0,
+        "standard errors",
+        "An estimated number of tiles may be too low by so many: if a format would then take more bytes than CSR, "
+        "its tiles are counted before it is chosen.",
+    ),
+    "format.hubs.cpu": Threshold(
+        float("inf"), "longest row over mean row", "CPU threads do not share rows, so the prediction for tiles holds."
+    ),
+    "format.hubs.gpu": Threshold(
+        8,
+        "longest row over mean row",
+        "A matrix with longer rows has hubs, and stays by rows for time: the cost of a hub's tiles is not predicted.",
+        "H200, 13 graphs with hubs; meshes, grids, roads have 1 to 4, webs from 20",
+    ),
+    "format.push_read": Threshold(
+        4,
+        "share of a vector",
+        "A push from a fourth of a vector's entries is a read, too: along tiles it would be a pull.",
+    ),
+    "format.search_us.cpu": Threshold(800.0, "us", "Fixed time of the search for the best format.", "2 EPYC cores"),
+    "format.search_us.gpu": Threshold(
+        400.0,
+        "us",
+        "Fixed time of the search for the best format.",
+        "H200: 220 us with hubs, 600 on a mesh, 70 to 90 on the device",
+    ),
+    "format.search_us_per_entry.cpu": Threshold(
+        2e-4, "us per entry", "The search reads row pointers and samples.", "2 EPYC cores"
+    ),
+    "format.search_us_per_entry.gpu": Threshold(
+        1e-6, "us per entry", "The search reads row pointers and samples.", "H200"
+    ),
+    "format.convert_us.cpu": Threshold(500.0, "us", "Fixed time of building a format.", "2 EPYC cores"),
+    "format.convert_us.gpu": Threshold(
+        700.0, "us", "Fixed time of building a format.", "H100: 0.6 to 2.6 ms for 10^5 to 3 * 10^7 entries"
+    ),
+    "format.convert_us_per_entry.cpu": Threshold(
+        0.03, "us per entry", "Building a format.", "2 EPYC cores, tiles: 10 to 150 ns an entry"
+    ),
+    "format.convert_us_per_entry.gpu": Threshold(7e-5, "us per entry", "Building a format.", "H100"),
+    "cost.floor_us.cpu": Threshold(
+        20.0, "us", "Fixed cost of a statement, below which times do not differ.", "2 EPYC cores"
+    ),
+    "cost.floor_us.gpu": Threshold(5.0, "us", "Fixed cost of a launch, below which times do not differ.", "H200"),
+    "facts.counted_entries": Threshold(
+        1 << 16, "entries", "Up to here every device counts tiles when it would sample them for a choice by bytes."
+    ),
+    "packed_values.entries": Threshold(1 << 12, "entries", "With fewer, packing values saves at most 32 KB."),
+    "patches.vertices": Threshold(
+        1 << 18,
+        "vertices",
+        "The smallest size measured for relaxation by patches.",
+        "H200, grid of 512 x 512: 7.7 ms by rounds, 2.7 by patches",
+    ),
+    "patches.share": Threshold(
+        0.85,
+        "share of entries",
+        "So many must lead to their own patch: the others are exchanged through memory. The exact limit is estimated.",
+        "H200, a road network with a smaller share: 11.9 ms by patches, 6.6 by rounds",
+    ),
+    "patches.degree": Threshold(
+        8,
+        "mean entries of a row",
+        "With longer rows, waves are wide and rounds of the grid as fast. The limit is estimated.",
+        "H200, by rounds and by patches: mesh of triangles (6) 14.5, 12.4 ms; stencil of 27 points 2.8, 3.7",
+    ),
+    "patches.offsets": Threshold(64, "offsets", "Most differences of vertex numbers along the entries of a grid."),
+    "multivector.most_columns": Threshold(
+        512, "columns", "A multivector that is stored as a bitmap has rows of up to eight words."
+    ),
+    "multivector.least_rows": Threshold(1 << 12, "rows", "A multivector has as many rows as a graph has vertices."),
+    "multivector.rows_per_column": Threshold(16, "rows per column", "With fewer the matrix is no multivector."),
+    "multivector.rows_per_entry.cpu": Threshold(
+        64,
+        "rows per entry",
+        "With more, the CPU keeps a multivector by rows: products along few entries read only these, bitmaps all "
+        "words.",
+    ),
+    "multivector.rows_per_entry.gpu": Threshold(
+        1 << 62, "rows per entry", "A GPU reads all words in the time of a launch."
+    ),
+    "multivector.bytes.cpu": Threshold(
+        1 << 31, "bytes", "Most bytes of values of a result that was not requested as a bitmap."
+    ),
+    "multivector.bytes.gpu": Threshold(
+        1 << 33, "bytes", "Most bytes of values of a result that was not requested as a bitmap."
+    ),
+    "binned.shared.bytes": Threshold(
+        3 << 16,
+        "bytes",
+        "Shared memory for values of a vector in a block of a degree-binned pull; compute capability 9.0 has 227 KB.",
+        "H200, RMAT 22 by degree, plus_second: 533 us with 128 KB, 509 with 192",
+    ),
+    "binned.shared.fewer_bytes": Threshold(1 << 17, "bytes", "The same on compute capability 8.0, which has 163 KB."),
+    "staged.threads": Threshold(
+        1 << 21,
+        "threads",
+        "Uneven rows are distributed over so many: more lanes per row if rows are few, because long rows are "
+        "neighbours in an order by degree.",
+        "H200, plus_second, us with 4, 8, 16 lanes: RMAT 20 224, 242, 300; RMAT 18 55, 55, 68, by degree 108, 55, "
+        "58; email-Enron 25, 17, 15, and with 1: 79",
+    ),
+    "spgemm.table.slots_8_lanes": Threshold(
+        64,
+        "slots",
+        "Hash table of a row of A * B that 8 lanes share, of which three in four slots may be used.",
+        "H200, A * A: delaunay_n20 1.60 ms, with 128 slots first 1.66, with 4 lanes first 1.62; 27-point stencil, "
+        "RMAT 14 and 16 differ by less than 5 %",
+    ),
+    "spgemm.table.slots_16_lanes": Threshold(256, "slots", "The same for 16 lanes.", "as spgemm.table.slots_8_lanes"),
+    "spgemm.table.slots_32_lanes": Threshold(1024, "slots", "The same for 32 lanes.", "as spgemm.table.slots_8_lanes"),
+    "spgemm.table.turns": Threshold(16, "products per slot of a row's lanes", "With more, the row gets more lanes."),
+    "spgemm.shared.bytes": Threshold(48 << 10, "bytes", "Shared memory of a block for hash tables of rows."),
+    "spgemm.shared.words": Threshold(2048, "words", "A long row has a bitset of up to so many words in shared memory."),
+    "spgemm.long_rows.blocks": Threshold(
+        1024, "blocks", "So many process the long rows one after the other (estimated)."
+    ),
+    "spgemm.long_rows.bitset_bytes": Threshold(
+        1 << 30, "bytes", "Bitsets of all blocks together; with larger ones fewer blocks process the long rows."
+    ),
     # -- end of plan
     # --------------------------------------------------------------------------------------------------------- device
     # Launches, memory, threads: device/, store.py.
@@ -85,8 +390,8 @@ def on_change(clear: Callable[[], None]) -> None:
 
 @contextmanager
 def override(changes: Mapping[str, float]) -> Iterator[None]:
-    """Change rows inside a ``with`` block: ``with override({"push_cost.gpu": 1.0}): ..``. Decisions cached before are not
-    used inside, and those cached inside are not used after. KeyError, without a change, if there is no such row."""
+    """Change rows inside a ``with`` block: ``with override({"push_cost.gpu": 1.0}): ..``. Decisions cached before are
+    not used inside, and those cached inside are not used after. KeyError, without a change, if there is no such row."""
     global _version
     before, version_before = {name: TABLE[name] for name in changes}, _version
     try:

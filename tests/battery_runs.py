@@ -17,8 +17,6 @@ from fuzz import user_types
 
 import bitblas
 from bitblas.formats import format_of, schedule
-from bitblas.operations import spmv_kernels
-from bitblas.plan import auxiliary_formats
 from bitblas.plan import direction as plan_direction
 from bitblas.plan import product as plan
 
@@ -191,17 +189,14 @@ def check(text, name, make, may=None, instead=None):
 # ---- products -------------------------------------------------------------------------------------------------------
 
 
-def force(monkeypatch, direction, longest=None):
+def force(tune, monkeypatch, direction, longest=None):
     """Pull or push wherever both are possible; rows longer than `longest` steps are hubs."""
     cost = 0.0 if direction == "push" else float("inf")
-    monkeypatch.setattr(plan_direction, "PUSH_COST", {"cpu": cost, "gpu": cost})
-    monkeypatch.setattr(
-        plan_direction.ProductFacts, "pulled", lambda *_: 1.0
-    )  # no row is known to end at its first hit
-    monkeypatch.setattr(spmv_kernels, "PULLED", {"cpu": -1, "gpu": -1})  # no matrix is pulled from because it is small
-    monkeypatch.setattr(
-        auxiliary_formats, "TRANSPOSE_READS", {"cpu": 0.0, "gpu": 0.0}
-    )  # it is built when something reads it
+    tune({"push_cost.cpu": cost, "push_cost.gpu": cost})
+    # No row is known to end at its first hit.
+    monkeypatch.setattr(plan_direction.ProductFacts, "read_share", lambda *_: 1.0)
+    tune({"pull.always.entries": -1})  # no matrix is pulled from because it is small
+    tune({"transpose.reads.cpu": 0.0, "transpose.reads.gpu": 0.0})  # it is built when something reads it
     if longest is not None:
         monkeypatch.setattr(schedule, "MAX_ITERATIONS", longest)
 
@@ -225,14 +220,14 @@ def products_of(verb, multiply, transposed):
     return members
 
 
-def run_product(case, monkeypatch):
+def run_product(case, tune, monkeypatch):
     verb, direction = case["call"].split()
     name, a, u, w, _ = case["algebra"]
     p = MATRICES[case["matrix"]]()
     nrows, ncols = (p.ncols, p.nrows) if case["T"] else (p.nrows, p.ncols)
     inputs, outputs = (nrows, ncols) if verb == "vxm" else (ncols, nrows)
     chooses = name.startswith(("any_", "ss.any")) and not name.endswith("pair")
-    force(monkeypatch, direction, case["longest"])
+    force(tune, monkeypatch, direction, case["longest"])
 
     def make(operands):
         operands.matrix("A", p, a, case["form"], case["iso"])

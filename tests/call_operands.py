@@ -11,12 +11,12 @@ import numpy as np
 from battery import generator, values
 
 import bitblas as gb
+from bitblas import tuning
 from bitblas.formats import coded, schedule
 from bitblas.formats.csr import cost as rows_choice
 from bitblas.formats.mplg import cost as packed_rows
 from bitblas.kernels.variant import Variant
-from bitblas.operations import ewise_vector, multivector, spgemm
-from bitblas.plan import direction
+from bitblas.operations import ewise_vector, multivector
 
 SIZE = 150
 
@@ -28,8 +28,6 @@ def limits(**changed: Any) -> Iterator[None]:
         "iterations": (schedule, "MAX_ITERATIONS"),
         "width": (packed_rows, "FIXED_FROM"),
         "chunk": (ewise_vector, "CHUNK"),
-        "shared": (spgemm, "SHARED_WORDS"),
-        "push": (direction, "PUSH_COST"),
         "graded": (rows_choice, "GRADED_FROM"),
         "hot": (rows_choice, "HOT_SHARE"),
         "coded": (coded, "GRADED_FROM"),
@@ -37,11 +35,14 @@ def limits(**changed: Any) -> Iterator[None]:
         "longest": (multivector, "LONGEST"),
         "segment": (multivector, "SEGMENT"),
     }
-    before = {name: getattr(*places[name]) for name in changed}
+    rows = {"shared": ("spgemm.shared.words",), "push": ("push_cost.cpu", "push_cost.gpu")}
+    tuned = {row: changed[name] for name in rows if name in changed for row in rows[name]}
+    before = {name: getattr(*places[name]) for name in changed if name not in rows}
     try:
-        for name, value in changed.items():
-            setattr(*places[name], value)
-        yield
+        for name in before:
+            setattr(*places[name], changed[name])
+        with tuning.override(tuned):
+            yield
     finally:
         for name, value in before.items():
             setattr(*places[name], value)

@@ -246,8 +246,8 @@ def square(form):
 @pytest.mark.in_turn
 @pytest.mark.parametrize("direction", ["pull", "push"])
 @pytest.mark.parametrize("form", ["csr", "b2sr8", *slow("mplg", "b2sr4", "b2sr64")])
-def test_an_output_may_be_an_input(device, form, direction, monkeypatch):
-    force(monkeypatch, direction, 1)
+def test_an_output_may_be_an_input(device, form, direction, tune, monkeypatch):
+    force(tune, monkeypatch, direction, 1)
     for text in ALIASES.split(";"):
         check(text.strip(), text.strip()[0], square(form))
 
@@ -289,9 +289,9 @@ def test_a_refused_call_changes_nothing(device, form):
 @pytest.mark.parametrize("direction", ["pull", "push"])
 @pytest.mark.parametrize("form", ["csr", "b2sr8"])
 @pytest.mark.parametrize("name", ["min_plus", "max_plus"])
-def test_a_sum_of_nan_alone_is_nan(device, monkeypatch, name, form, direction):
+def test_a_sum_of_nan_alone_is_nan(device, tune, monkeypatch, name, form, direction):
     """NaN loses against a number, and stays where there is none: whichever way the products come together."""
-    force(monkeypatch, direction)
+    force(tune, monkeypatch, direction)
     kind, tile = (form, None) if form == "csr" else ("b2sr", int(form[4:]))
     rows, cols, values = [0, 1, 1, 2], [0, 0, 1, 1], [math.nan, math.nan, 2.0, 3.0]
     A = bitblas.Matrix.from_coo(cols, rows, values, nrows=2, ncols=3, format=kind, tile=tile)

@@ -137,9 +137,9 @@ def test_forms_that_were_asked_for_stay(device, never):
         assert A.format == held
 
 
-def test_what_cannot_gain_is_never_looked_at(device, monkeypatch, quick, never):
+def test_what_cannot_gain_is_never_looked_at(device, tune, quick, never):
     quick(csr=4.0, mplg=4.0)
-    monkeypatch.setattr(format_choice, "SEARCH_US", dict.fromkeys(("cpu", "gpu"), (0.0, 0.0)))
+    tune({f"format.{row}.{kind}": 0.0 for row in ("search_us", "search_us_per_entry") for kind in ("cpu", "gpu")})
     small = gb.Matrix.from_coo(np.arange(100), np.arange(100), True, nrows=N, ncols=N)
     short = blocks(n=1 << 10)  # 8192 entries: a product takes less than the floor
     reads(small, 40)

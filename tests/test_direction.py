@@ -9,7 +9,6 @@ import bitblas as gb
 from bitblas import device as devices
 from bitblas.config import config
 from bitblas.operations import spmv_kernels
-from bitblas.plan import auxiliary_formats
 from bitblas.plan import direction as plan
 from bitblas.plan.direction import Missing, ProductFacts, VectorFacts, choose_direction, is_cacheable
 from bitblas.plan.product import COUNT, VALUES, WORDS
@@ -17,24 +16,25 @@ from bitblas.store import VectorStore
 
 
 @pytest.fixture(autouse=True)
-def _transposes_at_need(monkeypatch):
+def _transposes_at_need(tune):
     """They are made for the first product that reads one: what is looked at here comes after that is repaid."""
-    monkeypatch.setattr(auxiliary_formats, "TRANSPOSE_READS", dict.fromkeys(auxiliary_formats.TRANSPOSE_READS, 0.0))
+    tune({"transpose.reads.cpu": 0.0, "transpose.reads.gpu": 0.0})
 
 
 CASE = ProductFacts("mxv", "lor_land", "csr", False, WORDS, None, False, "cpu", "")
 
 
-TRANSPOSED = CASE._replace(pull_of=True)  # a pull would read the transpose
+TRANSPOSED = CASE._replace(pull_transposed=True)  # a pull would read the transpose
 
 
 def decided(*, case=CASE, rows=True, back=None, work=None, longest=0, **known):
-    return choose_direction(case._replace(rows=rows, back=back, work=work, longest=longest), VectorFacts(1000, **known))
+    case = case._replace(push_ready=rows, pull_ready=back, items=work, longest_unit=longest)
+    return choose_direction(case, VectorFacts(1000, **known))
 
 
 def test_what_is_known_decides():
     assert CASE.push_cost() == (3, 3), "what the numbers below are for"
-    assert not decided(case=CASE._replace(ordered="a float sum has a fixed order")).push
+    assert not decided(case=CASE._replace(fixed_order="a float sum has a fixed order")).push
     assert decided(least=334) is plan.AT_LEAST and decided(nvals=334) is plan.MANY
     assert decided(rows=False) is decided(rows=False, nvals=1) is plan.WITHOUT_TRANSPOSED_PUSH
     for more in ({"nvals": 334}, {"least": 999}, {"nvals": 2, "work": 1000, "longest": 999, "active": 334}):
@@ -48,7 +48,7 @@ def test_what_is_known_decides():
     assert decided(nvals=0, work=0, longest=0, active=0) is plan.LONG_ROWS, "of no entries a pull costs nothing either"
 
 
-def test_what_a_push_costs_depends_on_what_is_added_up(monkeypatch):
+def test_what_a_push_costs_depends_on_what_is_added_up(tune):
     def most(case):
         """The entries along which it pushes, of 1000, at most."""
         return max(k for k in range(1000) if decided(case=case, nvals=k).push)
@@ -60,25 +60,27 @@ def test_what_a_push_costs_depends_on_what_is_added_up(monkeypatch):
     assert most(CASE._replace(threads=1)) == 666 and most(CASE._replace(threads=64)) == 83
     told = {"case": tiles._replace(kind=VALUES), "nvals": 100, "work": 1000, "longest": 9}
     assert decided(**told, active=730) is plan.FEW and decided(**told, active=731) is plan.LONG_ROWS
-    monkeypatch.setattr(plan, "CACHED", 999)
+    tune({"push_cost.tiles.cached": 999})
     told["nvals"] = 50
     assert decided(**told, active=365) is plan.FEW and decided(**told, active=366) is plan.LONG_ROWS
 
 
 def test_rows_that_end_at_their_first_hit_are_read_so_far():
-    early = CASE._replace(early=20.0)  # entries of a row, where a vector of 200 of 1000 gives a hit after 5
-    assert early.pulled(200, 1000) == 0.25 and early.pulled(10, 1000) == 1 == CASE.pulled(200, 1000)
-    assert early.pulled(0, 1000) == 1 and decided(case=early, nvals=0).push
+    early = CASE._replace(early_exit=20.0)  # entries of a row, where a vector of 200 of 1000 gives a hit after 5
+    assert early.read_share(200, 1000) == 0.25 and early.read_share(10, 1000) == 1 == CASE.read_share(200, 1000)
+    assert early.read_share(0, 1000) == 1 and decided(case=early, nvals=0).push
     assert decided(case=early, nvals=129) is plan.FEW and decided(case=early, nvals=130) is plan.MANY
     assert decided(case=early, nvals=100, work=1000, longest=999, active=166) is plan.FEW
     assert decided(case=early, nvals=100, work=1000, longest=999, active=167) is plan.LONG_ROWS
 
 
 def test_entries_from_which_on_a_loop_pulls():
-    assert CASE.max_push_entries(1000) == 1000 / 3 == CASE._replace(early=2.0).max_push_entries(1000)
-    early = CASE._replace(early=12.0)  # as `direction` says of a single statement
-    assert early.max_push_entries(1200) == 200
-    known = {"rows": True, "work": None}
+    case = CASE._replace(items=2000)
+    assert case.push_limits(1000) == case._replace(early_exit=2.0).push_limits(1000) == (333, 666)
+    assert case.push_limits(999) == (332, 666), "as of a statement: 333 * 3 entries cost as much as a pull"
+    early = CASE._replace(early_exit=12.0)  # as `direction` says of a single statement
+    assert early._replace(items=1200).push_limits(1200).entries == 199
+    known = {"push_ready": True, "items": None}
     assert choose_direction(early._replace(**known), VectorFacts(1200, nvals=199)).push
     assert not choose_direction(early._replace(**known), VectorFacts(1200, nvals=200)).push
 
@@ -87,17 +89,18 @@ def test_any_and_lor_end_a_row_at_their_first_hit():
     with config.set(device="cpu"):
         A = gb.Matrix.from_coo(np.arange(900) % 30, np.arange(900) // 30, 1.5, nrows=30, ncols=30)
         u = gb.Vector.from_dense(np.arange(30.0))
+        values = u._stored.values
         found = [
-            spmv_kernels.facts_of(A._stored, u._stored.values, ring[gb.dtypes.FP64], transpose=False, flip=False).early
+            spmv_kernels.facts_of(A._stored, values, ring[gb.dtypes.FP64], transpose=False, flip=False).early_exit
             for ring in (gb.semiring.any_second, gb.semiring.min_second, gb.semiring.lor_second)
         ]
     assert found == [30.0, 0.0, 30.0]
 
 
 def test_of_few_entries_all_are_read():
-    few = CASE._replace(few=True)
+    few = CASE._replace(small=True)
     assert decided(case=few) is decided(case=few, nvals=1) is plan.SMALL
-    assert decided(case=few._replace(pull_of=True), nvals=1).push, "not where that takes a transpose"
+    assert decided(case=few._replace(pull_transposed=True), nvals=1).push, "not where that takes a transpose"
     assert is_cacheable(plan.SMALL, few, VectorFacts(1000, nvals=1))
     A = gb.Matrix.from_coo(range(40), range(40), True, nrows=40, ncols=40)
     B = gb.Matrix.from_coo(range(400), range(400), True, nrows=400, ncols=400)
@@ -106,11 +109,12 @@ def test_of_few_entries_all_are_read():
 
 
 def test_what_is_not_known_is_asked_for_and_the_cheapest_first():
-    assert decided(rows=None) is decided(rows=None, nvals=3) is Missing.ROWS
-    assert decided() is decided(least=333) is Missing.NVALS and decided(case=TRANSPOSED, nvals=500) is Missing.BACK
-    assert decided(nvals=2, work=1000, longest=167) is Missing.ACTIVE
+    assert decided(rows=None) is decided(rows=None, nvals=3) is Missing.PUSH_FORMAT
+    assert decided() is decided(least=333) is Missing.VECTOR_ENTRIES
+    assert decided(case=TRANSPOSED, nvals=500) is Missing.PULL_FORMAT
+    assert decided(nvals=2, work=1000, longest=167) is Missing.ACTIVE_ITEMS
     gpu = CASE._replace(device="gpu")
-    assert decided(case=gpu, least=63) is plan.AT_LEAST and decided(case=gpu, least=62) is Missing.NVALS
+    assert decided(case=gpu, least=63) is plan.AT_LEAST and decided(case=gpu, least=62) is Missing.VECTOR_ENTRIES
     assert {ask.value for ask in Missing} <= {*VectorFacts._fields, *ProductFacts._fields}
 
 
@@ -130,7 +134,7 @@ def test_what_going_without_the_transpose_costs():
 
 
 def test_a_direction_says_why():
-    case, known = CASE._replace(work=50), VectorFacts(1000, 3, 9, 45)
+    case, known = CASE._replace(items=50), VectorFacts(1000, 3, 9, 45)
     for found, text in (
         (plan.FEW, "9 of 1000 entries active"),
         (plan.AT_LEAST, "at least 3 of 1000 entries active"),
@@ -164,8 +168,8 @@ def ran(expr):
 @pytest.mark.parametrize("form", [{"format": "csr"}, {"format": "b2sr", "tile": 8}], ids=str)
 @pytest.mark.parametrize("at", [[1000], [500, 501], list(range(0, 3000, 2))], ids=["hub", "few", "many"])
 @pytest.mark.parametrize("semiring", ["min_second", "lor_land", "plus_pair"])
-def test_a_statement_runs_as_explained(device, one_hub, form, at, semiring, monkeypatch):
-    monkeypatch.setitem(plan.ROWS_SHARE, VALUES, 1.0)  # half of all entries are too many to push along
+def test_a_statement_runs_as_explained(device, one_hub, form, at, semiring, tune):
+    tune({"push_cost.rows.values": 1.0})  # half of all entries are too many to push along
     A, u = one_hub(**form), gb.Vector.from_coo(at, np.arange(1, len(at) + 1), size=3000)
     op = getattr(gb.semiring, semiring)
     for T in (False, True, False, True):  # from the third on both forms are there
@@ -205,7 +209,8 @@ def test_words_are_the_case_of_equal_products():
     case = spmv_kernels.facts_of(
         A._store, np.bool_(True), gb.semiring.lor_land[gb.dtypes.BOOL], transpose=True, flip=True
     )
-    assert (case.verb, case.kind, case.product, case.ordered, case.pull_of) == ("vxm", WORDS, True, "", True)
+    assert (case.verb, case.kind, case.product, case.fixed_order) == ("vxm", WORDS, True, "")
+    assert case.pull_transposed
 
 
 @pytest.mark.parametrize("kind", (WORDS, COUNT, VALUES))
@@ -216,8 +221,8 @@ def test_a_full_vector_is_not_pushed_by_rows(kind, threads):
 
 
 @pytest.mark.parametrize("prefer", ("time", "memory"))
-def test_rows_are_made_beside_tiles_that_are_pushed_along(prefer, monkeypatch):
-    monkeypatch.setattr(auxiliary_formats, "LEAST", 0)
+def test_rows_are_made_beside_tiles_that_are_pushed_along(prefer, tune):
+    tune({"rows_for_push.least": 0})
     n, at = 600, np.arange(599)
     A = gb.Matrix.from_coo(at, at + 1, True, nrows=n, ncols=n, format="b2sr", tile=8, device="cpu")
     u, plus = gb.Vector.from_coo(np.arange(20), 2.0, size=n, device="cpu"), gb.semiring.plus_first[gb.dtypes.FP64]
@@ -233,9 +238,9 @@ def test_rows_are_made_beside_tiles_that_are_pushed_along(prefer, monkeypatch):
     assert gb.explain(A.mxv(gb.Vector.from_coo(at, 1.0, size=n, device="cpu"), plus)).key == "b2sr8", "pulls stay"
 
 
-def test_no_rows_are_made_beside_a_form_that_keeps_none(monkeypatch):
+def test_no_rows_are_made_beside_a_form_that_keeps_none(tune, monkeypatch):
     """They would be made in every push, and dropped."""
-    monkeypatch.setattr(auxiliary_formats, "LEAST", 0)
+    tune({"rows_for_push.least": 0})
     n = 600
     A = gb.Matrix.from_coo(np.arange(n), (np.arange(n) * 7) % n, True, nrows=n, ncols=n, device="cpu", format="nib")
     A._stored.structure.pushed = 1e9  # as after many pushes
@@ -246,8 +251,8 @@ def test_no_rows_are_made_beside_a_form_that_keeps_none(monkeypatch):
     assert v.to_coo()[0].tolist() == [3 * 7**3 % n]
 
 
-def test_no_rows_are_made_beside_a_split_which_keeps_none(monkeypatch):
-    monkeypatch.setattr(auxiliary_formats, "LEAST", 0)
+def test_no_rows_are_made_beside_a_split_which_keeps_none(tune, monkeypatch):
+    tune({"rows_for_push.least": 0})
     at = np.arange(599)
     A = gb.Matrix.from_coo(at, at + 1, True, nrows=600, ncols=600, format="split", device="cpu")
     monkeypatch.setattr(type(A._store.structure.primary), "to_csr", None)  # whoever makes rows fails
@@ -265,7 +270,7 @@ def test_rows_of_codes_are_weighed_by_themselves(key):
     form = A._store.structure.primary
     semiring = gb.semiring.any_pair[gb.dtypes.BOOL]
     case = spmv_kernels.facts_of(A._store, np.True_, semiring, transpose=True, flip=True)
-    assert case.early == A.nvals / 300, "a row that pulls ends at its first hit, as plain ones do"
+    assert case.early_exit == A.nvals / 300, "a row that pulls ends at its first hit, as plain ones do"
     for rows in ([], [0], [31, 32, 63, 64, 299], range(300)):
         v = gb.Vector.from_coo(list(rows), 1, dtype=int, size=300, device="cpu")._stored
         bits = np.packbits(np.isin(np.arange(320), list(rows)), bitorder="little").view(np.uint64)
@@ -274,7 +279,7 @@ def test_rows_of_codes_are_weighed_by_themselves(key):
 
 
 def test_pushes_along_rows_beside_tiles_pay_where_pulls_are_by_tiles():
-    both = CASE._replace(key="b2sr8", beside=6.5)
+    both = CASE._replace(key="b2sr8", tile_entries=6.5)
     assert both.push_key == "csr" and CASE._replace(key="b2sr8").push_key == "b2sr8"
     assert decided(case=both, nvals=38).push and not decided(case=both, nvals=45).push
 

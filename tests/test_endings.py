@@ -13,7 +13,7 @@ from battery_runs import MASKS, check
 import bitblas
 from bitblas.formats import schedule
 from bitblas.formats.csr import cost as rows
-from bitblas.plan import direction, epilogue
+from bitblas.plan import epilogue
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, FP64, INT64
 
@@ -31,8 +31,8 @@ STATEMENTS = (
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form", ["csr", "b2sr8", pytest.param("b2sr64", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("statement", STATEMENTS, ids=lambda s: s[0] + " " + s[3])
-def test_every_end(device, form, statement, monkeypatch):
-    monkeypatch.setattr(direction, "PUSH_COST", {"cpu": float("inf"), "gpu": float("inf")})
+def test_every_end(device, form, statement, tune, monkeypatch):
+    tune({"push_cost.cpu": float("inf"), "push_cost.gpu": float("inf")})
     name, a, u, w, accum = statement
     p = MATRICES["hub"]()
     cases = itertools.product(OUTPUTS, MASKS, ("", f"binary.{accum}"), ("", "replace"), ("u", "w"))

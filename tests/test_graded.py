@@ -9,17 +9,16 @@ from bitblas import device as devices
 from bitblas.config import config
 from bitblas.formats import coded
 from bitblas.formats.csr import binning, cost
-from bitblas.plan import product
 
 N = 3000
 
 
 @pytest.fixture
-def small(monkeypatch):
+def small(tune, monkeypatch):
     """Few entries are graded, and few columns hot."""
     monkeypatch.setattr(cost, "GRADED_FROM", 1)
     monkeypatch.setattr(coded, "GRADED_FROM", 1)
-    monkeypatch.setattr(product, "HOT_BYTES", (6 << 10,))
+    tune({"binned.shared.bytes": 6 << 10, "binned.shared.fewer_bytes": 6 << 10})
 
 
 def skewed(rng, n=N):

@@ -14,6 +14,7 @@ from interrupts import interrupted
 from test_loop import BOOL, FP64, INT64, graph, levels_program, oracle_levels
 
 import bitblas as gb
+from bitblas import tuning
 from bitblas.algorithms import connected_components, core_numbers, pagerank, sssp
 from bitblas.exceptions import IndexOutOfBound
 from bitblas.loop import Program, at_once, repeat
@@ -245,7 +246,7 @@ def test_bodies_by_index():
     test_loop_index.test_products_of_full_vectors_go_by_rows("cpu")
 
 
-def test_products_that_would_need_the_transpose(monkeypatch):
+def test_products_that_would_need_the_transpose():
     """Are pulled statement by statement, until the transpose is repaid; then the table pushes along it."""
     n = 600
     A = gb.Matrix.from_coo(np.arange(1, n), np.arange(n - 1), True, nrows=n, ncols=n)
@@ -256,12 +257,11 @@ def test_products_that_would_need_the_transpose(monkeypatch):
         q(~v.S, gb.replace) << A.mxv(q, gb.semiring.any_pair[BOOL])
 
     program = Program(body, while_=q)
-    monkeypatch.setattr("bitblas.plan.auxiliary_formats.TRANSPOSE_READS", {"cpu": 1e9})
-    q[0] = True
-    with at_once():
-        assert program.run() == n and not program.explain().launches
-    assert "pushing needs the transpose, whose construction is not amortized yet" in str(program.explain())
-    monkeypatch.undo()
+    with tuning.override({"transpose.reads.cpu": 1e9}):
+        q[0] = True
+        with at_once():
+            assert program.run() == n and not program.explain().launches
+        assert "pushing needs the transpose, whose construction is not amortized yet" in str(program.explain())
     v.clear()
     q[0] = True
     with at_once():

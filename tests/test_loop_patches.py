@@ -16,13 +16,13 @@ FP32, INT64, BOOL = gb.dtypes.FP32, gb.dtypes.INT64, gb.dtypes.BOOL
 
 
 @pytest.fixture
-def small(device, monkeypatch):
+def small(device, tune, monkeypatch):
     """Patches of 128 vertices of 4 bytes, however few there are."""
     if not devices.get(device).captures_bodies:
         pytest.skip("loops run without kernels of a GPU")
     monkeypatch.setattr(patches, "PATCH_BYTES", 512)
     monkeypatch.setattr(patches, "THREADS", 64)
-    monkeypatch.setattr(plan, "LEAST_VERTICES", 1)
+    tune({"patches.vertices": 1})
 
 
 def grid(width, height, dtype, seed=0, weights=None):

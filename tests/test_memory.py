@@ -12,7 +12,6 @@ from battery import FORMS
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.device import memory
-from bitblas.plan import auxiliary_formats
 
 KEYS = tuple(FORMS)
 
@@ -51,8 +50,8 @@ def assert_true(A, device: str) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_receipts_are_true(device, key, monkeypatch):
-    monkeypatch.setattr(auxiliary_formats, "TRANSPOSE_READS", dict.fromkeys(auxiliary_formats.TRANSPOSE_READS, 0.0))
+def test_receipts_are_true(device, key, tune):
+    tune({"transpose.reads.cpu": 0.0, "transpose.reads.gpu": 0.0})
     for x in (True, 1.0):
         A = grid(x=x, **FORMS[key])
         alone = A.memory()

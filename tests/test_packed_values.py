@@ -15,13 +15,11 @@ from battery import FORMS, generator
 from both_libraries import each, operands, plain, same
 
 import bitblas as gb
-from bitblas import algorithms
+from bitblas import algorithms, tuning
 from bitblas import device as devices
 from bitblas.exceptions import InvalidValue, OutOfMemory
 from bitblas.formats import packing
 from bitblas.formats.values import PackedValues, fit, packed
-from bitblas.plan import auxiliary_formats
-from bitblas.plan.packed_values import SMALL
 
 oracle = pytest.importorskip("graphblas")
 
@@ -230,9 +228,9 @@ def uneven(n=300, dtype="INT64", low=-4, high=300, **how):
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form", SOME)
-def test_products_read_them(device, form, monkeypatch):
+def test_products_read_them(device, form, tune):
     """No array of plain values is made: not by a product in any direction, nor for the transpose."""
-    monkeypatch.setattr(auxiliary_formats, "TRANSPOSE_READS", dict.fromkeys(auxiliary_formats.TRANSPOSE_READS, 0.0))
+    tune({"transpose.reads.cpu": 0.0, "transpose.reads.gpu": 0.0})
     A, B = uneven(**FORMS[form], packed=True), uneven(format="csr")
     n = A.nrows
     rng = generator("u")
@@ -277,7 +275,11 @@ def test_for_memory_values_are_packed(device):
         A, plain_one, few = uneven(1000), uneven(1000, packed=False), uneven(20)
         transposed, moved, lower = A.T.new(), A.reorder(np.arange(1000)[::-1].copy()), A.select("tril").new()
         total, cast = A.ewise_add(A, "plus").new(), A.dup("INT32")
-    assert A.nvals >= SMALL and A.memory().values == words(A.nvals, raw(A).width) and raw(A).width == 9
+    assert (
+        A.nvals >= tuning.count("packed_values.entries")
+        and A.memory().values == words(A.nvals, raw(A).width)
+        and raw(A).width == 9
+    )
     for B in (transposed, moved, lower, total, cast):
         assert isinstance(raw(B), PackedValues) and B.memory().values == words(B.nvals, raw(B).width)
     assert A.T.new().isequal(transposed) and moved.isequal(A) and lower.isequal(plain_one.select("tril").new())

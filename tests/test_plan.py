@@ -13,8 +13,6 @@ from bitblas.exceptions import InvalidValue
 from bitblas.formats import EVERYWHERE, format_of
 from bitblas.formats.b2sr.cost import DEFAULT_TILE
 from bitblas.operations import spmv, spmv_kernels
-from bitblas.plan import auxiliary_formats
-from bitblas.plan import direction as plan_direction
 from bitblas.plan import format_choice as plan_forms
 from bitblas.plan import product as plan
 from bitblas.plan.facts import facts
@@ -23,9 +21,9 @@ TILES = (4, 8, 16, 32, 64)
 
 
 @pytest.fixture(autouse=True)
-def _transposes_at_need(monkeypatch):
+def _transposes_at_need(tune):
     """They are made for the first product that reads one: what is looked at here comes after that is repaid."""
-    monkeypatch.setattr(auxiliary_formats, "TRANSPOSE_READS", dict.fromkeys(auxiliary_formats.TRANSPOSE_READS, 0.0))
+    tune({"transpose.reads.cpu": 0.0, "transpose.reads.gpu": 0.0})
 
 
 def matrix(name="gaps", **options):
@@ -273,10 +271,10 @@ def test_hubs_give_the_same_answer(device):
 
 @pytest.mark.parametrize("key", ["csr", "b2sr4", "b2sr8"])
 @pytest.mark.parametrize(("at", "direction"), [([1000], "pull"), ([500, 501], "push")])
-def test_a_push_along_a_hub_is_not_light(device, key, at, direction, monkeypatch):
+def test_a_push_along_a_hub_is_not_light(device, key, at, direction, tune):
     """Vertex 1000 alone has half of the edges."""
-    monkeypatch.setattr(plan_direction, "PUSH_COST", {"cpu": 64.0, "gpu": 16.0})
-    monkeypatch.setattr(plan_direction, "MOST_THREADS", plan_direction.MEASURED_THREADS)
+    tune({"push_cost.cpu": 64.0, "push_cost.gpu": 16.0})
+    tune({"pull.threads.cpu": 2})
     A, u = one_hub(3000, **FORMS[key]), bitblas.Vector.from_coo(at, 1, size=3000)
     both = u.vxm(A, bitblas.semiring.min_second)
     assert bitblas.explain(both).direction == direction

@@ -51,13 +51,12 @@ def same(program, dtype, device, *shapes, **form):
 
 
 @pytest.fixture(params=("tables", "bitsets", "bitsets in global memory"))
-def rows(request, monkeypatch):
+def rows(request, tune, monkeypatch):
     """How the rows of a product are kept."""
     if request.param != "tables":  # no table holds anything
         monkeypatch.setattr(spgemm, "row_tables", lambda size: [(8, 0)] * 3)
     if request.param.endswith("memory"):
-        monkeypatch.setattr(spgemm, "SHARED_WORDS", 0)
-        monkeypatch.setattr(spgemm, "LONG_ROW_BLOCKS", 3)
+        tune({"spgemm.shared.words": 0, "spgemm.long_rows.blocks": 3})
 
 
 @pytest.mark.in_turn

@@ -9,17 +9,16 @@ from battery import FORMS, MATRICES, generator
 
 import bitblas as gb
 from bitblas.operations import spmv_kernels
-from bitblas.plan import auxiliary_formats, direction
 from bitblas.plan.product import COUNT
 
 IN_ORDER = ("csr", "mplg", "b2sr8", "b2sr64")  # whose pulls of values add up along the columns
 FLIPPED = {"plus_second": "plus_first", "lxor_pair": "lxor_pair"}
 
 
-def force(monkeypatch, how):
+def force(tune, how):
     cost = 0.0 if how == "push" else float("inf")
-    monkeypatch.setattr(direction, "PUSH_COST", {"cpu": cost, "gpu": cost})
-    monkeypatch.setattr(auxiliary_formats, "TRANSPOSE_READS", dict.fromkeys(auxiliary_formats.TRANSPOSE_READS, 0.0))
+    tune({"push_cost.cpu": cost, "push_cost.gpu": cost})
+    tune({"transpose.reads.cpu": 0.0, "transpose.reads.gpu": 0.0})
 
 
 def operands(key, dtype, value=None):
@@ -42,12 +41,12 @@ def bits(w):
     return at.tolist(), x.tobytes()
 
 
-def pulled_and_pushed(monkeypatch, A, B, u, name, dtype):
-    force(monkeypatch, "pull")
+def pulled_and_pushed(tune, A, B, u, name, dtype):
+    force(tune, "pull")
     pull = A.mxv(u, getattr(gb.semiring, name)[dtype])
     assert gb.explain(pull).direction == "pull"
     pulled = bits(pull.new())
-    force(monkeypatch, "push")
+    force(tune, "push")
     push = u.vxm(B, getattr(gb.semiring, FLIPPED.get(name, name))[dtype])
     assert gb.explain(push).direction == "push" and gb.explain(push).kind == gb.explain(pull).kind
     return pulled, bits(push.new())
@@ -82,9 +81,9 @@ def test_counts_are_those_of_a_pull_to_the_bit(monkeypatch, key, name, dtype, va
 
 
 @pytest.mark.parametrize("key", ["b2sr8", "split8"])
-def test_a_push_on_tiles_adds_in_the_order_of_rows(monkeypatch, key):
+def test_a_push_on_tiles_adds_in_the_order_of_rows(tune, key):
     """Where a pull on whole tiles would not. (A Split whose tiles pay adds what they hold of a tile row first.)"""
-    force(monkeypatch, "push")
+    force(tune, "push")
     with gb.config.set(device="cpu"):
         found = {bits(u.vxm(B, gb.semiring.plus_first).new())[1] for _, B, u in [operands(key, "FP64")] * 2}
         _, B, u = operands("csr", "FP64")
@@ -103,9 +102,9 @@ w(w.S, replace) << u.vxm(A, ring); w(~w.V, replace) << u.vxm(A, ring); m << u.vx
     [("plus_times", "FP64"), ("plus_pair", "FP64"), ("plus_times", "INT64"), ("min_first", "INT64"),
      ("lor_land", "BOOL"), ("any_pair", "BOOL"), ("any_pair", "FP64")],
 )  # fmt: skip
-def test_statements_that_push(device, monkeypatch, name, dtype):
+def test_statements_that_push(device, tune, name, dtype):
     """Into outputs whose arrays are written anew, and into those that the product reads."""
-    force(monkeypatch, "push")
+    force(tune, "push")
     n = 150
     rng = generator(name, dtype)
     i, j = np.unique(rng.integers(0, n, (2, 900)), axis=1)
@@ -129,9 +128,9 @@ def test_statements_that_push(device, monkeypatch, name, dtype):
                 assert a.isequal(gb.Vector.from_coo(*b.to_coo(), b.dtype.name, size=n)), text
 
 
-def test_a_push_writes_into_the_output_that_is_there(monkeypatch):
+def test_a_push_writes_into_the_output_that_is_there(tune):
     """A statement of few entries takes no new memory as large as the vector."""
-    force(monkeypatch, "push")
+    force(tune, "push")
     with gb.config.set(device="cpu"):
         _, B, u = operands("csr", "FP64")
         w, v = gb.Vector("FP64", B.ncols), gb.Vector.from_scalar(1.0, B.ncols)
@@ -181,12 +180,12 @@ CASES = [("csr", "plus_times", "FP64"), ("b2sr8", "plus_times", "FP64")]
 
 
 @pytest.mark.parametrize(("key", "name", "dtype"), CASES)
-def test_threads_that_share_a_push_change_no_bit(monkeypatch, key, name, dtype):
+def test_threads_that_share_a_push_change_no_bit(tune, monkeypatch, key, name, dtype):
     """Each has words of the output of its own, and long rows cross their limits; a mask holds for all of them."""
     monkeypatch.setattr(spmv_kernels, "PARALLEL_PUSHED", 0)
     monkeypatch.setattr(spmv_kernels, "LONG_ROWS", 0)
     monkeypatch.setattr(spmv_kernels, "LEAST_WORDS", 1)
-    force(monkeypatch, "push")
+    force(tune, "push")
     found = []
     for threads in (1, 2, 5):
         with gb.config.set(device="cpu", threads=threads):

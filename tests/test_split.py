@@ -13,7 +13,6 @@ import bitblas
 from bitblas.exceptions import InvalidValue
 from bitblas.formats import schedule
 from bitblas.formats.split import cost
-from bitblas.plan import direction
 from bitblas.plan.facts import best_known, facts
 from bitblas.plan.product import VALUES, WORDS
 
@@ -143,9 +142,9 @@ def test_the_limit_needs_the_fewest_bytes():
         assert facts(A._store.structure, exact=True).bytes_of(f"split{tile}") == size
 
 
-def test_products_with_near_entries(device, monkeypatch):
+def test_products_with_near_entries(device, tune, monkeypatch):
     """In every kind of kernel, pulled and pushed, with tile rows that are cut into segments."""
-    monkeypatch.setattr(direction, "PUSH_COST", {"cpu": 0.0, "gpu": 0.0})
+    tune({"push_cost.cpu": 0.0, "push_cost.gpu": 0.0})
     monkeypatch.setattr(schedule, "MAX_ITERATIONS", 1)
     for bits, name in ((2, "gaps"), (3, "long hub"), (2, "65x65")):
         with_near(monkeypatch, bits)
@@ -216,9 +215,9 @@ def test_a_sample_is_near_the_truth():
         assert form.tiles and form.in_rest, "both parts are looked at"
 
 
-def test_a_push_needs_no_second_form(device, monkeypatch):
+def test_a_push_needs_no_second_form(device, tune):
     """vxm pushes along the rows that are there; mxv does so only where those of the transpose are there too."""
-    monkeypatch.setattr(direction, "PUSH_COST", {"cpu": 0.0, "gpu": 0.0})
+    tune({"push_cost.cpu": 0.0, "push_cost.gpu": 0.0})
     A, u = made("gaps", 8), bitblas.Vector.from_coo([3, 70], True, size=140)
     pushed, pulled = u.vxm(A, bitblas.semiring.lor_land), A.mxv(u, bitblas.semiring.lor_land)
     assert bitblas.explain(pushed).direction == "push" and bitblas.explain(pulled).direction == "pull"

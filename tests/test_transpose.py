@@ -12,7 +12,6 @@ from bitblas.config import config
 from bitblas.device import Device
 from bitblas.loop import Program
 from bitblas.operations import spmv_kernels
-from bitblas.plan import auxiliary_formats, direction
 
 N = 200
 PAIR = gb.semiring.any_pair
@@ -42,20 +41,20 @@ def has_transpose(A):
 
 
 @pytest.mark.parametrize("form", [{"format": "csr"}, {"format": "mplg"}, {"format": "b2sr", "tile": 8}], ids=str)
-def test_a_search_makes_no_transpose(device, form, monkeypatch):
+def test_a_search_makes_no_transpose(device, form, tune):
     A = directed(**form)
     expected = levels(A)
     for _ in range(2):
         v = bfs_levels(A, 0)
         assert dict(zip(*(x.tolist() for x in map(A.device.to_host, v.to_coo())))) == expected and not has_transpose(A)
-    monkeypatch.setattr(auxiliary_formats, "TRANSPOSE_READS", dict.fromkeys(auxiliary_formats.TRANSPOSE_READS, 0.5))
-    monkeypatch.setattr(direction, "PUSH_COST", dict.fromkeys(direction.PUSH_COST, 16.0))  # it would pull
+    tune({"transpose.reads.cpu": 0.5, "transpose.reads.gpu": 0.5})
+    tune({"push_cost.cpu": 16.0, "push_cost.gpu": 16.0})  # it would pull
     bfs_levels(A, 0)
     v = bfs_levels(A, 0)
     assert dict(zip(*(x.tolist() for x in map(A.device.to_host, v.to_coo())))) == expected and has_transpose(A)
 
 
-def test_what_goes_without_is_counted(device, monkeypatch):
+def test_what_goes_without_is_counted(device, tune):
     A, dense = directed(format="csr"), gb.Vector.from_scalar(True, N)
     few = gb.Vector.from_coo([3], True, size=N)
     held = A._store.structure
@@ -69,7 +68,7 @@ def test_what_goes_without_is_counted(device, monkeypatch):
     assert held.missed == cost and not has_transpose(A)
     A.mxv(dense, PAIR).new(), few.vxm(A, PAIR).new()
     assert held.missed == cost, "as it lies"
-    monkeypatch.setattr(auxiliary_formats, "TRANSPOSE_READS", dict.fromkeys(auxiliary_formats.TRANSPOSE_READS, cost))
+    tune({"transpose.reads.cpu": cost, "transpose.reads.gpu": cost})
     assert gb.explain(dense.vxm(A, PAIR)).direction == "pull" and not has_transpose(A)
     expected = gb.Vector.from_coo(sorted(set(A.to_coo()[1].tolist())), True, size=N)
     assert dense.vxm(A, PAIR).new().isequal(expected) and has_transpose(A)
@@ -94,9 +93,9 @@ def test_values_of_a_symmetric_matrix_need_their_places(device):
         assert gb.explain(u.vxm(W, op)).direction == "pull", "which reads no values of the matrix"
 
 
-def test_without_room_it_is_not_made(device, monkeypatch):
+def test_without_room_it_is_not_made(device, tune, monkeypatch):
     A, dense = directed(format="csr"), gb.Vector.from_scalar(True, N)
-    monkeypatch.setattr(auxiliary_formats, "TRANSPOSE_READS", dict.fromkeys(auxiliary_formats.TRANSPOSE_READS, 0.0))
+    tune({"transpose.reads.cpu": 0.0, "transpose.reads.gpu": 0.0})
     monkeypatch.setattr(Device, "missing", lambda self, nbytes: "nothing is free")
     assert dense.vxm(A, PAIR).new().nvals and not has_transpose(A)
 

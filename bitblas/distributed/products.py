@@ -23,6 +23,7 @@ from ..core.operators import find, typed
 from ..core.statement.infix import Operand, describe
 from ..exceptions import DimensionMismatch, NotImplementedException
 from ..operations.permute import OF_RESULT, SUMMED
+from ..plan.direction import DistributedFacts, distributed_direction
 from . import exchange, loops, replicated
 from .expressions import DistributedExpression
 from .start import current
@@ -105,15 +106,6 @@ def summed_position_by_value(part: Vector, f: Typed, low: int, flip: bool) -> tu
 
 # ---- Distributed A.mxv(v) and v.vxm(A): gather the vector, or combine contributions to the result.
 
-# One of so many positions has an entry: below that, each rank pushes along its own rows of a symmetric matrix, and the
-# contributions are combined; otherwise the vector is gathered, and each rank pulls along its rows. A pull reads the
-# rows of all vertices not found yet; a push reads those of the entries, and the entries that a search finds first have
-# by far the longest rows (on two H200s with 64, searches of Kronecker graphs pushed most edges, and took as long as on
-# one). Within a host, ranks on CPUs never push: both directions send the same number of bytes, and combining costs more
-# (two ranks, a grid of 1024 x 1024: 32 ms for 150 levels that gather, 48 to 57 with 4096 to 8 here; no difference for
-# Kronecker graphs).
-FEW = 512
-
 
 def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> DistributedExpression:
     """Check sizes and operator of a product: DimensionMismatch unless inner sizes agree; TypeError, KeyError for op."""
@@ -150,17 +142,15 @@ def plan_product(A: Any, v: Any, f: Typed, flip: bool) -> ProductPlan:
     # Whether this rank's rows are rows of the result: those of A, or of A' if it is the same; otherwise columns.
     rows = A._transposed == flip
     same = M.known_symmetric(values=values) if rows else M.is_symmetric(values=values)
-    some = f"{v._told().entries} of {v.size} entries"
-    sparse = current().lists or not A.device.host_memory
-    if same and sparse and v._told().entries * FEW < v.size:
-        return ProductPlan(False, reads, f"push along own rows: only {some}, the matrix is symmetric")
-    if rows or same:
-        return ProductPlan(
-            True, reads, f"gather: {some}, own rows are rows of the result{' (by symmetry)' * (not rows)}"
-        )
-    return ProductPlan(
-        False, reads, "push along own rows, which are columns of the result: the matrix is not symmetric"
+    facts = DistributedFacts(
+        entries=v._told().entries,
+        size=v.size,
+        rows_of_result=rows,
+        symmetric=same,
+        may_push=current().lists or not A.device.host_memory,
     )
+    found = distributed_direction(facts)
+    return ProductPlan(not found.push, reads, found.why)
 
 
 def _recorded(A: Any, v: Any, f: Typed, flip: bool) -> Any:

@@ -184,7 +184,6 @@ def places_in_layout(layout: Any, ptr: Any, place: Any, rows: Any) -> Any:
 
 MOST = (1 << 31) - 1  # rows and columns: a row's first value is twice the distance of its column from the row
 EARLY = 8  # one lane reads 8 times as much if rows may stop at their first hit as it reads for sums
-ALPHA = 16  # a frontier with more than 1/16 of all words pulls; csr/cost.py does the same with entries
 
 GRADED_FROM = 1 << 20  # entries; below this a launch takes as long (estimated)
 SHORT = 24
@@ -194,7 +193,7 @@ WALKED = 4  # entries per word that an advance walks
 class CodedCost(Format):
     """Cost model of layouts whose rows can only be read from their beginning."""
 
-    counts, nothing = "own", 0.0
+    item, counts, nothing = "code", "own", 0.0
     timed = False
     decodes_single_rows = True
     registered = "thin"
@@ -230,9 +229,6 @@ class CodedCost(Format):
     def walked(self, entries: int) -> int:
         """Words that are pushed one after the other; each lane completes some entries of a word."""
         return max(1, entries // WALKED)
-
-    def pull_threshold(self, layout: Any) -> int:
-        return int(layout.work) // ALPHA
 
 
 # ---- Hub columns of coded rows: the column of each row that a pull tries first (csr/kernels.py).

@@ -259,6 +259,7 @@ class Format:
     # or a count that is made only on request ("asked").
     counts: ClassVar[str] = ""
     nothing: ClassVar[Any] = None  # its own fact for an empty matrix
+    item: ClassVar[str] = "entry"  # what its units consist of: "entry", "tile", "code" (a word of packed gaps)
     by_rows: ClassVar[bool] = False  # units are rows, entries in row order: such formats share one value order
     ranked: ClassVar[bool] = True  # kernels find values by ranks, because entries are not in unit order
     packed: ClassVar[bool] = False  # column numbers of rows are packed
@@ -397,10 +398,6 @@ class Format:
         """Items of a row that a group of lanes walks in an advance, where it would walk that many plain entries; longer
         rows are cut into segments of that length."""
         return entries
-
-    def pull_threshold(self, layout: Any) -> int:
-        """Items in the units of a frontier above which an advance pulls."""
-        raise self.not_implemented("pull_threshold")
 
     def is_uneven(self, layout: Any) -> bool:
         """Whether a GPU block may read the entries of its rows as one run, because row lengths differ much."""

@@ -10,7 +10,6 @@
 // Log2 of the warps that share a segment, at most: decoding is cheaper than processing the columns found.
 #define LOG_PARTS 3
 #define EARLY 0
-#define LAST 32  // RMAT 22, H200: from a vertex of middling degree CGR 2275 -> 1039 us, NIB 1167 -> 888
 enum { AT_ONCE = 2 };
 typedef i64 entry_t;
 typedef u32 number_t;

@@ -11,8 +11,8 @@
 // first (Back::guesses, guess, some, place). Rows without a hit there are deferred (kernels/deferred.cuh); long ones
 // go to look_by_block (BY_BLOCK).
 // For layouts that decode rows from their beginning, kernels/decoded_rows.cuh defines most of these.
-// Arguments: longest: entries per segment of long rows; threshold: work above which it pulls; condition, rounds,
-// ahead: loop control (frontier.cuh); the frontiers u, t and old, each with bits, values, list, state and segments;
+// Arguments: longest: entries per segment of long rows; most_work, most_entries: of u, above which it pulls
+// (~0: any number; plan/direction.py); condition, rounds, ahead: loop control (frontier.cuh); the frontiers u, t and old, each with bits, values, list, state and segments;
 // the mask; the layout (FORM) and its values; the layout of the transpose (PULL_FORM); parameters of the fused
 // statements.
 #include "kernels/deferred.cuh"
@@ -28,17 +28,12 @@ typedef u32 rows_t;
 #ifndef EARLY
 #define EARLY 1  // registers suffice to load rows before they are known to exist, or to be new
 #endif
-// Under a mask, a frontier of more than one in this many vertices pulls, however short their rows are: it is one of the
-// last of a search, and few vertices are left. 0: never.
-#ifndef LAST
-#define LAST 0
-#endif
 #ifndef STEP_BLOCKS
 #define STEP_BLOCKS 4  // blocks per multiprocessor: 64 registers per thread
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, STEP_BLOCKS)
-step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rounds, i64 ahead, const u64* u_bits,
+step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* condition, i64* rounds, i64 ahead, const u64* u_bits,
      const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, const u32* u_list, const u64* u_state, const u32* u_segments,
      u64* t_bits, C_T* t_val, u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val,
      const u32* old_list, const u64* old_state, const u64* mask, i64 mask_stride, u64 mask_invert, FORM(),
@@ -48,7 +43,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   const i64 begun[] = {rounds[0]};
   const u64 no_list = u_state[DENSE], no_old_list = old_state[DENSE], u_listed = u_state[LISTED], u_work = u_state[WORK];
   const u64 segments = u_state[SEGMENTS], old_listed = old_state[LISTED];
-  const u64 u_entries = LAST ? u_state[ENTRIES] : ~0ull;  // ignored by runs_with
+  const u64 u_entries = most_entries != ~0ull ? u_state[ENTRIES] : ~0ull;  // ~0 is ignored by runs_with
   // Consecutive warps are in different blocks, so that many blocks share the staging.
   const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x / 32), warps = gridDim.x * (BLOCK / 32);
   // Prefetch the row of a warp, in case the list is not longer than the number of warps.
@@ -57,7 +52,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   if (!runs_with(runs, no_list, no_old_list, u_listed, u_work, segments, old_listed, u_entries, own)) return;
   const bool dense = SCANS || no_list, old_dense = no_old_list != 0;
   if (thread_number() == 0) rounds[2] = begun[0] + ahead + 1;
-  const bool pull = PULLS && (u_work > threshold || (LAST && mask_stride && u_entries * LAST > (u64)n));
+  const bool pull = PULLS && (u_work > most_work || (most_entries != ~0ull && u_entries > most_entries));
   const Rows A = FORM_OF();
   const Out t = {t_bits, t_val, t_list, t_state, t_segments, A, longest};
   [[maybe_unused]] const Values values = {a_val, a_iso, a_stride};

@@ -16,8 +16,8 @@ import numpy as np
 from semirings.dtypes import DataType, cast_scalar
 
 from ..operations.ewise_vector import same_value
-from ..operations.variants import BOTH, CELLS, LEFT
-from ..plan.product import WORDS, any_order, kind_of
+from ..operations.variants import BOTH, LEFT
+from ..plan.product import WORDS, kind_of
 from ..store import VectorStore
 from .fuse import Pass, Pull, Round, Step
 from .ir import (
@@ -29,7 +29,6 @@ from .ir import (
     Gather,
     InitializeCells,
     Masked,
-    MultivectorProduct,
     Part,
     Product,
     Reduce,
@@ -223,19 +222,6 @@ def planned_operand(product: Product, iso: Mapping[int, Any]) -> Any:
 def product_kind(product: Product, iso: Mapping[int, Any]) -> tuple[int, Any]:
     """WORDS, COUNT or VALUES, and the value of all products if they are equal."""
     return kind_of(product.semiring, product.matrix.raw, planned_operand(product, iso), flip=product.flip)
-
-
-def can_advance(s: Statement, iso: Mapping[int, Any]) -> bool:
-    """Whether the product of a statement can be an advance: sums may be taken in any order, atomics can swap the cells,
-    and the matrix is square, so that the result can be the next frontier, or this rank's rows of a square one."""
-    product = s.value
-    assert isinstance(product, Product)
-    if isinstance(product, MultivectorProduct):
-        return False  # by rows of the result or along rows with entries: handled by Pull
-    found, _ = product_kind(product, iso)
-    square = product.matrix.nrows == product.matrix.ncols or product.in_share
-    swapped = found == WORDS or product.semiring.return_type in CELLS
-    return square and any_order(product.semiring, found) and swapped
 
 
 def can_write_directly(s: Statement, iso: Mapping[int, Any]) -> bool:

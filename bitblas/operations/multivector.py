@@ -23,6 +23,7 @@ from ..formats import CSR, EVERYWHERE, Structure
 from ..formats.bitmap.lines import Lines, lines_of
 from ..kernels.variant import Variant
 from ..plan import product as plan
+from ..plan.direction import multivector_direction
 from ..plan.product import COUNT, VALUES, WORDS, Plan, kind_of, power_of_two
 from ..store import FlatStore, MatrixStore, VectorStore, bits_of, dense_values, flat_of, pack, refusal, words
 from . import compressed, ewise_vector, udf, vector_entries
@@ -432,8 +433,10 @@ def _prepared(of: Sides, semiring: Typed[Semiring], x: VectorStore) -> PreparedM
     inner, lines = lines_of(of.X.nrows, of.X.ncols), lines_of(*of.shape)
     product = PreparedMultivectorProduct(of.S, of.transposed, x.dtype, x.values, inner, lines, semiring, flip=of.flip)
     device, words_ = product.device, product.kind == WORDS
-    push = plan.pushes(of.S.structure, of.transposed, inner.number, x.count, not device.is_simt or words_)
-    return product.along() if push else product
+    if device.is_simt and not words_:
+        return product
+    how = multivector_direction(of.S.structure, of.transposed, inner.number, x.count)
+    return product.along() if how.push else product
 
 
 class PreparedMultivectorProduct:

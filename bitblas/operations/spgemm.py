@@ -21,17 +21,14 @@ from semirings import Monoid, Semiring, Typed
 from semirings.cached import cached_property
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
+from .. import tuning
 from ..device import Device, memory, threads
 from ..formats import Dot, Structure, format_of
 from ..formats.csr.kernels import pieces
 from ..formats.csr.layout import Csr, close_gaps, from_arrays, index_type, rows_bytes
 from ..kernels.variant import Variant
 from ..plan.product import (
-    BITSET_BYTES,
     COUNT,
-    LONG_ROW_BLOCKS,
-    SHARED_WORDS,
-    SINGLE_TURNS,
     VALUES,
     WORDS,
     Plan,
@@ -267,7 +264,8 @@ def _short_rows(t: RowProduct, fill: int, lanes: int, slots: int) -> Variant:
 
 
 def _long_rows(t: RowProduct, fill: int) -> Variant:
-    shared = SHARED_WORDS if -(-t.b.ncols // 64) <= SHARED_WORDS else 0
+    shared = tuning.count("spgemm.shared.words")
+    shared = shared if -(-t.b.ncols // 64) <= shared else 0
     return _rows_variant(t, "long_rows", fill, (("LANES", 256), ("SHARED_WORDS", shared)))
 
 
@@ -287,7 +285,7 @@ def _on_gpu(t: RowProduct, fill: int, ptr: Any, col: Any, sums: Any) -> None:
     lists, counts = xp.empty((4, max(1, a.nrows)), np.int64), xp.zeros(4, np.uint64)
     limits = (3 * slots // 4 for _, slots in tables)
     sort = compiled(device, Variant("formats/csr/sort_rows", (), (("LANES", 1), ("FILL", fill))))
-    sort(a.nrows, before, work, SINGLE_TURNS, b.ncols, *limits, ptr, lists, counts)
+    sort(a.nrows, before, work, tuning.count("spgemm.table.turns"), b.ncols, *limits, ptr, lists, counts)
 
     none = Values(dummy(device, "bool"), BOOL.np_type.type(True), 0)
     u, v, value, out = (t.left, t.right, t.value, sums) if fill else (none, none, none.iso, none.array)
@@ -303,7 +301,10 @@ def _on_gpu(t: RowProduct, fill: int, ptr: Any, col: Any, sums: Any) -> None:
     rows = rows[xp.argsort(-size)]  # longest first
     run = _long_rows(t, fill)
     words, shared = -(-b.ncols // 64), run.constant("SHARED_WORDS", 0)
-    blocks = max(1, min(many, LONG_ROW_BLOCKS, LONG_ROW_BLOCKS if shared else BITSET_BYTES // (12 * words)))
+    most = tuning.count("spgemm.long_rows.blocks")
+    if not shared:
+        most = min(most, tuning.count("spgemm.long_rows.bitset_bytes") // (12 * words))
+    blocks = max(1, min(many, most))
     found, ranks = (xp.zeros(1 if shared else blocks * words, kind) for kind in (np.uint64, np.uint32))
     compiled(device, run)(blocks, rows, many, xp.zeros(1, np.uint64), found, ranks, words, *operands)
 

@@ -19,15 +19,16 @@ from semirings.algebra import compose
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, DataType, cast_scalar
 
+from .. import tuning
 from ..device import Device
 from ..formats import CSR
 from ..formats.bitmap.lines import lines_of
 from ..formats.values import PackedValues
 from ..kernels.variant import Variant
 from ..plan.auxiliary_formats import extra_push_work, is_available
-from ..plan.direction import is_cacheable, missed_reads
+from ..plan.direction import is_cacheable, max_sorted_products, missed_reads
 from ..plan.epilogue import Epilogue, plan_epilogue
-from ..plan.format_choice import LARGE_PUSH, could_gain
+from ..plan.format_choice import could_gain
 from ..plan.product import COUNT, VALUES, WORDS, Plan, has_fused_epilogue, is_binned, is_staged, kind_of, reads_matrix
 from ..store import MatrixStore, Raw, SparseStore, VectorStore, dense_values, full_vector, words
 from . import compressed, ewise_vector, hypersparse, multivector, sorted_keys, spmv_kernels, udf, virtual_nodes
@@ -58,9 +59,6 @@ from .variants import push_variant
 #
 # The cost does not depend on the size of the vector.
 
-# Number of products that are always sorted; beyond it, the cost of a product relative to an entry that a pull reads (3
-# to 10 passes over keys and sums against one).
-SORTED_PRODUCTS, COST = 1 << 13, 16
 NO_MASK, LIST, BITS = range(3)  # push_list.cpu.py
 PRODUCTS, ENTRIES = range(2)
 
@@ -114,7 +112,7 @@ class SpMSpV:
             rows, cols = (x if len(x) else none for x in (rows, cols))
         values = entry_values(device, a_type, raw)
         self.matrix = rows, listed[0], cols, listed[1], layout.ptr, layout.col, layout.width, *values
-        self.most = max(SORTED_PRODUCTS, layout.nvals // COST)
+        self.most = max_sorted_products(layout.nvals)
         self.size = A.nrows if transposed else A.ncols
 
     def given(self, u: SparseStore, mask: Mask | None) -> tuple[tuple[Any, ...], Any]:
@@ -224,7 +222,8 @@ def mxv(
         return hypersparse.mxv(mxv, rows, u, semiring, transpose=True, flip=flip, mask=mask, into=into)
     product, lost = prepared(A, u, semiring, transpose, flip)
     A.structure.missed += lost
-    A.structure.reads += product.reads and not (product.pushes and LARGE_PUSH * (u.count or 0) < u.size)
+    small_push = product.pushes and tuning.value("format.push_read") * (u.count or 0) < u.size
+    A.structure.reads += product.reads and not small_push
     if product.rents:
         spmv_kernels.count_tile_push(A, product.plan, product.rents * (u.count or 0))
     return product.run(u, mask, into)
@@ -247,8 +246,10 @@ def prepared(
     elif (lasting := found.lasting.get(count)) is not None:
         return lasting, 0.0
     direction, case, seen = spmv_kernels.decide(A, u, found.case)
-    if case.work is not None:  # the format that a push reads exists, and stays
-        found.case = case if case.back else case._replace(back=None)  # its construction may be amortized later
+    if case.items is not None:  # the format that a push reads exists, and stays
+        found.case = (
+            case if case.pull_ready else case._replace(pull_ready=None)
+        )  # its construction may be amortized later
     way = direction.push, (full := count == u.size)
     if way not in found.products:
         plan = spmv_kernels.planned(A, direction, case, seen)

@@ -19,6 +19,7 @@ from semirings.algebra import compose
 from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, INT64, DataType, cast_scalar, lookup_dtype
 
+from .. import tuning
 from ..device import Device, threads
 from ..formats import CSR, EVERYWHERE, Layout, format_of, longest_unit
 from ..formats.csr.layout import Csr, pointer_type
@@ -26,7 +27,6 @@ from ..formats.schedule import Part
 from ..kernels.variant import Variant
 from ..plan.auxiliary_formats import is_available, may_keep_rows, rows_amortized
 from ..plan.direction import (
-    PULLED,
     Direction,
     Missing,
     ProductFacts,
@@ -83,10 +83,10 @@ def facts_of(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bo
     layout = A.structure.primary
     made = product_facts(semiring, layout.key, A.raw, u, transpose=transpose, flip=flip, device=A.device)
     nvals = A.structure.nvals
-    made = made._replace(few=nvals <= PULLED[A.device.kind])
+    made = made._replace(small=nvals <= tuning.value("pull.always.entries"))
     if may_keep_rows(layout) and not made.valued:
-        if A.structure.has(CSR, transposed=made.push_of):
-            made = made._replace(beside=nvals / max(1, layout.work))
+        if A.structure.has(CSR, transposed=made.push_transposed):
+            made = made._replace(tile_entries=nvals / max(1, layout.work))
     ends = (
         made.kind == WORDS or semiring.op.monoid.name in EARLY_EXIT_MONOIDS
     )  # whether a pull may stop at the first hit of a row
@@ -96,7 +96,7 @@ def facts_of(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bo
     if not ends or A.device.is_simt:
         return made
     last = sum(1 / k for k in range(1, together + 1))  # mean number of hits of one row until each row has one
-    return made._replace(early=nvals / max(1, A.ncols if transpose else A.nrows) / last)
+    return made._replace(early_exit=nvals / max(1, A.ncols if transpose else A.nrows) / last)
 
 
 class PreparedProducts:
@@ -115,17 +115,19 @@ def decide(A: MatrixStore, u: VectorStore, of: ProductFacts) -> tuple[Direction,
     """Push or pull, with the case and the facts about the vector that were needed. Builds no format."""
     known = VectorFacts(u.size, u.least, u.count)
     while isinstance(found := choose_direction(of, known), Missing):
-        layout = A.structure.held(of.push_key, transposed=of.push_of)
-        if found is Missing.NVALS:
+        layout = A.structure.held(of.push_key, transposed=of.push_transposed)
+        if found is Missing.VECTOR_ENTRIES:
             known = known._replace(nvals=u.nvals)
-        elif found is Missing.BACK:
-            of = of._replace(back=is_available(A.structure, transposed=True, valued=of.valued))
+        elif found is Missing.PULL_FORMAT:
+            of = of._replace(pull_ready=is_available(A.structure, transposed=True, valued=of.valued))
         elif layout is None:
             # A matrix whose format was requested for its size gets no second format for pushes.
             made = not A.structure.primary.compact
-            of = of._replace(rows=is_available(A.structure, transposed=of.push_of, valued=of.valued, made=made))
-        elif found is Missing.ROWS:
-            of = of._replace(rows=True, work=layout.work, longest=longest_unit(layout))
+            of = of._replace(
+                push_ready=is_available(A.structure, transposed=of.push_transposed, valued=of.valued, made=made)
+            )
+        elif found is Missing.PUSH_FORMAT:
+            of = of._replace(push_ready=True, items=layout.work, longest_unit=longest_unit(layout))
         else:
             known = known._replace(active=active_entries(u, layout))
     return found, of, known
@@ -147,7 +149,7 @@ def explain_mxv(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, tr
 def planned(A: MatrixStore, found: Direction, of: ProductFacts, known: VectorFacts) -> Plan:
     """The plan of a case with a known direction."""
     kind, push = of.kind, found.push
-    transposed = of.push_of if push else of.pull_of
+    transposed = of.push_transposed if push else of.pull_transposed
     primary, nrows = A.structure.primary, A.ncols if transposed else A.nrows
     lanes = primary.format.lanes(primary, nrows, kind, push=push) if A.device.is_simt else 1
     return plan_mxv(of, known, found, lanes)

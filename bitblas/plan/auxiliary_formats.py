@@ -13,15 +13,12 @@ than time.
 
 from __future__ import annotations
 
+from .. import tuning
 from ..config import config
 from ..formats import CSR, Structure
 from ..formats.contract import Layout
 
 # ---- Auxiliary CSR rows for pushes: when a matrix stored as tiles gets plain rows too, on the CPU.
-
-# Entries pushed along tiles, per entry of the matrix, that amortize building rows: this takes some 10 ns an entry, and
-# a push loses 5 to 60. LEAST: pushed entries below which rows are never built.
-PUSHED, LEAST = 0.5, 1 << 16
 
 
 def may_keep_rows(layout: Layout) -> bool:
@@ -38,17 +35,14 @@ def extra_push_work(layout: Layout) -> float:
 
 def rows_amortized(structure: Structure) -> bool:
     """Whether pushes have lost as much as building rows takes, and memory allows it."""
-    if structure.pushed < PUSHED * structure.nvals + LEAST:
+    needed = tuning.value("rows_for_push.per_entry") * structure.nvals + tuning.value("rows_for_push.least")
+    if structure.pushed < needed:
         return False
     return config.prefer == "time" and config.memory_limit is None
 
 
 # ---- Whether a product may read the transpose: if it exists, if the matrix is symmetric, or if building it is
 # amortized.
-
-# Reads of all entries that building the transpose costs. CPU: SciPy's counting sort takes 3 to 20 ns an entry, a pull
-# 0.3 to 1; GPU: a sort of 64-bit keys takes 0.11 ns and at least 0.25 ms, reading 4 bytes 0.0014 (H100).
-TRANSPOSE_READS = {"cpu": 20.0, "gpu": 80.0}
 
 
 def is_available(structure: Structure, *, transposed: bool, valued: bool, made: bool = True) -> bool:
@@ -62,6 +56,6 @@ def is_available(structure: Structure, *, transposed: bool, valued: bool, made: 
 def transpose_amortized(structure: Structure) -> bool:
     """Whether building the transpose is amortized, and there is memory for it."""
     device, primary = structure.device, structure.primary
-    if structure.missed < TRANSPOSE_READS[device.kind]:
+    if structure.missed < tuning.value(f"transpose.reads.{device.kind}"):
         return False
     return not device.missing(primary.nbytes + 16 * primary.work)

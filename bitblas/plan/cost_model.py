@@ -25,12 +25,12 @@ from typing import Any
 
 import numpy as np
 
+from .. import tuning
 from ..device import Device
 from ..device.jit import cache_dir
 from ..exceptions import InvalidValue
 from ..formats import format_of
 from .facts import Facts
-from .product import MOST_THREADS
 
 VERSION = 3
 # Boolean mxv (bits in, bits out); plus_second in FP32 (no values of the matrix are read); min_plus in FP32; all levels
@@ -39,8 +39,6 @@ BITS, NUMBERS, WEIGHTS, BFS = "bits", "numbers", "weights", "bfs"
 VERBS = (BITS, NUMBERS, WEIGHTS, BFS)
 # Columns of a tile that represents a line; 512 bits would need tiles of 512.
 LINE = {BITS: 64, NUMBERS: 16, WEIGHTS: 16, BFS: 64}
-# Microseconds below which times do not differ: the fixed cost of a launch (of a statement on the CPU).
-FLOOR = {"cpu": 20.0, "gpu": 5.0}
 # Measured on a CPU and on an H200, which is used for GPUs without a calibration.
 SHIPPED = Path(__file__).parents[1] / "data" / "costs.json"
 
@@ -96,7 +94,7 @@ class Costs:
     def shared(self, threads: int) -> Costs:
         """Costs with this number of threads. They share everything except the fixed cost of a statement and of a search
         level."""
-        share = self.threads / min(threads, MOST_THREADS)
+        share = self.threads / min(threads, tuning.value("pull.threads.cpu"))
         us = {
             name: tuple(x if k == 0 or (k == 10 and name.endswith(BFS)) else x * share for k, x in enumerate(c))
             for name, c in self.us.items()
@@ -188,6 +186,7 @@ def _kept(device: Device, threads: int) -> Costs:
     return shipped(device.kind).shared(threads)
 
 
+tuning.on_change(_kept.cache_clear)
 forget = _kept.cache_clear  # discards what was read, after a calibration
 
 
@@ -202,7 +201,6 @@ def shipped(kind: str) -> Costs:
 __all__ = [
     "BFS",
     "BITS",
-    "FLOOR",
     "NUMBERS",
     "VERBS",
     "WEIGHTS",

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from semirings.cached import cached_property
 
+from .. import tuning
 from ..formats import FORMATS, ItemCounts, Structure, format_of
 from ..formats.b2sr.cost import TILES
 from ..formats.b2sr.layout import count_tiles
@@ -42,8 +43,6 @@ def mean_balls(sizes: Any) -> tuple[list[float], bool]:
 
 # ---- Facts about the structure of a matrix: its size, the tiles of each size, and what each format counts in
 # addition.
-
-COUNTED = 1 << 16  # up to this number of entries, every device counts at the first sample (estimated)
 
 
 @dataclass(frozen=True)
@@ -164,7 +163,7 @@ def facts(
 
 def best_known(structure: Structure, sizes: tuple[int, ...] = TILES, keys: Container[str] = FORMATS) -> Facts:
     """For choices by bytes rather than by time: counted if that takes milliseconds."""
-    exact = structure.device.is_simt or structure.nvals <= COUNTED
+    exact = structure.device.is_simt or structure.nvals <= tuning.count("facts.counted_entries")
     return facts(structure, sizes, keys, exact=exact)
 
 

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .. import tuning
 from ..config import config
 from ..device import Device, memory
 from ..exceptions import InvalidValue
@@ -28,22 +29,13 @@ from ..formats import CSR, NAMES, Structure, class_of, format_of
 from ..formats import FORMATS as STORED
 from ..formats.b2sr.cost import TILES
 from ..formats.csr.cost import rows_bytes
-from .cost_model import BFS, BITS, FLOOR, NUMBERS, WEIGHTS, Costs, costs_of
+from .cost_model import BFS, BITS, NUMBERS, WEIGHTS, Costs, costs_of
 from .facts import Facts, best_known, count, error_of, estimates, facts
 from .product import VALUES
 
 # ---- Choose a stored format: predicted bytes and microseconds of each, and the rule.
 
 FORMATS = ("auto", *NAMES)  # the formats that users may request
-# Number of entries up to which nothing is sampled, for time: every format takes a launch, and sampling takes 0.3 to 2
-# ms.
-SMALL = 1 << 12
-# Standard errors by which an estimated number of tiles may be too low: if a format would then take more bytes than CSR,
-# its tiles are counted before it is chosen.
-ERRORS = 4.0
-# Longest row over mean row, from which a matrix has hubs (meshes, grids, roads: 1 to 4; webs: from 20). CPU threads do
-# not share rows, so there the prediction for tiles holds.
-HUBS = {"cpu": math.inf, "gpu": 8}
 
 
 def verbs_of(iso: bool, square: bool) -> tuple[str, ...]:
@@ -63,7 +55,7 @@ def has_hubs(nrows: int, nvals: int, longest: float, kind: str) -> bool:
     """Whether a matrix has hubs, and so stays by rows on a GPU, for time. The cost of a hub's tiles is not predicted
     (web-indochina-2004, Boolean: 3 us by rows, 15 by tiles, 2 predicted), and on all of 13 such graphs rows were best
     for products, or within 1.1 of the best."""
-    return longest * nrows > HUBS[kind] * max(1, nvals)
+    return longest * nrows > tuning.value(f"format.hubs.{kind}") * max(1, nvals)
 
 
 def allowed(seen: Facts, prefer: str, iso: bool, *, by_rows: bool = False) -> tuple[str, ...]:
@@ -102,7 +94,7 @@ def weigh(seen: Facts, costs: Costs, prefer: str, *, iso: bool, kind: str) -> We
     if prefer == "memory":
         return Weighed(min(keys, key=seen.bytes_of), {})
     us = costs.times(seen, keys, verbs_of(iso, seen.nrows == seen.ncols))
-    worst = worst_ratios(us, FLOOR[kind])
+    worst = worst_ratios(us, tuning.value(f"cost.floor_us.{kind}"))
     return Weighed(min(keys, key=lambda key: worst[key] * format_of(key).handicap), us)
 
 
@@ -114,7 +106,7 @@ def best_form(seen: Facts, costs: Costs, prefer: str, *, iso: bool, kind: str) -
 def without_facts(nrows: int, nvals: int, prefer: str) -> bool:
     """Whether CSR is used without a sample, for time: for few entries, or one entry a row. The latter are pointers and
     permutations, which algorithms build in every round, so sampling would take longer than using them."""
-    return prefer == "time" and nvals <= max(SMALL - 1, nrows)
+    return prefer == "time" and nvals <= max(tuning.count("format.sampled_entries") - 1, nrows)
 
 
 def requested_format(structure: Structure, name: str, tile: int | None) -> str:
@@ -183,7 +175,7 @@ def for_time(structure: Structure, iso: bool) -> Facts:
 
 def _is_small(structure: Structure, seen: Facts, key: str, tile: int) -> bool:
     """Whether tiles take no more bytes than CSR, even if the estimate of their number is as wrong as it may be."""
-    more = ERRORS * error_of(structure, tile)
+    more = tuning.value("format.standard_errors") * error_of(structure, tile)
     most = tuple((t, number + more if t == tile else number) for t, number in seen.tiles)
     return replace(seen, tiles=most).bytes_of(key) <= seen.bytes_of(CSR)
 
@@ -236,15 +228,6 @@ def apply_memory_limit(structure: Structure, key: str, iso: bool) -> tuple[str, 
 # conversion.
 
 NEVER = 1 << 62  # reads
-LARGE_PUSH = (
-    4  # a push from a fourth of a vector's entries is a read, too: along tiles it would be a pull, at less cost
-)
-# Microseconds of the search, with those per entry (of CSR, whose row pointers are read), and of building a format.
-# Measured on two cores of an EPYC (building tiles: 10 to 150 ns an entry), on an H100 (building: 0.6 to 2.6 ms for 10^5
-# to 3 * 10^7 entries) and on an H200 (search: 0.22 ms with hubs, 0.6 on a mesh, of which 0.07 to 0.09 are on the
-# device).
-SEARCH_US = {"cpu": (800.0, 2e-4), "gpu": (400.0, 1e-6)}
-CONVERT_US = {"cpu": (500.0, 0.03), "gpu": (700.0, 7e-5)}
 
 
 @dataclass
@@ -321,12 +304,13 @@ def reads_needed(structure: Structure, iso: bool) -> int:
     choice, kind, nvals = choice_of(structure, iso), structure.device.kind, structure.nvals
     if choice.key is None:
         gain = most_gain(structure, iso) if may_change(structure) else 0.0
-        base, each = SEARCH_US[kind]
+        base, each = tuning.value(f"format.search_us.{kind}"), tuning.value(f"format.search_us_per_entry.{kind}")
         cost = base + each * nvals
     elif choice.made is not None and choice.made() is not None:
         return 0  # another matrix has already built it
     else:
-        gain, (base, each) = choice.gain, CONVERT_US[kind]
+        gain, base = choice.gain, tuning.value(f"format.convert_us.{kind}")
+        each = tuning.value(f"format.convert_us_per_entry.{kind}")
         cost = (base + each * nvals) * forms_to_make(structure, choice.key)
     return math.ceil(cost / gain) if gain > 0 else NEVER
 
@@ -354,12 +338,13 @@ def most_gain(structure: Structure, iso: bool) -> float:
     nvals = structure.nvals
     worst = Facts(structure.nrows, structure.ncols, nvals, tuple((tile, nvals) for tile in TILES), heads=nvals)
     us = costs_of(structure.device).times(worst, (CSR,), verbs_of(iso, square=False))[CSR]
-    return mean_us(us, structure.device.kind) - FLOOR[structure.device.kind]
+    return mean_us(us, structure.device.kind) - tuning.value(f"cost.floor_us.{structure.device.kind}")
 
 
 def mean_us(times: Mapping[str, float], kind: str) -> float:
     """Mean microseconds of a product over the verbs; times below the floor count as the floor."""
-    return sum(max(FLOOR[kind], us) for us in times.values()) / len(times)
+    floor = tuning.value(f"cost.floor_us.{kind}")
+    return sum(max(floor, us) for us in times.values()) / len(times)
 
 
 def find_best_format(structure: Structure, iso: bool) -> None:

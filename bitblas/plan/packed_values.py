@@ -8,18 +8,17 @@ import numpy as np
 
 from semirings.dtypes import DataType
 
+from .. import tuning
 from ..config import config
 from ..device import Device
 from ..formats.packing import packed_words
 from ..formats.values import PackedValues, fit
 from ..store import MatrixStore
 
-SMALL = 1 << 12  # entries below which packing saves at most 32 KB
-
 
 def wants_packed(A: MatrixStore) -> bool:
     """Whether values are packed automatically: if memory is preferred and there are enough entries."""
-    return config.prefer == "memory" and not A.deferred and A.nvals >= SMALL
+    return config.prefer == "memory" and not A.deferred and A.nvals >= tuning.count("packed_values.entries")
 
 
 def packed_bytes(nvals: int, width: int) -> int:

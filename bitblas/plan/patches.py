@@ -8,15 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import tuning
+
 SAMPLES = 1 << 12  # number of sampled entries
-# Share of the entries that must lead to their own patch: the others are exchanged through memory. A road network with a
-# smaller share took 11.9 ms by patches, 6.6 by rounds; the exact limit is estimated.
-LEAST_SHARE = 0.85
-LEAST_VERTICES = 1 << 18  # the smallest size measured: 7.7 ms by rounds on a grid of 512 x 512, 2.7 by patches
-MOST_OFFSETS = 64  # most differences of vertex numbers along the entries of a grid
-# Mean entries of a row. With longer rows, waves are wide and rounds of the grid as fast: milliseconds by rounds and by
-# patches on a mesh of triangles (6) 14.5, 12.4; on a stencil of 27 points 2.8, 3.7. The limit is estimated.
-MOST_DEGREE = 8
 
 
 class Numbering(NamedTuple):
@@ -30,12 +24,12 @@ class Numbering(NamedTuple):
 def numbering(rows: Any, cols: Any, n: int, nvals: int, patch: int, *, renumbers: bool) -> Numbering | str:
     """The vertex order of patches of `patch` vertices, or why there are none. rows, cols: of sampled entries.
     renumbers: whether another order may be used."""
-    if n < LEAST_VERTICES:
+    if n < tuning.count("patches.vertices"):
         return f"too few vertices ({n})"
-    if nvals > MOST_DEGREE * n or not len(rows):
+    if nvals > tuning.value("patches.degree") * n or not len(rows):
         return f"too many entries a row ({nvals / n:.1f})"
     share = float((rows // patch == cols // patch).mean())
-    if share >= LEAST_SHARE:
+    if share >= tuning.value("patches.share"):
         return Numbering((), share)
     found = strides(np.abs(rows - cols))
     if len(found) > 1 and renumbers:
@@ -47,7 +41,7 @@ def strides(offsets: Any) -> tuple[int, ...]:
     """Distance between neighbours along each axis of a grid that is numbered line by line: the differences are few and
     in groups that are far apart. (1,) if it is no such grid."""
     known = np.unique(offsets[offsets > 0])
-    if not 0 < len(known) <= MOST_OFFSETS or known[0] != 1:
+    if not 0 < len(known) <= tuning.count("patches.offsets") or known[0] != 1:
         return (1,)
     groups = np.split(known, np.flatnonzero(known[1:] > 2 * known[:-1] + 1) + 1)
     return tuple(int(group[len(group) // 2]) for group in groups)

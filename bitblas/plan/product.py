@@ -1,7 +1,6 @@
 """Plans of products (SpMV, SpGEMM, multivectors): facts go in, a frozen decision that prints itself comes out.
 
-Kernels decide nothing. Each threshold is defined next to the decision that uses it, with its reason and whether it was
-measured. Thresholds of a stored format are in its folder.
+Kernels decide nothing. Thresholds are rows of the tuning table (bitblas/tuning.py).
 """
 
 from __future__ import annotations
@@ -14,27 +13,17 @@ import numpy as np
 from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, DataType, cast_scalar
 
+from .. import tuning
 from ..device import Device
 from ..formats import Layout, format_of
 from ..formats.bitmap.lines import lines_of
-from ..formats.contract import CSR
 from ..formats.schedule import power_of_two as power_of_two
-from ..formats.structure import Structure
 from ..kernels.constants import COUNT as COUNT
 from ..kernels.constants import KINDS, VALUES, WORDS
 from ..store import MatrixStore
 from ..table import html
 
-# ---- The plan of a product: facts about the operands go in, a frozen decision that prints itself comes out.
-#
-# Kernels decide nothing. Each threshold is defined next to the decision that uses it, with its reason and whether it
-# was measured. Thresholds of a stored format are in its cost.py.
-
-# Bytes of shared memory for values of a vector: compute capability 9.0 has 227 KB for a block, 8.0 has 163 (RMAT 22 by
-# degree, H200, plus_second: 533 us with 128 KB, 509 with 192).
-HOT_BYTES = (3 << 16, 1 << 17)
-MOST_THREADS = 8  # CPU threads beyond which pulls are limited by memory bandwidth (not measured)
-SPREAD = 1 << 21  # number of threads that uneven rows are distributed over
+# ---- The plan of a product.
 
 
 # ---- products -------------------------------------------------------------------------------------------------------
@@ -163,28 +152,21 @@ def is_binned(semiring: Typed[Semiring], kind: int, layout: Layout, full: bool, 
 
 def hot_bytes(device: Device) -> int:
     """Bytes of shared memory for a block of a degree-binned pull, which has a multiprocessor for itself."""
-    return next((size for size in HOT_BYTES if size <= device.block_shared_bytes), 0)
+    sizes = (tuning.count("binned.shared.bytes"), tuning.count("binned.shared.fewer_bytes"))
+    return next((size for size in sizes if size <= device.block_shared_bytes), 0)
 
 
 def staged_lanes(lanes: int, rows: int) -> int:
     """Lanes per staged row: more if rows are few, so that the long ones, which are neighbours in an order by degree,
-    are distributed over more blocks (plus_second, H200, microseconds with 4, 8, 16 lanes: RMAT 20 224, 242, 300; RMAT
-    18 55, 55, 68, by degree 108, 55, 58; email-Enron 25, 17, 15, and with 1: 79)."""
-    return max(lanes, power_of_two(SPREAD / max(1, rows), 1, 8))
+    are distributed over more blocks."""
+    return max(lanes, power_of_two(tuning.value("staged.threads") / max(1, rows), 1, 8))
 
 
-# ---- The plan of matrix-matrix products, and its thresholds.
+# ---- The plan of matrix-matrix products.
 
-# SpGEMM on a GPU: lanes that share a row, and slots of its hash table (in shared memory: 48 KB a block), of which three
-# in four may be used. A row that fits none is a long row, with a bitset in shared memory up to SHARED_WORDS words;
-# LONG_ROW_BLOCKS blocks process the long rows one after the other (estimated). A * A on an H200: delaunay_n20 1.60 ms,
-# with 128 slots first 1.66, with 4 lanes first 1.62; a 27-point stencil and RMAT 14 and 16 differ by less than 5 %.
-ROW_TABLES = ((8, 64), (16, 256), (32, 1024))
-SHARED_BYTES = 48 << 10
-SHARED_WORDS = 2048
-LONG_ROW_BLOCKS = 1024
-SINGLE_TURNS = 16  # products per slot of a row's lanes, beyond which the row gets more lanes (not measured)
-BITSET_BYTES = 1 << 30  # for all blocks together: fewer blocks process the long rows if their bitsets would need more
+# SpGEMM on a GPU: a row has a hash table in shared memory, of which three in four slots may be used. A row that fits
+# none is a long row, with a bitset in shared memory; blocks process the long rows one after the other.
+TABLE_LANES = (8, 16, 32)  # lanes that share a row
 
 
 def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: bool) -> tuple[Plan, np.generic | None]:
@@ -214,40 +196,21 @@ def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: 
 def row_tables(bytes_per_slot: int) -> list[tuple[int, int]]:
     """Lanes and slots of the tables for short rows: as many slots as fit in shared memory."""
     tables = []
-    for lanes, slots in ROW_TABLES:
-        room = SHARED_BYTES * lanes // (256 * bytes_per_slot)
+    for lanes in TABLE_LANES:
+        room = tuning.count("spgemm.shared.bytes") * lanes // (256 * bytes_per_slot)
+        slots = tuning.count(f"spgemm.table.slots_{lanes}_lanes")
         tables.append((lanes, min(slots, 1 << room.bit_length() - 1)))
     return tables
 
 
-# ---- When a product with a multivector (tall-skinny matrix) runs on bitmaps (formats/bitmap), and in which direction.
-
-# Shapes for which a bitmap is built automatically: lines of up to eight words, and enough of them to be a graph's
-# vertices.
-WIDEST = 512
-FEWEST = 1 << 12
-RATIO = 16  # lines per position of a line: with fewer the matrix is no multivector
-# Lines per entry from which on the CPU keeps a multivector by rows: products along few entries read only these, and
-# bitmaps all words. A GPU reads all words in the time of a launch.
-SPARSE = {"cpu": 64, "gpu": 1 << 62}
-MOST_BYTES = {"cpu": 1 << 31, "gpu": 1 << 33}  # for the values of a result that the user did not request as a bitmap
-# Lines per non-empty line from which on products push along the non-empty lines. On a CPU, levels from 64 sources, one
-# thread: road_ny 2.2 s with 16, 1.8 with 6, 1.3 with 3 and with 1; grid2d_256 .30, .16, .14 and .13; rmat14 the same.
-# Two threads share a pull, but not a push. A GPU: csr/cost.py.
-ALPHA = {"cpu": 4, "gpu": 16}
+# ---- When a product with a multivector (tall-skinny matrix) runs on bitmaps (formats/bitmap).
 
 
 def is_tall_skinny(nrows: int, ncols: int, nvals: int, kind: str, itemsize: int) -> bool:
-    """Whether a matrix is converted to a bitmap for a product, and its result too, with values of `itemsize` bytes."""
+    """Whether a matrix is converted to a bitmap for a product, and its result too, with values of `itemsize` bytes:
+    rows of up to eight words, as many as a graph has vertices."""
     lines = lines_of(nrows, ncols)
-    shape = 1 < lines.width <= WIDEST and lines.number >= max(FEWEST, RATIO * lines.width)
-    return shape and nvals * SPARSE[kind] >= lines.number and lines.places * itemsize <= MOST_BYTES[kind]
-
-
-def pushes(structure: Structure, transposed: bool, lines: int, count: int | None, may: bool) -> bool:
-    """Whether a product T = A X pushes along the non-empty lines of X, by rows of A', instead of pulling by rows of A:
-    if they are few and the rows of A' exist. count: number of non-empty lines (None: not counted). transposed: A is the
-    transpose of the structure. may: the kernel exists."""
-    held = lambda other: structure.held(CSR, transposed=other) is not None
-    few = count is not None and count * ALPHA[structure.device.kind] < lines
-    return may and few and (held(not transposed) or not held(transposed))
+    least = max(tuning.count("multivector.least_rows"), tuning.count("multivector.rows_per_column") * lines.width)
+    shape = 1 < lines.width <= tuning.count("multivector.most_columns") and lines.number >= least
+    dense = nvals * tuning.value(f"multivector.rows_per_entry.{kind}") >= lines.number
+    return shape and dense and lines.places * itemsize <= tuning.value(f"multivector.bytes.{kind}")

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from .. import tuning
 from ..config import config
 from ..formats import CSR, format_of
 from ..formats.packing import packed_words, width_of
 from ..store import MatrixStore
 from ..table import aligned, html
-from .cost_model import FLOOR, Costs, costs_of
+from .cost_model import Costs, costs_of
 from .facts import Facts, best_known, is_sampled
 from .format_choice import apply_memory_limit, candidates, choose_form, outlook, verbs_of, worst_ratios
 from .packed_values import NO_VALUES, ValueBytes, value_bytes
@@ -245,7 +246,7 @@ def best_pair(found: Mapping[str, Profile], prefer: str, *, iso: bool, kind: str
     fit = [pair for pair, nbytes in size.items() if nbytes <= plain or pair[1] == CSR]
     names = {f"{order} {key}": (order, key) for order, key in fit}
     us = {name: found[order].predicted(key) for name, (order, key) in names.items()}
-    worst = worst_ratios(us, FLOOR[kind])
+    worst = worst_ratios(us, tuning.value(f"cost.floor_us.{kind}"))
     return names[min(us, key=lambda name: worst[name] * format_of(names[name][1]).handicap)]
 
 

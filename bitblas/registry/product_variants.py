@@ -11,6 +11,7 @@ from semirings import binary, monoid, semiring, unary
 from semirings.catalog import MONOIDS
 from semirings.dtypes import BOOL, FC32, FC64, FP32, FP64, INT32, INT64, DataType, lookup_dtype
 
+from .. import tuning
 from ..formats import CSR, FORMATS, format_of
 from ..formats.coded import SHORT
 from ..kernels.variant import Variant
@@ -35,7 +36,7 @@ from ..operations.variants import (
     vector_variant,
 )
 from ..plan.epilogue import Epilogue
-from ..plan.product import COUNT, HOT_BYTES, VALUES
+from ..plan.product import COUNT, VALUES
 
 # ---- Registered variants for complex numbers: each kernel that reads values, once.
 
@@ -68,16 +69,17 @@ def complex_numbers() -> Iterator[Variant]:
 
 def graded() -> Iterator[Variant]:
     packed = next(format.key for format in FORMATS.values() if format.packed)
+    hot = tuning.count("binned.shared.bytes")
     for key, name, dtype, a, shared, width in (
-        (CSR, "plus_second", FP32, BOOL, HOT_BYTES[0], 0),
+        (CSR, "plus_second", FP32, BOOL, hot, 0),
         (CSR, "plus_second", FP32, BOOL, 0, 0),
-        (CSR, "plus_second", FP64, BOOL, HOT_BYTES[0], 0),
-        (CSR, "min_plus", FP32, FP32, HOT_BYTES[0], 0),
-        (packed, "plus_second", FP32, BOOL, HOT_BYTES[0], 0),
-        ("nib", "plus_second", FP32, BOOL, HOT_BYTES[0], SHORT),
+        (CSR, "plus_second", FP64, BOOL, hot, 0),
+        (CSR, "min_plus", FP32, FP32, hot, 0),
+        (packed, "plus_second", FP32, BOOL, hot, 0),
+        ("nib", "plus_second", FP32, BOOL, hot, SHORT),
         ("nib", "plus_second", FP32, BOOL, 0, SHORT),
         ("nib", "plus_second", FP64, BOOL, 0, 0),
-        ("nib", "min_plus", FP32, FP32, HOT_BYTES[0], SHORT),
+        ("nib", "min_plus", FP32, FP32, hot, SHORT),
         ("nib", "min_plus", FP32, FP32, 0, SHORT),
         ("cgr", "plus_second", FP32, BOOL, 0, SHORT),
         ("cgr", "plus_second", FP64, BOOL, 0, 0),

@@ -13,10 +13,11 @@ from semirings import Typed, semiring
 from semirings.catalog import BINARY, INDEXUNARY, MONOIDS, SELECT, UNARY
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType
 
+from .. import tuning
 from ..formats import CSR, FORMATS, Format, forms
 from ..kernels.variant import Variant
 from ..plan.epilogue import Epilogue
-from ..plan.product import COUNT, SHARED_WORDS, VALUES, WORDS, row_tables
+from ..plan.product import COUNT, VALUES, WORDS, row_tables
 
 # (semiring, its type, type of the matrix, type of the vector, kind)
 PRODUCTS = (
@@ -154,7 +155,7 @@ def rows() -> Iterator[Variant]:
     chosen = [p for p in PRODUCTS if p[0] in ("plus_pair", "plus_times", "min_plus")]
     for fill in (0, 1):
         yield Variant("formats/csr/sort_rows", (), (("LANES", 1), ("FILL", fill)))
-    for shared in (0, SHARED_WORDS):
+    for shared in (0, tuning.count("spgemm.shared.words")):
         constants: tuple[tuple[str, int], ...] = (("LANES", 256), ("SHARED_WORDS", shared), *plain)
         for fill in (0, 1):
             yield rows_variant("long_rows", types, None, WORDS, BOOL, BOOL, fill, constants)
@@ -168,7 +169,7 @@ def rows() -> Iterator[Variant]:
             which = types, _typed(name, dtype), kind, a, b, 1
             yield rows_variant("short_rows", *which, (*table(lanes, slots), *plain))
     first = _typed("plus_first", FP64), VALUES, FP64, BOOL  # B has one entry per row: communities of vertices
-    min_plus, long = _typed("min_plus", FP64), (("LANES", 256), ("SHARED_WORDS", SHARED_WORDS))
+    min_plus, long = _typed("min_plus", FP64), (("LANES", 256), ("SHARED_WORDS", tuning.count("spgemm.shared.words")))
     for fill in (0, 1):
         for lanes, slots in row_tables(12 if fill else 4):
             yield rows_variant("short_rows", types, *first, fill, (*table(lanes, slots), *plain), single=True)

@@ -10,15 +10,10 @@ from ...kernels.constants import WORDS
 from .. import schedule as limits
 from ..contract import Format, ItemCounts, StructureFacts
 from ..csr.cost import index_type, pointer_type
-from ..schedule import longest_unit, power_of_two
+from ..schedule import power_of_two
 
 TILES = (4, 8, 16, 32, 64)
 DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on the GPU (measured)
-# A frontier with over 1/4 of all tiles pulls, because one active row counts all tiles of its tile row (a search in a
-# 27-point stencil: 1.23, 1.32, 1.67 ms with 4, 8, 16; in a Delaunay mesh: the same with each). The single entries of a
-# Split count like tiles (not measured).
-ALPHA = 4
-UNCUT = 1 << 13  # items that a group of lanes reads in less time than a pull takes (estimated)
 
 
 def tiles_bytes(nrows: int, ncols: int, tiles: int, tile: int) -> int:
@@ -39,6 +34,7 @@ def word_type(tile: int) -> Any:
 class TiledCost(Format):
     """Cost model shared by B2SR and Split."""
 
+    item = "tile"
     tile: int
 
     def __init__(self, tile: int) -> None:
@@ -47,11 +43,6 @@ class TiledCost(Format):
 
     def share(self, kind: int) -> int:
         return max(1, self.tile**2 // 64) if kind == WORDS else self.tile
-
-    def pull_threshold(self, layout: Any) -> int:
-        """Long rows are cut into segments but long tile rows are not: a frontier that contains one pulls."""
-        longest = longest_unit(layout)
-        return int(min(layout.work // ALPHA, longest - 1 if longest > UNCUT else layout.work))
 
 
 class TilesCost(TiledCost):

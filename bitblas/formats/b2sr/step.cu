@@ -15,13 +15,13 @@
 #define BESIDE (KIND == WORDS && !PACKED)  // the length of a tile row is loaded together with its bits
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rounds, i64 ahead, const u64* u_bits,
+step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* condition, i64* rounds, i64 ahead, const u64* u_bits,
      const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, const u32* u_list, const u64* u_state, const u32* u_segments,
      u64* t_bits, C_T* t_val, u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val,
      const u32* old_list, const u64* old_state, const u64* mask, i64 mask_stride, u64 mask_invert, FORM(),
      const value_t* a_val, A_T a_iso, i64 a_stride, FORM(pull_) PARAMETERS) {
   await_previous();
-  (void)longest, (void)u_segments, (void)t_segments;
+  (void)longest, (void)most_entries, (void)u_segments, (void)t_segments;
   // All numbers are loaded before the first is used: each costs a trip to the L2 cache.
   const i64 begun[] = {rounds[0]};
   const u64 no_list = u_state[DENSE], no_old_list = old_state[DENSE];
@@ -35,7 +35,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   const bool dense = no_list != 0, old_dense = no_old_list != 0;
   if (thread_number() == 0) rounds[2] = begun[0] + ahead + 1;
   const int lane = threadIdx.x & (LANES - 1), group = WARP_LANE / LANES;
-  const bool pull = PULLS && u_work > threshold;
+  const bool pull = PULLS && u_work > most_work;
   const Form A = FORM_OF();
   const Open open = {mask, mask_stride, mask_invert, u_bits};
   const Values values = {a_val, a_iso, a_stride};

@@ -23,8 +23,6 @@ UNEVEN = 32  # ratio of the longest row to the mean from which on rows are uneve
 GRADED_FROM = 1 << 22  # entries; below this a block would spend as long on hot columns as on its rows (estimated)
 SAMPLES = 1 << 15  # sampled entries, to estimate the share in the first columns
 HOT_SHARE = 0.4  # share of entries from which on the first columns are hot (RMAT 20: by degree 0.69, else 0.25)
-ALPHA = 16  # a frontier with more than 1/16 of all entries pulls (Beamer's alpha is 14, also on RMAT graphs)
-CONTENDED = 8  # or with more than this many per row of the result, because pushes then contend for cells
 # Masked dot products on a GPU: slots of the hash table for a row of A (a row may fill half of them); entries of a row
 # from which on it is put there, and entries of the mask for which it must serve; and the length of even the shorter row
 # from which on a whole block searches for its entries (estimated). Triangles of RMAT 20 on an H200: 10.8 ms, 20.2
@@ -109,9 +107,6 @@ class RowsCost(Format):
 
     def segment(self) -> int:
         return 8 * UNROLL * 32
-
-    def pull_threshold(self, layout: Any) -> int:
-        return min(int(layout.work) // ALPHA, CONTENDED * int(layout.units))
 
     def is_uneven(self, layout: Any) -> bool:
         return longest_unit(layout) * layout.units > UNEVEN * layout.nvals

@@ -6,8 +6,6 @@
 #include "formats/csr/any_column.cuh"
 #include "formats/csr/search.cuh"
 #include "kernels/joined.cuh"
-// For rows of very different lengths: RMAT 22, H200, device time of a search 265 -> 229 us.
-#define LAST (pull_guesses ? 16 : 0)
 #define FEW 4      // entries that a lane tests at a time
 #define ALONE 12   // rows per warp from which on each lane searches its own
 #define LOG_PARTS 2  // log2 of the warps per segment

@@ -38,8 +38,16 @@ from ...operations.operands import (
 from ...operations.spmv import PreparedProduct
 from ...operations.variants import push_variant
 from ...plan.auxiliary_formats import is_available
-from ...plan.direction import ProductFacts, VectorFacts, pulled
-from ...plan.product import ALPHA, COUNT, VALUES, WORDS, reads_matrix
+from ...plan.direction import (
+    LoopFacts,
+    ProductFacts,
+    PushLimits,
+    VectorFacts,
+    always_pull,
+    loop_direction,
+    multivector_push_limit,
+)
+from ...plan.product import COUNT, VALUES, WORDS, reads_matrix
 from ...store import VectorStore, words
 from .. import analysis
 from ..buffers import BUFFERS, SummarizedFrontier
@@ -58,32 +66,36 @@ class NotYetAvailable(CaptureError):
     """A structure that statements will build does not exist yet: the capture can be tried again later."""
 
 
-def runs_along_entries(s: Statement, full: frozenset[Vec], iso: Mapping[int, Any]) -> bool:
-    """Whether the product of a statement runs along its vector's entries. One thread combines products in the order of
-    the entries, so that float sums are the same as by rows. A full vector gains nothing by that, unless a pull would
-    need the transpose. Products that all equal one value are counted by rows, and multiplied; sums along entries are
-    used only if none of them is rounded. CaptureError if it must run along entries, and cannot."""
+def may_push(s: Statement, full: frozenset[Vec], iso: Mapping[int, Any]) -> bool:
+    """Whether rounds may push the product of a statement (plan/direction.py). CaptureError if it can neither be pushed
+    nor pulled. One thread pushes in the order of the entries, so that float sums are the same as by rows. Products that
+    all equal one value are counted by rows, and multiplied: they are pushed only if no sum of them is rounded."""
     product = s.value
     assert isinstance(product, Product)
     if isinstance(product, MultivectorProduct):
         return False
-    if product.u in full and can_pull(product):
-        return False
     kind, value = analysis.product_kind(product, iso)
-    if kind == COUNT and not product.semiring.op.monoid.repeats_exactly(product.semiring.dtype, value, product.u.size):
-        if not can_pull(product):
-            raise NotYetAvailable(
-                f"{s.text}: counting by rows needs the transpose, whose construction is not amortized yet"
-            )
-        return False
+    rounded = kind == COUNT and not product.semiring.op.monoid.repeats_exactly(
+        product.semiring.dtype, value, product.u.size
+    )
     A, key = product.matrix, product.matrix.structure.primary.key
-    if A.nrows != A.ncols or not A.structure.primary.format.spreads:
-        raise CaptureError(
-            f"{s.text}: {key if A.nrows == A.ncols else 'a matrix that is not square'} does not support pushing"
+    square = A.nrows == A.ncols
+    cannot = not square or not A.structure.primary.format.spreads
+    found = loop_direction(
+        LoopFacts(
+            full=product.u in full,
+            fixed_order="counts are summed by rows" if rounded else "",
+            mask_is_frontier=False,
+            cannot_push=f"{key if square else 'a matrix that is not square'} does not support pushing"
+            if cannot
+            else "",
+            push_ready=can_push(product),
+            pull_ready=can_pull(product),
         )
-    if not can_push(product):
-        raise NotYetAvailable(f"{s.text}: pushing needs the transpose, whose construction is not amortized yet")
-    return True
+    )
+    if found.missing:
+        raise (CaptureError if cannot and not rounded else NotYetAvailable)(f"{s.text}: {found.missing}")
+    return found.push
 
 
 def can_push(product: Product) -> bool:
@@ -133,13 +145,12 @@ class Products:
     def _tally(self, vec: Vec, product: Product | None, told: np.ndarray) -> Operation:
         """Count the entries of a vector, and decide whether a product along them should pull."""
         x = self.buffers[vec]
-        ptr, rows, longest, most = dummy(self.device, "int64"), 1, 0, (NEVER, NEVER)
+        ptr, rows, longest, most = dummy(self.device, "int64"), 1, 0, PushLimits(NEVER, NEVER)
         if product is not None:
             layout, _ = self._along(product)
             (ptr, _), rows = layout.unit_starts(), layout.rows_per_unit
             if can_pull(product):
-                case = self._case(product)
-                most = int(case.max_push_entries(vec.size)) + 1, int(layout.work / case.push_cost()[1]) + 1
+                most = self._case(product)._replace(items=layout.work).push_limits(vec.size)
                 longest = longest_unit(layout)
         variant = host_kernel("tally", (("PTR", lookup_dtype(ptr.dtype)),), (("ROWS", rows),))
         args = (x.at(x.bits), x.at(x.summaries), ptr, longest, *most, MANY_ENTRIES, told)
@@ -196,7 +207,7 @@ class Products:
     ) -> Callable[[Allowed, SummarizedFrontier], list[Operation]]:
         """A product by rows in the same way: the kernel of a single statement."""
         A, case, z = product.matrix, self._case(product), product.semiring.return_type
-        plan = spmv_kernels.planned(A, pulled(case), case, VectorFacts(product.u.size))
+        plan = spmv_kernels.planned(A, always_pull(case), case, VectorFacts(product.u.size))
         wide = plan.wide and (plan.kind != VALUES or product.u.dtype is z)
         full = product.u.id in self.full and plan.kind == VALUES
         plan = plan._replace(wide=wide)
@@ -241,7 +252,7 @@ class Products:
         x = VectorStore(self.device, u.vec.size, u.vec.dtype, u.at(u.bits), u.at(u.values) if u.values else u.iso)
         bits, sums = t.at(t.bits), t.at(t.values) if t.values else nothing(self.device, BOOL)
         where = None if mask is None else (self.buffers[mask.vec].at(self.buffers[mask.vec].bits), mask.complement)
-        few = product.inner.number // ALPHA[self.device.kind]
+        few = multivector_push_limit(product.inner.number, self.device.kind)
         found = [self._tally(product.u, None, told), self._summary(t, "clear")]
         by_rows, along = (
             can_pull(product),

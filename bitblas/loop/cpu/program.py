@@ -11,7 +11,7 @@ from ...device.kernel_table import COPY, FAULT, INDEX, LIMIT, ROUND
 from ...exceptions import CaptureError, IndexOutOfBound
 from ...order import Order
 from ...plan.auxiliary_formats import transpose_amortized
-from ...plan.direction import PUSH_COST
+from ...plan.direction import missed_by_loop
 from ...store import VectorStore, empty_vector
 from .. import analysis
 from ..analysis import iso_of_added
@@ -20,7 +20,7 @@ from ..ir import Body, Scal, Vec, reads_first, scalar_is_read_first
 from ..symbolic.context import single_rank_part
 from ..symbolic.multivectors import as_vector
 from ..symbolic.recorder import OnHost, record, with_any_condition
-from .build import Build, runs_along_entries
+from .build import Build, may_push
 
 HUGE = 1 << 31  # maximum size: larger vectors are not stored densely
 
@@ -49,7 +49,7 @@ class CpuRounds:
         stores = {x.id: self._held(x) for x in self.loaded}
         iso, full = analysis.iso_values(body_, stores), analysis.full_vectors(body_, stores)
         self.body = body_ = analysis.without_needless_inits(body_, full)
-        steps, direct = lambda s: runs_along_entries(s, full, iso), lambda s: analysis.can_write_directly(s, iso)
+        steps, direct = lambda s: may_push(s, full, iso), lambda s: analysis.can_write_directly(s, iso)
         round_ = fuse(body_, steps, direct, self.condition, lists=False)
         self.full_at_start = [x for x in self.loaded if x in full]
         self.iso_at_start = [x for x in self.loaded if x.id in iso]
@@ -127,7 +127,7 @@ class CpuRounds:
         if build.state[FAULT]:
             self._tell(int(build.state[FAULT]) - 1, int(build.state[INDEX]), rounds - 1)
         for structure in build.missing_transposes:
-            structure.missed += PUSH_COST[self.device.kind]
+            structure.missed += missed_by_loop(self.device.kind)
         if rounds > first:
             self._hand_out(rounds - first, rounds < limit)
         return rounds

@@ -17,8 +17,8 @@ def tally(lo, hi, bits, summary, ptr, longest, most_entries, most_work, many, to
             kept |= np.uint64(word != 0) << place
             entries += np.int64(popcount(word))
         put(summary, k, kept)
-    pulls = entries >= most_entries
-    if not pulls and entries * longest >= most_work:
+    pulls = entries > most_entries
+    if not pulls and entries * longest > most_work:
         work = np.int64(0)
         w = next_listed(summary, lo << 6, hi)
         while w < hi << 6:
@@ -28,7 +28,7 @@ def tally(lo, hi, bits, summary, ptr, longest, most_entries, most_work, many, to
                 work += np.int64(at(ptr, unit + 1)) - np.int64(at(ptr, unit))
                 rest = drop_lowest(rest)
             w = next_listed(summary, w + 1, hi)
-        pulls = work >= most_work
+        pulls = work > most_work
     put(told, ENTRIES, entries)
     put(told, PULLS, np.int64(pulls))
     put(told, MANY, np.int64(entries >= many))

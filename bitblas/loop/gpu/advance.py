@@ -19,6 +19,7 @@ from ...formats.values import PackedValues
 from ...kernels.variant import Variant
 from ...operations.operands import dummy, entry_values
 from ...plan.auxiliary_formats import is_available
+from ...plan.direction import round_limits
 from ...plan.product import VALUES, WORDS
 from ...store import Raw
 from .. import analysis
@@ -31,12 +32,13 @@ from ..ir import Product, Vec
 
 
 class Head(NamedTuple):
-    """The amount of work, the threshold from which on an advance pulls, and whether the round runs."""
+    """The amount of work, the limits above which an advance pulls, and whether the round runs."""
 
     units: np.int64
     size: np.int64  # of the result
     longest: np.int64
-    threshold: np.uint64
+    most_work: np.uint64
+    most_entries: np.uint64
     condition: Any
     rounds: Any
     ahead: np.int64
@@ -207,12 +209,14 @@ def most_work(build: Any, number: int) -> np.uint64:
     along = [AdvanceMatrix.of(build, x) for x in _steps(build, number, vec)]
     if build.advances_of.get(vec) or not all(a.pulls for a in along):
         return ALL
-    return max((threshold(a.layout) for a in along), default=ALL)
+    return max((limits(a.layout)[0] for a in along), default=ALL)
 
 
-def threshold(layout: Any) -> np.uint64:
-    """The work in a frontier beyond which an advance pulls."""
-    return np.uint64(layout.format.pull_threshold(layout))
+def limits(layout: Any, *, masked: bool = False, back: Any = None) -> tuple[np.uint64, np.uint64]:
+    """The work, and the entries, of a frontier above which an advance pulls. back: the layout by rows of the result,
+    whose arguments have been made."""
+    found = round_limits(layout, masked=masked, tries_likely=back is not None and back.cache.get("likely") is not None)
+    return np.uint64(found.items), np.uint64(found.entries)
 
 
 def _steps(build: Any, number: int, vec: Vec) -> list[Step]:

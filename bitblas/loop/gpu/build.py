@@ -40,8 +40,8 @@ from .advance import (
     compaction,
     finds_own_entries,
     launch_arguments,
+    limits,
     most_work,
-    threshold,
 )
 from .control_flow import NestedLoopLaunch, rounds_per_run
 from .exchange import EndExchange, RunCounters, exchange_launch, place_scalars_together
@@ -291,7 +291,8 @@ class Build:
         u_state = turned(product.u) + 1 if activated is None else activated
         back = product.matrix.structure.layout(layout.key, transposed=product.transpose) if along.pulls else None
         work = np.int64(layout.units), np.int64(product.outer), np.int64(self.longest(layout))
-        head = Head(*work, threshold(layout), *self._head(k))
+        pulled = along.back(device, back, product)
+        head = Head(*work, *limits(layout, masked=item.mask is not None, back=back), *self._head(k))
         lists = u.at(u.lists), self.number(u_state), u.at(u.segments)
         source = Source(u.at(u.bits), *self.values_of(u, along.u_type, kind), *lists)
         lists = t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1)
@@ -305,7 +306,7 @@ class Build:
             *cleared,
             *launch_arguments(self.mask(item.mask)),
             *matrix,
-            *along.back(device, back, product),
+            *pulled,
             *self.resolve(tuple(before[0].parameters)),
         )
         monoid, z = product.semiring.op.monoid, item.target.dtype

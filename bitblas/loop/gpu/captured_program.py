@@ -17,7 +17,7 @@ from ...core.vector.vector import Vector
 from ...device import tracing
 from ...exceptions import CaptureError, IndexOutOfBound
 from ...plan.auxiliary_formats import transpose_amortized
-from ...plan.direction import PUSH_COST
+from ...plan.direction import missed_by_loop
 from ...store import VectorStore
 from .. import analysis
 from ..buffers import ROUNDS, STATE
@@ -32,7 +32,7 @@ from .build import Build
 from .control_flow import finish, first_launches, initial_numbers, start
 from .graph import GraphLoop, HostLoop, Parts
 from .patches import relax_by_patches
-from .pull import prefers_listed_pull
+from .pull import may_push
 from .transfer import FROM, CopyIn, CopyOut, Inputs, ProgramVector, Transfer, address, kind_of_values, pattern
 
 TOLD = 3  # words for a scalar: whether it has a value, and up to 16 bytes of the value
@@ -74,9 +74,7 @@ class CapturedProgram:
         held = {x.id: self.members[x].held() for x in self.loaded}
         iso, full = self._layout(held)
         self.body = analysis.without_needless_inits(self.body, full)
-        is_step = lambda s: (
-            s.value.u not in full and analysis.can_advance(s, iso) and not prefers_listed_pull(self.device, s, iso)
-        )
+        is_step = lambda s: may_push(self.device, s, full, iso)
         is_direct = lambda s: analysis.can_write_directly(s, iso)
         if self.group is not None:
             own_step = is_step
@@ -286,7 +284,7 @@ class CapturedProgram:
         if fault:
             self._tell(fault - 1, index, rounds)
         for structure in build.missing_transposes.values():
-            structure.missed += PUSH_COST[self.device.kind]  # as if all entries had been pushed once
+            structure.missed += missed_by_loop(self.device.kind)
         for member, exit_, once, exhausted in self.exits:
             if rounds or once:
                 if exhausted and rounds < limit:

@@ -18,8 +18,9 @@ from ...operations import spmv_kernels
 from ...operations.multivector import ALWAYS, Call, Condition, PreparedMultivectorProduct, always
 from ...operations.operands import Allowed, Input, Output, Values, nothing, stored
 from ...operations.spmv import PreparedProduct
-from ...plan.direction import VectorFacts, pulled
-from ...plan.product import ALPHA, VALUES, WORDS
+from ...operations.variants import CELLS
+from ...plan.direction import LoopFacts, VectorFacts, always_pull, loop_direction, multivector_push_limit
+from ...plan.product import VALUES, WORDS, any_order
 from ...store import VectorStore
 from .. import analysis
 from ..buffers import Frontier
@@ -48,12 +49,27 @@ def pulls_listed_rows(build: Any, item: Pull) -> bool:
     return listed_pull_format(build.device, item.product, item.mask, build.iso) != ""
 
 
-def prefers_listed_pull(device: Any, s: Statement, iso: Any) -> bool:
-    """Whether a product that could push pulls the rows of its mask instead: if these are the rows of its own frontier,
-    which are as many as it would push along, and need no atomics."""
-    assert isinstance(s.value, Product)
-    own = s.mask is not None and s.mask.vec == s.value.u
-    return own and listed_pull_format(device, s.value, s.mask, iso) != ""
+def may_push(device: Any, s: Statement, full: Any, iso: Any) -> bool:
+    """Whether rounds may push the product of a statement (plan/direction.py): as an advance, which takes sums in any
+    order, by atomics. It needs a square matrix, so that its result can be the next frontier, or this rank's rows of
+    one."""
+    product = s.value
+    assert isinstance(product, Product)
+    if isinstance(product, MultivectorProduct):
+        return False
+    kind, _ = analysis.product_kind(product, iso)
+    square = product.matrix.nrows == product.matrix.ncols or product.in_share
+    swapped = kind == WORDS or product.semiring.return_type in CELLS
+    own = s.mask is not None and s.mask.vec == product.u
+    facts = LoopFacts(
+        full=product.u in full,
+        fixed_order="" if any_order(product.semiring, kind) else "sums are taken by rows",
+        mask_is_frontier=own and listed_pull_format(device, product, s.mask, iso) != "",
+        cannot_push="" if square and swapped else "no kernel pushes such a product",
+        push_ready=True,  # what is missing is built
+        pull_ready=True,
+    )
+    return loop_direction(facts).push
 
 
 class PullLaunch:
@@ -76,7 +92,7 @@ class PullLaunch:
         A, semiring, flip = product.matrix, product.semiring, product.flip
         case = spmv_kernels.facts_of(A, values, semiring, transpose=product.transpose, flip=flip)
         case = case._replace(key=key or case.key)
-        plan = spmv_kernels.planned(A, pulled(case), case, VectorFacts(product.u.size))
+        plan = spmv_kernels.planned(A, always_pull(case), case, VectorFacts(product.u.size))
         full = full and plan.kind == VALUES
         self.prepared = PreparedProduct(plan, case.product, A, product.u.dtype, semiring, flip, full=full)
         self.pull = self.prepared.pull(self.prepared.z, None, None, False, masked)
@@ -176,7 +192,7 @@ class MultivectorLaunch:
         self.plan, ask = pull.plan, always(device)
         calls: list[Call] = []
         if counted is not None and pull.kind == WORDS:  # sums of values depend on the order
-            few = product.inner.number // ALPHA[device.kind]
+            few = multivector_push_limit(product.inner.number, device.kind)
             push, ask = pull.along(), Condition(counted, few, ALWAYS)
             calls += push.calls(x, where, bits, sums, Condition(counted, 0, few))
         calls += pull.calls(x, where, bits, sums, ask)

@@ -16,12 +16,12 @@ from semirings import Typed
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, DataType
 
+from ... import tuning
 from ...core.vector.vector import Vector
 from ...formats.bitmap.lines import lines_of
 from ...operations.multivector import at_places, valid_bits
 from ...operations.variants import BOTH
 from ...order import Order
-from ...plan.product import MOST_BYTES, WIDEST
 from ...store import FlatStore, VectorStore, flat_of, refusal
 from ..ir import Const, Elementwise, MultivectorProduct, Scal, Term, Vec
 
@@ -63,7 +63,10 @@ class SymbolicMatrix:
 # statements, masks, accumulators and sums are those of vectors. The product of a sparse matrix and a multivector
 # works by rows.
 
-SHAPE_HINT = f"a matrix in a body has at most {WIDEST} columns and more rows, or the reverse"
+
+def shape_hint() -> str:
+    columns = tuning.count("multivector.most_columns")
+    return f"a matrix in a body has at most {columns} columns and more rows, or the reverse"
 
 
 class MultivectorAsVector:
@@ -111,8 +114,13 @@ def as_vector(thing: Any) -> Any:
 def is_narrow(data: Any) -> bool:
     """Whether a matrix may be read and written by statements of a body."""
     lines = lines_of(data.nrows, data.ncols)
-    fits = lines.places * data.dtype.np_type.itemsize <= MOST_BYTES[data.device.kind]
-    return 0 < lines.width <= WIDEST and lines.width < lines.number and fits and not refusal(data.nrows, data.ncols)
+    fits = lines.places * data.dtype.np_type.itemsize <= tuning.value(f"multivector.bytes.{data.device.kind}")
+    return (
+        0 < lines.width <= tuning.count("multivector.most_columns")
+        and lines.width < lines.number
+        and fits
+        and not refusal(data.nrows, data.ncols)
+    )
 
 
 class MatrixRecorder:
@@ -141,7 +149,7 @@ class MatrixRecorder:
     def matrix_statement(self, C: Any, value: Any, mask: Any, accum: Typed | None, replace: bool) -> None:
         """C(mask, accum, replace) << value."""
         if not self.takes(C):
-            self.refuse(f"{C.name} << ..: a Matrix of {C.nrows} x {C.ncols}; {SHAPE_HINT}")
+            self.refuse(f"{C.name} << ..: a Matrix of {C.nrows} x {C.ncols}; {shape_hint()}")
         if mask is not None:
             mask.fits(C)
         self.vector_statement(C, value, mask, accum, replace)
@@ -151,7 +159,7 @@ class MatrixRecorder:
     def _places(self, matrix: Any) -> int:
         """The size of a multivector, which belongs to the body from now on."""
         if not self.takes(matrix):
-            self.refuse(f"{matrix.name}: a Matrix of {matrix.nrows} x {matrix.ncols}; {SHAPE_HINT}")
+            self.refuse(f"{matrix.name}: a Matrix of {matrix.nrows} x {matrix.ncols}; {shape_hint()}")
         if matrix._data.order is not None:
             self.refuse(f"{matrix.name}: a reordered multivector")
         return lines_of(*matrix.shape).places
@@ -190,7 +198,7 @@ class MatrixRecorder:
         inner, sparse, narrow = A.ncols, S._matrix, X._matrix
         text = expr._text()
         if lines.width == lines.number or lines_of(*X.shape).number != inner:
-            self.refuse(f"{text}: not the product of a sparse matrix and a multivector; {SHAPE_HINT}")
+            self.refuse(f"{text}: not the product of a sparse matrix and a multivector; {shape_hint()}")
         if self.takes(sparse) and id(sparse) in self.vectors:
             self.refuse(f"{text}: two matrices of the body")
         u, held = self._vec(narrow), sparse._read(now=True)
