@@ -2,8 +2,8 @@
 
 A pair of a graph and a verb is right where the chosen form takes at most 1.1 times as long as the fastest of the forms
 that may be chosen for time (no more bytes than 32-bit CSR). Times below `cost.floor_us` count as the
-floor: they are those of a launch, and do not tell forms apart. As one form serves all verbs, no choice may be right for each: `single`
-is the ratio of the form that an all-knowing plan would choose by the same rule.
+floor: they are those of a launch, and do not tell forms apart. As one form serves all verbs, no choice may be right for
+each: `single` is the ratio of the form that an all-knowing plan would choose by the same rule.
 """
 
 from __future__ import annotations

@@ -135,8 +135,8 @@ def test_few_cases_meet_every_pair(cases, most):
 
 
 @pytest.mark.in_turn
-def test_product(device, product_case, monkeypatch):
-    run_product(product_case, monkeypatch)
+def test_product(device, product_case, tune, monkeypatch):
+    run_product(product_case, tune, monkeypatch)
 
 
 TILES_BETWEEN = ("b2sr16", "b2sr32")  # what differs between 8 and 64 is their words' width
@@ -153,18 +153,18 @@ EVERY = {
 }
 
 
-def run_matrices(matrices, form, call, algebra, u, iso, monkeypatch, **end):
+def run_matrices(matrices, form, call, algebra, u, iso, tune, monkeypatch, **end):
     for k, matrix in enumerate(matrices):
         case = {"form": form, "call": call, "algebra": algebra, "matrix": matrix, "u": u, "iso": iso, "T": ""}
         rest = {"mask": MASKS[k % 5], "accum": k % 2 == 1, "replace": k % 3 == 0, "longest": (None, 2)[k % 2]}
-        run_product(case | rest | end, monkeypatch)
+        run_product(case | rest | end, tune, monkeypatch)
 
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form", [f for f in PLAIN_FORMS if f not in TILES_BETWEEN] + slow(*TILES_BETWEEN))
 @pytest.mark.parametrize("kind", EVERY)
-def test_product_of_every_matrix(device, form, kind, monkeypatch):
-    run_matrices(MATRICES, form, *EVERY[kind], monkeypatch)
+def test_product_of_every_matrix(device, form, kind, tune, monkeypatch):
+    run_matrices(MATRICES, form, *EVERY[kind], tune, monkeypatch)
 
 
 # A Split: one of each kind of kernel, on matrices that do not need the same one for a full vector.
@@ -195,8 +195,8 @@ SPLIT_SHAPES = (
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form, call, algebra, u, iso, end", SPLITS)
-def test_products_of_splits(device, form, call, algebra, u, iso, end, monkeypatch):
-    run_matrices(SPLIT_SHAPES, form, call, ALGEBRAS[algebra], u, iso, monkeypatch, **end)
+def test_products_of_splits(device, form, call, algebra, u, iso, end, tune, monkeypatch):
+    run_matrices(SPLIT_SHAPES, form, call, ALGEBRAS[algebra], u, iso, tune, monkeypatch, **end)
 
 
 @pytest.mark.in_turn

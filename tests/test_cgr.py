@@ -100,8 +100,8 @@ CASES = (
 
 
 @pytest.mark.parametrize("call, algebra, u, iso", CASES)
-def test_products(device, call, algebra, u, iso, monkeypatch):
-    run_matrices(SHAPES, "cgr", call, ALGEBRAS[algebra], u, iso, monkeypatch, accum=False, replace=True)
+def test_products(device, call, algebra, u, iso, tune, monkeypatch):
+    run_matrices(SHAPES, "cgr", call, ALGEBRAS[algebra], u, iso, tune, monkeypatch, accum=False, replace=True)
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ PAIR, MIN, ANY = gb.semiring.any_pair, gb.semiring.min_plus, gb.binary.any
 
 
 @pytest.fixture
-def quick(monkeypatch):
+def quick(tune, monkeypatch):
     """Costs by which b2sr8 gains 150 us in each product: looking is repaid by five reads, making by twelve."""
 
     def costs(**us):
@@ -30,8 +30,9 @@ def quick(monkeypatch):
             monkeypatch.setattr(module, "costs_of", lambda device: made)
 
     costs()
-    for name, us in (("SEARCH_US", 900.0), ("CONVERT_US", 1800.0)):
-        monkeypatch.setattr(format_choice, name, dict.fromkeys(("cpu", "gpu"), (us, 0.0)))
+    for kind in ("cpu", "gpu"):
+        tune({f"format.search_us.{kind}": 900.0, f"format.search_us_per_entry.{kind}": 0.0})
+        tune({f"format.convert_us.{kind}": 1800.0, f"format.convert_us_per_entry.{kind}": 0.0})
     return costs
 
 

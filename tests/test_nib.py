@@ -106,8 +106,8 @@ CASES = (
 
 
 @pytest.mark.parametrize("call, algebra, u, iso", CASES)
-def test_products(device, call, algebra, u, iso, monkeypatch):
-    run_matrices(SHAPES, "nib", call, ALGEBRAS[algebra], u, iso, monkeypatch, accum=False, replace=True)
+def test_products(device, call, algebra, u, iso, tune, monkeypatch):
+    run_matrices(SHAPES, "nib", call, ALGEBRAS[algebra], u, iso, tune, monkeypatch, accum=False, replace=True)
 
 
 @pytest.mark.parametrize("name", ["any_pair", "plus_times"])

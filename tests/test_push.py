@@ -57,9 +57,9 @@ def pulled_and_pushed(tune, A, B, u, name, dtype):
     ("name", "dtype"),
     [("plus_times", "FP64"), ("plus_second", "FP32"), pytest.param("times_plus", "FP64", marks=pytest.mark.slow)],
 )
-def test_float_sums_are_those_of_a_pull_to_the_bit(monkeypatch, key, name, dtype):
+def test_float_sums_are_those_of_a_pull_to_the_bit(tune, key, name, dtype):
     with gb.config.set(device="cpu"):
-        pulled, pushed = pulled_and_pushed(monkeypatch, *operands(key, dtype), name, dtype)
+        pulled, pushed = pulled_and_pushed(tune, *operands(key, dtype), name, dtype)
     assert pulled == pushed
 
 
@@ -71,11 +71,11 @@ def test_float_sums_are_those_of_a_pull_to_the_bit(monkeypatch, key, name, dtype
      ("plus_second", "INT8", 57),
      ("plus_second", "INT64", 3), ("lxor_pair", "BOOL", True)],
 )  # fmt: skip
-def test_counts_are_those_of_a_pull_to_the_bit(monkeypatch, key, name, dtype, value):
+def test_counts_are_those_of_a_pull_to_the_bit(tune, key, name, dtype, value):
     """k times 0.1 is k * 0.1, which differs from a sum of k terms; and sums of eight bits wrap."""
     with gb.config.set(device="cpu"):
         found = operands(key, dtype, value)
-        pulled, pushed = pulled_and_pushed(monkeypatch, *found, name, dtype)
+        pulled, pushed = pulled_and_pushed(tune, *found, name, dtype)
         assert gb.explain(found[0].mxv(found[2], getattr(gb.semiring, name)[dtype])).kind == COUNT
     assert pulled == pushed
 
