@@ -298,3 +298,55 @@ def test_what_is_small_is_not_made_twice_to_push(device, form, both_ways):
         assert product.new().to_coo()[0].tolist() == ([6, 8] if both_ways else [6])
     assert gb.explain(product).direction == ("push" if both_ways else "pull")
     assert sum(A.memory().forms.values()) == before
+
+
+def test_a_multivector_is_pushed_if_few_rows_have_entries(tune):
+    A = gb.Matrix.from_coo([0, 1], [1, 2], True, nrows=3, ncols=3, device="cpu", format="csr")._store.structure
+    tune({"push_cost.multivector.cpu": 4})
+    assert plan.multivector_push_limit(100, "cpu") == 25 and plan.multivector_push_limit(101, "cpu") == 26
+    chosen = [plan.multivector_direction(A, True, 100, k) for k in (None, 24, 25)]
+    assert [found.push for found in chosen] == [False, True, False]
+    assert chosen[1].why == "24 of 100 rows active"
+    missing = plan.multivector_direction(A, False, 100, 24)  # a push along rows of A' needs the transpose
+    assert not missing.push and "needs the transpose" in missing.why
+
+
+def test_which_products_of_a_loop_may_push():
+    facts = plan.LoopFacts(
+        full=False, fixed_order="", mask_is_frontier=False, cannot_push="", push_ready=True, pull_ready=True
+    )
+    assert plan.loop_direction(facts) == (True, "few entries may be active", "")
+    for change in ({"full": True}, {"fixed_order": "counts"}, {"mask_is_frontier": True}):
+        found = plan.loop_direction(facts._replace(**change))
+        assert not found.push and not found.missing and found.why
+    found = plan.loop_direction(facts._replace(full=True, pull_ready=False))
+    assert found.push, "a full vector is pushed if a pull would need the transpose"
+    assert (
+        "counting by rows needs the transpose"
+        in plan.loop_direction(facts._replace(fixed_order="counts", pull_ready=False)).missing
+    )
+    assert plan.loop_direction(facts._replace(cannot_push="no kernel")).missing == "no kernel"
+    assert "pushing needs the transpose" in plan.loop_direction(facts._replace(push_ready=False)).missing
+
+
+@pytest.mark.parametrize(("form", "masked"), [("csr", 62), ("nib", 31), ("b2sr", plan.NO_LIMIT)])
+def test_rounds_of_a_loop_compare_with_numbers(form, masked):
+    n = 1000
+    A = gb.Matrix.from_coo(np.arange(n), (np.arange(n) * 7) % n, True, nrows=n, ncols=n, device="cpu", format=form)
+    layout = A._stored.structure.primary
+    share = {"csr": 16, "nib": 16, "b2sr": 4}[form]
+    found = [plan.round_limits(layout, masked=both, tries_likely=both) for both in (False, True)]
+    assert [x.items for x in found] == [layout.work // share] * 2
+    assert (found[0].entries, found[1].entries) == (plan.NO_LIMIT, masked)
+    assert plan.round_limits(layout, masked=True, tries_likely=False).entries == (
+        31 if form == "nib" else plan.NO_LIMIT
+    )
+
+
+def test_ranks_push_few_entries_of_symmetric_matrices():
+    facts = plan.DistributedFacts(entries=1, size=513, rows_of_result=True, symmetric=True, may_push=True)
+    assert plan.distributed_direction(facts).push and not plan.distributed_direction(facts._replace(entries=2)).push
+    for change in ({"symmetric": False}, {"may_push": False}):
+        assert not plan.distributed_direction(facts._replace(**change)).push
+    found = plan.distributed_direction(facts._replace(rows_of_result=False, symmetric=False, entries=500))
+    assert found.push and "columns of the result" in found.why

@@ -10,7 +10,6 @@ from bitblas.dtypes import BOOL, FP64, INT64
 
 import bitblas as gb
 from bitblas import semiring, store
-from bitblas.operations import spmv
 
 SEMIRINGS = {
     "plus_times": semiring.plus_times[FP64], "plus_pair": semiring.plus_pair[INT64],
@@ -69,11 +68,10 @@ def test_products_are_those_of_bits(form, name, monkeypatch):
         assert (i * spread == j).all() and (a * factor == b).all() and a.dtype == b.dtype
 
 
-def test_rows_that_hold_much_are_pulled_from(monkeypatch):
+def test_rows_that_hold_much_are_pulled_from(tune, monkeypatch):
     """Sorting more products than a pull reads does not pay."""
     monkeypatch.setattr(store, "FLOOR", 0)
-    monkeypatch.setattr(spmv, "SORTED_PRODUCTS", 0)
-    monkeypatch.setattr(spmv, "COST", 1 << 30)
+    tune({"push.list.products": 0, "push_cost.list": 1 << 30})
     A, v, _ = operands("hyper", 1 << 40)
     with gb.trace() as ran:
         v.vxm(A, semiring.plus_times).new()

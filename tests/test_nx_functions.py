@@ -89,7 +89,8 @@ CLEAR = {"connected", "strong", "null"}  # of hits: the largest singular value i
 PREDICTED = {"jaccard_coefficient", "adamic_adar_index", "resource_allocation_index", "preferential_attachment"}
 
 
-OF_GRAPHS = [n for n in sorted(TABLE) if nx.utils.backends._registered_algorithms[n].graphs and not n.endswith("_all")]
+REGISTERED = nx.utils.backends._registered_algorithms  # NetworkX 3.7 no longer dispatches all of them
+OF_GRAPHS = [n for n in sorted(TABLE) if n in REGISTERED and REGISTERED[n].graphs and not n.endswith("_all")]
 # Where there are several shortest paths NetworkX finds any of them: the ends and the length are compared.
 ANY_PATH = ("bellman_ford_path",)
 ANY_PATH += (

@@ -8,8 +8,10 @@ import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import bitblas as gb
 from bitblas import tuning
 
 ROOT = Path(__file__).parents[1]
@@ -56,6 +58,29 @@ def test_override_restores_rows_and_versions():
     assert tuning.TABLE[name] is row
     assert tuning.version() == version
     assert cleared == [12345, 1, 12345, row.value]
+
+
+@pytest.mark.parametrize("form", ["csr", "b2sr"])
+def test_a_changed_row_changes_the_next_of_two_equal_statements(device, tune, form):
+    """The plan, what runs, and not the answer; afterwards the first plan again."""
+    n = 3000
+    A = gb.Matrix.from_coo(np.arange(n), (np.arange(n) * 7) % n, True, nrows=n, ncols=n, format=form)
+    u = gb.Vector.from_coo(np.arange(0, n, 10 if device == "cpu" else 100), 1, size=n)
+
+    def run():
+        with gb.trace() as ran:
+            w = u.vxm(A, gb.semiring.min_second).new()
+        (how,) = {str(line.plan) for line in ran if line.kernel.endswith(("push", "pull", "lanes"))}
+        assert how == str(gb.explain(u.vxm(A, gb.semiring.min_second)))
+        return how, w
+
+    tune({"transpose.reads.cpu": 0.0, "transpose.reads.gpu": 0.0, "push_cost.cpu": 1.0, "push_cost.gpu": 1.0})
+    first, w = run()
+    with tuning.override({"push_cost.cpu": 1e9, "push_cost.gpu": 1e9}):
+        second, same = run()
+        assert (": push on" in first, ": pull on" in second) == (True, True)
+        assert same.isequal(w)
+    assert run()[0] == first
 
 
 def test_unknown_rows_change_nothing():

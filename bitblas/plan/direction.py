@@ -304,7 +304,7 @@ def loop_direction(facts: LoopFacts) -> LoopDirection:
     if facts.mask_is_frontier:
         return LoopDirection(False, "the mask lists the rows of the frontier: a pull of them needs no atomics")
     if facts.cannot_push:
-        return LoopDirection(False, facts.cannot_push, "" if facts.pull_ready else facts.cannot_push)
+        return LoopDirection(False, facts.cannot_push, facts.cannot_push)
     if not facts.push_ready:
         missing = "pushing needs the transpose, whose construction is not amortized yet"
         return LoopDirection(True, missing, missing)
@@ -322,7 +322,8 @@ def round_limits(layout: Layout, *, masked: bool, tries_likely: bool) -> PushLim
     if item == "tile" and (longest := longest_unit(layout)) > tuning.value("push.round.longest_tile_row"):
         most = min(most, longest - 1)  # long tile rows are not cut into segments
     # Under a mask, a frontier of so many vertices is one of the last of a search, and few vertices are left.
-    share = tuning.value(f"push.round.masked.{item}") if masked and (tries_likely or item == "code") else 0
+    ends = masked and (item == "code" or (item == "entry" and tries_likely))
+    share = tuning.value(f"push.round.masked.{item}") if ends else 0
     return PushLimits(int(layout.units / share) if share else NO_LIMIT, int(most))
 
 
