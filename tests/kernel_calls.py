@@ -137,16 +137,6 @@ def packed_values(variant: Variant) -> None:
         A.to_coo(), A.T.new().to_coo(), A.select("tril").new().to_coo(), A.apply(gb.unary.ainv).new()
 
 
-def records(variant: Variant) -> None:
-    """Functions of records."""
-    from bitblas.registry.product_variants import ADD, ROTATE, SUM, point
-
-    values = [(k, 1 - k) for k in range(9)]
-    u = gb.Vector.from_coo(np.arange(9), values, dtype=point(), size=9)
-    A = gb.Matrix.from_coo(np.arange(9), np.arange(9) // 2, values, dtype=point(), nrows=9, ncols=9)
-    u.ewise_mult(u, ADD).new(), A.reduce_columnwise(SUM).new(), A.mxv(u, ROTATE).new()
-
-
 def passes(variant: Variant) -> None:
     """Loops of the statements that are registered as one kernel."""
     n = SIZE
@@ -241,7 +231,7 @@ CALLS: dict[str, Callable[[Variant], None]] = {
     "kernels/among": virtual_nodes, "kernels/compact": compact, "kernels/dense": dense,
     "kernels/elementwise": elementwise, "kernels/equal": equal, "kernels/fold": fold, "kernels/gather": gather,
     "kernels/merge": merge, "kernels/narrow": packed_values, "kernels/place": place, "kernels/put": put,
-    "kernels/range": index_range, "kernels/records": records, "kernels/reduce": reduce,
+    "kernels/range": index_range, "kernels/reduce": reduce,
     "kernels/widen": packed_values, "kernels/without": virtual_nodes, "loop/gpu/enter": loops_inside,
     "loop/gpu/pass": passes, "loop/gpu/settle": loops_inside,
     **{f"formats/{form}/likely": hubs for form in ("csr", "nib", "cgr")},

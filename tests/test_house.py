@@ -204,7 +204,6 @@ GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread an entry; the 
 GPU_ONLY |= {f"formats/{f}/{name}" for f in ("csr", "b2sr", "nib", "cgr") for name in ("step", "rounds", "listed")}
 GPU_ONLY |= {f"formats/{f}/likely" for f in ("csr", "nib", "cgr")} | {"formats/csr/pull_some", "formats/csr/patches"}
 GPU_ONLY |= {"formats/nib/marks", "formats/cgr/marks", "formats/nib/dot"}  # the CPU splits none, and decodes rows
-GPU_ONLY |= {"kernels/records"}  # the CPU runs the function itself, by Numba
 GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
 # NumPy has a primitive for each on the CPU.
 GPU_ONLY |= {f"kernels/{name}" for name in ("compact", "dense", "pack", "put", "range")}

@@ -151,6 +151,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     ),
     ("", r"cast to or from a user.*\n.*: None", "refused by bitblas before anything is looked at"),
     ("", "python-graphblas: InsufficientSpace", "SuiteSparse: what a masked union by second left cannot be read"),
+    ("", "a Python function of values of", "functions of records run on the CPU only, but python-graphblas has no GPU"),
     ("scan", "GB_Monoid_opaque", "python-graphblas: scans of records"),
     ("^s", r"^s\d+: .* and None\n.*\n?.*", "python-graphblas: a statement that raises empties a Scalar"),
     ("[.][SV]", r"got an empty Scalar.*\n.*: None", "SuiteSparse: a scalar is not looked at where a mask has no place"),
