@@ -1,7 +1,7 @@
 """Where the time of a loop goes: a second capture of it, with a mark of the device's clock after each launch.
 
-The launches are those of the captured loop, in its conditional nodes, so that what ranks exchange by lists, and what
-they wait for each other, is seen as it is. A mark takes some two microseconds itself; where the host makes the
+The launches are those of the captured loop, in its conditional nodes, so that what ranks exchange, and what they wait
+for each other, is seen as it is. A mark takes some two microseconds itself; where the host makes the
 launches (the tests' emulator), its clock is looked at.
 """
 
@@ -16,7 +16,6 @@ import numpy as np
 
 from bitblas.loop.gpu import captured_program
 from bitblas.loop.gpu.control_flow import NestedLaunch
-from bitblas.loop.gpu.exchange import SelectedExchange
 from bitblas.loop.gpu.graph import GraphLoop, HostLoop, Parts
 
 ACTIVE: list[Timed] = []  # the one that looks
@@ -84,9 +83,7 @@ class Marks:
         """The launches with marks between them."""
         found: list[Callable[[], None]] = []
         for launch, text in zip(launches, texts):
-            if isinstance(launch, SelectedExchange):
-                found.append(self.chosen(launch, text))
-            elif isinstance(launch, NestedLaunch):
+            if isinstance(launch, NestedLaunch):
                 found.append(Seen(self, launch, text))
             else:
                 found += [launch, self.after(text)]
@@ -94,11 +91,6 @@ class Marks:
 
     def parts_of(self, launches: Sequence[Callable[[], None]], text: str) -> list[Callable[[], None]]:
         return self.around(launches, [f"{text}, {k}" for k in range(len(launches))])
-
-    def chosen(self, choice: SelectedExchange, text: str) -> SelectedExchange:
-        prepared = lambda *handles: self.parts_of(choice.prepared(*handles), f"{text}: before")
-        ways = [self.parts_of(way, f"{text}: {name}") for way, name in zip(choice.ways, ("lists, call", "all, call"))]
-        return SelectedExchange(choice.device, choice.way, prepared, ways)
 
     def clear(self) -> None:
         self.seen.clear()

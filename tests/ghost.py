@@ -1,6 +1,6 @@
-"""Ranks of which one has everything, and the other is not there: loops in shares on one device, with all that is made,
-captured and chosen for what they exchange, and nobody to exchange it with. So it is seen what that costs beside the
-link, and whether a GPU takes it.
+"""Ranks of which one has everything, and the other is not there: loops in shares on one device, with all that is made
+and captured for what they exchange, and nobody to exchange it with. So it is seen what that costs beside the link, and
+whether a GPU takes it.
 
     PYTHONPATH=tests python tests/ghost.py 22 [--device cuda]
 """
@@ -19,7 +19,6 @@ import bitblas.distributed as gd
 from benchmarks import ranks, rounds
 from bitblas.distributed import exchange, shares, start
 from bitblas.distributed.group import Group
-from bitblas.loop.gpu import exchange as chosen
 from bitblas.loop.symbolic import recorder
 
 
@@ -59,7 +58,6 @@ def main():
     parser.add_argument("scale", type=int)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--launches", action="store_true")
-    parser.add_argument("--least", type=int, default=chosen.LEAST)
     args = parser.parse_args()
     if args.device == "emulator":
         importlib.import_module("emulator.device")  # registers it
@@ -70,10 +68,8 @@ def main():
         W = gb.Matrix.from_chunks(source, True, nrows=n, ncols=n, symmetric=True)
         wanted = told("one", lambda: al.connected_components(W), device, args.launches)
         group, made, sent = alone(device), recorder.rematerialize, []
-        for name, how, least in (
-            ("exchanged", lambda body: body, 1 << 60), ("recomputed", made, 1 << 60), ("lists", made, args.least),
-        ):  # fmt: skip
-            recorder.rematerialize, chosen.LEAST = how, least
+        for name, how in (("exchanged", lambda body: body), ("recomputed", made)):
+            recorder.rematerialize = how
             A = gd.Matrix._of(W, shares.of(n))
             A._known |= {"of": W._stored, "symmetric": True, "symmetric values": True}
             before, runs = group.sent, 7 if args.launches else 6
@@ -81,7 +77,7 @@ def main():
             assert found._part.isequal(wanted), name
             sent.append((group.sent - before) // runs)
             print(f"{name}: {sent[-1]} bytes a run", flush=True)
-        assert sent[0] > 2 * sent[1] > 2 * sent[2], sent
+        assert sent[0] > 2 * sent[1], sent
 
 
 def told(name, run, device, launches):
