@@ -191,7 +191,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     p.add_argument("--no-peer", action="store_true", help="bitblas alone")
     p.add_argument("--json", help="where all samples go")
     args = p.parse_args(argv)
-    names = [name for name in args.algorithms.split(",") if name]
+    names = table.names(args.algorithms)
     if unknown := set(names) - set(known):
         p.error(f"--algorithms: unknown {', '.join(sorted(unknown))}; known: {', '.join(known)}")
     for path in args.graphs.split(","):
@@ -201,7 +201,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "benchmarks.algorithms",
         lambda: measure(
             args.graphs.split(","), names, args.samples, (args.limit, args.peer_limit), args.device,
-            not args.no_peer, (args.square, args.cube), args.threads, lambda text: print(text, flush=True),
+            not args.no_peer, (args.square, args.cube), args.threads, table.say,
             args.seconds,
         ),
         args.json,

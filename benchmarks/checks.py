@@ -10,15 +10,19 @@ from typing import Any
 import numpy as np
 
 from .graphs import Graph
-from .verbs import VERBS, difference
+from .verbs import VERBS, answer_of, difference
 
 NEVER = np.int64(1) << 40
+
+
+def host(array: Any) -> np.ndarray:
+    return np.asarray(array.get() if hasattr(array, "get") else array)
 
 
 def dense(answer: Any, n: int, missing: Any, dtype: Any) -> np.ndarray:
     """A vector of any library as an array of the host."""
     out = np.full(n, missing, dtype)
-    places, values = (np.asarray(x.get() if hasattr(x, "get") else x) for x in answer.to_coo())
+    places, values = map(host, answer.to_coo())
     out[places.astype(np.int64)] = values
     return out
 
@@ -70,7 +74,7 @@ def forest(graph: Graph, answer: Any, source: int) -> bool:
     """The weight is that of SciPy's forest, and there are as many edges as vertices less components."""
     from scipy.sparse.csgraph import connected_components
 
-    weights = np.asarray(answer.to_coo()[2].get() if hasattr(answer.to_coo()[2], "get") else answer.to_coo()[2])
+    weights = host(answer.to_coo()[2])
     parts = connected_components(graph.scipy(), directed=False)[0]
     expected = VERBS["msf"].reference(graph)[1][0]
     return bool(len(weights) == 2 * (graph.n - parts) and int(weights.sum(dtype=np.float64)) // 2 == expected)
@@ -80,11 +84,8 @@ def same(name: str) -> Any:
     """Exactly SciPy's answer."""
 
     def check(graph: Graph, answer: Any, source: int) -> bool:
-        if isinstance(answer, int):
-            got = np.zeros(1, np.int64), np.array([answer])
-        else:
-            got = tuple(np.asarray(x.get() if hasattr(x, "get") else x) for x in answer.to_coo())
-        return difference(got, VERBS[name].reference(graph)) == 0
+        places, values = map(host, answer_of(answer))
+        return difference((places, values), VERBS[name].reference(graph)) == 0
 
     return check
 

@@ -103,13 +103,9 @@ def _builds(sides: Sequence[Side], forms: Sequence[str]) -> list[dict[str, Any]]
         for _ in range(BUILDS + 1):
             for side in sides:
                 times[side.name].append(side.ask("build", form))
-        rows.append(
-            {
-                "form": form,
-                "build_seconds": {name: t[1:] for name, t in times.items()},  # the first one compiles
-                "bytes": {side.name: side.ask("nbytes", form) for side in sides},
-            }
-        )
+        seconds = {name: t[1:] for name, t in times.items()}  # the first one compiles
+        nbytes = {side.name: side.ask("nbytes", form) for side in sides}
+        rows.append({"form": form, "build_seconds": seconds, "bytes": nbytes})
     return rows
 
 
@@ -193,15 +189,8 @@ def _graph(
         for side in sides:
             side.ask("load", str(path))
     forms = list(dict.fromkeys(VERBS[verb].form for verb in verbs))
-    found: dict[str, Any] = {
-        "name": graph.name,
-        "n": graph.n,
-        "nvals": graph.nvals,
-        "forms": _builds(sides, forms),
-        "verbs": [],
-    }
-    for verb in verbs:
-        found["verbs"].append(_verb(sides, verb, samples, budget))
+    found: dict[str, Any] = {"name": graph.name, "n": graph.n, "nvals": graph.nvals, "forms": _builds(sides, forms)}
+    found["verbs"] = [_verb(sides, verb, samples, budget) for verb in verbs]
     say(text(found))
     return found
 

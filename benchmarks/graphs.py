@@ -140,11 +140,8 @@ def _mycielskian(order: int) -> Any:
     rows, cols, n = np.array([0], np.int64), np.array([1], np.int64), 2
     for _ in range(order - 2):
         new = np.arange(n) + n
-        rows, cols, n = (
-            np.concatenate([rows, rows, cols, new]),
-            np.concatenate([cols, cols + n, rows + n, np.full(n, 2 * n)]),
-            2 * n + 1,
-        )
+        more = np.concatenate([cols, cols + n, rows + n, np.full(n, 2 * n)])
+        rows, cols, n = np.concatenate([rows, rows, cols, new]), more, 2 * n + 1
     return _clean(rows, cols, n)
 
 

@@ -70,13 +70,11 @@ def _figures(name: str, made: dict[str, Any]) -> list[Figure]:
     changed = " and changes" if made.get("changed_since_commit") else ""
     machine, date = made["machine"], made["time"][:10]
     where = machine.get("gpu") or f"{machine['processor']}, {machine['cores']} cores"
-    ours = Run(
-        OURS, f"{made['commit'][:7]}{changed}", device, where, date, "median of runs after a warm-up, answers checked"
-    )
+    how = "median of runs after a warm-up, answers checked"
+    ours = Run(OURS, f"{made['commit'][:7]}{changed}", device, where, date, how)
     if "rows" in made:
-        return [
-            Figure(ours, row["graph"], row["algorithm"], row["ms"]) for row in made["rows"] if row["right"] is not False
-        ]
+        right = (row for row in made["rows"] if row["right"] is not False)
+        return [Figure(ours, row["graph"], row["algorithm"], row["ms"]) for row in right]
     theirs = Run("SuiteSparse", _version(made), device, where, date, "the same text through python-graphblas, in turn")
     found = []
     for graph in made["graphs"]:
@@ -129,10 +127,7 @@ def tables(figures: Sequence[Figure], reasons: dict[str, str]) -> str:
             some = {graph: row for (name, graph), row in rows.items() if name == algorithm}
             peers = sorted({who for row in some.values() for who in row} - {OURS})
             heads = " | ".join(f"{who} | times faster" for who in peers)
-            lines = [
-                f"| {NAMES[algorithm]}, ms | bitblas | {heads} |",
-                "|---|" + "---|" * (1 + 2 * len(peers)),
-            ]
+            lines = [f"| {NAMES[algorithm]}, ms | bitblas | {heads} |", "|---|" + "---|" * (1 + 2 * len(peers))]
             for graph, row in some.items():
                 cells = [f"{_ms(row.get(who))} | {ratio(row[OURS], row[who]) if who in row else ''}" for who in peers]
                 lines.append(f"| {graph} | {_ms(row[OURS])} | {' | '.join(cells)} |")
@@ -150,10 +145,8 @@ def _alt(rows: dict[tuple[str, str], dict[str, float]]) -> str:
 
 def page(figures: Sequence[Figure], reasons: dict[str, str], more: str = "") -> str:
     """docs/results.md. more: sections below those of the algorithms."""
-    runs = sorted(
-        {figure.run for figure in figures},
-        key=lambda run: (run.device, run.who != OURS, run.who, run.date, run.version),
-    )
+    order = lambda run: (run.device, run.who != OURS, run.who, run.date, run.version)
+    runs = sorted({figure.run for figure in figures}, key=order)
     lines = [
         "# Results",
         "",
@@ -178,12 +171,23 @@ def page(figures: Sequence[Figure], reasons: dict[str, str], more: str = "") -> 
     return "\n".join(lines)
 
 
+COLORS = {False: ("#1b2733", "#ffffff"), True: ("#e6edf3", "#1e2129")}  # ink and paper, light and dark
+
+
+def _styled(axes: Any, ink: str, paper: str) -> None:
+    axes.set_facecolor(paper)
+    axes.tick_params(colors=ink, length=0, which="both")
+    axes.spines[:].set_visible(False)
+    for text in axes.get_legend().get_texts() if axes.get_legend() else ():
+        text.set_color(ink)
+
+
 def picture(rows: dict[tuple[str, str], dict[str, float]], title: str, dark: bool) -> Any:
     """Bars to the right where bitblas is faster, to the left where it is slower; one for each peer and graph."""
     import numpy as np
     from matplotlib.figure import Figure as Drawing
 
-    ink, paper = ("#e6edf3", "#1e2129") if dark else ("#1b2733", "#ffffff")
+    ink, paper = COLORS[dark]
     peers = sorted({who for row in rows.values() for who in row} - {OURS})
     hues = dict(zip(peers, ("#2a9d8f", "#e9a23b", "#c05780", "#5b8def", "#8a6fd1", "#7a8b99")))
     bars = [
@@ -193,7 +197,7 @@ def picture(rows: dict[tuple[str, str], dict[str, float]], title: str, dark: boo
         if who in row
     ]
     drawing = Drawing(figsize=(9, 1.2 + 0.17 * len(bars)), facecolor=paper, layout="constrained")
-    axes = drawing.add_subplot(facecolor=paper)
+    axes = drawing.add_subplot()
     at = np.arange(len(bars))
     axes.barh(at, [np.log10(x) for *_, x in bars], color=[hues[who] for *_, who, _ in bars], height=0.75)
     axes.set_yticks(at, [f"{NAMES[a]}  {g}" for a, g, *_ in bars], fontsize=7, color=ink)
@@ -207,16 +211,12 @@ def picture(rows: dict[tuple[str, str], dict[str, float]], title: str, dark: boo
     ]
     axes.set_xticks(range(low, high + 1), said, color=ink, fontsize=8)
     axes.xaxis.tick_top()
-    axes.tick_params(colors=ink, length=0)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
     axes.grid(axis="x", color=ink, alpha=0.15)
     axes.set_axisbelow(True)
     axes.set_title(title, loc="left", color=ink, fontsize=11, fontweight="bold")
     handles = [axes.barh([0], [0], color=hue) for hue in hues.values()]
-    legend = axes.legend(handles, [f"than {who}" for who in hues], loc="lower right", fontsize=8, facecolor=paper)
-    for text in legend.get_texts():
-        text.set_color(ink)
+    axes.legend(handles, [f"than {who}" for who in hues], loc="lower right", fontsize=8, facecolor=paper)
+    _styled(axes, ink, paper)
     return drawing
 
 
@@ -225,7 +225,7 @@ def first_picture(rows: dict[tuple[str, str], dict[str, float]], graph: str, dar
     import numpy as np
     from matplotlib.figure import Figure as Drawing
 
-    ink, paper = ("#e6edf3", "#1e2129") if dark else ("#1b2733", "#ffffff")
+    ink, paper = COLORS[dark]
     some = {name: row for (name, on), row in rows.items() if on == graph and name in ALGORITHMS[:5]}
     names = sorted(some, key=ALGORITHMS.index)
     count = {who: sum(who in row for row in some.values()) for row in some.values() for who in row}
@@ -242,13 +242,9 @@ def first_picture(rows: dict[tuple[str, str], dict[str, float]], graph: str, dar
     axes.set_yscale("log")
     axes.set_xticks(range(len(names)), [NAMES[name] for name in names], color=ink)
     axes.set_ylabel("ms, log scale", color=ink, fontsize=8)
+    axes.legend(fontsize=8, facecolor=paper, ncols=len(sides), loc="upper left")
     for one in (axes, beside):
-        one.set_facecolor(paper)
-        one.tick_params(colors=ink, length=0, which="both")
-        one.spines[:].set_visible(False)
-    legend = axes.legend(fontsize=8, facecolor=paper, ncols=len(sides), loc="upper left")
-    for text in legend.get_texts():
-        text.set_color(ink)
+        _styled(one, ink, paper)
     axes.margins(y=0.25)
     return drawing
 

@@ -25,8 +25,8 @@ import numpy as np
 
 import bitblas as gb
 from bitblas import device as devices
-from bitblas.algorithms import bfs_levels, connected_components
-from bitblas.loop import Program
+from bitblas.algorithms import bfs_levels, connected_components, pagerank
+from bitblas.compare.programs import fixed
 
 from . import table
 from .builds import peak_bytes
@@ -93,39 +93,10 @@ class Rmat:
             yield cols, rows
 
 
-def pagerank(M: Any, rounds: int = 10) -> Any:
-    """Ranks in FP32 after so many rounds, and how long a round takes, in seconds."""
-    n, FP32 = M.nrows, gb.dtypes.FP32
-    r, flow, t = (gb.Vector(FP32, n) for _ in range(3))
-    w = gb.Vector.from_scalar(np.float32(1), n, FP32)
-    w << M.mxv(w, gb.semiring.plus_second[FP32])
-    w << w.apply(gb.unary.minv[FP32]).apply(gb.binary.times[FP32], right=0.85)
-    w(~w.S) << np.float32(0)
-    done = gb.Scalar.from_value(np.int64(0))
-    going = gb.Scalar.from_value(True)
-    total, rest = gb.Scalar(FP32), gb.Scalar(FP32)
-
-    def body(_: Any) -> None:
-        flow << gb.binary.times(w & r)
-        t << M.mxv(flow, gb.semiring.plus_second[FP32])
-        total << t.reduce(gb.monoid.plus[FP32], allow_empty=False)
-        rest << total.apply(gb.binary.minus, left=1.0)
-        rest << rest.apply(gb.binary.truediv, right=float(n))
-        r << rest
-        r(gb.binary.plus) << t
-        done << done.apply(gb.binary.plus, right=1)
-        going << done.apply(gb.binary.lt, right=rounds)
-
-    program = Program(body, while_=going)
-    for _ in range(2):  # the first one captures
-        r << np.float32(1 / n)
-        done.value, going.value = 0, True
-        M._store.device.synchronize()
-        begin = time.perf_counter()
-        program.run()
-        M._store.device.synchronize()
-        taken = time.perf_counter() - begin
-    return r, taken / rounds
+def ranked(M: Any, rounds: int = 10) -> tuple[Any, float]:
+    """PageRank in FP32 after so many rounds, and the milliseconds of a round."""
+    ranks, times = table.timed(M.device, lambda: fixed(pagerank, M, rounds, dtype="FP32"), 1)
+    return ranks, times[0] / rounds
 
 
 def wrong_levels(M: Any, levels: Any) -> bool:
@@ -136,18 +107,6 @@ def wrong_levels(M: Any, levels: Any) -> bool:
     same = levels.ewise_mult(beyond, gb.binary.eq).new().reduce(gb.monoid.plus[gb.dtypes.INT64]).value
     alone = levels.nvals == 1 and nearest.nvals == 0
     return not alone and (nearest.nvals != levels.nvals or same != levels.nvals - 1)
-
-
-def timed(device: Any, run: Callable[[], Any], samples: int) -> tuple[Any, float]:
-    """The last result, and the median of milliseconds after a first call."""
-    taken, found = [], run()
-    for _ in range(samples):
-        device.synchronize()
-        begin = time.perf_counter()
-        found = run()
-        device.synchronize()
-        taken.append(1e3 * (time.perf_counter() - begin))
-    return found, float(np.median(taken)) if taken else float("nan")
 
 
 def measure(device: Any, args: argparse.Namespace, say: Callable[[str], None]) -> dict[str, Any]:
@@ -176,7 +135,7 @@ def measure(device: Any, args: argparse.Namespace, say: Callable[[str], None]) -
     sources = [int(edges(device.xp, args.scale, k, 1, chunks.seed)[0][0]) for k in drawn]  # each has an edge
     first = step("first search", lambda: bfs_levels(M, sources[0]))
     ok &= not wrong_levels(M, first)
-    times = [timed(device, functools.partial(bfs_levels, M, s), 1)[1] for s in sources]
+    times = [table.timed(device, functools.partial(bfs_levels, M, s), 1)[1][0] for s in sources]
     ms = float(np.median(times))
     result |= {"bfs ms": ms, "bfs": times, "edges a second": M.nvals / 2 / ms / 1e-3}
     far = f"{first.nvals} reached in {first.reduce(gb.monoid.max).value} levels"
@@ -187,13 +146,13 @@ def measure(device: Any, args: argparse.Namespace, say: Callable[[str], None]) -
     ok &= labels.ewise_mult(nearest, gb.binary.eq).new().reduce(gb.monoid.land, allow_empty=False).new().value
     del nearest
     del labels
-    result["components ms"] = timed(device, lambda: connected_components(M).nvals, 2)[1]
+    result["components ms"] = float(np.median(table.timed(device, lambda: connected_components(M).nvals, 2)[1]))
     say(f"components: {result['components ms']:.1f} ms")
-    ranks, seconds = step("two PageRanks", lambda: pagerank(M))
+    ranks, ms = step("two PageRanks", lambda: ranked(M))
     total = float(ranks.reduce(gb.monoid.plus[gb.dtypes.FP64]).value)
     ok &= abs(total - 1) < 1e-3
-    result |= {"pagerank ms": 1e3 * seconds, "held": M.memory().total, "right": ok}
-    say(f"pagerank: {1e3 * seconds:.1f} ms a round, sum {total:.6f}; held {result['held'] / 1e9:.2f} GB\n{M.memory()}")
+    result |= {"pagerank ms": ms, "held": M.memory().total, "right": ok}
+    say(f"pagerank: {ms:.1f} ms a round, sum {total:.6f}; held {result['held'] / 1e9:.2f} GB\n{M.memory()}")
     return result
 
 
@@ -210,7 +169,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = p.parse_args(argv)
     device = devices.get(args.device)
     with gb.config.set(device=args.device):
-        result = measure(device, args, lambda text: print(text, flush=True))
+        result = measure(device, args, table.say)
     if args.json:
         table.write(args.json, table.surroundings(device=device.model, gpu=device.is_gpu) | result)
     return 0 if result["right"] else 1

@@ -100,6 +100,28 @@ def surroundings(**more: Any) -> dict[str, Any]:
     }
 
 
+def say(text: str) -> None:
+    """Print immediately."""
+    print(text, flush=True)
+
+
+def timed(device: Any, run: Callable[[], Any], samples: int) -> tuple[Any, list[float]]:
+    """The last result, and the milliseconds of `samples` synchronized calls after a first one, which compiles."""
+    found, times = run(), list[float]()
+    for _ in range(samples):
+        device.synchronize()
+        begin = time.perf_counter()
+        found = run()
+        device.synchronize()
+        times.append(1e3 * (time.perf_counter() - begin))
+    return found, times
+
+
+def names(text: str) -> list[str]:
+    """The names in a list with commas."""
+    return [part for part in text.split(",") if part]
+
+
 def ended(name: str, measure: Callable[[], dict[str, Any]], path: str | None = None) -> int:
     """The exit code of a command: 0 if all answers were equal, 1 if not, 2 for what cannot run. path: for the JSON."""
     try:

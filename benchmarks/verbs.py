@@ -168,18 +168,17 @@ def _weight(a: Any, gb: Any, A: Any, source: int) -> int:
     return int(F.reduce_scalar(gb.monoid.plus[gb.dtypes.FP64], allow_empty=False).value) // 2
 
 
+def _ranks(a: Any, gb: Any, A: Any, source: int) -> Any:
+    return fixed(a.pagerank, A, PAGERANK_ROUNDS, gb=gb)
+
+
 VERBS = {
     "mxv": Verb("pattern", reference=_mxv, **_product("BOOL", "lor_land", _some)),
     "plus_second": Verb("pattern", reference=_plus_second, **_product("FP32", "plus_second", _all)),
     "min_plus": Verb("weighted", reference=_min_plus, **_product("FP32", "min_plus", _all)),
     "bfs": Verb("pattern", _algorithm(lambda a, gb, A, s: a.bfs_levels(A, s, gb=gb)), _bfs),
     "sssp": Verb("weighted", _algorithm(lambda a, gb, A, s: a.sssp(A, s, gb=gb)), _sssp),
-    "pagerank": Verb(
-        "pattern",
-        _algorithm(lambda a, gb, A, s: fixed(a.pagerank, A, PAGERANK_ROUNDS, gb=gb)),
-        _pagerank,
-        tolerance=1e-9,
-    ),
+    "pagerank": Verb("pattern", _algorithm(_ranks), _pagerank, tolerance=1e-9),
     "components": Verb("pattern", _algorithm(lambda a, gb, A, s: a.connected_components(A, gb=gb)), _components),
     "triangles": Verb("pattern", _algorithm(lambda a, gb, A, s: a.triangle_count(A, gb=gb)), _triangles),
     "msf": Verb("weighted", _algorithm(_weight), _msf),

@@ -8,13 +8,13 @@ import test_loop
 from battery import MATRICES
 from battery_runs import ALGEBRAS
 from cgr_code import bits_of, gamma, row_bits, zeta
+from cgr_schedules import SCHEDULES, Pushes
 from nib_code import head_of
 from test_battery import run_matrices
 from test_builds import rows_of
 from test_formats import assert_sound, host, make
 
 import bitblas as gb
-from benchmarks.schedules import SCHEDULES, Pushes
 from bitblas.formats.cgr import encoding
 from bitblas.formats.cgr.layout import Cgr
 from bitblas.formats.coded import coded_hub_columns
