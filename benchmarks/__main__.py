@@ -1,4 +1,4 @@
-"""python -m benchmarks: the peers and bitblas side by side."""
+"""python -m benchmarks: compare bitblas with SuiteSparse (CPU) or cuSPARSE (GPU)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .verbs import VERBS
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """0 if every answer was right, 1 if one was wrong, 2 for what cannot run."""
+    """Exit code: 0 if every answer was right, 1 if one was wrong, 2 if the benchmark cannot run."""
     p = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     p.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     p.add_argument("--graphs", type=table.names, help="names (see graphs.py) or .mtx files, with commas")

@@ -1,8 +1,8 @@
-"""python -m benchmarks.builds: making stored forms, transposing them, and what that takes in memory, on one device.
+"""python -m benchmarks.builds: time and peak memory of building, transposing and reading stored formats, on one device.
 
-Times are of whole calls, the device synchronised before and after: median of --samples. The peak (GPU) is all that
-CuPy's pool gave out at once during the call, over the bytes of input and output; both are part of it. Every result is
-compared with one that was made another way.
+Times are medians of --samples synchronized calls. The peak (GPU) is the memory of CuPy's pool that was allocated at
+once during the call, input and output included, over the bytes of input and output. Every result is compared with one
+that was built in another way.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HEADER = f"{'ms':>9s} {'G/s':>7s} {'peak':>6s}  what"
 
 
 def peak_bytes(device: Any, run: Callable[[], Any]) -> int | None:
-    """The most bytes that were given out at once, results included; None where nobody counts them."""
+    """The most bytes that were allocated at once, results included; None if the device does not count them."""
     if device.name == "cpu" or not hasattr(device.xp, "cuda"):
         return None
     hook_type = device.xp.cuda.memory_hook.MemoryHook
@@ -49,11 +49,11 @@ def peak_bytes(device: Any, run: Callable[[], Any]) -> int | None:
     return int(peak.top)
 
 
-Step = tuple[str, Callable[[], Any], int, int]  # what, how, bytes of the input, of the output
+Step = tuple[str, Callable[[], Any], int, int]  # name, call, bytes of the input, bytes of the output
 
 
 def calls(graph: graphs.Graph, device: Any) -> tuple[list[Step], bool]:
-    """What users call; and whether they give the same matrix."""
+    """The calls of users, and whether they give the same matrix."""
     rows, col, nvals = device.asarray(graph.rows), device.asarray(graph.col.astype(np.int64)), graph.nvals
     ptr, narrow = device.asarray(graph.ptr.astype(np.int32)), device.asarray(graph.col)
     shuffled = device.asarray(np.random.default_rng(1).permutation(nvals))
@@ -72,7 +72,7 @@ def calls(graph: graphs.Graph, device: Any) -> tuple[list[Step], bool]:
 
 
 def forms(graph: graphs.Graph, device: Any) -> tuple[list[Step], bool]:
-    """From one stored form to another; and whether every way back gives what was there."""
+    """Conversions between stored formats, and whether every conversion back restores the matrix."""
     ptr, col = device.asarray(graph.ptr), device.asarray(graph.col)
     A, order = csr.from_arrays(device, graph.n, graph.n, ptr, col), 4 * graph.nvals
     right = A.transpose(False)[0].transpose(False)[0].equals(A)

@@ -53,7 +53,7 @@ def row_of(name: str, order: str, of: Structure) -> list[Any]:
 
 
 def matrices(names: Sequence[str], folder: Path | None, least: int) -> Iterator[tuple[str, Any]]:
-    """The graphs of `graphs.make`; the Matrix Market files of a folder with at least that many entries, as they are."""
+    """The graphs of `graphs.make`; the Matrix Market files of a folder with at least `least` entries, unchanged."""
     how: dict[str, Any] = {"device": "cpu", "format": "csr"}
     for name in names:
         graph = graphs.make(name)

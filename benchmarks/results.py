@@ -1,9 +1,9 @@
-"""python -m benchmarks.results: the page of results, its tables, pictures and JSON, from the runs that are stored.
+"""python -m benchmarks.results: write the page of results, its tables, pictures and JSON, from stored runs.
 
-Reads every file of benchmarks/stored/: what `python -m benchmarks --json` and `python -m benchmarks.programs --json`
-have written, as they are, and figures of peers with their versions and dates. A new file there, and this command again,
-is all that it takes; of the same figure in two files the later one counts. Writes docs/results.md, docs/results.json
-and docs/pictures/results-*.svg, light and dark. `--check` writes nothing, and fails where something would change.
+Reads every file of benchmarks/stored/: JSON of `python -m benchmarks` and `python -m benchmarks.programs`, and figures
+of peers with their versions and dates. To add a run, add its file and run this command; of the same figure in two files
+the later one counts. Writes docs/results.md, docs/results.json and docs/pictures/results-*.svg, light and dark.
+`--check` writes nothing, and fails if something would change.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ALGORITHMS = tuple(NAMES)
 
 
 class Run(NamedTuple):
-    """A file: who was measured, in which version (of bitblas the commit), when, where, how."""
+    """A file: the library, its version (of bitblas the commit), device, machine, date and method."""
 
     who: str
     version: str
@@ -43,7 +43,7 @@ class Run(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """Milliseconds of an algorithm on a graph, and the bytes of the matrix where they are known."""
+    """Milliseconds of an algorithm on a graph."""
 
     run: Run
     graph: str
@@ -52,7 +52,7 @@ class Figure(NamedTuple):
 
 
 def read(folder: Path = STORED) -> list[Figure]:
-    """All figures of a folder, the earliest first. ValueError for a file of another kind."""
+    """All figures of a folder, earliest first. ValueError for a file of another kind."""
     found: list[Figure] = []
     for path in sorted(folder.glob("*.json")):
         if path.name != "reasons.json":
@@ -91,7 +91,7 @@ def _version(made: dict[str, Any]) -> str:
 
 
 def latest(figures: Sequence[Figure], device: str) -> dict[tuple[str, str], dict[str, float]]:
-    """{(algorithm, graph): {who: ms}} of a device; of two the later one."""
+    """{(algorithm, graph): {library: ms}} of a device, from the latest runs."""
     found: dict[tuple[str, str], dict[str, float]] = {}
     for figure in figures:
         if figure.run.device == device:
@@ -113,7 +113,7 @@ def _ms(ms: float | None) -> str:
 
 
 def tables(figures: Sequence[Figure], reasons: dict[str, str]) -> str:
-    """For each device and algorithm a table; below it, where a peer is faster, why."""
+    """A table for each device and algorithm; if a peer is faster, followed by the reason."""
     parts = []
     for device, title in DEVICES.items():
         rows = latest(figures, device)
@@ -144,7 +144,7 @@ def _alt(rows: dict[tuple[str, str], dict[str, float]]) -> str:
 
 
 def page(figures: Sequence[Figure], reasons: dict[str, str], more: str = "") -> str:
-    """docs/results.md. more: sections below those of the algorithms."""
+    """docs/results.md. more: sections after those of the algorithms."""
     order = lambda run: (run.device, run.who != OURS, run.who, run.date, run.version)
     runs = sorted({figure.run for figure in figures}, key=order)
     lines = [
@@ -183,7 +183,7 @@ def _styled(axes: Any, ink: str, paper: str) -> None:
 
 
 def picture(rows: dict[tuple[str, str], dict[str, float]], title: str, dark: bool) -> Any:
-    """Bars to the right where bitblas is faster, to the left where it is slower; one for each peer and graph."""
+    """Bars to the right if bitblas is faster, to the left if slower; one for each peer and graph."""
     import numpy as np
     from matplotlib.figure import Figure as Drawing
 
@@ -221,7 +221,7 @@ def picture(rows: dict[tuple[str, str], dict[str, float]], title: str, dark: boo
 
 
 def first_picture(rows: dict[tuple[str, str], dict[str, float]], graph: str, dark: bool) -> Any:
-    """Milliseconds of some algorithms on a graph, bitblas beside those peers that have most of them; and its bytes."""
+    """Milliseconds of some algorithms on a graph, for bitblas and the peers that have most of them; and bytes."""
     import numpy as np
     from matplotlib.figure import Figure as Drawing
 
@@ -250,7 +250,7 @@ def first_picture(rows: dict[tuple[str, str], dict[str, float]], graph: str, dar
 
 
 def made(folder: Path = STORED) -> dict[str, str]:
-    """The texts that are written, by their paths below docs/; pictures apart."""
+    """The texts to write, by their paths in docs/, without pictures."""
     figures, reasons = read(folder), json.loads((folder / "reasons.json").read_text())
     rows = [figure.run._asdict() | figure._asdict() for figure in figures]
     rows = [{key: value for key, value in row.items() if key != "run"} for row in rows]
@@ -261,7 +261,7 @@ def made(folder: Path = STORED) -> dict[str, str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """0; 1 if --check finds that something would change."""
+    """Exit code: 1 if --check finds that something would change, else 0."""
     p = argparse.ArgumentParser(prog="python -m benchmarks.results", description=__doc__.splitlines()[0])
     p.add_argument("--check", action="store_true", help="write nothing; exit code 1 where something would change")
     args = p.parse_args(argv)
@@ -274,7 +274,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         (DOCS / name).write_text(text)
     import matplotlib
 
-    # The same bytes each time; text stays text.
+    # Reproducible bytes; text as text.
     matplotlib.rcParams.update({"svg.hashsalt": "bitblas", "svg.fonttype": "none"})
     figures = read()
     for device in DEVICES:
