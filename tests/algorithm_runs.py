@@ -89,7 +89,7 @@ def by_vertex(found, graph):
 
 
 class OnCpu:
-    """bitblas where compiling is cheapest; a slow class beside it, OnBitblas, has the other devices."""
+    """bitblas on the device that compiles fastest; OnBitblas, a slow class, has the other devices."""
 
     @pytest.fixture
     def gb(self):

@@ -1,6 +1,6 @@
-"""Nasty matrices and vectors, and covering arrays: few cases that meet every pair of choices.
+"""Matrices and vectors at the edges of kernels, and covering arrays: few cases that contain every pair of choices.
 
-A new format, verb or kernel is tested on all of these by being listed; a new nasty matrix is one line of MATRICES.
+A new format, operation or kernel is tested on all of these once it is listed; a new matrix is one line of MATRICES.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Verbs on stored forms: what a case is made of, and its run, the same text on bitblas and on python-graphblas."""
+"""Operations on stored formats: the parts of a case, and its run, the same text on bitblas and on python-graphblas."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-# Compiled kernels stay between runs. Set before anything asks for the folder, and inherited by subprocesses.
+# Keeps compiled kernels between runs. Set before anything reads it, and inherited by subprocesses.
 os.environ.setdefault("BITBLAS_CACHE", str(Path(__file__).parents[1] / ".cache" / "bitblas"))
 
 import hypothesis
@@ -137,7 +137,7 @@ def few_objects() -> None:
 
 @pytest.fixture(scope="session")
 def emulator() -> None:
-    """What runs kernels in the emulator asks for this; without a compiler it is skipped."""
+    """For tests that run kernels in the emulator; they are skipped without a compiler."""
     from emulator import emu
 
     if not emu.have_compiler():
@@ -169,7 +169,7 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
 
 @pytest.fixture
 def fake(monkeypatch):
-    """Put a fake CuPy in the place of the real one: fake(count=2, ..); all devices are made anew."""
+    """Replace CuPy by a fake: fake(count=2, ..); all devices are created again."""
     import threading
 
     import fake_cupy

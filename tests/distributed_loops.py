@@ -1,4 +1,4 @@
-"""Loops of objects in shares, written down: on ranks whose GPUs are those of the emulator, against one device."""
+"""Captured loops of distributed objects, on ranks whose GPUs are emulated, against one device."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bitblas.distributed.mpi import MpiGroup
 
 @contextmanager
 def emulated(g):
-    """Ranks whose GPUs are those of the emulator: loops are written down, and the host makes their launches."""
+    """Ranks whose GPUs are emulated: loops are captured, and the host makes their launches."""
     import emulator.device
 
     group = MpiGroup(bitblas.device.get(emulator.device.Emulator.name), timeout=60)
@@ -42,7 +42,7 @@ def search(A):
 
 
 def loop(g):
-    """One search: what is exchanged, what comes out, twice; with a limit."""
+    """One search: exchanges and results, twice; with a limit."""
     x = operands(gb)
     with emulated(g) as group:
         y, al = operands(gd), gb.algorithms
@@ -68,7 +68,7 @@ def loop(g):
 
 
 def loops(g):
-    """The algorithms, captured and run again; what only one rank has."""
+    """The algorithms, captured and run again; values that only one rank has."""
     x = operands(gb)
     with emulated(g) as group:
         y, al = operands(gd), gb.algorithms
@@ -87,7 +87,7 @@ def loops(g):
         values_of_one_rank(y)
         assert same(begun(gb, x), to_cpu(begun(gd, y)))
         index_of_one_rank()
-        y.S[0, 5] = True  # of one rank's share: all have to find out anew
+        y.S[0, 5] = True  # in the share of one rank: all ranks must recompute symmetry
         y.S[9, 5] = True
         assert y.S.is_symmetric() == bool(x.S.get(5, 0) and x.S.get(5, 9))
         plain = gd.Vector.from_coo([1, 2], [3, 4], size=N)  # a body that only the host can run
@@ -96,7 +96,7 @@ def loops(g):
 
 
 def alone(g):
-    """Graphs that do not pay to be split: each rank computes all, and has its share of the first one's answer."""
+    """Graphs too small to be split: each rank computes all, and has its share of the first rank's answer."""
     x = operands(gb)
     with emulated(g) as group:
         group.splits, y, al = False, operands(gd), gb.algorithms
@@ -133,7 +133,7 @@ def values_of_one_rank(y):
 
 
 def by_twos(x, y, group):
-    """A search of two steps a round: a loop inside of it, which all ranks leave after the same one."""
+    """A search of two steps per round, by a nested loop that all ranks leave after the same round."""
     q, seen = gd.Vector(bool, N), gd.Vector(bool, N)
 
     def step(_):

@@ -202,7 +202,7 @@ def quick(gb, x):
 
 
 def of_themselves(gb, x):
-    """What an object holds is read by the statement that changes it; its number of entries is asked for again."""
+    """A statement reads the object that it changes; the number of entries is computed again."""
     w, C, D = x.v.dup(), x.A.dup(), x.A.dup()
     before = w.nvals, C.nvals
     w[::-1] << x.A.mxv(w, gb.semiring.min_plus)

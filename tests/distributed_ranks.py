@@ -51,7 +51,7 @@ def calls(g):
 
 
 def nccl(g):
-    """The same through NCCL's calls; a fault that it tells of."""
+    """The same through NCCL's calls, and an error that NCCL reports."""
     from fake_nccl import Device
 
     from bitblas.distributed.nccl import NcclGroup
@@ -60,7 +60,7 @@ def nccl(g):
     group = NcclGroup(g.rank, g.size, Device(), timeout=30)
     assert os.environ.pop("NCCL_COMM_ID") == "here:2" and os.environ["NCCL_GRAPH_MIXING_SUPPORT"] == "0"
     calls(group)
-    if g.size == 1:  # nobody to hear of it from
+    if g.size == 1:  # there is no other rank
         return
     group.comm.error = True
     assert refused(group.barrier) is DistributedError and group.comm.aborted and "REMOTE_ERROR" in group.broken

@@ -1,4 +1,4 @@
-"""What one rank alone finds wrong: all ranks hear of it, and go on together. `distributed_uneven.py FOLDER LAST`."""
+"""Errors on one rank: all ranks raise them, and continue together. `distributed_uneven.py FOLDER LAST`."""
 
 import sys
 from pathlib import Path
@@ -199,7 +199,7 @@ def diverged(group):
 
 
 def interrupted(group):
-    """A rank that leaves a collective has given up, and the others hear of it at once."""
+    """If a rank leaves a collective by an exception, the others raise an error at once."""
     x = group.device.asarray(np.zeros(group.size, int))
     if group.rank == 0:
         wait = group.wait

@@ -101,7 +101,7 @@ def packed(key: str) -> None:
 
 
 def forms(key: str, which: str) -> None:
-    """Every form made from rows and made rows again, with and without values; parts of it; other verbs on it."""
+    """Every format built from rows and converted back, with and without values; parts of it; other operations on it."""
     for iso in (True, False):
         A = matrix(which, "INT64", iso=iso, **FORMS[key])
         A.T.new().isequal(A)
@@ -223,7 +223,7 @@ def noting(kind: type, seen: set[Variant], ran: set[Variant]) -> None:
 
 
 def missing(ran: set[str], listed: bool) -> int:
-    """The registered variants that did not run, told."""
+    """Print the registered variants that did not run."""
     variants = registry.variants()
     missed = [v for v in variants if named(v) not in ran]
     print(f"{len(variants) - len(missed)} of the {len(variants)} registered variants ran")

@@ -23,7 +23,7 @@ class OutOfMemoryError(MemoryError):
 
 
 class ndarray(np.ndarray):
-    """An array that lies on a GPU."""
+    """An array on a GPU."""
 
     ordinal = 0
 

@@ -1,6 +1,6 @@
-"""Ranks of which one has everything, and the other is not there: loops in shares on one device, with all that is made
-and captured for what they exchange, and nobody to exchange it with. So it is seen what that costs beside the link, and
-whether a GPU takes it.
+"""A group of two ranks, of which one has all data and the other does not exist: distributed loops on one device, with
+all work and captures for exchanges but no link. Measures the cost of exchanges without the link, and whether a GPU can
+capture them.
 
     PYTHONPATH=tests python tests/ghost.py 22 [--device cuda]
 """
@@ -25,7 +25,7 @@ RUNS = 6  # of a program, the first one untimed
 
 
 class Ghost(Group):
-    """Rank 0 of 2. The other one says what this one does, and has no positions."""
+    """Rank 0 of 2. Messages of the other rank equal its own; the other rank has no positions."""
 
     def __init__(self, device):
         super().__init__(0, 2, device)
@@ -42,7 +42,7 @@ class Ghost(Group):
 
 
 def alone(device):
-    """The group, and all of what is told of objects this rank's."""
+    """The group; facts about objects are those of this rank."""
     group = start._group = Ghost(device)
     shares._even = lambda size, ranks: (0, size, size)
     exchange.share_facts = lambda store: exchange.SharedFacts(

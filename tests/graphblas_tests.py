@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 HERE = Path(__file__).parent
 LEFT_OUT = HERE / "data" / "graphblas_tests.txt"
-# Their configuration chooses among the builds of SuiteSparse; ours stands in graphblas_plugin.py.
+# Their configuration chooses among the builds of SuiteSparse; ours is in graphblas_plugin.py.
 CONFTEST = "\n\ndel pytest_configure\n"
 
 

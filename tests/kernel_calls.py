@@ -1,7 +1,7 @@
-"""Calls that need one kernel, each made for a registered variant of it: for what every_kernel.py's programs leave out.
+"""Calls that need one kernel, for registered variants that every_kernel.py's programs leave out.
 
-`CALLS` says by kernel how a variant is called: types, constants and operator say which operands and which verb lead to
-it. A variant that is registered later is called because it is there.
+`CALLS` has a function for each kernel that calls a variant: types, constants and operator of the variant determine the
+operands and the operation. Variants that are registered later are called without a change here.
 """
 
 from __future__ import annotations

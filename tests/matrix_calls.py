@@ -261,7 +261,7 @@ def encode(variant: Variant) -> None:
 
 
 def check(variant: Variant) -> None:
-    """Rows that somebody gives."""
+    """Given rows."""
     ptr, cols = (np.array(x, types(variant)[k].lower()) for k, x in (("PTR", [0, 2, 3]), ("COL", [0, 2, 1])))
     gb.Matrix.from_csr(ptr, cols, True, ncols=3)
 

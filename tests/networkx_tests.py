@@ -27,7 +27,7 @@ ITS_OWN = {"utils/tests/test_backends.py::test_not_implemented_by_nx": "a functi
 
 
 class Run(NamedTuple):
-    """outcomes: test -> passed, failed, skipped or missing (a function that there is not), and why; asked: test -> the
+    """outcomes: test -> passed, failed, skipped or missing (no such function), and why; asked: test -> the
     functions of the table that it called, and whether they could run here."""
 
     outcomes: dict[str, tuple[str, str]]

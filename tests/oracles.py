@@ -1,4 +1,4 @@
-"""Reference answers in NumPy and SciPy, and the graphs that the tests ask about. Nothing here knows a GraphBLAS."""
+"""Reference answers in NumPy and SciPy, without a GraphBLAS, and the graphs of the tests."""
 
 from dataclasses import dataclass
 from itertools import pairwise

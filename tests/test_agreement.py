@@ -41,7 +41,7 @@ def defined(case):
     if case.dtype.kind == "c":
         if case.what.name not in (*catalog.COMPLEX_MATH, "pow", "rpow", "isclose", "numpy.float_power"):
             return case
-        # Of large numbers angles lose digits, of 0 logarithms and powers are told in several ways.
+        # Angles of large numbers lose digits; logarithms and powers of 0 differ in NaN and infinity.
         largest = 9 if case.result.kind == "c" else 1e31
         small = np.isfinite(case.x) & np.isfinite(case.y) & (abs(case.x) < largest) & (abs(case.y) < largest)
         if case.result.kind == "c":
@@ -154,7 +154,7 @@ MORE |= {f"{m}_{op}": {"FC32": "FC32", "FC64": "FC64"} for m in ("any", "plus", 
 
 
 def test_types_of_semirings_equal_python_graphblas(gb):
-    """What is asked for by type: `.types` leaves out there what is made when it is asked for."""
+    """Operators by type: `.types` of python-graphblas omits versions that are created on demand."""
     for name in (f"{m}_{b}" for m in catalog.MONOIDS for b in catalog.BINARY):
         ring = catalog.find_semiring(name)
         if name not in dir(gb.semiring) and name not in dir(gb.semiring.ss):

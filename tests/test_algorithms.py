@@ -28,7 +28,7 @@ from bitblas.algorithms import (
 )  # fmt: skip
 from bitblas.algorithms.centrality import betweenness
 
-# Generators have no graph to begin with; what the others need beside a graph, for one of n vertices.
+# Generators take no graph; other arguments of the algorithms, for a graph of n vertices.
 GENERATORS = {name for name in algorithms.__all__ if name.endswith("_graph") and name != "ego_graph"}
 PROGRAMS = sorted(set(algorithms.__all__) - GENERATORS)
 SEARCHES = {"bfs_levels", "bfs_parents", "distances_from_each", "ego_graph", "levels_from_each", "maximum_flow"}

@@ -1,4 +1,4 @@
-"""Arrays of other libraries as input, results as arrays for them, and who owns the memory."""
+"""Arrays of other libraries as input, results as arrays for them, and ownership of the memory."""
 
 from __future__ import annotations
 

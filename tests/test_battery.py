@@ -1,4 +1,4 @@
-"""Every verb on every stored form, against python-graphblas: the same text runs on both.
+"""Every operation on every stored format, against python-graphblas: the same text runs on both.
 
 `make test` runs covering arrays: every pair of (form, semiring, direction, matrix, mask, accumulator, replace,
 transpose, type, device, ...) meets in some case. --all runs thousands of random cases of the full product, all of them

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture
 def built(monkeypatch, tmp_path):
-    """The module, whose compiler is one that says what it was asked for, and how it ended; a command to run."""
+    """The module with a compiler that records its arguments and exit; a command to run."""
     from setuptools import Distribution
 
     spec = importlib.util.spec_from_file_location("build_wheel", ROOT / "build_wheel.py")

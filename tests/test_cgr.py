@@ -203,7 +203,7 @@ def test_it_is_chosen_where_bytes_count(device):
 
 
 def test_a_saved_one_is_mapped(tmp_path):
-    """Its words are those of the file: none is read before a product asks for it."""
+    """The words are those of the mapped file: none is read before a product needs it."""
     with gb.config.set(device="cpu"):
         A = gb.Matrix.from_coo([0, 0, 2], [1, 2, 0], [3, 4, 5], nrows=3, ncols=3, format="cgr")
         A.save(tmp_path / "a.bitblas")

@@ -40,7 +40,7 @@ def test_a_run_goes_on_where_it_was(tmp_path):
     assert program.checkpoint(tmp_path / "state", state=[v, last], every=10).run() == N
     assert rounds == list(range(25)) and again == list(range(20, N))
     assert v.to_dense().tolist() == list(range(N)) and last.value == (N - 1) / 2
-    assert list((tmp_path / "state").iterdir()) == []  # the next run begins anew
+    assert list((tmp_path / "state").iterdir()) == []  # the next run starts from the beginning
 
 
 def test_what_is_not_its_own_is_refused(tmp_path):

@@ -1,4 +1,4 @@
-"""When a form is chosen: after so many reads that it is repaid, or where somebody asks; never for what is read once."""
+"""When a format is chosen: once enough reads amortize it, or on request; never for a matrix that is read once."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_what_cannot_gain_is_never_looked_at(device, monkeypatch, quick, never):
 
 
 def test_one_look_is_one_kernel(device, quick):
-    """And nothing is counted where the estimate leaves no doubt; of packed rows as they lie."""
+    """Nothing is counted if the estimate is certain; packed rows are counted without unpacking."""
     for A in (blocks(n=1 << 14), blocks(n=1 << 14, format="mplg")):
         structure = A._store.structure
         with gb.trace() as seen:

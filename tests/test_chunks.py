@@ -125,7 +125,7 @@ def test_other_chunks_than_were_counted_are_refused(device, key):
 
 
 def test_what_does_not_fit_is_foreseen(few_objects):
-    """The bytes, and the form that would fit; without a form that is asked for that one is made."""
+    """The error has the bytes, and the format that would fit; without a requested format that one is built."""
     rng = np.random.default_rng(5)
     i, j = rng.integers(0, 2000, 300_000), rng.integers(0, 2000, 300_000)
     parts = cut(i, j, at=list(range(3000, len(i), 3000)))

@@ -195,7 +195,7 @@ def test_tables_are_for_terminals(capsys, tmp_path, monkeypatch):
     assert "\x1b" not in run(capsys, "pagerank", path, "--device", "cpu")[1]
     shown = run(capsys, "sssp", path, "--source", "ann", "--device", "cpu")[1].splitlines()
     assert [line.split() for line in shown[3:-1]] == [["vertex", "value"], ["ann", "0"], ["bob", "4"], ["carl", "5"]]
-    monkeypatch.setattr(cli.algorithms, "SHOWN", 1)  # vertices: more are asked for
+    monkeypatch.setattr(cli.algorithms, "SHOWN", 1)  # vertices: more are requested
     assert "--out" in run(capsys, "sssp", path, "--source", "ann", "--device", "cpu")[1].splitlines()[-2]
 
 

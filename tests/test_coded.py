@@ -1,4 +1,4 @@
-"""Rows as codes (NIB, CGR) whose bits were changed, or whose numbers lie: refused, and never read beyond the arrays."""
+"""Encoded rows (NIB, CGR) with changed bits or wrong counts: rejected, and never read beyond the arrays."""
 
 from __future__ import annotations
 

@@ -157,6 +157,6 @@ def test_functions_of_programs(device):
 
 
 def test_a_sum_of_few_entries(device):
-    """Its imaginary part too, which lies where the flag of a real sum does."""
+    """The imaginary part too, whose memory has the flag of a real sum."""
     v = bitblas.Vector.from_coo([0, 2], [1 + 100j, 2 + 10j], size=4)
     assert v.reduce().new() == 3 + 110j and bitblas.Vector("FC64", 4).reduce().new().is_empty

@@ -43,7 +43,7 @@ def test_formats_keep_the_contract(format):
 
 
 def test_a_question_that_a_format_does_not_answer():
-    """Whoever asks it all the same learns which format it was, and what."""
+    """The error names the format and the missing operation."""
     with pytest.raises(Panic, match=r"<format csr> does not implement `count`"):
         format_of("csr").count(None)
     for kind in forms():

@@ -50,7 +50,7 @@ def test_every_changed_byte_is_found(saved):
     for k in range(len(data)):
         changed = bytearray(data)
         changed[k] ^= 1 << (k % 8)
-        if holes[k]:  # what nobody reads changes nothing
+        if holes[k]:  # unused bytes change nothing
             path.write_bytes(changed)
             assert gb.load(path, verify=True).isequal(A)
         else:
@@ -87,7 +87,7 @@ def lied(data: bytes, change) -> bytes:
     size = struct.unpack("=Q", data[24:32])[0]
     about = json.loads(data[HEAD.size : HEAD.size + size])
     count = struct.unpack("=Q", data[32:40])[0]
-    about["sections"][0]["facts"]["name"] = "x"  # shorter, so that the lie has room
+    about["sections"][0]["facts"]["name"] = "x"  # shorter, so that the wrong size fits
     text = json.dumps(change(about) or about).encode().ljust(size)
     assert len(text) == size, "so that all stands where it stood"
     body = text + data[HEAD.size + size : HEAD.size + size + 4 * count]

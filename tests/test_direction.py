@@ -250,7 +250,7 @@ def test_no_rows_are_made_beside_a_split_which_keeps_none(monkeypatch):
     monkeypatch.setattr(auxiliary_formats, "LEAST", 0)
     at = np.arange(599)
     A = gb.Matrix.from_coo(at, at + 1, True, nrows=600, ncols=600, format="split", device="cpu")
-    monkeypatch.setattr(type(A._store.structure.primary), "to_csr", None)  # whoever makes rows fails
+    monkeypatch.setattr(type(A._store.structure.primary), "to_csr", None)  # building rows fails
     u, plus = gb.Vector.from_coo(np.arange(20), 2.0, size=600, device="cpu"), gb.semiring.plus_first[gb.dtypes.FP64]
     for _ in range(18):
         assert u.vxm(A, plus).new().nvals == 20

@@ -42,7 +42,7 @@ def test_two_ranks_agree_with_one_device():
 
 @pytest.mark.slow
 def test_ranks_agree_with_one_device(tmp_path):
-    """Every verb, the algorithms, files, refusals."""
+    """Every operation, the algorithms, files, errors."""
     code, text = ranks(ALL, str(tmp_path))
     assert code == 0 and text.count(f"of {RANKS} done") == RANKS, text
 
@@ -186,7 +186,7 @@ def test_a_rank_that_fails_does_not_take_the_launcher_along(tmp_path):
     assert code == 5 and "['-x', 'y']" in text
 
 
-# ---- who is who ------------------------------------------------------------------------------------------------------
+# ---- ranks and groups ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -219,7 +219,7 @@ def test_one_rank_needs_nobody(alone):
 
 
 def test_loops_of_one_rank_run_as_without_ranks(alone):
-    """By a table of kernels, after which nothing is believed that was told before."""
+    """By a table of kernels, which invalidates facts that were shared before."""
     with gb.config.set(device="cpu"):
         start.init("cpu")
         i, j = [0, 1, 2, 3, 3], [1, 2, 3, 4, 0]

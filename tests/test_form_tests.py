@@ -1,6 +1,6 @@
-"""No module outside bitblas/formats/ tests of what kind a form is: it asks the form, or its format.
+"""No module outside bitblas/formats/ tests the class of a layout: it reads capabilities of the layout or its format.
 
-To ask for a form by its key is something else, and so is to compare a key with CSR, in which entries come.
+Requesting a layout by its key is allowed, and so is comparing a key with CSR, the format of new matrices.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ PRODUCTS = {
 @pytest.mark.parametrize("form", ("csr", "mplg", "b2sr", "split"))
 @pytest.mark.parametrize("statement", PRODUCTS)
 def test_presence(device, statement, form):
-    """Twice: what the first product finds is kept, and nobody may write into it."""
+    """Twice: the first product caches a result, which no statement may overwrite."""
     rng = np.random.default_rng(3)
     i, j = np.nonzero(rng.random((150, 150)) < 0.004)
     results = []

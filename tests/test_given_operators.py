@@ -77,7 +77,7 @@ def test_a_family_accumulates_with_its_defaults(device):
 @pytest.mark.parametrize("symbol", ["|", "^"])
 @pytest.mark.parametrize("dtype", ["FP64", "INT8", "BOOL"])
 def test_in_place_with_a_boolean_operand(device, symbol, dtype):
-    """The operand on the right must be BOOL; what stands on the left keeps its type."""
+    """The right operand must be BOOL; the left one keeps its type."""
     got = []
     for gb in (bitblas, oracle):
         v = gb.Vector.from_coo([0, 1], np.array([0, 2]).astype(bitblas.dtypes.lookup_dtype(dtype).np_type), size=3)

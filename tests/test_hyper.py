@@ -19,7 +19,7 @@ from bitblas.formats.hyper import cost
 oracle = pytest.importorskip("graphblas")
 
 SIZES = (1 << 40, 1 << 60)
-# A, B, L: matrices; v, w: vectors; n their size; P: the positions among which all entries stand.
+# A, B, L: matrices; v, w: vectors; n their size; P: the positions of all entries.
 MATRICES = """
 A.ewise_add(B, binary.minus) | A.ewise_mult(B, binary.plus) | A.ewise_union(B, binary.minus, 1, 2)
 A.ewise_add(B).new(mask=L.S) | A.ewise_add(B).new(mask=~L.V) | A.T.ewise_add(B)
@@ -126,7 +126,7 @@ def forced(monkeypatch):
 @pytest.mark.in_turn
 @pytest.mark.parametrize("text", [*each(VECTORS), *each(STATEMENTS)])
 def test_small_ones(device, text, forced):
-    """Verbs meet lists of all positions, and of none."""
+    """Operations on lists of all positions, and of none."""
     agree(text, 13)
 
 

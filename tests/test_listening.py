@@ -77,7 +77,7 @@ def test_the_last_that_was_started_hears():
 def test_one_that_is_stopped_inside_another(device):
     first = Recorder()
     second = Recorder()
-    first.stop()  # while the second hears
+    first.stop()  # while the second records
     s = Scalar(int, name="s")
     s << 1
     second.stop()

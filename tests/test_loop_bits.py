@@ -1,5 +1,5 @@
-"""Float sums in loops on the CPU have the bits that statements give: how many rounds a table of kernels runs is a
-matter of time, which nobody may see."""
+"""Float sums in loops on the CPU have the same bits as in statements: the number of rounds that a table of kernels runs
+depends on time, and must not change results."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ def test_what_cannot_be_captured_inside(device):
 
 
 def test_an_index_out_of_range_inside(device):
-    """It is told when the run has ended; vectors are as before, and the loop does end."""
+    """The error is raised when the run has ended; vectors are unchanged, and the loop ends."""
     x, p, going = full(gb, [0, 5]), full(gb, [1, 0]), full(gb, [1])
 
     def inner(_):

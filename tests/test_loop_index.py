@@ -220,7 +220,7 @@ def test_a_condition_that_the_body_overwrites_is_looked_at_first(device):
 
 
 def test_products_of_full_vectors_go_by_rows(device):
-    """As long as they are full: a vector that lost an entry is captured anew, and pushes."""
+    """As long as they are full: after a vector loses an entry, the loop is captured again, and pushes."""
     A = gb.Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 0], 1, nrows=4, ncols=4)
     d, q = full(gb, [9, 9, 0, 9]), gb.Vector.from_scalar(True, 4)
 

@@ -236,8 +236,8 @@ def test_few_entries_are_pulled_where_the_transpose_is_not_there():
 
 
 def test_a_bitmap_is_built_of_a_few_entries(device):
-    """It stays one when it is cleared, as a matrix of rows does; what is wrong with entries is told as of any matrix,
-    and changes nothing."""
+    """It stays a multivector when it is cleared, as a matrix of rows does; errors about entries are those of any
+    matrix, and change nothing."""
     C = gb.Matrix("INT64", 3, 700)
     program = gb.loop.Program(lambda k: C(C.S) << k, while_=C, limit=1)
     C[1, 5] = 4

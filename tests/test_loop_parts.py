@@ -182,7 +182,7 @@ def test_what_a_scalar_fills(device, filled, certain):
 
 
 def test_scalars_of_sums_end_a_pass(device):
-    """What is computed of sums stands in their pass, in its order, also where other statements read the old values."""
+    """Statements that use sums are in the same pass, in their order, also if other statements read the old values."""
     x = gb.Vector.from_coo(np.arange(70), np.arange(70), dtype=INT64, size=70)
     a, b, c = (gb.Scalar.from_value(k, dtype=INT64) for k in (0, 3, 0))
     going, plus = gb.Scalar.from_value(True), gb.binary.plus

@@ -184,7 +184,7 @@ def test_bodies_that_are_not_known(small):
 
 
 def test_numbering():
-    """Patches stay where entries are local; of a grid that is numbered line by line they lie along a curve."""
+    """Patches keep the order if entries are local; those of a grid numbered line by line follow a curve."""
     n = 1 << 20
     i = np.arange(1000, 5000)
     found = plan.numbering(i, i + 1, n, 4 * n, 4096, renumbers=True)

@@ -30,7 +30,7 @@ in_emulator = pytest.mark.parametrize("turn", [{"device": "emulator"}], ids=["em
 
 @pytest.mark.slow
 def test_sets_colors_and_forests_on_the_device(device):
-    """Programs with loops inside; what they give is that of the CPU, also where the matrix lies in another order."""
+    """Programs with nested loops; results equal those of the CPU, also if the matrix has another order."""
     if device == "cpu":
         pytest.skip("test_vertex_sets.py has it")
     clique = [(i, j) for i in range(70) for j in range(i)]

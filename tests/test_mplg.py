@@ -60,7 +60,7 @@ def test_sizes_beyond_32_bits():
 
 
 def test_offsets_beyond_32_bits(device):
-    """Rows that begin after 2**31 entries and 2**32 bits; what lies before them is zero, and never read."""
+    """Rows that begin after 2**31 entries and 2**32 bits; the memory before them is zero, and never read."""
     d = devices.get(gb.config.device)
     first, width = (1 << 31) + 10, 2
     string = d.xp.zeros(packing.packed_words(first + 5, width), np.uint32)

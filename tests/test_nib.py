@@ -41,7 +41,7 @@ def test_the_code(device):
 
 
 def long_values(n: int):
-    """Rows with values of 1 to 11 nibbles, each beside short ones, so that they begin at every nibble of a word."""
+    """Rows with values of 1 to 11 nibbles, each next to short ones, so that they begin at every nibble of a word."""
     rows, cols = [], []
     for row in range(70):
         at = 3 * row
@@ -131,7 +131,7 @@ def test_products_at_a_mask(device, name, monkeypatch):
 
 
 def test_marks_of_segments(emulator):
-    """Each mark stands between two values, with the column before it and the entries before it in its row."""
+    """Each mark is between two values, with the column and the number of entries before it in its row."""
     with gb.config.set(device="emulator"):
         n = (1 << 31) - 1
         rows, cols = long_values(n)
@@ -217,7 +217,7 @@ def test_nobody_knows_what_it_gains_in_time(device):
 
 
 def test_a_saved_one_is_mapped(tmp_path):
-    """Its words are those of the file: none is read before a product asks for it."""
+    """The words are those of the mapped file: none is read before a product needs it."""
     with gb.config.set(device="cpu"):
         A = gb.Matrix.from_coo([0, 0, 2], [1, 2, 0], True, nrows=3, ncols=3, format="nib")
         A.save(tmp_path / "a.bitblas")

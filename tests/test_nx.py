@@ -248,7 +248,7 @@ def test_the_page_lists_the_table():
 
 
 def test_nothing_but_the_environment(tmp_path):
-    """A new process in which NetworkX finds the backend by its entry points: the program knows nothing of bitblas."""
+    """A new process in which NetworkX finds the backend by its entry points: the program does not mention bitblas."""
     code = (
         "import networkx as nx\n"
         "G = nx.gnm_random_graph(60, 300, seed=1)\n"

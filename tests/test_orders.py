@@ -184,7 +184,7 @@ def test_single_writes_go_where_the_user_means(device, form):
 
 
 def test_what_a_scalar_on_the_right_moves_is_moved_before(device):
-    """A positional product puts v, which lies in the order of A, into the user's."""
+    """A positional product converts v, which is in the order of A, to the user's order."""
     A = gb.Matrix.from_coo([8], [6], [1.0], nrows=9, ncols=9, device=device).reorder("degree")
     u, v = gb.Vector(int, 9, device=device), gb.Vector.from_coo([5], [1.0], size=9, device=device)
     w = gb.Vector(float, 9, device=device)

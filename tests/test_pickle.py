@@ -95,7 +95,7 @@ def test_registered_ones_pickle_to_themselves():
 
 
 def test_registered_ones_come_back_in_another_process():
-    """There they are registered under their name, with what they stand on."""
+    """They are registered under their name, with the operators that they use."""
     add = BinaryOp.register_new("test_pickle.sent.add", sum_of_both)
     ring = Semiring.register_new("test_pickle.sent.ring", Monoid.register_new("test_pickle.sent.total", add, 0), add)
     family = BinaryOp.register_new("test_pickle.sent.sum_and", sum_and, parameterized=True)

@@ -61,7 +61,7 @@ FORMS = ("csr", "mplg", *(f"b2sr{t}" for t in (4, 8, 16, 32, 64)), "split4", "sp
 
 
 def flat(**us):
-    """Costs that are the same for any matrix: microseconds by form, for all verbs or for each; 100 where not given."""
+    """Costs that are the same for any matrix: microseconds by format, for all verbs or each; 100 by default."""
     made = {}
     for key in FORMS:
         each = us.get(key, 100.0)
@@ -153,8 +153,8 @@ def test_tiles_of_which_a_sample_is_not_sure_are_counted(monkeypatch, near):
 
 
 def test_facts_come_in_stages(monkeypatch):
-    """A choice for time estimates no more than the forms need that are left: with hubs those by rows, where tiles pay
-    for no entries or nearly all no Split, and never what only bytes are asked for."""
+    """A choice for time estimates only the facts of candidate formats: with hubs those by rows; no Split if tiles pay
+    for no entries or nearly all; and never those that matter for bytes only."""
     n, at, rng = 1 << 13, np.arange(1 << 13), np.random.default_rng(2)
     band = [(i, j) for i in (at,) for j in (at, (at + 1) % n, (at + 2) % n)]
     hub = [*band, (np.zeros(n, int), at)]
@@ -234,7 +234,7 @@ def test_few_entries_are_all_looked_at(device):
     ("n", "balls", "ended", "low", "high"),
     [
         (1000, [1, 3, 5, 7, 9, 11, 13, 15, 17], False, 300, 600),  # a path, from its middle: 500
-        (10_000, [1, 5, 13, 25, 41, 61, 85, 113, 145], False, 50, 110),  # a grid of 100 x 100, likewise: 100
+        (10_000, [1, 5, 13, 25, 41, 61, 85, 113, 145], False, 50, 110),  # a grid of 100 x 100, also: 100
         (1 << 20, [1, 60, 9000], False, 2, 4),  # a power-law graph
         (100, [1, 40, 100, 100], True, 4, 4),  # everything was seen
         (100, [1], False, 1, 1),  # one row has too many to look at
@@ -265,7 +265,7 @@ def test_balls_are_counted(device):
 
 @pytest.mark.in_turn
 def test_orders_are_compared(device):
-    """A grid whose vertices are shuffled: it has a better order, and the table knows it."""
+    """A grid whose vertices are shuffled: it has a better order, and the table shows it."""
     i, j = shuffled(1 << 12, grid(1 << 12))
     A = bitblas.Matrix.from_coo(i, j, True, nrows=1 << 12, ncols=1 << 12)
     before = [key for key, _, _, _ in A._store.structure.forms()]

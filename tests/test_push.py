@@ -104,7 +104,7 @@ w(w.S, replace) << u.vxm(A, ring); w(~w.V, replace) << u.vxm(A, ring); m << u.vx
      ("lor_land", "BOOL"), ("any_pair", "BOOL"), ("any_pair", "FP64")],
 )  # fmt: skip
 def test_statements_that_push(device, monkeypatch, name, dtype):
-    """Into outputs whose arrays are written anew, and into those that the product reads."""
+    """Into outputs whose arrays are new, and into those that the product reads."""
     force(monkeypatch, "push")
     n = 150
     rng = generator(name, dtype)

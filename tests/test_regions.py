@@ -87,7 +87,7 @@ def test_a_part_that_is_assigned(device, rows, cols):
 
 @pytest.mark.parametrize("threads", (1, 2, 5))
 def test_parts_that_threads_share(threads):
-    """More entries than one thread takes: rows of every length, of which some are not asked for."""
+    """More entries than one thread processes: rows of every length, some of them not selected."""
     n, rng = 600, np.random.default_rng(5)
     flags = rng.random((n, n)) < np.linspace(0, 0.4, n)[rng.permutation(n), None]
     i, j = np.flatnonzero(rng.random(n) < 0.8), np.flatnonzero(rng.random(n) < 0.6)

@@ -83,7 +83,7 @@ def test_a_mapped_matrix_computes_and_its_file_stays(device, tmp_path):
 
 
 def test_structure_arrays_are_never_written(device, tmp_path):
-    """Mapped arrays are writable for NumPy, so what verbs do to them would be seen in their sums."""
+    """Mapped arrays are writable for NumPy, so operations that changed them would change their sums."""
     A = make("gaps", "b2sr8", "INT64")
     A.save(tmp_path / "a.bitblas")
     B = gb.load(tmp_path / "a.bitblas")

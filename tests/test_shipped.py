@@ -53,7 +53,7 @@ elf = pytest.mark.skipif(level() is None, reason=f"packages bring objects for {'
 
 
 def python(code, *arguments, cache, timeout=300, **env):
-    """What a process prints that is told nothing of how to compile."""
+    """The output of a process without settings for compiling."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "BITBLAS_"))}
     command = [sys.executable, "-W", "error", "-c", code, *map(str, arguments)]
     env = {**plain, "BITBLAS_CACHE": str(cache), **env}

@@ -61,7 +61,7 @@ def test_levels_go_back_and_forth(device, clusters, form, most, monkeypatch):
 @pytest.mark.parametrize("form", HANDED)
 @pytest.mark.parametrize("most", [12, 8192])
 def test_lowest_parents(device, clusters, form, most, monkeypatch):
-    """Values that several entries are joined in go along, whichever buffer they stand in."""
+    """Values into which several entries are combined, in any of the buffers."""
     monkeypatch.setattr(small_rounds, "MOST_UNITS", most)
     A = mesh(**options(form))
     n = A.nrows

@@ -1,4 +1,4 @@
-"""Split: tiles that pay and the rest: the edges of both, hubs, what the plan says, and what is not kept beside it."""
+"""Split: tiles that pay and the rest: boundaries of both, hubs, the plan, and formats that are not cached with it."""
 
 from __future__ import annotations
 

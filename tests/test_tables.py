@@ -184,7 +184,7 @@ def test_a_graph_is_what_files_give(tmp_path):
 
 
 def test_ids_are_names_where_one_says_so():
-    """Integers that are ids: named where asked, else a warning; sizes that are meant bring none."""
+    """Integers that are ids: names on request, else a warning; no warning with explicit sizes."""
     ids = {"a": np.array([7_000_012, 7_300_000], np.int64), "b": np.array([7_300_000, 9], np.uint32)}
     with pytest.warns(UserWarning, match=r"table: 3 different vertex numbers, but 7300001 vertices.*labels=True"):
         assert len(gb.Graph.from_table(ids, "a", "b")) == 7_300_001

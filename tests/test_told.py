@@ -1,4 +1,4 @@
-"""What is wrong, or may be meant otherwise, is told: lines of files, names, weights, what a file does not hold."""
+"""Errors and warnings about input that is wrong or ambiguous: lines of files, names, weights, missing parts."""
 
 import io
 
@@ -105,8 +105,8 @@ def test_what_may_be_meant_otherwise_is_said(tmp_path):
 
 
 def test_files_keep_the_direction_and_tell_what_they_lose(tmp_path):
-    """A list with each edge both ways is read with directed=False; names and attributes that a file cannot hold are
-    told."""
+    """A list with each edge in both directions is read with directed=False; names and attributes that a file cannot
+    store are reported."""
     roads = Graph.from_edges(ROADS, directed=False)
     for name in ("roads.csv", "roads.tsv"):
         roads.write(tmp_path / name)

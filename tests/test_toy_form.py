@@ -67,7 +67,7 @@ CORE = ("test_formats.py", "test_contract.py", "test_saved.py", "test_battery.py
 
 
 def test_a_new_form_passes_the_tests_of_all(copy):
-    """Every verb on nasty matrices, on the CPU, and round trips, files, memory."""
+    """Every operation on the battery's matrices, on the CPU, and round trips, files, memory."""
     files = [str(TESTS / name) for name in CORE]
     options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(TESTS), "-k", "toy and cpu"]
     done = run(copy, "-m", "pytest", *options, *files)

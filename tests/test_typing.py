@@ -1,5 +1,5 @@
-"""What editors and type checkers are told is true: typed_program.py runs, mypy finds no error in it, and the files that
-they read of the algorithms are what the programs say."""
+"""Types for editors and type checkers are right: typed_program.py runs, mypy finds no error in it, and the stubs of the
+algorithms match the programs."""
 
 import os
 import subprocess

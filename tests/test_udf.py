@@ -1,5 +1,5 @@
-"""Operators from Python functions: types as python-graphblas finds them, the same values on the host, in Numba and in
-CUDA C++, through every verb."""
+"""Operators from Python functions: types as in python-graphblas, the same values on the host, in Numba and in CUDA C++,
+in every operation."""
 
 import math
 
@@ -87,7 +87,7 @@ def test_types_equal_python_graphblas(family, name):
     assert types_of(ours) == types_of(theirs)
 
 
-# ---- through the verbs ----------------------------------------------------------------------------------------------
+# ---- in operations --------------------------------------------------------------------------------------------------
 
 
 def matrix(dtype="INT64"):

@@ -1,4 +1,4 @@
-"""User-defined operators on a device that has no Numba beside it: their saved CUDA C++ gives what Python gives."""
+"""User-defined operators without Numba: their saved CUDA C++ computes the same as Python."""
 
 from __future__ import annotations
 

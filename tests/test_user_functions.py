@@ -190,7 +190,7 @@ def test_constructs_equal_python(function):
     found = u.ewise_mult(v, op).new()
     want = [function(x, y) for x, y in zip(some, some[::-1])]
     if found.dtype is t:
-        assert np.array_equal(found.to_coo()[1], np.array(want, t.record.base))  # isequal knows -0.0 from 0.0
+        assert np.array_equal(found.to_coo()[1], np.array(want, t.record.base))  # isequal distinguishes -0.0 from 0.0
     else:
         assert found.to_dict() == dict(enumerate(want))
     w = v.dup(found.dtype) if found.dtype is t else gb.Vector(found.dtype, 12)

@@ -1,6 +1,6 @@
-"""Compiles CUDA C++ for the CPU: a library for each text, beside the runtime that all of them share.
+"""Compile CUDA C++ for the CPU: a library for each text, and a shared runtime.
 
-EMU_MODE=tsan looks for missing synchronisation; it needs `python tests/emulator/compiling.py tsan COMMAND...`, which
+EMU_MODE=tsan detects missing synchronization; it needs `python tests/emulator/compiling.py tsan COMMAND...`, which
 starts COMMAND with ThreadSanitizer's library loaded. EMU_CXX names another compiler.
 """
 
@@ -115,7 +115,7 @@ def compile_library(text: str, names: Sequence[str], mode: str) -> Path:
     label = re.sub(r"[^A-Za-z0-9_]+", "_", names[0])
     path = library.parent / f"{label}_{_key(source, library.name, *FLAGS, *MODES[mode])}.so"
     if not path.exists():
-        # The runtime is found beside the kernel's library, wherever the cache is moved. It brings the system's
+        # The runtime is next to the kernel's library, so the cache can be moved. It brings the system's
         # libraries: linking to them for each kernel would take a third of the time.
         links = ["-nostdlib", "-L", str(library.parent), f"-l:{library.name}", "-lgcc", "-Wl,-rpath,$ORIGIN"]
         _compile(path, command, source, links)

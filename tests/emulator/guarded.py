@@ -20,8 +20,8 @@ SLACK = 0xA5
 
 
 class Far(np.ndarray):
-    """An array that kernels find so many elements behind where they are told that it begins: as the end of one that
-    would not fit. Other numbers than it has in front of it are nowhere."""
+    """An array whose address for kernels is so many elements before its first: the end of an array that would not fit
+    into memory. Nothing in front of it may be accessed."""
 
     far = 0
 

@@ -1,5 +1,5 @@
-"""What another program may have left in memory that nobody has written since: ones everywhere, so that whoever reads it
-takes every place for an entry, and numbers in lists for places that there are not."""
+"""Contents of uninitialized memory: ones everywhere, so that reading them finds an entry at every position, and indices
+out of range in lists."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-# Of what is compared, relative to the largest finite number beside it: sums are added in other orders.
+# Relative to the largest finite number of the object, because sums are added in different orders.
 TOLERANCE = {"float32": 2e-5, "complex64": 2e-5, "float64": 1e-9, "complex128": 1e-9}
 
 

@@ -52,7 +52,7 @@ def asked(statement: Statement, scope: dict[str, Any]) -> str:
 
 def _is_wide(text: str) -> bool:
     """Whether a list without a type holds integers from 2^63 on and no floats: python-graphblas rounds them to FP64,
-    and is asked for UINT64 instead."""
+    and gets dtype="UINT64" instead."""
     found = _UNTYPED.search(text) and [int(x) for x in re.findall(r"-?\b\d{19,20}\b", text)]
     return any(x >= 1 << 63 for x in found or ()) and not re.search(r"\d\.\d", text)
 

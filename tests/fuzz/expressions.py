@@ -1,4 +1,4 @@
-"""Random expressions, by the shape that they give: (verb, text)."""
+"""Random expressions by the shape of their result: (operation, text)."""
 
 from __future__ import annotations
 
