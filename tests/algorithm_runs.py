@@ -1,4 +1,4 @@
-"""Algorithms on both libraries: graphs, results on the host, and a class for each library that gives tests their `gb`.
+"""Algorithms on both libraries: graphs, results on the host, and a class for each library with the argument `gb`.
 
 The python-graphblas half checks the programs themselves and needs no backend of bitblas; the bitblas half checks the
 backends, on each `device`.

@@ -1,4 +1,4 @@
-"""The code of CGR in plain Python, one bit after the other, and what every form in it promises."""
+"""The code of CGR in plain Python, bit by bit, and checks of the format's invariants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of the command line, and the graphs that they are given."""
+"""Runs of the command line, and their graphs."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Which devices the tests run on, and how hypothesis searches.
+"""The devices of the tests, and settings of hypothesis.
 
 pytest                    what takes the `device` fixture runs on the CPU and in the emulator (which needs g++)
 pytest --device cuda      only what takes `device` or is marked `gpu` runs, on the GPU; it fails where there is none

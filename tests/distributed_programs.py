@@ -1,5 +1,5 @@
-"""Programs that one device and objects in shares must agree on: each takes the library and operands, and gives objects,
-arrays or numbers. Run by every rank of `test_distributed.py`."""
+"""Programs whose results must be equal on one device and on ranks: each takes the library and operands, and returns
+objects, arrays or numbers. Every rank of `test_distributed.py` runs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the ranks of `test_distributed.py` run: `distributed_ranks.py NAME ARGUMENT ..`."""
+"""The programs of the ranks of `test_distributed.py`: `distributed_ranks.py NAME ARGUMENT ..`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parquet files in shares: row groups of any sizes, fewer than ranks, none; what is refused, on every rank."""
+"""Parquet files read by ranks: row groups of any sizes, fewer than ranks, none; errors on every rank."""
 
 from __future__ import annotations
 

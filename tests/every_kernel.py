@@ -1,5 +1,4 @@
-"""Calls every kernel on small operands: what compute-sanitizer watches (`make sanitize`), where the tests would take
-hours under it.
+"""Call every kernel on small operands, for compute-sanitizer (`make sanitize`), under which the tests would take hours.
 
     python tests/every_kernel.py --device cuda [--part 0/8] [--watched] [--list]
 

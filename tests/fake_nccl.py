@@ -1,4 +1,4 @@
-"""A GPU that is none, and its NCCL over MPI: what `distributed/nccl.py` calls, by addresses as NCCL takes them."""
+"""A fake GPU, and its NCCL over MPI: the functions that `distributed/nccl.py` calls, with addresses as in NCCL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plugin of pytest for the process in which python-graphblas' own tests run on bitblas: see graphblas_tests.py.
+"""A pytest plugin for the process in which python-graphblas' own tests run on bitblas: see graphblas_tests.py.
 
 It ignores the wording of messages: `match=` of `pytest.raises` and `pytest.warns`.
 """

@@ -1,4 +1,4 @@
-"""Ctrl-C, again and again, for tests of what it ends."""
+"""Repeated Ctrl-C, for tests of interrupted work."""
 
 import signal
 import threading

@@ -1,4 +1,4 @@
-"""Calls that need one kernel of matrices, each made for a registered variant of it: see kernel_calls.py."""
+"""Calls that need one kernel of matrices, for each registered variant of it: see kernel_calls.py."""
 
 from __future__ import annotations
 

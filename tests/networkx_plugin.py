@@ -1,4 +1,4 @@
-"""A plugin of pytest for the process in which NetworkX's own tests run on the backend: see networkx_tests.py.
+"""A pytest plugin for the process in which NetworkX's own tests run on the backend: see networkx_tests.py.
 
 It writes the outcome of each test, the functions of the table that it called, and those of them that ran here.
 """

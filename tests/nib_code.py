@@ -1,4 +1,4 @@
-"""The code of NIB in plain Python, one nibble after the other, and what every form in it promises."""
+"""The code of NIB in plain Python, nibble by nibble, and checks of the format's invariants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the functions of the NetworkX backend are called with in its tests: graphs of every kind, and arguments."""
+"""Arguments of the NetworkX backend's functions in its tests: graphs of every kind, and options."""
 
 from __future__ import annotations
 

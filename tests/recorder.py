@@ -1,4 +1,4 @@
-"""Which compiled variants a test run used: a pytest plugin, in place where BITBLAS_VARIANTS names a file.
+"""The compiled variants that a test run used: a pytest plugin, active if BITBLAS_VARIANTS names a file.
 
 Every process records the kernels that devices load; the first one writes all of them into the file, one per line, and
 prints their number. Kernels of other processes than pytest's are not recorded.

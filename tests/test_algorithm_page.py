@@ -1,4 +1,4 @@
-"""docs/algorithms.md is what the docstrings say, and these say what the page needs."""
+"""docs/algorithms.md matches the docstrings, and these have the parts that the page needs."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What all algorithms share: any graph, their arguments, their texts."""
+"""Properties of all algorithms: any graph, their arguments, their texts."""
 
 import ast
 import inspect

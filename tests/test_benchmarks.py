@@ -1,4 +1,4 @@
-"""The benchmarks on graphs of a few vertices: answers are checked, and JSON is written. Times are not looked at."""
+"""The benchmarks on graphs of a few vertices: answers are checked, and JSON is written. Times are not checked."""
 
 from __future__ import annotations
 

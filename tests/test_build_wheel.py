@@ -1,4 +1,5 @@
-"""How a wheel is built: when kernels are compiled for it, from what, and what that needs. Compiling: test_shipped."""
+"""Building a wheel: when kernels are compiled for it, from which sources, and with which tools. Compiling:
+test_shipped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that save their state: they go on where they were, and only with what is theirs."""
+"""Programs that save their state: they continue from it, and reject the state of another program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark of the plan's choices, on graphs of a few vertices; times are not looked at."""
+"""The benchmark of the planner's choices, on graphs of a few vertices; times are not checked."""
 
 from __future__ import annotations
 

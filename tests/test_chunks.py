@@ -1,4 +1,4 @@
-"""Matrices from chunks are those of all entries at once, and take the memory that their formula says."""
+"""Matrices from chunks equal those of all entries at once, and take the memory of their formula."""
 
 from __future__ import annotations
 

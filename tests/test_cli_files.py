@@ -1,4 +1,4 @@
-"""The command line and files: what it reads, converts and draws; broken files and broken pipes."""
+"""The command line and files: reading, converting, drawing; broken files and broken pipes."""
 
 import gzip
 import io

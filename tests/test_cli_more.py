@@ -1,4 +1,4 @@
-"""The command line beyond single algorithms: graphs that are made, several algorithms a read, shells, terminals."""
+"""The command line beyond single algorithms: generated graphs, several algorithms per read, shells, terminals."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-"""Complex numbers against python-graphblas: what the battery, which has them among its types, leaves out; the algebra
-itself is in test_semirings.py and test_agreement.py."""
+"""Complex numbers against python-graphblas, beyond the battery, which includes them; their algebra is in
+test_semirings.py and test_agreement.py."""
 
 from operator import attrgetter
 from pathlib import Path

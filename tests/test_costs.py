@@ -1,4 +1,4 @@
-"""What products are predicted to take: features, the fit, files of constants, and a calibration on small samples."""
+"""The cost model of products: features, the fit, files of constants, and a calibration on small samples."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Files of saved matrices that are damaged, cut off, of another kind, or made to deceive: refused by name and reason;
-and files that were not written to the end."""
+"""Files of saved matrices that are damaged, truncated, of another kind, or malicious: rejected with name and reason;
+and files that were not written completely."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Choosing a device, several GPUs, and each thing that can be missing or go wrong: with a CuPy that only says so, and
-where it is there, on a GPU."""
+"""Choosing a device, several GPUs, and each error of a device: with a fake CuPy, and on a GPU if there is one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dictionaries of dictionaries read by machine code: what Python's own loops read, in their order; no numbers."""
+"""Dictionaries of dictionaries read by machine code, in the order of Python's own loops; values that are no numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of vertices are different and none is missing, wherever they come in; the error has the positions."""
+"""Vertex names are distinct and none is missing, in every reader; the error has the positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Push or pull: what decides, what has to be counted for it, and that statements run by what `explain` says."""
+"""Push or pull: the rule, the facts that it counts, and that statements run as `explain` predicts."""
 
 from __future__ import annotations
 

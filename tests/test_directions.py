@@ -1,5 +1,5 @@
-"""Whether edges have a direction is decided by one rule, whatever a graph comes from: they have, unless directed=False
-or the source says so itself; and a graph that is written and read again is the same."""
+"""One rule decides whether edges are directed, for every source: they are, unless directed=False or the source says
+otherwise; and a graph that is written and read again is the same."""
 
 import io
 import warnings

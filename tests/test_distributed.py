@@ -1,4 +1,4 @@
-"""Objects in shares: ranks of MPI on this host agree with one device, and what happens where they do not meet."""
+"""Distributed objects: MPI ranks on this host agree with one device, and raise errors if their calls differ."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The pages are true: their Python runs, in order, as one program a page, and prints what its comments say; their
-commands are commands; their links lead somewhere.
+"""The pages are right: the Python of a page runs as one program and prints what its comments show; commands exist;
+links resolve.
 
 A comment `# -> text` is compared with what its block printed, line by line.
 """

@@ -1,4 +1,4 @@
-"""Edge lists: what is read is what a plain reader reads, and every fault is one exception with file and line."""
+"""Edge lists: equal to a plain reader's result, and every fault is one exception with file and line."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""How extras are installed, as messages say it; and another package with the same import name."""
+"""Installing extras, as messages describe it; and another package with the same import name."""
 
 from __future__ import annotations
 

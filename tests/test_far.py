@@ -1,7 +1,7 @@
-"""Numbers of entries and words that need 64 bits: a matrix whose arrays begin 2^33 elements further on than they are,
-as the last rows of a graph of ten billion entries do. Kernels that cut an offset to 32 bits read elsewhere, which is a
-fault in the emulator. And those that just fit 32 bits: kernels that step beyond the end of a row pass 2^31 there, which
-is a fault too."""
+"""Numbers of entries and words that need 64 bits: a matrix whose arrays begin 2^33 elements before their memory, like
+the last rows of a graph of ten billion entries. Kernels that truncate an offset to 32 bits read elsewhere, which is a
+fault in the emulator. And numbers that just fit 32 bits: kernels that step beyond the end of a row pass 2^31 there,
+which is a fault too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are read in chunks give the matrices that they give when read at once, faults included."""
+"""Files read in chunks give the same matrices as files read at once, and the same errors."""
 
 from __future__ import annotations
 

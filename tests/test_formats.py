@@ -1,4 +1,4 @@
-"""Every stored form gives back what it was given: entries, values and their order, bytes, padding, transposes."""
+"""Every stored format preserves its input: entries, values and their order, bytes, padding, transposes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Vectors that are full, and words of them that are: element-wise statements, sums and selections take another loop
-there; a product for presence alone is the rows that have entries. Against python-graphblas."""
+"""Full vectors, and full words of vectors, have a separate loop in element-wise statements, sums and selections; a
+product for presence alone is the set of rows with entries. Against python-graphblas."""
 
 from __future__ import annotations
 

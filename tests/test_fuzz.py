@@ -1,4 +1,4 @@
-"""Random programs (`make fuzz`): some hundred agree, and what would find a fault finds one."""
+"""Random programs (`make fuzz`): some hundred agree, and injected faults are found."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Operators as statements are given them: typed, of other kinds, of families, with operands of several types."""
+"""Operators as arguments of statements: typed, of other kinds, of families, with operands of several types."""
 
 import pickle
 

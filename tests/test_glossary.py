@@ -1,4 +1,4 @@
-"""docs/glossary.md names files that exist, and names that these define: an entry cannot outlive what it explains."""
+"""docs/glossary.md names files that exist, and names that they define, so entries cannot become stale."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Rows graded by their length: what a GPU pulls of power-law matrices from full vectors, against NumPy."""
+"""Degree binning: pulls of power-law matrices from full vectors on a GPU, against NumPy."""
 
 import numpy as np
 import pytest

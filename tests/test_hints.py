@@ -1,4 +1,4 @@
-"""Names and arguments of other libraries get an error that says what bitblas has instead; answers are mappings."""
+"""Names and arguments of other libraries raise an error with bitblas' equivalent; answers are mappings."""
 
 import pickle
 import re

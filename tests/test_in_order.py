@@ -1,5 +1,5 @@
-"""Many entries on the CPU: those that come by row and column are seen to by one kernel, which makes row pointers and
-columns of them; others are counted, by columns and then by rows."""
+"""Many entries on the CPU: one kernel builds row pointers and columns of entries sorted by row and column; other
+entries are counted, by columns and then by rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiling kernels once: what the cache keeps, what it must not believe, and what an error says."""
+"""Compiling kernels once: the contents of the cache, damaged entries, and errors."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The limit of memory: what it counts, what it refuses, what is stored or built smaller because of it."""
+"""The memory limit: what counts, what is rejected, and what is stored or built smaller because of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""gb.Recorder: what statements say of themselves, and that they run as they do without one."""
+"""gb.Recorder: the texts of statements, and that statements run as without one."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""Vectors that list their entries, pushed along rows on the CPU: the same products as bits give, to the bit."""
+"""Vectors stored as lists of entries, pushed along rows on the CPU: bit-identical to products with bitmaps."""
 
 from __future__ import annotations
 

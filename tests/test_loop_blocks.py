@@ -1,4 +1,4 @@
-"""Loops inside of a body, what runs under a condition, counts on the device, and several vectors to go on by."""
+"""Nested loops, statements under a condition, counts on the device, and several vectors as loop condition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Index vectors in the bodies of loops, and what full vectors are compiled into."""
+"""Index vectors in the bodies of loops, and how full vectors are compiled."""
 
 from __future__ import annotations
 

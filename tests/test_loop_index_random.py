@@ -1,4 +1,4 @@
-"""Random bodies of statements by index: on every device what python-graphblas makes of them, one by one."""
+"""Random bodies of statements by index: on every device equal to python-graphblas, statement by statement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program does before its rounds and after them, and an algorithm that is such a program: components."""
+"""Statements of a program before its rounds and after them, and an algorithm with both: components."""
 
 from __future__ import annotations
 

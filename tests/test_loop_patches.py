@@ -1,5 +1,5 @@
-"""Loops that relax edges until nothing changes, by patches: what bodies are known to do that, that answers are those of
-the rounds as written, and what goes by rounds all the same."""
+"""Loops that relax edges until nothing changes, by patches: which bodies are recognized, that answers equal those of
+rounds, and which still run by rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What objects hold is what `memory()` says: compared with a walk over all that Python's collector can reach."""
+"""`memory()` reports the memory of objects: compared with a walk over everything that Python's collector reaches."""
 
 from __future__ import annotations
 

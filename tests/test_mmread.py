@@ -1,4 +1,4 @@
-"""What python-graphblas reads of Matrix Market files we read alike, and what is broken is named."""
+"""Matrix Market files: equal to python-graphblas, and errors name the fault."""
 
 import bz2
 import codecs

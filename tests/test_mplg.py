@@ -1,4 +1,4 @@
-"""Packed columns: at the edge of their bits, far beyond 32-bit offsets, single rows, and what is kept in memory."""
+"""Packed columns: at the boundaries of their bits, beyond 32-bit offsets, single rows, and their memory."""
 
 from __future__ import annotations
 

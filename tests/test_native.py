@@ -1,4 +1,4 @@
-"""Kernels of the CPU as objects: how they are called, what they need of the process, threads that share ranges."""
+"""CPU kernels as object files: calls, symbols that they need from the process, threads that share ranges."""
 
 from __future__ import annotations
 

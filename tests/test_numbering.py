@@ -1,4 +1,4 @@
-"""Vertices are numbered from 0, by every reader of edges: where vertex 0 has no edges, or most numbers are none, one
+"""Vertices are numbered from 0, by every reader of edges: if vertex 0 has no edges, or most numbers are unused, one
 warning says what to pass."""
 
 import io

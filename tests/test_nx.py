@@ -1,4 +1,4 @@
-"""The NetworkX backend: its graph, conversions, dispatch, what it leaves to NetworkX and says of it."""
+"""The NetworkX backend: its graph, conversions, dispatch, and the calls that it leaves to NetworkX, with messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Orders of vertices: permutations, the same ones on every device, that do what they are for."""
+"""Vertex orders: permutations, the same on every device, with the intended effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators and types pickle to the same object; a program's own come back under their name, or are made again."""
+"""Operators and types pickle to the same object; user-defined ones are found by name, or created again."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""The plan: a pure function that prints itself; what it refuses; its thresholds; and what becomes of hubs."""
+"""The plan: a pure function that prints itself; its errors, its thresholds, and hubs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which stored form and order is chosen: the rules, and what the constants that come with bitblas make of them."""
+"""Choice of the stored format and order: the rules, and the choices by the bundled constants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures: what is counted for them, and that they are drawn."""
+"""Pictures: the counts for them, and that they are drawn."""
 
 import io
 import sys

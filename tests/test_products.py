@@ -1,5 +1,5 @@
-"""Products of matrices, with every way of the GPU's kernels taken: few and many entries, tables and bitsets, on every
-device, against python-graphblas."""
+"""Products of matrices by each path of the GPU kernels: few and many entries, hash tables and bitsets, on every device,
+against python-graphblas."""
 
 from __future__ import annotations
 

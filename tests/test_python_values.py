@@ -1,4 +1,5 @@
-"""What users get are Python's numbers, texts and Booleans, not NumPy's: json.dumps, GML and GraphML take them."""
+"""Results for users are Python's numbers, strings and Booleans, not NumPy's: json.dumps, GML and GraphML accept
+them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of matrices by lists of rows and columns: taken out and put in, against python-graphblas."""
+"""Parts of matrices by lists of rows and columns: extracted and assigned, against python-graphblas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators of Python functions under names of their own, and what no operator can be made of."""
+"""User-defined operators from Python functions under their own names, and functions that are rejected."""
 
 import numpy as np
 import pytest

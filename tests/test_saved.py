@@ -1,4 +1,4 @@
-"""Saved matrices: every form and dtype comes back as it was, mapped or copied, and computes."""
+"""Saved matrices: every format and dtype is restored, mapped or copied, and can be computed with."""
 
 from __future__ import annotations
 

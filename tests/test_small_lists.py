@@ -1,4 +1,5 @@
-"""Small rounds of bodies with passes: a cluster goes through places on a list, and leaves what the grid would."""
+"""Small rounds of bodies with element-wise statements: a cluster processes a worklist, and leaves the state of the
+grid."""
 
 from __future__ import annotations
 

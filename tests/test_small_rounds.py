@@ -1,4 +1,4 @@
-"""Small rounds inside one cluster: what they hand over to the grid's kernels and take back; what they cannot run."""
+"""Small rounds inside one cluster: transitions to the grid's kernels and back, and bodies that it cannot run."""
 
 from __future__ import annotations
 

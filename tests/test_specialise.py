@@ -1,4 +1,5 @@
-"""What a kernel's text becomes before Numba reads it: the same results, with constants and functions put in."""
+"""Specialization of a kernel's text before Numba compiles it: the same results, with constants and functions
+inlined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`A.ss`, `v.ss` and `gb.ss`: against python-graphblas, and what it leaves open."""
+"""`A.ss`, `v.ss` and `gb.ss`: against python-graphblas, and beyond it."""
 
 import sys
 

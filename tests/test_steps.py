@@ -1,4 +1,4 @@
-"""Steps of loops by what they push along: undirected graphs, a Split against its edges, near entries of its rest."""
+"""Advances of loops along each structure: undirected graphs, a Split against its edges, near entries of its rest."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Systems other than Linux, as far as one can tell from there: a process that lacks what macOS or Windows lack, and the
-kinds of object files that they load."""
+"""Systems other than Linux, as far as Linux can test them: a process without what macOS or Windows lack, and their
+kinds of object files."""
 
 import os
 import subprocess

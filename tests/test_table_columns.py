@@ -1,4 +1,4 @@
-"""Columns of tables (pandas, polars, Arrow, lists) are read exactly, or refused with name, row and what to do."""
+"""Columns of tables (pandas, polars, Arrow, lists) are read exactly, or rejected with name, row and hint."""
 
 from __future__ import annotations
 

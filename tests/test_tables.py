@@ -1,4 +1,4 @@
-"""Tables of pandas, polars and Arrow, and igraph's graphs: in, out, and what is refused."""
+"""Tables of pandas, polars and Arrow, and igraph's graphs: reading, writing and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Virtual nodes: A = R or L V, each entry of A once; what they save."""
+"""Virtual nodes: A = R or L V, each entry of A once; and what they save."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bitblas warm`: programs run so that their kernels are there afterwards."""
+"""`bitblas warm`: run programs so that their kernels are compiled afterwards."""
 
 from __future__ import annotations
 

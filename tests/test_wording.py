@@ -1,4 +1,4 @@
-"""Messages name the arguments of Python in Python, and the options of the command line there."""
+"""Messages name Python's arguments in Python, and the command line's options there."""
 
 import ast
 import inspect

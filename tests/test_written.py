@@ -1,4 +1,4 @@
-"""Algorithms as a user writes them (written.py) give what SciPy and their definitions give."""
+"""Algorithms as a user writes them (written.py) agree with SciPy, python-graphblas and their definitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays between inaccessible pages: what a kernel reads or writes outside of one is a fault."""
+"""Arrays between inaccessible pages: an access outside of an array is a fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""python -m fuzz: random programs until the time is over; what differs is shrunk and printed, what was met counted."""
+"""python -m fuzz: run random programs for some minutes, shrink and print those that differ, and print counts."""
 
 from __future__ import annotations
 

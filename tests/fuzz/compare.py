@@ -1,4 +1,4 @@
-"""What two libraries can agree on: types, shapes, structure; integers exactly, floats within a tolerance."""
+"""Compare objects of two libraries: types, shapes, structure; integers exactly, floats within a tolerance."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What is not compared, each with its reason: faults of SuiteSparse 9.4 and of python-graphblas, and what differs on
-purpose (docs/api.md)."""
+"""Differences that are not reported, each with its reason: faults of SuiteSparse 9.4 and of python-graphblas, and
+intended differences (docs/api.md)."""
 
 from __future__ import annotations
 

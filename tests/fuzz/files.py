@@ -1,4 +1,4 @@
-"""A matrix through a text file and back, by both readers; and what must come back, from the values alone."""
+"""A matrix through a text file and back, by both readers; and the expected result, from the values."""
 
 from __future__ import annotations
 

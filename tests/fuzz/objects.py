@@ -1,4 +1,4 @@
-"""The objects of a program while it is written: what is there, of which type, and what is declared on demand."""
+"""The objects of a program while it is generated: names, types, and declarations on demand."""
 
 from __future__ import annotations
 

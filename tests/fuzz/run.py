@@ -1,4 +1,4 @@
-"""A program on both libraries, statement by statement: what differs first."""
+"""Run a program on both libraries, statement by statement, and return the first difference."""
 
 from __future__ import annotations
 
