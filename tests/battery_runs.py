@@ -183,7 +183,7 @@ def has_functions_of_records(text):
 
 
 def check(text, name, make, may=None, instead=None):
-    """Run the text on both (python-graphblas: `instead`) and compare what `name` holds. On a GPU functions of records
+    """Run the text on both (python-graphblas: `instead`) and compare the object `name`. On a GPU functions of records
     raise an error, and `name` does not change."""
     if bitblas.config.device != "cpu" and has_functions_of_records(text):
         ours = Operands(bitblas)
@@ -272,7 +272,7 @@ def run_product(case, monkeypatch):
         direction = "pull"  # along a full vector one thread reads as much, and writes here and there
     if key not in PLAIN_FORMS and (verb == "vxm") == bool(case["T"]):  # against the edges
         A = operands.scope["A"]._stored
-        if not A.structure.symmetric or (planned.direction == "pull" and not A.iso):  # values have places of their own
+        if not A.structure.symmetric or (planned.direction == "pull" and not A.iso):  # values are in another order
             direction = "pull"  # no form of the transpose is made to push along it
     assert not free or planned.kind == plan.COUNT or planned.direction == direction, planned
 

@@ -28,11 +28,11 @@ import pytest
 
 from bitblas import tuning
 
-# What tests share is no test module: without this a failing `assert` in one says nothing.
+# Shared modules of tests; without this a failing `assert` in one has no details.
 pytest.register_assert_rewrite("algorithm_runs", "battery_runs", "both_libraries", "cli_runs", "mm_files")
 
 DEVICES = ("cpu", "emulator")
-# Kernels of the CPU that run for every device: what mines virtual nodes, which is said to run on the host.
+# CPU kernels that run for every device: mining virtual nodes, which is documented to run on the host.
 ON_HOST = tuple(f"formats/virtual/{name}" for name in ("minhash", "bicliques", "left", "ordered"))
 
 # No deadlines: the first example compiles kernels.
@@ -77,7 +77,7 @@ def _uses(item: pytest.Item, device: str) -> bool:
 
 
 def _in_turn(items: list[pytest.Item]) -> None:
-    """Slow is what is not the turn of its case: cases of a test are counted as they are written."""
+    """Mark tests slow on devices that are not the turn of their case; cases of a test are numbered in source order."""
     seen: dict[str, dict[object, int]] = {}
     for item in items:
         called = getattr(item, "callspec", None)

@@ -42,7 +42,7 @@ def few(g):
 
 
 def spent(g, run, nbytes):
-    """run(), by which this rank sends so many bytes, as a trace says too."""
+    """run(), which must send this number of bytes from this rank, also by a trace."""
     before = g.sent
     with gb.trace() as trace:
         found = run()

@@ -31,7 +31,7 @@ def emulated(g):
 
 
 def search(A):
-    """Breadth-first levels: the program, what it goes on by, the levels."""
+    """Breadth-first levels: the program, its condition, the levels."""
     v, q = gd.Vector(int, A.nrows), gd.Vector(bool, A.nrows)
 
     def body(level):
@@ -80,7 +80,7 @@ def loops(g):
                 found, wanted = (getattr(al, name)(getattr(o, graph), *arguments) for o in (y, x))
                 assert same(wanted, to_cpu(found)), name
         hub = components.HUB
-        components.HUB = 0  # two steps first, in a loop inside of what is captured
+        components.HUB = 0  # two steps first, in a nested loop
         assert same(al.connected_components(x.S), to_cpu(al.connected_components(y.S.dup())))
         components.HUB = hub
         by_twos(x, y, group)
@@ -116,7 +116,7 @@ def alone(g):
 
 
 def values_of_one_rank(y):
-    """A vector with one value on some ranks, and many on others, is sent as it is."""
+    """A vector with one value on some ranks, and many on others, is sent with all values."""
     u = gd.Vector.from_coo(range(N), [7] * (N // 2) + list(range(N - N // 2)), int, size=N)
     w, more = gd.Vector(int, N), gd.Vector(bool, N)
 

@@ -79,4 +79,4 @@ def tables(g, folder):
             assert text in str(error), (name, error)
         else:
             raise AssertionError(name)
-    assert same(x.A, gd.read(folder / "one.parquet", **how))  # and everything goes on
+    assert same(x.A, gd.read(folder / "one.parquet", **how))  # and later calls work

@@ -58,7 +58,7 @@ def vectors(size: int, dtype: str) -> Iterator[gb.Vector]:
         yield gb.Vector.from_coo(at, values(generator(size, dtype), dtype, entries), dtype, size=size)
 
 
-# ---- what is called -------------------------------------------------------------------------------------------------
+# ---- calls ----------------------------------------------------------------------------------------------------------
 
 
 def products(key: str, name: str, dtype: str, a: str, u: str, iso: bool) -> None:
@@ -163,7 +163,7 @@ def texts(programs: str, dtype: str, *, fresh: bool) -> None:
             pass
         for x in scope.values() if fresh else ():
             if isinstance(x, (gb.Vector, gb.Matrix)):
-                x.nvals  # what is pending is done
+                x.nvals  # completes pending writes
 
 
 def tasks() -> Iterator[Task]:
@@ -210,7 +210,7 @@ def same(variant: Variant) -> Variant:
 
 
 def noting(kind: type, seen: set[Variant], ran: set[Variant]) -> None:
-    """Every variant that a device loads, from now on, and what is the same."""
+    """The set of variants that a device loads from now on."""
     found = kind.load
 
     def load(self: Any, variant: Variant) -> Any:

@@ -61,7 +61,7 @@ def compact(variant: Variant) -> None:
 
 
 def place(variant: Variant) -> None:
-    """Assignment by indices, or the sum of what has the same index."""
+    """Assignment by indices, or sums of values with the same index."""
     of = types(variant)
     if variant.constant("JOIN"):
         at, x = np.arange(90) % 40, values(generator("place", of["U"]), of["U"], 90)

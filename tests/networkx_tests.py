@@ -22,7 +22,7 @@ from typing import NamedTuple
 from nx_backend import installed
 
 HERE = Path(__file__).parent
-# What no backend can pass but the one that NetworkX tests itself with.
+# Tests that only NetworkX's own test backend can pass.
 ITS_OWN = {"utils/tests/test_backends.py::test_not_implemented_by_nx": "a function that the test gives to that alone"}
 
 

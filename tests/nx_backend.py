@@ -13,7 +13,7 @@ GROUPS = ("networkx.backends", "networkx.backend_info")
 
 
 def entry_points() -> dict[str, str]:
-    """Group -> what it names, module:attribute."""
+    """Group -> its entry point, module:attribute."""
     text = (ROOT / "pyproject.toml").read_text()
     found = {}
     for group in GROUPS:

@@ -14,7 +14,7 @@ from bitblas.kernels.variant import Variant
 
 
 def launched(variant: Variant, *args: Any, grid: int = 2) -> None:
-    """A kernel as it is, on arrays of the device."""
+    """Launch a kernel on arrays of the device."""
     device = gb.device.get(gb.config.device)
     device.load(variant)((grid,), (jit.BLOCK,), args)
     device.synchronize()

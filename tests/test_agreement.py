@@ -112,7 +112,7 @@ def test_numpys_operators_equal_numpy(t):
             continue
         if name == "numpy.reciprocal" and t.kind != "f":
             case = keep(case, case.x != 0)
-        if name == "numpy.sign" and t.kind == "c":  # 1 of what is infinite
+        if name == "numpy.sign" and t.kind == "c":  # infinite for 1
             case = keep(case, np.isfinite(case.x))
         kind = dtypes.INT8 if t is dtypes.BOOL and case.result is dtypes.INT8 else case.what.compute_type(t)
         kind = t if t.kind == "c" else kind

@@ -54,7 +54,7 @@ def test_threads_write_one_name(system, tmp_path):
 
 
 def test_a_file_swept_up_before_it_is_locked(tmp_path, monkeypatch):
-    """Another process may hold the lock of a file that is new, to remove it: then it is made once more."""
+    """Another process may lock a new file in order to remove it: then the file is created again."""
     fcntl, opened = pytest.importorskip("fcntl"), os.open
     monkeypatch.delattr(os, "O_TMPFILE", raising=False)
 

@@ -71,7 +71,7 @@ def test_segments(device):
 
 
 def test_long_rows_are_encoded_alike(device, monkeypatch):
-    """By lanes of their own, wherever rows begin to be long."""
+    """By separate lanes, at each threshold of long rows."""
     n = 4000
     rows, made = rows_of(segmented_rows(n), n), []
     for longest in (3, 60, 1 << 20):
@@ -182,7 +182,7 @@ def web(n: int = 3000):
 
 
 def test_the_estimate_is_near(device):
-    """Of a graph too large to look at every entry."""
+    """Of a graph too large to read every entry."""
     rows, cols = web()
     A = gb.Matrix.from_coo(rows, cols, True, nrows=3000, ncols=3000, format="csr")
     guess = dict(A.profile().facts.own)["cgr"]

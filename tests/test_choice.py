@@ -22,7 +22,8 @@ PAIR, MIN, ANY = gb.semiring.any_pair, gb.semiring.min_plus, gb.binary.any
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Costs by which b2sr8 gains 150 us in each product: looking is repaid by five reads, making by twelve."""
+    """Costs by which b2sr8 gains 150 us in each product: the sample is amortized by five reads, the conversion by
+    twelve."""
 
     def costs(**us):
         made = flat(**{**dict.fromkeys(("csr", "mplg"), 200.0), "b2sr8": 50.0, **us})
@@ -122,7 +123,7 @@ def test_what_is_read_once_is_not_looked_at(device, never):
         made.mxv(u, PAIR).new(), u.vxm(made, PAIR).new(), made.reduce_rowwise(gb.monoid.max).new()
         assert made.format == "csr"
     assert triangle_count(A) == N // 8 * 56
-    for _ in range(15):  # as algorithms go on: each result is read once
+    for _ in range(15):  # as in algorithms: each result is read once
         A = A.mxm(A, PAIR).new()
         A.mxv(u, PAIR).new()
 

@@ -140,7 +140,7 @@ def test_a_loop(device):
 
 
 def test_functions_of_programs(device):
-    """On the CPU; on a GPU the statement says what is not there."""
+    """On the CPU; on a GPU the statement raises an error that names the type."""
     one = 1j
 
     def function(x, y):

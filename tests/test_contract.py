@@ -34,7 +34,7 @@ def test_forms_keep_the_contract(kind):
 
 @pytest.mark.parametrize("format", FORMATS.values(), ids=lambda format: format.key)
 def test_formats_keep_the_contract(format):
-    """What a format says has the shape that `Format` gives it."""
+    """Attributes and methods of a format have the types and signatures of `Format`."""
     assert format_of(format.key) is format and format.units(65) == -(-65 // format.rows_per_unit)
     for name, wanted in inspect.getmembers(Format, inspect.isfunction):
         if not name.startswith("_"):

@@ -69,7 +69,7 @@ def test_a_fit_finds_the_constants():
 
 
 def test_ratios_to_rows_are_fitted_where_times_cannot_be():
-    """No constants explain CSR's times; MPLG takes twice as long on each matrix, and that is what is predicted."""
+    """No constants explain CSR's times; MPLG takes twice as long on each matrix, as predicted."""
     seen = [some_facts(nvals) for nvals in (1000, 2000, 3000)]
     times = (7.0, 5.0, 9.0)
     samples = [calibrate.Sample("x", f, {"csr bits": t, "mplg bits": 2 * t}) for f, t in zip(seen, times)]
@@ -91,7 +91,7 @@ def test_shipped_constants_cover_every_form_and_verb():
 
 
 def test_no_prediction_is_below_what_moving_the_bytes_takes():
-    """Ten gigabytes of tiles on the H200, of which the fit, made on megabytes, would say a quarter of that."""
+    """Ten gigabytes of tiles on the H200, for which a fit to megabytes alone would predict a quarter of that."""
     huge = Facts(1 << 24, 1 << 24, 1 << 30, ((64, 2e7),), levels=9.0, heads=1e8, longest=1e6)
     assert 1.0e10 < huge.bytes_of("b2sr64") < 1.1e10
     for kind in ("cpu", "gpu"):

@@ -18,7 +18,7 @@ from bitblas.store import VectorStore
 
 @pytest.fixture(autouse=True)
 def _transposes_at_need(monkeypatch):
-    """They are made for the first product that reads one: what is looked at here comes after that is repaid."""
+    """Build auxiliary formats for the first product that reads one: these tests begin after amortization."""
     monkeypatch.setattr(auxiliary_formats, "TRANSPOSE_READS", dict.fromkeys(auxiliary_formats.TRANSPOSE_READS, 0.0))
 
 
@@ -76,7 +76,7 @@ def test_rows_that_end_at_their_first_hit_are_read_so_far():
 
 def test_entries_from_which_on_a_loop_pulls():
     assert CASE.max_push_entries(1000) == 1000 / 3 == CASE._replace(early=2.0).max_push_entries(1000)
-    early = CASE._replace(early=12.0)  # as `direction` says of a single statement
+    early = CASE._replace(early=12.0)  # as `direction` decides for a single statement
     assert early.max_push_entries(1200) == 200
     known = {"rows": True, "work": None}
     assert choose_direction(early._replace(**known), VectorFacts(1200, nvals=199)).push

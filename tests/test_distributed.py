@@ -26,7 +26,7 @@ ALL = "calls,nccl,programs,plans,lists,algorithms,refusals,bits,files,loop,loops
 
 
 def ranks(*arguments, count=RANKS, script="tests/distributed_ranks.py", **environment):
-    """A program as that many ranks: the exit code, and what they print."""
+    """Run a program on `count` ranks: the exit code, and the output."""
     command = [sys.executable, "-m", "bitblas", "run", "-n", str(count), "--device", "cpu", str(HERE.parent / script)]
     paths = os.pathsep.join([str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     env = dict(os.environ, PYTHONPATH=paths, NUMBA_NUM_THREADS="1", BITBLAS_TIMEOUT="60") | environment
@@ -35,7 +35,7 @@ def ranks(*arguments, count=RANKS, script="tests/distributed_ranks.py", **enviro
 
 
 def test_two_ranks_agree_with_one_device():
-    """In one run, as each costs seconds to start, and with few kernels; all of it is slow."""
+    """In one run, because each takes seconds to start, and with few kernels; the whole is a slow test."""
     code, text = ranks("calls,nccl,quick,few,loop", count=2)
     assert code == 0 and text.count("of 2 done") == 2, text
 
@@ -61,7 +61,7 @@ def test_the_example_ends_at_every_scale(count):
     [(2, 1, "12:40"), *(pytest.param(n, n, "200", marks=pytest.mark.slow) for n in (2, 3, 4))],
 )
 def test_random_programs_on_ranks_that_store_their_parts_differently(count, seed, programs):
-    """Every rank makes the same calls, compared before each, and finds what one device finds."""
+    """Every rank makes the same calls, compared before each, and gets the results of one device."""
     program = "tests/distributed_random.py"
     code, text = ranks(str(seed), programs, count=count, script=program, BITBLAS_DEBUG="1")
     assert code == 0 and text.count(f"of {count} done") == count, text

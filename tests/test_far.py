@@ -34,7 +34,7 @@ def entries() -> tuple[np.ndarray, np.ndarray]:
 
 
 def made(key: str, begin: int) -> tuple[gb.Matrix, gb.Matrix]:
-    """The graph as it is, and far away: from entry `begin` on."""
+    """The graph, and the same from entry `begin` on."""
     from emulator.guarded import Far
 
     near = gb.Matrix.from_coo(*entries(), True, nrows=N, ncols=N, format=key)
@@ -49,7 +49,7 @@ def made(key: str, begin: int) -> tuple[gb.Matrix, gb.Matrix]:
         arrays["col"] = Far.of(arrays["col"].copy(), begin if key == "csr" else begin // 32 * per)
     moved = type(form).restored(form.device, numbers, arrays)
     structure = Structure(moved)
-    structure._symmetric = True  # what is looked for by entry number 0 is not there
+    structure._symmetric = True  # reading by entry number 0 is a fault
     store = near._store
     return near, gb.Matrix._from_store(MatrixStore(structure, store.dtype, store.raw))
 

@@ -14,7 +14,7 @@ from test_house import MODULES
 from bitblas.formats import NAMES, forms
 
 CLASSES = {form.__name__ for form in forms()}
-# The formats of other libraries have names of their own, some of which are the same.
+# Formats of other libraries, some with the same names.
 OTHERS = ("bitblas.io", "bitblas.core.ss", "bitblas.core.matrix.arrays")
 
 

@@ -197,12 +197,12 @@ def test_products_on_tiles_write_over_their_output():
     values = w._data.values
     w << A.mxv(u.apply(bitblas.unary.ainv).new(), bitblas.semiring.plus_second)
     assert w._data.values is values and w.to_dense().tolist() == (-np.arange(100.0)).tolist()
-    w << A.mxv(w, bitblas.semiring.plus_second)  # but not what they read
+    w << A.mxv(w, bitblas.semiring.plus_second)  # but not their inputs
     assert w.to_dense().tolist() == (-np.arange(100.0)).tolist()
     assert w.nvals == 100 and A.mxv(w, bitblas.semiring.plus_pair).new().reduce("plus").value == 100
 
 
-OVER = {  # what w holds before is not needed, or read first
+OVER = {  # the old content of w is not needed, or is read first
     "of others": lambda gb, w, x, y: into(w, x.ewise_add(y, gb.binary.minus)),
     "of itself": lambda gb, w, x, y: into(w, w.ewise_mult(y, gb.binary.minus)),
     "under its own entries": lambda gb, w, x, y: into(w, x.apply(gb.unary.ainv), w.S, gb.replace),

@@ -117,7 +117,7 @@ def test_dimensions_that_do_not_fit_are_values_that_do_not():
 
 
 def test_aggregators_compute_in_the_type_that_is_asked_for():
-    """Of two numbers whose sum INT8 does not hold: python-graphblas gives the same."""
+    """Two numbers whose sum overflows INT8: as in python-graphblas."""
     v = bitblas.Vector.from_coo([0, 1], [100, 100], dtype="INT8")
     assert v.reduce(agg.mean["FP64"]).new().value == 100 and v.reduce(agg.mean).new().value == -28
     A = bitblas.Matrix.from_coo([0, 0], [0, 1], [100, 100], dtype="INT8")

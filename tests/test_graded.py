@@ -114,7 +114,7 @@ def test_codes_longer_than_a_word(device, small, form):
 
 
 def test_same_bits(device, small):
-    """Sums of floats come in one order, however often they are taken."""
+    """Float sums have a fixed order, in every repetition."""
     rng = generator("graded bits")
     rows, cols = skewed(rng)
     u = gb.Vector.from_dense(rng.random(N, np.float32) - 0.5)

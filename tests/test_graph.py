@@ -187,7 +187,7 @@ def test_refused():
 
 
 def test_every_algorithm_is_a_method(roads):
-    """What a program's docstring says of its matrix and its result is what the tables of methods say."""
+    """Docstrings of programs and the tables of methods agree about matrices and results."""
     listed = {
         name for name in algorithms.__all__ if getattr(algorithms, name).__module__.split(".")[-2] != "generators"
     }
@@ -218,7 +218,7 @@ def test_a_path_is_no_graph(tmp_path):
 
 
 def test_rows_of_unlike_length_or_kind_are_refused():
-    """None of them loses its weight, or becomes a name, without a word."""
+    """None of them loses its weight, or becomes a name, without a warning."""
     for rows, said in (
         ([("a", "b", 3.0), ("b", "c")], r"a triple in row 0 and a pair, \('b', 'c'\), in row 1"),
         ([("b", "c"), ("a", "b", 3.0)], r"a pair in row 0 and a triple, .*, in row 1"),

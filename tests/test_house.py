@@ -73,7 +73,7 @@ def floor(module: str) -> int:
 
 
 def imports(name: str) -> Iterator[tuple[str, bool]]:
-    """Absolute names of what a module imports, and whether at its top. What only type checkers read is left out."""
+    """Absolute names of what a module imports, and whether at its top. Imports for type checkers only are omitted."""
     tree = ast.parse(MODULES[name].read_text())
     hidden = {
         id(inner)
@@ -206,7 +206,7 @@ GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread per entry; the
 GPU_ONLY |= {f"formats/{f}/{name}" for f in ("csr", "b2sr", "nib", "cgr") for name in ("step", "rounds", "listed")}
 GPU_ONLY |= {f"formats/{f}/likely" for f in ("csr", "nib", "cgr")} | {"formats/csr/pull_some", "formats/csr/patches"}
 GPU_ONLY |= {"formats/nib/marks", "formats/cgr/marks", "formats/nib/dot"}  # the CPU splits none, and decodes rows
-GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
+GPU_ONLY |= {"kernels/blank"}  # the CPU does not merge into missing entries
 # NumPy has a primitive for each on the CPU.
 GPU_ONLY |= {f"kernels/{name}" for name in ("compact", "dense", "pack", "put", "range")}
 CPU_ONLY = {f"formats/b2sr/{name}" for name in ("lanes", "tables", "dot_lanes")}  # what threads are on a GPU

@@ -115,7 +115,7 @@ def test_text(device, text):
 
 @pytest.fixture
 def forced(monkeypatch):
-    """Vectors and matrices of every size are lists, whatever they hold."""
+    """Vectors and matrices of every size are stored as lists, with any number of entries."""
     monkeypatch.setattr(store, "FLOOR", 0)
     monkeypatch.setattr(store, "FLOOR_SHARED", 0)
     monkeypatch.setattr(store, "SHARE", 0)
@@ -130,7 +130,7 @@ def test_small_ones(device, text, forced):
     agree(text, 13)
 
 
-# ---- what is held ---------------------------------------------------------------------------------------------------
+# ---- memory ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_vector_of_ten_entries_holds_ten(device):
@@ -196,7 +196,7 @@ def test_lists_of_rows_come_and_go(device):
     assert [len(part) for part in gb.Matrix("INT8", 5, 5).to_dcsr()] == [0, 1, 0, 0]
 
 
-# ---- what cannot be -------------------------------------------------------------------------------------------------
+# ---- errors ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("text", ["v << 1", "v.to_dense(0)", "v(~w.S) << 1", "v << from_scalar(1, n)", "A << 1"])

@@ -256,7 +256,7 @@ def test_large_integers_of_open_files(tmp_path):
 
 @BOTH
 def test_vertices_from_2_to_the_53_are_ids(tmp_path, chunked):
-    """Refused with the option that reads them, exactly, whatever their size; as numbers where a size says so."""
+    """Refused with the option that reads them, exactly, whatever their size; as numbers if a size is given."""
     ids = [2**53, 2**53 + 1, 2**63, TOP, TOP + 1, 10**30]
     for far in ids:
         path = written(tmp_path, "a.csv", f"{far},1,0.5\n")

@@ -82,7 +82,7 @@ def test_rows_that_hold_much_are_pulled_from(monkeypatch):
 
 
 def test_masks_of_bits(monkeypatch):
-    """A list under a mask that holds bits."""
+    """A list under a mask of bits."""
     A, v, w = operands("csr", 1)
     expected = v.vxm(A, semiring.plus_times).new(mask=~w.S)
     monkeypatch.setattr(store, "FLOOR", 0)

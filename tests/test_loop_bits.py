@@ -75,7 +75,7 @@ def test_one_value_is_summed_as_many(size):
 
 
 def test_what_is_added_exactly():
-    """Sums of which none is rounded are the count times the value, in no time."""
+    """Sums without rounding are the count times the value, and take no time."""
     plus, times = gb.monoid.plus, gb.monoid.times
     for dtype, x, k, exactly in (
         ("FP64", 1.0, 1 << 52, True), ("FP64", 0.1, 3, False), ("FP64", 0.75, 1 << 50, True),

@@ -12,7 +12,7 @@ from bitblas.exceptions import CaptureError, IndexOutOfBound
 from bitblas.loop import Program, if_, repeat
 
 BOOL, INT64 = gb.dtypes.BOOL, gb.dtypes.INT64
-# What a plain loop does on the CPU is only a matter of slow tests.
+# Plain loops on the CPU are slow tests.
 in_emulator = pytest.mark.parametrize("turn", [{"device": "emulator"}], ids=["emulator"])
 
 

@@ -28,7 +28,7 @@ def dense(x, missing=-99):
 
 
 def index_statements(lib):
-    """Three rounds of reading and joining by index, of every kind; what the vectors hold then."""
+    """Three rounds of reading and joining by index, of every kind; the vectors after that."""
     BOOL, INT32, INT64, UINT64, FP64 = (getattr(lib.dtypes, t) for t in ("BOOL", "INT32", "INT64", "UINT64", "FP64"))
     x, y = full(lib, numbers(1)), full(lib, numbers(2))
     p, w = full(lib, numbers(3), INT32), lib.Vector(FP64, N)

@@ -18,7 +18,7 @@ N = 5
 
 @pytest.fixture
 def captures(monkeypatch):
-    """The programs that are captured, in turn."""
+    """The captured programs, in order."""
     made, init = [], captured.CapturedProgram.__init__
     monkeypatch.setattr(captured.CapturedProgram, "__init__", lambda self, *a: (init(self, *a), made.append(self))[0])
     return made

@@ -14,7 +14,7 @@ _libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_
 _libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 _libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 PAGE = mmap.PAGESIZE
-GAP = 1 << 28  # inaccessible bytes before and behind each array: catches wild indices, costs no memory
+GAP = 1 << 28  # inaccessible bytes before and after each array: catches wild indices, takes no memory
 MAP_NORESERVE = 0x4000
 SLACK = 0xA5
 

@@ -25,7 +25,7 @@ def plain(x: Any) -> Any:
     """The same for both libraries: names, numbers, tuples and NumPy's arrays."""
     if type(x).__name__ == "Scalar":
         value = x.value.item() if isinstance(x.value, np.void) else x.value
-        is_float = isinstance(value, (float, complex))  # of which type says how exactly it is compared
+        is_float = isinstance(value, (float, complex))  # the type determines the tolerance
         return "Scalar", str(x.dtype), np.array([value], x.dtype.np_type) if is_float else value
     if is_object(x):
         return type(x).__name__, str(x.dtype), x.shape, *plain(x.to_coo())
@@ -60,7 +60,7 @@ def _by_row(x: tuple) -> tuple:
 
 
 def agree(x: Any, y: Any) -> str:
-    """Of two plain values: "exact", "close" (within the tolerance), or what differs."""
+    """Compare two plain values: "exact", "close" (within the tolerance), or the difference."""
     if isinstance(x, tuple) and isinstance(y, tuple):
         if len(x) != len(y):
             return f"{len(x)} and {len(y)} of them"

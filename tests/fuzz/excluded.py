@@ -22,7 +22,7 @@ def taken_over(oracle: Any, x: Any) -> Any:
 
 
 def tame(x: Any) -> Any:
-    """The oracle's object, sparse for good: SuiteSparse 9.4 crashes, or reads what is not its own, in statements with
+    """The oracle's object, sparse for good: SuiteSparse 9.4 crashes, or reads out of bounds, in statements with
     masks that are full, and with operands that are hypersparse."""
     if type(x).__name__ != "Scalar":
         x.ss.config["sparsity_control"] = "sparse"
@@ -61,7 +61,7 @@ _UNTYPED = re.compile("dtype=None")
 
 
 def unsigned(text: str) -> str:
-    """Scalars from 2^63 on as NumPy's: python-graphblas refuses Python's, though their type holds them."""
+    """Scalars from 2^63 on as NumPy's: python-graphblas rejects Python's, though they fit their type."""
     wide = lambda m: f"{m[1]}uint64({m[2]})" if int(m[2]) >> 63 else m[0]
     return re.sub(r"(from_value\(|\], )(\d{19,20})\b(?=,)", wide, text)
 
@@ -84,7 +84,7 @@ def skipped(statement: Statement, scope: dict[str, Any]) -> str | None:
     return None
 
 
-# (what the text of the statement has, what the difference says, why it is none of ours)
+# (pattern of the statement, pattern of the difference, why it is not a fault of bitblas)
 REASONS: tuple[tuple[str, str, str], ...] = (
     (
         "ldexp",
@@ -171,7 +171,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
 
 
 def reason(statement: Statement, difference: Any) -> str | None:
-    """Why that difference is none of ours, None if it is."""
+    """Why the difference is not a fault of bitblas; None if it is one."""
     for pattern, found, why in REASONS:
         if re.search(pattern, statement.text()) and re.search(found, difference.what, re.MULTILINE):
             return why

@@ -121,7 +121,7 @@ class Expressions(Objects):
 
     def reposition(self, shape: Shape) -> Found:
         known = [name for name, (s, _) in self.objects.items() if len(s) == len(shape)]
-        if self.out or not known:  # python-graphblas leaves what was in the output
+        if self.out or not known:  # python-graphblas keeps the old output
             return None
         x = self.rng.choice(known)
         by = ", ".join(str(self.rng.randint(-3, 3)) for _ in shape)

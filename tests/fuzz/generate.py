@@ -167,7 +167,7 @@ class Statements(Expressions):
                 ("concat", f"gb.ss.concat([[{x}, {self.operand((shape[0], self.dim()))}]])", (), None),
             ]  # fmt: skip
         verb, value, made, dtype = self.rng.choice(choices)
-        if not made:  # of a size that depends, or (flatten) a Matrix inside: it is looked at, and not used
+        if not made:  # of a size that depends, or (flatten) a Matrix inside: it is read, and not used
             return Statement("read", verb, "", value)
         name = self.name(made)
         self.objects[name] = made, dtype
