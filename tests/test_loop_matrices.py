@@ -220,7 +220,7 @@ def test_as_many_sources_as_vertices_and_more(device):
 
 
 def test_few_entries_are_pulled_where_the_transpose_is_not_there():
-    """Against the edges of a path: what they would be pushed along is not repaid yet."""
+    """Against the edges of a path: the format for pushing is not amortized yet."""
     n, ends = 600, [5, 9]
     A = gb.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), True, nrows=n, ncols=n, device="cpu")
     Q = gb.Matrix.from_coo([0, 1], ends, 1.0, nrows=2, ncols=n, device="cpu")

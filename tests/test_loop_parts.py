@@ -103,8 +103,8 @@ def test_components_on_the_device(device):
 
 @pytest.mark.parametrize("dtype", ["INT8", *(pytest.param(t, marks=pytest.mark.slow) for t in ("BOOL", "FP64"))])
 def test_what_a_run_brings_in_and_takes_out(device, dtype):
-    """Vectors without entries, with one that is not yet written, with one value, with many, full; what comes out is in
-    memory of its own, and what the loop does not write stays as it is."""
+    """Vectors without entries, with one that is not yet written, with one value, with many, full; results are in
+    new memory, and vectors that the loop does not write are unchanged."""
     n, kind = 77, gb.dtypes.lookup_dtype(dtype)
     rng = np.random.default_rng(5)
     values = rng.integers(0, 2, n).astype(kind.np_type)

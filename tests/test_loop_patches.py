@@ -55,7 +55,7 @@ def relaxing(A, d, q, *, monoid="min", window=None, fixpoint=True, semiring="min
 
 
 def shortest(A, source):
-    """On the CPU, where rounds run as they are written."""
+    """On the CPU, which runs rounds as written."""
     d = gb.algorithms.sssp(A.to("cpu"), source)
     return d.to_coo()
 
@@ -143,7 +143,7 @@ def test_what_goes_by_rounds_all_the_same(small):
 
 
 def test_bodies_that_are_not_known(small):
-    """Each says why."""
+    """Each reports the reason."""
     A = grid(12, 20, FP32)
     d, q, more = gb.Vector(FP32, 240), gb.Vector(FP32, 240), gb.Vector(FP32, 240)
     semiring = gb.semiring.min_plus[FP32]

@@ -52,7 +52,7 @@ def test_columns_at_the_edge_of_their_bits(device, ncols):
 
 
 def test_sizes_beyond_32_bits():
-    """Pure functions: what such matrices take, which no test can hold."""
+    """Pure functions: the bytes of matrices that are too large for a test."""
     assert packed_bytes(10, 1 << 20, 1 << 31) == 8 * 11 + 4 * (20 * (1 << 26) + 1)
     assert packed_bytes(10, 1 << 32, 1 << 40) == 8 * 11 + 4 * ((1 << 40) + 1)
     assert packed_bytes(0, 0, 0) == 4 + 4

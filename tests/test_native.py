@@ -199,7 +199,7 @@ def test_operators_need_no_numba_when_they_are_loaded(monkeypatch):
 
 @pytest.fixture
 def few(monkeypatch):
-    """So many threads as a test says; at its end as many as before."""
+    """Set the number of threads for a test; restore it at the end."""
     before = config.threads
     yield lambda number: config.set(threads=number)
     config.threads = before

@@ -180,7 +180,7 @@ def test_bytes_are_predicted(device):
 
 
 def test_the_estimate_is_near(device):
-    """Of a graph too large to look at every entry."""
+    """Of a graph too large to read every entry."""
     rng = np.random.default_rng(2)
     n, m = 3000, 40000
     keys = np.unique(rng.integers(0, n, m) * n + (rng.random(m) ** 3 * n).astype(np.int64))

@@ -130,7 +130,7 @@ def test_a_graph_of_the_backend_answers_as_networkx():
 
 @pytest.fixture
 def told(caplog):
-    """What is logged, from nothing said yet."""
+    """The log, with all warnings reset."""
     interface._tell.cache_clear()
     caplog.set_level(logging.INFO, logger="bitblas.nx")
     yield caplog
@@ -156,7 +156,7 @@ def test_a_graph_that_changes_while_it_is_sorted(monkeypatch):
     for order in (nx.topological_sort, nx.topological_generations):
         G = nx.DiGraph([(1, 2), (2, 3)])
         assert len(list(order(G, backend="bitblas"))) == 3
-        # NetworkX raises one of the two, by what has changed; so does it where it keeps no conversions
+        # NetworkX raises one of the two, depending on the change; also without cached conversions
         for error, kept in ((RuntimeError, True), (nx.NetworkXUnfeasible, True), (RuntimeError, False)):
             monkeypatch.setattr(nx.config, "cache_converted_graphs", kept)
             with pytest.raises(error, match="Graph changed during iteration"):

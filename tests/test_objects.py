@@ -88,7 +88,7 @@ def test_division_and_power(device, text, dtype):
 
 
 NEEDS = {"logaddexp": ["log", "pow"], "logaddexp2": ["log2", "pow"], "geometric_mean": ["pow"]}
-# argmin of INT32: python-graphblas says INT32, bitblas INT64 for all types.
+# argmin of INT32: python-graphblas reports INT32, bitblas INT64 for all types.
 WAYS = ["v.reduce({})", "A.reduce_rowwise({})", "A.reduce_columnwise({})", "A.T.reduce_rowwise({})", "e.reduce({})"]
 POSITIONAL = {"argmin", "argmax", "first_index", "last_index"}
 

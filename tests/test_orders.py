@@ -82,7 +82,7 @@ def grid(k, seed=0):
 
 
 def tiles(A, perm):
-    """The 8 x 8 tiles that hold an entry."""
+    """The 8 x 8 tiles with an entry."""
     place = np.argsort(perm)
     i, j, _ = A.to_coo()
     return len(np.unique(place[i.astype(int)] // 8 * A.nrows + place[j.astype(int)] // 8))

@@ -45,7 +45,7 @@ def words(nvals: int, width: int) -> int:
 
 # ---- what can be packed ---------------------------------------------------------------------------------------------
 
-RANGES = {"INT8": 8, "INT64": 64, "UINT64": 64, "FP32": 25, "FP64": 54}  # bits of all integers that a type holds
+RANGES = {"INT8": 8, "INT64": 64, "UINT64": 64, "FP32": 25, "FP64": 54}  # bits of all integers of a type
 
 
 @st.composite
@@ -268,7 +268,7 @@ def test_shortest_paths(device, form):
     assert isinstance(raw(A), PackedValues) and all(isinstance(x, PackedValues) for x in A._stored.copies.values())
 
 
-# ---- what is held ---------------------------------------------------------------------------------------------------
+# ---- memory ---------------------------------------------------------------------------------------------------------
 
 
 def test_for_memory_values_are_packed(device):

@@ -127,7 +127,7 @@ def test_anonymous_ones_are_made_again():
     assert made.types == add.types and m.types == total.types == {INT64: INT64, FP64: FP64} and m.is_idempotent
     assert s.monoid is m and s.binaryop is m.binaryop is made
     assert again(Semiring.register_anonymous(total, add)[int]).binaryop.op.name == "mine"
-    plain = gb.Vector(INT8, 1).apply(shifted).op  # a function where an operator is expected: the type that Numba says
+    plain = gb.Vector(INT8, 1).apply(shifted).op  # a function where an operator is expected: the type that Numba infers
     assert again(plain).return_type is plain.return_type is INT64
     assert again(IndexUnaryOp.register_anonymous(corner)).types[INT8] is BOOL
 

@@ -24,7 +24,7 @@ TILES = (4, 8, 16, 32, 64)
 
 @pytest.fixture(autouse=True)
 def _transposes_at_need(monkeypatch):
-    """They are made for the first product that reads one: what is looked at here comes after that is repaid."""
+    """Build auxiliary formats for the first product that reads one: these tests begin after amortization."""
     monkeypatch.setattr(auxiliary_formats, "TRANSPOSE_READS", dict.fromkeys(auxiliary_formats.TRANSPOSE_READS, 0.0))
 
 
@@ -122,7 +122,7 @@ def test_bad_forms_are_refused(options):
 
 
 def test_a_sample_is_near_the_truth():
-    """More entries than are looked at."""
+    """More entries than are sampled."""
     rng = generator("sample")
     n = 64 * 200
     i, j = rng.integers(0, n, 40_000), rng.integers(0, 300, 40_000)

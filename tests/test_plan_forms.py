@@ -48,7 +48,7 @@ def test_what_promises_most_is_chosen(device):
 
 
 def test_a_small_dense_pattern_is_a_bitmap_where_bytes_count(device):
-    """Not with values, of which it has one for each place, and not where rows of it would weigh."""
+    """Not with values, because it stores one for each position, and not if its rows would matter."""
     full = lambda n, values: bitblas.Matrix.from_coo(*np.indices((n, n)).reshape(2, -1), values, nrows=n, ncols=n)
     with config.set(prefer="memory"):
         assert full(7, True).format == "bitmap" and full(7, np.arange(49.0)).format != "bitmap"
@@ -81,7 +81,7 @@ def some_facts(nrows=1 << 16, ncols=1 << 16, nvals=1 << 20, fill=8.0):
 
 
 BITS, NUMBERS, BFS = cost_model.BITS, cost_model.NUMBERS, cost_model.BFS
-# Facts, costs and the choice for time: 100 us is what all other forms take.
+# Facts, costs and the choice for time: all other formats take 100 us.
 CHOICES = {
     "all alike: rows": ({}, {}, "csr"),
     "faster tiles": ({}, {"b2sr8": 50}, "b2sr8"),
@@ -236,8 +236,8 @@ def test_few_entries_are_all_looked_at(device):
         (1000, [1, 3, 5, 7, 9, 11, 13, 15, 17], False, 300, 600),  # a path, from its middle: 500
         (10_000, [1, 5, 13, 25, 41, 61, 85, 113, 145], False, 50, 110),  # a grid of 100 x 100, also: 100
         (1 << 20, [1, 60, 9000], False, 2, 4),  # a power-law graph
-        (100, [1, 40, 100, 100], True, 4, 4),  # everything was seen
-        (100, [1], False, 1, 1),  # one row has too many to look at
+        (100, [1, 40, 100, 100], True, 4, 4),  # everything was read
+        (100, [1], False, 1, 1),  # one row has too many to read
     ],
 )
 def test_the_levels_are_told_by_the_growth_of_balls(n, balls, ended, low, high):

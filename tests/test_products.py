@@ -53,7 +53,7 @@ def same(program, dtype, device, *shapes, **form):
 @pytest.fixture(params=("tables", "bitsets", "bitsets in global memory"))
 def rows(request, monkeypatch):
     """How the rows of a product are kept."""
-    if request.param != "tables":  # no table holds anything
+    if request.param != "tables":  # no table fits
         monkeypatch.setattr(spgemm, "row_tables", lambda size: [(8, 0)] * 3)
     if request.param.endswith("memory"):
         monkeypatch.setattr(spgemm, "SHARED_WORDS", 0)

@@ -66,7 +66,7 @@ def test_a_part_of_few_entries(device, dtype):
 @pytest.mark.in_turn
 @pytest.mark.parametrize(("rows", "cols"), PAIRS)
 def test_a_part_that_is_assigned(device, rows, cols):
-    """Into what is empty, full of entries, of another type; under a mask, with an accumulator."""
+    """Into empty and full objects, and into another type; under a mask, with an accumulator."""
     for dtype, density, how in (
         ("FP64", 0.0, "plain"), ("FP64", 0.4, "plain"), ("INT16", 0.4, "plain"), ("FP64", 0.4, "accum"),
         ("FP64", 0.4, "mask"), ("FP64", 0.4, "complement"),

@@ -61,7 +61,7 @@ def host(x):
     return np.asarray(x.get() if hasattr(x, "get") else x)
 
 
-# ---- what is stored in an order -------------------------------------------------------------------------------------
+# ---- matrices stored in an order ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", SQUARE)

@@ -77,7 +77,7 @@ def test_a_mapped_matrix_computes_and_its_file_stays(device, tmp_path):
         B << B.select("tril")
         B.T.new()
         assert path.read_bytes() == before
-        A.save(path)  # replaces the file; what is mapped stays
+        A.save(path)  # replaces the file; mapped arrays stay valid
         del A
         assert gb.load(path, verify=True)._store.structure.primary.check() is None
 

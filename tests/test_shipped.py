@@ -64,7 +64,7 @@ def python(code, *arguments, cache, timeout=300, **env):
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """A folder of files of objects, and what was said of it."""
+    """A folder of object files, and the printed text."""
     folder = tmp_path_factory.mktemp("built")
     (folder / "program.py").write_text(PROGRAM)
     return folder, python(BUILD, folder / "data", folder / "program.py", cache=folder / "cache")

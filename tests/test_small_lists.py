@@ -33,7 +33,8 @@ def distances(A, source):
 @pytest.mark.parametrize("form", HANDED)
 @pytest.mark.parametrize(("dtype", "most"), [(FP64, 1 << 15), (FP64, 60), (INT64, 30)])
 def test_shortest_paths_by_lists(device, clusters, form, dtype, most, monkeypatch):
-    """Passes look at the places on a list; when it grows long the grid goes on, with sums and cells as they are."""
+    """Element-wise kernels read the positions on a list; if it grows long, the grid continues, with sums and cells
+    unchanged."""
     monkeypatch.setattr(small_rounds, "MOST_PLACES", most)
     A = mesh(weights=dtype.np_type, **options(form))
     n = A.nrows

@@ -117,7 +117,7 @@ def test_random_entries_around_the_limit(tile, bits, data):
 
 
 def layout_again(form):
-    """The form of what it gives for a file."""
+    """The layout restored from its own arrays for a file."""
     return type(form).restored(form.device, form.numbers(), form.arrays())
 
 
@@ -201,7 +201,7 @@ def test_the_tile_that_needs_the_fewest_bytes(device):
 
 
 def test_a_sample_is_near_the_truth():
-    """More entries than are looked at."""
+    """More entries than are sampled."""
     rng, n = generator("sample"), 64 * 200
     near = np.arange(n).repeat(3)
     i, j = (

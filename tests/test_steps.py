@@ -96,7 +96,7 @@ def test_a_body_of_many_steps(device):
 
 
 def test_vectors_that_passes_write_before_steps(device):
-    """In each round: no round finds what a pass has left in a buffer two rounds before."""
+    """In each round: no round reads what an element-wise kernel wrote into a buffer two rounds before."""
     n, inner, rounds = 200, 50, 7
     parent, values = (np.arange(1, n) - 1) // 4, 1 + np.arange(inner, n) % 7
     A = gb.Matrix.from_coo(parent, np.arange(1, n), True, nrows=n, ncols=n)
@@ -122,7 +122,7 @@ def test_vectors_that_passes_write_before_steps(device):
 
 
 def test_launches_are_as_large_as_the_device(device, monkeypatch):
-    """A GPU of one multiprocessor gets four blocks, which walk through what is more, and sums have four parts."""
+    """A GPU of one multiprocessor gets four blocks, which loop over the rest, and sums have four parts."""
     if device != "emulator":
         pytest.skip("a GPU has the multiprocessors that it has")
     monkeypatch.setattr(type(devices.get(device)), "multiprocessors", 1)

@@ -215,7 +215,7 @@ def test_a_path_or_an_option_that_is_none(tmp_path):
 
 @pytest.mark.parametrize("kind", ["polars", "arrow"])
 def test_labels_in_columns_of_one_type(kind):
-    """Integers beyond INT64 stay exact; names of two types, of which the libraries would make one, are refused."""
+    """Integers beyond INT64 stay exact; names of two types, which the libraries would unify, are rejected."""
     pytest.importorskip({"arrow": "pyarrow"}.get(kind, kind))
     A = gb.Matrix.from_coo([0, 1], [1, 2], [5, 6], nrows=3, ncols=3)
     big = [2**64 - 1, 2**53 + 1, 0]

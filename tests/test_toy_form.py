@@ -32,7 +32,7 @@ def copy(tmp_path_factory) -> Path:
 def run(copy: Path, *command: str) -> subprocess.CompletedProcess[str]:
     env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (copy, ROOT, TESTS)))}
     env.pop("PYTEST_ADDOPTS", None)
-    env.pop("BITBLAS_VARIANTS", None)  # the list of what a run of the tests compiled: not this one
+    env.pop("BITBLAS_VARIANTS", None)  # the list of kernels that a test run compiled, without this format
     return subprocess.run([sys.executable, *command], cwd=copy, env=env, capture_output=True, text=True)
 
 

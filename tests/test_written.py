@@ -40,7 +40,7 @@ def test_written_algorithms_give_what_they_say(name):
     assert np.array_equal(found["distances"], csgraph.shortest_path(S, unweighted=True, indices=0))
     same = csgraph.connected_components(S, directed=True, connection="strong")[1]
     assert np.array_equal(np.equal.outer(same, same), np.equal.outer(found["components"], found["components"]))
-    for k in range(1 + int(found["kcore"].max())):  # what is left when all of fewer neighbours than k have gone
+    for k in range(1 + int(found["kcore"].max())):  # the k-core: repeatedly remove vertices of fewer than k neighbours
         left = np.ones(graph.n, bool)
         while (left & (S @ left < k)).any():
             left &= S @ left >= k

@@ -59,7 +59,7 @@ def main() -> None:
     assert_type(-v, VectorExpression)
     assert_type(v > 1, VectorExpression)
 
-    # Operators by name, and what they make of their operands.
+    # Operators by name, and their results.
     assert_type(gb.semiring.min_plus, Semiring)
     assert_type(gb.op.plus, BinaryOp)
     assert_type(gb.semiring.min_plus(A @ v), VectorExpression)

@@ -63,7 +63,7 @@ def generate():
 
 
 def heads():
-    """What every text stands on, as it is now, so that it is not saved: the kernels' head, the operators' library."""
+    """The common parts of all texts, which are not saved: the kernels' head and the operators' library."""
     from bitblas.device import jit
 
     head = (jit.PACKAGE / "kernels" / "base.cuh").read_text() + (jit.ALGEBRA / "functions.cuh").read_text()
