@@ -1,10 +1,10 @@
 """python -m benchmarks.algorithms: every algorithm, the same text on bitblas and on python-graphblas.
 
-A run is one call from the stored graph to the answer. The first one compiles and captures: it has a column of its own,
-and the median is of those after it. What grows with the square or the cube of the number of vertices runs on a smaller
-graph of the same family (`--square`, `--cube`). The answers of both sides are compared. A call is stopped at the limit
-(`--limit`, `--peer-limit`, between two statements), and that side is not asked for the algorithm on the graphs after
-that: name small ones first. Where the other library was stopped, the ratio is a lower bound.
+A run is one call from the stored graph to the answer. The first one, which compiles and captures, has a column of its
+own; the median is of the following ones. Algorithms that grow with the square or the cube of the number of vertices run
+on a smaller graph of the same family (`--square`, `--cube`). The answers of both sides are compared. A call is stopped
+at the limit (`--limit`, `--peer-limit`, between two statements), and that side skips the algorithm on later graphs, so
+name small graphs first. If the other library was stopped, the ratio is a lower bound.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SQUARES, CUBES = 14, 10  # log2 of vertices
 
 
 def smaller(name: str, scale: int) -> str:
-    """The graph of the same family with at most 2**scale vertices; of a file nothing."""
+    """The graph of the same family with at most 2**scale vertices; a file is returned as it is."""
     found = re.fullmatch(r"(rmat|delaunay_n)(\d+)(.*)", name)
     if found:
         return f"{found[1]}{min(scale, int(found[2]))}{found[3]}"
@@ -41,7 +41,7 @@ def smaller(name: str, scale: int) -> str:
 
 
 class Sides:
-    """Both libraries on one graph: what is stored of it is made at first use."""
+    """Both libraries on one graph, whose matrices are built at first use."""
 
     def __init__(self, name: str, device: str, peer: bool) -> None:
         import bitblas as gb
@@ -68,8 +68,8 @@ class Late(Exception):
 
 @contextmanager
 def stopped_after(seconds: float) -> Iterator[None]:
-    """Late is raised in the block after so many seconds, once Python runs again; and again a second later, since what
-    is raised while Python frees an object is lost."""
+    """Raise Late in the block after so many seconds, once Python runs again; and again each second, because an
+    exception is lost if it is raised while Python frees an object."""
 
     def stop(*_: Any) -> None:
         raise Late
@@ -84,8 +84,8 @@ def stopped_after(seconds: float) -> Iterator[None]:
 
 
 def timed(side: comparison.Side, program: Any, source: int, samples: int, limit: float) -> tuple[Any, list[float]]:
-    """The answer and the milliseconds of all calls, the first one first; no further one starts once those after it took
-    half of the limit together. Raises Late."""
+    """The answer, and the milliseconds of all calls including the first. No call starts after those that follow the
+    first have taken half of the limit together. Raises Late."""
     A, times = side.matrix(program.form), list[float]()
     while len(times) <= samples and sum(times[1:]) < 500 * limit:
         begin = time.perf_counter()
@@ -101,8 +101,8 @@ def measure(
     peer: bool = True, scales: tuple[int, int] = (SQUARES, CUBES), threads: int | None = None,
     say: Callable[[str], None] = print, seconds: float = float("inf"),
 ) -> dict[str, Any]:  # fmt: skip
-    """Milliseconds of each algorithm on each graph, of both sides; a row each goes to `say`, all into the result.
-    limits: seconds of a call of either side. seconds: after so many no further row begins."""
+    """Milliseconds of each algorithm on each graph, of both sides; rows are passed to `say` and are in the result.
+    limits: seconds of a call of either side. seconds: time after which no row begins."""
     import bitblas as gb
 
     if peer:
@@ -161,7 +161,7 @@ def measure(
 
 
 def line(row: dict[str, Any]) -> str:
-    """A row as text; what went wrong in its place."""
+    """A row as text, with errors in place of times."""
     said = {True: "yes", False: "NO", None: "-"}[row["equal"]]
     graph = Path(row["graph"]).name.partition(".")[0]
     cells = [f"{graph:<15} {row['algorithm']:<30}{said:<6}{row['answer']:<40}"]
@@ -175,7 +175,7 @@ def line(row: dict[str, Any]) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """0 if every answer was equal, 1 if not, 2 for what cannot run."""
+    """Exit code: 0 if all answers were equal, 1 if not, 2 if the benchmark cannot run."""
     known = [program.name for program in every()]
     p = argparse.ArgumentParser(prog="python -m benchmarks.algorithms", description=__doc__.splitlines()[0])
     p.add_argument("--device", default="cpu")
@@ -191,7 +191,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     p.add_argument("--no-peer", action="store_true", help="bitblas alone")
     p.add_argument("--json", help="where all samples go")
     args = p.parse_args(argv)
-    names = [name for name in args.algorithms.split(",") if name]
+    names = table.names(args.algorithms)
     if unknown := set(names) - set(known):
         p.error(f"--algorithms: unknown {', '.join(sorted(unknown))}; known: {', '.join(known)}")
     for path in args.graphs.split(","):
@@ -201,7 +201,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "benchmarks.algorithms",
         lambda: measure(
             args.graphs.split(","), names, args.samples, (args.limit, args.peer_limit), args.device,
-            not args.no_peer, (args.square, args.cube), args.threads, lambda text: print(text, flush=True),
+            not args.no_peer, (args.square, args.cube), args.threads, table.say,
             args.seconds,
         ),
         args.json,

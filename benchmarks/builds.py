@@ -1,15 +1,15 @@
-"""python -m benchmarks.builds: making stored forms, transposing them, and what that takes in memory, on one device.
+"""python -m benchmarks.builds: time and peak memory of building, transposing and reading stored formats, on one device.
 
-Times are of whole calls, the device synchronised before and after: median of --samples. The peak (GPU) is all that
-CuPy's pool gave out at once during the call, over the bytes of input and output; both are part of it. Every result is
-compared with one that was made another way.
+Times are medians of --samples synchronized calls. The peak (GPU) is the memory of CuPy's pool that was allocated at
+once during the call, input and output included, over the bytes of input and output. Every result is compared with one
+that was built in another way.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,27 +20,15 @@ from bitblas.formats.b2sr import layout as b2sr
 from bitblas.formats.csr import layout as csr
 from bitblas.formats.split import layout as split
 
-from . import graphs
+from . import graphs, table
 
 GRAPHS = ("delaunay_n20", "grid2d_2048", "rmat20", "hub_n20")
 TILES = (8, 4, 32)
 HEADER = f"{'ms':>9s} {'G/s':>7s} {'peak':>6s}  what"
 
 
-def median_ms(device: Any, run: Callable[[], Any], samples: int) -> float:
-    times = []
-    for _ in range(samples + 1):  # the first one compiles
-        device.synchronize()
-        start = time.perf_counter()
-        kept = run()
-        device.synchronize()
-        times.append(1e3 * (time.perf_counter() - start))
-        del kept
-    return float(np.median(times[1:]))
-
-
 def peak_bytes(device: Any, run: Callable[[], Any]) -> int | None:
-    """The most bytes that were given out at once, results included; None where nobody counts them."""
+    """The most bytes that were allocated at once, results included; None if the device does not count them."""
     if device.name == "cpu" or not hasattr(device.xp, "cuda"):
         return None
     hook_type = device.xp.cuda.memory_hook.MemoryHook
@@ -61,11 +49,11 @@ def peak_bytes(device: Any, run: Callable[[], Any]) -> int | None:
     return int(peak.top)
 
 
-Step = tuple[str, Callable[[], Any], int, int]  # what, how, bytes of the input, of the output
+Step = tuple[str, Callable[[], Any], int, int]  # name, call, bytes of the input, bytes of the output
 
 
 def calls(graph: graphs.Graph, device: Any) -> tuple[list[Step], bool]:
-    """What users call; and whether they give the same matrix."""
+    """The calls of users, and whether they give the same matrix."""
     rows, col, nvals = device.asarray(graph.rows), device.asarray(graph.col.astype(np.int64)), graph.nvals
     ptr, narrow = device.asarray(graph.ptr.astype(np.int32)), device.asarray(graph.col)
     shuffled = device.asarray(np.random.default_rng(1).permutation(nvals))
@@ -84,7 +72,7 @@ def calls(graph: graphs.Graph, device: Any) -> tuple[list[Step], bool]:
 
 
 def forms(graph: graphs.Graph, device: Any) -> tuple[list[Step], bool]:
-    """From one stored form to another; and whether every way back gives what was there."""
+    """Conversions between stored formats, and whether every conversion back restores the matrix."""
     ptr, col = device.asarray(graph.ptr), device.asarray(graph.col)
     A, order = csr.from_arrays(device, graph.n, graph.n, ptr, col), 4 * graph.nvals
     right = A.transpose(False)[0].transpose(False)[0].equals(A)
@@ -92,23 +80,17 @@ def forms(graph: graphs.Graph, device: Any) -> tuple[list[Step], bool]:
         ("CSR to its transpose", lambda: A.transpose(False), A.nbytes, A.nbytes),
         ("CSR to its transpose, with the order", lambda: A.transpose(True), A.nbytes, A.nbytes + order),
     ]
-    for tile in TILES:
-        B, key = b2sr.from_csr(A, tile, False)[0], f"B2SR-{tile}"
-        right &= B.to_csr(False)[0].equals(A) and B.transpose(False)[0].transpose(False)[0].equals(B)
-        steps += [
-            (f"CSR to {key}", lambda t=tile: b2sr.from_csr(A, t, False), A.nbytes, B.nbytes),
-            (f"CSR to {key}, with the order", lambda t=tile: b2sr.from_csr(A, t, True), A.nbytes, B.nbytes + order),
-            (f"{key} to CSR", lambda B=B: B.to_csr(False), B.nbytes, A.nbytes),
-            (f"{key} to its transpose", lambda B=B: B.transpose(False), B.nbytes, B.nbytes),
-        ]
-    for tile in split.TILES:
-        S, key = split.from_csr(A, tile, False)[0], f"Split-{tile}"
-        right &= S.to_csr(False)[0].equals(A) and S.transpose(False)[0].transpose(False)[0].equals(S)
-        steps += [
-            (f"CSR to {key}", lambda t=tile: split.from_csr(A, t, False), A.nbytes, S.nbytes),
-            (f"{key} to CSR", lambda S=S: S.to_csr(False), S.nbytes, A.nbytes),
-            (f"{key} to its transpose", lambda S=S: S.transpose(False), S.nbytes, S.nbytes),
-        ]
+    for name, layout, tiles in (("B2SR", b2sr, TILES), ("Split", split, split.TILES)):
+        for tile in tiles:
+            B, key = layout.from_csr(A, tile, False)[0], f"{name}-{tile}"
+            right &= B.to_csr(False)[0].equals(A) and B.transpose(False)[0].transpose(False)[0].equals(B)
+            build = functools.partial(layout.from_csr, A, tile)
+            steps.append((f"CSR to {key}", functools.partial(build, False), A.nbytes, B.nbytes))
+            if layout is b2sr:
+                ordered = functools.partial(build, True)
+                steps.append((f"CSR to {key}, with the order", ordered, A.nbytes, B.nbytes + order))
+            steps.append((f"{key} to CSR", functools.partial(B.to_csr, False), B.nbytes, A.nbytes))
+            steps.append((f"{key} to its transpose", functools.partial(B.transpose, False), B.nbytes, B.nbytes))
     return steps, right
 
 
@@ -122,7 +104,7 @@ def measure(names: Sequence[str], device: Any, samples: int, say: Callable[[str]
             steps, same = part(graph, device)
             right &= same
             for what, run, given, result in steps:
-                ms, top = median_ms(device, run, samples), peak_bytes(device, run)
+                ms, top = float(np.median(table.timed(device, run, samples)[1])), peak_bytes(device, run)
                 peak = "-" if top is None else f"{(given + top) / (given + result):.2f}"
                 say(f"{ms:9.2f} {graph.nvals / ms / 1e6:7.2f} {peak:>6s}  {what}")
     say("all results are right" if right else "WRONG RESULTS")
@@ -136,7 +118,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     p.add_argument("--samples", type=int, default=5)
     args = p.parse_args(argv)
     device = gb.device.get(args.device)
-    return 0 if measure(args.graphs.split(","), device, args.samples, lambda text: print(text, flush=True)) else 1
+    return 0 if measure(args.graphs.split(","), device, args.samples, table.say) else 1
 
 
 if __name__ == "__main__":

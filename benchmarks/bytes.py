@@ -1,12 +1,8 @@
-"""python -m benchmarks.bytes: bytes per stored edge of every form, pointers included; exact, and without a device. Also
-of forms that are not built, to see what they would save:
+"""python -m benchmarks.bytes: bytes per entry of every stored format, pointers included; exact, without a device.
 
-packed    B2SR with packed tile columns, the best T
-slices    the best Split of 1 x W slices (W = 8, 16, 32) in the place of tiles
-
-and in other orders of the vertices (--orders), whose permutation, packed, is a column of its own. `of csr` is the
-smallest form over 32-bit CSR; `chosen` the form that config.prefer = "memory" chooses, `over` its bytes over those of
-the smallest form. Below the table stand the bars.
+--orders adds vertex orders, with a column for the packed permutation. `of csr`: the smallest format over 32-bit CSR;
+`chosen`: the format that config.prefer = "memory" chooses; `over`: its bytes over those of the smallest format. Below
+the table: whether the limits MEAN and CHOICE hold.
 """
 
 from __future__ import annotations
@@ -18,13 +14,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import bitblas
 from bitblas import config
 from bitblas.formats import FORMATS, Structure, packing
-from bitblas.formats.b2sr.cost import TILES
-from bitblas.formats.split import cost
 from bitblas.plan import format_choice as plan_forms
 from bitblas.plan.facts import facts
 from bitblas.plan.virtual_nodes import with_nodes
@@ -36,39 +28,12 @@ GRAPHS = (
 )  # fmt: skip
 NATURAL = "natural"
 FORMS = tuple(FORMATS)
-HEADS = ("graph", "order", "edges", *FORMS, "packed", "slices", "perm", "of csr", "over", "smallest", "chosen")
-MEAN, CHOICE = 0.60, 1.02  # the bars: smallest over CSR in the geometric mean, chosen over smallest on any graph
-
-
-def packed_b2sr(of: Structure, tile: int, tiles: int) -> int:
-    columns = 4 * packing.packed_words(tiles, cost.column_width(of.ncols, tile))
-    return 4 * (-(-of.nrows // tile) + 1) + columns + tiles * max(2, tile * tile // 8)
-
-
-def sliced(of: Structure, width: int, tile: int = 8) -> int:
-    """A Split with slices of one row, W columns wide, by tile rows of `tile` rows: a slice is W bits, its row in the
-    tile row and its place in it. Near entries end where the fewest bytes are needed."""
-    rows, cols = of.coo()
-    across = -(-of.ncols // width)
-    keys = np.sort(rows * across + cols // width)
-    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else np.zeros(0, np.int64)
-    held, first = np.diff(starts, append=len(keys)), keys[starts] % across * width
-    far, inner = cost.entry_width(of.ncols, tile), cost.log_of(tile)
-    slice_bits = width + inner + packing.width_of(across)
-    found = []
-    for near in (0, *range(max(2 * inner, far - 8), far)):
-        is_near = first < cost.near_limit(near, tile) * tile
-        pays = held * np.where(is_near, near, far) > slice_bits
-        listed = held * ~pays
-        in_near, in_far = int(listed[is_near].sum()), int(listed[~is_near].sum())
-        words = packing.packed_words(int(pays.sum()), slice_bits)
-        words += cost.rest_words(in_near, in_far, near, of.ncols, tile)
-        found.append(4 * (3 if near else 2) * (-(-of.nrows // tile) + 1) + 4 * words)
-    return min(found)
+HEADS = ("graph", "order", "edges", *FORMS, "perm", "of csr", "over", "smallest", "chosen")
+MEAN, CHOICE = 0.60, 1.02  # limits of smallest over CSR (geometric mean) and of chosen over smallest (any graph)
 
 
 def sizes(of: Structure) -> dict[str, int]:
-    """Bytes of the structure in every form that there is, virtual nodes mined."""
+    """Bytes of the structure in every format, after mining virtual nodes."""
     with_nodes(of)
     seen = facts(of, exact=True)
     return {key: seen.bytes_of(key) for key in seen.forms}
@@ -77,22 +42,18 @@ def sizes(of: Structure) -> dict[str, int]:
 def row_of(name: str, order: str, of: Structure) -> list[Any]:
     """A row of the table."""
     found, edges, seen = sizes(of), of.nvals, facts(of, exact=True)
-    tiles = dict(seen.tiles)
-    packed = min(packed_b2sr(of, tile, round(tiles[tile])) for tile in TILES)
-    smallest = min(
-        (key for key in found if FORMATS[key].may_be_smallest(seen)), key=lambda key: found[key]
-    )  # that may be chosen
+    allowed = (key for key in found if FORMATS[key].may_be_smallest(seen))
+    smallest = min(allowed, key=lambda key: found[key])
     with config.set(prefer="memory"):
         chosen = plan_forms.choose_form(of)
     perm = 0 if order == NATURAL else 4 * packing.packed_words(of.nrows, packing.width_of(of.nrows))
-    others = [packed, min(sliced(of, width) for width in (8, 16, 32)), perm]
-    numbers = [None if size is None else size / edges for size in [*map(found.get, FORMS), *others]]
+    numbers = [None if size is None else size / edges for size in [*map(found.get, FORMS), perm]]
     ratios = [found[smallest] / found["csr"], found[chosen] / found[smallest]]
     return [name, order, edges, *numbers, *ratios, smallest, chosen]
 
 
 def matrices(names: Sequence[str], folder: Path | None, least: int) -> Iterator[tuple[str, Any]]:
-    """The graphs of `graphs.make`; the Matrix Market files of a folder with at least that many entries, as they are."""
+    """The graphs of `graphs.make`; the Matrix Market files of a folder with at least `least` entries, unchanged."""
     how: dict[str, Any] = {"device": "cpu", "format": "csr"}
     for name in names:
         graph = graphs.make(name)
@@ -101,14 +62,12 @@ def matrices(names: Sequence[str], folder: Path | None, least: int) -> Iterator[
         A = bitblas.io.mmread(path, device="cpu", dup_op=bitblas.binary.any)
         if A.nvals >= max(1, least):
             rows, cols, _ = A.to_coo()
-            yield (
-                path.name.partition(".mtx")[0],
-                bitblas.Matrix.from_coo(rows, cols, True, nrows=A.nrows, ncols=A.ncols, **how),
-            )
+            B = bitblas.Matrix.from_coo(rows, cols, True, nrows=A.nrows, ncols=A.ncols, **how)
+            yield path.name.partition(".mtx")[0], B
 
 
 def suitesparse_bytes(A: Any) -> float | None:
-    """Bytes an entry of the same graph in SuiteSparse:GraphBLAS, one value for all entries; None where it is not."""
+    """Bytes per entry in SuiteSparse:GraphBLAS, with one value for all entries; None if it is not installed."""
     try:
         import graphblas
     except ImportError:
@@ -122,7 +81,7 @@ def mean(ratios: Sequence[float]) -> float:
 
 
 def bars(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
-    """What is asked of the forms, and whether it holds."""
+    """Whether the limits hold."""
     ratio, over, perm = HEADS.index("of csr"), HEADS.index("over"), HEADS.index("perm")
     natural = [row[ratio] for row in rows if row[1] == NATURAL]
     best: dict[str, float] = {}  # by graph, the permutation included
@@ -134,13 +93,6 @@ def bars(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
             found = mean(list(ratios))
             held = "holds" if found <= MEAN else "MISSED"
             yield f"smallest form over CSR, geometric mean of {len(ratios)} graphs, each {what}: {found:.3f} ({held})"
-    slices, split = (
-        HEADS.index("slices"),
-        [HEADS.index(key) for key, format in FORMATS.items() if format.name == "split"],
-    )
-    gain = [row[slices] / min(row[k] for k in split) for row in rows if row[split[0]] is not None]
-    if gain:
-        yield f"Split of slices over Split, geometric mean of all lines: {mean(gain):.3f}"
     worst = max(rows, key=lambda row: row[over])
     held = "holds" if worst[over] <= CHOICE else "MISSED"
     yield f"chosen over smallest, at most: {worst[over]:.4f}, on {worst[0]} in {worst[1]} order ({held})"
@@ -156,7 +108,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = p.parse_args(argv)
     rows, found = [], []
     try:
-        for name, A in matrices([name for name in args.graphs.split(",") if name], args.folder, args.least):
+        for name, A in matrices(table.names(args.graphs), args.folder, args.least):
             for order in args.orders.split(","):
                 if order == NATURAL or A.nrows == A.ncols:
                     B = A if order == NATURAL else A.reorder(order)

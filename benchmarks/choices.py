@@ -1,13 +1,13 @@
-"""python -m benchmarks.choices: whether the plan chooses the form that is fastest.
+"""python -m benchmarks.choices: whether the planner chooses the fastest format.
 
-Each graph is put into every form that needs at most twice the bytes of CSR, and timed: Boolean mxv, plus_second and
-min_plus in FP32, and a breadth-first search from a vertex with the most edges. On a GPU a product's time is that of its
-kernels, in a captured graph (cuda_timing.py); that of a search, and all on the CPU, is what the caller waits for. Every
-answer is compared with SciPy's. Then the choice of the plan is judged (judge.py).
+Times Boolean mxv, plus_second and min_plus in FP32, and a breadth-first search from a vertex of largest degree, on each
+graph in every format that needs at most twice the bytes of CSR. On a GPU a product's time is that of its kernels, in a
+captured graph (cuda_timing.py); a search, and everything on the CPU, is timed by wall clock. Every answer is compared
+with SciPy's. judge.py compares the planner's choice with the times.
 
-Graphs are named as in graphs.py; the files of a folder are taken as they are, rectangular ones without the search.
---refit FILES measures nothing: it fits the constants of the plan to what earlier runs (--json), and `bitblas calibrate
---json`, have measured, and says how well they would choose.
+Graphs are named as in graphs.py; files of a folder are read unchanged, rectangular ones without the search. --refit
+FILES measures nothing: it fits the planner's constants to the samples of earlier runs (--json) and of `bitblas
+calibrate --json`, and reports how well they choose.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ GRAPHS = {
     "cpu": ("delaunay_n17", "grid2d_512", "stencil27_40", "delaunay_n17_random", "rmat16", "rmat16+degree",
             "mycielskian12", "even_n17", "road_ny"),
 }  # fmt: skip
-MOST = 2.0  # times the bytes of CSR that a form may have to be measured
-SAMPLE_US = 2000.0  # that one sample of a median takes, at least
+MOST = 2.0  # bytes over those of CSR, above which a format is not measured
+SAMPLE_US = 2000.0  # least duration of one sample of a median
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A pattern by rows, its weights, and what SciPy says of each verb."""
+    """A pattern by rows, its weights, and SciPy's answer for each verb."""
 
     name: str
     ncols: int
@@ -63,7 +63,7 @@ class Case:
 
 
 def prepare(name: str) -> Case:
-    """The graph of that name, or of a Matrix Market file, and the answers."""
+    """The graph of that name or Matrix Market file, and the answers."""
     if name.endswith((".mtx", ".mtx.gz")):
         import bitblas
         from bitblas.io import mmread
@@ -97,8 +97,8 @@ def answers(graph: graphs.Graph, ncols: int, weights: np.ndarray) -> dict[str, A
 
 
 def prepared(names: Sequence[str], jobs: int) -> Iterator[Case]:
-    """The cases; `jobs` processes make all of them before the first is given, so that making disturbs no measurement: a
-    search is timed by the host's clock."""
+    """The cases; `jobs` processes make all of them before the first is returned, so that no measurement is disturbed: a
+    search is timed by wall clock."""
     if jobs == 0:
         return map(prepare, names)
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
@@ -109,7 +109,7 @@ def prepared(names: Sequence[str], jobs: int) -> Iterator[Case]:
 
 
 def median_us(device: Any, run: Callable[[], Any], samples: int) -> float:
-    """Microseconds of a call and the wait for its result; in one thread of a CPU, those that it works."""
+    """Microseconds of a synchronized call; CPU time on one thread of a CPU."""
     clock = time.process_time if device.host_memory and device.threads == 1 else time.perf_counter
 
     def several(times: int) -> float:
@@ -126,7 +126,7 @@ def median_us(device: Any, run: Callable[[], Any], samples: int) -> float:
 
 
 def measure(case: Case, device: Any, timer: Any, samples: int) -> dict[str, Any]:
-    """Facts, and microseconds by "form verb"; `wrong`: those whose answer is not SciPy's."""
+    """Facts, and microseconds by "format verb"; `wrong`: those whose answer differs from SciPy's."""
     import bitblas as gb
 
     begin, us, wrong = time.perf_counter(), {}, []
@@ -139,7 +139,7 @@ def measure(case: Case, device: Any, timer: Any, samples: int) -> dict[str, Any]
         verbs = verbs_of(values is True, case.nrows == case.ncols)
         timed = (key for key in seen.forms if format_of(key).timed)
         for key in (key for key in timed if seen.bytes_of(key) <= MOST * seen.bytes_of(CSR)):
-            rows = MatrixStore(Structure(held.structure.primary), held.dtype, held.values)  # nothing is kept with A
+            rows = MatrixStore(Structure(held.structure.primary), held.dtype, held.values)  # caches nothing with A
             B = calibrate.in_form(gb.Matrix._from_store(rows), key)
             for verb in verbs:
                 run = calibrate.statement(B, verb, case.source)
@@ -179,8 +179,8 @@ def run(
     names: Sequence[str], on: str = "cpu", *, samples: int = 3, jobs: int = 0, limit: float = float("inf"),
     timer: Any = None, out: str | None = None, say: Callable[[str], None] = print,
 ) -> dict[str, Any]:  # fmt: skip
-    """Measures and judges; tables go to `say`, everything into the result, and after each graph into the file `out`.
-    timer: for kernels (cuda_timing.py)."""
+    """Measure and judge; tables are passed to `say`, everything is in the result, and after each graph in the file
+    `out`. timer: for kernels (cuda_timing.py)."""
     from bitblas import device as devices
 
     device, cases = devices.get(on), prepared(names, jobs)
@@ -209,7 +209,7 @@ def run(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """0 if every answer was right, 1 if one was wrong, 2 for what cannot run."""
+    """Exit code: 0 if every answer was right, 1 if one was wrong, 2 if the benchmark cannot run."""
     p = argparse.ArgumentParser(prog="python -m benchmarks.choices", description=__doc__.partition("\n")[0])
     p.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1")
     p.add_argument("--graphs", help="names (see graphs.py) or .mtx files, with commas")

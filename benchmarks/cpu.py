@@ -1,4 +1,4 @@
-"""bitblas against SuiteSparse:GraphBLAS on the CPU, each in a process of its own, run by run in turn."""
+"""bitblas against SuiteSparse:GraphBLAS on the CPU, each in its own process, in turn."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GRAPHS = (
     "delaunay_n18", "grid2d_1024", "stencil27_58", "mycielskian13", "rmat16", "rmat18", "delaunay_n18_random",
     "road_ny",
 )  # fmt: skip
-PAUSE = 0.01  # seconds between the sides: the threads of the one that was measured have gone to sleep by then
+PAUSE = 0.01  # seconds between the sides, in which the threads of the measured side fall asleep
 BUDGET = 30.0  # seconds for one verb on one graph; no further round starts after that
 BUILDS = 3
 QUEUED = 0.05  # of a run's time that its threads may have waited for a core
@@ -32,11 +32,11 @@ PATIENCE = 0.1  # seconds that a round waits for other processes to leave the co
 
 
 class WorkerError(RuntimeError):
-    """What went wrong in a worker."""
+    """An error in a worker."""
 
 
 class Side:
-    """A worker process, as its parent sees it."""
+    """The parent's end of a worker process."""
 
     def __init__(self, name: str, threads: int) -> None:
         counts = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"), str(threads))
@@ -75,7 +75,7 @@ class Side:
 
 
 def idle_cpu(sides: Sequence[Side], seconds: float = 0.1) -> dict[str, float]:
-    """The share of a core that each side uses while it has nothing to do, from PAUSE after a run on."""
+    """The share of a core that each idle side uses, from PAUSE after a run on."""
     time.sleep(PAUSE)
     before = [side.ask("cpu") for side in sides]
     time.sleep(seconds)
@@ -103,13 +103,9 @@ def _builds(sides: Sequence[Side], forms: Sequence[str]) -> list[dict[str, Any]]
         for _ in range(BUILDS + 1):
             for side in sides:
                 times[side.name].append(side.ask("build", form))
-        rows.append(
-            {
-                "form": form,
-                "build_seconds": {name: t[1:] for name, t in times.items()},  # the first one compiles
-                "bytes": {side.name: side.ask("nbytes", form) for side in sides},
-            }
-        )
+        seconds = {name: t[1:] for name, t in times.items()}  # the first one compiles
+        nbytes = {side.name: side.ask("nbytes", form) for side in sides}
+        rows.append({"form": form, "build_seconds": seconds, "bytes": nbytes})
     return rows
 
 
@@ -125,12 +121,12 @@ def _verb(sides: Sequence[Side], verb: str, samples: int, budget: float) -> dict
         worst[side.name] = max(worst[side.name], apart)
         return seconds, cpu, waited
 
-    for side in sides:  # compiles, and makes what is cached with the matrix
+    for side in sides:  # compiles, and fills the caches of the matrix
         first[side.name] = one(side)[0]
     if max(first.values()) < budget / 4:
         for side in sides:
             one(side)
-    for k in range(3 * samples):  # more than asked for only until most are clean
+    for k in range(3 * samples):  # more than `samples` only until most are clean
         settled = k >= samples and all(2 * sum(w <= QUEUED for _, _, w in r) > samples for r in runs.values())
         if settled or (k and time.perf_counter() - begin > budget):
             break
@@ -160,9 +156,9 @@ def measure(
     names: Sequence[str] = GRAPHS, verbs: Sequence[str] = tuple(VERBS), samples: int = 11, threads: int | None = None,
     budget: float = BUDGET, say: Callable[[str], None] = print,
 ) -> dict[str, Any]:  # fmt: skip
-    """Run the verbs on the graphs; the table goes to `say`, everything into the result.
+    """Run the verbs on the graphs; tables are passed to `say`, everything is in the result.
 
-    The result's "equal" is whether every answer of every run was the reference's.
+    "equal" of the result: whether every answer of every run was the reference's.
     """
     threads = threads or len(os.sched_getaffinity(0))
     result = table.surroundings(device="cpu", threads=threads, samples=samples, pause_seconds=PAUSE, graphs=[])
@@ -193,15 +189,8 @@ def _graph(
         for side in sides:
             side.ask("load", str(path))
     forms = list(dict.fromkeys(VERBS[verb].form for verb in verbs))
-    found: dict[str, Any] = {
-        "name": graph.name,
-        "n": graph.n,
-        "nvals": graph.nvals,
-        "forms": _builds(sides, forms),
-        "verbs": [],
-    }
-    for verb in verbs:
-        found["verbs"].append(_verb(sides, verb, samples, budget))
+    found: dict[str, Any] = {"name": graph.name, "n": graph.n, "nvals": graph.nvals, "forms": _builds(sides, forms)}
+    found["verbs"] = [_verb(sides, verb, samples, budget) for verb in verbs]
     say(text(found))
     return found
 
@@ -232,7 +221,7 @@ def text(found: dict[str, Any]) -> str:
 
 
 def footer(result: dict[str, Any]) -> str:
-    """How the numbers were taken, in a few lines."""
+    """A summary, and how the numbers were measured."""
     rows = [row for g in result["graphs"] for row in g["verbs"]]
     ratios = [row["ratio"] for row in rows if row[PEER]["clean"] and row[OURS]["clean"]]
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else float("nan")

@@ -1,7 +1,7 @@
 """Kernel time on a GPU: a CUDA graph of 20 repetitions, divided by 20, so that launches cost nothing.
 
 With a flush, a kernel that reads a buffer of four times the L2 cache runs before each repetition, and the time of a
-graph of the flushes alone is subtracted: reading leaves no dirty lines behind that the next kernel would pay for.
+graph of the flushes alone is subtracted. Reading leaves no dirty lines that the next kernel would write back.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Timer:
         return float(np.median(times))
 
     def warm(self, run: Callable[[], Any]) -> float:
-        """Microseconds with the caches as the repetition before left them."""
+        """Microseconds with the caches as the previous repetition left them."""
         return self._median([run])
 
     def flushed(self, run: Callable[[], Any]) -> float:

@@ -15,7 +15,7 @@ def _library() -> ctypes.CDLL:
 
 
 class Spmv:
-    """y = A x for a CSR of 32-bit indices and FP32 values, everything set up before: `run` launches and returns."""
+    """y = A x for a CSR of 32-bit indices and FP32 values, set up in advance: `run` only launches."""
 
     def __init__(self, ptr: Any, col: Any, values: Any, nrows: int, ncols: int) -> None:
         import cupy as cp

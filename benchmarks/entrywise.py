@@ -1,6 +1,6 @@
-"""python -m benchmarks.entrywise: statements that go entry by entry, on matrices of graphs and on full vectors.
+"""python -m benchmarks.entrywise: element-wise statements on matrices of graphs and on full vectors.
 
-Measured side by side on both libraries: see statements.py.
+Timed on both libraries in turn (statements.py).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from .graphs import Graph, make
 from .statements import Names, arguments, compare
 
-# name -> (text, the name that holds its result); C.wait() ends what a library has put off.
+# name -> (text, the name of its result); C.wait() completes deferred work.
 STATEMENTS = {
     "A + B": ("C << A.ewise_add(B, binary.plus); C.wait()", "C"),
     "A * B": ("C << A.ewise_mult(B, binary.times); C.wait()", "C"),
@@ -44,7 +44,7 @@ STATEMENTS = {
 
 
 def names_of(gb: Any, graph: Graph) -> dict[str, Any]:
-    """A, B, C, P: FP64, of which B has half of A's entries and others beside them; L: the graph; t, f, m: BOOL, t full;
+    """A, B, C, P: FP64, of which B has half of A's entries and others; L: the graph; t, f, m: BOOL, t full;
     x, y, u, w: FP64, full."""
     n, rows, cols, values = graph.n, graph.rows, graph.col.astype(np.int64), graph.weights.astype(float)
     beside = np.where((rows + cols) % 2 == 0, cols, (cols + 1) % n)
@@ -62,7 +62,7 @@ def names_of(gb: Any, graph: Graph) -> dict[str, Any]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """0 if every result was right, 1 if one was wrong."""
+    """Exit code: 0 if every result was right, 1 if one was wrong."""
     p = arguments("entrywise", __doc__, STATEMENTS, 15)
     p.add_argument("--graphs", default="delaunay_n16,rmat14,road_ny", help="names, or files (%(default)s)")
     args = p.parse_args(argv)

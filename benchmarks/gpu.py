@@ -1,7 +1,7 @@
-"""Products on a GPU against cuSPARSE's SpMV in FP32: kernel time, bytes that must move, host time of a statement.
+"""Products on a GPU against cuSPARSE's SpMV in FP32: kernel time, least memory traffic, host time of a statement.
 
 Boolean mxv, plus_second (FP32, no weights stored) and min_plus (FP32 with weights); cuSPARSE computes plus_times in
-FP32 on the same graph, with the weights where ours reads them.
+FP32 on the same graph, with the weights if bitblas reads them.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ GRAPHS = ("delaunay_n20", "grid2d_2048", "stencil27_100", "rmat18", "rmat20", "h
 PRODUCTS = tuple(name for name, verb in VERBS.items() if verb.explain is not None)
 FORMATS = tuple(dict.fromkeys(("auto", *NAMES, *KEYS)))
 PEER = "cuSPARSE"
-TOLERANCE = 1e-5  # of cuSPARSE's FP32 sums in an order of its own, some past 2^24
-BANDWIDTH = 4.2e12  # bytes a second that an H200 was seen to read
+TOLERANCE = 1e-5  # of cuSPARSE's FP32 sums, whose order differs; some exceed 2^24
+BANDWIDTH = 4.2e12  # bytes per second that an H200 reached
 STATEMENTS = 300
-STATEMENT_GRAPH = "grid2d_64"  # so small that the host is what takes the time
+STATEMENT_GRAPH = "grid2d_64"  # so small that the host dominates
 
 
 def _words(size: int) -> int:
@@ -34,7 +34,7 @@ def _words(size: int) -> int:
 
 
 def _moved(nbytes: int, warm: float, flushed: float) -> dict[str, float]:
-    """Bytes, their time at BANDWIDTH, and the share of it that was reached with the structure not in the cache."""
+    """Bytes, their time at BANDWIDTH, and that time over the time with a flushed cache."""
     least = nbytes / BANDWIDTH * 1e6
     return {"bytes": nbytes, "least_us": least, "warm_us": warm, "flushed_us": flushed, "reached": least / flushed}
 
@@ -55,7 +55,7 @@ def _cusparse(graph: graphs.Graph, weighted: bool, timer: Any, device: Any) -> d
 
 
 def _matrix(graph: graphs.Graph, weighted: bool, form: str, device: Any) -> tuple[Any, float]:
-    """The graph in a form, and the seconds that building it took."""
+    """The graph in a format, and the seconds of building it."""
     import bitblas as gb
 
     name = form.rstrip("0123456789")
@@ -68,7 +68,7 @@ def _matrix(graph: graphs.Graph, weighted: bool, form: str, device: Any) -> tupl
         A = gb.Matrix.from_csr(ptr, col, values, nrows=graph.n, ncols=graph.n, device=device.name, **asked)
         device.synchronize()
         seconds = time.perf_counter() - start
-    A._read(now=True)  # the form that the plan chooses: it is made when reads have repaid it, and never in a capture
+    A._read(now=True)  # builds the planned format now, which is never built in a capture
     return A, seconds
 
 
@@ -78,7 +78,7 @@ def _ours(graph: graphs.Graph, verb: Verb, A: Any, timer: Any, device: Any) -> d
     with gb.config.set(device=device.name):
         delayed = verb.explain(gb, A, graph)
     u = delayed.args[1]._store
-    assert u.nvals >= 0  # known from here on: a captured statement must not count
+    assert u.nvals >= 0  # counts now, because a captured statement must not
     plan = gb.explain(delayed)
     last: list[Any] = [None]
 
@@ -89,7 +89,7 @@ def _ours(graph: graphs.Graph, verb: Verb, A: Any, timer: Any, device: Any) -> d
     expected = verb.reference(graph)
 
     def right() -> bool:
-        # The store that was made last while the graph was captured: replays alone have written it.
+        # The last store of the capture: only replays have written it.
         t = last[0]
         t.count = None
         got = answer_of(gb.Vector._from_store(t))
@@ -136,7 +136,7 @@ def measure(
     peer: Callable[..., dict[str, Any]] | None = _cusparse, statements: int = STATEMENTS,
     say: Callable[[str], None] = print,
 ) -> dict[str, Any]:  # fmt: skip
-    """Times on the GPU; tables go to `say`, everything into the result. timer: a Timer (see cuda_timing.py)."""
+    """Times on the GPU; tables are passed to `say`, everything is in the result. timer: a Timer (cuda_timing.py)."""
     for form in formats:
         if form not in FORMATS:
             raise ValueError(f"--formats: expected some of {', '.join(FORMATS)}, got {form!r}")
@@ -170,7 +170,7 @@ def _graph(
     graph: graphs.Graph, formats: Sequence[str], verbs: Sequence[str], device: Any, timer: Any,
     peer: Callable[..., dict[str, Any]] | None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Every verb on one graph: by verb the figures of each kernel, the peer's first."""
+    """Every verb on one graph: the figures of each kernel by verb, the peer's first."""
     found: dict[str, Any] = {"name": graph.name, "n": graph.n, "nvals": graph.nvals, "build_seconds": {}}
     found["verbs"] = {verb: {} for verb in verbs}
     for weighted in (False, True):
@@ -215,7 +215,7 @@ def _row(verb: str, kernel: str, kernels: dict[str, dict[str, Any]]) -> tuple[An
 
 
 def _hub_over_even(measured: list[dict[str, Any]]) -> dict[str, float]:
-    """How much longer one row of a million entries makes it, per verb and kernel, flushed."""
+    """Slowdown by one row of a million entries, per verb and kernel, flushed."""
     found = {g["name"].split("_")[0]: g["verbs"] for g in measured}
     if "hub" not in found or "even" not in found:
         return {}

@@ -1,9 +1,9 @@
-"""Benchmark graphs: the same for the same name, everywhere. `make("grid2d_1024")`, or a Matrix Market file.
+"""Benchmark graphs by name, the same everywhere: `make("grid2d_1024")`, or a Matrix Market file.
 
 A name is a family and a size: rmat18 (scale; 16 edges a vertex), delaunay_n18 (2^18 points in Morton order;
 delaunay_n18_random: in random order), grid2d_1024 and stencil27_58 (points a side), mycielskian13, road_ny (the file
 that bitblas ships), web_n19 (2^19 pages in the order of a crawl, 14 M links: a copying model, see `_web`), hub_n20 and
-even_n20 (2^23 directed edges, half of them drawn in one row; as many, spread evenly). All but the last three are
+even_n20 (2^23 directed edges, half of them drawn in one row; equally many, spread evenly). All but the last three are
 symmetric; none has self loops or equal edges. With "+degree" after its name a graph's vertices are numbered by falling
 degree.
 """
@@ -52,7 +52,7 @@ class Graph:
 
     @property
     def source(self) -> int:
-        """Where searches start: a vertex of largest degree."""
+        """A vertex of largest degree, where searches start."""
         return int(np.diff(self.ptr).argmax())
 
     def scipy(self, values: np.ndarray | None = None, dtype: Any = np.float64) -> Any:
@@ -140,16 +140,13 @@ def _mycielskian(order: int) -> Any:
     rows, cols, n = np.array([0], np.int64), np.array([1], np.int64), 2
     for _ in range(order - 2):
         new = np.arange(n) + n
-        rows, cols, n = (
-            np.concatenate([rows, rows, cols, new]),
-            np.concatenate([cols, cols + n, rows + n, np.full(n, 2 * n)]),
-            2 * n + 1,
-        )
+        more = np.concatenate([cols, cols + n, rows + n, np.full(n, 2 * n)])
+        rows, cols, n = np.concatenate([rows, rows, cols, new]), more, 2 * n + 1
     return _clean(rows, cols, n)
 
 
 def _hub(log_n: int) -> Any:
-    """Of 8 n draws of an edge half are in one row, which they nearly fill."""
+    """8 n edges are drawn, half of them in one row, which they nearly fill."""
     n, m, rng = 1 << log_n, 8 << log_n, np.random.default_rng(0)
     rows, cols = rng.integers(0, n, m), rng.integers(0, n, m)
     rows[: m // 2] = 7
@@ -157,7 +154,7 @@ def _hub(log_n: int) -> Any:
 
 
 def _even(log_n: int) -> Any:
-    """As many edges as `_hub` has, anywhere with the same chance."""
+    """As many edges as `_hub` has, drawn uniformly."""
     n, nvals, rng = 1 << log_n, len(_hub(log_n)[1]), np.random.default_rng(0)
     keys = np.unique(rng.integers(0, n * n, nvals + nvals // 16 + 64))
     keys = keys[keys // n != keys % n]
@@ -166,10 +163,10 @@ def _even(log_n: int) -> Any:
 
 
 def _web(log_n: int, links: int = 8, copied: float = 0.85, far: float = 0.25) -> Any:
-    """Pages of hosts of Zipf size, host after host, directed. A page has `links` links: each is that of a page shortly
-    before it on its host (`copied`; the copying model of Kumar et al.), else a new one, to a page near it or (`far`) to
-    one of the first pages of a host. All pages of a section of 32 also link to a menu: 4 to 40 consecutive pages of
-    their host."""
+    """Pages of hosts of Zipf size, host after host, directed. A page has `links` links: each is copied from a page
+    shortly before it on its host (`copied`; the copying model of Kumar et al.), else a new one, to a page near it or
+    (`far`) to one of the first pages of a host. All pages of a section of 32 also link to a menu: 4 to 40 consecutive
+    pages of their host."""
     n, rng = 1 << log_n, np.random.default_rng(0)
     sizes = np.minimum(rng.zipf(1.6, n) * 8, 1 << 13)
     sizes = sizes[: np.searchsorted(np.cumsum(sizes), n) + 1]
@@ -225,7 +222,7 @@ def _by_degree(graph: Graph, name: str) -> Graph:
 
 
 def make(name: str) -> Graph:
-    """The graph of that name, or of a Matrix Market file, made symmetric. ValueError for what is neither."""
+    """The graph of that name, or of a Matrix Market file, made symmetric. ValueError for other names."""
     if name.endswith("+degree"):
         return _by_degree(make(name.removesuffix("+degree")), name)
     if name == "road_ny":

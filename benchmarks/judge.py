@@ -1,9 +1,9 @@
-"""Whether the plan chose well: its choice against what was measured; and constants fitted anew.
+"""Compare the planner's choices with measured times, and refit its constants.
 
-A pair of a graph and a verb is right where the chosen form takes at most 1.1 times as long as the fastest of the forms
-that may be chosen for time (no more bytes than 32-bit CSR). Times below `cost.floor_us` count as the
-floor: they are those of a launch, and do not tell forms apart. As one form serves all verbs, no choice may be right for
-each: `single` is the ratio of the form that an all-knowing plan would choose by the same rule.
+A pair of a graph and a verb is right if the chosen format takes at most 1.1 times as long as the fastest format that
+may be chosen for time (no more bytes than 32-bit CSR). Times below `cost.floor_us` count as the floor, because they are
+those of a launch and do not distinguish formats. One format serves all verbs, so possibly no choice is right for each:
+`single` is the ratio of the format that an oracle would choose by the same rule.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from bitblas.plan.format_choice import allowed, best_form, verbs_of, without_fac
 
 from . import table
 
-RIGHT = 1.1  # a ratio to the best form
+RIGHT = 1.1  # largest ratio to the best format of a right choice
 
 
 class Pair(NamedTuple):
-    """One graph and verb. us: measured; ratio: to the best form that may be chosen; of_all: to the best of all."""
+    """One graph and verb. us: measured; ratio: to the best format that may be chosen; of_all: to the best of all."""
 
     graph: str
     verb: str
@@ -42,7 +42,7 @@ HEADS = ("graph", "verb", "chosen", "predicted us", "us", "best", "ratio", "to a
 
 
 def choice(sample: Sample, costs: Costs, *, iso: bool, kind: str) -> str:
-    """What the plan chooses for time."""
+    """The format that the planner chooses for time."""
     seen = sample.facts
     if without_facts(seen.nrows, seen.nvals, "time"):
         return CSR
@@ -50,7 +50,7 @@ def choice(sample: Sample, costs: Costs, *, iso: bool, kind: str) -> str:
 
 
 def pairs(sample: Sample, costs: Costs, kind: str) -> list[Pair]:
-    """The verdicts on one graph, without those that were not measured."""
+    """The pairs of one graph that were measured."""
     seen, floor, found = sample.facts, tuning.value(f"cost.floor_us.{kind}"), []
     for iso in (True, False):
         verbs = [v for v in verbs_of(iso, seen.nrows == seen.ncols) if f"{CSR} {v}" in sample.us]
@@ -73,12 +73,12 @@ def pairs(sample: Sample, costs: Costs, kind: str) -> list[Pair]:
 
 
 def share(found: Sequence[Pair], ratio: str = "ratio") -> float:
-    """Of the pairs, those that are right."""
+    """The share of right pairs."""
     return sum(getattr(pair, ratio) <= RIGHT for pair in found) / max(1, len(found))
 
 
 def summary(found: Sequence[Pair], worst: int = 12) -> str:
-    """Shares by verb and in all, and the pairs that are furthest off."""
+    """Shares by verb and overall, and the worst pairs."""
     lines = []
     for verb in (*dict.fromkeys(pair.verb for pair in found), "all"):
         mine = [pair for pair in found if verb in (pair.verb, "all")]
@@ -90,7 +90,7 @@ def summary(found: Sequence[Pair], worst: int = 12) -> str:
 
 
 def errors(samples: Sequence[Sample], costs: Costs) -> str:
-    """The mean and the largest relative error of predictions for forms that may be chosen, by form and verb."""
+    """Mean and largest relative error of predictions for formats that may be chosen, by format and verb."""
     off: dict[str, list[float]] = {}
     for sample in samples:
         may = allowed(sample.facts, "time", True)
@@ -102,21 +102,21 @@ def errors(samples: Sequence[Sample], costs: Costs) -> str:
     return table.table(("form", "verb", "graphs", "mean error %", "largest %"), rows, left=2)
 
 
-# ---- fitted anew ----
+# ---- refit ----
 
 
 class Measured(NamedTuple):
-    """What was measured on a device; with each sample whether it is a graph of `choices`."""
+    """Samples of a device, each with whether it is a graph of `choices`."""
 
     device: str
     kind: str  # "cpu", "gpu"
     threads: int
-    bandwidth: float | None  # None: nobody measured it
+    bandwidth: float | None  # None: not measured
     samples: list[tuple[Sample, bool]]
 
 
 def load(paths: Sequence[str]) -> Measured:
-    """The files of `bitblas calibrate --json` or `choices --json`. ValueError for anything else, or of several kinds of
+    """Read files of `bitblas calibrate --json` or `choices --json`. ValueError for other files, or for several kinds of
     devices."""
     found, kinds, bandwidth = [], set(), None
     for path in paths:
@@ -133,8 +133,8 @@ def load(paths: Sequence[str]) -> Measured:
 
 
 def refit(paths: Sequence[str]) -> tuple[Costs, str, str]:
-    """Constants of all the samples, the kind of their device, and how well they choose: for graphs that they were
-    fitted to, and for each graph by those of the others."""
+    """Constants fitted to all samples, the kind of their device, and how well they choose: for the graphs that they
+    were fitted to, and for each graph by constants fitted to the others."""
     device, kind, threads, bandwidth, found = load(paths)
     everything = [sample for sample, _ in found]
     graphs = [sample for sample, judged in found if judged] or everything
@@ -151,7 +151,7 @@ def refit(paths: Sequence[str]) -> tuple[Costs, str, str]:
 
 
 def ship(costs: Costs, kind: str, path: Path) -> None:
-    """Put the constants into the file of those that come with bitblas."""
+    """Write the constants into the file of bundled ones."""
     made: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     mine = costs.to_json()
     mine["us"] = {name: [float(f"{c:.4g}") for c in constants] for name, constants in mine["us"].items()}

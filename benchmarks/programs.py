@@ -1,9 +1,9 @@
 """python -m benchmarks.programs: whole algorithms on a GPU, from the stored graph to the answer.
 
-A run is one call of `bitblas.algorithms`, state and result included, until the GPU is done; programs are captured and
-forms are made before. `bfs` is the median over random sources, `betweenness` of 64 sources at once, the others start
-where the graph's degree is highest. Every answer is checked (checks.py). What peers need on the same graphs stands
-beside ours; `stored/` has their figures, versions and dates, and takes ours for the page of results (`--json`).
+A run is one synchronized call of `bitblas.algorithms`, state and result included; programs are captured and formats
+built before. `bfs` is the median over random sources, `betweenness` uses 64 sources at once, the others start at a
+vertex of largest degree. Every answer is checked (checks.py). The table has the peers' times on the same graphs, from
+`stored/`, which has their figures, versions and dates, and ours for the page of results (`--json`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ STORED = Path(__file__).parent / "stored"
 
 
 def peers() -> dict[tuple[str, str], tuple[str, float]]:
-    """{(algorithm, graph): (who, milliseconds)} of the fastest of the stored peers on a GPU."""
+    """{(algorithm, graph): (name, milliseconds)} of the fastest stored peer on a GPU."""
     found: dict[tuple[str, str], tuple[str, float]] = {}
     for path in STORED.glob("peer-*.json"):
         made = json.loads(path.read_text())
@@ -71,7 +71,7 @@ def measure(
     names: Sequence[str], algorithms: Sequence[str], samples: int, device: str = "cuda", check: bool = True,
     say: Callable[[str], None] = print, *, format: str = "auto", tile: int | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Milliseconds of each algorithm on each graph; a table goes to `say`, everything into the result."""
+    """Milliseconds of each algorithm on each graph; a table is passed to `say`, everything is in the result."""
     import bitblas as gb
 
     d, best = gb.device.get(device), peers()
@@ -117,7 +117,7 @@ def measure(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """0 if every answer was right, 1 if not, 2 for what cannot run."""
+    """Exit code: 0 if every answer was right, 1 if one was wrong, 2 if the benchmark cannot run."""
     p = argparse.ArgumentParser(prog="python -m benchmarks.programs", description=__doc__.splitlines()[0])
     p.add_argument("--device", default="cuda")
     p.add_argument("--graphs", default=",".join(GRAPHS), help="names (see graphs.py), with commas")

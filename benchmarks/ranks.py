@@ -1,33 +1,25 @@
-"""Kronecker graphs in shares: search, PageRank, components on several ranks, and on one GPU as it is.
+"""Kronecker graphs on several ranks, or on one device: search, PageRank and components.
 
     bitblas run -n 2 benchmarks/ranks.py 25 26      # scales: 2**25 vertices, 16 edges each, both ways
     python benchmarks/ranks.py 25 26 --whole        # bitblas without ranks, on one device
-    bitblas run -n 2 benchmarks/ranks.py 24 --kill  # the last rank is killed in the middle of a loop
-    python benchmarks/many.py 26 27                 # all numbers of ranks of a host, as one table
 
-A line a scale and question: milliseconds (the median; of a round for PageRank), G edges/s, bytes that this rank sent
-(of a search: in how many levels), the share of the time that its calls took (with waiting for the others; of loops on
-GPUs in a run with marks of the clock between the launches), and a number by which answers are compared.
+Prints one JSON line per scale and program: median milliseconds (PageRank: of a round), G edges/s, bytes that rank 0
+sent (search: see `levels`), the share of time in collectives outside of captured loops, and a number for comparing
+answers.
 """
-
-from __future__ import annotations
 
 import argparse
 import gc
 import json
-import os
-import signal
-import threading
 import time
 
 import numpy as np
 
 import bitblas as gb
 import bitblas.distributed as gd
-from benchmarks import rounds
 from bitblas.compare.programs import fixed
 
-CHUNK = 25  # log2 of the edges that are made together
+CHUNK = 25  # log2 of the edges generated at once
 KRON = """
 unsigned long long x = e * 0x9E3779B97F4A7C15ull + 1;
 long long a = 0, b = 0;
@@ -45,7 +37,7 @@ col = (b * 2654435761ll + 12345) & low;
 
 
 def edges(xp, first, count, scale):
-    """The ends of edges of a Kronecker graph by their numbers, the same on every device."""
+    """The ends of edges `first` to `first + count` of a Kronecker graph, the same on every device."""
     if hasattr(xp, "ElementwiseKernel"):  # CuPy
         e = xp.arange(first, first + count, dtype=np.uint64)
         kernel = xp.ElementwiseKernel("uint64 e, int32 scale", "int64 row, int64 col", KRON, "kron")
@@ -64,7 +56,7 @@ def edges(xp, first, count, scale):
 
 
 def chunks(xp, scale, rank, ranks):
-    """This rank's share of the entries, both ways."""
+    """The entries of this rank's part of the edges, in both directions."""
     total = 16 << scale
     step = min(1 << CHUNK, max(1, total // (4 * ranks)))
     for k, first in enumerate(range(0, total, step)):
@@ -73,92 +65,52 @@ def chunks(xp, scale, rank, ranks):
             yield xp.concatenate([i, j]), xp.concatenate([j, i])
 
 
-class Watched:
-    """The device time of a group's calls, by events around them; on a CPU that of the host."""
-
-    def __init__(self, group):
-        self.group, self.marks = group, []
-        for name in ("_allgather", "_alltoall"):
-            setattr(group, name, self.around(getattr(type(group), name).__get__(group)))
-
-    def around(self, call):
-        def run(*args):
-            begin = self.group.device.mark()
-            call(*args)
-            if begin is not None:  # else it is captured, in a loop whose rounds nobody looks at
-                self.marks.append((begin, self.group.device.mark()))
-
-        return run
-
-    def seconds(self):
-        found = sum(self.group.device.elapsed(*pair) for pair in self.marks) / 1e6
-        self.marks.clear()
-        return found
-
-
 class Bench:
-    """One graph: its questions, each told as a line by the first rank."""
+    """One graph: its build and its programs, each printed as a line by rank 0."""
 
-    def __init__(self, group, device, scale, sources, rounds, launches=False, form=None):
+    def __init__(self, group, device, scale, sources, rounds, form=None):
         self.group, self.device, self.scale, self.sources, self.rounds = group, device, scale, sources, rounds
-        self.launches = launches
         self.lib = gb if group is None else gd
         self.rank, self.ranks = (0, 1) if group is None else (group.rank, group.size)
-        self.watched = None if group is None else Watched(group)
         begin, n = time.perf_counter(), 1 << scale
         how = ({} if group is None else {"share": True}) | ({} if form is None else {"format": form})
         source = lambda: chunks(device.xp, scale, self.rank, self.ranks)
         self.A = self.lib.Matrix.from_chunks(source, True, nrows=n, ncols=n, symmetric=True, **how)
-        self.settle()
+        self.wait()
         self.entries = self.A.nvals
-        self.tell("build", 1e3 * (time.perf_counter() - begin), 0, 0, self.entries)
+        self.print("build", 1e3 * (time.perf_counter() - begin), 0, 0, self.entries)
 
-    def settle(self):
+    def wait(self):
         if self.group is None:
             self.device.synchronize()
         else:
             self.group.barrier()
 
-    def tell(self, what, ms, sent, share, answer, **more):
+    def print(self, what, ms, sent, share, answer, **more):
         row = {"ranks": self.ranks, "scale": self.scale, "what": what, "ms": round(ms, 3)}
         row |= {"gedges": round(self.entries / ms / 1e6, 2), "sent": sent, "calls": round(share, 3), "answer": answer}
         if self.rank == 0:
             print(json.dumps(row | more), flush=True)
 
-    def timed(self, run, times):
-        """Median milliseconds of run(k), bytes sent and the share of calls in it; the last result."""
+    def spent(self):
+        """Seconds now, bytes sent and seconds in collectives so far."""
+        return time.perf_counter(), *((0, 0.0) if self.group is None else (self.group.sent, self.group.seconds))
+
+    def run(self, what, run, times, answer, parts=1, more=lambda v: {}):
+        """Measure run(k): the median of `times`. answer(result), more(result): printed. parts: rounds of a run, of
+        which one is printed."""
         run(0)
         found = []
         for k in range(times):
-            self.settle()
-            if self.watched:
-                self.watched.marks.clear()
-            begin, before = time.perf_counter(), 0 if self.group is None else self.group.sent
+            self.wait()
+            before = self.spent()
             result = run(k)
-            self.settle()
-            ms = 1e3 * (time.perf_counter() - begin)
-            share = 1e3 * self.watched.seconds() / ms if self.watched else 0
-            found.append((ms, 0 if self.group is None else self.group.sent - before, share))
-        return *sorted(found)[len(found) // 2], result
+            self.wait()
+            found.append([b - a for a, b in zip(before, self.spent())])
+        seconds, sent, calls = sorted(found)[len(found) // 2]
+        self.print(what, 1e3 * seconds / parts, sent // parts, calls / seconds, answer(result), **more(result))
 
-    def calls(self, what, share, run):
-        """The share of the time in calls: of loops that are captured in one more run, with marks between launches."""
-        if self.device.host_memory:
-            return share
-        self.settle()
-        with rounds.timed() as found:
-            run()
-        self.settle()
-        if self.launches and self.rank == 0:
-            print(f"{what}, scale {self.scale}, {self.ranks} ranks\n{found.table()}", flush=True)
-        return found.calls / found.total if found.total else share
-
-    def asked(self, what, run, times, answer, parts=1, more=lambda v: {}):
-        """A question: run(k), told by answer(result) and more(result). parts: rounds, of which one is told."""
-        ms, sent, share, v = self.timed(run, times)
-        self.tell(what, ms / parts, sent // parts, self.calls(what, share, lambda: run(0)), answer(v), **more(v))
-
-    def questions(self, more=False):
+    def programs(self):
         A, lib, al, times = self.A, self.lib, gb.algorithms, self.rounds
         degrees = A.mxv(lib.Vector.from_scalar(True, A.nrows), lib.semiring.plus_pair[lib.dtypes.INT64]).new()
         some = degrees.select("valuegt", 0).new().to_coo(values=False)[0]
@@ -171,59 +123,30 @@ class Bench:
             return int(roots.reduce(gb.monoid.plus[gb.dtypes.INT64]).new().value)
 
         levels = lambda v: {"levels": 1 + int(largest(v))}
-        self.asked("bfs", lambda k: al.bfs_levels(A, picked[k]), self.sources, total, more=levels)
-        ranked = lambda kind: lambda k: fixed(al.pagerank, A, times, dtype=kind)
-        self.asked("pagerank round", ranked(None), 3, largest, times)
-        if more:
-            self.asked("pagerank round, FP32", ranked("FP32"), 3, largest, times)
-            self.asked("label propagation", lambda k: al.label_propagation(A, max_iter=3), 1, components)
-        self.asked("components", lambda k: al.connected_components(A), 3, components)
-        held = A.memory().total
+        self.run("bfs", lambda k: al.bfs_levels(A, picked[k]), self.sources, total, more=levels)
+        self.run("pagerank round", lambda k: fixed(al.pagerank, A, times), 3, largest, times)
+        self.run("components", lambda k: al.connected_components(A), 3, components)
         if not self.device.host_memory:
-            pool = self.device.xp.get_default_memory_pool().total_bytes()
-            held, pool = self.most([held, pool])
-            self.tell("memory", 1, 0, 0, f"{held >> 20} MiB held, {pool >> 20} in the pool", peak=pool)
-
-    def most(self, numbers):
-        """The largest of all ranks."""
-        return numbers if self.group is None else self.group.allreduce(np.array(numbers), np.maximum).tolist()
-
-    def kill(self):
-        """The last rank is killed in the middle of a loop that would not end: what the others say, and how soon."""
-        if self.rank == self.ranks - 1:
-            threading.Timer(3, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()
-        self.settle()
-        begin = time.perf_counter()
-        try:
-            gb.algorithms.pagerank(self.A, max_iter=10**6, tol=1e-300)
-        except gb.exceptions.DistributedError as error:
-            seconds = time.perf_counter() - begin
-            print(json.dumps({"ranks": self.ranks, "rank": self.rank, "killed": str(error), "s": seconds}), flush=True)
-            raise SystemExit(3) from None
+            memory = [A.memory().total, self.device.xp.get_default_memory_pool().total_bytes()]
+            held, pool = memory if self.group is None else self.group.allreduce(np.array(memory), np.maximum).tolist()
+            self.print("memory", 1, 0, 0, f"{held >> 20} MiB held, {pool >> 20} in the pool", peak=pool)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scales", type=int, nargs="+")
     parser.add_argument("--whole", action="store_true", help="without ranks")
-    parser.add_argument("--device", help="of --whole")
+    parser.add_argument("--device", help="with --whole")
     parser.add_argument("--sources", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--launches", action="store_true", help="the launches of loops, with the time of each")
-    parser.add_argument("--more", action="store_true", help="PageRank of FP32 and label propagation too")
-    parser.add_argument("--format", help="the form of the matrix, such as nib; else the plan's")
-    parser.add_argument("--kill", action="store_true", help="kill the last rank in the middle of a loop")
+    parser.add_argument("--format", help="stored format of the matrix, such as nib; default: planned")
     args = parser.parse_args()
-    if args.whole:
-        group, device = None, gb.device.get(args.device or gb.config.device)
-        gb.config.device = device.name
-    else:
-        group = gd.init()
-        device = group.device
+    group = None if args.whole else gd.init()
+    device = gb.device.get(args.device or gb.config.device) if group is None else group.device
+    gb.config.device = device.name
     for scale in args.scales:
-        bench = Bench(group, device, scale, args.sources, args.rounds, args.launches, args.format)
-        with rounds.looked_at():
-            bench.kill() if args.kill else bench.questions(args.more)
+        bench = Bench(group, device, scale, args.sources, args.rounds, args.format)
+        bench.programs()
         del bench
         gc.collect()
         if not device.host_memory:

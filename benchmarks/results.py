@@ -1,9 +1,9 @@
-"""python -m benchmarks.results: the page of results, its tables, pictures and JSON, from the runs that are stored.
+"""python -m benchmarks.results: write the page of results, its tables, pictures and JSON, from stored runs.
 
-Reads every file of benchmarks/stored/: what `python -m benchmarks --json` and `python -m benchmarks.programs --json`
-have written, as they are, and figures of peers with their versions and dates. A new file there, and this command again,
-is all that it takes; of the same figure in two files the later one counts. Writes docs/results.md, docs/results.json
-and docs/pictures/results-*.svg, light and dark. `--check` writes nothing, and fails where something would change.
+Reads every file of benchmarks/stored/: JSON of `python -m benchmarks` and `python -m benchmarks.programs`, and figures
+of peers with their versions and dates. To add a run, add its file and run this command; of the same figure in two files
+the later one counts. Writes docs/results.md, docs/results.json and docs/pictures/results-*.svg, light and dark.
+`--check` writes nothing, and fails if something would change.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ALGORITHMS = tuple(NAMES)
 
 
 class Run(NamedTuple):
-    """A file: who was measured, in which version (of bitblas the commit), when, where, how."""
+    """A file: the library, its version (of bitblas the commit), device, machine, date and method."""
 
     who: str
     version: str
@@ -43,7 +43,7 @@ class Run(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """Milliseconds of an algorithm on a graph, and the bytes of the matrix where they are known."""
+    """Milliseconds of an algorithm on a graph."""
 
     run: Run
     graph: str
@@ -52,7 +52,7 @@ class Figure(NamedTuple):
 
 
 def read(folder: Path = STORED) -> list[Figure]:
-    """All figures of a folder, the earliest first. ValueError for a file of another kind."""
+    """All figures of a folder, earliest first. ValueError for a file of another kind."""
     found: list[Figure] = []
     for path in sorted(folder.glob("*.json")):
         if path.name != "reasons.json":
@@ -70,13 +70,11 @@ def _figures(name: str, made: dict[str, Any]) -> list[Figure]:
     changed = " and changes" if made.get("changed_since_commit") else ""
     machine, date = made["machine"], made["time"][:10]
     where = machine.get("gpu") or f"{machine['processor']}, {machine['cores']} cores"
-    ours = Run(
-        OURS, f"{made['commit'][:7]}{changed}", device, where, date, "median of runs after a warm-up, answers checked"
-    )
+    how = "median of runs after a warm-up, answers checked"
+    ours = Run(OURS, f"{made['commit'][:7]}{changed}", device, where, date, how)
     if "rows" in made:
-        return [
-            Figure(ours, row["graph"], row["algorithm"], row["ms"]) for row in made["rows"] if row["right"] is not False
-        ]
+        right = (row for row in made["rows"] if row["right"] is not False)
+        return [Figure(ours, row["graph"], row["algorithm"], row["ms"]) for row in right]
     theirs = Run("SuiteSparse", _version(made), device, where, date, "the same text through python-graphblas, in turn")
     found = []
     for graph in made["graphs"]:
@@ -93,7 +91,7 @@ def _version(made: dict[str, Any]) -> str:
 
 
 def latest(figures: Sequence[Figure], device: str) -> dict[tuple[str, str], dict[str, float]]:
-    """{(algorithm, graph): {who: ms}} of a device; of two the later one."""
+    """{(algorithm, graph): {library: ms}} of a device, from the latest runs."""
     found: dict[tuple[str, str], dict[str, float]] = {}
     for figure in figures:
         if figure.run.device == device:
@@ -115,7 +113,7 @@ def _ms(ms: float | None) -> str:
 
 
 def tables(figures: Sequence[Figure], reasons: dict[str, str]) -> str:
-    """For each device and algorithm a table; below it, where a peer is faster, why."""
+    """A table for each device and algorithm; if a peer is faster, followed by the reason."""
     parts = []
     for device, title in DEVICES.items():
         rows = latest(figures, device)
@@ -129,10 +127,7 @@ def tables(figures: Sequence[Figure], reasons: dict[str, str]) -> str:
             some = {graph: row for (name, graph), row in rows.items() if name == algorithm}
             peers = sorted({who for row in some.values() for who in row} - {OURS})
             heads = " | ".join(f"{who} | times faster" for who in peers)
-            lines = [
-                f"| {NAMES[algorithm]}, ms | bitblas | {heads} |",
-                "|---|" + "---|" * (1 + 2 * len(peers)),
-            ]
+            lines = [f"| {NAMES[algorithm]}, ms | bitblas | {heads} |", "|---|" + "---|" * (1 + 2 * len(peers))]
             for graph, row in some.items():
                 cells = [f"{_ms(row.get(who))} | {ratio(row[OURS], row[who]) if who in row else ''}" for who in peers]
                 lines.append(f"| {graph} | {_ms(row[OURS])} | {' | '.join(cells)} |")
@@ -149,11 +144,9 @@ def _alt(rows: dict[tuple[str, str], dict[str, float]]) -> str:
 
 
 def page(figures: Sequence[Figure], reasons: dict[str, str], more: str = "") -> str:
-    """docs/results.md. more: sections below those of the algorithms."""
-    runs = sorted(
-        {figure.run for figure in figures},
-        key=lambda run: (run.device, run.who != OURS, run.who, run.date, run.version),
-    )
+    """docs/results.md. more: sections after those of the algorithms."""
+    order = lambda run: (run.device, run.who != OURS, run.who, run.date, run.version)
+    runs = sorted({figure.run for figure in figures}, key=order)
     lines = [
         "# Results",
         "",
@@ -178,12 +171,23 @@ def page(figures: Sequence[Figure], reasons: dict[str, str], more: str = "") -> 
     return "\n".join(lines)
 
 
+COLORS = {False: ("#1b2733", "#ffffff"), True: ("#e6edf3", "#1e2129")}  # ink and paper, light and dark
+
+
+def _styled(axes: Any, ink: str, paper: str) -> None:
+    axes.set_facecolor(paper)
+    axes.tick_params(colors=ink, length=0, which="both")
+    axes.spines[:].set_visible(False)
+    for text in axes.get_legend().get_texts() if axes.get_legend() else ():
+        text.set_color(ink)
+
+
 def picture(rows: dict[tuple[str, str], dict[str, float]], title: str, dark: bool) -> Any:
-    """Bars to the right where bitblas is faster, to the left where it is slower; one for each peer and graph."""
+    """Bars to the right if bitblas is faster, to the left if slower; one for each peer and graph."""
     import numpy as np
     from matplotlib.figure import Figure as Drawing
 
-    ink, paper = ("#e6edf3", "#1e2129") if dark else ("#1b2733", "#ffffff")
+    ink, paper = COLORS[dark]
     peers = sorted({who for row in rows.values() for who in row} - {OURS})
     hues = dict(zip(peers, ("#2a9d8f", "#e9a23b", "#c05780", "#5b8def", "#8a6fd1", "#7a8b99")))
     bars = [
@@ -193,7 +197,7 @@ def picture(rows: dict[tuple[str, str], dict[str, float]], title: str, dark: boo
         if who in row
     ]
     drawing = Drawing(figsize=(9, 1.2 + 0.17 * len(bars)), facecolor=paper, layout="constrained")
-    axes = drawing.add_subplot(facecolor=paper)
+    axes = drawing.add_subplot()
     at = np.arange(len(bars))
     axes.barh(at, [np.log10(x) for *_, x in bars], color=[hues[who] for *_, who, _ in bars], height=0.75)
     axes.set_yticks(at, [f"{NAMES[a]}  {g}" for a, g, *_ in bars], fontsize=7, color=ink)
@@ -207,25 +211,21 @@ def picture(rows: dict[tuple[str, str], dict[str, float]], title: str, dark: boo
     ]
     axes.set_xticks(range(low, high + 1), said, color=ink, fontsize=8)
     axes.xaxis.tick_top()
-    axes.tick_params(colors=ink, length=0)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
     axes.grid(axis="x", color=ink, alpha=0.15)
     axes.set_axisbelow(True)
     axes.set_title(title, loc="left", color=ink, fontsize=11, fontweight="bold")
     handles = [axes.barh([0], [0], color=hue) for hue in hues.values()]
-    legend = axes.legend(handles, [f"than {who}" for who in hues], loc="lower right", fontsize=8, facecolor=paper)
-    for text in legend.get_texts():
-        text.set_color(ink)
+    axes.legend(handles, [f"than {who}" for who in hues], loc="lower right", fontsize=8, facecolor=paper)
+    _styled(axes, ink, paper)
     return drawing
 
 
 def first_picture(rows: dict[tuple[str, str], dict[str, float]], graph: str, dark: bool) -> Any:
-    """Milliseconds of some algorithms on a graph, bitblas beside those peers that have most of them; and its bytes."""
+    """Milliseconds of some algorithms on a graph, for bitblas and the peers that have most of them; and bytes."""
     import numpy as np
     from matplotlib.figure import Figure as Drawing
 
-    ink, paper = ("#e6edf3", "#1e2129") if dark else ("#1b2733", "#ffffff")
+    ink, paper = COLORS[dark]
     some = {name: row for (name, on), row in rows.items() if on == graph and name in ALGORITHMS[:5]}
     names = sorted(some, key=ALGORITHMS.index)
     count = {who: sum(who in row for row in some.values()) for row in some.values() for who in row}
@@ -242,19 +242,15 @@ def first_picture(rows: dict[tuple[str, str], dict[str, float]], graph: str, dar
     axes.set_yscale("log")
     axes.set_xticks(range(len(names)), [NAMES[name] for name in names], color=ink)
     axes.set_ylabel("ms, log scale", color=ink, fontsize=8)
+    axes.legend(fontsize=8, facecolor=paper, ncols=len(sides), loc="upper left")
     for one in (axes, beside):
-        one.set_facecolor(paper)
-        one.tick_params(colors=ink, length=0, which="both")
-        one.spines[:].set_visible(False)
-    legend = axes.legend(fontsize=8, facecolor=paper, ncols=len(sides), loc="upper left")
-    for text in legend.get_texts():
-        text.set_color(ink)
+        _styled(one, ink, paper)
     axes.margins(y=0.25)
     return drawing
 
 
 def made(folder: Path = STORED) -> dict[str, str]:
-    """The texts that are written, by their paths below docs/; pictures apart."""
+    """The texts to write, by their paths in docs/, without pictures."""
     figures, reasons = read(folder), json.loads((folder / "reasons.json").read_text())
     rows = [figure.run._asdict() | figure._asdict() for figure in figures]
     rows = [{key: value for key, value in row.items() if key != "run"} for row in rows]
@@ -265,7 +261,7 @@ def made(folder: Path = STORED) -> dict[str, str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """0; 1 if --check finds that something would change."""
+    """Exit code: 1 if --check finds that something would change, else 0."""
     p = argparse.ArgumentParser(prog="python -m benchmarks.results", description=__doc__.splitlines()[0])
     p.add_argument("--check", action="store_true", help="write nothing; exit code 1 where something would change")
     args = p.parse_args(argv)
@@ -278,7 +274,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         (DOCS / name).write_text(text)
     import matplotlib
 
-    # The same bytes each time; text stays text.
+    # Reproducible bytes; text as text.
     matplotlib.rcParams.update({"svg.hashsalt": "bitblas", "svg.fonttype": "none"})
     figures = read()
     for device in DEVICES:

@@ -1,5 +1,5 @@
 """Sections of the results page other than algorithm times: bytes, builds, graphs that fill a device, process start.
-Each section is made from the JSON that its benchmark wrote, in a folder of benchmarks/stored/ by its name."""
+Each section is made from the JSON of its benchmark, in the folder of benchmarks/stored/ with its name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def read(folder: Path, kind: str) -> list[dict[str, Any]]:
 
 
 def _where(run: dict[str, Any], how: str, commits: Sequence[str] = ()) -> str:
-    """The line below a table: which commit (or commits), when, on what."""
+    """The line below a table: commits, date, device."""
     machine = run["machine"]
     device = run["device"] if run.get("gpu") else f"{machine['processor']}, {machine['cores']} cores"
     note = f" ({run['commit_note']})" if run.get("commit_note") else ""
@@ -33,7 +33,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def sizes(folder: Path) -> str:
-    """Bytes an entry of graphs without weights, in each stored form, and in SuiteSparse."""
+    """Bytes per entry of graphs without weights, in each stored format, and in SuiteSparse."""
     parts = []
     for run in read(folder, "bytes"):
         rows = []
@@ -54,7 +54,7 @@ def sizes(folder: Path) -> str:
 
 
 def builds(folder: Path) -> str:
-    """Milliseconds from sorted coordinates to a matrix, beside SuiteSparse's."""
+    """Milliseconds from sorted coordinates to a matrix, for bitblas and SuiteSparse."""
     from .results import ratio
 
     rows, where = [], []
@@ -125,7 +125,7 @@ def start(folder: Path) -> str:
 
 
 def draw_sizes(axes: Any, folder: Path, graph: str, ink: str) -> None:
-    """Bars of the bytes an entry of a graph: in SuiteSparse, as plain rows, and in the smallest form."""
+    """Bars of a graph's bytes per entry: in SuiteSparse, in CSR, and in the smallest format."""
     row = next(row for run in read(folder, "bytes") for row in run["rows"] if row["graph"] == graph)
     least = min(FORMS, key=lambda key: row[key])
     bars = {SUITESPARSE: row[SUITESPARSE], "bitblas, CSR": row["csr"], f"bitblas, {FORMS[least]}": row[least]}
@@ -136,5 +136,5 @@ def draw_sizes(axes: Any, folder: Path, graph: str, ink: str) -> None:
 
 
 def sections(folder: Path) -> str:
-    """All of them."""
+    """All sections."""
     return "\n".join(part for part in (sizes(folder), builds(folder), scale(folder), start(folder)) if part)

@@ -1,15 +1,14 @@
-"""python -m benchmarks.size: graphs that fill a device: built of chunks, searched, ranked, and what that takes.
+"""python -m benchmarks.size: time and memory of building, searching and ranking graphs that fill a device.
 
-The graph is R-MAT with Graph 500's probabilities, made edge by edge of hashes of their numbers: whoever wants it again,
-or the part of it in some rows, makes it again. Each edge comes both ways (a self loop becomes the edge to the vertex
-whose number differs in the lowest bit); vertices keep the numbers that the recursion gives them. So no list of edges
-ever lies anywhere, and the matrix is built by `Matrix.from_chunks` with symmetric=True, in a stored form that is asked
-for.
+The graph is R-MAT with Graph 500's probabilities. Edges are generated from hashes of their numbers, so each chunk can
+be generated again and no list of all edges is stored. Each edge is present in both directions (a self loop becomes the
+edge to the vertex whose number differs in the lowest bit); vertices have the numbers of the recursion. The matrix is
+built by `Matrix.from_chunks` with symmetric=True, in the requested format.
 
-Measured: the build; searches from some vertices, the median, with billions of edges (pairs of entries) a second;
-components; ten rounds of PageRank in FP32. Beside each the most bytes that were given out at once, where the device
-tells (GPU), and what the matrix holds. Answers are checked by what they must be: each vertex is one level beyond its
-nearest neighbour, has its neighbours' label, and ranks sum to 1.
+Measured: the build; the median of searches from some vertices, with billions of edges (pairs of entries) per second;
+components; ten rounds of PageRank in FP32; for each the most bytes allocated at once (GPU), and the bytes of the
+matrix. Answers are checked by their properties: each vertex is one level beyond its nearest neighbour and has its
+neighbours' label, and ranks sum to 1.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ import numpy as np
 
 import bitblas as gb
 from bitblas import device as devices
-from bitblas.algorithms import bfs_levels, connected_components
-from bitblas.loop import Program
+from bitblas.algorithms import bfs_levels, connected_components, pagerank
+from bitblas.compare.programs import fixed
 
 from . import table
 from .builds import peak_bytes
 
-A, B, C = (round(p * 2**32) for p in (0.57, 0.76, 0.95))  # below which a draw is in the first, two, three quarters
-MIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # splitmix64's
+A, B, C = (round(p * 2**32) for p in (0.57, 0.76, 0.95))  # bounds of a draw for the first, second and third quadrant
+MIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # constants of splitmix64
 EDGE = """
 long long r = 0, c = 0;
 for (int bit = 0; bit < scale; bit += 2) {
@@ -54,7 +53,7 @@ CONSTANTS = {"MIX0": MIX[0], "MIX1": MIX[1], "MIX2": MIX[2], "A": A, "B": B, "C"
 
 
 def edges(xp: Any, scale: int, first: int, count: int, seed: int) -> tuple[Any, Any]:
-    """Rows and columns (INT64) of the edges from number `first` on."""
+    """Rows and columns (INT64) of `count` edges from number `first` on."""
     if hasattr(xp, "cuda"):
         return _kernel(xp)(first, scale, seed, xp.empty(count, np.int64), xp.empty(count, np.int64))
     edge = np.arange(first, first + count, dtype=np.uint64) * np.uint64(32) + np.uint64(seed)
@@ -79,7 +78,7 @@ def _kernel(xp: Any) -> Any:
 
 
 class Rmat:
-    """The chunks of a graph of 2**scale vertices: `edge_factor` times as many edges, both ways."""
+    """The chunks of a graph of 2**scale vertices and `edge_factor` times as many edges, in both directions."""
 
     def __init__(self, device: Any, scale: int, edge_factor: int = 16, chunk: int = 1 << 24, seed: int = 1) -> None:
         self.device, self.scale, self.seed = device, scale, seed
@@ -93,44 +92,15 @@ class Rmat:
             yield cols, rows
 
 
-def pagerank(M: Any, rounds: int = 10) -> Any:
-    """Ranks in FP32 after so many rounds, and how long a round takes, in seconds."""
-    n, FP32 = M.nrows, gb.dtypes.FP32
-    r, flow, t = (gb.Vector(FP32, n) for _ in range(3))
-    w = gb.Vector.from_scalar(np.float32(1), n, FP32)
-    w << M.mxv(w, gb.semiring.plus_second[FP32])
-    w << w.apply(gb.unary.minv[FP32]).apply(gb.binary.times[FP32], right=0.85)
-    w(~w.S) << np.float32(0)
-    done = gb.Scalar.from_value(np.int64(0))
-    going = gb.Scalar.from_value(True)
-    total, rest = gb.Scalar(FP32), gb.Scalar(FP32)
-
-    def body(_: Any) -> None:
-        flow << gb.binary.times(w & r)
-        t << M.mxv(flow, gb.semiring.plus_second[FP32])
-        total << t.reduce(gb.monoid.plus[FP32], allow_empty=False)
-        rest << total.apply(gb.binary.minus, left=1.0)
-        rest << rest.apply(gb.binary.truediv, right=float(n))
-        r << rest
-        r(gb.binary.plus) << t
-        done << done.apply(gb.binary.plus, right=1)
-        going << done.apply(gb.binary.lt, right=rounds)
-
-    program = Program(body, while_=going)
-    for _ in range(2):  # the first one captures
-        r << np.float32(1 / n)
-        done.value, going.value = 0, True
-        M._store.device.synchronize()
-        begin = time.perf_counter()
-        program.run()
-        M._store.device.synchronize()
-        taken = time.perf_counter() - begin
-    return r, taken / rounds
+def ranked(M: Any, rounds: int = 10) -> tuple[Any, float]:
+    """PageRank in FP32 after so many rounds, and the milliseconds of a round."""
+    ranks, times = table.timed(M.device, lambda: fixed(pagerank, M, rounds, dtype="FP32"), 1)
+    return ranks, times[0] / rounds
 
 
 def wrong_levels(M: Any, levels: Any) -> bool:
-    """Whether a vertex that is reached, but the source, is not one level beyond its nearest neighbour, or has a
-    neighbour that is not reached."""
+    """Whether a reached vertex other than the source is not one level beyond its nearest neighbour, or has a neighbour
+    that is not reached."""
     nearest = M.mxv(levels, gb.semiring.min_second).new()
     beyond = nearest.apply(gb.binary.plus, right=1).new()
     same = levels.ewise_mult(beyond, gb.binary.eq).new().reduce(gb.monoid.plus[gb.dtypes.INT64]).value
@@ -138,27 +108,15 @@ def wrong_levels(M: Any, levels: Any) -> bool:
     return not alone and (nearest.nvals != levels.nvals or same != levels.nvals - 1)
 
 
-def timed(device: Any, run: Callable[[], Any], samples: int) -> tuple[Any, float]:
-    """The last result, and the median of milliseconds after a first call."""
-    taken, found = [], run()
-    for _ in range(samples):
-        device.synchronize()
-        begin = time.perf_counter()
-        found = run()
-        device.synchronize()
-        taken.append(1e3 * (time.perf_counter() - begin))
-    return found, float(np.median(taken)) if taken else float("nan")
-
-
 def measure(device: Any, args: argparse.Namespace, say: Callable[[str], None]) -> dict[str, Any]:
-    """One graph in one form."""
+    """Measure one graph in one format."""
     chunks = Rmat(device, args.scale, args.edge_factor, args.chunk)
     result: dict[str, Any] = {"scale": args.scale, "edge_factor": args.edge_factor, "format": args.format}
 
     def step(name: str, run: Callable[[], Any]) -> Any:
         found, begin = list[Any](), time.perf_counter()
         peak = peak_bytes(device, lambda: found.append(run()))
-        if not found:  # nobody counts, and nothing ran
+        if not found:  # memory is not counted on this device, and nothing ran
             found.append(run())
         result[f"{name} peak"], result[f"{name} s"] = peak, time.perf_counter() - begin
         most = "" if peak is None else f", {peak / 1e9:.2f} GB given out at most"
@@ -176,7 +134,7 @@ def measure(device: Any, args: argparse.Namespace, say: Callable[[str], None]) -
     sources = [int(edges(device.xp, args.scale, k, 1, chunks.seed)[0][0]) for k in drawn]  # each has an edge
     first = step("first search", lambda: bfs_levels(M, sources[0]))
     ok &= not wrong_levels(M, first)
-    times = [timed(device, functools.partial(bfs_levels, M, s), 1)[1] for s in sources]
+    times = [table.timed(device, functools.partial(bfs_levels, M, s), 1)[1][0] for s in sources]
     ms = float(np.median(times))
     result |= {"bfs ms": ms, "bfs": times, "edges a second": M.nvals / 2 / ms / 1e-3}
     far = f"{first.nvals} reached in {first.reduce(gb.monoid.max).value} levels"
@@ -187,18 +145,18 @@ def measure(device: Any, args: argparse.Namespace, say: Callable[[str], None]) -
     ok &= labels.ewise_mult(nearest, gb.binary.eq).new().reduce(gb.monoid.land, allow_empty=False).new().value
     del nearest
     del labels
-    result["components ms"] = timed(device, lambda: connected_components(M).nvals, 2)[1]
+    result["components ms"] = float(np.median(table.timed(device, lambda: connected_components(M).nvals, 2)[1]))
     say(f"components: {result['components ms']:.1f} ms")
-    ranks, seconds = step("two PageRanks", lambda: pagerank(M))
+    ranks, ms = step("two PageRanks", lambda: ranked(M))
     total = float(ranks.reduce(gb.monoid.plus[gb.dtypes.FP64]).value)
     ok &= abs(total - 1) < 1e-3
-    result |= {"pagerank ms": 1e3 * seconds, "held": M.memory().total, "right": ok}
-    say(f"pagerank: {1e3 * seconds:.1f} ms a round, sum {total:.6f}; held {result['held'] / 1e9:.2f} GB\n{M.memory()}")
+    result |= {"pagerank ms": ms, "held": M.memory().total, "right": ok}
+    say(f"pagerank: {ms:.1f} ms a round, sum {total:.6f}; held {result['held'] / 1e9:.2f} GB\n{M.memory()}")
     return result
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """0 if every answer was right, 1 if one was wrong."""
+    """Exit code: 0 if every answer was right, 1 if one was wrong."""
     p = argparse.ArgumentParser(prog="python -m benchmarks.size", description=__doc__.partition("\n")[0])
     p.add_argument("--device", default="cpu", help="cpu, cuda")
     p.add_argument("--scale", type=int, default=16, help="2**scale vertices (16)")
@@ -210,7 +168,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = p.parse_args(argv)
     device = devices.get(args.device)
     with gb.config.set(device=args.device):
-        result = measure(device, args, lambda text: print(text, flush=True))
+        result = measure(device, args, table.say)
     if args.json:
         table.write(args.json, table.surroundings(device=device.model, gpu=device.is_gpu) | result)
     return 0 if result["right"] else 1

@@ -1,6 +1,6 @@
-"""python -m benchmarks.small: the host's cost of a statement, on a graph so small that the work itself costs nothing.
+"""python -m benchmarks.small: the host's cost of a statement, on a graph so small that the work itself takes no time.
 
-Measured side by side on both libraries: see statements.py.
+Timed on both libraries in turn (statements.py).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .statements import arguments, compare
 
 SIZE, ENTRIES = 40, 120
 
-# name -> (text, the name that holds its result)
+# name -> (text, the name of its result)
 STATEMENTS = {
     "mxv": ("w << A.mxv(x, semiring.min_plus)", "w"),
     "mxv, mask": ("w(m.S) << A.mxv(x, semiring.min_plus)", "w"),
@@ -80,7 +80,7 @@ def scope(gb: Any) -> dict[str, Any]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """0 if every result was right, 1 if one was wrong."""
+    """Exit code: 0 if every result was right, 1 if one was wrong."""
     p = arguments("small", __doc__, STATEMENTS, 40)
     p.set_defaults(threads=1)
     return compare(p, p.parse_args(argv), STATEMENTS, [("", "", scope)])

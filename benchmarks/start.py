@@ -1,9 +1,9 @@
 """python -m benchmarks.start: from the start of Python to the first answer, in fresh processes.
 
-Each program runs with empty caches of kernels and with those that this left; the figures are the least wall time and
-the least processor time of some runs, because other processes only ever add time. NumPy's import, which bitblas' holds,
-stands beside it; SuiteSparse runs the same search where python-graphblas is installed. The exit code is 1 if an answer
-was wrong.
+Each program runs with empty caches of kernels and with the caches that these runs filled. The figures are the least
+wall time and the least processor time of some runs, because other processes only add time. NumPy's import, a part of
+that of bitblas, is measured too; SuiteSparse runs the same search if python-graphblas is installed. The exit code is 1
+if an answer was wrong.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ graph = warm.comparison.Side("cpu", bitblas, warm.graph("town"), device="cpu")
 for program in programs():
     program.call(graph.matrix(program.form), 0, bitblas)
 """
-# Algorithms as a user writes them, after LAGraph's texts: 64-bit labels, whose kernels no wheel has ready. Every third
-# edge of the club goes both ways.
+# Algorithms as a user writes them, after LAGraph's texts: 64-bit labels, whose kernels no wheel contains. Every third
+# edge of the club is present in both directions.
 OWN = f"""
 import numpy as np
 import bitblas as gb
@@ -99,7 +99,7 @@ CONNECTED = "[31, 1, 1, 1]\n"
 
 
 class Program(NamedTuple):
-    """What is run: arguments of Python, what it must print (None: anything), and the most seconds that it may take."""
+    """Arguments of Python, the expected output (None: anything), and the limit in seconds."""
 
     name: str
     arguments: tuple[str, ...]
@@ -128,7 +128,7 @@ def programs(folder: Path) -> list[Program]:
 
 
 def run(program: Program, cache: Path) -> tuple[float, float, str]:
-    """Wall and processor seconds of a process, and what was wrong with it."""
+    """Wall and processor seconds of a process, and its error."""
     env = {**os.environ, "BITBLAS_CACHE": str(cache), "BITBLAS_DEVICE": "cpu"}
     env.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -142,7 +142,7 @@ def run(program: Program, cache: Path) -> tuple[float, float, str]:
 
 
 def measured(samples: int, only: str = "") -> list[dict[str, Any]]:
-    """A row for each program: seconds with an empty cache, with a warm one, the bar, and what was wrong."""
+    """A row for each program: seconds with an empty and a warm cache, the limit, and the error."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for number, program in enumerate(programs(Path(folder))):

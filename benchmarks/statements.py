@@ -1,7 +1,7 @@
-"""Statements timed side by side: what `benchmarks.small` and `benchmarks.entrywise` share.
+"""Time statements on bitblas and python-graphblas in turn; shared by `benchmarks.small` and `benchmarks.entrywise`.
 
-The same text runs on bitblas and on python-graphblas, in one process, with as many threads, in turn; the figure is the
-least mean of several batches, because other processes only ever add time. Every result is compared.
+The same text runs on both, in one process and with equally many threads. The figure is the least mean of several
+batches, because other processes only add time. Every result is compared.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import numpy as np
 from . import table
 
 BATCH = 0.004  # seconds, about
-# Seconds between the sides: OpenMP's threads look for work for some 5 ms after a region and would take a core from the
-# other side. Then a while of runs that are not timed, which wake one's own.
+# Seconds between the sides, because OpenMP's threads spin for some 5 ms after a region and would take a core from the
+# other side; then seconds of untimed runs, which wake this side's threads.
 PAUSE, AWAKE, LONG = 0.01, 0.002, 0.05
-Statements = dict[str, tuple[str, str]]  # name -> (text, the name that holds its result)
-Names = Callable[[Any], dict[str, Any]]  # of the texts, for a library
+Statements = dict[str, tuple[str, str]]  # name -> (text, the name of its result)
+Names = Callable[[Any], dict[str, Any]]  # names of the texts, for a library
 
 
 def plain(x: Any) -> Any:
-    """What both libraries must agree on."""
+    """A result in a form that can be compared."""
     if hasattr(x, "to_coo"):
         return [a.tolist() for a in x.to_coo()] if x.ndim == 1 else sorted(zip(*(a.tolist() for a in x.to_coo())))
     if isinstance(x, tuple):
@@ -33,7 +33,7 @@ def plain(x: Any) -> Any:
 
 
 def compiled(text: str, names: dict[str, Any]) -> tuple[Callable[[int], float], dict[str, Any]]:
-    """A function that runs the text k times with these names, and says how long that took; and the names."""
+    """A function that runs the text k times with these names and returns the seconds; and the names."""
     body = "".join(f"        {line.strip()}\n" for line in text.split(";"))
     results = ", ".join(
         sorted(
@@ -48,7 +48,7 @@ def compiled(text: str, names: dict[str, Any]) -> tuple[Callable[[int], float], 
 
 
 def settle(run: Callable[[int], object], seconds: float) -> None:
-    """Before a timed batch. seconds: that one run takes, about; long ones go without."""
+    """Pause and warm up before a timed batch, unless a run is long. seconds: of one run, about."""
     time.sleep(PAUSE)
     if seconds < LONG:
         run(max(1, int(AWAKE / seconds)))
@@ -71,7 +71,7 @@ def measure(
                 if not alone:
                     settle(run, BATCH / counts[side])
                 best[side] = min(best[side], run(counts[side]) / counts[side])
-                counts[side] = max(counts[side], int(BATCH / max(1e-7, best[side])))  # the first may have made a form
+                counts[side] = max(counts[side], int(BATCH / max(1e-7, best[side])))  # the first built a format
         answers = [plain(names[result]) for _, names in sides.values()]
         micros = {side: seconds * 1e6 for side, seconds in best.items()}
         rows.append({"statement": name, "text": text, "us": micros, "equal": all(a == answers[0] for a in answers)})
@@ -79,7 +79,7 @@ def measure(
 
 
 def as_table(rows: Sequence[dict[str, Any]]) -> str:
-    """What `measure` gave, side by side, and how the times compare in the geometric mean."""
+    """The rows of `measure` as a table, with the geometric mean of the ratios."""
     lines, faster = [], []
     for row in rows:
         ours, theirs = row["us"]["bitblas"], row["us"]["python-graphblas"]
@@ -103,8 +103,8 @@ def arguments(name: str, about: str | None, statements: Statements, batches: int
 def compare(
     p: argparse.ArgumentParser, args: argparse.Namespace, statements: Statements, on: Iterable[tuple[str, str, Names]]
 ) -> int:
-    """0 if every result was right, 1 if one was wrong. on: name, heading and names of the texts for each set of
-    operands that the statements run on."""
+    """Exit code: 0 if every result was right, 1 if one was wrong. on: name, heading and names of the texts for each set
+    of operands."""
     only = [s.strip() for s in args.statements.split(";")] if args.statements else list(statements)
     if unknown := set(only) - set(statements):
         p.error(f"--statements: unknown {', '.join(sorted(unknown))}")

@@ -1,4 +1,4 @@
-"""What a run of the benchmarks leaves: a table to read, and JSON with everything."""
+"""Shared by the benchmarks: tables, JSON with the circumstances of a run, timing, exit codes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 2) -> str:
-    """Columns as wide as needed, the first `left` of them and the last flush left."""
+    """A text table; the first `left` columns and the last are aligned left."""
     cells = [[str(h) for h in heads], *([_text(x) for x in row] for row in rows)]
     wide = [max(len(row[k]) for row in cells) for k in range(len(heads))]
     last = len(heads) - 1
@@ -39,7 +39,7 @@ def _text(x: Any) -> str:
 
 
 def running() -> int:
-    """Threads that run now, this one included; 1 where the system does not say."""
+    """Number of running threads, this one included; 1 if unknown."""
     try:
         return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
     except (OSError, IndexError, ValueError):
@@ -47,7 +47,7 @@ def running() -> int:
 
 
 def load() -> float | None:
-    """Threads that run or want to, over the last minute."""
+    """Load average of the last minute; None if unknown."""
     try:
         return float(Path("/proc/loadavg").read_text().split()[0])
     except OSError:
@@ -80,7 +80,7 @@ def version(name: str) -> str | None:
 
 
 def surroundings(**more: Any) -> dict[str, Any]:
-    """Where, when and with what: machine, versions, and the commit if git knows one."""
+    """Time, machine, versions, and the commit if there is a git repository."""
     changed = _git("status", "--porcelain", "--untracked-files=no")
     return {
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -100,8 +100,30 @@ def surroundings(**more: Any) -> dict[str, Any]:
     }
 
 
+def say(text: str) -> None:
+    """Print immediately."""
+    print(text, flush=True)
+
+
+def timed(device: Any, run: Callable[[], Any], samples: int) -> tuple[Any, list[float]]:
+    """The last result, and the milliseconds of `samples` synchronized calls after a first one, which compiles."""
+    found, times = run(), list[float]()
+    for _ in range(samples):
+        device.synchronize()
+        begin = time.perf_counter()
+        found = run()
+        device.synchronize()
+        times.append(1e3 * (time.perf_counter() - begin))
+    return found, times
+
+
+def names(text: str) -> list[str]:
+    """The names of a list with commas."""
+    return [part for part in text.split(",") if part]
+
+
 def ended(name: str, measure: Callable[[], dict[str, Any]], path: str | None = None) -> int:
-    """The exit code of a command: 0 if all answers were equal, 1 if not, 2 for what cannot run. path: for the JSON."""
+    """The exit code of a command: 0 if all answers were equal, 1 if not, 2 if it cannot run. path: of the JSON."""
     try:
         result = measure()
     except (ImportError, OSError, RuntimeError, ValueError) as error:

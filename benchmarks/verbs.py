@@ -1,4 +1,4 @@
-"""What is timed on the CPU: one program text for both libraries, and what SciPy says the answer is."""
+"""The verbs timed on the CPU: one program text for both libraries, and SciPy's answer."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from bitblas.compare.programs import fixed
 from .graphs import Graph, numbers, present
 
 PAGERANK_ROUNDS = 10
-# Vectors for the untimed runs of a product, and their positions together: a processor that sees one vector again and
-# again learns by heart which entries it has, and who branches on each looks up to four times as fast as it is.
+# Number of vectors for the untimed runs of a product, and of their positions together. On a single vector the branch
+# predictor memorizes which entries are present, and code that branches on each looks up to four times as fast.
 OTHERS, POSITIONS = 64, 1 << 20
-Answer = tuple[np.ndarray, np.ndarray]  # places and values; a single number stands at place 0
+Answer = tuple[np.ndarray, np.ndarray]  # positions and values; a single number has position 0
 
 
 @dataclass(frozen=True)
 class Turns:
-    """What is timed, and what runs untimed before it: the same on other operands, which nothing can learn by heart."""
+    """A timed call, and the same on other operands for the untimed runs, so that no branch predictor memorizes them."""
 
     timed: Callable[[], Any]
     other: Callable[[], Any]
@@ -33,7 +33,7 @@ class Turns:
 
 @dataclass(frozen=True)
 class Verb:
-    """form: the matrix that it reads, "pattern" or "weighted"; prepare(gb, A, graph): what is called, and timed."""
+    """form: the matrix, "pattern" or "weighted". prepare(gb, A, graph): returns the timed call."""
 
     form: str
     prepare: Callable[[Any, Any, Graph], Callable[[], Any]]
@@ -43,7 +43,7 @@ class Verb:
 
 
 def _rolled(gb: Any, u: Any, k: int) -> Any:
-    """The vector with its entries some positions further on."""
+    """The vector with its entries moved by some positions."""
     at, values = u.to_coo()
     moved = (at.astype(np.int64) + 64 * k + k) % u.size
     one = bool(len(values)) and bool((values == values[0]).all())  # one value for all stays one
@@ -109,9 +109,9 @@ def _bfs(graph: Graph) -> Answer:
     order, before = breadth_first_order(graph.scipy(), graph.source)
     position = np.empty(graph.n, np.int64)
     position[order] = np.arange(len(order))
-    parents = position[before[order[1:]]]  # in breadth-first order parents come first, and never fall
+    parents = position[before[order[1:]]]  # in breadth-first order parents come first, and ascend
     level, start, stop = np.zeros(len(order), np.int64), 0, 1
-    while start < stop:  # the vertices at positions start .. stop are one level; their children follow them
+    while start < stop:  # positions start .. stop are one level; their children follow
         after = 1 + int(np.searchsorted(parents, stop))
         level[stop:after] = level[start] + 1
         start, stop = stop, after
@@ -146,7 +146,7 @@ def _components(graph: Graph) -> Answer:
 def _triangles(graph: Graph) -> Answer:
     from scipy.sparse import csr_array
 
-    rank = np.argsort(np.argsort(np.diff(graph.ptr), kind="stable"), kind="stable")  # few neighbours first
+    rank = np.argsort(np.argsort(np.diff(graph.ptr), kind="stable"), kind="stable")  # ascending degree
     r, c = rank[graph.rows], rank[graph.col]
     up = r < c
     U = csr_array((np.ones(int(up.sum()), np.int64), (r[up], c[up])), shape=(graph.n, graph.n))
@@ -168,18 +168,17 @@ def _weight(a: Any, gb: Any, A: Any, source: int) -> int:
     return int(F.reduce_scalar(gb.monoid.plus[gb.dtypes.FP64], allow_empty=False).value) // 2
 
 
+def _ranks(a: Any, gb: Any, A: Any, source: int) -> Any:
+    return fixed(a.pagerank, A, PAGERANK_ROUNDS, gb=gb)
+
+
 VERBS = {
     "mxv": Verb("pattern", reference=_mxv, **_product("BOOL", "lor_land", _some)),
     "plus_second": Verb("pattern", reference=_plus_second, **_product("FP32", "plus_second", _all)),
     "min_plus": Verb("weighted", reference=_min_plus, **_product("FP32", "min_plus", _all)),
     "bfs": Verb("pattern", _algorithm(lambda a, gb, A, s: a.bfs_levels(A, s, gb=gb)), _bfs),
     "sssp": Verb("weighted", _algorithm(lambda a, gb, A, s: a.sssp(A, s, gb=gb)), _sssp),
-    "pagerank": Verb(
-        "pattern",
-        _algorithm(lambda a, gb, A, s: fixed(a.pagerank, A, PAGERANK_ROUNDS, gb=gb)),
-        _pagerank,
-        tolerance=1e-9,
-    ),
+    "pagerank": Verb("pattern", _algorithm(_ranks), _pagerank, tolerance=1e-9),
     "components": Verb("pattern", _algorithm(lambda a, gb, A, s: a.connected_components(A, gb=gb)), _components),
     "triangles": Verb("pattern", _algorithm(lambda a, gb, A, s: a.triangle_count(A, gb=gb)), _triangles),
     "msf": Verb("weighted", _algorithm(_weight), _msf),
@@ -194,7 +193,7 @@ def answer_of(result: Any) -> Answer:
 
 
 def difference(got: Answer, expected: Answer) -> float:
-    """The largest relative difference; infinite where entries stand at other places."""
+    """The largest relative difference; infinite if positions differ."""
     if not np.array_equal(got[0].astype(np.int64), expected[0]):
         return float("inf")
     if np.array_equal(got[1], expected[1]):

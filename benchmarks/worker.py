@@ -1,6 +1,7 @@
-"""One library in a process of its own: takes commands from standard input, pickled, and answers on standard output.
+"""A process with one library: reads pickled commands from standard input and writes replies to standard output.
 
-Two OpenMP runtimes in one process disturb each other; here each library has its own, and only one works at a time.
+Two OpenMP runtimes in one process disturb each other. Here each library has its own process, and only one works at a
+time.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from .graphs import Graph
 from .verbs import VERBS, Turns, answer_of, difference
 
 OURS, PEER = "bitblas", "SuiteSparse"
-WARM = 0.005  # seconds of untimed runs before a timed one: threads are awake then, caches and clocks as in a loop
+WARM = 0.005  # seconds of untimed runs before a timed one, which wake threads and warm caches, as in a loop
 
 
 def queued() -> float:
-    """Seconds that the threads of this process have waited for a core, where the kernel says so."""
+    """Seconds that the threads of this process have waited for a core, as the kernel counts them."""
     total = 0
     for path in glob.glob("/proc/self/task/*/schedstat"):
         try:
@@ -53,14 +54,14 @@ class Worker:
         self.expected: Any = {}
         self.matrices: dict[str, Any] = {}
         self.calls: dict[str, Any] = {}
-        self.last: dict[str, float] = {}  # seconds of the run before
+        self.last: dict[str, float] = {}  # seconds of the previous run
 
     def versions(self) -> dict[str, str]:
         names = ("numba", "llvmlite") if self.side == OURS else ("python-graphblas", "suitesparse-graphblas")
         return {name: importlib.metadata.version(name) for name in names}
 
     def load(self, path: str) -> None:
-        """The graph and the expected answers, as the parent has written them."""
+        """The graph and the expected answers, from the parent's file."""
         with np.load(path) as data:
             self.graph = Graph("", data["ptr"], data["col"])
             self.expected = {
@@ -80,7 +81,7 @@ class Worker:
         return result
 
     def build(self, form: str) -> float:
-        """Seconds to make the matrix from its coordinates, which are sorted."""
+        """Seconds to build the matrix from sorted coordinates."""
         self.matrices.pop(form, None)
         start = time.perf_counter()
         self.matrices[form] = self._new(form)
@@ -91,7 +92,7 @@ class Worker:
         return int(A.memory().total if self.side == OURS else A.ss.nbytes)
 
     def plan(self, verb: str) -> str:
-        """What bitblas chose; for an algorithm, the form of its matrix."""
+        """The plan of bitblas; for an algorithm, the format of its matrix."""
         A, explain = self.matrices[VERBS[verb].form], VERBS[verb].explain
         if self.side != OURS:
             return ""
@@ -101,15 +102,15 @@ class Worker:
         return str(self.gb.explain(explain(self.gb, A, self.graph)))
 
     def run(self, verb: str) -> tuple[float, float, float, float]:
-        """Seconds of one run, CPU seconds of it, the share of the time that threads were queued, and how far the
-        answer is from the reference."""
+        """Seconds of one run, CPU seconds of it, the share of the time that threads were queued, and the
+        difference from the reference."""
         if verb not in self.calls:
             form = VERBS[verb].form
             if form not in self.matrices:
                 self.build(form)
             assert self.graph is not None
             self.calls[verb] = VERBS[verb].prepare(self.gb, self.matrices[form], self.graph)
-            if self.side == OURS:  # what a package has compiled already
+            if self.side == OURS:  # kernels that a package contains compiled
                 with self.gb.loop.at_once():
                     self._finish(self.calls[verb]())
         call = self.calls[verb]
@@ -131,7 +132,7 @@ class Worker:
 
 
 def main() -> None:
-    # What a library prints must not get between the answers.
+    # Output of a library must not mix with the replies.
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     worker = Worker(sys.argv[1], int(sys.argv[2]))

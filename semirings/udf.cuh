@@ -54,22 +54,3 @@ template <class T> __device__ __forceinline__ T left_shift(T x, T n) {
 template <class T> __device__ __forceinline__ T right_shift(T x, T n) {
   return n >= T(0) && n < T(8 * sizeof(T)) ? T(x >> n) : T(x < T(0) ? -1 : 0);
 }
-
-// A sub-array in row-major order. Negative indices count from the end; indices are clamped to the array.
-template <class T, int N> struct Fixed {
-  T at[N];
-};
-__device__ __forceinline__ int place(long long i, int n) {
-  const long long k = i < 0 ? i + n : i;
-  return k < 0 ? 0 : k < n ? (int)k : n - 1;
-}
-template <int M, class T, int N> __device__ __forceinline__ Fixed<T, M> part(const Fixed<T, N>& x, int first) {
-  Fixed<T, M> z = {};
-  for (int k = 0; k < M; ++k) z.at[k] = x.at[first + k];
-  return z;
-}
-#ifdef __CUDA_EMU__
-#define copy_bytes __builtin_memcpy
-#else
-#define copy_bytes memcpy
-#endif

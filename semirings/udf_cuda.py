@@ -1,27 +1,25 @@
 """CUDA C++ translation of user-defined Python functions, from Numba's typed IR.
 
-Supported: numbers and Booleans, records by field, tuples, sub-arrays by element or as a whole; + - * / // % ** << >> &
-| ^ ~, comparisons, `not`, `and`, `or`; local variables; if, while, for ... in range(...), break, continue, conditional
-expressions; calls of other such functions and of those listed in CALLS; numbers from modules and closures. Everything
-else raises UdfParseError with its line.
+Supported: numbers, Booleans and tuples of these; + - * / // % ** << >> & | ^ ~, comparisons, `not`, `and`, `or`; local
+variables; if, while, for ... in range(...), break, continue, conditional expressions; calls of other such functions and
+of those listed in CALLS; numbers from modules and closures. Everything else raises UdfParseError with its line.
 """
 
 from __future__ import annotations
 
-import math
 import operator
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from .dtypes import BOOL, INT64, DataType, lookup_dtype
+from .dtypes import BOOL, DataType, lookup_dtype
 from .errors import UdfParseError
 from .expressions import include_guarded
 from .udf_types import typed_form
-from .udf_values import Fields, Fixed, Kind, converted, definitions, kind_of, of_numpy
 
 # ---- Python, math and NumPy functions supported in user-defined GPU functions, with their CUDA C++ text.
 
@@ -75,14 +73,59 @@ WORDS = {
     "build_list": "a list",
     "build_set": "a set",
     "build_map": "a dict",
-    "setattr": "setting a field",
+    "setattr": "setting an attribute",
+    "setitem": "setting an element",
+    "staticsetitem": "setting an element",
     "staticraise": "raise",
 }
 
 
-# ---- CUDA C++ translation of record fields, tuples and sub-arrays.
+# ---- Tuples: structs with members f0, f1, ...
 
-FRESH = {"empty_like": None, "zeros_like": "0", "ones_like": "1", "empty": None, "zeros": "0", "ones": "1"}
+
+@dataclass(frozen=True)
+class Tuple:
+    kinds: tuple[Kind, ...]
+
+    @property
+    def c_type(self) -> str:
+        return f"Tuple_{_digest(self.members)}"
+
+    @property
+    def members(self) -> str:
+        return " ".join(f"{kind.c_type} f{k};" for k, kind in enumerate(self.kinds))
+
+
+Kind = DataType | Tuple
+
+
+def _digest(text: str) -> str:
+    import hashlib  # imported late: loads OpenSSL, 5 ms
+
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def definitions(kind: Kind) -> str:
+    """The struct definitions of a kind, include-guarded."""
+    if isinstance(kind, DataType):
+        return ""
+    inner = "".join(map(definitions, kind.kinds))
+    return inner + include_guarded(kind.c_type.upper(), f"struct {kind.c_type} {{ {kind.members} }};\n")
+
+
+def converted(text: str, source: Kind, to: Kind) -> tuple[str, str]:
+    """A value converted to another kind: helper functions, and the expression."""
+    if source.c_type == to.c_type:
+        return "", text
+    if isinstance(source, DataType) and isinstance(to, DataType):
+        return "", f"cast<{to.c_type}>({text})"
+    assert isinstance(source, Tuple) and isinstance(to, Tuple) and len(source.kinds) == len(to.kinds)  # by Numba
+    made = [converted(f"x.f{k}", a, b) for k, (a, b) in enumerate(zip(source.kinds, to.kinds))]
+    name = f"convert_{_digest(f'{source.c_type} {to.c_type}')}"
+    z, sets = to.c_type, " ".join(f"z.f{k} = {word};" for k, (_, word) in enumerate(made))
+    body = f"__device__ __forceinline__ {z} {name}({source.c_type} x) {{ {z} z = {{}}; {sets} return z; }}\n"
+    head = definitions(source) + definitions(to) + "".join(part for part, _ in made)
+    return head + include_guarded(name.upper(), body), f"{name}({text})"
 
 
 def scalar(t: Any) -> DataType | None:
@@ -93,238 +136,252 @@ def scalar(t: Any) -> DataType | None:
         return None
 
 
-class Aggregates:
-    """The part of a translation that handles records, tuples and sub-arrays. `known`: kinds of variables that are not
-    numbers; `each`: the element index while an element-wise statement is written.
-    """
+def kind_of(t: Any) -> Kind | None:
+    """The kind of a Numba type, None if unsupported."""
+    from numba import types
 
-    types: Any
-    numbers: dict[str, str]
-    objects: dict[str, Any]
-    helpers: list[str]
-    ir: Any
-    refuse: Any
-    set: Any
-    use: Any
+    if not isinstance(t, types.BaseTuple):
+        return scalar(t)
+    kinds = tuple(kind for x in t if (kind := kind_of(x)) is not None)
+    return Tuple(kinds) if len(kinds) == len(t) else None
 
-    def __init__(self, arguments: tuple[DataType, ...]) -> None:
-        self.takes = [kind_of(t) for t in arguments]
-        self.known: dict[str, Kind] = {}
-        self.fresh: set[str] = set()  # arrays created in the function
-        self.each = ""
 
-    # ---- kinds ----
+def range_type(t: Any) -> DataType | None:
+    """INT64 for Numba's range_state_int64 and range_iter_int64."""
+    name = str(t)
+    return scalar(name.rsplit("_", 1)[1]) if name.startswith(("range_state_", "range_iter_")) else None
 
-    def kind(self, var: Any, loc: Any) -> Kind:
-        """The kind of a variable that already has a value."""
-        t = self.types[var.name]
-        found: Any = scalar(t) or self.known.get(var.name) or self.of_type(t)
+
+# ---- Translation.
+
+
+def definition(name: str, function: FunctionType, arguments: tuple[DataType, ...]) -> str:
+    """`name(arguments)` in CUDA C++ with the library that it needs, include-guarded."""
+    library = include_guarded("UDF_CUH", (Path(__file__).parent / "udf.cuh").read_text())
+    return f"{library}{_Translation(name, function, arguments).text()}"
+
+
+class _Translation:
+    def __init__(self, name: str, function: FunctionType, arguments: tuple[DataType, ...]) -> None:
+        self.name, self.function, self.arguments = name, function, arguments
+        form = typed_form(function, arguments)
+        for t in arguments:
+            if t.kind == "c":
+                self.refuse(f"an argument of type {t}", form.func_ir.loc)
+        self.ir, self.types, self.calls = form.func_ir, form.typemap, form.calltypes
+        self.result = kind_of(form.return_type)
+        self.objects: dict[str, Any] = {}  # variables that hold functions, modules, types: compile-time constants
+        self.numbers = {v: f"v{k}" for k, v in enumerate(sorted(self.types))}
+        self.helpers: list[str] = []
+        self.called_by_name: dict[str, list[Any]] = {}  # other Python functions called
+        self.targets = {k for b in self.ir.blocks.values() for k in b.terminator.get_targets()}
+        self.pairs: dict[str, str] = {}  # result of iternext -> its range
+
+    def need(self, t: Any, what: str, loc: Any) -> DataType:
+        found = scalar(t)
+        return found if found is not None and found.kind != "c" else self.refuse(f"{what} of type {t}", loc)
+
+    def kind(self, variable: str, loc: Any) -> Kind:
+        """The kind of a variable that has a value at run time."""
+        found = None if variable in self.objects else kind_of(self.types[variable])
         if found is None or (isinstance(found, DataType) and found.kind == "c"):
-            self.refuse(f"a value of type {t}", loc)
+            return self.refuse(f"a value of type {self.types[variable]}", loc)
         return found
 
-    def of_type(self, t: Any) -> Kind | None:
-        """The kind of a Numba type, as far as known: its arrays have no shape."""
-        from numba import types
-        from numba.np.numpy_support import as_dtype
+    def refuse(self, what: str, loc: Any) -> Any:
+        line = loc.line if loc is not None else self.function.__code__.co_firstlineno
+        raise UdfParseError(
+            f"{self.function.__name__}, line {line}: {what} is not supported on a GPU; it runs on the CPU only"
+        )
 
-        if isinstance(t, (types.Record, types.NestedArray)):
-            return of_numpy(as_dtype(t))
-        if isinstance(t, types.BaseTuple):
-            inner: list[Any] = [scalar(x) or self.of_type(x) for x in t]
-            return None if any(x is None for x in inner) else Fields(tuple(inner))
-        return scalar(t)
+    def text(self) -> str:
+        body = [line for label in sorted(self.ir.blocks) for line in self.block(label)]
+        variables, structs = list[str](), list[str]()
+        for v, t in sorted(self.types.items()):
+            kind = kind_of(t)
+            if kind is not None and not v.startswith("arg."):
+                zero = f"({kind.c_type})0" if isinstance(kind, DataType) else "{}"
+                variables.append(f"  {kind.c_type} {self.numbers[v]} = {zero}; (void){self.numbers[v]};")
+                structs.append(definitions(kind))
+            elif (found := range_type(t)) is not None:
+                variables.append(f"  Range<{found.c_type}> {self.numbers[v]} = {{0, 0, 0}};")
+        assert self.result is not None  # a return statement has refused others
+        args = ", ".join(f"{t.c_type} a{k}" for k, t in enumerate(self.arguments))
+        head = f"__device__ __forceinline__ {self.result.c_type} {self.name}({args}) {{"
+        guard = "_".join((self.name, *(t.name for t in self.arguments)))
+        text = include_guarded(guard, "\n".join([head, *variables, *body, "}", ""]))
+        return "".join(dict.fromkeys((*structs, *self.helpers, text)))
 
-    def is_aggregate(self, name: str) -> bool:
-        from numba import types
+    # ---- statements ----
 
-        return isinstance(self.types[name], (types.Record, types.Array, types.BaseTuple))
+    def block(self, label: int) -> list[str]:
+        from numba.core import ir
 
-    def keep(self, target: str, kind: Kind, text: str) -> list[str]:
-        """target = text, of that kind."""
-        before = self.known.setdefault(target, kind)
-        return list(self.set(target, self.as_kind(text, kind, before)))
+        lines = [f"L{label}:;"] if label in self.targets else []
+        for statement in self.ir.blocks[label].body:
+            if isinstance(statement, ir.Assign):
+                lines += self.assign(statement)
+            elif isinstance(statement, ir.Jump):
+                lines.append(f"  {self.jump(label, statement.target)}")
+            elif isinstance(statement, ir.Branch):
+                yes, no = self.jump(label, statement.truebr), self.jump(label, statement.falsebr)
+                lines.append(f"  if ({self.use(statement.cond, BOOL)}) {yes} else {no}")
+            elif isinstance(statement, ir.Return):
+                lines.append(f"  return {self.returned(statement)};")
+            elif not isinstance(statement, ir.Del):
+                word = type(statement).__name__.lower()
+                self.refuse(WORDS.get(word, word), statement.loc)
+        return lines
+
+    def returned(self, statement: Any) -> str:
+        kind = self.kind(statement.value.name, statement.loc)
+        if self.result is None:
+            return self.refuse("this type of result", statement.loc)
+        return self.as_kind(self.numbers[statement.value.name], kind, self.result)
+
+    def jump(self, source: int, target: int) -> str:
+        """Go to a block after setting its phi variables for the edge from `source`, simultaneously."""
+        from numba.core import ir
+
+        first, then = [], []
+        for statement in self.ir.blocks[target].find_insts(ir.Assign):
+            phi = statement.value
+            if not (isinstance(phi, ir.Expr) and phi.op == "phi"):
+                continue
+            for value, block in zip(phi.incoming_values, phi.incoming_blocks):
+                if block != source or value is ir.UNDEFINED:
+                    continue
+                k, kind = self.numbers[statement.target.name], kind_of(self.types[statement.target.name])
+                if kind is not None:
+                    word = self.as_kind(self.numbers[value.name], self.kind(value.name, statement.loc), kind)
+                    first.append(f"const {kind.c_type} n{k} = {word};")
+                    then.append(f"{k} = n{k};")
+        return f"{{ {' '.join([*first, *then, f'goto L{target};'])} }}"
+
+    def assign(self, statement: Any) -> list[str]:
+        from numba.core import ir
+
+        value, target = statement.value, statement.target.name
+        if isinstance(value, (ir.Global, ir.FreeVar, ir.Const)):
+            number = value.value
+            if isinstance(number, (bool, int, float, np.generic)):
+                return self.set(target, _constant(number, self.need(self.types[target], "a constant", statement.loc)))
+            self.objects[target] = number
+            return []
+        if isinstance(value, ir.Var):
+            if value.name in self.objects:
+                self.objects[target] = self.objects[value.name]
+                return []
+            return self.copied(value, target, statement.loc)
+        if isinstance(value, ir.Arg):
+            return self.keep(target, self.arguments[value.index], f"a{value.index}", statement.loc)
+        return self.expression(value, target, statement.loc)
+
+    def set(self, target: str, text: str) -> list[str]:
+        return [f"  {self.numbers[target]} = {text};"]
+
+    def keep(self, target: str, kind: Kind, text: str, loc: Any) -> list[str]:
+        """target = text, a value of that kind."""
+        return self.set(target, self.as_kind(text, kind, self.kind(target, loc)))
 
     def as_kind(self, text: str, source: Kind, to: Kind) -> str:
         head, found = converted(text, source, to)
         self.helpers.append(head)
         return found
 
-    def declared(self) -> tuple[str, list[str]]:
-        """The structs, and the declarations of variables of all kinds encountered."""
-        kinds = [*self.takes, *self.known.values()]
-        lines = [
-            f"  {kind.c_type} {self.numbers[v]} = {{}}; (void){self.numbers[v]};" for v, kind in self.known.items()
-        ]
-        return "".join(dict.fromkeys(map(definitions, kinds))), lines
+    def copied(self, value: Any, target: str, loc: Any) -> list[str]:
+        if range_type(self.types[target]) is not None:
+            return self.set(target, self.numbers[value.name])
+        return self.keep(target, self.kind(value.name, loc), self.numbers[value.name], loc)
 
-    # ---- statements ----
+    def use(self, var: Any, t: DataType) -> str:
+        """A variable, cast to a type."""
+        source, word = self.need(self.types[var.name], "a value", var.loc), self.numbers[var.name]
+        return word if source is t else f"cast<{t.c_type}>({word})"
 
-    def find_written(self) -> None:
-        """Check that arrays whose elements are set are created here under a single name, so that a copy is equivalent
-        to a reference.
-        """
-        from numba.core import ir
+    # ---- expressions ----
 
-        blocks = self.ir.blocks.values()
-        written = {s.target.name for b in blocks for s in b.body if isinstance(s, (ir.SetItem, ir.StaticSetItem))}
-        for block in blocks:
-            last = isinstance(block.terminator, ir.Return)
-            for s in block.body:
-                value: Any = getattr(s, "value", None)
-                if not isinstance(s, ir.Assign):
-                    continue
-                op = "" if isinstance(value, ir.Var) else getattr(value, "op", "none")
-                if op not in ("", "phi", "build_tuple") or (op == "build_tuple" and last):
-                    continue
-                used = [value] if not op else value.list_vars()
-                if written & {s.target.name, *(v.name for v in used)}:
-                    self.refuse("an array that is set under two names", s.loc)
-
-    def set_item(self, s: Any) -> list[str]:
-        """target[index] = value."""
-        kind = self.kind(s.target, s.loc)
-        if not isinstance(kind, Fixed) or s.target.name not in self.fresh:
-            return self.refuse("setting a part of an operand", s.loc)
-        where, shape = self.place_of(kind, s.index, s.loc)
-        if shape:
-            return self.refuse("setting several elements at once", s.loc)
-        return [f"  {self.numbers[s.target.name]}.at[{where}] = {self.use(s.value, kind.base)};"]
-
-    def place_of(self, kind: Fixed, index: Any, loc: Any) -> tuple[str, tuple[int, ...]]:
-        """The first element that an index (a literal or a variable) selects, and the shape of the selection."""
-        words: list[str] = []
-        if not hasattr(index, "name"):
-            parts = index if isinstance(index, tuple) else (index,)
-            words = [str(i) for i in parts if type(i) is int]
-            if len(words) < len(parts):
-                self.refuse("a slice", loc)
-        elif isinstance(found := self.known.get(index.name), Fields):
-            words = [f"{self.numbers[index.name]}.f{k}" for k in range(len(found.kinds))]
-        elif scalar(self.types[index.name]) is not None:
-            words = [self.use(index, INT64)]
-        if not 0 < len(words) <= len(kind.shape):
-            self.refuse("this index", loc)
-        steps = [math.prod(kind.shape[axis + 1 :]) for axis in range(len(words))]
-        terms = [f"place({word}, {n}) * {step}" for word, n, step in zip(words, kind.shape, steps)]
-        return " + ".join(terms), kind.shape[len(words) :]
+    def expression(self, expr: Any, target: str, loc: Any) -> list[str]:
+        op = expr.op
+        if op == "phi":  # set by the jump into the block
+            return []
+        if op in ("cast", "exhaust_iter"):
+            return self.copied(expr.value, target, loc)
+        if op == "getattr" and expr.value.name in self.objects:
+            found = getattr(self.objects[expr.value.name], expr.attr)
+            if isinstance(found, (bool, int, float)):
+                return self.set(target, _constant(found, self.need(self.types[target], "a constant", loc)))
+            self.objects[target] = found
+            return []
+        if op == "getattr":
+            return self.refuse(f"the attribute {expr.attr}", loc)
+        if op in ("getitem", "static_getitem"):
+            return self.item(expr, target, loc)
+        if op == "build_tuple":
+            made = Tuple(tuple(self.kind(v.name, loc) for v in expr.items))
+            words = ", ".join(self.numbers[v.name] for v in expr.items)
+            return self.keep(target, made, f"{made.c_type}{{{words}}}", loc)
+        if op in ("binop", "inplace_binop", "unary"):
+            fn = expr.immutable_fn if op == "inplace_binop" else expr.fn
+            operands = [expr.value] if op == "unary" else [expr.lhs, expr.rhs]
+            return self.set(target, self.operation(fn, operands, expr, target, loc))
+        if op == "call":
+            return self.call(expr, target, loc)
+        if op == "getiter" and range_type(self.types[target]) is not None:
+            return self.set(target, self.numbers[expr.value.name])
+        if op == "iternext":
+            self.pairs[target] = self.numbers[expr.value.name]
+            return []
+        if op == "pair_first":
+            return []  # set by the following pair_second
+        if op == "pair_second":
+            value = next(
+                self.numbers[s.target.name]
+                for b in self.ir.blocks.values()
+                for s in b.body
+                if getattr(getattr(s, "value", None), "op", "") == "pair_first"
+                and s.value.value.name == expr.value.name
+            )
+            return self.set(target, f"advance({self.pairs[expr.value.name]}, {value})")
+        return self.refuse(WORDS.get(op, f"`{op}`"), loc)
 
     def item(self, expr: Any, target: str, loc: Any) -> list[str]:
-        """value[index] for a record, a tuple or a sub-array."""
-        kind, word = self.kind(expr.value, loc), self.numbers[expr.value.name]
-        index = expr.index
-        if isinstance(kind, Fields):
-            names: Any = kind.names or tuple(range(len(kind.kinds)))
-            literal = index if not hasattr(index, "name") else getattr(self.types[index.name], "literal_value", None)
-            if isinstance(literal, int) and kind.names == () and literal < 0:
-                literal += len(kind.kinds)
-            if literal not in names:
-                return self.refuse("this index", loc)
-            k = names.index(literal)
-            return self.keep_any(target, kind.kinds[k], f"{word}.f{k}")
-        if not isinstance(kind, Fixed):
-            return self.refuse("an index", loc)
-        where, shape = self.place_of(kind, index, loc)
-        if not shape:
-            return list(self.set(target, f"{word}.at[{where}]"))
-        made = Fixed(kind.base, shape)
-        return self.keep(target, made, f"part<{made.size}>({word}, {where})")
+        """value[index] of a tuple."""
+        kind, index = self.kind(expr.value.name, loc), expr.index
+        literal = getattr(self.types[index.name], "literal_value", None) if hasattr(index, "name") else index
+        if not isinstance(kind, Tuple) or not isinstance(literal, int):
+            return self.refuse("this index", loc)
+        k = literal % len(kind.kinds)
+        return self.keep(target, kind.kinds[k], f"{self.numbers[expr.value.name]}.f{k}", loc)
 
-    def keep_any(self, target: str, kind: Kind, text: str) -> list[str]:
-        return list(self.set(target, text)) if isinstance(kind, DataType) else self.keep(target, kind, text)
+    def operation(self, fn: Any, operands: list[Any], expr: Any, target: str, loc: Any) -> str:
+        result = self.need(self.types[target], "a value", loc)
+        takes = [self.need(t, "an operand", loc) for t in self.calls[expr].args]
+        if fn is operator.not_:
+            return f"!{self.use(operands[0], BOOL)}"
+        if fn in COMPARE:
+            symbol, mixed = COMPARE[fn]
+            x, y = (self.use(v, t) for v, t in zip(operands, takes))
+            unlike = takes[0] is not takes[1] and {t.kind for t in takes} == {"i", "u"}
+            return mixed.format(x, y) if unlike else f"{x} {symbol} {y}"
+        if fn is operator.pow:
+            if result.kind == "f" and takes[1].kind == "f":
+                return f"real_power<{result.c_type}>({', '.join(self.use(v, result) for v in operands)})"
+            exponent = self.use(operands[1], lookup_dtype("INT64"))
+            return f"integer_power<{result.c_type}>({self.use(operands[0], result)}, {exponent})"
+        if fn is operator.neg:  # Numba negates before widening
+            t = result if takes[0] is BOOL else takes[0]
+            return f"cast<{result.c_type}>(negative<{t.c_type}>({self.use(operands[0], t)}))"
+        words = [self.use(v, result) for v in operands]
+        if fn in DIVISION:
+            return f"{DIVISION[fn]['fiu'.index(result.kind)]}<{result.c_type}>({', '.join(words)})"
+        if fn in ARITHMETIC:
+            return (
+                ARITHMETIC[fn].replace("<T>", f"<{result.c_type}>").replace("(T)", f"({result.c_type})").format(*words)
+            )
+        return self.refuse(f"the operator {fn.__name__}", loc)
 
-    def attribute(self, expr: Any, target: str, loc: Any) -> list[str]:
-        """value.name: a field, or a method of a sub-array, which is called next."""
-        kind = self.kind(expr.value, loc)
-        if isinstance(kind, Fields) and expr.attr in kind.names:
-            k = kind.names.index(expr.attr)
-            return self.keep_any(target, kind.kinds[k], f"{self.numbers[expr.value.name]}.f{k}")
-        if isinstance(kind, Fixed) and expr.attr in ("copy", "sum"):
-            self.objects[target] = (expr.attr, expr.value)
-            return []
-        return self.refuse(f"the attribute {expr.attr}", loc)
-
-    def tuple_of(self, expr: Any, target: str, loc: Any) -> list[str]:
-        kinds = tuple(self.kind(v, loc) for v in expr.items)
-        made = Fields(kinds)
-        words = ", ".join(self.numbers[v.name] for v in expr.items)
-        return self.keep(target, made, f"{made.c_type}{{{words}}}")
-
-    # ---- sub-arrays ----
-
-    def elementwise(self, target: str, operands: list[Any], loc: Any, write: Any) -> list[str]:
-        """A loop over the elements; `write` returns the text for one element."""
-        shapes = {k.shape for v in operands if isinstance(k := self.kind(v, loc), Fixed)}
-        base = scalar(self.types[target].dtype)
-        if len(shapes) != 1 or base is None:
-            return self.refuse("arrays of several shapes", loc)
-        made = Fixed(base, shapes.pop())
-        self.known.setdefault(target, made)
-        self.fresh.add(target)
-        self.each = "k"
-        text = write()
-        self.each = ""
-        return [f"  for (int k = 0; k < {made.size}; ++k) {self.numbers[target]}.at[k] = {text};"]
-
-    def array_call(self, function: Any, expr: Any, target: str, loc: Any) -> list[str] | None:
-        """Calls that take or create sub-arrays; None for other calls."""
-        from numba import types
-
-        name = getattr(function, "__name__", "")
-        if isinstance(function, tuple):  # a method
-            kind: Any = self.kind(function[1], loc)
-            word = self.numbers[function[1].name]
-            if expr.args or expr.kws:
-                return self.refuse(f"arguments of {function[0]}", loc)
-            if function[0] == "copy":
-                self.fresh.add(target)
-                return self.keep(target, kind, word)
-            return self.sum(target, kind, word, loc)
-        if not any(isinstance(self.types[v.name], types.Array) for v in expr.args) and name not in FRESH:
-            return None
-        if name == "len":
-            kind = self.kind(expr.args[0], loc)
-            return list(self.set(target, str(kind.shape[0])))
-        if name == "sum" and len(expr.args) == 1:
-            return self.sum(target, self.kind(expr.args[0], loc), self.numbers[expr.args[0].name], loc)
-        if name in FRESH and len(expr.args) == 1 and not expr.kws and isinstance(self.types[target], types.Array):
-            base, shape = scalar(self.types[target].dtype), self._shape_of(expr.args[0], name, loc)
-            if base is None or not shape:
-                return self.refuse(f"this call of {name}", loc)
-            made = Fixed(base, shape)
-            self.known.setdefault(target, made)
-            self.fresh.add(target)
-            value = FRESH[name] or "0"
-            return [f"  for (int k = 0; k < {made.size}; ++k) {self.numbers[target]}.at[k] = ({base.c_type}){value};"]
-        return None
-
-    def _shape_of(self, var: Any, name: str, loc: Any) -> tuple[int, ...]:
-        if name.endswith("_like"):
-            kind = self.kind(var, loc)
-            return kind.shape if isinstance(kind, Fixed) else ()
-        t = self.types[var.name]
-        found: list[Any] = [getattr(x, "literal_value", None) for x in (t if hasattr(t, "__iter__") else (t,))]
-        return tuple(found) if all(type(n) is int and n > 0 for n in found) else ()
-
-    def sum(self, target: str, kind: Any, word: str, loc: Any) -> list[str]:
-        t = scalar(self.types[target])
-        if not isinstance(kind, Fixed) or t is None:
-            return self.refuse("this sum", loc)
-        z = self.numbers[target]
-        step = f"{z} = plus<{t.c_type}>({z}, cast<{t.c_type}>({word}.at[k]));"
-        return [f"  {z} = 0;", f"  for (int k = 0; k < {kind.size}; ++k) {step}"]
-
-
-# ---- CUDA C++ translation of function calls: known functions and other Python functions.
-
-
-class Calls(Aggregates):
-    name: str
-    called_by_name: dict[str, list[Any]]
-    calls: Any
-    need: Any
-    text: Any
-    result: Any
+    # ---- calls ----
 
     def call(self, expr: Any, target: str, loc: Any) -> list[str]:
         function: Any = self.objects.get(expr.func.name)
@@ -334,42 +391,32 @@ class Calls(Aggregates):
             words = ["0", *words] if len(words) == 1 else words
             first, stop, step = words if len(words) == 3 else (*words, "1")
             return self.set(target, f"make_range<{t}>({first}, {stop}, {step})")
-        found = self.array_call(function, expr, target, loc)
-        if found is not None:
-            return found
         if hasattr(function, "py_func"):
             return self.helper(function.py_func, expr, target, loc)
-        result = lambda: self.need(self.types[target], "a value", loc)
-        if self.is_aggregate(target):
-            return self.elementwise(target, expr.args, loc, lambda: self.called(function, expr, result(), loc))
-        return self.set(target, self.called(function, expr, result(), loc))
+        return self.set(target, self.called(function, expr, self.need(self.types[target], "a value", loc), loc))
 
     def helper(self, function: Any, expr: Any, target: str, loc: Any) -> list[str]:
         """The call of another Python function of the user."""
         if expr.kws or expr.vararg is not None:
             self.refuse(f"a call of {function.__name__} with keywords", loc)
-        word, words = re.sub(r"\W", "_", function.__name__), []
+        word = re.sub(r"\W", "_", function.__name__)
         same = self.called_by_name.setdefault(word, [])
         if function not in same:
             same.append(function)
         name = f"{self.name}_{word}" + (f"_{same.index(function)}" if function is not same[0] else "")
-        takes = tuple(_record_type(t) or self.need(t, "an argument", loc) for t in self.calls[expr].args)
-        for v, t in zip(expr.args, takes):
-            words.append(
-                self.use(v, t) if not t._is_udt else self.as_kind(self.numbers[v.name], self.kind(v, loc), kind_of(t))
-            )
-        translate: Any = type(self)
-        made = translate(name, function, takes)
+        takes = tuple(self.need(t, "an argument", loc) for t in self.calls[expr].args)
+        words = ", ".join(self.use(v, t) for v, t in zip(expr.args, takes))
+        made = _Translation(name, function, takes)
         self.helpers.append(made.text())
-        result = scalar(self.types[target]) or made.result
-        return self.keep_any(target, result, self.as_kind(f"{name}({', '.join(words)})", made.result, result))
+        assert made.result is not None  # checked by text()
+        return self.keep(target, made.result, f"{name}({words})", loc)
 
     def called(self, function: Any, expr: Any, result: DataType, loc: Any) -> str:
         key = (getattr(function, "__module__", None) or "numpy", getattr(function, "__name__", ""))
         args = list(expr.args)
         if expr.kws or expr.vararg is not None:
             return self.refuse(f"a call of {key[1]} with keywords", loc)
-        types = [scalar(getattr(self.types[v.name], "dtype", self.types[v.name])) for v in args]
+        types = [scalar(self.types[v.name]) for v in args]
         if isinstance(function, type) or function in (bool, int, float):
             return self.use(args[0], result) if len(args) == 1 else self.refuse(f"this call of {key[1]}", loc)
         if key == ("builtins", "round") and len(args) == 1:
@@ -403,257 +450,6 @@ def _float_of(types: list[DataType | None], result: DataType) -> DataType:
     whole = [t for t in types if t is not None and t.kind != "f"]
     narrow = floats and all(t.nbytes == 4 for t in floats) and (not whole or result.nbytes == 4)
     return lookup_dtype("FP32" if narrow else "FP64")
-
-
-def _record_type(t: Any) -> DataType | None:
-    """The user-defined type of a record; Numba's arrays do not carry theirs."""
-    from numba import types
-    from numba.np.numpy_support import as_dtype
-
-    return lookup_dtype(as_dtype(t)) if isinstance(t, types.Record) else None
-
-
-def range_type(t: Any) -> DataType | None:
-    """INT64 for Numba's range_state_int64 and range_iter_int64."""
-    name = str(t)
-    return scalar(name.rsplit("_", 1)[1]) if name.startswith(("range_state_", "range_iter_")) else None
-
-
-# ---- CUDA C++ translation of user-defined Python functions, from Numba's typed IR.
-#
-# Supported: numbers and Booleans, records by field, tuples, sub-arrays by element or as a whole; +
-# - * / // % ** << >> & | ^ ~, comparisons, `not`, `and`, `or`; local variables; if, while, for ... in range(...),
-# break, continue, conditional expressions; calls of other such functions and of those listed below; numbers
-# from modules and closures. Everything else raises UdfParseError with its line.
-
-
-def definition(name: str, function: FunctionType, arguments: tuple[DataType, ...]) -> str:
-    """`name(arguments)` in CUDA C++ with the library that it needs, include-guarded."""
-    return translated(name, function, arguments)[0]
-
-
-def translated(name: str, function: FunctionType, arguments: tuple[DataType, ...]) -> tuple[str, Kind]:
-    """The same, and the result kind."""
-    made = _Translation(name, function, arguments)
-    text = made.text()
-    return f"{library()}{text}", made.result
-
-
-def library() -> str:
-    """The CUDA C++ helpers that translated functions use."""
-    return include_guarded("UDF_CUH", (Path(__file__).parent / "udf.cuh").read_text())
-
-
-class _Translation(Calls):
-    def __init__(self, name: str, function: FunctionType, arguments: tuple[DataType, ...]) -> None:
-        super().__init__(arguments)
-        self.name, self.function, self.arguments = name, function, arguments
-        form = typed_form(function, arguments)
-        for t in arguments:
-            if t.kind == "c":
-                self.refuse(f"an argument of type {t}", form.func_ir.loc)
-        self.ir, self.types, self.calls = form.func_ir, form.typemap, form.calltypes
-        self.result: Any = scalar(form.return_type) or self.of_type(form.return_type)  # else the first return value's
-        self.objects: dict[str, Any] = {}  # variables that hold functions, modules, types: compile-time constants
-        self.numbers = {v: f"v{k}" for k, v in enumerate(sorted(self.types))}
-        self.helpers: list[str] = []
-        self.called_by_name: dict[str, list[Any]] = {}  # other Python functions called
-        self.targets = {k for b in self.ir.blocks.values() for k in b.terminator.get_targets()}
-        self.pairs: dict[str, str] = {}  # result of iternext -> its range
-        self.find_written()
-
-    def need(self, t: Any, what: str, loc: Any) -> DataType:
-        found = scalar(t.dtype if self.each and hasattr(t, "ndim") else t)
-        return found if found is not None and found.kind != "c" else self.refuse(f"{what} of type {t}", loc)
-
-    def refuse(self, what: str, loc: Any) -> Any:
-        line = loc.line if loc is not None else self.function.__code__.co_firstlineno
-        raise UdfParseError(
-            f"{self.function.__name__}, line {line}: {what} is not supported on a GPU; it runs on the CPU only"
-        )
-
-    def text(self) -> str:
-        body = [line for label in sorted(self.ir.blocks) for line in self.block(label)]
-        variables = []
-        for v, t in sorted(self.types.items()):
-            kind = scalar(t)
-            if kind is not None and not v.startswith("arg."):
-                variables.append(f"  {kind.c_type} {self.numbers[v]} = ({kind.c_type})0; (void){self.numbers[v]};")
-            elif (found := range_type(t)) is not None:
-                variables.append(f"  Range<{found.c_type}> {self.numbers[v]} = {{0, 0, 0}};")
-        structs, more = self.declared()
-        variables += more
-        args = ", ".join(f"{t.c_type} a{k}" for k, t in enumerate(self.takes))
-        head = f"__device__ __forceinline__ {self.result.c_type} {self.name}({args}) {{"
-        guard = "_".join((self.name, *(getattr(t, "name", re.sub(r"\W+", "_", t.c_type)) for t in self.takes)))
-        return (
-            structs
-            + "".join(dict.fromkeys(self.helpers))
-            + include_guarded(guard, "\n".join([head, *variables, *body, "}", ""]))
-        )
-
-    # ---- statements ----
-
-    def block(self, label: int) -> list[str]:
-        from numba.core import ir
-
-        lines = [f"L{label}:;"] if label in self.targets else []
-        for statement in self.ir.blocks[label].body:
-            if isinstance(statement, ir.Assign):
-                lines += self.assign(statement)
-            elif isinstance(statement, ir.Jump):
-                lines.append(f"  {self.jump(label, statement.target)}")
-            elif isinstance(statement, ir.Branch):
-                yes, no = self.jump(label, statement.truebr), self.jump(label, statement.falsebr)
-                lines.append(f"  if ({self.use(statement.cond, BOOL)}) {yes} else {no}")
-            elif isinstance(statement, ir.Return):
-                lines.append(f"  return {self.returned(statement)};")
-            elif isinstance(statement, (ir.SetItem, ir.StaticSetItem)):
-                lines += self.set_item(statement)
-            elif not isinstance(statement, ir.Del):
-                word = type(statement).__name__.lower()
-                self.refuse(WORDS.get(word, word), statement.loc)
-        return lines
-
-    def returned(self, statement: Any) -> str:
-        kind = self.kind(statement.value, statement.loc)
-        self.result = self.result or kind
-        return self.as_kind(self.numbers[statement.value.name], kind, self.result)
-
-    def jump(self, source: int, target: int) -> str:
-        """Go to a block after setting its phi variables for the edge from `source`, simultaneously."""
-        from numba.core import ir
-
-        first, then = [], []
-        for statement in self.ir.blocks[target].find_insts(ir.Assign):
-            phi = statement.value
-            if not (isinstance(phi, ir.Expr) and phi.op == "phi"):
-                continue
-            for value, block in zip(phi.incoming_values, phi.incoming_blocks):
-                if block != source or value is ir.UNDEFINED:
-                    continue
-                k, number = self.numbers[statement.target.name], scalar(self.types[statement.target.name])
-                if number is not None:
-                    c_type, word = number.c_type, self.use(value, number)
-                elif self.is_aggregate(value.name):
-                    of_value = self.kind(value, statement.loc)
-                    kind = self.known.setdefault(statement.target.name, of_value)
-                    c_type, word = kind.c_type, self.as_kind(self.numbers[value.name], of_value, kind)
-                else:
-                    continue
-                first.append(f"const {c_type} n{k} = {word};")
-                then.append(f"{k} = n{k};")
-        return f"{{ {' '.join([*first, *then, f'goto L{target};'])} }}"
-
-    def assign(self, statement: Any) -> list[str]:
-        from numba.core import ir
-
-        value, target = statement.value, statement.target.name
-        if isinstance(value, (ir.Global, ir.FreeVar, ir.Const)):
-            number = value.value
-            if isinstance(number, (bool, int, float, np.generic)):
-                return self.set(target, _constant(number, self.need(self.types[target], "a constant", statement.loc)))
-            self.objects[target] = number
-            return []
-        if isinstance(value, ir.Var):
-            if value.name in self.objects:
-                self.objects[target] = self.objects[value.name]
-                return []
-            return self.copied(value, target, statement.loc)
-        if isinstance(value, ir.Arg):
-            return self.keep_any(target, self.takes[value.index], f"a{value.index}")
-        return self.expression(value, target, statement.loc)
-
-    def set(self, target: str, text: str) -> list[str]:
-        return [f"  {self.numbers[target]} = {text};"]
-
-    def copied(self, value: Any, target: str, loc: Any) -> list[str]:
-        if range_type(self.types[target]) is not None:
-            return self.set(target, self.numbers[value.name])
-        if self.is_aggregate(value.name):
-            return self.keep(target, self.kind(value, loc), self.numbers[value.name])
-        return self.set(target, self.use(value, self.need(self.types[target], "a value", loc)))
-
-    def use(self, var: Any, t: DataType) -> str:
-        """A variable, cast to a type."""
-        source, word = self.need(self.types[var.name], "a value", var.loc), self.numbers[var.name]
-        if self.each and self.is_aggregate(var.name):
-            word += f".at[{self.each}]"
-        return word if source is t else f"cast<{t.c_type}>({word})"
-
-    # ---- expressions ----
-
-    def expression(self, expr: Any, target: str, loc: Any) -> list[str]:
-        op = expr.op
-        if op == "phi":  # set by the jump into the block
-            return []
-        if op in ("cast", "exhaust_iter"):
-            return self.copied(expr.value, target, loc)
-        if op == "getattr" and expr.value.name in self.objects:
-            found = getattr(self.objects[expr.value.name], expr.attr)
-            if isinstance(found, (bool, int, float)):
-                return self.set(target, _constant(found, self.need(self.types[target], "a constant", loc)))
-            self.objects[target] = found
-            return []
-        if op == "getattr":
-            return self.attribute(expr, target, loc)
-        if op in ("getitem", "static_getitem"):
-            return self.item(expr, target, loc)
-        if op == "build_tuple":
-            return self.tuple_of(expr, target, loc)
-        if op in ("binop", "inplace_binop", "unary"):
-            fn = expr.immutable_fn if op == "inplace_binop" else expr.fn
-            operands = [expr.value] if op == "unary" else [expr.lhs, expr.rhs]
-            write = lambda: self.operation(fn, operands, expr, target, loc)
-            if self.is_aggregate(target):
-                return self.elementwise(target, operands, loc, write)
-            return self.set(target, write())
-        if op == "call":
-            return self.call(expr, target, loc)
-        if op == "getiter" and range_type(self.types[target]) is not None:
-            return self.set(target, self.numbers[expr.value.name])
-        if op == "iternext":
-            self.pairs[target] = self.numbers[expr.value.name]
-            return []
-        if op == "pair_first":
-            return []  # set by the following pair_second
-        if op == "pair_second":
-            value = next(
-                self.numbers[s.target.name]
-                for b in self.ir.blocks.values()
-                for s in b.body
-                if getattr(getattr(s, "value", None), "op", "") == "pair_first"
-                and s.value.value.name == expr.value.name
-            )
-            return self.set(target, f"advance({self.pairs[expr.value.name]}, {value})")
-        return self.refuse(WORDS.get(op, f"`{op}`"), loc)
-
-    def operation(self, fn: Any, operands: list[Any], expr: Any, target: str, loc: Any) -> str:
-        result = self.need(self.types[target], "a value", loc)
-        takes = [self.need(t, "an operand", loc) for t in self.calls[expr].args]
-        if fn is operator.not_:
-            return f"!{self.use(operands[0], BOOL)}"
-        if fn in COMPARE:
-            symbol, mixed = COMPARE[fn]
-            x, y = (self.use(v, t) for v, t in zip(operands, takes))
-            unlike = takes[0] is not takes[1] and {t.kind for t in takes} == {"i", "u"}
-            return mixed.format(x, y) if unlike else f"{x} {symbol} {y}"
-        if fn is operator.pow:
-            if result.kind == "f" and takes[1].kind == "f":
-                return f"real_power<{result.c_type}>({', '.join(self.use(v, result) for v in operands)})"
-            exponent = self.use(operands[1], lookup_dtype("INT64"))
-            return f"integer_power<{result.c_type}>({self.use(operands[0], result)}, {exponent})"
-        if fn is operator.neg:  # Numba negates before widening
-            t = result if takes[0] is BOOL else takes[0]
-            return f"cast<{result.c_type}>(negative<{t.c_type}>({self.use(operands[0], t)}))"
-        words = [self.use(v, result) for v in operands]
-        if fn in DIVISION:
-            return f"{DIVISION[fn]['fiu'.index(result.kind)]}<{result.c_type}>({', '.join(words)})"
-        if fn in ARITHMETIC:
-            return (
-                ARITHMETIC[fn].replace("<T>", f"<{result.c_type}>").replace("(T)", f"({result.c_type})").format(*words)
-            )
-        return self.refuse(f"the operator {fn.__name__}", loc)
 
 
 def _constant(value: Any, t: DataType) -> str:

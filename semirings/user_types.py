@@ -117,11 +117,6 @@ class UserType(DataType):
         found: np.ndarray = self._rows[at].view(self._packed)[FIELD]
         return found.astype(self.record) if self.record.subdtype is None else found.copy()
 
-    def table(self, begin: int) -> np.ndarray:
-        """The packed values known from number `begin` on, as bytes."""
-        count, rows = len(self._known), self._rows
-        return rows[begin:count].view(np.uint8)
-
     def raw(self, numbers: Any) -> np.ndarray:
         """The values of numbers as bytes."""
         return np.ascontiguousarray(self.decoded(np.atleast_1d(numbers))).view(np.uint8).reshape(-1)

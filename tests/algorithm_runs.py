@@ -1,4 +1,4 @@
-"""Algorithms on both libraries: graphs, results on the host, and a class for each library that gives tests their `gb`.
+"""Algorithms on both libraries: graphs, results on the host, and a class for each library with the argument `gb`.
 
 The python-graphblas half checks the programs themselves and needs no backend of bitblas; the bitblas half checks the
 backends, on each `device`.
@@ -89,7 +89,7 @@ def by_vertex(found, graph):
 
 
 class OnCpu:
-    """bitblas where compiling is cheapest; a slow class beside it, OnBitblas, has the other devices."""
+    """bitblas on the device that compiles fastest; OnBitblas, a slow class, has the other devices."""
 
     @pytest.fixture
     def gb(self):

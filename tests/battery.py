@@ -1,6 +1,6 @@
-"""Nasty matrices and vectors, and covering arrays: few cases that meet every pair of choices.
+"""Matrices and vectors at the edges of kernels, and covering arrays: few cases that contain every pair of choices.
 
-A new format, verb or kernel is tested on all of these by being listed; a new nasty matrix is one line of MATRICES.
+A new format, operation or kernel is tested on all of these once it is listed; a new matrix is one line of MATRICES.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ MATRICES: dict[str, Callable[[], Pattern]] = {
     **{f"{n}x{n}": partial(_square, n) for n in EDGES},
 }
 
-# Vectors: how many positions hold an entry, and whether all entries have one value.
+# Vectors: how many positions have an entry, and whether all entries have one value.
 VECTORS = ("empty", "full iso", "full", "sparse iso", "sparse", "half")
 
 
@@ -143,7 +143,7 @@ Case = dict[str, Any]
 
 
 def in_turn(rows: Sequence[Case], devices: Sequence[str]) -> list[Case]:
-    """Each row on one device, so that what is compiled for it is compiled once; each level on all of them."""
+    """Each row on one device, so that its kernels are compiled once; each level on all devices."""
     found: list[Case] = []
     met: Counter[Any] = Counter()
     for row in rows:
@@ -160,8 +160,8 @@ def covering(
     """Cases in which every pair of levels of two factors meets: greedy, and the same ones each time.
 
     base: rows of some further factors that go together; each case extends one of them, every one is used, and each of
-    their levels meets each level of the other factors. compiled: what is compiled for a case, of which there shall be
-    little: something new must bring eight pairs more. met: cases whose pairs need no other one.
+    their levels meets each level of the other factors. compiled: the kernels of a case, of which there should be
+    few: a case with new ones must add eight pairs. met: cases whose pairs need no other one.
     """
     rng = random.Random(1)
     names = [*base[0], *factors]

@@ -1,4 +1,4 @@
-"""The code of CGR in plain Python, one bit after the other, and what every form in it promises."""
+"""The code of CGR in plain Python, bit by bit, and checks of the format's invariants."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def segmented(codes: list[tuple[str, str]], segment: int) -> str:
 
 
 def row_bits(row: int, cols: list[int], segment: int = SEGMENT) -> str:
-    """What a row is stored as."""
+    """The stored bits of a row."""
     runs, others = parts(cols)
     ends = [a + n - 1 for a, n in runs]
     first = [gamma(folded(a - row)) + gamma(n - LEAST) for a, n in runs]
@@ -97,5 +97,5 @@ def rows_order(key: str, i: Any, j: Any) -> Any:
     return np.lexsort((j, [place not in inside for place in zip(i.tolist(), j.tolist())], i))
 
 
-CODED = {"nib": sound_nib, "cgr": sound_cgr}  # forms of codes, and what they promise
+CODED = {"nib": sound_nib, "cgr": sound_cgr}  # layouts, and their invariants
 CODED["virtual"] = lambda form, predicted: sound_virtual(form, predicted, CODED)

@@ -1,4 +1,4 @@
-"""Runs of the command line, and the graphs that they are given."""
+"""Runs of the command line, and their graphs."""
 
 import json
 
@@ -48,7 +48,7 @@ EXPECTED = {
     "components": {"components": 2, "largest": 5},
     "triangles": {"triangles": 2},
 }
-# Of the commands whose algorithms have tests of their own: that each reads, calls and says what it should.
+# Commands whose algorithms are tested elsewhere: that each reads, calls and prints the right things.
 OTHERS = {
     "bfs --parents --depth-limit 1": {"source": 0, "reached": 3},
     "sssp --parents --source 1": {"source": 1, "reached": 5, "farthest": 3},

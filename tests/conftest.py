@@ -1,4 +1,4 @@
-"""Which devices the tests run on, and how hypothesis searches.
+"""The devices of the tests, and settings of hypothesis.
 
 pytest                    what takes the `device` fixture runs on the CPU and in the emulator (which needs g++)
 pytest --device cuda      only what takes `device` or is marked `gpu` runs, on the GPU; it fails where there is none
@@ -20,7 +20,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-# Compiled kernels stay between runs. Set before anything asks for the folder, and inherited by subprocesses.
+# Keeps compiled kernels between runs. Set before anything reads it, and inherited by subprocesses.
 os.environ.setdefault("BITBLAS_CACHE", str(Path(__file__).parents[1] / ".cache" / "bitblas"))
 
 import hypothesis
@@ -28,11 +28,11 @@ import pytest
 
 from bitblas import tuning
 
-# What tests share is no test module: without this a failing `assert` in one says nothing.
+# Shared modules of tests; without this a failing `assert` in one has no details.
 pytest.register_assert_rewrite("algorithm_runs", "battery_runs", "both_libraries", "cli_runs", "mm_files")
 
 DEVICES = ("cpu", "emulator")
-# Kernels of the CPU that run for every device: what mines virtual nodes, which is said to run on the host.
+# CPU kernels that run for every device: mining virtual nodes, which is documented to run on the host.
 ON_HOST = tuple(f"formats/virtual/{name}" for name in ("minhash", "bicliques", "left", "ordered"))
 
 # No deadlines: the first example compiles kernels.
@@ -77,7 +77,7 @@ def _uses(item: pytest.Item, device: str) -> bool:
 
 
 def _in_turn(items: list[pytest.Item]) -> None:
-    """Slow is what is not the turn of its case: cases of a test are counted as they are written."""
+    """Mark tests slow on devices that are not the turn of their case; cases of a test are numbered in source order."""
     seen: dict[str, dict[object, int]] = {}
     for item in items:
         called = getattr(item, "callspec", None)
@@ -137,7 +137,7 @@ def few_objects() -> None:
 
 @pytest.fixture(scope="session")
 def emulator() -> None:
-    """What runs kernels in the emulator asks for this; without a compiler it is skipped."""
+    """For tests that run kernels in the emulator; they are skipped without a compiler."""
     from emulator import emu
 
     if not emu.have_compiler():
@@ -169,7 +169,7 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
 
 @pytest.fixture
 def fake(monkeypatch):
-    """Put a fake CuPy in the place of the real one: fake(count=2, ..); all devices are made anew."""
+    """Replace CuPy by a fake: fake(count=2, ..); all devices are created again."""
     import threading
 
     import fake_cupy

@@ -1,4 +1,4 @@
-"""Statements in which a rank's own share could decide the type of values, an error, or the next collective.
+"""Statements in which one rank's share could change the type of values, an error, or the next collective.
 
 `distributed_alike.py`: each statement runs on one device and on the ranks. All ranks find the same, or the same error.
 """

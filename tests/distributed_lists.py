@@ -1,4 +1,4 @@
-"""What ranks send each other as lists: as much as was written, changed or asked for, and the same answers."""
+"""Sparse exchange: ranks send only written, changed or requested entries, and answers are the same."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def with_lists(least):
 
 
 def lists(g):
-    """Bytes by formula, and equal answers, of what is gathered again, asked for, and added up."""
+    """Bytes equal the formula, and answers are equal, for repeated gathers, remote gathers and sums."""
     again(g), asked(g), sums(g), small(g)
 
 
@@ -42,7 +42,7 @@ def few(g):
 
 
 def spent(g, run, nbytes):
-    """run(), by which this rank sends so many bytes, as a trace says too."""
+    """run(), which must send this number of bytes from this rank, also by a trace."""
     before = g.sent
     with gb.trace() as trace:
         found = run()
@@ -82,13 +82,13 @@ def again(g):
     assert not np.signbit(spent(g, lambda: v._gathered(), others * 12 * mine)[7].new().value)
     del v[9]  # a bit for each position then
     w = spent(g, lambda: v.gathered(), others * 8 * v.shares.words[g.rank])
-    w[11] = 3.0  # of its own: nobody else sees it
+    w[11] = 3.0  # its own, which no other vector shares
     assert v._gathered().nvals == SIZE - 1 and v._gathered()[11].new() == 0.0
 
 
 @with_lists(1 << 15)
 def asked(g):
-    """v[index] brings the places that are asked for, each once; numbers of 64 bits in 32 where they fit."""
+    """v[index] requests each position once; 64-bit numbers are sent in 32 bits if they fit."""
     rng = np.random.default_rng(4)
     for values, nbytes in (
         (rng.permutation(SIZE), 4), (rng.permutation(SIZE) << 40, 8), (rng.random(SIZE).astype("f4"), 4)

@@ -1,4 +1,4 @@
-"""Loops of objects in shares, written down: on ranks whose GPUs are those of the emulator, against one device."""
+"""Captured loops of distributed objects, on ranks whose GPUs are emulated, against one device."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from bitblas.algorithms.connectivity import components
 from bitblas.distributed import replicated as module
 from bitblas.distributed import start
 from bitblas.distributed.mpi import MpiGroup
-from bitblas.loop.gpu import exchange
 
 
 @contextmanager
 def emulated(g):
-    """Ranks whose GPUs are those of the emulator: loops are written down, and the host makes their launches."""
+    """Ranks whose GPUs are emulated: loops are captured, and the host makes their launches."""
     import emulator.device
 
     group = MpiGroup(bitblas.device.get(emulator.device.Emulator.name), timeout=60)
@@ -32,7 +31,7 @@ def emulated(g):
 
 
 def search(A):
-    """Breadth-first levels: the program, what it goes on by, the levels."""
+    """Breadth-first levels: the program, its condition, the levels."""
     v, q = gd.Vector(int, A.nrows), gd.Vector(bool, A.nrows)
 
     def body(level):
@@ -43,7 +42,7 @@ def search(A):
 
 
 def loop(g):
-    """One search: what is exchanged, what comes out, twice; with a limit."""
+    """One search: exchanges and results, twice; with a limit."""
     x = operands(gb)
     with emulated(g) as group:
         y, al = operands(gd), gb.algorithms
@@ -69,29 +68,26 @@ def loop(g):
 
 
 def loops(g):
-    """The algorithms, captured and run again; what only one rank has."""
+    """The algorithms, captured and run again; values that only one rank has."""
     x = operands(gb)
     with emulated(g) as group:
         y, al = operands(gd), gb.algorithms
-        for group.chooses, least in ((False, exchange.LEAST), (True, 64)):  # bytes from which on lists go
-            exchange.LEAST = least
-            y.S, y.W = y.S.dup(), y.W.dup()
-            for name, graph, arguments in (
-                ("bfs_levels", "S", (3,)), ("bfs_levels", "A", ([3, 7],)), ("pagerank", "A", ()),
-                ("connected_components", "S", ()), ("sssp", "W", (3,)), ("core_numbers", "S", ()),
-            ):  # fmt: skip
-                for _ in range(2):
-                    found, wanted = (getattr(al, name)(getattr(o, graph), *arguments) for o in (y, x))
-                    assert same(wanted, to_cpu(found)), name
-        group.chooses, hub = False, components.HUB
-        components.HUB = 0  # two steps first, in a loop inside of what is captured
+        for name, graph, arguments in (
+            ("bfs_levels", "S", (3,)), ("bfs_levels", "A", ([3, 7],)), ("pagerank", "A", ()),
+            ("connected_components", "S", ()), ("sssp", "W", (3,)), ("core_numbers", "S", ()),
+        ):  # fmt: skip
+            for _ in range(2):
+                found, wanted = (getattr(al, name)(getattr(o, graph), *arguments) for o in (y, x))
+                assert same(wanted, to_cpu(found)), name
+        hub = components.HUB
+        components.HUB = 0  # two steps first, in a nested loop
         assert same(al.connected_components(x.S), to_cpu(al.connected_components(y.S.dup())))
         components.HUB = hub
         by_twos(x, y, group)
         values_of_one_rank(y)
         assert same(begun(gb, x), to_cpu(begun(gd, y)))
         index_of_one_rank()
-        y.S[0, 5] = True  # of one rank's share: all have to find out anew
+        y.S[0, 5] = True  # in the share of one rank: all ranks must recompute symmetry
         y.S[9, 5] = True
         assert y.S.is_symmetric() == bool(x.S.get(5, 0) and x.S.get(5, 9))
         plain = gd.Vector.from_coo([1, 2], [3, 4], size=N)  # a body that only the host can run
@@ -100,7 +96,7 @@ def loops(g):
 
 
 def alone(g):
-    """Graphs that do not pay to be split: each rank computes all, and has its share of the first one's answer."""
+    """Graphs too small to be split: each rank computes all, and has its share of the first rank's answer."""
     x = operands(gb)
     with emulated(g) as group:
         group.splits, y, al = False, operands(gd), gb.algorithms
@@ -120,7 +116,7 @@ def alone(g):
 
 
 def values_of_one_rank(y):
-    """A vector with one value on some ranks, and many on others, is sent as it is."""
+    """A vector with one value on some ranks, and many on others, is sent with all values."""
     u = gd.Vector.from_coo(range(N), [7] * (N // 2) + list(range(N - N // 2)), int, size=N)
     w, more = gd.Vector(int, N), gd.Vector(bool, N)
 
@@ -137,7 +133,7 @@ def values_of_one_rank(y):
 
 
 def by_twos(x, y, group):
-    """A search of two steps a round: a loop inside of it, which all ranks leave after the same one."""
+    """A search of two steps per round, by a nested loop that all ranks leave after the same round."""
     q, seen = gd.Vector(bool, N), gd.Vector(bool, N)
 
     def step(_):

@@ -15,7 +15,7 @@ HEAD = "%%MatrixMarket matrix coordinate "
 
 
 def numbers(g, folder):
-    """Each rank has lines of other kinds of weights; what is refused is refused on every rank."""
+    """Ranks have lines with different kinds of weights; errors are raised on every rank."""
     folder = Path(folder)
     lines = [f"{k},{k + 1},{k}\n" for k in range(300)]
     files = {

@@ -1,5 +1,5 @@
-"""Programs that one device and objects in shares must agree on: each takes the library and operands, and gives objects,
-arrays or numbers. Run by every rank of `test_distributed.py`."""
+"""Programs whose results must be equal on one device and on ranks: each takes the library and operands, and returns
+objects, arrays or numbers. Every rank of `test_distributed.py` runs them."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def quick(gb, x):
 
 
 def of_themselves(gb, x):
-    """What an object holds is read by the statement that changes it; its number of entries is asked for again."""
+    """A statement reads the object that it changes; the number of entries is computed again."""
     w, C, D = x.v.dup(), x.A.dup(), x.A.dup()
     before = w.nvals, C.nvals
     w[::-1] << x.A.mxv(w, gb.semiring.min_plus)

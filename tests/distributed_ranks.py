@@ -1,4 +1,4 @@
-"""What the ranks of `test_distributed.py` run: `distributed_ranks.py NAME ARGUMENT ..`."""
+"""The programs of the ranks of `test_distributed.py`: `distributed_ranks.py NAME ARGUMENT ..`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def calls(g):
 
 
 def nccl(g):
-    """The same through NCCL's calls; a fault that it tells of."""
+    """The same through NCCL's calls, and an error that NCCL reports."""
     from fake_nccl import Device
 
     from bitblas.distributed.nccl import NcclGroup
@@ -60,7 +60,7 @@ def nccl(g):
     group = NcclGroup(g.rank, g.size, Device(), timeout=30)
     assert os.environ.pop("NCCL_COMM_ID") == "here:2" and os.environ["NCCL_GRAPH_MIXING_SUPPORT"] == "0"
     calls(group)
-    if g.size == 1:  # nobody to hear of it from
+    if g.size == 1:  # there is no other rank
         return
     group.comm.error = True
     assert refused(group.barrier) is DistributedError and group.comm.aborted and "REMOTE_ERROR" in group.broken
@@ -85,7 +85,7 @@ def quick(g):
 
 
 def algorithms(g):
-    """The files of bitblas.algorithms, as they are."""
+    """The programs of bitblas.algorithms, unchanged."""
     x, y, al = operands(gb), operands(gd), gb.algorithms
     edges = x.S.nvals
     assert y.S.is_symmetric() and y.W.is_symmetric() and not y.A.is_symmetric(values=False)
@@ -138,7 +138,7 @@ def files(g, folder):
     for name in ("A", "S", "R"):
         getattr(y, name).save(folder / name)
         assert same(getattr(x, name), gd.Matrix.load(folder / name, verify=True))
-    y.A.save(folder / "A")  # over what is there
+    y.A.save(folder / "A")  # over existing files
     if g.rank == 0:
         assert len(list((folder / "A").iterdir())) == g.size + 1
         gb.io.mmwrite(folder / "A.mtx", x.A)
@@ -161,7 +161,7 @@ def files(g, folder):
         assert same(wanted, gd.read(folder / file, share=False, **options)), file
     joined = gb.Matrix.from_coo([0, 1], [1, 0], [200, 5])
     assert same(joined, gd.read(folder / "twice.csv", dup_op="plus"))
-    for file, dtype in (("twice.csv", "INT8"), ("large.csv", None)):  # sums that the type does not hold
+    for file, dtype in (("twice.csv", "INT8"), ("large.csv", None)):  # sums that overflow the type
         assert refused(lambda file=file, dtype=dtype: gd.read(folder / file, dup_op="plus", dtype=dtype)), file
     i, j, values = x.A.to_coo()
     mine = slice(g.rank, None, g.size)  # each rank some of the entries, of any rows
@@ -185,7 +185,7 @@ def opened(g, folder):
 
 
 def refused(run):
-    """What it raises."""
+    """The type of its error."""
     try:
         run()
     except FAULTS as error:
@@ -194,7 +194,7 @@ def refused(run):
 
 
 def refusals(g):
-    """Bad input is refused on every rank, and everything goes on."""
+    """Bad input raises errors on every rank, and later calls work."""
     y = operands(gd)
     before = y.u.dup()
     ex = gb.exceptions
@@ -263,7 +263,7 @@ def fails(g, how):
 
 
 def restarts(g, folder, last):
-    """A search that ends in some round, and goes on: with `last` it is done."""
+    """A search that is stopped after some rounds and continued; with `last` to its end."""
     y = operands(gd)
     v, q, told = gd.Vector(int, N), gd.Vector(bool, N), []
     q[3] = True

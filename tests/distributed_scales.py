@@ -1,4 +1,5 @@
-"""`distributed_scales.py SCALE ..`: examples/many_gpus.py at these scales, one after the other in the same ranks."""
+"""`distributed_scales.py SCALE ..`: run examples/many_gpus.py at these scales, one after the other in the same
+ranks."""
 
 import runpy
 import sys

@@ -1,4 +1,4 @@
-"""Parquet files in shares: row groups of any sizes, fewer than ranks, none; what is refused, on every rank."""
+"""Parquet files read by ranks: row groups of any sizes, fewer than ranks, none; errors on every rank."""
 
 from __future__ import annotations
 
@@ -79,4 +79,4 @@ def tables(g, folder):
             assert text in str(error), (name, error)
         else:
             raise AssertionError(name)
-    assert same(x.A, gd.read(folder / "one.parquet", **how))  # and everything goes on
+    assert same(x.A, gd.read(folder / "one.parquet", **how))  # and later calls work

@@ -1,4 +1,4 @@
-"""What one rank alone finds wrong: all ranks hear of it, and go on together. `distributed_uneven.py FOLDER LAST`."""
+"""Errors on one rank: all ranks raise them, and continue together. `distributed_uneven.py FOLDER LAST`."""
 
 import sys
 from pathlib import Path
@@ -23,7 +23,7 @@ def error_of(run):
 
 def refused(group, what, run, own, others=None, finder=-1):
     """run() fails with `own` on the rank that finds the fault (the last one), with `others` on all others, by default
-    DistributedError that names it; and every rank goes on."""
+    DistributedError that names it; and later calls work on every rank."""
     finder %= group.size
     found = error_of(run)
     if others is None and group.rank != finder:
@@ -147,7 +147,7 @@ def files(group, folder):
         (folder / "bad.csv").write_text("\n".join(line.replace(" ", ",") for line in [*lines, ""]))
         (folder / "few.mtx").write_text("\n".join([head, f"{N} {N} {len(lines)}", *lines[:-3], ""]))
     group.barrier()
-    reading.BLOCK = 1 << 12  # the first one says what the columns are, to all ranks
+    reading.BLOCK = 1 << 12  # the first rank sends the columns to all ranks
     for name in ("bad.mtx", "bad.csv"):
         refused(group, name, lambda name=name: gd.read(folder / name), InvalidValue)
     for name, kind in (("few.mtx", InvalidValue), ("none.mtx", FileNotFoundError), ("none.csv", FileNotFoundError)):
@@ -187,7 +187,7 @@ def without_positions(group):
 
 
 def diverged(group):
-    """A statement that one rank alone has no memory for: no other one goes on as if it had run."""
+    """A statement for which one rank has no memory: no other rank continues as if it had run."""
     i, j = np.divmod(np.arange(0, N * N, 3), N)
     A, B = (gd.Matrix.from_coo(i, j, 1, nrows=N, ncols=N, name=name) for name in "AB")
     limit = {"memory_limit": 10_000} if group.rank == 0 else {}
@@ -199,7 +199,7 @@ def diverged(group):
 
 
 def interrupted(group):
-    """A rank that leaves a collective has given up, and the others hear of it at once."""
+    """If a rank leaves a collective by an exception, the others raise an error at once."""
     x = group.device.asarray(np.zeros(group.size, int))
     if group.rank == 0:
         wait = group.wait

@@ -1,5 +1,4 @@
-"""Calls every kernel on small operands: what compute-sanitizer watches (`make sanitize`), where the tests would take
-hours under it.
+"""Call every kernel on small operands, for compute-sanitizer (`make sanitize`), under which the tests would take hours.
 
     python tests/every_kernel.py --device cuda [--part 0/8] [--watched] [--list]
 
@@ -59,7 +58,7 @@ def vectors(size: int, dtype: str) -> Iterator[gb.Vector]:
         yield gb.Vector.from_coo(at, values(generator(size, dtype), dtype, entries), dtype, size=size)
 
 
-# ---- what is called -------------------------------------------------------------------------------------------------
+# ---- calls ----------------------------------------------------------------------------------------------------------
 
 
 def products(key: str, name: str, dtype: str, a: str, u: str, iso: bool) -> None:
@@ -101,7 +100,7 @@ def packed(key: str) -> None:
 
 
 def forms(key: str, which: str) -> None:
-    """Every form made from rows and made rows again, with and without values; parts of it; other verbs on it."""
+    """Every format built from rows and converted back, with and without values; parts of it; other operations on it."""
     for iso in (True, False):
         A = matrix(which, "INT64", iso=iso, **FORMS[key])
         A.T.new().isequal(A)
@@ -164,7 +163,7 @@ def texts(programs: str, dtype: str, *, fresh: bool) -> None:
             pass
         for x in scope.values() if fresh else ():
             if isinstance(x, (gb.Vector, gb.Matrix)):
-                x.nvals  # what is pending is done
+                x.nvals  # completes pending writes
 
 
 def tasks() -> Iterator[Task]:
@@ -211,7 +210,7 @@ def same(variant: Variant) -> Variant:
 
 
 def noting(kind: type, seen: set[Variant], ran: set[Variant]) -> None:
-    """Every variant that a device loads, from now on, and what is the same."""
+    """The set of variants that a device loads from now on."""
     found = kind.load
 
     def load(self: Any, variant: Variant) -> Any:
@@ -223,7 +222,7 @@ def noting(kind: type, seen: set[Variant], ran: set[Variant]) -> None:
 
 
 def missing(ran: set[str], listed: bool) -> int:
-    """The registered variants that did not run, told."""
+    """Print the registered variants that did not run."""
     variants = registry.variants()
     missed = [v for v in variants if named(v) not in ran]
     print(f"{len(variants) - len(missed)} of the {len(variants)} registered variants ran")

@@ -1,4 +1,4 @@
-"""A CuPy without a GPU: NumPy's arrays, and a runtime that says what a test wants it to say."""
+"""A CuPy without a GPU: NumPy's arrays, and a runtime whose replies a test sets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class OutOfMemoryError(MemoryError):
 
 
 class ndarray(np.ndarray):
-    """An array that lies on a GPU."""
+    """An array on a GPU."""
 
     ordinal = 0
 

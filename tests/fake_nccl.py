@@ -1,4 +1,4 @@
-"""A GPU that is none, and its NCCL over MPI: what `distributed/nccl.py` calls, by addresses as NCCL takes them."""
+"""A fake GPU, and its NCCL over MPI: the functions that `distributed/nccl.py` calls, with addresses as in NCCL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mpi4py import MPI
 
 
 class Array(np.ndarray):
-    """An array that tells its address as CuPy's do."""
+    """An array that reports its address as CuPy's do."""
 
     @property
     def data(self):
@@ -83,7 +83,7 @@ class Event:
 
 
 class Device:
-    """What a group asks of its device."""
+    """The part of a device that a group uses."""
 
     name, host_memory = "cuda:0", False
 

@@ -1,6 +1,6 @@
-"""A plugin of pytest for the process in which python-graphblas' own tests run on bitblas: see graphblas_tests.py.
+"""A pytest plugin for the process in which python-graphblas' own tests run on bitblas: see graphblas_tests.py.
 
-What it sets aside is the wording of messages: `match=` of `pytest.raises` and `pytest.warns` is not asked for.
+It ignores the wording of messages: `match=` of `pytest.raises` and `pytest.warns`.
 """
 
 from __future__ import annotations

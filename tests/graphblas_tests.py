@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 HERE = Path(__file__).parent
 LEFT_OUT = HERE / "data" / "graphblas_tests.txt"
-# Their configuration chooses among the builds of SuiteSparse; ours stands in graphblas_plugin.py.
+# Their configuration chooses among the builds of SuiteSparse; ours is in graphblas_plugin.py.
 CONFTEST = "\n\ndel pytest_configure\n"
 
 
@@ -89,7 +89,7 @@ def in_folder(tests: Path, names: tuple[str, ...]) -> list[str]:
 
 
 def run(tests: Path, files: tuple[str, ...] = (), more: tuple[str, ...] = (), shown: bool = False) -> Counts:
-    """Run them. more: arguments for pytest; shown: whether what it prints is seen. RuntimeError where pytest failed."""
+    """Run them. more: arguments for pytest; shown: whether to show its output. RuntimeError if pytest failed."""
     names = files or tuple(sorted(p.name for p in tests.glob("test_*.py")))
     out = {test: why for test, why in left_out().items() if test.partition("::")[0] in names}
     there = in_folder(tests, names)

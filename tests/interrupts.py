@@ -1,4 +1,4 @@
-"""Ctrl-C, again and again, for tests of what it ends."""
+"""Repeated Ctrl-C, for tests of interrupted work."""
 
 import signal
 import threading
@@ -10,7 +10,7 @@ import pytest
 
 @contextmanager
 def interrupted(every: float = 0.5) -> Iterator[None]:
-    """What is inside has to end by KeyboardInterrupt."""
+    """The block must end by KeyboardInterrupt."""
     ended = threading.Event()
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 

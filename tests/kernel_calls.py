@@ -1,7 +1,7 @@
-"""Calls that need one kernel, each made for a registered variant of it: for what every_kernel.py's programs leave out.
+"""Calls that need one kernel, for registered variants that every_kernel.py's programs leave out.
 
-`CALLS` says by kernel how a variant is called: types, constants and operator say which operands and which verb lead to
-it. A variant that is registered later is called because it is there.
+`CALLS` has a function for each kernel that calls a variant: types, constants and operator of the variant determine the
+operands and the operation. Variants that are registered later are called without a change here.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def compact(variant: Variant) -> None:
 
 
 def place(variant: Variant) -> None:
-    """Assignment by indices, or the sum of what has the same index."""
+    """Assignment by indices, or sums of values with the same index."""
     of = types(variant)
     if variant.constant("JOIN"):
         at, x = np.arange(90) % 40, values(generator("place", of["U"]), of["U"], 90)
@@ -135,16 +135,6 @@ def packed_values(variant: Variant) -> None:
         x = np.arange(3000) % 200
         A = gb.Matrix.from_coo(np.arange(3000) // 60, np.arange(3000) % 60, x, dtype, nrows=50, ncols=60, packed=True)
         A.to_coo(), A.T.new().to_coo(), A.select("tril").new().to_coo(), A.apply(gb.unary.ainv).new()
-
-
-def records(variant: Variant) -> None:
-    """Functions of records."""
-    from bitblas.registry.product_variants import ADD, ROTATE, SUM, point
-
-    values = [(k, 1 - k) for k in range(9)]
-    u = gb.Vector.from_coo(np.arange(9), values, dtype=point(), size=9)
-    A = gb.Matrix.from_coo(np.arange(9), np.arange(9) // 2, values, dtype=point(), nrows=9, ncols=9)
-    u.ewise_mult(u, ADD).new(), A.reduce_columnwise(SUM).new(), A.mxv(u, ROTATE).new()
 
 
 def passes(variant: Variant) -> None:
@@ -241,7 +231,7 @@ CALLS: dict[str, Callable[[Variant], None]] = {
     "kernels/among": virtual_nodes, "kernels/compact": compact, "kernels/dense": dense,
     "kernels/elementwise": elementwise, "kernels/equal": equal, "kernels/fold": fold, "kernels/gather": gather,
     "kernels/merge": merge, "kernels/narrow": packed_values, "kernels/place": place, "kernels/put": put,
-    "kernels/range": index_range, "kernels/records": records, "kernels/reduce": reduce,
+    "kernels/range": index_range, "kernels/reduce": reduce,
     "kernels/widen": packed_values, "kernels/without": virtual_nodes, "loop/gpu/enter": loops_inside,
     "loop/gpu/pass": passes, "loop/gpu/settle": loops_inside,
     **{f"formats/{form}/likely": hubs for form in ("csr", "nib", "cgr")},

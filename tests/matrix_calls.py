@@ -1,4 +1,4 @@
-"""Calls that need one kernel of matrices, each made for a registered variant of it: see kernel_calls.py."""
+"""Calls that need one kernel of matrices, for each registered variant of it: see kernel_calls.py."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def product(variant: Variant) -> None:
 
 
 def blank(variant: Variant) -> None:
-    """What a push adds to."""
+    """The output of a push."""
     dtype = types(variant)["C"]
     few = gb.Vector.from_coo([5, 99], values(generator("few", dtype), dtype, 2), dtype, size=SIZE)
     few.vxm(a_matrix(dtype), gb.semiring.min_plus).new()
@@ -251,7 +251,7 @@ def deal(variant: Variant) -> None:
 
 
 def decode(variant: Variant) -> None:
-    """What a file brings is looked at before it is believed."""
+    """The arrays of a file are validated before they are used."""
     a_matrix("BOOL", iso=True, format="cgr")._stored.structure.primary.check()
 
 
@@ -261,7 +261,7 @@ def encode(variant: Variant) -> None:
 
 
 def check(variant: Variant) -> None:
-    """Rows that somebody gives."""
+    """Given rows."""
     ptr, cols = (np.array(x, types(variant)[k].lower()) for k, x in (("PTR", [0, 2, 3]), ("COL", [0, 2, 1])))
     gb.Matrix.from_csr(ptr, cols, True, ncols=3)
 

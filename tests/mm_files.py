@@ -1,4 +1,4 @@
-"""Matrix Market files for tests, sound and broken; and matrices that files and other libraries are given."""
+"""Matrix Market files for tests, valid and broken; and matrices for files and other libraries."""
 
 import numpy as np
 

@@ -1,6 +1,6 @@
-"""A plugin of pytest for the process in which NetworkX's own tests run on the backend: see networkx_tests.py.
+"""A pytest plugin for the process in which NetworkX's own tests run on the backend: see networkx_tests.py.
 
-It writes, for each test, how it ended, and which functions of the table it asked for and which of them ran here.
+It writes the outcome of each test, the functions of the table that it called, and those of them that ran here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ current = ""
 
 
 def _watch() -> None:
-    """Notes what NetworkX asks the backend to run: it does so for each function that the backend has."""
+    """Record the calls that NetworkX offers to the backend: those of each function that the backend has."""
     from bitblas.nx.interface import Backend, backend
 
     def can_run(name: str, args: Any, kwargs: Any) -> bool | str:

@@ -22,12 +22,12 @@ from typing import NamedTuple
 from nx_backend import installed
 
 HERE = Path(__file__).parent
-# What no backend can pass but the one that NetworkX tests itself with.
+# Tests that only NetworkX's own test backend can pass.
 ITS_OWN = {"utils/tests/test_backends.py::test_not_implemented_by_nx": "a function that the test gives to that alone"}
 
 
 class Run(NamedTuple):
-    """outcomes: test -> passed, failed, skipped or missing (a function that there is not), and why; asked: test -> the
+    """outcomes: test -> passed, failed, skipped or missing (no such function), and why; asked: test -> the
     functions of the table that it called, and whether they could run here."""
 
     outcomes: dict[str, tuple[str, str]]

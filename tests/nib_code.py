@@ -1,4 +1,4 @@
-"""The code of NIB in plain Python, one nibble after the other, and what every form in it promises."""
+"""The code of NIB in plain Python, nibble by nibble, and checks of the format's invariants."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def encoded(values: Any) -> list[int]:
 
 
 def row_values(row: int, cols: Any) -> list[int]:
-    """What a row is stored as."""
+    """The stored nibbles of a row."""
     d = cols[0] - row
     return [2 * d if d >= 0 else -2 * d - 1, *(b - a - 1 for a, b in itertools.pairwise(cols))]
 
@@ -38,8 +38,8 @@ def head_of(head: int) -> tuple[int, int]:
 
 
 def units_of(form: Any, row: int) -> tuple[list[int], int, int]:
-    """The words of a row's group behind its numbers, and where in them the row begins and ends, read as the page of
-    forms says."""
+    """The words of a row's group behind its numbers, and where in them the row begins and ends, read as docs/formats.md
+    describes."""
     heads, words = host(form.heads).tolist(), host(form.words).tolist()
     block, width = head_of(heads[row // 32])
     words = words[block : head_of(heads[row // 32 + 1])[0]]

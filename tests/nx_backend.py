@@ -1,4 +1,5 @@
-"""NetworkX told of the backend, whether or not this tree is installed: the entry points are those of pyproject.toml."""
+"""Register the backend with NetworkX even if this tree is not installed; the entry points are those of
+pyproject.toml."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ GROUPS = ("networkx.backends", "networkx.backend_info")
 
 
 def entry_points() -> dict[str, str]:
-    """Group -> what it names, module:attribute."""
+    """Group -> its entry point, module:attribute."""
     text = (ROOT / "pyproject.toml").read_text()
     found = {}
     for group in GROUPS:
@@ -23,8 +24,8 @@ def entry_points() -> dict[str, str]:
 
 
 def installed(folder: Path) -> Path:
-    """Makes `folder` one that, in PYTHONPATH, tells a new process of the backend, unless an installed package does:
-    NetworkX warns when two name one backend."""
+    """Fill `folder` so that, in PYTHONPATH, it registers the backend in a new process, unless an installed package
+    does: NetworkX warns if two register one name."""
     if any(found.name == "bitblas" for found in metadata.entry_points(group=GROUPS[0])):
         folder.mkdir(parents=True)
         return folder
@@ -37,7 +38,7 @@ def installed(folder: Path) -> Path:
 
 
 def register() -> None:
-    """Tells the NetworkX of this process, as its import would have."""
+    """Register with the NetworkX of this process, as its import would have."""
     import networkx as nx
     from networkx.utils.backends import _dispatchable, backend_info, backends
 

@@ -1,4 +1,4 @@
-"""What the functions of the NetworkX backend are called with in its tests: graphs of every kind, and arguments."""
+"""Arguments of the NetworkX backend's functions in its tests: graphs of every kind, and options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 
 
 def graph(kind: type, n: int = 14, edges: int = 30, seed: int = 1, labels: str = "str", loops: bool = True):
-    """A random graph with labels of a kind, weights of its own on most edges, and a node without edges."""
+    """A random graph with labels of a kind, weights on most edges, and a node without edges."""
     rng = random.Random(seed)
     name = {"str": lambda k: f"v{k}", "int": lambda k: 3 * k - 7, "range": lambda k: k}.get(labels, lambda k: (k, "x"))
     G = kind(name="random")

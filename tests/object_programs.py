@@ -50,7 +50,7 @@ Scalar(int, is_cscalar=False).dup(is_cscalar=True).is_cscalar; Scalar(int) - Sca
 3 - Scalar.from_value(4); Scalar.from_value(3) + Scalar(int)
 """
 
-# Sizes that are not given, where there are no entries.
+# Missing sizes, without entries.
 SIZES = """
 Matrix.from_csr([0], [], []); Matrix.from_csr([0, 0, 0], []); Matrix.from_csr([0, 0, 0], [], 5, nrows=2);
 Matrix.from_csr([0, 0], [], [], "BOOL"); Matrix.from_csr([0, 0, 0], [], [], ncols=4); Matrix.from_csc([0, 0, 0], []);

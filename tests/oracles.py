@@ -1,4 +1,4 @@
-"""Reference answers in NumPy and SciPy, and the graphs that the tests ask about. Nothing here knows a GraphBLAS."""
+"""Reference answers in NumPy and SciPy, without a GraphBLAS, and the graphs of the tests."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -49,7 +49,7 @@ def levels(graph, source):
 
 
 def parents_fault(graph, source, parents):
-    """What is wrong with {vertex: parent} as a breadth-first tree, or None."""
+    """The fault of {vertex: parent} as a breadth-first tree, or None."""
     level = levels(graph, source)
     edges = set(zip(graph.rows.tolist(), graph.cols.tolist(), strict=True))
     if parents.keys() != level.keys():
@@ -137,7 +137,7 @@ def neighbours(graph):
 
 
 def independent_fault(graph, members):
-    """What is wrong with a set of vertices as a maximal independent one, or None."""
+    """The fault of a set of vertices as a maximal independent one, or None."""
     near = neighbours(graph)
     for v in range(graph.n):
         if v in members and near[v] & members:
@@ -201,7 +201,7 @@ def forest(graph, weights):
 
 
 def forest_fault(graph, weights, found):
-    """What is wrong with {(i, j): weight} as a minimum spanning forest stored both ways, or None."""
+    """The fault of {(i, j): weight} as a minimum spanning forest stored in both directions, or None."""
     given = dict(zip(zip(graph.rows.tolist(), graph.cols.tolist(), strict=True), weights.tolist(), strict=True))
     wrong = [e for e, w in found.items() if given.get(e) != w or found.get(e[::-1]) != w]
     if wrong:

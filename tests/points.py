@@ -1,4 +1,4 @@
-"""Points, the user-defined type of the tests: x is what they are made of, y ten times as much."""
+"""Points, the user-defined type of the tests: y is ten times x."""
 
 import numpy as np
 

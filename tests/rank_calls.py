@@ -1,4 +1,4 @@
-"""A call for each kernel of what ranks exchange inside captured loops, on arrays of one device."""
+"""A call of the kernel that lists the entries of a vector in captured loops, on arrays of one device."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from call_operands import SIZE, types
+from call_operands import SIZE
 
 import bitblas as gb
 from bitblas.device import jit
@@ -14,46 +14,10 @@ from bitblas.kernels.variant import Variant
 
 
 def launched(variant: Variant, *args: Any, grid: int = 2) -> None:
-    """A kernel as it is, on arrays of the device."""
+    """Launch a kernel on arrays of the device."""
     device = gb.device.get(gb.config.device)
     device.load(variant)((grid,), (jit.BLOCK,), args)
     device.synchronize()
-
-
-def lists_of_ranks(variant: Variant) -> None:
-    """Places and values that ranks send each other: those with an entry, those that differ; taken, and put."""
-    device = gb.device.get(gb.config.device)
-    xp, word = device.xp, np.dtype(types(variant).get("W", "uint32").lower())
-    before, room = np.arange(SIZE).astype(word), 40
-    mine = before + (np.arange(SIZE) % 7 == 3)
-    at = np.flatnonzero(mine != before)
-    bits = xp.asarray(np.packbits(np.resize(mine != before, -(-SIZE // 64) * 64), bitorder="little").view(np.uint64))
-    places, count, held = xp.zeros(room, np.uint32), xp.zeros(1, np.uint64), xp.zeros(SIZE, word)
-    n, most, mine_there, before_there = np.int64(SIZE), np.int64(room), xp.asarray(mine), xp.asarray(before)
-    if variant.kernel == "loop/gpu/list":
-        launched(variant, n, n, bits, mine_there, before_there, places, most, count)
-        found = device.to_host(places)[: min(room, len(at))]
-        assert set(found) <= set(at) and len(set(found)) == len(found) and int(count[0]) >= len(found)
-        assert (device.to_host(before_there) == (mine if variant.constant("DIFFERS") else before)).all()
-        return
-    few, count = np.resize(at, room).astype(np.uint32), count + np.uint64(3)
-    if variant.constant("TAKES"):
-        launched(variant, n, most, count, xp.asarray(few), mine_there, held, bits)
-        assert (device.to_host(held)[:3] == mine[few[:3]]).all()
-    else:
-        launched(variant, n, most, count, xp.asarray(few), mine_there, held, bits)
-        assert (device.to_host(held)[few[:3]] == mine[:3]).all()
-
-
-def chosen(variant: Variant) -> None:
-    """Nothing, lists, all: by what ranks have told, and all at first."""
-    xp = gb.device.get(gb.config.device).xp
-    known, sent, way, own = (xp.zeros(1, np.uint64) for _ in range(4))
-    for told, wanted in (([0, 0], 2), ([0, 0], 0), ([7, 3], 1), ([3, 11], 2)):
-        args = np.int64(2), xp.asarray(np.array(told, np.uint64)), np.int64(1), own, np.int64(10), known, sent
-        launched(variant, *args, np.int64(5), np.int64(100), way, np.uint64(0), np.uint64(0), grid=1)
-        assert int(way[0]) == wanted
-    assert int(sent[0]) == 205
 
 
 def listed(variant: Variant) -> None:
@@ -80,7 +44,4 @@ def listed(variant: Variant) -> None:
             assert work > most
 
 
-CALLS: dict[str, Callable[[Variant], None]] = {
-    "loop/gpu/activate": listed, "loop/gpu/choose": chosen, "loop/gpu/list": lists_of_ranks,
-    "loop/gpu/places": lists_of_ranks,
-}  # fmt: skip
+CALLS: dict[str, Callable[[Variant], None]] = {"loop/gpu/activate": listed}

@@ -1,7 +1,7 @@
-"""Which compiled variants a test run used: a pytest plugin, in place where BITBLAS_VARIANTS names a file.
+"""The compiled variants that a test run used: a pytest plugin, active if BITBLAS_VARIANTS names a file.
 
-Every process notes what devices are asked for; the first one writes all of it into the file, a line each, and prints
-how many there are. What tests run in other processes than pytest's own is not seen.
+Every process records the kernels that devices load; the first one writes all of them into the file, one per line, and
+prints their number. Kernels of other processes than pytest's are not recorded.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bitblas.kernels.variant import Variant
 
 
 class Recorder:
-    """`path` is the list; each worker of pytest-xdist writes its own beside it, which the first process collects."""
+    """`path` is the list; each worker of pytest-xdist writes its own next to it, which the first process collects."""
 
     def __init__(self, path: Path, worker: str | None) -> None:
         self.path, self.worker = path, worker

@@ -41,7 +41,7 @@ def defined(case):
     if case.dtype.kind == "c":
         if case.what.name not in (*catalog.COMPLEX_MATH, "pow", "rpow", "isclose", "numpy.float_power"):
             return case
-        # Of large numbers angles lose digits, of 0 logarithms and powers are told in several ways.
+        # Angles of large numbers lose digits; logarithms and powers of 0 differ in NaN and infinity.
         largest = 9 if case.result.kind == "c" else 1e31
         small = np.isfinite(case.x) & np.isfinite(case.y) & (abs(case.x) < largest) & (abs(case.y) < largest)
         if case.result.kind == "c":
@@ -112,7 +112,7 @@ def test_numpys_operators_equal_numpy(t):
             continue
         if name == "numpy.reciprocal" and t.kind != "f":
             case = keep(case, case.x != 0)
-        if name == "numpy.sign" and t.kind == "c":  # 1 of what is infinite
+        if name == "numpy.sign" and t.kind == "c":  # infinite for 1
             case = keep(case, np.isfinite(case.x))
         kind = dtypes.INT8 if t is dtypes.BOOL and case.result is dtypes.INT8 else case.what.compute_type(t)
         kind = t if t.kind == "c" else kind
@@ -154,7 +154,7 @@ MORE |= {f"{m}_{op}": {"FC32": "FC32", "FC64": "FC64"} for m in ("any", "plus", 
 
 
 def test_types_of_semirings_equal_python_graphblas(gb):
-    """What is asked for by type: `.types` leaves out there what is made when it is asked for."""
+    """Operators by type: `.types` of python-graphblas omits versions that are created on demand."""
     for name in (f"{m}_{b}" for m in catalog.MONOIDS for b in catalog.BINARY):
         ring = catalog.find_semiring(name)
         if name not in dir(gb.semiring) and name not in dir(gb.semiring.ss):

@@ -1,4 +1,4 @@
-"""docs/algorithms.md is what the docstrings say, and these say what the page needs."""
+"""docs/algorithms.md matches the docstrings, and these have the parts that the page needs."""
 
 import ast
 from pathlib import Path
@@ -44,7 +44,7 @@ STATEMENTS = 60  # of GraphBLAS in one file
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_file_is_as_the_house_wants_it(path):
-    """It opens by what it is of, how, with which state, of what input, and how that is checked; and it is short."""
+    """It begins with the purpose, method, state, input and checks; and it is short."""
     tree = ast.parse(path.read_text())
     parts = (ast.get_docstring(tree) or "").split("\n\n")
     heads = [part.partition(":")[0] for part in parts]

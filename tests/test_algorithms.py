@@ -1,4 +1,4 @@
-"""What all algorithms share: any graph, their arguments, their texts."""
+"""Properties of all algorithms: any graph, their arguments, their texts."""
 
 import ast
 import inspect
@@ -28,13 +28,13 @@ from bitblas.algorithms import (
 )  # fmt: skip
 from bitblas.algorithms.centrality import betweenness
 
-# Generators have no graph to begin with; what the others need beside a graph, for one of n vertices.
+# Generators take no graph; other arguments of the algorithms, for a graph of n vertices.
 GENERATORS = {name for name in algorithms.__all__ if name.endswith("_graph") and name != "ego_graph"}
 PROGRAMS = sorted(set(algorithms.__all__) - GENERATORS)
 SEARCHES = {"bfs_levels", "bfs_parents", "distances_from_each", "ego_graph", "levels_from_each", "maximum_flow"}
 SEARCHES |= {"bipartite_projection", "minimum_cut", "node2vec_walks", "random_walks", "sample_neighbors", "sssp"}
 SEARCHES |= {"ancestors", "descendants", "sssp_tree"}  # begin at a vertex
-TWO_SIDES = {"bipartite_projection", "maximum_matching"}  # of which graphs have to have two
+TWO_SIDES = {"bipartite_projection", "maximum_matching"}  # the graph must be bipartite
 NEEDED = {
     "source": lambda gb, n: 0,
     "sink": lambda gb, n: n - 1,
@@ -50,7 +50,7 @@ NEEDED = {
 
 
 def called(name, gb, A, n=34, **options):
-    """The program of that name on A, with what it needs."""
+    """The program of that name on A, with its arguments."""
     program = getattr(algorithms, name)
     parameters = inspect.signature(program).parameters.values()
     needed = (NEEDED[p.name](gb, n) for p in parameters if p.name in NEEDED and p.default is p.empty)
@@ -211,7 +211,7 @@ class Every:
 
 
 def answers(gb, name, how):
-    """What a program says of a graph that is stored in some way, as arrays; None for a parent, which any may be."""
+    """A program's result for a stored graph, as arrays; None for a parent, of which several are valid."""
     graph = grid_graph(8, 8) if name in TWO_SIDES else rmat_graph(6)
     A = gb.Matrix.from_coo(*graph.to_coo()[:2], 1.0, nrows=64, ncols=64, **how.get("made", {}))
     A = A.reorder(how["order"]) if "order" in how else A

@@ -1,4 +1,4 @@
-"""docs/api.md says what of python-graphblas bitblas leaves out; here both are walked, so that it stays true."""
+"""docs/api.md lists the parts of python-graphblas that bitblas lacks; both are compared here."""
 
 import inspect
 import re

@@ -1,4 +1,4 @@
-"""Arrays of other libraries as input, results as arrays for them, and who owns the memory."""
+"""Arrays of other libraries as input, results as arrays for them, and ownership of the memory."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_an_array_that_cannot_be_read(fake):
 
 
 def test_nobody_else_writes_into_an_object(device):
-    """What goes in is copied where it would be kept, and what comes out belongs to the caller."""
+    """Input is copied if the object would keep it, and output belongs to the caller."""
     d = devices.get(device)
     i, ptr, col = (d.asarray(np.array(x, np.int32)) for x in ([0, 1, 2], [0, 1, 2, 3], [0, 1, 2]))
     far = d.asarray(np.array([0, 1, 2]))  # INT64, as it would be kept

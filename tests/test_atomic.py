@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all: who may write at once, what a kill leaves, modes, links, long names."""
+"""Atomic writes of files: concurrent writers, killed writers, modes, links, long names."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_threads_write_one_name(system, tmp_path):
 
 
 def test_a_file_swept_up_before_it_is_locked(tmp_path, monkeypatch):
-    """Another process may hold the lock of a file that is new, to remove it: then it is made once more."""
+    """Another process may lock a new file in order to remove it: then the file is created again."""
     fcntl, opened = pytest.importorskip("fcntl"), os.open
     monkeypatch.delattr(os, "O_TMPFILE", raising=False)
 
@@ -146,7 +146,7 @@ def test_a_failure_leaves_nothing(system, tmp_path):
         stream.write(b"half")
         raise RuntimeError
     with pytest.raises(OSError), replacing(tmp_path / "b.mtx"):
-        (tmp_path / "b.mtx").mkdir()  # what stands there cannot be replaced
+        (tmp_path / "b.mtx").mkdir()  # the existing file cannot be replaced
     assert names(tmp_path) == ["a.mtx", "b.mtx"] and (tmp_path / "a.mtx").read_text() == "before"
 
 
@@ -170,7 +170,7 @@ def test_a_kill_leaves_nothing_for_long(system, tmp_path):
     assert child.returncode == -signal.SIGKILL
     left = set(names(tmp_path)) - {"a.bitblas"}
     assert len(left) == (system == "named")
-    with replacing(tmp_path / "b.mtx") as living:  # what somebody is still writing stays
+    with replacing(tmp_path / "b.mtx") as living:  # a file that is still being written stays
         living.write(b"b")
         put(path, b"after")
     assert names(tmp_path) == ["a.bitblas", "b.mtx"]

@@ -1,4 +1,4 @@
-"""Every verb on every stored form, against python-graphblas: the same text runs on both.
+"""Every operation on every stored format, against python-graphblas: the same text runs on both.
 
 `make test` runs covering arrays: every pair of (form, semiring, direction, matrix, mask, accumulator, replace,
 transpose, type, device, ...) meets in some case. --all runs thousands of random cases of the full product, all of them
@@ -123,7 +123,7 @@ APART = (("form", "algebra"), ("form", "u"), ("text", "dtypes"))
 
 @pytest.mark.parametrize("cases, most", [(product_cases, 440), (mxm_cases, 340), (entry_cases, 420)])
 def test_few_cases_meet_every_pair(cases, most):
-    """Of all levels that occur: but for what goes together by its kind, a packed row's algebras, and records."""
+    """Of all levels that occur, except the pairs in APART."""
     found = cases()
     met, levels = pairs(found), {name: dict.fromkeys(case[name] for case in found) for name in found[0]}
     every = {(a, x, b, y) for a, b in combinations(levels, 2) for x in levels[a] for y in levels[b]}
@@ -139,7 +139,7 @@ def test_product(device, product_case, tune, monkeypatch):
     run_product(product_case, tune, monkeypatch)
 
 
-TILES_BETWEEN = ("b2sr16", "b2sr32")  # what differs between 8 and 64 is their words' width
+TILES_BETWEEN = ("b2sr16", "b2sr32")  # tiles of 8 and 64 differ in the width of their words
 
 
 def slow(*forms):

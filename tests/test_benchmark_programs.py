@@ -1,4 +1,5 @@
-"""The benchmark of whole algorithms on a graph of a few vertices: every answer is checked, and wrong ones are seen."""
+"""The benchmark of whole algorithms on a graph of a few vertices: every answer is checked, and wrong ones are
+reported."""
 
 from __future__ import annotations
 

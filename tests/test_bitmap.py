@@ -1,4 +1,4 @@
-"""Narrow matrices as bitmaps: products from both sides, what goes entry by entry, and statements, against
+"""Tall-skinny matrices as bitmaps: products from both sides, element-wise operations, and statements, against
 python-graphblas."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""How a wheel is built: when kernels are compiled for it, from what, and what that needs. Compiling: test_shipped."""
+"""Building a wheel: when kernels are compiled for it, from which sources, and with which tools. Compiling:
+test_shipped."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture
 def built(monkeypatch, tmp_path):
-    """The module, whose compiler is one that says what it was asked for, and how it ended; a command to run."""
+    """The module with a compiler that records its arguments and exit; a command to run."""
     from setuptools import Distribution
 
     spec = importlib.util.spec_from_file_location("build_wheel", ROOT / "build_wheel.py")

@@ -49,7 +49,7 @@ def test_what_is_delayed_is_not_changed_in_place(text):
         with pytest.raises(TypeError, match="in place"):
             exec(text, {"x": x})
     A = Matrix.from_coo([0, 1], [1, 1], [1, 2])
-    A[[0], [1]] += 5  # what is indexed is read, and assigned
+    A[[0], [1]] += 5  # indexed reads and assignments
     assert A.to_dicts() == {0: {1: 6}, 1: {1: 2}}
 
 

@@ -187,8 +187,8 @@ class More:
 
 
 def layers(count, width, beside=0):
-    """Vertex 0, layers of which each vertex leads to all of the next, so that to one of layer k there are width^(k - 1)
-    shortest paths, and a path beside them; rows, columns, n."""
+    """Vertex 0, then layers in which each vertex leads to all of the next layer, so a vertex of layer k has width^(k -
+    1) shortest paths, and in addition a single path; rows, columns, n."""
     v, n = np.arange(1, count * width + 1).reshape(count, width), count * width + 1
     path = np.r_[0, n + np.arange(beside)]
     i, j = np.broadcast_arrays(v[:-1, :, None], v[1:, None])
@@ -197,11 +197,11 @@ def layers(count, width, beside=0):
 
 
 def test_numbers_of_paths_that_pass_the_range_of_floats():
-    """16^279 paths beside a single one: by logarithms. Those behind a layer are shared by its vertices."""
+    """16^279 paths and a single one: by logarithms. Paths beyond a layer are shared by its vertices."""
     i, j, n = layers(280, 16, 280)
     A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device="cpu")
     behind = np.r_[np.repeat(np.arange(279, 0, -1), 16), np.zeros(16), np.arange(279, -1, -1)]
-    some = np.arange(17, 280 * 16)  # beside vertex 1
+    some = np.arange(17, 280 * 16)  # neighbours of vertex 1
     c = betweenness_centrality(A, [0, 1]).to_dense()
     assert c[some + 1] == pytest.approx(2 * behind[some], rel=1e-11)
     assert c[1 + 280 * 16 :] == pytest.approx(behind[280 * 16 :], rel=1e-11)

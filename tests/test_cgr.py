@@ -8,13 +8,13 @@ import test_loop
 from battery import MATRICES
 from battery_runs import ALGEBRAS
 from cgr_code import bits_of, gamma, row_bits, zeta
+from cgr_schedules import SCHEDULES, Pushes
 from nib_code import head_of
 from test_battery import run_matrices
 from test_builds import rows_of
 from test_formats import assert_sound, host, make
 
 import bitblas as gb
-from benchmarks.schedules import SCHEDULES, Pushes
 from bitblas.formats.cgr import encoding
 from bitblas.formats.cgr.layout import Cgr
 from bitblas.formats.coded import coded_hub_columns
@@ -71,7 +71,7 @@ def test_segments(device):
 
 
 def test_long_rows_are_encoded_alike(device, monkeypatch):
-    """By lanes of their own, wherever rows begin to be long."""
+    """By separate lanes, at each threshold of long rows."""
     n = 4000
     rows, made = rows_of(segmented_rows(n), n), []
     for longest in (3, 60, 1 << 20):
@@ -182,7 +182,7 @@ def web(n: int = 3000):
 
 
 def test_the_estimate_is_near(device):
-    """Of a graph too large to look at every entry."""
+    """Of a graph too large to read every entry."""
     rows, cols = web()
     A = gb.Matrix.from_coo(rows, cols, True, nrows=3000, ncols=3000, format="csr")
     guess = dict(A.profile().facts.own)["cgr"]
@@ -203,7 +203,7 @@ def test_it_is_chosen_where_bytes_count(device):
 
 
 def test_a_saved_one_is_mapped(tmp_path):
-    """Its words are those of the file: none is read before a product asks for it."""
+    """The words are those of the mapped file: none is read before a product needs it."""
     with gb.config.set(device="cpu"):
         A = gb.Matrix.from_coo([0, 0, 2], [1, 2, 0], [3, 4, 5], nrows=3, ncols=3, format="cgr")
         A.save(tmp_path / "a.bitblas")

@@ -1,4 +1,4 @@
-"""Programs that save their state: they go on where they were, and only with what is theirs."""
+"""Programs that save their state: they continue from it, and reject the state of another program."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_run_goes_on_where_it_was(tmp_path):
     assert program.checkpoint(tmp_path / "state", state=[v, last], every=10).run() == N
     assert rounds == list(range(25)) and again == list(range(20, N))
     assert v.to_dense().tolist() == list(range(N)) and last.value == (N - 1) / 2
-    assert list((tmp_path / "state").iterdir()) == []  # the next run begins anew
+    assert list((tmp_path / "state").iterdir()) == []  # the next run starts from the beginning
 
 
 def test_what_is_not_its_own_is_refused(tmp_path):

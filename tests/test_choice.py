@@ -1,4 +1,4 @@
-"""When a form is chosen: after so many reads that it is repaid, or where somebody asks; never for what is read once."""
+"""When a format is chosen: once enough reads amortize it, or on request; never for a matrix that is read once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ PAIR, MIN, ANY = gb.semiring.any_pair, gb.semiring.min_plus, gb.binary.any
 
 @pytest.fixture
 def quick(tune, monkeypatch):
-    """Costs by which b2sr8 gains 150 us in each product: looking is repaid by five reads, making by twelve."""
+    """Costs by which b2sr8 gains 150 us in each product: the sample is amortized by five reads, the conversion by
+    twelve."""
 
     def costs(**us):
         made = flat(**{**dict.fromkeys(("csr", "mplg"), 200.0), "b2sr8": 50.0, **us})
@@ -123,7 +124,7 @@ def test_what_is_read_once_is_not_looked_at(device, never):
         made.mxv(u, PAIR).new(), u.vxm(made, PAIR).new(), made.reduce_rowwise(gb.monoid.max).new()
         assert made.format == "csr"
     assert triangle_count(A) == N // 8 * 56
-    for _ in range(15):  # as algorithms go on: each result is read once
+    for _ in range(15):  # as in algorithms: each result is read once
         A = A.mxm(A, PAIR).new()
         A.mxv(u, PAIR).new()
 
@@ -151,7 +152,7 @@ def test_what_cannot_gain_is_never_looked_at(device, tune, quick, never):
 
 
 def test_one_look_is_one_kernel(device, quick):
-    """And nothing is counted where the estimate leaves no doubt; of packed rows as they lie."""
+    """Nothing is counted if the estimate is certain; packed rows are counted without unpacking."""
     for A in (blocks(n=1 << 14), blocks(n=1 << 14, format="mplg")):
         structure = A._store.structure
         with gb.trace() as seen:

@@ -1,4 +1,4 @@
-"""The benchmark of the plan's choices, on graphs of a few vertices; times are not looked at."""
+"""The benchmark of the planner's choices, on graphs of a few vertices; times are not checked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bitblas.plan.facts import Facts
 
 
 def test_choices_are_measured_checked_and_fitted(tmp_path, capsys, monkeypatch):
-    """A graph and a rectangular file in two forms; then the constants are fitted to what was measured."""
+    """A graph and a rectangular file in two forms; then the constants are fitted to the measurements."""
     monkeypatch.setattr(Facts, "forms", property(lambda self: ("csr", "b2sr8")))
     monkeypatch.setattr(choices, "SAMPLE_US", 1.0)
     (tmp_path / "wide.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n2 3 2\n1 1\n2 3\n")

@@ -1,4 +1,4 @@
-"""Matrices from chunks are those of all entries at once, and take the memory that their formula says."""
+"""Matrices from chunks equal those of all entries at once, and take the memory of their formula."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_chunks_whose_rows_ascend_are_gone_through_once_more(key, monkeypatch):
 @pytest.mark.parametrize("shape", [(20_000, 20_000, 150_000), (100_000, 100_000, 150_000), (400, 100_000, 150_000)])
 @pytest.mark.parametrize("key", ["mplg", "nib"])
 def test_bands_never_hold_the_plain_columns_of_all(key, shape):
-    """The peak is what the formula says of the form that is made, with a tenth for what NIB takes by guess."""
+    """The peak equals the formula of the format that is built, with a tenth more for NIB's estimate."""
     nrows, ncols, k = shape
     rng = np.random.default_rng(3)
     i, j = rng.integers(0, nrows, k), rng.integers(0, ncols, k)
@@ -125,7 +125,7 @@ def test_other_chunks_than_were_counted_are_refused(device, key):
 
 
 def test_what_does_not_fit_is_foreseen(few_objects):
-    """The bytes, and the form that would fit; without a form that is asked for that one is made."""
+    """The error has the bytes, and the format that would fit; without a requested format that one is built."""
     rng = np.random.default_rng(5)
     i, j = rng.integers(0, 2000, 300_000), rng.integers(0, 2000, 300_000)
     parts = cut(i, j, at=list(range(3000, len(i), 3000)))
@@ -237,7 +237,7 @@ def test_chunks_with_far_rows(device):
     assert gb.Matrix.from_chunks([([far], [0])], **on).nrows == far + 1
     empty = gb.Matrix.from_chunks([], nrows=far, ncols=far, **on)
     assert (empty.shape, empty.nvals, empty.format) == ((far, far), 0, "hyper")
-    n = 1 << 23  # hypersparse until all chunks are seen
+    n = 1 << 23  # hypersparse until all chunks are read
     rng = np.random.default_rng(4)
     many = [(rng.integers(0, n, 150_000), rng.integers(0, n, 150_000)) for _ in range(5)]
     i, j = (np.concatenate(arrays) for arrays in zip(*many))

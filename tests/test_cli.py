@@ -1,4 +1,4 @@
-"""The command line: what it prints, and how it fails."""
+"""The command line: its output and its errors."""
 
 import dataclasses
 import inspect
@@ -73,7 +73,7 @@ def needed(command):
 
 
 def test_every_command_has_its_programs():
-    """And what a program must have beside a graph is an option."""
+    """Arguments of a program other than the graph are options."""
     for command in (command for group in commands.COMMANDS.values() for command in group):
         args = parser().parse_args([command.name, "FILE", *needed(command)])
         known = inspect.signature(getattr(algorithms, command.program(args))).parameters

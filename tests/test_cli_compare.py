@@ -128,7 +128,7 @@ def test_demo_has_pictures(monkeypatch, capsys, tmp_path):
     status, out, _ = run(capsys, *words)
     assert status == 0 and picture.read_bytes().startswith(b"\x89PNG") and "geometric mean" in out
     assert "     0 to 0" in out and out.count("█") > 44 and out.splitlines()[-1] == "All results are equal."
-    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))  # where it goes if nobody says so
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))  # the default path
     assert run(capsys, *words[:-2])[0] == 0 and (tmp_path / "bitblas-demo.png").exists()
     status, _, err = run(capsys, "demo", "--picture", tmp_path / "a.doc")
     assert status == 2 and "a.doc" in err

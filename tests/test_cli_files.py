@@ -1,4 +1,4 @@
-"""The command line and files: what it reads, converts and draws; broken files and broken pipes."""
+"""The command line and files: reading, converting, drawing; broken files and broken pipes."""
 
 import gzip
 import io
@@ -81,7 +81,7 @@ def test_names(capsys, names, tmp_path):
 
 @pytest.mark.parametrize("name", ["a.mtx", "a.npz", "a.bitblas", "a.tsv"])
 def test_undirected(capsys, tmp_path, name):
-    """0 -> 1 -> 2 -> 3 -> 0 with weights, once more the other way where it says so; in every format."""
+    """0 -> 1 -> 2 -> 3 -> 0 with weights, also in the other direction if undirected; in every format."""
     A = gb.Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 0], [5, 1, 1, 1], nrows=4, ncols=4, device="cpu")
     gb.io.write(tmp_path / name, A)
     assert result(capsys, "sssp", tmp_path / name)["result"]["farthest"] == 7
@@ -200,7 +200,7 @@ def test_broken_pipe(graph):
 
 
 def test_weights_of_a_type(capsys, tmp_path):
-    """--dtype is that of the readers: integers of more than 64 bits as floats, others only where it holds them."""
+    """--dtype is that of the readers: integers of more than 64 bits as floats, others only if they fit."""
     path = written(tmp_path / "wei.csv", "0,1,100000000000000000000\n1,2,-5\n")
     assert "expected a weight from -2^63 to 2^64 - 1, got '100000000000000000000'" in run(capsys, "sssp", path)[2]
     assert result(capsys, "info", path, "--dtype", "fp64")["graph"]["weights"] == [-5, 1e20]

@@ -1,4 +1,4 @@
-"""The command line beyond single algorithms: graphs that are made, several algorithms a read, shells, terminals."""
+"""The command line beyond single algorithms: generated graphs, several algorithms per read, shells, terminals."""
 
 import json
 import os
@@ -88,7 +88,7 @@ def test_files_of_walks_sides_and_divisions(capsys, tmp_path):
 
 
 def test_every_algorithm_has_a_command():
-    """By itself, by an option, or under `make`; docs/cli.md says which."""
+    """By itself, by an option, or under `make`; docs/cli.md says which one."""
     page = (Path(__file__).parents[1] / "docs" / "cli.md").read_text()
     listed = {command.name for group in commands.COMMANDS.values() for command in group}
     graphs = {program.__name__ for program in file_commands.generators().values()}
@@ -117,7 +117,7 @@ def test_several_refuses_before_it_reads(capsys, words, said):
 
 
 def test_names_without_a_source(capsys, tmp_path):
-    """What is missing is said, and names that are near; of ways and of the largest values the names come."""
+    """Missing names are reported with similar names; paths and largest values are printed with names."""
     path = written(tmp_path / "trips.csv", "ann;bob;1\nbob;cleo;2\nann;cleo;9\ncleo;ann;1\n")
     assert "--delimiter" in run(capsys, "bfs", path)[2]
     given = [path, "--delimiter", ";"]
@@ -195,7 +195,7 @@ def test_tables_are_for_terminals(capsys, tmp_path, monkeypatch):
     assert "\x1b" not in run(capsys, "pagerank", path, "--device", "cpu")[1]
     shown = run(capsys, "sssp", path, "--source", "ann", "--device", "cpu")[1].splitlines()
     assert [line.split() for line in shown[3:-1]] == [["vertex", "value"], ["ann", "0"], ["bob", "4"], ["carl", "5"]]
-    monkeypatch.setattr(cli.algorithms, "SHOWN", 1)  # vertices: more are asked for
+    monkeypatch.setattr(cli.algorithms, "SHOWN", 1)  # vertices: more are requested
     assert "--out" in run(capsys, "sssp", path, "--source", "ann", "--device", "cpu")[1].splitlines()[-2]
 
 

@@ -29,7 +29,7 @@ def graph(tmp_path):
 
 @pytest.fixture
 def no_work(monkeypatch):
-    """What is refused must be refused before anything is read."""
+    """Wrong options are rejected before anything is read."""
 
     def load(*args, **how):
         raise AssertionError("read before it was refused")
@@ -157,7 +157,7 @@ def test_a_mapped_input_is_replaced(capsys, graph, tmp_path):
 
 
 def both(capsysbinary, *argv):
-    """What a call gives to stdout, as bytes, and to stderr."""
+    """The output of a call to stdout, as bytes, and to stderr."""
     assert cli.main(list(map(str, argv))) == 0
     out, err = capsysbinary.readouterr()
     return out, err.decode()
@@ -218,7 +218,7 @@ def test_a_pipe_of_commands(graph):
 
 
 def test_names_with_the_mark_of_columns(capsys, tmp_path):
-    """In quotes, as they are read; by blanks there are none, and such names are refused."""
+    """In quotes, as they are read; files separated by blanks have no quotes, and such names are rejected."""
     path = tmp_path / "names.tsv"
     path.write_text(EDGES.replace(" ", "\t").replace("ann", "ann, the first"))
     for end in ("csv", "tsv"):

@@ -1,4 +1,4 @@
-"""Rows as codes (NIB, CGR) whose bits were changed, or whose numbers lie: refused, and never read beyond the arrays."""
+"""Encoded rows (NIB, CGR) with changed bits or wrong counts: rejected, and never read beyond the arrays."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ LIES = {
 
 @pytest.mark.parametrize("key", ["nib", "virtual", pytest.param("cgr", marks=pytest.mark.slow)])
 def test_every_changed_bit_is_refused_or_another_matrix(device, key):
-    """Of what is stored: nothing is read beyond the arrays, and what is no encoding of rows is refused."""
+    """Changed bits of stored rows: nothing is read beyond the arrays, and invalid encodings are rejected."""
     form = MADE[key]()
     d, refused, other = form.device, 0, 0
     for name, array in form.arrays().items():
@@ -88,7 +88,7 @@ def test_lies_are_refused(device, key, lie):
 
 @pytest.mark.parametrize("key", MADE)
 def test_pulls_of_rows_in_turn_and_of_some(key):
-    """On the CPU what comes next of a row, or the next row, is decoded before it is used: rows of none to a hundred
+    """On the CPU the next entry of a row, or the next row, is decoded before it is used: rows of none to a hundred
     entries, with gaps of all sizes, all of them, and those that a mask allows; to their end, or to their first hit."""
     rng = np.random.default_rng(7)
     n = 1 << 20

@@ -1,4 +1,4 @@
-"""Programs that say `import graphblas` run on bitblas: the forms and the internals that graphblas-algorithms uses."""
+"""Programs with `import graphblas` run on bitblas, with the calls and the internals that graphblas-algorithms uses."""
 
 import subprocess
 import sys

@@ -1,5 +1,5 @@
-"""Complex numbers against python-graphblas: what the battery, which has them among its types, leaves out; the algebra
-itself is in test_semirings.py and test_agreement.py."""
+"""Complex numbers against python-graphblas, beyond the battery, which includes them; their algebra is in
+test_semirings.py and test_agreement.py."""
 
 from operator import attrgetter
 from pathlib import Path
@@ -140,7 +140,7 @@ def test_a_loop(device):
 
 
 def test_functions_of_programs(device):
-    """On the CPU; on a GPU the statement says what is not there."""
+    """On the CPU; on a GPU the statement raises an error that names the type."""
     one = 1j
 
     def function(x, y):
@@ -157,6 +157,6 @@ def test_functions_of_programs(device):
 
 
 def test_a_sum_of_few_entries(device):
-    """Its imaginary part too, which lies where the flag of a real sum does."""
+    """The imaginary part too, whose memory has the flag of a real sum."""
     v = bitblas.Vector.from_coo([0, 2], [1 + 100j, 2 + 10j], size=4)
     assert v.reduce().new() == 3 + 110j and bitblas.Vector("FC64", 4).reduce().new().is_empty

@@ -1,4 +1,4 @@
-"""`A.ss.config`, settings of an object; `gb.ss.Context`, of a thread; `gb.ss.burble`, each kernel told."""
+"""`A.ss.config`: settings of an object; `gb.ss.Context`: of a thread; `gb.ss.burble`: prints each kernel."""
 
 import gc
 import threading

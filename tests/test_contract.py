@@ -34,7 +34,7 @@ def test_forms_keep_the_contract(kind):
 
 @pytest.mark.parametrize("format", FORMATS.values(), ids=lambda format: format.key)
 def test_formats_keep_the_contract(format):
-    """What a format says has the shape that `Format` gives it."""
+    """Attributes and methods of a format have the types and signatures of `Format`."""
     assert format_of(format.key) is format and format.units(65) == -(-65 // format.rows_per_unit)
     for name, wanted in inspect.getmembers(Format, inspect.isfunction):
         if not name.startswith("_"):
@@ -43,7 +43,7 @@ def test_formats_keep_the_contract(format):
 
 
 def test_a_question_that_a_format_does_not_answer():
-    """Whoever asks it all the same learns which format it was, and what."""
+    """The error names the format and the missing operation."""
     with pytest.raises(Panic, match=r"<format csr> does not implement `count`"):
         format_of("csr").count(None)
     for kind in forms():

@@ -1,4 +1,4 @@
-"""What products are predicted to take: features, the fit, files of constants, and a calibration on small samples."""
+"""The cost model of products: features, the fit, files of constants, and a calibration on small samples."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_fit_finds_the_constants():
 
 
 def test_ratios_to_rows_are_fitted_where_times_cannot_be():
-    """No constants explain CSR's times; MPLG takes twice as long on each matrix, and that is what is predicted."""
+    """No constants explain CSR's times; MPLG takes twice as long on each matrix, as predicted."""
     seen = [some_facts(nvals) for nvals in (1000, 2000, 3000)]
     times = (7.0, 5.0, 9.0)
     samples = [calibrate.Sample("x", f, {"csr bits": t, "mplg bits": 2 * t}) for f, t in zip(seen, times)]
@@ -91,7 +91,7 @@ def test_shipped_constants_cover_every_form_and_verb():
 
 
 def test_no_prediction_is_below_what_moving_the_bytes_takes():
-    """Ten gigabytes of tiles on the H200, of which the fit, made on megabytes, would say a quarter of that."""
+    """Ten gigabytes of tiles on the H200, for which a fit to megabytes alone would predict a quarter of that."""
     huge = Facts(1 << 24, 1 << 24, 1 << 30, ((64, 2e7),), levels=9.0, heads=1e8, longest=1e6)
     assert 1.0e10 < huge.bytes_of("b2sr64") < 1.1e10
     for kind in ("cpu", "gpu"):
@@ -148,7 +148,7 @@ def test_a_calibration_is_kept_and_read(monkeypatch, tmp_path):
 
 
 def test_products_are_measured(monkeypatch):
-    """Two of the samples, two forms: every pair of form and verb has constants, and an error that is told."""
+    """Two samples, two formats: every pair of format and verb has constants and a reported error."""
     few = lambda n: [("near", n, kinds.near(n, 6, 40)), ("grid", 64, kinds.grid(64))]
     monkeypatch.setattr(calibrate, "samples", few)
     monkeypatch.setattr(Facts, "forms", property(lambda self: ("csr", "b2sr8")))

@@ -1,5 +1,5 @@
-"""Files of saved matrices that are damaged, cut off, of another kind, or made to deceive: refused by name and reason;
-and files that were not written to the end."""
+"""Files of saved matrices that are damaged, truncated, of another kind, or malicious: rejected with name and reason;
+and files that were not written completely."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bitblas.formats.container import ALIGN, HEAD, Container
 
 @pytest.fixture
 def saved(tmp_path):
-    """A small file and what it holds."""
+    """A small file and its matrix."""
     with gb.config.set(device="cpu"):
         A = gb.Matrix.from_coo([0, 1, 2, 4], [1, 2, 0, 4], [1.5, 2.5, 3.5, 4.5], nrows=5, ncols=5, name="x" * 64)
         path = tmp_path / "small.bitblas"
@@ -50,7 +50,7 @@ def test_every_changed_byte_is_found(saved):
     for k in range(len(data)):
         changed = bytearray(data)
         changed[k] ^= 1 << (k % 8)
-        if holes[k]:  # what nobody reads changes nothing
+        if holes[k]:  # unused bytes change nothing
             path.write_bytes(changed)
             assert gb.load(path, verify=True).isequal(A)
         else:
@@ -87,7 +87,7 @@ def lied(data: bytes, change) -> bytes:
     size = struct.unpack("=Q", data[24:32])[0]
     about = json.loads(data[HEAD.size : HEAD.size + size])
     count = struct.unpack("=Q", data[32:40])[0]
-    about["sections"][0]["facts"]["name"] = "x"  # shorter, so that the lie has room
+    about["sections"][0]["facts"]["name"] = "x"  # shorter, so that the wrong size fits
     text = json.dumps(change(about) or about).encode().ljust(size)
     assert len(text) == size, "so that all stands where it stood"
     body = text + data[HEAD.size + size : HEAD.size + size + 4 * count]
@@ -140,7 +140,7 @@ def leaves(x, path=()):
 
 
 def test_whatever_the_head_says_is_refused_or_a_matrix(saved):
-    """Every part of the text in turn is something else, under a right checksum: no other error gets out."""
+    """Every part of the header is replaced, with a right checksum: no other error is raised."""
     path, data, A = saved
     size = struct.unpack("=Q", data[24:32])[0]
     places = list(leaves(json.loads(data[HEAD.size : HEAD.size + size])))
@@ -215,7 +215,7 @@ def test_splits_that_lie_are_refused(tmp_path):
         ):
             with pytest.raises(ValueError, match=match):
                 type(form).restored(form.device, numbers | change, form.arrays())
-        # What was saved before near entries were stored apart.
+        # Saved before near entries were stored separately.
         old = {name: numbers[name] for name in ("nrows", "ncols", "nvals", "tile", "tiles", "in_tiles")}
         arrays = {{"starts": "pairs"}.get(name, name): array for name, array in form.arrays().items()}
         for some, others in ((old, arrays), (numbers, arrays)):

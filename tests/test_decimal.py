@@ -73,7 +73,7 @@ def test_write_decimal_commas():
 
 
 def test_texts_as_weights():
-    """Numbers with a decimal comma, or a point, where one says so: in attributes too, and in triples."""
+    """Numbers with a decimal comma, or a point, by an option: in attributes too, and in triples."""
     table = {"source": ["a", "b"], "target": ["b", "c"], "km": ["3,5", " 2"], "h": np.array(["1,25", "4"], object)}
     g = gb.Graph.from_table(table, weight="km", attributes=["h"], decimal=",")
     assert g.matrix.to_coo()[2].tolist() == [3.5, 2.0] and g.by("h").matrix.to_coo()[2].tolist() == [1.25, 4.0]

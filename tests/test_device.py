@@ -1,5 +1,4 @@
-"""Choosing a device, several GPUs, and each thing that can be missing or go wrong: with a CuPy that only says so, and
-where it is there, on a GPU."""
+"""Choosing a device, several GPUs, and each error of a device: with a fake CuPy, and on a GPU if there is one."""
 
 from __future__ import annotations
 
@@ -159,7 +158,7 @@ def test_what_does_not_fit_is_foreseen(device, monkeypatch):
 
 
 def test_what_cannot_be_allocated_is_out_of_memory(device):
-    """Not foreseen, as it is no structure: the device says no, and everything goes on."""
+    """Not predicted, because it is no structure: the device raises the error, and later calls work."""
     A = gb.Matrix.from_coo([5], [5], 1.0, nrows=1 << 8, ncols=1 << 50)
     for make in (lambda: A.to_dense(0.0), lambda: gb.Matrix.from_scalar(1.0, 1 << 8, 1 << 50)):
         with pytest.raises(OutOfMemory):
@@ -248,7 +247,7 @@ def test_other_errors_are_device_errors(fake):
 
 @pytest.mark.gpu
 def test_a_real_fault(device):
-    """In a process of its own, as it loses the GPU."""
+    """In a separate process, because it loses the GPU."""
     import subprocess
 
     code = """

@@ -1,4 +1,4 @@
-"""Dictionaries of dictionaries read by machine code: what Python's own loops read, in their order; no numbers."""
+"""Dictionaries of dictionaries read by machine code, in the order of Python's own loops; values that are no numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bitblas.device import dictionaries
 
 
 def nested(sizes, value):
-    """Dictionaries of these sizes; value(k) stands under "w" of the k-th of those in them."""
+    """Dictionaries of these sizes; "w" of the k-th inner dictionary is value(k)."""
     rng, count = random.Random(3), iter(range(sum(sizes)))
     keys = [
         rng.sample([*range(-500, 0), *map(str, range(500)), *((k, "x") for k in range(500))], size) for size in sizes

@@ -1,4 +1,4 @@
-"""Names of vertices are different and none is missing, wherever they come in; the error has the positions."""
+"""Vertex names are distinct and none is missing, in every reader; the error has the positions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bitblas import Graph
 from bitblas.exceptions import InvalidValue
 
 NAN = float("nan")
-WRONG = {  # names of three vertices, and what the error says
+WRONG = {  # names of three vertices, and the error
     "twice": (["x", "y", "x"], "expected different names, got 'x' at positions 0 and 2"),
     "an integer and a float": ([1, 2, 1.0], r"got 1 at position 0 and 1\.0 at position 2, which are equal"),
     "True and 1": ([True, 2, 1], "got True at position 0 and 1 at position 2, which are equal"),

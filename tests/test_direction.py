@@ -1,4 +1,4 @@
-"""Push or pull: what decides, what has to be counted for it, and that statements run by what `explain` says."""
+"""Push or pull: the rule, the facts that it counts, and that statements run as `explain` predicts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bitblas.store import VectorStore
 
 @pytest.fixture(autouse=True)
 def _transposes_at_need(tune):
-    """They are made for the first product that reads one: what is looked at here comes after that is repaid."""
+    """Build auxiliary formats for the first product that reads one: these tests begin after amortization."""
     tune({"transpose.reads.cpu": 0.0, "transpose.reads.gpu": 0.0})
 
 
@@ -255,7 +255,7 @@ def test_no_rows_are_made_beside_a_split_which_keeps_none(tune, monkeypatch):
     tune({"rows_for_push.least": 0})
     at = np.arange(599)
     A = gb.Matrix.from_coo(at, at + 1, True, nrows=600, ncols=600, format="split", device="cpu")
-    monkeypatch.setattr(type(A._store.structure.primary), "to_csr", None)  # whoever makes rows fails
+    monkeypatch.setattr(type(A._store.structure.primary), "to_csr", None)  # building rows fails
     u, plus = gb.Vector.from_coo(np.arange(20), 2.0, size=600, device="cpu"), gb.semiring.plus_first[gb.dtypes.FP64]
     for _ in range(18):
         assert u.vxm(A, plus).new().nvals == 20

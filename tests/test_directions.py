@@ -1,5 +1,5 @@
-"""Whether edges have a direction is decided by one rule, whatever a graph comes from: they have, unless directed=False
-or the source says so itself; and a graph that is written and read again is the same."""
+"""One rule decides whether edges are directed, for every source: they are, unless directed=False or the source says
+otherwise; and a graph that is written and read again is the same."""
 
 import io
 import warnings
@@ -77,7 +77,7 @@ def test_lists_of_edges_are_directed_unless_directed_is_false(entrance, edges):
 
 
 def test_weights_are_the_same_by_every_entrance():
-    """The degrees of a list of edges do not depend on what it is read from."""
+    """The degrees of a list of edges do not depend on its source."""
     for entrance, read in ENTRANCES.items():
         if entrance == "sif":
             continue
@@ -235,7 +235,7 @@ def test_others_read_files_that_state_the_direction(tmp_path):
 
 @pytest.mark.filterwarnings("always")
 def test_commands_follow_the_same_rule(capsys, tmp_path):
-    """With flags of their own, which the warning names; what `convert` and `make` write states the direction."""
+    """Commands have flags, which the warning names; files of `convert` and `make` state the direction."""
     path = tmp_path / "a.csv"
     path.write_text("a,b,3\nb,a,3\n")
     said = "every edge is present in both directions: pass --undirected if the graph is undirected, --directed if not\n"

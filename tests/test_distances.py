@@ -52,7 +52,7 @@ def nearest(graph, sources):
 
 
 def tree_fault(graph, weights, sources, distance, parent):
-    """What is wrong with parents as a tree of shortest paths, or None."""
+    """The fault of parents as a tree of shortest paths, or None."""
     weight = dict(zip(zip(graph.rows.tolist(), graph.cols.tolist(), strict=True), weights.tolist(), strict=True))
     if distance.keys() != parent.keys():
         return "other vertices"

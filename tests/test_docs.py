@@ -1,5 +1,5 @@
-"""The pages are true: their Python runs, in order, as one program a page, and prints what its comments say; their
-commands are commands; their links lead somewhere.
+"""The pages are right: the Python of a page runs as one program and prints what its comments show; commands exist;
+links resolve.
 
 A comment `# -> text` is compared with what its block printed, line by line.
 """
@@ -46,7 +46,7 @@ LEFT = {
 @pytest.mark.slow
 @pytest.mark.parametrize("library", LEFT)
 def test_two_columns_run(library):
-    """Both columns of the table, each in a namespace of its own, after the first block of the page."""
+    """Both columns of the table, each in its own namespace, after the first block of the page."""
     page = (ROOT / "docs" / "coming.md").read_text()
     table = re.search(rf"^\| {library} \| bitblas \|\n\|.*\n((?:\|.*\n)+)", page, re.M)[1]
     rows = re.findall(r"^\| `(.*)` \| `(.*)` \|$", table, re.M)

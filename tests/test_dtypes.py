@@ -1,4 +1,4 @@
-"""Types: looked up, compared, sorted and unified as python-graphblas does; user-defined ones are refused."""
+"""Types: looked up, compared, sorted and unified as in python-graphblas; unknown ones are rejected."""
 
 import operator
 

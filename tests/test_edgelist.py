@@ -1,4 +1,4 @@
-"""Edge lists: what is read is what a plain reader reads, and every fault is one exception with file and line."""
+"""Edge lists: equal to a plain reader's result, and every fault is one exception with file and line."""
 
 import gzip
 import io
@@ -158,7 +158,7 @@ def test_long_comment():
 
 
 def test_a_first_line_that_may_name_the_columns(tmp_path):
-    """No other line has its words: it is an edge, and that is said."""
+    """No other line has its words: it is an edge, with a warning."""
     text = "boss,clerk\nx,y\ny,z\np,q\n"
     with pytest.warns(UserWarning, match=r"a\.csv: the first line, 'boss clerk', is read as an edge.*header=True"):
         (tmp_path / "a.csv").write_text(text)
@@ -181,7 +181,7 @@ def test_binary_junk():
 
 
 def test_huge_number_of_vertices(tmp_path):
-    """From 0 on, with few edges: stored as Graph.from_edges and from_table store them, and a warning says it."""
+    """From 0 on, with few edges: stored as Graph.from_edges and from_table store them, with a warning."""
     path, far = tmp_path / "far.edges", 10**12
     path.write_text(f"0 {far}\n{far} 7\n")
     for make in (

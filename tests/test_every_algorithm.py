@@ -1,4 +1,4 @@
-"""What `python -m benchmarks.algorithms` measures: all algorithms, on both sides, with equal answers."""
+"""`python -m benchmarks.algorithms`: all algorithms, on both sides, with equal answers."""
 
 import json
 import time

@@ -1,6 +1,6 @@
-"""Answers that others publish: LDBC Graphalytics' two example graphs with its six algorithms, and what the tests of
-LAGraph expect of theirs. tests/data/expected.json has the numbers, from ldbc/ldbc_graphalytics (Apache 2.0; vertices
-by their names there) and GraphBLAS/LAGraph (BSD 2-clause). The same program text on python-graphblas and on bitblas.
+"""Published answers: LDBC Graphalytics' two example graphs with its six algorithms, and the expected results of
+LAGraph's tests. tests/data/expected.json has the numbers, from ldbc/ldbc_graphalytics (Apache 2.0; vertices by their
+names there) and GraphBLAS/LAGraph (BSD 2-clause). The same program text runs on python-graphblas and on bitblas.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""How extras are installed, as messages say it; and another package with the same import name."""
+"""Installing extras, as messages describe it; and another package with the same import name."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_hints_name_extras_that_a_clone_has():
 
 
 def test_what_is_missing_is_named(monkeypatch):
-    """In the functions that need it, with the command that brings it."""
+    """In the functions that need it, with the command that installs it."""
     graph = bitblas.Graph.from_edges([("a", "b", 2.0)])
     calls = {
         "pandas": (graph.to_dataframe, graph.bfs("a").to_dataframe, lambda: bitblas.io.to_pandas(graph)),

@@ -1,7 +1,7 @@
-"""Numbers of entries and words that need 64 bits: a matrix whose arrays begin 2^33 elements further on than they are,
-as the last rows of a graph of ten billion entries do. Kernels that cut an offset to 32 bits read elsewhere, which is a
-fault in the emulator. And those that just fit 32 bits: kernels that step beyond the end of a row pass 2^31 there, which
-is a fault too."""
+"""Numbers of entries and words that need 64 bits: a matrix whose arrays begin 2^33 elements before their memory, like
+the last rows of a graph of ten billion entries. Kernels that truncate an offset to 32 bits read elsewhere, which is a
+fault in the emulator. And numbers that just fit 32 bits: kernels that step beyond the end of a row pass 2^31 there,
+which is a fault too."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def entries() -> tuple[np.ndarray, np.ndarray]:
 
 
 def made(key: str, begin: int) -> tuple[gb.Matrix, gb.Matrix]:
-    """The graph as it is, and far away: from entry `begin` on."""
+    """The graph, and the same from entry `begin` on."""
     from emulator.guarded import Far
 
     near = gb.Matrix.from_coo(*entries(), True, nrows=N, ncols=N, format=key)
@@ -49,7 +49,7 @@ def made(key: str, begin: int) -> tuple[gb.Matrix, gb.Matrix]:
         arrays["col"] = Far.of(arrays["col"].copy(), begin if key == "csr" else begin // 32 * per)
     moved = type(form).restored(form.device, numbers, arrays)
     structure = Structure(moved)
-    structure._symmetric = True  # what is looked for by entry number 0 is not there
+    structure._symmetric = True  # reading by entry number 0 is a fault
     store = near._store
     return near, gb.Matrix._from_store(MatrixStore(structure, store.dtype, store.raw))
 

@@ -1,4 +1,4 @@
-"""Files that are read in chunks give the matrices that they give when read at once, faults included."""
+"""Files read in chunks give the same matrices as files read at once, and the same errors."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_array_files_are_read_at_once(tmp_path):
 
 
 def test_files_that_do_not_fit_at_once_are_read_in_chunks(tmp_path, monkeypatch):
-    """A limit below what reading at once takes: the same matrix; below what it takes itself: OutOfMemory."""
+    """With a limit below the memory of reading at once: the same matrix; below that of chunks: OutOfMemory."""
     rng = np.random.default_rng(5)
     n, k = 200, 60_000
     i, j = rng.integers(0, n, k), rng.integers(0, n, k)

@@ -28,7 +28,7 @@ def capacities(graph, low, high):
 
 
 def flow_fault(flow, capacity, source, sink, value):
-    """What is wrong with {(i, j): amount} as a flow of that value, or None."""
+    """The fault of {(i, j): amount} as a flow of that value, or None."""
     if any(not 0 < x <= capacity[e] for e, x in flow.items()):
         return "more than an edge holds"
     excess = {}
@@ -51,7 +51,7 @@ def check_flow(gb, capacity, source, sink, dtype="INT64"):
     held = sum(Fraction(c) for (i, j), c in capacity.items() if side[i] and not side[j])
     assert side[source] and not side[sink] and value == least and F.dtype.name == dtype
     if dtype == "FP64":
-        # rounding: of the value, and of what comes into each vertex and leaves it
+        # rounding of the value, and of the flow into and out of each vertex
         assert type(value) is float and abs(Fraction(value) - held) <= held / 10**13
         assert all(0 < x <= Fraction(capacity[e]) for e, x in flow.items())
         balance = {v: sum(x * ((j == v) - (i == v)) for (i, j), x in flow.items()) for v in range(n)}
@@ -110,7 +110,7 @@ class Programs:
 
     @pytest.mark.parametrize("seed", range(3))
     def test_flows_through_layers(self, gb, seed):
-        """What comes to a dead end goes back to the source, and edges go both ways."""
+        """Flow at a dead end returns to the source, and edges are undirected."""
         rng = np.random.default_rng(seed)
         layers = [(8 * k + i, 8 * (k + 1) + int(j)) for k in range(5) for i in range(8) for j in rng.integers(0, 8, 3)]
         graph = Graph.of(52, [*layers, *((48, i) for i in range(8)), *((40 + i, 49) for i in range(4)), (9, 50)])

@@ -115,8 +115,8 @@ print("done")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.parametrize("who", ["compiles", "frees"])
 def test_a_fork_waits_for_who_compiles(who):
-    """Else its child would wait for a lock that nobody holds any more: ours, or llvmlite's, which frees LLVM's objects
-    under it, whenever a thread collects garbage. And who compiles gets on: forks wait for logging later."""
+    """Otherwise the child would wait for a lock without a holder: ours, or llvmlite's, which frees LLVM's objects under
+    it whenever a thread collects garbage. Compiling threads continue: forks wait for logging later."""
     how = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", WAITING, who]
     made = subprocess.run(how, capture_output=True, text=True, timeout=100, check=False)
     assert (made.returncode, made.stderr, made.stdout) == (0, "", "done\n")

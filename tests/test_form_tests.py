@@ -1,6 +1,6 @@
-"""No module outside bitblas/formats/ tests of what kind a form is: it asks the form, or its format.
+"""No module outside bitblas/formats/ tests the class of a layout: it reads capabilities of the layout or its format.
 
-To ask for a form by its key is something else, and so is to compare a key with CSR, in which entries come.
+Requesting a layout by its key is allowed, and so is comparing a key with CSR, the format of new matrices.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from test_house import MODULES
 from bitblas.formats import NAMES, forms
 
 CLASSES = {form.__name__ for form in forms()}
-# The formats of other libraries have names of their own, some of which are the same.
+# Formats of other libraries, some with the same names.
 OTHERS = ("bitblas.io", "bitblas.core.ss", "bitblas.core.matrix.arrays")
 
 

@@ -1,4 +1,4 @@
-"""Every stored form gives back what it was given: entries, values and their order, bytes, padding, transposes."""
+"""Every stored format preserves its input: entries, values and their order, bytes, padding, transposes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def assert_entries(A, p: Pattern, x) -> None:
 
 
 def predicted(form, **held) -> int:
-    """The bytes of a form, told what it holds."""
+    """The bytes of a layout, by its own report."""
     return form.format.predict_bytes(Facts(form.nrows, form.ncols, form.nvals, **{"tiles": (), **held}))
 
 
@@ -194,7 +194,7 @@ def test_symmetric_structures_share_the_transpose(device, key):
 
 
 def _back(A, p: Pattern) -> np.ndarray:
-    """Where the input's entries lie in A's own order."""
+    """Positions of the input's entries in the order of A's format."""
     i, j = (host(x) for x in A._store.structure.coo())
     place = {at: k for k, at in enumerate(zip(i.tolist(), j.tolist()))}
     return np.array([place[at] for at in zip(p.rows.tolist(), p.cols.tolist())], np.int64)

@@ -1,5 +1,5 @@
-"""Vectors that are full, and words of them that are: element-wise statements, sums and selections take another loop
-there; a product for presence alone is the rows that have entries. Against python-graphblas."""
+"""Full vectors, and full words of vectors, have a separate loop in element-wise statements, sums and selections; a
+product for presence alone is the set of rows with entries. Against python-graphblas."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ PRODUCTS = {
 @pytest.mark.parametrize("form", ("csr", "mplg", "b2sr", "split"))
 @pytest.mark.parametrize("statement", PRODUCTS)
 def test_presence(device, statement, form):
-    """Twice: what the first product finds is kept, and nobody may write into it."""
+    """Twice: the first product caches a result, which no statement may overwrite."""
     rng = np.random.default_rng(3)
     i, j = np.nonzero(rng.random((150, 150)) < 0.004)
     results = []
@@ -197,12 +197,12 @@ def test_products_on_tiles_write_over_their_output():
     values = w._data.values
     w << A.mxv(u.apply(bitblas.unary.ainv).new(), bitblas.semiring.plus_second)
     assert w._data.values is values and w.to_dense().tolist() == (-np.arange(100.0)).tolist()
-    w << A.mxv(w, bitblas.semiring.plus_second)  # but not what they read
+    w << A.mxv(w, bitblas.semiring.plus_second)  # but not their inputs
     assert w.to_dense().tolist() == (-np.arange(100.0)).tolist()
     assert w.nvals == 100 and A.mxv(w, bitblas.semiring.plus_pair).new().reduce("plus").value == 100
 
 
-OVER = {  # what w holds before is not needed, or read first
+OVER = {  # the old content of w is not needed, or is read first
     "of others": lambda gb, w, x, y: into(w, x.ewise_add(y, gb.binary.minus)),
     "of itself": lambda gb, w, x, y: into(w, w.ewise_mult(y, gb.binary.minus)),
     "under its own entries": lambda gb, w, x, y: into(w, x.apply(gb.unary.ainv), w.S, gb.replace),

@@ -1,4 +1,4 @@
-"""Random programs (`make fuzz`): some hundred agree, and what would find a fault finds one."""
+"""Random programs (`make fuzz`): some hundred agree, and injected faults are found."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ COUNTS = {"cpu": 15, "emulator": 6, "cuda": 1000}
 
 
 def run(device, seed, count, state, *more):
-    """The command in a process of its own; its output."""
+    """The output of the command in a separate process."""
     found = [str(TESTS), str(TESTS.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(found)}
     how = ["--seed", seed, "--count", count, "--device", device, "--state", state, *more]
@@ -59,7 +59,7 @@ def test_a_seed_is_a_program():
 
 
 def test_programs_are_shrunk():
-    """To the statement that differs, without what it does not need, on as few entries as it needs."""
+    """To the statement that differs, the statements that it needs, and the fewest entries."""
     v = Declaration("v0", "INT64", (70,), tuple((k,) for k in range(0, 70, 2)), tuple(range(35)))
     A = Declaration("A1", "INT64", (70, 70), ((3, 4),), 5, 'format="b2sr", tile=8')
     other = Statement("assign", "assign scalar", "v0", "3")

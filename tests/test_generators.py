@@ -1,4 +1,4 @@
-"""Generators of graphs by what is known of their distributions, and the same graphs from both libraries and devices."""
+"""Graph generators against known properties of their distributions; the same graphs from both libraries and devices."""
 
 import networkx as nx
 import numpy as np

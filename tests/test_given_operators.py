@@ -1,4 +1,4 @@
-"""Operators as statements are given them: typed, of other kinds, of families, with operands of several types."""
+"""Operators as arguments of statements: typed, of other kinds, of families, with operands of several types."""
 
 import pickle
 
@@ -77,7 +77,7 @@ def test_a_family_accumulates_with_its_defaults(device):
 @pytest.mark.parametrize("symbol", ["|", "^"])
 @pytest.mark.parametrize("dtype", ["FP64", "INT8", "BOOL"])
 def test_in_place_with_a_boolean_operand(device, symbol, dtype):
-    """The operand on the right must be BOOL; what stands on the left keeps its type."""
+    """The right operand must be BOOL; the left one keeps its type."""
     got = []
     for gb in (bitblas, oracle):
         v = gb.Vector.from_coo([0, 1], np.array([0, 2]).astype(bitblas.dtypes.lookup_dtype(dtype).np_type), size=3)
@@ -117,7 +117,7 @@ def test_dimensions_that_do_not_fit_are_values_that_do_not():
 
 
 def test_aggregators_compute_in_the_type_that_is_asked_for():
-    """Of two numbers whose sum INT8 does not hold: python-graphblas gives the same."""
+    """Two numbers whose sum overflows INT8: as in python-graphblas."""
     v = bitblas.Vector.from_coo([0, 1], [100, 100], dtype="INT8")
     assert v.reduce(agg.mean["FP64"]).new().value == 100 and v.reduce(agg.mean).new().value == -28
     A = bitblas.Matrix.from_coo([0, 0], [0, 1], [100, 100], dtype="INT8")

@@ -1,4 +1,4 @@
-"""docs/glossary.md names files that exist, and names that these define: an entry cannot outlive what it explains."""
+"""docs/glossary.md names files that exist, and names that they define, so entries cannot become stale."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ ENTRIES = {row[0]: row for row in ROWS}
 
 
 def located(where: str) -> list[tuple[Path, list[str]]]:
-    """Files of an entry, each with the names that are said to stand in it."""
+    """Files of an entry, each with the names that the entry says it defines."""
     found = []
     for part in where.split("; "):
         file, *names = re.findall(r"`([^`]+)`", part)

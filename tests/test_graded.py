@@ -1,4 +1,4 @@
-"""Rows graded by their length: what a GPU pulls of power-law matrices from full vectors, against NumPy."""
+"""Degree binning: pulls of power-law matrices from full vectors on a GPU, against NumPy."""
 
 import numpy as np
 import pytest
@@ -113,7 +113,7 @@ def test_codes_longer_than_a_word(device, small, form):
 
 
 def test_same_bits(device, small):
-    """Sums of floats come in one order, however often they are taken."""
+    """Float sums have a fixed order, in every repetition."""
     rng = generator("graded bits")
     rows, cols = skewed(rng)
     u = gb.Vector.from_dense(rng.random(N, np.float32) - 0.5)

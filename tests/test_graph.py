@@ -187,7 +187,7 @@ def test_refused():
 
 
 def test_every_algorithm_is_a_method(roads):
-    """What a program's docstring says of its matrix and its result is what the tables of methods say."""
+    """Docstrings of programs and the tables of methods agree about matrices and results."""
     listed = {
         name for name in algorithms.__all__ if getattr(algorithms, name).__module__.split(".")[-2] != "generators"
     }
@@ -207,7 +207,7 @@ def test_names_are_no_copies(roads):
 
 
 def test_a_path_is_no_graph(tmp_path):
-    """What a newcomer tries first is told what reads a file."""
+    """Typical first attempts raise errors that name the function which reads a file."""
     (tmp_path / "trips.csv").write_text("from,to,hours\nUlm,Bern,7\nBern,Rom,9.5\n")
     path = str(tmp_path / "trips.csv")
     with pytest.raises(TypeError, match=r"matrix: expected a Matrix, got .*. Hint: Graph\.read\(path\) reads a file"):
@@ -218,7 +218,7 @@ def test_a_path_is_no_graph(tmp_path):
 
 
 def test_rows_of_unlike_length_or_kind_are_refused():
-    """None of them loses its weight, or becomes a name, without a word."""
+    """None of them loses its weight, or becomes a name, without a warning."""
     for rows, said in (
         ([("a", "b", 3.0), ("b", "c")], r"a triple in row 0 and a pair, \('b', 'c'\), in row 1"),
         ([("b", "c"), ("a", "b", 3.0)], r"a pair in row 0 and a triple, .*, in row 1"),
@@ -243,7 +243,7 @@ def test_rows_of_unlike_length_or_kind_are_refused():
 
 
 def test_both_directions_are_one_edge():
-    """Read without directions, the lesser of their values stands, as `to_undirected` has it, or what dup_op makes."""
+    """Undirected, the lesser of the two values is kept, as in `to_undirected`, or the result of dup_op."""
     both = [("a", "b", 5), ("b", "a", 2), ("b", "c", 4)]
     with pytest.warns(UserWarning, match="both directions with different values"):
         read = Graph.from_edges(both, directed=False)

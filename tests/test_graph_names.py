@@ -8,7 +8,7 @@ from bitblas import Graph
 from bitblas.exceptions import InvalidValue
 from bitblas.graph import Values, arguments, methods
 
-GIVEN = {  # numbers of vertices, and what is none
+GIVEN = {  # vertex numbers, and invalid ones
     "source": 3, "sink": 0, "center": 3, "sources": [3, 1], "starts": [3, 1], "vertices": [3, 1],
     "pairs": [(3, 1), (0, 2)],
     "personalization": {3: 1.0, 1: 2.0}, "labels": dict.fromkeys(range(6), 0), "k": 3, "length": 3, "counts": [2],
@@ -34,7 +34,7 @@ def by_name(answer, name):
 
 
 def test_names_go_in_and_come_out_everywhere():
-    """Each method says of names what it says of numbers: whichever argument or answer has vertices in it."""
+    """Each method gives the same for names as for numbers, in every argument and answer with vertices."""
     pytest.importorskip("pandas")
     edges = [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4), (4, 5)]
     name = lambda v: f"v{v}" if isinstance(v, int) else v
@@ -48,7 +48,7 @@ def test_names_go_in_and_come_out_everywhere():
             wanted = inspect.signature(program).parameters
             given = {key: value for key, value in GIVEN.items() if key in wanted}
             if "sources" in given:
-                given.pop("k", None)  # sources are given, or drawn
+                given.pop("k", None)  # sources are arguments, or drawn
             renamed = given | {
                 key: name(given[key]) if key in arguments.VERTEX
                 else [tuple(map(name, pair)) for pair in given[key]] if key in arguments.PAIRS else swapped(given[key])

@@ -1,5 +1,5 @@
-"""python-graphblas' own tests, run on bitblas: most of those that concern public behaviour pass; the list of the others
-names tests that there are."""
+"""python-graphblas' own tests on bitblas: most of those of public behaviour pass; the list of the others names existing
+tests."""
 
 import graphblas_tests
 import pytest

@@ -85,7 +85,7 @@ def test_what_may_be_either_is_refused():
 
 
 TABLE = "id,payer,payee,sum,date\n1,Anna,Ben,3.5,2020\n2,Ben,Cleo,4,2021\n"
-EXAMPLES = {  # the text, what the hint says, which options make a graph of it
+EXAMPLES = {  # the text, the hint, the options that read it
     "well-known words": (
         TABLE, "columns=['payer', 'payee', 'sum'] selects 3 of the columns 'id', 'payer', 'payee', 'sum', 'date'",
     ),

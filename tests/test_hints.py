@@ -1,4 +1,4 @@
-"""Names and arguments of other libraries get an error that says what bitblas has instead; answers are mappings."""
+"""Names and arguments of other libraries raise an error with bitblas' equivalent; answers are mappings."""
 
 import pickle
 import re
@@ -149,7 +149,7 @@ def test_label_takes_numbers_of_vertices_alone():
 
 
 def test_answers_are_mappings():
-    """`get` and `in` of a vertex without a value, of what is no vertex, and of what cannot be hashed."""
+    """`get` and `in` of a vertex without a value, of a value that is no vertex, and of an unhashable one."""
     levels = graph().bfs("b")
     assert isinstance(levels, Mapping) and dict(levels) == {"b": 0, "c": 1} and len(levels) == 2
     assert [*levels.keys()] == ["b", "c"] and [*levels.values()] == [0, 1] and [*levels.items()] == [("b", 0), ("c", 1)]

@@ -1,4 +1,4 @@
-"""How the house is built: imports only go down, twins stand side by side."""
+"""The structure of the code: imports only go down, CUDA and CPU kernels have the same names."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names}
 
 
 def floor(module: str) -> int:
-    """Of the module, or of the folder that it stands in; every one has a floor of its own."""
+    """The floor of the module or of its folder; every module has one."""
     name = module
     while name not in FLOOR:
         name = name.rpartition(".")[0]
@@ -73,7 +73,7 @@ def floor(module: str) -> int:
 
 
 def imports(name: str) -> Iterator[tuple[str, bool]]:
-    """Absolute names of what a module imports, and whether at its top. What only type checkers read is left out."""
+    """Absolute names of what a module imports, and whether at its top. Imports for type checkers only are omitted."""
     tree = ast.parse(MODULES[name].read_text())
     hidden = {
         id(inner)
@@ -145,7 +145,8 @@ def folders_of_forms() -> dict[str, set[str]]:
 
 
 def test_forms_import_in_no_circles():
-    """The contract stands below the forms, what holds and converts them above; a form knows those it is made of."""
+    """The contract is below the formats, their containers and conversions above; a format imports those that it
+    contains."""
     left = folders_of_forms()
     while ends := {name for name, found in left.items() if not found & set(left)}:
         left = {name: found for name, found in left.items() if name not in ends}
@@ -182,7 +183,8 @@ def test_imports_in_no_circles():
 
 
 def test_a_device_is_asked_for_what_it_can_do():
-    """Not for what it is, but where a user is told. A capability has a comment, and a device that has it."""
+    """Code tests capabilities of a device, not its kind, except in messages. A capability has a comment, and a device
+    with it."""
     texts = {m: path.read_text() for m, path in MODULES.items() if not m.startswith("bitblas.device")}
     assert {m for m, text in texts.items() if "is_gpu" in text} == {"bitblas.cli.file_commands"}
     assert not {m for m, text in texts.items() if re.search(r"""\bkind [!=]= ["'](cpu|gpu)|isinstance\(.*Cuda""", text)}
@@ -197,15 +199,14 @@ def test_a_device_is_asked_for_what_it_can_do():
 
 GPU_ONLY = {"kernels/hubs", "formats/b2sr/cut"}  # the CPU never splits a row
 GPU_ONLY |= {f"formats/csr/{name}" for name in ("keys", "rows", "deal", "check")}  # the CPU counts, or NumPy does it
-GPU_ONLY |= {f"formats/{f}/pull_graded" for f in ("csr", "nib", "cgr")}  # who does which rows; a pull's answers
+GPU_ONLY |= {f"formats/{f}/pull_graded" for f in ("csr", "nib", "cgr")}  # degree binning; a pull's answers
 GPU_ONLY |= {f"formats/{x}" for x in ("nib/chunks", "cgr/pieces", "cgr/counts")}
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
-GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread an entry; the CPU's weave: a thread a row
+GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread per entry; the CPU: a thread per row
 GPU_ONLY |= {f"formats/{f}/{name}" for f in ("csr", "b2sr", "nib", "cgr") for name in ("step", "rounds", "listed")}
 GPU_ONLY |= {f"formats/{f}/likely" for f in ("csr", "nib", "cgr")} | {"formats/csr/pull_some", "formats/csr/patches"}
 GPU_ONLY |= {"formats/nib/marks", "formats/cgr/marks", "formats/nib/dot"}  # the CPU splits none, and decodes rows
-GPU_ONLY |= {"kernels/records"}  # the CPU runs the function itself, by Numba
-GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
+GPU_ONLY |= {"kernels/blank"}  # the CPU does not merge into missing entries
 # NumPy has a primitive for each on the CPU.
 GPU_ONLY |= {f"kernels/{name}" for name in ("compact", "dense", "pack", "put", "range")}
 CPU_ONLY = {f"formats/b2sr/{name}" for name in ("lanes", "tables", "dot_lanes")}  # what threads are on a GPU
@@ -215,7 +216,7 @@ CPU_ONLY |= {"formats/csr/in_order", "formats/csr/by_columns"}  # a GPU sorts ke
 CPU_ONLY |= {f"loop/cpu/{name}" for name in ("clear", "nested", "settle", "summary", "tally")}
 # (rounds of a loop, which a GPU runs by other kernels)
 CPU_ONLY |= {f"formats/csr/{name}" for name in ("gustavson", "push_list")}  # a row of sums, a sort, for each thread
-CPU_ONLY |= {"kernels/words", "kernels/numbered", "kernels/webgraph"}  # files, which lie on the host
+CPU_ONLY |= {"kernels/words", "kernels/numbered", "kernels/webgraph"}  # files, which are on the host
 CPU_ONLY |= {"kernels/gorder", "kernels/lacking"}  # one vertex after the other; for pulls that foresee nothing
 CPU_ONLY |= {f"formats/virtual/{name}" for name in ("minhash", "bicliques", "left", "ordered")}  # mining
 CPU_ONLY |= {"formats/virtual/unfold", "formats/active"}  # rows, list by list; few rows, one after the other

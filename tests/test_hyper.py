@@ -19,7 +19,7 @@ from bitblas.formats.hyper import cost
 oracle = pytest.importorskip("graphblas")
 
 SIZES = (1 << 40, 1 << 60)
-# A, B, L: matrices; v, w: vectors; n their size; P: the positions among which all entries stand.
+# A, B, L: matrices; v, w: vectors; n their size; P: the positions of all entries.
 MATRICES = """
 A.ewise_add(B, binary.minus) | A.ewise_mult(B, binary.plus) | A.ewise_union(B, binary.minus, 1, 2)
 A.ewise_add(B).new(mask=L.S) | A.ewise_add(B).new(mask=~L.V) | A.T.ewise_add(B)
@@ -115,7 +115,7 @@ def test_text(device, text):
 
 @pytest.fixture
 def forced(monkeypatch):
-    """Vectors and matrices of every size are lists, whatever they hold."""
+    """Vectors and matrices of every size are stored as lists, with any number of entries."""
     monkeypatch.setattr(store, "FLOOR", 0)
     monkeypatch.setattr(store, "FLOOR_SHARED", 0)
     monkeypatch.setattr(store, "SHARE", 0)
@@ -126,11 +126,11 @@ def forced(monkeypatch):
 @pytest.mark.in_turn
 @pytest.mark.parametrize("text", [*each(VECTORS), *each(STATEMENTS)])
 def test_small_ones(device, text, forced):
-    """Verbs meet lists of all positions, and of none."""
+    """Operations on lists of all positions, and of none."""
     agree(text, 13)
 
 
-# ---- what is held ---------------------------------------------------------------------------------------------------
+# ---- memory ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_vector_of_ten_entries_holds_ten(device):
@@ -196,7 +196,7 @@ def test_lists_of_rows_come_and_go(device):
     assert [len(part) for part in gb.Matrix("INT8", 5, 5).to_dcsr()] == [0, 1, 0, 0]
 
 
-# ---- what cannot be -------------------------------------------------------------------------------------------------
+# ---- errors ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("text", ["v << 1", "v.to_dense(0)", "v(~w.S) << 1", "v << from_scalar(1, n)", "A << 1"])

@@ -1,5 +1,5 @@
-"""Many entries on the CPU: those that come by row and column are seen to by one kernel, which makes row pointers and
-columns of them; others are counted, by columns and then by rows."""
+"""Many entries on the CPU: one kernel builds row pointers and columns of entries sorted by row and column; other
+entries are counted, by columns and then by rows."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_one_row_holds_all(threads):
 
 
 def test_large_matrices_are_built_by_it(monkeypatch):
-    """from_coo: in any order the same matrix, and the same errors; the values that are given are not kept."""
+    """from_coo: in any order the same matrix, and the same errors; and no reference to the values."""
     asked = []
     monkeypatch.setattr(build, "in_order", lambda *given, real=build.in_order: asked.append(real(*given)) or asked[-1])
     n, nrows, ncols = 70_005, 1000, 900

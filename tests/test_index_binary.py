@@ -1,4 +1,4 @@
-"""Operators that read values and where they stand, z = f(x, ix, jx, y, iy, jy, theta), against sums written out."""
+"""Operators that read values and their positions, z = f(x, ix, jx, y, iy, jy, theta), against sums written out."""
 
 import pickle
 
@@ -57,7 +57,7 @@ def narrow(found, axis=0):
 
 
 def union(a, b, left=None, right=None):
-    """z where both have an entry, or where one has and a default stands for the other."""
+    """z where both have an entry, or one has and a default replaces the other."""
     found = {}
     for at in a.keys() | b.keys():
         place = at if len(at) == 2 else (*at, 0)

@@ -1,4 +1,5 @@
-"""Ctrl-C during long work on the CPU: kernels run some ranges at a time, what a statement writes to stays as it was."""
+"""Ctrl-C during long work on the CPU: kernels run a few ranges at a time, and the output of a statement is
+unchanged."""
 
 from __future__ import annotations
 

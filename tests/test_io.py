@@ -1,4 +1,4 @@
-"""Files by their suffix; matrices of other libraries, there and back."""
+"""Files by their suffix; conversions from and to matrices of other libraries."""
 
 import io
 import subprocess

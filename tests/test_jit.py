@@ -1,4 +1,4 @@
-"""Compiling kernels once: what the cache keeps, what it must not believe, and what an error says."""
+"""Compiling kernels once: the contents of the cache, damaged entries, and errors."""
 
 import os
 import subprocess
@@ -36,7 +36,7 @@ def cache(tmp_path, monkeypatch):
 
 
 def child(code, **env):
-    """Start another process that knows `fold`."""
+    """Start another process that can call `fold`."""
     head = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\nfrom test_jit import *\n"
     return subprocess.Popen(
         [sys.executable, "-W", "error", "-c", head + code], env={**os.environ, **env}, text=True,
@@ -88,7 +88,7 @@ def test_a_kill_leaves_nothing_in_the_cache(cache):
 
 @pytest.fixture
 def made(monkeypatch):
-    """The symbols that Numba was asked for. It optimises: else names with its counters stay in what is made."""
+    """The symbols requested from Numba, which optimizes; otherwise names with its counters stay in the result."""
     from bitblas.device import compiler
 
     monkeypatch.setattr(compiler.config, "OPT", 1)
@@ -262,7 +262,7 @@ def test_nothing_falls_back_to_the_cpu(device):
 
 
 def test_the_text_of_a_kernel_keeps_what_it_reaches():
-    """Definitions under a condition too; not what nobody calls."""
+    """Definitions under a condition too, but no unused ones."""
     unused = "def unused():\n    pass\n"
     text = f"import numpy as np\nN = 3\nif N:\n    one, two = N, 2\n{unused}def run():\n    return two\n"
     kept = jit._reached((text,), ("run",))

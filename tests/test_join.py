@@ -40,7 +40,7 @@ STATEMENTS = {
 
 
 def product(gb, M):
-    """Presence alone, under a mask: nobody has asked yet where its entries are."""
+    """Only presence, under a mask whose positions have not been computed."""
     return M.mxm(M, gb.semiring.any_pair[int]).new(mask=M.S)
 
 
@@ -83,7 +83,7 @@ def test_statements(device, statement):
 @pytest.mark.in_turn
 @pytest.mark.parametrize("statement", ("union", "intersection", "outside"))
 def test_statements_on_packed_columns(device, statement, monkeypatch):
-    """They are read as they lie: nothing makes plain ones of a whole matrix."""
+    """Packed columns are read directly: no whole matrix is unpacked."""
 
     def refuse(self, *args):
         raise AssertionError("plain columns of the whole matrix")
@@ -98,7 +98,7 @@ def test_statements_on_packed_columns(device, statement, monkeypatch):
     "statement", ("product under a mask", "pairs under a mask", "plus what a product left", "union")
 )
 def test_statements_on_tiles(device, statement, form):
-    """Sums at the entries of a mask lie in the order of its form."""
+    """Sums at the entries of a mask are in the order of its format."""
     same(statement, 90, device, format=form)
 
 

@@ -1,6 +1,6 @@
-"""Every registered kernel variant is a program that the emulator can run: its CUDA C++ compiles for the CPU, and the
-launcher finds the kernel and the arguments that the host code will give. What the kernels compute is tested through the
-public operations, on the device `emulator`.
+"""Every registered kernel variant runs in the emulator: its CUDA C++ compiles for the CPU, and the launcher finds the
+kernel and the arguments that the host code passes. Results are tested through the public operations, on the device
+`emulator`.
 """
 
 from __future__ import annotations

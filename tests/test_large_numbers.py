@@ -121,8 +121,8 @@ def test_unsigned_weights_are_written_and_read_back(tmp_path, name, labels, chun
 @BOTH
 @pytest.mark.parametrize("kind", KINDS)
 def test_weights_that_no_integer_type_holds(tmp_path, monkeypatch, kind, chunked):
-    """Negative ones beside some of 2^63 and more, and those beyond 2^64: refused, or floats where these are wanted. The
-    same whatever the blocks, also where a later line makes all of them floats."""
+    """Negative numbers together with numbers from 2^63 on, and numbers beyond 2^64: rejected, or floats if requested.
+    The same for any block size, also if a later line makes all of them floats."""
     for size in (8, 1 << 20):
         monkeypatch.setattr(chunks, "BLOCK", size)
         monkeypatch.setattr(files.Source.blocks, "__defaults__", (size,))
@@ -256,7 +256,7 @@ def test_large_integers_of_open_files(tmp_path):
 
 @BOTH
 def test_vertices_from_2_to_the_53_are_ids(tmp_path, chunked):
-    """Refused with the option that reads them, exactly, whatever their size; as numbers where a size says so."""
+    """Refused with the option that reads them, exactly, whatever their size; as numbers if a size is given."""
     ids = [2**53, 2**53 + 1, 2**63, TOP, TOP + 1, 10**30]
     for far in ids:
         path = written(tmp_path, "a.csv", f"{far},1,0.5\n")

@@ -1,4 +1,4 @@
-"""`bitblas run`: what becomes of ranks, and of the launcher, when one of them ends, fails or gets a signal."""
+"""`bitblas run`: the end of ranks, and of the launcher, if one of them ends, fails or gets a signal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The limit of memory: what it counts, what it refuses, what is stored or built smaller because of it."""
+"""The memory limit: what counts, what is rejected, and what is stored or built smaller because of it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def on(device: str) -> int:
 
 
 def refused(build) -> tuple[int, int]:
-    """What a build says that it needs, and what is held."""
+    """The estimate of a build, and the memory of the result."""
     with pytest.raises(OutOfMemory) as error:
         build()
     needed, now, limit = map(int, NUMBERS.search(str(error.value)).groups())

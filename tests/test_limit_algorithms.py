@@ -135,7 +135,7 @@ def test_label_propagation_beyond_the_limit(device):
     ],
 )  # fmt: skip
 def test_results_in_between_are_foreseen(name, given, said, monkeypatch):
-    """What is known only later, such as the pairs of a product."""
+    """Sizes that are known only later, such as the pairs of a product."""
     with config.set(device="cpu"):
         A, seen = graph(), []
         foresee = type(A.device).foresee
@@ -176,11 +176,11 @@ def test_generators_foresee_their_edges(name, args):
 
 
 def no_memory(*args, **options):
-    raise MemoryError("Unable to allocate 7.45 GiB for an array")  # as NumPy says it; CuPy's error is one of these
+    raise MemoryError("Unable to allocate 7.45 GiB for an array")  # NumPy's error; CuPy's is a subclass
 
 
 def test_errors_of_memory_are_those_of_bitblas(monkeypatch):
-    """Wherever in an algorithm an array fails; other errors go on as they are."""
+    """Wherever in an algorithm an array fails; other errors are unchanged."""
     A = graph()
     monkeypatch.setattr(label_propagation_module, "index_range", no_memory)
     monkeypatch.setattr(generators.rmat, "index_range", no_memory)

@@ -1,4 +1,4 @@
-"""gb.Recorder: what statements say of themselves, and that they run as they do without one."""
+"""gb.Recorder: the texts of statements, and that statements run as without one."""
 
 import threading
 
@@ -77,7 +77,7 @@ def test_the_last_that_was_started_hears():
 def test_one_that_is_stopped_inside_another(device):
     first = Recorder()
     second = Recorder()
-    first.stop()  # while the second hears
+    first.stop()  # while the second records
     s = Scalar(int, name="s")
     s << 1
     second.stop()

@@ -1,4 +1,4 @@
-"""Vectors that list their entries, pushed along rows on the CPU: the same products as bits give, to the bit."""
+"""Vectors stored as lists of entries, pushed along rows on the CPU: bit-identical to products with bitmaps."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_rows_that_hold_much_are_pulled_from(tune, monkeypatch):
 
 
 def test_masks_of_bits(monkeypatch):
-    """A list under a mask that holds bits."""
+    """A list under a mask of bits."""
     A, v, w = operands("csr", 1)
     expected = v.vxm(A, semiring.plus_times).new(mask=~w.S)
     monkeypatch.setattr(store, "FLOOR", 0)

@@ -172,7 +172,7 @@ def test_limits_and_empty_loops(device):
     assert dict(zip(*entries(v))) == {i: k for i, k in expected.items() if k < 2}
     assert q.to_coo()[0].tolist() == sorted(i for i, k in expected.items() if k == 2)
     assert repeat(body, while_=q, limit=0) == 0
-    # It goes on where it stopped, though rounds are numbered from 0 again.
+    # It continues where it stopped, but rounds are numbered from 0 again.
     repeat(body, while_=q)
     assert v.nvals == len(expected)
 
@@ -192,7 +192,7 @@ def test_a_matrix_that_changed_is_captured_again(device):
 
 
 def test_results_are_their_own(device):
-    """What a program leaves in a vector stays when the program runs again on other vectors' contents."""
+    """A copy of a program's result is unchanged after the program runs again on other inputs."""
     A = graph()
     v, q = gb.Vector(INT64, A.nrows), gb.Vector(BOOL, A.nrows)
     program = levels_program(A, v, q)
@@ -207,7 +207,7 @@ def test_results_are_their_own(device):
 
 
 def test_an_interrupt_ends_a_loop(device):
-    """Ctrl-C stops an endless loop; the vectors hold what they held, and the next loop runs."""
+    """Ctrl-C stops an endless loop; the vectors are unchanged, and the next loop runs."""
     v, q = gb.Vector(INT64, 40), gb.Vector(INT64, 40)
     q[3] = 1
 

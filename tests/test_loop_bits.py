@@ -1,5 +1,5 @@
-"""Float sums in loops on the CPU have the bits that statements give: how many rounds a table of kernels runs is a
-matter of time, which nobody may see."""
+"""Float sums in loops on the CPU have the same bits as in statements: the number of rounds that a table of kernels runs
+depends on time, and must not change results."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_one_value_is_summed_as_many(size):
 
 
 def test_what_is_added_exactly():
-    """Sums of which none is rounded are the count times the value, in no time."""
+    """Sums without rounding are the count times the value, and take no time."""
     plus, times = gb.monoid.plus, gb.monoid.times
     for dtype, x, k, exactly in (
         ("FP64", 1.0, 1 << 52, True), ("FP64", 0.1, 3, False), ("FP64", 0.75, 1 << 50, True),

@@ -1,4 +1,4 @@
-"""Loops inside of a body, what runs under a condition, counts on the device, and several vectors to go on by."""
+"""Nested loops, statements under a condition, counts on the device, and several vectors as loop condition."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bitblas.exceptions import CaptureError, IndexOutOfBound
 from bitblas.loop import Program, if_, repeat
 
 BOOL, INT64 = gb.dtypes.BOOL, gb.dtypes.INT64
-# What a plain loop does on the CPU is only a matter of slow tests.
+# Plain loops on the CPU are slow tests.
 in_emulator = pytest.mark.parametrize("turn", [{"device": "emulator"}], ids=["emulator"])
 
 
@@ -199,7 +199,7 @@ def test_what_cannot_be_captured_inside(device):
 
 
 def test_an_index_out_of_range_inside(device):
-    """It is told when the run has ended; vectors are as before, and the loop does end."""
+    """The error is raised when the run has ended; vectors are unchanged, and the loop ends."""
     x, p, going = full(gb, [0, 5]), full(gb, [1, 0]), full(gb, [1])
 
     def inner(_):

@@ -1,4 +1,4 @@
-"""Loops on the CPU by tables of kernels: what statements one by one give, and when which of them runs."""
+"""Loops on the CPU by tables of kernels: equal to single statements, and when tables or statements run."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_values_turn_back():
 
 
 def counting(rounds):
-    """A loop inside each of two rounds that takes so long that it pauses, and what stands around it."""
+    """A nested loop in each of two rounds that takes so long that it pauses, and the statements around it."""
     left, total, v = gb.Scalar(int), gb.Scalar(int), gb.Vector.from_coo([0], [2], size=3)
     total.value = left.value = 0
 

@@ -1,4 +1,4 @@
-"""Index vectors in the bodies of loops, and what full vectors are compiled into."""
+"""Index vectors in the bodies of loops, and how full vectors are compiled."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def dense(x, missing=-99):
 
 
 def index_statements(lib):
-    """Three rounds of reading and joining by index, of every kind; what the vectors hold then."""
+    """Three rounds of reading and joining by index, of every kind; the vectors after that."""
     BOOL, INT32, INT64, UINT64, FP64 = (getattr(lib.dtypes, t) for t in ("BOOL", "INT32", "INT64", "UINT64", "FP64"))
     x, y = full(lib, numbers(1)), full(lib, numbers(2))
     p, w = full(lib, numbers(3), INT32), lib.Vector(FP64, N)
@@ -220,7 +220,7 @@ def test_a_condition_that_the_body_overwrites_is_looked_at_first(device):
 
 
 def test_products_of_full_vectors_go_by_rows(device):
-    """As long as they are full: a vector that lost an entry is captured anew, and pushes."""
+    """As long as they are full: after a vector loses an entry, the loop is captured again, and pushes."""
     A = gb.Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 0], 1, nrows=4, ncols=4)
     d, q = full(gb, [9, 9, 0, 9]), gb.Vector.from_scalar(True, 4)
 

@@ -1,4 +1,4 @@
-"""Random bodies of statements by index: on every device what python-graphblas makes of them, one by one."""
+"""Random bodies of statements by index: on every device equal to python-graphblas, statement by statement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KINDS = (
 
 
 def run(lib, seed, rounds=2):
-    """What four full vectors and two sparse ones hold after the rounds of the body of that seed."""
+    """Four full vectors and two sparse ones after the rounds of the body of that seed."""
     numbers, chosen = np.random.default_rng(seed), random.Random(seed)
     v = [lib.Vector.from_coo(np.arange(N), numbers.integers(0, N, N), size=N) for _ in range(4)]
     places = [np.flatnonzero(numbers.random(N) < 0.5) for _ in range(2)]

@@ -1,4 +1,4 @@
-"""Inputs of programs: what a body only reads is read where it lies, and every run sees what it holds then."""
+"""Inputs of programs: vectors that a body only reads are read in place, with their contents at each run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ N = 5
 
 @pytest.fixture
 def captures(monkeypatch):
-    """The programs that are captured, in turn."""
+    """The captured programs, in order."""
     made, init = [], captured.CapturedProgram.__init__
     monkeypatch.setattr(captured.CapturedProgram, "__init__", lambda self, *a: (init(self, *a), made.append(self))[0])
     return made
@@ -130,7 +130,7 @@ def test_a_condition_that_begin_writes(device, limit):
                                   {"format": "b2sr", "tile": 64}, {"format": "split"}, {"format": "nib"}])  # fmt: skip
 @pytest.mark.parametrize("share", [1.0, 0.7, 0.3, 0.02])
 def test_statements_at_the_entries_of_a_step_that_pulls(device, form, share):
-    """Many entries: nobody lists them, and what goes along finds them by their bits."""
+    """Many entries: they are not listed, and an advance finds them by their bits."""
     n = 3000
     r = np.random.default_rng(int(100 * share))
     rows = np.repeat(np.arange(n), 3)

@@ -220,7 +220,7 @@ def test_as_many_sources_as_vertices_and_more(device):
 
 
 def test_few_entries_are_pulled_where_the_transpose_is_not_there():
-    """Against the edges of a path: what they would be pushed along is not repaid yet."""
+    """Against the edges of a path: the format for pushing is not amortized yet."""
     n, ends = 600, [5, 9]
     A = gb.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), True, nrows=n, ncols=n, device="cpu")
     Q = gb.Matrix.from_coo([0, 1], ends, 1.0, nrows=2, ncols=n, device="cpu")
@@ -236,8 +236,8 @@ def test_few_entries_are_pulled_where_the_transpose_is_not_there():
 
 
 def test_a_bitmap_is_built_of_a_few_entries(device):
-    """It stays one when it is cleared, as a matrix of rows does; what is wrong with entries is told as of any matrix,
-    and changes nothing."""
+    """It stays a multivector when it is cleared, as a matrix of rows does; errors about entries are those of any
+    matrix, and change nothing."""
     C = gb.Matrix("INT64", 3, 700)
     program = gb.loop.Program(lambda k: C(C.S) << k, while_=C, limit=1)
     C[1, 5] = 4

@@ -1,4 +1,4 @@
-"""What a program does before its rounds and after them, and an algorithm that is such a program: components."""
+"""Statements of a program before its rounds and after them, and an algorithm with both: components."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ def test_components_on_the_device(device):
 
 @pytest.mark.parametrize("dtype", ["INT8", *(pytest.param(t, marks=pytest.mark.slow) for t in ("BOOL", "FP64"))])
 def test_what_a_run_brings_in_and_takes_out(device, dtype):
-    """Vectors without entries, with one that is not yet written, with one value, with many, full; what comes out is in
-    memory of its own, and what the loop does not write stays as it is."""
+    """Vectors without entries, with one that is not yet written, with one value, with many, full; results are in
+    new memory, and vectors that the loop does not write are unchanged."""
     n, kind = 77, gb.dtypes.lookup_dtype(dtype)
     rng = np.random.default_rng(5)
     values = rng.integers(0, 2, n).astype(kind.np_type)
@@ -182,7 +182,7 @@ def test_what_a_scalar_fills(device, filled, certain):
 
 
 def test_scalars_of_sums_end_a_pass(device):
-    """What is computed of sums stands in their pass, in its order, also where other statements read the old values."""
+    """Statements that use sums are in the same pass, in their order, also if other statements read the old values."""
     x = gb.Vector.from_coo(np.arange(70), np.arange(70), dtype=INT64, size=70)
     a, b, c = (gb.Scalar.from_value(k, dtype=INT64) for k in (0, 3, 0))
     going, plus = gb.Scalar.from_value(True), gb.binary.plus

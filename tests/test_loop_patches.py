@@ -1,5 +1,5 @@
-"""Loops that relax edges until nothing changes, by patches: what bodies are known to do that, that answers are those of
-the rounds as written, and what goes by rounds all the same."""
+"""Loops that relax edges until nothing changes, by patches: which bodies are recognized, that answers equal those of
+rounds, and which still run by rounds."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def relaxing(A, d, q, *, monoid="min", window=None, fixpoint=True, semiring="min
 
 
 def shortest(A, source):
-    """On the CPU, where rounds run as they are written."""
+    """On the CPU, which runs rounds as written."""
     d = gb.algorithms.sssp(A.to("cpu"), source)
     return d.to_coo()
 
@@ -143,7 +143,7 @@ def test_what_goes_by_rounds_all_the_same(small):
 
 
 def test_bodies_that_are_not_known(small):
-    """Each says why."""
+    """Each reports the reason."""
     A = grid(12, 20, FP32)
     d, q, more = gb.Vector(FP32, 240), gb.Vector(FP32, 240), gb.Vector(FP32, 240)
     semiring = gb.semiring.min_plus[FP32]
@@ -184,7 +184,7 @@ def test_bodies_that_are_not_known(small):
 
 
 def test_numbering():
-    """Patches stay where entries are local; of a grid that is numbered line by line they lie along a curve."""
+    """Patches keep the order if entries are local; those of a grid numbered line by line follow a curve."""
     n = 1 << 20
     i = np.arange(1000, 5000)
     found = plan.numbering(i, i + 1, n, 4 * n, 4096, renumbers=True)

@@ -24,13 +24,13 @@ from bitblas.loop import Program, repeat
 from bitblas.loop import fuse as passes_of
 
 BOOL, INT64 = gb.dtypes.BOOL, gb.dtypes.INT64
-# What a plain loop does on the CPU is only a matter of slow tests.
+# Plain loops on the CPU are slow tests.
 in_emulator = pytest.mark.parametrize("turn", [{"device": "emulator"}], ids=["emulator"])
 
 
 @pytest.mark.slow
 def test_sets_colors_and_forests_on_the_device(device):
-    """Programs with loops inside; what they give is that of the CPU, also where the matrix lies in another order."""
+    """Programs with nested loops; results equal those of the CPU, also if the matrix has another order."""
     if device == "cpu":
         pytest.skip("test_vertex_sets.py has it")
     clique = [(i, j) for i in range(70) for j in range(i)]
@@ -52,7 +52,7 @@ def test_sets_colors_and_forests_on_the_device(device):
 
 @pytest.mark.slow
 def test_strong_components_on_the_device(device):
-    """Four loops inside a round, two of them of values: the labels that SciPy says, also in another order."""
+    """Four loops inside a round, two of them of values: SciPy's labels, also in another order."""
     graph = oracles.random(60, 80, 4)
     A = gb.Matrix.from_coo(graph.rows, graph.cols, True, nrows=60, ncols=60)
     _, found = csgraph.connected_components(graph.scipy(), connection="strong")
@@ -87,7 +87,7 @@ def test_copies_and_what_is_cleared(device, turn):
 
 @pytest.mark.slow
 def test_more_statements_than_a_kernel_takes(device, monkeypatch):
-    """They become several kernels; what cannot be cut is named."""
+    """They become several kernels; the error names a statement that cannot be split."""
     monkeypatch.setattr(passes_of, "MOST_NAMES", 4)
     monkeypatch.setattr(passes_of, "MOST_SUMS", 1)
     x = [full(gb, [k, 10 + k]) for k in range(6)]

@@ -25,7 +25,7 @@ def graph_with_a_hub():
 
 
 def expected(rows, cols, x, turns, join, product):
-    """The sums of all rounds, added up: a row is asked in as many as `turns` says, and its sum becomes that of x."""
+    """The sums of all rounds, added up: a row is computed in `turns` rounds, and its sum becomes that of x."""
     x, total = dict(x), {}
     for k in range(max(turns)):
         found = {}

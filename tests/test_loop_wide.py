@@ -1,5 +1,5 @@
-"""Passes as they are over many positions: half words are looked at before anything is done, and those with few go to
-the lanes. With none, few, many and all positions of a half word side by side, against python-graphblas."""
+"""Element-wise kernels over many positions: half words are read first, and those with few bits are distributed to the
+lanes. With none, few, many and all positions of a half word next to each other, against python-graphblas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What objects hold is what `memory()` says: compared with a walk over all that Python's collector can reach."""
+"""`memory()` reports the memory of objects: compared with a walk over everything that Python's collector reaches."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_receipts_count_what_an_algorithm_keeps(device):
 
 @pytest.mark.usefixtures("emulator")
 def test_programs_take_the_same_memory_in_turn():
-    """Those of one matrix, and of others of its size; what they find there from another one changes no answer."""
+    """Programs of one matrix, and of others of its size, share memory; contents left by another change no answer."""
     with gb.config.set(device="emulator"):
         A, B = grid(40), grid(40)
         levels, parents = gb.algorithms.bfs_levels(A, 0), gb.algorithms.bfs_parents(A, 5)
@@ -99,7 +99,7 @@ def test_programs_take_the_same_memory_in_turn():
         alone = grid(40)
         gb.algorithms.bfs_levels(alone, 0)
         one = alone.memory().caches["programs"]
-        gb.algorithms.bfs_levels(alone, 3, depth_limit=1000)  # a program of its own
+        gb.algorithms.bfs_levels(alone, 3, depth_limit=1000)  # a separate program
         assert alone.memory().caches["programs"] - one < one // 2
 
 

@@ -1,4 +1,4 @@
-"""What python-graphblas reads of Matrix Market files we read alike, and what is broken is named."""
+"""Matrix Market files: equal to python-graphblas, and errors name the fault."""
 
 import bz2
 import codecs
@@ -130,7 +130,7 @@ def test_dtype(dtype):
 
 
 def test_chunks(monkeypatch):
-    """Lines and numbers that lie across the borders of what is read at once."""
+    """Lines and numbers that cross the borders of blocks."""
     entries = {(i, (7 * i) % 100): i * 1.25 for i in range(100)}
     text = REAL + f"100 100 {len(entries)}\n" + "".join(f"{i + 1} {j + 1} {x}\n" for (i, j), x in entries.items())
 

@@ -1,4 +1,4 @@
-"""Matrix Market files that are written: what goes in comes out, in as few lines as symmetry allows."""
+"""Writing Matrix Market files: reading them back gives the same matrix, in as few lines as symmetry allows."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Packed columns: at the edge of their bits, far beyond 32-bit offsets, single rows, and what is kept in memory."""
+"""Packed columns: at the boundaries of their bits, beyond 32-bit offsets, single rows, and their memory."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_columns_at_the_edge_of_their_bits(device, ncols):
 
 
 def test_sizes_beyond_32_bits():
-    """Pure functions: what such matrices take, which no test can hold."""
+    """Pure functions: the bytes of matrices that are too large for a test."""
     assert packed_bytes(10, 1 << 20, 1 << 31) == 8 * 11 + 4 * (20 * (1 << 26) + 1)
     assert packed_bytes(10, 1 << 32, 1 << 40) == 8 * 11 + 4 * ((1 << 40) + 1)
     assert packed_bytes(0, 0, 0) == 4 + 4
@@ -60,7 +60,7 @@ def test_sizes_beyond_32_bits():
 
 
 def test_offsets_beyond_32_bits(device):
-    """Rows that begin after 2**31 entries and 2**32 bits; what lies before them is zero, and never read."""
+    """Rows that begin after 2**31 entries and 2**32 bits; the memory before them is zero, and never read."""
     d = devices.get(gb.config.device)
     first, width = (1 << 31) + 10, 2
     string = d.xp.zeros(packing.packed_words(first + 5, width), np.uint32)

@@ -1,4 +1,4 @@
-"""Kernels of the CPU as objects: how they are called, what they need of the process, threads that share ranges."""
+"""CPU kernels as object files: calls, symbols that they need from the process, threads that share ranges."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def total(kernel, values, pointers=POINTERS, **how):
 
 
 def relocations(data):
-    """The kinds of references of an ELF object of 64 bits to what lies elsewhere."""
+    """The kinds of relocations of a 64-bit ELF object to other objects."""
     start, size, count = struct.unpack_from("<Q", data, 40)[0], *struct.unpack_from("<HH", data, 58)
     for k in range(count):
         _, kind, _, _, offset, nbytes, *_ = struct.unpack_from("<IIQQQQIIQQ", data, start + size * k)
@@ -101,7 +101,7 @@ def test_arrays_of_other_kinds(kernel):
 
 
 def test_a_kernel_with_a_constant_slice_compiles():
-    """Numba knows the slice as a type that Python before 3.12 does not hash."""
+    """Numba's type of the slice contains a slice, which Python before 3.12 does not hash."""
     compiler = pytest.importorskip("bitblas.device.compiler")
     text = "from numba import njit\n\n\n@njit\ndef clear(lo, hi, x):\n    x[:] = 0\n"
     assert compiler.compile_kernel(text, "clear", "clear_all", ("int64[]",), [targets.host()])[0][0]
@@ -122,7 +122,7 @@ def test_a_python_whose_objects_are_not_known(monkeypatch, kernel):
     values = np.arange(1, 6)
     assert native.layout_known()
     monkeypatch.setattr(native, "layout_known", lambda: False)
-    plain = cpu.Cpu().kernel(fold())  # another one's kernels are loaded anew
+    plain = cpu.Cpu().kernel(fold())  # kernels of another process are loaded again
     for _ in range(2):
         assert total(plain, values) == [3, 12] and total(plain, values.astype(np.int32)) == [3, 12]
         assert total(plain, values, bounds=np.array([0, 1, 2])) == [3, 12]
@@ -199,7 +199,7 @@ def test_operators_need_no_numba_when_they_are_loaded(monkeypatch):
 
 @pytest.fixture
 def few(monkeypatch):
-    """So many threads as a test says; at its end as many as before."""
+    """Set the number of threads for a test; restore it at the end."""
     before = config.threads
     yield lambda number: config.set(threads=number)
     config.threads = before

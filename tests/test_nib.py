@@ -41,7 +41,7 @@ def test_the_code(device):
 
 
 def long_values(n: int):
-    """Rows with values of 1 to 11 nibbles, each beside short ones, so that they begin at every nibble of a word."""
+    """Rows with values of 1 to 11 nibbles, each next to short ones, so that they begin at every nibble of a word."""
     rows, cols = [], []
     for row in range(70):
         at = 3 * row
@@ -131,7 +131,7 @@ def test_products_at_a_mask(device, name, monkeypatch):
 
 
 def test_marks_of_segments(emulator):
-    """Each mark stands between two values, with the column before it and the entries before it in its row."""
+    """Each mark is between two values, with the column and the number of entries before it in its row."""
     with gb.config.set(device="emulator"):
         n = (1 << 31) - 1
         rows, cols = long_values(n)
@@ -180,7 +180,7 @@ def test_bytes_are_predicted(device):
 
 
 def test_the_estimate_is_near(device):
-    """Of a graph too large to look at every entry."""
+    """Of a graph too large to read every entry."""
     rng = np.random.default_rng(2)
     n, m = 3000, 40000
     keys = np.unique(rng.integers(0, n, m) * n + (rng.random(m) ** 3 * n).astype(np.int64))
@@ -217,7 +217,7 @@ def test_nobody_knows_what_it_gains_in_time(device):
 
 
 def test_a_saved_one_is_mapped(tmp_path):
-    """Its words are those of the file: none is read before a product asks for it."""
+    """The words are those of the mapped file: none is read before a product needs it."""
     with gb.config.set(device="cpu"):
         A = gb.Matrix.from_coo([0, 0, 2], [1, 2, 0], True, nrows=3, ncols=3, format="nib")
         A.save(tmp_path / "a.bitblas")

@@ -15,7 +15,7 @@ cells = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(cells)
 
 
-# The first one in `make test`; what the others show is tested where it stands.
+# `make test` runs the first one; the functions in the others have tests of their own.
 @pytest.mark.parametrize("name", [NOTEBOOKS[0], *(pytest.param(x, marks=pytest.mark.slow) for x in NOTEBOOKS[1:])])
 def test_notebook(name):
     pytest.importorskip("matplotlib")

@@ -1,4 +1,4 @@
-"""SciPy's .npz files: what save_npz writes comes in as it is, and what a file says of itself is not believed."""
+"""SciPy's .npz files: those of save_npz are read, and headers are validated."""
 
 import io
 import tracemalloc
@@ -43,7 +43,7 @@ def test_npz_of_other_layouts(layout):
 
 @pytest.mark.parametrize("layout", ["csr", "csc", "coo"])
 def test_npz_of_one_value(layout):
-    """A pattern comes back as one, and what has one value keeps one."""
+    """A pattern stays a pattern, and an iso matrix stays iso."""
     for value in (True, np.float32(2.5), 0):
         A, stream = gb.Matrix.from_coo([0, 2, 1], [1, 0, 1], value, nrows=3, ncols=3), io.BytesIO()
         write_npz(stream, A, layout=layout)
@@ -179,7 +179,7 @@ def test_large_npz_is_not_unpacked(few_objects, arrays, error, words):
 
 
 def test_npz_that_lies_of_its_size():
-    """Sizes in the archive's headers are bounded by what is there, and an array by its member."""
+    """Sizes in the archive's headers are bounded by the file's size, and an array by its member."""
     data = deflated(**CSR)
     at = data.index(b"PK\x01\x02")  # the entry of the first member in the archive's list
     for field, number in ((20, 1 << 30), (24, 1 << 30)):  # packed, unpacked
@@ -197,7 +197,7 @@ def test_npz_that_lies_of_its_size():
 
 
 def test_npz_too_large(tmp_path):
-    """Rows of which few have entries are listed; with a pointer for each they do not fit."""
+    """If few rows have entries, they are listed; a pointer for each row would not fit."""
     path = tmp_path / "a.npz"
     path.write_bytes(npz(**COO | {"shape": (1 << 50, 2)}))
     assert read_npz(path).nrows == 1 << 50

@@ -1,4 +1,4 @@
-"""Vertices are numbered from 0, by every reader of edges: where vertex 0 has no edges, or most numbers are none, one
+"""Vertices are numbered from 0, by every reader of edges: if vertex 0 has no edges, or most numbers are unused, one
 warning says what to pass."""
 
 import io
@@ -56,7 +56,7 @@ def test_numbers_from_one_are_named(entrance, edges):
 
 @pytest.mark.parametrize("entrance", ENTRANCES)
 def test_one_warning_of_ids(entrance):
-    """Most numbers have no edge: that alone is said, whether or not vertex 0 is one of them."""
+    """Most numbers have no edge: only that is reported, whether or not vertex 0 is one of them."""
     for first in (0, 7_000_001):
         with pytest.warns(UserWarning, match=r"3 different vertex numbers, but 7000004 vertices.*labels=True") as said:
             ENTRANCES[entrance]([(first, 7_000_002), (7_000_002, 7_000_003)])

@@ -1,4 +1,4 @@
-"""The NetworkX backend: its graph, conversions, dispatch, what it leaves to NetworkX and says of it."""
+"""The NetworkX backend: its graph, conversions, dispatch, and the calls that it leaves to NetworkX, with messages."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_a_graph_of_the_backend_answers_as_networkx():
 
 @pytest.fixture
 def told(caplog):
-    """What is logged, from nothing said yet."""
+    """The log, with all warnings reset."""
     interface._tell.cache_clear()
     caplog.set_level(logging.INFO, logger="bitblas.nx")
     yield caplog
@@ -156,7 +156,7 @@ def test_a_graph_that_changes_while_it_is_sorted(monkeypatch):
     for order in (nx.topological_sort, nx.topological_generations):
         G = nx.DiGraph([(1, 2), (2, 3)])
         assert len(list(order(G, backend="bitblas"))) == 3
-        # NetworkX raises one of the two, by what has changed; so does it where it keeps no conversions
+        # NetworkX raises one of the two, depending on the change; also without cached conversions
         for error, kept in ((RuntimeError, True), (nx.NetworkXUnfeasible, True), (RuntimeError, False)):
             monkeypatch.setattr(nx.config, "cache_converted_graphs", kept)
             with pytest.raises(error, match="Graph changed during iteration"):
@@ -248,7 +248,7 @@ def test_the_page_lists_the_table():
 
 
 def test_nothing_but_the_environment(tmp_path):
-    """A new process in which NetworkX finds the backend by its entry points: the program knows nothing of bitblas."""
+    """A new process in which NetworkX finds the backend by its entry points: the program does not mention bitblas."""
     code = (
         "import networkx as nx\n"
         "G = nx.gnm_random_graph(60, 300, seed=1)\n"

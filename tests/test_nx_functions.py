@@ -43,7 +43,7 @@ def same(ours, theirs):
 
 
 def canonical(name, found):
-    """What a call gave, less what NetworkX leaves open: the order of sets, numbers of components, which flow it is."""
+    """A result without what NetworkX leaves open: the order of sets, numbers of components, the choice of a flow."""
     if name in PREDICTED and isinstance(found, list):  # in the order of a set of nodes
         return {frozenset(pair): score for *pair, score in found}
     if name == "strongly_connected_components" and isinstance(found, list):
@@ -73,7 +73,7 @@ def measured(found, G, name, options):
 
 
 def outcome(function, *args, **options):
-    """What a call gives, an iterator as a list, or the error that it raises and its message."""
+    """The result of a call, an iterator as a list, or its error and message."""
     try:
         found = function(*args, **options)
         return list(found) if isinstance(found, Iterator) else found
@@ -81,7 +81,7 @@ def outcome(function, *args, **options):
         return type(error), str(error)
 
 
-# The others compile what they alone need, or run in docs/networkx.md.
+# The others need kernels of their own, or run in docs/networkx.md.
 LIGHT = ("is_connected", "connected_components", "bfs_edges", "single_source_shortest_path", "triangles", "is_tree")
 LIGHT += ("to_scipy_sparse_array", "number_of_selfloops", "degree_centrality", "cut_size")
 ORDERED = {"bfs_edges", "bfs_layers", "single_source_shortest_path", "single_source_shortest_path_length", "pagerank"}
@@ -105,7 +105,9 @@ ANY_PATH += (
 def test_as_networkx(name, monkeypatch):
     monkeypatch.setattr("_nx_bitblas.table.FEW_EDGES", 0)  # communities of small graphs too
     inner = nx.utils.backends._registered_algorithms[name]
-    function = getattr(sys.modules[inner.__module__], inner.__name__)  # with what it refuses, before it dispatches
+    function = getattr(
+        sys.modules[inner.__module__], inner.__name__
+    )  # with arguments that it rejects before dispatching
     needed = [p for p in list(interface._signature(name).parameters.values())[1:] if p.default is p.empty]
     ran = 0
     for kind, make in GRAPHS.items():
@@ -185,7 +187,7 @@ FLOWS = {
 @pytest.mark.parametrize("case", FLOWS)
 def test_flows_of_large_capacities(case, kind):
     G = kind()
-    if case == "floats":  # without an edge that holds any amount, floats may have any size
+    if case == "floats":  # without an edge of unlimited capacity, floats may have any size
         G.add_weighted_edges_from([edge for edge in FLOWS[case] if edge[2]], "capacity")
         G.add_edge(1, 3, capacity=1e18)
     else:
@@ -205,7 +207,7 @@ def test_flows_of_large_capacities(case, kind):
     (2**64 - 1, "more than 64 bits"), (2**53 + 1, "2\\^53 and more"), (-1, "below 0"), (math.nan, "below 0, or NaN"),
 ])  # fmt: skip
 def test_flows_that_are_left_to_networkx(capacity, reason):
-    """Capacities that the matrix cannot hold exactly: NetworkX answers, and nothing is rounded."""
+    """Capacities that the matrix cannot represent exactly: NetworkX computes, and nothing is rounded."""
     G = nx.DiGraph([(0, 1, {"capacity": capacity}), (1, 2, {})])
     with pytest.raises(NotImplementedError, match=reason):
         flow.maximum_flow_value(bnx.from_networkx(G, {"capacity": math.inf}, preserve_edge_attrs=False), 0, 2)

@@ -83,12 +83,12 @@ INFIX = each("v // 2; v // w; 7 // w; v % 3; v % w; v ** 2; 2 ** s; A // B; A % 
 def test_division_and_power(device, text, dtype):
     if not has("floordiv", "pow"):
         pytest.skip("binary.floordiv, binary.pow: not in the catalogue")
-    # No zeros on the right: for them python-graphblas gives what happens to lie in memory.
+    # No zeros on the right: for them python-graphblas returns uninitialized memory.
     both(f"w, B, s = ((abs(x).new() + 1).new() for x in (w, B, s)); r = {text}", "r", dtype)
 
 
 NEEDS = {"logaddexp": ["log", "pow"], "logaddexp2": ["log2", "pow"], "geometric_mean": ["pow"]}
-# argmin of INT32: python-graphblas says INT32, bitblas INT64 for all types.
+# argmin of INT32: python-graphblas reports INT32, bitblas INT64 for all types.
 WAYS = ["v.reduce({})", "A.reduce_rowwise({})", "A.reduce_columnwise({})", "A.T.reduce_rowwise({})", "e.reduce({})"]
 POSITIONAL = {"argmin", "argmax", "first_index", "last_index"}
 
@@ -149,7 +149,7 @@ def test_aggregators_by_name_and_as_functions(device):
 
 def test_what_differs_from_the_oracle(device):
     """python-graphblas keeps entries of the output that a repositioned alias no longer has; it takes sizes and columns
-    that do not fit, and knows other errors for them."""
+    that do not fit, and raises other errors for them."""
     scope = operands(bitblas, 0, "INT64")
     for x, moved in ((scope["A"], scope["A"].reposition(1, 1)), (scope["v"], scope["v"].reposition(1))):
         expected = moved.new()

@@ -41,7 +41,7 @@ def test_numpys_monoids_keep_the_laws(t):
 
 
 def test_every_semiring_keeps_the_laws():
-    """One type of each kind; what is checked once for a monoid is not checked again."""
+    """One type of each kind; checks of a monoid are not repeated."""
     tried = 0
     for m in catalog.MONOIDS:
         for b in catalog.BINARY:
@@ -192,7 +192,7 @@ def test_numpys_monoids_reduce_as_numpy_does(device, name):
     assert np.isclose(got, ufunc.reduce(np.array([2.0] * 3 if "FP64" in kinds else [-2] * 3)))
 
 
-@pytest.mark.slow  # a kernel each; test_semirings.py and test_agreement.py look at their values
+@pytest.mark.slow  # a kernel each; test_semirings.py and test_agreement.py check their values
 @pytest.mark.parametrize("name", sorted(binary.numpy))
 def test_numpys_operators_run(device, name):
     f = binary.numpy[name]

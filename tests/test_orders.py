@@ -1,4 +1,4 @@
-"""Orders of vertices: permutations, the same ones on every device, that do what they are for."""
+"""Vertex orders: permutations, the same on every device, with the intended effect."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def grid(k, seed=0):
 
 
 def tiles(A, perm):
-    """The 8 x 8 tiles that hold an entry."""
+    """The 8 x 8 tiles with an entry."""
     place = np.argsort(perm)
     i, j, _ = A.to_coo()
     return len(np.unique(place[i.astype(int)] // 8 * A.nrows + place[j.astype(int)] // 8))
@@ -184,7 +184,7 @@ def test_single_writes_go_where_the_user_means(device, form):
 
 
 def test_what_a_scalar_on_the_right_moves_is_moved_before(device):
-    """A positional product puts v, which lies in the order of A, into the user's."""
+    """A positional product converts v, which is in the order of A, to the user's order."""
     A = gb.Matrix.from_coo([8], [6], [1.0], nrows=9, ncols=9, device=device).reorder("degree")
     u, v = gb.Vector(int, 9, device=device), gb.Vector.from_coo([5], [1.0], size=9, device=device)
     w = gb.Vector(float, 9, device=device)

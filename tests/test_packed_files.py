@@ -1,4 +1,4 @@
-"""Files of matrices with packed values: they come back as they were, mapped; what is damaged or lies is refused."""
+"""Files of matrices with packed values: loaded unchanged and mapped; damaged or inconsistent files are rejected."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Values packed to the bits that they need: what can be packed and what cannot, every verb on them, what they take,
-and their files."""
+"""Values packed to the bits that they need: which values can be packed, every operation on them, their memory, and
+their files."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def words(nvals: int, width: int) -> int:
 
 # ---- what can be packed ---------------------------------------------------------------------------------------------
 
-RANGES = {"INT8": 8, "INT64": 64, "UINT64": 64, "FP32": 25, "FP64": 54}  # bits of all integers that a type holds
+RANGES = {"INT8": 8, "INT64": 64, "UINT64": 64, "FP32": 25, "FP64": 54}  # bits of all integers of a type
 
 
 @st.composite
 def arrays(draw):
-    """Integers of a type that lie within some bits of a base, the least and the greatest among them."""
+    """Integers of a type in a range of some bits, the least and the greatest among them."""
     name = draw(st.sampled_from(sorted(RANGES)))
     kind, bits = gb.dtypes.lookup_dtype(name), RANGES[name]
     low = 0 if name.startswith("U") else -(1 << (bits - 1))
@@ -164,9 +164,9 @@ def test_who_knows_of_packed_values():
     }
 
 
-# ---- every verb -----------------------------------------------------------------------------------------------------
+# ---- every operation ------------------------------------------------------------------------------------------------
 
-# Each verb once, in texts that test_core.py has too; A, B, R and L are packed.
+# Each operation once, in texts that test_core.py has too; A, B, R and L are packed.
 VERBS = """
 A.mxm(B, semiring.min_plus); A.T.mxm(B); L.mxm(L, semiring.plus_pair); A.ewise_add(B, binary.plus); A + A.T;
 A.ewise_mult(B.T, binary.lt); A.ewise_union(B, binary.minus, 0, 0); A.apply(unary.ainv); A.apply(binary.plus, right=2);
@@ -266,7 +266,7 @@ def test_shortest_paths(device, form):
     assert isinstance(raw(A), PackedValues) and all(isinstance(x, PackedValues) for x in A._stored.copies.values())
 
 
-# ---- what is held ---------------------------------------------------------------------------------------------------
+# ---- memory ---------------------------------------------------------------------------------------------------------
 
 
 def test_for_memory_values_are_packed(device):
@@ -290,7 +290,7 @@ def test_for_memory_values_are_packed(device):
 
 @pytest.mark.uses_cpu
 def test_they_stay_packed(device):
-    """Where values move and none is computed; what is computed is plain, unless somebody asks."""
+    """Copied values stay packed; computed ones are plain, unless packed=True."""
     A = uneven(packed=True)
     order = generator("order").permutation(A.nrows)
     for B in (A.dup(), A.T.new(), A.reorder(order), A.select("tril").new(), A.to("cpu"), pickle.loads(pickle.dumps(A))):
@@ -305,7 +305,7 @@ def test_they_stay_packed(device):
 
 
 def test_what_is_unpacked_counts(few_objects):
-    """A statement that needs plain values asks for them."""
+    """A statement that needs plain values unpacks them."""
     A = uneven(1000, packed=True, device="cpu")
     values = A.nvals * 8
     with gb.config.set(memory_limit=A.memory().total + 500_000_000):

@@ -1,4 +1,5 @@
-"""Writes into a matrix whose values are packed: what does not fit is refused at once, and the matrix stays readable."""
+"""Writes into a matrix with packed values: values that do not fit are rejected at once, and the matrix stays
+readable."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from bitblas.algorithms.centrality import betweenness
 from bitblas.algorithms.paths import bfs
 
 TYPES = ["INT8", "UINT64", "FP32"]  # of shortest paths; single tests have others
-# A graph brings kernels of its own for each type (lanes by the degrees): one type each, the others are slow.
+# Each graph needs kernels for each type (lanes by the degrees): one type each, the others are slow.
 GRAPHS_AND_TYPES = [
     pytest.param(graph, dtype, id=f"{name}-{dtype}", marks=[pytest.mark.slow] if (j - k) % len(TYPES) else [])
     for k, (name, graph) in enumerate(GRAPHS.items())
@@ -212,7 +212,7 @@ class Programs:
 
 
 def test_sssp_looks_at_the_weights_once():
-    """What it has to know of them stays with the matrix, as long as that stays as it is."""
+    """Facts about weights are cached with the matrix until it changes."""
     A = matrix(gb, GRAPHS["tree"], GRAPHS["tree"].integers(1, 9), "FP32")
     with gb.trace() as before:
         first = sssp(A, 0)

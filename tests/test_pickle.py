@@ -1,4 +1,4 @@
-"""Operators and types pickle to the same object; a program's own come back under their name, or are made again."""
+"""Operators and types pickle to the same object; user-defined ones are found by name, or created again."""
 
 import copy
 import pickle
@@ -95,7 +95,7 @@ def test_registered_ones_pickle_to_themselves():
 
 
 def test_registered_ones_come_back_in_another_process():
-    """There they are registered under their name, with what they stand on."""
+    """They are registered under their name, with the operators that they use."""
     add = BinaryOp.register_new("test_pickle.sent.add", sum_of_both)
     ring = Semiring.register_new("test_pickle.sent.ring", Monoid.register_new("test_pickle.sent.total", add, 0), add)
     family = BinaryOp.register_new("test_pickle.sent.sum_and", sum_and, parameterized=True)
@@ -127,7 +127,7 @@ def test_anonymous_ones_are_made_again():
     assert made.types == add.types and m.types == total.types == {INT64: INT64, FP64: FP64} and m.is_idempotent
     assert s.monoid is m and s.binaryop is m.binaryop is made
     assert again(Semiring.register_anonymous(total, add)[int]).binaryop.op.name == "mine"
-    plain = gb.Vector(INT8, 1).apply(shifted).op  # a function where an operator is expected: the type that Numba says
+    plain = gb.Vector(INT8, 1).apply(shifted).op  # a function where an operator is expected: the type that Numba infers
     assert again(plain).return_type is plain.return_type is INT64
     assert again(IndexUnaryOp.register_anonymous(corner)).types[INT8] is BOOL
 

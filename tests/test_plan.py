@@ -1,4 +1,4 @@
-"""The plan: a pure function that prints itself; what it refuses; its thresholds; and what becomes of hubs."""
+"""The plan: a pure function that prints itself; its errors, its thresholds, and hubs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TILES = (4, 8, 16, 32, 64)
 
 @pytest.fixture(autouse=True)
 def _transposes_at_need(tune):
-    """They are made for the first product that reads one: what is looked at here comes after that is repaid."""
+    """Build auxiliary formats for the first product that reads one: these tests begin after amortization."""
     tune({"transpose.reads.cpu": 0.0, "transpose.reads.gpu": 0.0})
 
 
@@ -120,7 +120,7 @@ def test_bad_forms_are_refused(options):
 
 
 def test_a_sample_is_near_the_truth():
-    """More entries than are looked at."""
+    """More entries than are sampled."""
     rng = generator("sample")
     n = 64 * 200
     i, j = rng.integers(0, n, 40_000), rng.integers(0, 300, 40_000)

@@ -1,4 +1,4 @@
-"""Which stored form and order is chosen: the rules, and what the constants that come with bitblas make of them."""
+"""Choice of the stored format and order: the rules, and the choices by the bundled constants."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_what_promises_most_is_chosen(device):
 
 
 def test_a_small_dense_pattern_is_a_bitmap_where_bytes_count(device):
-    """Not with values, of which it has one for each place, and not where rows of it would weigh."""
+    """Not with values, because it stores one for each position, and not if its rows would matter."""
     full = lambda n, values: bitblas.Matrix.from_coo(*np.indices((n, n)).reshape(2, -1), values, nrows=n, ncols=n)
     with config.set(prefer="memory"):
         assert full(7, True).format == "bitmap" and full(7, np.arange(49.0)).format != "bitmap"
@@ -62,7 +62,7 @@ FORMS = ("csr", "mplg", *(f"b2sr{t}" for t in (4, 8, 16, 32, 64)), "split4", "sp
 
 
 def flat(**us):
-    """Costs that are the same for any matrix: microseconds by form, for all verbs or for each; 100 where not given."""
+    """Costs that are the same for any matrix: microseconds by format, for all verbs or each; 100 by default."""
     made = {}
     for key in FORMS:
         each = us.get(key, 100.0)
@@ -82,7 +82,7 @@ def some_facts(nrows=1 << 16, ncols=1 << 16, nvals=1 << 20, fill=8.0):
 
 
 BITS, NUMBERS, BFS = cost_model.BITS, cost_model.NUMBERS, cost_model.BFS
-# Facts, costs and the choice for time: 100 us is what all other forms take.
+# Facts, costs and the choice for time: all other formats take 100 us.
 CHOICES = {
     "all alike: rows": ({}, {}, "csr"),
     "faster tiles": ({}, {"b2sr8": 50}, "b2sr8"),
@@ -154,8 +154,8 @@ def test_tiles_of_which_a_sample_is_not_sure_are_counted(monkeypatch, near):
 
 
 def test_facts_come_in_stages(monkeypatch):
-    """A choice for time estimates no more than the forms need that are left: with hubs those by rows, where tiles pay
-    for no entries or nearly all no Split, and never what only bytes are asked for."""
+    """A choice for time estimates only the facts of candidate formats: with hubs those by rows; no Split if tiles pay
+    for no entries or nearly all; and never those that matter for bytes only."""
     n, at, rng = 1 << 13, np.arange(1 << 13), np.random.default_rng(2)
     band = [(i, j) for i in (at,) for j in (at, (at + 1) % n, (at + 2) % n)]
     hub = [*band, (np.zeros(n, int), at)]
@@ -236,10 +236,10 @@ def test_few_entries_are_all_looked_at(device):
     ("n", "balls", "ended", "low", "high"),
     [
         (1000, [1, 3, 5, 7, 9, 11, 13, 15, 17], False, 300, 600),  # a path, from its middle: 500
-        (10_000, [1, 5, 13, 25, 41, 61, 85, 113, 145], False, 50, 110),  # a grid of 100 x 100, likewise: 100
+        (10_000, [1, 5, 13, 25, 41, 61, 85, 113, 145], False, 50, 110),  # a grid of 100 x 100, also: 100
         (1 << 20, [1, 60, 9000], False, 2, 4),  # a power-law graph
-        (100, [1, 40, 100, 100], True, 4, 4),  # everything was seen
-        (100, [1], False, 1, 1),  # one row has too many to look at
+        (100, [1, 40, 100, 100], True, 4, 4),  # everything was read
+        (100, [1], False, 1, 1),  # one row has too many to read
     ],
 )
 def test_the_levels_are_told_by_the_growth_of_balls(n, balls, ended, low, high):
@@ -267,7 +267,7 @@ def test_balls_are_counted(device):
 
 @pytest.mark.in_turn
 def test_orders_are_compared(device):
-    """A grid whose vertices are shuffled: it has a better order, and the table knows it."""
+    """A grid whose vertices are shuffled: it has a better order, and the table shows it."""
     i, j = shuffled(1 << 12, grid(1 << 12))
     A = bitblas.Matrix.from_coo(i, j, True, nrows=1 << 12, ncols=1 << 12)
     before = [key for key, _, _, _ in A._store.structure.forms()]

@@ -1,4 +1,4 @@
-"""Pictures: what is counted for them, and that they are drawn."""
+"""Pictures: the counts for them, and that they are drawn."""
 
 import io
 import sys
@@ -231,7 +231,7 @@ class Scatter:
 
 
 def test_datashade_says_what_python_graphblas_says(monkeypatch):
-    """With stand-ins for hvplot and its kin; test_datashade_draws has the libraries, where they are installed."""
+    """With fakes of hvplot and related libraries; test_datashade_draws uses the libraries if they are installed."""
     oracle, pandas = pytest.importorskip("graphblas"), pytest.importorskip("pandas")
     fakes = {name: types.ModuleType(name) for name in ("datashader", "hvplot", "hvplot.pandas", "holoviews", "bokeh")}
     fakes["bokeh.models"] = fakes["bokeh"].models = types.ModuleType("bokeh.models")

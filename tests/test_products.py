@@ -1,5 +1,5 @@
-"""Products of matrices, with every way of the GPU's kernels taken: few and many entries, tables and bitsets, on every
-device, against python-graphblas."""
+"""Products of matrices by each path of the GPU kernels: few and many entries, hash tables and bitsets, on every device,
+against python-graphblas."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def same(program, dtype, device, *shapes, **form):
 @pytest.fixture(params=("tables", "bitsets", "bitsets in global memory"))
 def rows(request, tune, monkeypatch):
     """How the rows of a product are kept."""
-    if request.param != "tables":  # no table holds anything
+    if request.param != "tables":  # no table fits
         monkeypatch.setattr(spgemm, "row_tables", lambda size: [(8, 0)] * 3)
     if request.param.endswith("memory"):
         tune({"spgemm.shared.words": 0, "spgemm.long_rows.blocks": 3})
@@ -71,7 +71,7 @@ def test_products_without_a_mask(device, name, dtype, rows):
 @pytest.mark.in_turn
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
 def test_products_with_one_entry_a_row(device, name, dtype, rows):
-    """B names each column of A anew, several alike, or not at all."""
+    """B renumbers each column of A, merges some, and drops some."""
 
     def program(gb, A, B, M):
         C = A.mxm(B, getattr(gb.semiring, name)).new(mask=~M.S if dtype == "INT64" else None)
@@ -94,7 +94,7 @@ def test_products_outside_a_mask(device, name, dtype, rows):
 @pytest.mark.parametrize("outside", (False, True))
 @pytest.mark.parametrize("rows", ("tables", "bitsets"), indirect=True)
 def test_products_of_packed_rows(device, outside, rows, monkeypatch):
-    """Columns are read as they lie, in small pieces where they are counted, and never made plain all together."""
+    """Packed columns are read directly, in small pieces when counted, and never unpacked all at once."""
 
     def program(gb, A, B, M):
         return A.mxm(B, gb.semiring.min_plus).new(mask=~M.S if outside else None)
@@ -152,7 +152,7 @@ def test_rows_with_the_same_columns(name, dtype, monkeypatch):
 
 
 def test_equal_inputs_give_equal_bits(device, rows):
-    """Sums of floats have a fixed order, whoever comes first."""
+    """Sums of floats have a fixed order, whichever thread is first."""
     found = []
     for _ in range(2):
         (A,) = matrices(bitblas, "FP32", device, (64, 64, 0.5, 1))

@@ -22,8 +22,8 @@ def force(tune, how):
 
 
 def operands(key, dtype, value=None):
-    """A matrix with a row of many entries, its transpose, and a vector with half of its entries, of one value where it
-    is given; sums of floats round."""
+    """A matrix with a row of many entries, its transpose, and a vector with half of its entries, of one value if it
+    is an argument; sums of floats round."""
     p = MATRICES["long hub"]()
     rng = generator(dtype)
     some = lambda k: rng.random(k) - 0.5 if dtype.startswith("FP") else rng.integers(1, 9, k)
@@ -82,7 +82,7 @@ def test_counts_are_those_of_a_pull_to_the_bit(tune, key, name, dtype, value):
 
 @pytest.mark.parametrize("key", ["b2sr8", "split8"])
 def test_a_push_on_tiles_adds_in_the_order_of_rows(tune, key):
-    """Where a pull on whole tiles would not. (A Split whose tiles pay adds what they hold of a tile row first.)"""
+    """If a pull on whole tiles would not. (A Split adds the entries of a tile row's tiles first.)"""
     force(tune, "push")
     with gb.config.set(device="cpu"):
         found = {bits(u.vxm(B, gb.semiring.plus_first).new())[1] for _, B, u in [operands(key, "FP64")] * 2}
@@ -94,7 +94,7 @@ STATEMENTS = """
 w << u.vxm(A, ring); w(m.S, replace) << u.vxm(A, ring); w(~m.S, replace) << u.vxm(A, ring); w(m.S) << u.vxm(A, ring)
 w(accum) << u.vxm(A, ring); w(~m.V, accum) << u.vxm(A, ring); u << u.vxm(A, ring); u(~u.S, replace) << u.vxm(A, ring)
 w(w.S, replace) << u.vxm(A, ring); w(~w.V, replace) << u.vxm(A, ring); m << u.vxm(A, ring); u(accum) << u.vxm(A, ring)
-""".replace("\n", "; ")  # the last ones write into what they read
+""".replace("\n", "; ")  # the last ones write into their inputs
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ w(w.S, replace) << u.vxm(A, ring); w(~w.V, replace) << u.vxm(A, ring); m << u.vx
      ("lor_land", "BOOL"), ("any_pair", "BOOL"), ("any_pair", "FP64")],
 )  # fmt: skip
 def test_statements_that_push(device, tune, name, dtype):
-    """Into outputs whose arrays are written anew, and into those that the product reads."""
+    """Into outputs whose arrays are new, and into those that the product reads."""
     force(tune, "push")
     n = 150
     rng = generator(name, dtype)
@@ -149,7 +149,7 @@ def places(w):
 @pytest.mark.parametrize("key", ["csr", "mplg", "b2sr8", "split8"])
 @pytest.mark.parametrize("name", ["lor_land", "any_pair", "min_first"])
 def test_presence_of_full_vectors(device, key, name):
-    """The rows that have entries: found once, whatever is multiplied, and not given away."""
+    """The rows with entries: computed once for all products, and not returned to users."""
     p = MATRICES["gaps"]()
     A, T = (
         gb.Matrix.from_coo(*at, True, nrows=n, ncols=m, **FORMS[key])
@@ -165,7 +165,7 @@ def test_presence_of_full_vectors(device, key, name):
             for expr in (A.mxv(full, ring), full.vxm(T, ring)):
                 found = expr.new(mask=mask)
                 assert found.nvals == len(expected[text]) and places(found) == expected[text].tolist(), text
-                found << True  # what is kept is not what was given
+                found << True  # the cached array is not the returned one
         w = gb.Vector.from_coo(half, True, size=p.nrows)
         w(gb.binary.lor) << A.mxv(full, ring)
         assert places(w) == np.union1d(rows, half).tolist()
@@ -181,7 +181,7 @@ CASES = [("csr", "plus_times", "FP64"), ("b2sr8", "plus_times", "FP64")]
 
 @pytest.mark.parametrize(("key", "name", "dtype"), CASES)
 def test_threads_that_share_a_push_change_no_bit(tune, monkeypatch, key, name, dtype):
-    """Each has words of the output of its own, and long rows cross their limits; a mask holds for all of them."""
+    """Each has separate words of the output, and long rows cross their boundaries; a mask applies to all of them."""
     monkeypatch.setattr(spmv_kernels, "PARALLEL_PUSHED", 0)
     monkeypatch.setattr(spmv_kernels, "LONG_ROWS", 0)
     monkeypatch.setattr(spmv_kernels, "LEAST_WORDS", 1)

@@ -1,4 +1,5 @@
-"""What users get are Python's numbers, texts and Booleans, not NumPy's: json.dumps, GML and GraphML take them."""
+"""Results for users are Python's numbers, strings and Booleans, not NumPy's: json.dumps, GML and GraphML accept
+them."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ EDGES = [("a", "b", 3), ("b", "c", 1), ("c", "a", 2), ("c", "d", 5)]
 
 
 def plain(found):
-    """Whether there is nothing of NumPy in what was found."""
+    """Whether a result contains no NumPy object."""
     if isinstance(found, np.generic):
         return False
     if isinstance(found, Mapping):
@@ -26,7 +27,7 @@ def plain(found):
 
 
 def written(G):
-    """JSON, GML and GraphML of a NetworkX graph: what they hold, read again where they keep types."""
+    """JSON, GML and GraphML of a NetworkX graph: their contents, read again if they keep types."""
     json.dumps(list(G.edges(data=True)))
     files = io.BytesIO(), io.BytesIO()
     networkx.write_gml(G, files[0])

@@ -1,6 +1,7 @@
-"""Mutated files, read in a process of their own: no signal ends it, and every fault is one of our exceptions.
+"""Mutated files, read in a separate process: no signal ends it, and every error is one of our exceptions.
 
-Run as a script it is that process: how many files, the seed, a folder. The file that it reads lies there when it dies.
+As a script it is that process: number of files, seed, folder. If it dies, the file that it was reading is in the
+folder.
 """
 
 from __future__ import annotations

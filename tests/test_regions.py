@@ -1,4 +1,4 @@
-"""Parts of matrices by lists of rows and columns: taken out and put in, against python-graphblas."""
+"""Parts of matrices by lists of rows and columns: extracted and assigned, against python-graphblas."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_part_of_few_entries(device, dtype):
 @pytest.mark.in_turn
 @pytest.mark.parametrize(("rows", "cols"), PAIRS)
 def test_a_part_that_is_assigned(device, rows, cols):
-    """Into what is empty, full of entries, of another type; under a mask, with an accumulator."""
+    """Into empty and full objects, and into another type; under a mask, with an accumulator."""
     for dtype, density, how in (
         ("FP64", 0.0, "plain"), ("FP64", 0.4, "plain"), ("INT16", 0.4, "plain"), ("FP64", 0.4, "accum"),
         ("FP64", 0.4, "mask"), ("FP64", 0.4, "complement"),
@@ -87,7 +87,7 @@ def test_a_part_that_is_assigned(device, rows, cols):
 
 @pytest.mark.parametrize("threads", (1, 2, 5))
 def test_parts_that_threads_share(threads):
-    """More entries than one thread takes: rows of every length, of which some are not asked for."""
+    """More entries than one thread processes: rows of every length, some of them not selected."""
     n, rng = 600, np.random.default_rng(5)
     flags = rng.random((n, n)) < np.linspace(0, 0.4, n)[rng.permutation(n), None]
     i, j = np.flatnonzero(rng.random(n) < 0.8), np.flatnonzero(rng.random(n) < 0.6)

@@ -1,4 +1,4 @@
-"""Operators of Python functions under names of their own, and what no operator can be made of."""
+"""User-defined operators from Python functions under their own names, and functions that are rejected."""
 
 import numpy as np
 import pytest
@@ -76,6 +76,18 @@ def raises(x, y):
     return x
 
 
+FACTORS = (1, 2, 5)
+
+
+def of_a_tuple(x, y):
+    return FACTORS[1] * x
+
+
+def any_element(x, y):
+    t = (x, y, 1)
+    return t[int(x) % 3]
+
+
 def text(x, y):
     return len("abc") + x
 
@@ -99,13 +111,20 @@ def test_what_is_refused(call, error, message):
 
 
 @pytest.mark.parametrize(
-    ("function", "construct"), [(raises, "ValueError"), (text, "builtins.len"), (indexed, "is not supported on a GPU")]
+    ("function", "construct"),
+    [
+        (raises, "ValueError"),
+        (text, "builtins.len"),
+        (indexed, "is not supported on a GPU"),
+        (of_a_tuple, "a value of type Tuple"),
+        (any_element, "this index"),
+    ],
 )
 def test_what_only_the_cpu_can(function, construct):
     op = build("binary", function)
     v = gb.Vector.from_coo([0], [2], size=1, device="cpu")
     assert entries(v.ewise_mult(v, op).new()) == {
-        (0,): {"ValueError": 2, "builtins.len": 5, "is not supported on a GPU": 4}[construct]
+        (0,): {raises: 2, text: 5, indexed: 4, of_a_tuple: 4, any_element: 1}[function]
     }
     line = function.__code__.co_firstlineno
     with pytest.raises(UdfParseError, match=rf"{function.__name__}, line ({line + 1}|{line + 2}): .*{construct}"):

@@ -1,4 +1,4 @@
-"""What a release is made of says one version, and is what it says it is."""
+"""The parts of a release have one version, and the declared contents."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Orders of vertices, and matrices stored in one: every verb as in the battery, in the user's numbering."""
+"""Vertex orders, and matrices stored in one: every operation as in the battery, in the user's numbering."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def host(x):
     return np.asarray(x.get() if hasattr(x, "get") else x)
 
 
-# ---- what is stored in an order -------------------------------------------------------------------------------------
+# ---- matrices stored in an order ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", SQUARE)
@@ -123,7 +123,7 @@ def test_reading_by_index_is_in_the_users_numbers(device):
     assert (
         list(w) == list(expected) and list(B) == list(A) and repr(w).splitlines()[4:] == repr(expected).splitlines()[4:]
     )
-    assert w._data.order is B._order  # a look leaves it as it lies
+    assert w._data.order is B._order  # reading does not change the order
     assert B.dup().order is not None and w.dup()._data.order is B._order
 
 

@@ -1,4 +1,4 @@
-"""The page of results: made from the runs that are stored, losses included."""
+"""The page of results: made from the stored runs, losses included."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Saved matrices: every form and dtype comes back as it was, mapped or copied, and computes."""
+"""Saved matrices: every format and dtype is restored, mapped or copied, and can be computed with."""
 
 from __future__ import annotations
 
@@ -77,13 +77,13 @@ def test_a_mapped_matrix_computes_and_its_file_stays(device, tmp_path):
         B << B.select("tril")
         B.T.new()
         assert path.read_bytes() == before
-        A.save(path)  # replaces the file; what is mapped stays
+        A.save(path)  # replaces the file; mapped arrays stay valid
         del A
         assert gb.load(path, verify=True)._store.structure.primary.check() is None
 
 
 def test_structure_arrays_are_never_written(device, tmp_path):
-    """Mapped arrays are writable for NumPy, so what verbs do to them would be seen in their sums."""
+    """Mapped arrays are writable for NumPy, so operations that changed them would change their sums."""
     A = make("gaps", "b2sr8", "INT64")
     A.save(tmp_path / "a.bitblas")
     B = gb.load(tmp_path / "a.bitblas")

@@ -53,7 +53,7 @@ elf = pytest.mark.skipif(level() is None, reason=f"packages bring objects for {'
 
 
 def python(code, *arguments, cache, timeout=300, **env):
-    """What a process prints that is told nothing of how to compile."""
+    """The output of a process without settings for compiling."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "BITBLAS_"))}
     command = [sys.executable, "-W", "error", "-c", code, *map(str, arguments)]
     env = {**plain, "BITBLAS_CACHE": str(cache), **env}
@@ -64,7 +64,7 @@ def python(code, *arguments, cache, timeout=300, **env):
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """A folder of files of objects, and what was said of it."""
+    """A folder of object files, and the printed text."""
     folder = tmp_path_factory.mktemp("built")
     (folder / "program.py").write_text(PROGRAM)
     return folder, python(BUILD, folder / "data", folder / "program.py", cache=folder / "cache")

@@ -47,7 +47,7 @@ SCALES = {
 
 
 def shared(graph, score):
-    """{(u, v): score(neighbours of u, neighbours of v)} of those who share some."""
+    """{(u, v): score(neighbours of u, neighbours of v)} of pairs that share a neighbour."""
     near = [set(graph.cols[graph.rows == v].tolist()) for v in range(graph.n)]
     pairs = ((u, v) for u in range(graph.n) for v in range(graph.n) if near[u] & near[v])
     return {(u, v): score(near[u], near[v]) for u, v in pairs}
@@ -208,7 +208,7 @@ class Programs:
                 taken = list(pairwise(walk))
                 assert all(edge.get(e, 0) > 0 if weighted else e in edge for e in taken)
                 assert len(walk) == 7 or not any(w > 0 or not weighted for e, w in edge.items() if e[0] == walk[-1])
-            with monkeypatch.context() as m:  # edges are asked for at each step
+            with monkeypatch.context() as m:  # edges are read at each step
                 m.setattr(walks, "MANY", -1)
                 assert W.isequal(random_walks(A, starts, 6, weighted=weighted, seed=3, gb=gb))
 

@@ -1,4 +1,5 @@
-"""Small rounds of bodies with passes: a cluster goes through places on a list, and leaves what the grid would."""
+"""Small rounds of bodies with element-wise statements: a cluster processes a worklist, and leaves the state of the
+grid."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ def distances(A, source):
 @pytest.mark.parametrize("form", HANDED)
 @pytest.mark.parametrize(("dtype", "most"), [(FP64, 1 << 15), (FP64, 60), (INT64, 30)])
 def test_shortest_paths_by_lists(device, clusters, form, dtype, most, monkeypatch):
-    """Passes look at the places on a list; when it grows long the grid goes on, with sums and cells as they are."""
+    """Element-wise kernels read the positions on a list; if it grows long, the grid continues, with sums and cells
+    unchanged."""
     monkeypatch.setattr(small_rounds, "MOST_PLACES", most)
     A = mesh(weights=dtype.np_type, **options(form))
     n = A.nrows
@@ -119,7 +121,7 @@ def test_a_long_row_is_walked_by_a_block(device, clusters):
 
 
 def test_levels_by_a_scalar_and_counts(device, clusters):
-    """Topological levels: the degrees of what waits fall, and who waits no more is next."""
+    """Topological levels: in-degrees of waiting vertices fall, and vertices of in-degree 0 are next."""
     rng = np.random.default_rng(2)
     n = 120
     rows, cols = np.triu_indices(n, 1)
@@ -153,7 +155,7 @@ def test_which_vectors_are_sparse():
     one, s = Const(INT64, np.int64(1)), Scal(0, INT64)
     copy, const, under_x = Elementwise(LEFT, None, y), Elementwise(LEFT, None, one), Masked(x, True, False)
     add, times = BINARY["plus"][INT64], BINARY["times"][INT64]
-    read = Gather(y, Vec(0, 9, INT64), 0)  # whose index is x: where that is missing an error is told
+    read = Gather(y, Vec(0, 9, INT64), 0)  # whose index is x: a missing one raises an error
     empty = {
         Statement(z, read): None, Statement(z, read, None, add): None, Statement(z, read, under_x): {x},
         Statement(z, read, Masked(y, True, False), add): {y}, Statement(z, read, Masked(y, True, True)): None,
@@ -176,6 +178,6 @@ def test_which_vectors_are_sparse():
 def test_a_program_is_made_over_what_another_left(device):
     """Programs share memory: their launches meet bits of another one when they are made, and list them at most once. In
     the emulator each one is made so (emulator/left.py)."""
-    n = 1024  # with a hub, as bodies stand before their loops then
+    n = 1024  # with a hub, because the body then also occurs before its loop
     A = gb.Matrix.from_coo([0] * (n - 1), range(1, n), range(1, n), nrows=n, ncols=n)
     assert gb.algorithms.sssp(A, 0).to_dense().tolist() == list(range(n))

@@ -1,4 +1,4 @@
-"""Small rounds inside one cluster: what they hand over to the grid's kernels and take back; what they cannot run."""
+"""Small rounds inside one cluster: transitions to the grid's kernels and back, and bodies that it cannot run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def clusters(device):
 @pytest.mark.parametrize("most", [4, 10, 8192])
 @pytest.mark.parametrize("form", HANDED)
 def test_levels_go_back_and_forth(device, clusters, form, most, monkeypatch):
-    """The frontier of a mesh passes any limit and comes back; wherever a cluster stops, the grid goes on."""
+    """The frontier of a mesh passes any limit and comes back; wherever a cluster stops, the grid continues."""
     monkeypatch.setattr(small_rounds, "MOST_UNITS", most)
     A = mesh(**options(form))
     v, q = gb.Vector(INT64, A.nrows), gb.Vector(BOOL, A.nrows)
@@ -61,7 +61,7 @@ def test_levels_go_back_and_forth(device, clusters, form, most, monkeypatch):
 @pytest.mark.parametrize("form", HANDED)
 @pytest.mark.parametrize("most", [12, 8192])
 def test_lowest_parents(device, clusters, form, most, monkeypatch):
-    """Values that several entries are joined in go along, whichever buffer they stand in."""
+    """Values into which several entries are combined, in any of the buffers."""
     monkeypatch.setattr(small_rounds, "MOST_UNITS", most)
     A = mesh(**options(form))
     n = A.nrows
@@ -120,7 +120,7 @@ def test_a_hub_belongs_to_the_grid(device, clusters, form):
     rounds = program.run()
     assert dict(zip(*entries(v))) == oracle_levels(A, 0)
     assert 0 < in_cluster(program) < rounds
-    if form[0] == "csr":  # whose rows differ so much that a cluster does not look at first
+    if form[0] == "csr":  # whose rows differ so much that no cluster is tried
         assert in_cluster(program) <= rounds - program.explain().copies
 
 

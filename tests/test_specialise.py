@@ -1,4 +1,5 @@
-"""What a kernel's text becomes before Numba reads it: the same results, with constants and functions put in."""
+"""Specialization of a kernel's text before Numba compiles it: the same results, with constants and functions
+inlined."""
 
 from __future__ import annotations
 
@@ -69,7 +70,7 @@ HEAD = "N, MODE = 3, 1\nDOUBLE = N * 2\nif MODE == 1:\n    STEP = 5\nelse:\n    
 
 
 def both(body, *args, text=HEAD):
-    """What a function gives as it is written, and specialised; with the text of the latter."""
+    """The results of a function as written and specialized, and the text of the latter."""
     text += f"\n\ndef f({', '.join('abc'[: len(args)])}):\n" + "".join(f"    {line}\n" for line in body.splitlines())
     results, made = [], specialise(text, "f")
     for source in (text, made):
@@ -179,7 +180,7 @@ def test_quicker_passes_give_the_same_object(monkeypatch):
 
 
 class Waits:
-    """Garbage that lets another thread go on when it is collected."""
+    """Garbage whose collection lets another thread run."""
 
     def __init__(self):
         self.me = self

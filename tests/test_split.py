@@ -1,4 +1,4 @@
-"""Split: tiles that pay and the rest: the edges of both, hubs, what the plan says, and what is not kept beside it."""
+"""Split: tiles that pay and the rest: boundaries of both, hubs, the plan, and formats that are not cached with it."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_random_entries_around_the_limit(tile, bits, data):
 
 
 def layout_again(form):
-    """The form of what it gives for a file."""
+    """The layout restored from its own arrays for a file."""
     return type(form).restored(form.device, form.numbers(), form.arrays())
 
 
@@ -200,7 +200,7 @@ def test_the_tile_that_needs_the_fewest_bytes(device):
 
 
 def test_a_sample_is_near_the_truth():
-    """More entries than are looked at."""
+    """More entries than are sampled."""
     rng, n = generator("sample"), 64 * 200
     near = np.arange(n).repeat(3)
     i, j = (

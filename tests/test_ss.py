@@ -1,4 +1,4 @@
-"""`A.ss`, `v.ss` and `gb.ss`: against python-graphblas, and what it leaves open."""
+"""`A.ss`, `v.ss` and `gb.ss`: against python-graphblas, and beyond it."""
 
 import sys
 
@@ -101,7 +101,7 @@ def test_nan_is_the_largest(device):
 
 def test_one_value_is_scanned_as_many(device):
     I = operands(bitblas, 0, "INT64")["I"]  # the oracle gives back the value itself
-    many = Matrix.from_coo(*I.to_coo(), nrows=I.nrows, ncols=I.ncols, dup_op=binary.plus)  # several, for all it knows
+    many = Matrix.from_coo(*I.to_coo(), nrows=I.nrows, ncols=I.ncols, dup_op=binary.plus)  # possibly several
     assert I.ss.is_iso and not many.ss.is_iso and I.ss.scan().isequal(many.ss.scan())
     assert I.ss.scan().reduce_rowwise("max").new().isequal(I.reduce_rowwise().new())
 

@@ -1,4 +1,4 @@
-"""What `python -m benchmarks.start` measures and checks; what makes a start, and a statement, quick."""
+"""`python -m benchmarks.start`: its programs and checks; and what makes a start, and a statement, fast."""
 
 from __future__ import annotations
 

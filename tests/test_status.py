@@ -46,7 +46,7 @@ def on_a_terminal(monkeypatch):
 
 
 def test_reading_running_and_compiling_share_a_line(monkeypatch):
-    """None overwrites another, in whatever order they come and go; what is printed stays above."""
+    """None overwrites another, in any order of beginning and end; printed lines stay above."""
     terminal = on_a_terminal(monkeypatch)
     monkeypatch.setattr(files, "PROGRESS_DELAY", 0.0)
     monkeypatch.setattr(files, "PROGRESS_INTERVAL", 0.0)

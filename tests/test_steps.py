@@ -1,4 +1,4 @@
-"""Steps of loops by what they push along: undirected graphs, a Split against its edges, near entries of its rest."""
+"""Advances of loops along each structure: undirected graphs, a Split against its edges, near entries of its rest."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bitblas.store import pack
 
 @pytest.mark.parametrize("form", [("b2sr", 8), ("split", 8)])
 def test_components(device, form):
-    """The lowest number in each component spreads. An undirected graph is pushed along as it lies."""
+    """The lowest number in each component spreads. An undirected graph is pushed along as stored."""
     A = graph(m=60, symmetric=True, **options(form))
     n = A.nrows
     label = gb.Vector.from_coo(range(n), range(n), size=n, dtype=INT64)
@@ -96,7 +96,7 @@ def test_a_body_of_many_steps(device):
 
 
 def test_vectors_that_passes_write_before_steps(device):
-    """In each round: no round finds what a pass has left in a buffer two rounds before."""
+    """In each round: no round reads what an element-wise kernel wrote into a buffer two rounds before."""
     n, inner, rounds = 200, 50, 7
     parent, values = (np.arange(1, n) - 1) // 4, 1 + np.arange(inner, n) % 7
     A = gb.Matrix.from_coo(parent, np.arange(1, n), True, nrows=n, ncols=n)
@@ -122,7 +122,7 @@ def test_vectors_that_passes_write_before_steps(device):
 
 
 def test_launches_are_as_large_as_the_device(device, monkeypatch):
-    """A GPU of one multiprocessor gets four blocks, which walk through what is more, and sums have four parts."""
+    """A GPU of one multiprocessor gets four blocks, which loop over the rest, and sums have four parts."""
     if device != "emulator":
         pytest.skip("a GPU has the multiprocessors that it has")
     monkeypatch.setattr(type(devices.get(device)), "multiprocessors", 1)
@@ -166,8 +166,8 @@ def test_entries_that_nobody_has_listed(device, form, monkeypatch):
 
 
 def test_few_rounds_in_a_body_where_rows_are_long():
-    """Rounds after the end cost a launch each: with hubs, and of loops inside a round, there are few before it. What
-    cannot be skipped and is brief stands there four times."""
+    """Rounds after the end cost a launch each: with hubs, and of loops inside a round, there are few before it. Short
+    rounds that cannot be skipped are captured four times."""
     x = Vec(0, 64, BOOL)
     product = Product(SimpleNamespace(nvals=511, nrows=64), x, gb.semiring.any_pair[BOOL], False, True, 64)
     round_ = Round((Step(x, product, None, (), False, ""),), (x,), {})
@@ -183,8 +183,8 @@ def test_few_rounds_in_a_body_where_rows_are_long():
 
 @pytest.mark.parametrize("form", ["csr", *(pytest.param(x, marks=pytest.mark.slow) for x in ("mplg", "nib"))])
 def test_rows_of_all_lengths(device, form):
-    """Many entries of u pull: what stands late in a row is found, in a long one by a warp, in others by a few lanes.
-    Few push: long rows are cut, the others are walked as one."""
+    """Many entries of u pull: late entries of a row are found, in a long row by a warp, in others by a few lanes.
+    Few push: long rows are cut, other rows are traversed whole."""
     n, hub, far, source = 700, 650, 660, 690
     ends = [(hub, 0), (far, 500), (source, 550)]
     rows, cols = np.array([(i, k) for i, first in ends for k in range(first, 599)]).T
@@ -210,7 +210,7 @@ def test_rows_of_all_lengths(device, form):
 @pytest.mark.parametrize("density", [0.0, 0.002, 0.1, 0.5, 1.0])
 def test_every_entry_of_a_vector_is_listed_once(density, most):
     """With few warps, so that each has many entries and takes their places together; long rows are cut. With more work
-    than `most`, or many entries, nobody wants the list: there is none of all, but the entries are counted."""
+    than `most`, or many entries, no list is needed: entries are counted but not all listed."""
     device, n, longest, rng = devices.get("emulator"), 9000, 40, np.random.default_rng(5)
     flags = rng.random(n) < density
     length = np.where(rng.random(n) < 0.01, rng.integers(41, 130, n), rng.integers(0, 9, n))

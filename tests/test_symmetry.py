@@ -1,4 +1,4 @@
-"""Whether a matrix equals its transpose: known by one pass, never by making that; and what reads it."""
+"""Whether a matrix equals its transpose: found by one pass, without building the transpose; and its uses."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Systems other than Linux, as far as one can tell from there: a process that lacks what macOS or Windows lack, and the
-kinds of object files that they load."""
+"""Systems other than Linux, as far as Linux can test them: a process without what macOS or Windows lack, and their
+kinds of object files."""
 
 import os
 import subprocess
@@ -77,7 +77,7 @@ def test_what_calls_kernels_is_assembled_for_others(triple):
 
 @pytest.mark.slow
 def test_python_3_10_calls_kernels_by_the_name_that_it_has(tmp_path):
-    """There PyObject_Vectorcall is in the headers alone; what is taken in its place does the same here."""
+    """There PyObject_Vectorcall is only in the headers; its replacement does the same here."""
     code = """
 from bitblas.device import native
 assert set(native.IN_HEADERS) == {"PyObject_Vectorcall"}

@@ -1,4 +1,4 @@
-"""Columns of tables (pandas, polars, Arrow, lists) are read exactly, or refused with name, row and what to do."""
+"""Columns of tables (pandas, polars, Arrow, lists) are read exactly, or rejected with name, row and hint."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def columns_of(library):
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_missing_values_are_refused_with_column_and_row(library):
-    """As vertices of both columns and as weights, whatever says that there is none."""
+    """As vertices of both columns and as weights, for each kind of missing value."""
     for kind, column in columns_of(library).items():
         for name in ("source", "target", "weight"):
             columns = {"source": ["a", "b"], "target": ["b", "c"], "weight": [1.0, 2.0]} | {name: column}

@@ -1,4 +1,4 @@
-"""Tables of pandas, polars and Arrow, and igraph's graphs: in, out, and what is refused."""
+"""Tables of pandas, polars and Arrow, and igraph's graphs: reading, writing and errors."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def test_a_graph_is_what_files_give(tmp_path):
 
 
 def test_ids_are_names_where_one_says_so():
-    """Integers that are ids: named where asked, else a warning; sizes that are meant bring none."""
+    """Integers that are ids: names on request, else a warning; no warning with explicit sizes."""
     ids = {"a": np.array([7_000_012, 7_300_000], np.int64), "b": np.array([7_300_000, 9], np.uint32)}
     with pytest.warns(UserWarning, match=r"table: 3 different vertex numbers, but 7300001 vertices.*labels=True"):
         assert len(gb.Graph.from_table(ids, "a", "b")) == 7_300_001
@@ -215,7 +215,7 @@ def test_a_path_or_an_option_that_is_none(tmp_path):
 
 @pytest.mark.parametrize("kind", ["polars", "arrow"])
 def test_labels_in_columns_of_one_type(kind):
-    """Integers beyond INT64 stay exact; names of two types, of which the libraries would make one, are refused."""
+    """Integers beyond INT64 stay exact; names of two types, which the libraries would unify, are rejected."""
     pytest.importorskip({"arrow": "pyarrow"}.get(kind, kind))
     A = gb.Matrix.from_coo([0, 1], [1, 2], [5, 6], nrows=3, ncols=3)
     big = [2**64 - 1, 2**53 + 1, 0]

@@ -1,4 +1,4 @@
-"""Plans, traces, profiles, memory and explanations as tables in notebooks: what their text says, in cells."""
+"""Plans, traces, profiles, memory and explanations as HTML tables in notebooks, with the contents of their texts."""
 
 import re
 from html import unescape

@@ -1,4 +1,4 @@
-"""What is wrong, or may be meant otherwise, is told: lines of files, names, weights, what a file does not hold."""
+"""Errors and warnings about input that is wrong or ambiguous: lines of files, names, weights, missing parts."""
 
 import io
 
@@ -56,7 +56,7 @@ TABLE = """id;payer;payee;sum
 
 
 def test_columns_of_a_table(tmp_path, monkeypatch):
-    """By name or number, in any block, with quotes; what is not there, and lines that are too short, are refused."""
+    """By name or number, in any block, with quotes; missing columns and lines that are too short are rejected."""
     path = tmp_path / "sums.csv"
     path.write_text(TABLE)
     for size in (20, 1 << 20):
@@ -83,7 +83,7 @@ def test_columns_of_a_table(tmp_path, monkeypatch):
 
 
 def test_what_may_be_meant_otherwise_is_said(tmp_path):
-    """Zeros before numbers, other marks between columns, values that a type does not hold, files of other encodings."""
+    """Leading zeros, other separators, values that do not fit a type, files of other encodings."""
     assert read("001 002\n002 7\n").labels == ("001", "002", "7")
     assert read("0 2 007\n2 3 08\n").labels is None  # weights
     with pytest.warns(UserWarning, match="vertex numbers have leading zeros: pass labels=True"):
@@ -105,8 +105,8 @@ def test_what_may_be_meant_otherwise_is_said(tmp_path):
 
 
 def test_files_keep_the_direction_and_tell_what_they_lose(tmp_path):
-    """A list with each edge both ways is read with directed=False; names and attributes that a file cannot hold are
-    told."""
+    """A list with each edge in both directions is read with directed=False; names and attributes that a file cannot
+    store are reported."""
     roads = Graph.from_edges(ROADS, directed=False)
     for name in ("roads.csv", "roads.tsv"):
         roads.write(tmp_path / name)
@@ -125,7 +125,7 @@ def test_files_keep_the_direction_and_tell_what_they_lose(tmp_path):
 
 
 def test_what_takes_vertices_takes_names():
-    """Integers that are names too; one where several may be given."""
+    """Integers that are names too; one where several are allowed."""
     ids = Graph.from_edges([(3, 0), (3, 1), (2, 4), (2, 5), (3, 4)], directed=False, labels=True)
     assert edges(ids.bipartite_projection([3, 2])) == {(3, 2): 1, (2, 3): 1}
     assert dict(ids.levels_from_each([3])[3]) == {3: 0, 0: 1, 1: 1, 4: 1, 2: 2, 5: 3}

@@ -32,7 +32,7 @@ def copy(tmp_path_factory) -> Path:
 def run(copy: Path, *command: str) -> subprocess.CompletedProcess[str]:
     env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (copy, ROOT, TESTS)))}
     env.pop("PYTEST_ADDOPTS", None)
-    env.pop("BITBLAS_VARIANTS", None)  # the list of what a run of the tests compiled: not this one
+    env.pop("BITBLAS_VARIANTS", None)  # the list of kernels that a test run compiled, without this format
     return subprocess.run([sys.executable, *command], cwd=copy, env=env, capture_output=True, text=True)
 
 
@@ -67,7 +67,7 @@ CORE = ("test_formats.py", "test_contract.py", "test_saved.py", "test_battery.py
 
 
 def test_a_new_form_passes_the_tests_of_all(copy):
-    """Every verb on nasty matrices, on the CPU, and round trips, files, memory."""
+    """Every operation on the battery's matrices, on the CPU, and round trips, files, memory."""
     files = [str(TESTS / name) for name in CORE]
     options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(TESTS), "-k", "toy and cpu"]
     done = run(copy, "-m", "pytest", *options, *files)

@@ -1,4 +1,4 @@
-"""gb.trace(): the kernels that ran, why, and how long; nothing where it is off."""
+"""gb.trace(): the kernels that ran, why, and how long; nothing while it is off."""
 
 from __future__ import annotations
 

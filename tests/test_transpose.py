@@ -1,4 +1,4 @@
-"""The transpose of a directed graph: made when going without has cost as much, and not for one search."""
+"""The transpose of a directed graph: built once running without it has cost as much, and not for one search."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from bitblas import tuning
 
 ROOT = Path(__file__).parents[1]
 READ = re.compile(r'\btuning\.(?:value|count)\(\s*f?"([^"]+)"')
-# Names as patterns: an expression in braces stands for any part of a name.
+# Names as patterns: an expression in braces matches any part of a name.
 NAMES = sorted(
     {
         re.sub(r"\{[^}]*\}", "*", name)

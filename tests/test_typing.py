@@ -1,5 +1,5 @@
-"""What editors and type checkers are told is true: typed_program.py runs, mypy finds no error in it, and the files that
-they read of the algorithms are what the programs say."""
+"""Types for editors and type checkers are right: typed_program.py runs, mypy finds no error in it, and the stubs of the
+algorithms match the programs."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ def test_a_typed_program_runs():
 def test_files_for_type_checkers_are_what_the_programs_say():
     stale = [path.name for path, text in stubs.made().items() if path.read_text() != text]
     assert stale == [], "python -m bitblas.graph.stubs makes them"
-    # in a process of its own: other tests register operators
+    # in a separate process, because other tests register operators
     command = [sys.executable, "-c", "from semirings import stubs; print(stubs.made(), end='')"]
     made = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
     assert made == operators.FILE.read_text(), "python -m semirings.stubs makes it"

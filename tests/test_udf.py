@@ -1,5 +1,5 @@
-"""Operators from Python functions: types as python-graphblas finds them, the same values on the host, in Numba and in
-CUDA C++, through every verb."""
+"""Operators from Python functions: types as in python-graphblas, the same values on the host, in Numba and in CUDA C++,
+in every operation."""
 
 import math
 
@@ -87,7 +87,7 @@ def test_types_equal_python_graphblas(family, name):
     assert types_of(ours) == types_of(theirs)
 
 
-# ---- through the verbs ----------------------------------------------------------------------------------------------
+# ---- in operations --------------------------------------------------------------------------------------------------
 
 
 def matrix(dtype="INT64"):
@@ -105,6 +105,36 @@ def test_functions_given_to_the_verbs(device):
         (2, 1): 5,
     }
     assert entries(A.apply(gb.indexunary.register_anonymous(lambda x, i, j, t: x * t), 3).new())[(0, 1)] == 12
+
+
+def doubled_and_more(x):
+    return x * 2, x + 1.5
+
+
+def rotated(x, y):
+    t = (1, 2.5)
+    for i in range(3):
+        if x > i:
+            t = (t[1], x)
+    return t[0] + t[-1]
+
+
+def nested(x, y):
+    t = (x, (y, 1), doubled_and_more(x))
+    a, (b, c), d = t
+    return a + b * c + d[1]
+
+
+def ordered(x, y):
+    low, high = (x, y) if x < y else (y, x)
+    return high - 2 * low
+
+
+@pytest.mark.parametrize("function", [rotated, nested, ordered], ids=lambda f: f.__name__)
+def test_tuples(function, device):
+    u, v = gb.Vector.from_coo([0, 1, 2], [3, -2.5, 1]), gb.Vector.from_coo([0, 1, 2], [-4.0, 7, 1])
+    found = u.ewise_mult(v, gb.binary.register_anonymous(function)).new()
+    assert found.to_dict() == {k: function(*pair) for k, pair in enumerate([(3, -4), (-2.5, 7), (1, 1)])}
 
 
 def test_a_semiring_of_functions(device):

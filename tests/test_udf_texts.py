@@ -1,4 +1,4 @@
-"""User-defined operators on a device that has no Numba beside it: their saved CUDA C++ gives what Python gives."""
+"""User-defined operators without Numba: their saved CUDA C++ computes the same as Python."""
 
 from __future__ import annotations
 
@@ -62,6 +62,6 @@ def test_what_is_saved_is_what_is_made():
 
 
 def told(texts):
-    """With numbers as they are written: the sign of a NaN, which the compiler chooses, is left out."""
+    """With numbers as text, without the sign of a NaN, which the compiler chooses."""
     read = lambda want: {name: list(map(str, unpacked(x))) for name, x in want.items()}
     return {t: saved | {"want": read(saved["want"])} for t, saved in texts["types"].items()}

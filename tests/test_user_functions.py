@@ -1,4 +1,6 @@
-"""Functions of values of user-defined types: operators, monoids and semirings of records and sub-arrays."""
+"""Functions of values of user-defined types, on the CPU: operators, monoids and semirings of records and sub-arrays.
+On a GPU they raise an error.
+"""
 
 import pickle
 
@@ -34,13 +36,13 @@ def same(found, want):
     assert numbers(found).isequal(want)
 
 
-def test_a_product_of_records(device):
+def test_a_product_of_records():
     u, A = vector(0, 2, 3, size=4), matrix()
     same(A.mxv(u, ROTATE).new(), numbers(A).mxv(numbers(u), "plus_times").new())
 
 
 @pytest.mark.slow
-def test_functions_equal_complex_numbers(device):
+def test_functions_equal_complex_numbers():
     """Points as complex numbers: what records give through functions, complex numbers give through the library."""
     u, v, A = vector(0, 2, 3, size=4), vector(1, 2, 3, size=4), matrix()
     x, y, B = numbers(u), numbers(v), numbers(A)
@@ -75,7 +77,7 @@ def test_functions_equal_complex_numbers(device):
 
 
 @pytest.mark.slow
-def test_functions_that_give_numbers(device):
+def test_functions_that_give_numbers():
     u, A = vector(0, 2, 3, size=4), matrix()
     ring = gb.semiring.register_anonymous(gb.monoid.plus, DOT)
     assert listed(u.apply(lambda p: p.x + p["y"]).new()) == [[0, 2, 3], [0, 22, 33]]
@@ -94,7 +96,7 @@ def test_functions_that_give_numbers(device):
 
 
 @pytest.mark.slow
-def test_functions_of_sub_arrays_and_hypersparse_objects(device):
+def test_functions_of_sub_arrays_and_hypersparse_objects():
     t = gb.Vector.from_coo([0, 2], [[1, 2, 3], [4, 5, 6]], dtype=TRIPLE, size=3)
     assert listed(t.apply(lambda a: a * 2).new())[1] == [[2, 4, 6], [8, 10, 12]]
     assert listed(t.apply(lambda a: (a[2], a[1], 0)).new())[1] == [[3, 2, 0], [6, 5, 0]]
@@ -179,7 +181,7 @@ def values(t, n=12):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("function", [chosen, branches, loops, multiplied, added, trace], ids=lambda f: f.__name__)
-def test_constructs_equal_python(function, device):
+def test_constructs_equal_python(function):
     t = TABLE if function in (multiplied, added, trace) else NESTED
     some = values(t).view(np.recarray) if t is NESTED else values(t)
     u = gb.Vector.from_coo(range(12), some, dtype=t)
@@ -188,7 +190,7 @@ def test_constructs_equal_python(function, device):
     found = u.ewise_mult(v, op).new()
     want = [function(x, y) for x, y in zip(some, some[::-1])]
     if found.dtype is t:
-        assert np.array_equal(found.to_coo()[1], np.array(want, t.record.base))  # isequal knows -0.0 from 0.0
+        assert np.array_equal(found.to_coo()[1], np.array(want, t.record.base))  # isequal distinguishes -0.0 from 0.0
     else:
         assert found.to_dict() == dict(enumerate(want))
     w = v.dup(found.dtype) if found.dtype is t else gb.Vector(found.dtype, 12)
@@ -201,38 +203,99 @@ def a_list(a, b):
     return [a.at.x, b.at.x][int(a.v[0] > 0)]
 
 
-def an_operand_is_set(a, b):
-    b.v[0] = 1
-    return b.v[0]
-
-
 def a_slice(a, b):
-    return a[0, :].sum()
+    return a[0, :].sum() + b[1, 0]
 
 
-def two_names(a, b):
-    r = np.zeros_like(a)
-    s = r
-    s[0, 0] = 1
-    return r
+@pytest.mark.parametrize("function, t", [(a_list, NESTED), (a_slice, TABLE)], ids=["list", "slice"])
+def test_everything_that_numba_compiles_runs(function, t):
+    some = values(t, 3).view(np.recarray) if t is NESTED else values(t, 3)
+    u = gb.Vector.from_coo(range(3), some, dtype=t)
+    found = u.ewise_mult(u, gb.binary.register_anonymous(function, is_udt=True)).new()
+    assert found.to_dict() == {k: function(x, x) for k, x in enumerate(some)}
 
 
-def test_what_has_no_form_for_a_gpu(device):
-    """A clear error, and what was there stays; on the CPU Numba compiles it."""
-    for function, t in ((a_list, NESTED), (an_operand_is_set, NESTED), (a_slice, TABLE), (two_names, TABLE)):
-        u = gb.Vector.from_coo(range(3), values(t, 3), dtype=t)
-        expr = u.ewise_mult(u, gb.binary.register_anonymous(function, is_udt=True))
-        w = gb.Vector.from_scalar(7, 3, dtype=expr.dtype)
-        before = w.dup()
-        if device == "cpu":
-            continue
-        with pytest.raises(UdfParseError, match=rf"{function.__name__}, line \d+: .* is not supported on a GPU"):
-            w << expr
-        assert w.isequal(before)
+def test_a_record_of_complex_numbers():
     c = gb.dtypes.register_anonymous([("z", "<c8"), ("x", "<i4")])
-    u = gb.Vector.from_coo([0], [(1j, 2)], dtype=c, size=2)
-    if device == "cpu":
-        assert u.apply(lambda a: a.x).new()[0] == 2
-    else:
-        with pytest.raises(UdfParseError, match="values of complex64 are not supported on a GPU"):
-            u.apply(lambda a: a.x).new()
+    assert gb.Vector.from_coo([0], [(1j, 2)], dtype=c, size=2).apply(lambda a: a.x).new()[0] == 2
+
+
+# ---- on a GPU -------------------------------------------------------------------------------------------------------
+
+PLUS_DOT = gb.semiring.register_anonymous(gb.monoid.plus, DOT)
+PLACE = gb.indexunary.register_anonymous(lambda p, i, j, t: p.x + i, is_udt=True)
+STEP = gb.indexbinary.register_anonymous(lambda a, ia, ja, b, ib, jb, theta: a.x * b.y + theta, is_udt=True)
+LESS = gb.binary.register_anonymous(lambda a, b: a.x < b.x, is_udt=True)
+CALLS = {
+    "apply": lambda u, A: u.apply(lambda p: p.x),
+    "apply, right": lambda u, A: A.apply(ADD, right=(1, 2)),
+    "apply, left": lambda u, A: u.apply(ADD, left=(1, 2)),
+    "apply with positions": lambda u, A: A.apply(PLACE, 0),
+    "select": lambda u, A: u.select(lambda p, i, j, t: p.x > t.x, 2),
+    "select by position": lambda u, A: A.select(lambda p, i, j, t: i >= 2, 0),
+    "reduce": lambda u, A: u.reduce(SUM),
+    "reduce_rowwise": lambda u, A: A.reduce_rowwise(SUM),
+    "reduce_columnwise": lambda u, A: A.T.reduce_columnwise(SUM),
+    "reduce_scalar": lambda u, A: A.reduce_scalar(SUM),
+    "ewise_mult": lambda u, A: u.ewise_mult(u, TURN),
+    "ewise_add": lambda u, A: ADD(A | A.T),
+    "ewise_union": lambda u, A: u.ewise_union(u, ADD, (1, 2), 0),
+    "broadcast": lambda u, A: A.ewise_mult(u, TURN),
+    "mxv": lambda u, A: A.mxv(u, ROTATE),
+    "vxm": lambda u, A: ROTATE(u @ A.T),
+    "mxm": lambda u, A: A.mxm(A, ROTATE),
+    "a product that gives numbers": lambda u, A: A.mxv(u, PLUS_DOT),
+    "inner": lambda u, A: u.inner(u, PLUS_DOT),
+    "outer": lambda u, A: u.outer(u, STEP(100)),
+    "kronecker": lambda u, A: A.kronecker(A, TURN),
+    "power": lambda u, A: A.power(2, ROTATE),
+    "equal values": lambda u, A: gb.Vector.from_scalar((1, 2), 4, dtype=P).reduce(SUM),
+    "no entries": lambda u, A: gb.Matrix(P, 4, 4).mxv(u, ROTATE),
+    "sub-arrays": lambda u, A: gb.Vector.from_coo([0], [[1, 2, 3]], dtype=TRIPLE).apply(lambda a: a * 2),
+    "accumulator": lambda u, A: u(ADD) << u,
+    "accumulator of a part": lambda u, A: u[[0, 1]](ADD) << u[[2, 3]],
+    "accumulator of an element": lambda u, A: A[0, 0](ADD) << (1, 2),
+    "duplicates of a Vector": lambda u, A: gb.Vector.from_coo([0, 0], points(1, 2), dup_op=ADD),
+    "duplicates of a Matrix": lambda u, A: gb.Matrix.from_coo([0, 0], [1, 1], points(1, 2), dup_op=ADD),
+    "no duplicates": lambda u, A: gb.Vector.from_coo([0, 1], points(1, 2), dup_op=ADD),
+    "sort": lambda u, A: u.ss.sort(LESS),
+    "scan": lambda u, A: A.ss.scan(SUM),
+}
+
+
+@pytest.mark.off_cpu
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_a_gpu_refuses_functions_of_records(call, device):
+    """Before anything changes; on the CPU the same operands work."""
+    u, A = vector(0, 2, 3, size=4), matrix()
+    before = listed(u), listed(A)
+    with pytest.raises(UdfParseError, match=r"op: expected an operator of numbers on .*, got .*Hint: .*to\("):
+        call(u, A)
+    assert (listed(u), listed(A)) == before
+
+
+@pytest.mark.off_cpu
+def test_a_loop_on_a_gpu_refuses_functions_of_records(device):
+    u, x, rounds = vector(0, 2, 3, size=4), gb.Vector.from_scalar(1, 4), gb.Scalar.from_value(3)
+    before = listed(u), listed(x)
+
+    def body(k):
+        x << x.apply(gb.binary.plus, right=1)
+        u << u.apply(ADD, right=(1, 2))
+        rounds << rounds.apply(gb.binary.minus, right=1)
+
+    with pytest.raises(UdfParseError, match="expected an operator of numbers on"):
+        gb.loop.repeat(body, while_=rounds)
+    assert (listed(u), listed(x)) == before and rounds == 3
+
+
+@pytest.mark.uses_cpu
+def test_the_hint_works(device):
+    u, A = vector(0, 2, 3, size=4), matrix()
+    found = A.to("cpu").mxv(u.to("cpu"), ROTATE).new().to(device)
+    assert found.device == gb.device.get(device) and listed(found) == [[0, 3], [(-396.0, 80.0), (-1188.0, 240.0)]]
+
+
+def test_functions_of_scalars_run_on_the_host(device):
+    s = gb.Scalar.from_value((1, 2), dtype=P)
+    assert s.apply(lambda p: p.x + p.y).new() == 3

@@ -184,7 +184,7 @@ def test_what_is_refused(device):
 
 
 def test_what_no_record_can_be_is_refused(device):
-    """Accumulators, Scalars and tiles of another type; what is one record is taken as one."""
+    """Accumulators, Scalars and tiles of another type; a Scalar that is a record is accepted."""
     v, A, number = vector(0, 2, 3), matrix(), gb.Scalar.from_value(3)
     for bad in (
         lambda: v(gb.binary.ne),

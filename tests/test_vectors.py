@@ -74,7 +74,7 @@ def test_equal_indices_are_joined(device, name, dtype):
 def test_bad_indices_are_refused(device):
     with pytest.raises(gb.exceptions.IndexOutOfBound, match="0 to 9, got -1"):
         gb.Vector.from_coo([3, -1], 1, size=10)
-    for beyond in (2**64 - 2, 2**64):  # of which NumPy makes floats and objects
+    for beyond in (2**64 - 2, 2**64):  # which NumPy converts to floats and objects
         with pytest.raises(gb.exceptions.IndexOutOfBound, match=f"below 2\\*\\*63, got {beyond}"):
             gb.Vector.from_coo([0, beyond], [1, 2])
     with pytest.raises(gb.exceptions.IndexOutOfBound, match="0 to 9, got 10"):

@@ -59,7 +59,7 @@ class Programs:
                 return np.abs(full(pagerank(A, gb=gb, **options)) - right).sum()
 
         assert error(tol=1e-13, max_iter=500) < 1e-11
-        assert error(tol=1e-13, max_iter=500) < error(tol=1e-3) < error(max_iter=1)  # the last iterate comes back
+        assert error(tol=1e-13, max_iter=500) < error(tol=1e-3) < error(max_iter=1)  # the last iterate is returned
         assert error(max_iter=1) < np.abs(1 / graph.n - right).sum()
 
     # --- components, triangles ---
@@ -184,7 +184,7 @@ class Programs:
             assert oracles.forest_fault(graph, np.full(len(graph.rows), values), edges(F)) is None
 
     def test_minimum_spanning_forest_of_many_edges(self, gb):
-        """Light edges are looked at first: two parts that only heavy ones join, one that nothing joins."""
+        """Light edges are read first: two parts that only heavy ones join, and one that nothing joins."""
         parts = [(i + d, j + d) for d in (0, 30, 60) for i in range(30) for j in range(i)]
         graph = Graph.of(95, [*parts, *((i, 59 - i) for i in range(9))], symmetric=True)
         weights = graph.symmetric_integers(1, 900)

@@ -1,4 +1,4 @@
-"""Virtual nodes: A = R or L V, each entry of A once; what they save."""
+"""Virtual nodes: A = R or L V, each entry of A once; and what they save."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def test_every_matrix_is_its_rest_and_its_nodes():
 
 
 def test_rows_alike_use_one_node():
-    """Two kinds of rows, with a column of its own in every third one."""
+    """Two kinds of rows, with a unique column in every third one."""
     kinds = [3, 17, 18, 40, 41, 42], [0, 1, 2, 60, 61]
     rows = [sorted({*kinds[x % 2], 7 + x} if x % 3 == 0 else kinds[x % 2]) for x in range(40)]
     found, R, _, V = counted(of_rows(rows, 64))
-    # one row may stay outside: where all its least hashes are those of its own column
+    # one row may stay outside: if all its least hashes are those of its unique column
     assert found.nodes == 2 and 14 <= R.sum() <= 20
     assert sorted(tuple(np.flatnonzero(columns)) for columns in V if columns.any()) == sorted(map(tuple, kinds))
 
@@ -211,7 +211,7 @@ def test_memory_takes_it_where_it_was_mined():
 
 
 def test_nodes_that_save_no_bytes_are_not_kept(monkeypatch):
-    """Each by itself saves entries; where columns are anywhere, only those of many users repay a row of their own."""
+    """Each by itself saves entries; where columns are anywhere, only nodes with many users pay for a row."""
     monkeypatch.setattr(virtual_format, "LEAST", (0, 2, 4, 8, 16, 32, np.inf))
     rng, n = np.random.default_rng(5), 3000
     rows = [sorted(set((rng.random(14) ** 3 * n).astype(int).tolist())) for _ in range(n)]

@@ -1,4 +1,4 @@
-"""`bitblas warm`: programs run so that their kernels are there afterwards."""
+"""`bitblas warm`: run programs so that their kernels are compiled afterwards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ assert v.apply(gb.unary.ainv).new()[0].value == -2 and v.device.name == "cpu"
 
 @pytest.fixture
 def few(monkeypatch):
-    """One algorithm on the smallest graph, beside the files."""
+    """One algorithm on the smallest graph, in addition to the files."""
     monkeypatch.setattr(warm, "tasks", lambda files, every=False: [*files, "bfs first"])
 
 

@@ -1,4 +1,4 @@
-"""Messages name the arguments of Python in Python, and the options of the command line there."""
+"""Messages name Python's arguments in Python, and the command line's options there."""
 
 import ast
 import inspect
@@ -78,7 +78,7 @@ def test_arguments_become_options(text, words):
     assert messages.as_options(text) == words
 
 
-MISTAKES = {  # what a file holds, the options, and what is said
+MISTAKES = {  # the file's contents, the options, the message
     "weights of text": ("a,b,EUR\nb,c,EUR\n", [], "--no-weights ignores it"),
     "many columns": ("id,payer,payee,sum\n1,a,b,3\n", [], "Hint: --columns payer,payee,sum selects 3 of"),
     "columns with blanks": ("id,city a,city b,km\n1,a,b,3\n", [], "Hint: --columns 'city a,city b,km' selects"),

@@ -1,6 +1,6 @@
-"""A program of a user as editors read it: mypy and pyright find no error in it, and each type is as said.
+"""A user's program with asserted types: mypy and pyright find no error in it.
 
-It runs too: there `assert_type` asks the object itself. Expressions stand for what they will be once computed.
+It runs too: there `assert_type` checks the object itself. The type of an expression is that of its result.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def main() -> None:
     assert_type(A.T.new(), gb.Matrix)
     assert_type(A.nvals, int)
 
-    # Verbs are delayed, and `.new()` knows what they give.
+    # Operations are delayed; `.new()` has the type of the result.
     assert_type(A.mxv(v, gb.semiring.min_plus), VectorExpression)
     assert_type(A.mxv(v, gb.semiring.min_plus).new(), gb.Vector)
     assert_type(v.vxm(A).new(), gb.Vector)
@@ -59,7 +59,7 @@ def main() -> None:
     assert_type(-v, VectorExpression)
     assert_type(v > 1, VectorExpression)
 
-    # Operators by name, and what they make of their operands.
+    # Operators by name, and their results.
     assert_type(gb.semiring.min_plus, Semiring)
     assert_type(gb.op.plus, BinaryOp)
     assert_type(gb.semiring.min_plus(A @ v), VectorExpression)

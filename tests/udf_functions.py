@@ -1,4 +1,4 @@
-"""Python functions that the host, Numba and CUDA C++ must agree on, as text too, and what they are tried on."""
+"""Python functions on which the host, Numba and CUDA C++ must agree, as text too, and their operands."""
 
 import math
 

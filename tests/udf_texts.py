@@ -1,8 +1,8 @@
-"""User-defined operators as CUDA C++, saved where Numba is, so that a GPU without Numba can run them:
+"""Save user-defined operators as CUDA C++ on a machine with Numba, so that a GPU without Numba can run them:
 
-    python tests/udf_texts.py        writes tests/data/udf.json anew
+    python tests/udf_texts.py        writes tests/data/udf.json
 
-For each type the functions of udf_functions.py in CUDA C++, operands, and what Python says of them.
+For each type the functions of udf_functions.py in CUDA C++, operands, and Python's results.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def generate():
 
 
 def heads():
-    """What every text stands on, as it is now, so that it is not saved: the kernels' head, the operators' library."""
+    """The common parts of all texts, which are not saved: the kernels' head and the operators' library."""
     from bitblas.device import jit
 
     head = (jit.PACKAGE / "kernels" / "base.cuh").read_text() + (jit.ALGEBRA / "functions.cuh").read_text()

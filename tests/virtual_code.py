@@ -1,4 +1,4 @@
-"""The form of virtual nodes read in plain Python, and what it promises."""
+"""The format of virtual nodes decoded in plain Python, and checks of its invariants."""
 
 from __future__ import annotations
 

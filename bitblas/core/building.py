@@ -16,8 +16,8 @@ from .operators import joining, typed
 from .statement.scalar_operands import of, operand
 
 
-def duplicates(dup_op: Any, values: Any, dtype: DataType) -> Any:
-    """The typed operator that combines duplicates, None if there is none."""
+def duplicates(dup_op: Any, values: Any, dtype: DataType, device: Device) -> Any:
+    """The typed operator that combines duplicates on a device, None if there is none."""
     if dup_op is None:
         return None
     if isinstance(values, np.generic):
@@ -25,7 +25,9 @@ def duplicates(dup_op: Any, values: Any, dtype: DataType) -> Any:
             "dup_op must be None if values is a scalar so that all values can be identical.  "
             "Duplicate indices will be ignored."
         )
-    return joining(typed(dup_op, "binary", dtype), "dup_op")
+    op = joining(typed(dup_op, "binary", dtype), "dup_op")
+    operations.udf.check_device(op, device)
+    return op
 
 
 def check_lengths(values: Any, *indices: Any) -> None:

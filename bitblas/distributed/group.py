@@ -51,8 +51,7 @@ class Group(ABC):
     loops contain collectives, which requires that all ranks are on one host; False runs such loops statement by
     statement. lists: whether lists of entries are sent if they are shorter than the dense vector (exchange.py); the
     default for CPU ranks on several hosts. splits: whether algorithms on GPUs split every matrix, even if that does not
-    pay (replicated.py). chooses: whether captured loops send lists if they are shorter (loop/gpu/exchange.py).
-    captures, lists, splits and chooses must be the same on all ranks.
+    pay (replicated.py). captures, lists and splits must be the same on all ranks.
     """
 
     def __init__(self, rank: int, size: int, device: Device, *, timeout: float = TIMEOUT, debug: bool = False) -> None:
@@ -60,7 +59,6 @@ class Group(ABC):
         self.board: LivenessBoard | None = None
         self.broken = ""
         self.sent, self.seconds, self.captures, self.lists, self.splits = 0, 0.0, False, False, False
-        self.chooses = True
         self.shares: dict[int, Any] = {}  # the partition of objects by size (shares.py)
         self.kept: list[Any] = []  # weak references to the vectors that keep a gathered copy (exchange.py)
         self._call: tuple[str, tuple[Any, ...], str] = ("", (), "")  # the last collective that was entered

@@ -1,8 +1,7 @@
-"""User-defined functions on values of user-defined types.
+"""User-defined functions on values of user-defined types, on the CPU.
 
-Elsewhere such values are numbers (semirings/user_types.py) that kernels move and compare. Here they are decoded: on the
-host to arrays of records, in loops compiled by Numba; on a GPU to structs, which kernels/records.cu reads from the
-table of their type. Results are encoded as numbers on the host, which keeps the tables.
+Elsewhere such values are numbers (semirings/user_types.py) that kernels move and compare. Here they are decoded to
+arrays of records, on which a loop compiled by Numba runs; the results are encoded as numbers.
 """
 
 from __future__ import annotations
@@ -14,20 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semirings import Semiring, Typed
-from semirings.dtypes import INT64, DataType
-from semirings.errors import NotImplementedException
+from semirings.dtypes import DataType
+from semirings.errors import NotImplementedException, UdfParseError
 from semirings.functions import quotient
 from semirings.udf import POSITIONS, Call
-from semirings.udf_cuda import library, translated
 from semirings.udf_types import gives_record, jitted
-from semirings.udf_values import converted, kind_of, packing, word_of
 from semirings.user_types import UserType
 
 from ..device import Device
-from ..device.base import dummy
-from ..kernels.variant import Variant
-
-# ---- Operations on values of user-defined types, the same for CPU and GPU.
 
 
 class Operand(NamedTuple):
@@ -71,11 +64,14 @@ def is_one(values: Any) -> bool:
     return isinstance(values, np.generic) or np.ndim(values) == 0
 
 
-# ---- User-defined functions on the host: loops over arrays of records, compiled by Numba.
+# ---- Loops over arrays of records, compiled by Numba.
 
 
-def run_on_host(device: Device, work: Work) -> Any:
-    """As `records.run`."""
+def run(device: Device, work: Work) -> Any:
+    """The results of a work, an array. UdfParseError on a GPU."""
+    for op in (work.product, work.add):
+        if op is not None:
+            check_device(op, device)
     t, z = work.taken, work.given
     names = tuple(work.operands)
     arrays: list[Any] = []
@@ -178,97 +174,7 @@ def _loop(product: Typed | None, add: Typed | None, names: tuple[str, ...]) -> C
     return compiled
 
 
-# ---- User-defined functions on a GPU: kernels/records.cu, with structs for the values.
-
-ARGUMENTS = "xyt"
-_tables: dict[tuple[Device, UserType], Any] = {}
-
-
-def run_on_device(device: Device, work: Work) -> Any:
-    """As `records.run`."""
-    t, z, xp = work.taken, work.given, device.xp
-    listed = tuple(n for n in ARGUMENTS if n in work.operands and work.operands[n].at is not None)
-    placed = work.rows is not None
-    kernel = device.kernel(records_variant(work.product, work.add, tuple(work.operands), listed, placed))
-    none = dummy(device, "int64")
-    out = xp.empty(work.size * _words(z), _word_type(z))
-    args: list[Any] = []
-    for name in ARGUMENTS:
-        operand = work.operands.get(name, Operand(np.int64(0)))
-        values, at = operand.values, operand.at
-        of, one = t if name in work.operands else INT64, is_one(values)
-        array = device.full(1, of.np_type.type(values)) if one else values.astype(of.np_type, copy=False)
-        which = () if name == "t" else (none if at is None else at,)
-        table = _table(device, of) if isinstance(of, UserType) else dummy(device, of.np_type.name)
-        args += [array, *which, int(not one), table]
-    places = (_each(xp, at, work.size) if placed else none for at in (work.rows, work.cols))
-    pointers = none if work.pointers is None else work.pointers.astype(np.int64, copy=False)
-    if work.size:
-        kernel(work.size, pointers, *places, *args, out)
-    if not isinstance(z, UserType):
-        return out
-    packed = device.to_host(out).reshape(work.size, _words(z))
-    return device.asarray(z.interned(packed.view(np.uint8)))
-
-
-def _each(xp: Any, at: Any, size: int) -> Any:
-    return xp.ascontiguousarray(xp.broadcast_to(xp.asarray(at, np.int64), (size,)))
-
-
-def _table(device: Device, t: UserType) -> Any:
-    """The packed values of a type on the device; the table only grows."""
-    word = np.dtype(_word_type(t))
-    held = _tables.get((device, t))
-    begin = 0 if held is None else len(held) * word.itemsize // t._packed.itemsize
-    more = t.table(begin).view(word)
-    if len(more):
-        fresh = device.asarray(more)
-        held = _tables[device, t] = fresh if held is None else device.xp.concatenate((held, fresh))
-    return held
-
-
-def _word_type(t: DataType) -> Any:
-    return np.dtype(f"u{word_of(t)}") if isinstance(t, UserType) else t.np_type
-
-
-def _words(t: DataType) -> int:
-    return t._packed.itemsize // word_of(t) if isinstance(t, UserType) else 1
-
-
-@functools.lru_cache(256)
-def records_variant(
-    product: Typed | None, add: Typed | None, names: tuple[str, ...], listed: tuple[str, ...], placed: bool
-) -> Variant:
-    """names: the operands of the product; listed: operands with an index array; placed: it reads positions."""
-    made: Any = add if product is None else product
-    t, z = made.dtype, (made if add is None else add).return_type
-    parts = [library(), *(packing(n.upper(), t if n in names else INT64) for n in ARGUMENTS), packing("Z", z)]
-    call: Any = None if product is None else product.op.expr
-    head, text, kind = "", "x" if call is None else str(call), kind_of(t)
-    if product is not None and is_call(product):
-        head, kind = translated(call.called, call.function, call.arguments(dict.fromkeys(ARGUMENTS, t)))
-    more, text = converted(text, kind, kind_of(z))
-    parts += [head, more, _function("product", "X_T x, Y_T y, T_T t, i64 ix, i64 jx", text)]
-    head, more, text = "", "", "x"
-    if add is not None:
-        head, kind = translated("joined", add.op.expr.function, (add.dtype, add.dtype))
-        more, text = converted("joined(x, y)", kind, kind_of(z))
-    parts += [head, more, _function("join", "Z_T x, Z_T y", text)]
-    constants = {"FOLD": add is not None, "PLACES": placed, "X_LISTED": "x" in listed, "Y_LISTED": "y" in listed}
-    label = " ".join(str(op) for op in (product, add) if op is not None)
-    flags = tuple((name, int(flag)) for name, flag in constants.items())
-    return Variant("kernels/records", constants=flags, label=label, text="".join(parts))
-
-
-def _function(name: str, parameters: str, text: str) -> str:
-    return f"__device__ __forceinline__ Z_T {name}({parameters}) {{ return {text}; }}\n"
-
-
-# ---- User-defined functions on values of user-defined types.
-#
-# Elsewhere such values are numbers (semirings/user_types.py) that kernels move and compare. Here they are decoded: to
-# arrays of records on the host; on a GPU to structs, which a kernel reads from the table of their
-# type. Results are encoded as numbers on the host, which keeps the tables.
+# ---- Functions of values of user-defined types, as operations call them.
 
 
 def computes(op: Typed) -> bool:
@@ -277,6 +183,15 @@ def computes(op: Typed) -> bool:
         return False
     parts = (op.op.binaryop, op.op.monoid.binaryop) if isinstance(op.op, Semiring) else (plain(op).op,)
     return any(isinstance(part.expr, Call) for part in parts)
+
+
+def check_device(op: Typed, device: Device) -> None:
+    """UdfParseError for a function that computes with values of a user-defined type, on a GPU."""
+    if not device.host_memory and computes(op):
+        raise UdfParseError(
+            f"op: expected an operator of numbers on {device}, got {op!r}, a Python function of values of {op.dtype}. "
+            'Hint: compute on the CPU, with operands that .to("cpu") returns'
+        )
 
 
 def plain(op: Typed) -> Typed:
@@ -299,8 +214,3 @@ def computed(device: Device, op: Typed, size: int, rows: Any = None, cols: Any =
 def folded(device: Device, op: Typed, values: Any, pointers: Any) -> Any:
     """Left fold of op over each segment values[pointers[s]:pointers[s + 1]], none of them empty."""
     return run(device, Work(len(pointers) - 1, None, {"x": Operand(values)}, op, pointers))
-
-
-def run(device: Device, work: Work) -> Any:
-    """The results of a work, an array. UdfParseError for a function that cannot be compiled for the device."""
-    return run_on_host(device, work) if device.host_memory else run_on_device(device, work)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from semirings.catalog import BINARY, INDEXUNARY, MONOIDS
-from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType
+from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, DataType
 
 from ..device import Cluster
 from ..formats import FORMATS, Format
@@ -171,11 +171,6 @@ def others() -> Iterator[Variant]:
     yield from (Variant("loop/gpu/enter"), Variant("loop/gpu/settle", (), (("LANES", 1),)), Variant("loop/gpu/finish"))
     yield Variant("loop/gpu/patches_turn")
     yield Variant("loop/gpu/move")
-    yield Variant("loop/gpu/choose")
-    for word in (UINT32, UINT64):
-        yield from (Variant("loop/gpu/list", (("W", word),), (("DIFFERS", k),)) for k in (0, 1))
-        for takes, bits in ((1, 0), (0, 0), (0, 1)):
-            yield Variant("loop/gpu/places", (("W", word),), (("TAKES", takes), ("BITS", bits)))
     yield compact_variant(1, 0, INT32)
     yield compact_variant(1, 1, INT32, Opens.of(semiring.min_second[INT32], full=True))
     for per in sorted({format.rows_per_unit for format in FORMATS.values()}):

@@ -1,15 +1,13 @@
-"""Registered variants of special products: complex numbers, degree binning, multivectors, packed values, records."""
+"""Registered variants of special products: complex numbers, degree binning, multivectors, packed values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from semirings import binary, monoid, semiring, unary
 from semirings.catalog import MONOIDS
-from semirings.dtypes import BOOL, FC32, FC64, FP32, FP64, INT32, INT64, DataType, lookup_dtype
+from semirings.dtypes import BOOL, FC32, FC64, FP32, FP64, INT32, INT64
 
 from .. import tuning
 from ..formats import CSR, FORMATS, format_of
@@ -143,33 +141,3 @@ def packed_values() -> Iterator[Variant]:
             end, staged = Epilogue(dtype, dtype), int(full and format.by_rows)
             yield pull_variant(*args, **how, flip=False, full=full, end=end, staged=staged)
         yield push_variant(*args, **how, flip=True)
-
-
-# ---- Registered variants for user-defined types: functions of a record, alone, as a sum, and as both.
-
-
-def point() -> DataType:
-    return lookup_dtype(np.dtype([("x", np.float32), ("y", np.float32)]))
-
-
-def _added(a: Any, b: Any) -> Any:
-    return a.x + b.x, a.y + b.y
-
-
-def _turned(a: Any, b: Any) -> Any:
-    return a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x
-
-
-ADD = binary.register_anonymous(_added, is_udt=True)
-SUM = monoid.register_anonymous(ADD, (0, 0))
-ROTATE = semiring.register_anonymous(SUM, binary.register_anonymous(_turned, is_udt=True))
-
-
-def records() -> Iterator[Variant]:
-    """Element-wise on two vectors, reduction of the rows of a matrix, and a matrix-vector product."""
-    from ..operations.udf import records_variant
-
-    add, turn = ADD[point()], ROTATE.binaryop[point()]
-    yield records_variant(add, None, ("x", "y"), (), False)
-    yield records_variant(None, add, ("x",), ("x",), False)
-    yield records_variant(turn, add, ("x", "y"), ("x", "y"), False)

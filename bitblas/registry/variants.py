@@ -314,8 +314,8 @@ def programs() -> Iterator[Variant]:
 
 def variants() -> list[Variant]:
     """All registered variants, each once."""
-    from .product_variants import complex_numbers, graded, narrow, records
+    from .product_variants import complex_numbers, graded, narrow
 
     ours = products(), rows(), structural(), joins(), elementwise(), by_index(), hub_joins()
-    groups = (*ours, complex_numbers(), narrow(), records(), graded(), programs())
+    groups = (*ours, complex_numbers(), narrow(), graded(), programs())
     return list(dict.fromkeys(variant for group in groups for variant in group))

@@ -155,7 +155,7 @@ class RawModule:
         return self._functions[name]
 
     def error(self) -> str:
-        """What the runtime says, and for a fault or a timeout the line of the kernel."""
+        """The runtime's message, with the line of the kernel for a fault or a timeout."""
         frames = (ctypes.c_void_p * 64)()
         count = self._runtime.emu_frames(frames)
         return self._runtime.emu_error().decode() + self._line_of([f or 0 for f in frames[:count]])

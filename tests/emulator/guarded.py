@@ -1,4 +1,4 @@
-"""Arrays between inaccessible pages: what a kernel reads or writes outside of one is a fault."""
+"""Arrays between inaccessible pages: an access outside of an array is a fault."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_
 _libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 _libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 PAGE = mmap.PAGESIZE
-GAP = 1 << 28  # inaccessible bytes before and behind each array: catches wild indices, costs no memory
+GAP = 1 << 28  # inaccessible bytes before and after each array: catches wild indices, takes no memory
 MAP_NORESERVE = 0x4000
 SLACK = 0xA5
 
 
 class Far(np.ndarray):
-    """An array that kernels find so many elements behind where they are told that it begins: as the end of one that
-    would not fit. Other numbers than it has in front of it are nowhere."""
+    """An array whose address for kernels is so many elements before its first: the end of an array that would not fit
+    into memory. Nothing in front of it may be accessed."""
 
     far = 0
 

@@ -1,5 +1,5 @@
-"""What another program may have left in memory that nobody has written since: ones everywhere, so that whoever reads it
-takes every place for an entry, and numbers in lists for places that there are not."""
+"""Contents of uninitialized memory: ones everywhere, so that reading them finds an entry at every position, and indices
+out of range in lists."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def leave(array: np.ndarray) -> np.ndarray:
 
 
 class Left:
-    """NumPy, where `empty` is memory that another program has given back."""
+    """NumPy, whose `empty` returns memory with the contents of another program."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)
@@ -35,7 +35,7 @@ class Left:
 
 
 def leave_scratch(device: Device) -> None:
-    """In the memory that programs take in turn (loop/scratch.py): every bit that one of the same sizes may have set."""
+    """Set every bit of the memory that programs share (loop/scratch.py), as another program may have."""
     for (kind, size), blocks in scratch._shared(device).items():
         for held in filter(None, (block() for block in blocks)):
             leave(held.array)

@@ -119,7 +119,7 @@ def test_a_cluster_may_exit_before_its_barrier(module):
 
 
 def test_a_missing_barrier_reads_poison(module):
-    """What a peer has not written yet is poison, whichever block runs first."""
+    """Memory that a peer has not written yet is poisoned, whichever block runs first."""
     expected = np.broadcast_to(np.arange(THREADS), (2 * CLUSTER, THREADS))
     assert not any((run(module, "no_barrier", seed=seed) == expected).all() for seed in (0, 1, 2))
 

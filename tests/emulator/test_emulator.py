@@ -121,7 +121,7 @@ def test_arrays_that_share_memory():
     module = emu.RawModule(code=f'extern "C" __global__ void shift(const int* a, int* b) {{ {body} }}')
     x = np.arange(64, dtype=np.int32)
     module.get_function("shift")((1,), (32,), (x[:32], x[16:48]))
-    # Lane 16 and above read what a lower lane of the same run wrote, as on one memory.
+    # Lanes from 16 on read values that a lower lane of the same run wrote, as in one memory.
     assert x[16:32].tolist() == list(range(1, 17))
     assert x[48:].tolist() == list(range(48, 64))
     module.get_function("shift")((1,), (32,), (x, x))

@@ -1,4 +1,4 @@
-"""Every kernel here is wrong, or hostile: the emulator must say so, quickly, by kernel, block, thread and line."""
+"""Every kernel here is wrong, or hostile: the emulator must report it quickly, with kernel, block, thread and line."""
 
 import os
 import threading

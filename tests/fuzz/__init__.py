@@ -4,7 +4,7 @@
     python -m fuzz --seed 1 --one 372          that program alone, each statement printed
 
 program.py      a program as data, and its text
-palette.py      the types, operators and forms that programs share, as each pair of them is a kernel to compile
+palette.py      the types, operators and formats that programs share, because each pair is a kernel to compile
 objects.py      the objects of a program while it is written, values, indices
 expressions.py  random expressions, by shape
 generate.py     random statements, and programs of them: the same ones for a seed
@@ -12,6 +12,6 @@ user_types.py   user-defined types, and functions of their values
 run.py          a program on both libraries, statement by statement
 compare.py      what two libraries can agree on
 shrink.py       the smallest program that still differs in the same way
-excluded.py     what the oracle is asked in other words, and what is not compared, each with its reason
-counts.py       what the programs of a run were made of
+excluded.py     statements that the oracle runs in other words, and what is not compared, each with its reason
+counts.py       the parts of the programs of a run
 """

@@ -1,4 +1,4 @@
-"""python -m fuzz: random programs until the time is over; what differs is shrunk and printed, what was met counted."""
+"""python -m fuzz: run random programs for some minutes, shrink and print those that differ, and print counts."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from .program import Program, script
 from .run import Difference, Run, oracle_alone
 from .shrink import shrink
 
-DIFFERS = 3  # what a process returns that met a difference
+DIFFERS = 3  # exit code after a difference
 ORDERS = ("degree", "rcm")
 FORMS = tuple(f'format="{f.name}"' + ("" if f.tile is None else f", tile={f.tile}") for f in formats.FORMATS.values())
 
 
 def palette_of(number: int, args: argparse.Namespace) -> Palette:
-    """Programs share one for a while, as each costs the compiling of its kernels."""
+    """The palette of a program; consecutive programs share one, because its kernels must be compiled."""
     if args.width == 0:
         return palette.COMMON
     found = palette.draw(random.Random(f"{args.seed} {number // args.share}"), args.width, FORMS, ORDERS)
@@ -43,7 +43,7 @@ def program_of(number: int, args: argparse.Namespace) -> Program:
 def _differs(program: Program) -> str | None:
     try:
         found = Run(program).whole()
-    except Exception:  # not a program: an index beyond what was cut
+    except Exception:  # not a valid program: an index out of range after shrinking
         return None
     return None if found is None else found.kind
 
@@ -58,7 +58,7 @@ def report(number: int, program: Program, found: Difference, args: argparse.Name
 def one(args: argparse.Namespace) -> int:
     """One program, each statement printed before it runs."""
     program = program_of(args.one, args)
-    if args.oracle:  # those before it too: what was written where it should not be is found later
+    if args.oracle:  # earlier ones too, because memory corruption shows later
         for number in range(max(args.start, args.one - 20), args.one + 1):
             oracle_alone(program_of(number, args))
         return 0
@@ -92,7 +92,7 @@ def work(args: argparse.Namespace) -> int:
 
 
 def many(args: argparse.Namespace) -> int:
-    """Programs in processes of their own, which a crash may end: another one goes on."""
+    """Run programs in separate processes; after a crash, another process continues."""
     begin, command = time.time(), [sys.executable, "-m", "fuzz", *sys.argv[1:]]
     state = State(args.state, args.start, fresh=True)
     state.save()

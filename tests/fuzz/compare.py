@@ -1,4 +1,4 @@
-"""What two libraries can agree on: types, shapes, structure; integers exactly, floats within a tolerance."""
+"""Compare objects of two libraries: types, shapes, structure; integers exactly, floats within a tolerance."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-# Of what is compared, relative to the largest finite number beside it: sums are added in other orders.
+# Relative to the largest finite number of the object, because sums are added in different orders.
 TOLERANCE = {"float32": 2e-5, "complex64": 2e-5, "float64": 1e-9, "complex128": 1e-9}
 
 
@@ -25,7 +25,7 @@ def plain(x: Any) -> Any:
     """The same for both libraries: names, numbers, tuples and NumPy's arrays."""
     if type(x).__name__ == "Scalar":
         value = x.value.item() if isinstance(x.value, np.void) else x.value
-        is_float = isinstance(value, (float, complex))  # of which type says how exactly it is compared
+        is_float = isinstance(value, (float, complex))  # the type determines the tolerance
         return "Scalar", str(x.dtype), np.array([value], x.dtype.np_type) if is_float else value
     if is_object(x):
         return type(x).__name__, str(x.dtype), x.shape, *plain(x.to_coo())
@@ -60,7 +60,7 @@ def _by_row(x: tuple) -> tuple:
 
 
 def agree(x: Any, y: Any) -> str:
-    """Of two plain values: "exact", "close" (within the tolerance), or what differs."""
+    """Compare two plain values: "exact", "close" (within the tolerance), or the difference."""
     if isinstance(x, tuple) and isinstance(y, tuple):
         if len(x) != len(y):
             return f"{len(x)} and {len(y)} of them"

@@ -1,4 +1,4 @@
-"""What the programs of a run were made of, kept in a file: a library may end the process."""
+"""Counts of the parts of a run's programs, in a file, because a library may end the process."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What is not compared, each with its reason: faults of SuiteSparse 9.4 and of python-graphblas, and what differs on
-purpose (docs/api.md)."""
+"""Differences that are not reported, each with its reason: faults of SuiteSparse 9.4 and of python-graphblas, and
+intended differences (docs/api.md)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def taken_over(oracle: Any, x: Any) -> Any:
 
 
 def tame(x: Any) -> Any:
-    """The oracle's object, sparse for good: SuiteSparse 9.4 crashes, or reads what is not its own, in statements with
+    """The oracle's object, sparse for good: SuiteSparse 9.4 crashes, or reads out of bounds, in statements with
     masks that are full, and with operands that are hypersparse."""
     if type(x).__name__ != "Scalar":
         x.ss.config["sparsity_control"] = "sparse"
@@ -52,7 +52,7 @@ def asked(statement: Statement, scope: dict[str, Any]) -> str:
 
 def _is_wide(text: str) -> bool:
     """Whether a list without a type holds integers from 2^63 on and no floats: python-graphblas rounds them to FP64,
-    and is asked for UINT64 instead."""
+    and gets dtype="UINT64" instead."""
     found = _UNTYPED.search(text) and [int(x) for x in re.findall(r"-?\b\d{19,20}\b", text)]
     return any(x >= 1 << 63 for x in found or ()) and not re.search(r"\d\.\d", text)
 
@@ -61,7 +61,7 @@ _UNTYPED = re.compile("dtype=None")
 
 
 def unsigned(text: str) -> str:
-    """Scalars from 2^63 on as NumPy's: python-graphblas refuses Python's, though their type holds them."""
+    """Scalars from 2^63 on as NumPy's: python-graphblas rejects Python's, though they fit their type."""
     wide = lambda m: f"{m[1]}uint64({m[2]})" if int(m[2]) >> 63 else m[0]
     return re.sub(r"(from_value\(|\], )(\d{19,20})\b(?=,)", wide, text)
 
@@ -84,7 +84,7 @@ def skipped(statement: Statement, scope: dict[str, Any]) -> str | None:
     return None
 
 
-# (what the text of the statement has, what the difference says, why it is none of ours)
+# (pattern of the statement, pattern of the difference, why it is not a fault of bitblas)
 REASONS: tuple[tuple[str, str, str], ...] = (
     (
         "ldexp",
@@ -151,6 +151,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     ),
     ("", r"cast to or from a user.*\n.*: None", "refused by bitblas before anything is looked at"),
     ("", "python-graphblas: InsufficientSpace", "SuiteSparse: what a masked union by second left cannot be read"),
+    ("", "a Python function of values of", "functions of records run on the CPU only, but python-graphblas has no GPU"),
     ("scan", "GB_Monoid_opaque", "python-graphblas: scans of records"),
     ("^s", r"^s\d+: .* and None\n.*\n?.*", "python-graphblas: a statement that raises empties a Scalar"),
     ("[.][SV]", r"got an empty Scalar.*\n.*: None", "SuiteSparse: a scalar is not looked at where a mask has no place"),
@@ -170,7 +171,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
 
 
 def reason(statement: Statement, difference: Any) -> str | None:
-    """Why that difference is none of ours, None if it is."""
+    """Why the difference is not a fault of bitblas; None if it is one."""
     for pattern, found, why in REASONS:
         if re.search(pattern, statement.text()) and re.search(found, difference.what, re.MULTILINE):
             return why

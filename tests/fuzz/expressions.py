@@ -1,4 +1,4 @@
-"""Random expressions, by the shape that they give: (verb, text)."""
+"""Random expressions by the shape of their result: (operation, text)."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Expressions(Objects):
 
     def reposition(self, shape: Shape) -> Found:
         known = [name for name, (s, _) in self.objects.items() if len(s) == len(shape)]
-        if self.out or not known:  # python-graphblas leaves what was in the output
+        if self.out or not known:  # python-graphblas keeps the old output
             return None
         x = self.rng.choice(known)
         by = ", ".join(str(self.rng.randint(-3, 3)) for _ in shape)

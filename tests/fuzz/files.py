@@ -1,4 +1,4 @@
-"""A matrix through a text file and back, by both readers; and what must come back, from the values alone."""
+"""A matrix through a text file and back, by both readers; and the expected result, from the values."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def ours(A: Any, kind: str, dtype: str) -> Any:
 
 
 def expected(A: Any, kind: str, dtype: str) -> Any:
-    """The same from the oracle's matrix: its entries, or a refusal where the type does not hold a value."""
+    """The same from the oracle's matrix: its entries, or an error if a value does not fit the type."""
     if not _all_finite(A):
         return "not finite"
     rows, columns, values = entries(A)
@@ -72,7 +72,7 @@ def _all_finite(A: Any) -> bool:
 
 
 def _as(x: Any, dtype: str) -> Any:
-    """A number as that type; None where it is an integer type that does not hold it."""
+    """A number as that type; None if it does not fit an integer type."""
     if dtype in INTEGERS:
         low, high = INTEGERS[dtype]
         return int(x) if x == int(x) and low <= int(x) <= high else None

@@ -167,14 +167,14 @@ class Statements(Expressions):
                 ("concat", f"gb.ss.concat([[{x}, {self.operand((shape[0], self.dim()))}]])", (), None),
             ]  # fmt: skip
         verb, value, made, dtype = self.rng.choice(choices)
-        if not made:  # of a size that depends, or (flatten) a Matrix inside: it is looked at, and not used
+        if not made:  # of a size that depends, or (flatten) a Matrix inside: it is read, and not used
             return Statement("read", verb, "", value)
         name = self.name(made)
         self.objects[name] = made, dtype
         return Statement("set", verb, name, value)
 
     def listed(self, shape: Shape, size: str) -> list[tuple[str, str, Shape, str | None]]:
-        """Objects of lists of Python numbers near the limits, with the type that is asked for or without one."""
+        """Objects of lists of Python numbers near the limits, with a requested type or without one."""
         rng = self.rng
         kind = "Vector" if len(shape) == 1 else "Matrix"
         cells = rng.sample(range(shape[0] * shape[-1]), min(3, shape[0] * shape[-1])) if len(shape) == 2 else []
@@ -206,7 +206,7 @@ class Statements(Expressions):
         return tuple({t: None for t in self.types if t[:2] in ("IN", "UI", "FP")}) or ("INT64",)
 
     def through_files(self) -> Statement:
-        """A matrix written as text and read back, whole and in chunks, as the type that is asked for."""
+        """A matrix written as text and read back, whole and in chunks, as the requested type."""
         self.out = ""
         known = [x for x, (s, t) in self.objects.items() if len(s) == 2 and 0 not in s and t in (*NUMBERS, "BOOL")]
         x = self.one(tuple(known)) if known else self.declare((self.dim(),) * 2, self.one(self.numeric()))

@@ -1,4 +1,4 @@
-"""The objects of a program while it is written: what is there, of which type, and what is declared on demand."""
+"""The objects of a program while it is generated: names, types, and declarations on demand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .program import Declaration
 
 Shape = tuple[int, ...]
 SIZES = (1, 2, 3, 5, 8, 9, 16, 31, 33, 64, 65, 70, 130)
-# Limits of the types, sums that pass them, and integers that FP64 does not hold.
+# Limits of the types, sums that pass them, and integers that FP64 cannot represent.
 EDGES = {
     "INT": (
         *(-(1 << 7), (1 << 7) - 1, 1 << 15, (1 << 31) - 1, -(1 << 31)),
@@ -47,7 +47,7 @@ class Objects:
         self.share = rng.choice((0.05, 0.3, 0.3, 0.6, 1.0))  # of the entries that are there
         one = rng.choice(palette.types)
         numbers = tuple(t for t in palette.types if t not in OWN)
-        self.types = (one,) if one in OWN else (*numbers, *numbers, "BOOL")  # of what is declared
+        self.types = (one,) if one in OWN else (*numbers, *numbers, "BOOL")  # of declared objects
         self.mixed = palette.mixed and one not in OWN  # nothing is cast to a record
         if not palette.mixed:
             self.types = (rng.choice(self.types),)
@@ -151,7 +151,7 @@ class Objects:
         return self.declare(shape, dtype)
 
     def types_of(self, *texts: str) -> set[str | None]:
-        """The types of operands, as far as they are known."""
+        """The known types of operands."""
         return {self.objects.get(text.removesuffix(".T"), ((), None))[1] for text in texts}
 
     def is_logical(self, *texts: str) -> bool:

@@ -83,14 +83,14 @@ class Statement(NamedTuple):
 
     @property
     def waits(self) -> bool:
-        """Whether libraries may let it wait: nothing is looked at before the next statement that reads."""
+        """Whether libraries may let it wait: nothing is compared before the next statement that reads."""
         return self.kind in ("write", "delete")
 
 
 class Program(NamedTuple):
     declarations: tuple[Declaration, ...]
     statements: tuple[Statement, ...]
-    at_end: bool = False  # objects are compared at the end alone, as reading changes what is kept
+    at_end: bool = False  # objects are compared only at the end, because reading changes cached state
 
     def used(self) -> set[str]:
         return {name for s in self.statements for name in NAME.findall(s.text())}

@@ -1,4 +1,4 @@
-"""A program on both libraries, statement by statement: what differs first."""
+"""Run a program on both libraries, statement by statement, and return the first difference."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def oracle_alone(program: Program) -> None:
 
 
 class Run:
-    """Both scopes of a program, and what was met: errors that both raise, answers that were excluded."""
+    """Both scopes of a program, and counts: errors that both raise, excluded differences."""
 
     def __init__(self, program: Program) -> None:
         self.program, self.met = program, Counter[str]()
@@ -90,7 +90,8 @@ class Run:
         return [name for name, x in self.theirs.items() if NAME.fullmatch(name) and is_object(x)]
 
     def compare(self, at: int) -> Difference | None:
-        """All objects. Where floats are close and not the same, the oracle goes on with ours: nothing adds up."""
+        """Compare all objects. If floats are close but not equal, the oracle continues with ours, so errors do not add
+        up."""
         for name in self.objects():
             x, y = self.ours[name], self.theirs[name]
             try:

@@ -88,7 +88,7 @@ MISSING = object()
 
 
 def names() -> dict[str, str]:
-    """Everything public by its path, as `described`. What is missing is left out."""
+    """Everything public by its path, as `described`; missing names are omitted."""
     found = {}
     for module, more in {**MODULES, **FEW}.items():
         with contextlib.suppress(ImportError):
@@ -113,7 +113,7 @@ def names() -> dict[str, str]:
 
 
 def _unlisted(owner: Any) -> list[str]:
-    """Public names of modules that have none of them in __all__."""
+    """Public names of modules that are not in their __all__."""
     if owner.__name__ == "semirings.dtypes":
         return [name for name, x in vars(owner).items() if isinstance(x, owner.DataType)]
     return [n for n in dir(owner) if not n.startswith("_")] if owner.__name__ == "bitblas.agg" else []

@@ -82,7 +82,7 @@ def listing(x: Any, known: dict[str, Any]) -> dict[str, Any]:
 
 
 def search(rounds: list[int], stop: int | None = None) -> tuple[gb.loop.Program, gb.Vector, gb.Scalar]:
-    """A path of N vertices, searched from its end, and what a checkpoint of the search saves; it may stop early."""
+    """A path of N vertices, searched from its end, and a checkpoint of the search, which may stop early."""
     i = np.arange(N - 1)
     A = gb.Matrix.from_coo(i, i + 1, True, nrows=N, ncols=N, device="cpu")
     levels, frontier = gb.Vector("INT64", N, device="cpu"), gb.Vector("BOOL", N, device="cpu")
@@ -109,7 +109,7 @@ def vector() -> gb.Vector:
 
 
 def pickled() -> dict[str, Any]:
-    """Objects of all kinds that pickle. Operators and types come back as the same objects."""
+    """Objects of all kinds that pickle. Operators and types unpickle to the same objects."""
     i, j = pattern()
     weighted = gb.Matrix.from_coo(i, j, values("INT32", len(i)), "INT32", nrows=N, ncols=N, format="nib", name="A")
     return {

@@ -1,4 +1,4 @@
-"""What is decided of lists: as of rows, but for their bytes; nobody gets one who does not ask for it."""
+"""Decisions about lists: as for rows, except bytes; the format is built only on request."""
 
 from __future__ import annotations
 

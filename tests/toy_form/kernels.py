@@ -1,4 +1,4 @@
-"""How kernels get lists: as rows, whose pointers are made for them."""
+"""Kernels on lists: as on rows, whose pointers are built for them."""
 
 from __future__ import annotations
 

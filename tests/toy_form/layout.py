@@ -18,7 +18,7 @@ from .kernels import FORMATS
 
 @dataclass(eq=False)
 class Toy(csr.Rows):
-    """Entry e stands in row row[e] and column col[e]; sorted by both."""
+    """Entry e is in row row[e] and column col[e]; sorted by both."""
 
     device: Device
     nrows: int

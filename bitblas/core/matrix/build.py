@@ -145,7 +145,7 @@ class ChunkBuild(StoredMatrix):
             one, of = (None, source.value_type) if source.parts == 3 else value_array(d, value, source.dtype)
             if one is not None and not isinstance(one, np.generic):
                 raise ValueError("value: expected a scalar; different values belong into the chunks")
-            dup = duplicates(dup_op, one, of)
+            dup = duplicates(dup_op, one, of, d)
             store = build.from_counts(counts, source.again, *shape, one, of, dup, format=layout.format, tile=tile)
             check_symmetric(store.structure, symmetric)
         return cls._from_store(store, name, layout)
@@ -220,7 +220,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         if ready is None:
             check_range(i, nrows, "rows")
             check_range(j, ncols, "columns")
-        dup = duplicates(dup_op, array, dtype)
+        dup = duplicates(dup_op, array, dtype, d)
         with d.guard:
             found = alike(d, array, dup)
             store = operations.build.from_coo(
@@ -264,7 +264,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
                 check_range(cols, ncols, "columns")
             except IndexOutOfBound as error:
                 raise BeyondRows(str(error)) from None
-        dup = duplicates(dup_op, array, dtype)
+        dup = duplicates(dup_op, array, dtype, d)
         with d.guard:
             store = operations.build.from_csr(
                 d, nrows, ncols, ptr, cols, array, dtype, dup, not wrong.order, format=layout.format, tile=tile

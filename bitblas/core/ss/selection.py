@@ -13,6 +13,7 @@ import numpy as np
 from semirings import Monoid, Operator, Typed, binary, dtypes, monoid
 from semirings.dtypes import BOOL, UINT64, DataType
 
+from ... import operations
 from ...device import Device
 from ...exceptions import DomainMismatch
 from ...operations import build, compressed, ewise_matrix, sorted_keys, value_arrays, vector_entries
@@ -224,7 +225,7 @@ class Choosing:
         return self._made(found._replace(index=found.ranks()), name, width=width)
 
     def _sort(self, op: Any, order: Any, values: bool, permutation: bool) -> tuple[Any, Any]:
-        f = typed(op, "binary", self._parent.dtype)
+        f = self._typed(op, "binary")
         if f.return_type is not BOOL:
             raise DomainMismatch(
                 f"op: expected a comparison, which gives BOOL, got {op!r}, which gives {f.return_type}"
@@ -240,7 +241,12 @@ class Choosing:
 
     def _scan(self, op: Any, order: Any, name: str | None) -> Any:
         s = Segments.of(self._parent, order)
-        return self._made(s.scanned(typed(op, "monoid", self._parent.dtype)), name)
+        return self._made(s.scanned(self._typed(op, "monoid")), name)
+
+    def _typed(self, op: Any, kind: str) -> Typed:
+        found = typed(op, kind, self._parent.dtype)
+        operations.udf.check_device(found, self._parent.device)
+        return found
 
     @guarded
     def head(self, n: int = 10, dtype: Any = None, *, sort: bool = False) -> tuple[Any, ...]:

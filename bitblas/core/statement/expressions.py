@@ -136,6 +136,12 @@ class TypedMatrix:
 Made = TypeVar("Made")  # type of the result
 
 
+def check_functions(op: Any, args: tuple[Any, ...]) -> None:
+    """UdfParseError for an operator that computes with values of a user-defined type in Python, on a GPU."""
+    if type(op) is Typed:  # no aggregator, whose steps are expressions
+        operations.udf.check_device(op, args[0].device)
+
+
 class Expression(NotInPlace, Delayed, Operators, Generic[Made]):
     """Base class of the three kinds of expressions.
 
@@ -154,6 +160,8 @@ class Expression(NotInPlace, Delayed, Operators, Generic[Made]):
         dtype: DataType | None = None,
         masked: bool = False,
     ) -> None:
+        if op is not None and op.dtype._is_udt:
+            check_functions(op, args)
         self.method = method
         self.args = args
         self.op = op
@@ -231,6 +239,8 @@ class VectorExpression(TypedVector, Expression["Vector"]):
         ends: bool = False,
         along: Any = None,
     ) -> None:
+        if op is not None and op.dtype._is_udt:
+            check_functions(op, args)
         self.method = method  # without Expression.__init__, to save a call per statement
         self.args = args
         self.op = op
@@ -269,6 +279,8 @@ class MatrixExpression(TypedMatrix, Expression["Matrix"]):
         masked: bool = False,
         along: Any = None,
     ) -> None:
+        if op is not None and op.dtype._is_udt:
+            check_functions(op, args)
         self.method = method  # as above
         self.args = args
         self.op = op

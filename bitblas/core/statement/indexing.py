@@ -289,6 +289,8 @@ class Output(Operators, InPlace):
             raise TypeError("replace: allowed only together with a mask")
         if accum is not None:
             accum = _operators.joining(_operators.typed(accum, "binary", self.dtype), "accum")
+            if accum.dtype._is_udt:
+                operations.udf.check_device(accum, self.device)
             check_cast(accum.return_type, self.dtype)
         return Updater(self, mask, accum, bool(replace), input_mask)
 
@@ -400,10 +402,10 @@ class IndexExpr(DelayedOperand, Operators, Generic[Made]):
 class _Region:
     """Stands in for parent[I] while the parameters of an assignment are parsed: masks have its rank."""
 
-    __slots__ = ("_mask_ranks", "dtype", "ndim")
+    __slots__ = ("_mask_ranks", "device", "dtype", "ndim")
 
     def __init__(self, shape: tuple[int, ...], parent: Any) -> None:
-        self.ndim, self.dtype = max(1, len(shape)), parent.dtype
+        self.ndim, self.dtype, self.device = max(1, len(shape)), parent.dtype, parent.device
         self._mask_ranks = (self.ndim,)
 
 

@@ -72,7 +72,7 @@ class VectorBuild(StoredVector):
                 raise ValueError("size: expected a size, because there are no indices, got None")
             size = int(at.max()) + 1
         size = check_size("size", size)
-        dup = duplicates(dup_op, array, kind)
+        dup = duplicates(dup_op, array, kind, d)
         with d.guard:
             found = alike(d, array, dup)
             store = operations.vector_entries.build(d, size, kind, at, found, dup)

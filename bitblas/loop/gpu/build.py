@@ -22,6 +22,7 @@ from ...kernels.variant import Variant
 from ...operations.operands import Allowed, Mask, Values, allowed, dummy, stored
 from ...operations.variants import initial_sum
 from ...plan.product import VALUES
+from ...typing import Array
 from .. import analysis
 from ..buffers import BUFFERS, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Frontier, States
 from ..codegen.cuda_advance import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
@@ -44,7 +45,7 @@ from .advance import (
     most_work,
 )
 from .control_flow import NestedLoopLaunch, rounds_per_run
-from .exchange import EndExchange, RunCounters, exchange_launch, place_scalars_together
+from .exchange import EndExchange, exchange_launch, place_scalars_together
 from .graph import KernelLaunch
 from .pull import PullLaunch, listed_pull_format, multivector_launch, pulls_listed_rows
 from .small_rounds import small_rounds
@@ -123,7 +124,7 @@ class Build:
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
         self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0
         self.sent, self.inside = [0, 0], around is not None  # bytes sent by this rank: per round, outside of rounds
-        self.marks: RunCounters = RunCounters(xp, len(plan.all)) if around is None else around.marks
+        self.sent_inside: Array = xp.zeros(1, np.uint64) if around is None else around.sent_inside  # in nested loops
         self.begin = [self._once(item, "begin") for item in plan.begin]
         self.launches = [launch for k in range(copies) for launch in self._copy(k)]
         self.end = [self._once(item, "end") for item in plan.end]

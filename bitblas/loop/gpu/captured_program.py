@@ -200,7 +200,7 @@ class CapturedProgram:
         told = [s for s in self.body.scalars if s.id not in self.body.unknown and self._is_written(s)]
         exchange = self.exchange = Transfer(self.device, ROUNDS + TOLD * len(told) + 1)
         self.numbers = exchange.add(build.numbers)
-        exchange.add(build.marks.all)
+        exchange.add(build.sent_inside)
         self.entrances: list[tuple[ProgramVector, CopyIn]] = []
         for x, frontier in build.buffers.items():
             full = x.id in build.full
@@ -236,7 +236,7 @@ class CapturedProgram:
         for s, k in self.told.items():
             for part, array in enumerate(build.scalars[s.id]):
                 exchange.tell(k + part, array)
-        exchange.tell(exchange.told.count - 2, build.marks.sent)
+        exchange.tell(exchange.told.count - 2, build.sent_inside)
         exchange.bind()
         self.enter = [exchange.send(build), exchange.launch(build, 0, split, enters=True)]
         self.leave = [exchange.launch(build, split, end)]
@@ -279,8 +279,8 @@ class CapturedProgram:
         self.recorder.changed()
         _, _, rounds, _, _, fault, index = exchange.told.signed[:ROUNDS]
         if self.group is not None:
-            chosen = exchange.told.signed[exchange.told.count - 2]
-            self.group.sent += rounds * build.sent[0] + build.sent[1] + chosen
+            inside = exchange.told.signed[exchange.told.count - 2]
+            self.group.sent += rounds * build.sent[0] + build.sent[1] + inside
         if fault:
             self._tell(fault - 1, index, rounds)
         for structure in build.missing_transposes.values():

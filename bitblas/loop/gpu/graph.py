@@ -14,7 +14,7 @@ from ...device import Device, jit
 from ...exceptions import DeviceError, DistributedError
 from ...kernels.variant import Variant
 from .control_flow import NestedLaunch
-from .exchange import STOP, SelectedExchange
+from .exchange import STOP
 from .transfer import HostWords
 
 # ---- A kernel launch with bound arguments, the element that a program's graph consists of.
@@ -68,8 +68,6 @@ def warm(launches: Sequence[Callable[[], None]]) -> None:
     for launch in {id(launch): launch for launch in launches}.values():
         if isinstance(launch, NestedLaunch):
             warm([*launch.enter(0), *launch.body(0), *launch.leave])
-        elif isinstance(launch, SelectedExchange):
-            warm(launch.every)
         else:
             launch()
 
@@ -150,19 +148,9 @@ class GraphLoop:
                 self._capture(builder, launch.enter(handle))
                 self._while(builder, condition, launch.body(handle))
                 self._capture(builder, launch.leave)
-            elif isinstance(launch, SelectedExchange):
-                self._choose(builder, launch)
             else:
                 with self.cp.cuda.Stream.from_external(builder):
                     launch.early() if follows and isinstance(launch, KernelLaunch) else launch()
-
-    def _choose(self, builder: Any, choice: SelectedExchange) -> None:
-        conditions = [builder.create_condition() for _ in choice.ways]
-        self._capture(builder, choice.prepared(*(int(condition.handle) for condition in conditions)))
-        for condition, way in zip(conditions, choice.ways):
-            branch = builder.if_then(condition).begin_building()
-            self._capture(branch, way)
-            branch.end_building()
 
     def _while(self, builder: Any, condition: Any, launches: Sequence[Callable[[], None]]) -> None:
         loop = builder.while_loop(condition).begin_building()

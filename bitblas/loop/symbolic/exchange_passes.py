@@ -6,7 +6,7 @@ which takes less time than receiving the result: a position costs a read of memo
 x that is kept up to date in this way passes from round to round; it is exchanged once, before the first.
 
 Merged gathers: all gathered copies of a vector become one buffer if no statement needs its earlier contents. This saves
-memory, and the copy can be updated with changed values only.
+memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..ir import Block, Body, Elementwise, Exchange, Gather, Part, Product, Scal
 # ---- Merge all gathered copies of a distributed vector into one buffer.
 #
 # The targets of exchanges of a vector, before the rounds and in them, become one vector if no statement needs its
-# earlier contents. This saves memory, and the copy can be updated with changed values only. A pure function of a body.
+# earlier contents. This saves memory. A pure function of a body.
 
 
 def merge_gathers(body: Body, kept: frozenset[Vec] = frozenset()) -> Body:

@@ -64,6 +64,7 @@ class IndexRecorder:
         text = f"Vector.from_coo({indices}, {values})"
         if size is None:
             self.refuse(f"{text}: without a size")
+        parent = indices.vector if indices.where is None else indices.where
         where = None if indices.where is None else self._vec(indices.where)
         index = None if indices.vector is None else self._index(indices)
         full = [] if index is None or index == where else [index]
@@ -77,11 +78,10 @@ class IndexRecorder:
                 self.refuse(f"{text}: without dup_op, which would require a search for equal indices")
         else:
             value, held = of(values)
-            duplicates(dup_op, value, held)
+            duplicates(dup_op, value, held, parent._data.device)
             u = Const(held, value)
         kind = held if dtype is None else lookup_dtype(dtype)
         monoid = typed("any", "monoid", kind) if dup_op is None else self._joining(text, dup_op, kind)
-        parent = indices.vector if indices.where is None else indices.where
         target = type(parent)(kind, check_size("size", size), name=name, device=parent._data.device)
         self._built(target, text, index, u, where, monoid, tuple(full), indices.size)
         return target

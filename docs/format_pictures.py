@@ -1,6 +1,6 @@
-"""python -m benchmarks.forms: a picture of each stored form on the matrix of docs/formats.md, in docs/pictures/.
+"""python docs/format_pictures.py: draw each stored format of the matrix of docs/formats.md, into docs/pictures/.
 
-Left the matrix, right the arrays of the form, as they lie: numbers as numbers, packed words as bits (bit 0 first).
+The matrix is left, the arrays of the format right: numbers as numbers, packed words as bits (bit 0 first).
 """
 
 from __future__ import annotations

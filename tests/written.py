@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -114,7 +112,3 @@ def distances(gb: Any, A: Any) -> Any:
 
 
 ALGORITHMS = {f.__name__: f for f in (betweenness, kcore, components, hits, distances)}
-
-
-def program(gb: Any, name: str) -> Callable[[Any], Any]:
-    return functools.partial(ALGORITHMS[name], gb)

@@ -1,40 +1,29 @@
-"""python -m benchmarks.schedules: how threads of a GPU share the work of rows in CGR, as Sha, Li and Tan measure it
-(GPU-based graph traversal on compressed graphs, SIGMOD 2019): each step beside those before.
+"""Pushes along CGR by each schedule of Sha, Li and Tan (GPU-based graph traversal on compressed graphs, SIGMOD 2019).
 
-naive           a thread a row, which reads intervals and residuals as they come
-two-phase       no thread of a warp reads residuals before all have read their intervals, whose columns they share
+naive           one thread per row, which decodes intervals and residuals in order
+two-phase       all threads of a warp decode their intervals, whose columns they share, before any decodes residuals
 + stealing      columns of residuals are shared too
-+ warp-centric  residuals of a long row are decoded by a warp together, each thread from its own nibble on
-+ segments      of 256 bits, of which each thread of a warp has one; without them rows have one of each kind
-
-What is measured is a push along all rows, for presence (a step of a search) or for the least source (min_second,
-INT32). That all give the same is tested in the emulator (tests/test_cgr.py).
++ warp-centric  the threads of a warp decode the residuals of a long row together, each from a nibble of its own
++ segments      of 256 bits, one per thread of a warp; without them a row has one segment of each kind
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import bitblas
-from bitblas import device as devices
 from bitblas.device import dummy
 from bitblas.formats.cgr.cost import LONGEST
 from bitblas.formats.cgr.encoding import ENDLESS, SEGMENT
 from bitblas.formats.cgr.layout import Cgr
-from bitblas.formats.csr.layout import Csr, from_arrays
+from bitblas.formats.csr.layout import Csr
 from bitblas.operations.variants import push_variant
-from bitblas.plan.product import VALUES, WORDS
+from bitblas.plan.product import VALUES
 from semirings.dtypes import BOOL, INT32
 
-from . import graphs, table
-
-GRAPHS = ("rmat18", "rmat18+degree", "web_n18", "delaunay_n18")
 ALL = (1 << 64) - 1
 WHOLE = 1 << 40  # words of a part: all of a row
 
@@ -102,47 +91,3 @@ class Pushes:
                 parts(wide.segments, 1 << 60, wide.begin, wide.end, wide.row_of, 1, *tail)
 
         return run
-
-
-def microseconds(run: Any, clear: Any, samples: int) -> float:
-    """The fastest of some runs."""
-    import cupy
-
-    begin, end = cupy.cuda.Event(), cupy.cuda.Event()
-    found = []
-    for _ in range(samples + 1):
-        clear()
-        begin.record()
-        run()
-        end.record()
-        end.synchronize()
-        found.append(1e3 * cupy.cuda.get_elapsed_time(begin, end))
-    return min(found[1:])
-
-
-def measure(names: Sequence[str], samples: int) -> Iterator[list[Any]]:
-    """Rows of the table."""
-    d = devices.get("cuda")
-    for name in names:
-        graph = graphs.make(name)
-        rows = from_arrays(d, graph.n, graph.n, d.asarray(graph.ptr), d.asarray(graph.col))
-        for kind, what in ((WORDS, "presence"), (VALUES, "min_second")):
-            pushes = Pushes(rows, kind)
-            found = [microseconds(pushes.run(how), pushes.clear, samples) for how in SCHEDULES.values()]
-            yield [name, what, *found]
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.schedules", description=__doc__.split("\n\n")[0])
-    parser.add_argument("--graphs", default=",".join(GRAPHS), help="names as `graphs.make` takes them")
-    parser.add_argument("--samples", type=int, default=5)
-    given = parser.parse_args(arguments)
-    if "cuda" not in devices.available():
-        print("schedules are measured on a GPU, and there is none", file=sys.stderr)
-        return 1
-    print(table.table(("graph", "push of", *SCHEDULES), list(measure(given.graphs.split(","), given.samples))))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
