@@ -22,6 +22,7 @@ import numpy as np
 from semirings import Typed
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
+from .. import tuning
 from ..core import Matrix, Vector
 from ..exceptions import InvalidValue, NotImplementedException
 from ..store import MatrixStore, VectorStore, dense_values, full_bits
@@ -36,15 +37,13 @@ from .start import current
 # Numbers are sent in 32 bits if all fit. The lengths of all lists are exchanged first, so all ranks decide alike.
 # Indices count from the first index of the owning rank, which 32 bits can hold.
 
-LEAST_BYTES = 1 << 20  # bytes of a vector below which it is sent whole: a call costs more than the bytes
-GAIN = 1.25  # how many times shorter a list must be, because it must also be built and scattered
 PLACE = 4  # bytes of an index in a list
 LONG = np.iinfo(np.uint32).max  # maximum index within a rank
 
 
 def is_shorter(group: Group, shares: Shares, entries: int, nbytes: int, whole: int) -> bool:
     """Whether lists with `entries` in total over all ranks are shorter than `whole` bytes."""
-    return entries * (PLACE + nbytes) * GAIN <= whole and max(shares.counts) <= LONG
+    return entries * (PLACE + nbytes) * tuning.value("exchange.gain") <= whole and max(shares.counts) <= LONG
 
 
 def count_per_rank(group: Group, at: Any, shares: Shares) -> list[int]:
@@ -59,13 +58,13 @@ def update_changed(mine: Any, before: Any, shares: Shares) -> Any:
     values is as short."""
     group = current()
     xp, size = group.device.xp, mine.dtype.itemsize
-    if before.nbytes < LEAST_BYTES or size not in (1, 2, 4, 8) or before.dtype != mine.dtype:
+    if before.nbytes < tuning.count("exchange.least") or size not in (1, 2, 4, 8) or before.dtype != mine.dtype:
         return None
     bits = f"u{size}"  # compares bits: NaN differs from itself, and -0.0 equals 0.0
     places = xp.flatnonzero(mine.view(bits) != before[shares.low : shares.high].view(bits))
     counts = group.told(np.array([len(places)]))[:, 0].tolist()
     as_bits = sum(counts) * PLACE > shares.size // 8  # a bit per position is shorter than the list
-    if as_bits and (sum(counts) * size + shares.size // 8) * GAIN > before.nbytes:
+    if as_bits and (sum(counts) * size + shares.size // 8) * tuning.value("exchange.gain") > before.nbytes:
         return None
     if not as_bits and not is_shorter(group, shares, sum(counts), size, before.nbytes):
         return None
@@ -109,7 +108,7 @@ def summed_as_lists(partial: Vector, shares: Shares, monoid: Typed, told: Any) -
     whole = size // 8 + (0 if told.one is not None else size // 8 if dtype is BOOL else size * nbytes)
     if (
         not group.lists
-        or whole < LEAST_BYTES
+        or whole < tuning.count("exchange.least")
         or not is_shorter(group, shares, told.entries, nbytes, group.size * whole)
     ):
         return None
@@ -363,8 +362,6 @@ def gathered_matrix(part: Matrix, shares: Shares) -> Matrix:
 # ---- Remote gather: copy a whole distributed vector to every rank, updating an earlier copy; or fetch selected
 # indices.
 
-KEPT_COPIES = 4  # vectors whose gathered copies are kept and updated
-
 
 def remote_gather(x: Any, values: bool = True) -> Vector:
     """A whole distributed Vector on every rank, read-only; x keeps it for the next time. values: whether they are read;
@@ -380,7 +377,7 @@ def remote_gather(x: Any, values: bool = True) -> Vector:
     before = None if x._sent is None else x._sent[1]._stored.values
     x._sent = None  # until the whole vector has arrived
     found = gathered(x._part, x.shares, told, before=before)
-    if found._stored.values.nbytes >= LEAST_BYTES:
+    if found._stored.values.nbytes >= tuning.count("exchange.least"):
         _keep(group, x, (told, found))
     return found
 
@@ -388,10 +385,11 @@ def remote_gather(x: Any, values: bool = True) -> Vector:
 def _keep(group: Group, x: Any, sent: Any) -> None:
     """Keep the same few recent vectors on every rank, so that no rank needs to check whether another has a copy."""
     others = [ref for ref in group.kept if ref() is not x]
-    for ref in others[: 1 - KEPT_COPIES]:
+    oldest = max(0, len(others) + 1 - tuning.count("exchange.copies"))
+    for ref in others[:oldest]:
         if (other := ref()) is not None:
             other._sent = None
-    group.kept = [*others[1 - KEPT_COPIES :], weakref.ref(x)]
+    group.kept = [*others[oldest:], weakref.ref(x)]
     x._sent = sent
 
 
@@ -402,7 +400,7 @@ def gathered_at(x: Any, at: Any) -> Vector:
     dtype = x.dtype.np_type
     xp, nbytes, fresh = group.device.xp, dtype.itemsize, x._sent is not None and x._sent[0] is told
     usual = told.entries == s.size and told.one is None and x.dtype is not BOOL and at.dtype.kind in "iu"
-    if not (group.lists and group.size > 1 and usual) or fresh or s.size * nbytes < LEAST_BYTES:
+    if not (group.lists and group.size > 1 and usual) or fresh or s.size * nbytes < tuning.count("exchange.least"):
         return remote_gather(x)[at].new()
     wanted = xp.zeros(s.size, bool)
     wanted[at[(at >= 0) & (at < s.size)]] = True

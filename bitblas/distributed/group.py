@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from .. import exceptions
+from .. import exceptions, tuning
 from ..core.statement.symbolic import state as recording
 from ..device import Device, tracing
 from ..exceptions import DistributedError
@@ -28,10 +28,7 @@ LOOK = 0.05  # seconds between two checks for ended ranks
 ASLEEP = 1.0  # a longer gap between checks means that this process was stopped: the gap does not count as waiting
 _NUMBERED = re.compile(r"\b([vMs])_\d+")  # unnamed objects, which each rank numbers itself
 TEXTS = 1.0  # seconds that a rank waits for the others' descriptions before it raises an error without them
-MOST_SIGNATURES = 1000  # maximum size of the cache
 FAILED, CONFIRM = -2, "whether ranks go on"  # FAILED: sent by a rank that fails; other ranks send 0 or more, or -1
-PATIENCE = 0.001  # seconds of busy polling, before a waiting rank sleeps between polls
-
 
 OWN_FAULTS = (MemoryError, exceptions.DeviceError, KeyboardInterrupt)  # errors that may occur on one rank only
 
@@ -294,7 +291,7 @@ class Group(ABC):
         key = call, how, about, None if code is None else (code.co_name, code.co_firstlineno)
         found = self._signatures.get(key)
         if found is None:
-            if len(self._signatures) > MOST_SIGNATURES:
+            if len(self._signatures) > tuning.count("group.signatures"):
                 self._signatures.clear()
             text = (
                 f"{call} {how[0].str if how else ''} {list(map(int, how[1:]))} {about} {key[-1]}"  # of equal keys one
@@ -305,12 +302,12 @@ class Group(ABC):
     def wait(self, done: Callable[[], bool]) -> None:
         """Wait for done(). DistributedError if a rank has ended or is in another collective, or after the timeout."""
         begin = time.monotonic()
-        looked, pause = begin, begin + PATIENCE
+        looked, pause, sleep = begin, begin + tuning.value("group.polling"), tuning.value("group.sleep")
         differed = False
         while not done():
             now = time.monotonic()
             if now > pause:
-                time.sleep(2e-5)
+                time.sleep(sleep)
             else:
                 os.sched_yield()  # yield to a rank that has no core
             if now - looked < LOOK:

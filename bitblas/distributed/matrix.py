@@ -13,6 +13,7 @@ import numpy as np
 from semirings import Typed, monoid, semiring
 from semirings.dtypes import FP64, check_cast
 
+from .. import tuning
 from ..core import Matrix as Whole
 from ..core import aggregators
 from ..core.convert import check_size, written_array
@@ -34,7 +35,6 @@ from .start import current, rank_device
 # ---- Test whether a distributed matrix is symmetric, without its transpose: hashes of the indices (and values) of all
 # entries, and of their mirror images, must have the same sum.
 
-SYMMETRY_CHUNK = 1 << 26  # entries processed at once
 FACTORS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # constants of splitmix64's finalizer
 
 
@@ -45,12 +45,12 @@ def equals_transpose(A: Any, values: bool) -> bool:
         if A._told().one is not None:  # one value for all entries
             return True
     i, j, x = part.to_coo(values=values)
-    total = np.uint64(0)
+    total, chunk = np.uint64(0), tuning.count("symmetry.chunk")
     with np.errstate(over="ignore"):
-        for at in range(0, len(i), SYMMETRY_CHUNK):
-            rows = _mixed(i[at : at + SYMMETRY_CHUNK] + np.uint64(low))
-            columns = _mixed(j[at : at + SYMMETRY_CHUNK])
-            more = np.uint64(1) if x is None else _mixed(_bits(x[at : at + SYMMETRY_CHUNK])) | np.uint64(1)
+        for at in range(0, len(i), chunk):
+            rows = _mixed(i[at : at + chunk] + np.uint64(low))
+            columns = _mixed(j[at : at + chunk])
+            more = np.uint64(1) if x is None else _mixed(_bits(x[at : at + chunk])) | np.uint64(1)
             total += np.uint64(int(((_mixed(rows + columns * 3) - _mixed(columns + rows * 3)) * more).sum()))
         sums = current().told(np.array([total]))
         return int(sums.sum(dtype=np.uint64)) == 0

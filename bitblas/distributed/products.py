@@ -17,6 +17,7 @@ from semirings.catalog import BINARY
 from semirings.dtypes import INT64
 from semirings.expressions import names_in
 
+from .. import tuning
 from ..core import Vector
 from ..core import explain as plan_of
 from ..core.operators import find, typed
@@ -221,6 +222,6 @@ def explain(expr: Any) -> str:
     sent = (ranks - 1) * (bits + held) // ranks
     plan = plan_of(_local(A, v, f, flip, how))
     most = (
-        "at most" if current().lists and held >= exchange.LEAST_BYTES else "about"
+        "at most" if current().lists and held >= tuning.count("exchange.least") else "about"
     )  # at most: changes only, maybe in 32 bits
     return f"{expr.method} on {ranks} ranks: {how.reason}; {most} {sent} bytes per rank\nthis rank: {plan}"

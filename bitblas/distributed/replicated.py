@@ -15,6 +15,7 @@ import numpy as np
 from semirings import semiring
 from semirings.dtypes import BOOL, INT64
 
+from .. import tuning
 from ..config import config
 from ..core import Matrix as WholeMatrix
 from ..core import Scalar
@@ -25,22 +26,16 @@ from . import exchange, loops, shares
 from .expressions import classes_by_ndim
 from .start import current
 
-# A level of a search costs 60 microseconds more on two ranks than on one, where one cluster runs rounds with few
-# entries. So graphs with many levels do not gain: meshes and roads, whose rows are all short. Nor do graphs whose
-# entries an H200 reads in 0.5 ms.
-SHORT = 64  # maximum entries of the longest row
-FEW = 1 << 25  # entries
-PART = 3  # the matrix, by rows and by columns, may take up to 1 / PART of a rank's free memory
-
 
 def reason(entries: int, longest: int, nbytes: int, free: int) -> str | None:
     """Why a graph is not split, or None if it is. All arguments are known to all ranks: the number of entries, those of
     the longest row, the bytes of the matrix on one device, and the free bytes of each."""
-    if nbytes * PART > free:
+    few = tuning.count("replicated.entries")
+    if nbytes * tuning.value("replicated.memory") > free:
         return None
-    if entries <= FEW:
-        return f"its {entries} entries are few (at most {FEW})"
-    if longest <= SHORT:
+    if entries <= few:
+        return f"its {entries} entries are few (at most {few})"
+    if longest <= tuning.count("replicated.longest_row"):
         return f"its rows are short (at most {longest} entries), so searches have many small levels"
     return None
 
@@ -50,7 +45,7 @@ def why_replicated(A: Any) -> str | None:
     group = current()
     if group.size == 1 or group.splits or A.device.host_memory or loops.is_recording():
         return None
-    found: str | None = A._kept("why alone", lambda: _why(A))
+    found: str | None = A._kept(f"why alone {tuning.version()}", lambda: _why(A))
     return found
 
 
