@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from semirings import Typed, binary, dtypes
-from semirings.dtypes import DataType
+from semirings.dtypes import INT64, DataType
 
+from ..core.operators import typed
 from ..core.options import check_options
+from ..core.statement.expressions import Expression
 from ..core.statement.indexing import Styled
 from ..core.statement.infix import Delayed, Infix, Operand, describe
 from ..core.statement.masks import Mask
@@ -18,10 +22,19 @@ from ..device import Device
 from ..exceptions import DimensionMismatch
 from . import exchange, loops
 from .expressions import DistributedExpression, part_of
-from .group import OWN_FAULTS
+from .group import OWN_FAULTS, Group
 from .products import check_nonpositional, thunk_on_share
 from .shares import Shares
 from .start import current
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ..core import Matrix as WholeMatrix
+    from ..core import Vector as WholeVector
+    from ..core.memory import Memory, VectorMemory
+    from ..core.typing import DTypeLike, MaskLike, OperandLike, OperatorLike
+    from .expressions import Local
 
 
 class _Shown(NamedTuple):
@@ -44,23 +57,27 @@ class Distributed(Styled):
     """`_part`: this rank's share, a bitblas object on one device. `shares`: the partition of its positions."""
 
     __slots__ = ("__weakref__", "_known_facts", "_part", "_sent", "name", "shares")
-    _part: Any
+    _part: WholeMatrix | WholeVector
     _known_facts: exchange.SharedFacts | None  # valid until the next write
-    _sent: (
-        tuple[exchange.SharedFacts, Any] | None
-    )  # the last gathered copy of the whole, and the facts known of it then
-    name: Any
+    _sent: tuple[exchange.SharedFacts, WholeVector] | None  # facts about a Vector, and its whole as gathered then
+    name: str
     shares: Shares
-    shape: Any
-    ndim: Any
+    ndim: int
+
+    if TYPE_CHECKING:
+
+        def __init__(self, dtype: DTypeLike = ..., *shape: int, name: str | None = None) -> None: ...
+        @property
+        def shape(self) -> tuple[int, ...]: ...
+        def _gathered(self, values: bool = True) -> WholeMatrix | WholeVector: ...
 
     @property
-    def _ranks(self) -> Any:
+    def _ranks(self) -> Group:
         """The Group that stores the other shares."""
         return current()
 
     @property
-    def _library(self) -> Any:
+    def _library(self) -> ModuleType:
         """The module that algorithms use for this object."""
         return sys.modules[__package__]
 
@@ -74,10 +91,12 @@ class Distributed(Styled):
         return self._part.device
 
     @property
-    def nvals(self) -> Any:
+    def nvals(self) -> int:
         """The number of entries on all ranks."""
         if loops.is_recording():
-            return loops.counted(self)
+            count: Any = self._part.nvals  # symbolic
+            count = loops.folded(count, typed("plus", "monoid", INT64))
+            return count
         with current().statement(lambda: f"{self.name}.nvals"):
             return self._told().entries
 
@@ -88,7 +107,7 @@ class Distributed(Styled):
             self._known_facts = exchange.share_facts(self._part._stored)
         return self._known_facts
 
-    def _changes(self) -> Any:
+    def _changes(self) -> WholeMatrix | WholeVector:
         """This rank's share, for writing. Called on all ranks, after everything that the statement reads has been read,
         because reading an object shares its facts with all ranks."""
         self._known_facts = None
@@ -100,7 +119,7 @@ class Distributed(Styled):
         return self._part
 
     @property
-    def _data(self) -> Any:
+    def _data(self) -> NoReturn:
         """Statements on one device read this attribute of their operands: raise TypeError."""
         kind = type(self).__name__
         raise TypeError(
@@ -108,28 +127,31 @@ class Distributed(Styled):
             f"distributed.{kind} distributes one"
         )
 
-    def _rows(self) -> Any:
+    def _rows(self) -> Self:
         """Itself, distributed by rows; a transposed matrix is redistributed."""
         return self
 
     @classmethod
-    def _of(cls, part: Any, shares: Shares, name: str | None = None) -> Any:
+    def _of(cls, part: WholeMatrix | WholeVector, shares: Shares, name: str | None = None) -> Self:
         x = cls.__new__(cls)
         x._part, x._known_facts, x._sent, x.shares = part, None, None, shares
         x.name = part.name if name is None else name
         return x
 
     @classmethod
-    def _computed(cls, expr: Any, dtype: DataType, mask: Any = None, name: str | None = None) -> Any:
+    def _computed(
+        cls, expr: DistributedExpression, dtype: DataType, mask: MaskLike | None = None, name: str | None = None
+    ) -> Self:
         """A new object with the value of an expression."""
-        made: Any = cls
-        w = made(dtype, *expr.shape, name=name)
+        w = cls(dtype, *expr.shape, name=name)
         w._update(expr, None if mask is None else w(mask=mask).mask, None, mask is not None)
         return w
 
     # ---- statements ----
 
-    def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
+    def _update(
+        self, value: OperandLike, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False
+    ) -> None:
         if mask is not None and mask.parent.shape != self.shape:
             raise DimensionMismatch(f"mask: expected shape {self.shape}, got {mask.parent.shape}")
         # Formatting the operator of `A | A.T` may be a collective, so its operator is omitted.
@@ -142,10 +164,10 @@ class Distributed(Styled):
                 current().diverged(error)
                 raise
 
-    def __lshift__(self, value: Any) -> None:
+    def __lshift__(self, value: OperandLike) -> None:
         self._update(value)
 
-    def _source(self, value: Any) -> Any:
+    def _source(self, value: OperandLike) -> OperandLike:
         """This rank's share of the right-hand side; scalars are returned unchanged."""
         if isinstance(value, (Infix, Delayed)) and value.ndim:
             value = value._to_expr()
@@ -160,75 +182,80 @@ class Distributed(Styled):
             raise TypeError(f"{self.name} << x: expected a distributed object, got {describe(value)}")
         return value
 
-    def _gathered(self, values: bool = True) -> Any:
-        """The whole object on every rank, read-only. values: whether the values are read."""
-        if loops.is_recording():
-            return loops.gathered(self._part, self.shares)
-        return exchange.remote_gather(self, values)
-
     # ---- element-wise operations ----
 
-    def _like(self, method: str, args: tuple[Any, ...], op: Any, local: Any, dtype: DataType) -> DistributedExpression:
+    def _like(
+        self, method: str, args: tuple[Any, ...], op: Typed | None, local: Callable[[], Local], dtype: DataType
+    ) -> DistributedExpression[Self]:
         return DistributedExpression(self.shape, method, args, op, local, dtype)
 
-    def _partner(self, other: Any, where: str) -> Any:
+    def _partner(self, other: OperandLike, where: str) -> Self:
         found: Any = other._resolve() if isinstance(other, Operand) and other.ndim == self.ndim else None
         found = found._rows() if hasattr(found, "_rows") else found
-        if not isinstance(found, Distributed):
+        if not isinstance(found, type(self)):
             raise TypeError(f"{where}: expected a distributed {type(self).__name__}, got {describe(other)}")
         if found.shape != self.shape:
             raise DimensionMismatch(f"{where}: expected equal shapes, got {self.shape} and {found.shape}")
         return found
 
-    def _pointwise(self, method: str, other: Any, op: Any, *more: Any) -> DistributedExpression:
+    def _pointwise(self, method: str, other: OperandLike, op: OperatorLike, *more: Any) -> DistributedExpression[Self]:
         x, y = self._rows(), self._partner(other, method)
-        make = lambda: getattr(x._part, method)(y._part, check_nonpositional(op), *more)
+        make: Callable[[], Expression] = lambda: getattr(x._part, method)(y._part, check_nonpositional(op), *more)
         found = make()
         return self._like(method, (self, other, *more), found.op, make, found.dtype)
 
-    def ewise_add(self, other: Any, op: Any = binary.plus) -> DistributedExpression:
+    def ewise_add(self, other: OperandLike, op: OperatorLike = binary.plus) -> DistributedExpression[Self]:
         """The union: op where both have an entry, otherwise the existing entry."""
         return self._pointwise("ewise_add", other, op)
 
-    def ewise_mult(self, other: Any, op: Any = binary.times) -> DistributedExpression:
+    def ewise_mult(self, other: OperandLike, op: OperatorLike = binary.times) -> DistributedExpression[Self]:
         """The intersection: op where both have an entry."""
         return self._pointwise("ewise_mult", other, op)
 
-    def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> DistributedExpression:
+    def ewise_union(
+        self, other: OperandLike, op: OperatorLike, left_default: OperandLike, right_default: OperandLike
+    ) -> DistributedExpression[Self]:
         """The union, with a default for a missing operand."""
         return self._pointwise("ewise_union", other, op, left_default, right_default)
 
-    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> DistributedExpression:
+    def apply(
+        self, op: OperatorLike, right: OperandLike | None = None, *, left: OperandLike | None = None
+    ) -> DistributedExpression[Self]:
         """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk."""
         x = self._rows()
 
-        def make() -> Any:
+        def make() -> Expression:
             thunk = thunk_on_share(op, right, x.shares.low, "indexunary") if left is None else right
             return x._part.apply(op, thunk, left=left)
 
         found = make()
         return self._like("apply", (self, right), found.op, make, found.dtype)
 
-    def select(self, op: Any, thunk: Any = None) -> DistributedExpression:
+    def select(self, op: OperatorLike | MaskLike, thunk: OperandLike | None = None) -> DistributedExpression[Self]:
         """The entries for which op(value, row, column, thunk) is true; or the entries under a mask or a BOOL object."""
         x = self._rows()
         if isinstance(op, (Mask, Operand)):
             mask = self(op).mask
             return self._like("select", (self, op), None, lambda: x._part.select(part_of(mask), thunk), self.dtype)
-        make = lambda: x._part.select(op, thunk_on_share(op, thunk, x.shares.low, "select"))
+        make: Callable[[], Expression] = lambda: x._part.select(op, thunk_on_share(op, thunk, x.shares.low, "select"))
         found = make()
         return self._like("select", (self, thunk), found.op, make, found.dtype)
 
     # ---- the whole object ----
 
     def dup(
-        self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None, **opts: Any
-    ) -> Any:
+        self,
+        dtype: DTypeLike | None = None,
+        *,
+        clear: bool = False,
+        mask: MaskLike | None = None,
+        name: str | None = None,
+        **opts: object,
+    ) -> Self:
         """A copy: cast to `dtype`, without entries (`clear`), or only those under `mask`."""
         check_options(opts)
         kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
-        made: Any = type(self)
-        w = made(kind, *self.shape, name=name)
+        w = type(self)(kind, *self.shape, name=name)
         if not clear:
             w._update(self, None if mask is None else w(mask).mask)
         return w
@@ -237,26 +264,26 @@ class Distributed(Styled):
         """Remove all entries."""
         self._changes().clear()
 
-    def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
+    def isequal(self, other: OperandLike, *, check_dtype: bool = False, **opts: object) -> bool:
         """The same shape, the same structure, equal values; the dtype counts with `check_dtype`."""
         return self._same("isequal", other, check_dtype=check_dtype, **opts)
 
-    def isclose(self, other: Any, **how: Any) -> bool:
+    def isclose(self, other: OperandLike, **how: float) -> bool:
         """The same shape and structure, and close values, as for objects on one device."""
         return self._same("isclose", other, **how)
 
-    def _same(self, method: str, other: Any, **how: Any) -> bool:
+    def _same(self, method: str, other: OperandLike, **how: Any) -> bool:
         if getattr(other, "shape", None) != self.shape:
             return False
         x, y = self._rows(), self._partner(other, method)
         return exchange.true_on_all(getattr(x._part, method)(y._part, **how))
 
-    def wait(self, how: str = "materialize") -> Any:
+    def wait(self, how: str = "materialize") -> Self:
         """Return self when pending writes and the device's work are done."""
         self._part.wait(how)
         return self
 
-    def memory(self) -> Any:
+    def memory(self) -> Memory | VectorMemory:
         """The bytes of this rank's share."""
         return self._part.memory()
 

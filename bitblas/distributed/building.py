@@ -4,53 +4,85 @@ with bitblas.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
+
+from semirings.dtypes import DataType
 
 from ..core import Matrix as Whole
 from ..core.building import check_lengths, dense_values
 from ..core.convert import check_range, check_size, index_array, value_array
+from ..device import Device
 from ..exceptions import InvalidValue
+from ..typing import Array
 from . import exchange, shares
+from .base import Distributed
 from .group import CONFIRM, FAILED
 from .shares import Shares
 from .start import current, rank_device
 
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from ..core.typing import (
+        ArrayOrValue,
+        DTypeLike,
+        IndicesLike,
+        OperandLike,
+        OperatorLike,
+        SizeLike,
+        ValuesLike,
+    )
+
 LONGEST = 1 << 60  # maximum size of GraphBLAS
 
 
-class MatrixBuild:
+Chunk = tuple[Any, ...]  # rows, columns, and values if they are not all equal: arrays of any library
+
+
+class LayoutOptions(TypedDict, total=False):
+    """The options of a stored format, as of `bitblas.Matrix`."""
+
+    format: str | None
+    tile: int | None
+    packed: bool | None
+
+
+class MatrixBuild(Distributed):
     """The constructors of a distributed Matrix."""
 
     __slots__ = ()
-    _of: Any
-    is_symmetric: Callable[..., bool]
+    _part: Whole
+
+    if TYPE_CHECKING:
+
+        def is_symmetric(self, *, values: bool = True) -> bool: ...
 
     @classmethod
     def from_coo(
         cls,
-        rows: Any,
-        columns: Any,
-        values: Any = 1.0,
-        dtype: Any = None,
+        rows: IndicesLike,
+        columns: IndicesLike,
+        values: ValuesLike = 1.0,
+        dtype: DTypeLike | None = None,
         *,
-        nrows: Any = None,
-        ncols: Any = None,
-        dup_op: Any = None,
+        nrows: SizeLike | None = None,
+        ncols: SizeLike | None = None,
+        dup_op: OperatorLike | None = None,
         name: str | None = None,
         share: bool = False,
         symmetric: bool = False,
-        device: Any = None,
-        **layout: Any,
-    ) -> Any:
+        device: str | Device | None = None,
+        **layout: Unpack[LayoutOptions],
+    ) -> Self:
         """As `bitblas.Matrix.from_coo`. Every rank passes the same arrays; with `share`, each passes its part of the
         entries, in any rows, which are then sent to their owners. Sizes that are not given are derived from all
         parts."""
         d, group = rank_device(device), current()
 
-        def taken() -> Any:
+        def taken() -> tuple[Array, Array, ArrayOrValue, DataType]:
             i, j = index_array(d, rows, "rows"), index_array(d, columns, "columns")
             array, kind = value_array(d, values, dtype)
             check_lengths(array, i, j)
@@ -80,24 +112,24 @@ class MatrixBuild:
     @classmethod
     def from_chunks(
         cls,
-        chunks: Any,
-        value: Any = True,
-        dtype: Any = None,
+        chunks: Iterable[Chunk] | Callable[[], Iterator[Chunk]],
+        value: OperandLike = True,
+        dtype: DTypeLike | None = None,
         *,
-        nrows: Any,
-        ncols: Any,
-        dup_op: Any = None,
+        nrows: SizeLike,
+        ncols: SizeLike,
+        dup_op: OperatorLike | None = None,
         name: str | None = None,
         share: bool = False,
         symmetric: bool = False,
-        device: Any = None,
-        **layout: Any,
-    ) -> Any:
+        device: str | Device | None = None,
+        **layout: Unpack[LayoutOptions],
+    ) -> Self:
         """As `bitblas.Matrix.from_chunks`, from a list or a function that returns a new iterator each time: chunks are
         read three times, first to count the entries of rows. Every rank passes the same chunks; with `share`, each
         passes its own."""
         nrows, ncols = check_size("nrows", nrows), check_size("ncols", ncols)
-        again = chunks if callable(chunks) else lambda: iter(chunks)
+        again: Callable[[], Iterator[Chunk]] = chunks if callable(chunks) else lambda: iter(chunks)
         d, group = rank_device(device), current()
         s = _dealt_shares(nrows, (index_array(d, chunk[0], "rows") for chunk in again()), share)
         passes = RedistributedChunks(again, s, ncols) if share and group.size > 1 else None
@@ -115,20 +147,27 @@ class MatrixBuild:
         return cls._checked(cls._of(part, s, name), symmetric)
 
     @classmethod
-    def from_dense(cls, values: Any, missing_value: Any = None, *, dtype: Any = None, name: str | None = None) -> Any:
+    def from_dense(
+        cls,
+        values: ValuesLike,
+        missing_value: OperandLike | None = None,
+        *,
+        dtype: DTypeLike | None = None,
+        name: str | None = None,
+    ) -> Self:
         """A Matrix from a two-dimensional array, the same on every rank, without elements equal to `missing_value`."""
         array, kind = dense_values(current().device, values, dtype, Whole)
         s = shares.of(len(array))
         return cls._of(Whole.from_dense(array[s.low : s.high], missing_value, dtype=kind), s, name)
 
     @classmethod
-    def from_matrix(cls, A: Any, *, name: str | None = None) -> Any:
+    def from_matrix(cls, A: Whole, *, name: str | None = None) -> Self:
         """From a `bitblas.Matrix` that every rank has."""
         i, j, x = A.to_coo()
         return cls.from_coo(i, j, x, A.dtype, nrows=A.nrows, ncols=A.ncols, name=name or A.name)
 
     @classmethod
-    def _checked(cls, A: Any, symmetric: bool) -> Any:
+    def _checked(cls, A: Self, symmetric: bool) -> Self:
         if symmetric and not A.is_symmetric(values=False):
             raise InvalidValue(
                 "symmetric: expected an entry (j, i) for each entry (i, j), got some without; omit "
@@ -137,7 +176,7 @@ class MatrixBuild:
         return A
 
 
-def _size(indices: Any, given: Any, name: str, share: bool) -> int:
+def _size(indices: Array, given: SizeLike | None, name: str, share: bool) -> int:
     if given is not None:
         return check_size(name, given)
     found = int(indices.max()) + 1 if len(indices) else 0
@@ -148,7 +187,7 @@ def _size(indices: Any, given: Any, name: str, share: bool) -> int:
     return found
 
 
-def _dealt_shares(nrows: int, rows: Any, share: bool) -> Shares:
+def _dealt_shares(nrows: int, rows: Iterable[Array], share: bool) -> Shares:
     """The partition of the rows; set by their entries if that size has no partition yet."""
     group = current()
     if group.size == 1 or shares.has_partition(nrows):
@@ -167,7 +206,7 @@ def _dealt_shares(nrows: int, rows: Any, share: bool) -> Shares:
     )
 
 
-def _mine(chunks: Iterator[Any], s: Shares) -> Iterator[Any]:
+def _mine(chunks: Iterator[Chunk], s: Shares) -> Iterator[tuple[Array, ...]]:
     """This rank's entries out of chunks that every rank has."""
     d, alone = current().device, current().size == 1
     for chunk in chunks:
@@ -189,14 +228,14 @@ class RedistributedChunks:
     all are done.
     """
 
-    def __init__(self, again: Callable[[], Iterator[Any]], s: Shares, ncols: int) -> None:
+    def __init__(self, again: Callable[[], Iterator[Chunk]], s: Shares, ncols: int) -> None:
         self.again, self.shares, self.ncols, self.failed = again, s, ncols, False
 
-    def __call__(self) -> Iterator[Any]:
+    def __call__(self) -> Iterator[tuple[Array, ...]]:
         self.tell(BEGINS)
         yield from self.dealt()
 
-    def build(self, make: Callable[[], Any]) -> Any:
+    def build(self, make: Callable[[], Whole]) -> Whole:
         """Run make(), which calls this object; DistributedError if it fails on another rank."""
         try:
             part = make()
@@ -217,7 +256,7 @@ class RedistributedChunks:
         group.raise_remote_failures("Matrix.from_chunks", numbers, error)
         return numbers
 
-    def dealt(self) -> Iterator[Any]:
+    def dealt(self) -> Iterator[tuple[Array, ...]]:
         """Yield this rank's entries from the chunks of all ranks, until no rank has another chunk."""
         group, s = current(), self.shares
         d, chunks, more = group.device, None, True

@@ -12,10 +12,10 @@ which 32 bits can hold.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from types import NoneType
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,9 +27,16 @@ from ..core import Matrix, Vector
 from ..exceptions import InvalidValue, NotImplementedException
 from ..store import MatrixStore, VectorStore, dense_values, full_bits
 from ..store import words as words_of
+from ..typing import Array
 from .group import Group
 from .shares import WORD, Shares
 from .start import current
+
+if TYPE_CHECKING:
+    from ..core.typing import ArrayOrValue
+    from .vector import Vector as DistributedVector
+
+Send = Callable[[Array], Array]
 
 # ---- Sparse exchange between ranks: send lists of (index, value) if these are shorter than the dense vector.
 #
@@ -46,14 +53,14 @@ def is_shorter(group: Group, shares: Shares, entries: int, nbytes: int, whole: i
     return entries * (PLACE + nbytes) * tuning.value("exchange.gain") <= whole and max(shares.counts) <= LONG
 
 
-def count_per_rank(group: Group, at: Any, shares: Shares) -> list[int]:
+def count_per_rank(group: Group, at: Array, shares: Shares) -> list[int]:
     """The number of positions, out of ascending ones, that each rank owns."""
     xp = group.device.xp
     found: list[int] = np.diff(group.device.to_host(xp.searchsorted(at, xp.asarray(shares.bounds, at.dtype)))).tolist()
     return found
 
 
-def update_changed(mine: Any, before: Any, shares: Shares) -> Any:
+def update_changed(mine: Array, before: Array, shares: Shares) -> Array | None:
     """Update `before`, the values of all ranks, where those of this rank (`mine`) have changed. None if sending all
     values is as short."""
     group = current()
@@ -81,7 +88,7 @@ def update_changed(mine: Any, before: Any, shares: Shares) -> Any:
     return before
 
 
-def send_narrow(group: Group, values: Any, send: Any) -> Any:
+def send_narrow(group: Group, values: Array, send: Send) -> Array:
     """Apply send(values); 64-bit integers are sent in 32 bits if those of all ranks fit."""
     if values.dtype.kind not in "iu" or values.itemsize < 8 or not group.lists:
         return send(values)
@@ -94,12 +101,12 @@ def send_narrow(group: Group, values: Any, send: Any) -> Any:
     return send(values.astype(dtype)).astype(values.dtype)
 
 
-def send_as_bytes(x: Any, send: Any) -> Any:
+def send_as_bytes(x: Array, send: Send) -> Array:
     """Send bools as bytes, a type that every call supports."""
     return send(x.view(np.uint8)).view(bool) if x.dtype == bool else send(x)
 
 
-def summed_as_lists(partial: Vector, shares: Shares, monoid: Typed, told: Any) -> Vector | None:
+def summed_as_lists(partial: Vector, shares: Shares, monoid: Typed, told: SharedFacts) -> Vector | None:
     """This rank's share of a sum (`exchange.joined`), exchanged as lists of entries; None if these are not shorter.
     told: the facts that all ranks share about their parts."""
     group = current()
@@ -119,7 +126,7 @@ def summed_as_lists(partial: Vector, shares: Shares, monoid: Typed, told: Any) -
     begins = xp.repeat(xp.asarray(shares.bounds[:-1], np.uint64), sent)
     places = group.alltoall((at - begins).astype(np.uint32), sent, received)
     if nbytes:
-        send = lambda raw: send_as_bytes(raw, lambda x: group.alltoall(x, sent, received))
+        send: Send = lambda raw: send_as_bytes(raw, lambda x: group.alltoall(x, sent, received))
         values = send_narrow(group, values, send)
     total = Vector(dtype, mine, device=partial.device)
     ends = np.cumsum([0, *received]).tolist()
@@ -157,13 +164,18 @@ class SharedFacts(NamedTuple):
 
 def share_facts(store: VectorStore | MatrixStore) -> SharedFacts:
     """Share the facts of this rank's part with all ranks."""
+    current().settle()
+    return facts_of_ranks(store.nvals, store.values if store.iso else None, store.dtype)
+
+
+def facts_of_ranks(count: int, one: np.generic | None, dtype: DataType) -> SharedFacts:
+    """Share the number of this rank's entries and their single value with all ranks."""
     group = current()
-    group.settle()
-    own: Any = store.values if store.iso else store.dtype.np_type.type(0)
+    own = dtype.np_type.type(0) if one is None else one
     if group.size == 1:
-        return SharedFacts(np.array([store.nvals]), own if store.iso or not store.nvals else None)
-    head = np.zeros(1, [("count", np.int64), ("iso", np.bool_), ("value", store.dtype.np_type)])
-    head["count"], head["iso"], head["value"] = store.nvals, store.iso, own
+        return SharedFacts(np.array([count]), own if one is not None or not count else None)
+    head = np.zeros(1, [("count", np.int64), ("iso", np.bool_), ("value", dtype.np_type)])
+    head["count"], head["iso"], head["value"] = count, one is not None, own
     found = group.told(head.view(np.uint8))
     heads = np.ascontiguousarray(found).view(head.dtype)[:, 0]
     some = heads[heads["count"] > 0]
@@ -174,14 +186,14 @@ def share_facts(store: VectorStore | MatrixStore) -> SharedFacts:
     return SharedFacts(heads["count"], values[0] if same else None)
 
 
-def unify_values(array: Any, kind: DataType, count: int) -> tuple[Any, DataType]:
+def unify_values(array: ArrayOrValue, kind: DataType, count: int) -> tuple[ArrayOrValue, DataType]:
     """Unify the values that ranks pass: an array on all ranks, or the same scalar on all. count: number of entries;
     ranks without entries adopt the type of the others. InvalidValue if the types differ."""
     group = current()
     if group.size == 1:
         return array, kind
-    one = isinstance(array, np.generic)
-    told = group.texts(f"{count} {kind.name} {array.tobytes().hex() if one else '-'}", "the types of values")
+    value = array.tobytes().hex() if isinstance(array, np.generic) else "-"
+    told = group.texts(f"{count} {kind.name} {value}", "the types of values")
     each = [text.split() for text in told]
     some = [words for words in each if words[0] != "0"] or each[:1]
     names = {words[1]: rank for rank, words in reversed(list(enumerate(each))) if words in some}
@@ -192,12 +204,12 @@ def unify_values(array: Any, kind: DataType, count: int) -> tuple[Any, DataType]
     values = {words[2] for words in some}
     if len(values) == 1 and "-" not in values:
         return np.frombuffer(bytes.fromhex(values.pop()), kind.np_type)[0], kind
-    if one:
+    if isinstance(array, np.generic):
         array = group.device.full(count, kind.np_type.type(array) if count else kind.np_type.type(0))
     return array.astype(kind.np_type, copy=False), kind
 
 
-def slots(store: VectorStore) -> Any:
+def slots(store: VectorStore) -> Array:
     """The values by position, as an array, or as a bitset if BOOL."""
     if not store.iso:
         return store.values
@@ -207,7 +219,9 @@ def slots(store: VectorStore) -> Any:
     return store.present.copy() if store.values else device.xp.zeros(words_of(store.size), np.uint64)
 
 
-def gathered(part: Vector, shares: Shares, known: SharedFacts, *, values: bool = True, before: Any = None) -> Vector:
+def gathered(
+    part: Vector, shares: Shares, known: SharedFacts, *, values: bool = True, before: ArrayOrValue | None = None
+) -> Vector:
     """A whole vector on every rank. part: this rank's share. known: facts about the vector. values: whether the values
     are read; otherwise all are set to one. before: the previously gathered values, to be updated.
 
@@ -228,18 +242,19 @@ def gathered(part: Vector, shares: Shares, known: SharedFacts, *, values: bool =
     else:
         bits = _joined_words(group, store.present, shares)
     if one is not None:
-        held: Any = one
-    elif dtype is BOOL:
-        held = _joined_words(group, slots(store), shares)
-    else:
-        mine = slots(store)[: shares.mine]
-        held = None if isinstance(before, (np.generic, NoneType)) else update_changed(mine, before, shares)
-        if held is None:
-            held = send_narrow(group, mine, lambda raw: group.allgather(raw, shares.counts))
-    return Vector._from_store(VectorStore(device, size, dtype, bits, held, count))
+        return Vector._from_store(VectorStore(device, size, dtype, bits, one, count))
+    if dtype is BOOL:
+        return Vector._from_store(
+            VectorStore(device, size, dtype, bits, _joined_words(group, slots(store), shares), count)
+        )
+    mine = slots(store)[: shares.mine]
+    found = None if before is None or isinstance(before, np.generic) else update_changed(mine, before, shares)
+    if found is None:
+        found = send_narrow(group, mine, lambda raw: group.allgather(raw, shares.counts))
+    return Vector._from_store(VectorStore(device, size, dtype, bits, found, count))
 
 
-def _joined_words(group: Group, bits: Any, shares: Shares) -> Any:
+def _joined_words(group: Group, bits: Array, shares: Shares) -> Array:
     return group.allgather(bits[: shares.words[shares.rank]], shares.words)
 
 
@@ -258,23 +273,22 @@ def summed(partial: Vector, shares: Shares, monoid: Typed) -> Vector:
         return found
     per_word = [shares.words[shares.rank]] * group.size
     bits = group.alltoall(store.present[: sum(shares.words)], shares.words, per_word)
-    if one is not None:
-        held: Any = None
-    elif dtype is BOOL:
+    held: Array | None = None
+    if dtype is BOOL and one is None:
         held = group.alltoall(slots(store)[: sum(shares.words)], shares.words, per_word)
-    else:
-        send = lambda raw: group.alltoall(raw, shares.counts, [mine] * group.size)
+    elif one is None:
+        send: Send = lambda raw: group.alltoall(raw, shares.counts, [mine] * group.size)
         held = send_narrow(group, slots(store)[: shares.size], send)
     step, length = (per_word[0],) * 2 if dtype is BOOL else (mine, max(1, mine))
     for rank in range(group.size if mine else 0):
         if not counts[rank]:
             continue
-        piece: Any = one
-        if held is not None:
-            piece = dense_values(device, mine, dtype)
-            piece[:length] = held[rank * step : rank * step + length]
         present = bits[rank * per_word[0] : (rank + 1) * per_word[0]].copy()
-        other = Vector._from_store(VectorStore(device, mine, dtype, present, piece))
+        piece = VectorStore(device, mine, dtype, present, one)
+        if held is not None:
+            piece.values = dense_values(device, mine, dtype)
+            piece.values[:length] = held[rank * step : rank * step + length]
+        other = Vector._from_store(piece)
         if total.nvals:
             total(monoid) << other
         else:
@@ -318,7 +332,7 @@ def true_on_all(x: bool) -> bool:
     return bool(current().allreduce(np.array([x]), np.logical_and)[0])
 
 
-def concatenated(arrays: Sequence[Any]) -> list[Any]:
+def concatenated(arrays: Sequence[Array]) -> list[Array]:
     """Concatenate the arrays of all ranks; on one rank all arrays have the same length."""
     group = current()
     counts = group.told(np.array([len(arrays[0])]))[:, 0].tolist()
@@ -328,7 +342,7 @@ def concatenated(arrays: Sequence[Any]) -> list[Any]:
     ]
 
 
-def redistributed(owners: Any, arrays: Sequence[Any]) -> list[Any]:
+def redistributed(owners: Array, arrays: Sequence[Array]) -> list[Array]:
     """Send each element to the rank in `owners`. Received elements are in rank order, and in order within each rank."""
     group = current()
     if group.size == 1:
@@ -343,7 +357,7 @@ def redistributed(owners: Any, arrays: Sequence[Any]) -> list[Any]:
     ]
 
 
-def _stable(xp: Any, owners: Any) -> Any:
+def _stable(xp: ModuleType, owners: Array) -> Array:
     """A stable argsort: CuPy guarantees no order of equal keys."""
     return xp.argsort(owners.astype(np.int64) * len(owners) + xp.arange(len(owners), dtype=np.int64))
 
@@ -363,15 +377,14 @@ def gathered_matrix(part: Matrix, shares: Shares) -> Matrix:
 # indices.
 
 
-def remote_gather(x: Any, values: bool = True) -> Vector:
+def remote_gather(x: DistributedVector, values: bool = True) -> Vector:
     """A whole distributed Vector on every rank, read-only; x keeps it for the next time. values: whether they are read;
     otherwise all are set to one."""
     group, told = current(), x._told()
     if not (group.lists and group.size > 1):
         return gathered(x._part, x.shares, told, values=values)
     if x._sent is not None and x._sent[0] is told:
-        kept: Vector = x._sent[1]
-        return kept
+        return x._sent[1]
     if not values:
         return gathered(x._part, x.shares, told, values=False)
     before = None if x._sent is None else x._sent[1]._stored.values
@@ -382,7 +395,7 @@ def remote_gather(x: Any, values: bool = True) -> Vector:
     return found
 
 
-def _keep(group: Group, x: Any, sent: Any) -> None:
+def _keep(group: Group, x: DistributedVector, sent: tuple[SharedFacts, Vector]) -> None:
     """Keep the same few recent vectors on every rank, so that no rank needs to check whether another has a copy."""
     others = [ref for ref in group.kept if ref() is not x]
     oldest = max(0, len(others) + 1 - tuning.count("exchange.copies"))
@@ -393,7 +406,7 @@ def _keep(group: Group, x: Any, sent: Any) -> None:
     x._sent = sent
 
 
-def gathered_at(x: Any, at: Any) -> Vector:
+def gathered_at(x: DistributedVector, at: Array) -> Vector:
     """x[at] of a distributed Vector. at: an array of positions, different on each rank. Values of other ranks are
     requested, unless sending the whole vector is as short."""
     group, s, told = current(), x.shares, x._told()

@@ -5,21 +5,28 @@ ranks; the remaining work is a statement on this rank's share.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from semirings import Typed, dtypes
 from semirings.dtypes import DataType
 
 from ..core.options import check_options
-from ..core.statement.expressions import Expression
+from ..core.statement.expressions import Expression, Made
 from ..core.statement.masks import Mask
 
-classes_by_ndim: dict[
-    int, Any
-] = {}  # the distributed Vector and Matrix classes by number of dimensions; each registers itself
+if TYPE_CHECKING:
+    from ..core import Matrix as WholeMatrix
+    from ..core import Vector as WholeVector
+    from ..core.statement.indexing import IndexExpr
+    from ..core.typing import DTypeLike, MaskLike
+
+    Local: TypeAlias = Expression | IndexExpr | WholeMatrix | WholeVector
+
+# The distributed Vector and Matrix classes by number of dimensions; each registers itself.
+classes_by_ndim: dict[int, Any] = {}
 
 
-class DistributedExpression(Expression):
+class DistributedExpression(Expression[Made]):
     """A delayed distributed Vector or Matrix.
 
     local(): this rank's share, a bitblas object or expression on one device. shape: of the whole.
@@ -33,7 +40,7 @@ class DistributedExpression(Expression):
         method: str,
         args: tuple[Any, ...],
         op: Typed | None,
-        local: Callable[[], Any],
+        local: Callable[[], Local],
         dtype: DataType | None = None,
     ) -> None:
         super().__init__(method, args, op, local, dtype)
@@ -51,15 +58,19 @@ class DistributedExpression(Expression):
     def ncols(self) -> int:
         return self.shape[1]
 
-    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any) -> Any:
+    def new(
+        self, dtype: DTypeLike | None = None, *, mask: MaskLike | None = None, name: str | None = None, **opts: object
+    ) -> Made:
         """Compute into a new object, of `dtype` if given; with `mask` (of the same shape), only where the mask
         allows."""
         check_options(opts)
         kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
         if mask is None and self._value is not None and self._value.dtype is kind:
-            value, self._value = self._value, None
+            value: Made = self._value
+            self._value = None
             return value
-        return classes_by_ndim[self.ndim]._computed(self, kind, mask, name)
+        made: Made = classes_by_ndim[self.ndim]._computed(self, kind, mask, name)
+        return made
 
     def _resolve(self) -> Any:
         if self._value is None:

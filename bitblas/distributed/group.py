@@ -10,7 +10,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypedDict, TypeVar
 
 import numpy as np
 
@@ -19,9 +19,33 @@ from ..core.statement.symbolic import state as recording
 from ..device import Device, tracing
 from ..exceptions import DistributedError
 from ..loop.symbolic.context import OnHost
+from ..typing import Array
 from .liveness_board import SLOT, LivenessBoard
 
+if TYPE_CHECKING:
+    from weakref import ref
+
+    from typing_extensions import Unpack
+
+    from .shares import Shares
+    from .vector import Vector
+
 T = TypeVar("T")
+# The type and the sizes of the arrays of a call, or nothing: the same on all ranks.
+Sizes = tuple["np.dtype | int", ...]
+
+
+class GroupOptions(TypedDict, total=False):
+    timeout: float
+    debug: bool
+
+
+class Event(Protocol):
+    """An event of a GPU's stream."""
+
+    @property
+    def done(self) -> bool: ...
+
 
 TIMEOUT = 600.0  # maximum seconds that a rank waits for the others in a collective
 LOOK = 0.05  # seconds between two checks for ended ranks
@@ -58,17 +82,17 @@ class Group(ABC):
         self.broken = ""
         self.sent, self.seconds, self.captures, self.lists, self.splits = 0, 0.0, False, False, False
         self.chooses = True
-        self.shares: dict[int, Any] = {}  # the partition of objects by size (shares.py)
-        self.kept: list[Any] = []  # weak references to the vectors that keep a gathered copy (exchange.py)
-        self._call: tuple[str, tuple[Any, ...], str] = ("", (), "")  # the last collective that was entered
-        self._signatures: dict[Any, int] = {}
+        self.shares: dict[int, Shares] = {}  # the partition of objects by size (shares.py)
+        self.kept: list[ref[Vector]] = []  # the vectors that keep a gathered copy (exchange.py)
+        self._call: tuple[str, Sizes, str] = ("", (), "")  # the last collective that was entered
+        self._signatures: dict[tuple[str, Sizes, str, tuple[str, int] | None], int] = {}
         self._statement: Callable[[], str] | None = None
         self._inside = False  # inside a loop of many calls
         self.pending = False  # whether transfers are still under way on a stream
 
     # ---- the four calls ----
 
-    def allgather(self, x: Any, counts: list[int] | None = None, about: str = "") -> Any:
+    def allgather(self, x: Array, counts: list[int] | None = None, about: str = "") -> Array:
         """Concatenate the arrays of all ranks. x: one-dimensional, on the device, of the same dtype on all ranks.
         counts: elements per rank; None: all have the same length. about: as for `told`."""
         counts = [len(x)] * self.size if counts is None else counts
@@ -80,7 +104,7 @@ class Group(ABC):
             self._noted("allgather", (self.size - 1) * x.nbytes, lambda: self._allgather(given, out, counts))
         return out
 
-    def alltoall(self, x: Any, sent: list[int], received: list[int] | None = None) -> Any:
+    def alltoall(self, x: Array, sent: list[int], received: list[int] | None = None) -> Array:
         """Send a part of x to each rank, and return the parts received, in rank order. x: the parts for all ranks, of
         `sent` elements each. received: elements received from each rank; None: exchange these numbers first."""
         if received is None:
@@ -214,10 +238,10 @@ class Group(ABC):
     # ---- implemented by subclasses ----
 
     @abstractmethod
-    def _allgather(self, x: Any, out: Any, counts: list[int]) -> None: ...
+    def _allgather(self, x: Array, out: Array, counts: list[int]) -> None: ...
 
     @abstractmethod
-    def _alltoall(self, x: Any, out: Any, sent: list[int], received: list[int]) -> None: ...
+    def _alltoall(self, x: Array, out: Array, sent: list[int], received: list[int]) -> None: ...
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -235,9 +259,9 @@ class Group(ABC):
             finally:
                 self._inside = False
 
-    def await_event(self, event: Any) -> None:
+    def await_event(self, event: Event) -> None:
         """Wait, with the timeout, for a device event that follows calls of this group."""
-        self.wait(lambda: bool(event.done))
+        self.wait(lambda: event.done)
 
     def settle(self) -> None:
         """Wait, with the timeout, until transfers are complete, before the host reads results that depend on them. For
@@ -259,7 +283,7 @@ class Group(ABC):
     # ---- faults ----
 
     @contextmanager
-    def _entered(self, call: str, *how: Any, about: str = "", breaks: bool = True) -> Iterator[int]:
+    def _entered(self, call: str, *how: np.dtype | int, about: str = "", breaks: bool = True) -> Iterator[int]:
         """The context of a collective; yields its signature, which is the same on all ranks. breaks: whether an
         exception inside breaks the group, because the others would wait for this rank in vain."""
         if self.broken:
@@ -284,7 +308,7 @@ class Group(ABC):
             self.board.leave()
         self.seconds += time.perf_counter() - begin
 
-    def _signature(self, call: str, how: tuple[Any, ...], about: str) -> int:
+    def _signature(self, call: str, how: Sizes, about: str) -> int:
         """A hash of a call, its type and sizes, and the kind of its statement, the same on all ranks. how: a dtype and
         integers, or nothing."""
         code = None if about else getattr(self._statement, "__code__", None)
@@ -293,9 +317,8 @@ class Group(ABC):
         if found is None:
             if len(self._signatures) > tuning.count("group.signatures"):
                 self._signatures.clear()
-            text = (
-                f"{call} {how[0].str if how else ''} {list(map(int, how[1:]))} {about} {key[-1]}"  # of equal keys one
-            )
+            sizes = [x.str if isinstance(x, np.dtype) else int(x) for x in how]
+            text = f"{call} {sizes} {about} {key[-1]}"  # the same for equal keys
             found = self._signatures[key] = zlib.crc32(text.encode())
         return found
 
@@ -363,9 +386,10 @@ class Group(ABC):
         return "a collective outside of statements" if self._statement is None else f"`{self._statement()}`"
 
 
-def _kind_of(name: str) -> Any:
+def _kind_of(name: str) -> type[Exception]:
     """The exception type of that name."""
-    return getattr(exceptions, name, None) or getattr(builtins, name)
+    kind: type[Exception] = getattr(exceptions, name, None) or getattr(builtins, name)
+    return kind
 
 
 def _public(error: Exception) -> str:
@@ -382,11 +406,11 @@ def _different(texts: list[str]) -> str:
 class SingleRank(Group):
     """A Group of one rank: nothing is sent."""
 
-    def __init__(self, device: Device, **how: Any) -> None:
+    def __init__(self, device: Device, **how: Unpack[GroupOptions]) -> None:
         super().__init__(0, 1, device, **how)
 
-    def _allgather(self, x: Any, out: Any, counts: list[int]) -> None:
+    def _allgather(self, x: Array, out: Array, counts: list[int]) -> None:
         raise AssertionError("a single rank has nothing to gather")
 
-    def _alltoall(self, x: Any, out: Any, sent: list[int], received: list[int]) -> None:
+    def _alltoall(self, x: Array, out: Array, sent: list[int], received: list[int]) -> None:
         raise AssertionError("a single rank has nothing to send")

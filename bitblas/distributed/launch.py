@@ -19,11 +19,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any
 
 from .. import device as devices
 from .. import extras
@@ -37,6 +36,7 @@ ABANDONED = 3.0  # the same for ranks that wait in `init` for a rank that ended 
 GRACE = 5.0  # seconds that ranks have to end after a signal, before they are killed
 LAST = 3.0  # seconds that mpirun, or a rank's parent, has to end after all ranks have ended
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+Handler = Callable[[int, FrameType | None], object] | int | None  # of a signal
 LONGEST = 80  # maximum length of a folder's path for which a socket in it can be named
 
 
@@ -111,7 +111,7 @@ class Launcher:
         self.processes: list[subprocess.Popen[bytes]] = []
         self.received: list[int] = []  # received signals
         self.code = 0  # of the first rank that failed
-        self.before: dict[int, Any] = {}
+        self.before: dict[int, Handler] = {}
         self.connections: dict[socket.socket, bytes] = {}  # with the part of a line read so far
 
     def __enter__(self) -> Launcher:

@@ -8,8 +8,8 @@ gather.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,10 +23,16 @@ from ..core.statement.symbolic import SymbolicArray
 from ..core.statement.symbolic import state as recording
 from ..loop.symbolic.context import OnHost
 from ..operations.variants import binary_of
+from ..typing import Array
 from . import exchange
 from .group import Group
 from .shares import WORD, Shares
 from .start import current
+
+if TYPE_CHECKING:
+    from ..core.typing import DTypeLike, OperatorLike, ValuesLike
+
+    Elements = Array | SymbolicArray
 
 # ---- Distributed arrays: the results of `to_dense` and `to_coo` inside a loop body, of which each rank has its share.
 # Used as index vectors (docs/loops.md) they return to statements without a gather; any other use gathers them.
@@ -38,13 +44,15 @@ class DistributedArray:
 
     __slots__ = ("_full", "at", "local", "shares")
 
-    def __init__(self, local: Any, shares: Shares, at: Any = None) -> None:
-        self.local, self.shares, self.at, self._full = local, shares, at, None
+    def __init__(self, local: Elements, shares: Shares, at: Elements | None = None) -> None:
+        self.local, self.shares, self.at = local, shares, at
+        self._full: Array | None = None
 
-    def full(self) -> Any:
+    def full(self) -> Array:
         """The whole array, on every rank."""
         if self._full is None:
-            self._full = exchange.concatenated([self.local])[0]
+            local: Any = self.local  # a symbolic one is refused there
+            self._full = exchange.concatenated([local])[0]
         return self._full
 
     def __len__(self) -> int:
@@ -61,7 +69,7 @@ class DistributedArray:
     def __iter__(self) -> Iterator[Any]:
         return iter(self.full().tolist())
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
         full = self.full()
         return np.asarray(full.get() if hasattr(full, "get") else full, dtype)
 
@@ -73,7 +81,7 @@ class DistributedArray:
         return "a distributed array"
 
 
-def _forwarded(name: str) -> Any:
+def _forwarded(name: str) -> Callable[..., Any]:
     def run(self: DistributedArray, *others: Any) -> Any:
         return getattr(self.full(), name)(*(x.full() if isinstance(x, DistributedArray) else x for x in others))
 
@@ -113,7 +121,7 @@ class RecordingPaused:
             raise OnHost
         self.recorder, recording.recorder = recording.recorder, None
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         recording.recorder = self.recorder
 
 
@@ -131,13 +139,13 @@ class GatherAll:
     def counts(self, bits: bool) -> list[int]:
         return self.shares.words if bits else self.shares.counts
 
-    def run(self, source: Any, target: Any, bits: bool) -> None:
+    def run(self, source: Array, target: Array, bits: bool) -> None:
         counts = self.counts(bits)
         self.group._allgather(source[: counts[self.group.rank]], target[: sum(counts)], counts)
 
-    def sent(self, source: Any, bits: bool) -> int:
+    def sent(self, source: Array, bits: bool) -> int:
         """The bytes that leave this rank."""
-        return (self.group.size - 1) * self.counts(bits)[self.group.rank] * int(source.itemsize)
+        return (self.group.size - 1) * self.counts(bits)[self.group.rank] * source.itemsize
 
     def own(self) -> TakeShare:
         """The inverse pattern."""
@@ -152,13 +160,13 @@ class TakeShare:
     def __init__(self, group: Group, shares: Shares) -> None:
         self.group, self.shares = group, shares
 
-    def run(self, source: Any, target: Any, bits: bool) -> None:
+    def run(self, source: Array, target: Array, bits: bool) -> None:
         low, count = self.shares.low, self.shares.mine
         if bits:
             low, count = low // WORD, self.shares.words[self.shares.rank]
         target[:count] = source[low : low + count]
 
-    def sent(self, source: Any, bits: bool) -> int:
+    def sent(self, source: Array, bits: bool) -> int:
         return 0
 
 
@@ -172,11 +180,11 @@ class BroadcastScalar:
         self.group, self.root = group, root
         self.text = f"rank {root}'s"
 
-    def run(self, source: Any, target: Any, bits: bool) -> None:
+    def run(self, source: Array, target: Array, bits: bool) -> None:
         self.group._allgather(source, target, [1] * self.group.size)
 
-    def sent(self, source: Any, bits: bool) -> int:
-        return (self.group.size - 1) * int(source.nbytes)
+    def sent(self, source: Array, bits: bool) -> int:
+        return (self.group.size - 1) * source.nbytes
 
 
 class ScatterShares(GatherAll):
@@ -188,16 +196,16 @@ class ScatterShares(GatherAll):
         super().__init__(group, shares)
         self.root, self.text = root, f"the share in rank {root}'s"
 
-    def run(self, source: Any, target: Any, bits: bool) -> None:
+    def run(self, source: Array, target: Array, bits: bool) -> None:
         counts, me = self.counts(bits), self.group.rank
         received = [counts[me] if rank == self.root else 0 for rank in range(self.group.size)]
         sent = counts if me == self.root else [0] * self.group.size
         self.group._alltoall(source[: sum(sent)], target[: counts[me]], sent, received)
 
-    def sent(self, source: Any, bits: bool) -> int:
+    def sent(self, source: Array, bits: bool) -> int:
         counts = self.counts(bits)
         others = sum(counts) - counts[self.group.rank]
-        return others * int(source.itemsize) if self.group.rank == self.root else 0
+        return others * source.itemsize if self.group.rank == self.root else 0
 
 
 # ---- statements on shares -------------------------------------------------------------------------------------------
@@ -217,7 +225,7 @@ def gathered(part: Whole, shares: Shares) -> Whole:
     return found
 
 
-def folded(mine: Scalar, monoid: Typed, default: Any = None) -> Scalar:
+def folded(mine: Scalar, monoid: Typed, default: np.generic | None = None) -> Scalar:
     """The monoid's sum of a Scalar of each rank, in rank order; default: used if no rank has a value."""
     group = current()
     exchange.check_exchangeable(mine.dtype)
@@ -252,29 +260,13 @@ def joined(partial: Whole, shares: Shares, monoid: Typed) -> Whole:
     return total
 
 
-def summed(v: Any, f: Typed, *default: Any) -> Scalar:
-    """v.reduce(f)"""
-    return folded(v._part.reduce(f).new(), f, *default)
-
-
-def counted(v: Any) -> Scalar:
-    """v.nvals"""
-    plus = typed("plus", "monoid", INT64)
-    return folded(v._part.nvals, plus)
-
-
-def array_of(v: Any, fill_value: Any, dtype: Any) -> DistributedArray:
-    """v.to_dense()"""
-    return DistributedArray(v._part.to_dense(fill_value, dtype), v.shares)
-
-
-def arrays_of(v: Any, dtype: Any, indices: bool, values: bool) -> tuple[Any, Any]:
-    """v.to_coo()"""
-    i, x = v._part.to_coo(dtype, indices=True, values=values)
-    return DistributedArray(i, v.shares, i) if indices else None, DistributedArray(x, v.shares, i) if values else None
-
-
-def built(indices: Any, values: Any, dtype: Any, shares: Shares, dup_op: Any) -> Whole:
+def built(
+    indices: DistributedArray,
+    values: ValuesLike | DistributedArray,
+    dtype: DTypeLike | None,
+    shares: Shares,
+    dup_op: OperatorLike | None,
+) -> Whole:
     """Vector.from_coo(indices, values, dtype, size=, dup_op=) from index vectors: each rank combines its own entries,
     then the ranks combine theirs."""
     low = indices.shares.low
@@ -288,7 +280,7 @@ def built(indices: Any, values: Any, dtype: Any, shares: Shares, dup_op: Any) ->
     return joined(partial, shares, add)
 
 
-def _numbered(listed: Any, low: int) -> Any:
+def _numbered(listed: Elements, low: int) -> Elements:
     """Convert indices of a share to indices of the whole; values are returned unchanged."""
     if type(listed) is not SymbolicArray or listed.vector is not None or current().size == 1:
         return listed

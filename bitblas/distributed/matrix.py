@@ -6,31 +6,48 @@ must have the same sum.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from semirings import Typed, monoid, semiring
-from semirings.dtypes import FP64, check_cast
+from semirings.dtypes import FP64, DataType, check_cast
 
 from .. import tuning
 from ..core import Matrix as Whole
 from ..core import aggregators
 from ..core.convert import check_size, written_array
 from ..core.operators import typed
-from ..core.statement.expressions import ScalarExpression
+from ..core.options import check_options
+from ..core.statement.expressions import Expression, ScalarExpression
 from ..core.statement.indexing import Axis, IndexExpr, parse
 from ..core.statement.infix import Operand, Operators, describe, is_tensor
 from ..core.statement.masks import Mask
+from ..device import Device
 from ..exceptions import DimensionMismatch
 from ..store import MatrixStore
+from ..typing import Array
 from . import exchange, loops, replicated, shares
-from .base import Distributed, evaluated
-from .building import MatrixBuild
+from .base import evaluated
 from .expressions import DistributedExpression, classes_by_ndim, part_of
 from .products import check_product, multiply_vector
 from .saving import MatrixFiles
+from .shares import Shares
 from .start import current, rank_device
+from .vector import Vector
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from typing_extensions import Self, Unpack
+
+    from ..core import Vector as WholeVector
+    from ..core.typing import DTypeLike, MaskLike, OperandLike, OperatorLike, SizeLike
+    from .building import LayoutOptions
+    from .expressions import Local
+
+Fact = TypeVar("Fact")
 
 # ---- Test whether a distributed matrix is symmetric, without its transpose: hashes of the indices (and values) of all
 # entries, and of their mirror images, must have the same sum.
@@ -38,7 +55,7 @@ from .start import current, rank_device
 FACTORS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # constants of splitmix64's finalizer
 
 
-def equals_transpose(A: Any, values: bool) -> bool:
+def equals_transpose(A: Matrix, values: bool) -> bool:
     """values: whether values are compared too."""
     part, low = A._part, A.shares.low
     if values:
@@ -56,13 +73,13 @@ def equals_transpose(A: Any, values: bool) -> bool:
         return int(sums.sum(dtype=np.uint64)) == 0
 
 
-def _mixed(x: Any) -> Any:
+def _mixed(x: Array) -> Array:
     x = x * np.uint64(FACTORS[0])
     x = (x ^ (x >> np.uint64(30))) * np.uint64(FACTORS[1])
     return x ^ (x >> np.uint64(27))
 
 
-def _bits(x: Any) -> Any:
+def _bits(x: Array) -> Array:
     """Values as 64-bit numbers, equal if the values are; both zeros are equal."""
     if x.dtype.kind == "c":
         return _bits(x.real) * np.uint64(3) + _bits(x.imag)
@@ -77,60 +94,70 @@ class MatrixRead:
     """Operations that a distributed Matrix and TransposedMatrix share."""
 
     __slots__ = ()
-    _matrix: Any
     _transposed: bool
-    _rows: Any
-    nrows: Any
-    ncols: Any
-    shape: Any
-    dtype: Any
 
-    def mxv(self, other: Any, op: Any = semiring.plus_times) -> DistributedExpression:
+    if TYPE_CHECKING:
+
+        @property
+        def _matrix(self) -> Matrix: ...
+        @property
+        def nrows(self) -> int: ...
+        @property
+        def ncols(self) -> int: ...
+        @property
+        def shape(self) -> tuple[int, int]: ...
+        @property
+        def dtype(self) -> DataType: ...
+        @property
+        def device(self) -> Device: ...
+        def _rows(self) -> Matrix: ...
+
+    def mxv(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> DistributedExpression[Vector]:
         """The product with a Vector, as a column."""
         return multiply_vector(self, other, op, "mxv")
 
-    def mxm(self, other: Any, op: Any = semiring.plus_times) -> DistributedExpression:
+    def mxm(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> DistributedExpression[Matrix]:
         """The matrix product: this rank's rows of self times all of the other matrix, which is gathered."""
-        B: Any = other._resolve() if isinstance(other, Operand) and other.ndim == 2 else None
-        if not hasattr(B, "_mirror"):
+        B = other._resolve() if isinstance(other, Operand) and other.ndim == 2 else None
+        if not isinstance(B, (Matrix, TransposedMatrix)):
             raise TypeError(f"mxm: expected a distributed Matrix, got {describe(other)}")
         if self.ncols != B.nrows:
             raise DimensionMismatch(f"mxm: expected equal inner sizes, got {self.shape} and {B.shape}")
         f = typed(op, "semiring", self.dtype, B.dtype)
         check_product(f, False)
 
-        def local() -> Any:
+        def local() -> Local:
             part, whole = self._rows()._part, B._matrix._gathered()
             return part.mxm(whole.T if B._transposed else whole, f)
 
         return DistributedExpression((self.nrows, B.ncols), "mxm", (self, other), f, local, f.return_type)
 
-    def reduce_rowwise(self, op: Any = monoid.plus) -> DistributedExpression:
+    def reduce_rowwise(self, op: OperatorLike = monoid.plus) -> DistributedExpression[Vector]:
         """The monoid's sum of each row that has entries. op may be an aggregator, such as `agg.mean`."""
         return self._reduce_lines(op, "reduce_rowwise", self._transposed)
 
-    def reduce_columnwise(self, op: Any = monoid.plus) -> DistributedExpression:
+    def reduce_columnwise(self, op: OperatorLike = monoid.plus) -> DistributedExpression[Vector]:
         """The monoid's sum of each column that has entries. op may be an aggregator."""
         return self._reduce_lines(op, "reduce_columnwise", not self._transposed)
 
-    def _reduce_lines(self, op: Any, method: str, across: bool) -> DistributedExpression:
+    def _reduce_lines(self, op: OperatorLike, method: str, across: bool) -> DistributedExpression[Vector]:
         M = self._matrix
         size = M.ncols if across else M.nrows
         dtype = M._part.reduce_rowwise(op).dtype
         if not across:
             return DistributedExpression((size,), method, (self,), None, lambda: M._part.reduce_rowwise(op), dtype)
         if aggregators.find(op) is not None:
-            local: Any = lambda: M.T._rows()._part.reduce_rowwise(op)
+            local: Callable[[], Local] = lambda: M.T._rows()._part.reduce_rowwise(op)
         else:
             f = typed(op, "monoid", self.dtype)
             local = lambda: exchange.summed(M._part.reduce_columnwise(f).new(), M.column_shares, f)
         return DistributedExpression((size,), method, (self,), None, local, dtype)
 
-    def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
+    def reduce_scalar(self, op: OperatorLike = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries."""
         f, M = typed(op, "monoid", self.dtype), self._matrix
 
-        def run(mask: Any) -> Any:
+        def run(mask: Mask | None) -> np.generic | None:
             with current().statement(lambda: f"{M.name}.reduce_scalar({f!r})"):
                 found = exchange.reduced(M._part.reduce_scalar(f).new()._value, f)
             return f.identity if found is None and not allow_empty else found
@@ -157,7 +184,7 @@ class MatrixRead:
     def __getitem__(self, key: Any) -> IndexExpr:
         return IndexExpr(self, parse(self, key))
 
-    def _extract(self, axes: tuple[Axis, ...]) -> Any:
+    def _extract(self, axes: tuple[Axis, ...]) -> Expression:
         rows, columns = axes
         M = self._matrix
         if rows.size is None and columns.size is None:
@@ -165,7 +192,7 @@ class MatrixRead:
             return ScalarExpression("__getitem__", (M,), None, lambda mask: M._element(i, j), M.dtype)
         shape = tuple(a.size for a in axes if a.size is not None)
 
-        def local() -> Any:
+        def local() -> Local:
             A = self._rows()
             mine = [a.array(M.device) for a in axes]
             if rows.size is None:  # a row is gathered on all ranks
@@ -184,7 +211,7 @@ class MatrixRead:
 # ---- A distributed Matrix: each rank stores a block of rows, as a bitblas Matrix in any format.
 
 
-class Matrix(Distributed, MatrixRead, MatrixBuild, MatrixFiles):
+class Matrix(MatrixFiles, MatrixRead):
     """Matrix(dtype=FP64, nrows=0, ncols=0): without entries. Methods have the semantics of `bitblas.Matrix`. Every rank
     calls them alike, and stores a block of rows, in the requested format."""
 
@@ -196,20 +223,20 @@ class Matrix(Distributed, MatrixRead, MatrixBuild, MatrixFiles):
 
     def __init__(
         self,
-        dtype: Any = FP64,
-        nrows: Any = 0,
-        ncols: Any = 0,
+        dtype: DTypeLike = FP64,
+        nrows: SizeLike = 0,
+        ncols: SizeLike = 0,
         *,
         name: str | None = None,
-        device: Any = None,
-        **layout: Any,
+        device: str | Device | None = None,
+        **layout: Unpack[LayoutOptions],
     ) -> None:
         self.shares = shares.of(check_size("nrows", nrows))
         self._part = Whole(dtype, self.shares.mine, ncols, name=name, device=rank_device(device), **layout)
         self.name, self._known, self._known_facts, self._sent = self._part.name, {}, None, None
 
     @classmethod
-    def _of(cls, part: Any, shares: Any, name: str | None = None) -> Any:
+    def _of(cls, part: Whole | WholeVector, shares: Shares, name: str | None = None) -> Self:
         A = super()._of(part, shares, name)
         A._known = {}
         return A
@@ -231,7 +258,7 @@ class Matrix(Distributed, MatrixRead, MatrixBuild, MatrixFiles):
         return self.shares.size, self._part.ncols
 
     @property
-    def column_shares(self) -> Any:
+    def column_shares(self) -> Shares:
         """The partition of a row vector's positions."""
         return shares.of(self.ncols)
 
@@ -240,11 +267,11 @@ class Matrix(Distributed, MatrixRead, MatrixBuild, MatrixFiles):
         """The transpose, not computed: products and reductions read the matrix transposed."""
         return TransposedMatrix(self)
 
-    def _gathered(self, values: bool = True) -> Any:
+    def _gathered(self, values: bool = True) -> Whole:
         """The whole matrix on every rank, read-only."""
         return exchange.gathered_matrix(self._part, self.shares)
 
-    def _kept(self, what: Any, make: Any) -> Any:
+    def _kept(self, what: Hashable, make: Callable[[], Fact]) -> Fact:
         """Return make(), cached until the contents change.
 
         make() is often a collective, so its result must be cached on all ranks or on none: `_changes`, which every rank
@@ -252,17 +279,21 @@ class Matrix(Distributed, MatrixRead, MatrixBuild, MatrixFiles):
         """
         if what not in self._known:
             self._known[what] = make()
-        return self._known[what]
+        found: Fact = self._known[what]
+        return found
 
-    def _changes(self) -> Any:
+    def _changes(self) -> Whole:
         self._known = {}  # on all ranks, although a written entry belongs to one
-        return super()._changes()
+        super()._changes()
+        return self._part
 
-    def _keep(self, key: Any, make: Any, *, chosen: bool = True) -> Any:
+    def _keep(self, key: Hashable, make: Callable[[Matrix], Fact], *, chosen: bool = True) -> Fact:
         """Return make(a matrix with the same contents), cached as long as the contents stay the same."""
         return self._kept(("kept", key), lambda: make(self._same_contents(chosen)))
 
-    def _replicated_run(self, program: Any, args: Any, options: Any) -> Any:
+    def _replicated_run(
+        self, program: Callable[..., Fact], args: tuple[Any, ...], options: dict[str, Any]
+    ) -> Callable[[], Fact] | None:
         """How an algorithm runs if each rank has the whole matrix; None if ranks split it."""
         if current().size == 1 and not loops.is_recording():
             return lambda: replicated.run_on_single_rank(program, self, args, options)
@@ -297,8 +328,7 @@ class Matrix(Distributed, MatrixRead, MatrixBuild, MatrixFiles):
         """The transpose, distributed by rows; redistributed unless the matrix is symmetric."""
         if self.is_symmetric():
             return self
-        made: Matrix = self._kept("mirror", lambda: self._redistributed_transpose())
-        return made
+        return self._kept("mirror", self._redistributed_transpose)
 
     def _redistributed_transpose(self) -> Matrix:
         one = self._told().one
@@ -306,33 +336,39 @@ class Matrix(Distributed, MatrixRead, MatrixBuild, MatrixFiles):
         values = x if one is None else one
         return type(self).from_coo(j, i, values, self.dtype, nrows=self.ncols, ncols=self.nrows, share=True)
 
-    def _element(self, i: int, j: int) -> Any:
+    def _element(self, i: int, j: int) -> np.generic | None:
         loops.require_host()
         root = self.shares.owner(i)
         found = self._part[i - self.shares.low, j].new()._value if root == self.shares.rank else None
         return exchange.broadcast(found, self.dtype, root)
 
     def _assign(
-        self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Typed | None, replace: bool, region: bool
+        self,
+        axes: tuple[Axis, ...],
+        value: OperandLike,
+        mask: Mask | None,
+        accum: Typed | None,
+        replace: bool,
+        region: bool,
     ) -> None:
         loops.require_host()
         rows, columns = axes
         s = self.shares
         with current().statement(lambda: f"assign to {self.name}[..]"):
-            value = evaluated(value)
+            item = evaluated(value)
             at = rows.array(self.device)
             keep = s.has(at)
             places = (at - s.low)[keep]
-            if is_tensor(value):
-                u = value._resolve()
+            if is_tensor(item):
+                u = item._resolve()
                 shape = tuple(a.size for a in axes if a.size is not None)
                 if u.shape != shape:
                     raise DimensionMismatch(f"A[I, J] = x: expected shape {shape}, got {u.shape}")
-                value = _chosen(u, keep, rows.size is None)
-            elif hasattr(value, "__len__") and not isinstance(value, str):
-                value = self._rows_of(axes, value, keep)
+                item = _chosen(u, keep, rows.size is None)
+            elif hasattr(item, "__len__") and not isinstance(item, str):
+                item = self._rows_of(axes, item, keep)
             elif not len(places):  # refused on all ranks, not only by the owners of the positions
-                Whole(self.dtype, 1, 1, device=self.device)(accum=accum)[0, 0] << value
+                Whole(self.dtype, 1, 1, device=self.device)(accum=accum)[0, 0] << item
             if mask is not None and region:
                 mask = Mask(_chosen(mask.parent, keep, rows.size is None), mask.structure, mask.complement)
             elif mask is not None:
@@ -342,16 +378,16 @@ class Matrix(Distributed, MatrixRead, MatrixBuild, MatrixFiles):
                 if mask is None or region or (rows.size is None and mask.parent.ndim == 1):
                     return
                 # With `replace` the mask applies to all rows: none is written here, but entries may be deleted.
-                if rows.size is None and columns.size is not None and (is_tensor(value) or hasattr(value, "__len__")):
-                    value = Whole(value.dtype, 0, columns.size, device=self.device)
+                if rows.size is None and columns.size is not None and (is_tensor(item) or hasattr(item, "__len__")):
+                    item = Whole(item.dtype, 0, columns.size, device=self.device)
             key = (int(places[0]) if rows.size is None and len(places) else places, _key(columns, self.device))
             how = {} if mask is None else {"mask": mask, "replace": replace}
             if region and mask is not None:
-                self._part[key](accum=accum, **how) << value
+                self._part[key](accum=accum, **how) << item
             else:
-                self._part(accum=accum, **how)[key] << value
+                self._part(accum=accum, **how)[key] << item
 
-    def _rows_of(self, axes: tuple[Axis, ...], value: Any, keep: Any) -> Any:
+    def _rows_of(self, axes: tuple[Axis, ...], value: OperandLike, keep: Array) -> Array:
         """This rank's rows of an assigned array."""
         array, kind = written_array(self.device, value, self.dtype)
         shape = tuple(a.size for a in axes if a.size is not None)
@@ -361,11 +397,11 @@ class Matrix(Distributed, MatrixRead, MatrixBuild, MatrixFiles):
         return array if axes[0].size is None else array[keep]
 
 
-def _key(axis: Axis, device: Any) -> Any:
+def _key(axis: Axis, device: Device) -> Array | slice | int:
     return slice(None) if axis.at is None else axis.at if axis.size is None else axis.array(device)
 
 
-def _chosen(u: Any, keep: Any, along_row: bool) -> Any:
+def _chosen(u: Vector | Matrix, keep: Array, along_row: bool) -> WholeVector | Whole:
     """This rank's part of an assigned object: all of a row, otherwise its elements or rows."""
     if u.ndim == 1:
         found = u._gathered()
@@ -386,6 +422,7 @@ class TransposedMatrix(MatrixRead, Operators):
 
     __slots__ = ("__weakref__", "_matrix")
     ndim = 2
+    _matrix: Matrix
     _transposed = True
 
     def __init__(self, matrix: Matrix) -> None:
@@ -395,13 +432,13 @@ class TransposedMatrix(MatrixRead, Operators):
     @property
     def T(self) -> Matrix: return self._matrix
     @property
-    def _library(self) -> Any: return self._matrix._library
+    def _library(self) -> ModuleType: return self._matrix._library
     @property
     def name(self) -> str: return f"{self._matrix.name}.T"
     @property
-    def dtype(self) -> Any: return self._matrix.dtype
+    def dtype(self) -> DataType: return self._matrix.dtype
     @property
-    def device(self) -> Any: return self._matrix.device
+    def device(self) -> Device: return self._matrix.device
     @property
     def nvals(self) -> int: return self._matrix.nvals
     @property
@@ -421,9 +458,12 @@ class TransposedMatrix(MatrixRead, Operators):
     def is_symmetric(self, *, values: bool = True) -> bool:
         return self._matrix.is_symmetric(values=values)
 
-    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any) -> Matrix:
+    def new(
+        self, dtype: DTypeLike | None = None, *, mask: MaskLike | None = None, name: str | None = None, **opts: object
+    ) -> Matrix:
         """The transpose as a Matrix."""
-        return self._rows().dup(dtype, mask=mask, name=name, **opts)
+        check_options(opts)
+        return self._rows().dup(dtype, mask=mask, name=name)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not hasattr(Matrix, name):

@@ -8,9 +8,10 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,34 +23,54 @@ from ..io.chunks import BLOCK, MatrixMarketChunks
 from ..io.edgelist_parser import EdgeListOptions, Reader, delimiter_of
 from ..io.files import Source, opened
 from ..io.graphs import check_numbering
-from ..io.matrixmarket_parser import read_header
+from ..io.matrixmarket_parser import Header, read_header
 from ..io.parquet import load
 from ..io.weights import ROUNDED, WeightType, check_decimal, integral_as_int64, is_rounded, is_whole, joined
 from .group import CONFIRM
 from .matrix import Matrix
 from .start import current
 
+if TYPE_CHECKING:
+    from pyarrow import ChunkedArray
+    from pyarrow.parquet import ParquetFile
+    from typing_extensions import Unpack
+
+    from ..core.typing import DTypeLike, OperatorLike
+    from .building import LayoutOptions
+
+Input = str | os.PathLike[str] | IO[bytes]
+Entries = tuple[np.ndarray, np.ndarray, np.ndarray | None]  # rows, columns, and values if there are any
+
+
+class Target(NamedTuple):
+    """How a Matrix is built of what the ranks have read."""
+
+    dup_op: OperatorLike | None
+    dtype: DTypeLike | None
+    name: str | None
+    layout: LayoutOptions
+    share: bool = True  # whether each rank has read another part
+
+
 # ---- Read edge tables from Parquet files in shares: every rank reads the same number of rows, from the row groups
 # that contain them.
 
-Ends = tuple[Any, Any, Any]
 
-
-def files_of(source: Any) -> list[Path]:
+def files_of(source: str | os.PathLike[str]) -> list[Path]:
     """The file, or the files of a folder sorted by name."""
     path = Path(source)
     return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
 
 
-def is_table(source: Any) -> bool:
+def is_table(source: str | os.PathLike[str]) -> bool:
     """Whether the path is a Parquet file, or a folder that contains some."""
-    if not isinstance(source, (str, os.PathLike)):
-        return False
     path = Path(source)
     return any(path.glob("*.parquet")) if path.is_dir() else path.suffix.lower() == ".parquet"
 
 
-def read_rows(source: Any, share: bool, names: tuple[str, str, str | None], size: int | None) -> tuple[Ends, int]:
+def read_rows(
+    source: str | os.PathLike[str], share: bool, names: tuple[str, str, str | None], size: int | None
+) -> tuple[Entries, int]:
     """Rows, columns and values (None without a weight) of this rank's share of the edges, or of all edges, and the
     number of vertices. names: the columns of the two ends and of the weight."""
     columns = [name for name in names if name is not None]
@@ -60,7 +81,7 @@ def read_rows(source: Any, share: bool, names: tuple[str, str, str | None], size
     return (i, j, x), check_size("size", size)
 
 
-def _read(source: Any, share: bool, columns: list[str], size: int | None) -> Ends:
+def _read(source: str | os.PathLike[str], share: bool, columns: list[str], size: int | None) -> Entries:
     parquet, group, files = load(), current(), files_of(source)
     opened = [_opened(parquet, file, columns) for file in files]
     groups = [(file, k) for file in opened for k in range(file.metadata.num_row_groups)]
@@ -84,7 +105,7 @@ def _read(source: Any, share: bool, columns: list[str], size: int | None) -> End
     return i, j, arrays[2] if len(arrays) > 2 else None
 
 
-def _opened(parquet: Any, path: Path, columns: list[str]) -> Any:
+def _opened(parquet: Any, path: Path, columns: list[str]) -> ParquetFile:
     """Open the file. InvalidValue if it is not a Parquet file, or lacks such numeric columns."""
     from pyarrow import ArrowInvalid, types
 
@@ -104,7 +125,7 @@ def _opened(parquet: Any, path: Path, columns: list[str]) -> Any:
     return file
 
 
-def _array(source: Any, column: Any, name: str, first: int) -> np.ndarray:
+def _array(source: Input, column: ChunkedArray, name: str, first: int) -> np.ndarray:
     """The numbers of a column; `first` is its first row."""
     if column.null_count:
         row = first + int(column.is_null().to_numpy().argmax())
@@ -120,7 +141,7 @@ def _wide(values: np.ndarray) -> np.ndarray:
     return values.astype(np.float32) if values.dtype == np.float16 else values
 
 
-def _empty(file: Any, columns: list[str]) -> list[np.ndarray]:
+def _empty(file: ParquetFile, columns: list[str]) -> list[np.ndarray]:
     """Arrays of no rows: for a rank without rows, or an empty table."""
     return [_wide(np.zeros(0, file.schema_arrow.field(name).type.to_pandas_dtype())) for name in columns]
 
@@ -169,13 +190,13 @@ class Part(Source):
             yield rest
 
 
-def _line_after(file: Any, position: int, begin: int) -> int:
+def _line_after(file: IO[bytes], position: int, begin: int) -> int:
     """The position of the first line that begins at `position` or later."""
     if position <= begin:
         return begin
     file.seek(position - 1)
     file.readline()
-    return int(file.tell())
+    return file.tell()
 
 
 class MarketPart(MatrixMarketChunks):
@@ -184,7 +205,7 @@ class MarketPart(MatrixMarketChunks):
     part: Part | None = None
     compared = False  # whether all ranks have counted their entries
 
-    def entries(self, stream: Source) -> Iterator[Any]:
+    def entries(self, stream: Source) -> Iterator[Entries]:
         self.part = Part(stream)
         return super().entries(self.part)
 
@@ -194,7 +215,7 @@ class MarketPart(MatrixMarketChunks):
         current().raise_remote_failures("read", numbers[:, 0])
         return int(numbers.sum())
 
-    def all(self) -> list[Any]:
+    def all(self) -> list[Entries]:
         """This rank's entries; DistributedError if another rank fails before it has counted its own."""
         try:
             return list(self)
@@ -204,7 +225,7 @@ class MarketPart(MatrixMarketChunks):
             raise
 
 
-def read(path: Any, /, *, share: bool = True, file_format: str | None = None, **options: Any) -> Matrix:
+def read(path: Input, /, *, share: bool = True, file_format: str | None = None, **options: Any) -> Matrix:
     """Read a distributed Matrix from a file.
 
     share: each rank reads a byte range of a Matrix Market file of coordinates or of a numeric edge list, and entries
@@ -216,11 +237,10 @@ def read(path: Any, /, *, share: bool = True, file_format: str | None = None, **
 
     Raises OSError, InvalidValue (with file and line), DistributedError.
     """
-    if file_format == "parquet" or (file_format is None and is_table(path)):
+    if isinstance(path, (str, os.PathLike)) and (file_format == "parquet" or (file_format is None and is_table(path))):
         return _table(path, share, **options)
     if isinstance(path, (str, os.PathLike)) and os.path.isdir(path):
-        loaded: Matrix = Matrix.load(path, **options)
-        return loaded
+        return Matrix.load(path, **options)
     if not share:
         group = current()
         # no warning, because a Matrix has no direction
@@ -236,27 +256,34 @@ def read(path: Any, /, *, share: bool = True, file_format: str | None = None, **
 
 
 def _table(
-    path: Any,
+    path: str | os.PathLike[str],
     share: bool,
     *,
-    dup_op: Any = None,
-    dtype: Any = None,
+    dup_op: OperatorLike | None = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     source: str = "source",
     target: str = "target",
     weight: str | None = None,
     size: int | None = None,
     directed: bool | None = None,
-    **layout: Any,
+    **layout: Unpack[LayoutOptions],
 ) -> Matrix:
     ends, n = read_rows(path, share, (source, target, weight), size)
-    return _edges_of(path, [ends], directed, n, dup_op, dtype, name, layout, share=share)
+    return _edges_of(path, [ends], directed, n, Target(dup_op, dtype, name, layout, share))
 
 
-def _market(source: Any, *, dup_op: Any = None, dtype: Any = None, name: str | None = None, **layout: Any) -> Matrix:
+def _market(
+    source: Input,
+    *,
+    dup_op: OperatorLike | None = None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    **layout: Unpack[LayoutOptions],
+) -> Matrix:
     group = current()
 
-    def headed() -> Any:
+    def headed() -> tuple[Header, bool]:
         with opened(source, False) as stream:
             return read_header(stream), stream.stream is not stream.raw
 
@@ -270,20 +297,20 @@ def _market(source: Any, *, dup_op: Any = None, dtype: Any = None, name: str | N
     else:
         found = MarketPart(*how).all()
     if head.field == "pattern":
-        found = [(none, none), *found]
-    return _built(source, found, head.field == "pattern", head.nrows, head.ncols, dup_op, dtype, name, layout)
+        found = [(none, none, None), *found]
+    return _built(source, found, head.nrows, head.ncols, Target(dup_op, dtype, name, layout))
 
 
 class _Nothing(MatrixMarketChunks):
     """The empty part of the other ranks if one rank reads the whole file."""
 
-    def entries(self, stream: Source) -> Iterator[Any]:
+    def entries(self, stream: Source) -> Iterator[Entries]:
         none = np.zeros(0, np.int64)
         yield none, none, None if self.head.field == "pattern" else none
 
 
 def _edges(
-    source: Any,
+    source: Input,
     *,
     delimiter: str | None = None,
     decimal: str = ".",
@@ -292,10 +319,10 @@ def _edges(
     base: int | None = None,
     directed: bool | None = None,
     size: int | None = None,
-    dup_op: Any = None,
-    dtype: Any = None,
+    dup_op: OperatorLike | None = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
-    **layout: Any,
+    **layout: Unpack[LayoutOptions],
 ) -> Matrix:
     asked = EdgeListOptions(
         delimiter_of(source, delimiter),
@@ -308,7 +335,7 @@ def _edges(
     )
     group = current()
 
-    def probed() -> Any:
+    def probed() -> tuple[Reader, bool]:
         with opened(source, False) as stream:
             probe = Reader(stream.name, asked, base or 0, size)
             for block in stream.blocks(BLOCK):
@@ -327,7 +354,7 @@ def _edges(
         blocks = part.blocks(BLOCK) if first or not packed else iter(())
         reader.lines = part.lines
 
-        def fed() -> list[Any]:
+        def fed() -> list[Entries]:
             for block in blocks:
                 reader.feed(block)
             return list(reader.taken())
@@ -344,77 +371,60 @@ def _edges(
             check_numbering(probe.name, n, lowest, lambda: n, base_given=False)
     none = np.zeros(0, np.int64)
     found = found or [(none, none, none if probe.layout.weights else None)]
-    return _edges_of(source, found, directed, n, dup_op, dtype, name, layout, seen=reader.weights)
+    return _edges_of(source, found, directed, n, Target(dup_op, dtype, name, layout), reader.weights)
 
 
 def _edges_of(
-    source: Any,
-    found: list[Any],
+    source: Input,
+    found: list[Entries],
     directed: bool | None,
     n: int,
-    dup_op: Any,
-    dtype: Any,
-    name: str | None,
-    layout: dict[str, Any],
-    *,
-    share: bool = True,
+    target: Target,
     seen: WeightType | None = None,
 ) -> Matrix:
     """The Matrix of the edges that this rank has read. directed: with False each edge counts in both directions; of two
     different values the smaller is kept, or they are combined by dup_op, as in `bitblas.io.read_edgelist`."""
-    pattern = found[0][2] is None
-    lessers = directed is False and not pattern and dup_op is None
-    if directed is False and not lessers:
+    keeps_smaller = directed is False and found[0][2] is not None and target.dup_op is None
+    if directed is False and not keeps_smaller:
         found = [mirrored(*part) for part in found]
-    how = {"dup_op": dup_op, "dtype": dtype, "name": name, "share": share}
-    made = _built(
-        source, [part[:2] if pattern else part for part in found], pattern, n, n, **how, layout=layout, seen=seen
-    )
-    if not lessers:
-        return made
-    both: Matrix = made.ewise_add(made.T, smaller_operator(made.dtype)).new(name=name)
-    if not layout:
+    one_way = _built(source, found, n, n, target, seen)
+    if not keeps_smaller:
+        return one_way
+    both = one_way.ewise_add(one_way.T, smaller_operator(one_way.dtype)).new(name=target.name)
+    if not target.layout:
         return both
     i, j, x = both._part.to_coo()
-    return _built(
-        source, [(i + both.shares.low, j, x)], False, n, n, **(how | {"dup_op": None, "share": True}), layout=layout
-    )
+    return _built(source, [(i + both.shares.low, j, x)], n, n, target._replace(dup_op=None, share=True))
 
 
 def _built(
-    source: Any,
-    chunks: list[Any],
-    pattern: bool,
-    nrows: int,
-    ncols: int,
-    dup_op: Any,
-    dtype: Any,
-    name: str | None,
-    layout: Any,
-    share: bool = True,
-    seen: WeightType | None = None,
+    source: Input, chunks: list[Entries], nrows: int, ncols: int, target: Target, seen: WeightType | None = None
 ) -> Matrix:
     """The Matrix of what this rank has read. seen: the range of its weights, if some were rounded that must not be."""
+    dup_op, dtype, name, layout, share = target
     rows, cols = (np.concatenate([chunk[k] for chunk in chunks]) for k in (0, 1))
-    how: dict[str, Any] = {"nrows": nrows, "ncols": ncols, "share": share}
-    if pattern:
-        return cast(Matrix, Matrix.from_coo(rows, cols, True, dtype, dup_op=None, name=name, **how, **layout))
-    values = _as_one_type(source, [chunk[2] for chunk in chunks], dtype, seen)
-    if grows(dup_op, values.dtype) and dtype is None:
-        values = values.astype(wide_type(values.dtype))
-    made: Matrix = Matrix.from_coo(rows, cols, values, dtype, dup_op=dup_op, name=name, **how, **layout)
+    values = [chunk[2] for chunk in chunks if chunk[2] is not None]
+    if not values:
+        return Matrix.from_coo(rows, cols, True, dtype, nrows=nrows, ncols=ncols, share=share, name=name, **layout)
+    weights = _as_one_type(source, values, dtype, seen)
+    if grows(dup_op, weights.dtype) and dtype is None:
+        weights = weights.astype(wide_type(weights.dtype))
+    build = partial(Matrix.from_coo, rows, cols, nrows=nrows, ncols=ncols, share=share)
+    made = build(weights, dtype, dup_op=dup_op, name=name, **layout)
     held = made.dtype.np_type
-    if values.dtype.kind == "f" or not grows(dup_op, held):
+    if weights.dtype.kind == "f" or not grows(dup_op, held):
         return made
     # Whether sums have wrapped depends on the values of all ranks.
-    total = float(current().allreduce(np.array([total_of(values)]))[0])
+    total = float(current().allreduce(np.array([total_of(weights)]))[0])
     if not fits(dup_op, total, held):
-        floats = Matrix.from_coo(rows, cols, values.astype(np.float64), dup_op=name_of(dup_op), **how)
+        floats = build(weights.astype(np.float64), dup_op=name_of(dup_op))
         current().all_or_none("read", lambda: check_overflow("weights", dup_op, made._part, floats._part))
     return made
 
 
-def _as_one_type(source: Any, parts: list[np.ndarray], dtype: Any, seen: WeightType | None) -> np.ndarray:
+def _as_one_type(
+    source: Input, parts: list[np.ndarray], dtype: DTypeLike | None, seen: WeightType | None
+) -> np.ndarray:
     """The weights that this rank has read, in a type that holds those of all ranks. InvalidValue on every rank if there
     is no such type, or `dtype` does not hold them."""
     if seen is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,9 +22,13 @@ from ..core import Scalar
 from ..core import Vector as WholeVector
 from ..exceptions import DistributedError
 from ..store import VectorStore, dense_values, words
+from ..typing import Array
 from . import exchange, loops, shares
 from .expressions import classes_by_ndim
 from .start import current
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
 
 
 def reason(entries: int, longest: int, nbytes: int, free: int) -> str | None:
@@ -40,16 +44,15 @@ def reason(entries: int, longest: int, nbytes: int, free: int) -> str | None:
     return None
 
 
-def why_replicated(A: Any) -> str | None:
+def why_replicated(A: Matrix) -> str | None:
     """Why each rank computes a distributed Matrix whole; None if it is split. A collective, once per contents."""
     group = current()
     if group.size == 1 or group.splits or A.device.host_memory or loops.is_recording():
         return None
-    found: str | None = A._kept(f"why alone {tuning.version()}", lambda: _why(A))
-    return found
+    return A._kept(f"why alone {tuning.version()}", lambda: _why(A))
 
 
-def _why(A: Any) -> str | None:
+def _why(A: Matrix) -> str | None:
     group, part, told = current(), A._part, A._told()
     of_rows = part.mxv(WholeVector.from_scalar(True, A.ncols, device=A.device), semiring.plus_pair[INT64]).new()
     longest = of_rows.reduce("max").new().value or 0
@@ -59,7 +62,7 @@ def _why(A: Any) -> str | None:
     return reason(told.entries, longest, nbytes, -tight)
 
 
-def run_replicated(program: Callable[..., Any], A: Any, args: Any, options: dict[str, Any]) -> Any:
+def run_replicated(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Run program(A, *args, **options) with all of A on each rank."""
     whole = A._kept("whole", A._gathered)
     with current().statement(lambda: f"{program.__name__}({A.name})"):
@@ -75,7 +78,7 @@ def run_replicated(program: Callable[..., Any], A: Any, args: Any, options: dict
         return _in_shares(found)
 
 
-def run_on_single_rank(program: Callable[..., Any], A: Any, args: Any, options: dict[str, Any]) -> Any:
+def run_on_single_rank(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Run program(A, *args, **options) on the only rank, as without ranks."""
     given = {name: _here(x) for name, x in options.items() if name != "gb"}
     if A.device.name == config.device:  # otherwise the program sets it
@@ -109,7 +112,7 @@ def _in_shares(found: Any) -> Any:
     return _of_first(found) if not one and isinstance(found, (bool, int, float, np.generic)) else found
 
 
-def _kind(found: Any) -> str:
+def _kind(found: object) -> str:
     """The type of an answer and of its parts, which must be the same on all ranks."""
     if isinstance(found, (list, tuple)):
         return f"{type(found).__name__}({', '.join(map(_kind, found))})"
@@ -130,7 +133,7 @@ def _dealt(found: WholeVector, s: shares.Shares) -> WholeVector:
     head["iso"], head["value"] = store.iso, store.values if store.iso else 0
     iso, one = np.ascontiguousarray(group.told(head.view(np.uint8)))[0].view(head.dtype)[0]
 
-    def share(array: Any, counts: list[int]) -> Any:
+    def share(array: Array, counts: list[int]) -> Array:
         nothing = [0] * group.size
         given = array[: sum(counts)] if group.rank == 0 else array[:0]
         return group.alltoall(given, counts if group.rank == 0 else nothing, [counts[s.rank], *nothing[1:]])
@@ -151,7 +154,7 @@ def _of_first(value: Any) -> Any:
     return type(value)(current().told(array)[0, 0]) if array.dtype != object else value
 
 
-def explain_replication(A: Any) -> str:
+def explain_replication(A: Matrix) -> str:
     """How algorithms run on a distributed Matrix, and why."""
     why_not, ranks = why_replicated(A), current().size
     if why_not is None:

@@ -9,7 +9,7 @@ import os
 import uuid
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,23 +17,22 @@ from ..atomic import replacing
 from ..core import Matrix as Whole
 from ..exceptions import InvalidValue
 from . import exchange, shares
+from .building import MatrixBuild
 from .start import current
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from .building import LayoutOptions
 
 MANIFEST = "manifest.json"
 VERSION = 1
 
 
-class MatrixFiles:
+class MatrixFiles(MatrixBuild):
     """Saving and loading of a distributed Matrix."""
 
     __slots__ = ()
-    _part: Any
-    _of: Any
-    shape: Any
-    shares: Any
-    dtype: Any
-    name: Any
-    from_coo: Any
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the matrix into a folder that all ranks can access, created if missing: each rank writes its rows in
@@ -55,7 +54,14 @@ class MatrixFiles:
         self._part.save(folder / name)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, verify: bool = False, name: str | None = None, **layout: Any) -> Any:
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        verify: bool = False,
+        name: str | None = None,
+        **layout: Unpack[LayoutOptions],
+    ) -> Self:
         """Load a Matrix that `save` wrote, on any number of ranks. verify: check the contents of files.
 
         If the number of ranks and the partition are the same, each rank maps its file; otherwise the entries are
@@ -77,13 +83,19 @@ class MatrixFiles:
             return cls._joined(parts, [bounds[k] for k in mine], manifest, title, layout)
 
     @classmethod
-    def _joined(cls, parts: list[Any], lows: list[int], manifest: dict[str, Any], name: str, layout: Any) -> Any:
+    def _joined(
+        cls, parts: list[Whole], lows: list[int], manifest: dict[str, Any], name: str, layout: LayoutOptions
+    ) -> Self:
         """The Matrix from the rows that each rank has read."""
         nrows, ncols = manifest["shape"]
-        whole = Whole(manifest["dtype"], 0, ncols, device=current().device) if not parts else parts[0]
-        one = exchange.share_facts(whole._stored).one if len(parts) < 2 else exchange.share_facts(_mixed(parts)).one
+        parts = parts or [Whole(manifest["dtype"], 0, ncols, device=current().device)]
+        stores = [part._stored for part in parts if part.nvals] or [parts[0]._stored]
+        first = stores[0]
+        same = all(s.iso and s.values.tobytes() == first.values.tobytes() for s in stores)
+        count = sum(s.nvals for s in stores)
+        one = exchange.facts_of_ranks(count, first.values if same else None, first.dtype).one
         xp, found = current().device.xp, [part.to_coo() for part in parts]
-        empty = (xp.zeros(0, np.int64), xp.zeros(0, np.int64), xp.zeros(0, whole.dtype.np_type))
+        empty = (xp.zeros(0, np.int64), xp.zeros(0, np.int64), xp.zeros(0, first.dtype.np_type))
         i, j, x = (xp.concatenate([empty[k], *(f[k].astype(empty[k].dtype) for f in found)]) for k in range(3))
         at = 0
         for low, (rows, _, _) in zip(lows, found):
@@ -93,21 +105,7 @@ class MatrixFiles:
         return cls.from_coo(i, j, values, manifest["dtype"], nrows=nrows, ncols=ncols, share=True, name=name, **layout)
 
 
-def _mixed(parts: list[Any]) -> Any:
-    """A stand-in for several parts: the number of entries, and the single value of all entries."""
-    stores = [part._stored for part in parts if part.nvals] or [parts[0]._stored]
-    same = all(s.iso and s.values.tobytes() == stores[0].values.tobytes() for s in stores if s.iso) and all(
-        s.iso for s in stores
-    )
-
-    class Several:
-        nvals, iso, dtype = sum(s.nvals for s in stores), same, stores[0].dtype
-        values = stores[0].values
-
-    return Several
-
-
-def _part(path: Path, manifest: dict[str, Any], k: int, how: dict[str, Any]) -> Any:
+def _part(path: Path, manifest: dict[str, Any], k: int, how: dict[str, Any]) -> Whole:
     part, bounds = Whole.load(path, **how), manifest["bounds"]
     expected = bounds[k + 1] - bounds[k], manifest["shape"][1]
     if part.shape != expected or part.dtype.name != manifest["dtype"]:

@@ -8,13 +8,14 @@ same number of entries; otherwise every rank has the same number of indices. Blo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
 from semirings.cached import cached_property
 
 from .. import tuning
+from ..typing import Array
 from .start import current
 
 WORD = 64
@@ -56,11 +57,11 @@ class Shares:
     def owner(self, position: int) -> int:
         return int(np.searchsorted(self.bounds, position, side="right")) - 1
 
-    def owners(self, xp: Any, positions: Any) -> Any:
+    def owners(self, xp: ModuleType, positions: Array) -> Array:
         """The rank of each position of an array."""
         return xp.searchsorted(xp.asarray(self.bounds[1:], np.int64), positions, side="right")
 
-    def has(self, positions: Any) -> Any:
+    def has(self, positions: Array) -> Array:
         """Which positions of an array belong to this rank."""
         return (positions >= self.low) & (positions < self.high)
 

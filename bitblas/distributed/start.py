@@ -9,7 +9,6 @@ import socket
 import sys
 import uuid
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from .. import device as devices
 from ..config import config
 from ..device import Device
 from ..exceptions import DistributedError, InvalidValue
-from .group import TIMEOUT, Group, SingleRank
+from .group import TIMEOUT, Group, GroupOptions, SingleRank
 from .liveness_board import ORDERED, LivenessBoard
 from .mpi import MpiGroup
 from .nccl import NcclGroup
@@ -62,7 +61,7 @@ def init(device: str | Device | None = None, *, timeout: float | None = None, de
     checks = os.environ.get("BITBLAS_DEBUG", "") not in ("", "0") if debug is None else bool(debug)
     said = launched()
     mine = _device(device, said)
-    how: dict[str, Any] = {"timeout": seconds, "debug": checks}
+    how: GroupOptions = {"timeout": seconds, "debug": checks}
     _tell_launcher(JOINING)
     if said is None and not any(name in os.environ for name in UNDER_MPI):
         group: Group = SingleRank(mine, **how)
@@ -93,7 +92,7 @@ def _tell_launcher(word: str) -> None:
             launcher.sendall(f"{word} {number}\n".encode())
 
 
-def _on_gpus(mine: Device, said: tuple[int, int, int] | None, how: dict[str, Any]) -> Group:
+def _on_gpus(mine: Device, said: tuple[int, int, int] | None, how: GroupOptions) -> Group:
     if said is None:
         raise DistributedError("environment: expected RANK and WORLD_SIZE for ranks on GPUs, got neither")
     return SingleRank(mine, **how) if said[1] == 1 else NcclGroup(said[0], said[1], mine, **how)
@@ -146,12 +145,12 @@ def current() -> Group:
     return init() if _group is None else _group
 
 
-def rank_device(asked: Any = None) -> Device:
+def rank_device(asked: str | Device | None = None) -> Device:
     """The device of this rank, where its part of every object is stored. asked: a device named by the program, which
     must be the same. InvalidValue for another device; TypeError, ValueError as in `device.get`."""
     mine = current().device
     name = asked.name if isinstance(asked, Device) else asked
-    if asked is None or name in (mine.name, mine.name.partition(":")[0]):
+    if name is None or name in (mine.name, mine.name.partition(":")[0]):
         return mine
     if not isinstance(name, str) or name.partition(":")[0] != "cuda":
         devices.get(name)  # raises for unknown devices
