@@ -50,7 +50,6 @@ def alone(device):
     exchange.concatenated = list
     exchange.reduced = lambda found, monoid: found
     exchange.broadcast = lambda found, dtype, root: found
-    exchange.total_of_ranks = lambda x: x
     return group
 
 

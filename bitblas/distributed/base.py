@@ -9,20 +9,23 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from semirings import Typed, binary, dtypes
-from semirings.dtypes import INT64, DataType
+from semirings.dtypes import INT64, DataType, check_cast
 
+from ..core import Matrix as WholeMatrix
+from ..core.convert import written_array
 from ..core.operators import typed
 from ..core.options import check_options
 from ..core.statement.expressions import Expression
-from ..core.statement.indexing import Styled
-from ..core.statement.infix import Delayed, Infix, Operand, describe
+from ..core.statement.indexing import Axis, Styled
+from ..core.statement.infix import Delayed, Infix, Operand, describe, is_tensor
 from ..core.statement.masks import Mask
 from ..core.statement.running import written
 from ..device import Device
 from ..exceptions import DimensionMismatch
+from ..typing import Array
 from . import exchange, loops
 from .expressions import DistributedExpression, part_of
-from .group import OWN_FAULTS, Group
+from .group import LOCAL_ERRORS, Group
 from .products import check_nonpositional, thunk_on_share
 from .shares import Shares
 from .start import current
@@ -30,14 +33,12 @@ from .start import current
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from ..core import Matrix as WholeMatrix
     from ..core import Vector as WholeVector
     from ..core.memory import Memory, VectorMemory
     from ..core.typing import DTypeLike, MaskLike, OperandLike, OperatorLike
-    from .expressions import Local
 
 
-class _Shown(NamedTuple):
+class _Named(NamedTuple):
     name: str
 
 
@@ -70,6 +71,9 @@ class Distributed(Styled):
         @property
         def shape(self) -> tuple[int, ...]: ...
         def _gathered(self, values: bool = True) -> WholeMatrix | WholeVector: ...
+        def _selected(self, x: Any, keep: Array, first: Axis) -> WholeMatrix | WholeVector: ...
+        def _key(self, first: Array | int, axes: tuple[Axis, ...]) -> Any: ...
+        def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str: ...
 
     @property
     def _ranks(self) -> Group:
@@ -94,13 +98,13 @@ class Distributed(Styled):
     def nvals(self) -> int:
         """The number of entries on all ranks."""
         if loops.is_recording():
-            count: Any = self._part.nvals  # symbolic
-            count = loops.folded(count, typed("plus", "monoid", INT64))
-            return count
+            symbolic: Any = self._part.nvals
+            symbolic = loops.sum_scalars(symbolic, typed("plus", "monoid", INT64))
+            return symbolic
         with current().statement(lambda: f"{self.name}.nvals"):
-            return self._told().entries
+            return self._shared_facts().entries
 
-    def _told(self) -> exchange.SharedFacts:
+    def _shared_facts(self) -> exchange.SharedFacts:
         """Facts about the object that all ranks share; exchanged once after each change."""
         loops.require_host()
         if self._known_facts is None:
@@ -155,19 +159,19 @@ class Distributed(Styled):
         if mask is not None and mask.parent.shape != self.shape:
             raise DimensionMismatch(f"mask: expected shape {self.shape}, got {mask.parent.shape}")
         # Formatting the operator of `A | A.T` may be a collective, so its operator is omitted.
-        shown = _Shown(value._text()) if isinstance(value, Infix) else value
+        shown = _Named(value._text()) if isinstance(value, Infix) else value
         with current().statement(lambda: written(self.name, shown, mask, accum, replace)):
-            source, own_mask = self._source(value), part_of(mask)
+            source, mask_part = self._part_of_source(value), part_of(mask)
             try:
-                self._changes()._update(source, own_mask, accum, replace)
-            except OWN_FAULTS as error:
+                self._changes()._update(source, mask_part, accum, replace)
+            except LOCAL_ERRORS as error:
                 current().diverged(error)
                 raise
 
     def __lshift__(self, value: OperandLike) -> None:
         self._update(value)
 
-    def _source(self, value: OperandLike) -> OperandLike:
+    def _part_of_source(self, value: OperandLike) -> OperandLike:
         """This rank's share of the right-hand side; scalars are returned unchanged."""
         if isinstance(value, (Infix, Delayed)) and value.ndim:
             value = value._to_expr()
@@ -182,12 +186,64 @@ class Distributed(Styled):
             raise TypeError(f"{self.name} << x: expected a distributed object, got {describe(value)}")
         return value
 
+    def _assign(
+        self,
+        axes: tuple[Axis, ...],
+        value: OperandLike,
+        mask: Mask | None,
+        accum: Typed | None,
+        replace: bool,
+        region: bool,
+    ) -> None:
+        loops.require_host()
+        first, s = axes[0], self.shares
+        shape = tuple(a.size for a in axes if a.size is not None)
+        with current().statement(lambda: f"assign to {self.name}[..]"):
+            item, at = evaluated(value), first.array(self.device)
+            keep = s.has(at)
+            places = (at - s.low)[keep]
+            if is_tensor(item):
+                u = item._resolve()
+                if u.shape != shape:
+                    raise DimensionMismatch(self._size_error(shape, u.shape, ""))
+                item = self._selected(u, keep, first)
+            elif hasattr(item, "__len__") and not isinstance(item, str) and (shape or self.ndim == 2):
+                array, kind = written_array(self.device, item, self.dtype)
+                if array.shape != shape:
+                    raise DimensionMismatch(self._size_error(shape, array.shape, "values of "))
+                check_cast(kind, self.dtype)
+                item = array if first.size is None else array[keep]
+            elif not len(places):  # refused on all ranks, not only by the owners of the positions
+                blank = type(self._part)(self.dtype, *[1] * self.ndim, device=self.device)
+                blank(accum=accum)[0 if self.ndim == 1 else (0, 0)] << item
+            if mask is not None and region:
+                mask = Mask(self._selected(mask.parent, keep, first), mask.structure, mask.complement)
+            elif mask is not None and mask.parent.ndim < self.ndim and first.size is None:  # a mask along one row
+                mask = Mask(mask.parent._gathered(), mask.structure, mask.complement)
+            else:
+                mask = part_of(mask)
+            self._changes()
+            if not len(places):
+                if region or (self.ndim == 2 and (mask is None or (first.size is None and mask.parent.ndim == 1))):
+                    return
+                # With `replace` the mask applies to all positions: none is written here, but entries may be deleted.
+                if first.size is None and shape and (is_tensor(item) or hasattr(item, "__len__")):
+                    item = WholeMatrix(item.dtype, 0, *shape, device=self.device)
+            key = self._key(int(places[0]) if first.size is None and len(places) else places, axes)
+            how = {} if mask is None else {"mask": mask, "replace": replace}
+            if region and mask is not None:
+                self._part[key](accum=accum, **how) << item
+            else:
+                self._part(accum=accum, **how)[key] << item
+
     # ---- element-wise operations ----
 
-    def _like(
-        self, method: str, args: tuple[Any, ...], op: Typed | None, local: Callable[[], Local], dtype: DataType
+    def _delayed(
+        self, method: str, args: tuple[Any, ...], local: Callable[[], Expression]
     ) -> DistributedExpression[Self]:
-        return DistributedExpression(self.shape, method, args, op, local, dtype)
+        """An expression of the same shape; local() is called now, for its operator and type, and when it runs."""
+        expr = local()
+        return DistributedExpression(self.shape, method, args, expr.op, local, expr.dtype)
 
     def _partner(self, other: OperandLike, where: str) -> Self:
         found: Any = other._resolve() if isinstance(other, Operand) and other.ndim == self.ndim else None
@@ -198,48 +254,42 @@ class Distributed(Styled):
             raise DimensionMismatch(f"{where}: expected equal shapes, got {self.shape} and {found.shape}")
         return found
 
-    def _pointwise(self, method: str, other: OperandLike, op: OperatorLike, *more: Any) -> DistributedExpression[Self]:
+    def _ewise(self, method: str, other: OperandLike, op: OperatorLike, *more: Any) -> DistributedExpression[Self]:
         x, y = self._rows(), self._partner(other, method)
-        make: Callable[[], Expression] = lambda: getattr(x._part, method)(y._part, check_nonpositional(op), *more)
-        found = make()
-        return self._like(method, (self, other, *more), found.op, make, found.dtype)
+        run = lambda: getattr(x._part, method)(y._part, check_nonpositional(op), *more)
+        return self._delayed(method, (self, other, *more), run)
 
     def ewise_add(self, other: OperandLike, op: OperatorLike = binary.plus) -> DistributedExpression[Self]:
         """The union: op where both have an entry, otherwise the existing entry."""
-        return self._pointwise("ewise_add", other, op)
+        return self._ewise("ewise_add", other, op)
 
     def ewise_mult(self, other: OperandLike, op: OperatorLike = binary.times) -> DistributedExpression[Self]:
         """The intersection: op where both have an entry."""
-        return self._pointwise("ewise_mult", other, op)
+        return self._ewise("ewise_mult", other, op)
 
     def ewise_union(
         self, other: OperandLike, op: OperatorLike, left_default: OperandLike, right_default: OperandLike
     ) -> DistributedExpression[Self]:
         """The union, with a default for a missing operand."""
-        return self._pointwise("ewise_union", other, op, left_default, right_default)
+        return self._ewise("ewise_union", other, op, left_default, right_default)
 
     def apply(
         self, op: OperatorLike, right: OperandLike | None = None, *, left: OperandLike | None = None
     ) -> DistributedExpression[Self]:
         """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk."""
         x = self._rows()
-
-        def make() -> Expression:
-            thunk = thunk_on_share(op, right, x.shares.low, "indexunary") if left is None else right
-            return x._part.apply(op, thunk, left=left)
-
-        found = make()
-        return self._like("apply", (self, right), found.op, make, found.dtype)
+        thunk = lambda: thunk_on_share(op, right, x.shares.low, "indexunary") if left is None else right
+        return self._delayed("apply", (self, right), lambda: x._part.apply(op, thunk(), left=left))
 
     def select(self, op: OperatorLike | MaskLike, thunk: OperandLike | None = None) -> DistributedExpression[Self]:
         """The entries for which op(value, row, column, thunk) is true; or the entries under a mask or a BOOL object."""
         x = self._rows()
         if isinstance(op, (Mask, Operand)):
             mask = self(op).mask
-            return self._like("select", (self, op), None, lambda: x._part.select(part_of(mask), thunk), self.dtype)
-        make: Callable[[], Expression] = lambda: x._part.select(op, thunk_on_share(op, thunk, x.shares.low, "select"))
-        found = make()
-        return self._like("select", (self, thunk), found.op, make, found.dtype)
+            run = lambda: x._part.select(part_of(mask), thunk)
+            return DistributedExpression(self.shape, "select", (self, op), None, run, self.dtype)
+        run = lambda: x._part.select(op, thunk_on_share(op, thunk, x.shares.low, "select"))
+        return self._delayed("select", (self, thunk), run)
 
     # ---- the whole object ----
 
@@ -266,13 +316,13 @@ class Distributed(Styled):
 
     def isequal(self, other: OperandLike, *, check_dtype: bool = False, **opts: object) -> bool:
         """The same shape, the same structure, equal values; the dtype counts with `check_dtype`."""
-        return self._same("isequal", other, check_dtype=check_dtype, **opts)
+        return self._compare("isequal", other, check_dtype=check_dtype, **opts)
 
     def isclose(self, other: OperandLike, **how: float) -> bool:
         """The same shape and structure, and close values, as for objects on one device."""
-        return self._same("isclose", other, **how)
+        return self._compare("isclose", other, **how)
 
-    def _same(self, method: str, other: OperandLike, **how: Any) -> bool:
+    def _compare(self, method: str, other: OperandLike, **how: Any) -> bool:
         if getattr(other, "shape", None) != self.shape:
             return False
         x, y = self._rows(), self._partner(other, method)

@@ -5,6 +5,7 @@ with bitblas.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -26,15 +27,7 @@ from .start import current, rank_device
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
-    from ..core.typing import (
-        ArrayOrValue,
-        DTypeLike,
-        IndicesLike,
-        OperandLike,
-        OperatorLike,
-        SizeLike,
-        ValuesLike,
-    )
+    from ..core.typing import ArrayOrValue, DTypeLike, IndicesLike, OperandLike, OperatorLike, SizeLike, ValuesLike
 
 LONGEST = 1 << 60  # maximum size of GraphBLAS
 
@@ -82,7 +75,7 @@ class MatrixBuild(Distributed):
         parts."""
         d, group = rank_device(device), current()
 
-        def taken() -> tuple[Array, Array, ArrayOrValue, DataType]:
+        def checked() -> tuple[Array, Array, ArrayOrValue, DataType]:
             i, j = index_array(d, rows, "rows"), index_array(d, columns, "columns")
             array, kind = value_array(d, values, dtype)
             check_lengths(array, i, j)
@@ -90,19 +83,12 @@ class MatrixBuild(Distributed):
             check_range(j, LONGEST if ncols is None else check_size("ncols", ncols), "columns")
             return i, j, array, kind
 
-        i, j, array, kind = group.all_or_none("Matrix.from_coo", taken) if share else taken()
+        i, j, array, kind = group.all_or_none("Matrix.from_coo", checked) if share else checked()
         nrows, ncols = _size(i, nrows, "nrows", share), _size(j, ncols, "ncols", share)
-        s = _dealt_shares(nrows, [i], share)
+        s = _partition_rows(nrows, [i], share)
         if share:
-            i, j = i.astype(np.int64, copy=False), j.astype(np.int64, copy=False)
             array, kind = exchange.unify_values(array, kind, len(i))
-            if isinstance(array, np.generic):
-                i, j = exchange.redistributed(s.owners(d.xp, i), (i, j))
-            else:
-                i, j, array = exchange.redistributed(s.owners(d.xp, i), (i, j, array))
-        elif current().size > 1:
-            keep = s.has(i)
-            i, j, array = i[keep], j[keep], array if isinstance(array, np.generic) else array[keep]
+        (i, j), array = exchange.owned_entries(s, (i, j), array, share)
         make = lambda: Whole.from_coo(
             i - s.low, j, array, kind, nrows=s.mine, ncols=ncols, dup_op=dup_op, device=d, **layout
         )
@@ -129,21 +115,17 @@ class MatrixBuild(Distributed):
         read three times, first to count the entries of rows. Every rank passes the same chunks; with `share`, each
         passes its own."""
         nrows, ncols = check_size("nrows", nrows), check_size("ncols", ncols)
-        again: Callable[[], Iterator[Chunk]] = chunks if callable(chunks) else lambda: iter(chunks)
+        read_chunks: Callable[[], Iterator[Chunk]] = chunks if callable(chunks) else lambda: iter(chunks)
         d, group = rank_device(device), current()
-        s = _dealt_shares(nrows, (index_array(d, chunk[0], "rows") for chunk in again()), share)
-        passes = RedistributedChunks(again, s, ncols) if share and group.size > 1 else None
-        make = lambda: Whole.from_chunks(
-            (lambda: _mine(again(), s)) if passes is None else passes,
-            value,
-            dtype,
-            nrows=s.mine,
-            ncols=ncols,
-            dup_op=dup_op,
-            device=d,
-            **layout,
+        s = _partition_rows(nrows, (index_array(d, chunk[0], "rows") for chunk in read_chunks()), share)
+        build = partial(
+            Whole.from_chunks, value=value, dtype=dtype, nrows=s.mine, ncols=ncols, dup_op=dup_op, device=d, **layout
         )
-        part = group.all_or_none("Matrix.from_chunks", make, alike=True) if passes is None else passes.build(make)
+        if share and group.size > 1:
+            part = RedistributedChunks(read_chunks, s, ncols).build(build)
+        else:
+            of_rank = lambda: build(lambda: _entries_of_rank(read_chunks(), s))
+            part = group.all_or_none("Matrix.from_chunks", of_rank, alike=True)
         return cls._checked(cls._of(part, s, name), symmetric)
 
     @classmethod
@@ -176,18 +158,17 @@ class MatrixBuild(Distributed):
         return A
 
 
-def _size(indices: Array, given: SizeLike | None, name: str, share: bool) -> int:
-    if given is not None:
-        return check_size(name, given)
+def _size(indices: Array, size: SizeLike | None, name: str, share: bool) -> int:
+    if size is not None:
+        return check_size(name, size)
     found = int(indices.max()) + 1 if len(indices) else 0
-    if share:
-        found = int(current().allreduce(np.array([found]), np.maximum)[0])
+    found = exchange.maximum_of_ranks(found) if share else found
     if not found:
         raise ValueError(f"{name}: expected a size, because there are no indices, got None")
     return found
 
 
-def _dealt_shares(nrows: int, rows: Iterable[Array], share: bool) -> Shares:
+def _partition_rows(nrows: int, rows: Iterable[Array], share: bool) -> Shares:
     """The partition of the rows; set by their entries if that size has no partition yet."""
     group = current()
     if group.size == 1 or shares.has_partition(nrows):
@@ -201,21 +182,19 @@ def _dealt_shares(nrows: int, rows: Iterable[Array], share: bool) -> Shares:
             count += group.device.to_host(group.device.xp.bincount(i // block, minlength=len(count)))
         return count
 
-    return shares.partition_by_entries(
-        nrows, group.allreduce(group.all_or_none("rows", counted)) if share else counted()
-    )
+    total = group.allreduce(group.all_or_none("rows", counted)) if share else counted()
+    return shares.partition_by_entries(nrows, total)
 
 
-def _mine(chunks: Iterator[Chunk], s: Shares) -> Iterator[tuple[Array, ...]]:
+def _entries_of_rank(chunks: Iterator[Chunk], s: Shares) -> Iterator[tuple[Array, ...]]:
     """This rank's entries out of chunks that every rank has."""
-    d, alone = current().device, current().size == 1
+    d, single = current().device, current().size == 1
     for chunk in chunks:
         i, *rest = (d.asarray(x) for x in chunk)
-        if alone:
-            yield (i, *rest)
-            continue
-        keep = s.has(i)
-        yield (i[keep] - s.low, *(x[keep] for x in rest))
+        if not single:
+            keep = s.has(i)
+            i, *rest = i[keep] - s.low, *(x[keep] for x in rest)
+        yield (i, *rest)
 
 
 BEGINS, DONE = -3, -4  # messages between passes; within a pass ranks send the length of their chunk, or -1 at the end
@@ -228,27 +207,27 @@ class RedistributedChunks:
     all are done.
     """
 
-    def __init__(self, again: Callable[[], Iterator[Chunk]], s: Shares, ncols: int) -> None:
-        self.again, self.shares, self.ncols, self.failed = again, s, ncols, False
+    def __init__(self, read_chunks: Callable[[], Iterator[Chunk]], s: Shares, ncols: int) -> None:
+        self.read_chunks, self.shares, self.ncols, self.failed = read_chunks, s, ncols, False
 
     def __call__(self) -> Iterator[tuple[Array, ...]]:
-        self.tell(BEGINS)
-        yield from self.dealt()
+        self.exchange_numbers(BEGINS)
+        yield from self.redistribute()
 
-    def build(self, make: Callable[[], Whole]) -> Whole:
-        """Run make(), which calls this object; DistributedError if it fails on another rank."""
+    def build(self, make: Callable[[RedistributedChunks], Whole]) -> Whole:
+        """Run make(self), which calls this object; DistributedError if it fails on another rank."""
         try:
-            part = make()
+            part = make(self)
         except Exception as error:
             if not self.failed:
-                self.tell(FAILED, error)
+                self.exchange_numbers(FAILED, error)
             raise
-        while (self.tell(DONE) == BEGINS).any():
-            for _ in self.dealt():
+        while (self.exchange_numbers(DONE) == BEGINS).any():
+            for _ in self.redistribute():
                 pass
         return part
 
-    def tell(self, number: int, error: Exception | None = None) -> np.ndarray:
+    def exchange_numbers(self, number: int, error: Exception | None = None) -> np.ndarray:
         """Exchange numbers between all ranks. DistributedError if another rank sends FAILED."""
         group = current()
         numbers: np.ndarray = group.told(np.array([number]), CONFIRM)[:, 0]
@@ -256,14 +235,14 @@ class RedistributedChunks:
         group.raise_remote_failures("Matrix.from_chunks", numbers, error)
         return numbers
 
-    def dealt(self) -> Iterator[tuple[Array, ...]]:
+    def redistribute(self) -> Iterator[tuple[Array, ...]]:
         """Yield this rank's entries from the chunks of all ranks, until no rank has another chunk."""
         group, s = current(), self.shares
         d, chunks, more = group.device, None, True
         while True:
             ends = [np.zeros(0, np.int64)] * 2
             try:
-                chunks = iter(self.again()) if chunks is None else chunks
+                chunks = iter(self.read_chunks()) if chunks is None else chunks
                 chunk = next(chunks, None) if more else None
                 more = chunk is not None
                 if chunk is not None:
@@ -274,9 +253,9 @@ class RedistributedChunks:
                     check_range(ends[0], s.size, "rows")
                     check_range(ends[1], self.ncols, "columns")
             except Exception as error:
-                self.tell(FAILED, error)
+                self.exchange_numbers(FAILED, error)
                 raise
-            if (self.tell(len(ends[0]) if more else -1) < 0).all():
+            if (self.exchange_numbers(len(ends[0]) if more else -1) < 0).all():
                 return
             arrays = [d.asarray(x).astype(np.int64, copy=False) for x in ends]
             i, j = exchange.redistributed(s.owners(d.xp, arrays[0]), arrays)

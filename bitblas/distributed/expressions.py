@@ -66,11 +66,9 @@ class DistributedExpression(Expression[Made]):
         check_options(opts)
         kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
         if mask is None and self._value is not None and self._value.dtype is kind:
-            value: Made = self._value
-            self._value = None
+            value, self._value = self._value, None
             return value
-        made: Made = classes_by_ndim[self.ndim]._computed(self, kind, mask, name)
-        return made
+        return classes_by_ndim[self.ndim]._computed(self, kind, mask, name)
 
     def _resolve(self) -> Any:
         if self._value is None:

@@ -48,13 +48,13 @@ class Event(Protocol):
 
 
 TIMEOUT = 600.0  # maximum seconds that a rank waits for the others in a collective
-LOOK = 0.05  # seconds between two checks for ended ranks
-ASLEEP = 1.0  # a longer gap between checks means that this process was stopped: the gap does not count as waiting
+CHECK_INTERVAL = 0.05  # seconds between two checks for ended ranks
+STOPPED = 1.0  # a longer gap between checks means that this process was stopped: the gap does not count as waiting
 _NUMBERED = re.compile(r"\b([vMs])_\d+")  # unnamed objects, which each rank numbers itself
-TEXTS = 1.0  # seconds that a rank waits for the others' descriptions before it raises an error without them
+TEXT_TIMEOUT = 1.0  # seconds that a rank waits for the others' descriptions before it raises an error without them
 FAILED, CONFIRM = -2, "whether ranks go on"  # FAILED: sent by a rank that fails; other ranks send 0 or more, or -1
 
-OWN_FAULTS = (MemoryError, exceptions.DeviceError, KeyboardInterrupt)  # errors that may occur on one rank only
+LOCAL_ERRORS = (MemoryError, exceptions.DeviceError, KeyboardInterrupt)  # errors that may occur on one rank only
 
 
 class Group(ABC):
@@ -100,8 +100,8 @@ class Group(ABC):
             return x
         with self._entered("allgather", x.dtype, *counts, about=about):
             out = self.device.xp.empty(sum(counts), x.dtype)
-            given = self.device.xp.ascontiguousarray(x)
-            self._noted("allgather", (self.size - 1) * x.nbytes, lambda: self._allgather(given, out, counts))
+            contiguous = self.device.xp.ascontiguousarray(x)
+            self._traced("allgather", (self.size - 1) * x.nbytes, lambda: self._allgather(contiguous, out, counts))
         return out
 
     def alltoall(self, x: Array, sent: list[int], received: list[int] | None = None) -> Array:
@@ -113,8 +113,8 @@ class Group(ABC):
             return x
         with self._entered("alltoall", x.dtype):
             out = self.device.xp.empty(sum(received), x.dtype)
-            given, nbytes = self.device.xp.ascontiguousarray(x), x.itemsize * (sum(sent) - sent[self.rank])
-            self._noted("alltoall", nbytes, lambda: self._alltoall(given, out, sent, received))
+            contiguous, nbytes = self.device.xp.ascontiguousarray(x), x.itemsize * (sum(sent) - sent[self.rank])
+            self._traced("alltoall", nbytes, lambda: self._alltoall(contiguous, out, sent, received))
         return out
 
     def allreduce(self, x: np.ndarray, fold: Callable[[np.ndarray, np.ndarray], np.ndarray] = np.add) -> np.ndarray:
@@ -139,12 +139,12 @@ class Group(ABC):
         meet in this call."""
         if self.size == 1:
             return x[None]
-        if self.board is not None and self.board.speaks and x.nbytes <= SLOT:
+        if self.board is not None and self.board.carries_messages and x.nbytes <= SLOT:
             with self._entered("allgather", x.dtype, x.size, about=about) as signature:
-                given = self.board.tell(x.tobytes(), signature, self.wait)
-                if given is None:
-                    self._differ()
-                found = b"".join(given)
+                parts = self.board.exchange(x.tobytes(), signature, self.wait)
+                if parts is None:
+                    self._raise_difference()
+                found = b"".join(parts)
         else:
             gathered = self.allgather(self.device.asarray(np.frombuffer(x.tobytes(), np.uint8)), about=about)
             self.settle()
@@ -199,11 +199,10 @@ class Group(ABC):
             raise DistributedError(f"{what}: rank {rank} failed: {texts[rank]}")
 
     def diverged(self, error: BaseException) -> None:
-        """Break the group: this rank alone could not change its share, for lack of memory for instance, and the others
+        """Break the group: only this rank could not change its share, for lack of memory for instance, and the others
         may have changed theirs."""
         if self.size > 1 and not self.broken:
-            self.broken = f"rank {self.rank} failed in {self._text()}: {type(error).__name__}: {error}"
-            self._give_up()
+            self._break(f"rank {self.rank} failed in {self._text()}: {type(error).__name__}: {error}")
 
     @contextmanager
     def statement(self, text: Callable[[], str]) -> Iterator[None]:
@@ -225,9 +224,9 @@ class Group(ABC):
             texts = self.texts(what, "agree")
         finally:
             self.debug = debug
-        raise DistributedError(_different(texts))
+        raise DistributedError(_difference(texts))
 
-    def _noted(self, call: str, nbytes: int, run: Callable[[], None]) -> None:
+    def _traced(self, call: str, nbytes: int, run: Callable[[], None]) -> None:
         """Run a call by which this rank sends `nbytes`; count the bytes and report the call to a trace."""
         self.sent += nbytes
         if tracing.active is None:
@@ -288,7 +287,7 @@ class Group(ABC):
         exception inside breaks the group, because the others would wait for this rank in vain."""
         if self.broken:
             raise DistributedError(f"{self.broken} (the group has been broken since then)")
-        if recording.threads and recording.recorder is not None:  # symbolic execution, which this rank may do alone
+        if recording.threads and recording.recorder is not None:  # symbolic execution, maybe on this rank only
             raise OnHost
         if self.debug:
             self.agree(about or f"{self._text()}: {call} of {', '.join(map(str, how))}")
@@ -301,8 +300,7 @@ class Group(ABC):
             yield signature
         except BaseException as error:
             if breaks and not self.broken:
-                self.broken = f"rank {self.rank} left {self._collective()} by {type(error).__name__}"
-                self._give_up()
+                self._break(f"rank {self.rank} left {self._collective()} by {type(error).__name__}")
             raise
         if self.board is not None and not self.pending:
             self.board.leave()
@@ -325,7 +323,7 @@ class Group(ABC):
     def wait(self, done: Callable[[], bool]) -> None:
         """Wait for done(). DistributedError if a rank has ended or is in another collective, or after the timeout."""
         begin = time.monotonic()
-        looked, pause, sleep = begin, begin + tuning.value("group.polling"), tuning.value("group.sleep")
+        checked, pause, sleep = begin, begin + tuning.value("group.polling"), tuning.value("group.sleep")
         differed = False
         while not done():
             now = time.monotonic()
@@ -333,19 +331,19 @@ class Group(ABC):
                 time.sleep(sleep)
             else:
                 os.sched_yield()  # yield to a rank that has no core
-            if now - looked < LOOK:
+            if now - checked < CHECK_INTERVAL:
                 continue
-            if now - looked > ASLEEP:
-                begin += now - looked
-            looked = now
+            if now - checked > STOPPED:
+                begin += now - checked
+            checked = now
             if self.board is not None:
                 differs = self.board.differs()
-                if differs and differed and not done():  # seen twice: stores of other ranks may become visible late
-                    self._differ()
+                if differs and differed and not done():  # found twice: stores of other ranks may become visible late
+                    self._raise_difference()
                 differed = differs
-                gone = self.board.gone()
-                if gone and not done():
-                    self.fail(gone, "")
+                ended = self.board.ended()
+                if ended and not done():
+                    self.fail(ended, "")
             if now - begin > self.timeout:
                 late = {} if self.board is None else self.board.late()
                 self.fail(late, f" for {self.timeout:g} s")
@@ -357,25 +355,24 @@ class Group(ABC):
             there = "its process is alive" if self.size == 2 else "their processes are alive"
             all_here = self.board is not None and self.board.all_on_this_host
             who = f"{there} and in this collective" if all_here else "no message from the others, maybe on other hosts"
-        self.broken = f"rank {self.rank} waited{how_long} in {self._text()}: {who}"
-        self._give_up()
+        self._break(f"rank {self.rank} waited{how_long} in {self._text()}: {who}")
         raise DistributedError(self.broken)
 
-    def _differ(self) -> NoReturn:
+    def _raise_difference(self) -> NoReturn:
         """Raise DistributedError because ranks are in different collectives, with a description of each."""
         assert self.board is not None
         self.board.write(self._collective())
-        end = time.monotonic() + TEXTS
+        end = time.monotonic() + TEXT_TIMEOUT
         while not all(texts := self.board.texts()) and time.monotonic() < end:
             time.sleep(1e-3)
         late = self.board.late()
-        self.broken = _different([text or late.get(rank, "another collective") for rank, text in enumerate(texts)])
-        self._give_up()
+        self._break(_difference([text or late.get(rank, "another collective") for rank, text in enumerate(texts)]))
         raise DistributedError(self.broken)
 
-    def _give_up(self) -> None:
+    def _break(self, reason: str) -> None:
+        self.broken = reason
         if self.board is not None:
-            self.board.give_up(self.broken)
+            self.board.set_broken(reason)
         self._abandon()
 
     def _collective(self) -> str:
@@ -388,8 +385,7 @@ class Group(ABC):
 
 def _kind_of(name: str) -> type[Exception]:
     """The exception type of that name."""
-    kind: type[Exception] = getattr(exceptions, name, None) or getattr(builtins, name)
-    return kind
+    return getattr(exceptions, name, None) or getattr(builtins, name)
 
 
 def _public(error: Exception) -> str:
@@ -398,9 +394,9 @@ def _public(error: Exception) -> str:
     return next(name for name in names if hasattr(exceptions, name) or hasattr(builtins, name))
 
 
-def _different(texts: list[str]) -> str:
-    told = "; ".join(f"rank {rank}: {text}" for rank, text in enumerate(texts))
-    return f"ranks differ in what they run: {told}. Hint: every rank must run the same statements"
+def _difference(texts: list[str]) -> str:
+    each = "; ".join(f"rank {rank}: {text}" for rank, text in enumerate(texts))
+    return f"ranks differ in what they run: {each}. Hint: every rank must run the same statements"
 
 
 class SingleRank(Group):

@@ -8,7 +8,9 @@ gather.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from semirings.dtypes import INT64
 from ..core import Scalar
 from ..core import Vector as Whole
 from ..core.operators import monoid_of, typed
+from ..core.statement.infix import Operand
 from ..core.statement.symbolic import SymbolicArray
 from ..core.statement.symbolic import state as recording
 from ..loop.symbolic.context import OnHost
@@ -81,7 +84,7 @@ class DistributedArray:
         return "a distributed array"
 
 
-def _forwarded(name: str) -> Callable[..., Any]:
+def _forward(name: str) -> Callable[..., Any]:
     def run(self: DistributedArray, *others: Any) -> Any:
         return getattr(self.full(), name)(*(x.full() if isinstance(x, DistributedArray) else x for x in others))
 
@@ -89,10 +92,10 @@ def _forwarded(name: str) -> Callable[..., Any]:
 
 
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"):
-    setattr(DistributedArray, f"__{_name}__", _forwarded(f"__{_name}__"))
-    setattr(DistributedArray, f"__r{_name}__", _forwarded(f"__r{_name}__"))
+    setattr(DistributedArray, f"__{_name}__", _forward(f"__{_name}__"))
+    setattr(DistributedArray, f"__r{_name}__", _forward(f"__r{_name}__"))
 for _name in ("eq", "ne", "lt", "le", "gt", "ge", "neg", "invert", "abs"):
-    setattr(DistributedArray, f"__{_name}__", _forwarded(f"__{_name}__"))
+    setattr(DistributedArray, f"__{_name}__", _forward(f"__{_name}__"))
 
 
 # ---- Symbolic execution of distributed loops (bitblas/loop): operations on a share become statements on that share,
@@ -111,18 +114,18 @@ def require_host() -> None:
         raise OnHost
 
 
-class RecordingPaused:
-    """`with Unrecorded():` suspends recording for facts that all ranks find together while each executes the body
-    symbolically. Raises OnHost if this rank records on its own, as on CPUs, when rounds by statements have taken
-    long."""
-
-    def __enter__(self) -> None:
-        if recording.recorder.host:
-            raise OnHost
-        self.recorder, recording.recorder = recording.recorder, None
-
-    def __exit__(self, *error: object) -> None:
-        recording.recorder = self.recorder
+@contextmanager
+def recording_paused() -> Iterator[None]:
+    """Suspend symbolic execution for facts that all ranks find together while each executes the body symbolically.
+    Raises OnHost if only this rank records, as on CPUs, when rounds by statements have taken long."""
+    recorder = recording.recorder
+    if recorder.host:
+        raise OnHost
+    recording.recorder = None
+    try:
+        yield
+    finally:
+        recording.recorder = recorder
 
 
 # ---- exchange patterns ----------------------------------------------------------------------------------------------
@@ -152,13 +155,10 @@ class GatherAll:
         return TakeShare(self.group, self.shares)
 
 
-class TakeShare:
+class TakeShare(GatherAll):
     """Take this rank's share out of a whole vector, which every rank has: nothing is sent."""
 
     text, gathers, takes = "this rank's share of", False, True
-
-    def __init__(self, group: Group, shares: Shares) -> None:
-        self.group, self.shares = group, shares
 
     def run(self, source: Array, target: Array, bits: bool) -> None:
         low, count = self.shares.low, self.shares.mine
@@ -225,18 +225,14 @@ def gathered(part: Whole, shares: Shares) -> Whole:
     return found
 
 
-def folded(mine: Scalar, monoid: Typed, default: np.generic | None = None) -> Scalar:
+def sum_scalars(mine: Scalar, monoid: Typed, default: np.generic | None = None) -> Scalar:
     """The monoid's sum of a Scalar of each rank, in rank order; default: used if no rank has a value."""
     group = current()
     exchange.check_exchangeable(mine.dtype)
     total = mine
     if group.size > 1:
         each = [Scalar(mine.dtype, name=f"{mine.name} of rank {rank}") for rank in range(group.size)]
-        for rank, one in enumerate(each):
-            recording.recorder.exchange(one, mine, BroadcastScalar(group, rank))
-        total = each[0]
-        for one in each[1:]:
-            total = total.ewise_add(one, monoid).new()
+        total = _sum_exchanged(mine, each, [BroadcastScalar(group, rank) for rank in range(group.size)], monoid)
     if default is None:
         return total
     found = Scalar(mine.dtype)
@@ -245,22 +241,24 @@ def folded(mine: Scalar, monoid: Typed, default: np.generic | None = None) -> Sc
     return found
 
 
-def joined(partial: Whole, shares: Shares, monoid: Typed) -> Whole:
+def sum_vectors(partial: Whole, shares: Shares, monoid: Typed) -> Whole:
     """This rank's share of the element-wise sum of a vector that each rank has for all positions."""
     group = current()
     if group.size == 1:
         return partial
     exchange.check_exchangeable(partial.dtype)
     each = [Whole(partial.dtype, shares.mine, device=partial.device) for _ in range(group.size)]
-    for rank, one in enumerate(each):
-        recording.recorder.exchange(one, partial, ScatterShares(group, shares, rank))
-    total = each[0]
-    for one in each[1:]:
-        total = total.ewise_add(one, monoid).new()
-    return total
+    return _sum_exchanged(partial, each, [ScatterShares(group, shares, rank) for rank in range(group.size)], monoid)
 
 
-def built(
+def _sum_exchanged(source: Operand, each: Sequence[Any], patterns: Sequence[object], monoid: Typed) -> Any:
+    """Exchange `source` into one object per pattern, and add these up in rank order."""
+    for target, pattern in zip(each, patterns):
+        recording.recorder.exchange(target, source, pattern)
+    return reduce(lambda total, one: total.ewise_add(one, monoid).new(), each)
+
+
+def from_index_vectors(
     indices: DistributedArray,
     values: ValuesLike | DistributedArray,
     dtype: DTypeLike | None,
@@ -270,19 +268,19 @@ def built(
     """Vector.from_coo(indices, values, dtype, size=, dup_op=) from index vectors: each rank combines its own entries,
     then the ranks combine theirs."""
     low = indices.shares.low
-    i, x = (_numbered(a.local, low) if isinstance(a, DistributedArray) else a for a in (indices, values))
+    i, x = (_global_indices(a.local, low) if isinstance(a, DistributedArray) else a for a in (indices, values))
     partial = Whole.from_coo(i, x, dtype, size=shares.size, dup_op=dup_op)
     add = typed("any", "monoid", partial.dtype)
     if dup_op is not None:
         op = monoid_of(typed(dup_op, "binary", partial.dtype).op)
         assert op is not None  # otherwise the recorder has refused it
         add = op[partial.dtype]
-    return joined(partial, shares, add)
+    return sum_vectors(partial, shares, add)
 
 
-def _numbered(listed: Elements, low: int) -> Elements:
+def _global_indices(elements: Elements, low: int) -> Elements:
     """Convert indices of a share to indices of the whole; values are returned unchanged."""
-    if type(listed) is not SymbolicArray or listed.vector is not None or current().size == 1:
-        return listed
-    numbers = listed.where.apply(indexunary.index[INT64], low).new()
-    return SymbolicArray(numbers, listed.where, listed.size)
+    if type(elements) is not SymbolicArray or elements.vector is not None or current().size == 1:
+        return elements
+    numbers = elements.where.apply(indexunary.index[INT64], low).new()
+    return SymbolicArray(numbers, elements.where, elements.size)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 BYTES = 1  # ncclUint8: everything is sent as bytes
 DEVICE_TO_DEVICE = 3  # cudaMemcpyKind
 ABORT = 5.0  # seconds that NCCL gets to abort
-BRIEF = 0.2  # the same if a graph contains calls, for whose end NCCL waits in vain
+ABORT_IN_GRAPH = 0.2  # the same if a graph contains calls, for whose end NCCL waits in vain
 MEETING_OFFSET = 1  # ranks connect at the port after the master's, because torchrun listens at the master's port itself
 
 
@@ -59,22 +59,22 @@ class NcclGroup(Group):
         point = os.environ.setdefault("NCCL_COMM_ID", meeting_point())
         # Collectives inside the while node of a graph: NCCL must not search for others that run next to the graph.
         os.environ.setdefault("NCCL_GRAPH_MIXING_SUPPORT", "0")
-        made: list[Any] = []
+        results: list[Any] = []
 
-        def meet() -> None:
+        def connect() -> None:
             devices.activate(device)
             try:
-                made.append(self.nccl.NcclCommunicator(size, self.nccl.get_unique_id(), rank))
+                results.append(self.nccl.NcclCommunicator(size, self.nccl.get_unique_id(), rank))
             except Exception as error:  # reported by the waiting thread
-                made.append(error)
+                results.append(error)
 
-        thread = threading.Thread(target=meet, daemon=True)  # NCCL has no timeout here
+        thread = threading.Thread(target=connect, daemon=True)  # NCCL has no timeout here
         thread.start()
         thread.join(how.get("timeout", TIMEOUT))
-        if not made or isinstance(made[0], BaseException):
-            why = made[0] if made else f"no answer for {self.timeout:g} s"
+        if not results or isinstance(results[0], BaseException):
+            why = results[0] if results else f"no answer for {self.timeout:g} s"
             raise DistributedError(f"rank {rank} of {size}: cannot connect at {point} ({why}); is rank 0 running?")
-        self.comm = made[0]
+        self.comm = results[0]
         # Never freed: CuPy would destroy the communicator with its last reference, and NCCL then waits for all graphs
         # that contain its calls. It ends with the process.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.comm))
@@ -88,13 +88,13 @@ class NcclGroup(Group):
             others = [0 if rank == self.rank else len(x) for rank in range(self.size)]
             self._exchange(x.itemsize, lambda rank: _address(x), others, out, counts, stream)
             self._copy(_address(out) + sum(counts[: self.rank]) * x.itemsize, _address(x), x.nbytes, stream)
-        self._finish(stream)
+        self._record_event(stream)
 
     def _alltoall(self, x: Array, out: Array, sent: list[int], received: list[int]) -> None:
         stream, size = self.device.xp.cuda.get_current_stream(), x.itemsize
         from_ = _address(x)
         self._exchange(size, lambda rank: from_ + sum(sent[:rank]) * size, sent, out, received, stream)
-        self._finish(stream)
+        self._record_event(stream)
 
     def _exchange(
         self, size: int, source: Callable[[int], int], sent: list[int], out: Array, received: list[int], stream: Any
@@ -126,7 +126,7 @@ class NcclGroup(Group):
         finally:
             self.nccl.groupEnd()
 
-    def _finish(self, stream: Any) -> None:
+    def _record_event(self, stream: Any) -> None:
         """Leave completion to the stream; `settle` waits for it. Captured calls belong to a graph."""
         if not stream.is_capturing():
             self.event.record(stream)
@@ -155,7 +155,7 @@ class NcclGroup(Group):
     def _abandon(self) -> None:
         self.aborting = threading.Thread(target=self.comm.abort, daemon=True)  # it may never return
         self.aborting.start()
-        self.aborting.join(BRIEF if self._inside else ABORT)
+        self.aborting.join(ABORT_IN_GRAPH if self._inside else ABORT)
 
     def leave(self) -> None:
         """CUDA waits for kernels whose peers are gone, and NCCL for graphs, for ever: exit the process instead."""
@@ -171,5 +171,4 @@ class NcclGroup(Group):
 
 def _address(x: Any) -> int:
     """The address of CuPy's array."""
-    found: int = x.data.ptr
-    return found
+    return x.data.ptr

@@ -91,12 +91,6 @@ def _refuse(op: OperatorLike) -> NoReturn:
     raise NotImplementedException(f"{op!r}: this use of positions is not supported on distributed objects")
 
 
-def reads_vector(f: Typed, flip: bool) -> bool:
-    """Whether a product reads the vector's values."""
-    names = names_in(f.op.binaryop.expr)
-    return ("x" if flip else "y") in names
-
-
 def check_product(f: Typed, flip: bool) -> None:
     """Check that a product does not read the row number of the result, which a share counts from its own first row."""
     if OF_RESULT[flip] in names_in(f.op.binaryop.expr):
@@ -162,53 +156,53 @@ def plan_product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> P
     # Whether this rank's rows are rows of the result: those of A, or of A' if it is the same; otherwise columns.
     rows = A._transposed == flip
     same = M.known_symmetric(values=values) if rows else M.is_symmetric(values=values)
-    some = f"{v._told().entries} of {v.size} entries"
+    density = f"{v._shared_facts().entries} of {v.size} entries"
     sparse = current().lists or not A.device.host_memory
-    if same and sparse and v._told().entries * FEW < v.size:
-        return ProductPlan(False, reads, f"push along own rows: only {some}, the matrix is symmetric")
+    if same and sparse and v._shared_facts().entries * FEW < v.size:
+        return ProductPlan(False, reads, f"push along own rows: only {density}, the matrix is symmetric")
     if rows or same:
         return ProductPlan(
-            True, reads, f"gather: {some}, own rows are rows of the result{' (by symmetry)' * (not rows)}"
+            True, reads, f"gather: {density}, own rows are rows of the result{' (by symmetry)' * (not rows)}"
         )
     return ProductPlan(
         False, reads, "push along own rows, which are columns of the result: the matrix is not symmetric"
     )
 
 
-def _recorded(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> VectorExpression:
+def _symbolic_product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> VectorExpression:
     """In symbolic execution: along the rows of the result, which the transposed matrix has if A has not."""
     M, rows = A._matrix, A._transposed == flip
     if current().size > 1:
         read = names_in(f.op.binaryop.expr)
-        with loops.RecordingPaused():
+        with loops.recording_paused():
             M = M if rows or M.is_symmetric(values=("y" if flip else "x") in read) else M._mirror()
-        return _times(M._part.T if flip else M._part, loops.gathered(v._part, v.shares), f, flip)
-    return _times(M._part.T if A._transposed else M._part, v._part, f, flip)
+        return _multiply(M._part.T if flip else M._part, loops.gathered(v._part, v.shares), f, flip)
+    return _multiply(M._part.T if A._transposed else M._part, v._part, f, flip)
 
 
 def _product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> Local:
     if loops.is_recording():
-        return _recorded(A, v, f, flip)
+        return _symbolic_product(A, v, f, flip)
     how = plan_product(A, v, f, flip)
-    found = _local(A, v, f, flip, how)
+    found = _local_product(A, v, f, flip, how)
     if how.gathers:
         return found
     return exchange.summed(found.new(), A._matrix.column_shares, f.op.monoid[found.dtype])
 
 
-def _local(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool, how: ProductPlan) -> VectorExpression:
+def _local_product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool, how: ProductPlan) -> VectorExpression:
     """This rank's computation, delayed: its share of the result, or its rows' contribution to the whole result."""
     part = A._matrix._part
     if current().size == 1:
-        return _times(part.T if A._transposed else part, v._part, f, flip)
+        return _multiply(part.T if A._transposed else part, v._part, f, flip)
     if how.gathers:
         whole = v._gathered(how.values)
-        return _times(part.T if flip else part, whole, f, flip)
+        return _multiply(part.T if flip else part, whole, f, flip)
     u, g = summed_position_by_value(v._part, f, v.shares.low, flip)
-    return _times(part if flip else part.T, u, g, flip)
+    return _multiply(part if flip else part.T, u, g, flip)
 
 
-def _times(N: WholeMatrix | TransposedMatrix, u: Vector, f: Typed, flip: bool) -> VectorExpression:
+def _multiply(N: WholeMatrix | TransposedMatrix, u: Vector, f: Typed, flip: bool) -> VectorExpression:
     return u.vxm(N, f) if flip else N.mxv(u, f)
 
 
@@ -226,13 +220,13 @@ def explain(expr: Delayed | MatrixRead) -> str:
     how = plan_product(A, v, f, flip)
     M = A._matrix
     size = v.size if how.gathers else M.ncols
-    told = v._told()
-    bits = size // 8 if 0 < told.entries < v.size or not how.gathers else 0
-    held = v.dtype.np_type.itemsize * size if how.values and told.one is None and told.entries else 0
+    facts = v._shared_facts()
+    bits = size // 8 if 0 < facts.entries < v.size or not how.gathers else 0
+    value_bytes = v.dtype.np_type.itemsize * size if how.values and facts.one is None and facts.entries else 0
     ranks = current().size
-    sent = (ranks - 1) * (bits + held) // ranks
-    plan = plan_of(_local(A, v, f, flip, how))
+    sent = (ranks - 1) * (bits + value_bytes) // ranks
+    plan = plan_of(_local_product(A, v, f, flip, how))
     most = (
-        "at most" if current().lists and held >= tuning.count("exchange.least") else "about"
+        "at most" if current().lists and value_bytes >= tuning.count("exchange.least") else "about"
     )  # at most: changes only, maybe in 32 bits
     return f"{expr.method} on {ranks} ranks: {how.reason}; {most} {sent} bytes per rank\nthis rank: {plan}"

@@ -8,10 +8,9 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Iterator
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +25,8 @@ from ..io.graphs import check_numbering
 from ..io.matrixmarket_parser import Header, read_header
 from ..io.parquet import load
 from ..io.weights import ROUNDED, WeightType, check_decimal, integral_as_int64, is_rounded, is_whole, joined
+from .building import LayoutOptions
+from .exchange import maximum_of_ranks
 from .group import CONFIRM
 from .matrix import Matrix
 from .start import current
@@ -36,30 +37,22 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ..core.typing import DTypeLike, OperatorLike
-    from .building import LayoutOptions
 
 Input = str | os.PathLike[str] | IO[bytes]
 Entries = tuple[np.ndarray, np.ndarray, np.ndarray | None]  # rows, columns, and values if there are any
 
 
-class Target(NamedTuple):
-    """How a Matrix is built of what the ranks have read."""
+class BuildOptions(LayoutOptions, total=False):
+    """Options of `Matrix.from_coo`."""
 
     dup_op: OperatorLike | None
     dtype: DTypeLike | None
     name: str | None
-    layout: LayoutOptions
-    share: bool = True  # whether each rank has read another part
+    share: bool  # whether each rank has read another part
 
 
 # ---- Read edge tables from Parquet files in shares: every rank reads the same number of rows, from the row groups
 # that contain them.
-
-
-def files_of(source: str | os.PathLike[str]) -> list[Path]:
-    """The file, or the files of a folder sorted by name."""
-    path = Path(source)
-    return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
 
 
 def is_table(source: str | os.PathLike[str]) -> bool:
@@ -74,16 +67,17 @@ def read_rows(
     """Rows, columns and values (None without a weight) of this rank's share of the edges, or of all edges, and the
     number of vertices. names: the columns of the two ends and of the weight."""
     columns = [name for name in names if name is not None]
-    i, j, x = current().all_or_none("read", lambda: _read(source, share, columns, size))
+    i, j, x = current().all_or_none("read", lambda: _read_parquet(source, share, columns, size))
     if size is None:
         highest = max((int(ends.max()) for ends in (i, j) if len(ends)), default=-1)
-        size = int(current().allreduce(np.array([highest + 1]), np.maximum)[0])
+        size = maximum_of_ranks(highest + 1)
     return (i, j, x), check_size("size", size)
 
 
-def _read(source: str | os.PathLike[str], share: bool, columns: list[str], size: int | None) -> Entries:
-    parquet, group, files = load(), current(), files_of(source)
-    opened = [_opened(parquet, file, columns) for file in files]
+def _read_parquet(source: str | os.PathLike[str], share: bool, columns: list[str], size: int | None) -> Entries:
+    parquet, group, path = load(), current(), Path(source)
+    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    opened = [_open_parquet(parquet, file, columns) for file in files]
     groups = [(file, k) for file in opened for k in range(file.metadata.num_row_groups)]
     ends = np.cumsum([0, *(file.metadata.row_group(k).num_rows for file, k in groups)]).tolist()
     rank, ranks = (group.rank, group.size) if share else (0, 1)
@@ -93,7 +87,7 @@ def _read(source: str | os.PathLike[str], share: bool, columns: list[str], size:
         if begin < high and end > low:
             first = max(low, begin)
             table = file.read_row_group(k, columns=columns).slice(first - begin, min(high, end) - first)
-            pieces.append([_array(source, table[name], name, first) for name in columns])
+            pieces.append([_column_array(source, table[name], name, first) for name in columns])
     arrays = [joined(f"{source}: column {name!r}", list(parts)) for name, parts in zip(columns, zip(*pieces))]
     arrays = arrays or _empty(opened[0], columns)
     for name, array in zip(columns, arrays[:2]):
@@ -105,7 +99,7 @@ def _read(source: str | os.PathLike[str], share: bool, columns: list[str], size:
     return i, j, arrays[2] if len(arrays) > 2 else None
 
 
-def _opened(parquet: Any, path: Path, columns: list[str]) -> ParquetFile:
+def _open_parquet(parquet: Any, path: Path, columns: list[str]) -> ParquetFile:
     """Open the file. InvalidValue if it is not a Parquet file, or lacks such numeric columns."""
     from pyarrow import ArrowInvalid, types
 
@@ -116,8 +110,8 @@ def _opened(parquet: Any, path: Path, columns: list[str]) -> ParquetFile:
     schema = file.schema_arrow
     for k, name in enumerate(columns):
         if name not in schema.names:
-            known = ", ".join(map(repr, schema.names))
-            raise InvalidValue(f"{path}: column {name!r}: expected one of {known}")
+            choices = ", ".join(map(repr, schema.names))
+            raise InvalidValue(f"{path}: column {name!r}: expected one of {choices}")
         kind = schema.field(name).type
         if not types.is_integer(kind) and not (k > 1 and (types.is_floating(kind) or types.is_boolean(kind))):
             what = "integers (names cannot be numbered when reading in shares)" if k < 2 else "numbers"
@@ -125,7 +119,7 @@ def _opened(parquet: Any, path: Path, columns: list[str]) -> ParquetFile:
     return file
 
 
-def _array(source: Input, column: ChunkedArray, name: str, first: int) -> np.ndarray:
+def _column_array(source: Input, column: ChunkedArray, name: str, first: int) -> np.ndarray:
     """The numbers of a column; `first` is its first row."""
     if column.null_count:
         row = first + int(column.is_null().to_numpy().argmax())
@@ -155,7 +149,7 @@ class Part(Source):
     def __init__(self, source: Source) -> None:
         super().__init__(source.stream, source.raw, source.name, False)
         self.lines = source.lines
-        self.met = False  # whether all ranks have determined their ranges
+        self.has_range = False  # whether all ranks have determined their ranges
 
     def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
         group, file = current(), self.stream
@@ -168,7 +162,7 @@ class Part(Source):
 
         newlines = group.all_or_none("read", ranged)
         self.lines += int(group.told(np.array([newlines]))[: group.rank, 0].sum())
-        self.met = True
+        self.has_range = True
         return self._whole_lines(size)
 
     def _range(self, size: int) -> Iterator[bytes]:
@@ -185,7 +179,8 @@ class Part(Source):
             cut = data.rfind(b"\n") + 1
             if cut:
                 yield rest + data[:cut]
-            rest = data[cut:] if cut else rest + data
+                rest = b""
+            rest += data[cut:]
         if rest:
             yield rest
 
@@ -203,7 +198,7 @@ class MarketPart(MatrixMarketChunks):
     """This rank's entries of a Matrix Market file."""
 
     part: Part | None = None
-    compared = False  # whether all ranks have counted their entries
+    counts_exchanged = False  # whether all ranks have counted their entries
 
     def entries(self, stream: Source) -> Iterator[Entries]:
         self.part = Part(stream)
@@ -211,7 +206,7 @@ class MarketPart(MatrixMarketChunks):
 
     def counted(self, seen: int) -> int:
         numbers = current().told(np.array([seen]), CONFIRM)
-        self.compared = True
+        self.counts_exchanged = True
         current().raise_remote_failures("read", numbers[:, 0])
         return int(numbers.sum())
 
@@ -220,7 +215,7 @@ class MarketPart(MatrixMarketChunks):
         try:
             return list(self)
         except Exception as error:
-            if self.part is not None and self.part.met and not self.compared:
+            if self.part is not None and self.part.has_range and not self.counts_exchanged:
                 current().confirm("read", error)
             raise
 
@@ -238,7 +233,7 @@ def read(path: Input, /, *, share: bool = True, file_format: str | None = None, 
     Raises OSError, InvalidValue (with file and line), DistributedError.
     """
     if isinstance(path, (str, os.PathLike)) and (file_format == "parquet" or (file_format is None and is_table(path))):
-        return _table(path, share, **options)
+        return _table(path, share=share, **options)
     if isinstance(path, (str, os.PathLike)) and os.path.isdir(path):
         return Matrix.load(path, **options)
     if not share:
@@ -257,48 +252,34 @@ def read(path: Input, /, *, share: bool = True, file_format: str | None = None, 
 
 def _table(
     path: str | os.PathLike[str],
-    share: bool,
     *,
-    dup_op: OperatorLike | None = None,
-    dtype: DTypeLike | None = None,
-    name: str | None = None,
     source: str = "source",
     target: str = "target",
     weight: str | None = None,
     size: int | None = None,
     directed: bool | None = None,
-    **layout: Unpack[LayoutOptions],
+    **how: Unpack[BuildOptions],
 ) -> Matrix:
-    ends, n = read_rows(path, share, (source, target, weight), size)
-    return _edges_of(path, [ends], directed, n, Target(dup_op, dtype, name, layout, share))
+    ends, n = read_rows(path, how["share"], (source, target, weight), size)
+    return _build_edges(path, [ends], directed, n, how)
 
 
-def _market(
-    source: Input,
-    *,
-    dup_op: OperatorLike | None = None,
-    dtype: DTypeLike | None = None,
-    name: str | None = None,
-    **layout: Unpack[LayoutOptions],
-) -> Matrix:
+def _market(source: Input, **how: Unpack[BuildOptions]) -> Matrix:
     group = current()
 
-    def headed() -> tuple[Header, bool]:
+    def read_head() -> tuple[Header, bool]:
         with opened(source, False) as stream:
             return read_header(stream), stream.stream is not stream.raw
 
-    head, packed = group.all_or_none("read", headed, alike=True)
+    head, packed = group.all_or_none("read", read_head, alike=True)
     if head.layout != "coordinate" or head.field == "complex":
         raise InvalidValue(f"{source}: expected coordinates of real numbers; pass share=False to read it on every rank")
-    how, none = (source, head, read_header, False, is_rounded(dtype)), np.zeros(0, np.int64)
-    if packed:
-        made = (MatrixMarketChunks if group.rank == 0 else _Nothing)(*how)
-        found = group.all_or_none("read", lambda: list(made))
-    else:
-        found = MarketPart(*how).all()
+    chunks = MatrixMarketChunks if group.rank == 0 else _Nothing
+    made = (chunks if packed else MarketPart)(source, head, read_header, False, is_rounded(how.get("dtype")))
+    found = made.all() if isinstance(made, MarketPart) else group.all_or_none("read", lambda: list(made))
     if head.field == "pattern":
-        found = [(none, none, None), *found]
-    return _built(source, found, head.nrows, head.ncols, Target(dup_op, dtype, name, layout))
+        found.append((np.zeros(0, np.int64), np.zeros(0, np.int64), None))
+    return _build_matrix(source, found, head.nrows, head.ncols, how)
 
 
 class _Nothing(MatrixMarketChunks):
@@ -319,12 +300,10 @@ def _edges(
     base: int | None = None,
     directed: bool | None = None,
     size: int | None = None,
-    dup_op: OperatorLike | None = None,
-    dtype: DTypeLike | None = None,
-    name: str | None = None,
-    **layout: Unpack[LayoutOptions],
+    **how: Unpack[BuildOptions],
 ) -> Matrix:
-    asked = EdgeListOptions(
+    group, dtype = current(), how.get("dtype")
+    options = EdgeListOptions(
         delimiter_of(source, delimiter),
         header,
         None,
@@ -333,22 +312,21 @@ def _edges(
         rounded=is_rounded(dtype),
         whole=is_whole(dtype),
     )
-    group = current()
 
-    def probed() -> tuple[Reader, bool]:
+    def probe_layout() -> tuple[Reader, bool]:
         with opened(source, False) as stream:
-            probe = Reader(stream.name, asked, base or 0, size)
+            probe = Reader(stream.name, options, base or 0, size)
             for block in stream.blocks(BLOCK):
                 probe.feed(block)
                 if probe.layout.columns:
                     break
             return probe, stream.stream is not stream.raw
 
-    probe, packed = group.all_or_none("read", probed, alike=True)
+    probe, packed = group.all_or_none("read", probe_layout, alike=True)
     if probe.layout.labels:
         raise InvalidValue(f"{source}: expected vertex numbers to read in shares, got names")
     first = group.rank == 0
-    reader = Reader(probe.name, asked if first else dataclasses.replace(probe.layout, header=False), base or 0, size)
+    reader = Reader(probe.name, options if first else dataclasses.replace(probe.layout, header=False), base or 0, size)
     with opened(source, False) as stream:
         part = stream if packed else Part(stream)
         blocks = part.blocks(BLOCK) if first or not packed else iter(())
@@ -360,91 +338,88 @@ def _edges(
             return list(reader.taken())
 
         found = group.all_or_none("read", fed)
-    n = (
-        int(group.allreduce(np.array([reader.highest + 1]), np.maximum)[0])
-        if size is None
-        else check_size("size", size)
-    )
+    n = maximum_of_ranks(reader.highest + 1) if size is None else check_size("size", size)
     if size is None and base is None:
         lowest = int(group.allreduce(np.array([reader.lowest]), np.minimum)[0])
         if first:
             check_numbering(probe.name, n, lowest, lambda: n, base_given=False)
     none = np.zeros(0, np.int64)
     found = found or [(none, none, none if probe.layout.weights else None)]
-    return _edges_of(source, found, directed, n, Target(dup_op, dtype, name, layout), reader.weights)
+    return _build_edges(source, found, directed, n, how, reader.weights)
 
 
-def _edges_of(
+def _build_edges(
     source: Input,
     found: list[Entries],
     directed: bool | None,
     n: int,
-    target: Target,
-    seen: WeightType | None = None,
+    how: BuildOptions,
+    weights: WeightType | None = None,
 ) -> Matrix:
     """The Matrix of the edges that this rank has read. directed: with False each edge counts in both directions; of two
     different values the smaller is kept, or they are combined by dup_op, as in `bitblas.io.read_edgelist`."""
-    keeps_smaller = directed is False and found[0][2] is not None and target.dup_op is None
+    keeps_smaller = directed is False and found[0][2] is not None and how.get("dup_op") is None
     if directed is False and not keeps_smaller:
         found = [mirrored(*part) for part in found]
-    one_way = _built(source, found, n, n, target, seen)
+    one_way = _build_matrix(source, found, n, n, how, weights)
     if not keeps_smaller:
         return one_way
-    both = one_way.ewise_add(one_way.T, smaller_operator(one_way.dtype)).new(name=target.name)
-    if not target.layout:
+    both = one_way.ewise_add(one_way.T, smaller_operator(one_way.dtype)).new(name=how.get("name"))
+    if not how.keys() & LayoutOptions.__annotations__.keys():
         return both
     i, j, x = both._part.to_coo()
-    return _built(source, [(i + both.shares.low, j, x)], n, n, target._replace(dup_op=None, share=True))
+    return _build_matrix(source, [(i + both.shares.low, j, x)], n, n, {**how, "share": True})
 
 
-def _built(
-    source: Input, chunks: list[Entries], nrows: int, ncols: int, target: Target, seen: WeightType | None = None
+def _build_matrix(
+    source: Input, chunks: list[Entries], nrows: int, ncols: int, how: BuildOptions, weights: WeightType | None = None
 ) -> Matrix:
-    """The Matrix of what this rank has read. seen: the range of its weights, if some were rounded that must not be."""
-    dup_op, dtype, name, layout, share = target
+    """The Matrix of what this rank has read. weights: their range, if some were rounded that must not be."""
+    dup_op, dtype = how.get("dup_op"), how.get("dtype")
     rows, cols = (np.concatenate([chunk[k] for chunk in chunks]) for k in (0, 1))
-    values = [chunk[2] for chunk in chunks if chunk[2] is not None]
-    if not values:
-        return Matrix.from_coo(rows, cols, True, dtype, nrows=nrows, ncols=ncols, share=share, name=name, **layout)
-    weights = _as_one_type(source, values, dtype, seen)
-    if grows(dup_op, weights.dtype) and dtype is None:
-        weights = weights.astype(wide_type(weights.dtype))
-    build = partial(Matrix.from_coo, rows, cols, nrows=nrows, ncols=ncols, share=share)
-    made = build(weights, dtype, dup_op=dup_op, name=name, **layout)
-    held = made.dtype.np_type
-    if weights.dtype.kind == "f" or not grows(dup_op, held):
+    how = {"share": True, **how}
+    parts = [chunk[2] for chunk in chunks if chunk[2] is not None]
+    if not parts:
+        how["dup_op"] = None
+        return Matrix.from_coo(rows, cols, True, nrows=nrows, ncols=ncols, **how)
+    values = _as_one_type(source, parts, dtype, weights)
+    if grows(dup_op, values.dtype) and dtype is None:
+        values = values.astype(wide_type(values.dtype))
+    made = Matrix.from_coo(rows, cols, values, nrows=nrows, ncols=ncols, **how)
+    if values.dtype.kind == "f" or not grows(dup_op, made.dtype.np_type):
         return made
     # Whether sums have wrapped depends on the values of all ranks.
-    total = float(current().allreduce(np.array([total_of(weights)]))[0])
-    if not fits(dup_op, total, held):
-        floats = build(weights.astype(np.float64), dup_op=name_of(dup_op))
+    total = float(current().allreduce(np.array([total_of(values)]))[0])
+    if not fits(dup_op, total, made.dtype.np_type):
+        wide: BuildOptions = {"dup_op": name_of(dup_op), "share": how["share"]}
+        floats = Matrix.from_coo(rows, cols, values.astype(np.float64), nrows=nrows, ncols=ncols, **wide)
         current().all_or_none("read", lambda: check_overflow("weights", dup_op, made._part, floats._part))
     return made
 
 
 def _as_one_type(
-    source: Input, parts: list[np.ndarray], dtype: DTypeLike | None, seen: WeightType | None
+    source: Input, parts: list[np.ndarray], dtype: DTypeLike | None, weights: WeightType | None
 ) -> np.ndarray:
     """The weights that this rank has read, in a type that holds those of all ranks. InvalidValue on every rank if there
     is no such type, or `dtype` does not hold them."""
-    if seen is None:
-        seen = WeightType(is_rounded(dtype), is_whole(dtype))
+    if weights is None:
+        weights = WeightType(is_rounded(dtype), is_whole(dtype))
         for part in parts:
-            seen.add(part, real=part.dtype.kind == "f")
+            weights.add(part, real=part.dtype.kind == "f")
     if is_whole(dtype):
         parts = list(map(integral_as_int64, parts))
     unsigned = any(part.dtype == np.uint64 for part in parts)
     floats = any(part.dtype.kind == "f" for part in parts)
-    kinds = [seen.real, seen.low < 0, seen.high >= 1 << 63, seen.mixed, unsigned, floats]
-    told = current().told(np.array([*kinds, ord(np.result_type(*parts).char)])).reshape(-1, len(kinds) + 1)
-    found: list[bool] = np.any(told[:, :-1], axis=0).tolist()
+    kinds = [weights.real, weights.low < 0, weights.high >= 1 << 63, weights.mixed, unsigned, floats]
+    gathered = current().told(np.array([*kinds, ord(np.result_type(*parts).char)])).reshape(-1, len(kinds) + 1)
+    found: list[bool] = np.any(gathered[:, :-1], axis=0).tolist()
     real, negative, large, mixed, unsigned, floats = found
     mixed |= negative and large
-    if mixed and not seen.rounded and (seen.whole or not real):
-        seen.check(str(source))
+    if mixed and not weights.rounded and (weights.whole or not real):
+        weights.check(str(source))
         expected = "expected weights from -2^63 to 2^63 - 1, or from 0 to 2^64 - 1, got both"
         raise InvalidValue(f"{source}: {expected}. {ROUNDED}")
-    kind = np.result_type(*map(chr, told[:, -1].tolist()))
+    kind = np.result_type(*map(chr, gathered[:, -1].tolist()))
     if floats or mixed:
         kind = np.dtype(np.float64)
     elif unsigned:

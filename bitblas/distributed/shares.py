@@ -87,8 +87,7 @@ def partition_by_entries(size: int, entries: np.ndarray) -> Shares:
     """Partition with the same number of entries per rank, if that size has no partition yet. entries: per block of
     rows, the same array on every rank."""
     group = current()
-    known = group.shares
-    if size not in known and group.size > 1:
+    if size not in group.shares and group.size > 1:
         weight = np.cumsum(entries + np.int64(tuning.count("shares.row_cost") * block_size(size)))
         targets = weight[-1] * np.arange(1, group.size) // group.size if len(weight) else np.zeros(group.size - 1, int)
         cuts = np.searchsorted(weight, targets, side="left") + (len(weight) > 0)
@@ -97,7 +96,7 @@ def partition_by_entries(size: int, entries: np.ndarray) -> Shares:
         if np.diff(until).max() * group.size <= tuning.value("shares.imbalance") * until[-1]:
             return of(size)  # calls with the same number of positions from each rank are faster
         cuts = np.minimum(cuts * block_size(size), size)
-        known[size] = Shares((0, *cuts.tolist(), size), group.rank)
+        group.shares[size] = Shares((0, *cuts.tolist(), size), group.rank)
     return of(size)
 
 

@@ -35,8 +35,8 @@ def launched() -> tuple[int, int, int] | None:
         if names[0] in os.environ and names[1] in os.environ:
             texts = [os.environ.get(name, "0") for name in names]
             if not all(text.isdecimal() for text in texts) or not int(texts[0]) < int(texts[1]):
-                said = ", ".join(f"{name}={text!r}" for name, text in zip(names, texts))
-                raise DistributedError(f"environment: expected a rank below the number of ranks, got {said}")
+                numbers = ", ".join(f"{name}={text!r}" for name, text in zip(names, texts))
+                raise DistributedError(f"environment: expected a rank below the number of ranks, got {numbers}")
             rank, size, local = map(int, texts)
             return rank, size, local
     return None
@@ -59,31 +59,37 @@ def init(device: str | Device | None = None, *, timeout: float | None = None, de
     if not seconds > 0:
         raise InvalidValue(f"timeout: expected seconds above 0, got {timeout!r}")
     checks = os.environ.get("BITBLAS_DEBUG", "") not in ("", "0") if debug is None else bool(debug)
-    said = launched()
-    mine = _device(device, said)
+    numbers = launched()
+    local_device = _device(device, numbers)
     how: GroupOptions = {"timeout": seconds, "debug": checks}
-    _tell_launcher(JOINING)
-    if said is None and not any(name in os.environ for name in UNDER_MPI):
-        group: Group = SingleRank(mine, **how)
-    elif mine.host_memory:
-        group = MpiGroup(mine, **how)
-        if said is not None and said[1] != group.size:
+    _notify_launcher(JOINING)
+    if numbers is None and not any(name in os.environ for name in UNDER_MPI):
+        group: Group = SingleRank(local_device, **how)
+    elif local_device.host_memory:
+        group = MpiGroup(local_device, **how)
+        if numbers is not None and numbers[1] != group.size:
             raise DistributedError(
-                f"environment: expected {said[1]} ranks, MPI has {group.size}; on CPUs start with mpirun or "
+                f"environment: expected {numbers[1]} ranks, MPI has {group.size}; on CPUs start with mpirun or "
                 "`bitblas run --device cpu`"
             )
     else:
-        group = _on_gpus(mine, said, how)
-    config.device = mine.name
+        if numbers is None:
+            raise DistributedError("environment: expected RANK and WORLD_SIZE for ranks on GPUs, got neither")
+        group = (
+            SingleRank(local_device, **how)
+            if numbers[1] == 1
+            else NcclGroup(numbers[0], numbers[1], local_device, **how)
+        )
+    config.device = local_device.name
     if group.size > 1:
         _open_board(group)
-        _tell_launcher(JOINED)
+        _notify_launcher(JOINED)
         atexit.register(_end, group)
     _group = group
     return group
 
 
-def _tell_launcher(word: str) -> None:
+def _notify_launcher(word: str) -> None:
     """Notify `bitblas run`, which ends ranks that wait for a rank that ended before it called `init`."""
     number, _, address = os.environ.get(LAUNCHER, "").partition(" ")
     if address:
@@ -92,22 +98,16 @@ def _tell_launcher(word: str) -> None:
             launcher.sendall(f"{word} {number}\n".encode())
 
 
-def _on_gpus(mine: Device, said: tuple[int, int, int] | None, how: GroupOptions) -> Group:
-    if said is None:
-        raise DistributedError("environment: expected RANK and WORLD_SIZE for ranks on GPUs, got neither")
-    return SingleRank(mine, **how) if said[1] == 1 else NcclGroup(said[0], said[1], mine, **how)
-
-
-def _device(device: str | Device | None, said: tuple[int, int, int] | None) -> Device:
+def _device(device: str | Device | None, numbers: tuple[int, int, int] | None) -> Device:
     """The device of this rank."""
     name = (os.environ.get("BITBLAS_DEVICE") or devices.default()) if device is None else device
-    if isinstance(name, str) and name.partition(":")[0] == "cuda" and ":" not in name and said is not None:
+    if isinstance(name, str) and name.partition(":")[0] == "cuda" and ":" not in name and numbers is not None:
         count = devices.get("cuda").xp.cuda.runtime.getDeviceCount()
-        if said[2] >= count:
-            raise DistributedError(f"rank {said[0]}: expected one GPU per rank of this host, got {count}")
-        name = f"cuda:{said[2]}"
-    elif isinstance(name, str) and name.startswith("cuda:") and device is None and said is not None:
-        return _device("cuda", said)  # the default names one GPU of several, but ranks need different ones
+        if numbers[2] >= count:
+            raise DistributedError(f"rank {numbers[0]}: expected one GPU per rank of this host, got {count}")
+        name = f"cuda:{numbers[2]}"
+    elif isinstance(name, str) and name.startswith("cuda:") and device is None and numbers is not None:
+        return _device("cuda", numbers)  # the default names one GPU of several, but ranks need different ones
     return devices.get(name)
 
 
@@ -117,13 +117,13 @@ def _open_board(group: Group) -> None:
     text = f"{int(group.told(token)[0, 0]):x}"
     board = LivenessBoard(text, group.rank, group.size)
     group.barrier()
-    board.look()
+    board.map_others()
     group.captures = bool(group.allreduce(np.array([board.all_on_this_host]), np.logical_and)[0])
     # Building lists took two CPU ranks as long as a link of 660 MB/s per rank needs for the bytes that lists save;
     # within a host, memory is faster. Not measured on GPUs yet.
     group.lists = group.device.host_memory and not group.captures
-    board.speaks = group.captures and platform.machine() in ORDERED
-    board.hide()
+    board.carries_messages = group.captures and platform.machine() in ORDERED
+    board.unlink_file()
     group.board = board
     group.debug = bool(group.allreduce(np.array([debug]), np.logical_or)[0])
 
@@ -145,16 +145,16 @@ def current() -> Group:
     return init() if _group is None else _group
 
 
-def rank_device(asked: str | Device | None = None) -> Device:
-    """The device of this rank, where its part of every object is stored. asked: a device named by the program, which
+def rank_device(device: str | Device | None = None) -> Device:
+    """The device of this rank, where its part of every object is stored. device: named by the program, which
     must be the same. InvalidValue for another device; TypeError, ValueError as in `device.get`."""
-    mine = current().device
-    name = asked.name if isinstance(asked, Device) else asked
-    if name is None or name in (mine.name, mine.name.partition(":")[0]):
-        return mine
+    local_device = current().device
+    name = device.name if isinstance(device, Device) else device
+    if name is None or name in (local_device.name, local_device.name.partition(":")[0]):
+        return local_device
     if not isinstance(name, str) or name.partition(":")[0] != "cuda":
         devices.get(name)  # raises for unknown devices
     raise InvalidValue(
-        f"device: expected {mine.name}, the device of rank {current().rank}, got "
+        f"device: expected {local_device.name}, the device of rank {current().rank}, got "
         f"{name!r}. Hint: init(device=) or `bitblas run --device` sets it for all distributed objects"
     )

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semirings import Typed, monoid, semiring
-from semirings.dtypes import FP64, DataType, check_cast
+from semirings.dtypes import FP64, DataType
 
 from ..core import Scalar
 from ..core import Vector as Whole
 from ..core.building import check_lengths, dense_values, fill_of
-from ..core.convert import check_range, check_size, index_array, value_array, written_array
+from ..core.convert import check_range, check_size, index_array, value_array
 from ..core.operators import monoid_of, typed
 from ..core.options import check_options
 from ..core.statement.expressions import Expression, ScalarExpression
@@ -26,7 +26,7 @@ from ..exceptions import DimensionMismatch, IndexOutOfBound, OutputNotEmpty
 from ..loop.symbolic.context import plain_loops
 from ..typing import Array
 from . import exchange, loops, shares
-from .base import Distributed, evaluated
+from .base import Distributed
 from .expressions import DistributedExpression, classes_by_ndim, part_of
 from .loops import DistributedArray
 from .products import multiply_vector
@@ -97,7 +97,7 @@ class Vector(Distributed, StyledVector):
         if size is None and share:
             raise ValueError("size: required with share=True, got None")
 
-        def taken() -> tuple[Array, ArrayOrValue, DataType, int]:
+        def checked() -> tuple[Array, ArrayOrValue, DataType, int]:
             at = index_array(d, indices, "indices")
             array, kind = value_array(d, values, dtype)
             check_lengths(array, at)
@@ -108,17 +108,12 @@ class Vector(Distributed, StyledVector):
             return at, array, kind, end
 
         group = current()
-        at, array, kind, size = group.all_or_none("Vector.from_coo", taken) if share else taken()
+        at, array, kind, size = group.all_or_none("Vector.from_coo", checked) if share else checked()
         s = shares.of(size)
         if share:
             array, kind = exchange.unify_values(array, kind, len(at))
-            at = at.astype(np.int64, copy=False)
-            if isinstance(array, np.generic):
-                array = d.full(len(at), array)
-            at, array = exchange.redistributed(s.owners(d.xp, at), (at, array))
-        else:
-            keep = s.has(at)
-            at, array = at[keep], array if isinstance(array, np.generic) else array[keep]
+            array = d.full(len(at), array) if isinstance(array, np.generic) else array
+        (at,), array = exchange.owned_entries(s, (at,), array, share)
         make = lambda: Whole.from_coo(at - s.low, array, kind, size=s.mine, dup_op=dup_op, device=d)
         part = group.all_or_none("Vector.from_coo", make, alike=not share)
         return cls._of(part, s, name)
@@ -135,7 +130,9 @@ class Vector(Distributed, StyledVector):
         """From index vectors: each rank combines its entries, then the ranks do. None if that is not equivalent."""
         d, add = current().device, None
         if loops.is_recording():
-            return cls._of(loops.built(indices, values, dtype, (s := shares.of(check_size("size", size))), dup_op), s)
+            return cls._of(
+                loops.from_index_vectors(indices, values, dtype, (s := shares.of(check_size("size", size))), dup_op), s
+            )
         pairs = isinstance(values, DistributedArray) and values.at is indices.at and values.shares is indices.shares
         array, kind = value_array(d, values.local if isinstance(values, DistributedArray) else values, dtype)
         if dup_op is not None and size is not None:
@@ -278,14 +275,16 @@ class Vector(Distributed, StyledVector):
         if index.size is None:
             return ScalarExpression("__getitem__", (self,), None, lambda mask: self._element(index.at), self.dtype)
         if index.at is None:
-            return self._like("__getitem__", (self,), None, lambda: self._part, self.dtype)
+            return DistributedExpression(self.shape, "__getitem__", (self,), None, lambda: self._part, self.dtype)
         to = shares.of(index.size)
 
         def local() -> Local:
             if isinstance(index.at, DistributedArray):
                 if loops.is_recording():
                     return self._gathered()[index.at.local]
-                at = current().all_or_none(f"{self.name}[I]", lambda: _positions(index.at.local, self.size), alike=True)
+                at = current().all_or_none(
+                    f"{self.name}[I]", lambda: _check_indices(index.at.local, self.size), alike=True
+                )
                 return exchange.gathered_at(self, at)
             loops.require_host()
             if current().size == 1:
@@ -305,55 +304,27 @@ class Vector(Distributed, StyledVector):
     ) -> None:
         (index,) = axes
         loops.require_host()
-        s, d = self.shares, self.device
         if current().size == 1 and not isinstance(index.at, DistributedArray) and not isinstance(value, Operand):
-            own_mask = part_of(mask)
-            self._changes()._assign(axes, value, own_mask, accum, replace, region)
+            mask_part = part_of(mask)
+            self._changes()._assign(axes, value, mask_part, accum, replace, region)
             return
-        with current().statement(lambda: f"assign to {self.name}[..]"):
-            item = evaluated(value)
-            if index.size is None:
-                if is_tensor(item):
-                    raise TypeError(f"v[i] = x: expected a scalar, got {describe(item)}")
-                if mask is None and not s.low <= index.at < s.high:
-                    # refused on all ranks, not by the owner of the position alone
-                    Whole(self.dtype, 1, device=d)(accum=accum)[0] << item
-                    self._changes()
-                    return
-            at = index.array(d)
-            keep = s.has(at)
-            places = (at - s.low)[keep]
-            if is_tensor(item):
-                u: Vector = item._resolve()
-                if u.shape != (index.size,):
-                    raise DimensionMismatch(f"v[I] = x: expected a vector of size {index.size}, got {u.shape}")
-                item = self._chosen(u, keep)
-            elif hasattr(item, "__len__") and not isinstance(item, str) and index.size is not None:
-                values, kind = written_array(d, item, self.dtype)
-                check_cast(kind, self.dtype)
-                if len(values) != index.size:
-                    raise DimensionMismatch(f"v[I] = x: expected {index.size} values, got {len(values)}")
-                item = values if isinstance(values, np.generic) else values[keep]
-            elif not len(places):
-                Whole(self.dtype, 1, device=d)(accum=accum)[0] << item
-            if region and mask is not None:
-                if mask.parent.shape != (index.size,):
-                    raise DimensionMismatch(f"mask: expected size {index.size}, that of the region")
-                chosen = Mask(self._chosen(mask.parent, keep), mask.structure, mask.complement)
-                self._changes()
-                if len(places):
-                    self._part[places](mask=chosen, accum=accum, replace=replace) << item
-            else:
-                mine = part_of(mask)
-                how = {"mask": mine, "replace": replace} if mine is not None else {}
-                if index.size is None and len(places):
-                    places = int(places[0])
-                self._changes()
-                self._part(accum=accum, **how)[places] << item
+        if index.size is None and is_tensor(value):
+            raise TypeError(f"v[i] = x: expected a scalar, got {describe(value)}")
+        if region and mask is not None and mask.parent.shape != (index.size,):
+            raise DimensionMismatch(f"mask: expected size {index.size}, that of the region")
+        super()._assign(axes, value, mask, accum, replace, region)
 
-    def _chosen(self, u: Vector, keep: Array) -> Whole:
+    def _selected(self, x: Vector, keep: Array, first: Axis) -> Whole:
         """This rank's elements of another vector."""
-        return exchange.gathered_at(u, keep.nonzero()[0])
+        return exchange.gathered_at(x, keep.nonzero()[0])
+
+    def _key(self, first: Array | int, axes: tuple[Axis, ...]) -> Any:
+        return first
+
+    def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str:
+        if what:
+            return f"v[I] = x: expected {expected[0]} values, got {got[0]}"
+        return f"v[I] = x: expected a vector of size {expected[0]}, got {got}"
 
     # ---- operations ----
 
@@ -387,7 +358,7 @@ class Vector(Distributed, StyledVector):
 
     def _recorded_sum(self, f: Typed, *default: np.generic) -> Scalar:
         """The symbolic sum of all entries."""
-        return loops.folded(self._part.reduce(f).new(), f, *default)
+        return loops.sum_scalars(self._part.reduce(f).new(), f, *default)
 
     def _release(self) -> Self:
         """Move the contents into a new Vector; this one is left without entries."""
@@ -398,7 +369,7 @@ class Vector(Distributed, StyledVector):
         return self.gathered().to(device)
 
 
-def _positions(at: Array, size: int) -> Array:
+def _check_indices(at: Array, size: int) -> Array:
     """Check indices that differ between ranks, and convert negative ones. IndexOutOfBound."""
     if at.dtype.kind not in "iu" or not len(at):
         return at
