@@ -39,7 +39,7 @@ def calls(g):
     assert g.allreduce(np.array([g.rank, 1])).tolist() == [sum(ranks), g.size]
     assert g.allreduce(np.array([g.rank]), np.maximum).tolist() == [g.size - 1]
     long = np.arange(1000) + g.rank  # of the host, more than goes through shared memory
-    assert g.told(long).tolist() == [(np.arange(1000) + r).tolist() for r in ranks]
+    assert g.gather_host(long).tolist() == [(np.arange(1000) + r).tolist() for r in ranks]
     assert g.texts("é" * g.rank) == ["é" * r for r in ranks]
     begin = time.monotonic()
     if g.rank == 0:

@@ -230,7 +230,7 @@ class RedistributedChunks:
     def exchange_numbers(self, number: int, error: Exception | None = None) -> np.ndarray:
         """Exchange numbers between all ranks. DistributedError if another rank sends FAILED."""
         group = current()
-        numbers: np.ndarray = group.told(np.array([number]), CONFIRM)[:, 0]
+        numbers: np.ndarray = group.gather_host(np.array([number]), CONFIRM)[:, 0]
         self.failed = bool((numbers == FAILED).any())
         group.raise_remote_failures("Matrix.from_chunks", numbers, error)
         return numbers

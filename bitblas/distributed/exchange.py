@@ -63,7 +63,7 @@ def update_changed(mine: Array, before: Array, shares: Shares) -> Array | None:
         return None
     bits = f"u{size}"  # compares bits: NaN differs from itself, and -0.0 equals 0.0
     places = xp.flatnonzero(mine.view(bits) != before[shares.low : shares.high].view(bits))
-    counts = group.told(np.array([len(places)]))[:, 0].tolist()
+    counts = group.gather_host(np.array([len(places)]))[:, 0].tolist()
     as_bits = sum(counts) * PLACE > shares.size // 8  # a bit per position is shorter than the list
     if as_bits and (sum(counts) * size + shares.size // 8) * tuning.value("exchange.gain") > before.nbytes:
         return None
@@ -90,7 +90,7 @@ def send_narrow(group: Group, values: Array, send: Send) -> Array:
     some = len(values) > 0
     low, high = (int(values.min()), int(values.max())) if some else (0, 0)
     fits = np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max
-    if not group.told(np.array([fits])).all():
+    if not group.gather_host(np.array([fits])).all():
         return send(values)
     return send(values.astype(dtype)).astype(values.dtype)
 
@@ -116,7 +116,7 @@ def summed_as_lists(partial: Vector, shares: Shares, monoid: Typed, facts: Share
     xp = group.device.xp
     at, values = partial.to_coo(values=nbytes > 0)
     sent = count_per_rank(group, at, shares)
-    received = group.told(np.array(sent, np.int64))[:, group.rank].tolist()
+    received = group.gather_host(np.array(sent, np.int64))[:, group.rank].tolist()
     begins = xp.repeat(xp.asarray(shares.bounds[:-1], np.uint64), sent)
     places = group.alltoall((at - begins).astype(np.uint32), sent, received)
     if nbytes:
@@ -180,7 +180,7 @@ def gather_values(count: int, value: np.generic | None, dtype: DataType) -> tupl
     head["count"], head["some"] = count, value is not None
     if value is not None:
         head["value"] = value
-    heads = np.ascontiguousarray(current().told(head.view(np.uint8))).view(head.dtype)[:, 0]
+    heads = np.ascontiguousarray(current().gather_host(head.view(np.uint8))).view(head.dtype)[:, 0]
     return heads["count"], heads["some"], np.ascontiguousarray(heads["value"])
 
 
@@ -339,7 +339,7 @@ def true_on_all(x: bool) -> bool:
 def concatenated(arrays: Sequence[Array]) -> list[Array]:
     """Concatenate the arrays of all ranks; on one rank all arrays have the same length."""
     group = current()
-    counts = group.told(np.array([len(arrays[0])]))[:, 0].tolist()
+    counts = group.gather_host(np.array([len(arrays[0])]))[:, 0].tolist()
     return [
         send_narrow(group, x, lambda raw: send_as_bytes(raw, lambda sent: group.allgather(sent, counts)))
         for x in arrays
@@ -357,7 +357,7 @@ def redistributed(owners: Array, arrays: Sequence[Array]) -> list[Array]:
     else:  # CuPy guarantees no order of equal keys
         order = xp.argsort(owners.astype(np.int64) * len(owners) + xp.arange(len(owners), dtype=np.int64))
     sent = group.device.to_host(xp.bincount(owners, minlength=group.size)).tolist()
-    received = group.told(np.array(sent, np.int64))[:, group.rank].tolist()
+    received = group.gather_host(np.array(sent, np.int64))[:, group.rank].tolist()
     return [
         send_narrow(group, x[order], lambda y: send_as_bytes(y, lambda raw: group.alltoall(raw, sent, received)))
         for x in arrays
@@ -422,7 +422,7 @@ def gathered_at(x: DistributedVector, at: Array) -> Vector:
     is_requested[s.low : s.high] = False
     requested = xp.flatnonzero(is_requested)
     sent = count_per_rank(group, requested, s)
-    table = group.told(np.array(sent, np.int64))
+    table = group.gather_host(np.array(sent, np.int64))
     if not is_shorter(group, s, int(table.sum()), nbytes, (group.size - 1) * s.size * nbytes):
         return remote_gather(x)[at].new()
     received = table[:, group.rank].tolist()

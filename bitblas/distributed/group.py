@@ -94,7 +94,7 @@ class Group(ABC):
 
     def allgather(self, x: Array, counts: list[int] | None = None, about: str = "") -> Array:
         """Concatenate the arrays of all ranks. x: one-dimensional, on the device, of the same dtype on all ranks.
-        counts: elements per rank; None: all have the same length. about: as for `told`."""
+        counts: elements per rank; None: all have the same length. about: as for `gather_host`."""
         counts = [len(x)] * self.size if counts is None else counts
         if self.size == 1:
             return x
@@ -108,7 +108,7 @@ class Group(ABC):
         """Send a part of x to each rank, and return the parts received, in rank order. x: the parts for all ranks, of
         `sent` elements each. received: elements received from each rank; None: exchange these numbers first."""
         if received is None:
-            received = self.told(np.array(sent))[:, self.rank].tolist()
+            received = self.gather_host(np.array(sent))[:, self.rank].tolist()
         if self.size == 1:
             return x
         with self._entered("alltoall", x.dtype):
@@ -120,7 +120,7 @@ class Group(ABC):
     def allreduce(self, x: np.ndarray, fold: Callable[[np.ndarray, np.ndarray], np.ndarray] = np.add) -> np.ndarray:
         """Fold the arrays of all ranks in rank order, so that the result is the same everywhere and every time. x: a
         small host array of the same length and dtype on all ranks."""
-        found = self.told(x)
+        found = self.gather_host(x)
         total: np.ndarray = found[0]
         for other in found[1:]:
             total = fold(total, other)
@@ -130,11 +130,11 @@ class Group(ABC):
         """Wait until every rank is here and has finished its work."""
         self.settle()
         self.device.synchronize()
-        self.told(np.zeros(1, np.uint8))
+        self.gather_host(np.zeros(1, np.uint8))
 
     # ---- on top of them ----
 
-    def told(self, x: np.ndarray, about: str = "") -> np.ndarray:
+    def gather_host(self, x: np.ndarray, about: str = "") -> np.ndarray:
         """Gather a small host array from each rank, as rows. about: its purpose; ranks in different statements may then
         meet in this call."""
         if self.size == 1:
@@ -152,9 +152,9 @@ class Group(ABC):
         return np.frombuffer(found, x.dtype).reshape(self.size, *x.shape)
 
     def texts(self, text: str, about: str = "") -> list[str]:
-        """Gather a text from each rank. about: as for `told`."""
+        """Gather a text from each rank. about: as for `gather_host`."""
         raw = np.frombuffer(text.encode(), np.uint8)
-        counts = self.told(np.array([len(raw)]), about)[:, 0].tolist()
+        counts = self.gather_host(np.array([len(raw)]), about)[:, 0].tolist()
         gathered = self.allgather(self.device.asarray(raw), counts, about)
         self.settle()
         joined = self.device.to_host(gathered).tobytes()
@@ -179,7 +179,7 @@ class Group(ABC):
         """Report to the other ranks that this one continues, or that it failed with an error. DistributedError if
         another rank failed. Does nothing in symbolic execution, where every rank creates the same objects."""
         if self.size > 1 and not (recording.threads and recording.recorder is not None):
-            numbers = self.told(np.array([FAILED if error else 0]), CONFIRM)[:, 0]
+            numbers = self.gather_host(np.array([FAILED if error else 0]), CONFIRM)[:, 0]
             self.raise_remote_failures(what, numbers, error, alike=alike)
 
     def raise_remote_failures(
@@ -218,7 +218,7 @@ class Group(ABC):
         digest = np.array([zlib.crc32(_NUMBERED.sub(r"\1", what).encode())], np.uint64)
         debug, self.debug = self.debug, False
         try:
-            found = self.told(digest, "agree")[:, 0]
+            found = self.gather_host(digest, "agree")[:, 0]
             if (found == found[0]).all():
                 return
             texts = self.texts(what, "agree")

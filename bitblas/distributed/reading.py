@@ -161,7 +161,7 @@ class Part(Source):
             return sum(block.count(b"\n") for block in self._range(size))
 
         newlines = group.all_or_none("read", ranged)
-        self.lines += int(group.told(np.array([newlines]))[: group.rank, 0].sum())
+        self.lines += int(group.gather_host(np.array([newlines]))[: group.rank, 0].sum())
         self.has_range = True
         return self._whole_lines(size)
 
@@ -205,7 +205,7 @@ class MarketPart(MatrixMarketChunks):
         return super().entries(self.part)
 
     def counted(self, seen: int) -> int:
-        numbers = current().told(np.array([seen]), CONFIRM)
+        numbers = current().gather_host(np.array([seen]), CONFIRM)
         self.counts_exchanged = True
         current().raise_remote_failures("read", numbers[:, 0])
         return int(numbers.sum())
@@ -411,7 +411,7 @@ def _as_one_type(
     unsigned = any(part.dtype == np.uint64 for part in parts)
     floats = any(part.dtype.kind == "f" for part in parts)
     kinds = [weights.real, weights.low < 0, weights.high >= 1 << 63, weights.mixed, unsigned, floats]
-    gathered = current().told(np.array([*kinds, ord(np.result_type(*parts).char)])).reshape(-1, len(kinds) + 1)
+    gathered = current().gather_host(np.array([*kinds, ord(np.result_type(*parts).char)])).reshape(-1, len(kinds) + 1)
     found: list[bool] = np.any(gathered[:, :-1], axis=0).tolist()
     real, negative, large, mixed, unsigned, floats = found
     mixed |= negative and large

@@ -144,7 +144,7 @@ def _scatter(result: WholeVector, s: shares.Shares) -> WholeVector:
 
 def _broadcast_value(value: Any) -> Any:
     array = np.array([value])
-    return type(value)(current().told(array)[0, 0]) if array.dtype != object else value
+    return type(value)(current().gather_host(array)[0, 0]) if array.dtype != object else value
 
 
 def explain_replication(A: Matrix) -> str:

@@ -114,7 +114,7 @@ def _device(device: str | Device | None, numbers: tuple[int, int, int] | None) -
 def _open_board(group: Group) -> None:
     debug, group.debug = group.debug, False  # turned on for all ranks if one of them enables it
     token = np.frombuffer(uuid.uuid4().bytes, np.uint64)
-    text = f"{int(group.told(token)[0, 0]):x}"
+    text = f"{int(group.gather_host(token)[0, 0]):x}"
     board = LivenessBoard(text, group.rank, group.size)
     group.barrier()
     board.map_others()
