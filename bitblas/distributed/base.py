@@ -8,6 +8,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+import numpy as np
+
 from semirings import Typed, binary, dtypes
 from semirings.dtypes import INT64, DataType, check_cast
 
@@ -15,7 +17,7 @@ from ..core import Matrix as WholeMatrix
 from ..core.convert import written_array
 from ..core.operators import typed
 from ..core.options import check_options
-from ..core.statement.expressions import Expression
+from ..core.statement.expressions import Expression, ScalarExpression
 from ..core.statement.indexing import Axis, Styled
 from ..core.statement.infix import Delayed, Infix, Operand, describe, is_tensor
 from ..core.statement.masks import Mask
@@ -290,6 +292,26 @@ class Distributed(Styled):
             return DistributedExpression(self.shape, "select", (self, op), None, run, self.dtype)
         run = lambda: x._part.select(op, thunk_on_share(op, thunk, x.shares.low, "select"))
         return self._delayed("select", (self, thunk), run)
+
+    # ---- single values ----
+
+    def _element(self, *at: int) -> np.generic | None:
+        loops.require_host()
+        root = self.shares.owner(at[0])
+        part: Any = self._part
+        found = part._element(at[0] - self.shares.low, *at[1:]) if root == self.shares.rank else None
+        return exchange.broadcast(found, self.dtype, root)
+
+    def _reduce_to_scalar(self, method: str, op: OperatorLike, allow_empty: bool) -> ScalarExpression:
+        f = typed(op, "monoid", self.dtype)
+
+        def run(mask: Mask | None) -> np.generic | None:
+            with current().statement(lambda: f"{self.name}.{method}({f!r})"):
+                current().settle()
+                found = exchange.reduced(getattr(self._part, method)(f).new()._value, f)
+            return f.identity if found is None and not allow_empty else found
+
+        return ScalarExpression(method, (self,) if allow_empty else (self, f.identity), f, run)
 
     # ---- the whole object ----
 

@@ -211,10 +211,9 @@ class Launcher:
             self.ranks[int(words[1])].parent = connection
         elif words[0] == "ended":
             self._ended(next(rank for rank in self.ranks if rank.parent is connection), int(words[1]))
-        elif words[0] == JOINING:
-            self.ranks[int(words[1])].joining = True
-        elif words[0] == JOINED:
-            self.ranks[int(words[1])].joined = True
+        elif words[0] in (JOINING, JOINED):
+            rank = self.ranks[int(words[1])]
+            rank.joining, rank.joined = True, words[0] == JOINED
 
     def _ended(self, rank: Rank, code: int) -> None:
         if rank.code is None:
@@ -222,9 +221,7 @@ class Launcher:
 
     def _missing_rank(self) -> str:
         """A message if a rank ended before it called `init` while others wait for it there; else ""."""
-        if any(rank.joined for rank in self.ranks):
-            return ""
-        if not any(rank.joining and rank.code is None for rank in self.ranks):
+        if any(rank.joined for rank in self.ranks) or not any(r.joining and r.code is None for r in self.ranks):
             return ""
         ended = [k for k, rank in enumerate(self.ranks) if rank.code is not None]
         return f"rank {ended[0]} ended with code {self.ranks[ended[0]].code} before it called init()" if ended else ""

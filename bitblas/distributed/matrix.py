@@ -23,7 +23,6 @@ from ..core.options import check_options
 from ..core.statement.expressions import Expression, ScalarExpression
 from ..core.statement.indexing import Axis, IndexExpr, parse
 from ..core.statement.infix import Operand, Operators, describe
-from ..core.statement.masks import Mask
 from ..device import Device
 from ..exceptions import DimensionMismatch
 from ..store import MatrixStore
@@ -165,14 +164,7 @@ class MatrixRead:
 
     def reduce_scalar(self, op: OperatorLike = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries."""
-        f, M = typed(op, "monoid", self.dtype), self._matrix
-
-        def run(mask: Mask | None) -> np.generic | None:
-            with current().statement(lambda: f"{M.name}.reduce_scalar({f!r})"):
-                found = exchange.reduced(M._part.reduce_scalar(f).new()._value, f)
-            return f.identity if found is None and not allow_empty else found
-
-        return ScalarExpression("reduce_scalar", (M,), f, run)
+        return self._matrix._reduce_to_scalar("reduce_scalar", op, allow_empty)
 
     def gathered(self) -> Whole:
         """The whole matrix, as a `bitblas.Matrix` of this rank's own."""
@@ -327,12 +319,6 @@ class Matrix(MatrixRead, MatrixFiles):
             return type(self).from_coo(j, i, values, self.dtype, nrows=self.ncols, ncols=self.nrows, share=True)
 
         return self if self.is_symmetric() else self._cached("mirror", transpose)
-
-    def _element(self, i: int, j: int) -> np.generic | None:
-        loops.require_host()
-        root = self.shares.owner(i)
-        found = self._part[i - self.shares.low, j].new()._value if root == self.shares.rank else None
-        return exchange.broadcast(found, self.dtype, root)
 
     def _selected(self, x: Vector | Matrix, keep: Array, first: Axis) -> WholeVector | Whole:
         """This rank's part of an assigned object: all of a row, otherwise its elements or rows."""

@@ -264,12 +264,6 @@ class Vector(Distributed, StyledVector):
             return IndexExpr(self, (Axis(key.shares.size, key, self.size),))
         return super().__getitem__(key)
 
-    def _element(self, i: int) -> np.generic | None:
-        loops.require_host()
-        root = self.shares.owner(i)
-        found = self._part._element(i - self.shares.low) if root == self.shares.rank else None
-        return exchange.broadcast(found, self.dtype, root)
-
     def _extract(self, axes: tuple[Axis, ...]) -> Expression:
         (index,) = axes
         if index.size is None:
@@ -346,15 +340,7 @@ class Vector(Distributed, StyledVector):
     def reduce(self, op: OperatorLike = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries. Without entries: an empty Scalar, or the identity if `allow_empty` is
         false."""
-        f = typed(op, "monoid", self.dtype)
-
-        def run(mask: Mask | None) -> np.generic | None:
-            with current().statement(lambda: f"{self.name}.reduce({f!r})"):
-                current().settle()
-                found = exchange.reduced(self._part.reduce(f).new()._value, f)
-            return f.identity if found is None and not allow_empty else found
-
-        return ScalarExpression("reduce", (self,) if allow_empty else (self, f.identity), f, run)
+        return self._reduce_to_scalar("reduce", op, allow_empty)
 
     def _recorded_sum(self, f: Typed, *default: np.generic) -> Scalar:
         """The symbolic sum of all entries."""
