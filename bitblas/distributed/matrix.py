@@ -28,9 +28,9 @@ from ..exceptions import DimensionMismatch
 from ..store import MatrixStore
 from ..typing import Array
 from . import exchange, loops, replicated, shares
+from .building import MatrixBuild
 from .expressions import DistributedExpression, classes_by_ndim
 from .products import check_product, multiply_vector
-from .saving import MatrixFiles
 from .shares import Shares
 from .start import current, rank_device
 from .vector import Vector
@@ -211,7 +211,7 @@ class MatrixRead:
 # ---- A distributed Matrix: each rank stores a block of rows, as a bitblas Matrix in any format.
 
 
-class Matrix(MatrixRead, MatrixFiles):
+class Matrix(MatrixRead, MatrixBuild):
     """Matrix(dtype=FP64, nrows=0, ncols=0): without entries. Methods have the semantics of `bitblas.Matrix`. Every rank
     calls them alike, and stores a block of rows, in the requested format."""
 
