@@ -9,6 +9,7 @@ import socket
 import sys
 import uuid
 from contextlib import suppress
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,16 +30,23 @@ JOINING, JOINED = "joining", "joined"  # messages to it: this rank waits for the
 _group: Group | None = None
 
 
-def launched() -> tuple[int, int, int] | None:
+class Place(NamedTuple):
+    """A rank, the number of ranks, and the rank's number on this host."""
+
+    rank: int
+    ranks: int
+    local: int
+
+
+def launched() -> Place | None:
     """Rank, number of ranks, and rank on this host, from the environment; None if it does not define them."""
     for names in LAUNCHERS:
         if names[0] in os.environ and names[1] in os.environ:
             texts = [os.environ.get(name, "0") for name in names]
             if not all(text.isdecimal() for text in texts) or not int(texts[0]) < int(texts[1]):
-                numbers = ", ".join(f"{name}={text!r}" for name, text in zip(names, texts))
-                raise DistributedError(f"environment: expected a rank below the number of ranks, got {numbers}")
-            rank, size, local = map(int, texts)
-            return rank, size, local
+                got = ", ".join(f"{name}={text!r}" for name, text in zip(names, texts))
+                raise DistributedError(f"environment: expected a rank below the number of ranks, got {got}")
+            return Place(*map(int, texts))
     return None
 
 
@@ -59,27 +67,25 @@ def init(device: str | Device | None = None, *, timeout: float | None = None, de
     if not seconds > 0:
         raise InvalidValue(f"timeout: expected seconds above 0, got {timeout!r}")
     checks = os.environ.get("BITBLAS_DEBUG", "") not in ("", "0") if debug is None else bool(debug)
-    numbers = launched()
-    local_device = _device(device, numbers)
+    place = launched()
+    local_device = _device(device, place)
     how: GroupOptions = {"timeout": seconds, "debug": checks}
     _notify_launcher(JOINING)
-    if numbers is None and not any(name in os.environ for name in UNDER_MPI):
+    if place is None and not any(name in os.environ for name in UNDER_MPI):
         group: Group = SingleRank(local_device, **how)
     elif local_device.host_memory:
         group = MpiGroup(local_device, **how)
-        if numbers is not None and numbers[1] != group.size:
+        if place is not None and place.ranks != group.size:
             raise DistributedError(
-                f"environment: expected {numbers[1]} ranks, MPI has {group.size}; on CPUs start with mpirun or "
+                f"environment: expected {place.ranks} ranks, MPI has {group.size}; on CPUs start with mpirun or "
                 "`bitblas run --device cpu`"
             )
+    elif place is None:
+        raise DistributedError("environment: expected RANK and WORLD_SIZE for ranks on GPUs, got neither")
+    elif place.ranks == 1:
+        group = SingleRank(local_device, **how)
     else:
-        if numbers is None:
-            raise DistributedError("environment: expected RANK and WORLD_SIZE for ranks on GPUs, got neither")
-        group = (
-            SingleRank(local_device, **how)
-            if numbers[1] == 1
-            else NcclGroup(numbers[0], numbers[1], local_device, **how)
-        )
+        group = NcclGroup(place.rank, place.ranks, local_device, **how)
     config.device = local_device.name
     if group.size > 1:
         _open_board(group)
@@ -98,16 +104,16 @@ def _notify_launcher(word: str) -> None:
             launcher.sendall(f"{word} {number}\n".encode())
 
 
-def _device(device: str | Device | None, numbers: tuple[int, int, int] | None) -> Device:
+def _device(device: str | Device | None, place: Place | None) -> Device:
     """The device of this rank."""
     name = (os.environ.get("BITBLAS_DEVICE") or devices.default()) if device is None else device
-    if isinstance(name, str) and name.partition(":")[0] == "cuda" and ":" not in name and numbers is not None:
+    if isinstance(name, str) and name.partition(":")[0] == "cuda" and ":" not in name and place is not None:
         count = devices.get("cuda").xp.cuda.runtime.getDeviceCount()
-        if numbers[2] >= count:
-            raise DistributedError(f"rank {numbers[0]}: expected one GPU per rank of this host, got {count}")
-        name = f"cuda:{numbers[2]}"
-    elif isinstance(name, str) and name.startswith("cuda:") and device is None and numbers is not None:
-        return _device("cuda", numbers)  # the default names one GPU of several, but ranks need different ones
+        if place.local >= count:
+            raise DistributedError(f"rank {place.rank}: expected one GPU per rank of this host, got {count}")
+        name = f"cuda:{place.local}"
+    elif isinstance(name, str) and name.startswith("cuda:") and device is None and place is not None:
+        return _device("cuda", place)  # the default names one GPU of several, but ranks need different ones
     return devices.get(name)
 
 
