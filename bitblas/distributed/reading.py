@@ -278,7 +278,8 @@ def _market(source: Input, **how: Unpack[BuildOptions]) -> Matrix:
     made = (chunks if packed else MarketPart)(source, head, read_header, False, is_rounded(how.get("dtype")))
     found = made.all() if isinstance(made, MarketPart) else group.all_or_none("read", lambda: list(made))
     if head.field == "pattern":
-        found.append((np.zeros(0, np.int64), np.zeros(0, np.int64), None))
+        none = np.zeros(0, np.int64)
+        found = [*((i, j, None) for i, j, *_ in found), (none, none, None)]
     return _build_matrix(source, found, head.nrows, head.ncols, how)
 
 
