@@ -20,7 +20,7 @@ from ..core.options import check_options
 from ..core.statement.expressions import Expression, ScalarExpression
 from ..core.statement.indexing import Axis, Styled
 from ..core.statement.infix import Delayed, Infix, Operand, describe, is_tensor
-from ..core.statement.masks import Mask
+from ..core.statement.masks import Mask, check
 from ..core.statement.running import written
 from ..device import Device
 from ..exceptions import DimensionMismatch
@@ -156,24 +156,24 @@ class Distributed(Styled):
     # ---- statements ----
 
     def _update(
-        self, value: OperandLike, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False
+        self, value: object, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False
     ) -> None:
         if mask is not None and mask.parent.shape != self.shape:
             raise DimensionMismatch(f"mask: expected shape {self.shape}, got {mask.parent.shape}")
         # Formatting the operator of `A | A.T` may be a collective, so its operator is omitted.
         shown = _Named(value._text()) if isinstance(value, Infix) else value
         with current().statement(lambda: written(self.name, shown, mask, accum, replace)):
-            source, mask_part = self._part_of_source(value), part_of(mask)
+            source, mask_part = self._part_of_source(value), None if mask is None else part_of(mask)
             try:
                 self._changes()._update(source, mask_part, accum, replace)
             except LOCAL_ERRORS as error:
                 current().diverged(error)
                 raise
 
-    def __lshift__(self, value: OperandLike) -> None:
+    def __lshift__(self, value: object) -> None:
         self._update(value)
 
-    def _part_of_source(self, value: OperandLike) -> OperandLike:
+    def _part_of_source(self, value: object) -> object:
         """This rank's share of the right-hand side; scalars are returned unchanged."""
         if isinstance(value, (Infix, Delayed)) and value.ndim:
             value = value._to_expr()
@@ -222,7 +222,7 @@ class Distributed(Styled):
                 mask = Mask(self._selected(mask.parent, keep, first), mask.structure, mask.complement)
             elif mask is not None and mask.parent.ndim < self.ndim and first.size is None:  # a mask along one row
                 mask = Mask(mask.parent._gathered(), mask.structure, mask.complement)
-            else:
+            elif mask is not None:
                 mask = part_of(mask)
             self._changes()
             if not len(places):
@@ -232,11 +232,11 @@ class Distributed(Styled):
                 if first.size is None and shape and (is_tensor(item) or hasattr(item, "__len__")):
                     item = WholeMatrix(item.dtype, 0, *shape, device=self.device)
             key = self._key(int(places[0]) if first.size is None and len(places) else places, axes)
-            how = {} if mask is None else {"mask": mask, "replace": replace}
+            replace = replace and mask is not None
             if region and mask is not None:
-                self._part[key](accum=accum, **how) << item
+                self._part[key](mask=mask, accum=accum, replace=replace) << item
             else:
-                self._part(accum=accum, **how)[key] << item
+                self._part(mask=mask, accum=accum, replace=replace)[key] << item
 
     # ---- element-wise operations ----
 
@@ -287,7 +287,7 @@ class Distributed(Styled):
         """The entries for which op(value, row, column, thunk) is true; or the entries under a mask or a BOOL object."""
         x = self._rows()
         if isinstance(op, (Mask, Operand)):
-            mask = self(op).mask
+            mask = check(op, *self._mask_ranks)
             run = lambda: x._part.select(part_of(mask), thunk)
             return DistributedExpression(self.shape, "select", (self, op), None, run, self.dtype)
         run = lambda: x._part.select(op, thunk_on_share(op, thunk, x.shares.low, "select"))

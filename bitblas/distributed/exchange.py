@@ -126,7 +126,7 @@ def summed_as_lists(partial: Vector, shares: Shares, monoid: Typed, facts: Share
     ends = np.cumsum([0, *received]).tolist()
     for low, high in pairwise(ends):  # in rank order
         if high > low:
-            dense = values[low:high] if nbytes else facts.one
+            dense = values[low:high] if facts.one is None else facts.one
             other = Vector.from_coo(places[low:high], dense, dtype, size=mine, device=partial.device)
             total(monoid) << other if total.nvals else total << other
     return total

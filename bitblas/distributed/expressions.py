@@ -5,13 +5,13 @@ ranks; the remaining work is a statement on this rank's share.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from semirings import Typed, dtypes
 from semirings.dtypes import DataType
 
 from ..core.options import check_options
-from ..core.statement.expressions import Expression, Made
+from ..core.statement.expressions import Expression
 from ..core.statement.masks import Mask
 
 if TYPE_CHECKING:
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 classes_by_ndim: dict[int, Any] = {}
 
 
-class DistributedExpression(Expression[Made]):
+Result = TypeVar("Result")
+
+
+class DistributedExpression(Expression[Result]):
     """A delayed distributed Vector or Matrix.
 
     local(): this rank's share, a bitblas object or expression on one device. shape: of the whole.
@@ -60,7 +63,7 @@ class DistributedExpression(Expression[Made]):
 
     def new(
         self, dtype: DTypeLike | None = None, *, mask: MaskLike | None = None, name: str | None = None, **opts: object
-    ) -> Made:
+    ) -> Result:
         """Compute into a new object, of `dtype` if given; with `mask` (of the same shape), only where the mask
         allows."""
         check_options(opts)
@@ -81,6 +84,6 @@ class DistributedExpression(Expression[Made]):
         return getattr(self._resolve(), name)
 
 
-def part_of(mask: Mask | None) -> Mask | None:
+def part_of(mask: Mask) -> Mask:
     """This rank's share of a mask."""
-    return None if mask is None else Mask(mask.parent._rows()._part, mask.structure, mask.complement)
+    return Mask(mask.parent._rows()._part, mask.structure, mask.complement)

@@ -268,7 +268,8 @@ def from_index_vectors(
     """Vector.from_coo(indices, values, dtype, size=, dup_op=) from index vectors: each rank combines its own entries,
     then the ranks combine theirs."""
     low = indices.shares.low
-    i, x = (_global_indices(a.local, low) if isinstance(a, DistributedArray) else a for a in (indices, values))
+    i = _global_indices(indices.local, low)
+    x = _global_indices(values.local, low) if isinstance(values, DistributedArray) else values
     partial = Whole.from_coo(i, x, dtype, size=shares.size, dup_op=dup_op)
     add = typed("any", "monoid", partial.dtype)
     if dup_op is not None:

@@ -322,7 +322,7 @@ class Matrix(MatrixRead, MatrixBuild):
 
     def _selected(self, x: Vector | Matrix, keep: Array, first: Axis) -> WholeVector | Whole:
         """This rank's part of an assigned object: all of a row, otherwise its elements or rows."""
-        if x.ndim == 1:
+        if isinstance(x, Vector):
             found = x._gathered()
             return found if first.size is None else found[keep.nonzero()[0]].new()
         return x._rows()._gathered()[keep.nonzero()[0], :].new()

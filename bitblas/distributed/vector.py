@@ -128,16 +128,15 @@ class Vector(Distributed, StyledVector):
         dup_op: OperatorLike | None,
     ) -> Self | None:
         """From index vectors: each rank combines its entries, then the ranks do. None if that is not equivalent."""
-        d, add = current().device, None
         if loops.is_recording():
-            return cls._of(
-                loops.from_index_vectors(indices, values, dtype, (s := shares.of(check_size("size", size))), dup_op), s
-            )
+            length: Any = size  # check_size refuses None
+            s = shares.of(check_size("size", length))
+            return cls._of(loops.from_index_vectors(indices, values, dtype, s, dup_op), s)
+        d = current().device
         pairs = isinstance(values, DistributedArray) and values.at is indices.at and values.shares is indices.shares
         array, kind = value_array(d, values.local if isinstance(values, DistributedArray) else values, dtype)
-        if dup_op is not None and size is not None:
-            add = monoid_of(typed(dup_op, "binary", kind).op)
-        if add is None or kind not in add or not (pairs or isinstance(array, np.generic)):
+        add = None if dup_op is None else monoid_of(typed(dup_op, "binary", kind).op)
+        if size is None or add is None or kind not in add or not (pairs or isinstance(array, np.generic)):
             return None  # on all ranks: on one of them, other arrays may have the same length by chance
         s = shares.of(check_size("size", size))
         make = lambda: Whole.from_coo(indices.local, array, kind, size=s.size, dup_op=dup_op, device=d)
@@ -299,7 +298,7 @@ class Vector(Distributed, StyledVector):
         (index,) = axes
         loops.require_host()
         if current().size == 1 and not isinstance(index.at, DistributedArray) and not isinstance(value, Operand):
-            mask_part = part_of(mask)
+            mask_part = None if mask is None else part_of(mask)
             self._changes()._assign(axes, value, mask_part, accum, replace, region)
             return
         if index.size is None and is_tensor(value):
