@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from ..core import Vector as WholeVector
     from ..core.memory import Memory, VectorMemory
-    from ..core.typing import DTypeLike, MaskLike, OperandLike, OperatorLike
+    from ..core.typing import Axes, DTypeArg, DTypeLike, MaskArg, MaskLike, OperandArg, OperandLike, OperatorLike
 
 
 class _Named(NamedTuple):
@@ -74,7 +74,7 @@ class Distributed(Styled):
         def shape(self) -> tuple[int, ...]: ...
         def _gathered(self, values: bool = True) -> WholeMatrix | WholeVector: ...
         def _selected(self, x: Any, keep: Array, first: Axis) -> WholeMatrix | WholeVector: ...
-        def _key(self, first: Array | int, axes: tuple[Axis, ...]) -> Any: ...
+        def _key(self, first: Array | int, axes: Axes) -> Any: ...
         def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str: ...
 
     @property
@@ -146,7 +146,7 @@ class Distributed(Styled):
 
     @classmethod
     def _computed(
-        cls, expr: DistributedExpression, dtype: DataType, mask: MaskLike | None = None, name: str | None = None
+        cls, expr: DistributedExpression, dtype: DataType, mask: MaskArg = None, name: str | None = None
     ) -> Self:
         """A new object with the value of an expression."""
         w = cls(dtype, *expr.shape, name=name)
@@ -189,13 +189,7 @@ class Distributed(Styled):
         return value
 
     def _assign(
-        self,
-        axes: tuple[Axis, ...],
-        value: OperandLike,
-        mask: Mask | None,
-        accum: Typed | None,
-        replace: bool,
-        region: bool,
+        self, axes: Axes, value: OperandLike, mask: Mask | None, accum: Typed | None, replace: bool, region: bool
     ) -> None:
         loops.require_host()
         first, s = axes[0], self.shares
@@ -276,14 +270,14 @@ class Distributed(Styled):
         return self._ewise("ewise_union", other, op, left_default, right_default)
 
     def apply(
-        self, op: OperatorLike, right: OperandLike | None = None, *, left: OperandLike | None = None
+        self, op: OperatorLike, right: OperandArg = None, *, left: OperandArg = None
     ) -> DistributedExpression[Self]:
         """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk."""
         x = self._rows()
         thunk = lambda: thunk_on_share(op, right, x.shares.low, "indexunary") if left is None else right
         return self._delayed("apply", (self, right), lambda: x._part.apply(op, thunk(), left=left))
 
-    def select(self, op: OperatorLike | MaskLike, thunk: OperandLike | None = None) -> DistributedExpression[Self]:
+    def select(self, op: OperatorLike | MaskLike, thunk: OperandArg = None) -> DistributedExpression[Self]:
         """The entries for which op(value, row, column, thunk) is true; or the entries under a mask or a BOOL object."""
         x = self._rows()
         if isinstance(op, (Mask, Operand)):
@@ -317,10 +311,10 @@ class Distributed(Styled):
 
     def dup(
         self,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
         clear: bool = False,
-        mask: MaskLike | None = None,
+        mask: MaskArg = None,
         name: str | None = None,
         **opts: object,
     ) -> Self:

@@ -23,7 +23,6 @@ from ..atomic import replacing
 from ..core import Matrix as Whole
 from ..core.building import check_lengths, dense_values
 from ..core.convert import check_range, check_size, index_array, value_array
-from ..device import Device
 from ..exceptions import InvalidValue
 from ..typing import Array
 from . import exchange, shares
@@ -35,7 +34,18 @@ from .start import current, rank_device
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
-    from ..core.typing import ArrayOrValue, DTypeLike, IndicesLike, OperandLike, OperatorLike, SizeLike, ValuesLike
+    from ..core.typing import (
+        ArrayOrValue,
+        DeviceArg,
+        DTypeArg,
+        IndicesLike,
+        OperandArg,
+        OperandLike,
+        OperatorArg,
+        SizeArg,
+        SizeLike,
+        ValuesLike,
+    )
 
 LONGEST = 1 << 60  # maximum size of GraphBLAS
 MANIFEST = "manifest.json"
@@ -69,15 +79,15 @@ class MatrixBuild(Distributed):
         rows: IndicesLike,
         columns: IndicesLike,
         values: ValuesLike = 1.0,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
-        nrows: SizeLike | None = None,
-        ncols: SizeLike | None = None,
-        dup_op: OperatorLike | None = None,
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
+        dup_op: OperatorArg = None,
         name: str | None = None,
         share: bool = False,
         symmetric: bool = False,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
         **layout: Unpack[LayoutOptions],
     ) -> Self:
         """As `bitblas.Matrix.from_coo`. Every rank passes the same arrays; with `share`, each passes its part of the
@@ -110,15 +120,15 @@ class MatrixBuild(Distributed):
         cls,
         chunks: Iterable[Chunk] | Callable[[], Iterator[Chunk]],
         value: OperandLike = True,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
         nrows: SizeLike,
         ncols: SizeLike,
-        dup_op: OperatorLike | None = None,
+        dup_op: OperatorArg = None,
         name: str | None = None,
         share: bool = False,
         symmetric: bool = False,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
         **layout: Unpack[LayoutOptions],
     ) -> Self:
         """As `bitblas.Matrix.from_chunks`, from a list or a function that returns a new iterator each time: chunks are
@@ -140,12 +150,7 @@ class MatrixBuild(Distributed):
 
     @classmethod
     def from_dense(
-        cls,
-        values: ValuesLike,
-        missing_value: OperandLike | None = None,
-        *,
-        dtype: DTypeLike | None = None,
-        name: str | None = None,
+        cls, values: ValuesLike, missing_value: OperandArg = None, *, dtype: DTypeArg = None, name: str | None = None
     ) -> Self:
         """A Matrix from a two-dimensional array, the same on every rank, without elements equal to `missing_value`."""
         array, kind = dense_values(current().device, values, dtype, Whole)
@@ -240,7 +245,7 @@ class MatrixBuild(Distributed):
         return cls.from_coo(i, j, values, manifest["dtype"], nrows=nrows, ncols=ncols, share=True, name=name, **layout)
 
 
-def _size(indices: Array, size: SizeLike | None, name: str, share: bool) -> int:
+def _size(indices: Array, size: SizeArg, name: str, share: bool) -> int:
     if size is not None:
         return check_size(name, size)
     found = int(indices.max()) + 1 if len(indices) else 0

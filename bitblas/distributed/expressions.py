@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..core import Matrix as WholeMatrix
     from ..core import Vector as WholeVector
     from ..core.statement.indexing import IndexExpr
-    from ..core.typing import DTypeLike, MaskLike
+    from ..core.typing import DTypeArg, MaskArg
 
     Local: TypeAlias = Expression | IndexExpr | WholeMatrix | WholeVector
 
@@ -61,9 +61,7 @@ class DistributedExpression(Expression[Result]):
     def ncols(self) -> int:
         return self.shape[1]
 
-    def new(
-        self, dtype: DTypeLike | None = None, *, mask: MaskLike | None = None, name: str | None = None, **opts: object
-    ) -> Result:
+    def new(self, dtype: DTypeArg = None, *, mask: MaskArg = None, name: str | None = None, **opts: object) -> Result:
         """Compute into a new object, of `dtype` if given; with `mask` (of the same shape), only where the mask
         allows."""
         check_options(opts)

@@ -33,7 +33,7 @@ from .shares import WORD, Shares
 from .start import current
 
 if TYPE_CHECKING:
-    from ..core.typing import DTypeLike, OperatorLike, ValuesLike
+    from ..core.typing import DTypeArg, OperatorArg, ValuesLike
 
     Elements = Array | SymbolicArray
 
@@ -261,9 +261,9 @@ def _sum_exchanged(source: Operand, each: Sequence[Any], patterns: Sequence[obje
 def from_index_vectors(
     indices: DistributedArray,
     values: ValuesLike | DistributedArray,
-    dtype: DTypeLike | None,
+    dtype: DTypeArg,
     shares: Shares,
-    dup_op: OperatorLike | None,
+    dup_op: OperatorArg,
 ) -> Whole:
     """Vector.from_coo(indices, values, dtype, size=, dup_op=) from index vectors: each rank combines its own entries,
     then the ranks combine theirs."""

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from ..core import Vector as WholeVector
-    from ..core.typing import DTypeLike, MaskLike, OperandLike, OperatorLike, SizeLike
+    from ..core.typing import Axes, DeviceArg, DTypeArg, DTypeLike, MaskArg, OperandLike, OperatorLike, SizeLike
     from .building import LayoutOptions
     from .expressions import Local
 
@@ -186,7 +186,7 @@ class MatrixRead:
     def __getitem__(self, key: Any) -> IndexExpr:
         return IndexExpr(self, parse(self, key))
 
-    def _extract(self, axes: tuple[Axis, ...]) -> Expression:
+    def _extract(self, axes: Axes) -> Expression:
         rows, columns = axes
         M = self._matrix
         if rows.size is None and columns.size is None:
@@ -228,7 +228,7 @@ class Matrix(MatrixRead, MatrixBuild):
         ncols: SizeLike = 0,
         *,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
         **layout: Unpack[LayoutOptions],
     ) -> None:
         self.shares = shares.of(check_size("nrows", nrows))
@@ -327,7 +327,7 @@ class Matrix(MatrixRead, MatrixBuild):
             return found if first.size is None else found[keep.nonzero()[0]].new()
         return x._rows()._gathered()[keep.nonzero()[0], :].new()
 
-    def _key(self, first: Array | int, axes: tuple[Axis, ...]) -> Any:
+    def _key(self, first: Array | int, axes: Axes) -> Any:
         columns = axes[1]
         if columns.at is None or columns.size is None:
             return first, slice(None) if columns.at is None else columns.at
@@ -368,9 +368,7 @@ class TransposedMatrix(MatrixRead, Operators):
     def is_symmetric(self, *, values: bool = True) -> bool:
         return self._matrix.is_symmetric(values=values)
 
-    def new(
-        self, dtype: DTypeLike | None = None, *, mask: MaskLike | None = None, name: str | None = None, **opts: object
-    ) -> Matrix:
+    def new(self, dtype: DTypeArg = None, *, mask: MaskArg = None, name: str | None = None, **opts: object) -> Matrix:
         """The transpose as a Matrix."""
         check_options(opts)
         return self._rows().dup(dtype, mask=mask, name=name)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..core import Matrix as WholeMatrix
     from ..core.matrix.views import TransposedMatrix
     from ..core.statement.expressions import VectorExpression
-    from ..core.typing import OperandLike, OperatorLike
+    from ..core.typing import OperandArg, OperandLike, OperatorLike
     from .expressions import Local
     from .matrix import MatrixRead
     from .vector import Vector as DistributedVector
@@ -57,7 +57,7 @@ def untyped_operator(op: OperatorLike) -> OperatorLike:
     return op.op if isinstance(op, Typed) else op
 
 
-def thunk_on_share(op: OperatorLike, thunk: OperandLike | None, low: int, kind: str) -> OperandLike | None:
+def thunk_on_share(op: OperatorLike, thunk: OperandArg, low: int, kind: str) -> OperandArg:
     """The thunk with which an IndexUnaryOp or SelectOp gives the same results on a share as on the whole. kind: the
     kind of operator that a text names."""
     if isinstance(op, str):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
     from typing_extensions import Unpack
 
-    from ..core.typing import DTypeLike, OperatorLike
+    from ..core.typing import DTypeArg, OperatorArg
 
 Input = str | os.PathLike[str] | IO[bytes]
 Entries = tuple[np.ndarray, np.ndarray, np.ndarray | None]  # rows, columns, and values if there are any
@@ -45,8 +45,8 @@ Entries = tuple[np.ndarray, np.ndarray, np.ndarray | None]  # rows, columns, and
 class BuildOptions(LayoutOptions, total=False):
     """Options of `Matrix.from_coo`."""
 
-    dup_op: OperatorLike | None
-    dtype: DTypeLike | None
+    dup_op: OperatorArg
+    dtype: DTypeArg
     name: str | None
     share: bool  # whether each rank has read another part
 
@@ -398,9 +398,7 @@ def _build_matrix(
     return made
 
 
-def _as_one_type(
-    source: Input, parts: list[np.ndarray], dtype: DTypeLike | None, weights: WeightType | None
-) -> np.ndarray:
+def _as_one_type(source: Input, parts: list[np.ndarray], dtype: DTypeArg, weights: WeightType | None) -> np.ndarray:
     """The weights that this rank has read, in a type that holds those of all ranks. InvalidValue on every rank if there
     is no such type, or `dtype` does not hold them."""
     if weights is None:

@@ -35,7 +35,21 @@ from .start import current, rank_device
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from ..core.typing import ArrayOrValue, DTypeLike, IndicesLike, OperandLike, OperatorLike, SizeLike, ValuesLike
+    from ..core.typing import (
+        ArrayOrValue,
+        Axes,
+        DeviceArg,
+        DTypeArg,
+        DTypeLike,
+        IndicesLike,
+        OperandArg,
+        OperandLike,
+        OperatorArg,
+        OperatorLike,
+        SizeArg,
+        SizeLike,
+        ValuesLike,
+    )
     from .expressions import Local
 
 
@@ -49,12 +63,7 @@ class Vector(Distributed, StyledVector):
     _part: Whole
 
     def __init__(
-        self,
-        dtype: DTypeLike = FP64,
-        size: SizeLike = 0,
-        *,
-        name: str | None = None,
-        device: str | Device | None = None,
+        self, dtype: DTypeLike = FP64, size: SizeLike = 0, *, name: str | None = None, device: DeviceArg = None
     ) -> None:
         self.shares = shares.of(check_size("size", size))
         self._part = Whole(dtype, self.shares.mine, name=name, device=rank_device(device))
@@ -75,13 +84,13 @@ class Vector(Distributed, StyledVector):
         cls,
         indices: IndicesLike,
         values: ValuesLike = 1.0,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
-        size: SizeLike | None = None,
-        dup_op: OperatorLike | None = None,
+        size: SizeArg = None,
+        dup_op: OperatorArg = None,
         name: str | None = None,
         share: bool = False,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
     ) -> Self:
         """As `bitblas.Vector.from_coo`. Every rank passes the same arrays; with `share`, each passes its part of the
         entries, which are then sent to their owners, and `size` is required."""
@@ -120,12 +129,7 @@ class Vector(Distributed, StyledVector):
 
     @classmethod
     def _from_index_vectors(
-        cls,
-        indices: DistributedArray,
-        values: ValuesLike,
-        dtype: DTypeLike | None,
-        size: SizeLike | None,
-        dup_op: OperatorLike | None,
+        cls, indices: DistributedArray, values: ValuesLike, dtype: DTypeArg, size: SizeArg, dup_op: OperatorArg
     ) -> Self | None:
         """From index vectors: each rank combines its entries, then the ranks do. None if that is not equivalent."""
         if loops.is_recording():
@@ -148,10 +152,10 @@ class Vector(Distributed, StyledVector):
         cls,
         value: OperandLike,
         size: SizeLike,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
         **opts: object,
     ) -> Self:
         """A Vector with the same value at every position."""
@@ -163,11 +167,11 @@ class Vector(Distributed, StyledVector):
     def from_dense(
         cls,
         values: ValuesLike,
-        missing_value: OperandLike | None = None,
+        missing_value: OperandArg = None,
         *,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
         **opts: object,
     ) -> Self:
         """A Vector from an array, the same on every rank, without the elements equal to `missing_value`."""
@@ -192,7 +196,7 @@ class Vector(Distributed, StyledVector):
 
     def to_coo(
         self,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
         indices: bool = True,
         values: bool = True,
@@ -218,12 +222,7 @@ class Vector(Distributed, StyledVector):
         return (next(whole) if indices else None, next(whole) if values else None)
 
     def to_dense(
-        self,
-        fill_value: OperandLike | None = None,
-        dtype: DTypeLike | None = None,
-        *,
-        share: bool = False,
-        **opts: object,
+        self, fill_value: OperandArg = None, dtype: DTypeArg = None, *, share: bool = False, **opts: object
     ) -> Array | DistributedArray:
         """All values as an array, on every rank, with fill_value for missing entries; with `share`, this rank's
         part."""
@@ -245,7 +244,7 @@ class Vector(Distributed, StyledVector):
         indices: IndicesLike,
         values: ValuesLike,
         *,
-        dup_op: OperatorLike | None = None,
+        dup_op: OperatorArg = None,
         clear: bool = False,
         share: bool = False,
     ) -> None:
@@ -263,7 +262,7 @@ class Vector(Distributed, StyledVector):
             return IndexExpr(self, (Axis(key.shares.size, key, self.size),))
         return super().__getitem__(key)
 
-    def _extract(self, axes: tuple[Axis, ...]) -> Expression:
+    def _extract(self, axes: Axes) -> Expression:
         (index,) = axes
         if index.size is None:
             return ScalarExpression("__getitem__", (self,), None, lambda mask: self._element(index.at), self.dtype)
@@ -287,13 +286,7 @@ class Vector(Distributed, StyledVector):
         return DistributedExpression((index.size,), "__getitem__", (self,), None, local, self.dtype)
 
     def _assign(
-        self,
-        axes: tuple[Axis, ...],
-        value: OperandLike,
-        mask: Mask | None,
-        accum: Typed | None,
-        replace: bool,
-        region: bool,
+        self, axes: Axes, value: OperandLike, mask: Mask | None, accum: Typed | None, replace: bool, region: bool
     ) -> None:
         (index,) = axes
         loops.require_host()
@@ -311,7 +304,7 @@ class Vector(Distributed, StyledVector):
         """This rank's elements of another vector."""
         return exchange.gathered_at(x, keep.nonzero()[0])
 
-    def _key(self, first: Array | int, axes: tuple[Axis, ...]) -> Any:
+    def _key(self, first: Array | int, axes: Axes) -> Any:
         return first
 
     def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str:
