@@ -360,6 +360,85 @@ TABLE: dict[str, Threshold] = {
     # -- end of io
     # ---------------------------------------------------------------------------------------------------- distributed
     # Several ranks: distributed/.
+    "exchange.least": Threshold(
+        1 << 20,
+        "bytes",
+        "A vector with fewer bytes is sent whole: a call costs more than the bytes that a list saves.",
+    ),
+    "exchange.gain": Threshold(
+        1.25,
+        "bytes of the dense vector per byte of the lists",
+        "Lists must be shorter than the dense vector by this factor, because they must also be built and scattered.",
+    ),
+    "exchange.copies": Threshold(
+        4,
+        "vectors",
+        "Each rank stores the gathered copies of this many recent vectors and updates them with the changed values.",
+    ),
+    "replicated.entries": Threshold(
+        1 << 25,
+        "entries",
+        "Splitting a matrix does not pay if a GPU reads all of its entries in 0.5 ms.",
+        "H200",
+    ),
+    "replicated.longest_row": Threshold(
+        64,
+        "entries",
+        "Graphs whose rows are all short, such as meshes and roads, have many levels. A level costs 60 microseconds "
+        "more on two ranks than on one, where one cluster runs rounds with few entries.",
+        "2 H200",
+    ),
+    "replicated.memory": Threshold(
+        3,
+        "free bytes of a rank per byte of the matrix",
+        "The matrix is replicated by rows and by columns if a rank has this much free memory.",
+    ),
+    "shares.large": Threshold(
+        1 << 16,
+        "positions",
+        "From this size on, objects are partitioned in blocks of shares.block positions; smaller ones in words of 64.",
+    ),
+    "shares.block": Threshold(
+        512,
+        "positions",
+        "Positions of a block, a multiple of 64. Longer blocks need less memory to count their entries.",
+    ),
+    "shares.blocks": Threshold(
+        1 << 24,
+        "blocks",
+        "The maximum number of blocks: objects with more have longer blocks, because each block's entries are counted.",
+    ),
+    "shares.imbalance": Threshold(
+        1.03,
+        "entries per entry of an average rank",
+        "The partition stays even if no rank has more entries: calls with the same number of positions from each rank "
+        "are faster.",
+    ),
+    "shares.row_cost": Threshold(
+        8,
+        "entries per row",
+        "What a row costs in addition to its entries, because vectors are traversed several times per round.",
+    ),
+    "symmetry.chunk": Threshold(
+        1 << 26,
+        "entries",
+        "The test for symmetry hashes this many entries at once, which bounds its memory.",
+    ),
+    "group.polling": Threshold(
+        0.001,
+        "seconds",
+        "A rank that waits polls without a pause for this long, and sleeps between polls from then on.",
+    ),
+    "group.sleep": Threshold(
+        2e-5,
+        "seconds",
+        "The sleep between two polls of a rank that waits.",
+    ),
+    "group.signatures": Threshold(
+        1000,
+        "signatures",
+        "The cache of signatures of calls is cleared when it has more.",
+    ),
     # -- end of distributed
 }
 

@@ -9,8 +9,8 @@ from distributed_programs import PROGRAMS, operands, same
 
 import bitblas as gb
 import bitblas.distributed as gd
+from bitblas import tuning
 from bitblas.distributed import exchange
-from bitblas.distributed import exchange as module
 
 SIZE = 9000
 
@@ -20,11 +20,12 @@ def with_lists(least):
 
     def around(run):
         def wrapped(g):
-            before, module.LEAST_BYTES, g.lists = module.LEAST_BYTES, least, True
+            g.lists = True
             try:
-                run(g)
+                with tuning.override({"exchange.least": least}):
+                    run(g)
             finally:
-                module.LEAST_BYTES, g.lists = before, False
+                g.lists = False
 
         return wrapped
 

@@ -9,6 +9,7 @@ from distributed_programs import N, operands, same
 import bitblas as gb
 import bitblas.device
 import bitblas.distributed as gd
+from bitblas import tuning
 from bitblas.algorithms.connectivity import components
 from bitblas.distributed import replicated as module
 from bitblas.distributed import start
@@ -110,7 +111,7 @@ def alone(g):
         assert same(wanted, to_cpu(found)) and al.triangle_count(y.S) == al.triangle_count(x.S)
         told = str(gd.explain(y.A))
         assert ("are few" in told) == (g.size > 1), told
-    free, many = 1 << 37, module.FEW + 1
+    free, many = 1 << 37, tuning.count("replicated.entries") + 1
     assert "few" in module.reason(1 << 20, 1 << 20, 1 << 24, free) and "levels" in module.reason(many, 6, 1 << 32, free)
     assert module.reason(many, 999, 1 << 32, free) is None and module.reason(100, 6, 1 << 32, 1 << 33) is None
 

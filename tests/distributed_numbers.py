@@ -48,7 +48,7 @@ def numbers(g, folder):
     g.barrier()
     A = gd.read(folder / "far.csv")
     assert A.nrows == far + 2 and A.nvals == 2
-    assert int(g.told(np.array([A.memory().total])).max()) < 1 << 24
+    assert int(g.gather_host(np.array([A.memory().total])).max()) < 1 << 24
 
 
 def refused(what, call, said):

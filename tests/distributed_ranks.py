@@ -18,7 +18,6 @@ from distributed_tables import tables
 
 import bitblas as gb
 import bitblas.distributed as gd
-from bitblas.distributed import exchange
 from bitblas.exceptions import DistributedError, GraphblasException
 from bitblas.loop.cpu import tier_up
 
@@ -39,7 +38,7 @@ def calls(g):
     assert g.allreduce(np.array([g.rank, 1])).tolist() == [sum(ranks), g.size]
     assert g.allreduce(np.array([g.rank]), np.maximum).tolist() == [g.size - 1]
     long = np.arange(1000) + g.rank  # of the host, more than goes through shared memory
-    assert g.told(long).tolist() == [(np.arange(1000) + r).tolist() for r in ranks]
+    assert g.gather_host(long).tolist() == [(np.arange(1000) + r).tolist() for r in ranks]
     assert g.texts("é" * g.rank) == ["é" * r for r in ranks]
     begin = time.monotonic()
     if g.rank == 0:
@@ -215,7 +214,7 @@ def refusals(g):
     ):  # fmt: skip
         found = refused(run)
         assert found is not None and issubclass(found, kind), (kind, found)
-    assert y.u.isequal(before) and exchange.total_of_ranks(1) == g.size
+    assert y.u.isequal(before) and g.allreduce(np.array([1]))[0] == g.size
     assert gd.Vector(int, N, device=g.device.name).device is g.device
 
 

@@ -66,7 +66,7 @@ def tables(g, folder):
     none = gd.read(folder / "none.parquet", **how)
     assert none.nvals == 0 and none.shape == (N, N)
     rows = [len(module.read_rows(folder / "many.parquet", True, ("source", "to", None), N)[0][0])]
-    assert abs(int(g.told(np.array(rows)).max()) - len(i) / g.size) < 1  # even, whatever the groups
+    assert abs(int(g.gather_host(np.array(rows)).max()) - len(i) / g.size) < 1  # even, whatever the groups
     for name, options, text in (
         ("missing.parquet", {}, "without one, the first is row 0"), ("far.parquet", {}, "expected vertices from 0"),
         ("named.parquet", {}, "expected integers"), ("bad.parquet", {}, "expected a Parquet file"),

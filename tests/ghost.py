@@ -37,7 +37,7 @@ class Ghost(Group):
     def _alltoall(self, x, out, sent, received):
         out[: sent[0]] = x[: sent[0]]
 
-    def told(self, x, about=""):
+    def gather_host(self, x, about=""):
         return np.stack([x, x])
 
 
@@ -51,7 +51,6 @@ def alone(device):
     exchange.concatenated = list
     exchange.reduced = lambda found, monoid: found
     exchange.broadcast = lambda found, dtype, root: found
-    exchange.total_of_ranks = lambda x: x
     return group
 
 

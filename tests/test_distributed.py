@@ -258,7 +258,7 @@ def test_what_is_known_of_a_matrix_stays_when_this_rank_stores_it_differently(al
     A = gd.Matrix.from_coo([0, 1, 2], [1, 0, 2], True, nrows=70, ncols=70)
     assert A.is_symmetric() and A.known_symmetric() and A.T.known_symmetric()
     made = []
-    kept = lambda: A._kept("something", lambda: made.append(1) or len(made))
+    kept = lambda: A._cached("something", lambda: made.append(1) or len(made))
     assert kept() == 1
     A._part._data = gb.Matrix.from_coo(*A._part.to_coo(), nrows=70, ncols=70, format="b2sr", tile=8)._data
     assert A.known_symmetric() and kept() == 1

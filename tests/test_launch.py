@@ -216,7 +216,7 @@ def test_ranks_in_different_collectives_hear_of_it_without_debug(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
         "import numpy as np\nimport bitblas.distributed as gd\ngroup = gd.init()\nx = np.zeros(3)\n"
-        "group.allgather(x) if group.rank else group.told(np.array([1]))\n"
+        "group.allgather(x) if group.rank else group.gather_host(np.array([1]))\n"
     )
     code, text = ended(started(program, BITBLAS_DEBUG=""))
     said = "ranks differ in what they run: rank 0: a collective outside of statements: allgather of int64, 1; rank 1: "

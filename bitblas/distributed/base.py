@@ -4,27 +4,43 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+import numpy as np
 
 from semirings import Typed, binary, dtypes
-from semirings.dtypes import DataType
+from semirings.dtypes import INT64, DataType, check_cast
 
+from ..core import Matrix as WholeMatrix
+from ..core.convert import written_array
+from ..core.operators import typed
 from ..core.options import check_options
-from ..core.statement.indexing import Styled
-from ..core.statement.infix import Delayed, Infix, Operand, describe
-from ..core.statement.masks import Mask
+from ..core.statement.expressions import Expression, ScalarExpression
+from ..core.statement.indexing import Axis, Styled
+from ..core.statement.infix import Delayed, Infix, Operand, describe, is_tensor
+from ..core.statement.masks import Mask, check
 from ..core.statement.running import written
 from ..device import Device
 from ..exceptions import DimensionMismatch
+from ..typing import Array
 from . import exchange, loops
 from .expressions import DistributedExpression, part_of
-from .group import OWN_FAULTS
+from .group import LOCAL_ERRORS, Group
 from .products import check_nonpositional, thunk_on_share
 from .shares import Shares
 from .start import current
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-class _Shown(NamedTuple):
+    from ..core import Vector as WholeVector
+    from ..core.memory import Memory, VectorMemory
+    from ..core.typing import Axes, DTypeArg, DTypeLike, MaskArg, MaskLike, OperandArg, OperandLike, OperatorLike
+
+
+class _Named(NamedTuple):
     name: str
 
 
@@ -44,23 +60,30 @@ class Distributed(Styled):
     """`_part`: this rank's share, a bitblas object on one device. `shares`: the partition of its positions."""
 
     __slots__ = ("__weakref__", "_known_facts", "_part", "_sent", "name", "shares")
-    _part: Any
+    _part: WholeMatrix | WholeVector
     _known_facts: exchange.SharedFacts | None  # valid until the next write
-    _sent: (
-        tuple[exchange.SharedFacts, Any] | None
-    )  # the last gathered copy of the whole, and the facts known of it then
-    name: Any
+    _sent: tuple[exchange.SharedFacts, WholeVector] | None  # facts about a Vector, and its whole as gathered then
+    name: str
     shares: Shares
-    shape: Any
-    ndim: Any
+    ndim: int
+
+    if TYPE_CHECKING:
+
+        def __init__(self, dtype: DTypeLike = ..., *shape: int, name: str | None = None) -> None: ...
+        @property
+        def shape(self) -> tuple[int, ...]: ...
+        def _gathered(self, values: bool = True) -> WholeMatrix | WholeVector: ...
+        def _selected(self, x: Any, keep: Array, first: Axis) -> WholeMatrix | WholeVector: ...
+        def _key(self, first: Array | int, axes: Axes) -> Any: ...
+        def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str: ...
 
     @property
-    def _ranks(self) -> Any:
+    def _ranks(self) -> Group:
         """The Group that stores the other shares."""
         return current()
 
     @property
-    def _library(self) -> Any:
+    def _library(self) -> ModuleType:
         """The module that algorithms use for this object."""
         return sys.modules[__package__]
 
@@ -74,21 +97,23 @@ class Distributed(Styled):
         return self._part.device
 
     @property
-    def nvals(self) -> Any:
+    def nvals(self) -> int:
         """The number of entries on all ranks."""
         if loops.is_recording():
-            return loops.counted(self)
+            symbolic: Any = self._part.nvals
+            symbolic = loops.sum_scalars(symbolic, typed("plus", "monoid", INT64))
+            return symbolic
         with current().statement(lambda: f"{self.name}.nvals"):
-            return self._told().entries
+            return self._shared_facts().entries
 
-    def _told(self) -> exchange.SharedFacts:
+    def _shared_facts(self) -> exchange.SharedFacts:
         """Facts about the object that all ranks share; exchanged once after each change."""
         loops.require_host()
         if self._known_facts is None:
             self._known_facts = exchange.share_facts(self._part._stored)
         return self._known_facts
 
-    def _changes(self) -> Any:
+    def _changes(self) -> WholeMatrix | WholeVector:
         """This rank's share, for writing. Called on all ranks, after everything that the statement reads has been read,
         because reading an object shares its facts with all ranks."""
         self._known_facts = None
@@ -100,7 +125,7 @@ class Distributed(Styled):
         return self._part
 
     @property
-    def _data(self) -> Any:
+    def _data(self) -> NoReturn:
         """Statements on one device read this attribute of their operands: raise TypeError."""
         kind = type(self).__name__
         raise TypeError(
@@ -108,44 +133,47 @@ class Distributed(Styled):
             f"distributed.{kind} distributes one"
         )
 
-    def _rows(self) -> Any:
+    def _rows(self) -> Self:
         """Itself, distributed by rows; a transposed matrix is redistributed."""
         return self
 
     @classmethod
-    def _of(cls, part: Any, shares: Shares, name: str | None = None) -> Any:
+    def _of(cls, part: WholeMatrix | WholeVector, shares: Shares, name: str | None = None) -> Self:
         x = cls.__new__(cls)
         x._part, x._known_facts, x._sent, x.shares = part, None, None, shares
         x.name = part.name if name is None else name
         return x
 
     @classmethod
-    def _computed(cls, expr: Any, dtype: DataType, mask: Any = None, name: str | None = None) -> Any:
+    def _computed(
+        cls, expr: DistributedExpression, dtype: DataType, mask: MaskArg = None, name: str | None = None
+    ) -> Self:
         """A new object with the value of an expression."""
-        made: Any = cls
-        w = made(dtype, *expr.shape, name=name)
+        w = cls(dtype, *expr.shape, name=name)
         w._update(expr, None if mask is None else w(mask=mask).mask, None, mask is not None)
         return w
 
     # ---- statements ----
 
-    def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
+    def _update(
+        self, value: object, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False
+    ) -> None:
         if mask is not None and mask.parent.shape != self.shape:
             raise DimensionMismatch(f"mask: expected shape {self.shape}, got {mask.parent.shape}")
         # Formatting the operator of `A | A.T` may be a collective, so its operator is omitted.
-        shown = _Shown(value._text()) if isinstance(value, Infix) else value
+        shown = _Named(value._text()) if isinstance(value, Infix) else value
         with current().statement(lambda: written(self.name, shown, mask, accum, replace)):
-            source, own_mask = self._source(value), part_of(mask)
+            source, mask_part = self._part_of_source(value), None if mask is None else part_of(mask)
             try:
-                self._changes()._update(source, own_mask, accum, replace)
-            except OWN_FAULTS as error:
+                self._changes()._update(source, mask_part, accum, replace)
+            except LOCAL_ERRORS as error:
                 current().diverged(error)
                 raise
 
-    def __lshift__(self, value: Any) -> None:
+    def __lshift__(self, value: object) -> None:
         self._update(value)
 
-    def _source(self, value: Any) -> Any:
+    def _part_of_source(self, value: object) -> object:
         """This rank's share of the right-hand side; scalars are returned unchanged."""
         if isinstance(value, (Infix, Delayed)) and value.ndim:
             value = value._to_expr()
@@ -160,75 +188,140 @@ class Distributed(Styled):
             raise TypeError(f"{self.name} << x: expected a distributed object, got {describe(value)}")
         return value
 
-    def _gathered(self, values: bool = True) -> Any:
-        """The whole object on every rank, read-only. values: whether the values are read."""
-        if loops.is_recording():
-            return loops.gathered(self._part, self.shares)
-        return exchange.remote_gather(self, values)
+    def _assign(
+        self, axes: Axes, value: OperandLike, mask: Mask | None, accum: Typed | None, replace: bool, region: bool
+    ) -> None:
+        loops.require_host()
+        first, s = axes[0], self.shares
+        shape = tuple(a.size for a in axes if a.size is not None)
+        with current().statement(lambda: f"assign to {self.name}[..]"):
+            item, at = evaluated(value), first.array(self.device)
+            keep = s.has(at)
+            places = (at - s.low)[keep]
+            if is_tensor(item):
+                u = item._resolve()
+                if u.shape != shape:
+                    raise DimensionMismatch(self._size_error(shape, u.shape, ""))
+                item = self._selected(u, keep, first)
+            elif hasattr(item, "__len__") and not isinstance(item, str) and (shape or self.ndim == 2):
+                array, kind = written_array(self.device, item, self.dtype)
+                if array.shape != shape:
+                    raise DimensionMismatch(self._size_error(shape, array.shape, "values of "))
+                check_cast(kind, self.dtype)
+                item = array if first.size is None else array[keep]
+            elif not len(places):  # refused on all ranks, not only by the owners of the positions
+                blank = type(self._part)(self.dtype, *[1] * self.ndim, device=self.device)
+                blank(accum=accum)[0 if self.ndim == 1 else (0, 0)] << item
+            if mask is not None and region:
+                mask = Mask(self._selected(mask.parent, keep, first), mask.structure, mask.complement)
+            elif mask is not None and mask.parent.ndim < self.ndim and first.size is None:  # a mask along one row
+                mask = Mask(mask.parent._gathered(), mask.structure, mask.complement)
+            elif mask is not None:
+                mask = part_of(mask)
+            self._changes()
+            if not len(places):
+                if region or (self.ndim == 2 and (mask is None or (first.size is None and mask.parent.ndim == 1))):
+                    return
+                # With `replace` the mask applies to all positions: none is written here, but entries may be deleted.
+                if first.size is None and shape and (is_tensor(item) or hasattr(item, "__len__")):
+                    item = WholeMatrix(item.dtype, 0, *shape, device=self.device)
+            key = self._key(int(places[0]) if first.size is None and len(places) else places, axes)
+            replace = replace and mask is not None
+            if region and mask is not None:
+                self._part[key](mask=mask, accum=accum, replace=replace) << item
+            else:
+                self._part(mask=mask, accum=accum, replace=replace)[key] << item
 
     # ---- element-wise operations ----
 
-    def _like(self, method: str, args: tuple[Any, ...], op: Any, local: Any, dtype: DataType) -> DistributedExpression:
-        return DistributedExpression(self.shape, method, args, op, local, dtype)
+    def _delayed(
+        self, method: str, args: tuple[Any, ...], local: Callable[[], Expression]
+    ) -> DistributedExpression[Self]:
+        """An expression of the same shape; local() is called now, for its operator and type, and when it runs."""
+        expr = local()
+        return DistributedExpression(self.shape, method, args, expr.op, local, expr.dtype)
 
-    def _partner(self, other: Any, where: str) -> Any:
+    def _partner(self, other: OperandLike, where: str) -> Self:
         found: Any = other._resolve() if isinstance(other, Operand) and other.ndim == self.ndim else None
         found = found._rows() if hasattr(found, "_rows") else found
-        if not isinstance(found, Distributed):
+        if not isinstance(found, type(self)):
             raise TypeError(f"{where}: expected a distributed {type(self).__name__}, got {describe(other)}")
         if found.shape != self.shape:
             raise DimensionMismatch(f"{where}: expected equal shapes, got {self.shape} and {found.shape}")
         return found
 
-    def _pointwise(self, method: str, other: Any, op: Any, *more: Any) -> DistributedExpression:
+    def _ewise(self, method: str, other: OperandLike, op: OperatorLike, *more: Any) -> DistributedExpression[Self]:
         x, y = self._rows(), self._partner(other, method)
-        make = lambda: getattr(x._part, method)(y._part, check_nonpositional(op), *more)
-        found = make()
-        return self._like(method, (self, other, *more), found.op, make, found.dtype)
+        run = lambda: getattr(x._part, method)(y._part, check_nonpositional(op), *more)
+        return self._delayed(method, (self, other, *more), run)
 
-    def ewise_add(self, other: Any, op: Any = binary.plus) -> DistributedExpression:
+    def ewise_add(self, other: OperandLike, op: OperatorLike = binary.plus) -> DistributedExpression[Self]:
         """The union: op where both have an entry, otherwise the existing entry."""
-        return self._pointwise("ewise_add", other, op)
+        return self._ewise("ewise_add", other, op)
 
-    def ewise_mult(self, other: Any, op: Any = binary.times) -> DistributedExpression:
+    def ewise_mult(self, other: OperandLike, op: OperatorLike = binary.times) -> DistributedExpression[Self]:
         """The intersection: op where both have an entry."""
-        return self._pointwise("ewise_mult", other, op)
+        return self._ewise("ewise_mult", other, op)
 
-    def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> DistributedExpression:
+    def ewise_union(
+        self, other: OperandLike, op: OperatorLike, left_default: OperandLike, right_default: OperandLike
+    ) -> DistributedExpression[Self]:
         """The union, with a default for a missing operand."""
-        return self._pointwise("ewise_union", other, op, left_default, right_default)
+        return self._ewise("ewise_union", other, op, left_default, right_default)
 
-    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> DistributedExpression:
+    def apply(
+        self, op: OperatorLike, right: OperandArg = None, *, left: OperandArg = None
+    ) -> DistributedExpression[Self]:
         """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk."""
         x = self._rows()
+        thunk = lambda: thunk_on_share(op, right, x.shares.low, "indexunary") if left is None else right
+        return self._delayed("apply", (self, right), lambda: x._part.apply(op, thunk(), left=left))
 
-        def make() -> Any:
-            thunk = thunk_on_share(op, right, x.shares.low, "indexunary") if left is None else right
-            return x._part.apply(op, thunk, left=left)
-
-        found = make()
-        return self._like("apply", (self, right), found.op, make, found.dtype)
-
-    def select(self, op: Any, thunk: Any = None) -> DistributedExpression:
+    def select(self, op: OperatorLike | MaskLike, thunk: OperandArg = None) -> DistributedExpression[Self]:
         """The entries for which op(value, row, column, thunk) is true; or the entries under a mask or a BOOL object."""
         x = self._rows()
         if isinstance(op, (Mask, Operand)):
-            mask = self(op).mask
-            return self._like("select", (self, op), None, lambda: x._part.select(part_of(mask), thunk), self.dtype)
-        make = lambda: x._part.select(op, thunk_on_share(op, thunk, x.shares.low, "select"))
-        found = make()
-        return self._like("select", (self, thunk), found.op, make, found.dtype)
+            mask = check(op, *self._mask_ranks)
+            run = lambda: x._part.select(part_of(mask), thunk)
+            return DistributedExpression(self.shape, "select", (self, op), None, run, self.dtype)
+        run = lambda: x._part.select(op, thunk_on_share(op, thunk, x.shares.low, "select"))
+        return self._delayed("select", (self, thunk), run)
+
+    # ---- single values ----
+
+    def _element(self, *at: int) -> np.generic | None:
+        loops.require_host()
+        root = self.shares.owner(at[0])
+        part: Any = self._part
+        found = part._element(at[0] - self.shares.low, *at[1:]) if root == self.shares.rank else None
+        return exchange.broadcast(found, self.dtype, root)
+
+    def _reduce_to_scalar(self, method: str, op: OperatorLike, allow_empty: bool) -> ScalarExpression:
+        f = typed(op, "monoid", self.dtype)
+
+        def run(mask: Mask | None) -> np.generic | None:
+            with current().statement(lambda: f"{self.name}.{method}({f!r})"):
+                current().settle()
+                found = exchange.reduced(getattr(self._part, method)(f).new()._value, f)
+            return f.identity if found is None and not allow_empty else found
+
+        return ScalarExpression(method, (self,) if allow_empty else (self, f.identity), f, run)
 
     # ---- the whole object ----
 
     def dup(
-        self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None, **opts: Any
-    ) -> Any:
+        self,
+        dtype: DTypeArg = None,
+        *,
+        clear: bool = False,
+        mask: MaskArg = None,
+        name: str | None = None,
+        **opts: object,
+    ) -> Self:
         """A copy: cast to `dtype`, without entries (`clear`), or only those under `mask`."""
         check_options(opts)
         kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
-        made: Any = type(self)
-        w = made(kind, *self.shape, name=name)
+        w = type(self)(kind, *self.shape, name=name)
         if not clear:
             w._update(self, None if mask is None else w(mask).mask)
         return w
@@ -237,26 +330,26 @@ class Distributed(Styled):
         """Remove all entries."""
         self._changes().clear()
 
-    def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
+    def isequal(self, other: OperandLike, *, check_dtype: bool = False, **opts: object) -> bool:
         """The same shape, the same structure, equal values; the dtype counts with `check_dtype`."""
-        return self._same("isequal", other, check_dtype=check_dtype, **opts)
+        return self._compare("isequal", other, check_dtype=check_dtype, **opts)
 
-    def isclose(self, other: Any, **how: Any) -> bool:
+    def isclose(self, other: OperandLike, **how: float) -> bool:
         """The same shape and structure, and close values, as for objects on one device."""
-        return self._same("isclose", other, **how)
+        return self._compare("isclose", other, **how)
 
-    def _same(self, method: str, other: Any, **how: Any) -> bool:
+    def _compare(self, method: str, other: OperandLike, **how: Any) -> bool:
         if getattr(other, "shape", None) != self.shape:
             return False
         x, y = self._rows(), self._partner(other, method)
         return exchange.true_on_all(getattr(x._part, method)(y._part, **how))
 
-    def wait(self, how: str = "materialize") -> Any:
+    def wait(self, how: str = "materialize") -> Self:
         """Return self when pending writes and the device's work are done."""
         self._part.wait(how)
         return self
 
-    def memory(self) -> Any:
+    def memory(self) -> Memory | VectorMemory:
         """The bytes of this rank's share."""
         return self._part.memory()
 

@@ -5,7 +5,7 @@ ranks; the remaining work is a statement on this rank's share.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from semirings import Typed, dtypes
 from semirings.dtypes import DataType
@@ -14,12 +14,22 @@ from ..core.options import check_options
 from ..core.statement.expressions import Expression
 from ..core.statement.masks import Mask
 
-classes_by_ndim: dict[
-    int, Any
-] = {}  # the distributed Vector and Matrix classes by number of dimensions; each registers itself
+if TYPE_CHECKING:
+    from ..core import Matrix as WholeMatrix
+    from ..core import Vector as WholeVector
+    from ..core.statement.indexing import IndexExpr
+    from ..core.typing import DTypeArg, MaskArg
+
+    Local: TypeAlias = Expression | IndexExpr | WholeMatrix | WholeVector
+
+# The distributed Vector and Matrix classes by number of dimensions; each registers itself.
+classes_by_ndim: dict[int, Any] = {}
 
 
-class DistributedExpression(Expression):
+Result = TypeVar("Result")
+
+
+class DistributedExpression(Expression[Result]):
     """A delayed distributed Vector or Matrix.
 
     local(): this rank's share, a bitblas object or expression on one device. shape: of the whole.
@@ -33,7 +43,7 @@ class DistributedExpression(Expression):
         method: str,
         args: tuple[Any, ...],
         op: Typed | None,
-        local: Callable[[], Any],
+        local: Callable[[], Local],
         dtype: DataType | None = None,
     ) -> None:
         super().__init__(method, args, op, local, dtype)
@@ -51,7 +61,7 @@ class DistributedExpression(Expression):
     def ncols(self) -> int:
         return self.shape[1]
 
-    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any) -> Any:
+    def new(self, dtype: DTypeArg = None, *, mask: MaskArg = None, name: str | None = None, **opts: object) -> Result:
         """Compute into a new object, of `dtype` if given; with `mask` (of the same shape), only where the mask
         allows."""
         check_options(opts)
@@ -72,6 +82,6 @@ class DistributedExpression(Expression):
         return getattr(self._resolve(), name)
 
 
-def part_of(mask: Mask | None) -> Mask | None:
+def part_of(mask: Mask) -> Mask:
     """This rank's share of a mask."""
-    return None if mask is None else Mask(mask.parent._rows()._part, mask.structure, mask.complement)
+    return Mask(mask.parent._rows()._part, mask.structure, mask.complement)

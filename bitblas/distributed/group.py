@@ -10,30 +10,51 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypedDict, TypeVar
 
 import numpy as np
 
-from .. import exceptions
+from .. import exceptions, tuning
 from ..core.statement.symbolic import state as recording
 from ..device import Device, tracing
 from ..exceptions import DistributedError
 from ..loop.symbolic.context import OnHost
+from ..typing import Array
 from .liveness_board import SLOT, LivenessBoard
 
+if TYPE_CHECKING:
+    from weakref import ref
+
+    from typing_extensions import Unpack
+
+    from .shares import Shares
+    from .vector import Vector
+
 T = TypeVar("T")
+# The type and the sizes of the arrays of a call, or nothing: the same on all ranks.
+Sizes = tuple["np.dtype | int", ...]
+
+
+class GroupOptions(TypedDict, total=False):
+    timeout: float
+    debug: bool
+
+
+class Event(Protocol):
+    """An event of a GPU's stream."""
+
+    @property
+    def done(self) -> bool: ...
+
 
 TIMEOUT = 600.0  # maximum seconds that a rank waits for the others in a collective
-LOOK = 0.05  # seconds between two checks for ended ranks
-ASLEEP = 1.0  # a longer gap between checks means that this process was stopped: the gap does not count as waiting
+CHECK_INTERVAL = 0.05  # seconds between two checks for ended ranks
+STOPPED = 1.0  # a longer gap between checks means that this process was stopped: the gap does not count as waiting
 _NUMBERED = re.compile(r"\b([vMs])_\d+")  # unnamed objects, which each rank numbers itself
-TEXTS = 1.0  # seconds that a rank waits for the others' descriptions before it raises an error without them
-MOST_SIGNATURES = 1000  # maximum size of the cache
+TEXT_TIMEOUT = 1.0  # seconds that a rank waits for the others' descriptions before it raises an error without them
 FAILED, CONFIRM = -2, "whether ranks go on"  # FAILED: sent by a rank that fails; other ranks send 0 or more, or -1
-PATIENCE = 0.001  # seconds of busy polling, before a waiting rank sleeps between polls
 
-
-OWN_FAULTS = (MemoryError, exceptions.DeviceError, KeyboardInterrupt)  # errors that may occur on one rank only
+LOCAL_ERRORS = (MemoryError, exceptions.DeviceError, KeyboardInterrupt)  # errors that may occur on one rank only
 
 
 class Group(ABC):
@@ -59,45 +80,45 @@ class Group(ABC):
         self.board: LivenessBoard | None = None
         self.broken = ""
         self.sent, self.seconds, self.captures, self.lists, self.splits = 0, 0.0, False, False, False
-        self.shares: dict[int, Any] = {}  # the partition of objects by size (shares.py)
-        self.kept: list[Any] = []  # weak references to the vectors that keep a gathered copy (exchange.py)
-        self._call: tuple[str, tuple[Any, ...], str] = ("", (), "")  # the last collective that was entered
-        self._signatures: dict[Any, int] = {}
+        self.shares: dict[int, Shares] = {}  # the partition of objects by size (shares.py)
+        self.kept: list[ref[Vector]] = []  # the vectors that keep a gathered copy (exchange.py)
+        self._call: tuple[str, Sizes, str] = ("", (), "")  # the last collective that was entered
+        self._signatures: dict[tuple[str, Sizes, str, tuple[str, int] | None], int] = {}
         self._statement: Callable[[], str] | None = None
         self._inside = False  # inside a loop of many calls
         self.pending = False  # whether transfers are still under way on a stream
 
     # ---- the four calls ----
 
-    def allgather(self, x: Any, counts: list[int] | None = None, about: str = "") -> Any:
+    def allgather(self, x: Array, counts: list[int] | None = None, about: str = "") -> Array:
         """Concatenate the arrays of all ranks. x: one-dimensional, on the device, of the same dtype on all ranks.
-        counts: elements per rank; None: all have the same length. about: as for `told`."""
+        counts: elements per rank; None: all have the same length. about: as for `gather_host`."""
         counts = [len(x)] * self.size if counts is None else counts
         if self.size == 1:
             return x
         with self._entered("allgather", x.dtype, *counts, about=about):
             out = self.device.xp.empty(sum(counts), x.dtype)
-            given = self.device.xp.ascontiguousarray(x)
-            self._noted("allgather", (self.size - 1) * x.nbytes, lambda: self._allgather(given, out, counts))
+            contiguous = self.device.xp.ascontiguousarray(x)
+            self._traced("allgather", (self.size - 1) * x.nbytes, lambda: self._allgather(contiguous, out, counts))
         return out
 
-    def alltoall(self, x: Any, sent: list[int], received: list[int] | None = None) -> Any:
+    def alltoall(self, x: Array, sent: list[int], received: list[int] | None = None) -> Array:
         """Send a part of x to each rank, and return the parts received, in rank order. x: the parts for all ranks, of
         `sent` elements each. received: elements received from each rank; None: exchange these numbers first."""
         if received is None:
-            received = self.told(np.array(sent))[:, self.rank].tolist()
+            received = self.gather_host(np.array(sent))[:, self.rank].tolist()
         if self.size == 1:
             return x
         with self._entered("alltoall", x.dtype):
             out = self.device.xp.empty(sum(received), x.dtype)
-            given, nbytes = self.device.xp.ascontiguousarray(x), x.itemsize * (sum(sent) - sent[self.rank])
-            self._noted("alltoall", nbytes, lambda: self._alltoall(given, out, sent, received))
+            contiguous, nbytes = self.device.xp.ascontiguousarray(x), x.itemsize * (sum(sent) - sent[self.rank])
+            self._traced("alltoall", nbytes, lambda: self._alltoall(contiguous, out, sent, received))
         return out
 
     def allreduce(self, x: np.ndarray, fold: Callable[[np.ndarray, np.ndarray], np.ndarray] = np.add) -> np.ndarray:
         """Fold the arrays of all ranks in rank order, so that the result is the same everywhere and every time. x: a
         small host array of the same length and dtype on all ranks."""
-        found = self.told(x)
+        found = self.gather_host(x)
         total: np.ndarray = found[0]
         for other in found[1:]:
             total = fold(total, other)
@@ -107,21 +128,21 @@ class Group(ABC):
         """Wait until every rank is here and has finished its work."""
         self.settle()
         self.device.synchronize()
-        self.told(np.zeros(1, np.uint8))
+        self.gather_host(np.zeros(1, np.uint8))
 
     # ---- on top of them ----
 
-    def told(self, x: np.ndarray, about: str = "") -> np.ndarray:
+    def gather_host(self, x: np.ndarray, about: str = "") -> np.ndarray:
         """Gather a small host array from each rank, as rows. about: its purpose; ranks in different statements may then
         meet in this call."""
         if self.size == 1:
             return x[None]
-        if self.board is not None and self.board.speaks and x.nbytes <= SLOT:
+        if self.board is not None and self.board.carries_messages and x.nbytes <= SLOT:
             with self._entered("allgather", x.dtype, x.size, about=about) as signature:
-                given = self.board.tell(x.tobytes(), signature, self.wait)
-                if given is None:
-                    self._differ()
-                found = b"".join(given)
+                parts = self.board.exchange(x.tobytes(), signature, self.wait)
+                if parts is None:
+                    self._raise_difference()
+                found = b"".join(parts)
         else:
             gathered = self.allgather(self.device.asarray(np.frombuffer(x.tobytes(), np.uint8)), about=about)
             self.settle()
@@ -129,9 +150,9 @@ class Group(ABC):
         return np.frombuffer(found, x.dtype).reshape(self.size, *x.shape)
 
     def texts(self, text: str, about: str = "") -> list[str]:
-        """Gather a text from each rank. about: as for `told`."""
+        """Gather a text from each rank. about: as for `gather_host`."""
         raw = np.frombuffer(text.encode(), np.uint8)
-        counts = self.told(np.array([len(raw)]), about)[:, 0].tolist()
+        counts = self.gather_host(np.array([len(raw)]), about)[:, 0].tolist()
         gathered = self.allgather(self.device.asarray(raw), counts, about)
         self.settle()
         joined = self.device.to_host(gathered).tobytes()
@@ -156,7 +177,7 @@ class Group(ABC):
         """Report to the other ranks that this one continues, or that it failed with an error. DistributedError if
         another rank failed. Does nothing in symbolic execution, where every rank creates the same objects."""
         if self.size > 1 and not (recording.threads and recording.recorder is not None):
-            numbers = self.told(np.array([FAILED if error else 0]), CONFIRM)[:, 0]
+            numbers = self.gather_host(np.array([FAILED if error else 0]), CONFIRM)[:, 0]
             self.raise_remote_failures(what, numbers, error, alike=alike)
 
     def raise_remote_failures(
@@ -176,11 +197,10 @@ class Group(ABC):
             raise DistributedError(f"{what}: rank {rank} failed: {texts[rank]}")
 
     def diverged(self, error: BaseException) -> None:
-        """Break the group: this rank alone could not change its share, for lack of memory for instance, and the others
+        """Break the group: only this rank could not change its share, for lack of memory for instance, and the others
         may have changed theirs."""
         if self.size > 1 and not self.broken:
-            self.broken = f"rank {self.rank} failed in {self._text()}: {type(error).__name__}: {error}"
-            self._give_up()
+            self._break(f"rank {self.rank} failed in {self._text()}: {type(error).__name__}: {error}")
 
     @contextmanager
     def statement(self, text: Callable[[], str]) -> Iterator[None]:
@@ -196,15 +216,15 @@ class Group(ABC):
         digest = np.array([zlib.crc32(_NUMBERED.sub(r"\1", what).encode())], np.uint64)
         debug, self.debug = self.debug, False
         try:
-            found = self.told(digest, "agree")[:, 0]
+            found = self.gather_host(digest, "agree")[:, 0]
             if (found == found[0]).all():
                 return
             texts = self.texts(what, "agree")
         finally:
             self.debug = debug
-        raise DistributedError(_different(texts))
+        raise DistributedError(_difference(texts))
 
-    def _noted(self, call: str, nbytes: int, run: Callable[[], None]) -> None:
+    def _traced(self, call: str, nbytes: int, run: Callable[[], None]) -> None:
         """Run a call by which this rank sends `nbytes`; count the bytes and report the call to a trace."""
         self.sent += nbytes
         if tracing.active is None:
@@ -215,10 +235,10 @@ class Group(ABC):
     # ---- implemented by subclasses ----
 
     @abstractmethod
-    def _allgather(self, x: Any, out: Any, counts: list[int]) -> None: ...
+    def _allgather(self, x: Array, out: Array, counts: list[int]) -> None: ...
 
     @abstractmethod
-    def _alltoall(self, x: Any, out: Any, sent: list[int], received: list[int]) -> None: ...
+    def _alltoall(self, x: Array, out: Array, sent: list[int], received: list[int]) -> None: ...
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -236,9 +256,9 @@ class Group(ABC):
             finally:
                 self._inside = False
 
-    def await_event(self, event: Any) -> None:
+    def await_event(self, event: Event) -> None:
         """Wait, with the timeout, for a device event that follows calls of this group."""
-        self.wait(lambda: bool(event.done))
+        self.wait(lambda: event.done)
 
     def settle(self) -> None:
         """Wait, with the timeout, until transfers are complete, before the host reads results that depend on them. For
@@ -260,12 +280,12 @@ class Group(ABC):
     # ---- faults ----
 
     @contextmanager
-    def _entered(self, call: str, *how: Any, about: str = "", breaks: bool = True) -> Iterator[int]:
+    def _entered(self, call: str, *how: np.dtype | int, about: str = "", breaks: bool = True) -> Iterator[int]:
         """The context of a collective; yields its signature, which is the same on all ranks. breaks: whether an
         exception inside breaks the group, because the others would wait for this rank in vain."""
         if self.broken:
             raise DistributedError(f"{self.broken} (the group has been broken since then)")
-        if recording.threads and recording.recorder is not None:  # symbolic execution, which this rank may do alone
+        if recording.threads and recording.recorder is not None:  # symbolic execution, maybe on this rank only
             raise OnHost
         if self.debug:
             self.agree(about or f"{self._text()}: {call} of {', '.join(map(str, how))}")
@@ -278,52 +298,50 @@ class Group(ABC):
             yield signature
         except BaseException as error:
             if breaks and not self.broken:
-                self.broken = f"rank {self.rank} left {self._collective()} by {type(error).__name__}"
-                self._give_up()
+                self._break(f"rank {self.rank} left {self._collective()} by {type(error).__name__}")
             raise
         if self.board is not None and not self.pending:
             self.board.leave()
         self.seconds += time.perf_counter() - begin
 
-    def _signature(self, call: str, how: tuple[Any, ...], about: str) -> int:
+    def _signature(self, call: str, how: Sizes, about: str) -> int:
         """A hash of a call, its type and sizes, and the kind of its statement, the same on all ranks. how: a dtype and
         integers, or nothing."""
         code = None if about else getattr(self._statement, "__code__", None)
         key = call, how, about, None if code is None else (code.co_name, code.co_firstlineno)
         found = self._signatures.get(key)
         if found is None:
-            if len(self._signatures) > MOST_SIGNATURES:
+            if len(self._signatures) > tuning.count("group.signatures"):
                 self._signatures.clear()
-            text = (
-                f"{call} {how[0].str if how else ''} {list(map(int, how[1:]))} {about} {key[-1]}"  # of equal keys one
-            )
+            sizes = [x.str if isinstance(x, np.dtype) else int(x) for x in how]
+            text = f"{call} {sizes} {about} {key[-1]}"  # the same for equal keys
             found = self._signatures[key] = zlib.crc32(text.encode())
         return found
 
     def wait(self, done: Callable[[], bool]) -> None:
         """Wait for done(). DistributedError if a rank has ended or is in another collective, or after the timeout."""
         begin = time.monotonic()
-        looked, pause = begin, begin + PATIENCE
+        checked, pause, sleep = begin, begin + tuning.value("group.polling"), tuning.value("group.sleep")
         differed = False
         while not done():
             now = time.monotonic()
             if now > pause:
-                time.sleep(2e-5)
+                time.sleep(sleep)
             else:
                 os.sched_yield()  # yield to a rank that has no core
-            if now - looked < LOOK:
+            if now - checked < CHECK_INTERVAL:
                 continue
-            if now - looked > ASLEEP:
-                begin += now - looked
-            looked = now
+            if now - checked > STOPPED:
+                begin += now - checked
+            checked = now
             if self.board is not None:
                 differs = self.board.differs()
-                if differs and differed and not done():  # seen twice: stores of other ranks may become visible late
-                    self._differ()
+                if differs and differed and not done():  # found twice: stores of other ranks may become visible late
+                    self._raise_difference()
                 differed = differs
-                gone = self.board.gone()
-                if gone and not done():
-                    self.fail(gone, "")
+                ended = self.board.ended()
+                if ended and not done():
+                    self.fail(ended, "")
             if now - begin > self.timeout:
                 late = {} if self.board is None else self.board.late()
                 self.fail(late, f" for {self.timeout:g} s")
@@ -335,25 +353,24 @@ class Group(ABC):
             there = "its process is alive" if self.size == 2 else "their processes are alive"
             all_here = self.board is not None and self.board.all_on_this_host
             who = f"{there} and in this collective" if all_here else "no message from the others, maybe on other hosts"
-        self.broken = f"rank {self.rank} waited{how_long} in {self._text()}: {who}"
-        self._give_up()
+        self._break(f"rank {self.rank} waited{how_long} in {self._text()}: {who}")
         raise DistributedError(self.broken)
 
-    def _differ(self) -> NoReturn:
+    def _raise_difference(self) -> NoReturn:
         """Raise DistributedError because ranks are in different collectives, with a description of each."""
         assert self.board is not None
         self.board.write(self._collective())
-        end = time.monotonic() + TEXTS
+        end = time.monotonic() + TEXT_TIMEOUT
         while not all(texts := self.board.texts()) and time.monotonic() < end:
             time.sleep(1e-3)
         late = self.board.late()
-        self.broken = _different([text or late.get(rank, "another collective") for rank, text in enumerate(texts)])
-        self._give_up()
+        self._break(_difference([text or late.get(rank, "another collective") for rank, text in enumerate(texts)]))
         raise DistributedError(self.broken)
 
-    def _give_up(self) -> None:
+    def _break(self, reason: str) -> None:
+        self.broken = reason
         if self.board is not None:
-            self.board.give_up(self.broken)
+            self.board.set_broken(reason)
         self._abandon()
 
     def _collective(self) -> str:
@@ -364,7 +381,7 @@ class Group(ABC):
         return "a collective outside of statements" if self._statement is None else f"`{self._statement()}`"
 
 
-def _kind_of(name: str) -> Any:
+def _kind_of(name: str) -> type[Exception]:
     """The exception type of that name."""
     return getattr(exceptions, name, None) or getattr(builtins, name)
 
@@ -375,19 +392,19 @@ def _public(error: Exception) -> str:
     return next(name for name in names if hasattr(exceptions, name) or hasattr(builtins, name))
 
 
-def _different(texts: list[str]) -> str:
-    told = "; ".join(f"rank {rank}: {text}" for rank, text in enumerate(texts))
-    return f"ranks differ in what they run: {told}. Hint: every rank must run the same statements"
+def _difference(texts: list[str]) -> str:
+    each = "; ".join(f"rank {rank}: {text}" for rank, text in enumerate(texts))
+    return f"ranks differ in what they run: {each}. Hint: every rank must run the same statements"
 
 
 class SingleRank(Group):
     """A Group of one rank: nothing is sent."""
 
-    def __init__(self, device: Device, **how: Any) -> None:
+    def __init__(self, device: Device, **how: Unpack[GroupOptions]) -> None:
         super().__init__(0, 1, device, **how)
 
-    def _allgather(self, x: Any, out: Any, counts: list[int]) -> None:
+    def _allgather(self, x: Array, out: Array, counts: list[int]) -> None:
         raise AssertionError("a single rank has nothing to gather")
 
-    def _alltoall(self, x: Any, out: Any, sent: list[int], received: list[int]) -> None:
+    def _alltoall(self, x: Array, out: Array, sent: list[int], received: list[int]) -> None:
         raise AssertionError("a single rank has nothing to send")

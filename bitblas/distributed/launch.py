@@ -19,11 +19,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any
 
 from .. import device as devices
 from .. import extras
@@ -31,12 +30,13 @@ from ..exceptions import DistributedError, InvalidValue
 from .nccl import MEETING_OFFSET
 from .start import JOINED, JOINING
 
-LOOK = 0.05  # seconds between two checks of the processes
+CHECK_INTERVAL = 0.05  # seconds between two checks of the processes
 LINGER = 30.0  # seconds that the other ranks have to notice and report a failed rank
 ABANDONED = 3.0  # the same for ranks that wait in `init` for a rank that ended before it called it
 GRACE = 5.0  # seconds that ranks have to end after a signal, before they are killed
 LAST = 3.0  # seconds that mpirun, or a rank's parent, has to end after all ranks have ended
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+Handler = Callable[[int, FrameType | None], object] | int | None  # of a signal
 LONGEST = 80  # maximum length of a folder's path for which a socket in it can be named
 
 
@@ -47,10 +47,10 @@ def run(ranks: int, program: Sequence[str], device: str | None = None) -> int:
     """
     if ranks < 1:
         raise InvalidValue(f"ranks: expected 1 or more, got {ranks}")
-    chosen = device or os.environ.get("BITBLAS_DEVICE") or devices.default()
+    device_name = device or os.environ.get("BITBLAS_DEVICE") or devices.default()
     command = [sys.executable, *program]
-    environment = dict(os.environ, BITBLAS_DEVICE=chosen.partition(":")[0])
-    on_cpus = devices.get(chosen).host_memory
+    environment = dict(os.environ, BITBLAS_DEVICE=device_name.partition(":")[0])
+    on_cpus = devices.get(device_name).host_memory
     if not on_cpus:
         count = devices.get("cuda").xp.cuda.runtime.getDeviceCount()
         if ranks > count:
@@ -62,16 +62,16 @@ def run(ranks: int, program: Sequence[str], device: str | None = None) -> int:
             launcher.start([*start, *launcher.parent(number), *command], environment)
         else:
             for k in range(ranks):
-                own = dict(environment, RANK=str(k), LOCAL_RANK=str(k))
-                launcher.start([*launcher.parent(str(k)), *command], own)
+                rank_environment = dict(environment, RANK=str(k), LOCAL_RANK=str(k))
+                launcher.start([*launcher.parent(str(k)), *command], rank_environment)
         return launcher.wait()
 
 
 def mpirun(ranks: int, environment: dict[str, str]) -> tuple[list[str], str]:
     """The command that starts the ranks, and the environment variable in which it passes each rank its number. Uses the
     mpiexec next to this Python, else the one on the path."""
-    beside = Path(sys.executable).parent / "mpiexec"
-    found = str(beside) if beside.exists() else shutil.which("mpiexec")
+    local = Path(sys.executable).parent / "mpiexec"
+    found = str(local) if local.exists() else shutil.which("mpiexec")
     if found is None:
         raise DistributedError(f"ranks on CPUs: mpiexec not found; {extras.hint('mpi')}")
     version = subprocess.run([found, "--version"], capture_output=True, text=True, env=environment).stdout
@@ -111,7 +111,7 @@ class Launcher:
         self.processes: list[subprocess.Popen[bytes]] = []
         self.received: list[int] = []  # received signals
         self.code = 0  # of the first rank that failed
-        self.before: dict[int, Any] = {}
+        self.before: dict[int, Handler] = {}
         self.connections: dict[socket.socket, bytes] = {}  # with the part of a line read so far
 
     def __enter__(self) -> Launcher:
@@ -151,9 +151,9 @@ class Launcher:
     def wait(self) -> int:
         """Wait until all programs have ended; return the first failing code, in the shell's form for signals."""
         failed = stopped = abandoned = 0.0  # times when a rank failed, a signal arrived, `init` lacked a rank
-        signals, said = 0, False
+        signals, reported = 0, False
         while any(rank.code is None for rank in self.ranks):
-            self._listen(LOOK)
+            self._listen(CHECK_INTERVAL)
             now = time.monotonic()
             for number in self.received[signals:]:
                 # UCX, which MPI may use, interprets SIGHUP as a request for more output.
@@ -162,23 +162,24 @@ class Launcher:
             signals = len(self.received)
             if self.code and not failed:
                 failed = now
-            missed = self._missed()
-            abandoned = (abandoned or now) if missed else 0.0
+            missing = self._missing_rank()
+            abandoned = (abandoned or now) if missing else 0.0
             if abandoned and now - abandoned > ABANDONED:
-                if not said:
+                if not reported:
                     print(
-                        f"bitblas run: {missed}; stopping the other ranks, which wait for it in init()", file=sys.stderr
+                        f"bitblas run: {missing}; stopping the other ranks, which wait for it in init()",
+                        file=sys.stderr,
                     )
-                said, self.code = True, self.code or 1
-                self._kill()
+                reported, self.code = True, self.code or 1
+                self._signal(signal.SIGKILL)
             elif (stopped and now - stopped > GRACE) or (failed and now - failed > LINGER) or signals > 1:
-                self._kill()
+                self._signal(signal.SIGKILL)
             elif all(process.poll() is not None for process in self.processes):  # mpirun could not start the ranks
-                self._listen(LOOK)
+                self._listen(CHECK_INTERVAL)
                 self.code = self.code or next((p.returncode for p in self.processes if p.returncode), 1)
                 break
         for rank in self.ranks:
-            self._tell(rank, "leave")
+            self._send(rank, "leave")
         if self.received:
             return 128 + self.received[0]
         return self.code if self.code >= 0 else 128 - self.code
@@ -196,7 +197,7 @@ class Launcher:
                     *lines, rest = (self.connections[connection] + data).split(b"\n")
                     self.connections[connection] = rest
                     for line in lines:
-                        self._hear(connection, line.decode().split())
+                        self._handle(connection, line.decode().split())
                     continue
             del self.connections[connection]
             connection.close()
@@ -205,51 +206,39 @@ class Launcher:
                     rank.parent = None
                     self._ended(rank, -signal.SIGKILL)
 
-    def _hear(self, connection: socket.socket, words: list[str]) -> None:
+    def _handle(self, connection: socket.socket, words: list[str]) -> None:
         if words[0] == "rank":
             self.ranks[int(words[1])].parent = connection
         elif words[0] == "ended":
             self._ended(next(rank for rank in self.ranks if rank.parent is connection), int(words[1]))
-        elif words[0] == JOINING:
-            self.ranks[int(words[1])].joining = True
-        elif words[0] == JOINED:
-            self.ranks[int(words[1])].joined = True
+        elif words[0] in (JOINING, JOINED):
+            rank = self.ranks[int(words[1])]
+            rank.joining, rank.joined = True, words[0] == JOINED
 
     def _ended(self, rank: Rank, code: int) -> None:
         if rank.code is None:
-            rank.code = code
-            self.code = self.code or code
+            rank.code, self.code = code, self.code or code
 
-    def _missed(self) -> str:
+    def _missing_rank(self) -> str:
         """A message if a rank ended before it called `init` while others wait for it there; else ""."""
-        if any(rank.joined for rank in self.ranks):
-            return ""
-        if not any(rank.joining and rank.code is None for rank in self.ranks):
+        if any(rank.joined for rank in self.ranks) or not any(r.joining and r.code is None for r in self.ranks):
             return ""
         ended = [k for k, rank in enumerate(self.ranks) if rank.code is not None]
         return f"rank {ended[0]} ended with code {self.ranks[ended[0]].code} before it called init()" if ended else ""
 
     def _signal(self, number: int) -> None:
-        for rank in self.ranks:
-            if rank.code is None:
-                self._tell(rank, f"signal {number}")
-        if not any(rank.parent for rank in self.ranks):  # no rank has started yet
-            self._kill_processes(signal.SIGTERM)
+        """Signal all programs; also the processes if ranks have not started yet: any of them for SIGKILL, else all."""
+        running = [rank for rank in self.ranks if rank.code is None]
+        for rank in running:
+            self._send(rank, f"signal {int(number)}")
+        kill = number == signal.SIGKILL
+        if any(rank.parent is None for rank in running) if kill else not any(rank.parent for rank in self.ranks):
+            for process in self.processes:
+                if process.poll() is None:
+                    with suppress(OSError):
+                        os.killpg(process.pid, signal.SIGKILL if kill else signal.SIGTERM)
 
-    def _kill(self) -> None:
-        for rank in self.ranks:
-            if rank.code is None:
-                self._tell(rank, f"signal {int(signal.SIGKILL)}")
-        if any(rank.code is None and rank.parent is None for rank in self.ranks):
-            self._kill_processes(signal.SIGKILL)
-
-    def _kill_processes(self, number: int) -> None:
-        for process in self.processes:
-            if process.poll() is None:
-                with suppress(OSError):
-                    os.killpg(process.pid, number)
-
-    def _tell(self, rank: Rank, text: str) -> None:
+    def _send(self, rank: Rank, text: str) -> None:
         if rank.parent is not None:
             with suppress(OSError):
                 rank.parent.sendall(text.encode() + b"\n")

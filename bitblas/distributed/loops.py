@@ -8,8 +8,10 @@ gather.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import reduce
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,14 +21,21 @@ from semirings.dtypes import INT64
 from ..core import Scalar
 from ..core import Vector as Whole
 from ..core.operators import monoid_of, typed
+from ..core.statement.infix import Operand
 from ..core.statement.symbolic import SymbolicArray
 from ..core.statement.symbolic import state as recording
 from ..loop.symbolic.context import OnHost
 from ..operations.variants import binary_of
+from ..typing import Array
 from . import exchange
 from .group import Group
 from .shares import WORD, Shares
 from .start import current
+
+if TYPE_CHECKING:
+    from ..core.typing import DTypeArg, OperatorArg, ValuesLike
+
+    Elements = Array | SymbolicArray
 
 # ---- Distributed arrays: the results of `to_dense` and `to_coo` inside a loop body, of which each rank has its share.
 # Used as index vectors (docs/loops.md) they return to statements without a gather; any other use gathers them.
@@ -38,13 +47,15 @@ class DistributedArray:
 
     __slots__ = ("_full", "at", "local", "shares")
 
-    def __init__(self, local: Any, shares: Shares, at: Any = None) -> None:
-        self.local, self.shares, self.at, self._full = local, shares, at, None
+    def __init__(self, local: Elements, shares: Shares, at: Elements | None = None) -> None:
+        self.local, self.shares, self.at = local, shares, at
+        self._full: Array | None = None
 
-    def full(self) -> Any:
+    def full(self) -> Array:
         """The whole array, on every rank."""
         if self._full is None:
-            self._full = exchange.concatenated([self.local])[0]
+            local: Any = self.local  # a symbolic one is refused there
+            self._full = exchange.concatenated([local])[0]
         return self._full
 
     def __len__(self) -> int:
@@ -61,7 +72,7 @@ class DistributedArray:
     def __iter__(self) -> Iterator[Any]:
         return iter(self.full().tolist())
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
         full = self.full()
         return np.asarray(full.get() if hasattr(full, "get") else full, dtype)
 
@@ -73,7 +84,7 @@ class DistributedArray:
         return "a distributed array"
 
 
-def _forwarded(name: str) -> Any:
+def _forward(name: str) -> Callable[..., Any]:
     def run(self: DistributedArray, *others: Any) -> Any:
         return getattr(self.full(), name)(*(x.full() if isinstance(x, DistributedArray) else x for x in others))
 
@@ -81,10 +92,10 @@ def _forwarded(name: str) -> Any:
 
 
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"):
-    setattr(DistributedArray, f"__{_name}__", _forwarded(f"__{_name}__"))
-    setattr(DistributedArray, f"__r{_name}__", _forwarded(f"__r{_name}__"))
+    setattr(DistributedArray, f"__{_name}__", _forward(f"__{_name}__"))
+    setattr(DistributedArray, f"__r{_name}__", _forward(f"__r{_name}__"))
 for _name in ("eq", "ne", "lt", "le", "gt", "ge", "neg", "invert", "abs"):
-    setattr(DistributedArray, f"__{_name}__", _forwarded(f"__{_name}__"))
+    setattr(DistributedArray, f"__{_name}__", _forward(f"__{_name}__"))
 
 
 # ---- Symbolic execution of distributed loops (bitblas/loop): operations on a share become statements on that share,
@@ -103,18 +114,18 @@ def require_host() -> None:
         raise OnHost
 
 
-class RecordingPaused:
-    """`with Unrecorded():` suspends recording for facts that all ranks find together while each executes the body
-    symbolically. Raises OnHost if this rank records on its own, as on CPUs, when rounds by statements have taken
-    long."""
-
-    def __enter__(self) -> None:
-        if recording.recorder.host:
-            raise OnHost
-        self.recorder, recording.recorder = recording.recorder, None
-
-    def __exit__(self, *error: Any) -> None:
-        recording.recorder = self.recorder
+@contextmanager
+def recording_paused() -> Iterator[None]:
+    """Suspend symbolic execution for facts that all ranks find together while each executes the body symbolically.
+    Raises OnHost if only this rank records, as on CPUs, when rounds by statements have taken long."""
+    recorder = recording.recorder
+    if recorder.host:
+        raise OnHost
+    recording.recorder = None
+    try:
+        yield
+    finally:
+        recording.recorder = recorder
 
 
 # ---- exchange patterns ----------------------------------------------------------------------------------------------
@@ -131,34 +142,31 @@ class GatherAll:
     def counts(self, bits: bool) -> list[int]:
         return self.shares.words if bits else self.shares.counts
 
-    def run(self, source: Any, target: Any, bits: bool) -> None:
+    def run(self, source: Array, target: Array, bits: bool) -> None:
         counts = self.counts(bits)
         self.group._allgather(source[: counts[self.group.rank]], target[: sum(counts)], counts)
 
-    def sent(self, source: Any, bits: bool) -> int:
+    def sent(self, source: Array, bits: bool) -> int:
         """The bytes that leave this rank."""
-        return (self.group.size - 1) * self.counts(bits)[self.group.rank] * int(source.itemsize)
+        return (self.group.size - 1) * self.counts(bits)[self.group.rank] * source.itemsize
 
     def own(self) -> TakeShare:
         """The inverse pattern."""
         return TakeShare(self.group, self.shares)
 
 
-class TakeShare:
+class TakeShare(GatherAll):
     """Take this rank's share out of a whole vector, which every rank has: nothing is sent."""
 
     text, gathers, takes = "this rank's share of", False, True
 
-    def __init__(self, group: Group, shares: Shares) -> None:
-        self.group, self.shares = group, shares
-
-    def run(self, source: Any, target: Any, bits: bool) -> None:
+    def run(self, source: Array, target: Array, bits: bool) -> None:
         low, count = self.shares.low, self.shares.mine
         if bits:
             low, count = low // WORD, self.shares.words[self.shares.rank]
         target[:count] = source[low : low + count]
 
-    def sent(self, source: Any, bits: bool) -> int:
+    def sent(self, source: Array, bits: bool) -> int:
         return 0
 
 
@@ -172,11 +180,11 @@ class BroadcastScalar:
         self.group, self.root = group, root
         self.text = f"rank {root}'s"
 
-    def run(self, source: Any, target: Any, bits: bool) -> None:
+    def run(self, source: Array, target: Array, bits: bool) -> None:
         self.group._allgather(source, target, [1] * self.group.size)
 
-    def sent(self, source: Any, bits: bool) -> int:
-        return (self.group.size - 1) * int(source.nbytes)
+    def sent(self, source: Array, bits: bool) -> int:
+        return (self.group.size - 1) * source.nbytes
 
 
 class ScatterShares(GatherAll):
@@ -188,16 +196,16 @@ class ScatterShares(GatherAll):
         super().__init__(group, shares)
         self.root, self.text = root, f"the share in rank {root}'s"
 
-    def run(self, source: Any, target: Any, bits: bool) -> None:
+    def run(self, source: Array, target: Array, bits: bool) -> None:
         counts, me = self.counts(bits), self.group.rank
         received = [counts[me] if rank == self.root else 0 for rank in range(self.group.size)]
         sent = counts if me == self.root else [0] * self.group.size
         self.group._alltoall(source[: sum(sent)], target[: counts[me]], sent, received)
 
-    def sent(self, source: Any, bits: bool) -> int:
+    def sent(self, source: Array, bits: bool) -> int:
         counts = self.counts(bits)
         others = sum(counts) - counts[self.group.rank]
-        return others * int(source.itemsize) if self.group.rank == self.root else 0
+        return others * source.itemsize if self.group.rank == self.root else 0
 
 
 # ---- statements on shares -------------------------------------------------------------------------------------------
@@ -217,18 +225,14 @@ def gathered(part: Whole, shares: Shares) -> Whole:
     return found
 
 
-def folded(mine: Scalar, monoid: Typed, default: Any = None) -> Scalar:
+def sum_scalars(mine: Scalar, monoid: Typed, default: np.generic | None = None) -> Scalar:
     """The monoid's sum of a Scalar of each rank, in rank order; default: used if no rank has a value."""
     group = current()
     exchange.check_exchangeable(mine.dtype)
     total = mine
     if group.size > 1:
         each = [Scalar(mine.dtype, name=f"{mine.name} of rank {rank}") for rank in range(group.size)]
-        for rank, one in enumerate(each):
-            recording.recorder.exchange(one, mine, BroadcastScalar(group, rank))
-        total = each[0]
-        for one in each[1:]:
-            total = total.ewise_add(one, monoid).new()
+        total = _sum_exchanged(mine, each, [BroadcastScalar(group, rank) for rank in range(group.size)], monoid)
     if default is None:
         return total
     found = Scalar(mine.dtype)
@@ -237,60 +241,47 @@ def folded(mine: Scalar, monoid: Typed, default: Any = None) -> Scalar:
     return found
 
 
-def joined(partial: Whole, shares: Shares, monoid: Typed) -> Whole:
+def sum_vectors(partial: Whole, shares: Shares, monoid: Typed) -> Whole:
     """This rank's share of the element-wise sum of a vector that each rank has for all positions."""
     group = current()
     if group.size == 1:
         return partial
     exchange.check_exchangeable(partial.dtype)
     each = [Whole(partial.dtype, shares.mine, device=partial.device) for _ in range(group.size)]
-    for rank, one in enumerate(each):
-        recording.recorder.exchange(one, partial, ScatterShares(group, shares, rank))
-    total = each[0]
-    for one in each[1:]:
-        total = total.ewise_add(one, monoid).new()
-    return total
+    return _sum_exchanged(partial, each, [ScatterShares(group, shares, rank) for rank in range(group.size)], monoid)
 
 
-def summed(v: Any, f: Typed, *default: Any) -> Scalar:
-    """v.reduce(f)"""
-    return folded(v._part.reduce(f).new(), f, *default)
+def _sum_exchanged(source: Operand, each: Sequence[Any], patterns: Sequence[object], monoid: Typed) -> Any:
+    """Exchange `source` into one object per pattern, and add these up in rank order."""
+    for target, pattern in zip(each, patterns):
+        recording.recorder.exchange(target, source, pattern)
+    return reduce(lambda total, one: total.ewise_add(one, monoid).new(), each)
 
 
-def counted(v: Any) -> Scalar:
-    """v.nvals"""
-    plus = typed("plus", "monoid", INT64)
-    return folded(v._part.nvals, plus)
-
-
-def array_of(v: Any, fill_value: Any, dtype: Any) -> DistributedArray:
-    """v.to_dense()"""
-    return DistributedArray(v._part.to_dense(fill_value, dtype), v.shares)
-
-
-def arrays_of(v: Any, dtype: Any, indices: bool, values: bool) -> tuple[Any, Any]:
-    """v.to_coo()"""
-    i, x = v._part.to_coo(dtype, indices=True, values=values)
-    return DistributedArray(i, v.shares, i) if indices else None, DistributedArray(x, v.shares, i) if values else None
-
-
-def built(indices: Any, values: Any, dtype: Any, shares: Shares, dup_op: Any) -> Whole:
+def from_index_vectors(
+    indices: DistributedArray,
+    values: ValuesLike | DistributedArray,
+    dtype: DTypeArg,
+    shares: Shares,
+    dup_op: OperatorArg,
+) -> Whole:
     """Vector.from_coo(indices, values, dtype, size=, dup_op=) from index vectors: each rank combines its own entries,
     then the ranks combine theirs."""
     low = indices.shares.low
-    i, x = (_numbered(a.local, low) if isinstance(a, DistributedArray) else a for a in (indices, values))
+    i = _global_indices(indices.local, low)
+    x = _global_indices(values.local, low) if isinstance(values, DistributedArray) else values
     partial = Whole.from_coo(i, x, dtype, size=shares.size, dup_op=dup_op)
     add = typed("any", "monoid", partial.dtype)
     if dup_op is not None:
         op = monoid_of(typed(dup_op, "binary", partial.dtype).op)
         assert op is not None  # otherwise the recorder has refused it
         add = op[partial.dtype]
-    return joined(partial, shares, add)
+    return sum_vectors(partial, shares, add)
 
 
-def _numbered(listed: Any, low: int) -> Any:
+def _global_indices(elements: Elements, low: int) -> Elements:
     """Convert indices of a share to indices of the whole; values are returned unchanged."""
-    if type(listed) is not SymbolicArray or listed.vector is not None or current().size == 1:
-        return listed
-    numbers = listed.where.apply(indexunary.index[INT64], low).new()
-    return SymbolicArray(numbers, listed.where, listed.size)
+    if type(elements) is not SymbolicArray or elements.vector is not None or current().size == 1:
+        return elements
+    numbers = elements.where.apply(indexunary.index[INT64], low).new()
+    return SymbolicArray(numbers, elements.where, elements.size)

@@ -6,63 +6,76 @@ must have the same sum.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from semirings import Typed, monoid, semiring
-from semirings.dtypes import FP64, check_cast
+from semirings import monoid, semiring
+from semirings.dtypes import FP64, DataType
 
+from .. import tuning
 from ..core import Matrix as Whole
 from ..core import aggregators
-from ..core.convert import check_size, written_array
+from ..core.convert import check_size
 from ..core.operators import typed
-from ..core.statement.expressions import ScalarExpression
+from ..core.options import check_options
+from ..core.statement.expressions import Expression, ScalarExpression
 from ..core.statement.indexing import Axis, IndexExpr, parse
-from ..core.statement.infix import Operand, Operators, describe, is_tensor
-from ..core.statement.masks import Mask
+from ..core.statement.infix import Operand, Operators, describe
+from ..device import Device
 from ..exceptions import DimensionMismatch
 from ..store import MatrixStore
+from ..typing import Array
 from . import exchange, loops, replicated, shares
-from .base import Distributed, evaluated
 from .building import MatrixBuild
-from .expressions import DistributedExpression, classes_by_ndim, part_of
+from .expressions import DistributedExpression, classes_by_ndim
 from .products import check_product, multiply_vector
-from .saving import MatrixFiles
+from .shares import Shares
 from .start import current, rank_device
+from .vector import Vector
 
-# ---- Test whether a distributed matrix is symmetric, without its transpose: hashes of the indices (and values) of all
-# entries, and of their mirror images, must have the same sum.
+if TYPE_CHECKING:
+    from types import ModuleType
 
-SYMMETRY_CHUNK = 1 << 26  # entries processed at once
+    from typing_extensions import Self, Unpack
+
+    from ..core import Vector as WholeVector
+    from ..core.typing import Axes, DeviceArg, DTypeArg, DTypeLike, MaskArg, OperandLike, OperatorLike, SizeLike
+    from .building import LayoutOptions
+    from .expressions import Local
+
+Fact = TypeVar("Fact")
+
+# ---- Test whether a distributed matrix is symmetric.
+
 FACTORS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # constants of splitmix64's finalizer
 
 
-def equals_transpose(A: Any, values: bool) -> bool:
+def equals_transpose(A: Matrix, values: bool) -> bool:
     """values: whether values are compared too."""
     part, low = A._part, A.shares.low
-    if values:
-        if A._told().one is not None:  # one value for all entries
-            return True
+    if values and A._shared_facts().one is not None:  # one value for all entries
+        return True
     i, j, x = part.to_coo(values=values)
-    total = np.uint64(0)
+    total, chunk = np.uint64(0), tuning.count("symmetry.chunk")
     with np.errstate(over="ignore"):
-        for at in range(0, len(i), SYMMETRY_CHUNK):
-            rows = _mixed(i[at : at + SYMMETRY_CHUNK] + np.uint64(low))
-            columns = _mixed(j[at : at + SYMMETRY_CHUNK])
-            more = np.uint64(1) if x is None else _mixed(_bits(x[at : at + SYMMETRY_CHUNK])) | np.uint64(1)
-            total += np.uint64(int(((_mixed(rows + columns * 3) - _mixed(columns + rows * 3)) * more).sum()))
-        sums = current().told(np.array([total]))
+        for at in range(0, len(i), chunk):
+            rows = _hash(i[at : at + chunk] + np.uint64(low))
+            columns = _hash(j[at : at + chunk])
+            more = np.uint64(1) if x is None else _hash(_bits(x[at : at + chunk])) | np.uint64(1)
+            total += np.uint64(int(((_hash(rows + columns * 3) - _hash(columns + rows * 3)) * more).sum()))
+        sums = current().gather_host(np.array([total]))
         return int(sums.sum(dtype=np.uint64)) == 0
 
 
-def _mixed(x: Any) -> Any:
+def _hash(x: Array) -> Array:
     x = x * np.uint64(FACTORS[0])
     x = (x ^ (x >> np.uint64(30))) * np.uint64(FACTORS[1])
     return x ^ (x >> np.uint64(27))
 
 
-def _bits(x: Any) -> Any:
+def _bits(x: Array) -> Array:
     """Values as 64-bit numbers, equal if the values are; both zeros are equal."""
     if x.dtype.kind == "c":
         return _bits(x.real) * np.uint64(3) + _bits(x.imag)
@@ -77,65 +90,81 @@ class MatrixRead:
     """Operations that a distributed Matrix and TransposedMatrix share."""
 
     __slots__ = ()
-    _matrix: Any
     _transposed: bool
-    _rows: Any
-    nrows: Any
-    ncols: Any
-    shape: Any
-    dtype: Any
 
-    def mxv(self, other: Any, op: Any = semiring.plus_times) -> DistributedExpression:
+    if TYPE_CHECKING:
+
+        @property
+        def _matrix(self) -> Matrix: ...
+        def _rows(self) -> Matrix: ...
+
+    @property
+    def nrows(self) -> int:
+        return self.shape[0]
+
+    @property
+    def ncols(self) -> int:
+        return self.shape[1]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        M = self._matrix
+        nrows, ncols = M.shares.size, M._part.ncols
+        return (ncols, nrows) if self._transposed else (nrows, ncols)
+
+    @property
+    def dtype(self) -> DataType:
+        return self._matrix._part.dtype
+
+    @property
+    def device(self) -> Device:
+        """The device of this rank's share."""
+        return self._matrix._part.device
+
+    def mxv(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> DistributedExpression[Vector]:
         """The product with a Vector, as a column."""
         return multiply_vector(self, other, op, "mxv")
 
-    def mxm(self, other: Any, op: Any = semiring.plus_times) -> DistributedExpression:
+    def mxm(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> DistributedExpression[Matrix]:
         """The matrix product: this rank's rows of self times all of the other matrix, which is gathered."""
-        B: Any = other._resolve() if isinstance(other, Operand) and other.ndim == 2 else None
-        if not hasattr(B, "_mirror"):
+        B = other._resolve() if isinstance(other, Operand) and other.ndim == 2 else None
+        if not isinstance(B, (Matrix, TransposedMatrix)):
             raise TypeError(f"mxm: expected a distributed Matrix, got {describe(other)}")
         if self.ncols != B.nrows:
             raise DimensionMismatch(f"mxm: expected equal inner sizes, got {self.shape} and {B.shape}")
         f = typed(op, "semiring", self.dtype, B.dtype)
         check_product(f, False)
 
-        def local() -> Any:
+        def local() -> Local:
             part, whole = self._rows()._part, B._matrix._gathered()
             return part.mxm(whole.T if B._transposed else whole, f)
 
         return DistributedExpression((self.nrows, B.ncols), "mxm", (self, other), f, local, f.return_type)
 
-    def reduce_rowwise(self, op: Any = monoid.plus) -> DistributedExpression:
+    def reduce_rowwise(self, op: OperatorLike = monoid.plus) -> DistributedExpression[Vector]:
         """The monoid's sum of each row that has entries. op may be an aggregator, such as `agg.mean`."""
-        return self._reduce_lines(op, "reduce_rowwise", self._transposed)
+        return self._reduce(op, "reduce_rowwise", self._transposed)
 
-    def reduce_columnwise(self, op: Any = monoid.plus) -> DistributedExpression:
+    def reduce_columnwise(self, op: OperatorLike = monoid.plus) -> DistributedExpression[Vector]:
         """The monoid's sum of each column that has entries. op may be an aggregator."""
-        return self._reduce_lines(op, "reduce_columnwise", not self._transposed)
+        return self._reduce(op, "reduce_columnwise", not self._transposed)
 
-    def _reduce_lines(self, op: Any, method: str, across: bool) -> DistributedExpression:
+    def _reduce(self, op: OperatorLike, method: str, columnwise: bool) -> DistributedExpression[Vector]:
         M = self._matrix
-        size = M.ncols if across else M.nrows
+        size = M.ncols if columnwise else M.nrows
         dtype = M._part.reduce_rowwise(op).dtype
-        if not across:
+        if not columnwise:
             return DistributedExpression((size,), method, (self,), None, lambda: M._part.reduce_rowwise(op), dtype)
         if aggregators.find(op) is not None:
-            local: Any = lambda: M.T._rows()._part.reduce_rowwise(op)
+            local: Callable[[], Local] = lambda: M.T._rows()._part.reduce_rowwise(op)
         else:
             f = typed(op, "monoid", self.dtype)
             local = lambda: exchange.summed(M._part.reduce_columnwise(f).new(), M.column_shares, f)
         return DistributedExpression((size,), method, (self,), None, local, dtype)
 
-    def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
+    def reduce_scalar(self, op: OperatorLike = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries."""
-        f, M = typed(op, "monoid", self.dtype), self._matrix
-
-        def run(mask: Any) -> Any:
-            with current().statement(lambda: f"{M.name}.reduce_scalar({f!r})"):
-                found = exchange.reduced(M._part.reduce_scalar(f).new()._value, f)
-            return f.identity if found is None and not allow_empty else found
-
-        return ScalarExpression("reduce_scalar", (M,), f, run)
+        return self._matrix._reduce_to_scalar("reduce_scalar", op, allow_empty)
 
     def gathered(self) -> Whole:
         """The whole matrix, as a `bitblas.Matrix` of this rank's own."""
@@ -157,7 +186,7 @@ class MatrixRead:
     def __getitem__(self, key: Any) -> IndexExpr:
         return IndexExpr(self, parse(self, key))
 
-    def _extract(self, axes: tuple[Axis, ...]) -> Any:
+    def _extract(self, axes: Axes) -> Expression:
         rows, columns = axes
         M = self._matrix
         if rows.size is None and columns.size is None:
@@ -165,18 +194,16 @@ class MatrixRead:
             return ScalarExpression("__getitem__", (M,), None, lambda mask: M._element(i, j), M.dtype)
         shape = tuple(a.size for a in axes if a.size is not None)
 
-        def local() -> Any:
+        def local() -> Local:
             A = self._rows()
             mine = [a.array(M.device) for a in axes]
             if rows.size is None:  # a row is gathered on all ranks
-                whole = A._gathered()
                 at = shares.of(shape[0])
-                return whole[rows.at, mine[1][at.low : at.high]].new()
+                return A._gathered()[rows.at, mine[1][at.low : at.high]].new()
             if rows.at is None:
                 return A._part[:, columns.at if columns.size is None else mine[1]].new()
             to = shares.of(rows.size)
-            whole = A._gathered()
-            return whole[mine[0][to.low : to.high], columns.at if columns.size is None else mine[1]].new()
+            return A._gathered()[mine[0][to.low : to.high], columns.at if columns.size is None else mine[1]].new()
 
         return DistributedExpression(shape, "__getitem__", (self,), None, local, M.dtype)
 
@@ -184,7 +211,7 @@ class MatrixRead:
 # ---- A distributed Matrix: each rank stores a block of rows, as a bitblas Matrix in any format.
 
 
-class Matrix(Distributed, MatrixRead, MatrixBuild, MatrixFiles):
+class Matrix(MatrixRead, MatrixBuild):
     """Matrix(dtype=FP64, nrows=0, ncols=0): without entries. Methods have the semantics of `bitblas.Matrix`. Every rank
     calls them alike, and stores a block of rows, in the requested format."""
 
@@ -196,20 +223,20 @@ class Matrix(Distributed, MatrixRead, MatrixBuild, MatrixFiles):
 
     def __init__(
         self,
-        dtype: Any = FP64,
-        nrows: Any = 0,
-        ncols: Any = 0,
+        dtype: DTypeLike = FP64,
+        nrows: SizeLike = 0,
+        ncols: SizeLike = 0,
         *,
         name: str | None = None,
-        device: Any = None,
-        **layout: Any,
+        device: DeviceArg = None,
+        **layout: Unpack[LayoutOptions],
     ) -> None:
         self.shares = shares.of(check_size("nrows", nrows))
         self._part = Whole(dtype, self.shares.mine, ncols, name=name, device=rank_device(device), **layout)
         self.name, self._known, self._known_facts, self._sent = self._part.name, {}, None, None
 
     @classmethod
-    def _of(cls, part: Any, shares: Any, name: str | None = None) -> Any:
+    def _of(cls, part: Whole | WholeVector, shares: Shares, name: str | None = None) -> Self:
         A = super()._of(part, shares, name)
         A._known = {}
         return A
@@ -219,19 +246,7 @@ class Matrix(Distributed, MatrixRead, MatrixBuild, MatrixFiles):
         return self
 
     @property
-    def nrows(self) -> int:
-        return self.shares.size
-
-    @property
-    def ncols(self) -> int:
-        return self._part.ncols
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.shares.size, self._part.ncols
-
-    @property
-    def column_shares(self) -> Any:
+    def column_shares(self) -> Shares:
         """The partition of a row vector's positions."""
         return shares.of(self.ncols)
 
@@ -240,11 +255,11 @@ class Matrix(Distributed, MatrixRead, MatrixBuild, MatrixFiles):
         """The transpose, not computed: products and reductions read the matrix transposed."""
         return TransposedMatrix(self)
 
-    def _gathered(self, values: bool = True) -> Any:
+    def _gathered(self, values: bool = True) -> Whole:
         """The whole matrix on every rank, read-only."""
         return exchange.gathered_matrix(self._part, self.shares)
 
-    def _kept(self, what: Any, make: Any) -> Any:
+    def _cached(self, what: Hashable, make: Callable[[], Fact]) -> Fact:
         """Return make(), cached until the contents change.
 
         make() is often a collective, so its result must be cached on all ranks or on none: `_changes`, which every rank
@@ -254,28 +269,29 @@ class Matrix(Distributed, MatrixRead, MatrixBuild, MatrixFiles):
             self._known[what] = make()
         return self._known[what]
 
-    def _changes(self) -> Any:
+    def _changes(self) -> Whole:
         self._known = {}  # on all ranks, although a written entry belongs to one
-        return super()._changes()
+        super()._changes()
+        return self._part
 
-    def _keep(self, key: Any, make: Any, *, chosen: bool = True) -> Any:
+    def _keep(self, key: Hashable, make: Callable[[Matrix], Fact], *, chosen: bool = True) -> Fact:
         """Return make(a matrix with the same contents), cached as long as the contents stay the same."""
-        return self._kept(("kept", key), lambda: make(self._same_contents(chosen)))
+        return self._cached(("kept", key), lambda: make(self._same_contents(chosen)))
 
-    def _replicated_run(self, program: Any, args: Any, options: Any) -> Any:
+    def _replicated_run(
+        self, program: Callable[..., Fact], args: tuple[Any, ...], options: dict[str, Any]
+    ) -> Callable[[], Fact] | None:
         """How an algorithm runs if each rank has the whole matrix; None if ranks split it."""
         if current().size == 1 and not loops.is_recording():
             return lambda: replicated.run_on_single_rank(program, self, args, options)
-        return (
-            None
-            if replicated.why_replicated(self) is None
-            else lambda: replicated.run_replicated(program, self, args, options)
-        )
+        if replicated.why_replicated(self) is None:
+            return None
+        return lambda: replicated.run_replicated(program, self, args, options)
 
     def _same_contents(self, chosen: bool) -> Matrix:
         store = self._part._read(now=chosen)
-        held = MatrixStore(store.structure, store.dtype, store.raw, store.copies, order=store.order)
-        twin: Matrix = type(self)._of(Whole._from_store(held), self.shares)
+        copy = MatrixStore(store.structure, store.dtype, store.raw, store.copies, order=store.order)
+        twin: Matrix = type(self)._of(Whole._from_store(copy), self.shares)
         twin._known = {what: x for what, x in self._known.items() if what != "mirror" and not isinstance(what, tuple)}
         return twin
 
@@ -283,11 +299,11 @@ class Matrix(Distributed, MatrixRead, MatrixBuild, MatrixFiles):
         """Whether it equals its transpose; without `values`, its structure. Computed once, by sums over all entries."""
         if self.nrows != self.ncols:
             return False
-        self._told()  # waits for the other ranks here, with a timeout
-        structure = self._kept("symmetric", lambda: equals_transpose(self, False))
+        self._shared_facts()  # waits for the other ranks here, with a timeout
+        structure = self._cached("symmetric", lambda: equals_transpose(self, False))
         if not values or not structure:
             return bool(structure)
-        return bool(self._kept("symmetric values", lambda: equals_transpose(self, True)))
+        return bool(self._cached("symmetric values", lambda: equals_transpose(self, True)))
 
     def known_symmetric(self, *, values: bool = True) -> bool:
         """Whether it is already known to be symmetric."""
@@ -295,90 +311,30 @@ class Matrix(Distributed, MatrixRead, MatrixBuild, MatrixFiles):
 
     def _mirror(self) -> Matrix:
         """The transpose, distributed by rows; redistributed unless the matrix is symmetric."""
-        if self.is_symmetric():
-            return self
-        made: Matrix = self._kept("mirror", lambda: self._redistributed_transpose())
-        return made
 
-    def _redistributed_transpose(self) -> Matrix:
-        one = self._told().one
-        i, j, x = self.to_coo(values=one is None, share=True)
-        values = x if one is None else one
-        return type(self).from_coo(j, i, values, self.dtype, nrows=self.ncols, ncols=self.nrows, share=True)
+        def transpose() -> Matrix:
+            one = self._shared_facts().one
+            i, j, x = self.to_coo(values=one is None, share=True)
+            values = x if one is None else one
+            return type(self).from_coo(j, i, values, self.dtype, nrows=self.ncols, ncols=self.nrows, share=True)
 
-    def _element(self, i: int, j: int) -> Any:
-        loops.require_host()
-        root = self.shares.owner(i)
-        found = self._part[i - self.shares.low, j].new()._value if root == self.shares.rank else None
-        return exchange.broadcast(found, self.dtype, root)
+        return self if self.is_symmetric() else self._cached("mirror", transpose)
 
-    def _assign(
-        self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Typed | None, replace: bool, region: bool
-    ) -> None:
-        loops.require_host()
-        rows, columns = axes
-        s = self.shares
-        with current().statement(lambda: f"assign to {self.name}[..]"):
-            value = evaluated(value)
-            at = rows.array(self.device)
-            keep = s.has(at)
-            places = (at - s.low)[keep]
-            if is_tensor(value):
-                u = value._resolve()
-                shape = tuple(a.size for a in axes if a.size is not None)
-                if u.shape != shape:
-                    raise DimensionMismatch(f"A[I, J] = x: expected shape {shape}, got {u.shape}")
-                value = _chosen(u, keep, rows.size is None)
-            elif hasattr(value, "__len__") and not isinstance(value, str):
-                value = self._rows_of(axes, value, keep)
-            elif not len(places):  # refused on all ranks, not only by the owners of the positions
-                Whole(self.dtype, 1, 1, device=self.device)(accum=accum)[0, 0] << value
-            if mask is not None and region:
-                mask = Mask(_chosen(mask.parent, keep, rows.size is None), mask.structure, mask.complement)
-            elif mask is not None:
-                mask = _mask_part(mask, self.shape, rows)
-            self._changes()
-            if not len(places):
-                if mask is None or region or (rows.size is None and mask.parent.ndim == 1):
-                    return
-                # With `replace` the mask applies to all rows: none is written here, but entries may be deleted.
-                if rows.size is None and columns.size is not None and (is_tensor(value) or hasattr(value, "__len__")):
-                    value = Whole(value.dtype, 0, columns.size, device=self.device)
-            key = (int(places[0]) if rows.size is None and len(places) else places, _key(columns, self.device))
-            how = {} if mask is None else {"mask": mask, "replace": replace}
-            if region and mask is not None:
-                self._part[key](accum=accum, **how) << value
-            else:
-                self._part(accum=accum, **how)[key] << value
+    def _selected(self, x: Vector | Matrix, keep: Array, first: Axis) -> WholeVector | Whole:
+        """This rank's part of an assigned object: all of a row, otherwise its elements or rows."""
+        if isinstance(x, Vector):
+            found = x._gathered()
+            return found if first.size is None else found[keep.nonzero()[0]].new()
+        return x._rows()._gathered()[keep.nonzero()[0], :].new()
 
-    def _rows_of(self, axes: tuple[Axis, ...], value: Any, keep: Any) -> Any:
-        """This rank's rows of an assigned array."""
-        array, kind = written_array(self.device, value, self.dtype)
-        shape = tuple(a.size for a in axes if a.size is not None)
-        if array.shape != shape:
-            raise DimensionMismatch(f"A[I, J] = x: expected values of shape {shape}, got {array.shape}")
-        check_cast(kind, self.dtype)
-        return array if axes[0].size is None else array[keep]
+    def _key(self, first: Array | int, axes: Axes) -> Any:
+        columns = axes[1]
+        if columns.at is None or columns.size is None:
+            return first, slice(None) if columns.at is None else columns.at
+        return first, columns.array(self.device)
 
-
-def _key(axis: Axis, device: Any) -> Any:
-    return slice(None) if axis.at is None else axis.at if axis.size is None else axis.array(device)
-
-
-def _chosen(u: Any, keep: Any, along_row: bool) -> Any:
-    """This rank's part of an assigned object: all of a row, otherwise its elements or rows."""
-    if u.ndim == 1:
-        found = u._gathered()
-        return found if along_row else found[keep.nonzero()[0]].new()
-    A = u._rows()
-    return A._gathered()[keep.nonzero()[0], :].new()
-
-
-def _mask_part(mask: Mask, shape: tuple[int, int], rows: Axis) -> Mask | None:
-    """This rank's share of a mask; a Vector mask along one row is gathered."""
-    if mask.parent.ndim == 2 or rows.size is not None:
-        return part_of(mask)
-    return Mask(mask.parent._gathered(), mask.structure, mask.complement)
+    def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str:
+        return f"A[I, J] = x: expected {what}shape {expected}, got {got}"
 
 
 class TransposedMatrix(MatrixRead, Operators):
@@ -386,6 +342,7 @@ class TransposedMatrix(MatrixRead, Operators):
 
     __slots__ = ("__weakref__", "_matrix")
     ndim = 2
+    _matrix: Matrix
     _transposed = True
 
     def __init__(self, matrix: Matrix) -> None:
@@ -395,21 +352,11 @@ class TransposedMatrix(MatrixRead, Operators):
     @property
     def T(self) -> Matrix: return self._matrix
     @property
-    def _library(self) -> Any: return self._matrix._library
+    def _library(self) -> ModuleType: return self._matrix._library
     @property
     def name(self) -> str: return f"{self._matrix.name}.T"
     @property
-    def dtype(self) -> Any: return self._matrix.dtype
-    @property
-    def device(self) -> Any: return self._matrix.device
-    @property
     def nvals(self) -> int: return self._matrix.nvals
-    @property
-    def nrows(self) -> int: return self._matrix.ncols
-    @property
-    def ncols(self) -> int: return self._matrix.nrows
-    @property
-    def shape(self) -> tuple[int, int]: return self._matrix.ncols, self._matrix.nrows
     def known_symmetric(self, *, values: bool = True) -> bool:
         """Whether it is already known to be symmetric."""
         return self._matrix.known_symmetric(values=values)
@@ -421,9 +368,10 @@ class TransposedMatrix(MatrixRead, Operators):
     def is_symmetric(self, *, values: bool = True) -> bool:
         return self._matrix.is_symmetric(values=values)
 
-    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any) -> Matrix:
+    def new(self, dtype: DTypeArg = None, *, mask: MaskArg = None, name: str | None = None, **opts: object) -> Matrix:
         """The transpose as a Matrix."""
-        return self._rows().dup(dtype, mask=mask, name=name, **opts)
+        check_options(opts)
+        return self._rows().dup(dtype, mask=mask, name=name)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not hasattr(Matrix, name):

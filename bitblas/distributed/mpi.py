@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import extras
 from ..device import Device
 from ..exceptions import DistributedError
-from .group import Group
+from ..typing import Array
+from .group import Group, GroupOptions
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def load() -> Any:
@@ -25,18 +29,18 @@ def load() -> Any:
 
 
 class MpiGroup(Group):
-    def __init__(self, device: Device, **how: Any) -> None:
+    def __init__(self, device: Device, **how: Unpack[GroupOptions]) -> None:
         self.mpi = load()
         self.comm = self.mpi.COMM_WORLD.Dup()
         super().__init__(self.comm.rank, self.comm.size, device, **how)
 
-    def _allgather(self, x: Any, out: Any, counts: list[int]) -> None:
+    def _allgather(self, x: Array, out: Array, counts: list[int]) -> None:
         bytes_of = [count * x.itemsize for count in counts]
         begins = np.cumsum([0, *bytes_of[:-1]]).tolist()
         byte = self.mpi.BYTE
         self._run(self.comm.Iallgatherv([_raw(x), byte], [_raw(out), bytes_of, begins, byte]))
 
-    def _alltoall(self, x: Any, out: Any, sent: list[int], received: list[int]) -> None:
+    def _alltoall(self, x: Array, out: Array, sent: list[int], received: list[int]) -> None:
         sides = []
         for array, counts in ((x, sent), (out, received)):
             bytes_of = [count * array.itemsize for count in counts]

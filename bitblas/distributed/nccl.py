@@ -10,22 +10,27 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from .. import device as devices
 from .. import extras
 from ..device import Device
 from ..exceptions import DistributedError
-from .group import TIMEOUT, Group
+from ..typing import Array
+from .group import TIMEOUT, Event, Group, GroupOptions
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 BYTES = 1  # ncclUint8: everything is sent as bytes
 DEVICE_TO_DEVICE = 3  # cudaMemcpyKind
 ABORT = 5.0  # seconds that NCCL gets to abort
-BRIEF = 0.2  # the same if a graph contains calls, for whose end NCCL waits in vain
+ABORT_IN_GRAPH = 0.2  # the same if a graph contains calls, for whose end NCCL waits in vain
 MEETING_OFFSET = 1  # ranks connect at the port after the master's, because torchrun listens at the master's port itself
 
 
-def load(device: Any) -> Any:
+def load(device: Device) -> ModuleType:
     """Import CuPy's NCCL module. DistributedError names what is missing."""
     try:
         nccl = importlib.import_module(f"{device.xp.__name__}.cuda.nccl")
@@ -48,55 +53,55 @@ def meeting_point() -> str:
 
 
 class NcclGroup(Group):
-    def __init__(self, rank: int, size: int, device: Device, **how: Any) -> None:
+    def __init__(self, rank: int, size: int, device: Device, **how: Unpack[GroupOptions]) -> None:
         super().__init__(rank, size, device, **how)
         self.nccl = load(device)
         point = os.environ.setdefault("NCCL_COMM_ID", meeting_point())
         # Collectives inside the while node of a graph: NCCL must not search for others that run next to the graph.
         os.environ.setdefault("NCCL_GRAPH_MIXING_SUPPORT", "0")
-        made: list[Any] = []
+        results: list[Any] = []
 
-        def meet() -> None:
+        def connect() -> None:
             devices.activate(device)
             try:
-                made.append(self.nccl.NcclCommunicator(size, self.nccl.get_unique_id(), rank))
+                results.append(self.nccl.NcclCommunicator(size, self.nccl.get_unique_id(), rank))
             except Exception as error:  # reported by the waiting thread
-                made.append(error)
+                results.append(error)
 
-        thread = threading.Thread(target=meet, daemon=True)  # NCCL has no timeout here
+        thread = threading.Thread(target=connect, daemon=True)  # NCCL has no timeout here
         thread.start()
         thread.join(how.get("timeout", TIMEOUT))
-        if not made or isinstance(made[0], BaseException):
-            why = made[0] if made else f"no answer for {self.timeout:g} s"
+        if not results or isinstance(results[0], BaseException):
+            why = results[0] if results else f"no answer for {self.timeout:g} s"
             raise DistributedError(f"rank {rank} of {size}: cannot connect at {point} ({why}); is rank 0 running?")
-        self.comm = made[0]
+        self.comm = results[0]
         # Never freed: CuPy would destroy the communicator with its last reference, and NCCL then waits for all graphs
         # that contain its calls. It ends with the process.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.comm))
         self.event = device.xp.cuda.Event(disable_timing=True)
 
-    def _allgather(self, x: Any, out: Any, counts: list[int]) -> None:
+    def _allgather(self, x: Array, out: Array, counts: list[int]) -> None:
         stream = self.device.xp.cuda.get_current_stream()
         if len(set(counts)) == 1:
-            self.comm.allGather(x.data.ptr, out.data.ptr, x.nbytes, BYTES, stream.ptr)
+            self.comm.allGather(_address(x), _address(out), x.nbytes, BYTES, stream.ptr)
         else:  # with sends, because broadcasts from several roots would run one after the other
             others = [0 if rank == self.rank else len(x) for rank in range(self.size)]
-            self._exchange(x.itemsize, lambda rank: x.data.ptr, others, out, counts, stream)
-            self._copy(out.data.ptr + sum(counts[: self.rank]) * x.itemsize, x.data.ptr, x.nbytes, stream)
-        self._finish(stream)
+            self._exchange(x.itemsize, lambda rank: _address(x), others, out, counts, stream)
+            self._copy(_address(out) + sum(counts[: self.rank]) * x.itemsize, _address(x), x.nbytes, stream)
+        self._record_event(stream)
 
-    def _alltoall(self, x: Any, out: Any, sent: list[int], received: list[int]) -> None:
+    def _alltoall(self, x: Array, out: Array, sent: list[int], received: list[int]) -> None:
         stream, size = self.device.xp.cuda.get_current_stream(), x.itemsize
-        from_ = x.data.ptr
+        from_ = _address(x)
         self._exchange(size, lambda rank: from_ + sum(sent[:rank]) * size, sent, out, received, stream)
-        self._finish(stream)
+        self._record_event(stream)
 
     def _exchange(
-        self, size: int, source: Callable[[int], int], sent: list[int], out: Any, received: list[int], stream: Any
+        self, size: int, source: Callable[[int], int], sent: list[int], out: Array, received: list[int], stream: Any
     ) -> None:
         """Send elements to each rank from an address, and receive elements from each; zero counts are skipped. A rank's
         own elements are copied: NCCL would copy them concurrently with the others, but with fewer blocks."""
-        to = out.data.ptr
+        to = _address(out)
         self.nccl.groupStart()
         for rank in range(self.size):
             if rank == self.rank:
@@ -121,7 +126,7 @@ class NcclGroup(Group):
         finally:
             self.nccl.groupEnd()
 
-    def _finish(self, stream: Any) -> None:
+    def _record_event(self, stream: Any) -> None:
         """Leave completion to the stream; `settle` waits for it. Captured calls belong to a graph."""
         if not stream.is_capturing():
             self.event.record(stream)
@@ -137,20 +142,20 @@ class NcclGroup(Group):
             self.board.leave()
         self.seconds += time.perf_counter() - begin
 
-    def await_event(self, event: Any) -> None:
+    def await_event(self, event: Event) -> None:
         try:
             self.wait(lambda: self._done(event))
         except self.nccl.NcclError as error:
             self.fail({}, f" (NCCL: {error})")
 
-    def _done(self, event: Any) -> bool:
+    def _done(self, event: Event) -> bool:
         self.comm.check_async_error()
-        return bool(event.done)
+        return event.done
 
     def _abandon(self) -> None:
         self.aborting = threading.Thread(target=self.comm.abort, daemon=True)  # it may never return
         self.aborting.start()
-        self.aborting.join(BRIEF if self._inside else ABORT)
+        self.aborting.join(ABORT_IN_GRAPH if self._inside else ABORT)
 
     def leave(self) -> None:
         """CUDA waits for kernels whose peers are gone, and NCCL for graphs, for ever: exit the process instead."""
@@ -162,3 +167,8 @@ class NcclGroup(Group):
         if self.aborting.is_alive() or not event.done:
             sys.stdout.flush(), sys.stderr.flush()
             os._exit(1)
+
+
+def _address(x: Any) -> int:
+    """The address of CuPy's array."""
+    return x.data.ptr

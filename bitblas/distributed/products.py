@@ -7,7 +7,7 @@ result is sent to its owners and combined. Both send the same amount; the first 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -17,16 +17,26 @@ from semirings.catalog import BINARY
 from semirings.dtypes import INT64
 from semirings.expressions import names_in
 
+from .. import tuning
 from ..core import Vector
 from ..core import explain as plan_of
 from ..core.operators import find, typed
-from ..core.statement.infix import Operand, describe
+from ..core.statement.infix import Delayed, Operand, describe
 from ..exceptions import DimensionMismatch, NotImplementedException
 from ..operations.permute import OF_RESULT, SUMMED
 from ..plan.direction import DistributedFacts, distributed_direction
 from . import exchange, loops, replicated
 from .expressions import DistributedExpression
 from .start import current
+
+if TYPE_CHECKING:
+    from ..core import Matrix as WholeMatrix
+    from ..core.matrix.views import TransposedMatrix
+    from ..core.statement.expressions import VectorExpression
+    from ..core.typing import OperandArg, OperandLike, OperatorLike
+    from .expressions import Local
+    from .matrix import MatrixRead
+    from .vector import Vector as DistributedVector
 
 # ---- Positional operators (rowindex, colindex, ..) on a share, whose first row is not row 0.
 
@@ -44,11 +54,11 @@ SHIFTS = {
 LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1  # range of thunks
 
 
-def untyped_operator(op: Any) -> Any:
+def untyped_operator(op: OperatorLike) -> OperatorLike:
     return op.op if isinstance(op, Typed) else op
 
 
-def thunk_on_share(op: Any, thunk: Any, low: int, kind: str) -> Any:
+def thunk_on_share(op: OperatorLike, thunk: OperandArg, low: int, kind: str) -> OperandArg:
     """The thunk with which an IndexUnaryOp or SelectOp gives the same results on a share as on the whole. kind: the
     kind of operator that a text names."""
     if isinstance(op, str):
@@ -63,7 +73,7 @@ def thunk_on_share(op: Any, thunk: Any, low: int, kind: str) -> Any:
         return thunk
     if expr not in SHIFTS:
         return _refuse(op)
-    value = 0 if thunk is None else thunk._resolve().value if isinstance(thunk, Operand) else thunk
+    value: Any = 0 if thunk is None else thunk._resolve().value if isinstance(thunk, Operand) else thunk
     if value is None or not isinstance(value, (int, np.integer)):
         return thunk if value is None else value + SHIFTS[expr] * low
     # Python integers, so that no rank overflows: thunks of comparisons are clamped, sums wrap as on one device.
@@ -73,19 +83,13 @@ def thunk_on_share(op: Any, thunk: Any, low: int, kind: str) -> Any:
     return min(max(shifted, LOWEST), HIGHEST)
 
 
-def check_nonpositional(op: Any) -> Any:
+def check_nonpositional(op: OperatorLike) -> OperatorLike:
     """Check that an operator reads no positions."""
     return _refuse(op) if getattr(untyped_operator(op), "positional", False) else op
 
 
-def _refuse(op: Any) -> Any:
+def _refuse(op: OperatorLike) -> NoReturn:
     raise NotImplementedException(f"{op!r}: this use of positions is not supported on distributed objects")
-
-
-def reads_vector(f: Typed, flip: bool) -> bool:
-    """Whether a product reads the vector's values."""
-    names = names_in(f.op.binaryop.expr)
-    return ("x" if flip else "y") in names
 
 
 def check_product(f: Typed, flip: bool) -> None:
@@ -107,7 +111,9 @@ def summed_position_by_value(part: Vector, f: Typed, low: int, flip: bool) -> tu
 # ---- Distributed A.mxv(v) and v.vxm(A): gather the vector, or combine contributions to the result.
 
 
-def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> DistributedExpression:
+def multiply_vector(
+    matrix: OperandLike | MatrixRead, vector: OperandLike, op: OperatorLike, method: str
+) -> DistributedExpression[DistributedVector]:
     """Check sizes and operator of a product: DimensionMismatch unless inner sizes agree; TypeError, KeyError for op."""
     if not isinstance(matrix, Operand) or matrix.ndim != 2 or not hasattr(matrix._resolve(), "_mirror"):
         raise TypeError(f"{method}: expected a distributed Matrix, got {describe(matrix)}")
@@ -132,7 +138,7 @@ class ProductPlan(NamedTuple):
     reason: str
 
 
-def plan_product(A: Any, v: Any, f: Typed, flip: bool) -> ProductPlan:
+def plan_product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> ProductPlan:
     """Choose how to compute a product. A collective: decides by facts that the ranks exchange."""
     M, read = A._matrix, names_in(f.op.binaryop.expr)
     of_vector, of_matrix = ("x", "y") if flip else ("y", "x")
@@ -143,7 +149,7 @@ def plan_product(A: Any, v: Any, f: Typed, flip: bool) -> ProductPlan:
     rows = A._transposed == flip
     same = M.known_symmetric(values=values) if rows else M.is_symmetric(values=values)
     facts = DistributedFacts(
-        entries=v._told().entries,
+        entries=v._shared_facts().entries,
         size=v.size,
         rows_of_result=rows,
         symmetric=same,
@@ -153,48 +159,48 @@ def plan_product(A: Any, v: Any, f: Typed, flip: bool) -> ProductPlan:
     return ProductPlan(not found.push, reads, found.why)
 
 
-def _recorded(A: Any, v: Any, f: Typed, flip: bool) -> Any:
+def _symbolic_product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> VectorExpression:
     """In symbolic execution: along the rows of the result, which the transposed matrix has if A has not."""
     M, rows = A._matrix, A._transposed == flip
     if current().size > 1:
         read = names_in(f.op.binaryop.expr)
-        with loops.RecordingPaused():
+        with loops.recording_paused():
             M = M if rows or M.is_symmetric(values=("y" if flip else "x") in read) else M._mirror()
-        return _times(M._part.T if flip else M._part, loops.gathered(v._part, v.shares), f, flip)
-    return _times(M._part.T if A._transposed else M._part, v._part, f, flip)
+        return _multiply(M._part.T if flip else M._part, loops.gathered(v._part, v.shares), f, flip)
+    return _multiply(M._part.T if A._transposed else M._part, v._part, f, flip)
 
 
-def _product(A: Any, v: Any, f: Typed, flip: bool) -> Any:
+def _product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> Local:
     if loops.is_recording():
-        return _recorded(A, v, f, flip)
+        return _symbolic_product(A, v, f, flip)
     how = plan_product(A, v, f, flip)
-    found = _local(A, v, f, flip, how)
+    found = _local_product(A, v, f, flip, how)
     if how.gathers:
         return found
-    return exchange.summed(found.new(), A._matrix.column_shares, found.op.op.monoid[found.dtype])
+    return exchange.summed(found.new(), A._matrix.column_shares, f.op.monoid[found.dtype])
 
 
-def _local(A: Any, v: Any, f: Typed, flip: bool, how: ProductPlan) -> Any:
+def _local_product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool, how: ProductPlan) -> VectorExpression:
     """This rank's computation, delayed: its share of the result, or its rows' contribution to the whole result."""
     part = A._matrix._part
     if current().size == 1:
-        return _times(part.T if A._transposed else part, v._part, f, flip)
+        return _multiply(part.T if A._transposed else part, v._part, f, flip)
     if how.gathers:
         whole = v._gathered(how.values)
-        return _times(part.T if flip else part, whole, f, flip)
+        return _multiply(part.T if flip else part, whole, f, flip)
     u, g = summed_position_by_value(v._part, f, v.shares.low, flip)
-    return _times(part if flip else part.T, u, g, flip)
+    return _multiply(part if flip else part.T, u, g, flip)
 
 
-def _times(N: Any, u: Any, f: Typed, flip: bool) -> Any:
+def _multiply(N: WholeMatrix | TransposedMatrix, u: Vector, f: Typed, flip: bool) -> VectorExpression:
     return u.vxm(N, f) if flip else N.mxv(u, f)
 
 
-def explain(expr: Any) -> str:
+def explain(expr: Delayed | MatrixRead) -> str:
     """Explain how `A.mxv(v)` or `v.vxm(A)` is distributed and why, with the plan of this rank's part; for a distributed
     Matrix, whether algorithms split it, and why. Called by every rank."""
-    if hasattr(expr, "_mirror") and expr.ndim == 2:
-        return replicated.explain_replication(expr._matrix)
+    if (matrix := getattr(expr, "_matrix", None)) is not None:
+        return replicated.explain_replication(matrix)
     expr = expr._to_expr() if hasattr(expr, "_to_expr") else expr
     if not isinstance(expr, DistributedExpression) or expr.method not in ("mxv", "vxm"):
         raise TypeError(f"explain: expected A.mxv(v) or v.vxm(A) of distributed objects, got {describe(expr)}")
@@ -204,13 +210,13 @@ def explain(expr: Any) -> str:
     how = plan_product(A, v, f, flip)
     M = A._matrix
     size = v.size if how.gathers else M.ncols
-    told = v._told()
-    bits = size // 8 if 0 < told.entries < v.size or not how.gathers else 0
-    held = v.dtype.np_type.itemsize * size if how.values and told.one is None and told.entries else 0
+    facts = v._shared_facts()
+    bits = size // 8 if 0 < facts.entries < v.size or not how.gathers else 0
+    value_bytes = v.dtype.np_type.itemsize * size if how.values and facts.one is None and facts.entries else 0
     ranks = current().size
-    sent = (ranks - 1) * (bits + held) // ranks
-    plan = plan_of(_local(A, v, f, flip, how))
+    sent = (ranks - 1) * (bits + value_bytes) // ranks
+    plan = plan_of(_local_product(A, v, f, flip, how))
     most = (
-        "at most" if current().lists and held >= exchange.LEAST_BYTES else "about"
+        "at most" if current().lists and value_bytes >= tuning.count("exchange.least") else "about"
     )  # at most: changes only, maybe in 32 bits
     return f"{expr.method} on {ranks} ranks: {how.reason}; {most} {sent} bytes per rank\nthis rank: {plan}"

@@ -8,20 +8,17 @@ same number of entries; otherwise every rank has the same number of indices. Blo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
 from semirings.cached import cached_property
 
+from .. import tuning
+from ..typing import Array
 from .start import current
 
 WORD = 64
-LARGE = 1 << 16  # sizes from which on blocks have at least BLOCK positions
-BLOCK = 512
-BLOCKS = 33  # log2 of the size from which on blocks are larger than BLOCK
-EVEN = 1.03  # maximum entries of a rank with an even partition, relative to the mean
-ROW_WEIGHT = 8  # cost of a row in addition to its entries, in entries: vectors are traversed several times per round
 
 
 @dataclass(frozen=True)
@@ -60,11 +57,11 @@ class Shares:
     def owner(self, position: int) -> int:
         return int(np.searchsorted(self.bounds, position, side="right")) - 1
 
-    def owners(self, xp: Any, positions: Any) -> Any:
+    def owners(self, xp: ModuleType, positions: Array) -> Array:
         """The rank of each position of an array."""
         return xp.searchsorted(xp.asarray(self.bounds[1:], np.int64), positions, side="right")
 
-    def has(self, positions: Any) -> Any:
+    def has(self, positions: Array) -> Array:
         """Which positions of an array belong to this rank."""
         return (positions >= self.low) & (positions < self.high)
 
@@ -79,25 +76,27 @@ def of(size: int) -> Shares:
 
 
 def block_size(size: int) -> int:
-    """Positions in a block: more for the largest objects, so that there are at most 2**25 blocks."""
-    return BLOCK << max(0, (size >> BLOCKS).bit_length()) if size >= LARGE else WORD
+    """Positions in a block: a power of 2 times the usual length, so that there are at most `shares.blocks`."""
+    if size < tuning.count("shares.large"):
+        return WORD
+    block = tuning.count("shares.block")
+    return block << (size // (block * tuning.count("shares.blocks"))).bit_length()
 
 
 def partition_by_entries(size: int, entries: np.ndarray) -> Shares:
     """Partition with the same number of entries per rank, if that size has no partition yet. entries: per block of
     rows, the same array on every rank."""
     group = current()
-    known = group.shares
-    if size not in known and group.size > 1:
-        weight = np.cumsum(entries + np.int64(ROW_WEIGHT * block_size(size)))
+    if size not in group.shares and group.size > 1:
+        weight = np.cumsum(entries + np.int64(tuning.count("shares.row_cost") * block_size(size)))
         targets = weight[-1] * np.arange(1, group.size) // group.size if len(weight) else np.zeros(group.size - 1, int)
         cuts = np.searchsorted(weight, targets, side="left") + (len(weight) > 0)
         even = _even(size, group.size)
         until = np.concatenate([[0], weight])[[-(-cut // block_size(size)) for cut in even]]
-        if np.diff(until).max() * group.size <= EVEN * until[-1]:
+        if np.diff(until).max() * group.size <= tuning.value("shares.imbalance") * until[-1]:
             return of(size)  # calls with the same number of positions from each rank are faster
         cuts = np.minimum(cuts * block_size(size), size)
-        known[size] = Shares((0, *cuts.tolist(), size), group.rank)
+        group.shares[size] = Shares((0, *cuts.tolist(), size), group.rank)
     return of(size)
 
 

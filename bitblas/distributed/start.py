@@ -9,7 +9,7 @@ import socket
 import sys
 import uuid
 from contextlib import suppress
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from .. import device as devices
 from ..config import config
 from ..device import Device
 from ..exceptions import DistributedError, InvalidValue
-from .group import TIMEOUT, Group, SingleRank
+from .group import TIMEOUT, Group, GroupOptions, SingleRank
 from .liveness_board import ORDERED, LivenessBoard
 from .mpi import MpiGroup
 from .nccl import NcclGroup
@@ -30,16 +30,23 @@ JOINING, JOINED = "joining", "joined"  # messages to it: this rank waits for the
 _group: Group | None = None
 
 
-def launched() -> tuple[int, int, int] | None:
+class Place(NamedTuple):
+    """A rank, the number of ranks, and the rank's number on this host."""
+
+    rank: int
+    ranks: int
+    local: int
+
+
+def launched() -> Place | None:
     """Rank, number of ranks, and rank on this host, from the environment; None if it does not define them."""
     for names in LAUNCHERS:
         if names[0] in os.environ and names[1] in os.environ:
             texts = [os.environ.get(name, "0") for name in names]
             if not all(text.isdecimal() for text in texts) or not int(texts[0]) < int(texts[1]):
-                said = ", ".join(f"{name}={text!r}" for name, text in zip(names, texts))
-                raise DistributedError(f"environment: expected a rank below the number of ranks, got {said}")
-            rank, size, local = map(int, texts)
-            return rank, size, local
+                got = ", ".join(f"{name}={text!r}" for name, text in zip(names, texts))
+                raise DistributedError(f"environment: expected a rank below the number of ranks, got {got}")
+            return Place(*map(int, texts))
     return None
 
 
@@ -60,31 +67,35 @@ def init(device: str | Device | None = None, *, timeout: float | None = None, de
     if not seconds > 0:
         raise InvalidValue(f"timeout: expected seconds above 0, got {timeout!r}")
     checks = os.environ.get("BITBLAS_DEBUG", "") not in ("", "0") if debug is None else bool(debug)
-    said = launched()
-    mine = _device(device, said)
-    how: dict[str, Any] = {"timeout": seconds, "debug": checks}
-    _tell_launcher(JOINING)
-    if said is None and not any(name in os.environ for name in UNDER_MPI):
-        group: Group = SingleRank(mine, **how)
-    elif mine.host_memory:
-        group = MpiGroup(mine, **how)
-        if said is not None and said[1] != group.size:
+    place = launched()
+    local_device = _device(device, place)
+    how: GroupOptions = {"timeout": seconds, "debug": checks}
+    _notify_launcher(JOINING)
+    if place is None and not any(name in os.environ for name in UNDER_MPI):
+        group: Group = SingleRank(local_device, **how)
+    elif local_device.host_memory:
+        group = MpiGroup(local_device, **how)
+        if place is not None and place.ranks != group.size:
             raise DistributedError(
-                f"environment: expected {said[1]} ranks, MPI has {group.size}; on CPUs start with mpirun or "
+                f"environment: expected {place.ranks} ranks, MPI has {group.size}; on CPUs start with mpirun or "
                 "`bitblas run --device cpu`"
             )
+    elif place is None:
+        raise DistributedError("environment: expected RANK and WORLD_SIZE for ranks on GPUs, got neither")
+    elif place.ranks == 1:
+        group = SingleRank(local_device, **how)
     else:
-        group = _on_gpus(mine, said, how)
-    config.device = mine.name
+        group = NcclGroup(place.rank, place.ranks, local_device, **how)
+    config.device = local_device.name
     if group.size > 1:
         _open_board(group)
-        _tell_launcher(JOINED)
+        _notify_launcher(JOINED)
         atexit.register(_end, group)
     _group = group
     return group
 
 
-def _tell_launcher(word: str) -> None:
+def _notify_launcher(word: str) -> None:
     """Notify `bitblas run`, which ends ranks that wait for a rank that ended before it called `init`."""
     number, _, address = os.environ.get(LAUNCHER, "").partition(" ")
     if address:
@@ -93,38 +104,32 @@ def _tell_launcher(word: str) -> None:
             launcher.sendall(f"{word} {number}\n".encode())
 
 
-def _on_gpus(mine: Device, said: tuple[int, int, int] | None, how: dict[str, Any]) -> Group:
-    if said is None:
-        raise DistributedError("environment: expected RANK and WORLD_SIZE for ranks on GPUs, got neither")
-    return SingleRank(mine, **how) if said[1] == 1 else NcclGroup(said[0], said[1], mine, **how)
-
-
-def _device(device: str | Device | None, said: tuple[int, int, int] | None) -> Device:
+def _device(device: str | Device | None, place: Place | None) -> Device:
     """The device of this rank."""
     name = (os.environ.get("BITBLAS_DEVICE") or devices.default()) if device is None else device
-    if isinstance(name, str) and name.partition(":")[0] == "cuda" and ":" not in name and said is not None:
+    if isinstance(name, str) and name.partition(":")[0] == "cuda" and ":" not in name and place is not None:
         count = devices.get("cuda").xp.cuda.runtime.getDeviceCount()
-        if said[2] >= count:
-            raise DistributedError(f"rank {said[0]}: expected one GPU per rank of this host, got {count}")
-        name = f"cuda:{said[2]}"
-    elif isinstance(name, str) and name.startswith("cuda:") and device is None and said is not None:
-        return _device("cuda", said)  # the default names one GPU of several, but ranks need different ones
+        if place.local >= count:
+            raise DistributedError(f"rank {place.rank}: expected one GPU per rank of this host, got {count}")
+        name = f"cuda:{place.local}"
+    elif isinstance(name, str) and name.startswith("cuda:") and device is None and place is not None:
+        return _device("cuda", place)  # the default names one GPU of several, but ranks need different ones
     return devices.get(name)
 
 
 def _open_board(group: Group) -> None:
     debug, group.debug = group.debug, False  # turned on for all ranks if one of them enables it
     token = np.frombuffer(uuid.uuid4().bytes, np.uint64)
-    text = f"{int(group.told(token)[0, 0]):x}"
+    text = f"{int(group.gather_host(token)[0, 0]):x}"
     board = LivenessBoard(text, group.rank, group.size)
     group.barrier()
-    board.look()
+    board.map_others()
     group.captures = bool(group.allreduce(np.array([board.all_on_this_host]), np.logical_and)[0])
     # Building lists took two CPU ranks as long as a link of 660 MB/s per rank needs for the bytes that lists save;
     # within a host, memory is faster. Not measured on GPUs yet.
     group.lists = group.device.host_memory and not group.captures
-    board.speaks = group.captures and platform.machine() in ORDERED
-    board.hide()
+    board.carries_messages = group.captures and platform.machine() in ORDERED
+    board.unlink_file()
     group.board = board
     group.debug = bool(group.allreduce(np.array([debug]), np.logical_or)[0])
 
@@ -146,16 +151,16 @@ def current() -> Group:
     return init() if _group is None else _group
 
 
-def rank_device(asked: Any = None) -> Device:
-    """The device of this rank, where its part of every object is stored. asked: a device named by the program, which
+def rank_device(device: str | Device | None = None) -> Device:
+    """The device of this rank, where its part of every object is stored. device: named by the program, which
     must be the same. InvalidValue for another device; TypeError, ValueError as in `device.get`."""
-    mine = current().device
-    name = asked.name if isinstance(asked, Device) else asked
-    if asked is None or name in (mine.name, mine.name.partition(":")[0]):
-        return mine
+    local_device = current().device
+    name = device.name if isinstance(device, Device) else device
+    if name is None or name in (local_device.name, local_device.name.partition(":")[0]):
+        return local_device
     if not isinstance(name, str) or name.partition(":")[0] != "cuda":
         devices.get(name)  # raises for unknown devices
     raise InvalidValue(
-        f"device: expected {mine.name}, the device of rank {current().rank}, got "
+        f"device: expected {local_device.name}, the device of rank {current().rank}, got "
         f"{name!r}. Hint: init(device=) or `bitblas run --device` sets it for all distributed objects"
     )

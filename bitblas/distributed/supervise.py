@@ -17,7 +17,7 @@ import sys
 from types import FrameType
 
 LAUNCHER = "BITBLAS_LAUNCHER"  # as in start.py, which this script must not import
-LOOK = 0.2  # seconds between two checks of the program if no signal reports its end
+CHECK_INTERVAL = 0.2  # seconds between two checks of the program if no signal reports its end
 GRACE = 3.0  # seconds that the program gets to end after the launcher is gone
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux' prctl
@@ -31,15 +31,15 @@ class Supervisor:
         reading, writing = os.pipe()  # signals wake `select`
         os.set_blocking(writing, False)
         signal.set_wakeup_fd(writing)
-        self.woken = reading
+        self.wakeup = reading
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         for number in FORWARDED:
             if signal.getsignal(number) != signal.SIG_IGN:  # ignored signals, as under nohup
                 signal.signal(number, self._forward)
         # MPICH passes its connection as an open file, which must stay open.
         environment = dict(os.environ, **{LAUNCHER: f"{rank} {address}"})
-        self.program = subprocess.Popen(command, env=environment, close_fds=False, preexec_fn=_prepared)
-        self._say(f"rank {rank} {self.program.pid}")
+        self.program = subprocess.Popen(command, env=environment, close_fds=False, preexec_fn=_die_with_parent)
+        self._report(f"rank {rank} {self.program.pid}")
 
     def run(self) -> None:
         """Run until the launcher releases this process, or is gone."""
@@ -47,12 +47,12 @@ class Supervisor:
         while True:
             if not self.reported and self.program.poll() is not None:
                 self.reported = True
-                self._say(f"ended {self.program.returncode}")
-            heard = self.launcher.fileno()
-            ready, _, _ = select.select([heard, self.woken], [], [], LOOK)
-            if self.woken in ready:
-                os.read(self.woken, 512)
-            if heard not in ready:
+                self._report(f"ended {self.program.returncode}")
+            connection = self.launcher.fileno()
+            ready, _, _ = select.select([connection, self.wakeup], [], [], CHECK_INTERVAL)
+            if self.wakeup in ready:
+                os.read(self.wakeup, 512)
+            if connection not in ready:
                 continue
             try:
                 data = self.launcher.recv(512)
@@ -68,7 +68,7 @@ class Supervisor:
                     return
                 self._signal(int(number))
 
-    def _say(self, text: str) -> None:
+    def _report(self, text: str) -> None:
         try:
             self.launcher.sendall(text.encode() + b"\n")
         except OSError:  # the launcher is gone: the next read will detect it
@@ -92,7 +92,7 @@ class Supervisor:
             self._signal(signal.SIGKILL)
 
 
-def _prepared() -> None:
+def _die_with_parent() -> None:
     """Runs in the new process before the program, which then ends if the supervisor is killed (on Linux)."""
     if sys.platform == "linux":
         import ctypes

@@ -2,30 +2,55 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from semirings import Typed, monoid, semiring
-from semirings.dtypes import FP64, check_cast
+from semirings.dtypes import FP64, DataType
 
+from ..core import Scalar
 from ..core import Vector as Whole
 from ..core.building import check_lengths, dense_values, fill_of
-from ..core.convert import check_range, check_size, index_array, value_array, written_array
+from ..core.convert import check_range, check_size, index_array, value_array
 from ..core.operators import monoid_of, typed
-from ..core.statement.expressions import ScalarExpression
+from ..core.options import check_options
+from ..core.statement.expressions import Expression, ScalarExpression
 from ..core.statement.indexing import Axis, IndexExpr
 from ..core.statement.infix import Operand, describe, is_tensor
 from ..core.statement.masks import Mask
 from ..core.vector.stored import StyledVector
+from ..device import Device
 from ..exceptions import DimensionMismatch, IndexOutOfBound, OutputNotEmpty
 from ..loop.symbolic.context import plain_loops
+from ..typing import Array
 from . import exchange, loops, shares
-from .base import Distributed, evaluated
+from .base import Distributed
 from .expressions import DistributedExpression, classes_by_ndim, part_of
 from .loops import DistributedArray
 from .products import multiply_vector
 from .start import current, rank_device
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ..core.typing import (
+        ArrayOrValue,
+        Axes,
+        DeviceArg,
+        DTypeArg,
+        DTypeLike,
+        IndicesLike,
+        OperandArg,
+        OperandLike,
+        OperatorArg,
+        OperatorLike,
+        SizeArg,
+        SizeLike,
+        ValuesLike,
+    )
+    from .expressions import Local
 
 
 class Vector(Distributed, StyledVector):
@@ -35,8 +60,11 @@ class Vector(Distributed, StyledVector):
     __slots__ = ()
     ndim = 1
     _mask_ranks = (1,)
+    _part: Whole
 
-    def __init__(self, dtype: Any = FP64, size: Any = 0, *, name: str | None = None, device: Any = None) -> None:
+    def __init__(
+        self, dtype: DTypeLike = FP64, size: SizeLike = 0, *, name: str | None = None, device: DeviceArg = None
+    ) -> None:
         self.shares = shares.of(check_size("size", size))
         self._part = Whole(dtype, self.shares.mine, name=name, device=rank_device(device))
         self.name, self._known_facts, self._sent = self._part.name, None, None
@@ -54,16 +82,16 @@ class Vector(Distributed, StyledVector):
     @classmethod
     def from_coo(
         cls,
-        indices: Any,
-        values: Any = 1.0,
-        dtype: Any = None,
+        indices: IndicesLike,
+        values: ValuesLike = 1.0,
+        dtype: DTypeArg = None,
         *,
-        size: Any = None,
-        dup_op: Any = None,
+        size: SizeArg = None,
+        dup_op: OperatorArg = None,
         name: str | None = None,
         share: bool = False,
-        device: Any = None,
-    ) -> Any:
+        device: DeviceArg = None,
+    ) -> Self:
         """As `bitblas.Vector.from_coo`. Every rank passes the same arrays; with `share`, each passes its part of the
         entries, which are then sent to their owners, and `size` is required."""
         d = rank_device(device)
@@ -78,7 +106,7 @@ class Vector(Distributed, StyledVector):
         if size is None and share:
             raise ValueError("size: required with share=True, got None")
 
-        def taken() -> Any:
+        def checked() -> tuple[Array, ArrayOrValue, DataType, int]:
             at = index_array(d, indices, "indices")
             array, kind = value_array(d, values, dtype)
             check_lengths(array, at)
@@ -89,32 +117,30 @@ class Vector(Distributed, StyledVector):
             return at, array, kind, end
 
         group = current()
-        at, array, kind, size = group.all_or_none("Vector.from_coo", taken) if share else taken()
+        at, array, kind, size = group.all_or_none("Vector.from_coo", checked) if share else checked()
         s = shares.of(size)
         if share:
             array, kind = exchange.unify_values(array, kind, len(at))
-            at = at.astype(np.int64, copy=False)
-            if isinstance(array, np.generic):
-                array = d.full(len(at), array)
-            at, array = exchange.redistributed(s.owners(d.xp, at), (at, array))
-        else:
-            keep = s.has(at)
-            at, array = at[keep], array if isinstance(array, np.generic) else array[keep]
+            array = d.full(len(at), array) if isinstance(array, np.generic) else array
+        (at,), array = exchange.owned_entries(s, (at,), array, share)
         make = lambda: Whole.from_coo(at - s.low, array, kind, size=s.mine, dup_op=dup_op, device=d)
         part = group.all_or_none("Vector.from_coo", make, alike=not share)
         return cls._of(part, s, name)
 
     @classmethod
-    def _from_index_vectors(cls, indices: DistributedArray, values: Any, dtype: Any, size: Any, dup_op: Any) -> Any:
+    def _from_index_vectors(
+        cls, indices: DistributedArray, values: ValuesLike, dtype: DTypeArg, size: SizeArg, dup_op: OperatorArg
+    ) -> Self | None:
         """From index vectors: each rank combines its entries, then the ranks do. None if that is not equivalent."""
-        d, add = current().device, None
         if loops.is_recording():
-            return cls._of(loops.built(indices, values, dtype, (s := shares.of(check_size("size", size))), dup_op), s)
+            length: Any = size  # check_size refuses None
+            s = shares.of(check_size("size", length))
+            return cls._of(loops.from_index_vectors(indices, values, dtype, s, dup_op), s)
+        d = current().device
         pairs = isinstance(values, DistributedArray) and values.at is indices.at and values.shares is indices.shares
         array, kind = value_array(d, values.local if isinstance(values, DistributedArray) else values, dtype)
-        if dup_op is not None and size is not None:
-            add = monoid_of(typed(dup_op, "binary", kind).op)
-        if add is None or kind not in add or not (pairs or isinstance(array, np.generic)):
+        add = None if dup_op is None else monoid_of(typed(dup_op, "binary", kind).op)
+        if size is None or add is None or kind not in add or not (pairs or isinstance(array, np.generic)):
             return None  # on all ranks: on one of them, other arrays may have the same length by chance
         s = shares.of(check_size("size", size))
         make = lambda: Whole.from_coo(indices.local, array, kind, size=s.size, dup_op=dup_op, device=d)
@@ -123,29 +149,44 @@ class Vector(Distributed, StyledVector):
 
     @classmethod
     def from_scalar(
-        cls, value: Any, size: Any, dtype: Any = None, *, name: str | None = None, device: Any = None, **opts: Any
-    ) -> Any:
+        cls,
+        value: OperandLike,
+        size: SizeLike,
+        dtype: DTypeArg = None,
+        *,
+        name: str | None = None,
+        device: DeviceArg = None,
+        **opts: object,
+    ) -> Self:
         """A Vector with the same value at every position."""
         s = shares.of(check_size("size", size))
-        return cls._of(Whole.from_scalar(value, s.mine, dtype, device=rank_device(device), **opts), s, name)
+        check_options(opts)
+        return cls._of(Whole.from_scalar(value, s.mine, dtype, device=rank_device(device)), s, name)
 
     @classmethod
     def from_dense(
         cls,
-        values: Any,
-        missing_value: Any = None,
+        values: ValuesLike,
+        missing_value: OperandArg = None,
         *,
-        dtype: Any = None,
+        dtype: DTypeArg = None,
         name: str | None = None,
-        device: Any = None,
-        **opts: Any,
-    ) -> Any:
+        device: DeviceArg = None,
+        **opts: object,
+    ) -> Self:
         """A Vector from an array, the same on every rank, without the elements equal to `missing_value`."""
         d, values = rank_device(device), values.full() if isinstance(values, DistributedArray) else values
         array, kind = dense_values(d, values, dtype, Whole)  # the type of all values: that of a share may be another
         s = shares.of(len(array))
-        part = Whole.from_dense(array[s.low : s.high], missing_value, dtype=kind, device=d, **opts)
+        check_options(opts)
+        part = Whole.from_dense(array[s.low : s.high], missing_value, dtype=kind, device=d)
         return cls._of(part, s, name)
+
+    def _gathered(self, values: bool = True) -> Whole:
+        """The whole vector on every rank, read-only. values: whether the values are read."""
+        if loops.is_recording():
+            return loops.gathered(self._part, self.shares)
+        return exchange.remote_gather(self, values)
 
     def gathered(self) -> Whole:
         """The whole vector, as a `bitblas.Vector` of this rank's own."""
@@ -154,11 +195,19 @@ class Vector(Distributed, StyledVector):
         return found.dup() if mine else found
 
     def to_coo(
-        self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True, share: bool = False
-    ) -> Any:
+        self,
+        dtype: DTypeArg = None,
+        *,
+        indices: bool = True,
+        values: bool = True,
+        sort: bool = True,
+        share: bool = False,
+    ) -> tuple[Any, Any]:
         """(indices, values) of all entries, on every rank; with `share`, of this rank's entries."""
         if loops.is_recording():
-            return loops.arrays_of(self, dtype, indices, values)
+            i, x = self._part.to_coo(dtype, indices=True, values=values)
+            where, found = DistributedArray(i, self.shares, i), DistributedArray(x, self.shares, i)
+            return where if indices else None, found if values else None
         i, x = self._part.to_coo(dtype, indices=indices, values=values, sort=sort)
         if current().size == 1:
             return i, x
@@ -169,14 +218,16 @@ class Vector(Distributed, StyledVector):
         if plain_loops.depth and indices:
             places = DistributedArray(i, self.shares, i)
             return places, DistributedArray(x, self.shares, i) if values else None
-        found = iter(exchange.concatenated([a for a in (i, x) if a is not None]))
-        return (next(found) if indices else None, next(found) if values else None)
+        whole = iter(exchange.concatenated([a for a in (i, x) if a is not None]))
+        return (next(whole) if indices else None, next(whole) if values else None)
 
-    def to_dense(self, fill_value: Any = None, dtype: Any = None, *, share: bool = False, **opts: Any) -> Any:
+    def to_dense(
+        self, fill_value: OperandArg = None, dtype: DTypeArg = None, *, share: bool = False, **opts: object
+    ) -> Array | DistributedArray:
         """All values as an array, on every rank, with fill_value for missing entries; with `share`, this rank's
         part."""
         if loops.is_recording():
-            return loops.array_of(self, fill_value, dtype)
+            return DistributedArray(self._part.to_dense(fill_value, dtype), self.shares)
         full = self.nvals == self.size
         fill, kind = fill_of(fill_value, dtype, self.dtype, full)
         mine = self._part.to_dense(fill, kind, **opts)
@@ -188,7 +239,15 @@ class Vector(Distributed, StyledVector):
         """{index: value}, Python numbers, of all entries."""
         return self.gathered().to_dict()
 
-    def build(self, indices: Any, values: Any, *, dup_op: Any = None, clear: bool = False, share: bool = False) -> None:
+    def build(
+        self,
+        indices: IndicesLike,
+        values: ValuesLike,
+        *,
+        dup_op: OperatorArg = None,
+        clear: bool = False,
+        share: bool = False,
+    ) -> None:
         """Insert entries into a Vector without entries, or after `clear`; arguments as of `from_coo`."""
         if self.nvals and not clear:
             raise OutputNotEmpty(f"{self.name}: expected no entries to build into, got {self.nvals}; clear=True first")
@@ -203,25 +262,21 @@ class Vector(Distributed, StyledVector):
             return IndexExpr(self, (Axis(key.shares.size, key, self.size),))
         return super().__getitem__(key)
 
-    def _element(self, i: int) -> Any:
-        loops.require_host()
-        root = self.shares.owner(i)
-        found = self._part._element(i - self.shares.low) if root == self.shares.rank else None
-        return exchange.broadcast(found, self.dtype, root)
-
-    def _extract(self, axes: tuple[Axis, ...]) -> Any:
+    def _extract(self, axes: Axes) -> Expression:
         (index,) = axes
         if index.size is None:
             return ScalarExpression("__getitem__", (self,), None, lambda mask: self._element(index.at), self.dtype)
         if index.at is None:
-            return self._like("__getitem__", (self,), None, lambda: self._part, self.dtype)
+            return DistributedExpression(self.shape, "__getitem__", (self,), None, lambda: self._part, self.dtype)
         to = shares.of(index.size)
 
-        def local() -> Any:
+        def local() -> Local:
             if isinstance(index.at, DistributedArray):
                 if loops.is_recording():
                     return self._gathered()[index.at.local]
-                at = current().all_or_none(f"{self.name}[I]", lambda: _positions(index.at.local, self.size), alike=True)
+                at = current().all_or_none(
+                    f"{self.name}[I]", lambda: _check_indices(index.at.local, self.size), alike=True
+                )
                 return exchange.gathered_at(self, at)
             loops.require_host()
             if current().size == 1:
@@ -231,101 +286,68 @@ class Vector(Distributed, StyledVector):
         return DistributedExpression((index.size,), "__getitem__", (self,), None, local, self.dtype)
 
     def _assign(
-        self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Typed | None, replace: bool, region: bool
+        self, axes: Axes, value: OperandLike, mask: Mask | None, accum: Typed | None, replace: bool, region: bool
     ) -> None:
         (index,) = axes
         loops.require_host()
-        s, d = self.shares, self.device
         if current().size == 1 and not isinstance(index.at, DistributedArray) and not isinstance(value, Operand):
-            own_mask = part_of(mask)
-            self._changes()._assign(axes, value, own_mask, accum, replace, region)
+            mask_part = None if mask is None else part_of(mask)
+            self._changes()._assign(axes, value, mask_part, accum, replace, region)
             return
-        with current().statement(lambda: f"assign to {self.name}[..]"):
-            value = evaluated(value)
-            if index.size is None:
-                if is_tensor(value):
-                    raise TypeError(f"v[i] = x: expected a scalar, got {describe(value)}")
-                if mask is None and not s.low <= index.at < s.high:
-                    # refused on all ranks, not by the owner of the position alone
-                    Whole(self.dtype, 1, device=d)(accum=accum)[0] << value
-                    self._changes()
-                    return
-            at = index.array(d)
-            keep = s.has(at)
-            places = (at - s.low)[keep]
-            if is_tensor(value):
-                u = value._resolve()
-                if u.shape != (index.size,):
-                    raise DimensionMismatch(f"v[I] = x: expected a vector of size {index.size}, got {u.shape}")
-                value = self._chosen(u, keep)
-            elif hasattr(value, "__len__") and not isinstance(value, str) and index.size is not None:
-                values, kind = written_array(d, value, self.dtype)
-                check_cast(kind, self.dtype)
-                if len(values) != index.size:
-                    raise DimensionMismatch(f"v[I] = x: expected {index.size} values, got {len(values)}")
-                value = values if isinstance(values, np.generic) else values[keep]
-            elif not len(places):
-                Whole(self.dtype, 1, device=d)(accum=accum)[0] << value
-            if region and mask is not None:
-                if mask.parent.shape != (index.size,):
-                    raise DimensionMismatch(f"mask: expected size {index.size}, that of the region")
-                chosen = Mask(self._chosen(mask.parent, keep), mask.structure, mask.complement)
-                self._changes()
-                if len(places):
-                    self._part[places](mask=chosen, accum=accum, replace=replace) << value
-            else:
-                mine = part_of(mask)
-                how = {"mask": mine, "replace": replace} if mine is not None else {}
-                if index.size is None and len(places):
-                    places = int(places[0])
-                self._changes()
-                self._part(accum=accum, **how)[places] << value
+        if index.size is None and is_tensor(value):
+            raise TypeError(f"v[i] = x: expected a scalar, got {describe(value)}")
+        if region and mask is not None and mask.parent.shape != (index.size,):
+            raise DimensionMismatch(f"mask: expected size {index.size}, that of the region")
+        super()._assign(axes, value, mask, accum, replace, region)
 
-    def _chosen(self, u: Any, keep: Any) -> Any:
+    def _selected(self, x: Vector, keep: Array, first: Axis) -> Whole:
         """This rank's elements of another vector."""
-        return exchange.gathered_at(u, keep.nonzero()[0])
+        return exchange.gathered_at(x, keep.nonzero()[0])
+
+    def _key(self, first: Array | int, axes: Axes) -> Any:
+        return first
+
+    def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str:
+        if what:
+            return f"v[I] = x: expected {expected[0]} values, got {got[0]}"
+        return f"v[I] = x: expected a vector of size {expected[0]}, got {got}"
 
     # ---- operations ----
 
-    def vxm(self, other: Any, op: Any = semiring.plus_times) -> DistributedExpression:
+    def vxm(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> DistributedExpression[Vector]:
         """self times a Matrix, as a row."""
         return multiply_vector(other, self, op, "vxm")
 
-    def inner(self, other: Any, op: Any = semiring.plus_times) -> ScalarExpression:
+    def inner(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> ScalarExpression:
         """The inner product of two vectors; empty if no index has entries in both."""
         v = self._partner(other, "inner")
         f = typed(op, "semiring", self.dtype, v.dtype)
         loops.require_host()
         add: Typed = f.op.monoid[f.return_type]
-        run = lambda mask: exchange.reduced(self._part.inner(v._part, op).new()._value, add)
+        run: Callable[[Mask | None], np.generic | None] = lambda mask: exchange.reduced(
+            self._part.inner(v._part, op).new()._value, add
+        )
         return ScalarExpression("inner", (self, v), f, run)
 
-    def reduce(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
+    def reduce(self, op: OperatorLike = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries. Without entries: an empty Scalar, or the identity if `allow_empty` is
         false."""
-        f = typed(op, "monoid", self.dtype)
+        return self._reduce_to_scalar("reduce", op, allow_empty)
 
-        def run(mask: Any) -> Any:
-            with current().statement(lambda: f"{self.name}.reduce({f!r})"):
-                current().settle()
-                found = exchange.reduced(self._part.reduce(f).new()._value, f)
-            return f.identity if found is None and not allow_empty else found
+    def _recorded_sum(self, f: Typed, *default: np.generic) -> Scalar:
+        """The symbolic sum of all entries."""
+        return loops.sum_scalars(self._part.reduce(f).new(), f, *default)
 
-        return ScalarExpression("reduce", (self,) if allow_empty else (self, f.identity), f, run)
-
-    def _recorded_sum(self, f: Typed, *default: Any) -> Any:
-        return loops.summed(self, f, *default)
-
-    def _release(self) -> Any:
+    def _release(self) -> Self:
         """Move the contents into a new Vector; this one is left without entries."""
         return type(self)._of(self._changes()._release(), self.shares)
 
-    def to(self, device: Any) -> Whole:
+    def to(self, device: str | Device) -> Whole:
         """The whole vector as a `bitblas.Vector` on one device."""
         return self.gathered().to(device)
 
 
-def _positions(at: Any, size: int) -> Any:
+def _check_indices(at: Array, size: int) -> Array:
     """Check indices that differ between ranks, and convert negative ones. IndexOutOfBound."""
     if at.dtype.kind not in "iu" or not len(at):
         return at

@@ -122,7 +122,7 @@ class CapturedProgram:
                 [1 + crc32(np.asarray(iso[x.id]).tobytes()) if x.id in iso else 0 for x in body.vectors],
                 [x in full for x in body.vectors],
             ]
-            told = group.told(np.array(said, np.int64))
+            told = group.gather_host(np.array(said, np.int64))
             same = (told == told[0]).all(axis=0)
             if same.all():
                 return iso, full
