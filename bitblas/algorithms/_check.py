@@ -3,53 +3,13 @@
 An error message names the argument, the expected value, the value received, and a hint.
 """
 
-import functools
 import operator
 import threading
 from numbers import Real
 
-from . import _memory as memory
 from . import _watch as watch
 
 KEPT = 8  # loops kept per algorithm and matrix on a GPU, where capturing one takes milliseconds
-
-
-def on_its_device(program):
-    """Decorator of algorithms on a matrix: vectors are created on the matrix's device, not on the default device."""
-
-    @functools.wraps(program)
-    def run(A, *args, **options):
-        if hasattr(A, "matrix") and hasattr(A, "pagerank"):
-            raise _graph_given("A", program.__name__)
-        gb = options["gb"] = library(options.get("gb"), A)
-        if hasattr(A, "_replicated_run") and (run_alone := A._replicated_run(run, args, options)) is not None:
-            return run_alone()  # a distributed matrix: every rank runs the program on the whole matrix
-        memory.foresee(program.__name__, A)
-        device = getattr(A, "device", None)  # None: python-graphblas has no devices
-        if device is None or not hasattr(device, "guard"):
-            return program(A, *args, **options)
-        with device.guard:  # device errors of array code between statements become bitblas exceptions
-            if device.name == gb.config.device:
-                return program(A, *args, **options)
-            with gb.config.set(device=device.name):
-                return program(A, *args, **options)
-
-    return run
-
-
-def on_default_device(program):
-    """Decorator of graph generators: device errors of array code become bitblas exceptions."""
-
-    @functools.wraps(program)
-    def run(*args, **options):
-        gb = library(options.get("gb"))
-        get = getattr(getattr(gb, "device", None), "get", None)
-        if get is None:
-            return program(*args, **options)
-        with get(gb.config.device).guard:
-            return program(*args, **options)
-
-    return run
 
 
 class Loop:
@@ -158,7 +118,7 @@ def library(gb, A=None):
     return gb
 
 
-def _graph_given(name, program=None):
+def graph_given(name, program=None):
     """TypeError for a Graph passed instead of its Matrix. program: the algorithm, which is also a method of Graph."""
     method = f"call the method, g.{program}(..), whose answers have the names of the vertices, or " if program else ""
     return TypeError(f"argument {name}: expected a Matrix, got a Graph. Hint: {method}pass g.matrix.")
@@ -187,7 +147,7 @@ def square(gb, A, name="A"):
     # A transposed matrix has a class of its own; its transpose is a Matrix.
     if not isinstance(A, gb.Matrix) and not isinstance(getattr(A, "T", None), gb.Matrix):
         if hasattr(A, "matrix") and hasattr(A, "pagerank"):
-            raise _graph_given(name)
+            raise graph_given(name)
         made = "pass its library by the keyword gb=" if hasattr(A, "nvals") else _maker(gb, A)
         raise TypeError(f"argument {name}: expected a {gb.__name__} Matrix, got {_kind(A)}. Hint: {made}.")
     if A.nrows != A.ncols:

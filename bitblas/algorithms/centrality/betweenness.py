@@ -28,6 +28,7 @@ Kepner, Gilbert (eds): Graph Algorithms in the Language of Linear Algebra. SIAM 
 
 from .. import _check as check
 from .. import _watch as watch
+from .._algorithm import algorithm
 from .._parts import index_range
 from .._random import random_hash
 
@@ -36,7 +37,7 @@ TOGETHER = 64  # steps between overflow tests of the path counts
 EULER = 2.718281828459045
 
 
-@check.on_its_device
+@algorithm(answer="value per vertex")
 def betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BATCH, gb=None):
     """The sum, over all pairs of vertices, of the fraction of their shortest paths that pass through each vertex.
 
@@ -67,7 +68,7 @@ def betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BATCH, g
     return c
 
 
-@check.on_its_device
+@algorithm(answer="value per edge", arrays=(64, 56))
 def edge_betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BATCH, gb=None):
     """The sum, over all pairs of vertices, of the fraction of their shortest paths that use each edge.
 

@@ -18,12 +18,13 @@ Marchiori, Latora: Harmony in the small-world. Physica A 285 (2000).
 
 from .. import _check as check
 from .. import _watch as watch
+from .._algorithm import algorithm, on_device_of_matrix
 from .._multi_source import Searches, batches, count_bits
 from ..paths.all_pairs import distances_from_each
 from ..paths.sssp import facts_of
 
 
-@check.on_its_device
+@algorithm(answer="value per vertex")
 def closeness_centrality(A, *, improved=True, weighted=False, gb=None):
     """The inverse of the mean distance to each vertex, over the vertices that reach it.
 
@@ -42,7 +43,7 @@ def closeness_centrality(A, *, improved=True, weighted=False, gb=None):
     return gb.Vector.from_dense(c * (reached / max(1, n - 1)) if improved else c)
 
 
-@check.on_its_device
+@algorithm(answer="value per vertex")
 def harmonic_centrality(A, *, weighted=False, gb=None):
     """The sum of the inverse distances to each vertex, over all vertices that reach it.
 
@@ -56,7 +57,7 @@ def harmonic_centrality(A, *, weighted=False, gb=None):
     return distance_sums(A, inverse=True, weighted=weighted, gb=gb)[1]
 
 
-@check.on_its_device
+@on_device_of_matrix
 def distance_sums(A, *, inverse=False, weighted=False, gb=None):
     """The vectors reached and total of the module's State."""
     gb = check.library(gb)

@@ -13,11 +13,12 @@ Kleinberg: Authoritative sources in a hyperlinked environment. J. of the ACM 46 
 
 from .. import _check as check
 from .. import _power as power
+from .._algorithm import algorithm
 
 TINY = 1e-300  # divisor instead of 0: without edges, sums and scores are 0
 
 
-@check.on_its_device
+@algorithm(answer=("value per vertex", "value per vertex"))
 def hits(A, *, weighted=False, tol=1e-8, max_iter=100, gb=None):
     """The hub score and the authority score of each vertex.
 

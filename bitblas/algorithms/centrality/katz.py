@@ -15,12 +15,13 @@ Newman: Networks, an introduction. Oxford 2010, section 7.3.
 
 from .. import _check as check
 from .. import _power as power
+from .._algorithm import algorithm
 
 PERIODS = 12  # changes summed in the proof that alpha is too large; a multiple of the periods 1, 2, 3, 4, 6
 PROOF_ROUNDS = 100  # limit of the rounds in which that proof's set S shrinks
 
 
-@check.on_its_device
+@algorithm(answer="value per vertex")
 def katz_centrality(A, *, alpha=0.1, beta=1.0, weighted=False, normalized=True, tol=1e-6, max_iter=1000, gb=None):
     """The Katz centrality of each vertex: x = alpha A' x + beta.
 

@@ -18,9 +18,10 @@ Langville, Meyer: Deeper inside PageRank. Internet Mathematics 1 (2004), for dan
 
 from .. import _check as check
 from .. import _power as power
+from .._algorithm import algorithm
 
 
-@check.on_its_device
+@algorithm(answer="value per vertex")
 def pagerank(A, *, alpha=0.85, personalization=None, weighted=False, tol=1e-6, max_iter=100, dtype=None, gb=None):
     """The PageRank of each vertex: the probability that a random surfer is there.
 

@@ -14,10 +14,11 @@ Iosup et al: LDBC Graphalytics. PVLDB 9 (2016), for directed graphs: LCC.
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import degrees
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="value per vertex", arrays=(32, 24))
 def triangles_per_vertex(A, *, gb=None):
     """The number of triangles that contain each vertex of an undirected graph.
 
@@ -32,7 +33,7 @@ def triangles_per_vertex(A, *, gb=None):
     return gb.Vector.from_dense(closed // 2)
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="undirected graph", arrays=(8, 36))
 def triangles_per_edge(A, *, gb=None):
     """The number of triangles that contain each edge of an undirected graph.
 
@@ -52,7 +53,7 @@ def triangles_per_edge(A, *, gb=None):
     return C
 
 
-@check.on_its_device
+@algorithm(answer="value per vertex", arrays=(32, 24))
 def local_clustering(A, *, directed=False, gb=None):
     """The local clustering coefficient (LCC) of each vertex.
 
@@ -69,7 +70,7 @@ def local_clustering(A, *, directed=False, gb=None):
     return gb.Vector.from_dense(closed / pairs.clip(1))
 
 
-@check.on_its_device
+@algorithm(answer="number", arrays=(32, 24))
 def average_clustering(A, *, directed=False, gb=None):
     """The mean local clustering coefficient over all vertices.
 
@@ -84,7 +85,7 @@ def average_clustering(A, *, directed=False, gb=None):
     return float((closed / pairs.clip(1)).sum()) / max(1, n)
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="number", arrays=(32, 24))
 def transitivity(A, *, gb=None):
     """The fraction of pairs of edges with a common vertex that are closed to a triangle, in an undirected graph.
 

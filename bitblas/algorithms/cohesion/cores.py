@@ -14,10 +14,11 @@ Dhulipala, Blelloch, Shun: Julienne, a framework for parallel graph algorithms u
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import induced_subgraph
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="value per vertex", arrays=(14, 12))
 def core_numbers(A, *, gb=None):
     """The largest k for which each vertex is in the k-core.
 
@@ -62,7 +63,7 @@ def _peeling(A, gb):
     return {"body": body, "while_": d, "cores": core, "k": k}
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="undirected graph", arrays=(14, 24))
 def k_core(A, k, *, gb=None):
     """The k-core of an undirected graph, on the same vertices.
 

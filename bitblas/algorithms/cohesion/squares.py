@@ -15,12 +15,13 @@ Burkhardt, Harris: Simple and efficient four-cycle counting on sparse graphs. ar
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._memory import check_memory
 from .._parts import degrees
 from .clustering import triangles_per_vertex
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="value per vertex", arrays=(16, 40))
 def square_clustering(A, *, gb=None):
     """The fraction of possible squares at each vertex that exist.
 

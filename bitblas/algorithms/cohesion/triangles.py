@@ -18,6 +18,7 @@ Schank, Wagner: Finding, counting and listing all triangles in large graphs. WEA
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._memory import check_memory
 from .._parts import degrees
 
@@ -27,7 +28,7 @@ from .._parts import degrees
 SKEW = 16
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="count", arrays=(0, 4))
 def triangle_count(A, *, gb=None):
     """The number of triangles of an undirected graph.
 

@@ -19,6 +19,7 @@ Davis: Graph algorithms via SuiteSparse:GraphBLAS, triangle counting and k-truss
 
 from .. import _check as check
 from .. import _watch as watch
+from .._algorithm import algorithm
 from .._memory import check_memory
 from .._parts import degrees, index_range
 
@@ -26,7 +27,7 @@ PATIENCE = 8  # rounds over all edges, which take as long as listing the triangl
 FEW = 16  # mean number of lower-numbered neighbours per edge up to which triangles are listed
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="undirected graph", arrays=(8, 40))
 def k_truss(A, k, *, gb=None):
     """The k-truss of an undirected graph, on the same vertices.
 

@@ -18,10 +18,11 @@ Iosup et al: LDBC Graphalytics. PVLDB 9 (2016), for the definition: CDLP.
 
 from .. import _check as check
 from .. import _watch as watch
+from .._algorithm import algorithm
 from .._parts import index_range
 
 
-@check.on_its_device
+@algorithm(answer="representative per vertex", arrays=(32, 60))
 def label_propagation(A, *, directed=False, max_iter=10, gb=None):
     """The community label of each vertex, a vertex number.
 

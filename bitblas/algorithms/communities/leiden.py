@@ -15,12 +15,13 @@ Traag, Waltman, van Eck: From Louvain to Leiden, guaranteeing well-connected com
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import renumber
 from ..connectivity.components import connected_components
 from .louvain import communities
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="class per vertex", arrays=(96, 44))
 def leiden(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, gb=None):
     """Connected communities of high modularity in an undirected graph.
 

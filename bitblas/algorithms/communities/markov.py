@@ -17,11 +17,12 @@ van Dongen: Graph clustering by flow simulation. PhD thesis, Utrecht 2000.
 from .. import _check as check
 from .. import _power as power
 from .. import _watch as watch
+from .._algorithm import algorithm
 from ..connectivity.components import connected_components
 from .modularity import weights
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="representative per vertex", arrays=(32, 80))
 def markov_clustering(A, *, inflation=2.0, prune=1e-4, weighted=False, tol=1e-6, max_iter=100, gb=None):
     """The community of each vertex, named by its smallest vertex number.
 

@@ -15,10 +15,11 @@ Leicht, Newman: Community structure in directed networks. Physical Review Letter
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import index_range
 
 
-@check.on_its_device
+@algorithm(answer="number", arrays=(40, 12))
 def modularity(A, labels, *, directed=False, weighted=False, resolution=1.0, gb=None):
     """The modularity of a partition of the vertices into communities.
 

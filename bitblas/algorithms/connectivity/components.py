@@ -19,6 +19,7 @@ Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via s
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import gather
 
 # Ratio of the highest to the mean degree from which two search steps pay. H200: RMAT 20 (ratio 2000) takes 0.33 ms,
@@ -26,7 +27,7 @@ from .._parts import gather
 HUB = 64
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="representative per vertex")
 def connected_components(A, *, gb=None):
     """The smallest vertex number in the component of each vertex.
 
@@ -38,7 +39,7 @@ def connected_components(A, *, gb=None):
     return _components(_labels, A, gb)
 
 
-@check.on_its_device
+@algorithm(answer="representative per vertex")
 def weakly_connected_components(A, *, gb=None):
     """The smallest vertex number in the weak component of each vertex of a directed graph, edges used both ways.
 

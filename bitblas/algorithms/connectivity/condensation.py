@@ -13,11 +13,12 @@ Harary, Norman, Cartwright: Structural models. Wiley 1965, chapter 3.
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import renumber
 from .strong import strongly_connected_components
 
 
-@check.on_its_device
+@algorithm(answer=("graph of components", "value per vertex"), arrays=(24, 32))
 def condensation(A, *, gb=None):
     """The graph of the strongly connected components, and the component number of each vertex.
 

@@ -20,12 +20,13 @@ Fallin, Gonzalez, Seo, Burtscher: A high-performance MST implementation for GPUs
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import gather
 
 LIGHT = 2  # light edges per vertex; graphs with fewer than twice as many edges have no light edges
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="undirected graph", weighted=True, arrays=(48, 20))
 def minimum_spanning_forest(A, *, gb=None):
     """A spanning forest of least total weight of an undirected graph.
 

@@ -17,9 +17,10 @@ McLendon, Hendrickson, Plimpton, Rauchwerger: Finding strongly connected compone
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 
 
-@check.on_its_device
+@algorithm(answer="representative per vertex")
 def strongly_connected_components(A, *, gb=None):
     """The smallest vertex number in the strongly connected component of each vertex.
 

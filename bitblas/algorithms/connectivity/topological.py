@@ -13,9 +13,10 @@ Kahn: Topological sorting of large networks. Communications of the ACM 5 (1962).
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 
 
-@check.on_its_device
+@algorithm(graph="acyclic", answer="value per vertex")
 def topological_levels(A, *, gb=None):
     """The number of edges on a longest path that ends at each vertex.
 

@@ -28,6 +28,7 @@ Cherkassky, Goldberg: On implementing the push-relabel method for the maximum fl
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import index_range
 from ._arc_tree import Tree
 from ._capacities import (
@@ -48,7 +49,7 @@ BITS = 62  # bits of the sum of the capacities at a vertex, an upper bound of al
 EXACT = 2.0**-48  # relative error allowed in the value of a float flow
 
 
-@check.on_its_device
+@algorithm(answer=("number", "flow per edge"), weighted=True, arrays=(40, 60))
 def maximum_flow(A, source, sink, *, gb=None):
     """The maximum flow from a source to a sink: its value, and the flow along each edge.
 
@@ -69,7 +70,7 @@ def maximum_flow(A, source, sink, *, gb=None):
     return value, gb.Matrix.from_coo(i, j, used, nrows=A.nrows, ncols=A.nrows)
 
 
-@check.on_its_device
+@algorithm(answer=("number", "value per vertex"), weighted=True, arrays=(40, 60))
 def minimum_cut(A, source, sink, *, gb=None):
     """The minimum cut between a source and a sink: its capacity, and the side of each vertex.
 

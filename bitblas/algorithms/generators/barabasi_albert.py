@@ -16,12 +16,13 @@ Sanders, Schulz: Scalable generation of scale-free graphs. Information Processin
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._memory import check_default_memory
 from .._parts import index_range, undirected_graph
 from .._random import random_hash
 
 
-@check.on_default_device
+@algorithm(answer="generated graph")
 def barabasi_albert_graph(n, m, *, seed=None, gb=None):
     """A random graph that grows by preferential attachment.
 

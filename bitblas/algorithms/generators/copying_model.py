@@ -15,12 +15,13 @@ Kumar, Raghavan, Rajagopalan, Sivakumar, Tomkins, Upfal: Stochastic models for t
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._memory import check_default_memory
 from .._parts import index_range, undirected_graph
 from .._random import random_hash
 
 
-@check.on_default_device
+@algorithm(answer="generated graph")
 def copying_model_graph(n, m, p, *, directed=False, seed=None, gb=None):
     """A random graph that grows by copying edges, as web pages copy links.
 

@@ -16,12 +16,13 @@ Batagelj, Brandes: Efficient generation of large random networks. Physical Revie
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._memory import check_default_memory
 from .._parts import index_range, undirected_graph
 from .._random import random_hash
 
 
-@check.on_default_device
+@algorithm(answer="generated graph")
 def erdos_renyi_graph(n, p, *, directed=False, seed=None, gb=None):
     """A random graph in which each edge exists with probability p.
 

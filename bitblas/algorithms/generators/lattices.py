@@ -13,12 +13,13 @@ Watts, Strogatz: Collective dynamics of small-world networks. Nature 393 (1998).
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._memory import check_default_memory
 from .._parts import index_range, undirected_graph
 from .._random import random_hash
 
 
-@check.on_default_device
+@algorithm(answer="generated graph")
 def grid_graph(height, width, *, gb=None):
     """A grid: vertex y * width + x has edges to its neighbours above, below, left and right.
 
@@ -39,7 +40,7 @@ def grid_graph(height, width, *, gb=None):
     return A
 
 
-@check.on_default_device
+@algorithm(answer="generated graph")
 def small_world_graph(n, k, p, *, seed=None, gb=None):
     """A small world: a ring in which every vertex has edges to its k nearest vertices, some of them rewired.
 

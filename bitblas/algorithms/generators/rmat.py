@@ -14,12 +14,13 @@ Murphy, Wheeler, Barrett, Ang: Introducing the Graph 500. Cray User Group 2010, 
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._memory import check_default_memory
 from .._parts import index_range, undirected_graph
 from .._random import random_hash
 
 
-@check.on_default_device
+@algorithm(answer="generated graph")
 def rmat_graph(scale, edge_factor=16, *, a=0.57, b=0.19, c=0.19, directed=False, seed=None, gb=None):
     """A random graph with 2**scale vertices and about edge_factor times as many edges.
 

@@ -15,13 +15,14 @@ Koren: Drawing graphs by eigenvectors, theory and practice. Computers and Mathem
 
 from .. import _check as check
 from .. import _power as power
+from .._algorithm import algorithm
 from .._parts import index_range
 from .._random import random_hash
 
 TINY = 1e-300  # divisor instead of a length of 0
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="positions")
 def spectral_layout(A, *, dimensions=2, weighted=False, tol=1e-6, max_iter=1000, gb=None):
     """A position for each vertex of an undirected graph, from eigenvectors.
 

@@ -15,6 +15,7 @@ Fruchterman, Reingold: Graph drawing by force-directed placement. Software, Prac
 
 from .. import _check as check
 from .. import _watch as watch
+from .._algorithm import algorithm
 from .._memory import check_memory
 from .._parts import index_range
 from .._random import random_hash
@@ -23,7 +24,7 @@ PAIRS = 1 << 22  # pairs of vertices per block
 NEAR = 1e-4  # minimum squared distance
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="positions")
 def spring_layout(A, *, weighted=False, rounds=50, seed=None, gb=None):
     """A position in the plane for each vertex of an undirected graph, from simulated forces.
 

@@ -16,13 +16,14 @@ Venkataraman, Sahni, Mukhopadhyaya: A blocked all-pairs shortest-paths algorithm
 
 from .. import _check as check
 from .. import _watch as watch
+from .._algorithm import algorithm
 from .._memory import check_memory
 from .sssp import sssp, weights_of
 
 BLOCK = 128  # vertices per block: a product of two such panels outweighs its launch overhead
 
 
-@check.on_its_device
+@algorithm(answer="distances per source", weighted=True)
 def distances_from_each(A, sources, *, gb=None):
     """The distance from each of several sources to each vertex.
 
@@ -45,7 +46,7 @@ def distances_from_each(A, sources, *, gb=None):
     return D
 
 
-@check.on_its_device
+@algorithm(answer="value per pair", weighted=True)
 def all_pairs_distances(A, *, gb=None):
     """The distance between each pair of vertices.
 

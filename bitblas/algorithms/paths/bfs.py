@@ -14,11 +14,12 @@ Yang, Buluc, Owens: Implementing push-pull efficiently in GraphBLAS. ICPP 2018.
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 
 SHORT = 2**15  # rounds whose levels fit 16 bits: a quarter of the bytes written by many searches
 
 
-@check.on_its_device
+@algorithm(answer="distance per vertex")
 def bfs_levels(A, source, *, depth_limit=None, gb=None):
     """The number of edges on a shortest path from `source` to each vertex.
 
@@ -40,7 +41,7 @@ def bfs_levels(A, source, *, depth_limit=None, gb=None):
     return loop.result(v)
 
 
-@check.on_its_device
+@algorithm(answer="distances per source")
 def levels_from_each(A, sources, *, depth_limit=None, gb=None):
     """The number of edges on a shortest path from each of several sources to each vertex.
 
@@ -106,7 +107,7 @@ def _levels(A, gb, limit):
     return {"body": body, "while_": q, "limit": limit, "levels": v}
 
 
-@check.on_its_device
+@algorithm(answer="parent per vertex")
 def bfs_parents(A, source, *, depth_limit=None, gb=None):
     """A breadth-first tree from `source`: the parent of each vertex.
 

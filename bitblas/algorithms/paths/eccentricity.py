@@ -17,13 +17,14 @@ Takes, Kosters: Determining the diameter of small world networks. CIKM 2011.
 
 from .. import _check as check
 from .. import _watch as watch
+from .._algorithm import algorithm
 from .._multi_source import Searches, batches
 from .._parts import degrees
 from ..connectivity.components import connected_components
 from .bfs import bfs_levels
 
 
-@check.on_its_device
+@algorithm(answer="value per vertex")
 def eccentricity(A, *, gb=None):
     """The number of edges to the farthest vertex reachable from each vertex.
 
@@ -56,7 +57,7 @@ def _searching(A, gb):
     return {"body": body, "while_": searches.going, "searches": searches, "far": far}
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer=("count", "count"))
 def diameter_bounds(A, *, searches=8, gb=None):
     """Lower and upper bounds of the diameter of an undirected graph, from a few searches.
 
@@ -72,7 +73,7 @@ def diameter_bounds(A, *, searches=8, gb=None):
     return _bounds(A, check.count(gb, "searches", searches, "8 is the default"), gb)
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="count")
 def diameter(A, *, gb=None):
     """The length of the longest shortest path of an undirected graph, in edges.
 

@@ -13,11 +13,12 @@ Everett, Borgatti: Ego network betweenness. Social Networks 27 (2005).
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import induced_subgraph
 from .bfs import bfs_levels
 
 
-@check.on_its_device
+@algorithm(answer="subgraph")
 def ego_graph(A, center, radius=1, *, gb=None):
     """The subgraph within `radius` edges of a vertex, on the same vertices.
 

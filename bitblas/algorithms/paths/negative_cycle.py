@@ -18,10 +18,11 @@ Cherkassky, Goldberg: Negative-cycle detection algorithms. Mathematical Programm
 
 from .. import _check as check
 from .. import _watch as watch
+from .._algorithm import algorithm
 from .._parts import index_range
 
 
-@check.on_its_device
+@algorithm(answer="vertices", weighted=True, arrays=(36, 36))
 def negative_cycle(A, *, gb=None):
     """A cycle of negative weight in a directed graph.
 

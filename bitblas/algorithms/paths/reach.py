@@ -12,10 +12,11 @@ Purdom: A transitive closure algorithm. BIT 10 (1970).
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .bfs import bfs_levels
 
 
-@check.on_its_device
+@algorithm(answer="value per vertex")
 def descendants(A, source, *, depth_limit=None, gb=None):
     """The vertices reachable from `source`, by any number of edges or at most `depth_limit` (k hops).
 
@@ -31,7 +32,7 @@ def descendants(A, source, *, depth_limit=None, gb=None):
     return level.select(gb.select.valuegt, 0).new().apply(gb.unary.one[gb.dtypes.BOOL]).new()
 
 
-@check.on_its_device
+@algorithm(answer="value per vertex")
 def ancestors(A, source, *, depth_limit=None, gb=None):
     """The vertices from which `source` is reachable, by any number of edges or at most `depth_limit`.
 

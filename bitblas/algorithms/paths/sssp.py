@@ -20,6 +20,7 @@ Sridhar et al: Delta-stepping SSSP: from vertices and edges to GraphBLAS impleme
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .bfs import bfs_levels
 from .negative_cycle import negative_cycle
 
@@ -31,7 +32,7 @@ ROUNDED = 1 + 2.0**-20  # exceeds the rounding error of an FP64 sum
 DROP = "remove such edges with A.select"
 
 
-@check.on_its_device
+@algorithm(answer="distance per vertex", weighted=True)
 def sssp(A, source, *, delta=None, gb=None):
     """The distance from `source` to each vertex.
 

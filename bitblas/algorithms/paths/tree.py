@@ -14,11 +14,12 @@ Bellman: On a routing problem. Quarterly of Applied Mathematics 16 (1958).
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .bfs import bfs_parents
 from .sssp import sssp
 
 
-@check.on_its_device
+@algorithm(answer=("distance per vertex", "parent per vertex"), weighted=True, arrays=(24, 40))
 def sssp_tree(A, source, *, delta=None, gb=None):
     """The distance from `source` to each vertex, and its predecessor on a shortest path.
 

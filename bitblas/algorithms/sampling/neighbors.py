@@ -16,11 +16,12 @@ Efraimidis, Spirakis: Weighted random sampling with a reservoir. Information Pro
 
 from .. import _check as check
 from .. import _watch as watch
+from .._algorithm import algorithm
 from .._memory import check_memory
 from .._random import random_hash
 
 
-@check.on_its_device
+@algorithm(answer="edges per hop")
 def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
     """Random edges around some vertices, hop by hop: at most a given number per vertex.
 

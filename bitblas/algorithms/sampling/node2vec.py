@@ -17,6 +17,7 @@ Yang, Zhang, Chen, Chen: KnightKing, a fast distributed graph random walk engine
 
 from .. import _check as check
 from .. import _watch as watch
+from .._algorithm import algorithm
 from .._parts import index_range
 from .._random import hash_more
 from .walks import Steps, chance, draws, table
@@ -24,7 +25,7 @@ from .walks import Steps, chance, draws, table
 DRAWN = 1 << 11  # steps drawn at once if few walks are pending: a round costs about fifty calls regardless
 
 
-@check.on_its_device
+@algorithm(answer="walks", arrays=(16, 24))
 def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None, gb=None):
     """A random walk from each of the vertices in `starts`, biased by the previous vertex.
 

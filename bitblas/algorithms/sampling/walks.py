@@ -16,6 +16,7 @@ Salmon, Moraes, Dror, Shaw: Parallel random numbers, as easy as 1, 2, 3. SC 2011
 
 from .. import _check as check
 from .. import _watch as watch
+from .._algorithm import algorithm
 from .._memory import check_default_memory
 from .._parts import degrees, index_range, prefers_row_extraction
 from .._random import random_hash
@@ -23,7 +24,7 @@ from .._random import random_hash
 MANY = 1 << 17  # edges per step from which, on a CPU, copying all edges takes longer than extracting rows in each step
 
 
-@check.on_its_device
+@algorithm(answer="walks", arrays=(16, 8))
 def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
     """A random walk from each of the vertices in `starts`.
 

@@ -13,12 +13,13 @@ Konig: Theorie der endlichen und unendlichen Graphen. Leipzig 1936.
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import index_range
 from ..connectivity.components import connected_components
 from ..paths.bfs import bfs_levels
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="class per vertex")
 def bipartite_sides(A, *, gb=None):
     """The side of each vertex, 0 or 1, if the graph is bipartite.
 

@@ -20,6 +20,7 @@ Welsh, Powell: An upper bound for the chromatic number of a graph. The Computer 
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import index_range
 from .._random import degree_vector, random_hash
 
@@ -30,7 +31,7 @@ UNEVEN, SHARES = 8, (1 / 64, 1 / 16, 1 / 4)
 COLORS = 0xFFFFFFFF  # the low 32 bits, one per color
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="class per vertex")
 def coloring(A, *, seed=None, gb=None):
     """A proper coloring of an undirected graph with few colors.
 
@@ -48,7 +49,7 @@ def coloring(A, *, seed=None, gb=None):
     return loop.result(loop.state["colors"])
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="vertex sets")
 def color_classes(A, *, seed=None, gb=None):
     """The classes of a proper coloring: sets of pairwise non-adjacent vertices.
 

@@ -16,11 +16,12 @@ Preis: Linear time 1/2-approximation algorithm for maximum weighted matching in 
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import gather
 from .._random import random_hash
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="vertex per vertex", arrays=(8, 20))
 def maximal_matching(A, *, weighted=False, seed=None, gb=None):
     """A maximal matching of an undirected graph.
 

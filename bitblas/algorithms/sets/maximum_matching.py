@@ -19,6 +19,7 @@ Azad, Buluc, Pothen: Computing maximum cardinality matchings in parallel on bipa
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import gather
 from .bipartite import bipartite_sides
 from .matching import maximal_matching
@@ -26,7 +27,7 @@ from .matching import maximal_matching
 HALF = 32  # bits of a root and of a vertex
 
 
-@check.on_its_device
+@algorithm(graph="bipartite", answer="vertex per vertex", arrays=(90, 20))
 def maximum_matching(A, *, gb=None):
     """A maximum matching of a bipartite graph.
 

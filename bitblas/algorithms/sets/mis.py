@@ -16,13 +16,14 @@ Blelloch, Fineman, Shun: Greedy sequential maximal independent set and matching 
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import gather
 from .._random import MASK, degree_vector, random_vector
 
 UNEVEN = 8  # hub degree over mean degree from which testing one neighbour rules out most vertices
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="value per vertex")
 def maximal_independent_set(A, *, seed=None, gb=None):
     """A maximal independent set of an undirected graph.
 

@@ -13,9 +13,10 @@ Zhou, Ren, Medo, Zhang: Bipartite network projection and personal recommendation
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 
 
-@check.on_its_device
+@algorithm(graph="bipartite", answer="undirected graph")
 def bipartite_projection(A, vertices, *, gb=None):
     """The graph on one side of a bipartite graph, with the number of common neighbours as weight.
 

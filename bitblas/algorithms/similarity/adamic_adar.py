@@ -13,11 +13,12 @@ Zhou, Lu, Zhang: Predicting missing links via local information. European Physic
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import degrees
 from ._pairs import best, common
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="value per pair", arrays=(16, 40))
 def adamic_adar(A, *, pairs=None, top=None, gb=None):
     """The sum of 1 / log(degree) over the common neighbours of two vertices.
 
@@ -37,7 +38,7 @@ def adamic_adar(A, *, pairs=None, top=None, gb=None):
     return _weighted(A, (d > 1) / logarithms, pairs, top, gb)
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="value per pair", arrays=(16, 40))
 def resource_allocation(A, *, pairs=None, top=None, gb=None):
     """The sum of 1 / degree over the common neighbours of two vertices.
 

@@ -14,11 +14,12 @@ Salton, McGill: Introduction to modern information retrieval. McGraw-Hill 1983, 
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import degrees
 from ._pairs import best, common
 
 
-@check.on_its_device
+@algorithm(answer="value per pair", arrays=(8, 24))
 def jaccard(A, *, pairs=None, top=None, gb=None):
     """The Jaccard similarity of vertices: common neighbours over the union of the neighbourhoods.
 
@@ -31,7 +32,7 @@ def jaccard(A, *, pairs=None, top=None, gb=None):
     return _scaled(A, pairs, top, gb, lambda c, d, e: c / (d + e - c))
 
 
-@check.on_its_device
+@algorithm(answer="value per pair", arrays=(8, 24))
 def overlap(A, *, pairs=None, top=None, gb=None):
     """The overlap coefficient of vertices: common neighbours over the smaller neighbourhood.
 
@@ -43,7 +44,7 @@ def overlap(A, *, pairs=None, top=None, gb=None):
     return _scaled(A, pairs, top, gb, lambda c, d, e: c / d.clip(max=e))
 
 
-@check.on_its_device
+@algorithm(answer="value per pair", arrays=(8, 24))
 def cosine(A, *, pairs=None, top=None, gb=None):
     """The cosine similarity of vertices, their rows taken as 0/1 vectors.
 
