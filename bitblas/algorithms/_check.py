@@ -7,9 +7,8 @@ import operator
 import threading
 from numbers import Real
 
+from .. import tuning as tuning
 from . import _watch as watch
-
-KEPT = 8  # loops kept per algorithm and matrix on a GPU, where capturing one takes milliseconds
 
 
 class Loop:
@@ -81,16 +80,17 @@ def loop(make, A, gb, *args):
     keep = getattr(A, "_keep", None)  # None: python-graphblas caches nothing
     if keep is None:
         return Loop(make, A, gb, *args)
+    key = tuning.version(), *args
     if A.device.host_memory:  # one loop per thread, for the last arguments: threads may run at the same time
         kept = keep((make, threading.get_ident()), lambda twin: [twin, None, None])
-        if kept[1] != args:
-            kept[1:] = args, Loop(make, kept[0], gb, *args)
+        if kept[1] != key:
+            kept[1:] = key, Loop(make, kept[0], gb, *args)
         found = kept[2]
     else:
         twin, loops = keep((make, "loops"), lambda twin: (twin, {}))
-        found = loops.pop(args, None) or Loop(make, twin, gb, *args)
-        loops[args] = found  # most recently used last
-        if len(loops) > KEPT:
+        found = loops.pop(key, None) or Loop(make, twin, gb, *args)
+        loops[key] = found  # most recently used last
+        if len(loops) > tuning.count("algorithms.kept_loops"):
             loops.pop(next(iter(loops)), None)
     found.kept = True
     return found
@@ -104,7 +104,7 @@ def fuses(A):
 def kept(make, A, gb):
     """make(A, gb), cached with A until its contents change."""
     keep = getattr(A, "_keep", None)
-    return make(A, gb) if keep is None else keep((make,), lambda twin: make(twin, gb), chosen=False)
+    return make(A, gb) if keep is None else keep((make, tuning.version()), lambda twin: make(twin, gb), chosen=False)
 
 
 def library(gb, A=None):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import tuning
 from ..exceptions import InvalidValue
 from .answers import Values
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 # Parameters that take a vertex, several vertices, values of vertices, or pairs of vertices.
 VERTEX, VERTICES = ("source", "sink", "center"), ("sources", "starts", "vertices")
 VERTEX_VALUES, PAIRS = ("personalization", "labels"), ("pairs",)
-SEARCHED = 20_000  # most names that are compared with an unknown one
 
 
 def convert_argument(graph: Graph, argument: str, value: Any) -> Any:
@@ -76,7 +76,7 @@ def check_weighted(value: Any, attributes: Iterable[str]) -> Any:
 
 def meant(label: Any, labels: Sequence[Any]) -> str:
     """A suggestion after an unknown name: similar names, unless there are too many to compare."""
-    if not isinstance(label, str) or len(labels) > SEARCHED:
+    if not isinstance(label, str) or len(labels) > tuning.count("graph.compared_names"):
         return ""
     names = [name for name in labels if isinstance(name, str)]
     near = [name for name in names if name.casefold() == label.casefold()][:2]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import extras
+from .. import extras, tuning
 from ..core.convert import exact_sums
 from ..exceptions import InvalidValue, warn
 from . import arguments, validation
@@ -16,8 +16,6 @@ from .answers import Values
 
 if TYPE_CHECKING:
     from .graph import Graph
-
-FEW = 1 << 18  # entries that NumPy compares, because kernels may have to be compiled first
 
 
 def dataframe(graph: Graph, source: str, target: str, weight: str | None) -> Any:
@@ -127,7 +125,7 @@ def has_all_reverse_edges(A: Any, *, loops: bool = False) -> bool:
 
     if not A.nvals or A.nrows != A.ncols:
         return False
-    if A.nvals <= FEW:
+    if A.nvals <= tuning.count("graph.compared_entries"):
         rows, cols, values = host_coo(A)
         if np.array_equal(np.sort(rows), np.sort(cols)) and (loops or (rows != cols).any()):
             by_row, by_column = np.lexsort((cols, rows)), np.lexsort((rows, cols))

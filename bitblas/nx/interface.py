@@ -14,7 +14,7 @@ import networkx as nx
 from networkx.utils.backends import _registered_algorithms
 
 from _nx_bitblas.table import HEAVY, LITTLE, MADE, NEAR, OWN, ROUTE, SCAN, SEARCH, SOME, TABLE
-from bitblas import config
+from bitblas import config, tuning
 from bitblas import device as devices
 
 from .convert import from_networkx
@@ -23,10 +23,6 @@ from .export import to_networkx
 from .graph import Graph
 
 logger = logging.getLogger("bitblas.nx")
-
-FEW = 16  # nodes per requested node from which NetworkX is faster than a conversion; from FEW^2 on, faster than a
-# converted graph
-WORTH = 3  # searches of one graph from which conversion and searches here beat NetworkX
 
 
 class Backend:
@@ -108,7 +104,8 @@ class Backend:
         if kept is None:
             return "the graph cannot cache a conversion"
         kept["bitblas"] = asked = kept.get("bitblas", 0) + 1
-        return asked >= WORTH or f"search {asked} of this graph: converting pays off from search {WORTH} on"
+        least = tuning.count("nx.searches")
+        return asked >= least or f"search {asked} of this graph: converting pays off from search {least} on"
 
 
 def _cost(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], nodes: int) -> str:
@@ -121,8 +118,9 @@ def _cost(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], nodes: int) 
         return SCAN if given.get("source") is not None and given["weight"] is None else SEARCH
     some = [given[each] for each in SOME if given.get(each) is not None]
     asked = min([len(each) if hasattr(each, "__len__") else 1 for each in some], default=nodes)
-    if FEW * asked < nodes:
-        return LITTLE if FEW**2 * asked < nodes else SCAN
+    few = tuning.count("nx.nodes_per_request")
+    if few * asked < nodes:
+        return LITTLE if few**2 * asked < nodes else SCAN
     cost = HEAVY if cost == ROUTE else cost
     one = any(each in given for each in ("source", "sources", "target"))
     return SEARCH if one and any(given.get(each) is not None for each in NEAR) else cost

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from .. import tuning
 from ..device.dictionaries import hashes
 from .exceptions import Refused
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: 2**64 over the golden ratio
-FEW = 1 << 13  # entries below which NumPy sorts keys: importing SciPy for a counting sort takes about 0.13 s
-ROOM = 8  # hash table slots per node: about one label in twenty collides and is searched for
 
 
 def numbers_of(adj: Mapping[Hashable, Mapping[Hashable, Any]], count: int, labels: list[Hashable]) -> np.ndarray:
@@ -30,7 +29,7 @@ def numbers_of(adj: Mapping[Hashable, Mapping[Hashable, Any]], count: int, label
     if (ascending[1:] == ascending[:-1]).any():  # two labels share a hash, such as -1 and -2
         return _found_in(labels, adj, count)
     given = hashes(adj, count)
-    shift = np.uint64(64 - (ROOM * len(own)).bit_length())
+    shift = np.uint64(64 - (tuning.count("nx.hash_slots") * len(own)).bit_length())
     slot = lambda hashes: (hashes.view(np.uint64) * GOLDEN >> shift).view(np.int64)
     table = np.zeros(1 << (64 - int(shift)), np.int64)
     table[slot(own)] = np.arange(len(own))
@@ -78,7 +77,7 @@ def ascending(ptr: np.ndarray, cols: np.ndarray) -> tuple[np.ndarray, np.ndarray
     needed.
     """
     n, count = len(ptr) - 1, len(cols)
-    if count < FEW:
+    if count < tuning.count("nx.sorted_entries"):
         rows = np.repeat(np.arange(n), np.diff(ptr))
         return np.lexsort((cols, rows)), np.lexsort((rows, cols))
     from scipy.sparse import csr_array

@@ -29,11 +29,11 @@ Kepner, Gilbert (eds): Graph Algorithms in the Language of Linear Algebra. SIAM 
 from .. import _check as check
 from .. import _watch as watch
 from .._algorithm import algorithm
+from .._check import tuning
 from .._parts import index_range
 from .._random import random_hash
 
 BATCH = 64  # sources per batch: one 64-bit word per vertex
-TOGETHER = 64  # steps between overflow tests of the path counts
 EULER = 2.718281828459045
 
 
@@ -197,7 +197,7 @@ def _searching(A, gb, k, logs, edges):
 
     def some_steps(Q, P, V, W):
         # searches = Q is not empty and max(Q) is finite; after an overflow there is no way back either
-        check.repeat(lambda _: forth(Q, P, V, W), Q, limit=TOGETHER)
+        check.repeat(lambda _: forth(Q, P, V, W), Q, limit=tuning.count("betweenness.steps"))
         most << largest(Q)
         number << most.apply(binary.lt, right=float("inf"))
         ahead << Q.nvals

@@ -19,13 +19,9 @@ Schank, Wagner: Finding, counting and listing all triangles in large graphs. WEA
 
 from .. import _check as check
 from .._algorithm import algorithm
+from .._check import tuning
 from .._memory import check_memory
 from .._parts import degrees
-
-# Ratio of the highest to the mean degree from which a graph counts as having hubs. Meshes, grids and roads have 2 to 4,
-# where the order by degree doubles the time; RMAT 14 and 16 have 140 to 350, where it saves 10 to 25 % (measured,
-# both libraries).
-SKEW = 16
 
 
 @algorithm(graph="undirected", answer="count", arrays=(0, 4))
@@ -47,7 +43,7 @@ def triangle_count(A, *, gb=None):
 
 
 def _directed(A, gb):
-    has_hubs = A.nvals > 0 and int(degrees(A, gb).max()) * A.nrows > SKEW * A.nvals
+    has_hubs = A.nvals > 0 and int(degrees(A, gb).max()) * A.nrows > tuning.value("triangles.skew") * A.nvals
     return _by_degree(A, gb) if has_hubs else A.select(gb.select.tril, -1).new()
 
 

@@ -20,11 +20,9 @@ Davis: Graph algorithms via SuiteSparse:GraphBLAS, triangle counting and k-truss
 from .. import _check as check
 from .. import _watch as watch
 from .._algorithm import algorithm
+from .._check import tuning
 from .._memory import check_memory
 from .._parts import degrees, index_range
-
-PATIENCE = 8  # rounds over all edges, which take as long as listing the triangles
-FEW = 16  # mean number of lower-numbered neighbours per edge up to which triangles are listed
 
 
 @algorithm(graph="undirected", answer="undirected graph", arrays=(8, 40))
@@ -49,9 +47,9 @@ def k_truss(A, k, *, gb=None):
         watch.tell()
         if S.nvals in (0, C.nvals):
             return S
-        if turn == PATIENCE and check.fuses(A):
+        if turn == tuning.count("truss.rounds") and check.fuses(A):
             L = S.select(gb.select.tril, -1).new()
-            if int((degrees(L, gb) ** 2).sum()) <= FEW * L.nvals:
+            if int((degrees(L, gb) ** 2).sum()) <= tuning.value("truss.neighbours") * L.nvals:
                 return _peeled(L, k - 2, gb)
         C = S
 

@@ -20,11 +20,8 @@ Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via s
 
 from .. import _check as check
 from .._algorithm import algorithm
+from .._check import tuning
 from .._parts import gather
-
-# Ratio of the highest to the mean degree from which two search steps pay. H200: RMAT 20 (ratio 2000) takes 0.33 ms,
-# 0.59 without them; Mycielski's graph 14 (ratio 20) 0.20 ms, 0.15 without.
-HUB = 64
 
 
 @algorithm(graph="undirected", answer="representative per vertex")
@@ -75,7 +72,7 @@ def _labels(A, gb):
     start, degrees = slots[1:].new(), A.mxv(vertex, gb.semiring.plus_pair[kind]).new().to_dense(0)
     most = int(degrees.argmax())
     start[most] = 0
-    spreads = int(degrees[most]) * n > HUB * A.nvals
+    spreads = int(degrees[most]) * n > tuning.value("components.skew") * A.nvals
     labels, moved = gb.Vector(gb.dtypes.INT64, n), gb.Vector(gb.dtypes.BOOL, n)
 
     def begin():

@@ -21,9 +21,8 @@ Fallin, Gonzalez, Seo, Burtscher: A high-performance MST implementation for GPUs
 
 from .. import _check as check
 from .._algorithm import algorithm
+from .._check import tuning
 from .._parts import gather
-
-LIGHT = 2  # light edges per vertex; graphs with fewer than twice as many edges have no light edges
 
 
 @algorithm(graph="undirected", answer="undirected graph", weighted=True, arrays=(48, 20))
@@ -54,7 +53,7 @@ def _boruvka(A, gb):
     order = w.argsort(kind="stable")
     w = w[order]
     check.numbers(gb, "A", not (w[-1:] != w[-1:]).any())  # NaN is sorted last
-    m, light = len(w), LIGHT * n
+    m, light = len(w), tuning.count("msf.light_edges") * n
     light = light if m > 2 * light and bool(w[0] != w[light]) else 0
     kind = gb.dtypes.INT32 if max(n, 2 * m) < 2**31 - 1 else gb.dtypes.INT64  # half the bytes if INT32 suffices
     i, j = (x[order].astype(kind.np_type) for x in (i, j))

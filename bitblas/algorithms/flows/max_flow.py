@@ -3,8 +3,8 @@
 Method: the source saturates its edges. A vertex with excess (more inflow than outflow) pushes it along edges with
 residual capacity to vertices one level lower, or raises its height to one above the lowest such neighbour. Global
 relabelling sets all heights to distances, by searches from the sink, and from the source for vertices that cannot reach
-the sink: after 16 rounds of pushes, or one round per SHARE search levels if that is more. On long paths excess
-therefore travels the whole way between two searches.
+the sink: after `flow.push_rounds` rounds of pushes, or one round per `flow.search_levels` levels of the last search if
+that is more. On long paths excess therefore travels the whole way between two searches.
 
 Numbers: the loop runs in INT64. Float capacities become multiples of a power of two, such that the edges of a vertex
 sum to less than 2^62. Rounds therefore end, and inflow equals outflow exactly. Integers are scaled only if the edges of
@@ -29,6 +29,7 @@ Cherkassky, Goldberg: On implementing the push-relabel method for the maximum fl
 
 from .. import _check as check
 from .._algorithm import algorithm
+from .._check import tuning
 from .._parts import index_range
 from ._arc_tree import Tree
 from ._capacities import (
@@ -43,8 +44,6 @@ from ._capacities import (
     total,
 )
 
-ROUNDS = 16  # push rounds between two decisions whether to search again
-SHARE = 2  # search levels per push round: a level takes a tenth to a half of the time of a push round
 BITS = 62  # bits of the sum of the capacities at a vertex, an upper bound of all sums in the loop
 EXACT = 2.0**-48  # relative error allowed in the value of a float flow
 
@@ -244,8 +243,9 @@ def _pushes(A, gb):
         check.repeat(lambda _: some_pushes(inner), while_=pushes)
 
     def some_pushes(inner):
-        check.repeat(lambda _: push(inner), while_=q, limit=ROUNDS)
-        left << left.apply(binary.minus, right=SHARE * ROUNDS)
+        rounds = tuning.count("flow.push_rounds")
+        check.repeat(lambda _: push(inner), while_=q, limit=rounds)
+        left << left.apply(binary.minus, right=tuning.count("flow.search_levels") * rounds)
         go_on()
 
     def go_on():

@@ -16,11 +16,11 @@ Fruchterman, Reingold: Graph drawing by force-directed placement. Software, Prac
 from .. import _check as check
 from .. import _watch as watch
 from .._algorithm import algorithm
+from .._check import tuning
 from .._memory import check_memory
 from .._parts import index_range
 from .._random import random_hash
 
-PAIRS = 1 << 22  # pairs of vertices per block
 NEAR = 1e-4  # minimum squared distance
 
 
@@ -41,12 +41,13 @@ def spring_layout(A, *, weighted=False, rounds=50, seed=None, gb=None):
     seed = 0 if seed is None else check.integer("seed", seed)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
-    check_memory(A, f"spring_layout: forces of {A.nvals} edges and {n} vertices", 80 * A.nvals + 24 * min(n * n, PAIRS))
+    pairs = tuning.count("spring.pairs")
+    check_memory(A, f"spring_layout: forces of {A.nvals} edges and {n} vertices", 80 * A.nvals + 24 * min(n * n, pairs))
     i, j, w = A.to_coo()
     w = w.astype("float64") if weighted else i * 0.0 + 1
     index = index_range(n, gb)
     x, y = (random_hash(index, seed, axis) / 2.0**32 for axis in (0, 1))
-    k, step, size = max(1, n) ** -0.5, 0.1, max(1, PAIRS // max(1, n))
+    k, step, size = max(1, n) ** -0.5, 0.1, max(1, pairs // max(1, n))
     for number in range(rounds):
         fx, fy = x * 0, y * 0
         for first in range(0, n, size):

@@ -17,10 +17,9 @@ Venkataraman, Sahni, Mukhopadhyaya: A blocked all-pairs shortest-paths algorithm
 from .. import _check as check
 from .. import _watch as watch
 from .._algorithm import algorithm
+from .._check import tuning
 from .._memory import check_memory
 from .sssp import sssp, weights_of
-
-BLOCK = 128  # vertices per block: a product of two such panels outweighs its launch overhead
 
 
 @algorithm(answer="distances per source", weighted=True)
@@ -68,8 +67,9 @@ def all_pairs_distances(A, *, gb=None):
     D = A.dup(dtype)
     index = list(range(n))
     D(minimum) << gb.Matrix.from_coo(index, index, 0, dtype, nrows=n, ncols=n)
-    for first in range(0, n, BLOCK):
-        block = slice(first, min(n, first + BLOCK))
+    size = tuning.count("all_pairs.block")
+    for first in range(0, n, size):
+        block = slice(first, min(n, first + size))
         # P = D[block, block]; P min= P min.+ P doubles the path length, until nothing changes
         P = D[block, block].new()
         for _ in range((P.nrows - 1).bit_length()):
@@ -84,7 +84,7 @@ def all_pairs_distances(A, *, gb=None):
         into << into.mxm(P, min_plus)
         out << P.mxm(out, min_plus)
         D(minimum) << into.mxm(out, min_plus)
-        watch.tell(total=-(-n // BLOCK))
+        watch.tell(total=-(-n // size))
     return D
 
 
@@ -95,7 +95,7 @@ def _weighted(A, gb):
         return A.apply(gb.unary.one[dtypes.INT64]).new(), dtypes.INT64, 0
     lowest, _, bound = weights_of(A, gb)
     # three paths are joined; with negative weights, walks in a block grow until a negative cycle is found
-    bound *= 3 if lowest >= 0 else 3 * BLOCK
+    bound *= 3 if lowest >= 0 else 3 * tuning.count("all_pairs.block")
     return A, A.dtype if A.dtype in (dtypes.FP32, dtypes.FP64) else dtypes.INT64, bound
 
 

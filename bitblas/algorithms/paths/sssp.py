@@ -21,13 +21,10 @@ Sridhar et al: Delta-stepping SSSP: from vertices and edges to GraphBLAS impleme
 
 from .. import _check as check
 from .._algorithm import algorithm
+from .._check import tuning
 from .bfs import bfs_levels
 from .negative_cycle import negative_cycle
 
-# delta = SPREAD * mean weight / mean degree. H200, ms with 64, 32, 16: stencil27_100 7.9, 5.9, 5.7; rmat20 1.48, 1.52,
-# 1.61; mycielskian14 .39, .41, .52; delaunay_n20 and grid2d_2048 the same within 2 %. CPU, ms with 64, 32: stencil27_20
-# 6.9, 5.9; delaunay_n14 13.7, 11.5; rmat14 3.2, 3.4; grid2d_256 74, 76.
-SPREAD = 32
 ROUNDED = 1 + 2.0**-20  # exceeds the rounding error of an FP64 sum
 DROP = "remove such edges with A.select"
 
@@ -59,7 +56,7 @@ def sssp(A, source, *, delta=None, gb=None):
     if lowest < 0:
         delta = float("inf")
     elif delta is None:
-        delta = SPREAD * mean * n / max(1, A.nvals)
+        delta = tuning.value("sssp.delta") * mean * n / max(1, A.nvals)
     if dtype == dtypes.INT64:
         delta = int(min(delta, 2**61, 2**63 - 1 - bound))  # distance + delta stays below 2^63
     loop = check.loop(_relaxation, A, gb, dtype, delta, n if lowest < 0 else None)

@@ -18,11 +18,10 @@ Yang, Zhang, Chen, Chen: KnightKing, a fast distributed graph random walk engine
 from .. import _check as check
 from .. import _watch as watch
 from .._algorithm import algorithm
+from .._check import tuning
 from .._parts import index_range
 from .._random import hash_more
 from .walks import Steps, chance, draws, table
-
-DRAWN = 1 << 11  # steps drawn at once if few walks are pending: a round costs about fifty calls regardless
 
 
 @algorithm(answer="walks", arrays=(16, 24))
@@ -51,7 +50,8 @@ def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None
     edges, most = steps.rows * n + steps.j, max(1.0, back, away)
 
     size = len(starts)
-    number = index_range(max(size, DRAWN), gb)
+    together = tuning.count("node2vec.steps")
+    number = index_range(max(size, together), gb)
     at = gb.Vector.from_coo(number[:size], starts, gb.dtypes.INT64, size=size).to_dense(0)
     last, places = at * 0 - 1, [at]
     for hashes in draws(size, length, seed, gb) if len(steps.j) else ():
@@ -59,7 +59,7 @@ def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None
         to, tries = at * 0 - 1, 0
         while len(waits):
             # to = the first accepted of several drawn steps; accept with probability bias / most
-            some = max(1, DRAWN // len(waits))
+            some = max(1, together // len(waits))
             draw = number[: len(waits) * some]
             w, k = waits[draw // some], 2 * (tries + draw % some)
             before, hashed = last[w], hashes[w]

@@ -17,11 +17,10 @@ Salmon, Moraes, Dror, Shaw: Parallel random numbers, as easy as 1, 2, 3. SC 2011
 from .. import _check as check
 from .. import _watch as watch
 from .._algorithm import algorithm
+from .._check import tuning
 from .._memory import check_default_memory
 from .._parts import degrees, index_range, prefers_row_extraction
 from .._random import random_hash
-
-MANY = 1 << 17  # edges per step from which, on a CPU, copying all edges takes longer than extracting rows in each step
 
 
 @algorithm(answer="walks", arrays=(16, 8))
@@ -41,7 +40,7 @@ def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
     starts = check.vertices(gb, "starts", starts, n)
     length = check.count(gb, "length", length, "a walk has one step or more")
     seed = 0 if seed is None else check.integer("seed", seed)
-    steps = (Near if prefers_row_extraction(A, MANY * length) else Steps)(A, weighted, gb)
+    steps = (Near if prefers_row_extraction(A, tuning.count("walks.edges") * length) else Steps)(A, weighted, gb)
     at = gb.Vector.from_coo(index_range(len(starts), gb), starts, gb.dtypes.INT64, size=len(starts)).to_dense(0)
     places, chances = [at], chance(draws(len(starts), length, seed, gb))
     for random in chances:

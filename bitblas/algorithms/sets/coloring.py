@@ -21,13 +21,10 @@ Welsh, Powell: An upper bound for the chromatic number of a graph. The Computer 
 
 from .. import _check as check
 from .._algorithm import algorithm
+from .._check import tuning
 from .._parts import index_range
 from .._random import degree_vector, random_hash
 
-# If a vertex has more than UNEVEN times the mean number of earlier neighbours, the first vertices are colored in parts
-# that these SHARES of the edges lead to. Reads per edge without and with parts: rmat20 32.7, 7.5; rmat16 20.1, 5.1.
-# H200, rmat20: 13.0 ms without, 7.6 with these parts, 7.8 with two fewer.
-UNEVEN, SHARES = 8, (1 / 64, 1 / 16, 1 / 4)
 COLORS = 0xFFFFFFFF  # the low 32 bits, one per color
 
 
@@ -130,7 +127,8 @@ def _parts(s, before, gb):
     """
     n, order, (_, before) = before.size, (-s).argsort(), before.to_coo()
     edges = before[order].cumsum()
-    uneven = n and int(before.max()) * n > UNEVEN * int(edges[-1])
-    ends = [*(int((edges <= edges[-1] * share).sum()) for share in SHARES if uneven), n]
+    shares = [tuning.value(f"coloring.share_{part}") for part in (1, 2, 3)]
+    uneven = n and int(before.max()) * n > tuning.value("coloring.skew") * int(edges[-1])
+    ends = [*(int((edges <= edges[-1] * share).sum()) for share in shares if uneven), n]
     parts = [order[i:j] for i, j in zip([0, *ends], ends)]
     return [gb.Vector.from_coo(part, 0, gb.dtypes.UINT64, size=n) for part in parts]
