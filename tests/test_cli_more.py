@@ -99,12 +99,12 @@ def test_every_algorithm_has_a_command():
 
 
 GENERATED = {
-    "triangle-count": {"count": 2},
-    "average-clustering": {"value": 4 / 9},
+    "triangle-count": {"triangle_count": 2},
+    "average-clustering": {"average_clustering": 4 / 9},
     "bfs-levels --source 1": {"vertices": 5},
     "connected-components": {"classes": 2, "largest": 5},
     "k-core --k 2": {"edges": 5},
-    "minimum-cut --source 0 --sink 3": {"value": 4},
+    "minimum-cut --source 0 --sink 3": {"minimum_cut": 4},
     "ego-graph --center 0": {"entries": 6},
     "random-walks --length 1": {"walks": 6, "steps": 4},
     "negative-cycle": {"vertices": []},

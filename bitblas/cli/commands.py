@@ -287,8 +287,6 @@ OPTIONS: dict[str, dict[str, Any]] = {  # by the names of parameters
 OPTION_NAMES = {parameter: option for option, parameter in PARAMETER_NAMES.items()}
 SUMMARIES: dict[str, say.Say] = {  # by the kind of the answer
     **dict.fromkeys(ANSWERS, say.entries("entries")),
-    "count": say.number("count"),
-    "number": say.number("value"),
     "vertices": lambda graph, answer, args: {"vertices": [graph.label(v) for v in answer]},
     "value per vertex": say.best("values"),
     **dict.fromkeys(("distance per vertex", "parent per vertex", "vertex per vertex"), say.entries("vertices")),
@@ -319,7 +317,7 @@ def generated(name: str) -> Command:
             options[f"--{OPTION_NAMES.get(p.name, p.name).replace('_', '-')}"] = option
     if kind == "value per vertex":
         options |= TOP
-    summary = SUMMARIES[kind]
+    summary = say.number(name) if kind in ("count", "number") else SUMMARIES[kind]
     of_first: say.Say = lambda graph, answer, args: summary(graph, answer[0] if others else answer, args)
     text = (inspect.getdoc(program) or "").partition("\n")[0].rstrip(".")
     text = text[:1].lower() + text[1:]
