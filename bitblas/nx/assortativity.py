@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import networkx as nx
 import numpy as np
 
@@ -12,11 +10,16 @@ import bitblas as gb
 from .graph import Degrees, Graph, entry_values
 from .searches import host
 from .sums import fits_int64, join_words, split_words, sum_by_group
+from .typing import Nodes, Scores
 
 
 def average_neighbor_degree(
-    G: Graph, source: str = "out", target: str = "out", nodes: Any = None, weight: str | None = None
-) -> dict[Any, float]:
+    G: Graph,
+    source: str = "out",
+    target: str = "out",
+    nodes: Nodes | None = None,
+    weight: str | None = None,
+) -> Scores:
     for name, side in (("source", source), ("target", target)) if G.directed else ():
         if side not in ("in", "out", "in+out"):
             raise nx.NetworkXError(f"{name} argument {side} must be 'in', 'out' or 'in+out'")

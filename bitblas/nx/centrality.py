@@ -14,6 +14,7 @@ from .graph import Graph
 from .power_iteration import as_array, check_start, power_iteration, two_norm, vector
 from .searches import distances, host, reached, require_node
 from .sums import exact_sum
+from .typing import Node, Nodes, Scores, Start
 
 # ---- networkx.algorithms.centrality.betweenness: betweenness of nodes and edges.
 
@@ -22,10 +23,10 @@ def betweenness_centrality(
     G: Graph,
     k: int | None = None,
     normalized: bool = True,
-    weight: Any = None,
+    weight: str | None = None,
     endpoints: bool = False,
     seed: Any = None,
-) -> dict[Any, float]:
+) -> Scores:
     n = len(G)
     chosen = None if k is None or k == n else G.numbers(seed.sample(G.labels, k))
     if not n:
@@ -59,8 +60,8 @@ def scales(n: int, sources: np.ndarray | None, normalized: bool, directed: bool,
 
 
 def edge_betweenness_centrality(
-    G: Graph, k: int | None = None, normalized: bool = True, weight: Any = None, seed: Any = None
-) -> dict[Any, float]:
+    G: Graph, k: int | None = None, normalized: bool = True, weight: str | None = None, seed: Any = None
+) -> Scores:
     n = len(G)
     sources = None if k is None or k == n else G.numbers(seed.sample(G.labels, k)).tolist()
     found = algorithms.edge_betweenness_centrality(G.structure, sources)
@@ -80,7 +81,9 @@ def edge_betweenness_centrality(
 # ---- networkx.algorithms.centrality.closeness and .harmonic: closeness and harmonic centrality.
 
 
-def closeness_centrality(G: Graph, u: Any = None, distance: str | None = None, wf_improved: bool = True) -> Any:
+def closeness_centrality(
+    G: Graph, u: Node = None, distance: str | None = None, wf_improved: bool = True
+) -> float | Scores:
     H, n = G.turned, len(G)
     if u is None and distance is None and n:
         return G.by_node(host(algorithms.closeness_centrality(G.structure, improved=wf_improved)))
@@ -95,8 +98,11 @@ def closeness_centrality(G: Graph, u: Any = None, distance: str | None = None, w
 
 
 def harmonic_centrality(
-    G: Graph, nbunch: Any = None, distance: str | None = None, sources: Any = None
-) -> dict[Any, float]:
+    G: Graph,
+    nbunch: Nodes | None = None,
+    distance: str | None = None,
+    sources: Nodes | None = None,
+) -> Scores:
     if nbunch is None and distance is None and sources is None and len(G):
         return G.by_node(host(algorithms.harmonic_centrality(G.structure)))
     targets = set(G.nbunch_iter(nbunch))
@@ -118,8 +124,12 @@ def harmonic_centrality(
 
 
 def eigenvector_centrality(
-    G: Graph, max_iter: int = 100, tol: float = 1e-6, nstart: Any = None, weight: str | None = None
-) -> dict[Any, float]:
+    G: Graph,
+    max_iter: int = 100,
+    tol: float = 1e-6,
+    nstart: Start | None = None,
+    weight: str | None = None,
+) -> Scores:
     if not len(G):
         raise nx.NetworkXPointlessConcept("cannot compute centrality for the null graph")
     start = dict.fromkeys(G, 1) if nstart is None else nstart
@@ -131,7 +141,7 @@ def eigenvector_centrality(
         check_start(G, start)
     A = G.matrix(weight)
 
-    def step(x: Any) -> Any:
+    def step(x: gb.Vector) -> gb.Vector:
         # y = x + x plus.times A; y = y / |y|
         y = x.dup()
         y(gb.binary.plus) << x.vxm(A, gb.semiring.plus_times)
@@ -150,27 +160,27 @@ def katz_centrality(
     beta: Any = 1.0,
     max_iter: int = 1000,
     tol: float = 1e-6,
-    nstart: Any = None,
+    nstart: Start | None = None,
     normalized: bool = True,
     weight: str | None = None,
-) -> dict[Any, float]:
+) -> Scores:
     if not len(G):
         return {}
     start = dict.fromkeys(G, 0) if nstart is None else nstart
     try:
-        own = dict.fromkeys(G, float(beta))
+        betas = dict.fromkeys(G, float(beta))
     except (TypeError, ValueError, AttributeError) as error:
         if set(beta) != set(G):
             raise nx.NetworkXError("beta dictionary must have a value for every node") from error
-        own = beta
+        betas = beta
     if max_iter > 0:
         check_start(G, start)
-    own = vector(as_array(G, {node: own[node] for node in start if node in own}))  # 0 at other nodes
+    constant = vector(as_array(G, {node: betas[node] for node in start if node in betas}))  # 0 at other nodes
     A = G.matrix(weight)
 
-    def step(x: Any) -> Any:
+    def step(x: gb.Vector) -> gb.Vector:
         # y = beta; y += alpha (x plus.times A)
-        y = own.dup()
+        y = constant.dup()
         y(gb.binary.plus) << x.apply(gb.binary.times, right=alpha).new().vxm(A, gb.semiring.plus_times)
         return y
 

@@ -8,7 +8,7 @@ identifies the node.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, compress, repeat
@@ -21,6 +21,7 @@ from ..device.dictionaries import attributes
 from .export import KINDS
 from .graph import Graph
 from .numbering import as_numbers, numbers_of
+from .typing import Attributes
 
 _values = methodcaller("values")
 
@@ -42,8 +43,8 @@ def _no_collections() -> Iterator[None]:
 @_no_collections()
 def from_networkx(
     G: Any,
-    edge_attrs: Mapping[str, Any] | None = None,
-    node_attrs: Mapping[str, Any] | None = None,
+    edge_attrs: Attributes | None = None,
+    node_attrs: Attributes | None = None,
     *,
     preserve_edge_attrs: bool = True,
     preserve_node_attrs: bool = True,
@@ -102,5 +103,5 @@ def from_networkx(
     return made
 
 
-def _chosen(data: Mapping[str, Any], attrs: Mapping[str, Any]) -> dict[str, Any]:
+def _chosen(data: Attributes, attrs: Attributes) -> Attributes:
     return {name: data.get(name, default) for name, default in attrs.items() if default is not None or name in data}

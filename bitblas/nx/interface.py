@@ -21,8 +21,12 @@ from .convert import from_networkx
 from .exceptions import Refused
 from .export import to_networkx
 from .graph import Graph
+from .typing import Attributes, Node
 
 logger = logging.getLogger("bitblas.nx")
+
+
+Args = tuple[Any, ...]
 
 
 class Backend:
@@ -42,8 +46,8 @@ class Backend:
     def convert_from_nx(
         G: Any,
         *,
-        edge_attrs: dict[str, Any] | None = None,
-        node_attrs: dict[str, Any] | None = None,
+        edge_attrs: Attributes | None = None,
+        node_attrs: Attributes | None = None,
         preserve_edge_attrs: bool = False,
         preserve_node_attrs: bool = False,
         preserve_graph_attrs: bool = False,
@@ -75,7 +79,7 @@ class Backend:
         return to_networkx(result) if isinstance(result, Graph) else result
 
     @staticmethod
-    def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
+    def can_run(name: str, args: Args, kwargs: Attributes) -> bool | str:
         """True if these arguments are supported, else the reason."""
         refusal = _refusal(name, args, kwargs)
         if refusal is not None:
@@ -83,7 +87,7 @@ class Backend:
         return refusal or True
 
     @staticmethod
-    def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
+    def should_run(name: str, args: Args, kwargs: Attributes) -> bool | str:
         """True if running here pays off, conversion included, else the reason. Called for graphs of NetworkX."""
         G = _graph(name, args, kwargs)
         if G is None:  # no graph to convert; the backend was requested by name
@@ -108,7 +112,7 @@ class Backend:
         return asked >= least or f"search {asked} of this graph: converting pays off from search {least} on"
 
 
-def _cost(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], nodes: int) -> str:
+def _cost(name: str, args: Args, kwargs: Attributes, nodes: int) -> str:
     """The cost class of a call on a graph of `nodes` nodes with these arguments."""
     cost = TABLE[name].cost
     if cost in (LITTLE, SCAN):
@@ -134,7 +138,7 @@ def _converted(G: Any) -> Graph | None:
     return next((found for found in kept.values() if isinstance(found, Graph)), None)
 
 
-def _graph(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _graph(name: str, args: Args, kwargs: Attributes) -> Any:
     """The first graph, or list of graphs, among the arguments; None if the function takes none."""
     graphs = _registered_algorithms[name].graphs
     if not graphs:
@@ -143,7 +147,7 @@ def _graph(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return args[at] if at < len(args) else kwargs[graph]
 
 
-def _refusal(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+def _refusal(name: str, args: Args, kwargs: Attributes) -> str | None:
     """Why these arguments are not supported; None if they are. TypeError for arguments that NetworkX does not have."""
     G = _graph(name, args, kwargs)
     if TABLE[name].module != MADE and not isinstance(G, (nx.Graph, Graph)):
@@ -156,7 +160,7 @@ def _refusal(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | 
     return next((text for text, refused in TABLE[name].refuses if refused(given)), None)
 
 
-def _bound(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+def _bound(name: str, args: Args, kwargs: Attributes) -> Attributes:
     """All arguments by name. TypeError for arguments that NetworkX does not have."""
     bound = _signature(name).bind(*args, **kwargs)
     bound.apply_defaults()
@@ -193,7 +197,7 @@ def _running(name: str) -> Callable[..., Any]:
     return told
 
 
-def _continued(name: str, found: Iterator[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
+def _continued(name: str, found: Iterator[Node], args: Args, kwargs: Attributes) -> Iterator[Node]:
     """Iterate over a result of NetworkX's own code. If a function that it calls is refused, NetworkX computes the rest:
     the dispatch would have done so, but has returned already.
     """

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import networkx as nx
 import numpy as np
 
@@ -13,6 +11,7 @@ from .exceptions import Refused
 from .graph import Graph
 from .power_iteration import as_array, power_iteration, vector
 from .searches import host
+from .typing import Scores, Start
 
 # ---- networkx.algorithms.link_analysis.hits_alg: hubs and authorities.
 
@@ -22,8 +21,12 @@ ROUNDS = 1000
 
 
 def hits(
-    G: Graph, max_iter: int = 100, tol: float = 1e-8, nstart: Any = None, normalized: bool = True
-) -> tuple[dict[Any, float], dict[Any, float]]:
+    G: Graph,
+    max_iter: int = 100,
+    tol: float = 1e-8,
+    nstart: Start | None = None,
+    normalized: bool = True,
+) -> tuple[Scores, Scores]:
     if not len(G):
         return {}, {}
     if max_iter <= 0:
@@ -57,13 +60,13 @@ def _unit(x: np.ndarray) -> np.ndarray:
 def pagerank(
     G: Graph,
     alpha: float = 0.85,
-    personalization: Any = None,
+    personalization: Start | None = None,
     max_iter: int = 100,
     tol: float = 1e-6,
-    nstart: Any = None,
+    nstart: Start | None = None,
     weight: str | None = "weight",
-    dangling: Any = None,
-) -> dict[Any, float]:
+    dangling: Start | None = None,
+) -> Scores:
     n = len(G)
     if not n:
         return {}
@@ -84,7 +87,7 @@ def pagerank(
     jump, rest = vector((1 - alpha) * jumps), vector(alpha * rests)
     stuck = vector(total == 0)
 
-    def step(x: Any) -> Any:
+    def step(x: gb.Vector) -> gb.Vector:
         # y = (1 - alpha) jumps + (x . stuck) alpha rests + (x .* w) plus.times A
         y = jump.dup()
         lost = float(x.inner(stuck, gb.semiring.plus_times).new().value or 0.0)

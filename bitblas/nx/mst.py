@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from bitblas.algorithms import minimum_spanning_forest
 
 from .exceptions import Refused
 from .graph import Graph, edges_of, of_entries
+from .typing import Node
 
 
 def _chosen(G: Graph, weight: str | None, sign: int) -> np.ndarray:
@@ -31,7 +31,7 @@ def _chosen(G: Graph, weight: str | None, sign: int) -> np.ndarray:
     return order[taken]
 
 
-def _edges(G: Graph, sign: int, weight: str, data: bool) -> Iterator[Any]:
+def _edges(G: Graph, sign: int, weight: str, data: bool) -> Iterator[Node]:
     chosen = _chosen(G, weight, sign)
     ends = zip(*(G.nodes_at(at[chosen]) for at in G.edge_ends))
     if not data:
@@ -47,7 +47,7 @@ def minimum_spanning_edges(
     keys: bool = True,
     data: bool = True,
     ignore_nan: bool = False,
-) -> Iterator[Any]:
+) -> Iterator[Node]:
     return _edges(G, 1, weight, data)
 
 
@@ -58,7 +58,7 @@ def maximum_spanning_edges(
     keys: bool = True,
     data: bool = True,
     ignore_nan: bool = False,
-) -> Iterator[Any]:
+) -> Iterator[Node]:
     return _edges(G, -1, weight, data)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from types import WrapperDescriptorType
 from typing import Any
@@ -13,11 +13,12 @@ import numpy as np
 from .. import tuning
 from ..device.dictionaries import hashes
 from .exceptions import Refused
+from .typing import Node, Nodes
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: 2**64 over the golden ratio
 
 
-def numbers_of(adj: Mapping[Hashable, Mapping[Hashable, Any]], count: int, labels: list[Hashable]) -> np.ndarray:
+def numbers_of(adj: Mapping[Node, Mapping[Node, Any]], count: int, labels: list[Node]) -> np.ndarray:
     """The node numbers of `count` neighbours, the keys of the dictionaries in `adj`, all among the labels: INT64."""
     if not _hashed_at_once(labels):
         return _found_in(labels, adj, count)
@@ -39,7 +40,7 @@ def numbers_of(adj: Mapping[Hashable, Mapping[Hashable, Any]], count: int, label
     return found
 
 
-def _hashed_at_once(labels: Iterable[Any]) -> bool:
+def _hashed_at_once(labels: Nodes) -> bool:
     """Whether hashing calls no Python code, during which other threads could run and change the data."""
     kinds = set(map(type, labels))
     if not all(type(kind.__hash__) is WrapperDescriptorType for kind in kinds):
@@ -48,7 +49,7 @@ def _hashed_at_once(labels: Iterable[Any]) -> bool:
     return not parts or _hashed_at_once(list(chain.from_iterable(parts)))
 
 
-def _found_in(labels: list[Hashable], adj: Mapping[Hashable, Mapping[Hashable, Any]], count: int) -> np.ndarray:
+def _found_in(labels: list[Node], adj: Mapping[Node, Mapping[Node, Any]], count: int) -> np.ndarray:
     """The same with one dictionary lookup per neighbour."""
     number = dict(zip(labels, range(len(labels))))
     return np.fromiter(map(number.__getitem__, chain.from_iterable(adj.values())), np.int64, count)

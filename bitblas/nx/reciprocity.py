@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import networkx as nx
 import numpy as np
 
@@ -11,9 +9,10 @@ import bitblas as gb
 
 from .graph import Graph
 from .searches import host
+from .typing import Node, NodeOrNodes
 
 
-def reciprocity(G: Graph, nodes: Any = None) -> Any:
+def reciprocity(G: Graph, nodes: NodeOrNodes = None) -> float | dict[Node, float | None] | None:
     if nodes is None:
         return overall_reciprocity(G)
     A = G.structure

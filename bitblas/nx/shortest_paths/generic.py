@@ -11,17 +11,18 @@ from bitblas.algorithms.centrality.closeness import distance_sums
 from ..graph import Graph
 from ..searches import distances, host, reached, require_node
 from ..sums import exact_sum
+from ..typing import Node, Number
 from . import unweighted, weighted
 
 
-def has_path(G: Graph, source: Any, target: Any) -> bool:
+def has_path(G: Graph, source: Node, target: Node) -> bool:
     for node, kind in ((source, "Source"), (target, "Target")):
         require_node(G, node, f"{kind} {node} is not in G")
     return bool((reached(G, G.number[source]) == G.number[target]).any())
 
 
 def shortest_path_length(
-    G: Graph, source: Any = None, target: Any = None, weight: str | None = None, method: str = "dijkstra"
+    G: Graph, source: Node = None, target: Node = None, weight: str | None = None, method: str = "dijkstra"
 ) -> Any:
     _method(method)
     bellman = method == "bellman-ford"
@@ -71,12 +72,12 @@ def wiener_index(G: Graph, weight: str | None = None) -> float:
     return length if G.directed else length / 2
 
 
-def _total(G: Graph, weight: str | None, negative: bool = False) -> Any:
+def _total(G: Graph, weight: str | None, negative: bool = False) -> Number | None:
     """The sum of the distances between all pairs; None if some pair has no path."""
     if weight is None:
         pairs, far = (host(each).sum() for each in distance_sums(G.structure))
         return int(far) if pairs == len(G) * (len(G) - 1) else None
-    found = 0
+    found: Number = 0
     for source in range(len(G)):
         at, lengths = distances(G, source, weight, negative=negative)
         if len(at) < len(G):

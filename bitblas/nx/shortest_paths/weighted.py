@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -12,16 +11,20 @@ import bitblas as gb
 
 from ..graph import Graph
 from ..searches import distances, is_cyclic, require_node, weights
+from ..typing import Node, Nodes, Number, Scores
 from .bidirectional import least_weight_path
 from .path_trees import bellman_ford_tree, dijkstra_tree, path_to, paths_to_all
 
+# One node: its distance and path; all: the distances and paths by node.
+Found = tuple[Number, list[Node]] | tuple[Scores, dict[Node, list[Node]]]
 
-def _lengths(G: Graph, sources: Any, cutoff: float | None, weight: str, negative: bool = False) -> dict[Any, Any]:
+
+def _lengths(G: Graph, sources: Nodes, cutoff: float | None, weight: str, negative: bool = False) -> Scores:
     at, lengths = distances(G, G.numbers(sources).tolist(), weight, cutoff, negative=negative)
     return dict(zip(G.nodes_at(at), lengths.tolist()))
 
 
-def _length(G: Graph, source: Any, target: Any, weight: str, word: str, negative: bool) -> Any:
+def _length(G: Graph, source: Node, target: Node, weight: str, word: str, negative: bool) -> Number:
     found = _lengths(G, [source], None, weight, negative)
     if target not in found:
         raise nx.NetworkXNoPath(f"{word} {target} not reachable from {source}")
@@ -29,8 +32,8 @@ def _length(G: Graph, source: Any, target: Any, weight: str, word: str, negative
 
 
 def multi_source_dijkstra_path_length(
-    G: Graph, sources: Any, cutoff: float | None = None, weight: str = "weight"
-) -> dict[Any, Any]:
+    G: Graph, sources: Nodes, cutoff: float | None = None, weight: str = "weight"
+) -> Scores:
     if not sources:
         raise ValueError("sources must not be empty")
     for source in sources:
@@ -39,8 +42,8 @@ def multi_source_dijkstra_path_length(
 
 
 def multi_source_dijkstra(
-    G: Graph, sources: Any, target: Any = None, cutoff: float | None = None, weight: str = "weight"
-) -> tuple[Any, Any]:
+    G: Graph, sources: Nodes, target: Node = None, cutoff: float | None = None, weight: str = "weight"
+) -> Found:
     if not sources:
         raise ValueError("sources must not be empty")
     for source in sources:
@@ -56,7 +59,7 @@ def multi_source_dijkstra(
     return length[0].item(), path_to(G, nodes.tolist(), parents.tolist(), G.number[target])
 
 
-def bidirectional_dijkstra(G: Graph, source: Any, target: Any, weight: str = "weight") -> tuple[Any, list[Any]]:
+def bidirectional_dijkstra(G: Graph, source: Node, target: Node, weight: str = "weight") -> tuple[Number, list[Node]]:
     for node, kind in ((source, "Source"), (target, "Target")):
         require_node(G, node, f"{kind} {node} is not in G")
     if source == target:
@@ -68,7 +71,7 @@ def bidirectional_dijkstra(G: Graph, source: Any, target: Any, weight: str = "we
     return length, [G.labels[node] for node in path]
 
 
-def single_source_bellman_ford(G: Graph, source: Any, target: Any = None, weight: str = "weight") -> tuple[Any, Any]:
+def single_source_bellman_ford(G: Graph, source: Node, target: Node = None, weight: str = "weight") -> Found:
     if source == target:
         require_node(G, source, f"Node {source} is not found in the graph")
         return 0, [source]
@@ -82,29 +85,29 @@ def single_source_bellman_ford(G: Graph, source: Any, target: Any = None, weight
 
 
 def single_source_dijkstra_path_length(
-    G: Graph, source: Any, cutoff: float | None = None, weight: str = "weight"
-) -> dict[Any, Any]:
+    G: Graph, source: Node, cutoff: float | None = None, weight: str = "weight"
+) -> Scores:
     return multi_source_dijkstra_path_length(G, {source}, cutoff, weight)
 
 
-def dijkstra_path_length(G: Graph, source: Any, target: Any, weight: str = "weight") -> Any:
+def dijkstra_path_length(G: Graph, source: Node, target: Node, weight: str = "weight") -> Number:
     require_node(G, source, f"Node {source} not found in graph")
     return 0 if source == target else _length(G, source, target, weight, "Node", False)
 
 
 def all_pairs_dijkstra_path_length(
     G: Graph, cutoff: float | None = None, weight: str = "weight"
-) -> Iterator[tuple[Any, dict[Any, Any]]]:
+) -> Iterator[tuple[Node, Scores]]:
     weights(G, weight)  # raises Refused at the call, not during iteration
     return ((node, _lengths(G, [node], cutoff, weight)) for node in G)
 
 
-def single_source_bellman_ford_path_length(G: Graph, source: Any, weight: str = "weight") -> dict[Any, Any]:
+def single_source_bellman_ford_path_length(G: Graph, source: Node, weight: str = "weight") -> Scores:
     require_node(G, source, f"Source {source} not in G")
     return _lengths(G, [source], None, weight, negative=True)
 
 
-def bellman_ford_path_length(G: Graph, source: Any, target: Any, weight: str = "weight") -> Any:
+def bellman_ford_path_length(G: Graph, source: Node, target: Node, weight: str = "weight") -> Number:
     if source == target:
         require_node(G, source, f"Node {source} not found in graph")
         return 0
@@ -112,7 +115,7 @@ def bellman_ford_path_length(G: Graph, source: Any, target: Any, weight: str = "
     return _length(G, source, target, weight, "node", True)
 
 
-def all_pairs_bellman_ford_path_length(G: Graph, weight: str = "weight") -> Iterator[tuple[Any, dict[Any, Any]]]:
+def all_pairs_bellman_ford_path_length(G: Graph, weight: str = "weight") -> Iterator[tuple[Node, Scores]]:
     weights(G, weight, negative=True)
     return ((node, _lengths(G, [node], None, weight, negative=True)) for node in G)
 
