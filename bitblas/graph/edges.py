@@ -15,6 +15,10 @@ from . import arguments, validation
 from .answers import Values
 
 if TYPE_CHECKING:
+    from semirings.operators import BinaryOp
+    from semirings.typed import Typed
+
+    from ..core import Matrix, Vector
     from .graph import Graph
 
 
@@ -45,7 +49,7 @@ def networkx(graph: Graph) -> Any:
     return made
 
 
-def unweighted(values: Any) -> bool:
+def unweighted(values: np.ndarray) -> bool:
     """Whether edges with these values have no weights: all are True."""
     return values.dtype == bool and bool(values.all())
 
@@ -70,7 +74,7 @@ def edge_table(graph: Graph) -> dict[str, Any]:
     return found
 
 
-def both_ways(A: Any, dup_op: Any = None, **where: Any) -> Any:
+def both_ways(A: Matrix, dup_op: str | BinaryOp | Typed[BinaryOp] | None = None, **where: Any) -> Matrix:
     """Every edge in both directions; if the two have different values, the smaller is kept, or dup_op combines them,
     that of the vertex that comes first as its first operand. Small integers become INT64 if the result may be larger.
     where: storage options. InvalidValue for an unknown dup_op, and for a value that does not fit."""
@@ -94,14 +98,14 @@ def both_ways(A: Any, dup_op: Any = None, **where: Any) -> Any:
     return both
 
 
-def check_dup_op_for(A: Any, dup_op: Any) -> None:
+def check_dup_op_for(A: Matrix, dup_op: str | BinaryOp | Typed[BinaryOp] | None) -> None:
     """Raise InvalidValue for an unknown dup_op, or one that is undefined for the values of A."""
     from ..io.build import check_dup_op
 
     check_dup_op(dup_op, A.dtype)
 
 
-def _joined(A: Any, dup_op: Any) -> Any:
+def _joined(A: Matrix, dup_op: str | BinaryOp | Typed[BinaryOp] | None) -> Matrix:
     """The upper triangle, each entry combined with its mirror image."""
     import bitblas as gb
 
@@ -109,7 +113,7 @@ def _joined(A: Any, dup_op: Any) -> Any:
     return A.select(gb.select.triu).new().ewise_add(lower, dup_op).new(A.dtype)
 
 
-def _largest(A: Any) -> int:
+def _largest(A: Matrix) -> int:
     """The largest absolute value of a Matrix of integers."""
     import bitblas as gb
 
@@ -117,7 +121,7 @@ def _largest(A: Any) -> int:
     return 0 if low is None else max(int(high), -int(low))
 
 
-def has_all_reverse_edges(A: Any, *, loops: bool = False) -> bool:
+def has_all_reverse_edges(A: Matrix, *, loops: bool = False) -> bool:
     """Whether the reverse of every edge is present with the same weight, and not all are loops (or loops=True)."""
     import bitblas as gb
 
@@ -137,7 +141,7 @@ def has_all_reverse_edges(A: Any, *, loops: bool = False) -> bool:
     return loops or A.select(gb.select.diag).new().nvals < A.nvals
 
 
-def is_symmetric(A: Any) -> bool:
+def is_symmetric(A: Matrix) -> bool:
     """Whether a square Matrix has a symmetric structure; cached with the structure."""
     return bool(A.is_symmetric(values=False) if hasattr(A, "is_symmetric") else A._store.structure.symmetric)
 
@@ -192,7 +196,7 @@ def direction_options(graph: Graph, kind: str) -> dict[str, Any]:
     return {}
 
 
-def loops(A: Any) -> Any:
+def loops(A: Matrix) -> Matrix:
     """The diagonal, as a Matrix."""
     import bitblas as gb
 
@@ -221,7 +225,7 @@ def ends(graph: Graph, *, out: bool, into: bool, weighted: bool) -> Values:
     return Values(graph, total)
 
 
-def _exact_degrees(graph: Graph, *, out: bool, into: bool) -> Any:
+def _exact_degrees(graph: Graph, *, out: bool, into: bool) -> Vector:
     """The sums of large integers at each vertex, INT64 or UINT64. InvalidValue if neither fits all of them."""
     import bitblas as gb
 
@@ -254,7 +258,7 @@ def over(graph: Graph, names: Iterable[Hashable]) -> Graph:
         raise InvalidValue(f"names: expected every vertex of the graph once, got names without {absent[0]!r}")
     at, n = [number[name] for name in graph.vertices], len(labels)
 
-    def placed(A: Any) -> Any:
+    def placed(A: Matrix) -> Matrix:
         whole = type(A)(A.dtype, n, n, device=A.device)
         whole[at, at] << A
         return whole

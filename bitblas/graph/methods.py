@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ..core import Matrix, Vector
     from .graph import Graph
 
+Arguments = Mapping[str, Any]
+Method = Callable[..., Any]
 SHORT = {"bfs": "bfs_levels"}
 METHOD_NOTE = """As a method of a Graph: A is its matrix. Vertices are passed by name, `source="Anna"`, and returned by
 name: a Vector becomes `Values`, a mapping from names, a Matrix of the same vertices a Graph, and a Matrix with a row
@@ -63,13 +65,13 @@ def known(name: str, kind: type) -> str:
     return name
 
 
-def method(graph: Graph, name: str) -> Callable[..., Any]:
+def method(graph: Graph, name: str) -> Method:
     """An algorithm as a method of this graph. AttributeError for an unknown name."""
     return MethodType(of_class(known(name, type(graph))), graph)
 
 
 @functools.cache
-def of_class(name: str) -> Callable[..., Any]:
+def of_class(name: str) -> Method:
     """An algorithm as a function of a Graph."""
     program = programs()[name]
     facts, signature = program.facts, inspect.signature(program)
@@ -127,7 +129,7 @@ class Named(type):
 class Call(NamedTuple):
     """The arguments of a call, as the program takes them, and whether it ignores the directions of edges."""
 
-    arguments: Mapping[str, Any]
+    arguments: Arguments
     undirected: bool
 
 
@@ -136,7 +138,7 @@ def named(graph: Graph, kind: str, answer: Any, call: Call) -> Any:
     return None if answer is None else NAMED[kind](graph, kind, answer, call)
 
 
-def _unchanged(graph: Graph, kind: str, answer: Any, call: Call) -> Any:
+def _unchanged(graph: Graph, kind: str, answer: float, call: Call) -> float:
     return answer
 
 
@@ -239,7 +241,7 @@ def _check_acyclic(graph: Graph, levels: Vector) -> None:
         )
 
 
-def _unreachable_text(graph: Graph, given: Mapping[str, Any]) -> str:
+def _unreachable_text(graph: Graph, given: Arguments) -> str:
     """The message about a vertex without a value, for a search from `source`."""
     source = given["source"]
     limit = "" if given.get("depth_limit") is None else f" by {given['depth_limit']} edges"
@@ -247,7 +249,7 @@ def _unreachable_text(graph: Graph, given: Mapping[str, Any]) -> str:
     return f"cannot be reached from {'any of the sources' if several else repr(graph._name(source))}{limit}"
 
 
-def _option_hint(options: Mapping[str, Any], signature: inspect.Signature) -> str:
+def _option_hint(options: Iterable[str], signature: inspect.Signature) -> str:
     """A suggestion after a call with an unknown option."""
     known = list(signature.parameters)[1:]
     wrong = next((name for name in options if name not in known), None)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from ..algorithms._algorithm import ANSWERS, Algorithm
 from . import methods
@@ -25,7 +24,7 @@ def returns(program: Algorithm, types: Callable[[str], str]) -> str:
     return parts[0] if len(parts) == 1 else f"tuple[{', '.join(parts)}]"
 
 
-def parameters(program: Callable[..., Any], **instead: str | None) -> list[str]:
+def parameters(program: Callable[..., object], **instead: str | None) -> list[str]:
     """The parameters of a program, with the types of their defaults. `instead`: replacements by name; None: omit."""
     found = []
     for name, p in inspect.signature(program).parameters.items():
