@@ -73,8 +73,7 @@ SIMPLE_DIRECTED = Refusal(
 )
 ONE_EDGE = _not_none("edge", "a single edge")
 PART = Refusal(
-    "a subset (`nodelist`)",
-    lambda given: given["nodelist"] is not None and len(given["nodelist"]) != len(given["G"]),
+    "a subset (`nodelist`)", lambda given: given["nodelist"] is not None and len(given["nodelist"]) != len(given["G"])
 )
 FILLED = Refusal(
     "a graph to fill (`create_using`)", lambda given: not isinstance(given.get("create_using"), type | None)

@@ -78,11 +78,7 @@ Program = TypeVar("Program", bound=Callable[..., Any])
 
 
 def algorithm(
-    *,
-    answer: str | tuple[str, ...],
-    graph: GraphKind = "any",
-    weighted: bool = False,
-    arrays: tuple[int, int] = (0, 0),
+    *, answer: str | tuple[str, ...], graph: GraphKind = "any", weighted: bool = False, arrays: tuple[int, int] = (0, 0)
 ) -> Callable[[Program], Program]:
     """Register a program; the parameters are those of `Facts`. It runs on the device of its Matrix A, or on the default
     device if it has none. ValueError for an unknown kind of answer or graph."""

@@ -199,12 +199,7 @@ def run(args: argparse.Namespace) -> None:
 def answer(args: argparse.Namespace, graph: Graph, read: Timer) -> None:
     """Run the algorithm, write and summarize the result. read: the time of reading."""
     trace = Trace()
-    with (
-        Timer() as ran,
-        trace if args.trace else nullcontext(),
-        algorithms.Watch() as seen,
-        Ticker(args.command, seen),
-    ):
+    with Timer() as ran, trace if args.trace else nullcontext(), algorithms.Watch() as seen, Ticker(args.command, seen):
         taken = args.algorithm.read(graph, args)
         answer, summary = args.algorithm.call(graph, taken, args)
     if args.trace:

@@ -14,11 +14,7 @@ from .typing import Nodes, Scores
 
 
 def average_neighbor_degree(
-    G: Graph,
-    source: str = "out",
-    target: str = "out",
-    nodes: Nodes | None = None,
-    weight: str | None = None,
+    G: Graph, source: str = "out", target: str = "out", nodes: Nodes | None = None, weight: str | None = None
 ) -> Scores:
     for name, side in (("source", source), ("target", target)) if G.directed else ():
         if side not in ("in", "out", "in+out"):

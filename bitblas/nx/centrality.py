@@ -98,10 +98,7 @@ def closeness_centrality(
 
 
 def harmonic_centrality(
-    G: Graph,
-    nbunch: Nodes | None = None,
-    distance: str | None = None,
-    sources: Nodes | None = None,
+    G: Graph, nbunch: Nodes | None = None, distance: str | None = None, sources: Nodes | None = None
 ) -> Scores:
     if nbunch is None and distance is None and sources is None and len(G):
         return G.by_node(host(algorithms.harmonic_centrality(G.structure)))
@@ -124,11 +121,7 @@ def harmonic_centrality(
 
 
 def eigenvector_centrality(
-    G: Graph,
-    max_iter: int = 100,
-    tol: float = 1e-6,
-    nstart: Start | None = None,
-    weight: str | None = None,
+    G: Graph, max_iter: int = 100, tol: float = 1e-6, nstart: Start | None = None, weight: str | None = None
 ) -> Scores:
     if not len(G):
         raise nx.NetworkXPointlessConcept("cannot compute centrality for the null graph")

@@ -14,11 +14,7 @@ from .typing import Nodes
 
 
 def to_scipy_sparse_array(
-    G: Graph,
-    nodelist: Nodes | None = None,
-    dtype: Any = None,
-    weight: str | None = "weight",
-    format: str = "csr",
+    G: Graph, nodelist: Nodes | None = None, dtype: Any = None, weight: str | None = "weight", format: str = "csr"
 ) -> Any:
     import scipy as sp
 

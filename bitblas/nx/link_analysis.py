@@ -21,11 +21,7 @@ ROUNDS = 1000
 
 
 def hits(
-    G: Graph,
-    max_iter: int = 100,
-    tol: float = 1e-8,
-    nstart: Start | None = None,
-    normalized: bool = True,
+    G: Graph, max_iter: int = 100, tol: float = 1e-8, nstart: Start | None = None, normalized: bool = True
 ) -> tuple[Scores, Scores]:
     if not len(G):
         return {}, {}
