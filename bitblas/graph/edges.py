@@ -180,11 +180,11 @@ def lost_vertices(graph: Graph, kind: str) -> list[str]:
         last = max((int(ends.max()) for ends in (rows, cols) if len(ends)), default=-1) + 1
         found = f"vertices without edges after the last one with edges (size={A.nrows} reads them)"
         return [found] if last < A.nrows else []
-    there = np.zeros(A.nrows, bool)
-    there[rows] = there[cols] = True
-    lone = np.flatnonzero(~there).tolist()
-    some = ", ".join(repr(graph.labels[k]) for k in lone[:3]) + ", .." * (len(lone) > 3)
-    return [f"vertices without edges ({some})"] if lone else []
+    has_edges = np.zeros(A.nrows, bool)
+    has_edges[rows] = has_edges[cols] = True
+    isolated = np.flatnonzero(~has_edges).tolist()
+    some = ", ".join(repr(graph.labels[k]) for k in isolated[:3]) + ", .." * (len(isolated) > 3)
+    return [f"vertices without edges ({some})"] if isolated else []
 
 
 def direction_options(graph: Graph, kind: str) -> dict[str, Any]:

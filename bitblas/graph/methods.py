@@ -38,8 +38,8 @@ names. weighted is True or False: `by("lanes")` is the graph with another weight
 
 def missing_name_hint(name: str, kind: type) -> str:
     """A hint for a name that a Graph of this class does not have."""
-    own = {*names(), *(one for one in type.__dir__(kind) if not one.startswith("_"))}
-    return foreign_names.hint(name, foreign_names.GRAPH, own, method=True) or "dir(g) lists all names"
+    known_names = {*names(), *(one for one in type.__dir__(kind) if not one.startswith("_"))}
+    return foreign_names.hint(name, foreign_names.GRAPH, known_names, method=True) or "dir(g) lists all names"
 
 
 @functools.cache

@@ -156,8 +156,8 @@ def check_options(
         return
     near = difflib.get_close_matches(wrong, names, 1)
     hint = elsewhere.get(wrong) or (f"did you mean {near[0]!r}?" if near else "")
-    said = f". Hint: {hint}" if hint else ""
-    raise TypeError(f"{function}: expected options among {', '.join(names)}, got {wrong!r}{said}")
+    suffix = f". Hint: {hint}" if hint else ""
+    raise TypeError(f"{function}: expected options among {', '.join(names)}, got {wrong!r}{suffix}")
 
 
 def flag(name: str, value: object) -> bool | None:

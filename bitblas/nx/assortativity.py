@@ -21,8 +21,8 @@ def average_neighbor_degree(
             raise nx.NetworkXError(f"{name} argument {side} must be 'in', 'out' or 'in+out'")
     if not G.directed and (source, target) != ("out", "out"):
         raise nx.NetworkXError("source and target arguments are only supported for directed graphs")
-    own, theirs = (Degrees(G, side if G.directed else "all") for side in (source, target))
-    count, degree = own(weight=weight).array, theirs.array
+    source_degrees, target_degrees = (Degrees(G, side if G.directed else "all") for side in (source, target))
+    count, degree = source_degrees(weight=weight).array, target_degrees.array
     if weight is None or fits_int64(G.values_of(weight), 2 * int(degree.max(initial=0))):
         sums = _sums(G, source, weight, degree)
     else:

@@ -37,5 +37,5 @@ def color(G: Graph) -> dict[Node, int]:
     parity = sides(G)
     if parity is None:
         raise nx.NetworkXError("Graph is not bipartite.")
-    lone = G.degree.array == 0
-    return G.by_node(np.where(lone, 0, 1 - parity))
+    isolated = G.degree.array == 0
+    return G.by_node(np.where(isolated, 0, 1 - parity))

@@ -84,7 +84,7 @@ def edge_betweenness_centrality(
 def closeness_centrality(
     G: Graph, u: Node = None, distance: str | None = None, wf_improved: bool = True
 ) -> float | Scores:
-    H, n = G.turned, len(G)
+    H, n = G.transposed, len(G)
     if u is None and distance is None and n:
         return G.by_node(host(algorithms.closeness_centrality(G.structure, improved=wf_improved)))
     found = {}
@@ -106,7 +106,7 @@ def harmonic_centrality(
     starts = set(G.nbunch_iter(sources))
     sums, few = np.zeros(len(G)), len(targets) < len(starts)
     # search from the smaller set, backwards if that is the targets
-    H, ends = (G.turned, G.numbers(starts)) if few else (G, np.zeros(0, np.int64))
+    H, ends = (G.transposed, G.numbers(starts)) if few else (G, np.zeros(0, np.int64))
     for source in G.numbers(targets if few else starts).tolist():
         at, lengths = distances(H, source, distance)
         at, lengths = at[lengths != 0], lengths[lengths != 0]

@@ -94,14 +94,16 @@ def from_networkx(
                 found = as_numbers(partial(read, name, default), name)
             made.values[name] = found
     if preserve_node_attrs or node_attrs:
-        held = G._node
-        of_nodes = map(held.__getitem__, labels)
-        wanted = None if preserve_node_attrs else node_attrs
-        made.node_data = list(map(dict, of_nodes) if wanted is None else (_chosen(data, wanted) for data in of_nodes))
+        nodes = G._node
+        of_nodes = map(nodes.__getitem__, labels)
+        selected = None if preserve_node_attrs else node_attrs
+        made.node_data = list(
+            map(dict, of_nodes) if selected is None else (_selected(data, selected) for data in of_nodes)
+        )
     if preserve_graph_attrs:
         made.graph = dict(G.graph)
     return made
 
 
-def _chosen(data: Attributes, attrs: Attributes) -> Attributes:
+def _selected(data: Attributes, attrs: Attributes) -> Attributes:
     return {name: data.get(name, default) for name, default in attrs.items() if default is not None or name in data}

@@ -24,9 +24,9 @@ def cut_size(G: Graph, S: Nodes, T: Nodes | None = None, weight: str | None = No
     else:
         outer = ~inner
     rows, cols = G.edge_ends
-    across = inner[rows] & outer[cols] | outer[rows] & inner[cols]
+    crossing = inner[rows] & outer[cols] | outer[rows] & inner[cols]
     # NetworkX sums edges out of S and edges out of T: an edge from a node in both sets counts twice
-    sides = (across & inner[rows], across & outer[rows]) if G.directed else (across,)
+    sides = (crossing & inner[rows], crossing & outer[rows]) if G.directed else (crossing,)
     if weight is None:
         return sum(int(side.sum()) for side in sides)
     values = G.values_of(weight)

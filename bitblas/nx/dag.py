@@ -20,7 +20,7 @@ def descendants(G: Graph, source: Node) -> set[Node]:
 
 
 def ancestors(G: Graph, source: Node) -> set[Node]:
-    return _others(G.turned, source)
+    return _others(G.transposed, source)
 
 
 def _others(G: Graph, source: Node) -> set[Node]:
@@ -46,7 +46,7 @@ def _generations(G: Graph) -> Iterator[list[Node]]:
     reading order. That is the maximum of rank * width + position over predecessors, a max.plus product. Changed is
     raised if the original graph changes meanwhile.
     """
-    P, width = G.places, int(np.diff(G.ptr).max(initial=1))
+    P, width = G.neighbour_positions, int(np.diff(G.ptr).max(initial=1))
     at, level = entries(topological_levels(G.structure))
     order = np.argsort(level, kind="stable")
     ends = np.searchsorted(level[order], np.arange(int(level.max(initial=-1)) + 2))

@@ -55,12 +55,12 @@ def maximum_flow(
         F = F.select(gb.select.valuegt, 0).new()
     n = len(flowG)
     rows, cols, amount = (F.device.to_host(x) for x in F.to_coo())
-    held = np.zeros(len(flowG.cols), amount.dtype)
+    entry_flow = np.zeros(len(flowG.cols), amount.dtype)
     keys = flowG.rows * n + flowG.cols
     order = np.argsort(keys)
-    held[order[np.searchsorted(keys[order], rows.astype(np.int64) * n + cols.astype(np.int64))]] = amount
+    entry_flow[order[np.searchsorted(keys[order], rows.astype(np.int64) * n + cols.astype(np.int64))]] = amount
     found: dict[Node, Scores] = {node: {} for node in flowG}
-    for u, v, x in zip(flowG.nodes_at(flowG.rows), flowG.nodes_at(flowG.cols), held.tolist()):
+    for u, v, x in zip(flowG.nodes_at(flowG.rows), flowG.nodes_at(flowG.cols), entry_flow.tolist()):
         found[u][v] = x
     return value, found
 

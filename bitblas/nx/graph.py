@@ -119,9 +119,9 @@ def _ascending(G: Graph) -> tuple[np.ndarray, np.ndarray]:
 def _edge_numbers(G: Graph) -> np.ndarray:
     kept = np.asarray(G.kept)
     number = np.cumsum(kept) - 1
-    order, across = _ascending(G)
+    order, by_column = _ascending(G)
     mirror = np.empty_like(order)  # the transposed entry: the one at the same position in (column, row) order
-    mirror[order] = across
+    mirror[order] = by_column
     return np.where(kept, number, number[mirror])
 
 
@@ -164,8 +164,8 @@ class Graph:
             None  # NetworkX's cache of the original graph, with an entry "bitblas";
         )
         # NetworkX clears it when that graph changes
-        self._made: dict[Node, Any] = {}
-        self._of_structure: dict[str, Any] = {}  # cached values that depend on the structure only
+        self._cache: dict[Node, Any] = {}
+        self._structure_cache: dict[str, Any] = {}  # cached values that depend on the structure only
 
     def is_current(self) -> bool:
         """Whether the original graph is unchanged, as far as known."""
@@ -174,7 +174,7 @@ class Graph:
     def like(self) -> Graph:
         """A graph of the same nodes and edges without attributes; values derived from the structure are shared."""
         made = Graph(self.labels, self.ptr, self.cols, directed=self.directed, counts=self.counts)
-        made._of_structure = self._of_structure
+        made._structure_cache = self._structure_cache
         return made
 
     # ---- nodes and their numbers ------------------------------------------------------------------------------------
@@ -245,7 +245,7 @@ class Graph:
 
     def _cached_as(self, key: Node, make: Callable[[], T]) -> T:
         """make(), cached; under a string key if it depends on the structure only."""
-        made: dict[Any, Any] = self._of_structure if isinstance(key, str) else self._made
+        made: dict[Any, Any] = self._structure_cache if isinstance(key, str) else self._cache
         if key not in made:
             made[key] = make()
         found: T = made[key]
@@ -271,7 +271,7 @@ class Graph:
         return self._cached_as("both", lambda: A.ewise_add(A.T, gb.binary.pair).new()) if self.directed else A
 
     @cached_property
-    def turned(self) -> Graph:
+    def transposed(self) -> Graph:
         """The reversed graph, neighbours in order of their numbers; the graph itself if undirected."""
         if not self.directed:
             return self
@@ -310,17 +310,17 @@ class Graph:
         )
 
     def reverse(self, copy: bool = True) -> Graph:
-        """`turned`, like NetworkX's method. NetworkXError for an undirected graph."""
+        """`transposed`, like NetworkX's method. NetworkXError for an undirected graph."""
         if not self.directed:
             raise nx.NetworkXError("Cannot reverse an undirected graph.")
-        return self.turned
+        return self.transposed
 
     @property
-    def places(self) -> gb.Matrix:
+    def neighbour_positions(self) -> gb.Matrix:
         """The position of each neighbour in NetworkX's order, from 0: n x n, INT64."""
-        return self._cached_as("places", self._places)
+        return self._cached_as("neighbour positions", self._neighbour_positions)
 
-    def _places(self) -> gb.Matrix:
+    def _neighbour_positions(self) -> gb.Matrix:
         place = np.arange(len(self.cols)) - np.repeat(self.ptr[:-1], np.diff(self.ptr))
         return of_entries(self, place)
 

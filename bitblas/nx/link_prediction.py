@@ -47,10 +47,10 @@ def _common(G: Graph, u: np.ndarray, v: np.ndarray, weights: np.ndarray | None =
         C = A.mxm(D, gb.semiring.plus_second).new().mxm(A.T, gb.semiring.plus_first).new(mask=at.S)
     device, (rows, cols, values) = C.device, C.to_coo()
     rows, cols, values = device.to_host(rows), device.to_host(cols), device.to_host(values)
-    keys, asked = rows * n + cols, u * n + v
-    found = np.minimum(np.searchsorted(keys, asked), max(0, len(keys) - 1))
-    there = keys[found] == asked if len(keys) else np.zeros(len(u), bool)
-    return np.where(there, values[found] if len(keys) else 0, 0)
+    keys, pair_keys = rows * n + cols, u * n + v
+    found = np.minimum(np.searchsorted(keys, pair_keys), max(0, len(keys) - 1))
+    present = keys[found] == pair_keys if len(keys) else np.zeros(len(u), bool)
+    return np.where(present, values[found] if len(keys) else 0, 0)
 
 
 def _scored(G: Graph, ebunch: Iterable[Edge] | None, score: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Pairs:
@@ -74,9 +74,9 @@ def _shared(G: Graph, u: np.ndarray, v: np.ndarray) -> np.ndarray:
     loop = np.zeros(len(G), bool)
     loop[G.rows[G.rows == G.cols]] = True
     keys = np.sort(G.rows * len(G) + G.cols)
-    asked = u * len(G) + v
-    found = np.searchsorted(keys, asked)
-    edge = (keys[np.minimum(found, len(keys) - 1)] == asked) if len(keys) else np.zeros(len(u), bool)
+    pair_keys = u * len(G) + v
+    found = np.searchsorted(keys, pair_keys)
+    edge = (keys[np.minimum(found, len(keys) - 1)] == pair_keys) if len(keys) else np.zeros(len(u), bool)
     same = u == v
     return np.where(same, np.diff(G.ptr)[u], _common(G, u, v) + edge * (loop[u].astype(int) + loop[v]))
 

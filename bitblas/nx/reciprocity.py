@@ -18,7 +18,7 @@ def reciprocity(G: Graph, nodes: NodeOrNodes = None) -> float | dict[Node, float
     A = G.structure
     # r = 2 * row sums of (A .* A') / (out-degree + in-degree)
     both = A.ewise_mult(A.T, gb.binary.pair).new().reduce_rowwise(gb.monoid.plus[gb.dtypes.INT64]).new()
-    there, edges = host(both, 0).tolist(), (np.diff(G.ptr) + np.diff(G.turned.ptr)).tolist()
+    there, edges = host(both, 0).tolist(), (np.diff(G.ptr) + np.diff(G.transposed.ptr)).tolist()
     share = lambda k: 2 * there[k] / edges[k] if edges[k] else None
     if nodes not in G:
         return {node: share(G.number[node]) for node in G.nbunch_iter(nodes)}

@@ -34,7 +34,7 @@ def levels(G: Graph, sources: np.ndarray, limit: float | None = None) -> Iterato
     NetworkX's order within a level is by the first discovery: the minimum of rank * width + position over the parents,
     a min.plus product.
     """
-    P, width = G.places, int(np.diff(G.ptr).max(initial=1))
+    P, width = G.neighbour_positions, int(np.diff(G.ptr).max(initial=1))
     seen = gb.Vector(gb.dtypes.BOOL, len(G))
     found = gb.Vector(gb.dtypes.INT64, len(G))
     level, parents, depth = sources, sources, 0

@@ -42,7 +42,7 @@ def shortest_path_length(
             return unweighted.all_pairs_shortest_path_length(G)
         pairs = weighted.all_pairs_bellman_ford_path_length if bellman else weighted.all_pairs_dijkstra_path_length
         return pairs(G, weight=weight)
-    H, node = (G, source) if target is None else (G.turned, target)
+    H, node = (G, source) if target is None else (G.transposed, target)
     if weight is None:
         return unweighted.single_source_shortest_path_length(H, node)
     single = weighted.single_source_bellman_ford_path_length if bellman else weighted.single_source_dijkstra_path_length

@@ -26,7 +26,7 @@ def single_source_shortest_path_length(G: Graph, source: Node, cutoff: float | N
 
 def single_target_shortest_path_length(G: Graph, target: Node, cutoff: float | None = None) -> dict[Node, int]:
     require_node(G, target, f"Target {target} is not in G")
-    return _lengths(G.turned, target, cutoff)
+    return _lengths(G.transposed, target, cutoff)
 
 
 def all_pairs_shortest_path_length(G: Graph, cutoff: float | None = None) -> Iterator[tuple[Node, dict[Node, int]]]:
@@ -49,7 +49,7 @@ def single_source_shortest_path(G: Graph, source: Node, cutoff: float | None = N
 
 def single_target_shortest_path(G: Graph, target: Node, cutoff: float | None = None) -> dict[Node, list[Node]]:
     require_node(G, target, f"Target {target} not in G")
-    return {node: path[::-1] for node, path in _paths(G.turned, target, cutoff).items()}
+    return {node: path[::-1] for node, path in _paths(G.transposed, target, cutoff).items()}
 
 
 def bidirectional_shortest_path(G: Graph, source: Node, target: Node) -> list[Node]:
