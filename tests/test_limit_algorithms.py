@@ -14,7 +14,7 @@ import bitblas as gb
 from bitblas import algorithms
 from bitblas import device as devices
 from bitblas.algorithms import generators
-from bitblas.algorithms._algorithm import algorithm
+from bitblas.algorithms._algorithm import algorithm, on_device_of_matrix
 from bitblas.algorithms.communities import label_propagation as label_propagation_module
 from bitblas.config import config
 from bitblas.device import memory
@@ -208,7 +208,7 @@ def test_an_array_of_cupy_that_fails_in_an_algorithm(fake):
         class OnGpu:
             device = devices.get("cuda")
 
-        @algorithm(answer="count")
+        @on_device_of_matrix
         def program(A, *, gb=None):
             raise fake_cupy.OutOfMemoryError(123456)
 

@@ -81,7 +81,8 @@ def algorithm(
     *, answer: str | tuple[str, ...], graph: GraphKind = "any", weighted: bool = False, arrays: tuple[int, int] = (0, 0)
 ) -> Callable[[Program], Program]:
     """Register a program; the parameters are those of `Facts`. It runs on the device of its Matrix A, or on the default
-    device if it has none. ValueError for an unknown kind of answer or graph."""
+    device if it has none, and receives the library `gb`. A is checked to be square, and symmetric if `graph` requires
+    it. ValueError for an unknown kind of answer or graph."""
     facts = Facts((answer,) if isinstance(answer, str) else answer, graph, weighted, arrays)
     if unknown := [kind for kind in facts.answer if kind not in ANSWERS]:
         raise ValueError(f"answer: expected {', '.join(map(repr, ANSWERS))}, got {unknown[0]!r}")
@@ -90,16 +91,30 @@ def algorithm(
 
     def register(program: Program) -> Program:
         takes_matrix = next(iter(inspect.signature(program).parameters)) == "A"
-        run: Any = on_device_of_matrix(program, arrays) if takes_matrix else _on_default_device(program)
+        run: Any = (
+            on_device_of_matrix(_checked(program, facts), arrays) if takes_matrix else _on_default_device(program)
+        )
         run.facts = facts
         return run
 
     return register
 
 
+def _checked(program: Callable[..., Any], facts: Facts) -> Callable[..., Any]:
+    """Reject a matrix that the program does not accept."""
+    require = check.symmetric if facts.undirected else check.square
+
+    @functools.wraps(program)
+    def run(A: Any, *args: Any, **options: Any) -> Any:
+        require(options["gb"], A)
+        return program(A, *args, **options)
+
+    return run
+
+
 def on_device_of_matrix(program: Callable[..., Any], arrays: tuple[int, int] = (0, 0)) -> Callable[..., Any]:
-    """Create vectors on the device of the matrix, not on the default device. As a decorator: for programs that are not
-    public algorithms."""
+    """Create vectors on the device of the matrix, not on the default device, and pass the library `gb`. As a decorator:
+    for programs that are not public algorithms."""
     name = program.__name__
 
     @functools.wraps(program)
@@ -130,7 +145,7 @@ def _on_default_device(program: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(program)
     def run(*args: Any, **options: Any) -> Any:
-        gb = check.library(options.get("gb"))
+        gb = options["gb"] = check.library(options.get("gb"))
         get = getattr(getattr(gb, "device", None), "get", None)
         if get is None:
             return program(*args, **options)

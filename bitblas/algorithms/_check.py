@@ -23,35 +23,35 @@ class Loop:
         from bitblas.loop import Program, holds_matrix
 
         self.state = make(A, gb, *args)
-        self.told = [0]  # rounds already reported: rounds on the host are reported one by one
-        body = _telling(self.state["body"], self.told)
+        self.reported = [0]  # rounds already reported: rounds on the host are reported one by one
+        body = _reporting(self.state["body"], self.reported)
         parts = {name: self.state.get(name) for name in ("limit", "begin", "end")}
         parts["fixpoint"] = self.state.get("fixpoint", False)
         self.program = Program(body, while_=self.state["while_"], **parts)
         matrices = [x for x in self.state.values() if getattr(x, "ndim", 0) == 2]
         # A matrix that a captured body cannot hold makes this a loop of single statements.
         ordered = matrices and getattr(A, "order", None) is not None
-        held = all(holds_matrix(x) and max(x.shape) == A.nrows for x in matrices)  # not with more rows than A
-        self.plain = bool(ordered) or not held
-        self.kept = False
+        captured = all(holds_matrix(x) and max(x.shape) == A.nrows for x in matrices)  # not with more rows than A
+        self.plain = bool(ordered) or not captured
+        self.cached = False
 
     def run(self):
-        self.told[0] = 0
+        self.reported[0] = 0
         rounds = self.program.run(plain=self.plain)
-        watch.tell(rounds - self.told[0])
+        watch.report(rounds - self.reported[0])
 
     def result(self, x):
-        return x._release() if self.kept else x
+        return x._release() if self.cached else x
 
 
-def _telling(body, told):
+def _reporting(body, reported):
     """Wrap the body to report each executed round. Symbolic rounds, recorded for a GPU, are not reported."""
 
-    def run(number, *given):
-        body(number, *given)
+    def run(number, *operands):
+        body(number, *operands)
         if isinstance(number, int):
-            told[0] += 1
-            watch.tell()
+            reported[0] += 1
+            watch.report()
 
     return run
 
@@ -63,7 +63,7 @@ def repeat(body, while_, limit=None):
     repeat(body, while_=while_, limit=limit)
 
 
-def some(x, then):
+def unless_empty(x, then):
     """Call then(), whose statements change nothing if the Vector x is empty. Statement by statement, an empty x skips
     the call; inside a captured loop running the statements costs less than testing x.
     """
@@ -92,16 +92,16 @@ def loop(make, A, gb, *args):
         loops[key] = found  # most recently used last
         if len(loops) > tuning.count("algorithms.kept_loops"):
             loops.pop(next(iter(loops)), None)
-    found.kept = True
+    found.cached = True
     return found
 
 
-def fuses(A):
+def runs_fused(A):
     """Whether loops on this library and device run as one fused program, where many short rounds cost little."""
     return hasattr(A, "_keep") and not hasattr(A, "shares")
 
 
-def kept(make, A, gb):
+def cached(make, A, gb):
     """make(A, gb), cached with A until its contents change."""
     keep = getattr(A, "_keep", None)
     return make(A, gb) if keep is None else keep((make, tuning.version()), lambda twin: make(twin, gb), chosen=False)
@@ -124,15 +124,15 @@ def graph_given(name, program=None):
     return TypeError(f"argument {name}: expected a Matrix, got a Graph. Hint: {method}pass g.matrix.")
 
 
-def _maker(gb, A):
+def _hint_to_build(gb, A):
     """Hint how to build a Matrix from an object of another library."""
     libraries = {part.__module__.partition(".")[0] for part in type(A).__mro__}
-    own = gb.__name__ == "bitblas"
+    is_bitblas = gb.__name__ == "bitblas"
     if "networkx" in libraries:
-        return "bitblas.io.from_networkx(G) makes one" if own else f"{gb.__name__}.io.from_networkx(G) makes one"
+        return "bitblas.io.from_networkx(G) makes one" if is_bitblas else f"{gb.__name__}.io.from_networkx(G) makes one"
     if hasattr(A, "tocoo"):
         made = "from_scipy_sparse(S) makes one"
-        return f"bitblas.io.{made}" if own else f"{gb.__name__}.io.{made}"
+        return f"bitblas.io.{made}" if is_bitblas else f"{gb.__name__}.io.{made}"
     if hasattr(A, "columns"):
         return "bitblas.Graph.from_table takes a table; its attribute matrix is the Matrix"
     if "igraph" in libraries:
@@ -148,8 +148,8 @@ def square(gb, A, name="A"):
     if not isinstance(A, gb.Matrix) and not isinstance(getattr(A, "T", None), gb.Matrix):
         if hasattr(A, "matrix") and hasattr(A, "pagerank"):
             raise graph_given(name)
-        made = "pass its library by the keyword gb=" if hasattr(A, "nvals") else _maker(gb, A)
-        raise TypeError(f"argument {name}: expected a {gb.__name__} Matrix, got {_kind(A)}. Hint: {made}.")
+        made = "pass its library by the keyword gb=" if hasattr(A, "nvals") else _hint_to_build(gb, A)
+        raise TypeError(f"argument {name}: expected a {gb.__name__} Matrix, got {_described(A)}. Hint: {made}.")
     if A.nrows != A.ncols:
         raise gb.exceptions.DimensionMismatch(
             f"argument {name}: expected a square adjacency matrix, got {A.nrows} rows and {A.ncols} columns. "
@@ -201,7 +201,7 @@ def vertices(gb, name, values, n):
         values = values.tolist() if whole else list(values)
     except TypeError:
         raise TypeError(
-            f"argument {name}: expected vertex numbers, got {_kind(values)}. Hint: pass a single vertex as [v]."
+            f"argument {name}: expected vertex numbers, got {_described(values)}. Hint: pass a single vertex as [v]."
         ) from None
     # An integer array or a list of ints: check all at once.
     if (whole or {*map(type, values)} == {int}) and (not values or 0 <= min(values) <= max(values) < n):
@@ -215,7 +215,7 @@ def sources(gb, name, value, n):
     return [vertex(gb, name, value, n)] if single else list(dict.fromkeys(vertices(gb, name, value, n)))
 
 
-def put(gb, w, source, values):
+def set_entries(gb, w, source, values):
     """w = {source: values} for a list or a single value. A single entry is faster as an item assignment than as a
     Vector.
     """
@@ -236,7 +236,7 @@ def count(gb, name, value, hint, least=1):
 def number(gb, name, value, within, expected, hint):
     """`value` as a Python float that satisfies the predicate `within`, which must be false for NaN."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"argument {name}: expected {expected}, got {_kind(value)}. Hint: {hint}.")
+        raise TypeError(f"argument {name}: expected {expected}, got {_described(value)}. Hint: {hint}.")
     return _within(gb, name, float(value), within(value), expected, hint)
 
 
@@ -249,11 +249,11 @@ def integer(name, value, expected="an integer"):
         return operator.index(value)
     except TypeError:
         raise TypeError(
-            f"argument {name}: expected {expected}, got {_kind(value)}. Hint: convert it with int() if it is one."
+            f"argument {name}: expected {expected}, got {_described(value)}. Hint: convert it with int() if it is one."
         ) from None
 
 
-def numbers(gb, name, ok, expected="no NaN", got="one"):
+def no_nan(gb, name, ok, expected="no NaN", got="one"):
     """InvalidValue for weights if `ok` is false."""
     if not ok:
         raise gb.exceptions.InvalidValue(
@@ -261,7 +261,7 @@ def numbers(gb, name, ok, expected="no NaN", got="one"):
         )
 
 
-def on_a_way(gb, way, expected, got, hint):
+def path_error(gb, way, expected, got, hint):
     """InvalidValue that lists the vertices `way` of a forbidden path; a Graph replaces the numbers by names."""
     text = " -> ".join(map(str, way)) or "one"
     error = gb.exceptions.InvalidValue(f"argument A: expected {expected}, got {text}{got}. Hint: {hint}.")
@@ -272,7 +272,9 @@ def on_a_way(gb, way, expected, got, hint):
 def flag(name, value):
     """`value`, a bool."""
     if not isinstance(value, bool):
-        raise TypeError(f"argument {name}: expected True or False, got {_kind(value)}. Hint: convert it with bool().")
+        raise TypeError(
+            f"argument {name}: expected True or False, got {_described(value)}. Hint: convert it with bool()."
+        )
     return value
 
 
@@ -295,7 +297,7 @@ def vector(gb, name, value, n):
     """`value`, a Vector of size n."""
     if not isinstance(value, gb.Vector):
         raise TypeError(
-            f"argument {name}: expected a {gb.__name__} Vector, got {_kind(value)}. "
+            f"argument {name}: expected a {gb.__name__} Vector, got {_described(value)}. "
             f"Hint: build it with Vector.from_coo or Vector.from_dense."
         )
     if value.size != n:
@@ -329,6 +331,6 @@ def _within(gb, name, value, ok, expected, hint):
     return value
 
 
-def _kind(value):
+def _described(value):
     text = repr(value) if isinstance(value, (bool, int, float, str)) else ""
     return f"{type(value).__module__}.{type(value).__qualname__} {text}".replace("builtins.", "").strip()

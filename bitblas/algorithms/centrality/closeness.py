@@ -34,8 +34,7 @@ def closeness_centrality(A, *, improved=True, weighted=False, gb=None):
     Returns a Vector, FP64, size n, full: 0 at a vertex that no other vertex reaches.
     Raises InvalidValue (a length out of range), DimensionMismatch (A not square), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     check.flag("improved", improved)
     reached, total = (x.to_dense() for x in distance_sums(A, weighted=weighted, gb=gb))
     # c = reached / total, times reached / (n - 1)
@@ -52,19 +51,16 @@ def harmonic_centrality(A, *, weighted=False, gb=None):
     Returns a Vector, FP64, size n, full.
     Raises InvalidValue (a length out of range), DimensionMismatch (A not square), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    check.square(gb, A)
     return distance_sums(A, inverse=True, weighted=weighted, gb=gb)[1]
 
 
 @on_device_of_matrix
 def distance_sums(A, *, inverse=False, weighted=False, gb=None):
     """The vectors reached and total of the module's State."""
-    gb = check.library(gb)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
         FP64, plus = gb.dtypes.FP64, gb.monoid.plus[gb.dtypes.FP64]
-        if A.dtype != gb.dtypes.BOOL and check.kept(facts_of, A, gb)[2] >= 2**63:
+        if A.dtype != gb.dtypes.BOOL and check.cached(facts_of, A, gb)[2] >= 2**63:
             A = A.dup(FP64)  # integer distances could exceed 2^63
         reached, total = gb.Vector.from_scalar(-1.0, A.nrows), gb.Vector.from_scalar(0.0, A.nrows)
         for to in batches(A.nrows):
@@ -78,7 +74,7 @@ def distance_sums(A, *, inverse=False, weighted=False, gb=None):
             if inverse:
                 D << D.apply(gb.binary.truediv, left=1.0)
             total(plus)[part] << D.reduce_rowwise(plus).new()
-            watch.tell(len(to), total=A.nrows)
+            watch.report(len(to), total=A.nrows)
         return reached, total
     loop = check.loop(_searching, A, gb, inverse)
     searches, reached, total = (loop.state[name] for name in ("searches", "reached", "total"))

@@ -29,8 +29,7 @@ def eigenvector_centrality(A, *, weighted=False, tol=1e-6, max_iter=100, gb=None
     it is the one nearest to all ones.
     Raises InvalidValue (an option or a weight out of range), DimensionMismatch (A not square), TypeError.
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     tol, max_iter = power.limits(gb, tol, max_iter)
     if check.flag("weighted", weighted):
         check.weights(gb, A)

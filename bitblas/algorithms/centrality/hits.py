@@ -29,8 +29,7 @@ def hits(A, *, weighted=False, tol=1e-8, max_iter=100, gb=None):
     Returns two Vectors, hubs and authorities, FP64, size n, full, each with sum 1 (0 in a graph without edges).
     Raises InvalidValue (an option or a weight out of range), DimensionMismatch (A not square), TypeError.
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     tol, max_iter = power.limits(gb, tol, max_iter)
     if check.flag("weighted", weighted):
         check.weights(gb, A)

@@ -34,8 +34,7 @@ def katz_centrality(A, *, alpha=0.1, beta=1.0, weighted=False, normalized=True, 
     Raises InvalidValue (an option or a weight out of range; alpha so large that the sum is infinite), DimensionMismatch
     (A not square), TypeError.
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     hint = "0.1 and 1 are the defaults"
     alpha = check.number(gb, "alpha", alpha, lambda x: 0 < x < float("inf"), "a number above 0", hint)
     beta = check.number(gb, "beta", beta, lambda x: 0 < x < float("inf"), "a number above 0", hint)

@@ -14,7 +14,6 @@ Lind, Gonzalez, Herrmann: Cycles and clustering in bipartite networks. Physical 
 Burkhardt, Harris: Simple and efficient four-cycle counting on sparse graphs. arXiv 2303.06090, for the count by P.
 """
 
-from .. import _check as check
 from .._algorithm import algorithm
 from .._memory import check_memory
 from .._parts import degrees
@@ -29,8 +28,7 @@ def square_clustering(A, *, gb=None):
     Returns a Vector, FP64, size n, full: 0 where no square is possible.
     Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
-    gb = check.library(gb)
-    n = check.symmetric(gb, A)
+    n = A.nrows
     plus_pair = gb.semiring.plus_pair[gb.dtypes.INT64]
     A = A.select(gb.select.offdiag).new()
 

@@ -34,8 +34,7 @@ def k_truss(A, k, *, gb=None):
     each.
     Raises InvalidValue (A not symmetric, k below 3), DimensionMismatch (A not square), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.symmetric(gb, A)
+    n = A.nrows
     k = min(n + 3, check.count(gb, "k", k, "every edge is in the 2-truss", least=3))  # no edge is in n triangles
     INT64 = gb.dtypes.INT64
     C = A.select(gb.select.offdiag).new()
@@ -44,10 +43,10 @@ def k_truss(A, k, *, gb=None):
         S = C.mxm(C.T, gb.semiring.plus_pair[INT64]).new(mask=C.S)
         # S = S<S >= k - 2>
         S << S.select(gb.select.valuege, k - 2)
-        watch.tell()
+        watch.report()
         if S.nvals in (0, C.nvals):
             return S
-        if turn == tuning.count("truss.rounds") and check.fuses(A):
+        if turn == tuning.count("truss.rounds") and check.runs_fused(A):
             L = S.select(gb.select.tril, -1).new()
             if int((degrees(L, gb) ** 2).sum()) <= tuning.value("truss.neighbours") * L.nvals:
                 return _peeled(L, k - 2, gb)

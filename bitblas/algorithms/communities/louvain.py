@@ -39,13 +39,12 @@ def louvain(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, gb=None):
     TypeError.
     """
     label = communities(A, weighted, resolution, tol, seed, False, gb)
-    return check.library(gb).Vector.from_dense(label)
+    return gb.Vector.from_dense(label)
 
 
 def communities(A, weighted, resolution, tol, seed, refine, gb):
     """Community numbers from 0, an INT64 array. refine: build levels from connected parts (Leiden)."""
-    gb = check.library(gb)
-    n = check.symmetric(gb, A)
+    n = A.nrows
     if check.flag("weighted", weighted):
         check.weights(gb, A)
     hint = "1 is the default"

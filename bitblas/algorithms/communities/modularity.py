@@ -31,8 +31,7 @@ def modularity(A, labels, *, directed=False, weighted=False, resolution=1.0, gb=
     Raises InvalidValue (labels or resolution out of range, a weight below 0), DimensionMismatch (A not square, labels
     of another size), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     label = check.labels(gb, "labels", labels, n)
     if check.flag("weighted", weighted):
         check.weights(gb, A)

@@ -28,8 +28,6 @@ def strongly_connected_components(A, *, gb=None):
     Returns a Vector, INT64, size n, full: two vertices reach each other if and only if their labels are equal.
     Raises DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
-    gb = check.library(gb)
-    check.square(gb, A)
     loop = check.loop(_coloring, A, gb)
     loop.run()
     return loop.result(loop.state["labels"])

@@ -26,8 +26,6 @@ def topological_levels(A, *, gb=None):
     it raises an error for a cyclic graph.
     Raises DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
-    gb = check.library(gb)
-    check.square(gb, A)
     loop = check.loop(_levels, A, gb)
     v, d, q = (loop.state[name] for name in ("levels", "degrees", "while_"))
     v.clear()

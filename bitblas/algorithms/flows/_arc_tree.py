@@ -8,8 +8,8 @@ class Tree:
     """A tree per vertex below n; its leaves are the vertex's arcs, numbered from n on by their tails.
 
     Up to `flow.siblings` arcs form a group, as many groups form the next group, and so on; siblings have consecutive
-    numbers. size: total number of nodes; depth: levels below the vertices. T leads from a node to its children, L to its
-    earlier siblings.
+    numbers. size: total number of nodes; depth: levels below the vertices. T leads from a node to its children, L to
+    its earlier siblings.
     """
 
     def __init__(self, tail, n, gb):

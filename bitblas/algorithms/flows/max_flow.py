@@ -60,7 +60,6 @@ def maximum_flow(A, source, sink, *, gb=None):
     Raises InvalidValue (a capacity below 0 or not finite; source equals sink), DimensionMismatch (A not square),
     IndexOutOfBound (source or sink out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
     value, _, i, j, used = _flow(A, source, sink, gb)
     positive = used > 0
     i, j, used = i[positive], j[positive], used[positive]
@@ -80,14 +79,13 @@ def minimum_cut(A, source, sink, *, gb=None):
     Raises InvalidValue (a capacity below 0 or not finite; source equals sink), DimensionMismatch (A not square),
     IndexOutOfBound (source or sink out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
     value, loop, *_ = _flow(A, source, sink, gb)
     return value, gb.Vector.from_dense(_side(loop, A.nrows))
 
 
 def _flow(A, source, sink, gb):
     """The value, the last loop that ran, the arcs, and the flow along each arc."""
-    n = check.square(gb, A)
+    n = A.nrows
     s, t = check.vertex(gb, "source", source, n), check.vertex(gb, "sink", sink, n)
     if s == t:
         raise gb.exceptions.InvalidValue(
@@ -111,7 +109,7 @@ def _flow(A, source, sink, gb):
 def _run(loop, s, t, n, gb):
     """Run the loop from s to t. Returns the arcs and their flow, negative if it runs along the reverse arc."""
     for name, v in (("source", s), ("sink", t)):
-        check.put(gb, loop.state[name], [v], True)
+        check.set_entries(gb, loop.state[name], [v], True)
     loop.run()
     i, j, capacity = loop.state["arcs"]
     return i, j, capacity - loop.state["room"].to_dense(0)[n : n + len(i)]
@@ -196,7 +194,7 @@ def _pushes(A, gb):
     h = gb.Vector(index, size)
     left, active, pushes = gb.Scalar(gb.dtypes.INT64), gb.Scalar(gb.dtypes.INT64), gb.Scalar(BOOL)
     # SuiteSparse 9.4.5 does not terminate for a push from few vertices under a large sparse mask
-    masks = check.fuses(A)
+    masks = check.runs_fused(A)
 
     def begin():
         inner, seen, near, open_, f = (gb.Vector(BOOL, size) for _ in range(5))

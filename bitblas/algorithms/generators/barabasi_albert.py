@@ -31,7 +31,6 @@ def barabasi_albert_graph(n, m, *, seed=None, gb=None):
     Returns a Matrix, BOOL, n x n: edges both ways, at most n m, because self loops are dropped and duplicates merged.
     Raises InvalidValue (n or m out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
     n = check.count(gb, "n", n, "it is the number of vertices", least=0)
     m = check.count(gb, "m", m, "it is the number of edges of a new vertex")
     seed = 0 if seed is None else check.integer("seed", seed)

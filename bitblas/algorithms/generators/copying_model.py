@@ -31,7 +31,6 @@ def copying_model_graph(n, m, p, *, directed=False, seed=None, gb=None):
     Returns a Matrix, BOOL, n x n, without self loops, at most (n - 1) m edges, because duplicates are merged.
     Raises InvalidValue (n, m or p out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
     n = check.count(gb, "n", n, "it is the number of vertices", least=0)
     check.number(gb, "n", n, lambda x: x < 1 << 31, "less than 2**31", "give fewer vertices")
     m = check.count(gb, "m", m, "it is the number of edges of a new vertex")

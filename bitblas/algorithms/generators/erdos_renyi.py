@@ -31,7 +31,6 @@ def erdos_renyi_graph(n, p, *, directed=False, seed=None, gb=None):
     Returns a Matrix, BOOL, n x n, without self loops.
     Raises InvalidValue (n or p out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
     n = check.count(gb, "n", n, "it is the number of vertices", least=0)
     check.number(gb, "n", n, lambda x: x < 1 << 31, "less than 2**31", "give fewer vertices")
     p = check.number(gb, "p", p, lambda x: 0 <= x <= 1, "a number in [0, 1]", "it is a probability")

@@ -27,7 +27,6 @@ def grid_graph(height, width, *, gb=None):
     Returns a Matrix, BOOL, n x n with n = height * width: edges both ways.
     Raises InvalidValue (a size below 0), TypeError (wrong types).
     """
-    gb = check.library(gb)
     height = check.count(gb, "height", height, "it is the number of rows", least=0)
     width = check.count(gb, "width", width, "it is the number of columns", least=0)
     n = height * width
@@ -50,7 +49,6 @@ def small_world_graph(n, k, p, *, seed=None, gb=None):
     merged.
     Raises InvalidValue (a number out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
     n = check.count(gb, "n", n, "it is the number of vertices", least=0)
     k = check.count(gb, "k", k, "each vertex has k / 2 edges to either side", least=0)
     check.number(gb, "k", k, lambda x: x % 2 == 0, "an even number", "each vertex has k / 2 edges to either side")

@@ -30,7 +30,6 @@ def rmat_graph(scale, edge_factor=16, *, a=0.57, b=0.19, c=0.19, directed=False,
     Returns a Matrix, BOOL, n x n.
     Raises InvalidValue (a number out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
     scale = check.count(gb, "scale", scale, "2**scale is the number of vertices", least=0)
     check.number(gb, "scale", scale, lambda x: x <= 30, "30 or less", "give fewer vertices")
     edge_factor = check.count(gb, "edge_factor", edge_factor, "16 is the default")

@@ -34,8 +34,7 @@ def spectral_layout(A, *, dimensions=2, weighted=False, tol=1e-6, max_iter=1000,
     Raises InvalidValue (A not symmetric, an option or a weight out of range), DimensionMismatch (A not square),
     TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.symmetric(gb, A)
+    n = A.nrows
     dimensions = check.count(gb, "dimensions", dimensions, "2 is a plane")
     tol, max_iter = power.limits(gb, tol, max_iter)
     if check.flag("weighted", weighted):

@@ -35,8 +35,7 @@ def spring_layout(A, *, weighted=False, rounds=50, seed=None, gb=None):
     Raises InvalidValue (A not symmetric, rounds or a weight out of range), DimensionMismatch (A not square), TypeError
     (wrong types).
     """
-    gb = check.library(gb)
-    n = check.symmetric(gb, A)
+    n = A.nrows
     rounds = check.count(gb, "rounds", rounds, "50 is usual")
     seed = 0 if seed is None else check.integer("seed", seed)
     if check.flag("weighted", weighted):
@@ -63,7 +62,7 @@ def spring_layout(A, *, weighted=False, rounds=50, seed=None, gb=None):
         # p += step (1 - number / rounds) f / |f|
         far = step * (1 - number / rounds) / ((fx * fx + fy * fy) ** 0.5).clip(NEAR)
         x, y = x + fx * far, y + fy * far
-        watch.tell(total=rounds)
+        watch.report(total=rounds)
     P, index = index_range(2 * n, gb) * 0.0, index * 2
     P[index], P[index + 1] = x, y
     cells = index_range(2 * n, gb)

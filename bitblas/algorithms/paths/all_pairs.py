@@ -33,15 +33,14 @@ def distances_from_each(A, sources, *, gb=None):
     Raises InvalidValue (a weight is NaN or -infinity; integer weights for which a path may exceed 2^63; a reachable
     negative cycle), DimensionMismatch (A not square), IndexOutOfBound (a source out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     sources = check.vertices(gb, "sources", sources, n)
     dtype = A.dtype if A.dtype in (gb.dtypes.FP32, gb.dtypes.FP64) else gb.dtypes.INT64
     D = gb.Matrix(dtype, len(sources), n)
     for s, source in enumerate(sources):
         # D[s, :] = the distances from sources[s]
         D[s, :] << sssp(A, source, gb=gb)
-        watch.tell(total=len(sources))
+        watch.report(total=len(sources))
     return D
 
 
@@ -56,8 +55,7 @@ def all_pairs_distances(A, *, gb=None):
     Raises InvalidValue (a weight is NaN or -infinity; integer weights for which a path may exceed 2^63; a negative
     cycle), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     A, dtype, bound = _weighted(A, gb)
     check_memory(A, f"all_pairs_distances: distances of {n} x {n} vertices", 16 * n * n)
     if bound >= 2**63:  # sums of several paths may overflow; single searches are exact
@@ -84,7 +82,7 @@ def all_pairs_distances(A, *, gb=None):
         into << into.mxm(P, min_plus)
         out << P.mxm(out, min_plus)
         D(minimum) << into.mxm(out, min_plus)
-        watch.tell(total=-(-n // size))
+        watch.report(total=-(-n // size))
     return D
 
 

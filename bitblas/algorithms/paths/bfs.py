@@ -29,14 +29,13 @@ def bfs_levels(A, source, *, depth_limit=None, gb=None):
     Raises DimensionMismatch (A not square), IndexOutOfBound (source out of range), InvalidValue (depth_limit below 0),
     TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     source = check.sources(gb, "source", source, n)
 
     loop = check.loop(_levels, A, gb, _rounds(gb, depth_limit))
     v, q = loop.state["levels"], loop.state["while_"]
     v.clear()
-    check.put(gb, q, source, True)
+    check.set_entries(gb, q, source, True)
     loop.run()
     return loop.result(v)
 
@@ -52,8 +51,7 @@ def levels_from_each(A, sources, *, depth_limit=None, gb=None):
     Raises DimensionMismatch (A not square), IndexOutOfBound (a source out of range), InvalidValue (depth_limit below
     0), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     sources = check.vertices(gb, "sources", sources, n)
     rounds = _rounds(gb, depth_limit)
     every = rounds is not None and rounds <= SHORT
@@ -118,14 +116,13 @@ def bfs_parents(A, source, *, depth_limit=None, gb=None):
     Raises DimensionMismatch (A not square), IndexOutOfBound (source out of range), InvalidValue (depth_limit below 0),
     TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     source = check.sources(gb, "source", source, n)
 
     loop = check.loop(_parents, A, gb, _rounds(gb, depth_limit))
     p, q = loop.state["parents"], loop.state["while_"]
     p.clear()
-    check.put(gb, q, source, source)
+    check.set_entries(gb, q, source, source)
     loop.run()
     return loop.result(p)
 

@@ -28,8 +28,7 @@ def ego_graph(A, center, radius=1, *, gb=None):
     Raises InvalidValue (radius below 0), DimensionMismatch (A not square), IndexOutOfBound (center out of range),
     TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     center = check.sources(gb, "center", center, n)
     radius = check.count(gb, "radius", radius, "1 includes the neighbours", least=0)
     # the entries of A between vertices with a level

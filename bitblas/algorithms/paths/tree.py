@@ -13,7 +13,6 @@ Check: every edge of the tree is on a shortest path from the source.
 Bellman: On a routing problem. Quarterly of Applied Mathematics 16 (1958).
 """
 
-from .. import _check as check
 from .._algorithm import algorithm
 from .bfs import bfs_parents
 from .sssp import sssp
@@ -30,7 +29,6 @@ def sssp_tree(A, source, *, delta=None, gb=None):
     Raises InvalidValue (a weight is NaN or -infinity; delta out of range; a reachable negative cycle),
     DimensionMismatch (A not square), IndexOutOfBound (source out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
     d = sssp(A, source, delta=delta, gb=gb)
     if A.dtype == gb.dtypes.BOOL:
         return d, bfs_parents(A, source, gb=gb)

@@ -33,8 +33,7 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
     Raises InvalidValue (a count below 1, a weight out of range), DimensionMismatch (A not square), IndexOutOfBound (a
     start out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     starts = check.vertices(gb, "starts", starts, n)
     each = [counts] if isinstance(counts, str) or not hasattr(counts, "__iter__") else counts
     counts = [check.count(gb, "counts", k, "at least one edge per vertex") for k in each]
@@ -61,7 +60,7 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
         hops.append(gb.Matrix.from_coo(rows[kept], j[kept], values[kept], A.dtype, nrows=n, ncols=n))
         # there = the heads of the kept edges
         there = gb.Vector.from_coo(j[kept], True, size=n)
-        watch.tell(total=len(counts))
+        watch.report(total=len(counts))
     return tuple(hops)
 
 

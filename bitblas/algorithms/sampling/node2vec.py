@@ -37,8 +37,7 @@ def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None
     Raises InvalidValue (length below 1, p, q or a weight out of range), DimensionMismatch (A not square),
     IndexOutOfBound (a start out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     starts = check.vertices(gb, "starts", starts, n)
     length = check.count(gb, "length", length, "a walk has one step or more")
     back, away = (
@@ -63,8 +62,8 @@ def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None
             draw = number[: len(waits) * some]
             w, k = waits[draw // some], 2 * (tries + draw % some)
             before, hashed = last[w], hashes[w]
-            v = steps.taken(at[w], chance(hash_more(hashed, k)))
-            bias = (v == before) * back + (v != before) * (away + (1 - away) * _there(edges, before * n + v))
+            v = steps.next_vertices(at[w], chance(hash_more(hashed, k)))
+            bias = (v == before) * back + (v != before) * (away + (1 - away) * _are_edges(edges, before * n + v))
             bias = bias * (before >= 0) + most * (before < 0)
             go = (chance(hash_more(hashed, k + 1)) * most <= bias).reshape(-1, some)
             found, first = go.any(axis=1), go.argmax(axis=1)
@@ -72,11 +71,11 @@ def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None
             waits, tries = waits[~found], tries + some
         at, last = to, at
         places.append(at)
-        watch.tell(total=length)
+        watch.report(total=length)
     return table(places, length, gb)
 
 
-def _there(edges, wanted):
+def _are_edges(edges, keys):
     """Whether each number is in `edges`, which is sorted."""
-    k = edges.searchsorted(wanted).clip(max=max(0, len(edges) - 1))
-    return edges[k] == wanted
+    k = edges.searchsorted(keys).clip(max=max(0, len(edges) - 1))
+    return edges[k] == keys

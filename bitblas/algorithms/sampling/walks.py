@@ -35,8 +35,7 @@ def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
     Raises InvalidValue (length below 1, a weight out of range), DimensionMismatch (A not square), IndexOutOfBound (a
     start out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     starts = check.vertices(gb, "starts", starts, n)
     length = check.count(gb, "length", length, "a walk has one step or more")
     seed = 0 if seed is None else check.integer("seed", seed)
@@ -49,9 +48,9 @@ def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
             break
         # at = the drawn neighbour if an edge exists, else -1
         going = (at >= 0) & (here.d[k] > 0)
-        at = going * (here.taken(k, random) + 1) - 1
+        at = going * (here.next_vertices(k, random) + 1) - 1
         places.append(at)
-        watch.tell(total=length)
+        watch.report(total=length)
     return table(places, length, gb)
 
 
@@ -89,7 +88,7 @@ class Steps:
         """The steps from the vertices `at`, and the numbers of these vertices there."""
         return self, at
 
-    def taken(self, at, random):
+    def next_vertices(self, at, random):
         """The next vertex of each walk at `at`, by its random number in (0, 1); arbitrary if no edge leaves."""
         first, d = self.first[at], self.d[at]
         if not self.weighted:

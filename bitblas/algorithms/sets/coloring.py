@@ -38,8 +38,6 @@ def coloring(A, *, seed=None, gb=None):
     Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix, seed not an
     integer).
     """
-    gb = check.library(gb)
-    check.symmetric(gb, A)
     seed = 0 if seed is None else check.integer("seed", seed)
     loop = check.loop(_choosing, A, gb, seed)
     loop.run()
@@ -57,7 +55,6 @@ def color_classes(A, *, seed=None, gb=None):
     integer).
     """
     colors = coloring(A, seed=seed, gb=gb)
-    gb = check.library(gb)
     color = colors.to_dense(0)
     k = int(color.max()) + 1 if len(color) else 0
     return gb.Matrix.from_coo(color, index_range(len(color), gb), True, nrows=k, ncols=len(color))

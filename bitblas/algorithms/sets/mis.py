@@ -32,8 +32,6 @@ def maximal_independent_set(A, *, seed=None, gb=None):
     Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix, seed not an
     integer).
     """
-    gb = check.library(gb)
-    check.symmetric(gb, A)
     seed = 0 if seed is None else check.integer("seed", seed)
     loop = check.loop(_joining, A, gb)
     # seed mod 2^32

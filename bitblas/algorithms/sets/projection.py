@@ -26,8 +26,7 @@ def bipartite_projection(A, vertices, *, gb=None):
     Raises InvalidValue (A not symmetric, an edge between two of `vertices`), DimensionMismatch (A not square),
     IndexOutOfBound (a vertex out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.symmetric(gb, A)
+    n = A.nrows
     vertices = check.vertices(gb, "vertices", vertices, n)
     v, INT64 = sorted(set(vertices)), gb.dtypes.INT64
     P = gb.Matrix(INT64, n, n)

@@ -13,7 +13,6 @@ Jaccard: The distribution of the flora in the alpine zone. New Phytologist 11 (1
 Salton, McGill: Introduction to modern information retrieval. McGraw-Hill 1983, for the cosine.
 """
 
-from .. import _check as check
 from .._algorithm import algorithm
 from .._parts import degrees
 from ._pairs import best, common
@@ -57,8 +56,7 @@ def cosine(A, *, pairs=None, top=None, gb=None):
 
 
 def _scaled(A, pairs, top, gb, score):
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     # C<pairs> = A plus.pair A'; d = A plus.pair 1
     u, v, c = common(A, A, gb.semiring.plus_pair[gb.dtypes.INT64], pairs, gb)
     d = degrees(A, gb)
