@@ -1,4 +1,4 @@
-"""Argument validation, choice of the library, and loops kept per matrix: shared by all algorithms.
+"""Argument validation, memory checks, choice of the library, and loops kept per matrix: shared by all algorithms.
 
 An error message names the argument, the expected value, the value received, and a hint.
 """
@@ -334,3 +334,17 @@ def _within(gb, name, value, ok, expected, hint):
 def _described(value):
     text = repr(value) if isinstance(value, (bool, int, float, str)) else ""
     return f"{type(value).__module__}.{type(value).__qualname__} {text}".replace("builtins.", "").strip()
+
+
+def memory(A, what, nbytes):
+    """Raise bitblas's OutOfMemory if arrays of `nbytes` do not fit on the device of A. No check on python-graphblas."""
+    foresee = getattr(getattr(A, "device", None), "foresee", None)
+    if foresee is not None:
+        foresee(what, int(nbytes))
+
+
+def default_memory(gb, what, nbytes):
+    """`memory` for the default device of new objects."""
+    get = getattr(getattr(gb, "device", None), "get", None)  # None: python-graphblas has no devices
+    if get is not None:
+        get(gb.config.device).foresee(what, int(nbytes))

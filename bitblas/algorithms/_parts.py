@@ -6,7 +6,7 @@ Pointer jumping: Shiloach, Vishkin: An O(log n) parallel connectivity algorithm.
 from __future__ import annotations
 
 from .. import tuning
-from ._memory import check_default_memory
+from . import _check as check
 
 # ---- Building blocks on arrays: row degrees, induced subgraphs, edge lists to graphs, renumbering.
 
@@ -40,7 +40,7 @@ def induced_subgraph(A, v, gb):
 
 def index_range(n, gb):
     """0 to n - 1: an INT64 array."""
-    check_default_memory(gb, f"numbers of {n} places", 16 * n)
+    check.default_memory(gb, f"numbers of {n} places", 16 * n)
     return gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new().to_dense().astype("int64")
 
 

@@ -79,7 +79,4 @@ def minimum_cut(
     return value, (set(flowG.nodes_at(near.nonzero()[0])), set(flowG.nodes_at((~near).nonzero()[0])))
 
 
-def minimum_cut_value(
-    flowG: Graph, _s: Node, _t: Node, capacity: str = "capacity", flow_func: object = None, **kwargs: object
-) -> Number:
-    return algorithms.minimum_cut(*_network(flowG, _s, _t, capacity))[0]
+minimum_cut_value = maximum_flow_value

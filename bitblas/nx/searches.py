@@ -60,6 +60,11 @@ def require_node(G: Graph, node: Node, message: str, error: type[Exception] = nx
     return G.number[node]
 
 
+def require_ends(G: Graph, source: Node, target: Node) -> None:
+    for node, kind in ((source, "Source"), (target, "Target")):
+        require_node(G, node, f"{kind} {node} is not in G")
+
+
 def reached(G: Graph, source: int) -> np.ndarray:
     """The numbers of the reachable nodes including the source, ascending."""
     return entries(bfs_levels(G.structure, source))[0]

@@ -14,8 +14,8 @@ Lind, Gonzalez, Herrmann: Cycles and clustering in bipartite networks. Physical 
 Burkhardt, Harris: Simple and efficient four-cycle counting on sparse graphs. arXiv 2303.06090, for the count by P.
 """
 
+from .. import _check as check
 from .._algorithm import algorithm
-from .._memory import check_memory
 from .._parts import degrees
 from .clustering import triangles_per_vertex
 
@@ -35,7 +35,7 @@ def square_clustering(A, *, gb=None):
     # P = A plus.pair A', off the diagonal
     P = A.mxm(A.T, plus_pair).new()
     P << P.select(gb.select.offdiag)
-    check_memory(A, f"square_clustering: {P.nvals} pairs of vertices with a common neighbour", 48 * P.nvals)
+    check.memory(A, f"square_clustering: {P.nvals} pairs of vertices with a common neighbour", 48 * P.nvals)
     # s = the row sums of P (P - 1) / 2: squares with u and x at opposite corners
     u, _, common = P.to_coo()
     s = gb.Vector.from_coo(u, common * (common - 1) // 2, size=n, dup_op=gb.binary.plus).to_dense(0)

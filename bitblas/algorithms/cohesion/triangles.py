@@ -20,7 +20,6 @@ Schank, Wagner: Finding, counting and listing all triangles in large graphs. WEA
 from .. import _check as check
 from .._algorithm import algorithm
 from .._check import tuning
-from .._memory import check_memory
 from .._parts import degrees
 
 
@@ -47,7 +46,7 @@ def _directed(A, gb):
 
 def _by_degree(A, gb):
     """The entries of A from a lower to a higher degree; ties go from the lower to the higher vertex number."""
-    check_memory(A, f"triangle_count: the order by degree of {A.nvals} entries", 40 * A.nvals)
+    check.memory(A, f"triangle_count: the order by degree of {A.nvals} entries", 40 * A.nvals)
     i, j, _ = A.to_coo(values=False)
     degree = degrees(A, gb)
     from_, to = degree[i], degree[j]

@@ -21,7 +21,6 @@ from .. import _check as check
 from .. import _watch as watch
 from .._algorithm import algorithm
 from .._check import tuning
-from .._memory import check_memory
 from .._parts import degrees, index_range
 
 
@@ -66,7 +65,7 @@ def _peeled(L, least, gb):
     e, _, f = binary.first(X & Y).new().to_coo()
     g = binary.second(X & Y).new().to_coo()[2]
     t = len(e)
-    check_memory(L, f"k_truss: the graph of {m} edges and {t} triangles", 120 * t)
+    check.memory(L, f"k_truss: the graph of {m} edges and {t} triangles", 120 * t)
     # G[triangle, edge] = true; G = G or G'
     rows, cols = index_range(3 * t, gb), index_range(3 * t, gb)
     for part, its in enumerate((e, f, g)):

@@ -17,7 +17,6 @@ Sanders, Schulz: Scalable generation of scale-free graphs. Information Processin
 
 from .. import _check as check
 from .._algorithm import algorithm
-from .._memory import check_default_memory
 from .._parts import index_range, undirected_graph
 from .._random import random_hash
 
@@ -35,7 +34,7 @@ def barabasi_albert_graph(n, m, *, seed=None, gb=None):
     m = check.count(gb, "m", m, "it is the number of edges of a new vertex")
     seed = 0 if seed is None else check.integer("seed", seed)
 
-    check_default_memory(gb, f"barabasi_albert_graph: arrays of {n * m} edges", 60 * n * m)
+    check.default_memory(gb, f"barabasi_albert_graph: arrays of {n * m} edges", 60 * n * m)
     edge = index_range(n * m, gb)
     # place = a random position up to 2 e, repeated from there while the position is a copy (odd)
     place = _before(edge, seed)

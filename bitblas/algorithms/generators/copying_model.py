@@ -16,7 +16,6 @@ Kumar, Raghavan, Rajagopalan, Sivakumar, Tomkins, Upfal: Stochastic models for t
 
 from .. import _check as check
 from .._algorithm import algorithm
-from .._memory import check_default_memory
 from .._parts import index_range, undirected_graph
 from .._random import random_hash
 
@@ -38,7 +37,7 @@ def copying_model_graph(n, m, p, *, directed=False, seed=None, gb=None):
     check.flag("directed", directed)
     seed = 0 if seed is None else check.integer("seed", seed)
 
-    check_default_memory(gb, f"copying_model_graph: arrays of {n * m} edges", 60 * n * m)
+    check.default_memory(gb, f"copying_model_graph: arrays of {n * m} edges", 60 * n * m)
     edge = index_range(max(0, n - 1) * m, gb)
     vertex = 1 + edge // m
     at, end = vertex.copy(), vertex * 0

@@ -17,7 +17,6 @@ Batagelj, Brandes: Efficient generation of large random networks. Physical Revie
 
 from .. import _check as check
 from .._algorithm import algorithm
-from .._memory import check_default_memory
 from .._parts import index_range, undirected_graph
 from .._random import random_hash
 
@@ -55,7 +54,7 @@ def _chosen(total, p, seed, gb):
     if p == 0 or p == 1 or total == 0:
         return index_range(int(total * p), gb)
     count = int(total * p + 6 * (total * p) ** 0.5) + 20
-    check_default_memory(gb, f"erdos_renyi_graph: arrays of {count} edges", 60 * count)
+    check.default_memory(gb, f"erdos_renyi_graph: arrays of {count} edges", 60 * count)
     while True:
         # edge = cumsum(1 + floor(log(u) / log(1 - p))) - 1
         u = (random_hash(index_range(count, gb), seed) + 0.5) / 2**32

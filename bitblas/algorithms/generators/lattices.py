@@ -14,7 +14,6 @@ Watts, Strogatz: Collective dynamics of small-world networks. Nature 393 (1998).
 
 from .. import _check as check
 from .._algorithm import algorithm
-from .._memory import check_default_memory
 from .._parts import index_range, undirected_graph
 from .._random import random_hash
 
@@ -30,7 +29,7 @@ def grid_graph(height, width, *, gb=None):
     height = check.count(gb, "height", height, "it is the number of rows", least=0)
     width = check.count(gb, "width", width, "it is the number of columns", least=0)
     n = height * width
-    check_default_memory(gb, f"grid_graph: arrays of {2 * n} edges", 100 * n)
+    check.default_memory(gb, f"grid_graph: arrays of {2 * n} edges", 100 * n)
     v = index_range(n, gb)
     # right: edges v - (v + 1) within a row; down: edges v - (v + width)
     right, down = v[(v + 1) % max(1, width) > 0], v[: max(0, n - width)]
@@ -55,7 +54,7 @@ def small_world_graph(n, k, p, *, seed=None, gb=None):
     p = check.number(gb, "p", p, lambda x: 0 <= x <= 1, "a number in [0, 1]", "it is a probability")
     seed = 0 if seed is None else check.integer("seed", seed)
 
-    check_default_memory(gb, f"small_world_graph: arrays of {n * (k // 2)} edges", 60 * n * (k // 2))
+    check.default_memory(gb, f"small_world_graph: arrays of {n * (k // 2)} edges", 60 * n * (k // 2))
     edge = index_range(n * (k // 2), gb)
     # edge i - j, j = i + 1, i + 2, ..; j is random if a random number is below p
     i = edge % max(1, n)

@@ -15,7 +15,6 @@ Murphy, Wheeler, Barrett, Ang: Introducing the Graph 500. Cray User Group 2010, 
 
 from .. import _check as check
 from .._algorithm import algorithm
-from .._memory import check_default_memory
 from .._parts import index_range, undirected_graph
 from .._random import random_hash
 
@@ -43,7 +42,7 @@ def rmat_graph(scale, edge_factor=16, *, a=0.57, b=0.19, c=0.19, directed=False,
     seed = 0 if seed is None else check.integer("seed", seed)
 
     n = 1 << scale
-    check_default_memory(gb, f"rmat_graph: arrays of {edge_factor * n} edges", 60 * edge_factor * n)
+    check.default_memory(gb, f"rmat_graph: arrays of {edge_factor * n} edges", 60 * edge_factor * n)
     edge = index_range(edge_factor * n, gb)
     i, j = edge * 0, edge * 0
     for bit in range(scale):

@@ -17,7 +17,6 @@ from .. import _check as check
 from .. import _watch as watch
 from .._algorithm import algorithm
 from .._check import tuning
-from .._memory import check_memory
 from .._parts import index_range
 from .._random import random_hash
 
@@ -41,7 +40,7 @@ def spring_layout(A, *, weighted=False, rounds=50, seed=None, gb=None):
     if check.flag("weighted", weighted):
         check.weights(gb, A)
     pairs = tuning.count("spring.pairs")
-    check_memory(A, f"spring_layout: forces of {A.nvals} edges and {n} vertices", 80 * A.nvals + 24 * min(n * n, pairs))
+    check.memory(A, f"spring_layout: forces of {A.nvals} edges and {n} vertices", 80 * A.nvals + 24 * min(n * n, pairs))
     i, j, w = A.to_coo()
     w = w.astype("float64") if weighted else i * 0.0 + 1
     index = index_range(n, gb)

@@ -18,7 +18,6 @@ from .. import _check as check
 from .. import _watch as watch
 from .._algorithm import algorithm
 from .._check import tuning
-from .._memory import check_memory
 from .sssp import sssp, weights_of
 
 
@@ -57,7 +56,7 @@ def all_pairs_distances(A, *, gb=None):
     """
     n = A.nrows
     A, dtype, bound = _weighted(A, gb)
-    check_memory(A, f"all_pairs_distances: distances of {n} x {n} vertices", 16 * n * n)
+    check.memory(A, f"all_pairs_distances: distances of {n} x {n} vertices", 16 * n * n)
     if bound >= 2**63:  # sums of several paths may overflow; single searches are exact
         return distances_from_each(A, list(range(n)), gb=gb)
     minimum, min_plus = gb.binary.min, gb.semiring.min_plus[dtype]

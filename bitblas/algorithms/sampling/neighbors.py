@@ -17,7 +17,6 @@ Efraimidis, Spirakis: Weighted random sampling with a reservoir. Information Pro
 from .. import _check as check
 from .. import _watch as watch
 from .._algorithm import algorithm
-from .._memory import check_memory
 from .._random import random_hash
 
 
@@ -45,7 +44,7 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
         # near = A[there, :]
         v, _ = there.to_coo(values=False)
         near = A[v, :].new()
-        check_memory(A, f"sample_neighbors: keys of {near.nvals} edges", 56 * near.nvals)
+        check.memory(A, f"sample_neighbors: keys of {near.nvals} edges", 56 * near.nvals)
         i, j, values = near.to_coo()
         rows, j = v.view("int64")[i], j.view("int64")
         key = (random_hash(j, seed, hop, 1) ^ random_hash(rows, seed, hop, 2)) + 0.5

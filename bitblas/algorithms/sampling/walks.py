@@ -18,7 +18,6 @@ from .. import _check as check
 from .. import _watch as watch
 from .._algorithm import algorithm
 from .._check import tuning
-from .._memory import check_default_memory
 from .._parts import degrees, index_range, prefers_row_extraction
 from .._random import random_hash
 
@@ -56,7 +55,7 @@ def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
 
 def draws(walks, length, seed, gb):
     """Hashes of walk, seed and step: an INT64 array with a row for each step from 1 on."""
-    check_default_memory(gb, f"random walks: draws of {walks} walks of {length} steps", 48 * walks * length)
+    check.default_memory(gb, f"random walks: draws of {walks} walks of {length} steps", 48 * walks * length)
     k = index_range(walks * length, gb)
     return random_hash(k % max(1, walks), seed, k // max(1, walks) + 1).reshape(length, walks)
 

@@ -9,15 +9,14 @@ import networkx as nx
 from bitblas.algorithms.centrality.closeness import distance_sums
 
 from ..graph import Graph
-from ..searches import distances, host, reached, require_node
+from ..searches import distances, host, reached, require_ends
 from ..sums import exact_sum
 from ..typing import Node, Number
 from . import unweighted, weighted
 
 
 def has_path(G: Graph, source: Node, target: Node) -> bool:
-    for node, kind in ((source, "Source"), (target, "Target")):
-        require_node(G, node, f"{kind} {node} is not in G")
+    require_ends(G, source, target)
     return bool((reached(G, G.number[source]) == G.number[target]).any())
 
 
@@ -30,8 +29,7 @@ def shortest_path_length(
         if weight is not None:
             lengths = weighted.bellman_ford_path_length if bellman else weighted.dijkstra_path_length
             return lengths(G, source, target, weight)
-        for node, kind in ((source, "Source"), (target, "Target")):
-            require_node(G, node, f"{kind} {node} is not in G")
+        require_ends(G, source, target)
         at, found = distances(G, G.number[source])
         length = found[at == G.number[target]]
         if not len(length):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import networkx as nx
 
 from ..graph import Graph
-from ..searches import levels, require_node
+from ..searches import levels, require_ends, require_node
 from ..typing import Node
 from .bidirectional import fewest_edges_path
 
@@ -53,8 +53,7 @@ def single_target_shortest_path(G: Graph, target: Node, cutoff: float | None = N
 
 
 def bidirectional_shortest_path(G: Graph, source: Node, target: Node) -> list[Node]:
-    for node, kind in ((source, "Source"), (target, "Target")):
-        require_node(G, node, f"{kind} {node} is not in G")
+    require_ends(G, source, target)
     path = fewest_edges_path(G, G.number[source], G.number[target])
     if path is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")

@@ -10,7 +10,7 @@ import numpy as np
 import bitblas as gb
 
 from ..graph import Graph
-from ..searches import distances, is_cyclic, require_node, weights
+from ..searches import distances, is_cyclic, require_ends, require_node, weights
 from ..typing import Node, Nodes, Number, Scores
 from .bidirectional import least_weight_path
 from .path_trees import bellman_ford_tree, dijkstra_tree, path_to, paths_to_all
@@ -31,37 +31,43 @@ def _length(G: Graph, source: Node, target: Node, weight: str, word: str, negati
     return found[target]
 
 
-def multi_source_dijkstra_path_length(
-    G: Graph, sources: Nodes, cutoff: float | None = None, weight: str = "weight"
-) -> Scores:
+def _require_sources(G: Graph, sources: Nodes) -> None:
     if not sources:
         raise ValueError("sources must not be empty")
     for source in sources:
         require_node(G, source, f"Node {source} not found in graph")
+
+
+def _found(G: Graph, tree: tuple[np.ndarray, np.ndarray, np.ndarray], target: Node, no_path: str) -> Found:
+    """The answer for a target, or for all nodes, from nodes, distances and predecessors."""
+    nodes, lengths, parents = tree
+    if target is None:
+        return dict(zip(G.nodes_at(nodes), lengths.tolist())), paths_to_all(G, nodes, parents)
+    length = lengths[nodes == G.number.get(target, -1)]
+    if not len(length):
+        raise nx.NetworkXNoPath(no_path)
+    return length[0].item(), path_to(G, nodes.tolist(), parents.tolist(), G.number[target])
+
+
+def multi_source_dijkstra_path_length(
+    G: Graph, sources: Nodes, cutoff: float | None = None, weight: str = "weight"
+) -> Scores:
+    _require_sources(G, sources)
     return _lengths(G, sources, cutoff, weight)
 
 
 def multi_source_dijkstra(
     G: Graph, sources: Nodes, target: Node = None, cutoff: float | None = None, weight: str = "weight"
 ) -> Found:
-    if not sources:
-        raise ValueError("sources must not be empty")
-    for source in sources:
-        require_node(G, source, f"Node {source} not found in graph")
+    _require_sources(G, sources)
     if target in sources:
         return 0, [target]
-    nodes, lengths, parents = dijkstra_tree(G, G.numbers(sources).tolist(), weight, cutoff)
-    if target is None:
-        return dict(zip(G.nodes_at(nodes), lengths.tolist())), paths_to_all(G, nodes, parents)
-    length = lengths[nodes == G.number.get(target, -1)]
-    if not len(length):
-        raise nx.NetworkXNoPath(f"No path to {target}.")
-    return length[0].item(), path_to(G, nodes.tolist(), parents.tolist(), G.number[target])
+    tree = dijkstra_tree(G, G.numbers(sources).tolist(), weight, cutoff)
+    return _found(G, tree, target, f"No path to {target}.")
 
 
 def bidirectional_dijkstra(G: Graph, source: Node, target: Node, weight: str = "weight") -> tuple[Number, list[Node]]:
-    for node, kind in ((source, "Source"), (target, "Target")):
-        require_node(G, node, f"{kind} {node} is not in G")
+    require_ends(G, source, target)
     if source == target:
         return 0, [source]
     found = least_weight_path(G, G.number[source], G.number[target], weight)
@@ -75,13 +81,8 @@ def single_source_bellman_ford(G: Graph, source: Node, target: Node = None, weig
     if source == target:
         require_node(G, source, f"Node {source} is not found in the graph")
         return 0, [source]
-    nodes, lengths, parents = bellman_ford_tree(G, require_node(G, source, f"Source {source} not in G"), weight)
-    if target is None:
-        return dict(zip(G.nodes_at(nodes), lengths.tolist())), paths_to_all(G, nodes, parents)
-    length = lengths[nodes == G.number.get(target, -1)]
-    if not len(length):
-        raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
-    return length[0].item(), path_to(G, nodes.tolist(), parents.tolist(), G.number[target])
+    tree = bellman_ford_tree(G, require_node(G, source, f"Source {source} not in G"), weight)
+    return _found(G, tree, target, f"Target {target} cannot be reached from given sources")
 
 
 def single_source_dijkstra_path_length(
