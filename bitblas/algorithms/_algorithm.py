@@ -7,7 +7,6 @@ the comparison with SuiteSparse read the facts from the attribute `facts` of the
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar, get_args
@@ -91,10 +90,8 @@ def algorithm(
         raise ValueError(f"graph: expected {', '.join(map(repr, get_args(GraphKind)))}, got {graph!r}")
 
     def register(program: Program) -> Program:
-        takes_matrix = next(iter(inspect.signature(program).parameters)) == "A"
-        run: Any = (
-            on_device_of_matrix(_checked(program, facts), arrays) if takes_matrix else _on_default_device(program)
-        )
+        generates = facts.answer == ("generated graph",)
+        run: Any = _on_default_device(program) if generates else on_device_of_matrix(_checked(program, facts), arrays)
         run.facts = facts
         return run
 

@@ -116,14 +116,6 @@ LISTED = (
         part=lambda args: 1, options={**SOURCE, **SINK},
     ),
     Command(
-        "layout", "vertex coordinates for drawing", "spectral_layout spring_layout",
-        lambda graph, answer, args: {"vertices": answer.nrows}, choose=lambda args: args.by == "spring",
-        writes="a line for each vertex, vertex<TAB>x<TAB>y; .csv, .edges, .json, .parquet, .npz, .mtx by suffix",
-        options={
-            "--by": {"choices": ("spectral", "spring"), "default": "spectral", "help": "default: spectral"}, **WEIGHTS,
-        },
-    ),
-    Command(
         "pagerank", "PageRank; weights are ignored unless --weighted", "pagerank", say.best("ranks"),
         options={
             "--alpha": {"type": float, "default": 0.85, "help": "damping factor (default 0.85)"},
@@ -269,6 +261,14 @@ LISTED = (
         options={
             **STARTS, **SEED, **WEIGHTS,
             "--counts": {"type": counts, "default": [8], "metavar": "N,N", "help": "sample size by hop (default 8)"},
+        },
+    ),
+    Command(
+        "layout", "vertex coordinates for drawing", "spectral_layout spring_layout",
+        lambda graph, answer, args: {"vertices": answer.nrows}, choose=lambda args: args.by == "spring",
+        writes="a line for each vertex, vertex<TAB>x<TAB>y; .csv, .edges, .json, .parquet, .npz, .mtx by suffix",
+        options={
+            "--by": {"choices": ("spectral", "spring"), "default": "spectral", "help": "default: spectral"}, **WEIGHTS,
         },
     ),
 )  # fmt: skip

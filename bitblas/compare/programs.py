@@ -187,15 +187,16 @@ def _program(
     names = [p.name for p in parameters.values() if p.name in SOME or p.default is p.empty][1:]
 
     def run(A: Any, source: int, gb: ModuleType) -> Any:
-        A = PREPARED[facts.graph](A, gb) if facts.graph in PREPARED else A
         given = {key: ARGUMENTS[key](A, source) for key in names if key not in options}
-        answer = getattr(algorithms, name)(A, **given, **options, gb=gb)
+        accepted = PREPARED[facts.graph](A, gb) if facts.graph in PREPARED else A
+        answer = getattr(algorithms, name)(accepted, **given, **options, gb=gb)
         if facts.answer == ("vertices",):
             return len(answer)
-        # Any of several parents is correct; of hops, the last one; of a graph of components, the component per vertex.
-        if facts.answer == ("parent per vertex",):
+        if facts.answer == ("parent per vertex",):  # any of several parents is correct
             return answer.nvals
-        return answer[1] if facts.answer[0] in ("edges per hop", "graph of components") else answer
+        if isinstance(answer, tuple):  # the second hop, or the first part
+            return answer[facts.answer == ("edges per hop",)]
+        return answer
 
     return Program(name, form, call or run, _said, effort, near)
 
@@ -215,6 +216,7 @@ def every() -> list[Program]:
         _program("hits", near=1e-6),
         _program("closeness_centrality", effort=SQUARE),
         _program("harmonic_centrality", effort=SQUARE),
+        _program("condensation", call=lambda A, s, gb: a.condensation(_upper(A, gb), gb=gb)[1]),
         _program("square_clustering", effort=SQUARE),
         _program("k_truss", k=4),
         _program("louvain", near=1e-2, call=_quality(a.louvain)),
