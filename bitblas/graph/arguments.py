@@ -75,7 +75,7 @@ def check_weighted(value: object, attributes: Iterable[str]) -> bool:
     raise TypeError(f"weighted: expected True or False, got {value!r}{by}")
 
 
-def meant(label: object, labels: Sequence[Hashable]) -> str:
+def suggestion(label: object, labels: Sequence[Hashable]) -> str:
     """A suggestion after an unknown name: similar names, unless there are too many to compare."""
     if not isinstance(label, str) or len(labels) > tuning.count("graph.compared_names"):
         return ""

@@ -202,8 +202,8 @@ class Graph(Methods, metaclass=methods.Named):
         if self.labels is not None:
             number = self._numbered(label)
             if number is None:
-                meant = arguments.meant(label, self.labels)
-                raise InvalidValue(f"expected one of the {len(self.labels)} labels of the graph, got {label!r}{meant}")
+                hint = arguments.suggestion(label, self.labels)
+                raise InvalidValue(f"expected one of the {len(self.labels)} labels of the graph, got {label!r}{hint}")
             return number
         try:
             number = int(label)

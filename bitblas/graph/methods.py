@@ -79,7 +79,7 @@ def of_class(name: str) -> Method:
     @functools.wraps(program)
     def run(graph: Graph, *args: Any, **options: Any) -> Any:
         try:
-            given = signature.bind(graph.matrix, *args, **options)
+            bound = signature.bind(graph.matrix, *args, **options)
         except TypeError as error:
             raise TypeError(f"{name}: {error}{_option_hint(options, signature)}") from None
         if facts.graph == "acyclic" and not graph.directed and graph.matrix.nvals:
@@ -90,19 +90,19 @@ def of_class(name: str) -> Method:
         if facts.undirected and graph.directed:
             also = ', with the smaller of two weights; dup_op="plus" there adds them' if options.get("weighted") else ""
             warn(f"{name}: the graph is directed; edge directions are ignored, as in to_undirected(){also}")
-            given.arguments["A"] = edges.both_ways(graph.matrix)
+            bound.arguments["A"] = edges.both_ways(graph.matrix)
         if "directed" in signature.parameters:
-            if given.arguments.setdefault("directed", graph.directed) is False and graph.directed:
-                given.arguments["A"] = edges.both_ways(graph.matrix)
-        for argument in given.arguments:
-            given.arguments[argument] = arguments.convert_argument(graph, argument, given.arguments[argument])
+            if bound.arguments.setdefault("directed", graph.directed) is False and graph.directed:
+                bound.arguments["A"] = edges.both_ways(graph.matrix)
+        for argument in bound.arguments:
+            bound.arguments[argument] = arguments.convert_argument(graph, argument, bound.arguments[argument])
         try:
-            answer = program(*given.args, **given.kwargs)
+            answer = program(*bound.args, **bound.kwargs)
         except (GraphblasException, TypeError) as error:
             raise _by_name(graph, error) from None
         if facts.graph == "acyclic":
             _check_acyclic(graph, answer)
-        call = Call(given.arguments, undirected=facts.undirected or not graph.directed)
+        call = Call(bound.arguments, undirected=facts.undirected or not graph.directed)
         if len(facts.answer) == 1:
             return named(graph, facts.answer[0], answer, call)
         return tuple(named(graph, kind, part, call) for kind, part in zip(facts.answer, answer, strict=True))
@@ -241,10 +241,10 @@ def _check_acyclic(graph: Graph, levels: Vector) -> None:
         )
 
 
-def _unreachable_text(graph: Graph, given: Arguments) -> str:
+def _unreachable_text(graph: Graph, values: Arguments) -> str:
     """The message about a vertex without a value, for a search from `source`."""
-    source = given["source"]
-    limit = "" if given.get("depth_limit") is None else f" by {given['depth_limit']} edges"
+    source = values["source"]
+    limit = "" if values.get("depth_limit") is None else f" by {values['depth_limit']} edges"
     several = isinstance(source, list)
     return f"cannot be reached from {'any of the sources' if several else repr(graph._name(source))}{limit}"
 

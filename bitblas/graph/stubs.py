@@ -26,24 +26,24 @@ def returns(program: Algorithm, types: Callable[[str], str]) -> str:
 
 def parameters(program: Callable[..., object], **instead: str | None) -> list[str]:
     """The parameters of a program, with the types of their defaults. `instead`: replacements by name; None: omit."""
-    found = []
+    params = []
     for name, p in inspect.signature(program).parameters.items():
-        if p.kind is p.KEYWORD_ONLY and "*" not in found:
-            found.append("*")
+        if p.kind is p.KEYWORD_ONLY and "*" not in params:
+            params.append("*")
         kind = type(p.default).__name__ if p.default not in (p.empty, None) else "Any"
         text = f"{name}: {kind}" + ("" if p.default is p.empty else f" = {p.default!r}")
-        if (said := instead.get(name, text)) is not None:
-            found.append(said)
-    return found if found[-1:] != ["*"] else found[:-1]
+        if (text_or_none := instead.get(name, text)) is not None:
+            params.append(text_or_none)
+    return params if params[-1:] != ["*"] else params[:-1]
 
 
-def _function(name: str, given: list[str], gives: str, indent: str = "") -> list[str]:
-    line = f"{indent}def {name}({', '.join(given)}) -> {gives}: ..."
+def _function(name: str, params: list[str], result: str, indent: str = "") -> list[str]:
+    line = f"{indent}def {name}({', '.join(params)}) -> {result}: ..."
     if len(line) <= LINE:
         return [line]
-    inside = f"{indent}    {', '.join(given)}"
-    several = [inside] if len(inside) < LINE else [f"{indent}    {one}," for one in given]
-    return [f"{indent}def {name}(", *several, f"{indent}) -> {gives}: ..."]
+    joined = f"{indent}    {', '.join(params)}"
+    lines = [joined] if len(joined) < LINE else [f"{indent}    {one}," for one in params]
+    return [f"{indent}def {name}(", *lines, f"{indent}) -> {result}: ..."]
 
 
 def of_algorithms() -> str:
@@ -78,16 +78,16 @@ def of_methods() -> str:
     ]
     for name in sorted(methods.names()):
         program = methods.programs()[methods.SHORT.get(name, name)]
-        found = ["self", *parameters(program, A=None, gb=None)]
-        lines += _function(name, found, returns(program, _type_with_names), "    ")
+        params = ["self", *parameters(program, A=None, gb=None)]
+        lines += _function(name, params, returns(program, _type_with_names), "    ")
     return HEAD + "\n".join(lines) + "\n"
 
 
-def made() -> dict[Path, str]:
+def files() -> dict[Path, str]:
     """The files and their contents."""
     return {FILES["algorithms"]: of_algorithms(), FILES["methods"]: of_methods()}
 
 
 if __name__ == "__main__":
-    for path, text in made().items():
+    for path, text in files().items():
         path.write_text(text)
