@@ -73,8 +73,7 @@ SIMPLE_DIRECTED = Refusal(
 )
 ONE_EDGE = _not_none("edge", "a single edge")
 PART = Refusal(
-    "a subset (`nodelist`)",
-    lambda given: given["nodelist"] is not None and len(given["nodelist"]) != len(given["G"]),
+    "a subset (`nodelist`)", lambda given: given["nodelist"] is not None and len(given["nodelist"]) != len(given["G"])
 )
 FILLED = Refusal(
     "a graph to fill (`create_using`)", lambda given: not isinstance(given.get("create_using"), type | None)
@@ -100,11 +99,11 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("bipartite", SEARCH, "color"),
     ("bipartite", SCAN, "is_bipartite"),  # NetworkX stops at the first odd cycle
     ("boundary", SCAN, "node_boundary"),
-    ("centrality.betweenness", HEAVY, "betweenness_centrality", WEIGHTED),
-    ("centrality.betweenness", HEAVY, "edge_betweenness_centrality", WEIGHTED, MULTIGRAPH),
-    ("centrality.closeness", HEAVY, "closeness_centrality harmonic_centrality", DISTANCE),
-    ("centrality.eigenvector", HEAVY, "eigenvector_centrality", WEIGHT),
-    ("centrality.katz", HEAVY, "katz_centrality", WEIGHT),
+    ("centrality", HEAVY, "betweenness_centrality", WEIGHTED),
+    ("centrality", HEAVY, "edge_betweenness_centrality", WEIGHTED, MULTIGRAPH),
+    ("centrality", HEAVY, "closeness_centrality harmonic_centrality", DISTANCE),
+    ("centrality", HEAVY, "eigenvector_centrality", WEIGHT),
+    ("centrality", HEAVY, "katz_centrality", WEIGHT),
     ("cluster", HEAVY, "clustering average_clustering", WEIGHT),
     ("cluster", HEAVY, "triangles generalized_degree"),
     ("cluster", HEAVY, "transitivity square_clustering", DIRECTED),
@@ -133,8 +132,8 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("flow", HEAVY, "maximum_flow maximum_flow_value minimum_cut minimum_cut_value", OTHER_FLOW, FLOW_MULTIGRAPH),
     ("function", SCAN, "number_of_selfloops is_empty s_metric is_dominating_set"),
     ("function", SCAN, "is_negatively_weighted", ONE_EDGE),
-    ("link_analysis.hits_alg", HEAVY, "hits"),
-    ("link_analysis.pagerank_alg", HEAVY, "pagerank", WEIGHT),
+    ("link_analysis", HEAVY, "hits"),
+    ("link_analysis", HEAVY, "pagerank", WEIGHT),
     ("link_prediction", HEAVY, "jaccard_coefficient adamic_adar_index resource_allocation_index"),
     ("link_prediction", HEAVY, "preferential_attachment"),
     ("mst", HEAVY, "minimum_spanning_edges maximum_spanning_edges", DIRECTED, MULTIGRAPH, KRUSKAL, NAN),

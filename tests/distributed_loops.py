@@ -10,7 +10,6 @@ import bitblas as gb
 import bitblas.device
 import bitblas.distributed as gd
 from bitblas import tuning
-from bitblas.algorithms.connectivity import components
 from bitblas.distributed import replicated as module
 from bitblas.distributed import start
 from bitblas.distributed.mpi import MpiGroup
@@ -80,10 +79,8 @@ def loops(g):
             for _ in range(2):
                 found, wanted = (getattr(al, name)(getattr(o, graph), *arguments) for o in (y, x))
                 assert same(wanted, to_cpu(found)), name
-        hub = components.HUB
-        components.HUB = 0  # two steps first, in a nested loop
-        assert same(al.connected_components(x.S), to_cpu(al.connected_components(y.S.dup())))
-        components.HUB = hub
+        with tuning.override({"components.skew": 0}):  # two steps first, in a nested loop
+            assert same(al.connected_components(x.S), to_cpu(al.connected_components(y.S.dup())))
         by_twos(x, y, group)
         values_of_one_rank(y)
         assert same(begun(gb, x), to_cpu(begun(gd, y)))

@@ -1,12 +1,17 @@
 """docs/algorithms.md matches the docstrings, and these have the parts that the page needs."""
 
 import ast
+import sys
 from pathlib import Path
 
 import pytest
+from cli_runs import result
 
-from bitblas import algorithms
-from bitblas.algorithms import _catalog
+from bitblas import Graph, algorithms
+from bitblas.algorithms import _catalog, cohesion
+from bitblas.cli import commands
+from bitblas.compare.programs import every
+from bitblas.graph import methods, stubs
 
 PAGE = Path(__file__).parents[1] / "docs" / "algorithms.md"
 ENTRIES = [entry for listed in _catalog.entries().values() for entry in listed]
@@ -61,3 +66,45 @@ def _says(node):
         return isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.LShift)
     called = getattr(getattr(node, "value", None), "func", None)
     return isinstance(node, ast.Assign) and isinstance(called, ast.Attribute) and called.attr == "new"
+
+
+RECIPROCITY = '''"""Reciprocity: the share of edges whose reverse edge exists.
+
+Check: NetworkX's overall_reciprocity.
+
+Newman, Forrest, Balthrop: Email networks and the spread of computer viruses. Physical Review E 66 (2002).
+"""
+
+from .._algorithm import algorithm
+
+
+@algorithm(answer="number")
+def reciprocity(A, *, gb=None):
+    """The share of edges whose reverse edge exists."""
+    E = A.select(gb.select.offdiag).new()
+    # B = E .* E'
+    B = gb.binary.pair[gb.dtypes.BOOL](E & E.T).new()
+    return B.nvals / E.nvals if E.nvals else 0.0
+'''
+
+
+def test_an_algorithm_is_one_file(tmp_path, monkeypatch, capsys):
+    """From it come the export, the method, the type stub, the page, the comparison and the command."""
+    (tmp_path / "reciprocity.py").write_text(RECIPROCITY)
+    monkeypatch.setattr(cohesion, "__path__", [*cohesion.__path__, str(tmp_path)])
+    found = algorithms._decorated()
+    assert {*found} - {*algorithms.__all__} == {"reciprocity"}
+    monkeypatch.setattr(algorithms, "reciprocity", found["reciprocity"], raising=False)
+    monkeypatch.setattr(algorithms, "__all__", sorted(found))
+    methods.programs.cache_clear()
+    try:
+        assert Graph.from_edges([("a", "b"), ("b", "a"), ("b", "c")], directed=True).reciprocity() == 2 / 3
+        assert "def reciprocity(self) -> float: ..." in stubs.of_methods()
+        assert "`(A)`: The share of edges whose reverse edge exists." in _catalog.page()
+        assert "reciprocity" in [program.name for program in every()]
+        monkeypatch.setattr(commands, "COMMANDS", commands.grouped())
+        (tmp_path / "edges.csv").write_text("a,b\nb,a\nb,c\n")
+        assert result(capsys, "reciprocity", tmp_path / "edges.csv")["result"] == {"reciprocity": pytest.approx(2 / 3)}
+    finally:
+        methods.programs.cache_clear()
+        sys.modules.pop("bitblas.algorithms.cohesion.reciprocity")

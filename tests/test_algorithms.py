@@ -27,14 +27,13 @@ from bitblas.algorithms import (
     triangle_count,
 )  # fmt: skip
 from bitblas.algorithms.centrality import betweenness
+from bitblas.graph import arguments
 
-# Generators take no graph; other arguments of the algorithms, for a graph of n vertices.
-GENERATORS = {name for name in algorithms.__all__ if name.endswith("_graph") and name != "ego_graph"}
+# Generators have no graph to begin with; what the others need beside a graph, for one of n vertices.
+FACTS = {name: getattr(algorithms, name).facts for name in algorithms.__all__}
+GENERATORS = {name for name, facts in FACTS.items() if facts.answer == ("generated graph",)}
 PROGRAMS = sorted(set(algorithms.__all__) - GENERATORS)
-SEARCHES = {"bfs_levels", "bfs_parents", "distances_from_each", "ego_graph", "levels_from_each", "maximum_flow"}
-SEARCHES |= {"bipartite_projection", "minimum_cut", "node2vec_walks", "random_walks", "sample_neighbors", "sssp"}
-SEARCHES |= {"ancestors", "descendants", "sssp_tree"}  # begin at a vertex
-TWO_SIDES = {"bipartite_projection", "maximum_matching"}  # the graph must be bipartite
+TWO_SIDES = {name for name, facts in FACTS.items() if facts.graph == "bipartite"}
 NEEDED = {
     "source": lambda gb, n: 0,
     "sink": lambda gb, n: n - 1,
@@ -46,6 +45,12 @@ NEEDED = {
     "length": lambda gb, n: 2,
     "vertices": lambda gb, n: [0],
     "counts": lambda gb, n: [2, 2],
+}
+SEARCHES = {  # begin at a vertex
+    name
+    for name in PROGRAMS
+    for p in inspect.signature(getattr(algorithms, name)).parameters.values()
+    if p.name in (*arguments.VERTEX, *arguments.VERTICES) and p.default is p.empty
 }
 
 
@@ -276,5 +281,5 @@ def test_programs_use_nothing_but_the_library(file):
     tree = ast.parse(file.read_text())
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     assert all(isinstance(node, ast.ImportFrom) and node.level in (1, 2) for node in imports), "only of this package"
-    assert "_check" in [node.names[0].name for node in imports]
+    assert "algorithm" in [node.names[0].name for node in imports]  # its decorator checks the matrix
     assert len(ast.get_docstring(tree).splitlines()) >= 8

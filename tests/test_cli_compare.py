@@ -1,5 +1,6 @@
 """`bitblas compare`, and the devices that commands run on."""
 
+import functools
 import tempfile
 import types
 
@@ -49,7 +50,7 @@ def test_compare_sees_a_difference(capsys, graph, monkeypatch):
     pytest.importorskip("graphblas")
 
     right = algorithms.triangle_count
-    wrong = lambda A, *, gb=None: right(A, gb=gb) + (gb.__name__ == "bitblas")
+    wrong = functools.wraps(right)(lambda A, *, gb=None: right(A, gb=gb) + (gb.__name__ == "bitblas"))
     monkeypatch.setattr(algorithms, "triangle_count", wrong)
     status, out, _ = run(capsys, "compare", graph, "--device", "cpu")
     assert (status, out.splitlines()[-1]) == (1, "Results DIFFER.")

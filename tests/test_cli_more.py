@@ -91,9 +91,48 @@ def test_every_algorithm_has_a_command():
     """By itself, by an option, or under `make`; docs/cli.md says which one."""
     page = (Path(__file__).parents[1] / "docs" / "cli.md").read_text()
     listed = {command.name for group in commands.COMMANDS.values() for command in group}
+    run = {name for group in commands.COMMANDS.values() for command in group for name in command.programs.split()}
     graphs = {program.__name__ for program in file_commands.generators().values()}
     for name in set(algorithms.__all__) - graphs:
+        assert name in run, name
         assert name in listed or name.replace("_", "-") in listed or f"`{name}`" in page, name
+
+
+GENERATED = {
+    "triangle-count": {"triangle_count": 2},
+    "average-clustering": {"average_clustering": 4 / 9},
+    "bfs-levels --source 1": {"vertices": 5},
+    "connected-components": {"classes": 2, "largest": 5},
+    "k-core --k 2": {"edges": 5},
+    "minimum-cut --source 0 --sink 3": {"minimum_cut": 4},
+    "ego-graph --center 0": {"entries": 6},
+    "random-walks --length 1": {"walks": 6, "steps": 4},
+    "negative-cycle": {"vertices": []},
+    "condensation": {"entries": 1},
+}
+
+
+@pytest.mark.parametrize("words, expected", GENERATED.items(), ids=GENERATED)
+def test_an_algorithm_that_no_command_lists(capsys, monkeypatch, graph, tmp_path, words, expected):
+    """Its command comes from its signature and its facts."""
+    monkeypatch.setattr(commands, "LISTED", ())
+    monkeypatch.setattr(commands, "COMMANDS", commands.grouped())
+    name, *options = words.split()
+    found = result(capsys, name, graph, *options)["result"]
+    assert found == {key: pytest.approx(value) for key, value in expected.items()}
+
+
+def test_options_of_generated_commands():
+    one = commands.generated("pagerank")
+    assert one.options["--alpha"]["default"] == 0.85 and one.options["--weighted"]["action"] == "store_true"
+    assert one.options["--top"]["dest"] == "best" and "--dtype" not in one.options and one.writes
+    assert one.text.startswith("the PageRank") and not one.text.endswith(".")
+    assert commands.generated("k_core").options["--k"]["required"] and not commands.generated("diameter").writes
+
+
+def test_similarity_ignores_directions_where_its_method_does(capsys, graph):
+    assert result(capsys, "similarity", graph, "--by", "adamic_adar")["both_ways"]
+    assert not result(capsys, "similarity", graph)["both_ways"]
 
 
 WRONG = {
@@ -219,5 +258,5 @@ def test_the_page_has_the_names_of_python():
     page = (Path(__file__).parents[1] / "docs" / "cli.md").read_text().partition("## Commands and methods")[2]
     rows = {name: row for row in page.splitlines() for name in row[1:].partition("|")[0].strip(" `").split("`, `")}
     for one in (command for group in commands.COMMANDS.values() for command in group):
-        named = rows.get(one.name, f"`{one.name}`")
+        named = rows.get(one.name, f"`{one.name.replace('-', '_')}`")
         assert any(f"`{name}`" in named.replace("`, `", "` `") for name in algorithms.__all__), one.name

@@ -19,7 +19,6 @@ from algorithm_runs import (
 )
 from oracles import GRAPHS
 
-import bitblas.algorithms.cohesion.truss as truss
 from bitblas.algorithms import (
     average_clustering,
     core_numbers,
@@ -81,15 +80,15 @@ class Programs:
             assert edges(k_core(A, k, gb=gb)) == {e: w for e, w in inside if min(right[e[0]], right[e[1]]) >= k}
 
     @few_symmetric_graphs
-    def test_trusses(self, gb, graph, monkeypatch):
+    def test_trusses(self, gb, graph, tune):
         A, (nx, G) = matrix(gb, graph), simple(graph)
-        monkeypatch.setattr(truss, "FEW", 10**6)
+        tune({"truss.neighbours": 10**6})
         for k in (3, 4, 5, 40):
             H = nx.k_truss(G, k)
             near = {v: set(H[v]) for v in H}
             right = {(i, j): len(near[i] & near[j]) for i in H for j in H[i]}
             for rounds in (8, 0):  # and then by triangles
-                monkeypatch.setattr(truss, "PATIENCE", rounds)
+                tune({"truss.rounds": rounds})
                 S = k_truss(A, k, gb=gb)
                 assert S.dtype == gb.dtypes.INT64 and edges(S) == right
 

@@ -199,10 +199,8 @@ class More:
     """What compiles much: on python-graphblas, and on bitblas in slow tests."""
 
     @few_graphs
-    def test_distances_from_each_and_of_all_pairs(self, gb, monkeypatch, graph):
-        from bitblas.algorithms.paths import all_pairs
-
-        monkeypatch.setattr(all_pairs, "BLOCK", 20)
+    def test_distances_from_each_and_of_all_pairs(self, gb, tune, graph):
+        tune({"all_pairs.block": 20})
         height = np.random.default_rng(1).integers(0, 9, graph.n)  # some weights turn negative, no cycle does
         starts = [0, graph.n - 1, 0]
         for dtype, weights in (

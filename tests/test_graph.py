@@ -187,7 +187,7 @@ def test_refused():
 
 
 def test_every_algorithm_is_a_method(roads):
-    """Docstrings of programs and the tables of methods agree about matrices and results."""
+    """The docstring of a program and its facts agree about the matrix and the result."""
     listed = {
         name for name in algorithms.__all__ if getattr(algorithms, name).__module__.split(".")[-2] != "generators"
     }
@@ -195,7 +195,7 @@ def test_every_algorithm_is_a_method(roads):
     for name, program in methods.programs().items():
         doc = " ".join(inspect.getdoc(program).split())
         needs = ("structure (checked)" in doc or "structure is checked" in doc) and "unless directed" not in doc
-        assert (name in methods.UNDIRECTED) == needs, name
+        assert program.facts.undirected == needs, name
         assert list(inspect.signature(getattr(roads, name)).parameters)[:1] != ["A"], name
         for parameter in inspect.signature(program).parameters:
             if parameter in (*arguments.VERTEX, *arguments.VERTICES):

@@ -1,5 +1,6 @@
 """Names and arguments of other libraries raise an error with bitblas' equivalent; answers are mappings."""
 
+import inspect
 import pickle
 import re
 import traceback
@@ -94,7 +95,7 @@ def test_hints_name_what_is_there():
     for call, _ in foreign_names.ALGORITHMS.values():
         name, _, rest = call.partition("(")
         needed = [one for one in rest.rstrip(")").split(", ") if one]
-        code = getattr(algorithms, name).__wrapped__.__code__
+        code = inspect.unwrap(getattr(algorithms, name)).__code__
         assert [*code.co_varnames[1 : 1 + len(needed)]] == needed, call
     for text in foreign_names.GRAPH.values():
         for name in re.findall(r"\bg\.(\w+)", text):

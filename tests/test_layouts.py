@@ -47,10 +47,8 @@ class Programs:
             spectral_layout(matrix(gb, GRAPHS["tree"]), dimensions=0, gb=gb)
 
     @pytest.mark.parametrize("size", [1 << 22, 100])
-    def test_spring_layout(self, gb, monkeypatch, size):
-        from bitblas.algorithms.layouts import spring
-
-        monkeypatch.setattr(spring, "PAIRS", size)  # of pairs at once: all, or some rows
+    def test_spring_layout(self, gb, tune, size):
+        tune({"spring.pairs": size})  # of pairs at once: all, or some rows
         graph = GRAPHS["karate"]
         weights = graph.symmetric_integers(1, 3)
         A = matrix(gb, graph, weights, "FP64")

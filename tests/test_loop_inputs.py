@@ -7,7 +7,6 @@ import pytest
 from test_loop_index import dense, full
 
 import bitblas as gb
-from bitblas.algorithms import _check as check
 from bitblas.algorithms import pagerank
 from bitblas.loop import Program
 from bitblas.loop.gpu import captured_program as captured
@@ -177,9 +176,9 @@ def test_a_condition_that_end_writes(device):
     assert program.run() == 0 and dense(left) == [7] * N
 
 
-def test_loops_of_the_last_arguments_are_kept(device, captures, monkeypatch):
+def test_loops_of_the_last_arguments_are_kept(device, captures, tune):
     """Of others memory would pile up: each holds what its body reads."""
-    monkeypatch.setattr(check, "KEPT", 2)
+    tune({"algorithms.kept_loops": 2})
     A = gb.Matrix.from_coo([0, 1, 2, 3], [1, 2, 0, 0], 1, nrows=N, ncols=N)
     ranks = {alpha: dense(pagerank(A, alpha=alpha)) for alpha in (0.5, 0.6, 0.7)}
     made = len(captures)

@@ -131,10 +131,10 @@ def test_a_graph_of_the_backend_answers_as_networkx():
 @pytest.fixture
 def told(caplog):
     """The log, with all warnings reset."""
-    interface._tell.cache_clear()
+    interface._log_once.cache_clear()
     caplog.set_level(logging.INFO, logger="bitblas.nx")
     yield caplog
-    interface._tell.cache_clear()
+    interface._log_once.cache_clear()
 
 
 def test_a_conversion_is_kept_until_the_graph_changes(monkeypatch):

@@ -24,6 +24,7 @@ from algorithm_runs import (
 )
 from oracles import GRAPHS, Graph
 
+from bitblas import tuning
 from bitblas.algorithms import (
     adamic_adar,
     bipartite_projection,
@@ -37,7 +38,6 @@ from bitblas.algorithms import (
     resource_allocation,
     sample_neighbors,
 )
-from bitblas.algorithms.sampling import walks
 
 SCALES = {
     jaccard: lambda c, d, e: c / (d + e - c),
@@ -193,7 +193,7 @@ class Programs:
                 sample_neighbors(A, [0], wrong, gb=gb)
 
     @few_graphs
-    def test_random_walks(self, gb, graph, monkeypatch):
+    def test_random_walks(self, gb, graph):
         weights = graph.integers(0, 2)
         A = matrix(gb, graph, weights, "FP64")
         edge = dict(zip(zip(graph.rows.tolist(), graph.cols.tolist(), strict=True), weights.tolist(), strict=True))
@@ -208,8 +208,7 @@ class Programs:
                 taken = list(pairwise(walk))
                 assert all(edge.get(e, 0) > 0 if weighted else e in edge for e in taken)
                 assert len(walk) == 7 or not any(w > 0 or not weighted for e, w in edge.items() if e[0] == walk[-1])
-            with monkeypatch.context() as m:  # edges are read at each step
-                m.setattr(walks, "MANY", -1)
+            with tuning.override({"walks.edges": -1}):  # rows are extracted in each step
                 assert W.isequal(random_walks(A, starts, 6, weighted=weighted, seed=3, gb=gb))
 
     def test_walks_take_edges_by_weight(self, gb):

@@ -11,7 +11,8 @@ from bitblas import Graph, algorithms
 from bitblas.exceptions import InvalidValue
 from bitblas.graph import methods
 
-NEEDS = sorted(methods.UNDIRECTED | {"average_clustering", "local_clustering"})
+NEEDS = sorted(name for name, program in methods.programs().items() if program.facts.undirected)
+NEEDS += ["average_clustering", "local_clustering"]
 MORE = {"k_core": {"k": 2}, "k_truss": {"k": 3}, "bipartite_projection": {"vertices": [0]}}
 
 

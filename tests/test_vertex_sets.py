@@ -28,7 +28,6 @@ from bitblas.algorithms import (
     pagerank,
     triangle_count,
 )  # fmt: skip
-from bitblas.algorithms.cohesion import triangles
 
 
 class Programs:
@@ -92,8 +91,8 @@ class Programs:
 
     @every_symmetric_graph
     @pytest.mark.parametrize("skew", [0, float("inf")])
-    def test_triangle_count_in_both_orders(self, gb, graph, skew, monkeypatch):
-        monkeypatch.setattr(triangles, "SKEW", skew)
+    def test_triangle_count_in_both_orders(self, gb, graph, skew, tune):
+        tune({"triangles.skew": skew})
         assert triangle_count(matrix(gb, graph), gb=gb) == oracles.triangles(graph)
 
     def test_triangle_count_above_the_range_of_the_dtype(self, gb):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from . import Watch
+from ._algorithm import Algorithm
 
 PROSE = """# Algorithms
 
@@ -28,9 +28,8 @@ print(modularity(A, communities) > 0.1, len(set(communities.to_dense().tolist())
 ```
 
 An undirected graph stores each edge both ways. Algorithms for undirected graphs reject other matrices;
-`A.ewise_add(A.T, "max").new()` adds the missing directions. Values are used as weights if `weighted=True` (default
-False), and always in shortest paths, spanning forests and flows. `help(louvain)` prints the input, options, result type
-and errors.
+`A.ewise_add(A.T, "max").new()` adds the missing directions. Values are weights if `weighted=True` (default False), or
+always if the entry says so. `help(louvain)` prints the input, options, result type and errors.
 """
 
 
@@ -38,7 +37,7 @@ class Entry(NamedTuple):
     """A public algorithm: name, function, folder, first docstring line, sources, and what it is checked against."""
 
     name: str
-    program: Callable[..., Any]
+    program: Algorithm
     folder: str
     answers: str
     sources: tuple[str, ...]
@@ -55,13 +54,22 @@ class Entry(NamedTuple):
         return f"{self.name}{self.arguments}"
 
     @property
+    def needs(self) -> str:
+        """What `answers` does not say: the graph that it needs, and whether it always reads the values."""
+        facts = self.program.facts
+        article = "an" if facts.graph[0] in "aeiou" else "a"
+        stated = facts.graph == "any" or f"{facts.graph} graph" in self.answers
+        graph = "" if stated else f" Needs {article} {facts.graph} graph."
+        return graph + (" The values are weights." if facts.weighted else "")
+
+    @property
     def arguments(self) -> str:
         parameters = inspect.signature(self.program).parameters.values()
-        given = [p.name if p.default is p.empty else f"{p.name}={p.default}" for p in parameters if p.name != "gb"]
-        return f"({', '.join(given)})"
+        parts = [p.name if p.default is p.empty else f"{p.name}={p.default}" for p in parameters if p.name != "gb"]
+        return f"({', '.join(parts)})"
 
 
-def _entry(name: str, program: Callable[..., Any]) -> Entry:
+def _entry(name: str, program: Algorithm) -> Entry:
     module = inspect.getmodule(program)
     parts = [" ".join(part.split("\n")) for part in (inspect.getdoc(module) or "").split("\n\n")]
     lines = (inspect.getdoc(module) or "").split("\n\n")[-1].splitlines()
@@ -91,7 +99,7 @@ def page() -> str:
     text = [PROSE]
     for folder, listed in entries().items():
         text += [f"## {folder}", "", title(folder), ""]
-        text += [f"- [`{each.name}`](../{each.path})`{each.arguments}`: {each.answers}" for each in listed]
+        text += [f"- [`{each.name}`](../{each.path})`{each.arguments}`: {each.answers}{each.needs}" for each in listed]
         text += ["", "Sources and tests:", ""]
         for path, each in {each.path: each for each in listed}.items():
             text.append(f"- {Path(path).stem}: {' '.join(each.sources)} Tested: {each.check}.")

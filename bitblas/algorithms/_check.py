@@ -1,55 +1,14 @@
-"""Argument validation, choice of the library, and loops kept per matrix: shared by all algorithms.
+"""Argument validation, memory checks, choice of the library, and loops kept per matrix: shared by all algorithms.
 
 An error message names the argument, the expected value, the value received, and a hint.
 """
 
-import functools
 import operator
 import threading
 from numbers import Real
 
-from . import _memory as memory
+from .. import tuning as tuning
 from . import _watch as watch
-
-KEPT = 8  # loops kept per algorithm and matrix on a GPU, where capturing one takes milliseconds
-
-
-def on_its_device(program):
-    """Decorator of algorithms on a matrix: vectors are created on the matrix's device, not on the default device."""
-
-    @functools.wraps(program)
-    def run(A, *args, **options):
-        if hasattr(A, "matrix") and hasattr(A, "pagerank"):
-            raise _graph_given("A", program.__name__)
-        gb = options["gb"] = library(options.get("gb"), A)
-        if hasattr(A, "_replicated_run") and (run_alone := A._replicated_run(run, args, options)) is not None:
-            return run_alone()  # a distributed matrix: every rank runs the program on the whole matrix
-        memory.foresee(program.__name__, A)
-        device = getattr(A, "device", None)  # None: python-graphblas has no devices
-        if device is None or not hasattr(device, "guard"):
-            return program(A, *args, **options)
-        with device.guard:  # device errors of array code between statements become bitblas exceptions
-            if device.name == gb.config.device:
-                return program(A, *args, **options)
-            with gb.config.set(device=device.name):
-                return program(A, *args, **options)
-
-    return run
-
-
-def on_default_device(program):
-    """Decorator of graph generators: device errors of array code become bitblas exceptions."""
-
-    @functools.wraps(program)
-    def run(*args, **options):
-        gb = library(options.get("gb"))
-        get = getattr(getattr(gb, "device", None), "get", None)
-        if get is None:
-            return program(*args, **options)
-        with get(gb.config.device).guard:
-            return program(*args, **options)
-
-    return run
 
 
 class Loop:
@@ -64,35 +23,35 @@ class Loop:
         from bitblas.loop import Program, holds_matrix
 
         self.state = make(A, gb, *args)
-        self.told = [0]  # rounds already reported: rounds on the host are reported one by one
-        body = _telling(self.state["body"], self.told)
+        self.reported = [0]  # rounds already reported: rounds on the host are reported one by one
+        body = _reporting(self.state["body"], self.reported)
         parts = {name: self.state.get(name) for name in ("limit", "begin", "end")}
         parts["fixpoint"] = self.state.get("fixpoint", False)
         self.program = Program(body, while_=self.state["while_"], **parts)
         matrices = [x for x in self.state.values() if getattr(x, "ndim", 0) == 2]
         # A matrix that a captured body cannot hold makes this a loop of single statements.
         ordered = matrices and getattr(A, "order", None) is not None
-        held = all(holds_matrix(x) and max(x.shape) == A.nrows for x in matrices)  # not with more rows than A
-        self.plain = bool(ordered) or not held
-        self.kept = False
+        captured = all(holds_matrix(x) and max(x.shape) == A.nrows for x in matrices)  # not with more rows than A
+        self.plain = bool(ordered) or not captured
+        self.cached = False
 
     def run(self):
-        self.told[0] = 0
+        self.reported[0] = 0
         rounds = self.program.run(plain=self.plain)
-        watch.tell(rounds - self.told[0])
+        watch.report(rounds - self.reported[0])
 
     def result(self, x):
-        return x._release() if self.kept else x
+        return x._release() if self.cached else x
 
 
-def _telling(body, told):
+def _reporting(body, reported):
     """Wrap the body to report each executed round. Symbolic rounds, recorded for a GPU, are not reported."""
 
-    def run(number, *given):
-        body(number, *given)
+    def run(number, *operands):
+        body(number, *operands)
         if isinstance(number, int):
-            told[0] += 1
-            watch.tell()
+            reported[0] += 1
+            watch.report()
 
     return run
 
@@ -104,7 +63,7 @@ def repeat(body, while_, limit=None):
     repeat(body, while_=while_, limit=limit)
 
 
-def some(x, then):
+def unless_empty(x, then):
     """Call then(), whose statements change nothing if the Vector x is empty. Statement by statement, an empty x skips
     the call; inside a captured loop running the statements costs less than testing x.
     """
@@ -121,30 +80,31 @@ def loop(make, A, gb, *args):
     keep = getattr(A, "_keep", None)  # None: python-graphblas caches nothing
     if keep is None:
         return Loop(make, A, gb, *args)
+    key = tuning.version(), *args
     if A.device.host_memory:  # one loop per thread, for the last arguments: threads may run at the same time
         kept = keep((make, threading.get_ident()), lambda twin: [twin, None, None])
-        if kept[1] != args:
-            kept[1:] = args, Loop(make, kept[0], gb, *args)
+        if kept[1] != key:
+            kept[1:] = key, Loop(make, kept[0], gb, *args)
         found = kept[2]
     else:
         twin, loops = keep((make, "loops"), lambda twin: (twin, {}))
-        found = loops.pop(args, None) or Loop(make, twin, gb, *args)
-        loops[args] = found  # most recently used last
-        if len(loops) > KEPT:
+        found = loops.pop(key, None) or Loop(make, twin, gb, *args)
+        loops[key] = found  # most recently used last
+        if len(loops) > tuning.count("algorithms.kept_loops"):
             loops.pop(next(iter(loops)), None)
-    found.kept = True
+    found.cached = True
     return found
 
 
-def fuses(A):
+def runs_fused(A):
     """Whether loops on this library and device run as one fused program, where many short rounds cost little."""
     return hasattr(A, "_keep") and not hasattr(A, "shares")
 
 
-def kept(make, A, gb):
+def cached(make, A, gb):
     """make(A, gb), cached with A until its contents change."""
     keep = getattr(A, "_keep", None)
-    return make(A, gb) if keep is None else keep((make,), lambda twin: make(twin, gb), chosen=False)
+    return make(A, gb) if keep is None else keep((make, tuning.version()), lambda twin: make(twin, gb), chosen=False)
 
 
 def library(gb, A=None):
@@ -158,21 +118,21 @@ def library(gb, A=None):
     return gb
 
 
-def _graph_given(name, program=None):
+def graph_given(name, program=None):
     """TypeError for a Graph passed instead of its Matrix. program: the algorithm, which is also a method of Graph."""
     method = f"call the method, g.{program}(..), whose answers have the names of the vertices, or " if program else ""
     return TypeError(f"argument {name}: expected a Matrix, got a Graph. Hint: {method}pass g.matrix.")
 
 
-def _maker(gb, A):
+def _hint_to_build(gb, A):
     """Hint how to build a Matrix from an object of another library."""
     libraries = {part.__module__.partition(".")[0] for part in type(A).__mro__}
-    own = gb.__name__ == "bitblas"
+    is_bitblas = gb.__name__ == "bitblas"
     if "networkx" in libraries:
-        return "bitblas.io.from_networkx(G) makes one" if own else f"{gb.__name__}.io.from_networkx(G) makes one"
+        return "bitblas.io.from_networkx(G) makes one" if is_bitblas else f"{gb.__name__}.io.from_networkx(G) makes one"
     if hasattr(A, "tocoo"):
         made = "from_scipy_sparse(S) makes one"
-        return f"bitblas.io.{made}" if own else f"{gb.__name__}.io.{made}"
+        return f"bitblas.io.{made}" if is_bitblas else f"{gb.__name__}.io.{made}"
     if hasattr(A, "columns"):
         return "bitblas.Graph.from_table takes a table; its attribute matrix is the Matrix"
     if "igraph" in libraries:
@@ -187,9 +147,9 @@ def square(gb, A, name="A"):
     # A transposed matrix has a class of its own; its transpose is a Matrix.
     if not isinstance(A, gb.Matrix) and not isinstance(getattr(A, "T", None), gb.Matrix):
         if hasattr(A, "matrix") and hasattr(A, "pagerank"):
-            raise _graph_given(name)
-        made = "pass its library by the keyword gb=" if hasattr(A, "nvals") else _maker(gb, A)
-        raise TypeError(f"argument {name}: expected a {gb.__name__} Matrix, got {_kind(A)}. Hint: {made}.")
+            raise graph_given(name)
+        made = "pass its library by the keyword gb=" if hasattr(A, "nvals") else _hint_to_build(gb, A)
+        raise TypeError(f"argument {name}: expected a {gb.__name__} Matrix, got {_described(A)}. Hint: {made}.")
     if A.nrows != A.ncols:
         raise gb.exceptions.DimensionMismatch(
             f"argument {name}: expected a square adjacency matrix, got {A.nrows} rows and {A.ncols} columns. "
@@ -241,7 +201,7 @@ def vertices(gb, name, values, n):
         values = values.tolist() if whole else list(values)
     except TypeError:
         raise TypeError(
-            f"argument {name}: expected vertex numbers, got {_kind(values)}. Hint: pass a single vertex as [v]."
+            f"argument {name}: expected vertex numbers, got {_described(values)}. Hint: pass a single vertex as [v]."
         ) from None
     # An integer array or a list of ints: check all at once.
     if (whole or {*map(type, values)} == {int}) and (not values or 0 <= min(values) <= max(values) < n):
@@ -255,7 +215,7 @@ def sources(gb, name, value, n):
     return [vertex(gb, name, value, n)] if single else list(dict.fromkeys(vertices(gb, name, value, n)))
 
 
-def put(gb, w, source, values):
+def set_entries(gb, w, source, values):
     """w = {source: values} for a list or a single value. A single entry is faster as an item assignment than as a
     Vector.
     """
@@ -276,7 +236,7 @@ def count(gb, name, value, hint, least=1):
 def number(gb, name, value, within, expected, hint):
     """`value` as a Python float that satisfies the predicate `within`, which must be false for NaN."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"argument {name}: expected {expected}, got {_kind(value)}. Hint: {hint}.")
+        raise TypeError(f"argument {name}: expected {expected}, got {_described(value)}. Hint: {hint}.")
     return _within(gb, name, float(value), within(value), expected, hint)
 
 
@@ -289,11 +249,11 @@ def integer(name, value, expected="an integer"):
         return operator.index(value)
     except TypeError:
         raise TypeError(
-            f"argument {name}: expected {expected}, got {_kind(value)}. Hint: convert it with int() if it is one."
+            f"argument {name}: expected {expected}, got {_described(value)}. Hint: convert it with int() if it is one."
         ) from None
 
 
-def numbers(gb, name, ok, expected="no NaN", got="one"):
+def no_nan(gb, name, ok, expected="no NaN", got="one"):
     """InvalidValue for weights if `ok` is false."""
     if not ok:
         raise gb.exceptions.InvalidValue(
@@ -301,7 +261,7 @@ def numbers(gb, name, ok, expected="no NaN", got="one"):
         )
 
 
-def on_a_way(gb, way, expected, got, hint):
+def path_error(gb, way, expected, got, hint):
     """InvalidValue that lists the vertices `way` of a forbidden path; a Graph replaces the numbers by names."""
     text = " -> ".join(map(str, way)) or "one"
     error = gb.exceptions.InvalidValue(f"argument A: expected {expected}, got {text}{got}. Hint: {hint}.")
@@ -312,7 +272,9 @@ def on_a_way(gb, way, expected, got, hint):
 def flag(name, value):
     """`value`, a bool."""
     if not isinstance(value, bool):
-        raise TypeError(f"argument {name}: expected True or False, got {_kind(value)}. Hint: convert it with bool().")
+        raise TypeError(
+            f"argument {name}: expected True or False, got {_described(value)}. Hint: convert it with bool()."
+        )
     return value
 
 
@@ -335,7 +297,7 @@ def vector(gb, name, value, n):
     """`value`, a Vector of size n."""
     if not isinstance(value, gb.Vector):
         raise TypeError(
-            f"argument {name}: expected a {gb.__name__} Vector, got {_kind(value)}. "
+            f"argument {name}: expected a {gb.__name__} Vector, got {_described(value)}. "
             f"Hint: build it with Vector.from_coo or Vector.from_dense."
         )
     if value.size != n:
@@ -369,6 +331,20 @@ def _within(gb, name, value, ok, expected, hint):
     return value
 
 
-def _kind(value):
+def _described(value):
     text = repr(value) if isinstance(value, (bool, int, float, str)) else ""
     return f"{type(value).__module__}.{type(value).__qualname__} {text}".replace("builtins.", "").strip()
+
+
+def memory(A, what, nbytes):
+    """Raise bitblas's OutOfMemory if arrays of `nbytes` do not fit on the device of A. No check on python-graphblas."""
+    foresee = getattr(getattr(A, "device", None), "foresee", None)
+    if foresee is not None:
+        foresee(what, int(nbytes))
+
+
+def default_memory(gb, what, nbytes):
+    """`memory` for the default device of new objects."""
+    get = getattr(getattr(gb, "device", None), "get", None)  # None: python-graphblas has no devices
+    if get is not None:
+        get(gb.config.device).foresee(what, int(nbytes))

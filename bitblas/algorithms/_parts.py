@@ -5,7 +5,8 @@ Pointer jumping: Shiloach, Vishkin: An O(log n) parallel connectivity algorithm.
 
 from __future__ import annotations
 
-from ._memory import check_default_memory
+from .. import tuning
+from . import _check as check
 
 # ---- Building blocks on arrays: row degrees, induced subgraphs, edge lists to graphs, renumbering.
 
@@ -20,13 +21,13 @@ def degrees(A, gb):
 
 def prefers_row_extraction(A, least):
     """Whether extracting rows on demand is cheaper than copying all entries: in host memory with more than `least`
-    entries, or a quarter of that if the format must be decoded.
+    entries, or a share of that (`walks.decoding`) if the format must be decoded.
     """
     device, store = getattr(A, "device", None), getattr(A, "_store", None)  # both None on python-graphblas
     if device is not None and not device.host_memory:
         return False
     decoded = store is not None and store.structure.primary.format.decodes_single_rows
-    return A.nvals > least / (4 if decoded else 1)
+    return A.nvals > least / (tuning.value("walks.decoding") if decoded else 1)
 
 
 def induced_subgraph(A, v, gb):
@@ -39,7 +40,7 @@ def induced_subgraph(A, v, gb):
 
 def index_range(n, gb):
     """0 to n - 1: an INT64 array."""
-    check_default_memory(gb, f"numbers of {n} places", 16 * n)
+    check.default_memory(gb, f"numbers of {n} places", 16 * n)
     return gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new().to_dense().astype("int64")
 
 

@@ -34,7 +34,7 @@ def run(loop, name, hint=lambda: ""):
     going << True
     loop.run()
     if going.value:
-        watch.stopped(name, loop.state["limit"], hint())
+        watch.not_converged(name, loop.state["limit"], hint())
 
 
 def length(x, gb):

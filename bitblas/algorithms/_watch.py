@@ -15,7 +15,7 @@ from contextvars import ContextVar
 
 from ..exceptions import ConvergenceWarning, warn
 
-_watching: ContextVar[Watch | None] = ContextVar("watching", default=None)
+_active: ContextVar[Watch | None] = ContextVar("watching", default=None)
 _inside: ContextVar[bool] = ContextVar("inside", default=False)  # inside a round of another algorithm
 
 
@@ -33,26 +33,26 @@ class Watch:
         self.converged = True
 
     def __enter__(self):
-        self._token = _watching.set(self)
+        self._token = _active.set(self)
         return self
 
     def __exit__(self, *error):
-        _watching.reset(self._token)
+        _active.reset(self._token)
 
 
 MORE = "raise max_iter or tol"  # the default hint
 
 
-def tell(rounds=1, total=None):
+def report(rounds=1, total=None):
     """Report `rounds` more rounds, of `total` in all."""
-    seen = _watching.get()
+    seen = _active.get()
     if seen is not None:
         seen.rounds, seen.total = (seen.rounds or 0) + rounds, total
 
 
-def stopped(name, rounds, hint=""):
+def not_converged(name, rounds, hint=""):
     """Report that a limit ended the algorithm `name` before it converged: to the active Watch, or else as a warning."""
-    seen = _watching.get()
+    seen = _active.get()
     if seen is not None:
         seen.converged = False
     elif not _inside.get():
@@ -64,11 +64,11 @@ def stopped(name, rounds, hint=""):
 
 
 @contextmanager
-def part() -> Iterator[None]:
+def silenced() -> Iterator[None]:
     """Suppress reports of algorithms called inside: they are part of one round."""
-    token, inside = _watching.set(None), _inside.set(True)
+    token, inside = _active.set(None), _inside.set(True)
     try:
         yield
     finally:
-        _watching.reset(token)
+        _active.reset(token)
         _inside.reset(inside)

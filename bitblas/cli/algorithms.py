@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import inspect
 import shlex
 import sys
@@ -19,6 +20,7 @@ import numpy as np
 from semirings import dtypes
 
 from .. import algorithms
+from ..algorithms._algorithm import ANSWERS, VERTEX_VALUED
 from ..device import Trace
 from ..graph.edges import both_ways
 from ..io import Graph, host_coo
@@ -29,56 +31,82 @@ from .progress import Ticker, Timer
 # ---- Run one algorithm as a command: read the graph, call the algorithm, write and summarize the result.
 
 Summary = dict[str, Any]
-DIRECTED, BOTH, WEIGHTED = "directed", "both", "weighted"
 TOP_OPTION = {"dest": "best", "metavar": "N", "help": "also show the N largest, and write only these"}
+EDGES = "an edge list, .json, .parquet, .mtx or .npz by suffix"
 PARAMETER_NAMES = {"communities": "labels"}  # options whose parameter has another name
+WRITES = {  # by the type of the answer; numbers and lists are not written
+    "Vector": "a line for each vertex, vertex<TAB>value; .csv, .edges, .json, .parquet, .npz, .mtx by suffix",
+    "Matrix": f"its edges: {EDGES}",
+}
 SHOWN = 20  # vertices: print the result of each up to this many
 
 
-def at_first(answer: Any, args: argparse.Namespace) -> Any:
-    return answer
+def first(args: argparse.Namespace) -> int:
+    return 0
 
 
 @dataclass(frozen=True)
 class Command:
     """An algorithm of `bitblas.algorithms` as a command.
 
-    program: the name of the function, which may depend on the options; an option with the name of one of its parameters
-    is passed to it. summary: what is printed of the result. edges: how the graph is read: as it is (DIRECTED), or in
-    both directions, without values (BOTH; with values if --weighted is given) or with values (WEIGHTED). part: the part
-    of the result that is written. vertices: its values are vertices. matrix: it is a Matrix. rows: it has one row per
-    vertex of --sources, if given. lines: its rows are walks, whose values are vertices. axes: the names of its columns,
-    if it has a row of numbers for each vertex.
+    programs: the names of the functions that it runs; choose: the index of that of these options. An option with the
+    name of one of its parameters is passed to it. summary: what is printed of the result. part: the index of the part
+    of the result that is written. writes: what is written, by default from the kind of the answer.
     """
 
     name: str
-    help: str
-    program: Callable[[argparse.Namespace], str]
+    text: str
+    programs: str
     summary: Callable[[Graph, Any, argparse.Namespace], Summary]
-    edges: str = DIRECTED
-    writes: str = "a line for each vertex, vertex<TAB>value; .csv, .edges, .json, .parquet, .npz, .mtx by suffix"
+    writes: str = ""
     options: dict[str, dict[str, Any]] = field(default_factory=dict)
-    part: Callable[[Any, argparse.Namespace], Any] = at_first
-    vertices: Callable[[argparse.Namespace], bool] = lambda args: False
-    matrix: bool = False
-    rows: bool = False
-    lines: bool = False
-    axes: tuple[str, ...] = ()
+    choose: Callable[[argparse.Namespace], int] = first
+    part: Callable[[argparse.Namespace], int] = first
     aliases: tuple[str, ...] = ()  # alternative names
 
+    def __post_init__(self) -> None:
+        kind = getattr(algorithms, self.programs.split()[0]).facts.answer[-1]
+        object.__setattr__(self, "writes", self.writes or WRITES.get(ANSWERS[kind], ""))
+
     @property
-    def each(self) -> bool:
+    def help(self) -> str:
+        """What it computes, and whether it ignores the directions of edges."""
+        name = self.programs.split()[0]
+        if not _ignores_directions(name):
+            return self.text
+        smaller = ", the smaller weight counts" if getattr(algorithms, name).facts.weighted else ""
+        return f"{self.text}; edge directions are ignored{smaller}"
+
+    def program(self, args: argparse.Namespace) -> str:
+        """The name of the algorithm for these options."""
+        return self.programs.split()[self.choose(args)]
+
+    def kind(self, args: argparse.Namespace) -> str:
+        """The kind of the answer that is written."""
+        kinds: tuple[str, ...] = getattr(algorithms, self.program(args)).facts.answer
+        return kinds[self.part(args) if len(kinds) > 1 else 0]
+
+    def vertices(self, args: argparse.Namespace) -> bool:
+        """Whether the values that are written are vertices."""
+        return self.kind(args) in VERTEX_VALUED
+
+    def matrix(self, args: argparse.Namespace) -> bool:
+        """Whether a Matrix is written."""
+        return "Matrix" in ANSWERS[self.kind(args)]
+
+    def each(self, args: argparse.Namespace) -> bool:
         """Whether the result has a value per vertex that the summary does not list."""
         top = self.options.get("--top", TOP_OPTION)
-        return bool(self.writes) and not self.matrix and TOP_OPTION.items() <= top.items()
+        return ANSWERS[self.kind(args)] == "Vector" and TOP_OPTION.items() <= top.items()
 
     def read(self, graph: Graph, args: argparse.Namespace) -> Any:
         """The input Matrix: that of the graph, or its edges in both directions as in `Graph.to_undirected`."""
-        if getattr(args, "weighted", False) and graph.matrix.dtype == dtypes.BOOL:
+        weighted, name = getattr(args, "weighted", False), self.program(args)
+        if weighted and graph.matrix.dtype == dtypes.BOOL:
             raise Fault(f"--weighted: expected weights in the file, got {args.file} without. Hint: omit --weighted")
-        if self.edges == DIRECTED:
+        if not _ignores_directions(name):
             return graph.matrix
-        if self.edges == BOTH and not getattr(args, "weighted", False):
+        if not weighted and not getattr(algorithms, name).facts.weighted:
             return undirected(graph.matrix, args)
         return both_ways(graph.matrix) if graph.directed else graph.matrix
 
@@ -90,13 +118,44 @@ class Command:
         taken = {PARAMETER_NAMES.get(name, name): name for name in names}
         given = {of: _value(graph, name, getattr(args, name)) for of, name in taken.items() if of in known}
         answer = program(A, **given)
-        part, summary = self.part(answer, args), self.summary(graph, answer, args)
-        if self.rows and given.get("sources") is not None:
-            part = _at_rows(part, given["sources"])
-        if self.each and getattr(args, "best", None) is not None:
+        summary, part = self.summary(graph, answer, args), answer
+        if len(program.facts.answer) > 1:
+            part = answer[self.part(args)]
+        part = _written(self.kind(args), part, given, args)
+        if self.each(args) and getattr(args, "best", None) is not None:
             first = output.as_table(part, graph, self.vertices(args), args.best)
             summary |= {"first": first["vertex"], "values": first["value"]}
         return part, summary
+
+
+def _ignores_directions(name: str) -> bool:
+    """Whether commands ignore the directions of edges for this algorithm: by its facts, or by default."""
+    program = getattr(algorithms, name)
+    return program.facts.undirected or "directed" in inspect.signature(program).parameters
+
+
+def upper(A: Any) -> Any:
+    """Each undirected edge once: the upper triangle."""
+    import bitblas as gb
+
+    return A.select(gb.select.triu, 1).new()
+
+
+def _written(kind: str, part: Any, given: dict[str, Any], args: argparse.Namespace) -> Any:
+    """A part of an answer as it is written."""
+    import bitblas as gb
+
+    if part is None:  # the sides of a graph that is not bipartite
+        if args.out:
+            raise Fault("expected a bipartite graph, got one with an odd cycle")
+        return gb.Vector(gb.dtypes.INT64, 0)
+    if kind == "distances per source":
+        return _at_rows(part, given["sources"])
+    if kind == "undirected graph":
+        return upper(part)
+    if kind == "edges per hop":
+        return functools.reduce(lambda found, hop: found.ewise_add(hop, gb.binary.first).new(), part)
+    return part
 
 
 def _value(graph: Graph, name: str, given: Any) -> Any:
@@ -126,7 +185,7 @@ def check(args: argparse.Namespace) -> None:
     if args.algorithm.writes:
         output.check(args)
         if args.out:
-            output.kind_of(args.out, matrix=args.algorithm.matrix)
+            output.kind_of(args.out, matrix=args.algorithm.matrix(args))
 
 
 def run(args: argparse.Namespace) -> None:
@@ -140,21 +199,17 @@ def run(args: argparse.Namespace) -> None:
 def answer(args: argparse.Namespace, graph: Graph, read: Timer) -> None:
     """Run the algorithm, write and summarize the result. read: the time of reading."""
     trace = Trace()
-    with (
-        Timer() as ran,
-        trace if args.trace else nullcontext(),
-        algorithms.Watch() as seen,
-        Ticker(args.command, seen),
-    ):
+    with Timer() as ran, trace if args.trace else nullcontext(), algorithms.Watch() as seen, Ticker(args.command, seen):
         taken = args.algorithm.read(graph, args)
         answer, summary = args.algorithm.call(graph, taken, args)
     if args.trace:
         print(trace, file=sys.stderr)
     if args.algorithm.writes and args.out:
         best, header = getattr(args, "best", None), args.output_header
-        if args.algorithm.axes:
-            output.write_points(args.out, answer, graph, args.algorithm.axes, header)
-        elif not args.algorithm.lines or not output.write_lines(args.out, answer, graph):
+        kind = args.algorithm.kind(args)
+        if kind == "positions":
+            output.write_points(args.out, answer, graph, ("x", "y"), header)
+        elif kind != "walks" or not output.write_lines(args.out, answer, graph):
             output.write(args.out, answer, graph, args.algorithm.vertices(args), best, header)
     A = graph.matrix
     made = {"file": args.file, **facts(A), "result": summary, "rounds": seen.rounds, "converged": seen.converged}
@@ -162,7 +217,7 @@ def answer(args: argparse.Namespace, graph: Graph, read: Timer) -> None:
     made |= {"seconds": ran.seconds, "compile_seconds": ran.compiling}
     terminal = output.is_terminal(sys.stderr if args.algorithm.writes and args.out == output.STDOUT else None)
     found = output.table(summary) if terminal else words(summary)
-    if args.algorithm.each and not args.out and not args.json and getattr(args, "best", None) is None:
+    if args.algorithm.each(args) and not args.out and not args.json and getattr(args, "best", None) is None:
         found += _each(args, graph, answer, terminal)
     if not seen.converged:
         found += f"\nnot converged after {seen.rounds} rounds: raise --max-iter or --tol"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import importlib
 import inspect
-from collections.abc import Callable
 from typing import Any
 
+from .. import algorithms
+from ..algorithms._algorithm import ANSWERS
 from ..io import host_coo
 from . import summaries as say
-from .algorithms import BOTH, TOP_OPTION, WEIGHTED, Command
+from .algorithms import EDGES, PARAMETER_NAMES, TOP_OPTION, Command
+from .input import number
 
 # ---- Options that several algorithm commands share, and parsers of their values.
 
@@ -32,8 +34,6 @@ def count(text: str) -> int:
 
 SIMILAR = ("jaccard", "overlap", "cosine", "adamic_adar", "resource_allocation")
 MEMBERS = "a line for each member, vertex<TAB>True; .csv, .edges, .npz, .mtx by suffix"
-EDGES = "an edge list, .json, .parquet, .mtx or .npz by suffix"
-BOTH_WAYS = "; edge directions are ignored"
 TOP = {"--top": {"type": count, "dest": "best", "metavar": "N", "help": "show and write only the N largest"}}
 FIRST = {"--top": {"type": count, **TOP_OPTION}}
 SOURCE = {"--source": {"metavar": "VERTEX", "help": "start vertex (default 0, if vertices have no names)"}}
@@ -57,93 +57,66 @@ RESOLUTION = {"--resolution": {"type": float, "default": 1.0, "help": "above 1: 
 
 # ---- The table of algorithm commands, grouped by the folders of `bitblas.algorithms`.
 
-
-def named(name: str) -> Callable[[argparse.Namespace], str]:
-    """The same program for all options."""
-    return lambda args: name
-
-
-def always(args: argparse.Namespace) -> bool:
-    return True
-
-
-PATHS = (
+LISTED = (
     Command(
         "bfs", "breadth-first search levels along directed edges",
-        lambda args: "bfs_parents" if args.parents else "bfs_levels", say.found,
-        vertices=lambda args: bool(args.parents),
+        "bfs_levels bfs_parents", say.found,
+        choose=lambda args: args.parents,
         options={**SOURCE, **PARENTS, **FIRST, **LIMIT},
     ),
     Command(
         "sssp", "shortest-path distances from a vertex; edges without weights count 1",
-        lambda args: "sssp_tree" if args.parents or args.to is not None else "sssp", say.far,
-        options={**SOURCE, **TO, **PARENTS, **FIRST}, vertices=lambda args: bool(args.parents),
-        part=lambda answer, args: answer[bool(args.parents)] if isinstance(answer, tuple) else answer,
+        "sssp sssp_tree", say.far,
+        options={**SOURCE, **TO, **PARENTS, **FIRST}, choose=lambda args: args.parents or args.to is not None,
+        part=lambda args: args.parents,
     ),
     Command(
         "distances", "all-pairs shortest paths, or from some vertices; edges without weights count 1",
-        lambda args: "all_pairs_distances" if args.sources is None else "distances_from_each", say.pairs,
-        options=FROM, matrix=True, rows=True, writes=f"pairs of connected vertices with their distance: {EDGES}",
+        "all_pairs_distances distances_from_each", say.pairs, choose=lambda args: args.sources is not None,
+        options=FROM, writes=f"pairs of connected vertices with their distance: {EDGES}",
     ),
     Command(
-        "levels", "breadth-first search levels from several vertices", named("levels_from_each"), say.pairs,
-        options={"--sources": {**FROM["--sources"], "required": True, "help": "start vertices"}, **LIMIT}, matrix=True,
-        rows=True, writes=f"pairs of connected vertices with their number of hops: {EDGES}",
+        "levels", "breadth-first search levels from several vertices", "levels_from_each", say.pairs,
+        options={"--sources": {**FROM["--sources"], "required": True, "help": "start vertices"}, **LIMIT},
+        writes=f"pairs of connected vertices with their number of hops: {EDGES}",
     ),
     Command(
         "reach", "descendants of a vertex, or its ancestors",
-        lambda args: "ancestors" if args.against else "descendants", say.entries("vertices"),
+        "descendants ancestors", say.entries("vertices"), choose=lambda args: args.against,
         options={**SOURCE, "--against": flag("ancestors instead of descendants"), **LIMIT}, writes=MEMBERS,
     ),
     Command(
-        "negative-cycle", "a cycle of negative total weight", named("negative_cycle"),
-        lambda graph, answer, args: {"cycle": [graph.label(v) for v in answer] or None}, writes="",
+        "negative-cycle", "a cycle of negative total weight", "negative_cycle",
+        lambda graph, answer, args: {"cycle": [graph.label(v) for v in answer] or None},
     ),
-    Command("eccentricity", "hops to the farthest reachable vertex", named("eccentricity"),
-            say.best("edges"),
-            options=TOP),
+    Command("eccentricity", "hops to the farthest reachable vertex", "eccentricity",
+            say.best("edges"), options=TOP),
     Command(
-        "diameter", "the longest shortest path, in hops" + BOTH_WAYS,
-        lambda args: "diameter" if args.searches is None else "diameter_bounds", say.diameter, edges=BOTH, writes="",
+        "diameter", "the longest shortest path, in hops",
+        "diameter diameter_bounds", say.diameter, choose=lambda args: args.searches is not None,
         options={
             "--searches": {"type": int, "metavar": "N", "help": "bounds from N searches instead of the exact value"},
         },
     ),
     Command(
-        "ego", "the edges among all vertices near a vertex", named("ego_graph"), say.entries("edges"),
-        matrix=True,
-        writes=f"its edges: {EDGES}",
+        "ego", "the edges among all vertices near a vertex", "ego_graph", say.entries("edges"),
         options={
             "--center": {"metavar": "VERTEX", "help": "the vertex (default 0, if vertices have no names)"},
             "--radius": {"type": int, "default": 1, "metavar": "N", "help": "maximum number of hops (default 1)"},
         },
     ),
-)  # fmt: skip
-FLOWS = (
     Command(
-        "flow", "maximum flow between two vertices; values are capacities", named("maximum_flow"),
-        lambda graph, answer, args: {"value": answer[0], "edges": answer[1].nvals}, matrix=True,
-        part=lambda answer, args: answer[1], options={**SOURCE, **SINK}, writes=f"the flow on each edge: {EDGES}",
+        "flow", "maximum flow between two vertices; values are capacities", "maximum_flow",
+        lambda graph, answer, args: {"value": answer[0], "edges": answer[1].nvals},
+        part=lambda args: 1, options={**SOURCE, **SINK}, writes=f"the flow on each edge: {EDGES}",
     ),
     Command(
-        "cut", "minimum cut between two vertices; values are capacities", named("minimum_cut"),
+        "cut", "minimum cut between two vertices; values are capacities", "minimum_cut",
         lambda graph, answer, args: {"value": answer[0], "on the source's side": int(host_coo(answer[1])[1].sum())},
-        part=lambda answer, args: answer[1], options={**SOURCE, **SINK},
+        part=lambda args: 1, options={**SOURCE, **SINK},
     ),
-)  # fmt: skip
-LAYOUTS = (
     Command(
-        "layout", "vertex coordinates for drawing" + BOTH_WAYS, lambda args: f"{args.by}_layout",
-        lambda graph, answer, args: {"vertices": answer.nrows}, edges=BOTH, matrix=True, axes=("x", "y"),
-        writes="a line for each vertex, vertex<TAB>x<TAB>y; .csv, .edges, .json, .parquet, .npz, .mtx by suffix",
-        options={
-            "--by": {"choices": ("spectral", "spring"), "default": "spectral", "help": "default: spectral"}, **WEIGHTS,
-        },
-    ),
-)  # fmt: skip
-CENTRALITY = (
-    Command(
-        "pagerank", "PageRank; weights are ignored unless --weighted", named("pagerank"), say.best("ranks"),
+        "pagerank", "PageRank; weights are ignored unless --weighted", "pagerank", say.best("ranks"),
         options={
             "--alpha": {"type": float, "default": 0.85, "help": "damping factor (default 0.85)"},
             **ROUNDS, **WEIGHTS, **TOP,
@@ -151,22 +124,20 @@ CENTRALITY = (
     ),
     Command(
         "betweenness", "betweenness centrality along directed edges, not normalized",
-        named("betweenness_centrality"), say.best("scores", sources=True),
+        "betweenness_centrality", say.best("scores", sources=True),
         options={**SOURCES, **DRAWN, **SEED, **TOP},
     ),
     Command(
-        "edge-betweenness", "betweenness centrality of edges, not normalized", named("edge_betweenness_centrality"),
-        say.entries("edges"), matrix=True, writes=f"every edge with its score: {EDGES}",
+        "edge-betweenness", "betweenness centrality of edges, not normalized", "edge_betweenness_centrality",
+        say.entries("edges"), writes=f"every edge with its score: {EDGES}",
         options={**SOURCES, **DRAWN, **SEED},
     ),
-    Command("closeness", "closeness centrality: the inverse of the mean distance", named("closeness_centrality"),
-            say.best("scores"),
-            options={**LENGTHS, **TOP}),
-    Command("harmonic", "harmonic centrality: the sum of inverse distances", named("harmonic_centrality"),
-            say.best("scores"),
-            options={**LENGTHS, **TOP}),
+    Command("closeness", "closeness centrality: the inverse of the mean distance", "closeness_centrality",
+            say.best("scores"), options={**LENGTHS, **TOP}),
+    Command("harmonic", "harmonic centrality: the sum of inverse distances", "harmonic_centrality",
+            say.best("scores"), options={**LENGTHS, **TOP}),
     Command(
-        "katz", "Katz centrality: attenuated number of walks that end at a vertex", named("katz_centrality"),
+        "katz", "Katz centrality: attenuated number of walks that end at a vertex", "katz_centrality",
         say.best("scores"),
         options={
             "--alpha": {"type": float, "default": 0.1, "help": "attenuation per edge of a walk (default 0.1)"},
@@ -174,86 +145,73 @@ CENTRALITY = (
         },
     ),
     Command(
-        "eigenvector", "eigenvector centrality", named("eigenvector_centrality"), say.best("scores"),
+        "eigenvector", "eigenvector centrality", "eigenvector_centrality", say.best("scores"),
         options={**ROUNDS, **WEIGHTS, **TOP},
     ),
     Command(
-        "hits", "HITS: hub scores, or authority scores", named("hits"), say.best("scores"), part=say.side,
+        "hits", "HITS: hub scores, or authority scores", "hits", say.best("scores"), part=lambda args: args.authorities,
         options={"--authorities": flag("authorities instead of hubs"), **ROUNDS, **WEIGHTS, **TOP},
     ),
-)  # fmt: skip
-CONNECTIVITY = (
     Command(
-        "components", "connected components" + BOTH_WAYS, named("connected_components"), say.classes("components"),
-        edges=BOTH, vertices=always, aliases=("weak",),
+        "components", "connected components", "connected_components weakly_connected_components",
+        say.classes("components"), aliases=("weak",),
     ),
     Command(
-        "strong", "strongly connected components", named("strongly_connected_components"), say.classes("components"),
-        vertices=always, aliases=("scc",),
+        "strong", "strongly connected components", "strongly_connected_components", say.classes("components"),
+        aliases=("scc",),
     ),
     Command(
-        "condensation", "the graph of the strongly connected components", named("condensation"),
+        "condensation", "the graph of the strongly connected components", "condensation",
         lambda graph, answer, args: {"components": answer[0].nrows, "edges": answer[0].nvals},
-        part=lambda answer, args: answer[1],
+        part=lambda args: 1,
         writes="the component of each vertex; format by suffix, as for other commands",
     ),
-    Command("topological", "topological levels: every edge leads to a higher level", named("topological_levels"),
+    Command("topological", "topological levels: every edge leads to a higher level", "topological_levels",
             say.levels, options=FIRST),
     Command(
-        "msf", "minimum spanning forest; edge directions are ignored, the smaller weight counts",
-        named("minimum_spanning_forest"), say.forest, edges=WEIGHTED, part=say.upper, matrix=True, aliases=("forest",),
+        "msf", "minimum spanning forest",
+        "minimum_spanning_forest", say.forest, aliases=("forest",),
         writes=f"its edges, each once: {EDGES}",
     ),
-)  # fmt: skip
-COHESION = (
-    Command("triangles", "number of triangles" + BOTH_WAYS, named("triangle_count"), say.number("triangles"),
-            edges=BOTH, writes=""),
-    Command("vertex-triangles", "triangles at each vertex" + BOTH_WAYS, named("triangles_per_vertex"),
-            say.best("triangles"), edges=BOTH, options=TOP),
-    Command("edge-triangles", "triangles at each edge" + BOTH_WAYS, named("triangles_per_edge"), say.edges, edges=BOTH,
-            part=say.upper, matrix=True, writes=f"each edge once, with its number of triangles: {EDGES}"),
-    Command("transitivity", "the share of connected triples that are closed" + BOTH_WAYS,
-            named("transitivity"), say.number("transitivity"), edges=BOTH, writes=""),
-    Command("clustering", "local clustering coefficients" + BOTH_WAYS, named("local_clustering"), say.mean, edges=BOTH,
-            options=FIRST),
-    Command("squares", "square clustering coefficients" + BOTH_WAYS, named("square_clustering"), say.mean, edges=BOTH,
-            options=FIRST),
-    Command("cores", "core numbers" + BOTH_WAYS, named("core_numbers"), say.best("cores"), edges=BOTH,
-            options=TOP),
-    Command("k-core", "the edges of the k-core" + BOTH_WAYS, named("k_core"), say.edges, edges=BOTH, part=say.upper,
-            matrix=True, writes=f"its edges, each once: {EDGES}",
+    Command("triangles", "number of triangles", "triangle_count", say.number("triangles")),
+    Command("vertex-triangles", "triangles at each vertex", "triangles_per_vertex",
+            say.best("triangles"), options=TOP),
+    Command("edge-triangles", "triangles at each edge", "triangles_per_edge", say.edges,
+            writes=f"each edge once, with its number of triangles: {EDGES}"),
+    Command("transitivity", "the share of connected triples that are closed",
+            "transitivity", say.number("transitivity")),
+    Command("clustering", "local clustering coefficients",
+            "local_clustering average_clustering", say.mean, options=FIRST),
+    Command("squares", "square clustering coefficients", "square_clustering", say.mean, options=FIRST),
+    Command("cores", "core numbers", "core_numbers", say.best("cores"), options=TOP),
+    Command("k-core", "the edges of the k-core", "k_core", say.edges,
+            writes=f"its edges, each once: {EDGES}",
             options={"--k": {"type": int, "default": 2, "metavar": "K", "help": "minimum degree (default 2)"}}),
     Command(
-        "truss", "the edges of the k-truss" + BOTH_WAYS, named("k_truss"), say.edges, edges=BOTH, part=say.upper,
-        matrix=True,
+        "truss", "the edges of the k-truss", "k_truss", say.edges,
         writes=f"its edges, each once, with their number of triangles: {EDGES}",
         options={
             "--k": {"type": int, "default": 3, "metavar": "K", "help": "edges in k - 2 triangles or more (default 3)"},
         },
     ),
-)  # fmt: skip
-COMMUNITIES = (
     Command(
-        "cdlp", "communities by label propagation" + BOTH_WAYS, named("label_propagation"), say.classes("communities"),
-        edges=BOTH, vertices=always,
+        "cdlp", "communities by label propagation", "label_propagation", say.classes("communities"),
         options={"--max-iter": {"type": int, "default": 10, "help": "number of rounds (default 10)"}},
     ),
-    Command("louvain", "communities of high modularity, by the Louvain method" + BOTH_WAYS, named("louvain"),
-            say.classes("communities"),
-            edges=BOTH, options={**RESOLUTION, **SEED, **WEIGHTS}),
-    Command("leiden", "connected communities of high modularity, by the Leiden method" + BOTH_WAYS, named("leiden"),
-            say.classes("communities"), edges=BOTH, options={**RESOLUTION, **SEED, **WEIGHTS}),
+    Command("louvain", "communities of high modularity, by the Louvain method", "louvain",
+            say.classes("communities"), options={**RESOLUTION, **SEED, **WEIGHTS}),
+    Command("leiden", "connected communities of high modularity, by the Leiden method", "leiden",
+            say.classes("communities"), options={**RESOLUTION, **SEED, **WEIGHTS}),
     Command(
-        "markov", "Markov clustering" + BOTH_WAYS, named("markov_clustering"), say.classes("communities"), edges=BOTH,
-        vertices=always,
+        "markov", "Markov clustering", "markov_clustering", say.classes("communities"),
         options={
             "--inflation": {"type": float, "default": 2.0, "help": "larger: smaller communities (default 2)"},
             **WEIGHTS,
         },
     ),
     Command(
-        "modularity", "modularity of a partition into communities" + BOTH_WAYS, named("modularity"),
-        say.number("modularity"), edges=BOTH, writes="",
+        "modularity", "modularity of a partition into communities", "modularity",
+        say.number("modularity"),
         options={
             "--communities": {
                 "required": True, "metavar": "FILE", "help": "vertex and community per line, as --out writes them",
@@ -261,43 +219,34 @@ COMMUNITIES = (
             **RESOLUTION, **WEIGHTS,
         },
     ),
-)  # fmt: skip
-SETS = (
     Command(
-        "mis", "a maximal independent set" + BOTH_WAYS, named("maximal_independent_set"), say.entries("members"),
-        edges=BOTH, options=SEED, writes=MEMBERS,
+        "mis", "a maximal independent set", "maximal_independent_set", say.entries("members"),
+        options=SEED, writes=MEMBERS,
     ),
-    Command("coloring", "greedy coloring: colors from 0, different for neighbours" + BOTH_WAYS, named("coloring"),
-            say.classes("colors"),
-            edges=BOTH, options=SEED),
-    Command("matching", "a maximal matching" + BOTH_WAYS,
-            lambda args: "maximum_matching" if args.maximum else "maximal_matching", say.matched, edges=BOTH,
-            vertices=always,
+    Command("coloring", "greedy coloring: colors from 0, different for neighbours",
+            "coloring color_classes", say.classes("colors"), options=SEED),
+    Command("matching", "a maximal matching",
+            "maximal_matching maximum_matching", say.matched, choose=lambda args: args.maximum,
             options={**SEED, "--weighted": flag("heavy edges first"),
                      "--maximum": flag("maximum instead of maximal; needs a bipartite graph")}),
-    Command("bipartite", "the two sides of a bipartite graph" + BOTH_WAYS, named("bipartite_sides"), say.sides,
-            edges=BOTH, part=say.two),
+    Command("bipartite", "the two sides of a bipartite graph", "bipartite_sides", say.sides),
     Command(
-        "projection", "pairs of one side of a bipartite graph that share neighbours" + BOTH_WAYS,
-        named("bipartite_projection"), say.edges, edges=BOTH, part=say.upper, matrix=True,
+        "projection", "pairs of one side of a bipartite graph that share neighbours",
+        "bipartite_projection", say.edges,
         writes=f"each pair once, with the number of shared neighbours: {EDGES}",
         options={"--vertices": {"metavar": "V,V,...", "help": "one side (default: sources of the edges in FILE)"}},
     ),
-)  # fmt: skip
-SIMILARITY = (
     Command(
-        "similarity", "similarity of vertices by shared neighbours", lambda args: str(args.by),
-        say.entries("pairs"), matrix=True, writes=f"the pairs: {EDGES}",
+        "similarity", "similarity of vertices by shared neighbours", " ".join(SIMILAR),
+        say.entries("pairs"), choose=lambda args: SIMILAR.index(args.by), writes=f"the pairs: {EDGES}",
         options={
             "--by": {"choices": SIMILAR, "default": "jaccard", "help": "default: jaccard"},
             "--top": {"type": int, "default": 10, "metavar": "N", "help": "the N most similar per vertex (default 10)"},
         },
     ),
-)  # fmt: skip
-SAMPLING = (
     Command(
         "walks", "random walks along the edges, biased (node2vec) if --p or --q is given",
-        lambda args: "random_walks" if args.p == args.q == 1 else "node2vec_walks", say.walks, matrix=True, lines=True,
+        "random_walks node2vec_walks", say.walks, choose=lambda args: not args.p == args.q == 1,
         writes="a line for each walk, its vertices; .csv, .edges, .json by suffix, numbers as .npz, .mtx, .parquet",
         options={
             **STARTS, "--length": {"type": count, "default": 10, "metavar": "N", "help": "steps (default 10)"},
@@ -307,29 +256,91 @@ SAMPLING = (
         },
     ),
     Command(
-        "sample", "sample neighbours hop by hop", named("sample_neighbors"),
-        lambda graph, answer, args: {"edges of each hop": [hop.nvals for hop in answer]}, matrix=True, part=say.hops,
+        "sample", "sample neighbours hop by hop", "sample_neighbors", say.hops,
         writes=f"the edges: {EDGES}",
         options={
             **STARTS, **SEED, **WEIGHTS,
             "--counts": {"type": counts, "default": [8], "metavar": "N,N", "help": "sample size by hop (default 8)"},
         },
     ),
+    Command(
+        "layout", "vertex coordinates for drawing", "spectral_layout spring_layout",
+        lambda graph, answer, args: {"vertices": answer.nrows}, choose=lambda args: args.by == "spring",
+        writes="a line for each vertex, vertex<TAB>x<TAB>y; .csv, .edges, .json, .parquet, .npz, .mtx by suffix",
+        options={
+            "--by": {"choices": ("spectral", "spring"), "default": "spectral", "help": "default: spectral"}, **WEIGHTS,
+        },
+    ),
 )  # fmt: skip
-COMMANDS = {
-    "paths": PATHS,
-    "flows": FLOWS,
-    "centrality": CENTRALITY,
-    "connectivity": CONNECTIVITY,
-    "cohesion": COHESION,
-    "communities": COMMUNITIES,
-    "sets": SETS,
-    "similarity": SIMILARITY,
-    "sampling": SAMPLING,
-    "layouts": LAYOUTS,
+
+
+# ---- Commands of all other algorithms, from their signatures.
+
+SHARED: tuple[dict[str, dict[str, Any]], ...] = (SOURCE, SINK, FROM, STARTS, LIMIT, SEED, WEIGHTS, ROUNDS, RESOLUTION)
+OPTIONS: dict[str, dict[str, Any]] = {  # by the names of parameters
+    **{option[2:].replace("-", "_"): how for shared in SHARED for option, how in shared.items()},
+    "k": {"type": count, "metavar": "N"},
+    "labels": {"metavar": "FILE", "type": str},
+    "center": {"metavar": "VERTEX", "type": str},
+    "vertices": {"metavar": "V,V,...", "type": str},
+}
+OPTION_NAMES = {parameter: option for option, parameter in PARAMETER_NAMES.items()}
+SUMMARIES: dict[str, say.Say] = {  # by the kind of the answer
+    **dict.fromkeys(ANSWERS, say.entries("entries")),
+    "vertices": lambda graph, answer, args: {"vertices": [graph.label(v) for v in answer]},
+    "value per vertex": say.best("values"),
+    **dict.fromkeys(("distance per vertex", "parent per vertex", "vertex per vertex"), say.entries("vertices")),
+    **dict.fromkeys(("class per vertex", "representative per vertex"), say.classes("classes")),
+    "undirected graph": say.edges,
+    "edges per hop": say.hops,
+    "walks": say.walks,
 }
 
 
+def generated(name: str) -> Command:
+    """The command of an algorithm that no other command runs. Each parameter that takes a number, a text, a flag or
+    vertices is an option. Of several parts of the answer, the first is summarized, and the last is written."""
+    program = getattr(algorithms, name)
+    kind, *others = program.facts.answer
+    options: dict[str, dict[str, Any]] = {}
+    for p in list(inspect.signature(program).parameters.values())[1:]:
+        if p.name in ("gb", "directed"):  # commands ignore directions then
+            continue
+        option = OPTIONS.get(p.name)
+        if p.default is False:
+            option = option or flag("see the documentation of the algorithm")
+        elif p.default is p.empty:
+            option = option if p.name in ("source", "starts") else {"type": number, **(option or {}), "required": True}
+        elif isinstance(p.default, int | float | str):
+            option = {"type": type(p.default), "default": p.default, "help": f"default: {p.default}"}
+        if option:
+            options[f"--{OPTION_NAMES.get(p.name, p.name).replace('_', '-')}"] = option
+    if kind == "value per vertex":
+        options |= TOP
+    summary = say.number(name) if kind in ("count", "number") else SUMMARIES[kind]
+    of_first: say.Say = lambda graph, answer, args: summary(graph, answer[0] if others else answer, args)
+    text = (inspect.getdoc(program) or "").partition("\n")[0].rstrip(".")
+    text = text[:1].lower() + text[1:]
+    return Command(name.replace("_", "-"), text, name, of_first, options=options, part=lambda args: len(others))
+
+
+def grouped() -> dict[str, list[Command]]:
+    """The commands by the folders of their algorithms."""
+    groups: dict[str, list[Command]] = {}
+    run = {name for command in LISTED for name in command.programs.split()}
+    rest = [name for name in algorithms.__all__ if name not in run and not generates(name)]
+    for command in (*LISTED, *map(generated, rest)):
+        module = getattr(algorithms, command.programs.split()[0]).__module__
+        groups.setdefault(module.split(".")[-2], []).append(command)
+    return groups
+
+
+def generates(name: str) -> bool:
+    """Whether an algorithm generates a graph: `bitblas make` runs it."""
+    return bool(getattr(algorithms, name).facts.answer == ("generated graph",))
+
+
+COMMANDS = grouped()
 FLAGS = {"--out", *(flag for group in COMMANDS.values() for command in group for flag in command.options)}
 
 

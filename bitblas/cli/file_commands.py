@@ -24,7 +24,7 @@ from ..io.matrixmarket import DIGITS, check_precision
 from ..plan.format_choice import FORMATS
 from ..plan.profile import Orders
 from . import output
-from .input import TEXTS, Fault, check_tile, facts, load, storage
+from .input import TEXTS, Fault, check_tile, facts, load, number, storage
 from .messages import as_options
 from .progress import Ticker, Timer
 
@@ -330,14 +330,6 @@ def generators() -> dict[str, Callable[..., Any]]:
         for name, program in found.items()
         if ".generators." in program.__module__
     }
-
-
-def number(text: str) -> int | float:
-    """An integer or a float. ValueError otherwise."""
-    try:
-        return int(text)
-    except ValueError:
-        return float(text)
 
 
 def add_generator(p: argparse.ArgumentParser, program: Callable[..., Any]) -> None:

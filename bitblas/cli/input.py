@@ -206,3 +206,11 @@ def facts(A: Any) -> dict[str, Any]:
         "device": A.device.name,
         "bytes": int(A.memory().total),
     }
+
+
+def number(text: str) -> int | float:
+    """An integer or a float. ValueError otherwise."""
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)

@@ -11,8 +11,8 @@ import numpy as np
 from ..core.convert import exact_sum
 from ..graph import Values
 from ..io import Graph, host_coo
-from .algorithms import Summary
-from .input import Fault, vertex
+from .algorithms import Summary, upper
+from .input import vertex
 from .output import largest
 
 Say = Callable[[Graph, Any, argparse.Namespace], Summary]
@@ -88,23 +88,8 @@ def sides(graph: Graph, answer: Any, args: argparse.Namespace) -> Summary:
     return {"bipartite": "no" if sizes is None else "yes", "sides": sizes}
 
 
-def two(answer: Any, args: argparse.Namespace) -> Any:
-    """The two sides to write. Raises Fault if the graph is not bipartite and --out is given."""
-    import bitblas as gb
-
-    if answer is None and args.out:
-        raise Fault("expected a bipartite graph, got one with an odd cycle")
-    return gb.Vector(gb.dtypes.INT64, 0) if answer is None else answer
-
-
-def hops(answer: Any, args: argparse.Namespace) -> Any:
-    """The union of the edges of all hops."""
-    import bitblas as gb
-
-    found = answer[0]
-    for hop in answer[1:]:
-        found = found.ewise_add(hop, gb.binary.first).new()
-    return found
+def hops(graph: Graph, answer: Any, args: argparse.Namespace) -> Summary:
+    return {"edges of each hop": [hop.nvals for hop in answer]}
 
 
 def number(word: str) -> Say:
@@ -123,15 +108,8 @@ def levels(graph: Graph, v: Any, args: argparse.Namespace) -> Summary:
     return {"levels": int(found.max(initial=-1)) + 1, "on or behind cycles": v.size - v.nvals}
 
 
-def upper(answer: Any, args: argparse.Namespace) -> Any:
-    """Each undirected edge once: the upper triangle."""
-    import bitblas as gb
-
-    return answer.select(gb.select.triu, 1).new()
-
-
 def forest(graph: Graph, F: Any, args: argparse.Namespace) -> Summary:
-    tree = upper(F, args)
+    tree = upper(F)
     return {"trees": F.nrows - tree.nvals, "edges": tree.nvals, "weight": exact_sum(host_coo(tree)[2])}
 
 

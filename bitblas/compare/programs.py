@@ -6,6 +6,7 @@ million edges. If several results are correct, these return what all of them hav
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
@@ -19,6 +20,17 @@ from ..io import host_coo
 # ---- The compared programs: the graph that each algorithm reads, its call, and a summary of its result.
 
 PAGERANK_ROUNDS = 20
+COMPARED = {  # the algorithms of `programs`, whose names are those of commands
+    "bfs": "bfs_levels",
+    "sssp": "sssp",
+    "pagerank": "pagerank",
+    "components": "connected_components",
+    "triangles": "triangle_count",
+    "betweenness": "betweenness_centrality",
+    "mis": "maximal_independent_set",
+    "coloring": "coloring",
+    "msf": "minimum_spanning_forest",
+}
 
 
 @dataclass(frozen=True)
@@ -123,13 +135,6 @@ def _said(answer: Any) -> str:
     return f"{len(arrays(answer)[0])} entries"
 
 
-def _plain(name: str) -> Call:
-    """The algorithm of that name, called with only the graph."""
-    from .. import algorithms
-
-    return lambda A, source, gb: getattr(algorithms, name)(A, gb=gb)
-
-
 def two_sides(A: Any, gb: ModuleType) -> Any:
     """A bipartite graph of twice as many vertices: rows on the one side, columns on the other."""
     n, (i, j, _) = A.nrows, A.to_coo()
@@ -147,70 +152,85 @@ def _quality(find: Callable[..., Any]) -> Call:
     return lambda A, source, gb: algorithms.modularity(A, find(A, gb=gb), gb=gb)
 
 
+def _spread(A: Any, count: int) -> list[int]:
+    return [k * A.nrows // count for k in range(count)]
+
+
+# Arguments by the names of parameters: those that are required, and those of SOME.
+ARGUMENTS: dict[str, Callable[[Any, int], Any]] = {
+    "center": lambda A, source: source,
+    "counts": lambda A, source: [8, 4],
+    "k": lambda A, source: 3,
+    "length": lambda A, source: STEPS,
+    "pairs": lambda A, source: A,
+    "sink": lambda A, source: (source + 1) % A.nrows,
+    "source": lambda A, source: source,
+    "sources": lambda A, source: _spread(A, FEW),
+    "starts": lambda A, source: _spread(A, WALKS),
+    "vertices": lambda A, source: _spread(A, WALKS),
+}
+SOME = ("pairs", "sources")
+PREPARED = {"bipartite": two_sides, "acyclic": _upper}  # graphs made of the given one
+
+
+def _program(
+    name: str, form: str = "", effort: int = LINEAR, near: float | None = None, call: Call | None = None, **options: Any
+) -> Program:
+    """An algorithm as a program to compare. form: default: by its facts. call: default: with `ARGUMENTS` and `options`,
+    on a graph that it accepts."""
+    from .. import algorithms
+
+    facts, parameters = getattr(algorithms, name).facts, inspect.signature(getattr(algorithms, name)).parameters
+    if not form:
+        undirected = facts.graph == "undirected" or "directed" in parameters
+        form = "_".join(["undirected"] * undirected + ["weighted"] * facts.weighted) or "pattern"
+    names = [p.name for p in parameters.values() if p.name in SOME or p.default is p.empty][1:]
+
+    def run(A: Any, source: int, gb: ModuleType) -> Any:
+        given = {key: ARGUMENTS[key](A, source) for key in names if key not in options}
+        accepted = PREPARED[facts.graph](A, gb) if facts.graph in PREPARED else A
+        answer = getattr(algorithms, name)(accepted, **given, **options, gb=gb)
+        if facts.answer == ("vertices",):
+            return len(answer)
+        if facts.answer == ("parent per vertex",):  # any of several parents is correct
+            return answer.nvals
+        if isinstance(answer, tuple):  # the second hop, or the first part
+            return answer[facts.answer == ("edges per hop",)]
+        return answer
+
+    return Program(name, form, call or run, _said, effort, near)
+
+
 def every() -> list[Program]:
-    """`programs()`, then all other algorithms."""
+    """`programs()`, then all other algorithms: those that need other arguments or limits, then the rest."""
     from .. import algorithms as a
 
-    def starts(A: Any) -> list[int]:
-        return [k * A.nrows // WALKS for k in range(WALKS)]
-
-    def sources(A: Any) -> list[int]:
-        return [k * A.nrows // FEW for k in range(FEW)]
-
-    listed: list[tuple[str, str, Call, int, float | None]] = [
-        ("bfs_parents", "pattern", lambda A, s, gb: a.bfs_parents(A, s, gb=gb).nvals, LINEAR, None),
-        ("sssp_tree", "weighted", lambda A, s, gb: a.sssp_tree(A, s, gb=gb)[0], LINEAR, None),
-        ("distances_from_each", "weighted", lambda A, s, gb: a.distances_from_each(A, sources(A), gb=gb), LINEAR, None),
-        ("levels_from_each", "pattern", lambda A, s, gb: a.levels_from_each(A, sources(A), gb=gb), LINEAR, None),
-        ("all_pairs_distances", "weighted", _plain("all_pairs_distances"), CUBE, None),
-        ("negative_cycle", "weighted", lambda A, s, gb: len(a.negative_cycle(A, gb=gb)), LINEAR, None),
-        ("eccentricity", "pattern", _plain("eccentricity"), SQUARE, None),
-        ("diameter", "undirected", lambda A, s, gb: a.diameter_bounds(A, searches=FEW, gb=gb)[0], LINEAR, None),
-        ("ego_graph", "pattern", lambda A, s, gb: a.ego_graph(A, s, 2, gb=gb), LINEAR, None),
-        *((name, "pattern", lambda A, s, gb, name=name: getattr(a, name)(A, s, gb=gb), LINEAR, None)
-          for name in ("descendants", "ancestors")),
-        ("maximum_flow", "weighted", lambda A, s, gb: a.maximum_flow(A, s, (s + 1) % A.nrows, gb=gb)[0], LINEAR, None),
-        ("minimum_cut", "weighted", lambda A, s, gb: a.minimum_cut(A, s, (s + 1) % A.nrows, gb=gb)[0], LINEAR, None),
-        ("weighted_pagerank", "weighted", lambda A, s, gb: a.pagerank(A, weighted=True, gb=gb), LINEAR, 1e-9),
-        ("katz_centrality", "pattern", lambda A, s, gb: a.katz_centrality(A, alpha=1e-4, gb=gb), LINEAR, 1e-9),
-        ("eigenvector_centrality", "undirected", _plain("eigenvector_centrality"), LINEAR, 1e-9),
-        ("hits", "pattern", _plain("hits"), LINEAR, 1e-6),
-        ("edge_betweenness_centrality", "pattern",
-         lambda A, s, gb: a.edge_betweenness_centrality(A, sources(A), gb=gb), LINEAR, 1e-9),
-        ("closeness_centrality", "pattern", _plain("closeness_centrality"), SQUARE, 1e-9),
-        ("harmonic_centrality", "pattern", _plain("harmonic_centrality"), SQUARE, 1e-9),
-        ("weakly_connected_components", "pattern", _plain("weakly_connected_components"), LINEAR, None),
-        ("strongly_connected_components", "pattern", _plain("strongly_connected_components"), LINEAR, None),
-        ("condensation", "pattern", lambda A, s, gb: a.condensation(_upper(A, gb), gb=gb)[1], LINEAR, None),
-        ("topological_levels", "pattern", lambda A, s, gb: a.topological_levels(_upper(A, gb), gb=gb), LINEAR, None),
-        ("triangles_per_vertex", "undirected", _plain("triangles_per_vertex"), LINEAR, None),
-        ("triangles_per_edge", "undirected", _plain("triangles_per_edge"), LINEAR, None),
-        ("local_clustering", "undirected", _plain("local_clustering"), LINEAR, 1e-9),
-        ("average_clustering", "undirected", _plain("average_clustering"), LINEAR, 1e-9),
-        ("transitivity", "undirected", _plain("transitivity"), LINEAR, 1e-9),
-        ("square_clustering", "undirected", _plain("square_clustering"), SQUARE, 1e-9),
-        ("core_numbers", "undirected", _plain("core_numbers"), LINEAR, None),
-        ("k_core", "undirected", lambda A, s, gb: a.k_core(A, 3, gb=gb), LINEAR, None),
-        ("k_truss", "undirected", lambda A, s, gb: a.k_truss(A, 4, gb=gb), LINEAR, None),
-        ("label_propagation", "undirected", _plain("label_propagation"), LINEAR, None),
-        ("louvain", "undirected", _quality(a.louvain), LINEAR, 1e-2),
-        ("leiden", "undirected", _quality(a.leiden), LINEAR, 1e-2),
-        ("markov_clustering", "undirected", _plain("markov_clustering"), SQUARE, None),
-        ("color_classes", "undirected", lambda A, s, gb: a.color_classes(A, gb=gb), LINEAR, None),
-        ("maximal_matching", "undirected", _plain("maximal_matching"), LINEAR, None),
-        ("maximum_matching", "pattern", lambda A, s, gb: a.maximum_matching(two_sides(A, gb), gb=gb).nvals, LINEAR,
-         None),
-        ("bipartite_sides", "pattern", lambda A, s, gb: a.bipartite_sides(two_sides(A, gb), gb=gb), LINEAR, None),
-        *((name, "undirected", lambda A, s, gb, name=name: getattr(a, name)(A, pairs=A, gb=gb), LINEAR, 1e-9)
-          for name in ("jaccard", "overlap", "cosine", "adamic_adar", "resource_allocation")),
-        ("random_walks", "pattern", lambda A, s, gb: a.random_walks(A, starts(A), STEPS, gb=gb), LINEAR, None),
-        ("node2vec_walks", "pattern",
-         lambda A, s, gb: a.node2vec_walks(A, starts(A), STEPS, p=0.5, q=2, gb=gb), LINEAR, None),
-        ("sample_neighbors", "pattern", lambda A, s, gb: a.sample_neighbors(A, starts(A), [8, 4], gb=gb)[1], LINEAR,
-         None),
-        ("bipartite_projection", "pattern",
-         lambda A, s, gb: a.bipartite_projection(two_sides(A, gb), starts(A), gb=gb), LINEAR, None),
-        ("spectral_layout", "undirected", lambda A, s, gb: fixed(a.spectral_layout, A, 50, 1e-6, gb=gb), LINEAR, 1e-6),
-        ("spring_layout", "undirected", lambda A, s, gb: a.spring_layout(A, rounds=2, gb=gb), SQUARE, 1e-6),
-    ]  # fmt: skip
-    return [*programs(), *(Program(name, form, call, _said, effort, near) for name, form, call, effort, near in listed)]
+    listed = [
+        _program("all_pairs_distances", effort=CUBE),
+        _program("eccentricity", effort=SQUARE),
+        Program("diameter", "undirected", lambda A, s, gb: a.diameter_bounds(A, searches=FEW, gb=gb)[0], _said),
+        _program("ego_graph", radius=2),
+        Program("weighted_pagerank", "weighted", lambda A, s, gb: a.pagerank(A, weighted=True, gb=gb), _said),
+        _program("katz_centrality", alpha=1e-4),
+        _program("eigenvector_centrality", "undirected"),
+        _program("hits", near=1e-6),
+        _program("closeness_centrality", effort=SQUARE),
+        _program("harmonic_centrality", effort=SQUARE),
+        _program("condensation", call=lambda A, s, gb: a.condensation(_upper(A, gb), gb=gb)[1]),
+        _program("square_clustering", effort=SQUARE),
+        _program("k_truss", k=4),
+        _program("louvain", near=1e-2, call=_quality(a.louvain)),
+        _program("leiden", near=1e-2, call=_quality(a.leiden)),
+        _program("markov_clustering", effort=SQUARE),
+        _program("maximum_matching", call=lambda A, s, gb: a.maximum_matching(two_sides(A, gb), gb=gb).nvals),
+        _program("bipartite_sides", "pattern", call=lambda A, s, gb: a.bipartite_sides(two_sides(A, gb), gb=gb)),
+        *(_program(name, "undirected") for name in ("jaccard", "overlap", "cosine")),
+        _program("node2vec_walks", p=0.5, q=2),
+        _program("spectral_layout", near=1e-6, call=lambda A, s, gb: fixed(a.spectral_layout, A, 50, 1e-6, gb=gb)),
+        _program("spring_layout", effort=SQUARE, near=1e-6, rounds=2),
+    ]
+    first = [*programs(), *listed]
+    compared = {*COMPARED.values(), *(program.name for program in first), "diameter_bounds", "modularity"}
+    generated = ("generated graph",)
+    rest = [name for name in a.__all__ if name not in compared and getattr(a, name).facts.answer != generated]
+    return [*first, *map(_program, rest)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import ItemsView, Iterator, Mapping, ValuesView
+from collections.abc import Hashable, ItemsView, Iterator, Mapping, ValuesView
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +13,11 @@ from ..core.convert import exact_sum
 from ..exceptions import InvalidValue
 
 if TYPE_CHECKING:
+    from ..core import Vector
     from .graph import Graph
 
 
-class Values(Mapping[Any, Any]):
+class Values(Mapping[Hashable, Any]):
     """A value for each vertex that has one, as a mapping from names: `levels["Anna"]`, `dict(levels)`.
 
     graph: the graph of the vertices. vector: the Vector of the values. vertices: whether the values are vertices
@@ -29,7 +30,7 @@ class Values(Mapping[Any, Any]):
     def __init__(
         self,
         graph: Graph,
-        vector: Any,
+        vector: Vector,
         *,
         vertices: bool = False,
         absent: str = "has no value here",
@@ -49,7 +50,7 @@ class Values(Mapping[Any, Any]):
             self._entries = index, values
         return self._entries
 
-    def __getitem__(self, label: Any) -> Any:
+    def __getitem__(self, label: Hashable) -> Any:
         """The value of a vertex. KeyError if it has none or is not a vertex; `get` returns a default instead."""
         try:
             at = self._place(self.graph.vertex(label))
@@ -68,7 +69,7 @@ class Values(Mapping[Any, Any]):
         at = int(index.searchsorted(index.dtype.type(number)))  # a different type would convert the whole index
         return at if at < len(index) and index[at] == number else None
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Hashable]:
         return map(self.graph._name, self.entries[0].tolist())
 
     def __len__(self) -> int:
@@ -78,23 +79,23 @@ class Values(Mapping[Any, Any]):
         """The values, in vertex order."""
         return dict(self.items()).values()
 
-    def items(self) -> ItemsView[Any, Any]:
+    def items(self) -> ItemsView[Hashable, Any]:
         """Pairs of a name and its value."""
         return dict(zip(self, map(self._value, self.entries[1].tolist()))).items()
 
-    def largest(self, count: int = 10) -> list[tuple[Any, Any]]:
+    def largest(self, count: int = 10) -> list[tuple[Hashable, Any]]:
         """Pairs of name and value of the `count` largest values, in descending order; ties in vertex order."""
         return [(self.graph._name(int(v)), self._value(x)) for v, x in zip(*self._first(-1, count))]
 
-    def max(self) -> Any:
+    def max(self) -> int | float:
         """The largest value. InvalidValue without values, TypeError if values are vertices; also below."""
         return self._numbers().max().item()
 
-    def min(self) -> Any:
+    def min(self) -> int | float:
         """The smallest value."""
         return self._numbers().min().item()
 
-    def sum(self) -> Any:
+    def sum(self) -> int | float:
         """The sum of the values, exact for integers; for Booleans the number of True values."""
         return exact_sum(self._numbers(empty=True))
 
@@ -116,11 +117,11 @@ class Values(Mapping[Any, Any]):
             raise InvalidValue("expected a vertex with a value, got none")
         return self.entries[1]
 
-    def smallest(self, count: int = 10) -> list[tuple[Any, Any]]:
+    def smallest(self, count: int = 10) -> list[tuple[Hashable, Any]]:
         """Pairs of name and value of the `count` smallest values, in ascending order."""
         return [(self.graph._name(int(v)), self._value(x)) for v, x in zip(*self._first(1, count))]
 
-    def way(self, label: Any) -> list[Any]:
+    def way(self, label: Hashable) -> list[Hashable]:
         """The names on the path from the source to a vertex; for values that are parents (bfs_parents, sssp_tree).
         InvalidValue if there is no path."""
         parents = dict(zip(*(part.tolist() for part in self.entries)))
@@ -133,7 +134,7 @@ class Values(Mapping[Any, Any]):
                 raise InvalidValue("expected parents, which lead to a source, got values that form a cycle")
         return [self.graph._name(vertex) for vertex in reversed(way)]
 
-    def groups(self) -> dict[Any, list[Any]]:
+    def groups(self) -> dict[Any, list[Hashable]]:
         """The names that share a value, by value; the largest group first."""
         index, values = self.entries
         kinds, which = np.unique(values, return_inverse=True)
@@ -154,7 +155,7 @@ class Values(Mapping[Any, Any]):
     def _value(self, value: Any) -> Any:
         return self.graph._name(value) if self.vertices else value
 
-    def _first(self, sign: int, count: int) -> tuple[Any, Any]:
+    def _first(self, sign: int, count: int) -> tuple[np.ndarray, list[Any]]:
         try:
             count = operator.index(count)
         except TypeError:

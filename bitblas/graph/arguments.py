@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import tuning
 from ..exceptions import InvalidValue
 from .answers import Values
 
 if TYPE_CHECKING:
+    from ..core import Matrix
     from .graph import Graph
 
 # Parameters that take a vertex, several vertices, values of vertices, or pairs of vertices.
 VERTEX, VERTICES = ("source", "sink", "center"), ("sources", "starts", "vertices")
 VERTEX_VALUES, PAIRS = ("personalization", "labels"), ("pairs",)
-SEARCHED = 20_000  # most names that are compared with an unknown one
 
 
 def convert_argument(graph: Graph, argument: str, value: Any) -> Any:
@@ -45,14 +46,14 @@ def convert_argument(graph: Graph, argument: str, value: Any) -> Any:
     return value
 
 
-def _vertices(graph: Graph, value: Any) -> Any:
+def _vertices(graph: Graph, value: Any) -> int | list[int]:
     """The number of a vertex, or a list of numbers for several."""
     if isinstance(value, str) or not hasattr(value, "__iter__") or (hashable(value) and value in graph):
         return graph.vertex(value)
     return [graph.vertex(one) for one in value]
 
 
-def _entries(graph: Graph, argument: str, pairs: Any) -> Any:
+def _entries(graph: Graph, argument: str, pairs: Any) -> Matrix:
     """A Matrix with an entry for each pair of vertices; for a Graph its matrix."""
     import bitblas as gb
 
@@ -66,7 +67,7 @@ def _entries(graph: Graph, argument: str, pairs: Any) -> Any:
     return gb.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device=device)
 
 
-def check_weighted(value: Any, attributes: Iterable[str]) -> Any:
+def check_weighted(value: object, attributes: Iterable[str]) -> bool:
     """Validate `weighted`, True or False. TypeError otherwise, with a hint for the name of an attribute."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
@@ -74,9 +75,9 @@ def check_weighted(value: Any, attributes: Iterable[str]) -> Any:
     raise TypeError(f"weighted: expected True or False, got {value!r}{by}")
 
 
-def meant(label: Any, labels: Sequence[Any]) -> str:
+def suggestion(label: object, labels: Sequence[Hashable]) -> str:
     """A suggestion after an unknown name: similar names, unless there are too many to compare."""
-    if not isinstance(label, str) or len(labels) > SEARCHED:
+    if not isinstance(label, str) or len(labels) > tuning.count("graph.compared_names"):
         return ""
     names = [name for name in labels if isinstance(name, str)]
     near = [name for name in names if name.casefold() == label.casefold()][:2]
@@ -84,7 +85,7 @@ def meant(label: Any, labels: Sequence[Any]) -> str:
     return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
-def hashable(value: Any) -> bool:
+def hashable(value: object) -> bool:
     try:
         hash(value)
     except TypeError:

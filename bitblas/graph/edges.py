@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import extras
+from .. import extras, tuning
 from ..core.convert import exact_sums
 from ..exceptions import InvalidValue, warn
 from . import arguments, validation
 from .answers import Values
 
 if TYPE_CHECKING:
-    from .graph import Graph
+    from semirings.operators import BinaryOp
+    from semirings.typed import Typed
 
-FEW = 1 << 18  # entries that NumPy compares, because kernels may have to be compiled first
+    from ..core import Matrix, Vector
+    from .graph import Graph
 
 
 def dataframe(graph: Graph, source: str, target: str, weight: str | None) -> Any:
@@ -47,7 +49,7 @@ def networkx(graph: Graph) -> Any:
     return made
 
 
-def unweighted(values: Any) -> bool:
+def unweighted(values: np.ndarray) -> bool:
     """Whether edges with these values have no weights: all are True."""
     return values.dtype == bool and bool(values.all())
 
@@ -72,7 +74,7 @@ def edge_table(graph: Graph) -> dict[str, Any]:
     return found
 
 
-def both_ways(A: Any, dup_op: Any = None, **where: Any) -> Any:
+def both_ways(A: Matrix, dup_op: str | BinaryOp | Typed[BinaryOp] | None = None, **where: Any) -> Matrix:
     """Every edge in both directions; if the two have different values, the smaller is kept, or dup_op combines them,
     that of the vertex that comes first as its first operand. Small integers become INT64 if the result may be larger.
     where: storage options. InvalidValue for an unknown dup_op, and for a value that does not fit."""
@@ -96,14 +98,14 @@ def both_ways(A: Any, dup_op: Any = None, **where: Any) -> Any:
     return both
 
 
-def check_dup_op_for(A: Any, dup_op: Any) -> None:
+def check_dup_op_for(A: Matrix, dup_op: str | BinaryOp | Typed[BinaryOp] | None) -> None:
     """Raise InvalidValue for an unknown dup_op, or one that is undefined for the values of A."""
     from ..io.build import check_dup_op
 
     check_dup_op(dup_op, A.dtype)
 
 
-def _joined(A: Any, dup_op: Any) -> Any:
+def _joined(A: Matrix, dup_op: str | BinaryOp | Typed[BinaryOp] | None) -> Matrix:
     """The upper triangle, each entry combined with its mirror image."""
     import bitblas as gb
 
@@ -111,7 +113,7 @@ def _joined(A: Any, dup_op: Any) -> Any:
     return A.select(gb.select.triu).new().ewise_add(lower, dup_op).new(A.dtype)
 
 
-def _largest(A: Any) -> int:
+def _largest(A: Matrix) -> int:
     """The largest absolute value of a Matrix of integers."""
     import bitblas as gb
 
@@ -119,7 +121,7 @@ def _largest(A: Any) -> int:
     return 0 if low is None else max(int(high), -int(low))
 
 
-def has_all_reverse_edges(A: Any, *, loops: bool = False) -> bool:
+def has_all_reverse_edges(A: Matrix, *, loops: bool = False) -> bool:
     """Whether the reverse of every edge is present with the same weight, and not all are loops (or loops=True)."""
     import bitblas as gb
 
@@ -127,7 +129,7 @@ def has_all_reverse_edges(A: Any, *, loops: bool = False) -> bool:
 
     if not A.nvals or A.nrows != A.ncols:
         return False
-    if A.nvals <= FEW:
+    if A.nvals <= tuning.count("graph.compared_entries"):
         rows, cols, values = host_coo(A)
         if np.array_equal(np.sort(rows), np.sort(cols)) and (loops or (rows != cols).any()):
             by_row, by_column = np.lexsort((cols, rows)), np.lexsort((rows, cols))
@@ -139,7 +141,7 @@ def has_all_reverse_edges(A: Any, *, loops: bool = False) -> bool:
     return loops or A.select(gb.select.diag).new().nvals < A.nvals
 
 
-def is_symmetric(A: Any) -> bool:
+def is_symmetric(A: Matrix) -> bool:
     """Whether a square Matrix has a symmetric structure; cached with the structure."""
     return bool(A.is_symmetric(values=False) if hasattr(A, "is_symmetric") else A._store.structure.symmetric)
 
@@ -178,11 +180,11 @@ def lost_vertices(graph: Graph, kind: str) -> list[str]:
         last = max((int(ends.max()) for ends in (rows, cols) if len(ends)), default=-1) + 1
         found = f"vertices without edges after the last one with edges (size={A.nrows} reads them)"
         return [found] if last < A.nrows else []
-    there = np.zeros(A.nrows, bool)
-    there[rows] = there[cols] = True
-    lone = np.flatnonzero(~there).tolist()
-    some = ", ".join(repr(graph.labels[k]) for k in lone[:3]) + ", .." * (len(lone) > 3)
-    return [f"vertices without edges ({some})"] if lone else []
+    has_edges = np.zeros(A.nrows, bool)
+    has_edges[rows] = has_edges[cols] = True
+    isolated = np.flatnonzero(~has_edges).tolist()
+    some = ", ".join(repr(graph.labels[k]) for k in isolated[:3]) + ", .." * (len(isolated) > 3)
+    return [f"vertices without edges ({some})"] if isolated else []
 
 
 def direction_options(graph: Graph, kind: str) -> dict[str, Any]:
@@ -194,7 +196,7 @@ def direction_options(graph: Graph, kind: str) -> dict[str, Any]:
     return {}
 
 
-def loops(A: Any) -> Any:
+def loops(A: Matrix) -> Matrix:
     """The diagonal, as a Matrix."""
     import bitblas as gb
 
@@ -223,7 +225,7 @@ def ends(graph: Graph, *, out: bool, into: bool, weighted: bool) -> Values:
     return Values(graph, total)
 
 
-def _exact_degrees(graph: Graph, *, out: bool, into: bool) -> Any:
+def _exact_degrees(graph: Graph, *, out: bool, into: bool) -> Vector:
     """The sums of large integers at each vertex, INT64 or UINT64. InvalidValue if neither fits all of them."""
     import bitblas as gb
 
@@ -256,7 +258,7 @@ def over(graph: Graph, names: Iterable[Hashable]) -> Graph:
         raise InvalidValue(f"names: expected every vertex of the graph once, got names without {absent[0]!r}")
     at, n = [number[name] for name in graph.vertices], len(labels)
 
-    def placed(A: Any) -> Any:
+    def placed(A: Matrix) -> Matrix:
         whole = type(A)(A.dtype, n, n, device=A.device)
         whole[at, at] << A
         return whole

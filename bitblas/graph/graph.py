@@ -15,6 +15,9 @@ from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 from . import arguments, edges, methods, validation
 
 if TYPE_CHECKING:
+    from semirings.operators import BinaryOp
+    from semirings.typed import Typed
+
     from ..core import Matrix
     from .answers import Values
     from .typed import Methods
@@ -59,11 +62,11 @@ class Graph(Methods, metaclass=methods.Named):
 
     def __init__(
         self,
-        matrix: Any,
+        matrix: Matrix,
         labels: Sequence[Hashable] | None = None,
         *,
         directed: bool | None = None,
-        attributes: Mapping[str, Any] | None = None,
+        attributes: Mapping[str, Matrix] | None = None,
     ) -> None:
         if isinstance(matrix, str | os.PathLike):
             raise TypeError(f"matrix: expected a Matrix, got {matrix!r}. Hint: Graph.read(path) reads a file")
@@ -80,16 +83,23 @@ class Graph(Methods, metaclass=methods.Named):
                 raise DimensionMismatch(f"attribute {name!r}: expected a Matrix of shape {matrix.shape}, got {values}")
 
     @classmethod
-    def _of_names(cls, matrix: Any, labels: Sequence[Hashable] | None, **more: Any) -> Graph:
+    def _of_names(
+        cls,
+        matrix: Matrix,
+        labels: Sequence[Hashable] | None,
+        *,
+        directed: bool | None = None,
+        attributes: Mapping[str, Matrix] | None = None,
+    ) -> Graph:
         """A Graph whose labels are known to be distinct: from another Graph, or numbered by a reader."""
-        made = cls(matrix, **more)
+        made = cls(matrix, directed=directed, attributes=attributes)
         made.labels = None if labels is None else tuple(labels)
         return made
 
     # ---- from other things ----
 
     @classmethod
-    def from_edges(cls, edges: Iterable[tuple[Any, ...]], *, directed: bool | None = None, **options: Any) -> Graph:
+    def from_edges(cls, edges: Iterable[Sequence[Any]], *, directed: bool | None = None, **options: Any) -> Graph:
         """From pairs of vertices, or triples with a weight. Vertices are integers from 0, or names (strings, or any
         hashable objects of one type: coordinates, dates). Other options are those of `from_table`: directed=False makes
         each edge undirected, dup_op="plus" adds the weights of duplicate edges. InvalidValue for rows of different
@@ -148,7 +158,7 @@ class Graph(Methods, metaclass=methods.Named):
         """From a NetworkX graph, whose nodes become the names. attributes: numeric edge attributes. options: those of
         `bitblas.io.from_networkx`, but parallel edges raise unless dup_op="min" .. combines them."""
         options.setdefault("dup_op", None)
-        labels: Any = None if list(G) == list(range(len(G))) else list(G)
+        labels: list[Hashable] | None = None if list(G) == list(range(len(G))) else list(G)
         more = {name: _io().from_networkx(G, weight=name, **options) for name in attributes}
         return cls(_io().from_networkx(G, weight=weight, **options), labels, directed=G.is_directed(), attributes=more)
 
@@ -192,8 +202,8 @@ class Graph(Methods, metaclass=methods.Named):
         if self.labels is not None:
             number = self._numbered(label)
             if number is None:
-                meant = arguments.meant(label, self.labels)
-                raise InvalidValue(f"expected one of the {len(self.labels)} labels of the graph, got {label!r}{meant}")
+                hint = arguments.suggestion(label, self.labels)
+                raise InvalidValue(f"expected one of the {len(self.labels)} labels of the graph, got {label!r}{hint}")
             return number
         try:
             number = int(label)
@@ -205,7 +215,7 @@ class Graph(Methods, metaclass=methods.Named):
             raise InvalidValue(f"expected a vertex in 0..{self.matrix.nrows - 1}, got {number}")
         return number
 
-    def _numbered(self, label: Any) -> int | None:
+    def _numbered(self, label: Hashable) -> int | None:
         """The number of a name, None if it is unknown."""
         if self._numbers is None:
             self._numbers = {name: number for number, name in enumerate(self.labels or ())}
@@ -230,13 +240,13 @@ class Graph(Methods, metaclass=methods.Named):
         """`label` without checks."""
         return vertex if self.labels is None else self.labels[vertex]
 
-    def neighbors(self, label: Any) -> list[Any]:
+    def neighbors(self, label: Hashable) -> list[Hashable]:
         """The names of the vertices to which a vertex has an edge."""
         from ..io.build import host_coo
 
         return [self._name(k) for k in host_coo(self.matrix[self.vertex(label), :].new())[0].tolist()]
 
-    def has_edge(self, source: Any, target: Any) -> bool:
+    def has_edge(self, source: Hashable, target: Hashable) -> bool:
         """Whether there is an edge from one vertex to another. InvalidValue for an unknown vertex."""
         return self.matrix.get(self.vertex(source), self.vertex(target)) is not None
 
@@ -258,7 +268,7 @@ class Graph(Methods, metaclass=methods.Named):
         """The number of edges that begin at each vertex; undirected: as `degree`. weighted: the sum of the weights."""
         return edges.ends(self, out=True, into=not self.directed, weighted=weighted)
 
-    def path(self, source: Any, target: Any, *, weighted: bool | None = None) -> list[Any]:
+    def path(self, source: Hashable, target: Hashable, *, weighted: bool | None = None) -> list[Hashable]:
         """The names on a shortest path from one vertex to another, both included.
 
         weighted: True: the least sum of weights; False: the fewest edges; None: by weights if edges have weights.
@@ -278,7 +288,7 @@ class Graph(Methods, metaclass=methods.Named):
             raise InvalidValue(f"attribute: {known}, got {attribute!r}. Hint: from_table(.., attributes=[..])")
         return Graph._of_names(self.attributes[attribute], self.labels, directed=self.directed)
 
-    def subgraph(self, labels: Iterable[Any]) -> Graph:
+    def subgraph(self, labels: Iterable[Hashable]) -> Graph:
         """The subgraph induced by some vertices, in the given order."""
         of = list(dict.fromkeys(self.vertex(label) for label in labels))  # each once
         part = lambda A: A[of, of].new()
@@ -291,7 +301,7 @@ class Graph(Methods, metaclass=methods.Named):
         missing or a name occurs twice."""
         return edges.over(self, names)
 
-    def to_undirected(self, dup_op: Any = None) -> Graph:
+    def to_undirected(self, dup_op: str | BinaryOp | Typed[BinaryOp] | None = None) -> Graph:
         """The same graph with each edge in both directions. Of two different values the smaller is kept, or dup_op
         ("plus", "max", "first", ..) combines them; its first operand is the edge from the vertex that comes first.
         Sums and products of small integers are INT64. Raises InvalidValue for a dup_op that is unknown or undefined for
@@ -347,11 +357,11 @@ class Graph(Methods, metaclass=methods.Named):
         """The number of vertices."""
         return self.matrix.nrows
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Hashable]:
         """The names of the vertices, or their numbers."""
         return iter(self.vertices)
 
-    def __contains__(self, label: Any) -> bool:
+    def __contains__(self, label: Hashable) -> bool:
         if self.labels is not None:
             return self._numbered(label) is not None
         try:

@@ -15,7 +15,7 @@ from ..exceptions import InvalidValue
 NAMES = ("source", "target", "weight")
 
 
-def columns_of(edges: Iterable[Any]) -> dict[str, Any]:
+def columns_of(edges: Iterable[Sequence[Any]]) -> dict[str, Any]:
     """The columns of pairs, or of triples with a weight. TypeError for a table; InvalidValue for rows of other or mixed
     lengths."""
     if is_table(edges) or hasattr(edges, "nvals"):
@@ -54,7 +54,7 @@ def columns_of(edges: Iterable[Any]) -> dict[str, Any]:
     return {name: list(column) for name, column in zip(NAMES, zip(*rows))}
 
 
-def numbered(table: dict[str, Any]) -> tuple[Any, ...] | None:
+def numbered(table: dict[str, Any]) -> tuple[Hashable, ...] | None:
     """The names of vertices that are neither strings nor numbers (coordinates, dates), and replace them in the columns
     by numbers in order of appearance; None for others. InvalidValue if one is missing or their types differ."""
     if not len(table["source"]) or isinstance(table["source"][0], str | Number | np.number | np.bool_):
@@ -101,7 +101,7 @@ def different_names(argument: str, names: Iterable[Hashable]) -> tuple[Any, ...]
                     f"{argument}: expected hashable names, got {name!r} at position {k}. Hint: convert lists by tuple()"
                 ) from None
     if len(set(labels)) < len(labels):
-        first: dict[Any, int] = {}
+        first: dict[Hashable, int] = {}
         for k, name in enumerate(labels):
             if (place := first.setdefault(name, k)) < k:
                 both = f"{name!r} at positions {place} and {k}"
@@ -111,7 +111,7 @@ def different_names(argument: str, names: Iterable[Hashable]) -> tuple[Any, ...]
     return labels
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """Whether a value is missing: None, NaN, NaT, pandas.NA; also a tuple that contains NaN, which equals no other."""
     if isinstance(value, tuple):
         return any(part is not None and is_missing(part) for part in value)
@@ -125,7 +125,7 @@ def is_missing(value: Any) -> bool:
         return isinstance(value, Number)
 
 
-def names_of(labels: Iterable[Any]) -> tuple[Any, ...]:
+def names_of(labels: Iterable[Hashable]) -> tuple[Any, ...]:
     """Labels as a tuple; NumPy scalars become Python objects, which JSON and other libraries accept."""
     found = tuple(labels.tolist() if isinstance(labels, np.ndarray) and labels.dtype.kind in "biufU" else labels)
     # a tuple of Python objects, as passed between graphs, is checked by its first element
@@ -135,14 +135,14 @@ def names_of(labels: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(x.item() if isinstance(x, np.number | np.bool_ | np.str_) else x for x in found)
 
 
-def kind_of_names(labels: Sequence[Any]) -> str | None:
+def kind_of_names(labels: Sequence[Hashable]) -> str | None:
     """The label type in bitblas' file format: "text" for strings, "integers" for 64-bit integers; None for others."""
     if all(isinstance(name, str) for name in labels):
         return "text"
     return "integers" if all(map(_is_integer, labels)) else None
 
 
-def _is_integer(name: Any) -> bool:
+def _is_integer(name: object) -> bool:
     return isinstance(name, int | np.integer) and not isinstance(name, bool) and -(1 << 63) <= int(name) < 1 << 63
 
 
@@ -156,23 +156,23 @@ def check_options(
         return
     near = difflib.get_close_matches(wrong, names, 1)
     hint = elsewhere.get(wrong) or (f"did you mean {near[0]!r}?" if near else "")
-    said = f". Hint: {hint}" if hint else ""
-    raise TypeError(f"{function}: expected options among {', '.join(names)}, got {wrong!r}{said}")
+    suffix = f". Hint: {hint}" if hint else ""
+    raise TypeError(f"{function}: expected options among {', '.join(names)}, got {wrong!r}{suffix}")
 
 
-def flag(name: str, value: Any) -> bool | None:
+def flag(name: str, value: object) -> bool | None:
     """Validate True, False or None. TypeError otherwise."""
     if value is None or isinstance(value, bool | np.bool_):
         return None if value is None else bool(value)
     raise TypeError(f"{name}: expected True, False or None, got {value!r}")
 
 
-def is_table(value: Any) -> bool:
+def is_table(value: object) -> bool:
     """Whether an object is a DataFrame, an Arrow table, or a dictionary of columns."""
     return isinstance(value, dict) or hasattr(value, "columns") or hasattr(value, "column_names")
 
 
-def described(value: Any) -> str:
+def described(value: object) -> str:
     """The type of an object, and how to make a Graph of it."""
     kind = f"{type(value).__module__.partition('.')[0]}.{type(value).__qualname__}".removeprefix("builtins.")
     if hasattr(value, "nvals"):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import networkx as nx
 import numpy as np
 
@@ -12,18 +10,19 @@ import bitblas as gb
 from .graph import Degrees, Graph, entry_values
 from .searches import host
 from .sums import fits_int64, join_words, split_words, sum_by_group
+from .typing import Nodes, Scores
 
 
 def average_neighbor_degree(
-    G: Graph, source: str = "out", target: str = "out", nodes: Any = None, weight: str | None = None
-) -> dict[Any, float]:
+    G: Graph, source: str = "out", target: str = "out", nodes: Nodes | None = None, weight: str | None = None
+) -> Scores:
     for name, side in (("source", source), ("target", target)) if G.directed else ():
         if side not in ("in", "out", "in+out"):
             raise nx.NetworkXError(f"{name} argument {side} must be 'in', 'out' or 'in+out'")
     if not G.directed and (source, target) != ("out", "out"):
         raise nx.NetworkXError("source and target arguments are only supported for directed graphs")
-    own, theirs = (Degrees(G, side if G.directed else "all") for side in (source, target))
-    count, degree = own(weight=weight).array, theirs.array
+    source_degrees, target_degrees = (Degrees(G, side if G.directed else "all") for side in (source, target))
+    count, degree = source_degrees(weight=weight).array, target_degrees.array
     if weight is None or fits_int64(G.values_of(weight), 2 * int(degree.max(initial=0))):
         sums = _sums(G, source, weight, degree)
     else:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import networkx as nx
 import numpy as np
 
 from .components import labelled
 from .graph import Graph
 from .searches import distances
+from .typing import Node
 
 
 def sides(G: Graph) -> np.ndarray | None:
@@ -34,9 +33,9 @@ def is_bipartite(G: Graph) -> bool:
     return sides(G) is not None
 
 
-def color(G: Graph) -> dict[Any, int]:
+def color(G: Graph) -> dict[Node, int]:
     parity = sides(G)
     if parity is None:
         raise nx.NetworkXError("Graph is not bipartite.")
-    lone = G.degree.array == 0
-    return G.by_node(np.where(lone, 0, 1 - parity))
+    isolated = G.degree.array == 0
+    return G.by_node(np.where(isolated, 0, 1 - parity))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import bitblas as gb
 
 from .graph import Graph
 from .searches import entries
+from .typing import Node, Nodes
 
 
 def neighbours(G: Graph, nodes: np.ndarray) -> np.ndarray:
@@ -22,7 +21,7 @@ def neighbours(G: Graph, nodes: np.ndarray) -> np.ndarray:
     return found
 
 
-def node_boundary(G: Graph, nbunch1: Any, nbunch2: Any = None) -> set[Any]:
+def node_boundary(G: Graph, nbunch1: Nodes, nbunch2: Nodes | None = None) -> set[Node]:
     inner = G.numbers(nbunch1)
     near = neighbours(G, inner)
     near[inner] = False

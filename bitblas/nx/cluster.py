@@ -14,14 +14,15 @@ import bitblas as gb
 from .exceptions import Refused
 from .graph import Graph
 from .searches import host
+from .typing import NodeOrNodes
 
 
-def _closed(S: Any) -> Any:
+def _closed(S: gb.Matrix) -> gb.Matrix:
     """C<S> = S plus.times S: two-step walks between the ends of each edge, which close a triangle."""
     return S.mxm(S, gb.semiring.plus_times).new(mask=S.S)
 
 
-def _rows(C: Any) -> np.ndarray:
+def _rows(C: gb.Matrix) -> np.ndarray:
     """The sum of each row."""
     return host(C.reduce_rowwise(gb.monoid.plus).new(), 0)
 
@@ -31,13 +32,13 @@ def _walks(G: Graph) -> np.ndarray:
     return G._cached_as("walks", lambda: _rows(_paths(G)))
 
 
-def _paths(G: Graph) -> Any:
+def _paths(G: Graph) -> gb.Matrix:
     """C<A> = A plus.pair A: the number of triangles on each edge."""
     A = G.loopless
     return A.mxm(A.T, gb.semiring.plus_pair[gb.dtypes.INT64]).new(mask=A.S)
 
 
-def _only(G: Graph, values: list[Any], nodes: Any) -> Any:
+def _only(G: Graph, values: list[Any], nodes: NodeOrNodes) -> Any:
     """The value of one node, or a dictionary for `nodes`, or for all nodes."""
     if nodes is None:
         return dict(zip(G.labels, values))
@@ -51,13 +52,13 @@ def _simple(G: Graph) -> None:
         raise nx.NetworkXNotImplemented("not implemented for multigraph type")
 
 
-def triangles(G: Graph, nodes: Any = None) -> Any:
+def triangles(G: Graph, nodes: NodeOrNodes = None) -> Any:
     if nodes is not None:
         _simple(G)
     return _only(G, (_walks(G) // 2).tolist(), nodes)
 
 
-def generalized_degree(G: Graph, nodes: Any = None) -> Any:
+def generalized_degree(G: Graph, nodes: NodeOrNodes = None) -> Any:
     _simple(G)
     A = G.loopless
     # C = 0 A; C += A plus.pair A': triangles on each edge
@@ -78,12 +79,14 @@ def transitivity(G: Graph) -> float:
     return 0 if not closed else (closed / pairs).item()
 
 
-def clustering(G: Graph, nodes: Any = None, weight: str | None = None) -> Any:
+def clustering(G: Graph, nodes: NodeOrNodes = None, weight: str | None = None) -> Any:
     _simple(G)
     return _only(G, [share or 0 for share in _shares(G, weight).tolist()], nodes)
 
 
-def average_clustering(G: Graph, nodes: Any = None, weight: str | None = None, count_zeros: bool = True) -> float:
+def average_clustering(
+    G: Graph, nodes: NodeOrNodes = None, weight: str | None = None, count_zeros: bool = True
+) -> float:
     shares = list(clustering(G, nodes, weight).values())
     if not count_zeros:
         shares = [share for share in shares if abs(share) > 0]
@@ -117,7 +120,7 @@ def _shares(G: Graph, weight: str | None) -> np.ndarray:
     return _divided(_rows(_closed_at(S)), (degree * (degree - 1) - 2 * both) * 2)
 
 
-def _closed_at(S: Any) -> Any:
+def _closed_at(S: gb.Matrix) -> gb.Matrix:
     """C = (S S)<S> .* S; for a symmetric S its row sums are diag(S^3)."""
     return _closed(S).ewise_mult(S, gb.binary.times).new()
 
@@ -126,7 +129,7 @@ def _divided(walks: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     return np.divide(walks, pairs, out=np.zeros(len(walks)), where=walks != 0)
 
 
-def square_clustering(G: Graph, nodes: Any = None) -> Any:
+def square_clustering(G: Graph, nodes: NodeOrNodes = None) -> Any:
     A = G.loopless
     plus_pair = gb.semiring.plus_pair[gb.dtypes.INT64]
     degree = _rows(A.apply(gb.unary.one).new(gb.dtypes.INT64))

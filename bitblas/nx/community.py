@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
 from networkx.algorithms.community.quality import NotAPartition
 
+import bitblas as gb
 from bitblas import algorithms
 
 from .components import grouped
@@ -14,9 +16,12 @@ from .exceptions import Refused
 from .graph import Graph
 from .searches import host
 from .sums import exact_sum, sum_by_group
+from .typing import Node
+
+Parts = Iterable[Collection[Node]]
 
 
-def parts(G: Graph, partition: Any) -> np.ndarray | None:
+def parts(G: Graph, partition: Parts) -> np.ndarray | None:
     """The part number of each node; None unless `partition` is a partition of the nodes."""
     part, seen = np.full(len(G), -1), 0
     for k, nodes in enumerate(partition):
@@ -25,7 +30,7 @@ def parts(G: Graph, partition: Any) -> np.ndarray | None:
     return part if seen == len(G) and (part >= 0).all() else None
 
 
-def modularity(G: Graph, communities: Any, weight: str | None = "weight", resolution: float = 1) -> float:
+def modularity(G: Graph, communities: Parts, weight: str | None = "weight", resolution: float = 1) -> float:
     communities = list(communities)
     part = parts(G, communities)
     if part is None:
@@ -41,7 +46,7 @@ def modularity(G: Graph, communities: Any, weight: str | None = "weight", resolu
     return float(inside / (degrees / (1 if G.directed else 2)) - resolution * (out * into).sum() * norm)
 
 
-def intra_community_edges(G: Graph, partition: Any) -> int:
+def intra_community_edges(G: Graph, partition: Parts) -> int:
     part = parts(G, partition)
     if part is None:
         raise Refused("parts that do not form a partition")
@@ -49,12 +54,14 @@ def intra_community_edges(G: Graph, partition: Any) -> int:
     return int((part[rows] == part[cols]).sum())
 
 
-def inter_community_edges(G: Graph, partition: Any) -> int:
+def inter_community_edges(G: Graph, partition: Parts) -> int:
     inside = intra_community_edges(G, partition)
     return int(G.size()) - inside
 
 
-def _communities(G: Graph, find: Any, weight: str | None, resolution: float, seed: Any, **options: Any) -> list[Any]:
+def _communities(
+    G: Graph, find: Callable[..., gb.Vector], weight: str | None, resolution: float, seed: Any, **options: float
+) -> list[set[Node]]:
     """Communities by a bitblas algorithm. As in NetworkX, seed may be a random number generator."""
     if not len(G):
         return []
@@ -72,11 +79,11 @@ def louvain_communities(
     threshold: float = 1e-07,
     max_level: int | None = None,
     seed: Any = None,
-) -> list[set[Any]]:
+) -> list[set[Node]]:
     return _communities(G, algorithms.louvain, weight, resolution, seed, tol=threshold)
 
 
 def leiden_communities(
     G: Graph, weight: str | None = "weight", resolution: float = 1, max_level: int | None = None, seed: Any = None
-) -> list[set[Any]]:
+) -> list[set[Node]]:
     return _communities(G, algorithms.leiden, weight, resolution, seed)

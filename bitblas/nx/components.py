@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -13,6 +12,7 @@ from bitblas import algorithms
 
 from .graph import Graph
 from .searches import host, reached
+from .typing import Node
 
 
 def labelled(G: Graph) -> np.ndarray:
@@ -22,12 +22,12 @@ def labelled(G: Graph) -> np.ndarray:
     return host(G._cached_as("components", lambda: algorithms.connected_components(G.both_ways)))
 
 
-def _components(G: Graph) -> Iterator[set[Any]]:
+def _components(G: Graph) -> Iterator[set[Node]]:
     """The components in the order of their first nodes."""
     return grouped(G, labelled(G))
 
 
-def grouped(G: Graph, label: np.ndarray) -> Iterator[set[Any]]:
+def grouped(G: Graph, label: np.ndarray) -> Iterator[set[Node]]:
     """The sets of nodes with equal labels, in label order."""
     order = np.argsort(label, kind="stable")
     nodes = G.nodes_at(order)
@@ -51,7 +51,7 @@ number_connected_components = number_weakly_connected_components = _count
 is_connected = is_weakly_connected = connected
 
 
-def node_connected_component(G: Graph, n: Any) -> set[Any]:
+def node_connected_component(G: Graph, n: Node) -> set[Node]:
     return set(G.nodes_at(reached(G, G.number[n])))
 
 
@@ -74,7 +74,7 @@ def _condensed(G: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return G._cached_as("strong", make)
 
 
-def strongly_connected_components(G: Graph) -> Iterator[set[Any]]:
+def strongly_connected_components(G: Graph) -> Iterator[set[Node]]:
     return grouped(G, _condensed(G)[2] if len(G) else np.zeros(0, np.int64))
 
 
@@ -88,7 +88,7 @@ def is_strongly_connected(G: Graph) -> bool:
     return number_strongly_connected_components(G) == 1
 
 
-def condensation(G: Graph, scc: Any = None) -> Graph:
+def condensation(G: Graph, scc: object = None) -> Graph:
     if not len(G):
         return Graph([], np.zeros(1, np.int64), np.zeros(0, np.int64), directed=True, graph={"mapping": {}})
     rows, cols, label = _condensed(G)

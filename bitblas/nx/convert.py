@@ -8,7 +8,7 @@ identifies the node.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, compress, repeat
@@ -21,6 +21,7 @@ from ..device.dictionaries import attributes
 from .export import KINDS
 from .graph import Graph
 from .numbering import as_numbers, numbers_of
+from .typing import Attributes
 
 _values = methodcaller("values")
 
@@ -42,8 +43,8 @@ def _no_collections() -> Iterator[None]:
 @_no_collections()
 def from_networkx(
     G: Any,
-    edge_attrs: Mapping[str, Any] | None = None,
-    node_attrs: Mapping[str, Any] | None = None,
+    edge_attrs: Attributes | None = None,
+    node_attrs: Attributes | None = None,
     *,
     preserve_edge_attrs: bool = True,
     preserve_node_attrs: bool = True,
@@ -93,14 +94,16 @@ def from_networkx(
                 found = as_numbers(partial(read, name, default), name)
             made.values[name] = found
     if preserve_node_attrs or node_attrs:
-        held = G._node
-        of_nodes = map(held.__getitem__, labels)
-        wanted = None if preserve_node_attrs else node_attrs
-        made.node_data = list(map(dict, of_nodes) if wanted is None else (_chosen(data, wanted) for data in of_nodes))
+        nodes = G._node
+        of_nodes = map(nodes.__getitem__, labels)
+        selected = None if preserve_node_attrs else node_attrs
+        made.node_data = list(
+            map(dict, of_nodes) if selected is None else (_selected(data, selected) for data in of_nodes)
+        )
     if preserve_graph_attrs:
         made.graph = dict(G.graph)
     return made
 
 
-def _chosen(data: Mapping[str, Any], attrs: Mapping[str, Any]) -> dict[str, Any]:
+def _selected(data: Attributes, attrs: Attributes) -> Attributes:
     return {name: data.get(name, default) for name, default in attrs.items() if default is not None or name in data}

@@ -10,10 +10,11 @@ import numpy as np
 from .exceptions import Refused
 from .graph import Graph
 from .sums import fits_int64, sum_by_group
+from .typing import Nodes
 
 
 def to_scipy_sparse_array(
-    G: Graph, nodelist: Any = None, dtype: Any = None, weight: str | None = "weight", format: str = "csr"
+    G: Graph, nodelist: Nodes | None = None, dtype: Any = None, weight: str | None = "weight", format: str = "csr"
 ) -> Any:
     import scipy as sp
 
@@ -40,7 +41,7 @@ def to_scipy_sparse_array(
 
 def to_numpy_array(
     G: Graph,
-    nodelist: Any = None,
+    nodelist: Nodes | None = None,
     dtype: Any = None,
     order: Any = None,
     multigraph_weight: Any = sum,
@@ -94,7 +95,7 @@ def _check_sums(G: Graph, rows: np.ndarray, cols: np.ndarray, values: np.ndarray
         raise Refused(f"parallel edges whose sums overflow {dtype}")
 
 
-def _entries(G: Graph, nodelist: Any, weight: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _entries(G: Graph, nodelist: Nodes | None, weight: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows and columns (positions in `nodelist`) and values of all entries, parallel edges separately."""
     place = np.arange(len(G))
     if nodelist is not None:

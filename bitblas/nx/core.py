@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import networkx as nx
 import numpy as np
 
@@ -12,9 +10,10 @@ from bitblas import algorithms
 
 from .graph import Graph, entries_at
 from .searches import host
+from .typing import Node
 
 
-def core_number(G: Graph) -> dict[Any, int]:
+def core_number(G: Graph) -> dict[Node, int]:
     _loopless(G)
     if not len(G):
         return {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection
 
 import networkx as nx
 import numpy as np
@@ -11,9 +11,10 @@ from .boundary import neighbours
 from .graph import Graph
 from .searches import require_node
 from .sums import exact_sum
+from .typing import Node, Nodes, Number
 
 
-def cut_size(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> int | float:
+def cut_size(G: Graph, S: Nodes, T: Nodes | None = None, weight: str | None = None) -> Number:
     inner, outer = np.zeros(len(G), bool), np.zeros(len(G), bool)
     inner[G.numbers(S)] = True
     if T is not None:
@@ -23,16 +24,16 @@ def cut_size(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> int 
     else:
         outer = ~inner
     rows, cols = G.edge_ends
-    across = inner[rows] & outer[cols] | outer[rows] & inner[cols]
+    crossing = inner[rows] & outer[cols] | outer[rows] & inner[cols]
     # NetworkX sums edges out of S and edges out of T: an edge from a node in both sets counts twice
-    sides = (across & inner[rows], across & outer[rows]) if G.directed else (across,)
+    sides = (crossing & inner[rows], crossing & outer[rows]) if G.directed else (crossing,)
     if weight is None:
         return sum(int(side.sum()) for side in sides)
     values = G.values_of(weight)
     return sum(exact_sum(values[side]) for side in sides)
 
 
-def node_expansion(G: Graph, S: Any) -> float:
+def node_expansion(G: Graph, S: Collection[Node]) -> float:
     kind = "digraph" if G.directed else "graph"
     at = [require_node(G, node, f"The node {node} is not in the {kind}.", nx.NetworkXError) for node in S]
     return int(neighbours(G, np.array(at, np.int64)).sum()) / len(S)

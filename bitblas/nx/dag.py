@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -13,23 +12,24 @@ from bitblas.algorithms import topological_levels
 
 from .graph import Graph
 from .searches import entries, reached, require_node
+from .typing import Node
 
 
-def descendants(G: Graph, source: Any) -> set[Any]:
+def descendants(G: Graph, source: Node) -> set[Node]:
     return _others(G, source)
 
 
-def ancestors(G: Graph, source: Any) -> set[Any]:
-    return _others(G.turned, source)
+def ancestors(G: Graph, source: Node) -> set[Node]:
+    return _others(G.transposed, source)
 
 
-def _others(G: Graph, source: Any) -> set[Any]:
+def _others(G: Graph, source: Node) -> set[Node]:
     kind = "digraph" if G.directed else "graph"
     at = require_node(G, source, f"The node {source} is not in the {kind}.", nx.NetworkXError)
     return set(G.nodes_at(reached(G, at))) - {source}
 
 
-def topological_generations(G: Graph) -> Iterator[list[Any]]:
+def topological_generations(G: Graph) -> Iterator[list[Node]]:
     if not G.directed:
         raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
     return _generations(G)
@@ -41,12 +41,12 @@ class Changed(nx.NetworkXUnfeasible, RuntimeError):
     """
 
 
-def _generations(G: Graph) -> Iterator[list[Any]]:
+def _generations(G: Graph) -> Iterator[list[Node]]:
     """Topological levels in NetworkX's order: within a level, nodes are sorted by the last edge that reaches them in
     reading order. That is the maximum of rank * width + position over predecessors, a max.plus product. Changed is
     raised if the original graph changes meanwhile.
     """
-    P, width = G.places, int(np.diff(G.ptr).max(initial=1))
+    P, width = G.neighbour_positions, int(np.diff(G.ptr).max(initial=1))
     at, level = entries(topological_levels(G.structure))
     order = np.argsort(level, kind="stable")
     ends = np.searchsorted(level[order], np.arange(int(level.max(initial=-1)) + 2))
@@ -65,7 +65,7 @@ def _generations(G: Graph) -> Iterator[list[Any]]:
         raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
 
 
-def topological_sort(G: Graph) -> Iterator[Any]:
+def topological_sort(G: Graph) -> Iterator[Node]:
     for generation in topological_generations(G):
         yield from generation
 

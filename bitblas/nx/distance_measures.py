@@ -13,9 +13,10 @@ from bitblas import algorithms
 from .exceptions import Refused
 from .graph import Graph
 from .searches import distances, host
+from .typing import Node, NodeOrNodes, Number, Start
 
 
-def eccentricity(G: Graph, v: Any = None, sp: Any = None, weight: str | None = None) -> Any:
+def eccentricity(G: Graph, v: NodeOrNodes = None, sp: object = None, weight: str | None = None) -> Any:
     found = {}
     if v is None and weight is None and len(G):
         label = algorithms.strongly_connected_components if G.directed else algorithms.connected_components
@@ -35,20 +36,20 @@ def _unreachable(G: Graph) -> nx.NetworkXError:
     return nx.NetworkXError(f"Found infinite path length because {because}")
 
 
-def diameter(G: Graph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> Any:
+def diameter(G: Graph, e: Start | None = None, usebounds: bool = False, weight: str | None = None) -> Number:
     if _by_bounds(G, e, usebounds):
         return _bounds(G, weight, lambda b: (b.upper <= b.most_lower) & (2 * b.lower >= b.most_upper)).most_lower.item()
     return max(_all(G, e, weight).values())
 
 
-def radius(G: Graph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> Any:
+def radius(G: Graph, e: Start | None = None, usebounds: bool = False, weight: str | None = None) -> Number:
     if _by_bounds(G, e, usebounds):
         out = lambda b: (b.lower >= b.least_upper) & (b.upper + 1 <= 2 * b.least_lower)
         return _bounds(G, weight, out).least_upper.item()
     return min(_all(G, e, weight).values())
 
 
-def center(G: Graph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> list[Any]:
+def center(G: Graph, e: Start | None = None, usebounds: bool = False, weight: str | None = None) -> list[Node]:
     if _by_bounds(G, e, usebounds):
         known = lambda b: b.least_lower == b.least_upper
         found = _bounds(G, weight, lambda b: (b.lower > b.least_upper) & (known(b) | (b.upper + 1 < 2 * b.least_lower)))
@@ -60,7 +61,7 @@ def center(G: Graph, e: Any = None, usebounds: bool = False, weight: str | None 
     return [node for node in far if far[node] == least]
 
 
-def periphery(G: Graph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> list[Any]:
+def periphery(G: Graph, e: Start | None = None, usebounds: bool = False, weight: str | None = None) -> list[Node]:
     if _by_bounds(G, e, usebounds):
         known = lambda b: b.most_lower == b.most_upper
         found = _bounds(G, weight, lambda b: (b.upper < b.most_lower) & (known(b) | (b.lower > b.most_upper)))
@@ -70,11 +71,11 @@ def periphery(G: Graph, e: Any = None, usebounds: bool = False, weight: str | No
     return [node for node in far if far[node] == most]
 
 
-def _all(G: Graph, e: Any, weight: str | None) -> dict[Any, Any]:
+def _all(G: Graph, e: Start | None, weight: str | None) -> Start:
     return eccentricity(G, weight=weight) if e is None else e
 
 
-def _by_bounds(G: Graph, e: Any, usebounds: bool) -> bool:
+def _by_bounds(G: Graph, e: Start | None, usebounds: bool) -> bool:
     return usebounds is True and e is None and not G.directed
 
 

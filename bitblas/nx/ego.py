@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from bitblas.algorithms import bfs_levels
 
 from .graph import Graph
 from .searches import entries, require_node
+from .typing import Node
 
 
 def ego_graph(
-    G: Graph, n: Any, radius: float = 1, center: bool = True, undirected: bool = False, distance: str | None = None
+    G: Graph, n: Node, radius: float = 1, center: bool = True, undirected: bool = False, distance: str | None = None
 ) -> Graph:
     source = require_node(G, n, f"Source {n} is not in G" if not undirected else f"Node {n} not found in graph")
     near = np.zeros(len(G), bool)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import networkx as nx
 import numpy as np
 
@@ -13,11 +11,12 @@ from bitblas import algorithms
 from .exceptions import Refused
 from .graph import Graph
 from .searches import entries, host
+from .typing import Node, Number, Scores
 
 WHOLE = 2.0**53  # integers up to here are exact floats
 
 
-def _network(G: Graph, _s: Any, _t: Any, capacity: str) -> tuple[Any, int, int]:
+def _network(G: Graph, _s: Node, _t: Node, capacity: str) -> tuple[Node, int, int]:
     """The capacity matrix and the numbers of the two nodes. Infinite capacities become a value above the sum of all
     others.
     """
@@ -47,8 +46,8 @@ def _network(G: Graph, _s: Any, _t: Any, capacity: str) -> tuple[Any, int, int]:
 
 
 def maximum_flow(
-    flowG: Graph, _s: Any, _t: Any, capacity: str = "capacity", flow_func: Any = None, **kwargs: Any
-) -> tuple[Any, dict[Any, dict[Any, Any]]]:
+    flowG: Graph, _s: Node, _t: Node, capacity: str = "capacity", flow_func: object = None, **kwargs: object
+) -> tuple[Number, dict[Node, Scores]]:
     A, s, t = _network(flowG, _s, _t, capacity)
     value, F = algorithms.maximum_flow(A, s, t)
     if not flowG.directed:  # opposite flows along an edge cancel
@@ -56,31 +55,28 @@ def maximum_flow(
         F = F.select(gb.select.valuegt, 0).new()
     n = len(flowG)
     rows, cols, amount = (F.device.to_host(x) for x in F.to_coo())
-    held = np.zeros(len(flowG.cols), amount.dtype)
+    entry_flow = np.zeros(len(flowG.cols), amount.dtype)
     keys = flowG.rows * n + flowG.cols
     order = np.argsort(keys)
-    held[order[np.searchsorted(keys[order], rows.astype(np.int64) * n + cols.astype(np.int64))]] = amount
-    found: dict[Any, dict[Any, Any]] = {node: {} for node in flowG}
-    for u, v, x in zip(flowG.nodes_at(flowG.rows), flowG.nodes_at(flowG.cols), held.tolist()):
+    entry_flow[order[np.searchsorted(keys[order], rows.astype(np.int64) * n + cols.astype(np.int64))]] = amount
+    found: dict[Node, Scores] = {node: {} for node in flowG}
+    for u, v, x in zip(flowG.nodes_at(flowG.rows), flowG.nodes_at(flowG.cols), entry_flow.tolist()):
         found[u][v] = x
     return value, found
 
 
 def maximum_flow_value(
-    flowG: Graph, _s: Any, _t: Any, capacity: str = "capacity", flow_func: Any = None, **kwargs: Any
-) -> Any:
+    flowG: Graph, _s: Node, _t: Node, capacity: str = "capacity", flow_func: object = None, **kwargs: object
+) -> Number:
     return algorithms.minimum_cut(*_network(flowG, _s, _t, capacity))[0]
 
 
 def minimum_cut(
-    flowG: Graph, _s: Any, _t: Any, capacity: str = "capacity", flow_func: Any = None, **kwargs: Any
-) -> tuple[Any, tuple[set[Any], set[Any]]]:
+    flowG: Graph, _s: Node, _t: Node, capacity: str = "capacity", flow_func: object = None, **kwargs: object
+) -> tuple[Node, tuple[set[Node], set[Node]]]:
     value, side = algorithms.minimum_cut(*_network(flowG, _s, _t, capacity))
     near = host(side)
     return value, (set(flowG.nodes_at(near.nonzero()[0])), set(flowG.nodes_at((~near).nonzero()[0])))
 
 
-def minimum_cut_value(
-    flowG: Graph, _s: Any, _t: Any, capacity: str = "capacity", flow_func: Any = None, **kwargs: Any
-) -> Any:
-    return algorithms.minimum_cut(*_network(flowG, _s, _t, capacity))[0]
+minimum_cut_value = maximum_flow_value

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .graph import Graph
+from .typing import Nodes
 
 
 def number_of_selfloops(G: Graph) -> int:
@@ -16,7 +15,7 @@ def is_empty(G: Graph) -> bool:
     return not len(G.cols)
 
 
-def is_negatively_weighted(G: Graph, edge: Any = None, weight: str = "weight") -> bool:
+def is_negatively_weighted(G: Graph, edge: object = None, weight: str = "weight") -> bool:
     return bool((G.values_of(weight) < 0).any())
 
 
@@ -26,7 +25,7 @@ def s_metric(G: Graph) -> float:
     return float((degree[rows] * degree[cols]).sum())
 
 
-def is_dominating_set(G: Graph, nbunch: Any) -> bool:
+def is_dominating_set(G: Graph, nbunch: Nodes) -> bool:
     from .boundary import neighbours
 
     chosen = G.numbers(nbunch)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import compress, repeat
-from typing import Any
+from typing import Any, TypeVar
 
 import networkx as nx
 import numpy as np
@@ -15,6 +15,9 @@ from semirings.cached import cached_property
 from .export import to_networkx
 from .numbering import as_numbers, ascending
 from .sums import exact_sum, fits_int64, sum_by_group
+from .typing import Attributes, Node, NodeOrNodes, Nodes, Number
+
+T = TypeVar("T")
 
 # ---- Degree views of `Graph`: `G.degree[u]`, `G.degree(nodes, weight="cost")`, iteration.
 
@@ -24,7 +27,7 @@ class Degrees:
     counts 2.
     """
 
-    def __init__(self, G: Graph, side: str, weight: str | None = None, nodes: Any = None) -> None:
+    def __init__(self, G: Graph, side: str, weight: str | None = None, nodes: Nodes | None = None) -> None:
         self._graph, self._side, self._weight, self._nodes = G, side, weight, nodes
 
     @property
@@ -47,7 +50,7 @@ class Degrees:
             else sum_by_group(np.tile(values, len(ends)), end, len(G))
         )
 
-    def __call__(self, nbunch: Any = None, weight: str | None = None) -> Any:
+    def __call__(self, nbunch: NodeOrNodes = None, weight: str | None = None) -> Any:
         """The degree of a node, or a view of the degrees of nodes, optionally weighted."""
         chosen = Degrees(self._graph, self._side, weight)
         if nbunch is None:
@@ -56,11 +59,11 @@ class Degrees:
             return chosen[nbunch]
         return Degrees(self._graph, self._side, weight, self._graph.nbunch_iter(nbunch))
 
-    def __getitem__(self, node: Hashable) -> int | float:
+    def __getitem__(self, node: Node) -> Number:
         found = self.array[self._graph.number[node]]
         return found.item() if isinstance(found, np.generic) else found
 
-    def __iter__(self) -> Iterator[tuple[Hashable, int | float]]:
+    def __iter__(self) -> Iterator[tuple[Node, Number]]:
         if self._nodes is None:
             return zip(self._graph.labels, self.array.tolist())
         return ((node, self[node]) for node in self._nodes)
@@ -74,7 +77,7 @@ class Degrees:
 MERGES = {"plus": np.add, "min": np.minimum, "max": np.maximum}  # of parallel edges
 
 
-def of_entries(G: Graph, values: Any) -> Any:
+def of_entries(G: Graph, values: int | np.ndarray) -> gb.Matrix:
     """The matrix of one value, or of an array with a value per entry in NetworkX's order."""
     order, _ = _ascending(G)
     cols = G._cached_as("ascending columns", lambda: G.cols[order])
@@ -116,9 +119,9 @@ def _ascending(G: Graph) -> tuple[np.ndarray, np.ndarray]:
 def _edge_numbers(G: Graph) -> np.ndarray:
     kept = np.asarray(G.kept)
     number = np.cumsum(kept) - 1
-    order, across = _ascending(G)
+    order, by_column = _ascending(G)
     mirror = np.empty_like(order)  # the transposed entry: the one at the same position in (column, row) order
-    mirror[order] = across
+    mirror[order] = by_column
     return np.where(kept, number, number[mirror])
 
 
@@ -141,28 +144,28 @@ class Graph:
 
     def __init__(
         self,
-        labels: list[Hashable],
+        labels: list[Node],
         ptr: np.ndarray,
         cols: np.ndarray,
         *,
         directed: bool,
         counts: np.ndarray | None = None,
         values: dict[str, np.ndarray] | None = None,
-        data: list[dict[str, Any]] | None = None,
-        keys: list[Hashable] | None = None,
-        node_data: list[dict[str, Any]] | None = None,
-        graph: dict[str, Any] | None = None,
+        data: list[Attributes] | None = None,
+        keys: list[Node] | None = None,
+        node_data: list[Attributes] | None = None,
+        graph: Attributes | None = None,
     ) -> None:
         self.labels, self.ptr, self.cols, self.counts = labels, ptr, cols, counts
         self.directed, self.values, self.data, self.keys, self.node_data = directed, values or {}, data, keys, node_data
         self.graph = graph or {}
-        self.__networkx_cache__: dict[str, Any] = {}
-        self.networkx_cache: dict[str, Any] | None = (
+        self.__networkx_cache__: Attributes = {}
+        self.networkx_cache: Attributes | None = (
             None  # NetworkX's cache of the original graph, with an entry "bitblas";
         )
         # NetworkX clears it when that graph changes
-        self._made: dict[Any, Any] = {}
-        self._of_structure: dict[str, Any] = {}  # cached values that depend on the structure only
+        self._cache: dict[Node, Any] = {}
+        self._structure_cache: dict[str, Any] = {}  # cached values that depend on the structure only
 
     def is_current(self) -> bool:
         """Whether the original graph is unchanged, as far as known."""
@@ -171,13 +174,13 @@ class Graph:
     def like(self) -> Graph:
         """A graph of the same nodes and edges without attributes; values derived from the structure are shared."""
         made = Graph(self.labels, self.ptr, self.cols, directed=self.directed, counts=self.counts)
-        made._of_structure = self._of_structure
+        made._structure_cache = self._structure_cache
         return made
 
     # ---- nodes and their numbers ------------------------------------------------------------------------------------
 
     @cached_property
-    def number(self) -> dict[Hashable, int]:
+    def number(self) -> dict[Node, int]:
         """The number of each node."""
         return dict(zip(self.labels, range(len(self.labels))))
 
@@ -185,12 +188,12 @@ class Graph:
     def _nodes(self) -> _Nodes:
         return _Nodes(self.number)
 
-    def numbers(self, nodes: Iterable[Hashable]) -> np.ndarray:
+    def numbers(self, nodes: Nodes) -> np.ndarray:
         """The numbers of those `nodes` that are in the graph, in order: INT64."""
         found = map(self.number.get, nodes)
         return np.array([k for k in found if k is not None], np.int64)
 
-    def nodes_at(self, numbers: np.ndarray) -> list[Hashable]:
+    def nodes_at(self, numbers: np.ndarray) -> list[Node]:
         """The nodes with these numbers."""
         return self._labels[numbers].tolist()
 
@@ -198,7 +201,7 @@ class Graph:
     def _labels(self) -> np.ndarray:
         return np.fromiter(self.labels, object, len(self.labels))
 
-    def by_node(self, values: np.ndarray) -> dict[Hashable, Any]:
+    def by_node(self, values: np.ndarray) -> dict[Node, Any]:
         """The values as a dictionary of Python numbers by node."""
         return dict(zip(self.labels, values.tolist()))
 
@@ -240,34 +243,35 @@ class Graph:
 
     # ---- matrices ---------------------------------------------------------------------------------------------------
 
-    def _cached_as(self, key: Any, make: Callable[[], Any]) -> Any:
+    def _cached_as(self, key: Node, make: Callable[[], T]) -> T:
         """make(), cached; under a string key if it depends on the structure only."""
-        made = self._of_structure if isinstance(key, str) else self._made
+        made: dict[Any, Any] = self._structure_cache if isinstance(key, str) else self._cache
         if key not in made:
             made[key] = make()
-        return made[key]
+        found: T = made[key]
+        return found
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> gb.Matrix:
         """The adjacency matrix, n x n, BOOL: two entries per undirected edge, one per self loop."""
         return self._cached_as("structure", self._structure)
 
-    def _structure(self) -> Any:
+    def _structure(self) -> gb.Matrix:
         return of_entries(self, True)
 
     @property
-    def loopless(self) -> Any:
+    def loopless(self) -> gb.Matrix:
         """`structure` without the diagonal."""
         return self._cached_as("loopless", lambda: self.structure.select(gb.select.offdiag).new())
 
     @property
-    def both_ways(self) -> Any:
+    def both_ways(self) -> gb.Matrix:
         """`structure` with every edge in both directions."""
         A = self.structure
         return self._cached_as("both", lambda: A.ewise_add(A.T, gb.binary.pair).new()) if self.directed else A
 
     @cached_property
-    def turned(self) -> Graph:
+    def transposed(self) -> Graph:
         """The reversed graph, neighbours in order of their numbers; the graph itself if undirected."""
         if not self.directed:
             return self
@@ -306,27 +310,27 @@ class Graph:
         )
 
     def reverse(self, copy: bool = True) -> Graph:
-        """`turned`, like NetworkX's method. NetworkXError for an undirected graph."""
+        """`transposed`, like NetworkX's method. NetworkXError for an undirected graph."""
         if not self.directed:
             raise nx.NetworkXError("Cannot reverse an undirected graph.")
-        return self.turned
+        return self.transposed
 
     @property
-    def places(self) -> Any:
+    def neighbour_positions(self) -> gb.Matrix:
         """The position of each neighbour in NetworkX's order, from 0: n x n, INT64."""
-        return self._cached_as("places", self._places)
+        return self._cached_as("neighbour positions", self._neighbour_positions)
 
-    def _places(self) -> Any:
+    def _neighbour_positions(self) -> gb.Matrix:
         place = np.arange(len(self.cols)) - np.repeat(self.ptr[:-1], np.diff(self.ptr))
         return of_entries(self, place)
 
-    def matrix(self, weight: str | None = None, parallel: str = "plus", default: float = 1) -> Any:
+    def matrix(self, weight: str | None = None, parallel: str = "plus", default: float = 1) -> gb.Matrix:
         """The weights, n x n, INT64 or FP64; ones without `weight`. parallel: how parallel edges are merged, plus, min
         or max; sums that may exceed INT64 are FP64. default: the weight of edges without one.
         """
         return self._cached_as((weight, parallel, default), lambda: self._matrix(weight, parallel, default))
 
-    def _matrix(self, weight: str | None, parallel: str, default: float) -> Any:
+    def _matrix(self, weight: str | None, parallel: str, default: float) -> gb.Matrix:
         if weight is None:
             return of_entries(self, 1 if self.counts is None or parallel != "plus" else self.counts)
         return of_entries(self, entry_values(self, weight, parallel, default))
@@ -336,7 +340,7 @@ class Graph:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def __iter__(self) -> Iterator[Hashable]:
+    def __iter__(self) -> Iterator[Node]:
         return iter(self.labels)
 
     def __contains__(self, node: object) -> bool:
@@ -356,11 +360,11 @@ class Graph:
     def has_node(self, node: object) -> bool:
         return node in self
 
-    def size(self, weight: str | None = None) -> int | float:
+    def size(self, weight: str | None = None) -> Number:
         """The number of edges, or the sum of their weights as a float."""
         return len(self.edge_ends[0]) if weight is None else float(exact_sum(self.values_of(weight)))
 
-    def number_of_edges(self, u: Hashable = None, v: Hashable = None) -> int:
+    def number_of_edges(self, u: Node = None, v: Node = None) -> int:
         """The number of all edges, or of those from u to v."""
         if u is None:
             return int(self.size())
@@ -368,10 +372,10 @@ class Graph:
         found = self.cols[row] == self.number.get(v, -1)
         return int((found if self.counts is None else self.counts[row] * found).sum())
 
-    def has_edge(self, u: Hashable, v: Hashable) -> bool:
+    def has_edge(self, u: Node, v: Node) -> bool:
         return u in self and self.number_of_edges(u, v) > 0
 
-    def nbunch_iter(self, nbunch: Any = None) -> Iterator[Hashable]:
+    def nbunch_iter(self, nbunch: NodeOrNodes = None) -> Iterator[Node]:
         """The nodes, or those of `nbunch` that exist. NetworkXError if it is neither a node nor nodes."""
         return nx.Graph.nbunch_iter(self._nodes, nbunch)
 
@@ -397,7 +401,7 @@ class Graph:
         """The equivalent NetworkX graph, frozen."""
         return self._cached_as(None, lambda: nx.freeze(to_networkx(self)))
 
-    def __getitem__(self, node: Hashable) -> Any:
+    def __getitem__(self, node: Node) -> Any:
         return self.__getattr__("adj")[node]
 
     def __str__(self) -> str:
@@ -413,10 +417,10 @@ class Graph:
 class _Nodes:
     """The part of a graph that NetworkX's `nbunch_iter` reads, so that its messages are NetworkX's."""
 
-    def __init__(self, number: dict[Hashable, int]) -> None:
+    def __init__(self, number: dict[Node, int]) -> None:
         self._adj = number
 
-    def __iter__(self) -> Iterator[Hashable]:
+    def __iter__(self) -> Iterator[Node]:
         return iter(self._adj)
 
     def __contains__(self, node: object) -> bool:

@@ -14,19 +14,19 @@ import networkx as nx
 from networkx.utils.backends import _registered_algorithms
 
 from _nx_bitblas.table import HEAVY, LITTLE, MADE, NEAR, OWN, ROUTE, SCAN, SEARCH, SOME, TABLE
-from bitblas import config
+from bitblas import config, tuning
 from bitblas import device as devices
 
 from .convert import from_networkx
 from .exceptions import Refused
 from .export import to_networkx
 from .graph import Graph
+from .typing import Attributes, Node
 
 logger = logging.getLogger("bitblas.nx")
 
-FEW = 16  # nodes per requested node from which NetworkX is faster than a conversion; from FEW^2 on, faster than a
-# converted graph
-WORTH = 3  # searches of one graph from which conversion and searches here beat NetworkX
+
+Args = tuple[Any, ...]
 
 
 class Backend:
@@ -34,7 +34,7 @@ class Backend:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name in TABLE and name in _registered_algorithms:
-            return _running(name)
+            return _function(name)
         if name in _registered_algorithms:
             logger.info("%s is left to NetworkX: bitblas does not implement it", name)
         raise AttributeError(f"bitblas does not implement NetworkX's {name!r}; see the list in docs/networkx.md")
@@ -46,8 +46,8 @@ class Backend:
     def convert_from_nx(
         G: Any,
         *,
-        edge_attrs: dict[str, Any] | None = None,
-        node_attrs: dict[str, Any] | None = None,
+        edge_attrs: Attributes | None = None,
+        node_attrs: Attributes | None = None,
         preserve_edge_attrs: bool = False,
         preserve_node_attrs: bool = False,
         preserve_graph_attrs: bool = False,
@@ -66,7 +66,7 @@ class Backend:
                 like=_converted(G),
             )
         except Refused as error:
-            _tell(name, str(error))
+            _log_once(name, str(error))
             raise
         made.networkx_cache = getattr(G, "__networkx_cache__", None)
         if made.networkx_cache is not None:
@@ -79,15 +79,15 @@ class Backend:
         return to_networkx(result) if isinstance(result, Graph) else result
 
     @staticmethod
-    def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
+    def can_run(name: str, args: Args, kwargs: Attributes) -> bool | str:
         """True if these arguments are supported, else the reason."""
         refusal = _refusal(name, args, kwargs)
         if refusal is not None:
-            _tell(name, refusal)
+            _log_once(name, refusal)
         return refusal or True
 
     @staticmethod
-    def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
+    def should_run(name: str, args: Args, kwargs: Attributes) -> bool | str:
         """True if running here pays off, conversion included, else the reason. Called for graphs of NetworkX."""
         G = _graph(name, args, kwargs)
         if G is None:  # no graph to convert; the backend was requested by name
@@ -107,11 +107,12 @@ class Backend:
             return "NetworkX is faster than the conversion of the graph"
         if kept is None:
             return "the graph cannot cache a conversion"
-        kept["bitblas"] = asked = kept.get("bitblas", 0) + 1
-        return asked >= WORTH or f"search {asked} of this graph: converting pays off from search {WORTH} on"
+        kept["bitblas"] = requested = kept.get("bitblas", 0) + 1
+        least = tuning.count("nx.searches")
+        return requested >= least or f"search {requested} of this graph: converting pays off from search {least} on"
 
 
-def _cost(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], nodes: int) -> str:
+def _cost(name: str, args: Args, kwargs: Attributes, nodes: int) -> str:
     """The cost class of a call on a graph of `nodes` nodes with these arguments."""
     cost = TABLE[name].cost
     if cost in (LITTLE, SCAN):
@@ -120,9 +121,10 @@ def _cost(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], nodes: int) 
     if cost == ROUTE and given["target"] is not None:
         return SCAN if given.get("source") is not None and given["weight"] is None else SEARCH
     some = [given[each] for each in SOME if given.get(each) is not None]
-    asked = min([len(each) if hasattr(each, "__len__") else 1 for each in some], default=nodes)
-    if FEW * asked < nodes:
-        return LITTLE if FEW**2 * asked < nodes else SCAN
+    requested = min([len(each) if hasattr(each, "__len__") else 1 for each in some], default=nodes)
+    few = tuning.count("nx.nodes_per_request")
+    if few * requested < nodes:
+        return LITTLE if few**2 * requested < nodes else SCAN
     cost = HEAVY if cost == ROUTE else cost
     one = any(each in given for each in ("source", "sources", "target"))
     return SEARCH if one and any(given.get(each) is not None for each in NEAR) else cost
@@ -136,7 +138,7 @@ def _converted(G: Any) -> Graph | None:
     return next((found for found in kept.values() if isinstance(found, Graph)), None)
 
 
-def _graph(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _graph(name: str, args: Args, kwargs: Attributes) -> Any:
     """The first graph, or list of graphs, among the arguments; None if the function takes none."""
     graphs = _registered_algorithms[name].graphs
     if not graphs:
@@ -145,7 +147,7 @@ def _graph(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return args[at] if at < len(args) else kwargs[graph]
 
 
-def _refusal(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+def _refusal(name: str, args: Args, kwargs: Attributes) -> str | None:
     """Why these arguments are not supported; None if they are. TypeError for arguments that NetworkX does not have."""
     G = _graph(name, args, kwargs)
     if TABLE[name].module != MADE and not isinstance(G, (nx.Graph, Graph)):
@@ -158,7 +160,7 @@ def _refusal(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | 
     return next((text for text, refused in TABLE[name].refuses if refused(given)), None)
 
 
-def _bound(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+def _bound(name: str, args: Args, kwargs: Attributes) -> Attributes:
     """All arguments by name. TypeError for arguments that NetworkX does not have."""
     bound = _signature(name).bind(*args, **kwargs)
     bound.apply_defaults()
@@ -171,31 +173,33 @@ def _signature(name: str) -> inspect.Signature:
 
 
 @functools.cache
-def _running(name: str) -> Callable[..., Any]:
+def _function(name: str) -> Callable[..., Any]:
     """The function to run; it logs calls that it leaves to NetworkX."""
     module = TABLE[name].module
-    own = _registered_algorithms[name].orig_func
+    original = _registered_algorithms[name].orig_func
     if module == OWN:
-        run = own
+        run = original
     elif module == MADE:
-        run = lambda *args, **kwargs: from_networkx(own(*map(_theirs, args), **kwargs))
+        run = lambda *args, **kwargs: from_networkx(original(*map(_as_networkx, args), **kwargs))
     else:
         run = getattr(importlib.import_module(f"{__package__}.{module}"), name)
 
-    @functools.wraps(own)
-    def told(*args: Any, **kwargs: Any) -> Any:
+    @functools.wraps(original)
+    def run_and_log(*args: Any, **kwargs: Any) -> Any:
         try:
             with devices.get(config.device).guard:  # device errors become bitblas exceptions
                 found = run(*args, **kwargs)
         except Refused as error:
-            _tell(name, str(error))
+            _log_once(name, str(error))
             raise
-        return _continued(name, found, args, kwargs) if module == OWN and isinstance(found, Iterator) else found
+        return (
+            _finish_on_networkx(name, found, args, kwargs) if module == OWN and isinstance(found, Iterator) else found
+        )
 
-    return told
+    return run_and_log
 
 
-def _continued(name: str, found: Iterator[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
+def _finish_on_networkx(name: str, found: Iterator[Node], args: Args, kwargs: Attributes) -> Iterator[Node]:
     """Iterate over a result of NetworkX's own code. If a function that it calls is refused, NetworkX computes the rest:
     the dispatch would have done so, but has returned already.
     """
@@ -205,21 +209,21 @@ def _continued(name: str, found: Iterator[Any], args: tuple[Any, ...], kwargs: d
             yield each
             count += 1
     except NotImplementedError as error:
-        _tell(name, str(error))
-        given = {key: _theirs(value) for key, value in kwargs.items()}
-        again = _registered_algorithms[name].orig_func(*map(_theirs, args), **given)
+        _log_once(name, str(error))
+        given = {key: _as_networkx(value) for key, value in kwargs.items()}
+        again = _registered_algorithms[name].orig_func(*map(_as_networkx, args), **given)
         yield from itertools.islice(again, count, None)
 
 
-def _theirs(given: Any) -> Any:
+def _as_networkx(given: Any) -> Any:
     """The NetworkX graph of a Graph, also within a list; other objects unchanged."""
     if isinstance(given, list):
-        return [_theirs(each) for each in given]
+        return [_as_networkx(each) for each in given]
     return given.networkx if isinstance(given, Graph) else given
 
 
 @functools.cache
-def _tell(name: str, reason: str) -> None:
+def _log_once(name: str, reason: str) -> None:
     """Log, once, that a function is left to NetworkX."""
     logger.warning("%s is left to NetworkX; bitblas does not support: %s", name, reason)
 

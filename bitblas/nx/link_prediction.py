@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
 
 import networkx as nx
 import numpy as np
@@ -11,11 +10,12 @@ import numpy as np
 import bitblas as gb
 
 from .graph import Graph
+from .typing import Edge, Node
 
-Pairs = Iterator[tuple[Any, Any, float]]
+Pairs = Iterator[tuple[Node, Node, float]]
 
 
-def _pairs(G: Graph, ebunch: Any) -> tuple[list[tuple[Any, Any]], np.ndarray, np.ndarray]:
+def _pairs(G: Graph, ebunch: Iterable[Edge] | None) -> tuple[list[Edge], np.ndarray, np.ndarray]:
     """The requested pairs and their numbers; all non-adjacent pairs if None."""
     if ebunch is None:
         # pairs = triu(!A, 1)
@@ -24,8 +24,8 @@ def _pairs(G: Graph, ebunch: Any) -> tuple[list[tuple[Any, Any]], np.ndarray, np
         u, v = np.nonzero(np.triu(missing, 1))
         return list(zip(G.nodes_at(u), G.nodes_at(v))), u, v
     pairs = list(ebunch)
-    for u, v in pairs:
-        for node in (u, v):
+    for pair in pairs:
+        for node in pair:
             if node not in G:
                 raise nx.NodeNotFound(f"Node {node} not in G.")
     u, v = (G.numbers(pair[end] for pair in pairs) for end in (0, 1))
@@ -47,18 +47,18 @@ def _common(G: Graph, u: np.ndarray, v: np.ndarray, weights: np.ndarray | None =
         C = A.mxm(D, gb.semiring.plus_second).new().mxm(A.T, gb.semiring.plus_first).new(mask=at.S)
     device, (rows, cols, values) = C.device, C.to_coo()
     rows, cols, values = device.to_host(rows), device.to_host(cols), device.to_host(values)
-    keys, asked = rows * n + cols, u * n + v
-    found = np.minimum(np.searchsorted(keys, asked), max(0, len(keys) - 1))
-    there = keys[found] == asked if len(keys) else np.zeros(len(u), bool)
-    return np.where(there, values[found] if len(keys) else 0, 0)
+    keys, pair_keys = rows * n + cols, u * n + v
+    found = np.minimum(np.searchsorted(keys, pair_keys), max(0, len(keys) - 1))
+    present = keys[found] == pair_keys if len(keys) else np.zeros(len(u), bool)
+    return np.where(present, values[found] if len(keys) else 0, 0)
 
 
-def _scored(G: Graph, ebunch: Any, score: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Pairs:
+def _scored(G: Graph, ebunch: Iterable[Edge] | None, score: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Pairs:
     pairs, u, v = _pairs(G, ebunch)
     return ((*pair, value) for pair, value in zip(pairs, score(u, v).tolist()))
 
 
-def jaccard_coefficient(G: Graph, ebunch: Any = None) -> Pairs:
+def jaccard_coefficient(G: Graph, ebunch: Iterable[Edge] | None = None) -> Pairs:
     degree = np.diff(G.ptr)
 
     def score(u: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -74,14 +74,14 @@ def _shared(G: Graph, u: np.ndarray, v: np.ndarray) -> np.ndarray:
     loop = np.zeros(len(G), bool)
     loop[G.rows[G.rows == G.cols]] = True
     keys = np.sort(G.rows * len(G) + G.cols)
-    asked = u * len(G) + v
-    found = np.searchsorted(keys, asked)
-    edge = (keys[np.minimum(found, len(keys) - 1)] == asked) if len(keys) else np.zeros(len(u), bool)
+    pair_keys = u * len(G) + v
+    found = np.searchsorted(keys, pair_keys)
+    edge = (keys[np.minimum(found, len(keys) - 1)] == pair_keys) if len(keys) else np.zeros(len(u), bool)
     same = u == v
     return np.where(same, np.diff(G.ptr)[u], _common(G, u, v) + edge * (loop[u].astype(int) + loop[v]))
 
 
-def adamic_adar_index(G: Graph, ebunch: Any = None) -> Pairs:
+def adamic_adar_index(G: Graph, ebunch: Iterable[Edge] | None = None) -> Pairs:
     degree = G.degree.array
     with np.errstate(divide="ignore"):
         share = 1 / np.log(np.where(degree == 1, 1, np.maximum(degree, 2)))
@@ -95,11 +95,11 @@ def adamic_adar_index(G: Graph, ebunch: Any = None) -> Pairs:
     return _scored(G, ebunch, score)
 
 
-def resource_allocation_index(G: Graph, ebunch: Any = None) -> Pairs:
+def resource_allocation_index(G: Graph, ebunch: Iterable[Edge] | None = None) -> Pairs:
     share = 1 / np.maximum(G.degree.array, 1)
     return _scored(G, ebunch, lambda u, v: _common(G, u, v, share))
 
 
-def preferential_attachment(G: Graph, ebunch: Any = None) -> Pairs:
+def preferential_attachment(G: Graph, ebunch: Iterable[Edge] | None = None) -> Pairs:
     degree = G.degree.array
     return _scored(G, ebunch, lambda u, v: degree[u] * degree[v])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -12,9 +11,10 @@ from bitblas.algorithms import minimum_spanning_forest
 
 from .exceptions import Refused
 from .graph import Graph, edges_of, of_entries
+from .typing import Node
 
 
-def _chosen(G: Graph, weight: str | None, sign: int) -> np.ndarray:
+def _kruskal_edges(G: Graph, weight: str | None, sign: int) -> np.ndarray:
     """The edges of the tree in the order of Kruskal's algorithm: by weight, ties in the graph's order. Numbered this
     way no two edges are equal, so the tree is unique.
     """
@@ -26,13 +26,13 @@ def _chosen(G: Graph, weight: str | None, sign: int) -> np.ndarray:
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     F = minimum_spanning_forest(of_entries(G, rank[edges_of(G)]).select(gb.select.offdiag).new())
-    taken = np.zeros(len(order), bool)
-    taken[F.device.to_host(F.to_coo()[2])] = True
-    return order[taken]
+    in_forest = np.zeros(len(order), bool)
+    in_forest[F.device.to_host(F.to_coo()[2])] = True
+    return order[in_forest]
 
 
-def _edges(G: Graph, sign: int, weight: str, data: bool) -> Iterator[Any]:
-    chosen = _chosen(G, weight, sign)
+def _edges(G: Graph, sign: int, weight: str, data: bool) -> Iterator[Node]:
+    chosen = _kruskal_edges(G, weight, sign)
     ends = zip(*(G.nodes_at(at[chosen]) for at in G.edge_ends))
     if not data:
         return ends
@@ -47,7 +47,7 @@ def minimum_spanning_edges(
     keys: bool = True,
     data: bool = True,
     ignore_nan: bool = False,
-) -> Iterator[Any]:
+) -> Iterator[Node]:
     return _edges(G, 1, weight, data)
 
 
@@ -58,13 +58,13 @@ def maximum_spanning_edges(
     keys: bool = True,
     data: bool = True,
     ignore_nan: bool = False,
-) -> Iterator[Any]:
+) -> Iterator[Node]:
     return _edges(G, -1, weight, data)
 
 
 def _tree(G: Graph, weight: str | None, sign: int) -> Graph:
     in_tree = np.zeros(len(G.edge_ends[0]), bool)
-    in_tree[_chosen(G, weight, sign)] = True
+    in_tree[_kruskal_edges(G, weight, sign)] = True
     return G.part(np.ones(len(G), bool), in_tree[edges_of(G)])
 
 

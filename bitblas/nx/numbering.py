@@ -3,53 +3,53 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from types import WrapperDescriptorType
 from typing import Any
 
 import numpy as np
 
+from .. import tuning
 from ..device.dictionaries import hashes
 from .exceptions import Refused
+from .typing import Node, Nodes
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: 2**64 over the golden ratio
-FEW = 1 << 13  # entries below which NumPy sorts keys: importing SciPy for a counting sort takes about 0.13 s
-ROOM = 8  # hash table slots per node: about one label in twenty collides and is searched for
 
 
-def numbers_of(adj: Mapping[Hashable, Mapping[Hashable, Any]], count: int, labels: list[Hashable]) -> np.ndarray:
+def numbers_of(adj: Mapping[Node, Mapping[Node, Any]], count: int, labels: list[Node]) -> np.ndarray:
     """The node numbers of `count` neighbours, the keys of the dictionaries in `adj`, all among the labels: INT64."""
-    if not _hashed_at_once(labels):
-        return _found_in(labels, adj, count)
-    own = np.fromiter(map(hash, labels), np.int64, len(labels))
-    if np.array_equal(own, np.arange(len(own))):
+    if not _hash_natively(labels):
+        return _numbers_by_lookup(labels, adj, count)
+    label_hashes = np.fromiter(map(hash, labels), np.int64, len(labels))
+    if np.array_equal(label_hashes, np.arange(len(label_hashes))):
         return hashes(adj, count)
-    order = np.argsort(own, kind="stable")
-    ascending = own[order]
+    order = np.argsort(label_hashes, kind="stable")
+    ascending = label_hashes[order]
     if (ascending[1:] == ascending[:-1]).any():  # two labels share a hash, such as -1 and -2
-        return _found_in(labels, adj, count)
-    given = hashes(adj, count)
-    shift = np.uint64(64 - (ROOM * len(own)).bit_length())
+        return _numbers_by_lookup(labels, adj, count)
+    neighbour_hashes = hashes(adj, count)
+    shift = np.uint64(64 - (tuning.count("nx.hash_slots") * len(label_hashes)).bit_length())
     slot = lambda hashes: (hashes.view(np.uint64) * GOLDEN >> shift).view(np.int64)
     table = np.zeros(1 << (64 - int(shift)), np.int64)
-    table[slot(own)] = np.arange(len(own))
-    found = table[slot(given)]
-    others = np.flatnonzero(own[found] != given)
-    found[others] = order[np.searchsorted(ascending, given[others])]
+    table[slot(label_hashes)] = np.arange(len(label_hashes))
+    found = table[slot(neighbour_hashes)]
+    others = np.flatnonzero(label_hashes[found] != neighbour_hashes)
+    found[others] = order[np.searchsorted(ascending, neighbour_hashes[others])]
     return found
 
 
-def _hashed_at_once(labels: Iterable[Any]) -> bool:
+def _hash_natively(labels: Nodes) -> bool:
     """Whether hashing calls no Python code, during which other threads could run and change the data."""
     kinds = set(map(type, labels))
     if not all(type(kind.__hash__) is WrapperDescriptorType for kind in kinds):
         return False
     parts = [label for label in labels if isinstance(label, (tuple, frozenset))] if kinds & {tuple, frozenset} else []
-    return not parts or _hashed_at_once(list(chain.from_iterable(parts)))
+    return not parts or _hash_natively(list(chain.from_iterable(parts)))
 
 
-def _found_in(labels: list[Hashable], adj: Mapping[Hashable, Mapping[Hashable, Any]], count: int) -> np.ndarray:
+def _numbers_by_lookup(labels: list[Node], adj: Mapping[Node, Mapping[Node, Any]], count: int) -> np.ndarray:
     """The same with one dictionary lookup per neighbour."""
     number = dict(zip(labels, range(len(labels))))
     return np.fromiter(map(number.__getitem__, chain.from_iterable(adj.values())), np.int64, count)
@@ -78,7 +78,7 @@ def ascending(ptr: np.ndarray, cols: np.ndarray) -> tuple[np.ndarray, np.ndarray
     needed.
     """
     n, count = len(ptr) - 1, len(cols)
-    if count < FEW:
+    if count < tuning.count("nx.sorted_entries"):
         rows = np.repeat(np.arange(n), np.diff(ptr))
         return np.lexsort((cols, rows)), np.lexsort((rows, cols))
     from scipy.sparse import csr_array
@@ -87,5 +87,5 @@ def ascending(ptr: np.ndarray, cols: np.ndarray) -> tuple[np.ndarray, np.ndarray
     # Stable counting sorts in compiled code, to CSC and back.
     numbered = csr_array((np.arange(count, dtype=kind), cols.astype(kind), ptr.astype(kind)), shape=(n, n))
     numbered.has_canonical_format = True
-    turned = numbered.tocsc()
-    return turned.tocsr().data, turned.data
+    by_column = numbered.tocsc()
+    return by_column.tocsr().data, by_column.data

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import networkx as nx
 import numpy as np
@@ -11,19 +10,20 @@ import numpy as np
 import bitblas as gb
 
 from .graph import Graph
+from .typing import Start
 
 
-def vector(values: Any) -> Any:
+def vector(values: np.ndarray) -> gb.Vector:
     """A full Vector, FP64."""
     return gb.Vector.from_dense(np.asarray(values, np.float64))
 
 
-def as_array(G: Graph, values: Mapping[Any, Any], absent: float = 0.0) -> np.ndarray:
+def as_array(G: Graph, values: Start, absent: float = 0.0) -> np.ndarray:
     """A dictionary by node as an array, `absent` where missing."""
     return np.array([values.get(node, absent) for node in G], np.float64)
 
 
-def check_start(G: Graph, nstart: Mapping[Any, Any]) -> None:
+def check_start(G: Graph, nstart: Start) -> None:
     """Raise KeyError like NetworkX's loops over `nstart`: for a node that is not in the graph, and for a neighbour that
     is not in `nstart`.
     """
@@ -38,7 +38,7 @@ def check_start(G: Graph, nstart: Mapping[Any, Any]) -> None:
                 raise KeyError(near)
 
 
-def power_iteration(x: Any, step: Callable[[Any], Any], tol: float, max_iter: int) -> Any:
+def power_iteration(x: gb.Vector, step: Callable[[gb.Vector], gb.Vector], tol: float, max_iter: int) -> gb.Vector:
     """x = step(x) until sum |change| < n tol. PowerIterationFailedConvergence after max_iter rounds."""
     for _ in range(max_iter):
         before, x = x, step(x)
@@ -49,6 +49,6 @@ def power_iteration(x: Any, step: Callable[[Any], Any], tol: float, max_iter: in
     raise nx.PowerIterationFailedConvergence(max_iter)
 
 
-def two_norm(x: Any) -> float:
+def two_norm(x: gb.Vector) -> float:
     """sqrt(x . x)"""
     return float(x.inner(x, gb.semiring.plus_times).new().value or 0.0) ** 0.5

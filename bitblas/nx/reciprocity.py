@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import networkx as nx
 import numpy as np
 
@@ -11,15 +9,16 @@ import bitblas as gb
 
 from .graph import Graph
 from .searches import host
+from .typing import Node, NodeOrNodes
 
 
-def reciprocity(G: Graph, nodes: Any = None) -> Any:
+def reciprocity(G: Graph, nodes: NodeOrNodes = None) -> float | dict[Node, float | None] | None:
     if nodes is None:
         return overall_reciprocity(G)
     A = G.structure
     # r = 2 * row sums of (A .* A') / (out-degree + in-degree)
     both = A.ewise_mult(A.T, gb.binary.pair).new().reduce_rowwise(gb.monoid.plus[gb.dtypes.INT64]).new()
-    there, edges = host(both, 0).tolist(), (np.diff(G.ptr) + np.diff(G.turned.ptr)).tolist()
+    there, edges = host(both, 0).tolist(), (np.diff(G.ptr) + np.diff(G.transposed.ptr)).tolist()
     share = lambda k: 2 * there[k] / edges[k] if edges[k] else None
     if nodes not in G:
         return {node: share(G.number[node]) for node in G.nbunch_iter(nodes)}

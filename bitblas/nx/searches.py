@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import networkx as nx
 import numpy as np
@@ -15,14 +14,15 @@ from bitblas.exceptions import InvalidValue
 
 from .exceptions import Refused
 from .graph import Graph
+from .typing import Node
 
 
-def host(vector: Any, absent: Any = None) -> np.ndarray:
+def host(vector: gb.Vector, absent: float | None = None) -> np.ndarray:
     """The values of a Vector as a NumPy array, `absent` where missing."""
     return vector.device.to_host(vector.to_dense(absent))
 
 
-def entries(vector: Any) -> tuple[np.ndarray, np.ndarray]:
+def entries(vector: gb.Vector) -> tuple[np.ndarray, np.ndarray]:
     """The indices and values of a Vector as NumPy arrays."""
     at, values = vector.to_coo()
     return vector.device.to_host(at), vector.device.to_host(values)
@@ -34,7 +34,7 @@ def levels(G: Graph, sources: np.ndarray, limit: float | None = None) -> Iterato
     NetworkX's order within a level is by the first discovery: the minimum of rank * width + position over the parents,
     a min.plus product.
     """
-    P, width = G.places, int(np.diff(G.ptr).max(initial=1))
+    P, width = G.neighbour_positions, int(np.diff(G.ptr).max(initial=1))
     seen = gb.Vector(gb.dtypes.BOOL, len(G))
     found = gb.Vector(gb.dtypes.INT64, len(G))
     level, parents, depth = sources, sources, 0
@@ -53,11 +53,16 @@ def levels(G: Graph, sources: np.ndarray, limit: float | None = None) -> Iterato
         level, parents = nodes[order], level[keys[order] // width]
 
 
-def require_node(G: Graph, node: Hashable, message: str, error: type[Exception] = nx.NodeNotFound) -> int:
+def require_node(G: Graph, node: Node, message: str, error: type[Exception] = nx.NodeNotFound) -> int:
     """The number of a node; raises `error` with NetworkX's message if it does not exist."""
     if node not in G:
         raise error(message)
     return G.number[node]
+
+
+def require_ends(G: Graph, source: Node, target: Node) -> None:
+    for node, kind in ((source, "Source"), (target, "Target")):
+        require_node(G, node, f"{kind} {node} is not in G")
 
 
 def reached(G: Graph, source: int) -> np.ndarray:
@@ -93,7 +98,7 @@ def bounded(at: np.ndarray, lengths: np.ndarray, cutoff: float | None) -> tuple[
     return (at, lengths) if cutoff is None else (at[lengths <= cutoff], lengths[lengths <= cutoff])
 
 
-def is_cyclic(A: Any, source: int) -> bool:
+def is_cyclic(A: gb.Matrix, source: int) -> bool:
     """Whether the source reaches a cycle of negative weight. Raises Refused for NaN and -infinity."""
     try:
         sssp(A, source)
@@ -104,7 +109,7 @@ def is_cyclic(A: Any, source: int) -> bool:
     return False
 
 
-def weights(G: Graph, weight: str, negative: bool = False) -> Any:
+def weights(G: Graph, weight: str, negative: bool = False) -> gb.Matrix:
     """The weight matrix, with the minimum of parallel edges. Raises Refused for negative weights (unless allowed), NaN,
     and integers for which a path may exceed 2^63.
     """

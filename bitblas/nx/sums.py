@@ -6,9 +6,9 @@ are summed separately; the sums are joined as Python ints in object arrays.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+
+from .typing import Number
 
 LIMIT = 2.0**62  # half of INT64's range, because the bound is summed in FP64 and rounded
 WORD = 32  # bits of the lower word
@@ -22,7 +22,7 @@ def fits_int64(values: np.ndarray, times: float = 1) -> bool:
     return largest * len(values) * times < LIMIT or float(np.abs(values.astype(np.float64)).sum()) * times < LIMIT
 
 
-def exact_sum(values: np.ndarray) -> Any:
+def exact_sum(values: np.ndarray) -> Number:
     """The sum as a Python number, exact for integers and for object arrays of Python ints."""
     if values.dtype.kind != "i" or fits_int64(values):
         found = values.sum()

@@ -49,8 +49,8 @@ def _packed(name: str, folder: str, used: dict[str, set[str]]) -> bytes:
     found = []
     texts = {"native": native.text(target), "table": kernel_table.TEXT, "dictionaries": dictionaries.TEXT}
     for symbol, text in texts.items():
-        data, wanted = native.assembled(text, target)
-        found.append((object_files.Object(data, symbol, tuple(wanted)), {object_files.key_of_text(text, ())}))
+        data, symbols = native.assembled(text, target)
+        found.append((object_files.Object(data, symbol, tuple(symbols)), {object_files.key_of_text(text, ())}))
     for symbol, keys in sorted(used.items()):
         made = object_files.cached_object(symbol, folder)
         assert made is not None, f"{symbol} was not compiled for {name}"
@@ -61,13 +61,13 @@ def _packed(name: str, folder: str, used: dict[str, set[str]]) -> bytes:
 def main() -> None:
     folder, *files = sys.argv[1:]
     terminal = sys.stderr.isatty()
-    said = 0.0
+    last_line = 0.0
     for line in build(Path(folder), files):
         compiling = line.startswith("compiling")
         if terminal:
             print(f"\r{line}", end="" if compiling else "\n", file=sys.stderr, flush=True)
-        elif not compiling or time.monotonic() > said + 5:
-            said = time.monotonic()
+        elif not compiling or time.monotonic() > last_line + 5:
+            last_line = time.monotonic()
             print(line, file=sys.stderr, flush=True)
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
+from .. import tuning
 from ..device import jit
 from ..kernels.variant import Variant
 
@@ -73,7 +74,7 @@ def check(variant: Variant, arch: str) -> Report:
 def check_all(variants: Iterable[Variant], archs: Sequence[str], processes: int = 2) -> Iterable[Report]:
     """The reports, in order. NVRTC holds a lock, so threads would not help."""
     work = [(v, a) for v in variants for a in archs]
-    if processes < 2 or len(work) < 8:
+    if processes < 2 or len(work) < tuning.count("registry.compilations"):
         yield from (check(*w) for w in work)
         return
     context = multiprocessing.get_context("spawn")  # do not share compiler state

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+
+import bitblas as gb
+from semirings import DataType
 
 TYPES = {  # semirings; operators of element-wise statements; monoids of reductions, the first also as accumulator
     "INT64": (
@@ -23,10 +26,8 @@ TYPES = {  # semirings; operators of element-wise statements; monoids of reducti
 UNARY = {"BOOL": ("lnot",), "INT64": ("abs", "ainv", "one"), "FP64": ("abs", "ainv", "minv", "sqrt")}
 
 
-def run(part: str, name: str, rows: Any, cols: Any, n: int) -> None:
+def run(part: str, name: str, rows: np.ndarray, cols: np.ndarray, n: int) -> None:
     """Run one part (of PARTS) for one type and one graph."""
-    import bitblas as gb
-
     kind = getattr(gb.dtypes, name)
     at = np.arange(n)
     numbers = (np.arange(len(rows)) % 3 + 1).astype(kind.np_type)
@@ -39,22 +40,22 @@ def run(part: str, name: str, rows: Any, cols: Any, n: int) -> None:
         few=gb.Vector.from_coo([0], [1], dtype=kind, size=n),
         some=gb.Vector.from_coo(at[::2], (at[::2] % 3).astype(kind.np_type), dtype=kind, size=n),
     )
-    PARTS[part](gb, made)
+    PARTS[part](made)
 
 
 class Operands(NamedTuple):
     """Operands of one type; `pattern` is a graph without weights."""
 
     name: str
-    kind: Any
-    pattern: Any
-    A: Any
-    full: Any
-    few: Any
-    some: Any
+    kind: DataType
+    pattern: gb.Matrix
+    A: gb.Matrix
+    full: gb.Vector
+    few: gb.Vector
+    some: gb.Vector
 
 
-def _products(gb: Any, x: Operands) -> None:
+def _products(x: Operands) -> None:
     semirings, _, monoids = TYPES[x.name]
     accumulator = getattr(gb.binary, monoids[0])
     for ring in (getattr(gb.semiring, name)[x.kind] for name in semirings):
@@ -66,14 +67,14 @@ def _products(gb: Any, x: Operands) -> None:
                     w(accumulator) << product
 
 
-def _products_of_matrices(gb: Any, x: Operands) -> None:
+def _products_of_matrices(x: Operands) -> None:
     for ring in (getattr(gb.semiring, name)[x.kind] for name in TYPES[x.name][0]):
         for matrix in (x.pattern, x.A):
             C = matrix.mxm(matrix, ring).new()
             C(x.pattern.S) << matrix.mxm(matrix.T, ring)
 
 
-def _entrywise(gb: Any, o: Operands) -> None:
+def _entrywise(o: Operands) -> None:
     operators = [getattr(gb.binary, name)[o.kind] for name in TYPES[o.name][1]]
     unaries = [getattr(gb.unary, name)[o.kind] for name in UNARY[o.name]]
     for x, y in ((o.full, o.some), (o.some, o.few), (o.A, o.A.T.new())):
@@ -85,7 +86,7 @@ def _entrywise(gb: Any, o: Operands) -> None:
             x.apply(unary).new()
 
 
-def _others(gb: Any, o: Operands) -> None:
+def _others(o: Operands) -> None:
     """Select, assign, reduce, extract."""
     monoids = TYPES[o.name][2]
     accumulator = getattr(gb.binary, monoids[0])
@@ -118,7 +119,7 @@ NARROW = {
 CODED = {"INT64": ("plus_pair", "min_second"), "FP64": ("plus_times", "plus_second"), "BOOL": ("lor_land",)}
 
 
-def _lists(gb: Any, o: Operands) -> None:
+def _lists(o: Operands) -> None:
     """SpMSpV with vectors stored as lists, from both sides; other operations share the kernels of short vectors."""
     graphs = []
     for matrix in (o.pattern, o.A):
@@ -138,7 +139,7 @@ def _lists(gb: Any, o: Operands) -> None:
         v.ewise_add(some, accumulator).new(), v.ewise_mult(some, accumulator).new()
 
 
-def _narrow(gb: Any, o: Operands) -> None:
+def _narrow(o: Operands) -> None:
     """Multivector products with bitmaps of each row width, and their reductions."""
     n = o.full.size
     at = np.arange(n)
@@ -154,7 +155,7 @@ def _narrow(gb: Any, o: Operands) -> None:
         X.reduce_rowwise(monoid).new(), X.reduce_columnwise(monoid).new()
 
 
-def _coded(gb: Any, o: Operands) -> None:
+def _coded(o: Operands) -> None:
     """Products with the compressed formats nib and cgr."""
     rows, cols, _ = o.pattern.to_coo()
     for layout in ("nib", "cgr"):
@@ -164,7 +165,7 @@ def _coded(gb: Any, o: Operands) -> None:
             w(~o.few.S, gb.replace) << A.mxv(o.some, ring)
 
 
-def _builds(gb: Any, o: Operands) -> None:
+def _builds(o: Operands) -> None:
     """Building matrices from many entries, sorted and unsorted."""
     at = np.arange(1 << 15)
     values = (at % 3).astype(o.kind.np_type)

@@ -17,7 +17,9 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import bitblas as gb
 
 from .. import device as devices
 from ..compare import comparison
@@ -46,8 +48,6 @@ GRAPHS = ("first", "town", "road")
 @functools.cache
 def graph(name: str) -> comparison.Operands:
     """The graph of the matrix program in the README, a town of 40 x 40 crossings, or the roads of New York."""
-    import bitblas as gb
-
     if name == "road":
         return comparison.Operands(mmread(comparison.demo_path(), device="cpu"))
     n, edges = 6, [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (3, 5)]
@@ -86,22 +86,20 @@ def run(task: str) -> Done:
 
 
 def _run_algorithm(task: str) -> None:
-    import bitblas
-
     name, _, which = task.rpartition(" ")
     if name in statements.PARTS:
         for operands in map(graph, ("first", "town")):
             statements.run(name, which, operands.rows, operands.cols, operands.n)
         return
     program = next(p for p in every_program() if p.name == name)
-    matrix = comparison.Side("cpu", bitblas, graph(which), device="cpu").matrix(program.form)
+    matrix = comparison.Side("cpu", gb, graph(which), device="cpu").matrix(program.form)
     for stored in _stored(matrix):
-        program.call(stored, 0, bitblas)
+        program.call(stored, 0, gb)
         with at_once():
-            program.call(stored, 0, bitblas)
+            program.call(stored, 0, gb)
 
 
-def _stored(matrix: Any) -> Iterator[Any]:
+def _stored(matrix: gb.Matrix) -> Iterator[gb.Matrix]:
     """The matrix as built, in the form that the planner chooses after many reads, and in the tiles that it chooses for
     larger meshes, each form once."""
     yield matrix
@@ -121,7 +119,7 @@ def _run_file(task: str) -> None:
         if path.suffix == ".md":
             with tempfile.TemporaryDirectory() as folder:
                 os.chdir(folder)
-                names: dict[str, Any] = {"__name__": "__main__"}
+                names: dict[str, object] = {"__name__": "__main__"}
                 for block in re.findall(r"^```python\n(.*?)^```", path.read_text(), re.MULTILINE | re.DOTALL):
                     exec(compile(block, str(path), "exec"), names)
         else:

@@ -28,15 +28,16 @@ Kepner, Gilbert (eds): Graph Algorithms in the Language of Linear Algebra. SIAM 
 
 from .. import _check as check
 from .. import _watch as watch
+from .._algorithm import algorithm
+from .._check import tuning
 from .._parts import index_range
 from .._random import random_hash
 
 BATCH = 64  # sources per batch: one 64-bit word per vertex
-TOGETHER = 64  # steps between overflow tests of the path counts
 EULER = 2.718281828459045
 
 
-@check.on_its_device
+@algorithm(answer="value per vertex")
 def betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BATCH, gb=None):
     """The sum, over all pairs of vertices, of the fraction of their shortest paths that pass through each vertex.
 
@@ -51,8 +52,7 @@ def betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BATCH, g
     Raises InvalidValue (batch below 1; k below 1, above n, or given together with sources), DimensionMismatch (A not
     square), IndexOutOfBound (a source out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     sources = _sources(gb, sources, k, seed, n)
     batch = check.count(gb, "batch", batch, "1 takes the least memory")
 
@@ -63,11 +63,11 @@ def betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BATCH, g
         found, logs = _searched(A, gb, some, min(batch, len(sources)), logs)
         D = found["dependencies"]
         c(plus) << (D.reduce_columnwise(plus) if D.ndim == 2 else D)
-        watch.tell(len(some), total=len(sources))
+        watch.report(len(some), total=len(sources))
     return c
 
 
-@check.on_its_device
+@algorithm(answer="value per edge", arrays=(64, 56))
 def edge_betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BATCH, gb=None):
     """The sum, over all pairs of vertices, of the fraction of their shortest paths that use each edge.
 
@@ -79,8 +79,7 @@ def edge_betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BAT
     Raises InvalidValue (batch below 1; k below 1, above n, or given together with sources), DimensionMismatch (A not
     square), IndexOutOfBound (a source out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     sources = _sources(gb, sources, k, seed, n)
     batch = check.count(gb, "batch", batch, "1 takes the least memory")
     i, j, _ = A.to_coo()
@@ -89,13 +88,13 @@ def edge_betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BAT
         some = list(sources[first : first + batch])
         found, logs = _searched(A, gb, some, min(batch, len(sources)), logs, edges=True)
         P, V = found["paths"]
-        held = [(found["dependencies"], 0.0), (P, 1.0), (V, -1)]
-        for _, d, number, depth in zip(some, *(X.to_dense(lacking).reshape(-1, n) for X, lacking in held)):
+        columns = [(found["dependencies"], 0.0), (P, 1.0), (V, -1)]
+        for _, d, number, depth in zip(some, *(X.to_dense(lacking).reshape(-1, n) for X, lacking in columns)):
             # e[i, j] += p[i] / p[j] (1 + d[j]) if V[j] = V[i] + 1
             ahead = (depth[i] >= 0) * (depth[i] + 1 == depth[j])
             share = EULER ** (ahead * (number[i] - number[j])) if logs else number[i] / number[j]
             e += ahead * share * (1 + d[j])
-        watch.tell(len(some), total=len(sources))
+        watch.report(len(some), total=len(sources))
     return gb.Matrix.from_coo(i, j, e, gb.dtypes.FP64, nrows=n, ncols=n)
 
 
@@ -132,7 +131,7 @@ def _searched(A, gb, sources, k, logs, edges=False):
         else:
             frontier.clear()
             frontier[sources[0]] = True
-        with watch.part():  # rounds are sources here
+        with watch.silenced():  # rounds are sources here
             loop.run()
         # an overflowed count is infinite, and the shares derived from it are not finite
         total = (D.reduce if k == 1 else D.reduce_scalar)(gb.monoid.plus, allow_empty=False).new().value
@@ -196,7 +195,7 @@ def _searching(A, gb, k, logs, edges):
 
     def some_steps(Q, P, V, W):
         # searches = Q is not empty and max(Q) is finite; after an overflow there is no way back either
-        check.repeat(lambda _: forth(Q, P, V, W), Q, limit=TOGETHER)
+        check.repeat(lambda _: forth(Q, P, V, W), Q, limit=tuning.count("betweenness.steps"))
         most << largest(Q)
         number << most.apply(binary.lt, right=float("inf"))
         ahead << Q.nvals

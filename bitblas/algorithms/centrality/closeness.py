@@ -18,12 +18,13 @@ Marchiori, Latora: Harmony in the small-world. Physica A 285 (2000).
 
 from .. import _check as check
 from .. import _watch as watch
+from .._algorithm import algorithm, on_device_of_matrix
 from .._multi_source import Searches, batches, count_bits
 from ..paths.all_pairs import distances_from_each
 from ..paths.sssp import facts_of
 
 
-@check.on_its_device
+@algorithm(answer="value per vertex")
 def closeness_centrality(A, *, improved=True, weighted=False, gb=None):
     """The inverse of the mean distance to each vertex, over the vertices that reach it.
 
@@ -33,8 +34,7 @@ def closeness_centrality(A, *, improved=True, weighted=False, gb=None):
     Returns a Vector, FP64, size n, full: 0 at a vertex that no other vertex reaches.
     Raises InvalidValue (a length out of range), DimensionMismatch (A not square), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     check.flag("improved", improved)
     reached, total = (x.to_dense() for x in distance_sums(A, weighted=weighted, gb=gb))
     # c = reached / total, times reached / (n - 1)
@@ -42,7 +42,7 @@ def closeness_centrality(A, *, improved=True, weighted=False, gb=None):
     return gb.Vector.from_dense(c * (reached / max(1, n - 1)) if improved else c)
 
 
-@check.on_its_device
+@algorithm(answer="value per vertex")
 def harmonic_centrality(A, *, weighted=False, gb=None):
     """The sum of the inverse distances to each vertex, over all vertices that reach it.
 
@@ -51,19 +51,16 @@ def harmonic_centrality(A, *, weighted=False, gb=None):
     Returns a Vector, FP64, size n, full.
     Raises InvalidValue (a length out of range), DimensionMismatch (A not square), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    check.square(gb, A)
     return distance_sums(A, inverse=True, weighted=weighted, gb=gb)[1]
 
 
-@check.on_its_device
+@on_device_of_matrix
 def distance_sums(A, *, inverse=False, weighted=False, gb=None):
     """The vectors reached and total of the module's State."""
-    gb = check.library(gb)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
         FP64, plus = gb.dtypes.FP64, gb.monoid.plus[gb.dtypes.FP64]
-        if A.dtype != gb.dtypes.BOOL and check.kept(facts_of, A, gb)[2] >= 2**63:
+        if A.dtype != gb.dtypes.BOOL and check.cached(facts_of, A, gb)[2] >= 2**63:
             A = A.dup(FP64)  # integer distances could exceed 2^63
         reached, total = gb.Vector.from_scalar(-1.0, A.nrows), gb.Vector.from_scalar(0.0, A.nrows)
         for to in batches(A.nrows):
@@ -77,7 +74,7 @@ def distance_sums(A, *, inverse=False, weighted=False, gb=None):
             if inverse:
                 D << D.apply(gb.binary.truediv, left=1.0)
             total(plus)[part] << D.reduce_rowwise(plus).new()
-            watch.tell(len(to), total=A.nrows)
+            watch.report(len(to), total=A.nrows)
         return reached, total
     loop = check.loop(_searching, A, gb, inverse)
     searches, reached, total = (loop.state[name] for name in ("searches", "reached", "total"))

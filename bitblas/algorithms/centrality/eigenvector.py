@@ -15,9 +15,10 @@ Newman: Networks, an introduction. Oxford 2010, section 7.2.
 
 from .. import _check as check
 from .. import _power as power
+from .._algorithm import algorithm
 
 
-@check.on_its_device
+@algorithm(answer="value per vertex")
 def eigenvector_centrality(A, *, weighted=False, tol=1e-6, max_iter=100, gb=None):
     """The eigenvector of A' for its largest eigenvalue.
 
@@ -28,8 +29,7 @@ def eigenvector_centrality(A, *, weighted=False, tol=1e-6, max_iter=100, gb=None
     it is the one nearest to all ones.
     Raises InvalidValue (an option or a weight out of range), DimensionMismatch (A not square), TypeError.
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     tol, max_iter = power.limits(gb, tol, max_iter)
     if check.flag("weighted", weighted):
         check.weights(gb, A)

@@ -13,11 +13,12 @@ Kleinberg: Authoritative sources in a hyperlinked environment. J. of the ACM 46 
 
 from .. import _check as check
 from .. import _power as power
+from .._algorithm import algorithm
 
 TINY = 1e-300  # divisor instead of 0: without edges, sums and scores are 0
 
 
-@check.on_its_device
+@algorithm(answer=("value per vertex", "value per vertex"))
 def hits(A, *, weighted=False, tol=1e-8, max_iter=100, gb=None):
     """The hub score and the authority score of each vertex.
 
@@ -28,8 +29,7 @@ def hits(A, *, weighted=False, tol=1e-8, max_iter=100, gb=None):
     Returns two Vectors, hubs and authorities, FP64, size n, full, each with sum 1 (0 in a graph without edges).
     Raises InvalidValue (an option or a weight out of range), DimensionMismatch (A not square), TypeError.
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     tol, max_iter = power.limits(gb, tol, max_iter)
     if check.flag("weighted", weighted):
         check.weights(gb, A)

@@ -15,12 +15,13 @@ Newman: Networks, an introduction. Oxford 2010, section 7.3.
 
 from .. import _check as check
 from .. import _power as power
+from .._algorithm import algorithm
 
 PERIODS = 12  # changes summed in the proof that alpha is too large; a multiple of the periods 1, 2, 3, 4, 6
 PROOF_ROUNDS = 100  # limit of the rounds in which that proof's set S shrinks
 
 
-@check.on_its_device
+@algorithm(answer="value per vertex")
 def katz_centrality(A, *, alpha=0.1, beta=1.0, weighted=False, normalized=True, tol=1e-6, max_iter=1000, gb=None):
     """The Katz centrality of each vertex: x = alpha A' x + beta.
 
@@ -33,8 +34,7 @@ def katz_centrality(A, *, alpha=0.1, beta=1.0, weighted=False, normalized=True, 
     Raises InvalidValue (an option or a weight out of range; alpha so large that the sum is infinite), DimensionMismatch
     (A not square), TypeError.
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     hint = "0.1 and 1 are the defaults"
     alpha = check.number(gb, "alpha", alpha, lambda x: 0 < x < float("inf"), "a number above 0", hint)
     beta = check.number(gb, "beta", beta, lambda x: 0 < x < float("inf"), "a number above 0", hint)

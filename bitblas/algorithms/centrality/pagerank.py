@@ -18,9 +18,10 @@ Langville, Meyer: Deeper inside PageRank. Internet Mathematics 1 (2004), for dan
 
 from .. import _check as check
 from .. import _power as power
+from .._algorithm import algorithm
 
 
-@check.on_its_device
+@algorithm(answer="value per vertex")
 def pagerank(A, *, alpha=0.85, personalization=None, weighted=False, tol=1e-6, max_iter=100, dtype=None, gb=None):
     """The PageRank of each vertex: the probability that a random surfer is there.
 
@@ -34,8 +35,7 @@ def pagerank(A, *, alpha=0.85, personalization=None, weighted=False, tol=1e-6, m
     Raises InvalidValue (alpha, tol, max_iter or a weight out of range, another dtype), DimensionMismatch (A not square,
     personalization of another size), TypeError.
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     alpha = check.number(gb, "alpha", alpha, lambda x: 0 <= x < 1, "a number in [0, 1)", "0.85 is usual")
     tol, max_iter = power.limits(gb, tol, max_iter)
     dtype = _ranked_in(gb, dtype)

@@ -14,10 +14,11 @@ Iosup et al: LDBC Graphalytics. PVLDB 9 (2016), for directed graphs: LCC.
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import degrees
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="value per vertex", arrays=(32, 24))
 def triangles_per_vertex(A, *, gb=None):
     """The number of triangles that contain each vertex of an undirected graph.
 
@@ -25,14 +26,12 @@ def triangles_per_vertex(A, *, gb=None):
     Returns a Vector, INT64, size n, full; its sum is three times `triangle_count`.
     Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
-    gb = check.library(gb)
-    check.symmetric(gb, A)
     closed, _ = _closed(A, False, gb)
     # t = closed / 2: each edge between neighbours is counted from both ends
     return gb.Vector.from_dense(closed // 2)
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="undirected graph", arrays=(8, 36))
 def triangles_per_edge(A, *, gb=None):
     """The number of triangles that contain each edge of an undirected graph.
 
@@ -41,8 +40,7 @@ def triangles_per_edge(A, *, gb=None):
     times `triangle_count`.
     Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
-    gb = check.library(gb)
-    n = check.symmetric(gb, A)
+    n = A.nrows
     plus, INT64 = gb.monoid.plus, gb.dtypes.INT64
     A = A.select(gb.select.offdiag).new()
     # C<A> = 0; C<A> += A plus.pair A'
@@ -52,7 +50,7 @@ def triangles_per_edge(A, *, gb=None):
     return C
 
 
-@check.on_its_device
+@algorithm(answer="value per vertex", arrays=(32, 24))
 def local_clustering(A, *, directed=False, gb=None):
     """The local clustering coefficient (LCC) of each vertex.
 
@@ -62,14 +60,14 @@ def local_clustering(A, *, directed=False, gb=None):
     Returns a Vector, FP64, size n, full: 0 at vertices with fewer than two neighbours.
     Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    check.square(gb, A) if check.flag("directed", directed) else check.symmetric(gb, A)
+    if not check.flag("directed", directed):
+        check.symmetric(gb, A)
     closed, pairs = _closed(A, directed, gb)
     # c = closed / pairs, 0 where pairs is 0
     return gb.Vector.from_dense(closed / pairs.clip(1))
 
 
-@check.on_its_device
+@algorithm(answer="number", arrays=(32, 24))
 def average_clustering(A, *, directed=False, gb=None):
     """The mean local clustering coefficient over all vertices.
 
@@ -78,13 +76,14 @@ def average_clustering(A, *, directed=False, gb=None):
     Returns a Python float; 0 for a graph without vertices.
     Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A) if check.flag("directed", directed) else check.symmetric(gb, A)
+    n = A.nrows
+    if not check.flag("directed", directed):
+        check.symmetric(gb, A)
     closed, pairs = _closed(A, directed, gb)
     return float((closed / pairs.clip(1)).sum()) / max(1, n)
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="number", arrays=(32, 24))
 def transitivity(A, *, gb=None):
     """The fraction of pairs of edges with a common vertex that are closed to a triangle, in an undirected graph.
 
@@ -92,8 +91,6 @@ def transitivity(A, *, gb=None):
     Returns a Python float: three times the number of triangles over the number of such pairs; 0 if there are none.
     Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
-    gb = check.library(gb)
-    check.symmetric(gb, A)
     closed, pairs = _closed(A, False, gb)
     return int(closed.sum()) / max(1, int(pairs.sum()))
 

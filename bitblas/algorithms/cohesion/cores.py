@@ -14,10 +14,11 @@ Dhulipala, Blelloch, Shun: Julienne, a framework for parallel graph algorithms u
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import induced_subgraph
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="value per vertex", arrays=(14, 12))
 def core_numbers(A, *, gb=None):
     """The largest k for which each vertex is in the k-core.
 
@@ -25,8 +26,7 @@ def core_numbers(A, *, gb=None):
     Returns a Vector, INT64, size n, full.
     Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
-    gb = check.library(gb)
-    n = check.symmetric(gb, A)
+    n = A.nrows
     loop = check.loop(_peeling, A, gb)
     core, d, k = (loop.state[name] for name in ("cores", "while_", "k"))
     # core = 0
@@ -62,7 +62,7 @@ def _peeling(A, gb):
     return {"body": body, "while_": d, "cores": core, "k": k}
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="undirected graph", arrays=(14, 24))
 def k_core(A, k, *, gb=None):
     """The k-core of an undirected graph, on the same vertices.
 
@@ -70,8 +70,7 @@ def k_core(A, k, *, gb=None):
     Returns a Matrix, n x n, of A's dtype: the entries of A between vertices with a core number of at least k.
     Raises InvalidValue (A not symmetric, k below 0), DimensionMismatch (A not square), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.symmetric(gb, A)
+    n = A.nrows
     k = min(n, check.count(gb, "k", k, "the 0-core is the whole graph", least=0))  # no vertex has n neighbours
     # the entries of A with core[i] >= k and core[j] >= k
     return induced_subgraph(A, core_numbers(A, gb=gb).select(gb.select.valuege, k).new(), gb)

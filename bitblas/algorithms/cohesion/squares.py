@@ -15,12 +15,12 @@ Burkhardt, Harris: Simple and efficient four-cycle counting on sparse graphs. ar
 """
 
 from .. import _check as check
-from .._memory import check_memory
+from .._algorithm import algorithm
 from .._parts import degrees
 from .clustering import triangles_per_vertex
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="value per vertex", arrays=(16, 40))
 def square_clustering(A, *, gb=None):
     """The fraction of possible squares at each vertex that exist.
 
@@ -28,15 +28,14 @@ def square_clustering(A, *, gb=None):
     Returns a Vector, FP64, size n, full: 0 where no square is possible.
     Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
-    gb = check.library(gb)
-    n = check.symmetric(gb, A)
+    n = A.nrows
     plus_pair = gb.semiring.plus_pair[gb.dtypes.INT64]
     A = A.select(gb.select.offdiag).new()
 
     # P = A plus.pair A', off the diagonal
     P = A.mxm(A.T, plus_pair).new()
     P << P.select(gb.select.offdiag)
-    check_memory(A, f"square_clustering: {P.nvals} pairs of vertices with a common neighbour", 48 * P.nvals)
+    check.memory(A, f"square_clustering: {P.nvals} pairs of vertices with a common neighbour", 48 * P.nvals)
     # s = the row sums of P (P - 1) / 2: squares with u and x at opposite corners
     u, _, common = P.to_coo()
     s = gb.Vector.from_coo(u, common * (common - 1) // 2, size=n, dup_op=gb.binary.plus).to_dense(0)

@@ -18,16 +18,12 @@ Schank, Wagner: Finding, counting and listing all triangles in large graphs. WEA
 """
 
 from .. import _check as check
-from .._memory import check_memory
+from .._algorithm import algorithm
+from .._check import tuning
 from .._parts import degrees
 
-# Ratio of the highest to the mean degree from which a graph counts as having hubs. Meshes, grids and roads have 2 to 4,
-# where the order by degree doubles the time; RMAT 14 and 16 have 140 to 350, where it saves 10 to 25 % (measured,
-# both libraries).
-SKEW = 16
 
-
-@check.on_its_device
+@algorithm(graph="undirected", answer="count", arrays=(0, 4))
 def triangle_count(A, *, gb=None):
     """The number of triangles of an undirected graph.
 
@@ -35,24 +31,22 @@ def triangle_count(A, *, gb=None):
     Returns a Python int.
     Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
-    gb = check.library(gb)
-    check.symmetric(gb, A)
 
     # L = A<i before j>
-    L = check.kept(_directed, A, gb)
+    L = check.cached(_directed, A, gb)
     # C<L> = L plus.pair L'; count = sum(C)
     C = L.mxm(L.T, gb.semiring.plus_pair[gb.dtypes.INT64]).new(mask=L.S)
     return int(C.reduce_scalar(gb.monoid.plus, allow_empty=False).new().value)
 
 
 def _directed(A, gb):
-    has_hubs = A.nvals > 0 and int(degrees(A, gb).max()) * A.nrows > SKEW * A.nvals
+    has_hubs = A.nvals > 0 and int(degrees(A, gb).max()) * A.nrows > tuning.value("triangles.skew") * A.nvals
     return _by_degree(A, gb) if has_hubs else A.select(gb.select.tril, -1).new()
 
 
 def _by_degree(A, gb):
     """The entries of A from a lower to a higher degree; ties go from the lower to the higher vertex number."""
-    check_memory(A, f"triangle_count: the order by degree of {A.nvals} entries", 40 * A.nvals)
+    check.memory(A, f"triangle_count: the order by degree of {A.nvals} entries", 40 * A.nvals)
     i, j, _ = A.to_coo(values=False)
     degree = degrees(A, gb)
     from_, to = degree[i], degree[j]

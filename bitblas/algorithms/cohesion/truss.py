@@ -19,14 +19,12 @@ Davis: Graph algorithms via SuiteSparse:GraphBLAS, triangle counting and k-truss
 
 from .. import _check as check
 from .. import _watch as watch
-from .._memory import check_memory
+from .._algorithm import algorithm
+from .._check import tuning
 from .._parts import degrees, index_range
 
-PATIENCE = 8  # rounds over all edges, which take as long as listing the triangles
-FEW = 16  # mean number of lower-numbered neighbours per edge up to which triangles are listed
 
-
-@check.on_its_device
+@algorithm(graph="undirected", answer="undirected graph", arrays=(8, 40))
 def k_truss(A, k, *, gb=None):
     """The k-truss of an undirected graph, on the same vertices.
 
@@ -35,8 +33,7 @@ def k_truss(A, k, *, gb=None):
     each.
     Raises InvalidValue (A not symmetric, k below 3), DimensionMismatch (A not square), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.symmetric(gb, A)
+    n = A.nrows
     k = min(n + 3, check.count(gb, "k", k, "every edge is in the 2-truss", least=3))  # no edge is in n triangles
     INT64 = gb.dtypes.INT64
     C = A.select(gb.select.offdiag).new()
@@ -45,12 +42,12 @@ def k_truss(A, k, *, gb=None):
         S = C.mxm(C.T, gb.semiring.plus_pair[INT64]).new(mask=C.S)
         # S = S<S >= k - 2>
         S << S.select(gb.select.valuege, k - 2)
-        watch.tell()
+        watch.report()
         if S.nvals in (0, C.nvals):
             return S
-        if turn == PATIENCE and check.fuses(A):
+        if turn == tuning.count("truss.rounds") and check.runs_fused(A):
             L = S.select(gb.select.tril, -1).new()
-            if int((degrees(L, gb) ** 2).sum()) <= FEW * L.nvals:
+            if int((degrees(L, gb) ** 2).sum()) <= tuning.value("truss.neighbours") * L.nvals:
                 return _peeled(L, k - 2, gb)
         C = S
 
@@ -68,7 +65,7 @@ def _peeled(L, least, gb):
     e, _, f = binary.first(X & Y).new().to_coo()
     g = binary.second(X & Y).new().to_coo()[2]
     t = len(e)
-    check_memory(L, f"k_truss: the graph of {m} edges and {t} triangles", 120 * t)
+    check.memory(L, f"k_truss: the graph of {m} edges and {t} triangles", 120 * t)
     # G[triangle, edge] = true; G = G or G'
     rows, cols = index_range(3 * t, gb), index_range(3 * t, gb)
     for part, its in enumerate((e, f, g)):

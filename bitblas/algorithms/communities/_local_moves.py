@@ -84,7 +84,7 @@ def moved(level, label, tol):
         v, c, gain, inside[rows] = level.best(A, label, sigma, rows)
         spread = float(((sigma / level.total) ** 2).sum())
         quality = float((inside + level.loops).sum()) / level.total - level.resolution * spread
-        watch.tell()
+        watch.report()
         stale = 0 if quality > best + tol else stale + 1
         if quality > best:
             best, found = quality, label
@@ -121,5 +121,5 @@ def refined(level, label):
         go = (gain > 0) & alone[v] & settled[v] & heads[v] & ~(alone[c] & heads[c] & (part[c] == c))
         part = part.copy()
         part[v[go]] = c[go]
-        watch.tell()
+        watch.report()
     return part

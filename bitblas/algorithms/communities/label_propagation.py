@@ -18,10 +18,11 @@ Iosup et al: LDBC Graphalytics. PVLDB 9 (2016), for the definition: CDLP.
 
 from .. import _check as check
 from .. import _watch as watch
+from .._algorithm import algorithm
 from .._parts import index_range
 
 
-@check.on_its_device
+@algorithm(answer="representative per vertex", arrays=(32, 60))
 def label_propagation(A, *, directed=False, max_iter=10, gb=None):
     """The community label of each vertex, a vertex number.
 
@@ -30,8 +31,7 @@ def label_propagation(A, *, directed=False, max_iter=10, gb=None):
     Returns a Vector, INT64, size n, full; a vertex without neighbours keeps its own number.
     Raises InvalidValue (max_iter out of range), DimensionMismatch (A not square), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     max_iter = check.count(gb, "max_iter", max_iter, "10 is the default")
     check.flag("directed", directed)
     INT64 = gb.dtypes.INT64
@@ -52,7 +52,7 @@ def label_propagation(A, *, directed=False, max_iter=10, gb=None):
         v, score = best.to_coo()
         before, label = label, label.copy()
         label[v] = -score % n
-        watch.tell()
+        watch.report()
         if not (label != before).any():
             break
     return gb.Vector.from_dense(label)

@@ -14,13 +14,13 @@ Check: modularity of NetworkX's louvain_communities less 1 %; each community is 
 Traag, Waltman, van Eck: From Louvain to Leiden, guaranteeing well-connected communities. Scientific Reports 9 (2019).
 """
 
-from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import renumber
 from ..connectivity.components import connected_components
 from .louvain import communities
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="class per vertex", arrays=(96, 44))
 def leiden(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, gb=None):
     """Connected communities of high modularity in an undirected graph.
 
@@ -32,7 +32,6 @@ def leiden(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, gb=None):
     Raises InvalidValue (A not symmetric, an option or a weight out of range), DimensionMismatch (A not square),
     TypeError.
     """
-    gb = check.library(gb)
     label = communities(A, weighted, resolution, tol, seed, True, gb)
     # B = A<label[i] == label[j]>; communities = components of B
     i, j, _ = A.to_coo(values=False)

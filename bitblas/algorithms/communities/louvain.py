@@ -17,6 +17,7 @@ Lu, Halappanavar, Kalyanaraman: Parallel heuristics for scalable community detec
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import degrees, index_range, renumber
 from ._local_moves import Level, moved, refined
 from .modularity import between, quality, weights
@@ -25,7 +26,7 @@ PASSES = 10, 1  # multiples of the tolerance, one pass through all levels for ea
 REFINED = 10, 1, 1  # the same for Leiden, whose passes gain less
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="class per vertex", arrays=(96, 44))
 def louvain(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, gb=None):
     """Communities of high modularity in an undirected graph.
 
@@ -38,13 +39,12 @@ def louvain(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, gb=None):
     TypeError.
     """
     label = communities(A, weighted, resolution, tol, seed, False, gb)
-    return check.library(gb).Vector.from_dense(label)
+    return gb.Vector.from_dense(label)
 
 
 def communities(A, weighted, resolution, tol, seed, refine, gb):
     """Community numbers from 0, an INT64 array. refine: build levels from connected parts (Leiden)."""
-    gb = check.library(gb)
-    n = check.symmetric(gb, A)
+    n = A.nrows
     if check.flag("weighted", weighted):
         check.weights(gb, A)
     hint = "1 is the default"

@@ -17,11 +17,12 @@ van Dongen: Graph clustering by flow simulation. PhD thesis, Utrecht 2000.
 from .. import _check as check
 from .. import _power as power
 from .. import _watch as watch
+from .._algorithm import algorithm
 from ..connectivity.components import connected_components
 from .modularity import weights
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="representative per vertex", arrays=(32, 80))
 def markov_clustering(A, *, inflation=2.0, prune=1e-4, weighted=False, tol=1e-6, max_iter=100, gb=None):
     """The community of each vertex, named by its smallest vertex number.
 
@@ -34,8 +35,6 @@ def markov_clustering(A, *, inflation=2.0, prune=1e-4, weighted=False, tol=1e-6,
     Raises InvalidValue (A not symmetric, an option or a weight out of range), DimensionMismatch (A not square),
     TypeError.
     """
-    gb = check.library(gb)
-    check.symmetric(gb, A)
     far = float("inf")
     inflation = check.number(gb, "inflation", inflation, lambda x: 1 < x < far, "a number above 1", "2 is usual")
     prune = check.number(gb, "prune", prune, lambda x: 0 <= x < 1, "a number in [0, 1)", "1e-4 is the default")
@@ -54,14 +53,14 @@ def markov_clustering(A, *, inflation=2.0, prune=1e-4, weighted=False, tol=1e-6,
         M << M.mxm(M, gb.semiring.plus_times[FP64])
         M << M.apply(binary.pow, right=inflation)
         M = _scaled(_pruned(M, prune, gb) if prune else M, gb)
-        watch.tell()
+        watch.report()
         # continue while max(M[i, :]) - sum(M[i, :]^2) >= tol for some row i
         highest = M.reduce_rowwise(gb.monoid.max).new().to_dense(0.0)
         squares = binary.times(M & M).new().reduce_rowwise(gb.monoid.plus).new().to_dense(0.0)
         if not (highest - squares >= tol).any():
             break
     else:
-        watch.stopped("markov_clustering", max_iter)
+        watch.not_converged("markov_clustering", max_iter)
     return connected_components(binary.pair[gb.dtypes.BOOL](M | M.T).new(), gb=gb)
 
 

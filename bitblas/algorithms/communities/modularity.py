@@ -15,10 +15,11 @@ Leicht, Newman: Community structure in directed networks. Physical Review Letter
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import index_range
 
 
-@check.on_its_device
+@algorithm(answer="number", arrays=(40, 12))
 def modularity(A, labels, *, directed=False, weighted=False, resolution=1.0, gb=None):
     """The modularity of a partition of the vertices into communities.
 
@@ -30,8 +31,7 @@ def modularity(A, labels, *, directed=False, weighted=False, resolution=1.0, gb=
     Raises InvalidValue (labels or resolution out of range, a weight below 0), DimensionMismatch (A not square, labels
     of another size), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     label = check.labels(gb, "labels", labels, n)
     if check.flag("weighted", weighted):
         check.weights(gb, A)

@@ -19,14 +19,12 @@ Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via s
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
+from .._check import tuning
 from .._parts import gather
 
-# Ratio of the highest to the mean degree from which two search steps pay. H200: RMAT 20 (ratio 2000) takes 0.33 ms,
-# 0.59 without them; Mycielski's graph 14 (ratio 20) 0.20 ms, 0.15 without.
-HUB = 64
 
-
-@check.on_its_device
+@algorithm(graph="undirected", answer="representative per vertex")
 def connected_components(A, *, gb=None):
     """The smallest vertex number in the component of each vertex.
 
@@ -34,11 +32,10 @@ def connected_components(A, *, gb=None):
     Returns a Vector, INT64, size n, full: two vertices are connected if and only if their labels are equal.
     Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
-    check.symmetric(check.library(gb), A)
     return _components(_labels, A, gb)
 
 
-@check.on_its_device
+@algorithm(answer="representative per vertex")
 def weakly_connected_components(A, *, gb=None):
     """The smallest vertex number in the weak component of each vertex of a directed graph, edges used both ways.
 
@@ -50,8 +47,7 @@ def weakly_connected_components(A, *, gb=None):
 
 
 def _components(make, A, gb):
-    gb = check.library(gb)
-    if check.square(gb, A) == 0:
+    if A.nrows == 0:
         return gb.Vector(gb.dtypes.INT64, 0)
     loop = check.loop(make, A, gb)
     loop.run()
@@ -74,7 +70,7 @@ def _labels(A, gb):
     start, degrees = slots[1:].new(), A.mxv(vertex, gb.semiring.plus_pair[kind]).new().to_dense(0)
     most = int(degrees.argmax())
     start[most] = 0
-    spreads = int(degrees[most]) * n > HUB * A.nvals
+    spreads = int(degrees[most]) * n > tuning.value("components.skew") * A.nvals
     labels, moved = gb.Vector(gb.dtypes.INT64, n), gb.Vector(gb.dtypes.BOOL, n)
 
     def begin():

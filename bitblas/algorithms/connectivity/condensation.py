@@ -12,12 +12,12 @@ Check: NetworkX's condensation; no cycle is left.
 Harary, Norman, Cartwright: Structural models. Wiley 1965, chapter 3.
 """
 
-from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import renumber
 from .strong import strongly_connected_components
 
 
-@check.on_its_device
+@algorithm(answer=("graph of components", "value per vertex"), arrays=(24, 32))
 def condensation(A, *, gb=None):
     """The graph of the strongly connected components, and the component number of each vertex.
 
@@ -26,8 +26,6 @@ def condensation(A, *, gb=None):
     component numbers from 0 to k - 1, in the order of the smallest vertices of the components.
     Raises DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
-    gb = check.library(gb)
-    check.square(gb, A)
     label, k = renumber(strongly_connected_components(A, gb=gb).to_dense(), gb)
     # C = S' any.pair A any.pair S, off the diagonal
     i, j, _ = A.to_coo(values=False)

@@ -20,12 +20,12 @@ Fallin, Gonzalez, Seo, Burtscher: A high-performance MST implementation for GPUs
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
+from .._check import tuning
 from .._parts import gather
 
-LIGHT = 2  # light edges per vertex; graphs with fewer than twice as many edges have no light edges
 
-
-@check.on_its_device
+@algorithm(graph="undirected", answer="undirected graph", weighted=True, arrays=(48, 20))
 def minimum_spanning_forest(A, *, gb=None):
     """A spanning forest of least total weight of an undirected graph.
 
@@ -35,8 +35,7 @@ def minimum_spanning_forest(A, *, gb=None):
     Raises InvalidValue (A not symmetric, a weight is NaN), DimensionMismatch (A not square), TypeError (A is not a
     Matrix).
     """
-    gb = check.library(gb)
-    n = check.symmetric(gb, A)
+    n = A.nrows
     loop = check.loop(_boruvka, A, gb)
     kept, (ptr, columns, w) = loop.state["kept"], loop.state["both_ways"]
     if kept.size:
@@ -52,8 +51,8 @@ def _boruvka(A, gb):
     i, j, w = A.select(gb.select.tril, -1).new().to_coo()
     order = w.argsort(kind="stable")
     w = w[order]
-    check.numbers(gb, "A", not (w[-1:] != w[-1:]).any())  # NaN is sorted last
-    m, light = len(w), LIGHT * n
+    check.no_nan(gb, "A", not (w[-1:] != w[-1:]).any())  # NaN is sorted last
+    m, light = len(w), tuning.count("msf.light_edges") * n
     light = light if m > 2 * light and bool(w[0] != w[light]) else 0
     kind = gb.dtypes.INT32 if max(n, 2 * m) < 2**31 - 1 else gb.dtypes.INT64  # half the bytes if INT32 suffices
     i, j = (x[order].astype(kind.np_type) for x in (i, j))
@@ -75,10 +74,10 @@ def _boruvka(A, gb):
         if light:
             x, y, left = (gb.Vector(kind, light) for _ in range(3))
             first = gb.Vector(BOOL, light)
-            look(root, x, y, left, *lights)
+            find_edges_between(root, x, y, left, *lights)
             check.repeat(lambda _: choose(root, x, y, left, first), while_=left)
             keep(first, *lights)
-        look(root, u, v, near, *others)
+        find_edges_between(root, u, v, near, *others)
         return u, v, root, chosen
 
     def body(_, u, v, root, chosen):
@@ -87,17 +86,17 @@ def _boruvka(A, gb):
     def end(u, v, root, chosen):
         keep(chosen, *others)
 
-    def look(root, u, v, near, i, j, here, there, edge):
+    def find_edges_between(root, u, v, near, i, j, place, mirror, edge):
         # u = root[i]; v = root[j]; near<u != v, replace> = edge
         u << gather(root, i)
         v << gather(root, j)
         near(gb.binary.ne(u & v).new().V, gb.replace) << edge
 
-    def keep(chosen, i, j, here, there, edge):
-        # kept[here[chosen]] = true; kept[there[chosen]] = true
+    def keep(chosen, i, j, place, mirror, edge):
+        # kept[place[chosen]] = true; kept[mirror[chosen]] = true
         edges, _ = chosen.to_coo()
-        for place in (here, there):
-            kept(gb.Vector.from_coo(place.to_dense()[edges], True, size=kept.size).S) << True
+        for entry in (place, mirror):
+            kept(gb.Vector.from_coo(entry.to_dense()[edges], True, size=kept.size).S) << True
 
     def choose(root, u, v, near, chosen):
         # best[c] = min k over the edges at c; chosen[best] = true

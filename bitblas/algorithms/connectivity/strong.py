@@ -17,9 +17,10 @@ McLendon, Hendrickson, Plimpton, Rauchwerger: Finding strongly connected compone
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 
 
-@check.on_its_device
+@algorithm(answer="representative per vertex")
 def strongly_connected_components(A, *, gb=None):
     """The smallest vertex number in the strongly connected component of each vertex.
 
@@ -27,8 +28,6 @@ def strongly_connected_components(A, *, gb=None):
     Returns a Vector, INT64, size n, full: two vertices reach each other if and only if their labels are equal.
     Raises DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
-    gb = check.library(gb)
-    check.square(gb, A)
     loop = check.loop(_coloring, A, gb)
     loop.run()
     return loop.result(loop.state["labels"])

@@ -13,9 +13,10 @@ Kahn: Topological sorting of large networks. Communications of the ACM 5 (1962).
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 
 
-@check.on_its_device
+@algorithm(graph="acyclic", answer="value per vertex")
 def topological_levels(A, *, gb=None):
     """The number of edges on a longest path that ends at each vertex.
 
@@ -25,8 +26,6 @@ def topological_levels(A, *, gb=None):
     it raises an error for a cyclic graph.
     Raises DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
-    gb = check.library(gb)
-    check.square(gb, A)
     loop = check.loop(_levels, A, gb)
     v, d, q = (loop.state[name] for name in ("levels", "degrees", "while_"))
     v.clear()

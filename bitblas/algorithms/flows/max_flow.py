@@ -3,8 +3,8 @@
 Method: the source saturates its edges. A vertex with excess (more inflow than outflow) pushes it along edges with
 residual capacity to vertices one level lower, or raises its height to one above the lowest such neighbour. Global
 relabelling sets all heights to distances, by searches from the sink, and from the source for vertices that cannot reach
-the sink: after 16 rounds of pushes, or one round per SHARE search levels if that is more. On long paths excess
-therefore travels the whole way between two searches.
+the sink: after `flow.push_rounds` rounds of pushes, or one round per `flow.search_levels` levels of the last search if
+that is more. On long paths excess therefore travels the whole way between two searches.
 
 Numbers: the loop runs in INT64. Float capacities become multiples of a power of two, such that the edges of a vertex
 sum to less than 2^62. Rounds therefore end, and inflow equals outflow exactly. Integers are scaled only if the edges of
@@ -28,6 +28,8 @@ Cherkassky, Goldberg: On implementing the push-relabel method for the maximum fl
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
+from .._check import tuning
 from .._parts import index_range
 from ._arc_tree import Tree
 from ._capacities import (
@@ -42,13 +44,11 @@ from ._capacities import (
     total,
 )
 
-ROUNDS = 16  # push rounds between two decisions whether to search again
-SHARE = 2  # search levels per push round: a level takes a tenth to a half of the time of a push round
 BITS = 62  # bits of the sum of the capacities at a vertex, an upper bound of all sums in the loop
 EXACT = 2.0**-48  # relative error allowed in the value of a float flow
 
 
-@check.on_its_device
+@algorithm(answer=("number", "flow per edge"), weighted=True, arrays=(40, 60))
 def maximum_flow(A, source, sink, *, gb=None):
     """The maximum flow from a source to a sink: its value, and the flow along each edge.
 
@@ -60,7 +60,6 @@ def maximum_flow(A, source, sink, *, gb=None):
     Raises InvalidValue (a capacity below 0 or not finite; source equals sink), DimensionMismatch (A not square),
     IndexOutOfBound (source or sink out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
     value, _, i, j, used = _flow(A, source, sink, gb)
     positive = used > 0
     i, j, used = i[positive], j[positive], used[positive]
@@ -69,7 +68,7 @@ def maximum_flow(A, source, sink, *, gb=None):
     return value, gb.Matrix.from_coo(i, j, used, nrows=A.nrows, ncols=A.nrows)
 
 
-@check.on_its_device
+@algorithm(answer=("number", "value per vertex"), weighted=True, arrays=(40, 60))
 def minimum_cut(A, source, sink, *, gb=None):
     """The minimum cut between a source and a sink: its capacity, and the side of each vertex.
 
@@ -80,14 +79,13 @@ def minimum_cut(A, source, sink, *, gb=None):
     Raises InvalidValue (a capacity below 0 or not finite; source equals sink), DimensionMismatch (A not square),
     IndexOutOfBound (source or sink out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
     value, loop, *_ = _flow(A, source, sink, gb)
     return value, gb.Vector.from_dense(_side(loop, A.nrows))
 
 
 def _flow(A, source, sink, gb):
     """The value, the last loop that ran, the arcs, and the flow along each arc."""
-    n = check.square(gb, A)
+    n = A.nrows
     s, t = check.vertex(gb, "source", source, n), check.vertex(gb, "sink", sink, n)
     if s == t:
         raise gb.exceptions.InvalidValue(
@@ -111,7 +109,7 @@ def _flow(A, source, sink, gb):
 def _run(loop, s, t, n, gb):
     """Run the loop from s to t. Returns the arcs and their flow, negative if it runs along the reverse arc."""
     for name, v in (("source", s), ("sink", t)):
-        check.put(gb, loop.state[name], [v], True)
+        check.set_entries(gb, loop.state[name], [v], True)
     loop.run()
     i, j, capacity = loop.state["arcs"]
     return i, j, capacity - loop.state["room"].to_dense(0)[n : n + len(i)]
@@ -196,7 +194,7 @@ def _pushes(A, gb):
     h = gb.Vector(index, size)
     left, active, pushes = gb.Scalar(gb.dtypes.INT64), gb.Scalar(gb.dtypes.INT64), gb.Scalar(BOOL)
     # SuiteSparse 9.4.5 does not terminate for a push from few vertices under a large sparse mask
-    masks = check.fuses(A)
+    masks = check.runs_fused(A)
 
     def begin():
         inner, seen, near, open_, f = (gb.Vector(BOOL, size) for _ in range(5))
@@ -243,8 +241,9 @@ def _pushes(A, gb):
         check.repeat(lambda _: some_pushes(inner), while_=pushes)
 
     def some_pushes(inner):
-        check.repeat(lambda _: push(inner), while_=q, limit=ROUNDS)
-        left << left.apply(binary.minus, right=SHARE * ROUNDS)
+        rounds = tuning.count("flow.push_rounds")
+        check.repeat(lambda _: push(inner), while_=q, limit=rounds)
+        left << left.apply(binary.minus, right=tuning.count("flow.search_levels") * rounds)
         go_on()
 
     def go_on():

@@ -16,12 +16,12 @@ Sanders, Schulz: Scalable generation of scale-free graphs. Information Processin
 """
 
 from .. import _check as check
-from .._memory import check_default_memory
+from .._algorithm import algorithm
 from .._parts import index_range, undirected_graph
 from .._random import random_hash
 
 
-@check.on_default_device
+@algorithm(answer="generated graph")
 def barabasi_albert_graph(n, m, *, seed=None, gb=None):
     """A random graph that grows by preferential attachment.
 
@@ -30,12 +30,11 @@ def barabasi_albert_graph(n, m, *, seed=None, gb=None):
     Returns a Matrix, BOOL, n x n: edges both ways, at most n m, because self loops are dropped and duplicates merged.
     Raises InvalidValue (n or m out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
     n = check.count(gb, "n", n, "it is the number of vertices", least=0)
     m = check.count(gb, "m", m, "it is the number of edges of a new vertex")
     seed = 0 if seed is None else check.integer("seed", seed)
 
-    check_default_memory(gb, f"barabasi_albert_graph: arrays of {n * m} edges", 60 * n * m)
+    check.default_memory(gb, f"barabasi_albert_graph: arrays of {n * m} edges", 60 * n * m)
     edge = index_range(n * m, gb)
     # place = a random position up to 2 e, repeated from there while the position is a copy (odd)
     place = _before(edge, seed)

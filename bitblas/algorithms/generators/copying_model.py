@@ -15,12 +15,12 @@ Kumar, Raghavan, Rajagopalan, Sivakumar, Tomkins, Upfal: Stochastic models for t
 """
 
 from .. import _check as check
-from .._memory import check_default_memory
+from .._algorithm import algorithm
 from .._parts import index_range, undirected_graph
 from .._random import random_hash
 
 
-@check.on_default_device
+@algorithm(answer="generated graph")
 def copying_model_graph(n, m, p, *, directed=False, seed=None, gb=None):
     """A random graph that grows by copying edges, as web pages copy links.
 
@@ -30,7 +30,6 @@ def copying_model_graph(n, m, p, *, directed=False, seed=None, gb=None):
     Returns a Matrix, BOOL, n x n, without self loops, at most (n - 1) m edges, because duplicates are merged.
     Raises InvalidValue (n, m or p out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
     n = check.count(gb, "n", n, "it is the number of vertices", least=0)
     check.number(gb, "n", n, lambda x: x < 1 << 31, "less than 2**31", "give fewer vertices")
     m = check.count(gb, "m", m, "it is the number of edges of a new vertex")
@@ -38,7 +37,7 @@ def copying_model_graph(n, m, p, *, directed=False, seed=None, gb=None):
     check.flag("directed", directed)
     seed = 0 if seed is None else check.integer("seed", seed)
 
-    check_default_memory(gb, f"copying_model_graph: arrays of {n * m} edges", 60 * n * m)
+    check.default_memory(gb, f"copying_model_graph: arrays of {n * m} edges", 60 * n * m)
     edge = index_range(max(0, n - 1) * m, gb)
     vertex = 1 + edge // m
     at, end = vertex.copy(), vertex * 0

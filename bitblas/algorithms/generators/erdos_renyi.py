@@ -16,12 +16,12 @@ Batagelj, Brandes: Efficient generation of large random networks. Physical Revie
 """
 
 from .. import _check as check
-from .._memory import check_default_memory
+from .._algorithm import algorithm
 from .._parts import index_range, undirected_graph
 from .._random import random_hash
 
 
-@check.on_default_device
+@algorithm(answer="generated graph")
 def erdos_renyi_graph(n, p, *, directed=False, seed=None, gb=None):
     """A random graph in which each edge exists with probability p.
 
@@ -30,7 +30,6 @@ def erdos_renyi_graph(n, p, *, directed=False, seed=None, gb=None):
     Returns a Matrix, BOOL, n x n, without self loops.
     Raises InvalidValue (n or p out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
     n = check.count(gb, "n", n, "it is the number of vertices", least=0)
     check.number(gb, "n", n, lambda x: x < 1 << 31, "less than 2**31", "give fewer vertices")
     p = check.number(gb, "p", p, lambda x: 0 <= x <= 1, "a number in [0, 1]", "it is a probability")
@@ -55,7 +54,7 @@ def _chosen(total, p, seed, gb):
     if p == 0 or p == 1 or total == 0:
         return index_range(int(total * p), gb)
     count = int(total * p + 6 * (total * p) ** 0.5) + 20
-    check_default_memory(gb, f"erdos_renyi_graph: arrays of {count} edges", 60 * count)
+    check.default_memory(gb, f"erdos_renyi_graph: arrays of {count} edges", 60 * count)
     while True:
         # edge = cumsum(1 + floor(log(u) / log(1 - p))) - 1
         u = (random_hash(index_range(count, gb), seed) + 0.5) / 2**32

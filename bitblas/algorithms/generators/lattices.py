@@ -13,12 +13,12 @@ Watts, Strogatz: Collective dynamics of small-world networks. Nature 393 (1998).
 """
 
 from .. import _check as check
-from .._memory import check_default_memory
+from .._algorithm import algorithm
 from .._parts import index_range, undirected_graph
 from .._random import random_hash
 
 
-@check.on_default_device
+@algorithm(answer="generated graph")
 def grid_graph(height, width, *, gb=None):
     """A grid: vertex y * width + x has edges to its neighbours above, below, left and right.
 
@@ -26,11 +26,10 @@ def grid_graph(height, width, *, gb=None):
     Returns a Matrix, BOOL, n x n with n = height * width: edges both ways.
     Raises InvalidValue (a size below 0), TypeError (wrong types).
     """
-    gb = check.library(gb)
     height = check.count(gb, "height", height, "it is the number of rows", least=0)
     width = check.count(gb, "width", width, "it is the number of columns", least=0)
     n = height * width
-    check_default_memory(gb, f"grid_graph: arrays of {2 * n} edges", 100 * n)
+    check.default_memory(gb, f"grid_graph: arrays of {2 * n} edges", 100 * n)
     v = index_range(n, gb)
     # right: edges v - (v + 1) within a row; down: edges v - (v + width)
     right, down = v[(v + 1) % max(1, width) > 0], v[: max(0, n - width)]
@@ -39,7 +38,7 @@ def grid_graph(height, width, *, gb=None):
     return A
 
 
-@check.on_default_device
+@algorithm(answer="generated graph")
 def small_world_graph(n, k, p, *, seed=None, gb=None):
     """A small world: a ring in which every vertex has edges to its k nearest vertices, some of them rewired.
 
@@ -49,14 +48,13 @@ def small_world_graph(n, k, p, *, seed=None, gb=None):
     merged.
     Raises InvalidValue (a number out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
     n = check.count(gb, "n", n, "it is the number of vertices", least=0)
     k = check.count(gb, "k", k, "each vertex has k / 2 edges to either side", least=0)
     check.number(gb, "k", k, lambda x: x % 2 == 0, "an even number", "each vertex has k / 2 edges to either side")
     p = check.number(gb, "p", p, lambda x: 0 <= x <= 1, "a number in [0, 1]", "it is a probability")
     seed = 0 if seed is None else check.integer("seed", seed)
 
-    check_default_memory(gb, f"small_world_graph: arrays of {n * (k // 2)} edges", 60 * n * (k // 2))
+    check.default_memory(gb, f"small_world_graph: arrays of {n * (k // 2)} edges", 60 * n * (k // 2))
     edge = index_range(n * (k // 2), gb)
     # edge i - j, j = i + 1, i + 2, ..; j is random if a random number is below p
     i = edge % max(1, n)

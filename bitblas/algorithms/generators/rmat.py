@@ -14,12 +14,12 @@ Murphy, Wheeler, Barrett, Ang: Introducing the Graph 500. Cray User Group 2010, 
 """
 
 from .. import _check as check
-from .._memory import check_default_memory
+from .._algorithm import algorithm
 from .._parts import index_range, undirected_graph
 from .._random import random_hash
 
 
-@check.on_default_device
+@algorithm(answer="generated graph")
 def rmat_graph(scale, edge_factor=16, *, a=0.57, b=0.19, c=0.19, directed=False, seed=None, gb=None):
     """A random graph with 2**scale vertices and about edge_factor times as many edges.
 
@@ -29,7 +29,6 @@ def rmat_graph(scale, edge_factor=16, *, a=0.57, b=0.19, c=0.19, directed=False,
     Returns a Matrix, BOOL, n x n.
     Raises InvalidValue (a number out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
     scale = check.count(gb, "scale", scale, "2**scale is the number of vertices", least=0)
     check.number(gb, "scale", scale, lambda x: x <= 30, "30 or less", "give fewer vertices")
     edge_factor = check.count(gb, "edge_factor", edge_factor, "16 is the default")
@@ -43,7 +42,7 @@ def rmat_graph(scale, edge_factor=16, *, a=0.57, b=0.19, c=0.19, directed=False,
     seed = 0 if seed is None else check.integer("seed", seed)
 
     n = 1 << scale
-    check_default_memory(gb, f"rmat_graph: arrays of {edge_factor * n} edges", 60 * edge_factor * n)
+    check.default_memory(gb, f"rmat_graph: arrays of {edge_factor * n} edges", 60 * edge_factor * n)
     edge = index_range(edge_factor * n, gb)
     i, j = edge * 0, edge * 0
     for bit in range(scale):

@@ -15,13 +15,14 @@ Koren: Drawing graphs by eigenvectors, theory and practice. Computers and Mathem
 
 from .. import _check as check
 from .. import _power as power
+from .._algorithm import algorithm
 from .._parts import index_range
 from .._random import random_hash
 
 TINY = 1e-300  # divisor instead of a length of 0
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="positions")
 def spectral_layout(A, *, dimensions=2, weighted=False, tol=1e-6, max_iter=1000, gb=None):
     """A position for each vertex of an undirected graph, from eigenvectors.
 
@@ -33,8 +34,7 @@ def spectral_layout(A, *, dimensions=2, weighted=False, tol=1e-6, max_iter=1000,
     Raises InvalidValue (A not symmetric, an option or a weight out of range), DimensionMismatch (A not square),
     TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.symmetric(gb, A)
+    n = A.nrows
     dimensions = check.count(gb, "dimensions", dimensions, "2 is a plane")
     tol, max_iter = power.limits(gb, tol, max_iter)
     if check.flag("weighted", weighted):

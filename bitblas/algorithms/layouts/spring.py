@@ -15,15 +15,15 @@ Fruchterman, Reingold: Graph drawing by force-directed placement. Software, Prac
 
 from .. import _check as check
 from .. import _watch as watch
-from .._memory import check_memory
+from .._algorithm import algorithm
+from .._check import tuning
 from .._parts import index_range
 from .._random import random_hash
 
-PAIRS = 1 << 22  # pairs of vertices per block
 NEAR = 1e-4  # minimum squared distance
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="positions")
 def spring_layout(A, *, weighted=False, rounds=50, seed=None, gb=None):
     """A position in the plane for each vertex of an undirected graph, from simulated forces.
 
@@ -34,18 +34,18 @@ def spring_layout(A, *, weighted=False, rounds=50, seed=None, gb=None):
     Raises InvalidValue (A not symmetric, rounds or a weight out of range), DimensionMismatch (A not square), TypeError
     (wrong types).
     """
-    gb = check.library(gb)
-    n = check.symmetric(gb, A)
+    n = A.nrows
     rounds = check.count(gb, "rounds", rounds, "50 is usual")
     seed = 0 if seed is None else check.integer("seed", seed)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
-    check_memory(A, f"spring_layout: forces of {A.nvals} edges and {n} vertices", 80 * A.nvals + 24 * min(n * n, PAIRS))
+    pairs = tuning.count("spring.pairs")
+    check.memory(A, f"spring_layout: forces of {A.nvals} edges and {n} vertices", 80 * A.nvals + 24 * min(n * n, pairs))
     i, j, w = A.to_coo()
     w = w.astype("float64") if weighted else i * 0.0 + 1
     index = index_range(n, gb)
     x, y = (random_hash(index, seed, axis) / 2.0**32 for axis in (0, 1))
-    k, step, size = max(1, n) ** -0.5, 0.1, max(1, PAIRS // max(1, n))
+    k, step, size = max(1, n) ** -0.5, 0.1, max(1, pairs // max(1, n))
     for number in range(rounds):
         fx, fy = x * 0, y * 0
         for first in range(0, n, size):
@@ -61,7 +61,7 @@ def spring_layout(A, *, weighted=False, rounds=50, seed=None, gb=None):
         # p += step (1 - number / rounds) f / |f|
         far = step * (1 - number / rounds) / ((fx * fx + fy * fy) ** 0.5).clip(NEAR)
         x, y = x + fx * far, y + fy * far
-        watch.tell(total=rounds)
+        watch.report(total=rounds)
     P, index = index_range(2 * n, gb) * 0.0, index * 2
     P[index], P[index + 1] = x, y
     cells = index_range(2 * n, gb)

@@ -16,13 +16,12 @@ Venkataraman, Sahni, Mukhopadhyaya: A blocked all-pairs shortest-paths algorithm
 
 from .. import _check as check
 from .. import _watch as watch
-from .._memory import check_memory
+from .._algorithm import algorithm
+from .._check import tuning
 from .sssp import sssp, weights_of
 
-BLOCK = 128  # vertices per block: a product of two such panels outweighs its launch overhead
 
-
-@check.on_its_device
+@algorithm(answer="distances per source", weighted=True)
 def distances_from_each(A, sources, *, gb=None):
     """The distance from each of several sources to each vertex.
 
@@ -33,19 +32,18 @@ def distances_from_each(A, sources, *, gb=None):
     Raises InvalidValue (a weight is NaN or -infinity; integer weights for which a path may exceed 2^63; a reachable
     negative cycle), DimensionMismatch (A not square), IndexOutOfBound (a source out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     sources = check.vertices(gb, "sources", sources, n)
     dtype = A.dtype if A.dtype in (gb.dtypes.FP32, gb.dtypes.FP64) else gb.dtypes.INT64
     D = gb.Matrix(dtype, len(sources), n)
     for s, source in enumerate(sources):
         # D[s, :] = the distances from sources[s]
         D[s, :] << sssp(A, source, gb=gb)
-        watch.tell(total=len(sources))
+        watch.report(total=len(sources))
     return D
 
 
-@check.on_its_device
+@algorithm(answer="value per pair", weighted=True)
 def all_pairs_distances(A, *, gb=None):
     """The distance between each pair of vertices.
 
@@ -56,10 +54,9 @@ def all_pairs_distances(A, *, gb=None):
     Raises InvalidValue (a weight is NaN or -infinity; integer weights for which a path may exceed 2^63; a negative
     cycle), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     A, dtype, bound = _weighted(A, gb)
-    check_memory(A, f"all_pairs_distances: distances of {n} x {n} vertices", 16 * n * n)
+    check.memory(A, f"all_pairs_distances: distances of {n} x {n} vertices", 16 * n * n)
     if bound >= 2**63:  # sums of several paths may overflow; single searches are exact
         return distances_from_each(A, list(range(n)), gb=gb)
     minimum, min_plus = gb.binary.min, gb.semiring.min_plus[dtype]
@@ -67,8 +64,9 @@ def all_pairs_distances(A, *, gb=None):
     D = A.dup(dtype)
     index = list(range(n))
     D(minimum) << gb.Matrix.from_coo(index, index, 0, dtype, nrows=n, ncols=n)
-    for first in range(0, n, BLOCK):
-        block = slice(first, min(n, first + BLOCK))
+    size = tuning.count("all_pairs.block")
+    for first in range(0, n, size):
+        block = slice(first, min(n, first + size))
         # P = D[block, block]; P min= P min.+ P doubles the path length, until nothing changes
         P = D[block, block].new()
         for _ in range((P.nrows - 1).bit_length()):
@@ -83,7 +81,7 @@ def all_pairs_distances(A, *, gb=None):
         into << into.mxm(P, min_plus)
         out << P.mxm(out, min_plus)
         D(minimum) << into.mxm(out, min_plus)
-        watch.tell(total=-(-n // BLOCK))
+        watch.report(total=-(-n // size))
     return D
 
 
@@ -94,7 +92,7 @@ def _weighted(A, gb):
         return A.apply(gb.unary.one[dtypes.INT64]).new(), dtypes.INT64, 0
     lowest, _, bound = weights_of(A, gb)
     # three paths are joined; with negative weights, walks in a block grow until a negative cycle is found
-    bound *= 3 if lowest >= 0 else 3 * BLOCK
+    bound *= 3 if lowest >= 0 else 3 * tuning.count("all_pairs.block")
     return A, A.dtype if A.dtype in (dtypes.FP32, dtypes.FP64) else dtypes.INT64, bound
 
 

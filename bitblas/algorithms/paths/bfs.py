@@ -14,11 +14,12 @@ Yang, Buluc, Owens: Implementing push-pull efficiently in GraphBLAS. ICPP 2018.
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 
 SHORT = 2**15  # rounds whose levels fit 16 bits: a quarter of the bytes written by many searches
 
 
-@check.on_its_device
+@algorithm(answer="distance per vertex")
 def bfs_levels(A, source, *, depth_limit=None, gb=None):
     """The number of edges on a shortest path from `source` to each vertex.
 
@@ -28,19 +29,18 @@ def bfs_levels(A, source, *, depth_limit=None, gb=None):
     Raises DimensionMismatch (A not square), IndexOutOfBound (source out of range), InvalidValue (depth_limit below 0),
     TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     source = check.sources(gb, "source", source, n)
 
     loop = check.loop(_levels, A, gb, _rounds(gb, depth_limit))
     v, q = loop.state["levels"], loop.state["while_"]
     v.clear()
-    check.put(gb, q, source, True)
+    check.set_entries(gb, q, source, True)
     loop.run()
     return loop.result(v)
 
 
-@check.on_its_device
+@algorithm(answer="distances per source")
 def levels_from_each(A, sources, *, depth_limit=None, gb=None):
     """The number of edges on a shortest path from each of several sources to each vertex.
 
@@ -51,8 +51,7 @@ def levels_from_each(A, sources, *, depth_limit=None, gb=None):
     Raises DimensionMismatch (A not square), IndexOutOfBound (a source out of range), InvalidValue (depth_limit below
     0), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     sources = check.vertices(gb, "sources", sources, n)
     rounds = _rounds(gb, depth_limit)
     every = rounds is not None and rounds <= SHORT
@@ -106,7 +105,7 @@ def _levels(A, gb, limit):
     return {"body": body, "while_": q, "limit": limit, "levels": v}
 
 
-@check.on_its_device
+@algorithm(answer="parent per vertex")
 def bfs_parents(A, source, *, depth_limit=None, gb=None):
     """A breadth-first tree from `source`: the parent of each vertex.
 
@@ -117,14 +116,13 @@ def bfs_parents(A, source, *, depth_limit=None, gb=None):
     Raises DimensionMismatch (A not square), IndexOutOfBound (source out of range), InvalidValue (depth_limit below 0),
     TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     source = check.sources(gb, "source", source, n)
 
     loop = check.loop(_parents, A, gb, _rounds(gb, depth_limit))
     p, q = loop.state["parents"], loop.state["while_"]
     p.clear()
-    check.put(gb, q, source, source)
+    check.set_entries(gb, q, source, source)
     loop.run()
     return loop.result(p)
 

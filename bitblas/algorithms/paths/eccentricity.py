@@ -17,13 +17,14 @@ Takes, Kosters: Determining the diameter of small world networks. CIKM 2011.
 
 from .. import _check as check
 from .. import _watch as watch
+from .._algorithm import algorithm
 from .._multi_source import Searches, batches
 from .._parts import degrees
 from ..connectivity.components import connected_components
 from .bfs import bfs_levels
 
 
-@check.on_its_device
+@algorithm(answer="value per vertex")
 def eccentricity(A, *, gb=None):
     """The number of edges to the farthest vertex reachable from each vertex.
 
@@ -31,8 +32,7 @@ def eccentricity(A, *, gb=None):
     Returns a Vector, INT64, size n, full; unreachable vertices are ignored.
     Raises DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     loop = check.loop(_searching, A, gb)
     searches, far = loop.state["searches"], loop.state["far"]
     # most = max(most, far) over all batches
@@ -56,7 +56,7 @@ def _searching(A, gb):
     return {"body": body, "while_": searches.going, "searches": searches, "far": far}
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer=("count", "count"))
 def diameter_bounds(A, *, searches=8, gb=None):
     """Lower and upper bounds of the diameter of an undirected graph, from a few searches.
 
@@ -67,12 +67,10 @@ def diameter_bounds(A, *, searches=8, gb=None):
     Raises InvalidValue (A not symmetric, searches out of range), DimensionMismatch (A not square), TypeError (wrong
     types).
     """
-    gb = check.library(gb)
-    check.symmetric(gb, A)
     return _bounds(A, check.count(gb, "searches", searches, "8 is the default"), gb)
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="count")
 def diameter(A, *, gb=None):
     """The length of the longest shortest path of an undirected graph, in edges.
 
@@ -80,8 +78,7 @@ def diameter(A, *, gb=None):
     Returns a Python int, the largest diameter of a component if the graph is not connected.
     Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
-    gb = check.library(gb)
-    return _bounds(A, check.symmetric(gb, A), gb)[0]
+    return _bounds(A, A.nrows, gb)[0]
 
 
 def _bounds(A, searches, gb):
@@ -101,7 +98,7 @@ def _bounds(A, searches, gb):
         e = d.max()
         low[v], high[v] = low[v].clip(d.clip(e - d)), high[v].clip(max=e + d)
         high[start] = low[start] = e
-        watch.tell()
+        watch.report()
         open_ = high > low.max()
         if not open_.any():
             break

@@ -13,11 +13,12 @@ Everett, Borgatti: Ego network betweenness. Social Networks 27 (2005).
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import induced_subgraph
 from .bfs import bfs_levels
 
 
-@check.on_its_device
+@algorithm(answer="subgraph")
 def ego_graph(A, center, radius=1, *, gb=None):
     """The subgraph within `radius` edges of a vertex, on the same vertices.
 
@@ -27,8 +28,7 @@ def ego_graph(A, center, radius=1, *, gb=None):
     Raises InvalidValue (radius below 0), DimensionMismatch (A not square), IndexOutOfBound (center out of range),
     TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     center = check.sources(gb, "center", center, n)
     radius = check.count(gb, "radius", radius, "1 includes the neighbours", least=0)
     # the entries of A between vertices with a level

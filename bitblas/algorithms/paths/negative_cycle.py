@@ -18,10 +18,11 @@ Cherkassky, Goldberg: Negative-cycle detection algorithms. Mathematical Programm
 
 from .. import _check as check
 from .. import _watch as watch
+from .._algorithm import algorithm
 from .._parts import index_range
 
 
-@check.on_its_device
+@algorithm(answer="vertices", weighted=True, arrays=(36, 36))
 def negative_cycle(A, *, gb=None):
     """A cycle of negative weight in a directed graph.
 
@@ -30,14 +31,13 @@ def negative_cycle(A, *, gb=None):
     Raises InvalidValue (a weight is NaN or -infinity; integers so low that a walk of n edges may pass -2^63),
     DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     if A.dtype == gb.dtypes.BOOL:
         return []
     i, j, w = A.to_coo()
     real = A.dtype in (gb.dtypes.FP32, gb.dtypes.FP64)
     if real:
-        check.numbers(gb, "A", not ((w != w) | (w == -float("inf"))).any(), "no NaN and no -infinity")
+        check.no_nan(gb, "A", not ((w != w) | (w == -float("inf"))).any(), "no NaN and no -infinity")
     if not (w < 0).any():
         return []
     w = w.astype("float64" if real else "int64")
@@ -63,7 +63,7 @@ def negative_cycle(A, *, gb=None):
         hit = fresh[j] & (walk == d[j])
         at, over = gb.Vector.from_coo(j[hit], i[hit].astype("int64"), size=n, dup_op=gb.binary.min).to_coo()
         before[at], moved[at] = over, True
-        watch.tell(total=n)
+        watch.report(total=n)
         if number & (number - 1) == 0 or number == n:
             found = _circle(before, moved, n)
             if found:

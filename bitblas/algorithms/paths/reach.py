@@ -12,10 +12,11 @@ Purdom: A transitive closure algorithm. BIT 10 (1970).
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .bfs import bfs_levels
 
 
-@check.on_its_device
+@algorithm(answer="value per vertex")
 def descendants(A, source, *, depth_limit=None, gb=None):
     """The vertices reachable from `source`, by any number of edges or at most `depth_limit` (k hops).
 
@@ -25,13 +26,12 @@ def descendants(A, source, *, depth_limit=None, gb=None):
     Raises DimensionMismatch (A not square), IndexOutOfBound (source out of range), InvalidValue (depth_limit below 0),
     TypeError (wrong types).
     """
-    gb = check.library(gb)
     # v<level > 0> = true
     level = bfs_levels(A, source, depth_limit=depth_limit, gb=gb)
     return level.select(gb.select.valuegt, 0).new().apply(gb.unary.one[gb.dtypes.BOOL]).new()
 
 
-@check.on_its_device
+@algorithm(answer="value per vertex")
 def ancestors(A, source, *, depth_limit=None, gb=None):
     """The vertices from which `source` is reachable, by any number of edges or at most `depth_limit`.
 
@@ -40,10 +40,8 @@ def ancestors(A, source, *, depth_limit=None, gb=None):
     Returns a Vector, BOOL, size n: True at these vertices, excluding the source, no entry elsewhere.
     Raises as `descendants` does.
     """
-    gb = check.library(gb)
-    check.square(gb, A)
     # descendants in A', which is cached
-    return descendants(check.kept(_turned, A, gb), source, depth_limit=depth_limit, gb=gb)
+    return descendants(check.cached(_turned, A, gb), source, depth_limit=depth_limit, gb=gb)
 
 
 def _turned(A, gb):

@@ -20,18 +20,16 @@ Sridhar et al: Delta-stepping SSSP: from vertices and edges to GraphBLAS impleme
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
+from .._check import tuning
 from .bfs import bfs_levels
 from .negative_cycle import negative_cycle
 
-# delta = SPREAD * mean weight / mean degree. H200, ms with 64, 32, 16: stencil27_100 7.9, 5.9, 5.7; rmat20 1.48, 1.52,
-# 1.61; mycielskian14 .39, .41, .52; delaunay_n20 and grid2d_2048 the same within 2 %. CPU, ms with 64, 32: stencil27_20
-# 6.9, 5.9; delaunay_n14 13.7, 11.5; rmat14 3.2, 3.4; grid2d_256 74, 76.
-SPREAD = 32
 ROUNDED = 1 + 2.0**-20  # exceeds the rounding error of an FP64 sum
 DROP = "remove such edges with A.select"
 
 
-@check.on_its_device
+@algorithm(answer="distance per vertex", weighted=True)
 def sssp(A, source, *, delta=None, gb=None):
     """The distance from `source` to each vertex.
 
@@ -44,8 +42,7 @@ def sssp(A, source, *, delta=None, gb=None):
     range; a negative cycle reachable from the source, detected after n rounds), DimensionMismatch (A not square),
     IndexOutOfBound (source out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     source = check.sources(gb, "source", source, n)
     if delta is not None:
         delta = check.number(gb, "delta", delta, lambda x: x > 0, "a number above 0", "None chooses one")
@@ -58,14 +55,14 @@ def sssp(A, source, *, delta=None, gb=None):
     if lowest < 0:
         delta = float("inf")
     elif delta is None:
-        delta = SPREAD * mean * n / max(1, A.nvals)
+        delta = tuning.value("sssp.delta") * mean * n / max(1, A.nvals)
     if dtype == dtypes.INT64:
         delta = int(min(delta, 2**61, 2**63 - 1 - bound))  # distance + delta stays below 2^63
     loop = check.loop(_relaxation, A, gb, dtype, delta, n if lowest < 0 else None)
     d, q, nearest = (loop.state[name] for name in ("distances", "while_", "nearest"))
     # d = q = 0 at the sources; nearest = 0
-    check.put(gb, d, source, 0)
-    check.put(gb, q, source, 0)
+    check.set_entries(gb, d, source, 0)
+    check.set_entries(gb, q, source, 0)
     nearest << 0
     loop.run()
     if q.nvals:
@@ -75,7 +72,7 @@ def sssp(A, source, *, delta=None, gb=None):
         R = gb.Matrix.from_coo(i[on], j[on], w[on], A.dtype, nrows=n, ncols=n)
         cycle = negative_cycle(R, gb=gb)
         hint = "in an undirected graph an edge of negative weight is such a cycle"
-        raise check.on_a_way(gb, [*cycle, *cycle[:1]], "no negative cycle reachable from the source", "", hint)
+        raise check.path_error(gb, [*cycle, *cycle[:1]], "no negative cycle reachable from the source", "", hint)
     return loop.result(d)
 
 
@@ -114,7 +111,7 @@ def weights_of(A, gb):
     """The lowest weight, the mean magnitude and the bound of `facts_of`. InvalidValue for NaN and -infinity, and if the
     bound is 2^63 or more.
     """
-    lowest, mean, bound = check.kept(facts_of, A, gb)
+    lowest, mean, bound = check.cached(facts_of, A, gb)
     if bound >= 2**63:
         raise gb.exceptions.InvalidValue(
             f"argument A: expected integers whose sum over {A.nrows} edges stays below 2^63, got a weight of "
@@ -136,7 +133,7 @@ def facts_of(A, gb):
         i, j, w = A.to_coo()
         at = int(((w != w) | (w == -float("inf"))).argmax())
         got = f", an edge whose weight is {'NaN' if mean != mean else '-infinity'}"
-        raise check.on_a_way(gb, [int(i[at]), int(j[at])], "weights that are numbers above -infinity", got, DROP)
+        raise check.path_error(gb, [int(i[at]), int(j[at])], "weights that are numbers above -infinity", got, DROP)
     if A.dtype in (gb.dtypes.FP32, FP64):
         return lowest, mean, 0
     # no path exceeds the sum of all edges, nor n times the longest; walks along a negative cycle may

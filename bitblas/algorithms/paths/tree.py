@@ -13,12 +13,12 @@ Check: every edge of the tree is on a shortest path from the source.
 Bellman: On a routing problem. Quarterly of Applied Mathematics 16 (1958).
 """
 
-from .. import _check as check
+from .._algorithm import algorithm
 from .bfs import bfs_parents
 from .sssp import sssp
 
 
-@check.on_its_device
+@algorithm(answer=("distance per vertex", "parent per vertex"), weighted=True, arrays=(24, 40))
 def sssp_tree(A, source, *, delta=None, gb=None):
     """The distance from `source` to each vertex, and its predecessor on a shortest path.
 
@@ -29,7 +29,6 @@ def sssp_tree(A, source, *, delta=None, gb=None):
     Raises InvalidValue (a weight is NaN or -infinity; delta out of range; a reachable negative cycle),
     DimensionMismatch (A not square), IndexOutOfBound (source out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
     d = sssp(A, source, delta=delta, gb=gb)
     if A.dtype == gb.dtypes.BOOL:
         return d, bfs_parents(A, source, gb=gb)

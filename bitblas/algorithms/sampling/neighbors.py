@@ -16,11 +16,11 @@ Efraimidis, Spirakis: Weighted random sampling with a reservoir. Information Pro
 
 from .. import _check as check
 from .. import _watch as watch
-from .._memory import check_memory
+from .._algorithm import algorithm
 from .._random import random_hash
 
 
-@check.on_its_device
+@algorithm(answer="edges per hop")
 def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
     """Random edges around some vertices, hop by hop: at most a given number per vertex.
 
@@ -32,8 +32,7 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
     Raises InvalidValue (a count below 1, a weight out of range), DimensionMismatch (A not square), IndexOutOfBound (a
     start out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     starts = check.vertices(gb, "starts", starts, n)
     each = [counts] if isinstance(counts, str) or not hasattr(counts, "__iter__") else counts
     counts = [check.count(gb, "counts", k, "at least one edge per vertex") for k in each]
@@ -45,7 +44,7 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
         # near = A[there, :]
         v, _ = there.to_coo(values=False)
         near = A[v, :].new()
-        check_memory(A, f"sample_neighbors: keys of {near.nvals} edges", 56 * near.nvals)
+        check.memory(A, f"sample_neighbors: keys of {near.nvals} edges", 56 * near.nvals)
         i, j, values = near.to_coo()
         rows, j = v.view("int64")[i], j.view("int64")
         key = (random_hash(j, seed, hop, 1) ^ random_hash(rows, seed, hop, 2)) + 0.5
@@ -60,7 +59,7 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
         hops.append(gb.Matrix.from_coo(rows[kept], j[kept], values[kept], A.dtype, nrows=n, ncols=n))
         # there = the heads of the kept edges
         there = gb.Vector.from_coo(j[kept], True, size=n)
-        watch.tell(total=len(counts))
+        watch.report(total=len(counts))
     return tuple(hops)
 
 

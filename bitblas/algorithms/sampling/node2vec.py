@@ -17,14 +17,14 @@ Yang, Zhang, Chen, Chen: KnightKing, a fast distributed graph random walk engine
 
 from .. import _check as check
 from .. import _watch as watch
+from .._algorithm import algorithm
+from .._check import tuning
 from .._parts import index_range
 from .._random import hash_more
 from .walks import Steps, chance, draws, table
 
-DRAWN = 1 << 11  # steps drawn at once if few walks are pending: a round costs about fifty calls regardless
 
-
-@check.on_its_device
+@algorithm(answer="walks", arrays=(16, 24))
 def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None, gb=None):
     """A random walk from each of the vertices in `starts`, biased by the previous vertex.
 
@@ -37,8 +37,7 @@ def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None
     Raises InvalidValue (length below 1, p, q or a weight out of range), DimensionMismatch (A not square),
     IndexOutOfBound (a start out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     starts = check.vertices(gb, "starts", starts, n)
     length = check.count(gb, "length", length, "a walk has one step or more")
     back, away = (
@@ -50,7 +49,8 @@ def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None
     edges, most = steps.rows * n + steps.j, max(1.0, back, away)
 
     size = len(starts)
-    number = index_range(max(size, DRAWN), gb)
+    together = tuning.count("node2vec.steps")
+    number = index_range(max(size, together), gb)
     at = gb.Vector.from_coo(number[:size], starts, gb.dtypes.INT64, size=size).to_dense(0)
     last, places = at * 0 - 1, [at]
     for hashes in draws(size, length, seed, gb) if len(steps.j) else ():
@@ -58,12 +58,12 @@ def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None
         to, tries = at * 0 - 1, 0
         while len(waits):
             # to = the first accepted of several drawn steps; accept with probability bias / most
-            some = max(1, DRAWN // len(waits))
+            some = max(1, together // len(waits))
             draw = number[: len(waits) * some]
             w, k = waits[draw // some], 2 * (tries + draw % some)
             before, hashed = last[w], hashes[w]
-            v = steps.taken(at[w], chance(hash_more(hashed, k)))
-            bias = (v == before) * back + (v != before) * (away + (1 - away) * _there(edges, before * n + v))
+            v = steps.next_vertices(at[w], chance(hash_more(hashed, k)))
+            bias = (v == before) * back + (v != before) * (away + (1 - away) * _are_edges(edges, before * n + v))
             bias = bias * (before >= 0) + most * (before < 0)
             go = (chance(hash_more(hashed, k + 1)) * most <= bias).reshape(-1, some)
             found, first = go.any(axis=1), go.argmax(axis=1)
@@ -71,11 +71,11 @@ def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None
             waits, tries = waits[~found], tries + some
         at, last = to, at
         places.append(at)
-        watch.tell(total=length)
+        watch.report(total=length)
     return table(places, length, gb)
 
 
-def _there(edges, wanted):
+def _are_edges(edges, keys):
     """Whether each number is in `edges`, which is sorted."""
-    k = edges.searchsorted(wanted).clip(max=max(0, len(edges) - 1))
-    return edges[k] == wanted
+    k = edges.searchsorted(keys).clip(max=max(0, len(edges) - 1))
+    return edges[k] == keys

@@ -16,14 +16,13 @@ Salmon, Moraes, Dror, Shaw: Parallel random numbers, as easy as 1, 2, 3. SC 2011
 
 from .. import _check as check
 from .. import _watch as watch
-from .._memory import check_default_memory
+from .._algorithm import algorithm
+from .._check import tuning
 from .._parts import degrees, index_range, prefers_row_extraction
 from .._random import random_hash
 
-MANY = 1 << 17  # edges per step from which, on a CPU, copying all edges takes longer than extracting rows in each step
 
-
-@check.on_its_device
+@algorithm(answer="walks", arrays=(16, 8))
 def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
     """A random walk from each of the vertices in `starts`.
 
@@ -35,12 +34,11 @@ def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
     Raises InvalidValue (length below 1, a weight out of range), DimensionMismatch (A not square), IndexOutOfBound (a
     start out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     starts = check.vertices(gb, "starts", starts, n)
     length = check.count(gb, "length", length, "a walk has one step or more")
     seed = 0 if seed is None else check.integer("seed", seed)
-    steps = (Near if prefers_row_extraction(A, MANY * length) else Steps)(A, weighted, gb)
+    steps = (Near if prefers_row_extraction(A, tuning.count("walks.edges") * length) else Steps)(A, weighted, gb)
     at = gb.Vector.from_coo(index_range(len(starts), gb), starts, gb.dtypes.INT64, size=len(starts)).to_dense(0)
     places, chances = [at], chance(draws(len(starts), length, seed, gb))
     for random in chances:
@@ -49,15 +47,15 @@ def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
             break
         # at = the drawn neighbour if an edge exists, else -1
         going = (at >= 0) & (here.d[k] > 0)
-        at = going * (here.taken(k, random) + 1) - 1
+        at = going * (here.next_vertices(k, random) + 1) - 1
         places.append(at)
-        watch.tell(total=length)
+        watch.report(total=length)
     return table(places, length, gb)
 
 
 def draws(walks, length, seed, gb):
     """Hashes of walk, seed and step: an INT64 array with a row for each step from 1 on."""
-    check_default_memory(gb, f"random walks: draws of {walks} walks of {length} steps", 48 * walks * length)
+    check.default_memory(gb, f"random walks: draws of {walks} walks of {length} steps", 48 * walks * length)
     k = index_range(walks * length, gb)
     return random_hash(k % max(1, walks), seed, k // max(1, walks) + 1).reshape(length, walks)
 
@@ -89,7 +87,7 @@ class Steps:
         """The steps from the vertices `at`, and the numbers of these vertices there."""
         return self, at
 
-    def taken(self, at, random):
+    def next_vertices(self, at, random):
         """The next vertex of each walk at `at`, by its random number in (0, 1); arbitrary if no edge leaves."""
         first, d = self.first[at], self.d[at]
         if not self.weighted:

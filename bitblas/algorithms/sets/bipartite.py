@@ -12,13 +12,13 @@ Check: NetworkX's is_bipartite.
 Konig: Theorie der endlichen und unendlichen Graphen. Leipzig 1936.
 """
 
-from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import index_range
 from ..connectivity.components import connected_components
 from ..paths.bfs import bfs_levels
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="class per vertex")
 def bipartite_sides(A, *, gb=None):
     """The side of each vertex, 0 or 1, if the graph is bipartite.
 
@@ -27,8 +27,6 @@ def bipartite_sides(A, *, gb=None):
     bipartite.
     Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
-    gb = check.library(gb)
-    check.symmetric(gb, A)
     # roots = the smallest vertex of each component
     label = connected_components(A, gb=gb).to_dense()
     (roots,) = (label == index_range(A.nrows, gb)).nonzero()

@@ -20,17 +20,15 @@ Welsh, Powell: An upper bound for the chromatic number of a graph. The Computer 
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
+from .._check import tuning
 from .._parts import index_range
 from .._random import degree_vector, random_hash
 
-# If a vertex has more than UNEVEN times the mean number of earlier neighbours, the first vertices are colored in parts
-# that these SHARES of the edges lead to. Reads per edge without and with parts: rmat20 32.7, 7.5; rmat16 20.1, 5.1.
-# H200, rmat20: 13.0 ms without, 7.6 with these parts, 7.8 with two fewer.
-UNEVEN, SHARES = 8, (1 / 64, 1 / 16, 1 / 4)
 COLORS = 0xFFFFFFFF  # the low 32 bits, one per color
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="class per vertex")
 def coloring(A, *, seed=None, gb=None):
     """A proper coloring of an undirected graph with few colors.
 
@@ -40,15 +38,13 @@ def coloring(A, *, seed=None, gb=None):
     Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix, seed not an
     integer).
     """
-    gb = check.library(gb)
-    check.symmetric(gb, A)
     seed = 0 if seed is None else check.integer("seed", seed)
     loop = check.loop(_choosing, A, gb, seed)
     loop.run()
     return loop.result(loop.state["colors"])
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="vertex sets")
 def color_classes(A, *, seed=None, gb=None):
     """The classes of a proper coloring: sets of pairwise non-adjacent vertices.
 
@@ -59,7 +55,6 @@ def color_classes(A, *, seed=None, gb=None):
     integer).
     """
     colors = coloring(A, seed=seed, gb=gb)
-    gb = check.library(gb)
     color = colors.to_dense(0)
     k = int(color.max()) + 1 if len(color) else 0
     return gb.Matrix.from_coo(color, index_range(len(color), gb), True, nrows=k, ncols=len(color))
@@ -129,7 +124,8 @@ def _parts(s, before, gb):
     """
     n, order, (_, before) = before.size, (-s).argsort(), before.to_coo()
     edges = before[order].cumsum()
-    uneven = n and int(before.max()) * n > UNEVEN * int(edges[-1])
-    ends = [*(int((edges <= edges[-1] * share).sum()) for share in SHARES if uneven), n]
+    shares = [tuning.value(f"coloring.share_{part}") for part in (1, 2, 3)]
+    uneven = n and int(before.max()) * n > tuning.value("coloring.skew") * int(edges[-1])
+    ends = [*(int((edges <= edges[-1] * share).sum()) for share in shares if uneven), n]
     parts = [order[i:j] for i, j in zip([0, *ends], ends)]
     return [gb.Vector.from_coo(part, 0, gb.dtypes.UINT64, size=n) for part in parts]

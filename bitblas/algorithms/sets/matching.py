@@ -16,11 +16,12 @@ Preis: Linear time 1/2-approximation algorithm for maximum weighted matching in 
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import gather
 from .._random import random_hash
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="vertex per vertex", arrays=(8, 20))
 def maximal_matching(A, *, weighted=False, seed=None, gb=None):
     """A maximal matching of an undirected graph.
 
@@ -30,8 +31,6 @@ def maximal_matching(A, *, weighted=False, seed=None, gb=None):
     Returns a Vector, INT64, size n: the partner of each matched vertex, no entry elsewhere.
     Raises InvalidValue (A not symmetric, a weight is NaN), DimensionMismatch (A not square), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    check.symmetric(gb, A)
     check.flag("weighted", weighted)
     seed = 0 if seed is None else check.integer("seed", seed)
     loop = check.loop(_choosing, A, gb, weighted, seed)
@@ -47,7 +46,7 @@ def _choosing(A, gb, weighted, seed):
     order = random_hash(i, seed, 1) << 16 ^ random_hash(j, seed, 2)
     order = order.argsort(kind="stable")
     if weighted:
-        check.numbers(gb, "A", not (w != w).any())
+        check.no_nan(gb, "A", not (w != w).any())
         w = w.astype("float64") if A.dtype == gb.dtypes.BOOL else w
         order = order[w[order].argsort(kind="stable")[::-1]]
     m = len(i)

@@ -19,6 +19,7 @@ Azad, Buluc, Pothen: Computing maximum cardinality matchings in parallel on bipa
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import gather
 from .bipartite import bipartite_sides
 from .matching import maximal_matching
@@ -26,7 +27,7 @@ from .matching import maximal_matching
 HALF = 32  # bits of a root and of a vertex
 
 
-@check.on_its_device
+@algorithm(graph="bipartite", answer="vertex per vertex", arrays=(90, 20))
 def maximum_matching(A, *, gb=None):
     """A maximum matching of a bipartite graph.
 
@@ -35,8 +36,7 @@ def maximum_matching(A, *, gb=None):
     Raises InvalidValue (A not symmetric, not bipartite, or with more than 2^31 vertices), DimensionMismatch (A not
     square), TypeError (A is not a Matrix).
     """
-    gb = check.library(gb)
-    n = check.symmetric(gb, A)
+    n = A.nrows
     if n > 2 ** (HALF - 1):
         raise gb.exceptions.InvalidValue(
             f"argument A: expected at most {2 ** (HALF - 1)} vertices, got {n}. Hint: remove vertices without edges."
@@ -98,7 +98,7 @@ def _paths(A, gb):
         q(~lone.S, gb.replace) << t
         ends = gb.Vector(INT64, n)
         ends(lone.S) << t
-        check.some(ends, lambda: reach(t, ends, root, leaf))
+        check.unless_empty(ends, lambda: reach(t, ends, root, leaf))
         # q[mate] = (root, mate)
         v = binary.bor(q.apply(binary.band, right=-(2**HALF)).new() & mate).new()
         places, u = v.to_coo()

@@ -16,13 +16,13 @@ Blelloch, Fineman, Shun: Greedy sequential maximal independent set and matching 
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
+from .._check import tuning
 from .._parts import gather
 from .._random import MASK, degree_vector, random_vector
 
-UNEVEN = 8  # hub degree over mean degree from which testing one neighbour rules out most vertices
 
-
-@check.on_its_device
+@algorithm(graph="undirected", answer="value per vertex")
 def maximal_independent_set(A, *, seed=None, gb=None):
     """A maximal independent set of an undirected graph.
 
@@ -32,8 +32,6 @@ def maximal_independent_set(A, *, seed=None, gb=None):
     Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix, seed not an
     integer).
     """
-    gb = check.library(gb)
-    check.symmetric(gb, A)
     seed = 0 if seed is None else check.integer("seed", seed)
     loop = check.loop(_joining, A, gb)
     # seed mod 2^32
@@ -48,7 +46,8 @@ def _joining(A, gb):
     vertex = degree.apply(gb.indexunary.index).new(INT64)
     s, members = gb.Vector(INT64, A.nrows), gb.Vector(BOOL, A.nrows)
     most = degree.reduce(gb.monoid.max).new().value or 0
-    uneven = most * A.nrows > UNEVEN * A.nvals and getattr(A, "order", None) is None  # positions are read
+    skewed = most * A.nrows > tuning.value("mis.skew") * A.nvals
+    uneven = skewed and getattr(A, "order", None) is None  # positions are read
     # likely = the neighbour of lowest degree, ties to the smallest; the vertex itself if it has none
     likely = vertex.dup()
     if uneven:

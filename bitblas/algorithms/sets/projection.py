@@ -13,9 +13,10 @@ Zhou, Ren, Medo, Zhang: Bipartite network projection and personal recommendation
 """
 
 from .. import _check as check
+from .._algorithm import algorithm
 
 
-@check.on_its_device
+@algorithm(graph="bipartite", answer="undirected graph")
 def bipartite_projection(A, vertices, *, gb=None):
     """The graph on one side of a bipartite graph, with the number of common neighbours as weight.
 
@@ -25,8 +26,7 @@ def bipartite_projection(A, vertices, *, gb=None):
     Raises InvalidValue (A not symmetric, an edge between two of `vertices`), DimensionMismatch (A not square),
     IndexOutOfBound (a vertex out of range), TypeError (wrong types).
     """
-    gb = check.library(gb)
-    n = check.symmetric(gb, A)
+    n = A.nrows
     vertices = check.vertices(gb, "vertices", vertices, n)
     v, INT64 = sorted(set(vertices)), gb.dtypes.INT64
     P = gb.Matrix(INT64, n, n)

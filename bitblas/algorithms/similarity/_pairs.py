@@ -1,7 +1,6 @@
 """Scores of vertex pairs by common neighbours, and the best scores of each row."""
 
 from .. import _check as check
-from .._memory import check_memory
 from .._parts import index_range
 
 
@@ -18,7 +17,7 @@ def common(A, B, ring, pairs, gb):
                 f"Hint: each entry (u, v) is a pair of vertices to compare."
             )
         C = A.mxm(B.T, ring).new(mask=pairs.S)
-    check_memory(A, f"similarity: scores of {C.nvals} pairs of vertices", 48 * C.nvals)
+    check.memory(A, f"similarity: scores of {C.nvals} pairs of vertices", 48 * C.nvals)
     return C.to_coo()
 
 

@@ -12,12 +12,12 @@ Adamic, Adar: Friends and neighbors on the web. Social Networks 25 (2003).
 Zhou, Lu, Zhang: Predicting missing links via local information. European Physical J. B 71 (2009).
 """
 
-from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import degrees
 from ._pairs import best, common
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="value per pair", arrays=(16, 40))
 def adamic_adar(A, *, pairs=None, top=None, gb=None):
     """The sum of 1 / log(degree) over the common neighbours of two vertices.
 
@@ -29,15 +29,13 @@ def adamic_adar(A, *, pairs=None, top=None, gb=None):
     Raises InvalidValue (A not symmetric, top out of range), DimensionMismatch (A not square, pairs of another size),
     TypeError.
     """
-    gb = check.library(gb)
-    check.symmetric(gb, A)
     # D[k] = 1 / log(d[k]), 0 for degree 1: such a vertex is no common neighbour of two vertices
     d = degrees(A, gb)
     logarithms = gb.Vector.from_dense(d.clip(2) * 1.0).apply(gb.unary.log).new().to_dense()
     return _weighted(A, (d > 1) / logarithms, pairs, top, gb)
 
 
-@check.on_its_device
+@algorithm(graph="undirected", answer="value per pair", arrays=(16, 40))
 def resource_allocation(A, *, pairs=None, top=None, gb=None):
     """The sum of 1 / degree over the common neighbours of two vertices.
 
@@ -46,8 +44,6 @@ def resource_allocation(A, *, pairs=None, top=None, gb=None):
     Raises InvalidValue (A not symmetric, top out of range), DimensionMismatch (A not square, pairs of another size),
     TypeError.
     """
-    gb = check.library(gb)
-    check.symmetric(gb, A)
     # D[k] = 1 / d[k]
     return _weighted(A, 1 / degrees(A, gb).clip(1), pairs, top, gb)
 

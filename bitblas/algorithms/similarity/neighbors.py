@@ -13,12 +13,12 @@ Jaccard: The distribution of the flora in the alpine zone. New Phytologist 11 (1
 Salton, McGill: Introduction to modern information retrieval. McGraw-Hill 1983, for the cosine.
 """
 
-from .. import _check as check
+from .._algorithm import algorithm
 from .._parts import degrees
 from ._pairs import best, common
 
 
-@check.on_its_device
+@algorithm(answer="value per pair", arrays=(8, 24))
 def jaccard(A, *, pairs=None, top=None, gb=None):
     """The Jaccard similarity of vertices: common neighbours over the union of the neighbourhoods.
 
@@ -31,7 +31,7 @@ def jaccard(A, *, pairs=None, top=None, gb=None):
     return _scaled(A, pairs, top, gb, lambda c, d, e: c / (d + e - c))
 
 
-@check.on_its_device
+@algorithm(answer="value per pair", arrays=(8, 24))
 def overlap(A, *, pairs=None, top=None, gb=None):
     """The overlap coefficient of vertices: common neighbours over the smaller neighbourhood.
 
@@ -43,7 +43,7 @@ def overlap(A, *, pairs=None, top=None, gb=None):
     return _scaled(A, pairs, top, gb, lambda c, d, e: c / d.clip(max=e))
 
 
-@check.on_its_device
+@algorithm(answer="value per pair", arrays=(8, 24))
 def cosine(A, *, pairs=None, top=None, gb=None):
     """The cosine similarity of vertices, their rows taken as 0/1 vectors.
 
@@ -56,8 +56,7 @@ def cosine(A, *, pairs=None, top=None, gb=None):
 
 
 def _scaled(A, pairs, top, gb, score):
-    gb = check.library(gb)
-    n = check.square(gb, A)
+    n = A.nrows
     # C<pairs> = A plus.pair A'; d = A plus.pair 1
     u, v, c = common(A, A, gb.semiring.plus_pair[gb.dtypes.INT64], pairs, gb)
     d = degrees(A, gb)

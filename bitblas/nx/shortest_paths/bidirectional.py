@@ -21,7 +21,7 @@ import numpy as np
 from ..exceptions import Refused
 from ..graph import Graph, entry_values
 
-Before = dict[int, int | None]  # the predecessor of each found node, seen from its end
+Predecessors = dict[int, int | None]  # the predecessor of each found node, seen from its end
 
 
 def _rows(G: Graph, values: np.ndarray) -> Callable[[int], list[int]]:
@@ -34,15 +34,15 @@ def _lengths(G: Graph, weight: str) -> np.ndarray:
     return G._cached_as(("length", weight), lambda: entry_values(G, weight, "min"))
 
 
-def _joined(before: Before, behind: Before, met: int) -> list[int]:
-    return [*_back(before, met)[::-1], *_back(behind, behind[met])]
+def _joined_path(predecessors: Predecessors, successors: Predecessors, met: int) -> list[int]:
+    return [*_path_back(predecessors, met)[::-1], *_path_back(successors, successors[met])]
 
 
-def _back(before: Before, node: int | None) -> list[int]:
+def _path_back(predecessors: Predecessors, node: int | None) -> list[int]:
     path = []
     while node is not None:
         path.append(node)
-        node = before[node]
+        node = predecessors[node]
     return path
 
 
@@ -50,20 +50,20 @@ def fewest_edges_path(G: Graph, source: int, target: int) -> list[int] | None:
     """The nodes of a path with the fewest edges; None if there is no path."""
     if source == target:
         return [source]
-    found: tuple[Before, Before] = {source: None}, {target: None}
+    found: tuple[Predecessors, Predecessors] = {source: None}, {target: None}
     ends = [[source], [target]]
-    neighbours = [_rows(H, H.cols) for H in (G, G.turned)]
+    neighbours = [_rows(H, H.cols) for H in (G, G.transposed)]
     while all(ends):
         side = int(len(ends[0]) > len(ends[1]))
-        mine, others = found[side], found[1 - side]
+        reached, others = found[side], found[1 - side]
         level, ends[side] = ends[side], []
         for node in level:
             for near in neighbours[side](node):
-                if near not in mine:
-                    mine[near] = node
+                if near not in reached:
+                    reached[near] = node
                     ends[side].append(near)
                 if near in others:
-                    return _joined(*found, near)
+                    return _joined_path(*found, near)
     return None
 
 
@@ -71,32 +71,32 @@ def least_weight_path(G: Graph, source: int, target: int, weight: str) -> tuple[
     """The least length and the nodes of such a path; None if there is no path. Raises Refused for negative weights and
     NaN.
     """
-    sides = G, G.turned
+    sides = G, G.transposed
     lengths = [_lengths(H, weight) for H in sides]
     if not (lengths[0] >= 0).all():
         raise Refused("negative weights")
     neighbours = [_rows(H, H.cols) for H in sides]
-    along = [_rows(H, values) for H, values in zip(sides, lengths)]
-    found: tuple[Before, Before] = {source: None}, {target: None}
-    seen: list[dict[int, float]] = [{source: 0}, {target: 0}]
-    taken: list[set[int]] = [set(), set()]
+    row_lengths = [_rows(H, values) for H, values in zip(sides, lengths)]
+    found: tuple[Predecessors, Predecessors] = {source: None}, {target: None}
+    distances: list[dict[int, float]] = [{source: 0}, {target: 0}]
+    settled: list[set[int]] = [set(), set()]
     turn = count()
     heaps: list[list[tuple[float, int, int]]] = [[(0, next(turn), source)], [(0, next(turn), target)]]
     least: float | None = None
     met, side = source, 1
     while all(heaps):
         side = 1 - side
-        mine, others = seen[side], seen[1 - side]
+        reached, others = distances[side], distances[1 - side]
         length, _, node = heappop(heaps[side])
-        if node in taken[side]:
+        if node in settled[side]:
             continue
-        taken[side].add(node)
-        if node in taken[1 - side] and least is not None:
-            return least, _joined(*found, met)
-        for near, more in zip(neighbours[side](node), along[side](node)):
+        settled[side].add(node)
+        if node in settled[1 - side] and least is not None:
+            return least, _joined_path(*found, met)
+        for near, more in zip(neighbours[side](node), row_lengths[side](node)):
             whole = length + more
-            if near not in mine or whole < mine[near]:
-                mine[near] = whole
+            if near not in reached or whole < reached[near]:
+                reached[near] = whole
                 heappush(heaps[side], (whole, next(turn), near))
                 found[side][near] = node
                 if near in others and (least is None or whole + others[near] < least):

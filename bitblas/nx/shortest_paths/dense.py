@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection
 
 import networkx as nx
 import numpy as np
 
 from ..graph import Graph
 from ..searches import distances, weights
+from ..typing import Node, Scores
 from .path_trees import dijkstra_tree
 
 
-def floyd_warshall(G: Graph, weight: str = "weight") -> dict[Any, dict[Any, Any]]:
+def floyd_warshall(G: Graph, weight: str = "weight") -> dict[Node, Scores]:
     found = {}
     for at, node in enumerate(G):
         near, lengths = distances(G, at, weight)
@@ -21,7 +22,7 @@ def floyd_warshall(G: Graph, weight: str = "weight") -> dict[Any, dict[Any, Any]
     return found
 
 
-def floyd_warshall_numpy(G: Graph, nodelist: Any = None, weight: str = "weight") -> np.ndarray:
+def floyd_warshall_numpy(G: Graph, nodelist: Collection[Node] | None = None, weight: str = "weight") -> np.ndarray:
     if nodelist is not None and not len(nodelist) == len(G) == len(set(nodelist)):
         raise nx.NetworkXError(
             "nodelist must contain every node in G with no repeats."
@@ -34,8 +35,8 @@ def floyd_warshall_numpy(G: Graph, nodelist: Any = None, weight: str = "weight")
 
 def floyd_warshall_predecessor_and_distance(
     G: Graph, weight: str = "weight"
-) -> tuple[dict[Any, dict[Any, Any]], dict[Any, dict[Any, Any]]]:
-    before: dict[Any, dict[Any, Any]] = {}
+) -> tuple[dict[Node, dict[Node, Node]], dict[Node, Scores]]:
+    before: dict[Node, dict[Node, Node]] = {}
     loops = set(G.rows[G.rows == G.cols].tolist())  # NetworkX lists the predecessor of a node with a self loop
     for at, node in enumerate(G):
         nodes, _, parents = dijkstra_tree(G, [at], weight)

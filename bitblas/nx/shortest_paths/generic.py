@@ -9,19 +9,19 @@ import networkx as nx
 from bitblas.algorithms.centrality.closeness import distance_sums
 
 from ..graph import Graph
-from ..searches import distances, host, reached, require_node
+from ..searches import distances, host, reached, require_ends
 from ..sums import exact_sum
+from ..typing import Node, Number
 from . import unweighted, weighted
 
 
-def has_path(G: Graph, source: Any, target: Any) -> bool:
-    for node, kind in ((source, "Source"), (target, "Target")):
-        require_node(G, node, f"{kind} {node} is not in G")
+def has_path(G: Graph, source: Node, target: Node) -> bool:
+    require_ends(G, source, target)
     return bool((reached(G, G.number[source]) == G.number[target]).any())
 
 
 def shortest_path_length(
-    G: Graph, source: Any = None, target: Any = None, weight: str | None = None, method: str = "dijkstra"
+    G: Graph, source: Node = None, target: Node = None, weight: str | None = None, method: str = "dijkstra"
 ) -> Any:
     _method(method)
     bellman = method == "bellman-ford"
@@ -29,8 +29,7 @@ def shortest_path_length(
         if weight is not None:
             lengths = weighted.bellman_ford_path_length if bellman else weighted.dijkstra_path_length
             return lengths(G, source, target, weight)
-        for node, kind in ((source, "Source"), (target, "Target")):
-            require_node(G, node, f"{kind} {node} is not in G")
+        require_ends(G, source, target)
         at, found = distances(G, G.number[source])
         length = found[at == G.number[target]]
         if not len(length):
@@ -41,7 +40,7 @@ def shortest_path_length(
             return unweighted.all_pairs_shortest_path_length(G)
         pairs = weighted.all_pairs_bellman_ford_path_length if bellman else weighted.all_pairs_dijkstra_path_length
         return pairs(G, weight=weight)
-    H, node = (G, source) if target is None else (G.turned, target)
+    H, node = (G, source) if target is None else (G.transposed, target)
     if weight is None:
         return unweighted.single_source_shortest_path_length(H, node)
     single = weighted.single_source_bellman_ford_path_length if bellman else weighted.single_source_dijkstra_path_length
@@ -71,12 +70,12 @@ def wiener_index(G: Graph, weight: str | None = None) -> float:
     return length if G.directed else length / 2
 
 
-def _total(G: Graph, weight: str | None, negative: bool = False) -> Any:
+def _total(G: Graph, weight: str | None, negative: bool = False) -> Number | None:
     """The sum of the distances between all pairs; None if some pair has no path."""
     if weight is None:
         pairs, far = (host(each).sum() for each in distance_sums(G.structure))
         return int(far) if pairs == len(G) * (len(G) - 1) else None
-    found = 0
+    found: Number = 0
     for source in range(len(G)):
         at, lengths = distances(G, source, weight, negative=negative)
         if len(at) < len(G):

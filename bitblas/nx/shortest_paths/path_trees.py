@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from bitblas.algorithms import sssp_tree
 from ..exceptions import Refused
 from ..graph import Graph, entry_values
 from ..searches import bounded, distances, entries, weights
+from ..typing import Node
 
 
 def dijkstra_tree(
@@ -68,10 +68,10 @@ def bellman_ford_tree(G: Graph, source: int, weight: str) -> tuple[np.ndarray, n
     return at, values, parents[at]
 
 
-def paths_to_all(G: Graph, nodes: np.ndarray, parents: np.ndarray) -> dict[Any, list[Any]]:
+def paths_to_all(G: Graph, nodes: np.ndarray, parents: np.ndarray) -> dict[Node, list[Node]]:
     """The path to each node, from the predecessors."""
     before = dict(zip(nodes.tolist(), parents.tolist()))
-    found: dict[int, list[Any]] = {}
+    found: dict[int, list[Node]] = {}
     for node in before:
         open_: list[int] = []
         while node not in found and before[node] != node:
@@ -83,7 +83,7 @@ def paths_to_all(G: Graph, nodes: np.ndarray, parents: np.ndarray) -> dict[Any, 
     return {G.labels[node]: found[node] for node in before}
 
 
-def path_to(G: Graph, nodes: Iterable[int], parents: Iterable[int], target: int) -> list[Any]:
+def path_to(G: Graph, nodes: Iterable[int], parents: Iterable[int], target: int) -> list[Node]:
     """The path to one node."""
     before = dict(zip(nodes, parents))
     path = [target]

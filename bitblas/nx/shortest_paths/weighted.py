@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -11,54 +10,64 @@ import numpy as np
 import bitblas as gb
 
 from ..graph import Graph
-from ..searches import distances, is_cyclic, require_node, weights
+from ..searches import distances, is_cyclic, require_ends, require_node, weights
+from ..typing import Node, Nodes, Number, Scores
 from .bidirectional import least_weight_path
 from .path_trees import bellman_ford_tree, dijkstra_tree, path_to, paths_to_all
 
+# One node: its distance and path; all: the distances and paths by node.
+Found = tuple[Number, list[Node]] | tuple[Scores, dict[Node, list[Node]]]
 
-def _lengths(G: Graph, sources: Any, cutoff: float | None, weight: str, negative: bool = False) -> dict[Any, Any]:
+
+def _lengths(G: Graph, sources: Nodes, cutoff: float | None, weight: str, negative: bool = False) -> Scores:
     at, lengths = distances(G, G.numbers(sources).tolist(), weight, cutoff, negative=negative)
     return dict(zip(G.nodes_at(at), lengths.tolist()))
 
 
-def _length(G: Graph, source: Any, target: Any, weight: str, word: str, negative: bool) -> Any:
+def _length(G: Graph, source: Node, target: Node, weight: str, word: str, negative: bool) -> Number:
     found = _lengths(G, [source], None, weight, negative)
     if target not in found:
         raise nx.NetworkXNoPath(f"{word} {target} not reachable from {source}")
     return found[target]
 
 
-def multi_source_dijkstra_path_length(
-    G: Graph, sources: Any, cutoff: float | None = None, weight: str = "weight"
-) -> dict[Any, Any]:
+def _require_sources(G: Graph, sources: Nodes) -> None:
     if not sources:
         raise ValueError("sources must not be empty")
     for source in sources:
         require_node(G, source, f"Node {source} not found in graph")
-    return _lengths(G, sources, cutoff, weight)
 
 
-def multi_source_dijkstra(
-    G: Graph, sources: Any, target: Any = None, cutoff: float | None = None, weight: str = "weight"
-) -> tuple[Any, Any]:
-    if not sources:
-        raise ValueError("sources must not be empty")
-    for source in sources:
-        require_node(G, source, f"Node {source} not found in graph")
-    if target in sources:
-        return 0, [target]
-    nodes, lengths, parents = dijkstra_tree(G, G.numbers(sources).tolist(), weight, cutoff)
+def _found(G: Graph, tree: tuple[np.ndarray, np.ndarray, np.ndarray], target: Node, no_path: str) -> Found:
+    """The answer for a target, or for all nodes, from nodes, distances and predecessors."""
+    nodes, lengths, parents = tree
     if target is None:
         return dict(zip(G.nodes_at(nodes), lengths.tolist())), paths_to_all(G, nodes, parents)
     length = lengths[nodes == G.number.get(target, -1)]
     if not len(length):
-        raise nx.NetworkXNoPath(f"No path to {target}.")
+        raise nx.NetworkXNoPath(no_path)
     return length[0].item(), path_to(G, nodes.tolist(), parents.tolist(), G.number[target])
 
 
-def bidirectional_dijkstra(G: Graph, source: Any, target: Any, weight: str = "weight") -> tuple[Any, list[Any]]:
-    for node, kind in ((source, "Source"), (target, "Target")):
-        require_node(G, node, f"{kind} {node} is not in G")
+def multi_source_dijkstra_path_length(
+    G: Graph, sources: Nodes, cutoff: float | None = None, weight: str = "weight"
+) -> Scores:
+    _require_sources(G, sources)
+    return _lengths(G, sources, cutoff, weight)
+
+
+def multi_source_dijkstra(
+    G: Graph, sources: Nodes, target: Node = None, cutoff: float | None = None, weight: str = "weight"
+) -> Found:
+    _require_sources(G, sources)
+    if target in sources:
+        return 0, [target]
+    tree = dijkstra_tree(G, G.numbers(sources).tolist(), weight, cutoff)
+    return _found(G, tree, target, f"No path to {target}.")
+
+
+def bidirectional_dijkstra(G: Graph, source: Node, target: Node, weight: str = "weight") -> tuple[Number, list[Node]]:
+    require_ends(G, source, target)
     if source == target:
         return 0, [source]
     found = least_weight_path(G, G.number[source], G.number[target], weight)
@@ -68,43 +77,38 @@ def bidirectional_dijkstra(G: Graph, source: Any, target: Any, weight: str = "we
     return length, [G.labels[node] for node in path]
 
 
-def single_source_bellman_ford(G: Graph, source: Any, target: Any = None, weight: str = "weight") -> tuple[Any, Any]:
+def single_source_bellman_ford(G: Graph, source: Node, target: Node = None, weight: str = "weight") -> Found:
     if source == target:
         require_node(G, source, f"Node {source} is not found in the graph")
         return 0, [source]
-    nodes, lengths, parents = bellman_ford_tree(G, require_node(G, source, f"Source {source} not in G"), weight)
-    if target is None:
-        return dict(zip(G.nodes_at(nodes), lengths.tolist())), paths_to_all(G, nodes, parents)
-    length = lengths[nodes == G.number.get(target, -1)]
-    if not len(length):
-        raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
-    return length[0].item(), path_to(G, nodes.tolist(), parents.tolist(), G.number[target])
+    tree = bellman_ford_tree(G, require_node(G, source, f"Source {source} not in G"), weight)
+    return _found(G, tree, target, f"Target {target} cannot be reached from given sources")
 
 
 def single_source_dijkstra_path_length(
-    G: Graph, source: Any, cutoff: float | None = None, weight: str = "weight"
-) -> dict[Any, Any]:
+    G: Graph, source: Node, cutoff: float | None = None, weight: str = "weight"
+) -> Scores:
     return multi_source_dijkstra_path_length(G, {source}, cutoff, weight)
 
 
-def dijkstra_path_length(G: Graph, source: Any, target: Any, weight: str = "weight") -> Any:
+def dijkstra_path_length(G: Graph, source: Node, target: Node, weight: str = "weight") -> Number:
     require_node(G, source, f"Node {source} not found in graph")
     return 0 if source == target else _length(G, source, target, weight, "Node", False)
 
 
 def all_pairs_dijkstra_path_length(
     G: Graph, cutoff: float | None = None, weight: str = "weight"
-) -> Iterator[tuple[Any, dict[Any, Any]]]:
+) -> Iterator[tuple[Node, Scores]]:
     weights(G, weight)  # raises Refused at the call, not during iteration
     return ((node, _lengths(G, [node], cutoff, weight)) for node in G)
 
 
-def single_source_bellman_ford_path_length(G: Graph, source: Any, weight: str = "weight") -> dict[Any, Any]:
+def single_source_bellman_ford_path_length(G: Graph, source: Node, weight: str = "weight") -> Scores:
     require_node(G, source, f"Source {source} not in G")
     return _lengths(G, [source], None, weight, negative=True)
 
 
-def bellman_ford_path_length(G: Graph, source: Any, target: Any, weight: str = "weight") -> Any:
+def bellman_ford_path_length(G: Graph, source: Node, target: Node, weight: str = "weight") -> Number:
     if source == target:
         require_node(G, source, f"Node {source} not found in graph")
         return 0
@@ -112,7 +116,7 @@ def bellman_ford_path_length(G: Graph, source: Any, target: Any, weight: str = "
     return _length(G, source, target, weight, "node", True)
 
 
-def all_pairs_bellman_ford_path_length(G: Graph, weight: str = "weight") -> Iterator[tuple[Any, dict[Any, Any]]]:
+def all_pairs_bellman_ford_path_length(G: Graph, weight: str = "weight") -> Iterator[tuple[Node, Scores]]:
     weights(G, weight, negative=True)
     return ((node, _lengths(G, [node], None, weight, negative=True)) for node in G)
 

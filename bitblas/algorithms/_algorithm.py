@@ -1,0 +1,153 @@
+"""The decorator `algorithm`: registers a public algorithm, with the facts that its signature cannot state.
+
+`bitblas.algorithms` exports every decorated program of its folders. Graph's methods, the type stubs, the commands and
+the comparison with SuiteSparse read the facts from the attribute `facts` of the program.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeVar, get_args
+
+from . import _check as check
+
+# The graphs that an algorithm accepts. A program with the parameter `directed` accepts any, and ignores directions by
+# default. acyclic: directed, without cycles.
+GraphKind = Literal["any", "undirected", "bipartite", "acyclic"]
+
+# What the numbers of an answer are, with the type that a program on a Matrix returns.
+ANSWERS: dict[str, str] = {
+    "count": "int",
+    "number": "float",
+    "vertices": "list[int]",  # of a path or a cycle
+    "value per vertex": "Vector",
+    "class per vertex": "Vector",  # values only distinguish classes
+    "vertex per vertex": "Vector",
+    "representative per vertex": "Vector",  # a class, named by one of its vertices
+    "distance per vertex": "Vector",  # from the argument `source`; no entry: not reachable
+    "parent per vertex": "Vector",  # in a tree from `source`
+    "distances per source": "Matrix",  # a row for each vertex in `sources`
+    "value per pair": "Matrix",  # of vertices; symmetric if A is
+    "value per edge": "Matrix",  # in each direction, whose mean is the value of an undirected edge
+    "flow per edge": "Matrix",  # directed
+    "undirected graph": "Matrix",  # on the same vertices
+    "subgraph": "Matrix",  # on the same vertices, directed if the graph is
+    "edges per hop": "tuple[Matrix, ...]",
+    "graph of components": "Matrix",  # its vertices are components
+    "positions": "Matrix",  # a row of coordinates for each vertex
+    "walks": "Matrix",  # a row of vertices for each walk
+    "vertex sets": "Matrix",  # a row for each set, with an entry for each of its vertices
+    "generated graph": "Matrix",
+}
+VERTEX_VALUED = frozenset({"vertex per vertex", "representative per vertex", "parent per vertex", "walks"})
+CLASSES = frozenset({"class per vertex", "representative per vertex"})
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Facts about an algorithm. answer: a kind of `ANSWERS` for each part of its result. weighted: it always reads the
+    values as weights (a program with the parameter `weighted` reads them if that is True). arrays: bytes per vertex and
+    per entry of the arrays that it uses between statements (degrees, entry lists, sorted scores), slightly below the
+    peaks measured on the CPU for graphs of 500 to 4000 vertices and up to 24 000 entries. GraphBLAS statements predict
+    their own memory; arrays whose size depends on an intermediate result are checked with `check.memory`."""
+
+    answer: tuple[str, ...]
+    graph: GraphKind = "any"
+    weighted: bool = False
+    arrays: tuple[int, int] = (0, 0)
+
+    @property
+    def undirected(self) -> bool:
+        """Whether it rejects a matrix that is not symmetric."""
+        return self.graph in ("undirected", "bipartite")
+
+
+class Algorithm(Protocol):
+    """A decorated program."""
+
+    __name__: str
+    __module__: str
+    facts: Facts
+
+    def __call__(self, *args: Any, **options: Any) -> Any: ...
+
+
+Program = TypeVar("Program", bound=Callable[..., Any])
+
+
+def algorithm(
+    *, answer: str | tuple[str, ...], graph: GraphKind = "any", weighted: bool = False, arrays: tuple[int, int] = (0, 0)
+) -> Callable[[Program], Program]:
+    """Register a program; the parameters are those of `Facts`. It runs on the device of its Matrix A, or on the default
+    device if it has none, and receives the library `gb`. A is checked to be square, and symmetric if `graph` requires
+    it. ValueError for an unknown kind of answer or graph."""
+    facts = Facts((answer,) if isinstance(answer, str) else answer, graph, weighted, arrays)
+    if unknown := [kind for kind in facts.answer if kind not in ANSWERS]:
+        raise ValueError(f"answer: expected {', '.join(map(repr, ANSWERS))}, got {unknown[0]!r}")
+    if graph not in get_args(GraphKind):
+        raise ValueError(f"graph: expected {', '.join(map(repr, get_args(GraphKind)))}, got {graph!r}")
+
+    def register(program: Program) -> Program:
+        generates = facts.answer == ("generated graph",)
+        run: Any = _on_default_device(program) if generates else on_device_of_matrix(_checked(program, facts), arrays)
+        run.facts = facts
+        return run
+
+    return register
+
+
+def _checked(program: Callable[..., Any], facts: Facts) -> Callable[..., Any]:
+    """Reject a matrix that the program does not accept."""
+    require = check.symmetric if facts.undirected else check.square
+
+    @functools.wraps(program)
+    def run(A: Any, *args: Any, **options: Any) -> Any:
+        require(options["gb"], A)
+        return program(A, *args, **options)
+
+    return run
+
+
+def on_device_of_matrix(program: Callable[..., Any], arrays: tuple[int, int] = (0, 0)) -> Callable[..., Any]:
+    """Create vectors on the device of the matrix, not on the default device, and pass the library `gb`. As a decorator:
+    for programs that are not public algorithms."""
+    name = program.__name__
+
+    @functools.wraps(program)
+    def run(A: Any, *args: Any, **options: Any) -> Any:
+        if hasattr(A, "matrix") and hasattr(A, "pagerank"):
+            raise check.graph_given("A", name)
+        gb = options["gb"] = check.library(options.get("gb"), A)
+        if hasattr(A, "_replicated_run") and (run_alone := A._replicated_run(run, args, options)) is not None:
+            return run_alone()  # a distributed matrix: every rank runs the program on the whole matrix
+        if any(arrays) and hasattr(A, "nvals") and hasattr(A, "nrows"):
+            n, nvals = A.nrows, A.nvals
+            nbytes = arrays[0] * n + arrays[1] * nvals
+            check.memory(A, f"{name}: arrays of {n} vertices and {nvals} entries", nbytes)
+        device = getattr(A, "device", None)  # None: python-graphblas has no devices
+        if device is None or not hasattr(device, "guard"):
+            return program(A, *args, **options)
+        with device.guard:  # device errors of array code between statements become bitblas exceptions
+            if device.name == gb.config.device:
+                return program(A, *args, **options)
+            with gb.config.set(device=device.name):
+                return program(A, *args, **options)
+
+    return run
+
+
+def _on_default_device(program: Callable[..., Any]) -> Callable[..., Any]:
+    """For graph generators: device errors of array code become bitblas exceptions."""
+
+    @functools.wraps(program)
+    def run(*args: Any, **options: Any) -> Any:
+        gb = options["gb"] = check.library(options.get("gb"))
+        get = getattr(getattr(gb, "device", None), "get", None)
+        if get is None:
+            return program(*args, **options)
+        with get(gb.config.device).guard:
+            return program(*args, **options)
+
+    return run

@@ -1,0 +1,183 @@
+"""networkx.algorithms.centrality: betweenness, closeness, harmonic, eigenvector and Katz centrality."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+import bitblas as gb
+from bitblas import algorithms
+
+from .graph import Graph
+from .power_iteration import as_array, check_start, power_iteration, two_norm, vector
+from .searches import distances, host, reached, require_node
+from .sums import exact_sum
+from .typing import Node, Nodes, Scores, Start
+
+# ---- networkx.algorithms.centrality.betweenness: betweenness of nodes and edges.
+
+
+def betweenness_centrality(
+    G: Graph,
+    k: int | None = None,
+    normalized: bool = True,
+    weight: str | None = None,
+    endpoints: bool = False,
+    seed: Any = None,
+) -> Scores:
+    n = len(G)
+    chosen = None if k is None or k == n else G.numbers(seed.sample(G.labels, k))
+    if not n:
+        return {}
+    sources = range(n) if chosen is None else chosen.tolist()
+    found = host(algorithms.betweenness_centrality(G.structure, list(sources)), 0.0)
+    if endpoints:
+        for source in sources:
+            others = reached(G, source)
+            found[others] += 1
+            found[source] += len(others) - 2
+    scale = scales(n, chosen, normalized, G.directed, endpoints)
+    return G.by_node(found if scale is None else found * scale)
+
+
+def scales(n: int, sources: np.ndarray | None, normalized: bool, directed: bool, endpoints: bool) -> np.ndarray | None:
+    """NetworkX's normalisation factor of the sum over the sources, per node; None for 1.
+
+    A sum over k of the n sources is extrapolated to all of them. Without end points, a source lies on paths from one
+    source fewer than other nodes do.
+    """
+    others = n if endpoints else n - 1  # possible ends, on either side, of a path through a node
+    if others < 2:
+        return None
+    k = others if sources is None else len(sources)
+    pairs = lambda k: k * (others - 1) if normalized else k * (1 if directed else 2) / others
+    scale = np.full(n, 1 / pairs(k))
+    if sources is not None and not endpoints:
+        scale[sources] = 1 / pairs(k - 1) if k > 1 else np.nan
+    return scale
+
+
+def edge_betweenness_centrality(
+    G: Graph, k: int | None = None, normalized: bool = True, weight: str | None = None, seed: Any = None
+) -> Scores:
+    n = len(G)
+    sources = None if k is None or k == n else G.numbers(seed.sample(G.labels, k)).tolist()
+    found = algorithms.edge_betweenness_centrality(G.structure, sources)
+    rows, cols, values = (found.device.to_host(x) for x in found.to_coo())
+    if not G.directed:  # NetworkX sums both directions of an edge
+        values = values + values[np.lexsort((rows, cols))]
+    order = np.argsort(G.rows * n + G.cols)
+    of_entry = np.empty(len(values))
+    of_entry[order] = values
+    scale = 1 / (n * (n - 1)) if normalized and n > 1 else 1 if G.directed or normalized else 0.5
+    if sources is not None:
+        scale *= n / len(sources)
+    ends = zip(*(G.nodes_at(at) for at in G.edge_ends))
+    return dict(zip(ends, (of_entry[slice(None) if G.kept is None else G.kept] * scale).tolist()))
+
+
+# ---- networkx.algorithms.centrality.closeness and .harmonic: closeness and harmonic centrality.
+
+
+def closeness_centrality(
+    G: Graph, u: Node = None, distance: str | None = None, wf_improved: bool = True
+) -> float | Scores:
+    H, n = G.transposed, len(G)
+    if u is None and distance is None and n:
+        return G.by_node(host(algorithms.closeness_centrality(G.structure, improved=wf_improved)))
+    found = {}
+    for node in G if u is None else [u]:
+        _, lengths = distances(H, require_node(G, node, f"Source {node} is not in G"), distance)
+        far, others = exact_sum(lengths), len(lengths) - 1.0
+        found[node] = 0.0
+        if far > 0.0 and n > 1:
+            found[node] = others / far * (others / (n - 1) if wf_improved else 1)
+    return found if u is None else found[u]
+
+
+def harmonic_centrality(
+    G: Graph, nbunch: Nodes | None = None, distance: str | None = None, sources: Nodes | None = None
+) -> Scores:
+    if nbunch is None and distance is None and sources is None and len(G):
+        return G.by_node(host(algorithms.harmonic_centrality(G.structure)))
+    targets = set(G.nbunch_iter(nbunch))
+    starts = set(G.nbunch_iter(sources))
+    sums, few = np.zeros(len(G)), len(targets) < len(starts)
+    # search from the smaller set, backwards if that is the targets
+    H, ends = (G.transposed, G.numbers(starts)) if few else (G, np.zeros(0, np.int64))
+    for source in G.numbers(targets if few else starts).tolist():
+        at, lengths = distances(H, source, distance)
+        at, lengths = at[lengths != 0], lengths[lengths != 0]
+        if few:
+            sums[source] = (1 / lengths[np.isin(at, ends)]).sum()
+        else:
+            sums[at] += 1 / lengths
+    return {node: sums[G.number[node]].item() for node in targets}
+
+
+# ---- networkx.algorithms.centrality.eigenvector: eigenvector centrality.
+
+
+def eigenvector_centrality(
+    G: Graph, max_iter: int = 100, tol: float = 1e-6, nstart: Start | None = None, weight: str | None = None
+) -> Scores:
+    if not len(G):
+        raise nx.NetworkXPointlessConcept("cannot compute centrality for the null graph")
+    start = dict.fromkeys(G, 1) if nstart is None else nstart
+    if all(value == 0 for value in start.values()):
+        raise nx.NetworkXError("initial vector cannot have all zero values")
+    whole = sum(start.values())
+    x = {node: value / whole for node, value in start.items()}
+    if max_iter > 0:
+        check_start(G, start)
+    A = G.matrix(weight)
+
+    def step(x: gb.Vector) -> gb.Vector:
+        # y = x + x plus.times A; y = y / |y|
+        y = x.dup()
+        y(gb.binary.plus) << x.vxm(A, gb.semiring.plus_times)
+        return y.apply(gb.binary.truediv, right=two_norm(y) or 1.0).new()
+
+    found = G.by_node(host(power_iteration(vector(as_array(G, x)), step, tol, max_iter)))
+    return {node: found[node] for node in start}
+
+
+# ---- networkx.algorithms.centrality.katz: Katz centrality.
+
+
+def katz_centrality(
+    G: Graph,
+    alpha: float = 0.1,
+    beta: Any = 1.0,
+    max_iter: int = 1000,
+    tol: float = 1e-6,
+    nstart: Start | None = None,
+    normalized: bool = True,
+    weight: str | None = None,
+) -> Scores:
+    if not len(G):
+        return {}
+    start = dict.fromkeys(G, 0) if nstart is None else nstart
+    try:
+        betas = dict.fromkeys(G, float(beta))
+    except (TypeError, ValueError, AttributeError) as error:
+        if set(beta) != set(G):
+            raise nx.NetworkXError("beta dictionary must have a value for every node") from error
+        betas = beta
+    if max_iter > 0:
+        check_start(G, start)
+    constant = vector(as_array(G, {node: betas[node] for node in start if node in betas}))  # 0 at other nodes
+    A = G.matrix(weight)
+
+    def step(x: gb.Vector) -> gb.Vector:
+        # y = beta; y += alpha (x plus.times A)
+        y = constant.dup()
+        y(gb.binary.plus) << x.apply(gb.binary.times, right=alpha).new().vxm(A, gb.semiring.plus_times)
+        return y
+
+    scores = host(power_iteration(vector(as_array(G, start)), step, tol, max_iter))
+    norm = two_norm(vector(scores)) if normalized else 1.0
+    found = G.by_node(scores / (norm or 1.0))
+    return {node: found[node] for node in start}
