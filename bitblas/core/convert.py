@@ -19,6 +19,7 @@ from semirings.dtypes import FP64, INT64, UINT64, DataType
 from semirings.user_types import UserType
 
 from .. import device as devices
+from .. import tuning
 from ..config import config
 from ..device import Device
 from ..exceptions import DeviceError, IndexOutOfBound, InvalidValue
@@ -390,7 +391,7 @@ def alike(device: Device, array: Any, dup: Any) -> Any:
     if first != last and (first == first or last == last):  # most arrays; two NaN may be bitwise equal
         return array
     raw = array.view(f"u{min(8, array.itemsize)}").reshape(len(array), -1)
-    begin, step = 0, 64
+    begin, step = 0, tuning.count("iso.first_block")
     while begin < len(raw):
         if (raw[begin : begin + step] != raw[0]).any():
             return array

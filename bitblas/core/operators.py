@@ -27,6 +27,8 @@ from semirings.errors import DomainMismatch
 from semirings.namespaces import SPACES
 from semirings.registration import build
 
+from .. import tuning
+
 _FAMILIES: dict[str, tuple[type, ...]] = {
     "unary": (UnaryOp,),
     "binary": (BinaryOp, Monoid),
@@ -61,7 +63,7 @@ def typed(op: Any, kind: str, left: DataType, right: DataType | None = None) -> 
     if found is not None and found[0] is op:
         return found[1]
     result = _typed(op, kind, left, right)
-    if len(_cache) > 4096:  # operators created on the fly would grow the cache without limit
+    if len(_cache) > tuning.count("operators.cache"):
         _cache.clear()
     _cache[key] = (op, result)
     return result

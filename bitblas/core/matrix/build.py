@@ -9,7 +9,7 @@ import numpy as np
 
 from semirings import dtypes
 
-from ... import operations
+from ... import operations, tuning
 from ...device import Device
 from ...exceptions import IndexOutOfBound, InvalidObject, OutputNotEmpty
 from ...formats.csr.layout import find_row_faults, index_type
@@ -159,8 +159,6 @@ def _sizes(given: list[int | None], chunks: Any) -> tuple[int | None, int | None
 
 
 # ---- Build matrices from arrays and lists. GraphBLAS C API 2.1, section 4.2.5 (build).
-
-FEW = 512  # entries up to which a bitmap gets them by single writes: the largest width of a bitmap
 
 
 class BeyondRows(IndexOutOfBound, InvalidObject):
@@ -355,8 +353,10 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
 
     def _few(self, rows: Any, columns: Any, values: Any) -> dict[tuple[int, int], np.generic] | None:
         """The writes for lists of a few entries of a bitmap, each position once; else None."""
-        some = type(rows) is type(columns) is type(values) is list and len(rows) == len(columns) == len(values) <= FEW
-        if not some or type(self._data) is not FlatStore or self._layout.packed:
+        lists = type(rows) is type(columns) is type(values) is list and len(rows) == len(columns) == len(values)
+        if not lists or len(rows) > tuning.count("build.single_writes"):
+            return None
+        if type(self._data) is not FlatStore or self._layout.packed:
             return None
         dtype, inside = self.dtype, lambda side, size: not side or 0 <= min(side) <= max(side) < size
         if not {*map(type, rows), *map(type, columns)} <= {int} or not all(map(inside, (rows, columns), self.shape)):

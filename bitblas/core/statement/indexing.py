@@ -13,7 +13,7 @@ import numpy as np
 from semirings import BinaryOp, Monoid, Parameterized, Typed, UnaryOp
 from semirings.dtypes import DataType, check_cast
 
-from ... import operations
+from ... import operations, tuning
 from ...device import Device
 from ...exceptions import DimensionMismatch, IndexOutOfBound
 from .. import operators as _operators
@@ -103,11 +103,8 @@ def axis(index: Any, dim: int, device: Device) -> Axis:
     return _list(index, dim, device)
 
 
-FEW = 64  # list length up to which Python finds the minimum faster than NumPy
-
-
 def _list(index: Any, dim: int, device: Device) -> Axis:
-    few = type(index) is list and len(index) <= FEW
+    few = type(index) is list and len(index) <= tuning.count("index.short_list")
     if few or not hasattr(index, "__cuda_array_interface__"):
         try:
             index = np.asarray(index) if hasattr(index, "dtype") else array_of(index)
