@@ -7,7 +7,7 @@ it give INT64; `op[dtype]` wins; KeyError if the operator has no version for the
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from semirings import (
     BinaryOp,
@@ -28,6 +28,9 @@ from semirings.namespaces import SPACES
 from semirings.registration import build
 
 from .. import tuning
+
+if TYPE_CHECKING:
+    from .typing import OperatorLike
 
 _FAMILIES: dict[str, tuple[type, ...]] = {
     "unary": (UnaryOp,),
@@ -51,7 +54,7 @@ _BUILTINS: dict[Any, Any] = {abs: unary.abs, min: binary.min, max: binary.max}
 _cache: dict[tuple[int, str, int, int], tuple[Any, Typed]] = {}
 
 
-def typed(op: Any, kind: str, left: DataType, right: DataType | None = None) -> Typed:
+def typed(op: OperatorLike, kind: str, left: DataType, right: DataType | None = None) -> Typed:
     """The operator of that kind ("unary", "binary", "monoid", "semiring", "indexunary", "select") for operands of these
     types.
 
@@ -81,7 +84,7 @@ def compute_type(op: Typed) -> DataType:
     return op.compute_type
 
 
-def _typed(op: Any, kind: str, left: DataType, right: DataType | None) -> Typed:
+def _typed(op: OperatorLike, kind: str, left: DataType, right: DataType | None) -> Typed:
     op = find(op, kind, is_udt=left._is_udt or (right is not None and right._is_udt))
     plain: Any = op.op if type(op) is Typed else op
     if not isinstance(plain, _FAMILIES[kind]) or (kind == "monoid" and monoid_of(plain) is None):
@@ -110,11 +113,11 @@ def _typed(op: Any, kind: str, left: DataType, right: DataType | None) -> Typed:
     return op if type(op) is Typed else plain[dtype]
 
 
-def monoid_of(op: Any) -> Monoid | None:
+def monoid_of(op: object) -> Monoid | None:
     return op if isinstance(op, Monoid) else getattr(op, "monoid", None)
 
 
-def _hint(op: Any, kind: str) -> str:
+def _hint(op: OperatorLike, kind: str) -> str:
     if isinstance(op, Semiring) and kind in ("binary", "monoid"):
         return f"; {op.name}.{'binaryop' if kind == 'binary' else 'monoid'} may be what you want"
     if isinstance(op, BinaryOp) and kind == "unary":
@@ -122,7 +125,7 @@ def _hint(op: Any, kind: str) -> str:
     return ""
 
 
-def find(op: Any, kind: str, *, is_udt: bool = False) -> Any:
+def find(op: OperatorLike, kind: str, *, is_udt: bool = False) -> Any:
     """The operator, or the one that text names: "min", "+", "min_plus", "min.plus", "+[int]". is_udt: a function
     applies to values of user-defined types."""
     if isinstance(op, str):

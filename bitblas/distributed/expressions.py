@@ -26,6 +26,7 @@ class DistributedExpression(Expression):
     """
 
     __slots__ = ("local", "ndim", "shape")
+    ndim: int
 
     def __init__(
         self,

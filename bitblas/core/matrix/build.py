@@ -34,6 +34,10 @@ from .stored import StoredMatrix
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from semirings import DataType
+
+    from ..typing import Array, DTypeLike, IndicesLike, OperandLike, OperatorLike, SizeLike, ValuesLike
+
 
 # ---- Build matrices from chunks of entries, for inputs that do not fit in memory together with the result.
 
@@ -43,10 +47,10 @@ Entries = tuple[Any, Any, Any]  # rows, columns, values (None: there are no valu
 class Chunks:
     """Chunks as arrays of a device; they can be read repeatedly."""
 
-    def __init__(self, source: Any, device: Device, dtype: Any) -> None:
+    def __init__(self, source: Any, device: Device, dtype: DTypeLike | None) -> None:
         self.source, self.device = source, device
         self.dtype = None if dtype is None else dtypes.lookup_dtype(dtype)
-        self.found: Any = None  # the NumPy type that holds the values of all chunks so far
+        self.found: np.dtype | None = None  # the NumPy type that holds the values of all chunks so far
         self.parts = 0  # number of arrays in a chunk: 2 or 3
         self.kept: list[Entries] | None = None if callable(source) or iter(source) is not source else []
 
@@ -64,11 +68,11 @@ class Chunks:
         for i, j, x in self._read() if self.kept is None else self.kept:
             yield i.astype(np.int64, copy=False), j.astype(np.int64, copy=False), self._as_one(x)
 
-    def _as_one(self, x: Any) -> Any:
+    def _as_one(self, x: Array | None) -> Array | None:
         return None if x is None else x.astype(self.value_type.np_type, copy=False)
 
     @property
-    def value_type(self) -> Any:
+    def value_type(self) -> DataType:
         """The common type of all values, after all chunks were read."""
         said = getattr(self.source, "value_dtype", None)
         return self.dtype or dtypes.lookup_dtype(self.found if said is None else said)
@@ -97,12 +101,12 @@ class ChunkBuild(StoredMatrix):
     def from_chunks(
         cls,
         chunks: Any,
-        value: Any = True,
-        dtype: Any = None,
+        value: OperandLike = True,
+        dtype: DTypeLike | None = None,
         *,
-        nrows: Any = None,
-        ncols: Any = None,
-        dup_op: Any = None,
+        nrows: SizeLike | None = None,
+        ncols: SizeLike | None = None,
+        dup_op: OperatorLike | None = None,
         name: str | None = None,
         device: str | Device | None = None,
         format: str | None = None,
@@ -153,8 +157,8 @@ class ChunkBuild(StoredMatrix):
 
 def _sizes(given: list[int | None], chunks: Any) -> tuple[int | None, int | None]:
     """Rows and columns, as far as they are known now: as given, else as the chunks report."""
-    said: Any = getattr(chunks, "shape", ())
-    rows, cols = said if len(said) == 2 else (None, None)
+    shape: tuple[int | None, ...] = getattr(chunks, "shape", ())
+    rows, cols = shape if len(shape) == 2 else (None, None)
     return rows if given[0] is None else given[0], cols if given[1] is None else given[1]
 
 
@@ -165,7 +169,7 @@ class BeyondRows(IndexOutOfBound, InvalidObject):
     """Columns beyond the matrix: both errors that SuiteSparse raises for it, a bad index and an invalid object."""
 
 
-def _limit(indices: Any, given: Any, name: str) -> int:
+def _limit(indices: Array, given: SizeLike | None, name: str) -> int:
     if given is not None:
         return check_size(name, given)
     if not len(indices):
@@ -185,14 +189,14 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     @classmethod
     def from_coo(
         cls,
-        rows: Any,
-        columns: Any,
-        values: Any = 1.0,
-        dtype: Any = None,
+        rows: IndicesLike,
+        columns: IndicesLike,
+        values: ValuesLike = 1.0,
+        dtype: DTypeLike | None = None,
         *,
-        nrows: Any = None,
-        ncols: Any = None,
-        dup_op: Any = None,
+        nrows: SizeLike | None = None,
+        ncols: SizeLike | None = None,
+        dup_op: OperatorLike | None = None,
         name: str | None = None,
         device: str | Device | None = None,
         format: str | None = None,
@@ -233,14 +237,14 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     def _from_rows(
         cls,
         d: Device,
-        ptr: Any,
-        cols: Any,
-        values: Any,
-        dtype: Any,
+        ptr: Array,
+        cols: Array,
+        values: ValuesLike,
+        dtype: DTypeLike | None,
         nrows: int,
-        ncols: Any,
+        ncols: SizeLike | None,
         *,
-        dup_op: Any = None,
+        dup_op: OperatorLike | None = None,
         name: str | None = None,
         format: str | None = None,
         tile: int | None = None,
@@ -273,14 +277,14 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     @classmethod
     def from_scalar(
         cls,
-        value: Any,
-        nrows: Any,
-        ncols: Any,
-        dtype: Any = None,
+        value: OperandLike,
+        nrows: SizeLike,
+        ncols: SizeLike,
+        dtype: DTypeLike | None = None,
         *,
         name: str | None = None,
         device: str | Device | None = None,
-        **opts: Any,
+        **opts: object,
     ) -> Self:
         """A Matrix with the same value at every position."""
         check_options(opts)
@@ -293,17 +297,17 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     @classmethod
     def from_dense(
         cls,
-        values: Any,
-        missing_value: Any = None,
+        values: ValuesLike,
+        missing_value: OperandLike | None = None,
         *,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         name: str | None = None,
         device: str | Device | None = None,
         format: str | None = None,
         tile: int | None = None,
         packed: bool | None = None,
         symmetric: bool = False,
-        **opts: Any,
+        **opts: object,
     ) -> Self:
         """A Matrix with an entry for each element of a two-dimensional array that differs from `missing_value`."""
         check_options(opts)
@@ -324,14 +328,14 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
 
     def build(
         self,
-        rows: Any,
-        columns: Any,
-        values: Any,
+        rows: IndicesLike,
+        columns: IndicesLike,
+        values: ValuesLike,
         *,
-        dup_op: Any = None,
+        dup_op: OperatorLike | None = None,
         clear: bool = False,
-        nrows: Any = None,
-        ncols: Any = None,
+        nrows: SizeLike | None = None,
+        ncols: SizeLike | None = None,
     ) -> None:
         """Insert entries into a Matrix without entries, or after `clear`.
 

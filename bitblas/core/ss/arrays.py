@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from abc import abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from ..options import check_options
 from ..statement.running import guarded
 from ..vector.vector import Vector
 from .settings import ObjectSettings
+
+if TYPE_CHECKING:
+    from ..typing import Array, DTypeLike, ValuesLike
 
 # ---- Export objects as dicts of plain host arrays, with SuiteSparse's formats and names; `unpack` empties the object.
 
@@ -71,7 +74,7 @@ class Arrays:
         sort: bool = False,
         give_ownership: bool = False,
         raw: bool = False,
-        **opts: Any,
+        **opts: object,
     ) -> dict[str, Any]:
         """The entries as a dict of host arrays; is_iso: `values` has one element.
 
@@ -93,14 +96,14 @@ class Arrays:
             self._parent.clear()
         return out
 
-    def unpack(self, format: str | None = None, *, sort: bool = False, raw: bool = False, **opts: Any) -> Any:
+    def unpack(self, format: str | None = None, *, sort: bool = False, raw: bool = False, **opts: object) -> Any:
         """The result of `export`; the object keeps its size and loses its entries."""
         return self.export(format, sort=sort, raw=raw, give_ownership=True, **opts)
 
-    def _values(self, values: Any) -> Any:
+    def _values(self, values: Array) -> Any:
         return self._parent.device.to_host(values[:1] if self.is_iso else values)
 
-    def _some(self, values: Any, bitmap: Any) -> Any:
+    def _some(self, values: Array, bitmap: Any) -> Any:
         return values[bitmap][:1] if self.is_iso else values
 
     def _full_values(self) -> Any:
@@ -231,7 +234,7 @@ HINTS = ("sorted_rows", "sorted_cols", "sorted_index", "take_ownership", "secure
 INDEX_ARRAYS = ("indptr", "bitmap", "rows", "cols", "row_indices", "col_indices", "indices")
 
 
-def _iso(values: Any, is_iso: bool, dtype: Any) -> Any:
+def _iso(values: ValuesLike, is_iso: bool, dtype: DTypeLike | None) -> Any:
     """A single number for iso values, else the array. dtype: that of the object, if given."""
     want = None if dtype is None else dtypes.lookup_dtype(dtype)
     values = _array(values, None if want is None or want._is_udt else want)
@@ -358,7 +361,7 @@ def _made(kind: str, forms: Any, form: str, given: dict[str, Any]) -> Any:
 def importer(kind: str, forms: Any, form: str) -> Any:
     """import_FORM of a class of extras."""
 
-    def import_form(cls: Any, values: Any, **arrays: Any) -> Any:
+    def import_form(cls: Any, values: ValuesLike, **arrays: Any) -> Any:
         return _made(kind, forms, form, arrays | {"values": values})
 
     return classmethod(_called(import_form, f"import_{form}", "A new object of the arrays of"))
@@ -367,7 +370,7 @@ def importer(kind: str, forms: Any, form: str) -> Any:
 def packer(kind: str, forms: Any, form: str) -> Any:
     """pack_FORM of a class of extras."""
 
-    def pack_form(self: Any, values: Any, **arrays: Any) -> None:
+    def pack_form(self: Any, values: ValuesLike, **arrays: Any) -> None:
         p = self._parent
         sizes = dict(zip(("nrows", "ncols") if kind == "nrows" else ("size",), p.shape))
         p << _made(kind, forms, form, arrays | sizes | {"values": values, "dtype": p.dtype}).to(p.device)

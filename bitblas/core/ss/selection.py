@@ -6,7 +6,7 @@ within it, a scan in steps of 1, 2, 4, ...
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from ..options import check_options
 from ..statement.running import guarded
 from ..vector.vector import Vector
 
+if TYPE_CHECKING:
+    from ..typing import DTypeLike, OperatorLike
+
 # ---- Segmented sort, rank and scan: the segments are rows, columns, or one whole vector.
 
 HOW = ("random", "first", "last", "largest", "smallest")
@@ -42,7 +45,7 @@ class Segments(NamedTuple):
     values: Any  # an array, or np.generic: iso
 
     @classmethod
-    def of(cls, parent: Any, order: Any = "rowwise") -> Segments:
+    def of(cls, parent: Any, order: str = "rowwise") -> Segments:
         """Of a Vector, or of a Matrix by rows or by columns. ValueError for another `order`."""
         columns = is_columnwise(order)
         if parent.ndim == 1:
@@ -81,7 +84,7 @@ class Segments(NamedTuple):
         order = self.device.xp.argsort(key, kind="stable")
         return order[self.device.xp.argsort(self.segment[order], kind="stable")]
 
-    def ordered(self, how: str, seed: Any = None) -> Any:
+    def ordered(self, how: str, seed: int | None = None) -> Any:
         """Positions of the entries so that each segment begins with its first, last, smallest, largest or random
         entries."""
         if how == "random":
@@ -149,7 +152,7 @@ def descending(x: Any) -> Any:
     return -x if x.dtype.kind in "fc" else ~x
 
 
-def _random(device: Device, n: int, seed: Any) -> Any:
+def _random(device: Device, n: int, seed: int | None) -> Any:
     """n distinct keys in an order determined by the seed (None: random): SplitMix64 of seed, seed + 1, ..."""
     start = int(np.random.default_rng(seed).integers(1 << 63))
     x = device.xp.arange(n, dtype=np.uint64) + np.uint64(start)
@@ -174,7 +177,7 @@ def _network(xp: Any, n: int) -> Any:
         p *= 2
 
 
-def check_how(how: Any, known: tuple[str, ...] = HOW) -> str:
+def check_how(how: str, known: tuple[str, ...] = HOW) -> str:
     """ValueError unless `how` is one of them."""
     if str(how).lower() not in known:
         raise ValueError(f"how: expected one of {', '.join(known)}, got {how!r}")
@@ -197,11 +200,13 @@ class Choosing:
     def device(self) -> Any:
         return self._parent.device
 
-    def _made(self, segments: Segments, name: str | None, dtype: Any = None, width: int | None = None) -> Any:
+    def _made(
+        self, segments: Segments, name: str | None, dtype: DataType | None = None, width: int | None = None
+    ) -> Any:
         kind: Any = Matrix if self._parent.ndim == 2 else Vector
         return kind._from_store(segments.stored(dtype, width=width), name)
 
-    def _selectk(self, how: str, k: int, order: Any, name: str | None, seed: Any) -> Any:
+    def _selectk(self, how: str, k: int, order: str, name: str | None, seed: int | None) -> Any:
         how = check_how(how)
         if k < 0:
             raise ValueError(f"k: expected a number of entries, got {k}; negative k is not allowed")
@@ -210,7 +215,7 @@ class Choosing:
         return self._made(s.taken(self.device.xp.sort(places)), name)
 
     def _compactify(
-        self, how: str, k: Any, order: Any, reverse: bool, asindex: bool, name: str | None, seed: Any
+        self, how: str, k: Any, order: str, reverse: bool, asindex: bool, name: str | None, seed: int | None
     ) -> Any:
         how = check_how(how)
         s = Segments.of(self._parent, order)
@@ -223,7 +228,7 @@ class Choosing:
             found = found._replace(values=found.index.astype(np.uint64), dtype=UINT64)
         return self._made(found._replace(index=found.ranks()), name, width=width)
 
-    def _sort(self, op: Any, order: Any, values: bool, permutation: bool) -> tuple[Any, Any]:
+    def _sort(self, op: OperatorLike, order: str, values: bool, permutation: bool) -> tuple[Any, Any]:
         f = typed(op, "binary", self._parent.dtype)
         if f.return_type is not BOOL:
             raise DomainMismatch(
@@ -238,12 +243,12 @@ class Choosing:
         where = found._replace(index=ranks, values=found.index.astype(np.uint64), dtype=UINT64)
         return made, self._made(where, "Permutation")
 
-    def _scan(self, op: Any, order: Any, name: str | None) -> Any:
+    def _scan(self, op: OperatorLike, order: str, name: str | None) -> Any:
         s = Segments.of(self._parent, order)
         return self._made(s.scanned(typed(op, "monoid", self._parent.dtype)), name)
 
     @guarded
-    def head(self, n: int = 10, dtype: Any = None, *, sort: bool = False) -> tuple[Any, ...]:
+    def head(self, n: int = 10, dtype: DTypeLike | None = None, *, sort: bool = False) -> tuple[Any, ...]:
         """The first n entries (by row, then column) in the form of `to_coo`."""
         *index, values = self._parent.to_coo(None if dtype is None else dtypes.lookup_dtype(dtype))
         return (*(i[:n] for i in index), values[:n])
@@ -264,7 +269,9 @@ class MatrixChoosing(Choosing):
     __slots__ = ()
 
     @guarded
-    def selectk(self, how: str, k: int, order: Any = "rowwise", *, name: str | None = None, seed: Any = None) -> Any:
+    def selectk(
+        self, how: str, k: int, order: str = "rowwise", *, name: str | None = None, seed: int | None = None
+    ) -> Any:
         """Up to k entries of each row (column).
 
         how: "first", "last", "smallest" and "largest" (of equal ones the first, the last), or "random": each with the
@@ -277,12 +284,12 @@ class MatrixChoosing(Choosing):
         self,
         how: str = "first",
         k: int | None = None,
-        order: Any = "rowwise",
+        order: str = "rowwise",
         *,
         reverse: bool = False,
         asindex: bool = False,
         name: str | None = None,
-        seed: Any = None,
+        seed: int | None = None,
     ) -> Any:
         """The entries of each row moved to the left (of each column to the top), in the order of `how`.
 
@@ -294,7 +301,13 @@ class MatrixChoosing(Choosing):
 
     @guarded
     def sort(
-        self, op: Any = binary.lt, order: Any = "rowwise", *, values: bool = True, permutation: bool = True, **opts: Any
+        self,
+        op: OperatorLike = binary.lt,
+        order: str = "rowwise",
+        *,
+        values: bool = True,
+        permutation: bool = True,
+        **opts: object,
     ) -> tuple[Any, Any]:
         """(Values, Permutation): the entries of each row (column) sorted and moved to the left (top), and their
         original columns (rows); None for a result that was not requested.
@@ -306,7 +319,9 @@ class MatrixChoosing(Choosing):
         return self._sort(op, order, values, permutation)
 
     @guarded
-    def scan(self, op: Any = monoid.plus, order: Any = "rowwise", *, name: str | None = None, **opts: Any) -> Any:
+    def scan(
+        self, op: OperatorLike = monoid.plus, order: str = "rowwise", *, name: str | None = None, **opts: object
+    ) -> Any:
         """Prefix sums: each entry combined with those before it in its row (column). Raises TypeError unless op is a
         monoid."""
         check_options(opts)
@@ -319,7 +334,7 @@ class VectorChoosing(Choosing):
     __slots__ = ()
 
     @guarded
-    def selectk(self, how: str, k: int, *, name: str | None = None, seed: Any = None) -> Any:
+    def selectk(self, how: str, k: int, *, name: str | None = None, seed: int | None = None) -> Any:
         """Up to k entries.
 
         how: "first", "last", "smallest" and "largest" (of equal ones the first, the last), or "random": each with the
@@ -336,7 +351,7 @@ class VectorChoosing(Choosing):
         reverse: bool = False,
         asindex: bool = False,
         name: str | None = None,
-        seed: Any = None,
+        seed: int | None = None,
     ) -> Any:
         """The entries moved to the beginning, in the order of `how`.
 
@@ -347,7 +362,7 @@ class VectorChoosing(Choosing):
 
     @guarded
     def sort(
-        self, op: Any = binary.lt, *, values: bool = True, permutation: bool = True, **opts: Any
+        self, op: OperatorLike = binary.lt, *, values: bool = True, permutation: bool = True, **opts: object
     ) -> tuple[Any, Any]:
         """(Values, Permutation): the entries sorted and moved to the beginning, and their original indices; None for a
         result that was not requested. op: as in `Matrix.ss.sort`."""
@@ -355,7 +370,7 @@ class VectorChoosing(Choosing):
         return self._sort(op, "rowwise", values, permutation)
 
     @guarded
-    def scan(self, op: Any = monoid.plus, *, name: str | None = None, **opts: Any) -> Any:
+    def scan(self, op: OperatorLike = monoid.plus, *, name: str | None = None, **opts: object) -> Any:
         """Prefix sums: each entry combined with those before it. TypeError unless op is a monoid."""
         check_options(opts)
         return self._scan(op, "rowwise", name)

@@ -10,7 +10,7 @@ import io
 import struct
 import zipfile
 import zlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from semirings.user_types import UserType, described
 from ...exceptions import InvalidObject
 from ..convert import pickled
 from ..options import check_options
+
+if TYPE_CHECKING:
+    from ..typing import DTypeLike
 
 HEAD = struct.Struct("<8sIQ")  # magic, checksum and length of the rest
 MAGIC = b"\x93bitblob"
@@ -58,7 +61,7 @@ def to_bytes(parent: Any, compression: str | None, level: Any, opts: dict[str, A
     return np.frombuffer(HEAD.pack(MAGIC, zlib.crc32(body), len(body)) + body, np.uint8).copy()
 
 
-def from_bytes(kind: Any, data: Any, dtype: Any, name: str | None, opts: dict[str, Any]) -> Any:
+def from_bytes(kind: Any, data: Any, dtype: DTypeLike | None, name: str | None, opts: dict[str, Any]) -> Any:
     """The object that these bytes contain. InvalidObject if they contain none, or one of another kind or type."""
     check_options(opts)
     raw = np.asarray(data, np.uint8).tobytes() if isinstance(data, np.ndarray) else bytes(data)

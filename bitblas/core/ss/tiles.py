@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from ..statement.indexing import Operand, describe
 from ..statement.running import guarded
 from ..vector.vector import Vector
 from .selection import Segments
+
+if TYPE_CHECKING:
+    from ..typing import DTypeLike, SizeLike, ValuesLike
 
 
 def _column(x: Any) -> Any:
@@ -67,7 +70,7 @@ def _places(sizes: list[int]) -> list[int]:
     return [0, *itertools.accumulate(sizes)]
 
 
-def joined(rows: list[list[Any]], dtype: Any = None) -> tuple[MatrixStore, Any]:
+def joined(rows: list[list[Any]], dtype: DTypeLike | None = None) -> tuple[MatrixStore, Any]:
     """The matrix of these tiles, and its type: `dtype`, or that of the first. DimensionMismatch."""
     heights, widths = [row[0].nrows for row in rows], [x.ncols for x in rows[0]]
     for high, row in zip(heights, rows):
@@ -104,7 +107,7 @@ def as_vector(A: MatrixStore) -> Any:
     return vector_entries.build(A.device, A.nrows, A.dtype, s.segment, s.values, distinct=True)
 
 
-def concat(tiles: Any, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:
+def concat(tiles: Any, dtype: DTypeLike | None = None, *, name: str | None = None, **opts: object) -> Any:
     """A Matrix from a list of rows of tiles, or a Vector from a list of Vectors and Scalars. In rows, a Vector is a
     column.
 
@@ -143,7 +146,7 @@ def sizes_of(chunks: Any, size: int) -> list[int]:
     return found
 
 
-def shape_of(nrows: Any, ncols: Any, total: int) -> tuple[int, int]:
+def shape_of(nrows: Any, ncols: SizeLike | None, total: int) -> tuple[int, int]:
     """The requested shape, as two numbers or one pair; -1: the remaining factor. ValueError if it does not fit."""
     asked = nrows if ncols is None else (nrows, ncols)
     asked = tuple(asked) if hasattr(asked, "__len__") else (asked,)
@@ -166,7 +169,7 @@ class MatrixTiles:
     _parent: Any
     device: Any
 
-    def concat(self, tiles: Any, **opts: Any) -> None:
+    def concat(self, tiles: Any, **opts: object) -> None:
         """Replace the entries by those of rows of tiles, whose total size is that of the Matrix. Raises the errors of
         `gb.ss.concat`."""
         check_options(opts)
@@ -177,7 +180,7 @@ class MatrixTiles:
             raise DimensionMismatch(f"tiles: expected {self._parent.shape} together, got {(store.nrows, store.ncols)}")
         self._parent << Matrix._from_store(store)
 
-    def split(self, chunks: Any, *, name: str | None = None, **opts: Any) -> list[list[Any]]:
+    def split(self, chunks: Any, *, name: str | None = None, **opts: object) -> list[list[Any]]:
         """Rows of tiles. chunks: a size for both dimensions, or a pair: for each a size (the last chunk may be
         smaller), a list of sizes (None in it: the rest), or None: whole.
 
@@ -200,13 +203,13 @@ class MatrixTiles:
     @guarded
     def reshape(
         self,
-        nrows: Any,
-        ncols: Any = None,
-        order: Any = "rowwise",
+        nrows: SizeLike | tuple[int, int],
+        ncols: SizeLike | None = None,
+        order: str = "rowwise",
         *,
         inplace: bool = False,
         name: str | None = None,
-        **opts: Any,
+        **opts: object,
     ) -> Any:
         """The entries in a Matrix of another shape with as many positions, in row-major or column-major order.
 
@@ -223,7 +226,7 @@ class MatrixTiles:
         return A._adopt(store)
 
     @guarded
-    def flatten(self, order: Any = "rowwise", *, name: str | None = None, **opts: Any) -> Any:
+    def flatten(self, order: str = "rowwise", *, name: str | None = None, **opts: object) -> Any:
         """The entries in a Vector of nrows * ncols, by rows or by columns."""
         check_options(opts)
         A = self._parent
@@ -239,7 +242,7 @@ class VectorTiles:
     _parent: Any
     device: Any
 
-    def concat(self, tiles: Any, **opts: Any) -> None:
+    def concat(self, tiles: Any, **opts: object) -> None:
         """Replace the entries by the concatenation of Vectors and Scalars, of the same total size."""
         check_options(opts)
         rows, _ = tiles_of(tiles, 1)
@@ -249,7 +252,7 @@ class VectorTiles:
             raise DimensionMismatch(f"tiles: expected {self._parent.size} positions in total, got {store.nrows}")
         self._parent << Vector._from_store(as_vector(store))
 
-    def split(self, chunks: Any, *, name: str | None = None, **opts: Any) -> list[Any]:
+    def split(self, chunks: Any, *, name: str | None = None, **opts: object) -> list[Any]:
         """Vectors. chunks: a size (the last one may be smaller), a list of sizes (None in it: the rest). Raises
         TypeError, ValueError, DimensionMismatch."""
         check_options(opts)
@@ -260,7 +263,13 @@ class VectorTiles:
 
     @guarded
     def reshape(
-        self, nrows: Any, ncols: Any = None, order: Any = "rowwise", *, name: str | None = None, **opts: Any
+        self,
+        nrows: SizeLike | tuple[int, int],
+        ncols: SizeLike | None = None,
+        order: str = "rowwise",
+        *,
+        name: str | None = None,
+        **opts: object,
     ) -> Any:
         """The entries in a Matrix with as many positions, in row-major or column-major order.
 
@@ -272,14 +281,14 @@ class VectorTiles:
         return Matrix._from_store(_placed(v, s.index, s.values, shape_of(nrows, ncols, v.size), order), name)
 
 
-def _positions(A: Any, order: Any) -> tuple[Any, Any]:
+def _positions(A: Any, order: str) -> tuple[Any, Any]:
     """Linear positions of the entries in row-major or column-major order, and their values."""
     sorted_keys.check_keys(*A.shape)
     s = Segments.of(A, order)
     return s.segment * (A.nrows if s.columns else A.ncols) + s.index, s.values
 
 
-def _placed(like: Any, positions: Any, values: Any, shape: tuple[int, int], order: Any) -> MatrixStore:
+def _placed(like: Any, positions: Any, values: ValuesLike, shape: tuple[int, int], order: str) -> MatrixStore:
     columns = is_columnwise(order)
     step = max(1, shape[0] if columns else shape[1])
     major, minor = positions // step, positions % step

@@ -6,12 +6,13 @@ Extraction: GraphBLAS C API 2.1, 4.3.6; targets of assignment: 4.3.7.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeGuard, TypeVar
 
 import numpy as np
 
 from semirings import BinaryOp, Monoid, Parameterized, Typed, UnaryOp
-from semirings.dtypes import DataType, check_cast
+from semirings.dtypes import BOOL, DataType, check_cast
 
 from ... import operations, tuning
 from ...device import Device
@@ -21,14 +22,20 @@ from ..convert import array_of
 from ..late_binding import Sized
 from ..options import check_options, check_wait
 from ..show import Shown
-from .infix import DelayedOperand, InPlace, Operand, Operators, describe, kinds
+from .infix import DelayedOperand, Operand, Operators, bool_infix, describe, is_tensor, kinds
 from .masks import Mask, check
 from .symbolic import SymbolicArray
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ..statement.expressions import Expression
+    from ..typing import Array, DTypeLike, MaskLike, OperandLike, OperatorLike, Places
+
 # ---- Resolve indices: C[I, J], v[i].
 
-One = int | np.integer[Any]  # for type checkers: a single position, and several
-Several = slice | range | list[int] | np.ndarray[Any, Any]
+One = int | np.integer  # for type checkers: a single position, and several
+Several = slice | range | list[int] | np.ndarray
 
 
 class Axis:
@@ -53,11 +60,11 @@ class Axis:
         """The range of a slice; None for other indices."""
         return range(self.at.start, self.at.stop, self.at.step) if isinstance(self.at, slice) else None
 
-    def places(self, device: Device, ranges: bool) -> Any:
+    def places(self, device: Device, ranges: bool) -> Places:
         """None for all, a range if the operation supports `ranges` and it is one, else an array."""
         return None if self.at is None else (self.region if ranges else None) or self.array(device)
 
-    def array(self, device: Device) -> Any:
+    def array(self, device: Device) -> Array:
         """The positions as an INT64 array of the device."""
         if self.at is None:
             return device.xp.arange(self.dim, dtype=np.int64)
@@ -134,7 +141,7 @@ def _list(index: Any, dim: int, device: Device) -> Axis:
     return Axis(len(index), index, dim)
 
 
-def parse(parent: Any, key: Any) -> tuple[Axis, ...]:
+def parse(parent: Any, key: object) -> tuple[Axis, ...]:
     """The indices of parent[key]: one for a Vector, two for a Matrix; `...` means all."""
     if parent.ndim == 0:
         raise TypeError("index: a Scalar has no positions")
@@ -170,11 +177,13 @@ class Updater:
 
     __slots__ = ("__weakref__", "accum", "input_mask", "mask", "replace", "target")
 
-    def __init__(self, target: Any, mask: Any, accum: Typed | None, replace: bool, input_mask: Any = None) -> None:
+    def __init__(
+        self, target: Output, mask: Mask | None, accum: Typed | None, replace: bool, input_mask: Mask | None = None
+    ) -> None:
         self.target, self.mask, self.accum, self.replace = target, mask, accum, replace
         self.input_mask = input_mask
 
-    def __lshift__(self, expr: Any) -> None:
+    def __lshift__(self, expr: OperandLike) -> None:
         if self.input_mask is not None:
             masked = getattr(expr, "_masked_by", None)
             if masked is None:
@@ -184,25 +193,25 @@ class Updater:
 
     update = __lshift__
 
-    def _axes(self, key: Any) -> Any:
+    def _axes(self, key: object) -> tuple[Axis, ...]:
         if self.input_mask is not None:
             raise TypeError("input_mask: expected an extraction, C(input_mask=m) << A[I, J], got an assignment")
         if not self.target.ndim:
             raise TypeError("s(...)[i]: a Scalar has no positions")
         return parse(self.target, key)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Assigner:
         return Assigner(self, self._axes(key), region_mask=False)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: OperandLike) -> None:
         axes = self._axes(key)
         self.target._assign(axes, value, self.mask, self.accum, self.replace, False)
 
-    def __delitem__(self, key: Any) -> None:
+    def __delitem__(self, key: object) -> None:
         axes = self._axes(key)
         self.target._assign(axes, kinds[0](self.target.dtype), self.mask, None, self.replace, False)
 
-    def __eq__(self, other: Any) -> Any:
+    def __eq__(self, other: object) -> NoReturn:
         raise TypeError("C(...) == x: not defined; did you mean `<<`?")
 
     def __bool__(self) -> bool:
@@ -221,13 +230,13 @@ class Assigner:
         if region_mask and all(a.size is None for a in axes):
             raise TypeError("mask: not allowed for a single element; write C(mask)[i, j] << x")
 
-    def __lshift__(self, value: Any) -> None:
+    def __lshift__(self, value: OperandLike) -> None:
         u = self.updater
         u.target._assign(self.axes, value, u.mask, u.accum, u.replace, self.region_mask)
 
     update = __lshift__
 
-    def __eq__(self, other: Any) -> Any:
+    def __eq__(self, other: object) -> NoReturn:
         raise TypeError("C(...)[I] == x: not defined; did you mean `<<`?")
 
     def __bool__(self) -> bool:
@@ -236,19 +245,78 @@ class Assigner:
     __hash__ = object.__hash__
 
 
-class Output(Operators, InPlace):
+def _replaces(operation: Callable[[Any, Any], Any]) -> Any:
+    """The method of x op= y that assigns x op y."""
+
+    def method(self: Output, other: OperandLike) -> Output:
+        self._update(operation(self, other))
+        return self
+
+    return method
+
+
+class Output(Operators):
     """Everything that can be on the left of `<<`: Matrix, Vector, Scalar."""
 
     __slots__ = ()
-    nvals: Any
 
-    _assign: Any  # (axes, value, mask, accum, replace, region) -> None
-    _update: Any  # (value, mask, accum, replace) -> None: the assignment of each kind of object
+    if TYPE_CHECKING:
+
+        @property
+        def nvals(self) -> int: ...
+        def _update(
+            self, value: OperandLike, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False
+        ) -> None: ...
+        def _assign(
+            self,
+            axes: tuple[Axis, ...],
+            value: OperandLike,
+            mask: Mask | None,
+            accum: Typed | None,
+            replace: bool,
+            region: bool,
+        ) -> None: ...
+
     # Ranks of the masks that C(mask) accepts: a Vector mask is allowed for one row or column of a Matrix
-    _mask_ranks: Any
+    _mask_ranks: tuple[int, ...]
+    name: str
+
+    __isub__, __imul__, __itruediv__ = map(_replaces, (operator.sub, operator.mul, operator.truediv))
+    __ifloordiv__, __imod__, __ipow__ = map(_replaces, (operator.floordiv, operator.mod, operator.pow))
+    __imatmul__ = _replaces(operator.matmul)
+    __iand__ = _replaces(lambda x, y: bool_infix(x, y, "land", "&=", "mult"))
+
+    def _accumulates(self, other: OperandLike) -> TypeGuard[Operand]:
+        """Whether x op= other accumulates: an operand of the same kind; a scalar changes only existing entries."""
+        return is_tensor(other) and other.ndim == self.ndim
+
+    def _add_in_place(self, other: OperandLike) -> Any:
+        if self._accumulates(other):
+            self("plus") << other
+        else:
+            self << self + other
+        return self
+
+    def _in_place_bool(self, other: OperandLike, accum: str, symbol: str) -> Any:
+        # The type of the right operand decides, as in python-graphblas.
+        if self._accumulates(other) and other.dtype is BOOL:
+            self(accum) << other
+        else:
+            self._update(bool_infix(self, other, accum, symbol))
+        return self
+
+    __iadd__: Any = _add_in_place
+    __ior__: Any = lambda self, other: self._in_place_bool(other, "lor", "|=")
+    __ixor__: Any = lambda self, other: self._in_place_bool(other, "lxor", "^=")
 
     def __call__(
-        self, *args: Any, mask: Any = None, accum: Any = None, replace: Any = False, input_mask: Any = None, **opts: Any
+        self,
+        *args: object,
+        mask: MaskLike | None = None,
+        accum: OperatorLike | None = None,
+        replace: object = False,
+        input_mask: MaskLike | None = None,
+        **opts: object,
     ) -> Updater:
         """The parameters of an assignment, recognized by type or given by name.
 
@@ -289,15 +357,15 @@ class Output(Operators, InPlace):
             check_cast(accum.return_type, self.dtype)
         return Updater(self, mask, accum, bool(replace), input_mask)
 
-    def __lshift__(self, value: Any) -> None:
+    def __lshift__(self, value: OperandLike) -> None:
         self._update(value)
 
-    def update(self, expr: Any, **opts: Any) -> None:
+    def update(self, expr: OperandLike, **opts: object) -> None:
         """The same as `<<`."""
         check_options(opts)
         self._update(expr)
 
-    def wait(self, how: str = "materialize") -> Any:
+    def wait(self, how: str = "materialize") -> Self:
         """Itself, after pending writes and device work are complete. GraphBLAS C API 2.1, section 5.1."""
         check_wait(how)
         _ = self.nvals  # a read completes pending writes
@@ -311,16 +379,17 @@ _REPLACE = replace
 # ---- C[I, J], v[i]: extraction (GraphBLAS C API 2.1, 4.3.6) and the targets of assignment (4.3.7).
 
 _OUTPUT_CALL: Any = Output.__call__
-Made = TypeVar("Made")  # type of the extracted object
+Result = TypeVar("Result")  # type of the extracted object
 
 
-class IndexExpr(DelayedOperand, Operators, Generic[Made]):
+class IndexExpr(DelayedOperand, Operators, Generic[Result]):
     """parent[I]: extracts when it is read, assigns when it is on the left of `<<`."""
 
     __slots__ = ("_expr", "axes", "parent")
 
     def __init__(self, parent: Any, axes: tuple[Axis, ...]) -> None:
-        self.parent, self.axes, self._expr = parent, axes, None
+        self.parent, self.axes = parent, axes
+        self._expr: Expression[Result] | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -331,36 +400,41 @@ class IndexExpr(DelayedOperand, Operators, Generic[Made]):
         return len(self.shape)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DataType:
         return self.parent.dtype
 
     @property
     def device(self) -> Device:
         return self.parent.device
 
-    def _to_expr(self) -> Any:
+    def _to_expr(self) -> Expression[Result]:
         if self._expr is None:
             self._expr = self.parent._extract(self.axes)
         return self._expr
 
     def new(
-        self, dtype: Any = None, *, mask: Any = None, input_mask: Any = None, name: str | None = None, **opts: Any
-    ) -> Made:
+        self,
+        dtype: DTypeLike | None = None,
+        *,
+        mask: MaskLike | None = None,
+        input_mask: MaskLike | None = None,
+        name: str | None = None,
+        **opts: object,
+    ) -> Result:
         """Extract into a new Scalar, Vector or Matrix; `mask` has the shape of the result, `input_mask` that of the
         object that is read."""
         if input_mask is not None:
             if mask is not None:
                 raise TypeError("mask, input_mask: expected only one of them, got both")
             mask = self._masked_by(input_mask)
-        made: Made = self.parent._extract(self.axes).new(dtype, mask=mask, name=name, **opts)
-        return made
+        return self.parent._extract(self.axes).new(dtype, mask=mask, name=name, **opts)
 
-    def __lshift__(self, value: Any) -> None:
+    def __lshift__(self, value: OperandLike) -> None:
         if not isinstance(self.parent, Output):
             raise TypeError(f"{self._text()} << x: expected an index of a Matrix or Vector, not of an expression")
         self.parent._assign(self.axes, value, None, None, False, False)
 
-    def update(self, expr: Any, **opts: Any) -> None:
+    def update(self, expr: OperandLike, **opts: object) -> None:
         """The same as `<<`: assign to parent[I]."""
         check_options(opts)
         self << expr
@@ -373,7 +447,7 @@ class IndexExpr(DelayedOperand, Operators, Generic[Made]):
         updater.target = self.parent
         return Assigner(updater, self.axes, region_mask=updater.mask is not None)
 
-    def _masked_by(self, input_mask: Any) -> Mask:
+    def _masked_by(self, input_mask: MaskLike) -> Mask:
         """The mask of the extracted object, from a mask of the parent's shape or, for a row or column, of a Vector
         along it."""
         if not self.ndim:
@@ -399,7 +473,7 @@ class _Region:
 
     __slots__ = ("_mask_ranks", "dtype", "ndim")
 
-    def __init__(self, shape: tuple[int, ...], parent: Any) -> None:
+    def __init__(self, shape: tuple[int, ...], parent: Operand) -> None:
         self.ndim, self.dtype = max(1, len(shape)), parent.dtype
         self._mask_ranks = (self.ndim,)
 
@@ -422,12 +496,12 @@ class Styled(Output):
         """The value mask: where there is an entry that is not zero."""
         return Mask(self, False)
 
-    def __setitem__(self, key: Any, value: Any, **opts: Any) -> None:
+    def __setitem__(self, key: object, value: OperandLike, **opts: object) -> None:
         if opts:
             check_options(opts)
         self._assign(parse(self, key), value, None, None, False, False)
 
-    def __delitem__(self, key: Any) -> None:
+    def __delitem__(self, key: object) -> None:
         del Updater(self, None, None, False)[key]
 
 

@@ -34,7 +34,11 @@ from ..statement.symbolic import state as recording
 from .stored import StoredVector
 
 if TYPE_CHECKING:
+    from typing import SupportsInt
+
     from typing_extensions import Self
+
+    from ..typing import Array, DTypeLike, IndicesLike, OperandLike, OperatorLike, SizeLike, ValuesLike
 
 
 class VectorBuild(StoredVector):
@@ -46,12 +50,12 @@ class VectorBuild(StoredVector):
     @classmethod
     def from_coo(
         cls,
-        indices: Any,
-        values: Any = 1.0,
-        dtype: Any = None,
+        indices: IndicesLike,
+        values: ValuesLike = 1.0,
+        dtype: DTypeLike | None = None,
         *,
-        size: Any = None,
-        dup_op: Any = None,
+        size: SizeLike | None = None,
+        dup_op: OperatorLike | None = None,
         name: str | None = None,
         device: str | Device | None = None,
     ) -> Self:
@@ -83,13 +87,13 @@ class VectorBuild(StoredVector):
     @classmethod
     def from_scalar(
         cls,
-        value: Any,
-        size: Any,
-        dtype: Any = None,
+        value: OperandLike,
+        size: SizeLike,
+        dtype: DTypeLike | None = None,
         *,
         name: str | None = None,
         device: str | Device | None = None,
-        **opts: Any,
+        **opts: object,
     ) -> Self:
         """A Vector with the same value at every position; one value is stored."""
         check_options(opts)
@@ -101,13 +105,13 @@ class VectorBuild(StoredVector):
     @classmethod
     def from_dense(
         cls,
-        values: Any,
-        missing_value: Any = None,
+        values: ValuesLike,
+        missing_value: OperandLike | None = None,
         *,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         name: str | None = None,
         device: str | Device | None = None,
-        **opts: Any,
+        **opts: object,
     ) -> Self:
         """A Vector with an entry for each element of a one-dimensional array that differs from `missing_value`."""
         check_options(opts)
@@ -120,7 +124,9 @@ class VectorBuild(StoredVector):
         return v.select("!=", missing_value).new(name=name)
 
     @guarded
-    def to_coo(self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True) -> Any:
+    def to_coo(
+        self, dtype: DTypeLike | None = None, *, indices: bool = True, values: bool = True, sort: bool = True
+    ) -> Any:
         """(indices, values) as arrays on the object's device: UINT64 ascending, and `dtype` or the Vector's own. None
         for arrays that were not requested."""
         if recording.threads and recording.recorder is not None:
@@ -133,7 +139,7 @@ class VectorBuild(StoredVector):
         return (i.view(np.uint64) if indices else None, shown(u.device, x, u.dtype) if values else None)
 
     @guarded
-    def to_dense(self, fill_value: Any = None, dtype: Any = None, **opts: Any) -> Any:
+    def to_dense(self, fill_value: OperandLike | None = None, dtype: DTypeLike | None = None, **opts: object) -> Array:
         """An array of `size` values, fill_value where there is no entry; of a type that holds both.
 
         Raises TypeError if entries are missing and no fill_value is given.
@@ -153,13 +159,13 @@ class VectorBuild(StoredVector):
         more = {"size": u.size, "name": self.name, "device": u.device.name}
         return restored, (type(self), args, more)
 
-    def to_dict(self) -> dict[int, Any]:
+    def to_dict(self) -> dict[int, object]:
         """{index: value}, Python numbers."""
         i, x = operations.compressed.entries(u := self._in_users_order)
         host = u.device.to_host
         return dict(zip(host(i).tolist(), host(shown(u.device, x, u.dtype)).tolist()))
 
-    def reposition(self, offset: Any, *, size: Any = None) -> VectorExpression:
+    def reposition(self, offset: SupportsInt, *, size: SizeLike | None = None) -> VectorExpression:
         """A Vector of `size` (self's if not given) with self's entries shifted by `offset`; entries that fall outside
         are dropped."""
         size = self._store.size if size is None else check_size("size", int(size))
@@ -167,11 +173,19 @@ class VectorBuild(StoredVector):
         run = lambda mask: operations.vector_entries.place_at(self._store, shift, size)
         return VectorExpression(size, "reposition", (self, shift), None, run, self._store.dtype)
 
-    def resize(self, size: Any) -> None:
+    def resize(self, size: SizeLike) -> None:
         """Change the size in place; entries beyond it are deleted."""
         self._adopt(operations.vector_entries.place_at(self._store, 0, check_size("size", size)))
 
-    def build(self, indices: Any, values: Any, *, dup_op: Any = None, clear: bool = False, size: Any = None) -> None:
+    def build(
+        self,
+        indices: IndicesLike,
+        values: ValuesLike,
+        *,
+        dup_op: OperatorLike | None = None,
+        clear: bool = False,
+        size: SizeLike | None = None,
+    ) -> None:
         """Insert entries into a Vector without entries, or after `clear`. GraphBLAS C API 2.1, section 4.2.3.4.
 
         size: resize it first. Raises OutputNotEmpty, and the errors of `from_coo`.
