@@ -30,6 +30,8 @@ from semirings.registration import build
 from .. import tuning
 
 if TYPE_CHECKING:
+    from semirings import Operator
+
     from .typing import OperatorLike
 
 _FAMILIES: dict[str, tuple[type, ...]] = {
@@ -48,10 +50,10 @@ _EXPECTED = {
     "indexunary": "IndexUnaryOp",
     "select": "SelectOp",
 }
-_BUILTINS: dict[Any, Any] = {abs: unary.abs, min: binary.min, max: binary.max}
+_BUILTINS: dict[object, Operator] = {abs: unary.abs, min: binary.min, max: binary.max}
 
 # (id of the operator, kind, ids of the types) -> (the operator, kept alive so that its id stays unique; the typed one)
-_cache: dict[tuple[int, str, int, int], tuple[Any, Typed]] = {}
+_cache: dict[tuple[int, str, int, int], tuple[object, Typed]] = {}
 
 
 def typed(op: OperatorLike, kind: str, left: DataType, right: DataType | None = None) -> Typed:

@@ -7,9 +7,13 @@ stored and change nothing, as options of statements do.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..matrix.matrix import Matrix
+    from ..vector.vector import Vector
 
 # Shares of the positions from which on SuiteSparse uses a bitmap, for matrices whose smaller side is at most 1, 2, 4,
 # .., 64, or wider; the share of the rows with entries below which it lists those rows. Its defaults.
@@ -83,7 +87,7 @@ class ObjectSettings(MutableMapping[str, Any]):
     invalid value, TypeError for `del`.
     """
 
-    def __init__(self, parent: Any, given: dict[str, Any], status: Callable[[], str]) -> None:
+    def __init__(self, parent: Matrix | Vector, given: dict[str, Any], status: Callable[[], str]) -> None:
         self._parent, self._given, self._status = parent, given, status
 
     @property
