@@ -17,30 +17,9 @@ NAME = "graphblas"
 VERSION = "2025.2.0"  # of python-graphblas, whose names and call style bitblas follows
 # The names of `from graphblas import *`, as far as bitblas has them.
 STAR = (
-    "MAX_SIZE",
-    "Matrix",
-    "Recorder",
-    "Scalar",
-    "Vector",
-    "agg",
-    "backend",
-    "binary",
-    "config",
-    "core",
-    "dtypes",
-    "exceptions",
-    "indexunary",
-    "init",
-    "io",
-    "monoid",
-    "op",
-    "replace",
-    "select",
-    "semiring",
-    "ss",
-    "unary",
-    "viz",
-)
+    "MAX_SIZE Matrix Recorder Scalar Vector agg backend binary config core dtypes exceptions indexunary init "
+    "io monoid op replace select semiring ss unary viz"
+).split()
 SPACES = ("agg", "binary", "config", "dtypes", "indexunary", "monoid", "op", "select", "semiring", "unary")
 MODULES = ("exceptions", "io", "ss", "viz")  # modules of bitblas with the same names
 

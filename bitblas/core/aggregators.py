@@ -328,36 +328,14 @@ def delayed(
 # ---- result types ---------------------------------------------------------------------------------------------------
 
 
-def _always(z: DataType) -> ResultType:
-    return lambda t: z
-
-
-def _same(t: DataType) -> DataType | None:
-    return t
-
-
-def _ordered(t: DataType) -> DataType | None:
-    return None if t is BOOL or t.kind == "c" else t
-
-
-def _position(t: DataType) -> DataType | None:
-    return None if t.kind == "c" else INT64
-
-
-def _norm(t: DataType) -> DataType | None:
-    return unary.abs.result_type(t)
-
-
-def _real(t: DataType) -> DataType | None:
-    return None if t is BOOL else t if t is FP32 or t.kind == "c" else FP64
-
-
-def _double(t: DataType) -> DataType | None:
-    return None if t is BOOL else FC64 if t.kind == "c" else FP64
-
-
-def _squared(t: DataType) -> DataType | None:
-    return None if t is BOOL else dtypes.unify(t, INT64)
+_index: ResultType = lambda t: INT64
+_same: ResultType = lambda t: t
+_ordered: ResultType = lambda t: None if t is BOOL or t.kind == "c" else t
+_position: ResultType = lambda t: None if t.kind == "c" else INT64
+_norm: ResultType = unary.abs.result_type
+_real: ResultType = lambda t: None if t is BOOL else t if t is FP32 or t.kind == "c" else FP64
+_double: ResultType = lambda t: None if t is BOOL else FC64 if t.kind == "c" else FP64
+_squared: ResultType = lambda t: None if t is BOOL else dtypes.unify(t, INT64)
 
 
 # ---- the table -------------------------------------------------------------------------------------------------------
@@ -409,8 +387,8 @@ AGGREGATORS = {name: _of_monoid(name, getattr(monoid, m)) for name, m in _MONOID
         Aggregator("root_mean_square", _real, root(mean_square)),
         Aggregator("first", _same, edge(monoid.min)),
         Aggregator("last", _same, edge(monoid.max)),
-        Aggregator("first_index", _always(INT64), edge_index(monoid.min), scalar=False),
-        Aggregator("last_index", _always(INT64), edge_index(monoid.max), scalar=False),
+        Aggregator("first_index", _index, edge_index(monoid.min), scalar=False),
+        Aggregator("last_index", _index, edge_index(monoid.max), scalar=False),
         Aggregator("argmin", _position, arg(monoid.min), scalar=False),
         Aggregator("argmax", _position, arg(monoid.max), scalar=False),
     )

@@ -34,21 +34,14 @@ if TYPE_CHECKING:
 
     from .typing import OperatorLike
 
-_FAMILIES: dict[str, tuple[type, ...]] = {
-    "unary": (UnaryOp,),
-    "binary": (BinaryOp, Monoid),
-    "monoid": (Monoid, BinaryOp),
-    "semiring": (Semiring,),
-    "indexunary": (IndexUnaryOp, SelectOp),
-    "select": (SelectOp, IndexUnaryOp),
-}
-_EXPECTED = {
-    "unary": "UnaryOp",
-    "binary": "BinaryOp or Monoid",
-    "monoid": "Monoid (or a BinaryOp that has one)",
-    "semiring": "Semiring",
-    "indexunary": "IndexUnaryOp",
-    "select": "SelectOp",
+# Kind -> the classes of its operators, and their names in an error message.
+_FAMILIES: dict[str, tuple[tuple[type, ...], str]] = {
+    "unary": ((UnaryOp,), "UnaryOp"),
+    "binary": ((BinaryOp, Monoid), "BinaryOp or Monoid"),
+    "monoid": ((Monoid, BinaryOp), "Monoid (or a BinaryOp that has one)"),
+    "semiring": ((Semiring,), "Semiring"),
+    "indexunary": ((IndexUnaryOp, SelectOp), "IndexUnaryOp"),
+    "select": ((SelectOp, IndexUnaryOp), "SelectOp"),
 }
 _BUILTINS: dict[object, Operator] = {abs: unary.abs, min: binary.min, max: binary.max}
 
@@ -89,8 +82,9 @@ def compute_type(op: Typed) -> DataType:
 def _typed(op: OperatorLike, kind: str, left: DataType, right: DataType | None) -> Typed:
     op = find(op, kind, is_udt=left._is_udt or (right is not None and right._is_udt))
     plain: Any = op.op if type(op) is Typed else op
-    if not isinstance(plain, _FAMILIES[kind]) or (kind == "monoid" and monoid_of(plain) is None):
-        raise TypeError(f"op: expected a {_EXPECTED[kind]}, got {op!r}{_hint(plain, kind)}")
+    family, expected = _FAMILIES[kind]
+    if not isinstance(plain, family) or (kind == "monoid" and monoid_of(plain) is None):
+        raise TypeError(f"op: expected a {expected}, got {op!r}{_hint(plain, kind)}")
     if type(op) is Typed:
         dtype = op.dtype
         if dtype._is_udt:  # values of other types are not reinterpreted as this one

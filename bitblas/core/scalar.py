@@ -13,7 +13,6 @@ from semirings.dtypes import BOOL, FP64, DataType, check_cast
 
 from .. import device as devices
 from ..device import Device
-from ..exceptions import DomainMismatch
 from .convert import numpy_type, one_shown
 from .operators import typed
 from .options import check_options, check_wait
@@ -24,6 +23,7 @@ from .statement.infix import Number, Operand, describe
 from .statement.running import computed, statement
 from .statement.scalar_operands import (
     apply_operator,
+    assigned,
     compute_scalar,
     index_operator,
     of,
@@ -195,21 +195,16 @@ class Scalar(Number, ShownScalar, Output):
             return None, self.dtype, False
         return *of(other, self.dtype if self.dtype._is_udt else None), isinstance(other, Operand)
 
-    def _update(
-        self, value: OperandLike, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False
-    ) -> None:
+    def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
         statement(Scalar._write, self, value, mask, accum, replace)
 
     def _write(self, value: OperandLike | None, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
         if recording.threads and recording.recorder is not None:
             recording.recorder.scalar_statement(self, value, accum)
             return
-        try:
-            found = None if value is None and accum is None else of(value, self.dtype)[0]
-        except DomainMismatch:
-            raise
-        except TypeError:
-            raise TypeError(f"Scalar << x: expected a scalar or a delayed Scalar, got {describe(value)}") from None
+        found = None
+        if value is not None or accum is not None:
+            found, _ = assigned(value, self.dtype, "Scalar << x", "a scalar or a delayed Scalar")
         if accum is not None and self._value is not None:
             found = self._value if found is None else _evaluate(accum, self._value, found)
         self._store(found)

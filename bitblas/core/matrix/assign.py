@@ -14,7 +14,7 @@ from semirings.dtypes import DataType, cast_scalar, check_cast
 
 from ... import operations
 from ... import order as orders
-from ...exceptions import DimensionMismatch, DomainMismatch
+from ...exceptions import DimensionMismatch
 from ...store import FlatStore, MatrixStore, empty_vector, full_vector
 from ..convert import same_device, written_array
 from ..statement.expressions import MatrixExpression
@@ -22,7 +22,7 @@ from ..statement.indexing import Axis
 from ..statement.infix import Delayed, Operand, describe, is_tensor
 from ..statement.masks import Mask, matrix_mask
 from ..statement.orders import common
-from ..statement.scalar_operands import of, several
+from ..statement.scalar_operands import assigned, several
 from ..statement.symbolic import state as recording
 
 if TYPE_CHECKING:
@@ -101,12 +101,7 @@ def _source(C: Matrix, value: object) -> MatrixExpression | MatrixRead | tuple[n
         return value._resolve()
     if isinstance(value, Delayed):
         value = value._resolve()  # a scalar for all positions: not a result of the same kind
-    try:
-        return of(value, C.dtype)
-    except DomainMismatch:
-        raise
-    except TypeError:
-        raise TypeError(f"C << x: expected a Matrix, a delayed one, or a scalar, got {describe(value)}") from None
+    return assigned(value, C.dtype, "C << x", "a Matrix, a delayed one, or a scalar")
 
 
 def _fill(
@@ -137,12 +132,7 @@ def assign_matrix(
         recording.recorder.refuse(f"{C.name}[..] << {getattr(value, 'name', value)}: assignment by index to a Matrix")
     rows, cols = axes
     if rows.size is None and cols.size is None and mask is None and accum is None:
-        try:
-            found, _ = of(value, C.dtype)
-        except DomainMismatch:
-            raise
-        except TypeError:
-            raise TypeError(f"C[i, j] = x: expected a scalar, got {describe(value)}") from None
+        found, _ = assigned(value, C.dtype, "C[i, j] = x")
         C._put(rows.at, cols.at, None if found is None else cast_scalar(found, C.dtype))
         return
     if rows.at is None and cols.at is None and not region:
@@ -264,12 +254,7 @@ def _values(C: Matrix, value: object, axes: tuple[Axis, ...], *, flat: bool = Fa
     if is_tensor(value):
         x = _right_side(C, value, axes)
         return _line(x, axes) if lines == 1 and not flat else x
-    try:
-        found, dtype = of(value, C.dtype)
-    except DomainMismatch:
-        raise
-    except TypeError:
-        raise TypeError(f"C[I, J] = x: expected a Matrix, Vector, array or scalar, got {describe(value)}") from None
+    found, dtype = assigned(value, C.dtype, "C[I, J] = x", "a Matrix, Vector, array or scalar")
     if flat:
         size = shape[0] * shape[1]
         return empty_vector(device, size, C.dtype) if found is None else full_vector(device, size, found, dtype)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semirings import Typed, dtypes
+from semirings import dtypes
 from semirings.dtypes import FP64, DataType, cast_scalar, check_cast
 
 from ... import device as devices
@@ -24,10 +24,9 @@ from ..building import restored
 from ..convert import check_size, device_of, pickled, same_device, written_array
 from ..options import StorageOptions, check_options, check_storage_options
 from ..statement.expressions import enter
-from ..statement.indexing import Axis
 from ..statement.infix import Operand, object_of
 from ..statement.masks import Mask, check
-from ..statement.running import assignment, computed, statement
+from ..statement.running import computed
 from ..statement.scalar_operands import several
 from ..statement.symbolic import state as recording
 from ..vector.vector import Vector
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from typing import SupportsIndex
 
     from ..statement.expressions import MatrixExpression
-    from ..typing import DTypeLike, MaskLike, OperandLike, OperatorLike, SizeLike, ValuesLike
+    from ..typing import DTypeLike, MaskLike, OperatorLike, SizeLike, ValuesLike
 
 # ---- Methods that change a Matrix in place: size and diagonal. resize: GraphBLAS C API 2.1, section 4.2.5.5.
 
@@ -152,6 +151,8 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=fore
 
     __slots__ = ()
     _mask_ranks = (1, 2)
+    _write = staticmethod(assign_matrix.update_matrix)
+    _write_part = staticmethod(assign_matrix.assign_matrix)
 
     def __init__(
         self,
@@ -248,25 +249,6 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=fore
             if isinstance(made, Matrix):  # keeps the Layout of self: it is not converted for products with vectors
                 made._layout = StorageOptions(made.format)
         return store.prepared[key]
-
-    def _update(
-        self, value: OperandLike, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False
-    ) -> None:
-        statement(assign_matrix.update_matrix, self, value, mask, accum, replace)
-
-    def __lshift__(self, value: OperandLike) -> None:
-        statement(assign_matrix.update_matrix, self, value, None, None, False)
-
-    def _assign(
-        self,
-        axes: tuple[Axis, ...],
-        value: OperandLike,
-        mask: Mask | None,
-        accum: Typed | None,
-        replace: bool,
-        region: bool,
-    ) -> None:
-        assignment(assign_matrix.assign_matrix, self, axes, value, mask, accum, replace, region)
 
     def clear(self) -> None:
         """Delete all entries."""

@@ -168,14 +168,21 @@ class Broadcast(MatrixElementwise):
     """`vector` with the shape of `partner`. columns: it is the left operand and becomes each column, else each row.
     restrict: it is needed only where the partner has entries."""
 
-    __slots__ = ("columns", "partner", "restrict", "vector")
+    __slots__ = ("columns", "device", "dtype", "name", "ncols", "nrows", "partner", "restrict", "vector")
     _transposed = False
+    name: str
+    dtype: DataType
+    device: Device
+    nrows: int
+    ncols: int
     _order = None  # made in the user's order
 
     def __init__(
         self, vector: Vector, partner: MatrixElementwise, where: str, *, columns: bool, restrict: bool
     ) -> None:
         self.vector, self.partner, self.columns, self.restrict = vector, partner, columns, restrict
+        self.name, self.dtype, self.device = vector.name, vector.dtype, vector.device
+        self.nrows, self.ncols = partner.shape
         size = partner.shape[0 if columns else 1]
         if vector.size != size:
             raise DimensionMismatch(
@@ -183,26 +190,6 @@ class Broadcast(MatrixElementwise):
                 f"{'rows' if columns else 'columns'}, got {vector.size}"
             )
         same_device(where, vector, partner)
-
-    @property
-    def name(self) -> str:
-        return self.vector.name
-
-    @property
-    def dtype(self) -> DataType:
-        return self.vector.dtype
-
-    @property
-    def device(self) -> Device:
-        return self.vector.device
-
-    @property
-    def nrows(self) -> int:
-        return self.partner.nrows
-
-    @property
-    def ncols(self) -> int:
-        return self.partner.ncols
 
     @property
     def _store(self) -> MatrixStore:

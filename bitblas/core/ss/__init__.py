@@ -38,14 +38,6 @@ class MatrixExtras(MatrixChoosing, MatrixTiles, MatrixArrays, Extras):
         check_options(opts)
         self._parent << vector.diag(int(k))
 
-    def serialize(self, compression: str | None = "default", level: int | None = None, **opts: object) -> np.ndarray:
-        """The Matrix as an array of bytes, for `Matrix.ss.deserialize`.
-
-        compression: None or "none"; "default", "lz4", "lz4hc" or "zstd": by zlib, with a level of 1 to 9 (19) for the
-        last two. Raises TypeError, ValueError. To write a file, use `A.save`, which is faster and atomic.
-        """
-        return serialize.to_bytes(self._parent, compression, level, opts)
-
     @classmethod
     def deserialize(
         cls, data: np.ndarray | bytes, dtype: DTypeLike | None = None, *, name: str | None = None, **opts: object
@@ -65,10 +57,6 @@ class VectorExtras(VectorChoosing, VectorTiles, VectorArrays, Extras):
         """Replace the entries by diagonal k of `matrix`."""
         check_options(opts)
         self._parent << matrix.diag(int(k))
-
-    def serialize(self, compression: str | None = "default", level: int | None = None, **opts: object) -> np.ndarray:
-        """The Vector as an array of bytes, for `Vector.ss.deserialize`. As in `Matrix.ss.serialize`."""
-        return serialize.to_bytes(self._parent, compression, level, opts)
 
     @classmethod
     def deserialize(

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from semirings.dtypes import cast_scalar
 
 from ...device import Device
@@ -14,6 +16,7 @@ from ..matrix.matrix import Matrix
 from ..scalar import Scalar
 from ..statement.scalar_operands import of
 from ..vector.vector import Vector
+from . import serialize
 
 Parent = TypeVar("Parent", bound=Matrix | Vector)
 
@@ -74,6 +77,14 @@ class Extras(Generic[Parent]):
         if found is None:
             raise EmptyObject("value: expected a scalar, got none")
         p.build(*indices, cast_scalar(found, p.dtype))
+
+    def serialize(self, compression: str | None = "default", level: int | None = None, **opts: object) -> np.ndarray:
+        """The object as an array of bytes, for `Matrix.ss.deserialize` or `Vector.ss.deserialize`.
+
+        compression: None or "none"; "default", "lz4", "lz4hc" or "zstd": by zlib, with a level of 1 to 9 (19) for the
+        last two. Raises TypeError, ValueError. To write a Matrix to a file, use `A.save`, which is faster and atomic.
+        """
+        return serialize.to_bytes(self._parent, compression, level, opts)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

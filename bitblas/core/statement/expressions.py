@@ -153,12 +153,8 @@ class Expression(NotInPlace, Delayed, Operators, Generic[Result]):
         dtype: DataType | None = None,
         masked: bool = False,
     ) -> None:
-        self.method = method
-        self.args = args
-        self.op = op
-        self.run = run
-        self.masked = masked
-        self._dtype = dtype
+        self.method, self.args, self.op, self.run = method, args, op, run
+        self.masked, self._dtype = masked, dtype
         self._value: Any = None
 
     @property
@@ -236,16 +232,10 @@ class VectorExpression(TypedVector, Expression["Vector"]):
         ends: bool = False,
         along: Operands | None = None,
     ) -> None:
-        self.method = method  # without Expression.__init__, to save a call per statement
-        self.args = args
-        self.op = op
-        self.run = run
-        self.masked = masked
-        self._dtype = dtype
-        self._value = None
-        self.size = size
-        self.ends = ends
-        self.along = along
+        # without Expression.__init__, to save a call per statement
+        self.method, self.args, self.op, self.run = method, args, op, run
+        self.masked, self._dtype, self._value = masked, dtype, None
+        self.size, self.ends, self.along = size, ends, along
 
     @property
     def shape(self) -> tuple[int]:
@@ -274,16 +264,9 @@ class MatrixExpression(TypedMatrix, Expression["Matrix"]):
         masked: bool = False,
         along: Operands | None = None,
     ) -> None:
-        self.method = method  # as above
-        self.args = args
-        self.op = op
-        self.run = run
-        self.masked = masked
-        self._dtype = dtype
-        self._value = None
-        self.nrows = nrows
-        self.ncols = ncols
-        self.along = along
+        self.method, self.args, self.op, self.run = method, args, op, run  # as above
+        self.masked, self._dtype, self._value = masked, dtype, None
+        self.nrows, self.ncols, self.along = nrows, ncols, along
 
     def computed(self, mask: operations.spgemm.MatrixMask | None, order: Order | None) -> MatrixStore:
         """The result as a store, in that order."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from ..options import check_options, check_wait
 from ..show import Shown
 from .infix import DelayedOperand, Operand, Operators, bool_infix, describe, is_tensor, kinds
 from .masks import Mask, check
+from .running import assignment, statement
 from .symbolic import SymbolicArray
 
 if TYPE_CHECKING:
@@ -265,17 +266,9 @@ class Output(Operators):
         @property
         def nvals(self) -> int: ...
         def _update(
-            self, value: OperandLike, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False
+            self, value: object, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False
         ) -> None: ...
-        def _assign(
-            self,
-            axes: tuple[Axis, ...],
-            value: OperandLike,
-            mask: Mask | None,
-            accum: Typed | None,
-            replace: bool,
-            region: bool,
-        ) -> None: ...
+        def _assign(self, axes: tuple[Axis, ...], *how: Any) -> None: ...
 
     # Ranks of the masks that C(mask) accepts: a Vector mask is allowed for one row or column of a Matrix
     _mask_ranks: tuple[int, ...]
@@ -513,11 +506,24 @@ class Tensor(Sized, Styled, Shown):
 
     __slots__ = ("__weakref__", "_data", "_pending", "name")
     _data: Any
+    _write: ClassVar[Callable[..., None]]  # a statement, and one of a part
+    _write_part: ClassVar[Callable[..., None]]
 
     if TYPE_CHECKING:
 
         @property
         def _stored(self) -> Any: ...
+
+    def _update(
+        self, value: object, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False
+    ) -> None:
+        statement(self._write, self, value, mask, accum, replace)
+
+    def __lshift__(self, value: OperandLike) -> None:
+        statement(self._write, self, value, None, None, False)
+
+    def _assign(self, axes: tuple[Axis, ...], *how: Any) -> None:
+        assignment(self._write_part, self, axes, *how)
 
     @property
     def dtype(self) -> DataType:

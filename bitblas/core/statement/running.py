@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ...plan.product import Plan
     from ..statement.expressions import Expression
     from ..statement.indexing import Axis, Output
-    from ..typing import OperandLike, OperatorLike
+    from ..typing import OperatorLike
 
 
 P = ParamSpec("P")
@@ -213,7 +213,7 @@ class Recorder:
 
 def written(
     name: str,
-    value: OperandLike,
+    value: object,
     mask: Mask | None = None,
     accum: OperatorLike | None = None,
     replace: bool = False,
@@ -237,7 +237,7 @@ def written(
 def statement(
     run: Callable[..., None],
     target: Output,
-    value: OperandLike,
+    value: object,
     mask: Mask | None = None,
     accum: OperatorLike | None = None,
     replace: bool = False,
@@ -254,16 +254,13 @@ def statement(
         target.device.fail(error)
 
 
-def assignment(
-    run: Callable[..., None], target: Output, axes: Axis | tuple[Axis, ...], value: OperandLike, *how: Any
-) -> None:
-    """run(target, axes, value, *how): the same for a part of `target`; axes: one index, or all."""
+def assignment(run: Callable[..., None], target: Output, axes: tuple[Axis, ...], value: object, *how: Any) -> None:
+    """run(target, axes, value, *how): the same for a part of `target`."""
     try:
         if _unheard():
             run(target, axes, value, *how)
         else:
-            where = axes if isinstance(axes, tuple) else (axes,)
-            text = lambda: written(target.name, value, *how[:4], axes=where)
+            text = lambda: written(target.name, value, *how[:4], axes=axes)
             with _heard(lambda: f"assign to {target.name}[..]", text):
                 run(target, axes, value, *how)
     except target.device.errors as error:
@@ -306,7 +303,7 @@ def guarded(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[An
     return read
 
 
-def reason(value: OperandLike, mask: Mask | None) -> str:
+def reason(value: object, mask: Mask | None) -> str:
     """A statement in words: the plan of a product, else the expression."""
     if isinstance(value, Delayed):
         value = value._to_expr()

@@ -50,6 +50,18 @@ def of(value: object, like: DataType | None = None, many: bool = False) -> tuple
     return found, dtype
 
 
+def assigned(
+    value: object, like: DataType, where: str, expected: str = "a scalar"
+) -> tuple[np.generic | None, DataType]:
+    """The right side of an assignment: as `of`. The TypeError names the statement."""
+    try:
+        return of(value, like)
+    except DomainMismatch:
+        raise
+    except TypeError:
+        raise TypeError(f"{where}: expected {expected}, got {describe(value)}") from None
+
+
 def several(value: object, dtype: DataType) -> bool:
     """Whether this is a list or an array of values of a user-defined type, rather than one value."""
     if not isinstance(dtype, UserType) or (not isinstance(value, list) and not getattr(value, "ndim", 0)):

@@ -26,7 +26,7 @@ from ..statement.indexing import Axis
 from ..statement.infix import Delayed, Operand, describe
 from ..statement.masks import Mask
 from ..statement.orders import run_order
-from ..statement.scalar_operands import of
+from ..statement.scalar_operands import assigned, of
 from ..statement.symbolic import state as recording
 
 if TYPE_CHECKING:
@@ -137,12 +137,7 @@ def _source(
         return u._in(order)
     if isinstance(value, Delayed):
         value = value._resolve()  # a scalar for all positions: not a result of the same kind
-    try:
-        found, dtype = of(value, w.dtype)
-    except DomainMismatch:
-        raise
-    except TypeError:
-        raise TypeError(f"w << x: expected a Vector, a delayed one, or a scalar, got {describe(value)}") from None
+    found, dtype = assigned(value, w.dtype, "w << x", "a Vector, a delayed one, or a scalar")
     m = None if mask is None else vector_mask(mask)
     _commit(w, fill(w._stored, found, dtype, m, accum), m, accum, replace, True)
     return None
@@ -168,14 +163,21 @@ def fill(
 
 
 def assign_vector(
-    w: Vector, index: Axis, value: object, mask: Mask | None, accum: Typed | None, replace: bool, region: bool
+    w: Vector,
+    axes: tuple[Axis, ...],
+    value: object,
+    mask: Mask | None,
+    accum: Typed | None,
+    replace: bool,
+    region: bool,
 ) -> None:
     """w(mask, accum, replace)[I] << value, or with `region` w[I](mask, accum, replace) << value."""
+    (index,) = axes
     if recording.threads and recording.recorder is not None:
         recording.recorder.assigned(w, index, value, mask, accum)
         return
     if index.size is None and mask is None and accum is None:
-        found, _ = _element(value, w.dtype)
+        found, _ = assigned(value, w.dtype, "v[i] = x")
         w._put(index.at, None if found is None else cast_scalar(found, w.dtype))
         return
     size = 1 if index.size is None else index.size
@@ -210,15 +212,6 @@ def _places(w: VectorStore, index: Axis, t: VectorStore) -> tuple[Array, VectorS
         ranks = w.device.xp.union1d(within(w.index, region)[0], t.index)
         return region.start + region.step * ranks, operations.compressed.compress(t, ranks)
     return index.array(w.device), t
-
-
-def _element(value: object, dtype: DataType) -> tuple[np.generic | None, DataType]:
-    try:
-        return of(value, dtype)
-    except DomainMismatch:
-        raise
-    except TypeError:
-        raise TypeError(f"v[i] = x: expected a scalar, got {describe(value)}") from None
 
 
 def _values(w: Vector, value: object, size: int, accum: Typed | None, single: bool) -> VectorStore:

@@ -23,11 +23,9 @@ from ..operators import typed
 from ..options import check_options
 from ..statement import orders
 from ..statement.expressions import MatrixExpression, ScalarExpression, VectorExpression, enter, multiply_vector
-from ..statement.indexing import Axis
 from ..statement.infix import is_tensor, kinds, object_of
 from ..statement.masks import Mask, check
 from ..statement.orders import movable
-from ..statement.running import assignment, statement
 from ..statement.scalar_operands import apply_operator, index_operator, operands, select_mask, union_operator
 from ..statement.symbolic import state as recording
 from . import assign
@@ -49,6 +47,8 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
 
     __slots__ = ()
     _mask_ranks = (1,)
+    _write = staticmethod(assign.update_vector)
+    _write_part = staticmethod(assign.assign_vector)
 
     def __init__(
         self,
@@ -83,27 +83,6 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
 
     def __dir__(self) -> list[str]:
         return dir(type(self))
-
-    # ---- statements ----
-
-    def _update(
-        self, value: OperandLike, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False
-    ) -> None:
-        statement(assign.update_vector, self, value, mask, accum, replace)
-
-    def __lshift__(self, value: OperandLike) -> None:
-        statement(assign.update_vector, self, value, None, None, False)
-
-    def _assign(
-        self,
-        axes: tuple[Axis, ...],
-        value: OperandLike,
-        mask: Mask | None,
-        accum: Typed | None,
-        replace: bool,
-        region: bool,
-    ) -> None:
-        assignment(assign.assign_vector, self, axes[0], value, mask, accum, replace, region)
 
     # ---- the whole object ----
 
