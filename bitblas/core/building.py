@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from semirings import Typed
 
     from .matrix.matrix import Matrix
-    from .typing import Array, ArrayOrValue, DTypeLike, OperandLike, OperatorLike, ValuesLike
+    from .typing import Array, ArrayOrValue, DTypeArg, OperandArg, OperandLike, OperatorArg, ValuesLike
     from .vector.vector import Vector
 
 
-def duplicates(dup_op: OperatorLike | None, values: object, dtype: DataType) -> Typed | None:
+def duplicates(dup_op: OperatorArg, values: object, dtype: DataType) -> Typed | None:
     """The typed operator that combines duplicates, None if there is none."""
     if dup_op is None:
         return None
@@ -42,7 +42,7 @@ def check_lengths(values: ArrayOrValue, *indices: Array) -> None:
         raise ValueError(f"indices and values: lengths must match: {[len(i) for i in indices]} and {shape}")
 
 
-def one_value(value: OperandLike, dtype: DTypeLike | None) -> tuple[np.generic, DataType]:
+def one_value(value: OperandLike, dtype: DTypeArg) -> tuple[np.generic, DataType]:
     """The argument of `from_scalar`, as a value of `dtype` or of its own type."""
     want = None if dtype is None else dtypes.lookup_dtype(dtype)
     # 300 does not fit INT8: as in `from_coo`
@@ -55,7 +55,7 @@ def one_value(value: OperandLike, dtype: DTypeLike | None) -> tuple[np.generic, 
     return cast_scalar(found, kind), kind
 
 
-def dense_values(d: Device, values: ValuesLike, dtype: DTypeLike | None, kind: Any) -> tuple[Array, DataType]:
+def dense_values(d: Device, values: ValuesLike, dtype: DTypeArg, kind: Any) -> tuple[Array, DataType]:
     """The argument of `from_dense` of that class, with as many dimensions as it has."""
     array, found = value_array(d, values, dtype)
     if isinstance(array, np.generic):
@@ -66,9 +66,7 @@ def dense_values(d: Device, values: ValuesLike, dtype: DTypeLike | None, kind: A
     return array, found
 
 
-def fill_of(
-    fill_value: OperandLike | None, dtype: DTypeLike | None, held: DataType, full: bool
-) -> tuple[np.generic, DataType]:
+def fill_of(fill_value: OperandArg, dtype: DTypeArg, held: DataType, full: bool) -> tuple[np.generic, DataType]:
     """The fill value of `to_dense`, and the type of its array: `dtype`, or one that holds both. full: there is an entry
     everywhere."""
     if fill_value is None:

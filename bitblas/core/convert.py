@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from semirings import Typed
 
     from .statement.infix import Operand
-    from .typing import Array, ArrayOrValue, DTypeLike
+    from .typing import Array, ArrayOrValue, DeviceArg, DTypeArg
 
 # ---- Python numbers as NumPy arrays and scalars: exact, or OverflowError.
 
@@ -292,7 +292,7 @@ def _halves(values: Array) -> tuple[Array, Array]:
 _NUMBERS = "biufc"  # kinds of NumPy's types
 
 
-def device_of(device: str | Device | None) -> Device:
+def device_of(device: DeviceArg) -> Device:
     return devices.get(config.device if device is None else device)
 
 
@@ -410,7 +410,7 @@ def check_distinct(nvals: int, given: int) -> None:
         raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
 
 
-def value_array(device: Device, data: Any, dtype: DTypeLike | None) -> tuple[Any, DataType]:
+def value_array(device: Device, data: Any, dtype: DTypeArg) -> tuple[Any, DataType]:
     """Values as an array of the device, or as a NumPy scalar if they are one; and their type.
 
     Python numbers that do not fit `dtype` raise OverflowError, as in NumPy. Integers in lists never become floats
@@ -462,7 +462,7 @@ def written_array(device: Device, data: Any, to: DataType) -> tuple[Any, DataTyp
     return array, found
 
 
-def entry_array(device: Device, data: Any, dtype: DTypeLike | None) -> tuple[Any, DataType]:
+def entry_array(device: Device, data: Any, dtype: DTypeArg) -> tuple[Any, DataType]:
     """The same for the values of entries; an array of more dimensions holds a sub-array for each."""
     want = None if dtype is None else dtypes.lookup_dtype(dtype)
     if want is None or not want._is_udt:

@@ -37,7 +37,7 @@ from .statement.symbolic import state as recording
 if TYPE_CHECKING:
     from .statement.expressions import Expression
     from .statement.masks import Mask
-    from .typing import DTypeLike, MaskLike, OperandLike, OperatorLike, Run, Value
+    from .typing import DTypeArg, DTypeLike, MaskLike, OperandArg, OperandLike, Operands, OperatorLike, Run, Value
 
 _names = itertools.count()
 
@@ -58,12 +58,7 @@ class Scalar(Number, ShownScalar, Output):
 
     @classmethod
     def from_value(
-        cls,
-        value: OperandLike | None,
-        dtype: DTypeLike | None = None,
-        *,
-        is_cscalar: bool = False,
-        name: str | None = None,
+        cls, value: OperandArg, dtype: DTypeArg = None, *, is_cscalar: bool = False, name: str | None = None
     ) -> Scalar:
         """A Scalar of a bool (BOOL), int (INT64, or UINT64 from 2**63 on), float (FP64), NumPy scalar or Scalar; or of
         `dtype`. None, with a dtype: an empty one.
@@ -94,9 +89,6 @@ class Scalar(Number, ShownScalar, Output):
             s._store(computed(expr, lambda: expr.run(None), s.name))
         return s
 
-    def _number(self) -> Scalar:
-        return self
-
     @staticmethod
     def _combine(left: OperandLike, right: OperandLike, op: OperatorLike, how: str) -> ScalarExpression:
         return combine(left, right, op, how)
@@ -112,7 +104,7 @@ class Scalar(Number, ShownScalar, Output):
         return self.get()
 
     @value.setter
-    def value(self, value: OperandLike | None) -> None:
+    def value(self, value: OperandArg) -> None:
         if recording.threads and recording.recorder is not None:
             self._write(value, None, None, False)
             return
@@ -141,13 +133,13 @@ class Scalar(Number, ShownScalar, Output):
         return not self.is_cscalar
 
     def new(
-        self, dtype: DTypeLike | None = None, *, is_cscalar: bool | None = None, name: str | None = None, **opts: Any
+        self, dtype: DTypeArg = None, *, is_cscalar: bool | None = None, name: str | None = None, **opts: Any
     ) -> Scalar:
         return self.dup(dtype, is_cscalar=is_cscalar, name=name, **opts)
 
     def dup(
         self,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
         clear: bool = False,
         is_cscalar: bool | None = None,
@@ -198,7 +190,7 @@ class Scalar(Number, ShownScalar, Output):
     def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
         statement(Scalar._write, self, value, mask, accum, replace)
 
-    def _write(self, value: OperandLike | None, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
+    def _write(self, value: OperandArg, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
         if recording.threads and recording.recorder is not None:
             recording.recorder.scalar_statement(self, value, accum)
             return
@@ -209,9 +201,7 @@ class Scalar(Number, ShownScalar, Output):
             found = self._value if found is None else _evaluate(accum, self._value, found)
         self._store(found)
 
-    def apply(
-        self, op: OperatorLike, right: OperandLike | None = None, *, left: OperandLike | None = None
-    ) -> ScalarExpression:
+    def apply(self, op: OperatorLike, right: OperandArg = None, *, left: OperandArg = None) -> ScalarExpression:
         """op(value), op(value, right) or op(left, value); an empty Scalar stays empty."""
         kind, f, scalar = apply_operator(op, self.dtype, left, right)
 
@@ -239,7 +229,7 @@ class Scalar(Number, ShownScalar, Output):
         """op of both, with a default for an empty one; empty if both are."""
         return combine(self, other, op, "union", (left_default, right_default))
 
-    def select(self, op: OperatorLike | Operand, thunk: OperandLike | None = None) -> ScalarExpression:
+    def select(self, op: OperatorLike | Operand, thunk: OperandArg = None) -> ScalarExpression:
         """The value, if op(value, 0, 0, thunk) is true for it or `op` is a true Scalar; else an empty Scalar."""
         if isinstance(op, Operand) and thunk is None:
             if op.ndim or op.dtype is not BOOL:
@@ -274,7 +264,7 @@ class Scalar(Number, ShownScalar, Output):
         return np.array(self.value, dtype=numpy_type(self.dtype) if dtype is None else dtype)
 
 
-def _restored(value: OperandLike | None, dtype: DTypeLike, is_cscalar: bool, name: str) -> Scalar:
+def _restored(value: OperandArg, dtype: DTypeLike, is_cscalar: bool, name: str) -> Scalar:
     s = Scalar(dtype, is_cscalar=is_cscalar, name=name)
     s.value = value
     return s
@@ -290,11 +280,7 @@ def _indexed(op: Typed, x: np.generic, thunk: np.generic | None) -> np.generic:
 
 
 def combine(
-    left: OperandLike,
-    right: OperandLike,
-    op: OperatorLike,
-    how: str = "mult",
-    defaults: tuple[OperandLike, OperandLike] = (False, False),
+    left: OperandLike, right: OperandLike, op: OperatorLike, how: str = "mult", defaults: Operands = (False, False)
 ) -> ScalarExpression:
     """op of two scalars. If one is empty: empty ("mult"), the other one ("add"), or op with a default ("union")."""
     x, xt = _beside(left, right)

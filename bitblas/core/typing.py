@@ -9,12 +9,14 @@ import numpy as np
 
 from semirings import Monoid, Operator, Parameterized, Semiring, Typed
 
+from ..device import Device
 from ..typing import Array as Array
 from ..typing import ArrayLike as ArrayLike
 from ..typing import DTypeLike as DTypeLike
 from ..typing import Number as Number
 from .aggregators import Aggregator, TypedAggregator
 from .statement.expressions import MatrixExpression, ScalarExpression, VectorExpression
+from .statement.indexing import Axis
 from .statement.infix import Operand
 from .statement.masks import Mask
 from .statement.symbolic import SymbolicArray, SymbolicScalar
@@ -53,3 +55,12 @@ Run: TypeAlias = Callable[..., Any]
 ArrayOrValue: TypeAlias = Array | np.generic
 # The positions of an index: an array, a range, or all (None).
 Places: TypeAlias = Array | range | None
+# Arguments that may be left out.
+DTypeArg: TypeAlias = DTypeLike | None
+MaskArg: TypeAlias = MaskLike | None
+OperatorArg: TypeAlias = OperatorLike | None
+OperandArg: TypeAlias = OperandLike | None
+SizeArg: TypeAlias = SizeLike | None
+DeviceArg: TypeAlias = str | Device | None
+# The indices of parent[key]: one for a Vector, two for a Matrix.
+Axes: TypeAlias = tuple[Axis, ...]

@@ -27,6 +27,7 @@ class DistributedExpression(Expression):
 
     __slots__ = ("local", "ndim", "shape")
     ndim: int
+    shape: tuple[int, ...]
 
     def __init__(
         self,

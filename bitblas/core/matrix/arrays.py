@@ -16,7 +16,6 @@ from semirings import dtypes
 from semirings.dtypes import check_cast
 
 from ... import operations
-from ...device import Device
 from ...exceptions import InvalidValue
 from ...formats.csr.layout import are_pointers, numbers_of, pointers_of
 from ...store import MatrixStore
@@ -25,11 +24,12 @@ from ..convert import check_size, device_of, index_array, keys_of, shown
 from ..options import check_options
 from ..statement.orders import in_users_order
 from ..statement.running import guarded
+from .operations import MatrixElementwise
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from ..typing import Array, DTypeLike, IndicesLike, OperandLike, SizeLike, ValuesLike
+    from ..typing import Array, DeviceArg, DTypeArg, IndicesLike, OperandArg, SizeArg, ValuesLike
 
 
 # ---- Build matrices from CSR, CSC, DCSR and DCSC arrays, lists of edges and nested dicts.
@@ -66,11 +66,11 @@ class CompressedBuild:
         indptr: IndicesLike,
         minor: IndicesLike,
         values: ValuesLike,
-        dtype: DTypeLike | None,
-        nmajor: SizeLike | None,
-        nminor: SizeLike | None,
+        dtype: DTypeArg,
+        nmajor: SizeArg,
+        nminor: SizeArg,
         columns: bool,
-        device: str | Device | None,
+        device: DeviceArg,
         more: dict[str, Any],
     ) -> Self:
         d = device_of(device)
@@ -105,11 +105,11 @@ class CompressedBuild:
         indptr: IndicesLike,
         col_indices: IndicesLike,
         values: ValuesLike = 1.0,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
-        nrows: SizeLike | None = None,
-        ncols: SizeLike | None = None,
-        device: str | Device | None = None,
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
+        device: DeviceArg = None,
         **more: Any,
     ) -> Self:
         """A Matrix whose row i has columns col_indices[indptr[i]:indptr[i + 1]], in any order."""
@@ -121,11 +121,11 @@ class CompressedBuild:
         indptr: IndicesLike,
         row_indices: IndicesLike,
         values: ValuesLike = 1.0,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
-        nrows: SizeLike | None = None,
-        ncols: SizeLike | None = None,
-        device: str | Device | None = None,
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
+        device: DeviceArg = None,
         **more: Any,
     ) -> Self:
         """A Matrix whose column j has rows row_indices[indptr[j]:indptr[j + 1]]."""
@@ -138,11 +138,11 @@ class CompressedBuild:
         indptr: IndicesLike,
         col_indices: IndicesLike,
         values: ValuesLike = 1.0,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
-        nrows: SizeLike | None = None,
-        ncols: SizeLike | None = None,
-        device: str | Device | None = None,
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
+        device: DeviceArg = None,
         **more: Any,
     ) -> Self:
         """A Matrix whose row compressed_rows[k] has columns col_indices[indptr[k]:indptr[k + 1]]."""
@@ -156,11 +156,11 @@ class CompressedBuild:
         indptr: IndicesLike,
         row_indices: IndicesLike,
         values: ValuesLike = 1.0,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
-        nrows: SizeLike | None = None,
-        ncols: SizeLike | None = None,
-        device: str | Device | None = None,
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
+        device: DeviceArg = None,
         **more: Any,
     ) -> Self:
         """A Matrix whose column compressed_cols[k] has rows row_indices[indptr[k]:indptr[k + 1]]."""
@@ -169,7 +169,7 @@ class CompressedBuild:
 
     @classmethod
     def from_edgelist(
-        cls, edgelist: Any, values: ValuesLike | None = None, dtype: DTypeLike | None = None, **more: Any
+        cls, edgelist: Any, values: ValuesLike | None = None, dtype: DTypeArg = None, **more: Any
     ) -> Self:
         """A Matrix from (row, column) or (row, column, value) tuples, an array of shape (nvals, 2), or a data frame
         with two or three columns (pandas, polars).
@@ -201,11 +201,11 @@ class CompressedBuild:
     def from_dicts(
         cls,
         nested_dicts: Any,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
         order: str = "rowwise",
-        nrows: SizeLike | None = None,
-        ncols: SizeLike | None = None,
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
         **more: Any,
     ) -> Self:
         """A Matrix from {row: {column: value}}, or from a list with one {column: value} for each row; with
@@ -228,22 +228,11 @@ class CompressedBuild:
 # ---- Export a Matrix or TransposedMatrix: entries, dense arrays, CSR and CSC arrays, dicts.
 
 
-class MatrixExport:
+class MatrixExport(MatrixElementwise):
     """Indices are UINT64, on the object's device."""
 
     __slots__ = ()
     T: Any
-
-    if TYPE_CHECKING:
-
-        @property
-        def name(self) -> str: ...
-        @property
-        def nrows(self) -> int: ...
-        @property
-        def device(self) -> Device: ...
-        @property
-        def _stored(self) -> MatrixStore: ...
 
     @property
     def _in_users_order(self) -> MatrixStore:
@@ -251,13 +240,7 @@ class MatrixExport:
         return in_users_order(self.name, self._stored, keep=False)
 
     def to_coo(
-        self,
-        dtype: DTypeLike | None = None,
-        *,
-        rows: bool = True,
-        columns: bool = True,
-        values: bool = True,
-        sort: bool = True,
+        self, dtype: DTypeArg = None, *, rows: bool = True, columns: bool = True, values: bool = True, sort: bool = True
     ) -> Any:
         """(rows, columns, values) as arrays on the object's device: UINT64 by row, then column, and `dtype` or the
         Matrix's own. None for arrays that were not requested; with sort=False in the order of the stored format."""
@@ -265,7 +248,7 @@ class MatrixExport:
         return (i, j if columns else None, x)
 
     @guarded
-    def _coo(self, dtype: DTypeLike | None = None, values: bool = True, sort: bool = True, rows: bool = True) -> Any:
+    def _coo(self, dtype: DTypeArg = None, values: bool = True, sort: bool = True, rows: bool = True) -> Any:
         """Its rows, columns and values, of a transpose too: by row, then column, or in stored order."""
         A = self._in_users_order if sort else self._stored
         order = A.order
@@ -283,7 +266,7 @@ class MatrixExport:
         return i, j.view(np.uint64), shown(A.device, x, A.dtype) if values else None
 
     @guarded
-    def to_dense(self, fill_value: OperandLike | None = None, dtype: DTypeLike | None = None, **opts: object) -> Array:
+    def to_dense(self, fill_value: OperandArg = None, dtype: DTypeArg = None, **opts: object) -> Array:
         """An array of nrows x ncols, fill_value where there is no entry; of a type that holds both.
 
         Raises TypeError if entries are missing and no fill_value is given.
@@ -296,29 +279,29 @@ class MatrixExport:
         out[i, j] = operations.value_arrays.cast(A.device, x, A.dtype, kind) if len(x) else x.astype(kind.np_type)
         return shown(A.device, out, kind)
 
-    def to_csr(self, dtype: DTypeLike | None = None, *, sort: bool = True) -> tuple[Array, Array, Array]:
+    def to_csr(self, dtype: DTypeArg = None, *, sort: bool = True) -> tuple[Array, Array, Array]:
         """(indptr, columns, values); columns ascend within a row."""
         i, j, x = self._coo(dtype)
         ptr = pointers_of(i, self.nrows, self.device).view(np.uint64)
         return ptr, j, x
 
-    def to_csc(self, dtype: DTypeLike | None = None, *, sort: bool = True) -> tuple[Array, Array, Array]:
+    def to_csc(self, dtype: DTypeArg = None, *, sort: bool = True) -> tuple[Array, Array, Array]:
         """(indptr, rows, values); rows ascend within a column."""
         return self.T.to_csr(dtype)
 
-    def to_dcsr(self, dtype: DTypeLike | None = None, *, sort: bool = True) -> tuple[Array, Array, Array, Array]:
+    def to_dcsr(self, dtype: DTypeArg = None, *, sort: bool = True) -> tuple[Array, Array, Array, Array]:
         """(rows that have entries, indptr, columns, values)."""
         i, j, x = self._coo(dtype)
         xp = self.device.xp
         first = xp.flatnonzero(xp.append(xp.ones(min(1, len(i)), bool), i[1:] != i[:-1]))
         return i[first].view(np.uint64), xp.append(first, len(i)).astype(np.uint64), j, x
 
-    def to_dcsc(self, dtype: DTypeLike | None = None, *, sort: bool = True) -> tuple[Array, Array, Array, Array]:
+    def to_dcsc(self, dtype: DTypeArg = None, *, sort: bool = True) -> tuple[Array, Array, Array, Array]:
         """(columns that have entries, indptr, rows, values)."""
         return self.T.to_dcsr(dtype)
 
     def to_edgelist(
-        self, dtype: DTypeLike | None = None, *, values: bool = True, sort: bool = True
+        self, dtype: DTypeArg = None, *, values: bool = True, sort: bool = True
     ) -> tuple[Array, Array | None]:
         """An array of shape (nvals, 2) with row and column of each entry, and the values (None if not requested)."""
         i, j, x = self.to_coo(dtype, values=values, sort=sort)

@@ -27,7 +27,7 @@ from ..statement.symbolic import state as recording
 
 if TYPE_CHECKING:
     from ...store import VectorStore
-    from ..typing import Operands, Places
+    from ..typing import Axes, Operands, Places
     from .matrix import Matrix
     from .views import MatrixRead
 
@@ -119,13 +119,7 @@ def _fill(
 
 
 def assign_matrix(
-    C: Matrix,
-    axes: tuple[Axis, ...],
-    value: object,
-    mask: Mask | None,
-    accum: Typed | None,
-    replace: bool,
-    region: bool,
+    C: Matrix, axes: Axes, value: object, mask: Mask | None, accum: Typed | None, replace: bool, region: bool
 ) -> None:
     """C(mask, accum, replace)[I, J] << value, or with `region` C[I, J](mask, accum, replace) << value."""
     if recording.threads and recording.recorder is not None:
@@ -174,12 +168,12 @@ def assign_matrix(
     C._adopt(operations.assign_extract.assign(store, *at, part, None, None, False))
 
 
-def _positions(C: MatrixStore, axes: tuple[Axis, ...]) -> tuple[Places, Places]:
+def _positions(C: MatrixStore, axes: Axes) -> tuple[Places, Places]:
     rows, cols = (a.places(C.device, C.structure.renumbers) for a in axes)
     return rows, cols
 
 
-def _whole_line(axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
+def _whole_line(axes: Axes) -> Axes:
     """The whole row or column that C(mask)[i, J] or C(mask)[I, j] writes to, because a Vector mask spans all of it."""
     if sum(a.size is None for a in axes) != 1:
         raise TypeError(
@@ -198,7 +192,7 @@ def _square(C: Matrix, value: Any) -> object:
     return type(C).from_dense(array, dtype=dtype, device=C.device)
 
 
-def _area_mask(C: Matrix, mask: Mask, axes: tuple[Axis, ...]) -> operations.spgemm.MatrixMask:
+def _area_mask(C: Matrix, mask: Mask, axes: Axes) -> operations.spgemm.MatrixMask:
     same_device("mask", C, mask.parent)
     expected = tuple(a.size for a in axes if a.size is not None)
     if mask.parent.shape != expected:
@@ -211,7 +205,7 @@ def _area_mask(C: Matrix, mask: Mask, axes: tuple[Axis, ...]) -> operations.spge
     )
 
 
-def _line(u: VectorStore, axes: tuple[Axis, ...]) -> MatrixStore:
+def _line(u: VectorStore, axes: Axes) -> MatrixStore:
     """A vector as one row, or as one column."""
     from ...operations import compressed
 
@@ -220,7 +214,7 @@ def _line(u: VectorStore, axes: tuple[Axis, ...]) -> MatrixStore:
     return operations.build.from_sorted_keys(u.device, nrows, ncols, i, u.values if u.iso else x, u.dtype)
 
 
-def _right_side(C: Matrix, value: Operand, axes: tuple[Axis, ...]) -> Any:
+def _right_side(C: Matrix, value: Operand, axes: Axes) -> Any:
     """The store of the Vector or Matrix that is assigned to the region of these indices."""
     expected = tuple([a.size for a in axes if a.size is not None])
     if value.ndim != len(expected):
@@ -234,7 +228,7 @@ def _right_side(C: Matrix, value: Operand, axes: tuple[Axis, ...]) -> Any:
     return x._store
 
 
-def _values(C: Matrix, value: object, axes: tuple[Axis, ...], *, flat: bool = False) -> Any:
+def _values(C: Matrix, value: object, axes: Axes, *, flat: bool = False) -> Any:
     """The right side of an assignment to the region of these indices: a MatrixStore. flat: or a VectorStore, with the
     values of the region row by row."""
     device = C.device

@@ -36,7 +36,18 @@ if TYPE_CHECKING:
 
     from semirings import DataType
 
-    from ..typing import Array, DTypeLike, IndicesLike, OperandLike, OperatorLike, SizeLike, ValuesLike
+    from ..typing import (
+        Array,
+        DeviceArg,
+        DTypeArg,
+        IndicesLike,
+        OperandArg,
+        OperandLike,
+        OperatorArg,
+        SizeArg,
+        SizeLike,
+        ValuesLike,
+    )
 
 
 # ---- Build matrices from chunks of entries, for inputs that do not fit in memory together with the result.
@@ -47,7 +58,7 @@ Entries = tuple[Any, Any, Any]  # rows, columns, values (None: there are no valu
 class Chunks:
     """Chunks as arrays of a device; they can be read repeatedly."""
 
-    def __init__(self, source: Any, device: Device, dtype: DTypeLike | None) -> None:
+    def __init__(self, source: Any, device: Device, dtype: DTypeArg) -> None:
         self.source, self.device = source, device
         self.dtype = None if dtype is None else dtypes.lookup_dtype(dtype)
         self.found: np.dtype | None = None  # the NumPy type that holds the values of all chunks so far
@@ -102,13 +113,13 @@ class ChunkBuild(StoredMatrix):
         cls,
         chunks: Any,
         value: OperandLike = True,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
-        nrows: SizeLike | None = None,
-        ncols: SizeLike | None = None,
-        dup_op: OperatorLike | None = None,
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
+        dup_op: OperatorArg = None,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
         format: str | None = None,
         tile: int | None = None,
         packed: bool | None = None,
@@ -169,7 +180,7 @@ class BeyondRows(IndexOutOfBound, InvalidObject):
     """Columns beyond the matrix: both errors that SuiteSparse raises for it, a bad index and an invalid object."""
 
 
-def _limit(indices: Array, given: SizeLike | None, name: str) -> int:
+def _limit(indices: Array, given: SizeArg, name: str) -> int:
     if given is not None:
         return check_size(name, given)
     if not len(indices):
@@ -192,13 +203,13 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         rows: IndicesLike,
         columns: IndicesLike,
         values: ValuesLike = 1.0,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
-        nrows: SizeLike | None = None,
-        ncols: SizeLike | None = None,
-        dup_op: OperatorLike | None = None,
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
+        dup_op: OperatorArg = None,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
         format: str | None = None,
         tile: int | None = None,
         packed: bool | None = None,
@@ -240,11 +251,11 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         ptr: Array,
         cols: Array,
         values: ValuesLike,
-        dtype: DTypeLike | None,
+        dtype: DTypeArg,
         nrows: int,
-        ncols: SizeLike | None,
+        ncols: SizeArg,
         *,
-        dup_op: OperatorLike | None = None,
+        dup_op: OperatorArg = None,
         name: str | None = None,
         format: str | None = None,
         tile: int | None = None,
@@ -280,10 +291,10 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         value: OperandLike,
         nrows: SizeLike,
         ncols: SizeLike,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
         **opts: object,
     ) -> Self:
         """A Matrix with the same value at every position."""
@@ -298,11 +309,11 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     def from_dense(
         cls,
         values: ValuesLike,
-        missing_value: OperandLike | None = None,
+        missing_value: OperandArg = None,
         *,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
         format: str | None = None,
         tile: int | None = None,
         packed: bool | None = None,
@@ -332,10 +343,10 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         columns: IndicesLike,
         values: ValuesLike,
         *,
-        dup_op: OperatorLike | None = None,
+        dup_op: OperatorArg = None,
         clear: bool = False,
-        nrows: SizeLike | None = None,
-        ncols: SizeLike | None = None,
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
     ) -> None:
         """Insert entries into a Matrix without entries, or after `clear`.
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from typing import SupportsIndex
 
     from ..statement.expressions import MatrixExpression
-    from ..typing import DTypeLike, MaskLike, OperatorLike, SizeLike, ValuesLike
+    from ..typing import DeviceArg, DTypeLike, MaskArg, MaskLike, OperatorArg, SizeLike, ValuesLike
 
 # ---- Methods that change a Matrix in place: size and diagonal. resize: GraphBLAS C API 2.1, section 4.2.5.5.
 
@@ -60,8 +60,8 @@ class MatrixReshape(StoredMatrix):
         values: ValuesLike,
         k: SupportsIndex | float = 0,
         *,
-        mask: MaskLike | None = None,
-        accum: OperatorLike | None = None,
+        mask: MaskArg = None,
+        accum: OperatorArg = None,
         **opts: object,
     ) -> None:
         """Set diagonal k: to a scalar, to a list or array, or to a Vector, whose missing entries are deleted there
@@ -161,7 +161,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=fore
         ncols: SizeLike = 0,
         *,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
         format: str | None = None,
         tile: int | None = None,
         packed: bool | None = None,
@@ -177,11 +177,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=fore
 
     @classmethod
     def _computed(
-        cls,
-        expr: MatrixExpression,
-        dtype: DataType | None = None,
-        mask: MaskLike | None = None,
-        name: str | None = None,
+        cls, expr: MatrixExpression, dtype: DataType | None = None, mask: MaskArg = None, name: str | None = None
     ) -> Matrix:
         """A new Matrix with the result of an expression."""
         kind, m = expr.dtype if dtype is None else dtype, None if mask is None else check(mask, 2)

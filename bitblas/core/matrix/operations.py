@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ...store import VectorStore
     from ..scalar import Scalar
     from ..statement.masks import Mask
-    from ..typing import IndexLike, MaskLike, OperandLike, OperatorLike, Run
+    from ..typing import Axes, IndexLike, MaskLike, OperandArg, OperandLike, OperatorLike, Run
     from ..vector.vector import Vector
     from .matrix import Matrix
 
@@ -50,9 +50,15 @@ class MatrixElementwise(Operand):
 
     __slots__ = ()
     ndim = 2
+    name: Any
+    _transposed: bool
 
     if TYPE_CHECKING:
 
+        @property
+        def _matrix(self) -> Matrix: ...
+        @property
+        def nvals(self) -> int: ...
         @property
         def _order(self) -> Order | None: ...
         @property
@@ -63,8 +69,6 @@ class MatrixElementwise(Operand):
         def nrows(self) -> int: ...
         @property
         def ncols(self) -> int: ...
-        @property
-        def dtype(self) -> DataType: ...
 
     def _at(self, order: Order | None) -> MatrixStore:
         """The content in its own order or in the user's."""
@@ -127,9 +131,7 @@ class MatrixElementwise(Operand):
         args = self, B, x, y
         return MatrixExpression(self.nrows, self.ncols, "ewise_union", args, f, run, along=movable(f, self, B))
 
-    def apply(
-        self, op: OperatorLike, right: OperandLike | None = None, *, left: OperandLike | None = None
-    ) -> MatrixExpression:
+    def apply(self, op: OperatorLike, right: OperandArg = None, *, left: OperandArg = None) -> MatrixExpression:
         """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk as
         `right`. Raises TypeError, KeyError (op has no version for the type)."""
         kind, f, scalar = apply_operator(op, self.dtype, left, right)
@@ -145,7 +147,7 @@ class MatrixElementwise(Operand):
         args = along if scalar is None else operands(self, kind, scalar)
         return MatrixExpression(nrows, ncols, "apply", args, f, run, None, False, along)
 
-    def select(self, op: OperatorLike | Mask | Operand, thunk: OperandLike | None = None) -> MatrixExpression:
+    def select(self, op: OperatorLike | Mask | Operand, thunk: OperandArg = None) -> MatrixExpression:
         """The entries for which op(value, row, column, thunk) is true; or those under a mask, or a BOOL object. Raises
         TypeError, KeyError (op has no version for the type)."""
         mask = select_mask(op, thunk, 2)
@@ -210,12 +212,6 @@ class MatrixProducts(MatrixElementwise):
     """Products of Matrix and TransposedMatrix."""
 
     __slots__ = ()
-    _transposed: bool
-
-    if TYPE_CHECKING:
-
-        @property
-        def _matrix(self) -> Matrix: ...
 
     def mxm(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> MatrixExpression:
         """The matrix product, of self.nrows x other.ncols.
@@ -299,13 +295,7 @@ class MatrixIndex(MatrixElementwise):
     range raises IndexError, another type TypeError."""
 
     __slots__ = ()
-    _transposed: bool
     to_coo: Any
-
-    if TYPE_CHECKING:
-
-        @property
-        def _matrix(self) -> Matrix: ...
 
     if TYPE_CHECKING:
 
@@ -321,7 +311,7 @@ class MatrixIndex(MatrixElementwise):
     def __getitem__(self, key: tuple[IndexLike, IndexLike]) -> IndexExpr:
         return IndexExpr(self, parse(self, key))
 
-    def _extract(self, axes: tuple[Axis, ...]) -> ScalarExpression | VectorExpression | MatrixExpression:
+    def _extract(self, axes: Axes) -> ScalarExpression | VectorExpression | MatrixExpression:
         rows, cols = axes
         if rows.size is None and cols.size is None:
             return ScalarExpression(

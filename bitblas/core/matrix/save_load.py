@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from ...formats.container import Container, Section
     from ...typing import Array
+    from ..typing import DeviceArg
 
 KNOWN = ("matrix", "order", "form", "places")
 
@@ -92,7 +93,7 @@ class MatrixFile(StoredMatrix):
         *,
         verify: bool = False,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
         format: str | None = None,
         tile: int | None = None,
         packed: bool | None = None,
@@ -115,7 +116,7 @@ class MatrixFile(StoredMatrix):
 
     @classmethod
     def _of_file(
-        cls, file: Container, verify: bool, name: str | None, device: str | Device | None, layout: StorageOptions
+        cls, file: Container, verify: bool, name: str | None, device: DeviceArg, layout: StorageOptions
     ) -> Self:
         """The Matrix of an open file."""
         d = device_of(device)

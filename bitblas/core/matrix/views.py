@@ -32,7 +32,7 @@ from .operations import MatrixIndex, MatrixProducts
 if TYPE_CHECKING:
     from typing import SupportsInt
 
-    from ..typing import DTypeLike, MaskLike, OperandLike, OperatorLike, SizeLike
+    from ..typing import DTypeArg, MaskArg, MaskLike, OperandLike, OperatorLike, SizeArg
     from .matrix import Matrix
 
 
@@ -44,17 +44,6 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixIndex, MatrixProducts, Shown):
     in its stored order; `_store`: in the user's order."""
 
     __slots__ = ()
-    _transposed: bool
-    name: Any
-
-    if TYPE_CHECKING:
-
-        @property
-        def _matrix(self) -> Matrix: ...
-        @property
-        def nvals(self) -> int: ...
-        @property
-        def device(self) -> Device: ...
 
     @property
     def _order(self) -> Order | None:
@@ -101,12 +90,7 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixIndex, MatrixProducts, Shown):
     # ---- the whole object ----
 
     def reposition(
-        self,
-        row_offset: SupportsInt,
-        column_offset: SupportsInt,
-        *,
-        nrows: SizeLike | None = None,
-        ncols: SizeLike | None = None,
+        self, row_offset: SupportsInt, column_offset: SupportsInt, *, nrows: SizeArg = None, ncols: SizeArg = None
     ) -> MatrixExpression:
         """A Matrix of nrows x ncols (self's if not given) with self's entries shifted by the offsets; entries that fall
         outside are dropped."""
@@ -116,7 +100,7 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixIndex, MatrixProducts, Shown):
         run = lambda mask: operations.assign_extract.place(self._store, *by, nrows, ncols)
         return MatrixExpression(nrows, ncols, "reposition", (self, *by), None, run, self.dtype)
 
-    def diag(self, k: int = 0, dtype: DTypeLike | None = None, *, name: str | None = None, **opts: object) -> Vector:
+    def diag(self, k: int = 0, dtype: DTypeArg = None, *, name: str | None = None, **opts: object) -> Vector:
         """Diagonal k as a Vector."""
         check_options(opts)
         u = operations.kronecker.diagonal(self._matrix._store, -int(k) if self._transposed else int(k))
@@ -125,10 +109,10 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixIndex, MatrixProducts, Shown):
 
     def dup(
         self,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
         clear: bool = False,
-        mask: MaskLike | None = None,
+        mask: MaskArg = None,
         name: str | None = None,
         **opts: object,
     ) -> Matrix:
@@ -240,13 +224,7 @@ class TransposedMatrix(MatrixRead, Operators, metaclass=foreign_names.Hinted):
         return operations.ewise_matrix.transpose(self._matrix._stored).tagged(self._order)
 
     def to_coo(
-        self,
-        dtype: DTypeLike | None = None,
-        *,
-        rows: bool = True,
-        columns: bool = True,
-        values: bool = True,
-        sort: bool = True,
+        self, dtype: DTypeArg = None, *, rows: bool = True, columns: bool = True, values: bool = True, sort: bool = True
     ) -> Any:
         """(rows, columns, values) as from `Matrix.to_coo`, in the order of the underlying matrix: by column, then
         row."""
@@ -258,9 +236,7 @@ class TransposedMatrix(MatrixRead, Operators, metaclass=foreign_names.Hinted):
         self._matrix.wait(how)
         return self
 
-    def new(
-        self, dtype: DTypeLike | None = None, *, mask: MaskLike | None = None, name: str | None = None, **opts: Any
-    ) -> Matrix:
+    def new(self, dtype: DTypeArg = None, *, mask: MaskArg = None, name: str | None = None, **opts: Any) -> Matrix:
         """The transpose as a Matrix."""
         return self.dup(dtype, mask=mask, name=name, **opts)
 

@@ -19,7 +19,7 @@ from .tiles import MatrixTiles, VectorTiles, concat
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..typing import DTypeLike
+    from ..typing import DTypeArg
 
 
 class MatrixExtras(MatrixChoosing, MatrixTiles, MatrixArrays, Extras):
@@ -40,7 +40,7 @@ class MatrixExtras(MatrixChoosing, MatrixTiles, MatrixArrays, Extras):
 
     @classmethod
     def deserialize(
-        cls, data: np.ndarray | bytes, dtype: DTypeLike | None = None, *, name: str | None = None, **opts: object
+        cls, data: np.ndarray | bytes, dtype: DTypeArg = None, *, name: str | None = None, **opts: object
     ) -> Matrix:
         """The Matrix from the result of `serialize`: an array or bytes. InvalidObject for anything else, or another
         dtype."""
@@ -60,7 +60,7 @@ class VectorExtras(VectorChoosing, VectorTiles, VectorArrays, Extras):
 
     @classmethod
     def deserialize(
-        cls, data: np.ndarray | bytes, dtype: DTypeLike | None = None, *, name: str | None = None, **opts: object
+        cls, data: np.ndarray | bytes, dtype: DTypeArg = None, *, name: str | None = None, **opts: object
     ) -> Vector:
         """The Vector from the result of `serialize`: an array or bytes. InvalidObject for anything else, or another
         dtype."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from semirings import DataType
 
-    from ..typing import Array, ArrayLike, DTypeLike, ValuesLike
+    from ..typing import Array, ArrayLike, DTypeArg, ValuesLike
 
 # ---- Export objects as dicts of plain host arrays, with SuiteSparse's formats and names; `unpack` empties the object.
 
@@ -239,7 +239,7 @@ HINTS = ("sorted_rows", "sorted_cols", "sorted_index", "take_ownership", "secure
 INDEX_ARRAYS = ("indptr", "bitmap", "rows", "cols", "row_indices", "col_indices", "indices")
 
 
-def _iso(values: ValuesLike, is_iso: bool, dtype: DTypeLike | None) -> Any:
+def _iso(values: ValuesLike, is_iso: bool, dtype: DTypeArg) -> Any:
     """A single number for iso values, else the array. dtype: that of the object, if given."""
     want = None if dtype is None else dtypes.lookup_dtype(dtype)
     values = _array(values, None if want is None or want._is_udt else want)

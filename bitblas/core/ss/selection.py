@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
 
-    from ..typing import Array, DTypeLike, OperatorLike
+    from ..typing import Array, DTypeArg, OperatorLike
 
 # ---- Segmented sort, rank and scan: the segments are rows, columns, or one whole vector.
 
@@ -249,7 +249,7 @@ class Choosing(Extras[Parent]):
         return self._made(s.scanned(typed(op, "monoid", self._parent.dtype)), name)
 
     @guarded
-    def head(self, n: int = 10, dtype: DTypeLike | None = None, *, sort: bool = False) -> tuple[Array, ...]:
+    def head(self, n: int = 10, dtype: DTypeArg = None, *, sort: bool = False) -> tuple[Array, ...]:
         """The first n entries (by row, then column) in the form of `to_coo`."""
         *index, values = self._parent.to_coo(None if dtype is None else dtypes.lookup_dtype(dtype))
         return (*(i[:n] for i in index), values[:n])

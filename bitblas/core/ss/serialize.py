@@ -23,7 +23,7 @@ from ..options import check_options
 
 if TYPE_CHECKING:
     from ..matrix.matrix import Matrix
-    from ..typing import DTypeLike
+    from ..typing import DTypeArg
     from ..vector.vector import Vector
 
 HEAD = struct.Struct("<8sIQ")  # magic, checksum and length of the rest
@@ -65,9 +65,7 @@ def to_bytes(
     return np.frombuffer(HEAD.pack(MAGIC, zlib.crc32(body), len(body)) + body, np.uint8).copy()
 
 
-def from_bytes(
-    kind: Any, data: np.ndarray | bytes, dtype: DTypeLike | None, name: str | None, opts: dict[str, object]
-) -> Any:
+def from_bytes(kind: Any, data: np.ndarray | bytes, dtype: DTypeArg, name: str | None, opts: dict[str, object]) -> Any:
     """The object that these bytes contain. InvalidObject if they contain none, or one of another kind or type."""
     check_options(opts)
     raw = np.asarray(data, np.uint8).tobytes() if isinstance(data, np.ndarray) else bytes(data)

@@ -29,7 +29,7 @@ Tiles = list[list[Matrix | TransposedMatrix]]
 if TYPE_CHECKING:
     from semirings import DataType
 
-    from ..typing import Array, ArrayOrValue, DTypeLike, SizeLike
+    from ..typing import Array, ArrayOrValue, DTypeArg, SizeArg, SizeLike
 
 
 def _column(x: object) -> Matrix | TransposedMatrix:
@@ -75,7 +75,7 @@ def _places(sizes: list[int]) -> list[int]:
     return [0, *itertools.accumulate(sizes)]
 
 
-def joined(rows: Tiles, dtype: DTypeLike | None = None) -> tuple[MatrixStore, DataType]:
+def joined(rows: Tiles, dtype: DTypeArg = None) -> tuple[MatrixStore, DataType]:
     """The matrix of these tiles, and its type: `dtype`, or that of the first. DimensionMismatch."""
     heights, widths = [row[0].nrows for row in rows], [x.ncols for x in rows[0]]
     for high, row in zip(heights, rows):
@@ -112,7 +112,7 @@ def as_vector(A: MatrixStore) -> VectorStore:
     return vector_entries.build(A.device, A.nrows, A.dtype, s.segment, s.values, distinct=True)
 
 
-def concat(tiles: Any, dtype: DTypeLike | None = None, *, name: str | None = None, **opts: object) -> Matrix | Vector:
+def concat(tiles: Any, dtype: DTypeArg = None, *, name: str | None = None, **opts: object) -> Matrix | Vector:
     """A Matrix from a list of rows of tiles, or a Vector from a list of Vectors and Scalars. In rows, a Vector is a
     column.
 
@@ -151,7 +151,7 @@ def sizes_of(chunks: Any, size: int) -> list[int]:
     return found
 
 
-def shape_of(nrows: Any, ncols: SizeLike | None, total: int) -> tuple[int, int]:
+def shape_of(nrows: Any, ncols: SizeArg, total: int) -> tuple[int, int]:
     """The requested shape, as two numbers or one pair; -1: the remaining factor. ValueError if it does not fit."""
     asked = nrows if ncols is None else (nrows, ncols)
     asked = tuple(asked) if hasattr(asked, "__len__") else (asked,)
@@ -207,7 +207,7 @@ class MatrixTiles(Extras[Matrix]):
     def reshape(
         self,
         nrows: SizeLike | tuple[int, int],
-        ncols: SizeLike | None = None,
+        ncols: SizeArg = None,
         order: str = "rowwise",
         *,
         inplace: bool = False,
@@ -267,7 +267,7 @@ class VectorTiles(Extras[Vector]):
     def reshape(
         self,
         nrows: SizeLike | tuple[int, int],
-        ncols: SizeLike | None = None,
+        ncols: SizeArg = None,
         order: str = "rowwise",
         *,
         name: str | None = None,

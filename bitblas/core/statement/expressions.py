@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..matrix.matrix import Matrix as Matrix
     from ..matrix.views import MatrixRead
     from ..scalar import Scalar as Scalar
-    from ..typing import DTypeLike, MaskLike, OperandLike, Operands, OperatorLike, Run
+    from ..typing import DTypeArg, MaskArg, OperandLike, Operands, OperatorLike, Run
     from ..vector.vector import Vector as Vector
     from .infix import Infix
     from .masks import Mask
@@ -171,9 +171,9 @@ class Expression(NotInPlace, Delayed, Operators, Generic[Result]):
 
     def new(
         self,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
-        mask: MaskLike | None = None,
+        mask: MaskArg = None,
         name: str | None = None,
         is_cscalar: bool | None = None,
         **opts: object,
@@ -190,7 +190,7 @@ class Expression(NotInPlace, Delayed, Operators, Generic[Result]):
         made: Result = kinds[self.ndim]._computed(self, kind, mask, name)
         return made
 
-    def dup(self, dtype: DTypeLike | None = None, **kwargs: Any) -> Result:
+    def dup(self, dtype: DTypeArg = None, **kwargs: Any) -> Result:
         return self._resolve().dup(dtype, **kwargs)
 
     def _to_expr(self) -> Expression[Result]:

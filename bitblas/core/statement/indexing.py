@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ..statement.expressions import Expression
-    from ..typing import Array, DTypeLike, MaskLike, OperandLike, OperatorLike, Places
+    from ..typing import Array, Axes, DTypeArg, MaskArg, MaskLike, OperandLike, OperatorArg, Places
 
 # ---- Resolve indices: C[I, J], v[i].
 
@@ -142,7 +142,7 @@ def _list(index: Any, dim: int, device: Device) -> Axis:
     return Axis(len(index), index, dim)
 
 
-def parse(parent: Any, key: object) -> tuple[Axis, ...]:
+def parse(parent: Any, key: object) -> Axes:
     """The indices of parent[key]: one for a Vector, two for a Matrix; `...` means all."""
     if parent.ndim == 0:
         raise TypeError("index: a Scalar has no positions")
@@ -194,7 +194,7 @@ class Updater:
 
     update = __lshift__
 
-    def _axes(self, key: object) -> tuple[Axis, ...]:
+    def _axes(self, key: object) -> Axes:
         if self.input_mask is not None:
             raise TypeError("input_mask: expected an extraction, C(input_mask=m) << A[I, J], got an assignment")
         if not self.target.ndim:
@@ -224,7 +224,7 @@ class Assigner:
 
     __slots__ = ("__weakref__", "axes", "region_mask", "updater")
 
-    def __init__(self, updater: Updater, axes: tuple[Axis, ...], *, region_mask: bool) -> None:
+    def __init__(self, updater: Updater, axes: Axes, *, region_mask: bool) -> None:
         self.updater, self.axes, self.region_mask = updater, axes, region_mask
         if not isinstance(updater.target, Output):
             raise TypeError("C[I](..): expected an index of a Matrix or Vector, not of an expression")
@@ -268,7 +268,7 @@ class Output(Operators):
         def _update(
             self, value: object, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False
         ) -> None: ...
-        def _assign(self, axes: tuple[Axis, ...], *how: Any) -> None: ...
+        def _assign(self, axes: Axes, *how: Any) -> None: ...
 
     # Ranks of the masks that C(mask) accepts: a Vector mask is allowed for one row or column of a Matrix
     _mask_ranks: tuple[int, ...]
@@ -305,10 +305,10 @@ class Output(Operators):
     def __call__(
         self,
         *args: object,
-        mask: MaskLike | None = None,
-        accum: OperatorLike | None = None,
+        mask: MaskArg = None,
+        accum: OperatorArg = None,
         replace: object = False,
-        input_mask: MaskLike | None = None,
+        input_mask: MaskArg = None,
         **opts: object,
     ) -> Updater:
         """The parameters of an assignment, recognized by type or given by name.
@@ -380,7 +380,7 @@ class IndexExpr(DelayedOperand, Operators, Generic[Result]):
 
     __slots__ = ("_expr", "axes", "parent")
 
-    def __init__(self, parent: Any, axes: tuple[Axis, ...]) -> None:
+    def __init__(self, parent: Any, axes: Axes) -> None:
         self.parent, self.axes = parent, axes
         self._expr: Expression[Result] | None = None
 
@@ -407,10 +407,10 @@ class IndexExpr(DelayedOperand, Operators, Generic[Result]):
 
     def new(
         self,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
-        mask: MaskLike | None = None,
-        input_mask: MaskLike | None = None,
+        mask: MaskArg = None,
+        input_mask: MaskArg = None,
         name: str | None = None,
         **opts: object,
     ) -> Result:
@@ -522,7 +522,7 @@ class Tensor(Sized, Styled, Shown):
     def __lshift__(self, value: OperandLike) -> None:
         statement(self._write, self, value, None, None, False)
 
-    def _assign(self, axes: tuple[Axis, ...], *how: Any) -> None:
+    def _assign(self, axes: Axes, *how: Any) -> None:
         assignment(self._write_part, self, axes, *how)
 
     @property

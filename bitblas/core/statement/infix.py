@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..matrix.matrix import Matrix
     from ..matrix.views import MatrixRead
     from ..scalar import Scalar
-    from ..typing import AnyExpression, DTypeLike, IndexLike, OperandLike, OperatorLike
+    from ..typing import AnyExpression, DTypeArg, IndexLike, OperandArg, OperandLike, OperatorLike
     from ..vector.vector import Vector
     from .expressions import Expression, MatrixExpression, ScalarExpression, VectorExpression
     from .indexing import IndexExpr
@@ -168,18 +168,13 @@ class NoIndex(TypeError, AttributeError):
     """TypeError, as `range(x)` raises; AttributeError, so that hasattr(x, "__index__") is false."""
 
 
-class Number:
+class Number(Operand):
     """Conversions to Python numbers, for Scalars and delayed Scalars."""
 
     __slots__ = ()
 
-    if TYPE_CHECKING:
-
-        @property
-        def ndim(self) -> int: ...
-        @property
-        def dtype(self) -> DataType: ...
-        def _number(self) -> Scalar: ...
+    def _number(self) -> Any:
+        return self
 
     @property
     def __index__(self) -> Callable[[], int]:
@@ -212,7 +207,7 @@ def text_of(x: object) -> str:
     return str(x._text() if isinstance(x, Delayed) else getattr(x, "name", None) or x)
 
 
-class Delayed(Number, ShownExpression, Operand):
+class Delayed(Number, ShownExpression):
     """`_to_expr()`: the equivalent Expression, itself if it is one. First among the bases of a class, before
     `Operators`: a delayed Scalar needs the comparisons defined here."""
 
@@ -351,7 +346,7 @@ class Infix(NotInPlace, DelayedOperand, Operators, Generic[Result]):
         return self._to_expr().dtype
 
     def with_operator(
-        self, op: OperatorLike, left_default: OperandLike | None = None, right_default: OperandLike | None = None
+        self, op: OperatorLike, left_default: OperandArg = None, right_default: OperandArg = None
     ) -> Expression[Result]:
         # op(A & B & C): an operand that is the same infix gets the same operator
         left, right = (
@@ -394,7 +389,7 @@ class Infix(NotInPlace, DelayedOperand, Operators, Generic[Result]):
             self._expr = self.with_operator(op)
         return self._expr
 
-    def new(self, dtype: DTypeLike | None = None, **kwargs: Any) -> Result:
+    def new(self, dtype: DTypeArg = None, **kwargs: Any) -> Result:
         """Compute with the default operator into a new object."""
         return self._to_expr().new(dtype, **kwargs)
 
@@ -402,9 +397,7 @@ class Infix(NotInPlace, DelayedOperand, Operators, Generic[Result]):
         return f"{text_of(self.left)} {self.symbol} {text_of(self.right)}"
 
 
-def apply_operator(
-    op: OperatorLike, left: OperandLike, right: OperandLike | None = None, **kwargs: OperandLike
-) -> Expression:
+def apply_operator(op: OperatorLike, left: OperandLike, right: OperandArg = None, **kwargs: OperandLike) -> Expression:
     """op(A), op(A, 2), op(2, A), op(A & B), op(A | B, left_default=, right_default=), op(A @ B), select.tril(A, -1);
     of plain scalars too: op(1), op(1, 2)."""
     plain = op.op if isinstance(op, Typed) else op

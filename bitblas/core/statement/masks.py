@@ -17,7 +17,7 @@ from ...store import FlatStore
 from ..show import ShownMask
 
 if TYPE_CHECKING:
-    from ..typing import DTypeLike, MaskLike
+    from ..typing import DTypeArg, MaskArg
     from .infix import Operand
 
 
@@ -50,10 +50,10 @@ class Mask(ShownMask):
 
     def new(
         self,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
         complement: bool = False,
-        mask: MaskLike | None = None,
+        mask: MaskArg = None,
         name: str | None = None,
         **opts: object,
     ) -> Any:

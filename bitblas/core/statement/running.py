@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ...kernels.variant import Variant
     from ...plan.product import Plan
     from ..statement.expressions import Expression
-    from ..statement.indexing import Axis, Output
-    from ..typing import OperatorLike
+    from ..statement.indexing import Output
+    from ..typing import Axes, OperatorArg, Run
 
 
 P = ParamSpec("P")
@@ -215,11 +215,11 @@ def written(
     name: str,
     value: object,
     mask: Mask | None = None,
-    accum: OperatorLike | None = None,
+    accum: OperatorArg = None,
     replace: bool = False,
     region: bool = False,
     *,
-    axes: tuple[Axis, ...] | None = None,
+    axes: Axes | None = None,
 ) -> str:
     """A statement as text; axes: of a part, `region`: the mask covers only that part."""
     how = [str(x) for x in (getattr(mask, "name", None), accum, "replace" if replace else None) if x is not None]
@@ -235,12 +235,7 @@ def written(
 
 
 def statement(
-    run: Callable[..., None],
-    target: Output,
-    value: object,
-    mask: Mask | None = None,
-    accum: OperatorLike | None = None,
-    replace: bool = False,
+    run: Run, target: Output, value: object, mask: Mask | None = None, accum: OperatorArg = None, replace: bool = False
 ) -> None:
     """run(target, value, mask, accum, replace): a statement that writes into `target`."""
     try:
@@ -254,7 +249,7 @@ def statement(
         target.device.fail(error)
 
 
-def assignment(run: Callable[..., None], target: Output, axes: tuple[Axis, ...], value: object, *how: Any) -> None:
+def assignment(run: Callable[..., None], target: Output, axes: Axes, value: object, *how: Any) -> None:
     """run(target, axes, value, *how): the same for a part of `target`."""
     try:
         if _unheard():

@@ -21,7 +21,7 @@ from .symbolic import cast
 from .symbolic import state as recording
 
 if TYPE_CHECKING:
-    from ..typing import OperandLike, OperatorLike
+    from ..typing import OperandArg, OperatorLike
 
 NOTHING = np.bool_(False)
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1  # of INT64
@@ -143,7 +143,7 @@ def compute_scalar(op: Typed, value: Any) -> np.generic:
 
 
 def apply_operator(
-    op: OperatorLike, dtype: DataType, left: OperandLike | None, right: OperandLike | None
+    op: OperatorLike, dtype: DataType, left: OperandArg, right: OperandArg
 ) -> tuple[str, Typed, np.generic | None]:
     """For `apply`: the kind of call ("unary", "left", "right", "index"), the typed operator, the scalar."""
     plain = op.op if type(op) is Typed else op
@@ -180,7 +180,7 @@ def operands(x: Any, kind: str, scalar: np.generic | None) -> tuple[Any, ...]:
     return (x,) if scalar is None else (x, None, scalar) if kind == "left" else (x, scalar)
 
 
-def index_operator(op: Any, dtype: DataType, thunk: OperandLike | None, kind: str) -> tuple[Typed, np.generic]:
+def index_operator(op: Any, dtype: DataType, thunk: OperandArg, kind: str) -> tuple[Typed, np.generic]:
     """An operator of that kind ("indexunary", "select") and its thunk; by default False, of the smallest type."""
     like = _thunk_type(op, dtype)
     value, thunk_type = _beside(op, kind, NOTHING if thunk is None else thunk, "thunk", dtype, like)
@@ -200,7 +200,7 @@ def _thunk_type(op: Any, dtype: DataType) -> DataType | None:
     return dtype if "x" in names_in(getattr(plain, "expr", "x")) else None
 
 
-def select_mask(op: object, thunk: OperandLike | None, ndim: int) -> Mask | None:
+def select_mask(op: object, thunk: OperandArg, ndim: int) -> Mask | None:
     """The mask, if `select` was given one instead of an operator."""
     if not isinstance(op, (Mask, Operand)):
         return None

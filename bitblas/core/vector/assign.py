@@ -31,6 +31,7 @@ from ..statement.symbolic import state as recording
 
 if TYPE_CHECKING:
     from ...typing import Array
+    from ..typing import Axes
     from .vector import Vector
 
 
@@ -163,13 +164,7 @@ def fill(
 
 
 def assign_vector(
-    w: Vector,
-    axes: tuple[Axis, ...],
-    value: object,
-    mask: Mask | None,
-    accum: Typed | None,
-    replace: bool,
-    region: bool,
+    w: Vector, axes: Axes, value: object, mask: Mask | None, accum: Typed | None, replace: bool, region: bool
 ) -> None:
     """w(mask, accum, replace)[I] << value, or with `region` w[I](mask, accum, replace) << value."""
     (index,) = axes

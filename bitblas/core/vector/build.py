@@ -10,7 +10,6 @@ from semirings import dtypes
 from semirings.dtypes import check_cast
 
 from ... import operations
-from ...device import Device
 from ...exceptions import OutputNotEmpty
 from ...store import full_vector
 from ..building import check_lengths, dense_values, duplicates, fill_of, one_value, restored
@@ -38,7 +37,18 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from ..typing import Array, DTypeLike, IndicesLike, OperandLike, OperatorLike, SizeLike, ValuesLike
+    from ..typing import (
+        Array,
+        DeviceArg,
+        DTypeArg,
+        IndicesLike,
+        OperandArg,
+        OperandLike,
+        OperatorArg,
+        SizeArg,
+        SizeLike,
+        ValuesLike,
+    )
 
 
 class VectorBuild(StoredVector):
@@ -52,12 +62,12 @@ class VectorBuild(StoredVector):
         cls,
         indices: IndicesLike,
         values: ValuesLike = 1.0,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
-        size: SizeLike | None = None,
-        dup_op: OperatorLike | None = None,
+        size: SizeArg = None,
+        dup_op: OperatorArg = None,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
     ) -> Self:
         """A Vector with values[k] at indices[k].
 
@@ -89,10 +99,10 @@ class VectorBuild(StoredVector):
         cls,
         value: OperandLike,
         size: SizeLike,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
         **opts: object,
     ) -> Self:
         """A Vector with the same value at every position; one value is stored."""
@@ -106,11 +116,11 @@ class VectorBuild(StoredVector):
     def from_dense(
         cls,
         values: ValuesLike,
-        missing_value: OperandLike | None = None,
+        missing_value: OperandArg = None,
         *,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
         **opts: object,
     ) -> Self:
         """A Vector with an entry for each element of a one-dimensional array that differs from `missing_value`."""
@@ -124,9 +134,7 @@ class VectorBuild(StoredVector):
         return v.select("!=", missing_value).new(name=name)
 
     @guarded
-    def to_coo(
-        self, dtype: DTypeLike | None = None, *, indices: bool = True, values: bool = True, sort: bool = True
-    ) -> Any:
+    def to_coo(self, dtype: DTypeArg = None, *, indices: bool = True, values: bool = True, sort: bool = True) -> Any:
         """(indices, values) as arrays on the object's device: UINT64 ascending, and `dtype` or the Vector's own. None
         for arrays that were not requested."""
         if recording.threads and recording.recorder is not None:
@@ -139,7 +147,7 @@ class VectorBuild(StoredVector):
         return (i.view(np.uint64) if indices else None, shown(u.device, x, u.dtype) if values else None)
 
     @guarded
-    def to_dense(self, fill_value: OperandLike | None = None, dtype: DTypeLike | None = None, **opts: object) -> Array:
+    def to_dense(self, fill_value: OperandArg = None, dtype: DTypeArg = None, **opts: object) -> Array:
         """An array of `size` values, fill_value where there is no entry; of a type that holds both.
 
         Raises TypeError if entries are missing and no fill_value is given.
@@ -165,7 +173,7 @@ class VectorBuild(StoredVector):
         host = u.device.to_host
         return dict(zip(host(i).tolist(), host(shown(u.device, x, u.dtype)).tolist()))
 
-    def reposition(self, offset: SupportsInt, *, size: SizeLike | None = None) -> VectorExpression:
+    def reposition(self, offset: SupportsInt, *, size: SizeArg = None) -> VectorExpression:
         """A Vector of `size` (self's if not given) with self's entries shifted by `offset`; entries that fall outside
         are dropped."""
         size = self._store.size if size is None else check_size("size", int(size))
@@ -182,9 +190,9 @@ class VectorBuild(StoredVector):
         indices: IndicesLike,
         values: ValuesLike,
         *,
-        dup_op: OperatorLike | None = None,
+        dup_op: OperatorArg = None,
         clear: bool = False,
-        size: SizeLike | None = None,
+        size: SizeArg = None,
     ) -> None:
         """Insert entries into a Vector without entries, or after `clear`. GraphBLAS C API 2.1, section 4.2.3.4.
 

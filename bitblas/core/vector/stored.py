@@ -10,7 +10,6 @@ import numpy as np
 
 from ... import device as devices
 from ... import operations
-from ...device import Device
 from ...order import Order
 from ...store import SparseStore, VectorStore
 from ...store import empty_sparse_vector as empty_vector
@@ -18,7 +17,7 @@ from ..convert import keys_of, one_shown
 from ..late_binding import Accessor
 from ..statement import orders
 from ..statement.expressions import ScalarExpression, TypedVector, VectorExpression
-from ..statement.indexing import Axis, IndexExpr, One, Several, Tensor, parse
+from ..statement.indexing import IndexExpr, One, Several, Tensor, parse
 from ..statement.infix import Operand, describe
 from ..statement.symbolic import SymbolicArray
 from ..statement.symbolic import state as recording
@@ -26,11 +25,9 @@ from ..statement.symbolic import state as recording
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from semirings import DataType
-
     from ..memory import VectorMemory
     from ..scalar import Scalar
-    from ..typing import DTypeLike, IndexLike, MaskLike, OperandLike, OperatorLike, SizeLike, ValuesLike
+    from ..typing import Axes, DeviceArg, DTypeArg, IndexLike, MaskLike, OperandLike, OperatorArg, SizeArg, ValuesLike
 
 
 # ---- The state of a Vector: its store, and pending writes.
@@ -132,21 +129,17 @@ class StyledVector(Operand):
 
     if TYPE_CHECKING:
 
-        @property
-        def device(self) -> Device: ...
-        @property
-        def dtype(self) -> DataType: ...
         def _element(self, i: int) -> np.generic | None: ...
 
     @classmethod
     def from_dict(
         cls,
         d: Mapping[SupportsIndex, OperandLike],
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
-        size: SizeLike | None = None,
+        size: SizeArg = None,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
     ) -> Self:
         """A Vector from {index: value}."""
         if size is None and not d:
@@ -160,12 +153,12 @@ class StyledVector(Operand):
     def from_pairs(
         cls,
         pairs: Iterable[tuple[SupportsIndex, OperandLike]],
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
-        size: SizeLike | None = None,
-        dup_op: OperatorLike | None = None,
+        size: SizeArg = None,
+        dup_op: OperatorArg = None,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
     ) -> Self:
         """A Vector from (index, value) pairs. ValueError for items of another length."""
         if hasattr(pairs, "dtype"):
@@ -217,7 +210,7 @@ class VectorIndex(StoredVector):
 
     __slots__ = ()
 
-    def _extract(self, axes: tuple[Axis, ...]) -> ScalarExpression | VectorExpression:
+    def _extract(self, axes: Axes) -> ScalarExpression | VectorExpression:
         (index,) = axes
         if index.size is None:
             i = index.at

@@ -35,7 +35,18 @@ from .stored import StyledVector, VectorIndex, named
 if TYPE_CHECKING:
     from ..matrix.matrix import Matrix
     from ..statement.infix import Operand
-    from ..typing import DTypeLike, MaskLike, OperandLike, OperatorLike, Run, SizeLike
+    from ..typing import (
+        DeviceArg,
+        DTypeArg,
+        DTypeLike,
+        MaskArg,
+        MaskLike,
+        OperandArg,
+        OperandLike,
+        OperatorLike,
+        Run,
+        SizeLike,
+    )
 
 
 class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hinted):
@@ -51,12 +62,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
     _write_part = staticmethod(assign.assign_vector)
 
     def __init__(
-        self,
-        dtype: DTypeLike = FP64,
-        size: SizeLike = 0,
-        *,
-        name: str | None = None,
-        device: str | Device | None = None,
+        self, dtype: DTypeLike = FP64, size: SizeLike = 0, *, name: str | None = None, device: DeviceArg = None
     ) -> None:
         kind = dtypes.lookup_dtype(dtype)
         if type(size) is not int or not 0 <= size < 1 << 60:
@@ -70,11 +76,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
 
     @classmethod
     def _computed(
-        cls,
-        expr: VectorExpression,
-        dtype: DataType | None = None,
-        mask: MaskLike | None = None,
-        name: str | None = None,
+        cls, expr: VectorExpression, dtype: DataType | None = None, mask: MaskArg = None, name: str | None = None
     ) -> Vector:
         """A new Vector with the result of an expression."""
         w = cls(expr.dtype if dtype is None else dtype, expr.size, name=name, device=expr.device)
@@ -88,10 +90,10 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
 
     def dup(
         self,
-        dtype: DTypeLike | None = None,
+        dtype: DTypeArg = None,
         *,
         clear: bool = False,
-        mask: MaskLike | None = None,
+        mask: MaskArg = None,
         name: str | None = None,
         **opts: object,
     ) -> Vector:
@@ -256,9 +258,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         run = lambda mask: operations.kronecker.outer(self._store, v._store, f)
         return MatrixExpression(self.size, v.size, "outer", (self, v), f, run)
 
-    def apply(
-        self, op: OperatorLike, right: OperandLike | None = None, *, left: OperandLike | None = None
-    ) -> VectorExpression:
+    def apply(self, op: OperatorLike, right: OperandArg = None, *, left: OperandArg = None) -> VectorExpression:
         """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk as
         `right`. C API 2.1, 4.3.8. Raises TypeError, KeyError (op has no version for the type)."""
         u = self._data
@@ -272,7 +272,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         along = None if f.op.positional else (self,)
         return VectorExpression(u.size, "apply", operands(self, kind, scalar), f, run, None, False, True, along)
 
-    def select(self, op: OperatorLike | Mask | Operand, thunk: OperandLike | None = None) -> VectorExpression:
+    def select(self, op: OperatorLike | Mask | Operand, thunk: OperandArg = None) -> VectorExpression:
         """The entries for which op(value, index, 0, thunk) is true; or those under a mask, or a BOOL object.
 
         C API 2.1, 4.3.9. Raises TypeError, KeyError (op has no version for the type).
