@@ -38,7 +38,7 @@ class _Alias(ModuleType):
         return [*super().__dir__(), *(dir(importlib.import_module(self._source)) if self._source else ())]
 
 
-def _alias(name: str, content: dict[str, Any], source: str | None = None) -> None:
+def _alias(name: str, content: dict[str, object], source: str | None = None) -> None:
     module = _Alias(name)
     module._source = source
     module.__path__ = []  # makes it a package, so that `import graphblas.core.operator` finds submodules

@@ -46,7 +46,7 @@ class Reduction(NamedTuple):
         """The index of each entry along the reduction."""
         return _made(x).apply(indexunary.colindex if x.ndim == 2 else indexunary.rowindex)
 
-    def where(self, x: Vector | MatrixRead, y: Vector | MatrixRead, result: Any) -> Any:
+    def where(self, x: Vector | MatrixRead, y: Any, result: Any) -> Any:
         """The entries of `x` at which y equals the `result` of their row, or the single result."""
         if self.method == "reduce_rowwise":
             same = result.ewise_mult(y, binary.eq)  # the Vector is broadcast to every column
@@ -65,7 +65,7 @@ def _made(x: Any) -> Any:
 Recipe = Callable[[Reduction], "Vector | Scalar"]
 
 
-def composite_recipe(parts: Sequence[Recipe], finalize: Callable[..., Any]) -> Recipe:
+def composite_recipe(parts: Sequence[Recipe], finalize: Callable[..., object]) -> Recipe:
     """finalize(a, b, .., {}) of the results of other recipes."""
     return lambda r: _made(finalize(*(part(r) for part in parts), {}))
 
@@ -98,11 +98,11 @@ def log_sum(base: float, log: str) -> Recipe:
     return recipe
 
 
-def divided(x: Any, y: Any) -> Any:
+def divided(x: Vector | Scalar, y: Vector | Scalar) -> Vector | Scalar:
     return x.ewise_mult(y, binary.truediv).new()
 
 
-def square(x: Any) -> Any:
+def square(x: Vector | Scalar) -> Vector | Scalar:
     return x.ewise_mult(x, binary.times).new()
 
 
@@ -200,7 +200,7 @@ class Aggregator:
         counts: bool = False,
         *,
         composite: Sequence[Aggregator] | None = None,
-        finalize: Callable[..., Any] | None = None,
+        finalize: Callable[..., object] | None = None,
         types: Sequence[Aggregator] | None = None,
     ) -> None:
         if result_type is None or recipe is None:
@@ -236,7 +236,7 @@ class Aggregator:
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[object, ...]:
         return (named, (self.name,)) if AGGREGATORS.get(self.name) is self else super().__reduce_ex__(protocol)
 
-    def __call__(self, x: Operand, *, rowwise: bool = False, columnwise: bool = False) -> Any:
+    def __call__(self, x: Operand, *, rowwise: bool = False, columnwise: bool = False) -> Expression:
         """agg.sum(v), agg.sum(A), agg.sum(A, rowwise=True), agg.sum(A, columnwise=True)."""
         return _call(self, x, rowwise, columnwise)
 
@@ -273,7 +273,7 @@ def named(name: str) -> Aggregator:
     return AGGREGATORS[name]
 
 
-def _call(op: Aggregator | TypedAggregator, x: Operand, rowwise: bool, columnwise: bool) -> Any:
+def _call(op: Aggregator | TypedAggregator, x: Operand, rowwise: bool, columnwise: bool) -> Expression:
     ndim = getattr(x, "ndim", 0)
     if ndim not in (1, 2) or not hasattr(x, "_resolve"):
         raise TypeError(f"{op!r}: expected a Vector or a Matrix, got {type(x).__qualname__}")

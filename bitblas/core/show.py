@@ -17,6 +17,8 @@ from ..table import html as as_html
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from semirings import DataType
+
     from .matrix.views import MatrixRead
     from .typing import Array
     from .vector.vector import Vector
@@ -130,7 +132,7 @@ class ShownScalar(Shown):
 
     __slots__ = ()
     value: Any
-    dtype: Any
+    dtype: DataType
 
     def _show(self) -> tuple[str, str, dict[str, str], Table]:
         return self.name, type(self).__name__, {"value": str(self.value), "dtype": str(self.dtype)}, ([], [])

@@ -99,7 +99,7 @@ def joined(rows: Tiles, dtype: DTypeArg = None) -> tuple[MatrixStore, DataType]:
         return ewise_matrix.empty(d, *shape, kind), kind
     values = [x for *_, x in parts]
     if all(sorted_keys.same_iso(values[0], x) for x in values):
-        together: Any = values[0]
+        together: ArrayOrValue = values[0]
     else:
         together = d.xp.concatenate([d.full(len(i), x) if isinstance(x, np.generic) else x for i, _, x in parts])
     i, j = (d.xp.concatenate([part[k] for part in parts]) for k in (0, 1))

@@ -21,7 +21,7 @@ from .symbolic import cast
 from .symbolic import state as recording
 
 if TYPE_CHECKING:
-    from ..typing import OperandArg, OperatorLike
+    from ..typing import OperandArg, Operands, OperatorLike
 
 NOTHING = np.bool_(False)
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1  # of INT64
@@ -175,7 +175,7 @@ def apply_operator(
     return side, f, compute_scalar(f, value)
 
 
-def operands(x: Any, kind: str, scalar: np.generic | None) -> tuple[Any, ...]:
+def operands(x: Operand, kind: str, scalar: np.generic | None) -> Operands:
     """The operands of x.apply(op, right, left) in the order of its parameters."""
     return (x,) if scalar is None else (x, None, scalar) if kind == "left" else (x, scalar)
 
@@ -210,7 +210,7 @@ def select_mask(op: object, thunk: OperandArg, ndim: int) -> Mask | None:
 
 
 def union_operator(
-    op: OperatorLike, left: DataType, right: DataType, x: Any, y: Any
+    op: OperatorLike, left: DataType, right: DataType, x: object, y: object
 ) -> tuple[Typed, np.generic, np.generic]:
     """The operator of ewise_union and the two defaults, all of one type."""
     (a, at), (b, bt) = operand(x, "left_default", left), operand(y, "right_default", right)
