@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from .core.aggregators import AGGREGATORS, Aggregator, TypedAggregator
 
@@ -12,7 +11,7 @@ ss = sys.modules[__name__]  # python-graphblas has the positional ones here; in 
 SYMBOLS = {"+": "sum", "*": "prod", "&": "all", "|": "any"}
 
 
-def from_string(text: str) -> Any:
+def from_string(text: str) -> Aggregator | TypedAggregator:
     """The aggregator that a text names: "mean", "mean[FP32]", "+". ValueError for unknown text."""
     base, bracket, dtype = text.strip().partition("[")
     found = AGGREGATORS.get(SYMBOLS.get(base, base))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Any
 
 from . import __version__
 from .core import Matrix, TransposedMatrix, Vector
@@ -11,12 +10,15 @@ from .core.options import check_options
 from .core.ss import concat
 from .core.ss.context import Context, burble, global_context
 from .core.ss.settings import config
-from .core.statement.indexing import Operand, describe
+from .core.statement.infix import Operand, describe
+from .typing import DTypeLike
 
 about = MappingProxyType({"library_name": "bitblas", "library_version": __version__, "api_version": (2, 1, 0)})
 
 
-def diag(x: Any, k: int = 0, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:
+def diag(
+    x: Operand, k: int = 0, dtype: DTypeLike | None = None, *, name: str | None = None, **opts: object
+) -> Matrix | Vector:
     """A new Matrix with the Vector x on diagonal k, or a new Vector of diagonal k of the Matrix x.
 
     Raises TypeError for anything else.

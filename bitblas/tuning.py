@@ -348,6 +348,22 @@ TABLE: dict[str, Threshold] = {
     # -- end of operations
     # ----------------------------------------------------------------------------------------------------------- core
     # Statements and objects: core/.
+    "index.short_list": Threshold(64, "indices", "Python finds the minimum of a short list faster than NumPy."),
+    "build.single_writes": Threshold(
+        512,
+        "entries",
+        "A bitmap takes a few entries as single writes instead of a merge: the largest width of a bitmap.",
+    ),
+    "iso.first_block": Threshold(
+        64,
+        "values",
+        "Arrays are compared with their first value in growing blocks: most arrays differ early.",
+    ),
+    "operators.cache": Threshold(
+        1 << 12,
+        "typed operators",
+        "Operators that are created on the fly would grow the cache without limit.",
+    ),
     # -- end of core
     # ----------------------------------------------------------------------------------------------------------- loop
     # Captured loops: loop/.

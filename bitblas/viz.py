@@ -10,8 +10,10 @@ from .core import Matrix, TransposedMatrix
 from .core.statement.infix import Delayed, describe
 from .io import to_networkx, to_scipy_sparse
 
+MatrixLike = Matrix | TransposedMatrix | Delayed
 
-def _matrix(m: Any, where: str) -> Any:
+
+def _matrix(m: object, where: str) -> Matrix | TransposedMatrix:
     m = m._resolve() if isinstance(m, Delayed) else m
     if not isinstance(m, (Matrix, TransposedMatrix)):
         raise TypeError(f"{where}: expected a Matrix, got {describe(m)}")
@@ -26,7 +28,7 @@ def _pyplot(where: str) -> Any:
     return pyplot
 
 
-def draw(m: Any) -> None:
+def draw(m: MatrixLike) -> None:
     """Draw a square Matrix as a graph, with edge labels for its values, into the current axes of pyplot, and show it.
 
     Raises TypeError, DimensionMismatch; ImportError without NetworkX or matplotlib.
@@ -42,13 +44,13 @@ def draw(m: Any) -> None:
 
 
 def spy(
-    M: Any,
+    M: MatrixLike,
     *,
     centered: bool = False,
     show: bool = True,
     figure: Any = None,
     axes: Any = None,
-    figsize: Any = None,
+    figsize: tuple[float, float] | None = None,
     **kwargs: Any,
 ) -> Any:
     """A matplotlib Figure with a square for each entry of a Matrix.
@@ -81,7 +83,7 @@ def spy(
 
 
 def datashade(
-    M: Any,
+    M: MatrixLike,
     agg: Any = "count",
     *,
     width: int | None = None,
@@ -117,7 +119,7 @@ def datashade(
     return holoviews.Layout(pictures).cols(across)
 
 
-def _listed(A: Any) -> Any:
+def _listed(A: Matrix | TransposedMatrix) -> Any:
     """Rows, columns and values as a pandas DataFrame with the accessor hvplot."""
     try:
         importlib.import_module("datashader")  # checked here because hvplot's own error is less clear
@@ -129,7 +131,7 @@ def _listed(A: Any) -> Any:
     return pandas.DataFrame({"row": rows.astype("int64"), "col": cols.astype("int64"), "val": values})
 
 
-def _shaded(M: Any, entries: Any, agg: str, width: int | None, opts: Any, how: dict[str, Any]) -> Any:
+def _shaded(M: MatrixLike, entries: Any, agg: str, width: int | None, opts: Any, how: dict[str, Any]) -> Any:
     from bokeh.models import HoverTool
 
     said = {

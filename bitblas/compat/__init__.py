@@ -17,30 +17,9 @@ NAME = "graphblas"
 VERSION = "2025.2.0"  # of python-graphblas, whose names and call style bitblas follows
 # The names of `from graphblas import *`, as far as bitblas has them.
 STAR = (
-    "MAX_SIZE",
-    "Matrix",
-    "Recorder",
-    "Scalar",
-    "Vector",
-    "agg",
-    "backend",
-    "binary",
-    "config",
-    "core",
-    "dtypes",
-    "exceptions",
-    "indexunary",
-    "init",
-    "io",
-    "monoid",
-    "op",
-    "replace",
-    "select",
-    "semiring",
-    "ss",
-    "unary",
-    "viz",
-)
+    "MAX_SIZE Matrix Recorder Scalar Vector agg backend binary config core dtypes exceptions indexunary init "
+    "io monoid op replace select semiring ss unary viz"
+).split()
 SPACES = ("agg", "binary", "config", "dtypes", "indexunary", "monoid", "op", "select", "semiring", "unary")
 MODULES = ("exceptions", "io", "ss", "viz")  # modules of bitblas with the same names
 
@@ -59,7 +38,7 @@ class _Alias(ModuleType):
         return [*super().__dir__(), *(dir(importlib.import_module(self._source)) if self._source else ())]
 
 
-def _alias(name: str, content: dict[str, Any], source: str | None = None) -> None:
+def _alias(name: str, content: dict[str, object], source: str | None = None) -> None:
     module = _Alias(name)
     module._source = source
     module.__path__ = []  # makes it a package, so that `import graphblas.core.operator` finds submodules

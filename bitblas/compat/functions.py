@@ -10,6 +10,7 @@ from .. import core
 from ..core import operators
 from ..core.aggregators import Aggregator, TypedAggregator
 from ..core.statement.infix import Delayed
+from ..typing import DTypeLike
 
 UNKNOWN_OPCLASS = "UnknownOpClass"
 KINDS = {
@@ -22,14 +23,14 @@ KINDS = {
 }
 
 
-def output_type(value: Any) -> type:
+def output_type(value: object) -> type:
     """The class of `value`, or of its result if it is delayed."""
     if isinstance(value, Delayed):
         return (core.Scalar, core.Vector, core.Matrix)[value.ndim]
     return type(value)
 
 
-def ensure_type(value: Any, types: type | tuple[type, ...]) -> Any:
+def ensure_type(value: object, types: type | tuple[type, ...]) -> object:
     """`value`, computed if it is delayed. TypeError unless it is one of `types`."""
     found = output_type(value)
     if not issubclass(found, types):
@@ -37,7 +38,7 @@ def ensure_type(value: Any, types: type | tuple[type, ...]) -> Any:
     return value.new() if isinstance(value, Delayed) else value
 
 
-def find_opclass(op: Any) -> tuple[Any, str]:
+def find_opclass(op: object) -> tuple[object, str]:
     """The operator (also given as text or a Python function) and the name of its class."""
     if isinstance(op, str):
         try:
@@ -50,7 +51,9 @@ def find_opclass(op: Any) -> tuple[Any, str]:
     return op, next((k.__name__ for k in KINDS.values() if isinstance(plain, k)), UNKNOWN_OPCLASS)
 
 
-def get_typed_op(op: Any, dtype: Any, dtype2: Any = None, *, kind: str | None = None, **_: Any) -> Any:
+def get_typed_op(
+    op: Any, dtype: DTypeLike, dtype2: DTypeLike | None = None, *, kind: str | None = None, **_: object
+) -> Typed | TypedAggregator:
     """The operator for operands of these types. kind, required for a name or a function: "unary", "binary", "monoid",
     "semiring", "indexunary", "select" or "binary|aggregator". ValueError without it, or for an unknown name."""
     if isinstance(op, str):
@@ -68,6 +71,4 @@ def get_typed_op(op: Any, dtype: Any, dtype2: Any = None, *, kind: str | None = 
     return operators.typed(op, kind or next(found, "binary"), left, right)
 
 
-def get_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
-    """The semiring of a monoid (or a BinaryOp that has one) and a multiplier; typed if one of them is."""
-    return semiring.get_semiring(monoid, binaryop, name)
+get_semiring = semiring.get_semiring

@@ -6,8 +6,6 @@ the modules of objects share one table, and those of operators another one.
 
 from __future__ import annotations
 
-from typing import Any
-
 from semirings import Operator, Parameterized, Typed, dtypes
 from semirings.namespace import Namespace
 
@@ -16,6 +14,7 @@ from ..core.aggregators import Aggregator, TypedAggregator
 from ..core.statement import expressions, indexing, infix, masks, running
 from . import functions
 
+Names = dict[str, object]  # the content of a module
 UTILS = ("UNKNOWN_OPCLASS", "find_opclass", "get_semiring", "get_typed_op")
 SPACES = ("agg", "binary", "indexunary", "monoid", "select", "semiring", "unary")
 RAISED = ("DimensionMismatch", "EmptyObject", "InvalidValue", "NoValue")
@@ -30,12 +29,12 @@ class _MaskKind(type):
     def __instancecheck__(cls, found: object) -> bool:
         return isinstance(found, masks.Mask) and (found.structure, found.complement) == (cls.structure, cls.complement)
 
-    def __call__(cls, parent: Any) -> Any:
+    def __call__(cls, parent: core.Matrix | core.Vector) -> masks.Mask:
         return masks.Mask(parent, cls.structure, cls.complement)
 
 
-def _masks() -> dict[str, Any]:
-    kinds: dict[str, Any] = {"Mask": masks.Mask}
+def _masks() -> Names:
+    kinds: Names = {"Mask": masks.Mask}
     for prefix, complement in (("", False), ("Complemented", True)):
         for name, structure in (("StructuralMask", True), ("ValueMask", False)):
             content = {"__slots__": (), "structure": structure, "complement": complement}
@@ -43,20 +42,20 @@ def _masks() -> dict[str, Any]:
     return kinds
 
 
-def _named(*names: str) -> dict[str, Any]:
+def _named(*names: str) -> Names:
     return {name: getattr(functions, name) for name in names}
 
 
-def _types() -> dict[str, Any]:
+def _types() -> Names:
     return {name: getattr(dtypes, name) for name in dir(dtypes) if name in {t.name for t in dtypes.ALL}}
 
 
-def _operators() -> dict[str, dict[str, Any]]:
+def _operators() -> dict[str, Names]:
     """graphblas.core.operator and the modules in it."""
     import bitblas as gb
 
     # typed operators share one class, and parameterized ones another
-    inside = {
+    inside: dict[str, Names] = {
         family: {
             kind.__name__: kind,
             f"Parameterized{kind.__name__}": Parameterized,
@@ -74,11 +73,11 @@ def _operators() -> dict[str, dict[str, Any]]:
     return {"core.operator": together} | {f"core.operator.{name}": more for name in inside}
 
 
-def _statements() -> dict[str, dict[str, Any]]:
+def _statements() -> dict[str, Names]:
     """Objects and their expressions."""
     import bitblas as gb
 
-    objects: dict[str, Any] = {name: getattr(core, name) for name in ("Matrix", "Scalar", "TransposedMatrix", "Vector")}
+    objects: Names = {name: getattr(core, name) for name in ("Matrix", "Scalar", "TransposedMatrix", "Vector")}
     for kind in ("Matrix", "Vector", "Scalar"):
         objects[f"{kind}Expression"] = getattr(expressions, f"{kind}Expression")
         objects[f"{kind}IndexExpr"] = indexing.IndexExpr
@@ -90,10 +89,11 @@ def _statements() -> dict[str, dict[str, Any]]:
     shared |= {name: getattr(exceptions, name) for name in RAISED} | {name: getattr(gb, name) for name in SPACES}
     shared |= {"lookup_dtype": dtypes.lookup_dtype, "unify": dtypes.unify, "_supports_udfs": True}
     names = ("base", "expr", "infix", "mask", "matrix", "scalar", "vector")
-    return {f"core.{name}": shared for name in names} | {"core.recorder": {"Recorder": running.Recorder}}
+    recorder: Names = {"Recorder": running.Recorder}
+    return {f"core.{name}": shared for name in names} | {"core.recorder": recorder}
 
 
-def modules() -> dict[str, dict[str, Any]]:
+def modules() -> dict[str, Names]:
     """Module name below `graphblas` -> its content; parents precede their submodules."""
     kinds = {"DataType": dtypes.DataType, "lookup_dtype": dtypes.lookup_dtype, "unify": dtypes.unify}
     registering = {name: getattr(dtypes, name) for name in ("register_anonymous", "register_new")}

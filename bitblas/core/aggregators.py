@@ -10,12 +10,24 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import getitem
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semirings import Monoid, binary, dtypes, indexunary, monoid, op, unary
 from semirings.dtypes import BOOL, FC64, FP32, FP64, INT64, DataType
 
 from .statement.expressions import Expression, ScalarExpression, VectorExpression
+
+if TYPE_CHECKING:
+    from typing import SupportsIndex
+
+    from semirings import BinaryOp, Typed
+
+    from .matrix.views import MatrixRead
+    from .scalar import Scalar
+    from .statement.expressions import MatrixExpression
+    from .statement.infix import Delayed, Operand
+    from .typing import DTypeLike
+    from .vector.vector import Vector
 
 # ---- Aggregators as sequences of reductions and element-wise steps, each computed on the operand's device.
 
@@ -26,15 +38,15 @@ class Reduction(NamedTuple):
     x: Any
     method: str
 
-    def by(self, m: Any, x: Any = None) -> Any:
+    def by(self, m: Monoid | Typed[Monoid], x: Delayed | Vector | MatrixRead | None = None) -> Vector | Scalar:
         """Reduce x (self's operand if not given) by a monoid."""
         return getattr(self.x if x is None else _made(x), self.method)(m).new()
 
-    def positions(self, x: Any) -> Any:
+    def positions(self, x: Vector | MatrixRead) -> VectorExpression | MatrixExpression:
         """The index of each entry along the reduction."""
         return _made(x).apply(indexunary.colindex if x.ndim == 2 else indexunary.rowindex)
 
-    def where(self, x: Any, y: Any, result: Any) -> Any:
+    def where(self, x: Vector | MatrixRead, y: Any, result: Any) -> Any:
         """The entries of `x` at which y equals the `result` of their row, or the single result."""
         if self.method == "reduce_rowwise":
             same = result.ewise_mult(y, binary.eq)  # the Vector is broadcast to every column
@@ -50,28 +62,28 @@ def _made(x: Any) -> Any:
     return x.new() if isinstance(x, Expression) else x
 
 
-Recipe = Callable[[Reduction], Any]
+Recipe = Callable[[Reduction], "Vector | Scalar"]
 
 
-def composite_recipe(parts: Sequence[Recipe], finalize: Callable[..., Any]) -> Recipe:
+def composite_recipe(parts: Sequence[Recipe], finalize: Callable[..., object]) -> Recipe:
     """finalize(a, b, .., {}) of the results of other recipes."""
     return lambda r: _made(finalize(*(part(r) for part in parts), {}))
 
 
-def count(r: Reduction) -> Any:
+def count(r: Reduction) -> Vector | Scalar:
     return r.by(monoid.plus, r.x.apply(binary.pair, right=1))
 
 
-def count_if(test: Any) -> Recipe:
+def count_if(test: BinaryOp) -> Recipe:
     return lambda r: r.by(monoid.plus[r.x.dtype], r.x.apply(test, right=0))
 
 
-def squares(r: Reduction) -> Any:
+def squares(r: Reduction) -> Vector | Scalar:
     x = r.x.apply(unary.identity[dtypes.unify(r.x.dtype, INT64)]).new()
     return r.by(monoid.plus, x.ewise_mult(x, binary.times))
 
 
-def inverses(r: Reduction) -> Any:
+def inverses(r: Reduction) -> Vector | Scalar:
     return r.by(monoid.plus, r.x.apply(unary.minv[dtypes.unify(r.x.dtype, FP64)]))
 
 
@@ -80,17 +92,17 @@ def norm(m: Monoid) -> Recipe:
 
 
 def log_sum(base: float, log: str) -> Recipe:
-    def recipe(r: Reduction) -> Any:
+    def recipe(r: Reduction) -> Vector | Scalar:
         return r.by(monoid.plus, r.x.apply(binary.pow, left=base)).apply(getattr(unary, log)).new()
 
     return recipe
 
 
-def divided(x: Any, y: Any) -> Any:
+def divided(x: Vector | Scalar, y: Vector | Scalar) -> Vector | Scalar:
     return x.ewise_mult(y, binary.truediv).new()
 
 
-def square(x: Any) -> Any:
+def square(x: Vector | Scalar) -> Vector | Scalar:
     return x.ewise_mult(x, binary.times).new()
 
 
@@ -98,25 +110,25 @@ def root(recipe: Recipe) -> Recipe:
     return lambda r: recipe(r).apply(unary.sqrt).new()
 
 
-def mean(r: Reduction) -> Any:
+def mean(r: Reduction) -> Vector | Scalar:
     return divided(r.by(monoid.plus), count(r))
 
 
-def mean_square(r: Reduction) -> Any:
+def mean_square(r: Reduction) -> Vector | Scalar:
     return divided(squares(r), count(r))
 
 
-def harmonic(r: Reduction) -> Any:
+def harmonic(r: Reduction) -> Vector | Scalar:
     return divided(count(r), inverses(r))
 
 
-def variance(r: Reduction) -> Any:
+def variance(r: Reduction) -> Vector | Scalar:
     """<x^2> / n - (<x> / n)^2"""
     n = count(r)
     return divided(squares(r), n).ewise_mult(square(divided(r.by(monoid.plus), n)), binary.minus).new()
 
 
-def sample_variance(r: Reduction) -> Any:
+def sample_variance(r: Reduction) -> Vector | Scalar:
     """<x^2> / (n - 1) - <x>^2 / (n (n - 1))"""
     n = count(r)
     less = n.apply(binary.minus, right=1).new()
@@ -124,11 +136,11 @@ def sample_variance(r: Reduction) -> Any:
     return divided(squares(r), less).ewise_mult(right, binary.minus).new()
 
 
-def peak_to_peak(r: Reduction) -> Any:
+def peak_to_peak(r: Reduction) -> Vector | Scalar:
     return r.by(monoid.max).ewise_mult(r.by(monoid.min), binary.minus).new()
 
 
-def geometric(r: Reduction) -> Any:
+def geometric(r: Reduction) -> Vector | Scalar:
     return r.by(monoid.times).ewise_mult(count(r).apply(unary.minv[FP64]).new(), binary.pow).new()
 
 
@@ -145,7 +157,7 @@ def edge_index(m: Monoid) -> Recipe:
 def edge(m: Monoid) -> Recipe:
     """The value at the smallest or largest index."""
 
-    def recipe(r: Reduction) -> Any:
+    def recipe(r: Reduction) -> Vector | Scalar:
         if r.method == "reduce_scalar":
             return recipe(Reduction(recipe(Reduction(r.x, "reduce_rowwise")), "reduce"))
         at = r.positions(r.x).new()
@@ -188,7 +200,7 @@ class Aggregator:
         counts: bool = False,
         *,
         composite: Sequence[Aggregator] | None = None,
-        finalize: Callable[..., Any] | None = None,
+        finalize: Callable[..., object] | None = None,
         types: Sequence[Aggregator] | None = None,
     ) -> None:
         if result_type is None or recipe is None:
@@ -211,20 +223,20 @@ class Aggregator:
     def types(self) -> dict[DataType, DataType]:
         return {t: z for t in dtypes.ALL if (z := self.result_type(t)) is not None}
 
-    def __contains__(self, dtype: Any) -> bool:
+    def __contains__(self, dtype: DTypeLike) -> bool:
         return self.result_type(dtypes.lookup_dtype(dtype)) is not None
 
-    def __getitem__(self, dtype: Any) -> TypedAggregator:
+    def __getitem__(self, dtype: DTypeLike) -> TypedAggregator:
         t = dtypes.lookup_dtype(dtype)
         z = self.result_type(t)
         if z is None:
             raise KeyError(f"{self.name} does not work with {t}; it has {', '.join(k.name for k in self.types)}")
         return _typed(self, t, z)
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[object, ...]:
         return (named, (self.name,)) if AGGREGATORS.get(self.name) is self else super().__reduce_ex__(protocol)
 
-    def __call__(self, x: Any, *, rowwise: bool = False, columnwise: bool = False) -> Any:
+    def __call__(self, x: Operand, *, rowwise: bool = False, columnwise: bool = False) -> Expression:
         """agg.sum(v), agg.sum(A), agg.sum(A, rowwise=True), agg.sum(A, columnwise=True)."""
         return _call(self, x, rowwise, columnwise)
 
@@ -246,7 +258,7 @@ class TypedAggregator:
 
     __call__ = Aggregator.__call__
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return getitem, (self.agg, self.dtype)
 
 
@@ -261,7 +273,7 @@ def named(name: str) -> Aggregator:
     return AGGREGATORS[name]
 
 
-def _call(op: Any, x: Any, rowwise: bool, columnwise: bool) -> Any:
+def _call(op: Aggregator | TypedAggregator, x: Operand, rowwise: bool, columnwise: bool) -> Expression:
     ndim = getattr(x, "ndim", 0)
     if ndim not in (1, 2) or not hasattr(x, "_resolve"):
         raise TypeError(f"{op!r}: expected a Vector or a Matrix, got {type(x).__qualname__}")
@@ -271,7 +283,7 @@ def _call(op: Any, x: Any, rowwise: bool, columnwise: bool) -> Any:
     return getattr(x, method if ndim == 1 or rowwise or columnwise else "reduce_scalar")(op)
 
 
-def find(op: Any) -> Any:
+def find(op: object) -> Aggregator | TypedAggregator | None:
     """The aggregator that `op` is or names ("count", "mean[float]"); None otherwise. Monoids are tried first."""
     if isinstance(op, (Aggregator, TypedAggregator)):
         return op
@@ -282,74 +294,54 @@ def find(op: Any) -> Any:
     return None
 
 
-def delayed(op: Any, x: Any, method: str, size: int | None, allow_empty: bool = True) -> Any:
+def delayed(
+    op: Aggregator | TypedAggregator, x: Vector | MatrixRead, method: str, size: int | None, allow_empty: bool = True
+) -> Any:
     """The expression of x reduced by an aggregator; size: that of the result, None for a Scalar.
 
     Raises KeyError (no version for the type), ValueError (not to a Scalar, or `allow_empty` false).
     """
-    asked = isinstance(op, TypedAggregator)
-    op = op if asked else op[INT64 if op.counts else x.dtype]
-    plain = op.agg
+    explicit = isinstance(op, TypedAggregator)
+    f: Any = op if isinstance(op, TypedAggregator) else op[INT64 if op.counts else x.dtype]
+    plain = f.agg
     if plain.monoid is not None:
         kwargs = {} if allow_empty else {"allow_empty": False}
-        return getattr(x, method)(plain.monoid[op.dtype], **kwargs)
+        return getattr(x, method)(plain.monoid[f.dtype], **kwargs)
     if not allow_empty:
         raise ValueError("allow_empty=False not allowed when using Aggregators")
     if method == "reduce_scalar" and not plain.scalar:
         raise ValueError(f"Aggregator {plain.name} may not be used with Matrix.reduce_scalar.")
-    wide = dtypes.unify(op.dtype, x.dtype) if asked and not plain.counts else x.dtype
+    wide = dtypes.unify(f.dtype, x.dtype) if explicit and not plain.counts else x.dtype
 
     def result() -> Any:
-        given = x if wide is x.dtype else x.dup(wide)  # a mean in FP64 of INT8 is not computed in INT8
+        operand: Any = x if wide is x.dtype else x.dup(wide)  # a mean in FP64 of INT8 is not computed in INT8
         # A column reduction is a row reduction of the transpose.
-        r = Reduction(given.T, "reduce_rowwise") if method == "reduce_columnwise" else Reduction(given, method)
+        r = Reduction(operand.T, "reduce_rowwise") if method == "reduce_columnwise" else Reduction(operand, method)
         found = plain.recipe(r)
-        return found if found.dtype is op.return_type else found.dup(op.return_type)
+        return found if found.dtype is f.return_type else found.dup(f.return_type)
 
     if size is None:
-        return ScalarExpression(method, (x,), op, lambda mask: result()._value, op.return_type)
-    return VectorExpression(size, method, (x,), op, lambda mask: result()._store, op.return_type)
+        return ScalarExpression(method, (x,), f, lambda mask: result()._value, f.return_type)
+    return VectorExpression(size, method, (x,), f, lambda mask: result()._store, f.return_type)
 
 
 # ---- result types ---------------------------------------------------------------------------------------------------
 
 
-def _always(z: DataType) -> ResultType:
-    return lambda t: z
-
-
-def _same(t: DataType) -> DataType | None:
-    return t
-
-
-def _ordered(t: DataType) -> DataType | None:
-    return None if t is BOOL or t.kind == "c" else t
-
-
-def _position(t: DataType) -> DataType | None:
-    return None if t.kind == "c" else INT64
-
-
-def _norm(t: DataType) -> DataType | None:
-    return unary.abs.result_type(t)
-
-
-def _real(t: DataType) -> DataType | None:
-    return None if t is BOOL else t if t is FP32 or t.kind == "c" else FP64
-
-
-def _double(t: DataType) -> DataType | None:
-    return None if t is BOOL else FC64 if t.kind == "c" else FP64
-
-
-def _squared(t: DataType) -> DataType | None:
-    return None if t is BOOL else dtypes.unify(t, INT64)
+_index: ResultType = lambda t: INT64
+_same: ResultType = lambda t: t
+_ordered: ResultType = lambda t: None if t is BOOL or t.kind == "c" else t
+_position: ResultType = lambda t: None if t.kind == "c" else INT64
+_norm: ResultType = unary.abs.result_type
+_real: ResultType = lambda t: None if t is BOOL else t if t is FP32 or t.kind == "c" else FP64
+_double: ResultType = lambda t: None if t is BOOL else FC64 if t.kind == "c" else FP64
+_squared: ResultType = lambda t: None if t is BOOL else dtypes.unify(t, INT64)
 
 
 # ---- the table -------------------------------------------------------------------------------------------------------
 
 
-def _of_monoid(name: str, m: Any) -> Aggregator:
+def _of_monoid(name: str, m: Monoid) -> Aggregator:
     def result_type(t: DataType) -> DataType | None:
         return m.result_type(t) if t in m else None
 
@@ -395,8 +387,8 @@ AGGREGATORS = {name: _of_monoid(name, getattr(monoid, m)) for name, m in _MONOID
         Aggregator("root_mean_square", _real, root(mean_square)),
         Aggregator("first", _same, edge(monoid.min)),
         Aggregator("last", _same, edge(monoid.max)),
-        Aggregator("first_index", _always(INT64), edge_index(monoid.min), scalar=False),
-        Aggregator("last_index", _always(INT64), edge_index(monoid.max), scalar=False),
+        Aggregator("first_index", _index, edge_index(monoid.min), scalar=False),
+        Aggregator("last_index", _index, edge_index(monoid.max), scalar=False),
         Aggregator("argmin", _position, arg(monoid.min), scalar=False),
         Aggregator("argmax", _position, arg(monoid.max), scalar=False),
     )

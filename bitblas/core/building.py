@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +15,15 @@ from .convert import array_of, value_array
 from .operators import joining, typed
 from .statement.scalar_operands import of, operand
 
+if TYPE_CHECKING:
+    from semirings import Typed
 
-def duplicates(dup_op: Any, values: Any, dtype: DataType, device: Device) -> Any:
+    from .matrix.matrix import Matrix
+    from .typing import Array, ArrayOrValue, DTypeArg, OperandArg, OperandLike, OperatorArg, ValuesLike
+    from .vector.vector import Vector
+
+
+def duplicates(dup_op: OperatorArg, values: object, dtype: DataType, device: Device) -> Typed | None:
     """The typed operator that combines duplicates on a device, None if there is none."""
     if dup_op is None:
         return None
@@ -30,14 +37,14 @@ def duplicates(dup_op: Any, values: Any, dtype: DataType, device: Device) -> Any
     return op
 
 
-def check_lengths(values: Any, *indices: Any) -> None:
+def check_lengths(values: ArrayOrValue, *indices: Array) -> None:
     lengths = {len(i) for i in indices} | (set() if isinstance(values, np.generic) else {len(values)})
     if len(lengths) > 1 or (not isinstance(values, np.generic) and values.ndim != 1):
         shape = () if isinstance(values, np.generic) else values.shape
         raise ValueError(f"indices and values: lengths must match: {[len(i) for i in indices]} and {shape}")
 
 
-def one_value(value: Any, dtype: Any) -> tuple[np.generic, DataType]:
+def one_value(value: OperandLike, dtype: DTypeArg) -> tuple[np.generic, DataType]:
     """The argument of `from_scalar`, as a value of `dtype` or of its own type."""
     want = None if dtype is None else dtypes.lookup_dtype(dtype)
     # 300 does not fit INT8: as in `from_coo`
@@ -50,7 +57,7 @@ def one_value(value: Any, dtype: Any) -> tuple[np.generic, DataType]:
     return cast_scalar(found, kind), kind
 
 
-def dense_values(d: Device, values: Any, dtype: Any, kind: Any) -> tuple[Any, DataType]:
+def dense_values(d: Device, values: ValuesLike, dtype: DTypeArg, kind: Any) -> tuple[Array, DataType]:
     """The argument of `from_dense` of that class, with as many dimensions as it has."""
     array, found = value_array(d, values, dtype)
     if isinstance(array, np.generic):
@@ -61,7 +68,7 @@ def dense_values(d: Device, values: Any, dtype: Any, kind: Any) -> tuple[Any, Da
     return array, found
 
 
-def fill_of(fill_value: Any, dtype: Any, held: DataType, full: bool) -> tuple[np.generic, DataType]:
+def fill_of(fill_value: OperandArg, dtype: DTypeArg, held: DataType, full: bool) -> tuple[np.generic, DataType]:
     """The fill value of `to_dense`, and the type of its array: `dtype`, or one that holds both. full: there is an entry
     everywhere."""
     if fill_value is None:
@@ -83,7 +90,7 @@ def fill_of(fill_value: Any, dtype: Any, held: DataType, full: bool) -> tuple[np
     return cast_scalar(found, kind), kind
 
 
-def restored(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def restored(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Vector | Matrix:
     """Called by pickle and copy: construct the object on its device."""
     order, stays_packed = kwargs.pop("order", None), kwargs.pop("stays_packed", False)
     made = kind.from_coo(*args, **kwargs)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping, Set
 from numbers import Number
-from typing import Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -19,10 +19,17 @@ from semirings.dtypes import FP64, INT64, UINT64, DataType
 from semirings.user_types import UserType
 
 from .. import device as devices
+from .. import tuning
 from ..config import config
 from ..device import Device
 from ..exceptions import DeviceError, IndexOutOfBound, InvalidValue
 from ..formats import Structure
+
+if TYPE_CHECKING:
+    from semirings import Typed
+
+    from .statement.infix import Operand
+    from .typing import Array, ArrayOrValue, DeviceArg, DTypeArg
 
 # ---- Python numbers as NumPy arrays and scalars: exact, or OverflowError.
 
@@ -35,7 +42,7 @@ class NotNumbers(ValueError, TypeError):
     """Values that are text, or Python objects other than numbers."""
 
 
-def keys_of(keys: Callable[[], Iterable[Any]], count: int) -> Any:
+def keys_of(keys: Callable[[], Iterable[SupportsIndex]], count: int) -> Array | list[SupportsIndex]:
     """`count` keys as an INT64 array; if some are no indices, as a list, which `index_array` refuses."""
     try:
         return np.fromiter(map(operator.index, keys()), np.int64, count)
@@ -43,7 +50,7 @@ def keys_of(keys: Callable[[], Iterable[Any]], count: int) -> Any:
         return list(keys())
 
 
-def array_of(data: Any, want: DataType | None = None) -> np.ndarray[Any, Any]:
+def array_of(data: Any, want: DataType | None = None) -> Array:
     """A list, another ordered iterable (generators, keys and values of dictionaries), a number or an array of Python
     objects as an array of type `want`, or of the type that NumPy finds; but lists of integers are INT64, or UINT64 if
     they need it, never floats.
@@ -79,7 +86,7 @@ def holds(kind: DataType, value: int) -> bool:
     return kind.kind not in "iu" or int(kind.lowest) <= value <= int(kind.highest)
 
 
-def exceeds(data: Any, array: Any) -> bool:
+def exceeds(data: object, array: Array) -> bool:
     """Whether a number or a list that was read as this array contains an integer that the array rounds, or that INT64
     does not hold."""
     if array.dtype == np.uint64:
@@ -119,11 +126,11 @@ def integer_beside(value: int, other: DataType | None, where: str) -> tuple[np.g
     return np.uint64(value), UINT64
 
 
-def is_text(array: Any) -> bool:
+def is_text(array: Array) -> bool:
     return array.dtype.kind in "OSUT" and array.size > 0 and isinstance(array.flat[0], (str, bytes))
 
 
-def contents(array: Any) -> str:
+def contents(array: Array) -> str:
     """The content of an array that is not numeric, in words."""
     if is_text(array):
         return f"text, such as {array.flat[0][:40]!r}"
@@ -133,26 +140,26 @@ def contents(array: Any) -> str:
     return f"Python objects, such as one of {kind.__module__}.{kind.__qualname__}"
 
 
-def _is_iterator(data: Any) -> bool:
+def _is_iterator(data: object) -> bool:
     """Whether it can be gone through in an order that is its own, as sets have none."""
     return isinstance(data, Iterable) and not isinstance(data, (Set, Mapping, str, bytes))
 
 
-def _first(data: Any) -> Any:
+def _first(data: object) -> object:
     """The first number of a list, or of lists in it."""
     while isinstance(data, (list, tuple)) and data:
         data = data[0]
     return data
 
 
-def _leaves(data: Any, array: np.ndarray[Any, Any]) -> Iterable[Any]:
+def _leaves(data: object, array: Array) -> Iterable[object]:
     """The numbers of a list, or of lists and arrays in it."""
     if array.ndim == 1 and isinstance(data, (list, tuple)):
         return data
     return array.ravel() if array.dtype.kind == "O" else np.array(data, object).ravel()
 
 
-def _all_integers(data: Any, array: np.ndarray[Any, Any]) -> list[int] | None:
+def _all_integers(data: object, array: Array) -> list[int] | None:
     """The numbers of a list if all of them are integers, else None: the first that is none ends the search."""
     found = []
     for x in _leaves(data, array):
@@ -163,7 +170,7 @@ def _all_integers(data: Any, array: np.ndarray[Any, Any]) -> list[int] | None:
     return found
 
 
-def _with_floats(data: Any, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _with_floats(data: object, array: Array) -> Array:
     """An array of objects as it is; OverflowError if it is one because of an integer beyond 64 bits next to floats."""
     leaves = list(_leaves(data, array))
     if all(isinstance(x, (*_INTEGERS, float, np.floating)) for x in leaves) and not isinstance(data, np.ndarray):
@@ -187,7 +194,7 @@ def _type_of(whole: list[int]) -> DataType:
     )
 
 
-def _to_integers(data: Any, array: np.ndarray[Any, Any], want: DataType) -> np.ndarray[Any, Any]:
+def _to_integers(data: object, array: Array, want: DataType) -> Array:
     kind, lowest, highest = array.dtype.kind, int(want.lowest), int(want.highest)
     if kind in "biu" and np.can_cast(array.dtype, want.np_type):
         return array.astype(want.np_type)
@@ -209,7 +216,7 @@ def _to_integers(data: Any, array: np.ndarray[Any, Any], want: DataType) -> np.n
     return np.array(whole, want.np_type).reshape(array.shape)
 
 
-def _truncated(x: Any, want: DataType) -> int:
+def _truncated(x: object, want: DataType) -> int:
     """A number as an integer, towards zero."""
     if isinstance(x, np.ndarray) and not x.ndim:
         x = x[()]
@@ -217,11 +224,11 @@ def _truncated(x: Any, want: DataType) -> int:
         return int(x)
     if isinstance(x, (float, np.floating)) and not np.isfinite(x):
         raise ValueError(f"values: expected numbers that {want} has, got NaN or infinity")
+    number: Any = x
     try:
         if isinstance(x, Number) and not isinstance(x, (complex, np.complexfloating)):
-            number: Any = x
             return int(number)
-        return operator.index(x)
+        return operator.index(number)
     except (TypeError, ValueError, OverflowError):
         kind = type(x)
         raise NotNumbers(
@@ -229,7 +236,7 @@ def _truncated(x: Any, want: DataType) -> int:
         ) from None
 
 
-def _to_floats(array: np.ndarray[Any, Any], want: DataType) -> np.ndarray[Any, Any]:
+def _to_floats(array: Array, want: DataType) -> Array:
     """Objects as floats, complex numbers or Booleans."""
     try:
         made = array.astype(want.np_type)
@@ -256,7 +263,7 @@ def _shown(value: int) -> str:
     return str(value) if value.bit_length() <= 128 else f"one of {value.bit_length()} bits"
 
 
-def exact_sum(values: np.ndarray[Any, Any]) -> Any:
+def exact_sum(values: Array) -> int | float:
     """The sum of an array, a Python number; unlimited for integers."""
     if values.dtype.kind not in "iu" or values.itemsize < 8:
         return values.sum().item()
@@ -264,7 +271,7 @@ def exact_sum(values: np.ndarray[Any, Any]) -> Any:
     return (int(high.sum()) << 32) + int(low.sum())
 
 
-def exact_sums(values: np.ndarray[Any, Any], groups: np.ndarray[Any, Any], count: int) -> list[int]:
+def exact_sums(values: Array, groups: Array, count: int) -> list[int]:
     """The sums of the integers of each group from 0 to count - 1, 0 for an empty group, as Python integers."""
     sums = []
     for part in _halves(values):
@@ -274,7 +281,7 @@ def exact_sums(values: np.ndarray[Any, Any], groups: np.ndarray[Any, Any], count
     return [(high << 32) + low for high, low in zip(*sums)]
 
 
-def _halves(values: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _halves(values: Array) -> tuple[Array, Array]:
     """Integers as high * 2**32 + low, both INT64, of which 2**31 can be added without overflow."""
     wide = values.astype(values.dtype if values.itemsize == 8 else np.int64, copy=False)
     return (wide >> 32).astype(np.int64, copy=False), (wide & 0xFFFFFFFF).astype(np.int64, copy=False)
@@ -285,11 +292,11 @@ def _halves(values: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndar
 _NUMBERS = "biufc"  # kinds of NumPy's types
 
 
-def device_of(device: str | Device | None) -> Device:
+def device_of(device: DeviceArg) -> Device:
     return devices.get(config.device if device is None else device)
 
 
-def same_device(what: str, *objects: Any) -> None:
+def same_device(what: str, *objects: Operand) -> None:
     """DeviceError unless all are on one device."""
     first = objects[0].device
     for other in objects[1:]:
@@ -300,7 +307,7 @@ def same_device(what: str, *objects: Any) -> None:
             )
 
 
-def check_size(name: str, value: Any) -> int:
+def check_size(name: str, value: SupportsIndex) -> int:
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
@@ -318,21 +325,20 @@ def scalar_value(value: Any) -> np.generic:
 
     Raises TypeError for anything else, OverflowError for an int beyond UINT64.
     """
-    kind = type(value)
-    if kind is bool:
+    if type(value) is bool:
         return np.bool_(value)
-    if kind is int:
+    if type(value) is int:
         try:
             return np.int64(value)
         except OverflowError:
             return integer_written(value, None, "value")[0]
-    if kind is float:
+    if type(value) is float:
         return np.float64(value)
-    if kind is complex:
+    if type(value) is complex:
         return np.complex128(value)
     if not isinstance(value, np.generic):
         if getattr(value, "ndim", None) != 0 or not hasattr(value, "dtype") or not hasattr(value, "item"):
-            raise TypeError(f"value: expected a scalar, got {kind.__module__}.{kind.__qualname__}")
+            raise TypeError(f"value: expected a scalar, got {type(value).__module__}.{type(value).__qualname__}")
         value = value.dtype.type(value.item())
     dtypes.lookup_dtype(value.dtype)
     return value
@@ -342,7 +348,7 @@ def scalar_type(value: np.generic) -> DataType:
     return dtypes.lookup_dtype(value.dtype)
 
 
-def index_array(device: Device, data: Any, name: str, *, narrow: bool = False) -> Any:
+def index_array(device: Device, data: Any, name: str, *, narrow: bool = False) -> Array:
     """Indices as an INT64 array of the device; narrow: INT32 ones stay. ValueError for floats and for more than one
     dimension, IndexOutOfBound for numbers beyond 2**63."""
     data = device.adopt(data, name)
@@ -368,7 +374,7 @@ def index_array(device: Device, data: Any, name: str, *, narrow: bool = False) -
     return device.asarray(data, data.dtype if narrow and data.dtype == np.int32 else np.int64)
 
 
-def check_range(indices: Any, size: int, name: str) -> None:
+def check_range(indices: Array, size: int, name: str) -> None:
     """IndexOutOfBound unless 0 <= indices < size."""
     if not len(indices):
         return
@@ -379,7 +385,7 @@ def check_range(indices: Any, size: int, name: str) -> None:
         raise IndexOutOfBound(f"{name}: expected indices from 0 to {size - 1}, got {low if low < 0 else high}")
 
 
-def alike(device: Device, array: Any, dup: Any) -> Any:
+def alike(device: Device, array: ArrayOrValue, dup: Typed | None) -> ArrayOrValue:
     """The single value of an array whose elements are bitwise equal, as SuiteSparse detects it; else the array. It is
     compared up to the first difference, if it is in host memory and there is no `dup`."""
     if not device.host_memory or dup is not None or isinstance(array, np.generic):
@@ -390,7 +396,7 @@ def alike(device: Device, array: Any, dup: Any) -> Any:
     if first != last and (first == first or last == last):  # most arrays; two NaN may be bitwise equal
         return array
     raw = array.view(f"u{min(8, array.itemsize)}").reshape(len(array), -1)
-    begin, step = 0, 64
+    begin, step = 0, tuning.count("iso.first_block")
     while begin < len(raw):
         if (raw[begin : begin + step] != raw[0]).any():
             return array
@@ -404,7 +410,7 @@ def check_distinct(nvals: int, given: int) -> None:
         raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
 
 
-def value_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
+def value_array(device: Device, data: Any, dtype: DTypeArg) -> tuple[Any, DataType]:
     """Values as an array of the device, or as a NumPy scalar if they are one; and their type.
 
     Python numbers that do not fit `dtype` raise OverflowError, as in NumPy. Integers in lists never become floats
@@ -415,7 +421,7 @@ def value_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
     if want is None and getattr(getattr(data, "dtype", None), "kind", "") == "V":
         want = dtypes.lookup_dtype(data.dtype)
     if isinstance(want, UserType):
-        return _own_values(device, data, want), want
+        return _encoded_values(device, data, want), want
     if hasattr(data, "value") and getattr(data, "ndim", None) == 0 and hasattr(data, "is_empty"):
         data = data.value
     data = device.adopt(data, "values")
@@ -456,7 +462,7 @@ def written_array(device: Device, data: Any, to: DataType) -> tuple[Any, DataTyp
     return array, found
 
 
-def entry_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
+def entry_array(device: Device, data: Any, dtype: DTypeArg) -> tuple[Any, DataType]:
     """The same for the values of entries; an array of more dimensions holds a sub-array for each."""
     want = None if dtype is None else dtypes.lookup_dtype(dtype)
     if want is None or not want._is_udt:
@@ -467,7 +473,7 @@ def entry_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
     return value_array(device, data, dtype)
 
 
-def _own_values(device: Device, data: Any, want: UserType) -> Any:
+def _encoded_values(device: Device, data: object, want: UserType) -> ArrayOrValue:
     """Values of a user-defined type as their encoded numbers."""
     if not isinstance(data, list) and not getattr(data, "ndim", 0):
         return want.one(data)
@@ -477,12 +483,12 @@ def _own_values(device: Device, data: Any, want: UserType) -> Any:
         raise NotNumbers(f"values: expected an array of {want}, {want.record}, got one that is not: {error}") from None
 
 
-def shown(device: Device, values: Any, dtype: DataType) -> Any:
+def shown(device: Device, values: Array, dtype: DataType) -> Array:
     """An array of values as the user gets it: records and sub-arrays of user-defined types, on the host."""
     return dtype.decoded(device.to_host(values)) if isinstance(dtype, UserType) else values
 
 
-def numpy_type(dtype: DataType) -> np.dtype[Any]:
+def numpy_type(dtype: DataType) -> np.dtype:
     """The NumPy type of arrays that the user gets."""
     return dtype.record if isinstance(dtype, UserType) else dtype.np_type
 
@@ -495,7 +501,7 @@ def one_shown(value: np.generic, dtype: DataType) -> Any:
     return found if dtype.record.subdtype is not None else found.item()
 
 
-def pickled(dtype: DataType, values: Any) -> tuple[Any, Any]:
+def pickled(dtype: DataType, values: ArrayOrValue) -> tuple[ArrayOrValue, str | DataType]:
     """Values in host memory and their type, in a form that another process can read."""
     if not isinstance(dtype, UserType):
         return values, dtype.name

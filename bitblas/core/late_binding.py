@@ -29,7 +29,7 @@ class Accessor:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __get__(self, parent: Any, owner: type) -> Any:
+    def __get__(self, parent: object, owner: type) -> Any:
         kind = late[self.name]()
         return kind if parent is None else kind(parent)
 

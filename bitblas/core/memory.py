@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 from .. import table
 from ..device import memory
@@ -107,7 +106,7 @@ class VectorMemory(Bytes):
         return [("presence", self.presence), ("values", self.values), ("total", self.total)]
 
 
-def _word(key: Any) -> str:
+def _word(key: object) -> str:
     """The name of a cache: the key itself, or the first word of a tuple."""
     first = key[0] if isinstance(key, tuple) else key
     return first if isinstance(first, str) else type(first).__name__

@@ -7,7 +7,7 @@ it give INT64; `op[dtype]` wins; KeyError if the operator has no version for the
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from semirings import (
     BinaryOp,
@@ -27,29 +27,29 @@ from semirings.errors import DomainMismatch
 from semirings.namespaces import SPACES
 from semirings.registration import build
 
-_FAMILIES: dict[str, tuple[type, ...]] = {
-    "unary": (UnaryOp,),
-    "binary": (BinaryOp, Monoid),
-    "monoid": (Monoid, BinaryOp),
-    "semiring": (Semiring,),
-    "indexunary": (IndexUnaryOp, SelectOp),
-    "select": (SelectOp, IndexUnaryOp),
+from .. import tuning
+
+if TYPE_CHECKING:
+    from semirings import Operator
+
+    from .typing import OperatorLike
+
+# Kind -> the classes of its operators, and their names in an error message.
+_FAMILIES: dict[str, tuple[tuple[type, ...], str]] = {
+    "unary": ((UnaryOp,), "UnaryOp"),
+    "binary": ((BinaryOp, Monoid), "BinaryOp or Monoid"),
+    "monoid": ((Monoid, BinaryOp), "Monoid (or a BinaryOp that has one)"),
+    "semiring": ((Semiring,), "Semiring"),
+    "indexunary": ((IndexUnaryOp, SelectOp), "IndexUnaryOp"),
+    "select": ((SelectOp, IndexUnaryOp), "SelectOp"),
 }
-_EXPECTED = {
-    "unary": "UnaryOp",
-    "binary": "BinaryOp or Monoid",
-    "monoid": "Monoid (or a BinaryOp that has one)",
-    "semiring": "Semiring",
-    "indexunary": "IndexUnaryOp",
-    "select": "SelectOp",
-}
-_BUILTINS: dict[Any, Any] = {abs: unary.abs, min: binary.min, max: binary.max}
+_BUILTINS: dict[object, Operator] = {abs: unary.abs, min: binary.min, max: binary.max}
 
 # (id of the operator, kind, ids of the types) -> (the operator, kept alive so that its id stays unique; the typed one)
-_cache: dict[tuple[int, str, int, int], tuple[Any, Typed]] = {}
+_cache: dict[tuple[int, str, int, int], tuple[object, Typed]] = {}
 
 
-def typed(op: Any, kind: str, left: DataType, right: DataType | None = None) -> Typed:
+def typed(op: OperatorLike, kind: str, left: DataType, right: DataType | None = None) -> Typed:
     """The operator of that kind ("unary", "binary", "monoid", "semiring", "indexunary", "select") for operands of these
     types.
 
@@ -61,7 +61,7 @@ def typed(op: Any, kind: str, left: DataType, right: DataType | None = None) -> 
     if found is not None and found[0] is op:
         return found[1]
     result = _typed(op, kind, left, right)
-    if len(_cache) > 4096:  # operators created on the fly would grow the cache without limit
+    if len(_cache) > tuning.count("operators.cache"):
         _cache.clear()
     _cache[key] = (op, result)
     return result
@@ -79,11 +79,12 @@ def compute_type(op: Typed) -> DataType:
     return op.compute_type
 
 
-def _typed(op: Any, kind: str, left: DataType, right: DataType | None) -> Typed:
+def _typed(op: OperatorLike, kind: str, left: DataType, right: DataType | None) -> Typed:
     op = find(op, kind, is_udt=left._is_udt or (right is not None and right._is_udt))
     plain: Any = op.op if type(op) is Typed else op
-    if not isinstance(plain, _FAMILIES[kind]) or (kind == "monoid" and monoid_of(plain) is None):
-        raise TypeError(f"op: expected a {_EXPECTED[kind]}, got {op!r}{_hint(plain, kind)}")
+    family, expected = _FAMILIES[kind]
+    if not isinstance(plain, family) or (kind == "monoid" and monoid_of(plain) is None):
+        raise TypeError(f"op: expected a {expected}, got {op!r}{_hint(plain, kind)}")
     if type(op) is Typed:
         dtype = op.dtype
         if dtype._is_udt:  # values of other types are not reinterpreted as this one
@@ -108,11 +109,11 @@ def _typed(op: Any, kind: str, left: DataType, right: DataType | None) -> Typed:
     return op if type(op) is Typed else plain[dtype]
 
 
-def monoid_of(op: Any) -> Monoid | None:
+def monoid_of(op: object) -> Monoid | None:
     return op if isinstance(op, Monoid) else getattr(op, "monoid", None)
 
 
-def _hint(op: Any, kind: str) -> str:
+def _hint(op: OperatorLike, kind: str) -> str:
     if isinstance(op, Semiring) and kind in ("binary", "monoid"):
         return f"; {op.name}.{'binaryop' if kind == 'binary' else 'monoid'} may be what you want"
     if isinstance(op, BinaryOp) and kind == "unary":
@@ -120,7 +121,7 @@ def _hint(op: Any, kind: str) -> str:
     return ""
 
 
-def find(op: Any, kind: str, *, is_udt: bool = False) -> Any:
+def find(op: OperatorLike, kind: str, *, is_udt: bool = False) -> Any:
     """The operator, or the one that text names: "min", "+", "min_plus", "min.plus", "+[int]". is_udt: a function
     applies to values of user-defined types."""
     if isinstance(op, str):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from .. import formats, plan
 
@@ -44,7 +44,7 @@ def check_storage_options(format: str | None, tile: int | None, packed: bool | N
 
 
 # Name -> the allowed values; none are listed if any number or text is allowed.
-KNOWN: dict[str, tuple[Any, ...]] = {
+KNOWN: dict[str, tuple[object, ...]] = {
     "nthreads": (),
     "chunk": (),
     "axb_method": ("default", "gustavson", "dot", "hash", "saxpy"),
@@ -61,7 +61,7 @@ def check_wait(how: str) -> None:
         raise ValueError(f"how: expected 'materialize' or 'complete', got {how!r}")
 
 
-def check_options(opts: dict[str, Any]) -> None:
+def check_options(opts: Mapping[str, object]) -> None:
     """Hints to SuiteSparse are accepted, in any letter case, and ignored. ValueError for an unknown name, an unknown
     value, or a name given twice."""
     seen = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from semirings.dtypes import BOOL, FP64, DataType, check_cast
 
 from .. import device as devices
 from ..device import Device
-from ..exceptions import DomainMismatch
 from .convert import numpy_type, one_shown
 from .operators import typed
 from .options import check_options, check_wait
@@ -24,6 +23,7 @@ from .statement.infix import Number, Operand, describe
 from .statement.running import computed, statement
 from .statement.scalar_operands import (
     apply_operator,
+    assigned,
     compute_scalar,
     index_operator,
     of,
@@ -34,6 +34,11 @@ from .statement.scalar_operands import (
 from .statement.symbolic import cast
 from .statement.symbolic import state as recording
 
+if TYPE_CHECKING:
+    from .statement.expressions import Expression
+    from .statement.masks import Mask
+    from .typing import DTypeArg, DTypeLike, MaskLike, OperandArg, OperandLike, Operands, OperatorLike, Run, Value
+
 _names = itertools.count()
 
 
@@ -41,17 +46,20 @@ class Scalar(Number, ShownScalar, Output):
     """Scalar(dtype=FP64): empty until a value is assigned. GraphBLAS C API 2.1, section 3.8.2."""
 
     __slots__ = ("__weakref__", "_value", "dtype", "is_cscalar", "name")
+    dtype: DataType
     ndim = 0
     shape = ()
 
-    def __init__(self, dtype: Any = FP64, *, is_cscalar: bool = False, name: str | None = None) -> None:
+    def __init__(self, dtype: DTypeLike = FP64, *, is_cscalar: bool = False, name: str | None = None) -> None:
         self.dtype = dtypes.lookup_dtype(dtype)
         self.is_cscalar = bool(is_cscalar)  # stored for programs that read it; both kinds are the same here
         self.name = f"s_{next(_names)}" if name is None else name
         self._value: np.generic | None = None
 
     @classmethod
-    def from_value(cls, value: Any, dtype: Any = None, *, is_cscalar: bool = False, name: str | None = None) -> Scalar:
+    def from_value(
+        cls, value: OperandArg, dtype: DTypeArg = None, *, is_cscalar: bool = False, name: str | None = None
+    ) -> Scalar:
         """A Scalar of a bool (BOOL), int (INT64, or UINT64 from 2**63 on), float (FP64), NumPy scalar or Scalar; or of
         `dtype`. None, with a dtype: an empty one.
 
@@ -59,7 +67,7 @@ class Scalar(Number, ShownScalar, Output):
         """
         like = None if dtype is None else dtypes.lookup_dtype(dtype)
         found, kind = (None, None) if value is None and dtype is not None else of(value, like)
-        s = cls(kind if dtype is None else dtype, is_cscalar=is_cscalar, name=name)
+        s = cls(like or kind or FP64, is_cscalar=is_cscalar, name=name)
         s._store(found)
         return s
 
@@ -67,7 +75,9 @@ class Scalar(Number, ShownScalar, Output):
         self._value = None if value is None else cast(value, self.dtype)
 
     @classmethod
-    def _computed(cls, expr: Any, dtype: DataType | None = None, mask: Any = None, name: str | None = None) -> Scalar:
+    def _computed(
+        cls, expr: Expression, dtype: DataType | None = None, mask: Mask | None = None, name: str | None = None
+    ) -> Scalar:
         """A new Scalar with the result of an expression."""
         if mask is not None:
             raise ValueError("mask: not allowed for a new Scalar")
@@ -80,7 +90,7 @@ class Scalar(Number, ShownScalar, Output):
         return s
 
     @staticmethod
-    def _combine(left: Any, right: Any, op: Any, how: str) -> ScalarExpression:
+    def _combine(left: OperandLike, right: OperandLike, op: OperatorLike, how: str) -> ScalarExpression:
         return combine(left, right, op, how)
 
     @property
@@ -94,7 +104,7 @@ class Scalar(Number, ShownScalar, Output):
         return self.get()
 
     @value.setter
-    def value(self, value: Any) -> None:
+    def value(self, value: OperandArg) -> None:
         if recording.threads and recording.recorder is not None:
             self._write(value, None, None, False)
             return
@@ -122,11 +132,19 @@ class Scalar(Number, ShownScalar, Output):
     def is_grbscalar(self) -> bool:
         return not self.is_cscalar
 
-    def new(self, dtype: Any = None, *, is_cscalar: Any = None, name: str | None = None, **opts: Any) -> Scalar:
+    def new(
+        self, dtype: DTypeArg = None, *, is_cscalar: bool | None = None, name: str | None = None, **opts: Any
+    ) -> Scalar:
         return self.dup(dtype, is_cscalar=is_cscalar, name=name, **opts)
 
     def dup(
-        self, dtype: Any = None, *, clear: bool = False, is_cscalar: Any = None, name: str | None = None, **opts: Any
+        self,
+        dtype: DTypeArg = None,
+        *,
+        clear: bool = False,
+        is_cscalar: bool | None = None,
+        name: str | None = None,
+        **opts: object,
     ) -> Scalar:
         """A copy, cast to `dtype` if given, empty with `clear`."""
         check_options(opts)
@@ -141,7 +159,7 @@ class Scalar(Number, ShownScalar, Output):
             recording.recorder.refuse(f"{self.name}.clear()")
         self._value = None
 
-    def isequal(self, other: Any, *, check_dtype: bool = False) -> bool:
+    def isequal(self, other: object, *, check_dtype: bool = False) -> bool:
         """The same value, or both empty (None is empty); the dtype counts only with `check_dtype` and a Scalar."""
         self._read("isequal")
         found, kind, same = self._other(other)
@@ -152,7 +170,7 @@ class Scalar(Number, ShownScalar, Output):
         check_cast(kind, self.dtype)
         return bool(self._value.item() == found.item())
 
-    def isclose(self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False) -> bool:
+    def isclose(self, other: object, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False) -> bool:
         """abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
         self._read("isclose")
         found, kind, same = self._other(other)
@@ -164,33 +182,30 @@ class Scalar(Number, ShownScalar, Output):
             return self.isequal(other)
         return math.isclose(self._value.item(), found.item(), rel_tol=rel_tol, abs_tol=abs_tol)
 
-    def _other(self, other: Any) -> tuple[np.generic | None, DataType, bool]:
+    def _other(self, other: object) -> tuple[np.generic | None, DataType, bool]:
         if other is None:
             return None, self.dtype, False
         return *of(other, self.dtype if self.dtype._is_udt else None), isinstance(other, Operand)
 
-    def _update(self, value: Any, mask: Any = None, accum: Typed | None = None, replace: bool = False) -> None:
+    def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
         statement(Scalar._write, self, value, mask, accum, replace)
 
-    def _write(self, value: Any, mask: Any, accum: Typed | None, replace: bool) -> None:
+    def _write(self, value: OperandArg, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
         if recording.threads and recording.recorder is not None:
             recording.recorder.scalar_statement(self, value, accum)
             return
-        try:
-            found = None if value is None and accum is None else of(value, self.dtype)[0]
-        except DomainMismatch:
-            raise
-        except TypeError:
-            raise TypeError(f"Scalar << x: expected a scalar or a delayed Scalar, got {describe(value)}") from None
+        found = None
+        if value is not None or accum is not None:
+            found, _ = assigned(value, self.dtype, "Scalar << x", "a scalar or a delayed Scalar")
         if accum is not None and self._value is not None:
             found = self._value if found is None else _evaluate(accum, self._value, found)
         self._store(found)
 
-    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> ScalarExpression:
+    def apply(self, op: OperatorLike, right: OperandArg = None, *, left: OperandArg = None) -> ScalarExpression:
         """op(value), op(value, right) or op(left, value); an empty Scalar stays empty."""
         kind, f, scalar = apply_operator(op, self.dtype, left, right)
 
-        def run(mask: Any) -> np.generic | None:
+        def run(mask: MaskLike) -> np.generic | None:
             x = self._value
             if x is None:
                 return None
@@ -200,25 +215,27 @@ class Scalar(Number, ShownScalar, Output):
 
         return ScalarExpression("apply", operands(self, kind, scalar), f, run)
 
-    def ewise_add(self, other: Any, op: Any = monoid.plus) -> ScalarExpression:
+    def ewise_add(self, other: OperandLike, op: OperatorLike = monoid.plus) -> ScalarExpression:
         """op of both; if one is empty, the other."""
         return combine(self, other, op, "add")
 
-    def ewise_mult(self, other: Any, op: Any = binary.times) -> ScalarExpression:
+    def ewise_mult(self, other: OperandLike, op: OperatorLike = binary.times) -> ScalarExpression:
         """op of both; empty if one is."""
         return combine(self, other, op)
 
-    def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> ScalarExpression:
+    def ewise_union(
+        self, other: OperandLike, op: OperatorLike, left_default: OperandLike, right_default: OperandLike
+    ) -> ScalarExpression:
         """op of both, with a default for an empty one; empty if both are."""
         return combine(self, other, op, "union", (left_default, right_default))
 
-    def select(self, op: Any, thunk: Any = None) -> ScalarExpression:
+    def select(self, op: OperatorLike | Operand, thunk: OperandArg = None) -> ScalarExpression:
         """The value, if op(value, 0, 0, thunk) is true for it or `op` is a true Scalar; else an empty Scalar."""
         if isinstance(op, Operand) and thunk is None:
             if op.ndim or op.dtype is not BOOL:
                 raise TypeError(f"select: expected a SelectOp or a BOOL Scalar, got {describe(op)}")
             keep: Any = op._resolve()
-            run: Any = lambda mask: self._value if bool(keep) else None
+            run: Run = lambda mask: self._value if bool(keep) else None
             return ScalarExpression("select", (self, op), None, run, self.dtype)
         f, value = index_operator(op, self.dtype, thunk, "select")
         kept = lambda mask: None if self._value is None or not _indexed(f, self._value, value) else self._value
@@ -230,8 +247,8 @@ class Scalar(Number, ShownScalar, Output):
 
     # fmt: off
     # Equal by value, which may change, so it has no hash.
-    def __eq__(self, other: Any) -> bool: return self.isequal(other)
-    def __ne__(self, other: Any) -> bool: return not self.isequal(other)
+    def __eq__(self, other: object) -> bool: return self.isequal(other)
+    def __ne__(self, other: object) -> bool: return not self.isequal(other)
     # fmt: on
 
     def wait(self, how: str = "materialize") -> Scalar:
@@ -243,26 +260,28 @@ class Scalar(Number, ShownScalar, Output):
         dtype = self.dtype if self.dtype._is_udt else self.dtype.name
         return _restored, (self.value, dtype, self.is_cscalar, self.name)
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.value, dtype=numpy_type(self.dtype) if dtype is None else dtype)
 
 
-def _restored(value: Any, dtype: Any, is_cscalar: bool, name: str) -> Scalar:
+def _restored(value: OperandArg, dtype: DTypeLike, is_cscalar: bool, name: str) -> Scalar:
     s = Scalar(dtype, is_cscalar=is_cscalar, name=name)
     s.value = value
     return s
 
 
-def _evaluate(op: Typed, x: Any, y: Any = None) -> np.generic:
+def _evaluate(op: Typed, x: Value, y: Value | None = None) -> np.generic:
     names = {"x": compute_scalar(op, x)} if y is None else {"x": compute_scalar(op, x), "y": compute_scalar(op, y)}
     return op.op.evaluate(op.dtype, **names)
 
 
-def _indexed(op: Typed, x: np.generic, thunk: Any) -> np.generic:
+def _indexed(op: Typed, x: np.generic, thunk: np.generic | None) -> np.generic:
     return op.op.evaluate(op.dtype, x=compute_scalar(op, x), t=thunk, ix=0, jx=0, iy=0, jy=0)
 
 
-def combine(left: Any, right: Any, op: Any, how: str = "mult", defaults: Any = (False, False)) -> ScalarExpression:
+def combine(
+    left: OperandLike, right: OperandLike, op: OperatorLike, how: str = "mult", defaults: Operands = (False, False)
+) -> ScalarExpression:
     """op of two scalars. If one is empty: empty ("mult"), the other one ("add"), or op with a default ("union")."""
     x, xt = _beside(left, right)
     y, yt = _beside(right, left)
@@ -271,7 +290,7 @@ def combine(left: Any, right: Any, op: Any, how: str = "mult", defaults: Any = (
     else:
         f, missing = typed(op, "binary", xt, yt), []
 
-    def run(mask: Any) -> np.generic | None:
+    def run(mask: MaskLike) -> np.generic | None:
         if x is not None and y is not None:
             return _evaluate(f, x, y)
         if how == "mult" or (x is None and y is None):
@@ -283,7 +302,7 @@ def combine(left: Any, right: Any, op: Any, how: str = "mult", defaults: Any = (
     return ScalarExpression(f"ewise_{how}", (Scalar.from_value(left), right), f, run)
 
 
-def _beside(value: Any, other: Any) -> tuple[np.generic | None, DataType]:
+def _beside(value: OperandLike, other: object) -> tuple[np.generic | None, DataType]:
     """An operand and its type; OverflowError for a Python integer that would become a float next to the other one."""
     if type(value) is int and isinstance(other, Operand):
         return operand(value, "x op y", other.dtype)

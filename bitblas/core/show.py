@@ -6,13 +6,22 @@ A table is a list of rows of text; large objects show their first and last rows 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..device import Device
 from ..table import aligned
 from ..table import html as as_html
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from semirings import DataType
+
+    from .matrix.views import MatrixRead
+    from .typing import Array
+    from .vector.vector import Vector
 
 MASK_LIMIT = 1 << 20  # positions of a mask that is converted to an object to show it; a complement may be full
 LIMIT = 10  # rows and columns that are shown; of larger objects half of them from each end
@@ -27,27 +36,27 @@ def _shown(n: int) -> list[int | None]:
     return [*range(half), None, *range(n - half, n)]
 
 
-def _text(x: Any) -> str:
+def _text(x: object) -> str:
     shown = f"{x:.6g}" if isinstance(x, float) else str(x)
     return shown + ".0" if isinstance(x, float) and shown.lstrip("-").isdigit() else shown
 
 
-def _cells(positions: list[int | None], found: dict[int, Any]) -> list[str]:
+def _cells(positions: list[int | None], found: Mapping[int, object]) -> list[str]:
     return ["..." if p is None else _text(found[p]) if p in found else "" for p in positions]
 
 
-def _within(positions: list[int | None], at: Any, n: int) -> Any:
+def _within(positions: list[int | None], at: Array, n: int) -> Array:
     """Which of the indices `at` are shown."""
     half = len(positions) // 2 if n > LIMIT else n
     return (at < half) | (at >= n - half)
 
 
-def _host(device: Device, x: Any, keep: Any) -> list[Any]:
+def _host(device: Device, x: Array, keep: Array) -> list:
     """The selected part of an array of the device, or of the host for user-defined types."""
     return x[device.to_host(keep)].tolist() if isinstance(x, np.ndarray) else device.to_host(x[keep]).tolist()
 
 
-def vector_table(v: Any) -> Table:
+def vector_table(v: Vector) -> Table:
     """Positions and values of a Vector, empty cells where there is no entry."""
     positions = _shown(v.size)
     i, x = v.to_coo()
@@ -58,13 +67,13 @@ def vector_table(v: Any) -> Table:
     return head, [["value", *_cells(positions, found)]]
 
 
-def matrix_table(A: Any) -> Table:
+def matrix_table(A: MatrixRead) -> Table:
     """Rows, columns and values of a Matrix or TransposedMatrix."""
     rows, cols = _shown(A.nrows), _shown(A.ncols)
     i, j, x = A.to_coo()
     i, j = i.view(np.int64), j.view(np.int64)
     keep = _within(rows, i, A.nrows) & _within(cols, j, A.ncols)
-    found: dict[int, dict[int, Any]] = {}
+    found: dict[int, dict[int, object]] = {}
     for a, b, value in zip(*(_host(A.device, part, keep) for part in (i, j, x))):
         found.setdefault(a, {})[b] = value
     lines = [["...", *("..." for _ in cols)] if r is None else [str(r), *_cells(cols, found.get(r, {}))] for r in rows]
@@ -123,7 +132,7 @@ class ShownScalar(Shown):
 
     __slots__ = ()
     value: Any
-    dtype: Any
+    dtype: DataType
 
     def _show(self) -> tuple[str, str, dict[str, str], Table]:
         return self.name, type(self).__name__, {"value": str(self.value), "dtype": str(self.dtype)}, ([], [])

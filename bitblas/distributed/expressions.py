@@ -36,6 +36,8 @@ class DistributedExpression(Expression[Result]):
     """
 
     __slots__ = ("local", "ndim", "shape")
+    ndim: int
+    shape: tuple[int, ...]
 
     def __init__(
         self,

@@ -16,7 +16,6 @@ from semirings import dtypes
 from semirings.dtypes import check_cast
 
 from ... import operations
-from ...device import Device
 from ...exceptions import InvalidValue
 from ...formats.csr.layout import are_pointers, numbers_of, pointers_of
 from ...store import MatrixStore
@@ -25,15 +24,18 @@ from ..convert import check_size, device_of, index_array, keys_of, shown
 from ..options import check_options
 from ..statement.orders import in_users_order
 from ..statement.running import guarded
+from .operations import MatrixElementwise
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from ..typing import Array, DeviceArg, DTypeArg, IndicesLike, OperandArg, SizeArg, ValuesLike
 
 
 # ---- Build matrices from CSR, CSC, DCSR and DCSC arrays, lists of edges and nested dicts.
 
 
-def is_columnwise(order: Any) -> bool:
+def is_columnwise(order: object) -> bool:
     """Whether text such as "columnwise" or "F" means by columns. ValueError for unknown text."""
     text = str(order).lower()
     if text in ("f", "col", "cols", "column", "columns", "colwise", "columnwise"):
@@ -60,15 +62,15 @@ class CompressedBuild:
     @classmethod
     def _from_compressed(
         cls,
-        major: Any,
-        indptr: Any,
-        minor: Any,
-        values: Any,
-        dtype: Any,
-        nmajor: Any,
-        nminor: Any,
+        major: IndicesLike | None,
+        indptr: IndicesLike,
+        minor: IndicesLike,
+        values: ValuesLike,
+        dtype: DTypeArg,
+        nmajor: SizeArg,
+        nminor: SizeArg,
         columns: bool,
-        device: Any,
+        device: DeviceArg,
         more: dict[str, Any],
     ) -> Self:
         d = device_of(device)
@@ -100,14 +102,14 @@ class CompressedBuild:
     @classmethod
     def from_csr(
         cls,
-        indptr: Any,
-        col_indices: Any,
-        values: Any = 1.0,
-        dtype: Any = None,
+        indptr: IndicesLike,
+        col_indices: IndicesLike,
+        values: ValuesLike = 1.0,
+        dtype: DTypeArg = None,
         *,
-        nrows: Any = None,
-        ncols: Any = None,
-        device: str | Device | None = None,
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
+        device: DeviceArg = None,
         **more: Any,
     ) -> Self:
         """A Matrix whose row i has columns col_indices[indptr[i]:indptr[i + 1]], in any order."""
@@ -116,14 +118,14 @@ class CompressedBuild:
     @classmethod
     def from_csc(
         cls,
-        indptr: Any,
-        row_indices: Any,
-        values: Any = 1.0,
-        dtype: Any = None,
+        indptr: IndicesLike,
+        row_indices: IndicesLike,
+        values: ValuesLike = 1.0,
+        dtype: DTypeArg = None,
         *,
-        nrows: Any = None,
-        ncols: Any = None,
-        device: str | Device | None = None,
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
+        device: DeviceArg = None,
         **more: Any,
     ) -> Self:
         """A Matrix whose column j has rows row_indices[indptr[j]:indptr[j + 1]]."""
@@ -132,15 +134,15 @@ class CompressedBuild:
     @classmethod
     def from_dcsr(
         cls,
-        compressed_rows: Any,
-        indptr: Any,
-        col_indices: Any,
-        values: Any = 1.0,
-        dtype: Any = None,
+        compressed_rows: IndicesLike,
+        indptr: IndicesLike,
+        col_indices: IndicesLike,
+        values: ValuesLike = 1.0,
+        dtype: DTypeArg = None,
         *,
-        nrows: Any = None,
-        ncols: Any = None,
-        device: str | Device | None = None,
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
+        device: DeviceArg = None,
         **more: Any,
     ) -> Self:
         """A Matrix whose row compressed_rows[k] has columns col_indices[indptr[k]:indptr[k + 1]]."""
@@ -150,15 +152,15 @@ class CompressedBuild:
     @classmethod
     def from_dcsc(
         cls,
-        compressed_cols: Any,
-        indptr: Any,
-        row_indices: Any,
-        values: Any = 1.0,
-        dtype: Any = None,
+        compressed_cols: IndicesLike,
+        indptr: IndicesLike,
+        row_indices: IndicesLike,
+        values: ValuesLike = 1.0,
+        dtype: DTypeArg = None,
         *,
-        nrows: Any = None,
-        ncols: Any = None,
-        device: str | Device | None = None,
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
+        device: DeviceArg = None,
         **more: Any,
     ) -> Self:
         """A Matrix whose column compressed_cols[k] has rows row_indices[indptr[k]:indptr[k + 1]]."""
@@ -166,7 +168,9 @@ class CompressedBuild:
         return cls._from_compressed(*args)
 
     @classmethod
-    def from_edgelist(cls, edgelist: Any, values: Any = None, dtype: Any = None, **more: Any) -> Self:
+    def from_edgelist(
+        cls, edgelist: Any, values: ValuesLike | None = None, dtype: DTypeArg = None, **more: Any
+    ) -> Self:
         """A Matrix from (row, column) or (row, column, value) tuples, an array of shape (nvals, 2), or a data frame
         with two or three columns (pandas, polars).
 
@@ -197,11 +201,11 @@ class CompressedBuild:
     def from_dicts(
         cls,
         nested_dicts: Any,
-        dtype: Any = None,
+        dtype: DTypeArg = None,
         *,
-        order: Any = "rowwise",
-        nrows: Any = None,
-        ncols: Any = None,
+        order: str = "rowwise",
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
         **more: Any,
     ) -> Self:
         """A Matrix from {row: {column: value}}, or from a list with one {column: value} for each row; with
@@ -212,7 +216,7 @@ class CompressedBuild:
         dicts = list(nested_dicts.values()) if keyed else list(nested_dicts)
         indptr = np.cumsum([0, *map(len, dicts)])
         minor = keys_of(lambda: itertools.chain.from_iterable(dicts), int(indptr[-1]))
-        values: Any = [x for inner in dicts for x in inner.values()]
+        values: ValuesLike = [x for inner in dicts for x in inner.values()]
         if dtype is not None and not values:
             values = np.zeros(0, dtypes.lookup_dtype(dtype).np_type)
         sizes = (ncols, nrows) if columns else (nrows, ncols)
@@ -224,26 +228,19 @@ class CompressedBuild:
 # ---- Export a Matrix or TransposedMatrix: entries, dense arrays, CSR and CSC arrays, dicts.
 
 
-class MatrixExport:
+class MatrixExport(MatrixElementwise):
     """Indices are UINT64, on the object's device."""
 
     __slots__ = ()
     T: Any
-    nrows: Any
-    device: Any
-
-    if TYPE_CHECKING:
-
-        @property
-        def _stored(self) -> MatrixStore: ...
 
     @property
     def _in_users_order(self) -> MatrixStore:
         """The content in the user's order, for one read: the stored order is unchanged, and no second copy is kept."""
-        return in_users_order(self, self._stored, keep=False)
+        return in_users_order(self.name, self._stored, keep=False)
 
     def to_coo(
-        self, dtype: Any = None, *, rows: bool = True, columns: bool = True, values: bool = True, sort: bool = True
+        self, dtype: DTypeArg = None, *, rows: bool = True, columns: bool = True, values: bool = True, sort: bool = True
     ) -> Any:
         """(rows, columns, values) as arrays on the object's device: UINT64 by row, then column, and `dtype` or the
         Matrix's own. None for arrays that were not requested; with sort=False in the order of the stored format."""
@@ -251,9 +248,7 @@ class MatrixExport:
         return (i, j if columns else None, x)
 
     @guarded
-    def _coo(
-        self, dtype: Any = None, values: bool = True, sort: bool = True, rows: bool = True
-    ) -> tuple[Any, Any, Any]:
+    def _coo(self, dtype: DTypeArg = None, values: bool = True, sort: bool = True, rows: bool = True) -> Any:
         """Its rows, columns and values, of a transpose too: by row, then column, or in stored order."""
         A = self._in_users_order if sort else self._stored
         order = A.order
@@ -271,7 +266,7 @@ class MatrixExport:
         return i, j.view(np.uint64), shown(A.device, x, A.dtype) if values else None
 
     @guarded
-    def to_dense(self, fill_value: Any = None, dtype: Any = None, **opts: Any) -> Any:
+    def to_dense(self, fill_value: OperandArg = None, dtype: DTypeArg = None, **opts: object) -> Array:
         """An array of nrows x ncols, fill_value where there is no entry; of a type that holds both.
 
         Raises TypeError if entries are missing and no fill_value is given.
@@ -284,37 +279,39 @@ class MatrixExport:
         out[i, j] = operations.value_arrays.cast(A.device, x, A.dtype, kind) if len(x) else x.astype(kind.np_type)
         return shown(A.device, out, kind)
 
-    def to_csr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
+    def to_csr(self, dtype: DTypeArg = None, *, sort: bool = True) -> tuple[Array, Array, Array]:
         """(indptr, columns, values); columns ascend within a row."""
         i, j, x = self._coo(dtype)
         ptr = pointers_of(i, self.nrows, self.device).view(np.uint64)
         return ptr, j, x
 
-    def to_csc(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:
+    def to_csc(self, dtype: DTypeArg = None, *, sort: bool = True) -> tuple[Array, Array, Array]:
         """(indptr, rows, values); rows ascend within a column."""
         return self.T.to_csr(dtype)
 
-    def to_dcsr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any, Any]:
+    def to_dcsr(self, dtype: DTypeArg = None, *, sort: bool = True) -> tuple[Array, Array, Array, Array]:
         """(rows that have entries, indptr, columns, values)."""
         i, j, x = self._coo(dtype)
         xp = self.device.xp
         first = xp.flatnonzero(xp.append(xp.ones(min(1, len(i)), bool), i[1:] != i[:-1]))
         return i[first].view(np.uint64), xp.append(first, len(i)).astype(np.uint64), j, x
 
-    def to_dcsc(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any, Any]:
+    def to_dcsc(self, dtype: DTypeArg = None, *, sort: bool = True) -> tuple[Array, Array, Array, Array]:
         """(columns that have entries, indptr, rows, values)."""
         return self.T.to_dcsr(dtype)
 
-    def to_edgelist(self, dtype: Any = None, *, values: bool = True, sort: bool = True) -> tuple[Any, Any]:
+    def to_edgelist(
+        self, dtype: DTypeArg = None, *, values: bool = True, sort: bool = True
+    ) -> tuple[Array, Array | None]:
         """An array of shape (nvals, 2) with row and column of each entry, and the values (None if not requested)."""
         i, j, x = self.to_coo(dtype, values=values, sort=sort)
         return self.device.xp.stack((i, j), axis=1), x
 
-    def to_dicts(self, order: Any = "rowwise") -> dict[int, dict[int, Any]]:
+    def to_dicts(self, order: str = "rowwise") -> dict[int, dict[int, object]]:
         """{row: {column: value}} (order="columnwise": {column: {row: value}}), Python numbers."""
         source = self.T if is_columnwise(order) else self
         host = self.device.to_host
-        out: dict[int, dict[int, Any]] = {}
+        out: dict[int, dict[int, object]] = {}
         for i, j, x in zip(*(host(a).tolist() for a in source._coo())):
             out.setdefault(i, {})[j] = x
         return out

@@ -5,7 +5,7 @@ All arguments are checked before anything is changed.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from semirings.dtypes import DataType, cast_scalar, check_cast
 
 from ... import operations
 from ... import order as orders
-from ...exceptions import DimensionMismatch, DomainMismatch
+from ...exceptions import DimensionMismatch
 from ...store import FlatStore, MatrixStore, empty_vector, full_vector
 from ..convert import same_device, written_array
 from ..statement.expressions import MatrixExpression
@@ -22,11 +22,17 @@ from ..statement.indexing import Axis
 from ..statement.infix import Delayed, Operand, describe, is_tensor
 from ..statement.masks import Mask, matrix_mask
 from ..statement.orders import common
-from ..statement.scalar_operands import of, several
+from ..statement.scalar_operands import assigned, several
 from ..statement.symbolic import state as recording
 
+if TYPE_CHECKING:
+    from ...store import VectorStore
+    from ..typing import Axes, Operands, Places
+    from .matrix import Matrix
+    from .views import MatrixRead
 
-def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
+
+def update_matrix(C: Matrix, value: object, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
     """C(mask, accum, replace) << value."""
     if recording.threads and recording.recorder is not None:
         recording.recorder.matrix_statement(C, value, mask, accum, replace)
@@ -34,29 +40,26 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     held: MatrixStore = C._stored
     if mask is not None:
         mask.fits(C)
-    delayed = type(value) is MatrixExpression
-    if not delayed or value._value is not None:
-        value = _source(C, value)
-        delayed = type(value) is MatrixExpression
-    if delayed or not isinstance(value, tuple):
-        if value.nrows != held.nrows or value.ncols != held.ncols:
-            raise DimensionMismatch(f"C << x: expected a matrix of shape {C.shape}, got {value.shape}")
-        if (value.args[0] if delayed else value).device is not held.device:
-            same_device("C << x", C, value)
-        if value.dtype is not held.dtype:
-            check_cast(value.dtype, held.dtype)
+    x = value if type(value) is MatrixExpression and value._value is None else _source(C, value)
+    if not isinstance(x, tuple):
+        if x.nrows != held.nrows or x.ncols != held.ncols:
+            raise DimensionMismatch(f"C << x: expected a matrix of shape {C.shape}, got {x.shape}")
+        if (x.args[0] if isinstance(x, MatrixExpression) else x).device is not held.device:
+            same_device("C << x", C, x)
+        if x.dtype is not held.dtype:
+            check_cast(x.dtype, held.dtype)
     kept = accum is not None or (mask is not None and not replace)
     if kept:  # None: not counted yet
         kept = (held.flat.count if isinstance(held, FlatStore) else held.structure.nvals) != 0
-    order = common([*_along(value), *_parents(mask), *([C] if kept else [])]) if orders.used else None
+    order = common([*_along(x), *_parents(mask), *([C] if kept else [])]) if orders.used else None
     m = None if mask is None else matrix_mask(mask, order)
-    restricted = delayed and value.masked
-    if delayed:
-        t = value.computed(m if restricted else None, order)
-    elif isinstance(value, tuple):
-        t = _fill(held, value[0], value[1], m)
+    restricted = isinstance(x, MatrixExpression) and x.masked
+    if isinstance(x, MatrixExpression):
+        t = x.computed(m if restricted else None, order)
+    elif isinstance(x, tuple):
+        t = _fill(held, *x, m)
     else:
-        t = value._at(order)
+        t = x._at(order)
     # If nothing of C is kept (it is empty, or replaced), C becomes t.
     if (m is None or restricted) and not kept:
         t = t if t.dtype is held.dtype else operations.ewise_matrix.cast(t, held.dtype)
@@ -76,21 +79,21 @@ def alone(expr: MatrixExpression, dtype: DataType, mask: Mask | None) -> MatrixS
     ).tagged(order)
 
 
-def _along(value: Any) -> tuple[Any, ...]:
+def _along(value: object) -> Operands:
     """The matrices in whose order `value` may run; empty if it can only run in the user's order."""
     if isinstance(value, MatrixExpression):
         return (value,) if value.along is None else value.along
     return (value,) if isinstance(value, Operand) else ()
 
 
-def _parents(mask: Mask | None) -> tuple[Any, ...]:
+def _parents(mask: Mask | None) -> Operands:
     return () if mask is None else (mask.parent,)
 
 
-def _source(C: Any, value: Any) -> Any:
+def _source(C: Matrix, value: object) -> MatrixExpression | MatrixRead | tuple[np.generic | None, DataType]:
     """A MatrixExpression, a Matrix, or a scalar with its type."""
     if isinstance(value, Delayed) and value.ndim == 2:
-        expr = value._to_expr()
+        expr: Any = value._to_expr()
         return expr if expr._value is None else expr._value
     if isinstance(value, Operand) and value.ndim:
         if value.ndim != 2:
@@ -98,12 +101,7 @@ def _source(C: Any, value: Any) -> Any:
         return value._resolve()
     if isinstance(value, Delayed):
         value = value._resolve()  # a scalar for all positions: not a result of the same kind
-    try:
-        return of(value, C.dtype)
-    except DomainMismatch:
-        raise
-    except TypeError:
-        raise TypeError(f"C << x: expected a Matrix, a delayed one, or a scalar, got {describe(value)}") from None
+    return assigned(value, C.dtype, "C << x", "a Matrix, a delayed one, or a scalar")
 
 
 def _fill(
@@ -121,19 +119,14 @@ def _fill(
 
 
 def assign_matrix(
-    C: Any, axes: tuple[Axis, ...], value: Any, mask: Mask | None, accum: Typed | None, replace: bool, region: bool
+    C: Matrix, axes: Axes, value: object, mask: Mask | None, accum: Typed | None, replace: bool, region: bool
 ) -> None:
     """C(mask, accum, replace)[I, J] << value, or with `region` C[I, J](mask, accum, replace) << value."""
     if recording.threads and recording.recorder is not None:
         recording.recorder.refuse(f"{C.name}[..] << {getattr(value, 'name', value)}: assignment by index to a Matrix")
     rows, cols = axes
     if rows.size is None and cols.size is None and mask is None and accum is None:
-        try:
-            found, _ = of(value, C.dtype)
-        except DomainMismatch:
-            raise
-        except TypeError:
-            raise TypeError(f"C[i, j] = x: expected a scalar, got {describe(value)}") from None
+        found, _ = assigned(value, C.dtype, "C[i, j] = x")
         C._put(rows.at, cols.at, None if found is None else cast_scalar(found, C.dtype))
         return
     if rows.at is None and cols.at is None and not region:
@@ -175,12 +168,12 @@ def assign_matrix(
     C._adopt(operations.assign_extract.assign(store, *at, part, None, None, False))
 
 
-def _positions(C: MatrixStore, axes: tuple[Axis, ...]) -> tuple[Any, Any]:
+def _positions(C: MatrixStore, axes: Axes) -> tuple[Places, Places]:
     rows, cols = (a.places(C.device, C.structure.renumbers) for a in axes)
     return rows, cols
 
 
-def _whole_line(axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
+def _whole_line(axes: Axes) -> Axes:
     """The whole row or column that C(mask)[i, J] or C(mask)[I, j] writes to, because a Vector mask spans all of it."""
     if sum(a.size is None for a in axes) != 1:
         raise TypeError(
@@ -189,7 +182,7 @@ def _whole_line(axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
     return tuple(a if a.size is None else Axis(a.dim, None, a.dim) for a in axes)
 
 
-def _square(C: Any, value: Any) -> Any:
+def _square(C: Matrix, value: Any) -> object:
     """C[:, :] = [[...]]: an array of C's shape."""
     if isinstance(value, Operand) or np.ndim(value) != 2:
         return value
@@ -199,7 +192,7 @@ def _square(C: Any, value: Any) -> Any:
     return type(C).from_dense(array, dtype=dtype, device=C.device)
 
 
-def _area_mask(C: Any, mask: Mask, axes: tuple[Axis, ...]) -> operations.spgemm.MatrixMask:
+def _area_mask(C: Matrix, mask: Mask, axes: Axes) -> operations.spgemm.MatrixMask:
     same_device("mask", C, mask.parent)
     expected = tuple(a.size for a in axes if a.size is not None)
     if mask.parent.shape != expected:
@@ -212,7 +205,7 @@ def _area_mask(C: Any, mask: Mask, axes: tuple[Axis, ...]) -> operations.spgemm.
     )
 
 
-def _line(u: Any, axes: tuple[Axis, ...]) -> MatrixStore:
+def _line(u: VectorStore, axes: Axes) -> MatrixStore:
     """A vector as one row, or as one column."""
     from ...operations import compressed
 
@@ -221,7 +214,7 @@ def _line(u: Any, axes: tuple[Axis, ...]) -> MatrixStore:
     return operations.build.from_sorted_keys(u.device, nrows, ncols, i, u.values if u.iso else x, u.dtype)
 
 
-def _right_side(C: Any, value: Any, axes: tuple[Axis, ...]) -> Any:
+def _right_side(C: Matrix, value: Operand, axes: Axes) -> Any:
     """The store of the Vector or Matrix that is assigned to the region of these indices."""
     expected = tuple([a.size for a in axes if a.size is not None])
     if value.ndim != len(expected):
@@ -235,7 +228,7 @@ def _right_side(C: Any, value: Any, axes: tuple[Axis, ...]) -> Any:
     return x._store
 
 
-def _values(C: Any, value: Any, axes: tuple[Axis, ...], *, flat: bool = False) -> Any:
+def _values(C: Matrix, value: object, axes: Axes, *, flat: bool = False) -> Any:
     """The right side of an assignment to the region of these indices: a MatrixStore. flat: or a VectorStore, with the
     values of the region row by row."""
     device = C.device
@@ -255,12 +248,7 @@ def _values(C: Any, value: Any, axes: tuple[Axis, ...], *, flat: bool = False) -
     if is_tensor(value):
         x = _right_side(C, value, axes)
         return _line(x, axes) if lines == 1 and not flat else x
-    try:
-        found, dtype = of(value, C.dtype)
-    except DomainMismatch:
-        raise
-    except TypeError:
-        raise TypeError(f"C[I, J] = x: expected a Matrix, Vector, array or scalar, got {describe(value)}") from None
+    found, dtype = assigned(value, C.dtype, "C[I, J] = x", "a Matrix, Vector, array or scalar")
     if flat:
         size = shape[0] * shape[1]
         return empty_vector(device, size, C.dtype) if found is None else full_vector(device, size, found, dtype)

@@ -9,7 +9,7 @@ import numpy as np
 
 from semirings import dtypes
 
-from ... import operations
+from ... import operations, tuning
 from ...device import Device
 from ...exceptions import IndexOutOfBound, InvalidObject, OutputNotEmpty
 from ...formats.csr.layout import find_row_faults, index_type
@@ -34,6 +34,21 @@ from .stored import StoredMatrix
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from semirings import DataType
+
+    from ..typing import (
+        Array,
+        DeviceArg,
+        DTypeArg,
+        IndicesLike,
+        OperandArg,
+        OperandLike,
+        OperatorArg,
+        SizeArg,
+        SizeLike,
+        ValuesLike,
+    )
+
 
 # ---- Build matrices from chunks of entries, for inputs that do not fit in memory together with the result.
 
@@ -43,10 +58,10 @@ Entries = tuple[Any, Any, Any]  # rows, columns, values (None: there are no valu
 class Chunks:
     """Chunks as arrays of a device; they can be read repeatedly."""
 
-    def __init__(self, source: Any, device: Device, dtype: Any) -> None:
+    def __init__(self, source: Any, device: Device, dtype: DTypeArg) -> None:
         self.source, self.device = source, device
         self.dtype = None if dtype is None else dtypes.lookup_dtype(dtype)
-        self.found: Any = None  # the NumPy type that holds the values of all chunks so far
+        self.found: np.dtype | None = None  # the NumPy type that holds the values of all chunks so far
         self.parts = 0  # number of arrays in a chunk: 2 or 3
         self.kept: list[Entries] | None = None if callable(source) or iter(source) is not source else []
 
@@ -64,11 +79,11 @@ class Chunks:
         for i, j, x in self._read() if self.kept is None else self.kept:
             yield i.astype(np.int64, copy=False), j.astype(np.int64, copy=False), self._as_one(x)
 
-    def _as_one(self, x: Any) -> Any:
+    def _as_one(self, x: Array | None) -> Array | None:
         return None if x is None else x.astype(self.value_type.np_type, copy=False)
 
     @property
-    def value_type(self) -> Any:
+    def value_type(self) -> DataType:
         """The common type of all values, after all chunks were read."""
         said = getattr(self.source, "value_dtype", None)
         return self.dtype or dtypes.lookup_dtype(self.found if said is None else said)
@@ -97,14 +112,14 @@ class ChunkBuild(StoredMatrix):
     def from_chunks(
         cls,
         chunks: Any,
-        value: Any = True,
-        dtype: Any = None,
+        value: OperandLike = True,
+        dtype: DTypeArg = None,
         *,
-        nrows: Any = None,
-        ncols: Any = None,
-        dup_op: Any = None,
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
+        dup_op: OperatorArg = None,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
         format: str | None = None,
         tile: int | None = None,
         packed: bool | None = None,
@@ -153,21 +168,19 @@ class ChunkBuild(StoredMatrix):
 
 def _sizes(given: list[int | None], chunks: Any) -> tuple[int | None, int | None]:
     """Rows and columns, as far as they are known now: as given, else as the chunks report."""
-    said: Any = getattr(chunks, "shape", ())
-    rows, cols = said if len(said) == 2 else (None, None)
+    shape: tuple[int | None, ...] = getattr(chunks, "shape", ())
+    rows, cols = shape if len(shape) == 2 else (None, None)
     return rows if given[0] is None else given[0], cols if given[1] is None else given[1]
 
 
 # ---- Build matrices from arrays and lists. GraphBLAS C API 2.1, section 4.2.5 (build).
-
-FEW = 512  # entries up to which a bitmap gets them by single writes: the largest width of a bitmap
 
 
 class BeyondRows(IndexOutOfBound, InvalidObject):
     """Columns beyond the matrix: both errors that SuiteSparse raises for it, a bad index and an invalid object."""
 
 
-def _limit(indices: Any, given: Any, name: str) -> int:
+def _limit(indices: Array, given: SizeArg, name: str) -> int:
     if given is not None:
         return check_size(name, given)
     if not len(indices):
@@ -187,16 +200,16 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     @classmethod
     def from_coo(
         cls,
-        rows: Any,
-        columns: Any,
-        values: Any = 1.0,
-        dtype: Any = None,
+        rows: IndicesLike,
+        columns: IndicesLike,
+        values: ValuesLike = 1.0,
+        dtype: DTypeArg = None,
         *,
-        nrows: Any = None,
-        ncols: Any = None,
-        dup_op: Any = None,
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
+        dup_op: OperatorArg = None,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
         format: str | None = None,
         tile: int | None = None,
         packed: bool | None = None,
@@ -235,14 +248,14 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     def _from_rows(
         cls,
         d: Device,
-        ptr: Any,
-        cols: Any,
-        values: Any,
-        dtype: Any,
+        ptr: Array,
+        cols: Array,
+        values: ValuesLike,
+        dtype: DTypeArg,
         nrows: int,
-        ncols: Any,
+        ncols: SizeArg,
         *,
-        dup_op: Any = None,
+        dup_op: OperatorArg = None,
         name: str | None = None,
         format: str | None = None,
         tile: int | None = None,
@@ -275,14 +288,14 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     @classmethod
     def from_scalar(
         cls,
-        value: Any,
-        nrows: Any,
-        ncols: Any,
-        dtype: Any = None,
+        value: OperandLike,
+        nrows: SizeLike,
+        ncols: SizeLike,
+        dtype: DTypeArg = None,
         *,
         name: str | None = None,
-        device: str | Device | None = None,
-        **opts: Any,
+        device: DeviceArg = None,
+        **opts: object,
     ) -> Self:
         """A Matrix with the same value at every position."""
         check_options(opts)
@@ -295,17 +308,17 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     @classmethod
     def from_dense(
         cls,
-        values: Any,
-        missing_value: Any = None,
+        values: ValuesLike,
+        missing_value: OperandArg = None,
         *,
-        dtype: Any = None,
+        dtype: DTypeArg = None,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
         format: str | None = None,
         tile: int | None = None,
         packed: bool | None = None,
         symmetric: bool = False,
-        **opts: Any,
+        **opts: object,
     ) -> Self:
         """A Matrix with an entry for each element of a two-dimensional array that differs from `missing_value`."""
         check_options(opts)
@@ -326,14 +339,14 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
 
     def build(
         self,
-        rows: Any,
-        columns: Any,
-        values: Any,
+        rows: IndicesLike,
+        columns: IndicesLike,
+        values: ValuesLike,
         *,
-        dup_op: Any = None,
+        dup_op: OperatorArg = None,
         clear: bool = False,
-        nrows: Any = None,
-        ncols: Any = None,
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
     ) -> None:
         """Insert entries into a Matrix without entries, or after `clear`.
 
@@ -355,8 +368,10 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
 
     def _few(self, rows: Any, columns: Any, values: Any) -> dict[tuple[int, int], np.generic] | None:
         """The writes for lists of a few entries of a bitmap, each position once; else None."""
-        some = type(rows) is type(columns) is type(values) is list and len(rows) == len(columns) == len(values) <= FEW
-        if not some or type(self._data) is not FlatStore or self._layout.packed:
+        lists = type(rows) is type(columns) is type(values) is list and len(rows) == len(columns) == len(values)
+        if not lists or len(rows) > tuning.count("build.single_writes"):
+            return None
+        if type(self._data) is not FlatStore or self._layout.packed:
             return None
         dtype, inside = self.dtype, lambda side, size: not side or 0 <= min(side) <= max(side) < size
         if not {*map(type, rows), *map(type, columns)} <= {int} or not all(map(inside, (rows, columns), self.shape)):

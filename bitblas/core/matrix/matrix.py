@@ -6,11 +6,11 @@ resize: GraphBLAS C API 2.1, section 4.2.5.5.
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semirings import Typed, dtypes
+from semirings import dtypes
 from semirings.dtypes import FP64, DataType, cast_scalar, check_cast
 
 from ... import device as devices
@@ -24,10 +24,9 @@ from ..building import restored
 from ..convert import check_size, device_of, pickled, same_device, written_array
 from ..options import StorageOptions, check_options, check_storage_options
 from ..statement.expressions import enter
-from ..statement.indexing import Axis
 from ..statement.infix import Operand, object_of
 from ..statement.masks import Mask, check
-from ..statement.running import assignment, computed, statement
+from ..statement.running import computed
 from ..statement.scalar_operands import several
 from ..statement.symbolic import state as recording
 from ..vector.vector import Vector
@@ -38,18 +37,33 @@ from .save_load import MatrixFile
 from .stored import StoredMatrix, Writes, named
 from .views import TransposedMatrix
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+    from typing import SupportsIndex
+
+    from ..statement.expressions import MatrixExpression
+    from ..typing import DeviceArg, DTypeLike, MaskArg, MaskLike, OperatorArg, SizeLike, ValuesLike
+
 # ---- Methods that change a Matrix in place: size and diagonal. resize: GraphBLAS C API 2.1, section 4.2.5.5.
 
 
 class MatrixReshape(StoredMatrix):
     __slots__ = ()
 
-    def resize(self, nrows: Any, ncols: Any) -> None:
+    def resize(self, nrows: SizeLike, ncols: SizeLike) -> None:
         """Change the shape in place; entries beyond it are deleted."""
         shape = check_size("nrows", nrows), check_size("ncols", ncols)
         self._adopt(operations.assign_extract.place(self._store, 0, 0, *shape))
 
-    def setdiag(self, values: Any, k: Any = 0, *, mask: Any = None, accum: Any = None, **opts: Any) -> None:
+    def setdiag(
+        self,
+        values: ValuesLike,
+        k: SupportsIndex | float = 0,
+        *,
+        mask: MaskArg = None,
+        accum: OperatorArg = None,
+        **opts: object,
+    ) -> None:
         """Set diagonal k: to a scalar, to a list or array, or to a Vector, whose missing entries are deleted there
         unless there is an accumulator.
 
@@ -75,7 +89,7 @@ class MatrixReshape(StoredMatrix):
             self(D.S, accum) << D
 
 
-def _diagonal(A: Any, k: Any) -> tuple[int, int]:
+def _diagonal(A: MatrixReshape, k: Any) -> tuple[int, int]:
     try:
         k = operator.index(int(k) if isinstance(k, float) and k.is_integer() else k)
     except TypeError:
@@ -86,7 +100,7 @@ def _diagonal(A: Any, k: Any) -> tuple[int, int]:
     return k, max(0, size)
 
 
-def _diagonal_values(A: Any, values: Any, size: int) -> Vector:
+def _diagonal_values(A: MatrixReshape, values: Any, size: int) -> Vector:
     if isinstance(values, Operand) and values.ndim:
         v: Vector = object_of(values, 1, "setdiag")
         if v.size != size:
@@ -109,7 +123,7 @@ def _diagonal_values(A: Any, values: Any, size: int) -> Vector:
     return Vector.from_dense(array, dtype=dtype, device=A.device)
 
 
-def _along(A: Any, mask: Any, k: int, size: int) -> Mask:
+def _along(A: MatrixReshape, mask: MaskLike, k: int, size: int) -> Mask:
     """The mask as a Vector mask along diagonal k."""
     m = check(mask, getattr(mask, "ndim", 1))
     if m.ndim == 2:
@@ -137,15 +151,17 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=fore
 
     __slots__ = ()
     _mask_ranks = (1, 2)
+    _write = staticmethod(assign_matrix.update_matrix)
+    _write_part = staticmethod(assign_matrix.assign_matrix)
 
     def __init__(
         self,
-        dtype: Any = FP64,
-        nrows: Any = 0,
-        ncols: Any = 0,
+        dtype: DTypeLike = FP64,
+        nrows: SizeLike = 0,
+        ncols: SizeLike = 0,
         *,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
         format: str | None = None,
         tile: int | None = None,
         packed: bool | None = None,
@@ -160,7 +176,9 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=fore
             recording.recorder.created(self)
 
     @classmethod
-    def _computed(cls, expr: Any, dtype: DataType | None = None, mask: Any = None, name: str | None = None) -> Matrix:
+    def _computed(
+        cls, expr: MatrixExpression, dtype: DataType | None = None, mask: MaskArg = None, name: str | None = None
+    ) -> Matrix:
         """A new Matrix with the result of an expression."""
         kind, m = expr.dtype if dtype is None else dtype, None if mask is None else check(mask, 2)
         if (
@@ -209,7 +227,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=fore
 
     # ---- statements ----
 
-    def _keep(self, key: Any, make: Any, *, chosen: bool = True) -> Any:
+    def _keep(self, key: Hashable, make: Callable[[Matrix], Any], *, chosen: bool = True) -> Any:
         """make(a matrix of the same contents), computed once and cached until the contents change. chosen: in the
         format that the planner chooses, because it will be read often.
 
@@ -227,15 +245,6 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=fore
             if isinstance(made, Matrix):  # keeps the Layout of self: it is not converted for products with vectors
                 made._layout = StorageOptions(made.format)
         return store.prepared[key]
-
-    def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
-        statement(assign_matrix.update_matrix, self, value, mask, accum, replace)
-
-    def __lshift__(self, value: Any) -> None:
-        statement(assign_matrix.update_matrix, self, value, None, None, False)
-
-    def _assign(self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Any, replace: bool, region: bool) -> None:
-        assignment(assign_matrix.assign_matrix, self, axes, value, mask, accum, replace, region)
 
     def clear(self) -> None:
         """Delete all entries."""

@@ -31,7 +31,10 @@ from ..statement.orders import movable
 from ..statement.scalar_operands import apply_operator, index_operator, operands, select_mask, union_operator
 
 if TYPE_CHECKING:
+    from ...store import VectorStore
     from ..scalar import Scalar
+    from ..statement.masks import Mask
+    from ..typing import Axes, IndexLike, MaskLike, OperandArg, OperandLike, OperatorLike, Run
     from ..vector.vector import Vector
     from .matrix import Matrix
 
@@ -47,9 +50,15 @@ class MatrixElementwise(Operand):
 
     __slots__ = ()
     ndim = 2
+    name: Any
+    _transposed: bool
 
     if TYPE_CHECKING:
 
+        @property
+        def _matrix(self) -> Matrix: ...
+        @property
+        def nvals(self) -> int: ...
         @property
         def _order(self) -> Order | None: ...
         @property
@@ -60,8 +69,6 @@ class MatrixElementwise(Operand):
         def nrows(self) -> int: ...
         @property
         def ncols(self) -> int: ...
-        @property
-        def dtype(self) -> DataType: ...
 
     def _at(self, order: Order | None) -> MatrixStore:
         """The content in its own order or in the user's."""
@@ -71,7 +78,7 @@ class MatrixElementwise(Operand):
     def shape(self) -> tuple[int, int]:
         return (self.nrows, self.ncols)
 
-    def _partner(self, other: Any, where: str, *, restrict: bool = False) -> Any:
+    def _partner(self, other: OperandLike, where: str, *, restrict: bool = False) -> MatrixElementwise:
         if type(other) is type(self):
             B = other
         elif isinstance(other, Operand) and other.ndim == 1:
@@ -84,24 +91,26 @@ class MatrixElementwise(Operand):
             same_device(where, self, B)
         return B
 
-    def _beside(self, vector: Any, where: str, *, columns: bool, restrict: bool) -> Broadcast:
+    def _beside(self, vector: Vector, where: str, *, columns: bool, restrict: bool) -> Broadcast:
         """A Vector broadcast to this shape: as each of its rows, or of its columns."""
         return Broadcast(vector, self, where, columns=columns, restrict=restrict)
 
-    def ewise_add(self, other: Any, op: Any = monoid.plus) -> MatrixExpression:
+    def ewise_add(self, other: OperandLike, op: OperatorLike = monoid.plus) -> MatrixExpression:
         """The union: op where both have an entry, else the single entry. A Vector is broadcast to every row.
 
         op: BinaryOp, Monoid or text. Raises DimensionMismatch, TypeError, KeyError (op has no version for the type).
         """
         return self._ewise(self._partner(other, "ewise_add"), op, "ewise_add", operations.ewise_matrix.ewise_add)
 
-    def ewise_mult(self, other: Any, op: Any = binary_ops.times) -> MatrixExpression:
+    def ewise_mult(self, other: OperandLike, op: OperatorLike = binary_ops.times) -> MatrixExpression:
         """The intersection: op where both have an entry. Errors as in `ewise_add`."""
         return self._ewise(
             self._partner(other, "ewise_mult", restrict=True), op, "ewise_mult", operations.ewise_matrix.ewise_mult
         )
 
-    def _ewise(self, B: Any, op: Any, method: str, verb: Callable[..., MatrixStore]) -> MatrixExpression:
+    def _ewise(
+        self, B: MatrixElementwise, op: OperatorLike, method: str, verb: Callable[..., MatrixStore]
+    ) -> MatrixExpression:
         dtype = self.dtype
         f = typed(op, "binary", dtype, B.dtype)
         if method == "ewise_add" and dtype is not f.return_type:
@@ -111,7 +120,9 @@ class MatrixElementwise(Operand):
         along = None if f.op.positional else args
         return MatrixExpression(self.nrows, self.ncols, method, args, f, run, None, False, along)
 
-    def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> MatrixExpression:
+    def ewise_union(
+        self, other: OperandLike, op: OperatorLike, left_default: OperandLike, right_default: OperandLike
+    ) -> MatrixExpression:
         """The union, with a default for the missing operand; the result type also holds the defaults."""
         B = self._partner(other, "ewise_union")
         f, x, y = union_operator(op, self.dtype, B.dtype, left_default, right_default)
@@ -120,13 +131,13 @@ class MatrixElementwise(Operand):
         args = self, B, x, y
         return MatrixExpression(self.nrows, self.ncols, "ewise_union", args, f, run, along=movable(f, self, B))
 
-    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> MatrixExpression:
+    def apply(self, op: OperatorLike, right: OperandArg = None, *, left: OperandArg = None) -> MatrixExpression:
         """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk as
         `right`. Raises TypeError, KeyError (op has no version for the type)."""
         kind, f, scalar = apply_operator(op, self.dtype, left, right)
         along, (nrows, ncols) = (self,), self.shape
         if kind == "unary":
-            run: Any = lambda mask, order: operations.ewise_matrix.apply(self._at(order), f)
+            run: Run = lambda mask, order: operations.ewise_matrix.apply(self._at(order), f)
         elif kind == "index":
             run = lambda mask, order: operations.ewise_matrix.apply_index(self._at(order), f, scalar)
         else:
@@ -136,14 +147,14 @@ class MatrixElementwise(Operand):
         args = along if scalar is None else operands(self, kind, scalar)
         return MatrixExpression(nrows, ncols, "apply", args, f, run, None, False, along)
 
-    def select(self, op: Any, thunk: Any = None) -> MatrixExpression:
+    def select(self, op: OperatorLike | Mask | Operand, thunk: OperandArg = None) -> MatrixExpression:
         """The entries for which op(value, row, column, thunk) is true; or those under a mask, or a BOOL object. Raises
         TypeError, KeyError (op has no version for the type)."""
         mask = select_mask(op, thunk, 2)
         if mask is not None:
             mask.fits(self)
 
-            def run(_: Any, order: Any) -> MatrixStore:
+            def run(_: object, order: Order | None) -> MatrixStore:
                 A = self._at(order)
                 return operations.ewise_matrix.merge(A, A, matrix_mask(mask, order), None, True)
 
@@ -159,12 +170,21 @@ class Broadcast(MatrixElementwise):
     """`vector` with the shape of `partner`. columns: it is the left operand and becomes each column, else each row.
     restrict: it is needed only where the partner has entries."""
 
-    __slots__ = ("columns", "partner", "restrict", "vector")
+    __slots__ = ("columns", "device", "dtype", "name", "ncols", "nrows", "partner", "restrict", "vector")
     _transposed = False
+    name: str
+    dtype: DataType
+    device: Device
+    nrows: int
+    ncols: int
     _order = None  # made in the user's order
 
-    def __init__(self, vector: Any, partner: Any, where: str, *, columns: bool, restrict: bool) -> None:
+    def __init__(
+        self, vector: Vector, partner: MatrixElementwise, where: str, *, columns: bool, restrict: bool
+    ) -> None:
         self.vector, self.partner, self.columns, self.restrict = vector, partner, columns, restrict
+        self.name, self.dtype, self.device = vector.name, vector.dtype, vector.device
+        self.nrows, self.ncols = partner.shape
         size = partner.shape[0 if columns else 1]
         if vector.size != size:
             raise DimensionMismatch(
@@ -172,26 +192,6 @@ class Broadcast(MatrixElementwise):
                 f"{'rows' if columns else 'columns'}, got {vector.size}"
             )
         same_device(where, vector, partner)
-
-    @property
-    def name(self) -> str:
-        return self.vector.name
-
-    @property
-    def dtype(self) -> DataType:
-        return self.vector.dtype
-
-    @property
-    def device(self) -> Device:
-        return self.vector.device
-
-    @property
-    def nrows(self) -> int:
-        return self.partner.nrows
-
-    @property
-    def ncols(self) -> int:
-        return self.partner.ncols
 
     @property
     def _store(self) -> MatrixStore:
@@ -208,25 +208,17 @@ class Broadcast(MatrixElementwise):
 # 4.3.12.
 
 
-class MatrixProducts:
+class MatrixProducts(MatrixElementwise):
     """Products of Matrix and TransposedMatrix."""
 
     __slots__ = ()
-    _store: Any
-    _matrix: Any
-    _transposed: bool
-    nrows: Any
-    ncols: Any
-    shape: Any
-    dtype: Any
-    device: Any
 
-    def mxm(self, other: Any, op: Any = semiring.plus_times) -> MatrixExpression:
+    def mxm(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> MatrixExpression:
         """The matrix product, of self.nrows x other.ncols.
 
         Raises DimensionMismatch unless self.ncols equals other.nrows; TypeError, KeyError for op.
         """
-        B = other if type(other) is type(self) else object_of(other, 2, "mxm")
+        B = other if isinstance(other, type(self)) else object_of(other, 2, "mxm")
         (nrows, inner), (of_b, ncols) = self.shape, B.shape
         if inner != of_b:
             raise DimensionMismatch(f"mxm: expected inner sizes that are the same, got {self.shape} and {B.shape}")
@@ -235,18 +227,18 @@ class MatrixProducts:
         f = typed(op, "semiring", self.dtype, B.dtype)
         (a, ta), (b, tb) = (self._matrix, self._transposed), (B._matrix, B._transposed)
 
-        def run(mask: Any, order: Any = None) -> MatrixStore:
+        def run(mask: operations.spgemm.MatrixMask | None, order: Order | None = None) -> MatrixStore:
             return operations.spgemm.mxm(a._at(order), b._at(order), f, transpose_a=ta, transpose_b=tb, mask=mask)
 
         args = self, B
         along = None if f.op.is_positional else args
         return MatrixExpression(nrows, ncols, "mxm", args, f, run, None, True, along)
 
-    def mxv(self, other: Any, op: Any = semiring.plus_times) -> VectorExpression:
+    def mxv(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> VectorExpression:
         """The product with a Vector, as a column: a vector of self.nrows. Errors as in `mxm`."""
         return multiply_vector(self, object_of(other, 1, "mxv"), op, "mxv")
 
-    def kronecker(self, other: Any, op: Any = binary_ops.times) -> MatrixExpression:
+    def kronecker(self, other: OperandLike, op: OperatorLike = binary_ops.times) -> MatrixExpression:
         """op(self[i, j], other[k, l]) at (i * other.nrows + k, j * other.ncols + l).
 
         op: BinaryOp, Monoid or text. Raises TypeError, KeyError (op has no version for the type).
@@ -257,7 +249,7 @@ class MatrixProducts:
         run = lambda mask: operations.kronecker.kronecker(self._store, B._store, f)
         return MatrixExpression(self.nrows * B.nrows, self.ncols * B.ncols, "kronecker", (self, B), f, run)
 
-    def power(self, n: Any, op: Any = semiring.plus_times) -> MatrixExpression:
+    def power(self, n: Any, op: OperatorLike = semiring.plus_times) -> MatrixExpression:
         """self to the power n by repeated squaring, of self's dtype; n = 0: the multiplier's identity on the diagonal.
 
         Raises DimensionMismatch unless self is square, ValueError for negative n, or for n = 0 if the multiplier has no
@@ -298,16 +290,11 @@ def _power(A: MatrixStore, n: int, op: Typed) -> MatrixStore:
 # ---- A[I, J] of a Matrix or TransposedMatrix: reading by index. GraphBLAS C API 2.1, section 4.3.6.
 
 
-class MatrixIndex:
+class MatrixIndex(MatrixElementwise):
     """Indices are ints (negative ones count from the end), slices, lists or arrays of ints, integer Scalars; out of
     range raises IndexError, another type TypeError."""
 
     __slots__ = ()
-    _matrix: Any
-    _transposed: bool
-    _store: Any
-    device: Any
-    dtype: Any
     to_coo: Any
 
     if TYPE_CHECKING:
@@ -319,20 +306,21 @@ class MatrixIndex:
         @overload
         def __getitem__(self, key: tuple[Several, Several]) -> IndexExpr[Matrix]: ...
         @overload
-        def __getitem__(self, key: Any) -> IndexExpr[Any]: ...
+        def __getitem__(self, key: tuple[IndexLike, IndexLike]) -> IndexExpr: ...
 
-    def __getitem__(self, key: Any) -> IndexExpr[Any]:
+    def __getitem__(self, key: tuple[IndexLike, IndexLike]) -> IndexExpr:
         return IndexExpr(self, parse(self, key))
 
-    def _extract(self, axes: tuple[Axis, ...]) -> Any:
+    def _extract(self, axes: Axes) -> ScalarExpression | VectorExpression | MatrixExpression:
         rows, cols = axes
         if rows.size is None and cols.size is None:
-            run: Any = lambda mask: self._element(rows.at, cols.at)
-            return ScalarExpression("__getitem__", (self,), None, run, self.dtype)
+            return ScalarExpression(
+                "__getitem__", (self,), None, lambda mask: self._element(rows.at, cols.at), self.dtype
+            )
         if rows.size is None or cols.size is None:
             return self._extract_line(rows, cols)
 
-        def part(mask: Any) -> MatrixStore:
+        def part(mask: MaskLike) -> MatrixStore:
             if rows.at is None and cols.at is None:
                 return self._store
             A = self._store
@@ -344,7 +332,7 @@ class MatrixIndex:
     def _extract_line(self, rows: Axis, cols: Axis) -> VectorExpression:
         fixed, along = (rows, cols) if rows.size is None else (cols, rows)
 
-        def run(mask: Any) -> Any:
+        def run(mask: object) -> VectorStore:
             column = (fixed is cols) != self._transposed
             A = self._matrix._stored
             line = operations.assign_extract.line(
@@ -365,19 +353,19 @@ class MatrixIndex:
             i, j = A.order.place(i), A.order.place(j)
         return operations.assign_extract.element(A, *((j, i) if self._transposed else (i, j)))
 
-    def __contains__(self, index: Any) -> bool:
+    def __contains__(self, index: object) -> bool:
         rows, cols = parse(self, index)
         if rows.size is not None or cols.size is not None:
             raise TypeError(f"index in A: expected two integers, got {describe(index)}")
         return self._element(rows.at, cols.at) is not None
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[tuple[int, int]]:
         """The (row, column) pairs of the entries, in the order of `to_coo`."""
         i, j, _ = self.to_coo(values=False)
         host = self.device.to_host
         return iter(zip(host(i), host(j)))
 
-    def get(self, row: Any, col: Any, default: Any = None) -> Any:
+    def get(self, row: IndexLike, col: IndexLike, default: Any = None) -> Any:
         """A[row, col] as a Python scalar, or `default` if there is no entry. IndexError out of range."""
         rows, cols = parse(self, (row, col))
         if rows.size is not None or cols.size is not None:

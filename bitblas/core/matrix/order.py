@@ -22,19 +22,20 @@ if TYPE_CHECKING:
 
     from ...plan.profile import Orders, Profile
     from ...plan.virtual_nodes import VirtualNodes
+    from ..typing import Array, IndicesLike
 
 
 class MatrixOrder(StoredMatrix):
     __slots__ = ()
 
     @property
-    def order(self) -> Any:
+    def order(self) -> Array | None:
         """The permutation in which rows and columns are stored (INT64: order[stored position] = user's index); None for
         the user's numbering."""
         return None if self._order is None else self._order.perm.astype(np.int64)
 
     @guarded
-    def reorder(self, order: Any, *, name: str | None = None) -> Self:
+    def reorder(self, order: str | IndicesLike | None, *, name: str | None = None) -> Self:
         """The same entries, stored in another order of the vertices: rows and columns are permuted alike.
 
         order: "degree", "bfs", "rcm", "community", "llp" or "gorder" (bitblas.reorder computes them); a permutation of
@@ -55,7 +56,6 @@ class MatrixOrder(StoredMatrix):
         @overload
         def profile(self, *, virtual_nodes: Literal[True]) -> VirtualNodes: ...
 
-    @guarded
     def profile(
         self, *, measure: bool = False, orders: bool | Sequence[str] = False, virtual_nodes: bool = False
     ) -> Any:
@@ -74,6 +74,10 @@ class MatrixOrder(StoredMatrix):
         Raises DimensionMismatch (orders of a matrix that is not square), InvalidValue (two of them, unknown name,
         virtual nodes of a matrix whose values differ).
         """
+        with self.device.guard:
+            return self._profile(measure, orders, virtual_nodes)
+
+    def _profile(self, measure: bool, orders: bool | Sequence[str], virtual_nodes: bool) -> Any:
         from ...plan import profile as plan_profile
 
         if measure and orders:
@@ -104,7 +108,7 @@ class MatrixOrder(StoredMatrix):
         matplotlib."""
         return late["plots"]().spy(self, **options)
 
-    def _order_named(self, verb: str, order: Any) -> Order | None:
+    def _order_named(self, verb: str, order: str | IndicesLike | None) -> Order | None:
         """A name or a permutation as an Order of this device."""
         if self.nrows != self.ncols:
             raise DimensionMismatch(
@@ -120,7 +124,7 @@ class MatrixOrder(StoredMatrix):
         return None if order is None else order_of(self.device, permutation(self.device, order, self.nrows))
 
 
-def permutation(device: Device, data: Any, n: int) -> Any:
+def permutation(device: Device, data: IndicesLike, n: int) -> Array:
     """`data` as an INT64 array of the device. InvalidValue unless it contains each of 0 .. n - 1 once."""
     perm = index_array(device, data, "order")
     hint = "order[new] = old contains each index once"

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ...formats.container import Container, Section
+    from ...typing import Array
+    from ..typing import DeviceArg
 
 KNOWN = ("matrix", "order", "form", "places")
 
@@ -91,7 +93,7 @@ class MatrixFile(StoredMatrix):
         *,
         verify: bool = False,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
         format: str | None = None,
         tile: int | None = None,
         packed: bool | None = None,
@@ -114,7 +116,7 @@ class MatrixFile(StoredMatrix):
 
     @classmethod
     def _of_file(
-        cls, file: Container, verify: bool, name: str | None, device: str | Device | None, layout: StorageOptions
+        cls, file: Container, verify: bool, name: str | None, device: DeviceArg, layout: StorageOptions
     ) -> Self:
         """The Matrix of an open file."""
         d = device_of(device)
@@ -146,7 +148,7 @@ def _restored(file: Container, d: Device, verify: bool) -> tuple[MatrixStore, di
         raise ValueError("no matrix in the first section")
     check_storage_options(*facts["format"] or AUTO)
     forms: list[tuple[str, bool, Layout]] = []
-    places: dict[int, Any] = {}
+    places: dict[int, Array] = {}
     order: Order | None = None
     for section in others:
         arrays, about = file.load(section, d, verify), section.facts
@@ -179,7 +181,7 @@ def _restored(file: Container, d: Device, verify: bool) -> tuple[MatrixStore, di
     return MatrixStore(structure, dtype, values).tagged(order), facts
 
 
-def _values(values: Any, facts: dict[str, Any], d: Device, dtype: dtypes.DataType, verify: bool) -> Raw:
+def _values(values: Array, facts: dict[str, Any], d: Device, dtype: dtypes.DataType, verify: bool) -> Raw:
     """The values of a store from the array of a file."""
     nvals, iso, packing = facts["nvals"], facts["iso"], facts.get("packed")
     if iso and packing is not None:
@@ -205,7 +207,7 @@ def _values(values: Any, facts: dict[str, Any], d: Device, dtype: dtypes.DataTyp
     return dtype.np_type.type(d.to_host(values)[0]) if iso else values
 
 
-def _each_once(d: Device, name: str, numbers: Any, size: int, verify: bool) -> Any:
+def _each_once(d: Device, name: str, numbers: Array, size: int, verify: bool) -> Array:
     """The integers below `size` in some order."""
     if numbers.dtype.kind != "i" or numbers.shape != (size,):
         raise ValueError(f"{name}: expected {size} integers, got {numbers.dtype} of shape {numbers.shape}")

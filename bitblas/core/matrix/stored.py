@@ -28,7 +28,9 @@ from .views import MatrixRead
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from ..matrix.operations import MatrixElementwise
     from ..memory import Memory
+    from ..typing import OperandLike
 
 
 # ---- A[i, j] = x: pending writes of single entries, merged at the next read, so that many of them cost one rebuild.
@@ -159,11 +161,11 @@ class StoredMatrix(MatrixRead, Tensor):
     @property
     def _store(self) -> MatrixStore:
         store = self._stored
-        return store if store.order is None else orders.in_users_order(self, store)
+        return store if store.order is None else orders.in_users_order(self.name, store)
 
     def _at(self, order: Order | None) -> MatrixStore:
         store = self._stored if self._pending or devices.several else self._data
-        return store if order is not None or store.order is None else orders.in_users_order(self, store)
+        return store if order is not None or store.order is None else orders.in_users_order(self.name, store)
 
     @property
     def _stored(self) -> MatrixStore:
@@ -238,7 +240,7 @@ class StoredMatrix(MatrixRead, Tensor):
         more[i, j] = value
         self._adopt(more.into(self._data))
 
-    def _partner(self, other: Any, where: str, *, restrict: bool = False) -> Any:
+    def _partner(self, other: OperandLike, where: str, *, restrict: bool = False) -> MatrixElementwise:
         if type(other) is type(self):  # two matrices: compare their stores directly
             a, b = self._data, other._data
             if a.nrows == b.nrows and a.ncols == b.ncols and a.device is b.device:

@@ -27,31 +27,23 @@ from ..statement.orders import common
 from ..statement.symbolic import state as recording
 from ..vector.vector import Vector
 from .arrays import MatrixExport
-from .operations import MatrixElementwise, MatrixIndex, MatrixProducts
+from .operations import MatrixIndex, MatrixProducts
 
 if TYPE_CHECKING:
+    from typing import SupportsInt
+
+    from ..typing import DTypeArg, MaskArg, MaskLike, OperandLike, OperatorLike, SizeArg
     from .matrix import Matrix
 
 
 # ---- Methods of both Matrix and TransposedMatrix that read. Operations return delayed expressions.
 
 
-class MatrixRead(TypedMatrix, MatrixExport, MatrixElementwise, MatrixIndex, MatrixProducts, Shown):
+class MatrixRead(TypedMatrix, MatrixExport, MatrixIndex, MatrixProducts, Shown):
     """`_matrix`: the Matrix itself; `_transposed`: whether it is read transposed; `_stored`: the content of that view
     in its stored order; `_store`: in the user's order."""
 
     __slots__ = ()
-    _transposed: bool
-    name: Any
-
-    if TYPE_CHECKING:
-
-        @property
-        def _matrix(self) -> Matrix: ...
-        @property
-        def nvals(self) -> int: ...
-        @property
-        def device(self) -> Device: ...
 
     @property
     def _order(self) -> Order | None:
@@ -61,16 +53,16 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixElementwise, MatrixIndex, Matr
 
     # ---- reductions: section 4.3.10 ----
 
-    def reduce_rowwise(self, op: Any = monoid.plus) -> VectorExpression:
+    def reduce_rowwise(self, op: OperatorLike = monoid.plus) -> VectorExpression:
         """The monoid's reduction of each row that has entries: a vector of nrows. op may be an aggregator, such as
         `agg.mean`."""
         return self._reduce_lines(op, "reduce_rowwise", self.nrows, self._transposed)
 
-    def reduce_columnwise(self, op: Any = monoid.plus) -> VectorExpression:
+    def reduce_columnwise(self, op: OperatorLike = monoid.plus) -> VectorExpression:
         """The monoid's reduction of each column that has entries: a vector of ncols. op may be an aggregator."""
         return self._reduce_lines(op, "reduce_columnwise", self.ncols, not self._transposed)
 
-    def _reduce_lines(self, op: Any, method: str, size: int, transpose: bool) -> VectorExpression:
+    def _reduce_lines(self, op: OperatorLike, method: str, size: int, transpose: bool) -> VectorExpression:
         aggregator = None if type(op) is Monoid else aggregators.find(op)
         if aggregator is not None:
             return aggregators.delayed(aggregator, self, method, size)
@@ -80,7 +72,7 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixElementwise, MatrixIndex, Matr
         along = (self,)
         return VectorExpression(size, method, along, f, run, None, False, True, along)
 
-    def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
+    def reduce_scalar(self, op: OperatorLike = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's reduction of all entries. Without entries: an empty Scalar, or the identity if `allow_empty` is
         false. op may be an aggregator too. Raises TypeError (op has no monoid), KeyError."""
         aggregator = aggregators.find(op)
@@ -89,7 +81,7 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixElementwise, MatrixIndex, Matr
         f = typed(op, "monoid", self.dtype)
         A = self._matrix
 
-        def run(mask: Any) -> np.generic | None:
+        def run(mask: MaskLike) -> np.generic | None:
             found = operations.ewise_matrix.reduce_scalar(A._stored, f)
             return f.identity if found is None and not allow_empty else found
 
@@ -98,7 +90,7 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixElementwise, MatrixIndex, Matr
     # ---- the whole object ----
 
     def reposition(
-        self, row_offset: Any, column_offset: Any, *, nrows: Any = None, ncols: Any = None
+        self, row_offset: SupportsInt, column_offset: SupportsInt, *, nrows: SizeArg = None, ncols: SizeArg = None
     ) -> MatrixExpression:
         """A Matrix of nrows x ncols (self's if not given) with self's entries shifted by the offsets; entries that fall
         outside are dropped."""
@@ -108,7 +100,7 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixElementwise, MatrixIndex, Matr
         run = lambda mask: operations.assign_extract.place(self._store, *by, nrows, ncols)
         return MatrixExpression(nrows, ncols, "reposition", (self, *by), None, run, self.dtype)
 
-    def diag(self, k: int = 0, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Vector:
+    def diag(self, k: int = 0, dtype: DTypeArg = None, *, name: str | None = None, **opts: object) -> Vector:
         """Diagonal k as a Vector."""
         check_options(opts)
         u = operations.kronecker.diagonal(self._matrix._store, -int(k) if self._transposed else int(k))
@@ -116,7 +108,13 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixElementwise, MatrixIndex, Matr
         return v if dtype is None else v.dup(dtype, name=name)
 
     def dup(
-        self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None, **opts: Any
+        self,
+        dtype: DTypeArg = None,
+        *,
+        clear: bool = False,
+        mask: MaskArg = None,
+        name: str | None = None,
+        **opts: object,
     ) -> Matrix:
         """A copy: cast to `dtype`, without entries (`clear`), or only those under `mask`."""
         check_options(opts)
@@ -133,7 +131,7 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixElementwise, MatrixIndex, Matr
             check_cast(self.dtype, kind)
             return make._from_store(operations.ewise_matrix.cast(self._stored, kind).tagged(self._order), name, layout)
 
-    def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
+    def isequal(self, other: OperandLike, *, check_dtype: bool = False, **opts: object) -> bool:
         """The same shape, the same structure, equal values; the dtype counts with `check_dtype`."""
         check_options(opts)
         B = object_of(other, 2, "isequal")
@@ -151,7 +149,13 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixElementwise, MatrixIndex, Matr
         )
 
     def isclose(
-        self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False, **opts: Any
+        self,
+        other: OperandLike,
+        *,
+        rel_tol: float = 1e-7,
+        abs_tol: float = 0.0,
+        check_dtype: bool = False,
+        **opts: object,
     ) -> bool:
         """The same shape and structure, and abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
         check_options(opts)
@@ -220,7 +224,7 @@ class TransposedMatrix(MatrixRead, Operators, metaclass=foreign_names.Hinted):
         return operations.ewise_matrix.transpose(self._matrix._stored).tagged(self._order)
 
     def to_coo(
-        self, dtype: Any = None, *, rows: bool = True, columns: bool = True, values: bool = True, sort: bool = True
+        self, dtype: DTypeArg = None, *, rows: bool = True, columns: bool = True, values: bool = True, sort: bool = True
     ) -> Any:
         """(rows, columns, values) as from `Matrix.to_coo`, in the order of the underlying matrix: by column, then
         row."""
@@ -232,7 +236,7 @@ class TransposedMatrix(MatrixRead, Operators, metaclass=foreign_names.Hinted):
         self._matrix.wait(how)
         return self
 
-    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any) -> Matrix:
+    def new(self, dtype: DTypeArg = None, *, mask: MaskArg = None, name: str | None = None, **opts: Any) -> Matrix:
         """The transpose as a Matrix."""
         return self.dup(dtype, mask=mask, name=name, **opts)
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..matrix.matrix import Matrix
 from ..options import check_options
@@ -15,6 +15,11 @@ from .arrays import MatrixArrays, VectorArrays, importer, packer
 from .base import Extras
 from .selection import MatrixChoosing, VectorChoosing
 from .tiles import MatrixTiles, VectorTiles, concat
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..typing import DTypeArg
 
 
 class MatrixExtras(MatrixChoosing, MatrixTiles, MatrixArrays, Extras):
@@ -28,21 +33,15 @@ class MatrixExtras(MatrixChoosing, MatrixTiles, MatrixArrays, Extras):
         """The stored format, by its name in bitblas."""
         return self._parent.format
 
-    def build_diag(self, vector: Any, k: int = 0, **opts: Any) -> None:
+    def build_diag(self, vector: Vector, k: int = 0, **opts: object) -> None:
         """Replace the entries by `vector` on diagonal k."""
         check_options(opts)
         self._parent << vector.diag(int(k))
 
-    def serialize(self, compression: str | None = "default", level: int | None = None, **opts: Any) -> Any:
-        """The Matrix as an array of bytes, for `Matrix.ss.deserialize`.
-
-        compression: None or "none"; "default", "lz4", "lz4hc" or "zstd": by zlib, with a level of 1 to 9 (19) for the
-        last two. Raises TypeError, ValueError. To write a file, use `A.save`, which is faster and atomic.
-        """
-        return serialize.to_bytes(self._parent, compression, level, opts)
-
     @classmethod
-    def deserialize(cls, data: Any, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:
+    def deserialize(
+        cls, data: np.ndarray | bytes, dtype: DTypeArg = None, *, name: str | None = None, **opts: object
+    ) -> Matrix:
         """The Matrix from the result of `serialize`: an array or bytes. InvalidObject for anything else, or another
         dtype."""
         return serialize.from_bytes(Matrix, data, dtype, name, opts)
@@ -54,17 +53,15 @@ class VectorExtras(VectorChoosing, VectorTiles, VectorArrays, Extras):
     __slots__ = ()
     format = "bitmap"
 
-    def build_diag(self, matrix: Any, k: int = 0, **opts: Any) -> None:
+    def build_diag(self, matrix: Matrix, k: int = 0, **opts: object) -> None:
         """Replace the entries by diagonal k of `matrix`."""
         check_options(opts)
         self._parent << matrix.diag(int(k))
 
-    def serialize(self, compression: str | None = "default", level: int | None = None, **opts: Any) -> Any:
-        """The Vector as an array of bytes, for `Vector.ss.deserialize`. As in `Matrix.ss.serialize`."""
-        return serialize.to_bytes(self._parent, compression, level, opts)
-
     @classmethod
-    def deserialize(cls, data: Any, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:
+    def deserialize(
+        cls, data: np.ndarray | bytes, dtype: DTypeArg = None, *, name: str | None = None, **opts: object
+    ) -> Vector:
         """The Vector from the result of `serialize`: an array or bytes. InvalidObject for anything else, or another
         dtype."""
         return serialize.from_bytes(Vector, data, dtype, name, opts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from abc import abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,20 +22,28 @@ from ..matrix.matrix import Matrix
 from ..options import check_options
 from ..statement.running import guarded
 from ..vector.vector import Vector
+from .base import Extras, Parent
 from .settings import ObjectSettings
+
+Parts = dict[str, Any]  # arrays, sizes and flags by their names in `export`
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from semirings import DataType
+
+    from ..typing import Array, ArrayLike, DTypeArg, ValuesLike
 
 # ---- Export objects as dicts of plain host arrays, with SuiteSparse's formats and names; `unpack` empties the object.
 
-_settings: dict[int, dict[str, Any]] = {}  # settings of objects, by their id, as long as they live
+_settings: dict[int, Parts] = {}  # settings of objects, by their id, as long as they live
 
 
-class Arrays:
+class Arrays(Extras[Parent]):
     """Shared by Matrix and Vector. `_forms`: name of each SuiteSparse format -> the method that returns its arrays."""
 
     __slots__ = ()
     _forms: dict[str, str] = {}
-    _parent: Any
-    is_iso: bool
 
     @property
     def config(self) -> ObjectSettings:
@@ -71,8 +79,8 @@ class Arrays:
         sort: bool = False,
         give_ownership: bool = False,
         raw: bool = False,
-        **opts: Any,
-    ) -> dict[str, Any]:
+        **opts: object,
+    ) -> Parts:
         """The entries as a dict of host arrays; is_iso: `values` has one element.
 
         format: a format of SuiteSparse, of a Matrix also "rowwise" and "columnwise"; None: the one that it would use
@@ -93,24 +101,24 @@ class Arrays:
             self._parent.clear()
         return out
 
-    def unpack(self, format: str | None = None, *, sort: bool = False, raw: bool = False, **opts: Any) -> Any:
+    def unpack(self, format: str | None = None, *, sort: bool = False, raw: bool = False, **opts: object) -> Parts:
         """The result of `export`; the object keeps its size and loses its entries."""
         return self.export(format, sort=sort, raw=raw, give_ownership=True, **opts)
 
-    def _values(self, values: Any) -> Any:
+    def _values(self, values: Array) -> Array:
         return self._parent.device.to_host(values[:1] if self.is_iso else values)
 
-    def _some(self, values: Any, bitmap: Any) -> Any:
+    def _some(self, values: Array, bitmap: Array) -> Array:
         return values[bitmap][:1] if self.is_iso else values
 
-    def _full_values(self) -> Any:
+    def _full_values(self) -> Array:
         p = self._parent
         if p.nvals < np.prod(p.shape, dtype=object):
             raise InvalidValue(f"format: full needs an entry at every position, got {p.nvals} entries")
         return p.device.to_host(p.to_dense())
 
 
-class MatrixArrays(Arrays):
+class MatrixArrays(Arrays[Matrix]):
     """Of a Matrix."""
 
     __slots__ = ()
@@ -149,7 +157,7 @@ class MatrixArrays(Arrays):
             return super()._named(format)
         return self._best()[:-1] + letter
 
-    def _compressed(self, format: str) -> dict[str, Any]:
+    def _compressed(self, format: str) -> Parts:
         A, by_row = self._parent, format.endswith("csr")
         major, minor = ("rows", "col_indices") if by_row else ("cols", "row_indices")
         host = A.device.to_host
@@ -159,7 +167,7 @@ class MatrixArrays(Arrays):
         sort = "sorted_cols" if by_row else "sorted_rows"
         return out | {sort: True, "nrows": A.nrows, "ncols": A.ncols, "values": self._values(values)}
 
-    def _coo(self, format: str) -> dict[str, Any]:
+    def _coo(self, format: str) -> Parts:
         A = self._parent
         if format == "cooc":
             j, i, x = A.T._coo()
@@ -169,7 +177,7 @@ class MatrixArrays(Arrays):
         out = {"rows": host(i), "cols": host(j), "nrows": A.nrows, "ncols": A.ncols, "values": self._values(x)}
         return out | {"sorted_rows": format != "coo", "sorted_cols": format != "coo"}
 
-    def _bitmap(self, format: str) -> dict[str, Any]:
+    def _bitmap(self, format: str) -> Parts:
         A = self._parent
         i, j, _ = A.to_coo(values=False)
         bitmap = A.device.xp.zeros(A.shape, bool)
@@ -179,14 +187,14 @@ class MatrixArrays(Arrays):
         bitmap, values = (np.asarray(A.device.to_host(x), order=order) for x in (bitmap, values))
         return {"bitmap": bitmap, "nvals": A.nvals, "values": self._some(values, bitmap)}
 
-    def _full(self, format: str) -> dict[str, Any]:
+    def _full(self, format: str) -> Parts:
         values = np.asarray(self._full_values(), order="F" if format == "fullc" else "C")
         if not self.is_iso:
             return {"values": values}
         return {"values": values.reshape(-1)[:1], "nrows": self._parent.nrows, "ncols": self._parent.ncols}
 
 
-class VectorArrays(Arrays):
+class VectorArrays(Arrays[Vector]):
     """Of a Vector."""
 
     __slots__ = ()
@@ -201,18 +209,18 @@ class VectorArrays(Arrays):
             return "full"
         return "bitmap" if self.config.is_dense(v.nvals) else "sparse"
 
-    def _sparse(self, format: str) -> dict[str, Any]:
+    def _sparse(self, format: str) -> Parts:
         v = self._parent
         i, x = v.to_coo()
         return {"size": v.size, "indices": v.device.to_host(i), "sorted_index": True, "values": self._values(x)}
 
-    def _bitmap(self, format: str) -> dict[str, Any]:
+    def _bitmap(self, format: str) -> Parts:
         v, host = self._parent, self._parent.device.to_host
         bitmap = host(unpack_bits(v.device, v._in_users_order.present, v.size))
         values = host(v.to_dense(fill_value=0, dtype=v.dtype))
         return {"bitmap": bitmap, "nvals": v.nvals, "values": self._some(values, bitmap)}
 
-    def _full(self, format: str) -> dict[str, Any]:
+    def _full(self, format: str) -> Parts:
         values = self._full_values()
         return {"values": values[:1], "size": self._parent.size} if self.is_iso else {"values": values}
 
@@ -231,7 +239,7 @@ HINTS = ("sorted_rows", "sorted_cols", "sorted_index", "take_ownership", "secure
 INDEX_ARRAYS = ("indptr", "bitmap", "rows", "cols", "row_indices", "col_indices", "indices")
 
 
-def _iso(values: Any, is_iso: bool, dtype: Any) -> Any:
+def _iso(values: ValuesLike, is_iso: bool, dtype: DTypeArg) -> Any:
     """A single number for iso values, else the array. dtype: that of the object, if given."""
     want = None if dtype is None else dtypes.lookup_dtype(dtype)
     values = _array(values, None if want is None or want._is_udt else want)
@@ -240,12 +248,12 @@ def _iso(values: Any, is_iso: bool, dtype: Any) -> Any:
     return values.reshape(-1)[0] if values.size else values.dtype.type(0)
 
 
-def _array(given: Any, want: Any = None) -> np.ndarray:
+def _array(data: object, want: DataType | None = None) -> Array:
     """The input as an array; integers of lists stay integers."""
-    return np.asarray(given) if hasattr(given, "dtype") else array_of(given, want)
+    return np.asarray(data) if hasattr(data, "dtype") else array_of(data, want)
 
 
-def _flat(array: Any, letter: str, size: int, name: str) -> np.ndarray:
+def _flat(array: ArrayLike, letter: str, size: int, name: str) -> Array:
     """`size` elements in the order of rows ("r") or columns ("c"). InvalidValue if there are fewer."""
     array = np.asarray(array)
     array = array.reshape(-1, order="F" if letter == "c" and array.ndim == 2 else "C")
@@ -254,13 +262,13 @@ def _flat(array: Any, letter: str, size: int, name: str) -> np.ndarray:
     return array[:size]
 
 
-def _columnwise(*arrays: Any) -> bool:
+def _columnwise(*arrays: object) -> bool:
     """Whether the first two-dimensional array is in column-major order."""
     found = next((a for a in arrays if isinstance(a, np.ndarray) and a.ndim == 2), None)
     return found is not None and found.flags.f_contiguous
 
 
-def _matrix_form(given: dict[str, Any]) -> str:
+def _matrix_form(given: Parts) -> str:
     """The format of the given arrays. TypeError if they match none."""
     has = {name for name in INDEX_ARRAYS if given.get(name) is not None}
     if "bitmap" in has:
@@ -279,7 +287,7 @@ def _matrix_form(given: dict[str, Any]) -> str:
     return "coo"
 
 
-def _matrix(form: str, given: dict[str, Any], more: dict[str, Any]) -> Any:
+def _matrix(form: str, given: Parts, more: Parts) -> Matrix:
     """The Matrix from these arrays. more: dtype and name."""
     values = _iso(given["values"], given.get("is_iso", False), more["dtype"])
     shape = given.get("nrows"), given.get("ncols")
@@ -288,7 +296,7 @@ def _matrix(form: str, given: dict[str, Any], more: dict[str, Any]) -> Any:
         nmajor = shape[0] if form.endswith("r") else shape[1]
         ptr = _array(given["indptr"])
         ptr = ptr if nmajor is None or major else ptr[: int(nmajor) + 1]
-        index: tuple[Any, ...] = (ptr, _array(given[minor])[: int(ptr[-1])])
+        index: tuple[Array, ...] = (ptr, _array(given[minor])[: int(ptr[-1])])
         index = index if major is None else (_array(given[major])[: len(ptr) - 1], *index)
         cut = values if values.ndim == 0 else values[: int(ptr[-1])]
         return make(*index, cut, nrows=shape[0], ncols=shape[1], **more)
@@ -310,22 +318,22 @@ def _matrix(form: str, given: dict[str, Any], more: dict[str, Any]) -> Any:
     return Matrix.from_coo(i, j, cut, nrows=nrows, ncols=ncols, **more)
 
 
-def _shape(asked: tuple[Any, Any], *arrays: Any) -> tuple[int, int]:
+def _shape(requested: tuple[int | None, int | None], *arrays: Any) -> tuple[int, int]:
     """The requested shape, or that of the bitmap, or of the values. ValueError if none of them is known."""
     found = next((np.shape(a) for a in reversed(arrays) if np.ndim(a) == 2), (None, None))
-    nrows, ncols = (b if a is None else a for a, b in zip(asked, found))
+    nrows, ncols = (b if a is None else a for a, b in zip(requested, found))
     if nrows is None or ncols is None:
         raise ValueError("nrows and ncols must be provided unless an array has two dimensions")
     return int(nrows), int(ncols)
 
 
-def _vector_form(given: dict[str, Any]) -> str:
+def _vector_form(given: Parts) -> str:
     if given.get("indices") is not None and given.get("bitmap") is not None:
         raise TypeError("Cannot provide both `indices` and `bitmap`")
     return "sparse" if given.get("indices") is not None else "full" if given.get("bitmap") is None else "bitmap"
 
 
-def _vector(form: str, given: dict[str, Any], more: dict[str, Any]) -> Any:
+def _vector(form: str, given: Parts, more: Parts) -> Vector:
     values, size = _iso(given["values"], given.get("is_iso", False), more["dtype"]), given.get("size")
     if form == "sparse":
         indices = _array(given["indices"])
@@ -343,7 +351,7 @@ def _vector(form: str, given: dict[str, Any], more: dict[str, Any]) -> Any:
 KINDS = {"nrows": (_matrix_form, _matrix), "size": (_vector_form, _vector)}  # by the name of a size
 
 
-def _made(kind: str, forms: Any, form: str, given: dict[str, Any]) -> Any:
+def _made(kind: str, forms: Sequence[str], form: str, given: Parts) -> Any:
     """The object from the arguments of an import. form: "any", or the format in its name."""
     guess, make = KINDS[kind]
     known = {*INDEX_ARRAYS, *HINTS, "values", "is_iso", "nrows", "ncols", "size"}
@@ -355,19 +363,19 @@ def _made(kind: str, forms: Any, form: str, given: dict[str, Any]) -> Any:
     return make(chosen, given, more)
 
 
-def importer(kind: str, forms: Any, form: str) -> Any:
+def importer(kind: str, forms: Sequence[str], form: str) -> Any:
     """import_FORM of a class of extras."""
 
-    def import_form(cls: Any, values: Any, **arrays: Any) -> Any:
+    def import_form(cls: Any, values: ValuesLike, **arrays: Any) -> Any:
         return _made(kind, forms, form, arrays | {"values": values})
 
     return classmethod(_called(import_form, f"import_{form}", "A new object of the arrays of"))
 
 
-def packer(kind: str, forms: Any, form: str) -> Any:
+def packer(kind: str, forms: Sequence[str], form: str) -> Any:
     """pack_FORM of a class of extras."""
 
-    def pack_form(self: Any, values: Any, **arrays: Any) -> None:
+    def pack_form(self: Any, values: ValuesLike, **arrays: Any) -> None:
         p = self._parent
         sizes = dict(zip(("nrows", "ncols") if kind == "nrows" else ("size",), p.shape))
         p << _made(kind, forms, form, arrays | sizes | {"values": values, "dtype": p.dtype}).to(p.device)
@@ -375,7 +383,7 @@ def packer(kind: str, forms: Any, form: str) -> Any:
     return guarded(_called(pack_form, f"pack_{form}", "Replace the entries by the arrays of"))
 
 
-def _called(function: Any, name: str, what: str) -> Any:
+def _called(function: Callable[..., Any], name: str, what: str) -> Callable[..., Any]:
     function.__name__ = name
     function.__doc__ = f"""{what} `export`: {name.partition("_")[2]}. Raises ValueError (another format), TypeError."""
     return function

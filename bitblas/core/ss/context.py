@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
 from ...config import config
 from ...device import threads, tracing
+from .settings import Values
 
 
-class Context(MutableMapping[str, Any]):
+class Context(Values):
     """Context(engage=True, stack=True, nthreads=None, chunk=None, gpu_id=None): settings of the thread that engages it,
     until it disengages it or engages another; as a context manager until the end of the block.
 
@@ -22,6 +23,7 @@ class Context(MutableMapping[str, Any]):
     value, TypeError for `del`.
     """
 
+    _title = "Context"
     _defaults: dict[str, Any] = {"nthreads": 0, "chunk": 0.0, "gpu_id": -1}
 
     def __init__(
@@ -49,9 +51,6 @@ class Context(MutableMapping[str, Any]):
         named: dict[str, Any] = {name: self[name] if value is None else value for name, value in given.items()}
         return Context(engage, stack=False, **named)
 
-    def __getitem__(self, name: str) -> Any:
-        return self._values[name]
-
     def __setitem__(self, name: str, value: Any) -> None:
         kind = type(self._defaults[name])
         value = self._defaults[name] if value is None else kind(value)
@@ -60,15 +59,6 @@ class Context(MutableMapping[str, Any]):
         self._values[name] = value
         if _local.context is self:
             self._apply()
-
-    def __delitem__(self, name: str) -> None:
-        raise TypeError("Context: a setting cannot be deleted; set it to None for the default")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
 
     def __repr__(self) -> str:
         return f"Context({self._values})"

@@ -6,7 +6,7 @@ within it, a scan in steps of 1, 2, 4, ...
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ... import operations
 from ...device import Device
 from ...exceptions import DomainMismatch
 from ...operations import build, compressed, ewise_matrix, sorted_keys, value_arrays, vector_entries
-from ...store import MatrixStore, VectorStore
+from ...store import MatrixStore
 from ..convert import check_size
 from ..matrix.arrays import is_columnwise
 from ..matrix.matrix import Matrix
@@ -25,6 +25,13 @@ from ..operators import typed
 from ..options import check_options
 from ..statement.running import guarded
 from ..vector.vector import Vector
+from .base import Extras, Parent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+    from ..typing import Array, DTypeArg, OperatorLike
 
 # ---- Segmented sort, rank and scan: the segments are rows, columns, or one whole vector.
 
@@ -38,16 +45,16 @@ class Segments(NamedTuple):
     dtype: DataType
     shape: tuple[int, ...]  # of the matrix or the vector
     columns: bool  # whether a segment is a column
-    segment: Any
-    index: Any
+    segment: Array
+    index: Any  # an array; tuples have a method of this name
     values: Any  # an array, or np.generic: iso
 
     @classmethod
-    def of(cls, parent: Any, order: Any = "rowwise") -> Segments:
+    def of(cls, parent: Matrix | Vector, order: str = "rowwise") -> Segments:
         """Of a Vector, or of a Matrix by rows or by columns. ValueError for another `order`."""
         columns = is_columnwise(order)
-        if parent.ndim == 1:
-            u: VectorStore = parent._in_users_order
+        if isinstance(parent, Vector):
+            u = parent._in_users_order
             index, x = compressed.entries(u)
             segment = u.device.xp.zeros(len(index), np.int64)
         else:
@@ -58,7 +65,7 @@ class Segments(NamedTuple):
             parent.device, parent.dtype, parent.shape, columns, segment, index, stored.values if stored.iso else x
         )
 
-    def ranks(self) -> Any:
+    def ranks(self) -> Array:
         """The rank of each entry in its segment, from 0."""
         xp, n = self.device.xp, len(self.segment)
         fresh = xp.ones(n, bool)
@@ -66,23 +73,23 @@ class Segments(NamedTuple):
         starts = xp.flatnonzero(fresh)
         return xp.arange(n) - starts[xp.cumsum(fresh) - 1]
 
-    def counts(self) -> Any:
+    def counts(self) -> Array:
         """The number of entries in the segment of each entry."""
         before, behind = (self.device.xp.searchsorted(self.segment, self.segment, side=s) for s in ("left", "right"))
         return behind - before
 
-    def taken(self, places: Any) -> Segments:
+    def taken(self, places: Array) -> Segments:
         """The entries at these positions."""
         return self._replace(
             segment=self.segment[places], index=self.index[places], values=sorted_keys.take(self.values, places)
         )
 
-    def sorted_by(self, key: Any) -> Any:
+    def sorted_by(self, key: Array) -> Array:
         """Positions of the entries so that each segment ascends by `key`; stable."""
         order = self.device.xp.argsort(key, kind="stable")
         return order[self.device.xp.argsort(self.segment[order], kind="stable")]
 
-    def ordered(self, how: str, seed: Any = None) -> Any:
+    def ordered(self, how: str, seed: int | None = None) -> Array:
         """Positions of the entries so that each segment begins with its first, last, smallest, largest or random
         entries."""
         if how == "random":
@@ -114,7 +121,7 @@ class Segments(NamedTuple):
             x, step = fresh, 2 * step
         return self._replace(values=x, dtype=op.return_type)
 
-    def sorted_with(self, op: Typed[Operator]) -> Any:
+    def sorted_with(self, op: Typed[Operator]) -> Array:
         """Positions of the entries so that op(x, y) holds for x before y in a segment: Batcher's odd-even merge sort,
         each step of which compares all its pairs at once. If neither op(x, y) nor op(y, x) holds, by index; if both
         hold, in reverse."""
@@ -145,12 +152,12 @@ class Segments(NamedTuple):
         return build.from_coo(self.device, nrows, ncols, rows, cols, self.values, kind)
 
 
-def descending(x: Any) -> Any:
+def descending(x: Array) -> Array:
     """Keys that ascend where x descends; NaN stays last."""
     return -x if x.dtype.kind in "fc" else ~x
 
 
-def _random(device: Device, n: int, seed: Any) -> Any:
+def _random(device: Device, n: int, seed: int | None) -> Array:
     """n distinct keys in an order determined by the seed (None: random): SplitMix64 of seed, seed + 1, ..."""
     start = int(np.random.default_rng(seed).integers(1 << 63))
     x = device.xp.arange(n, dtype=np.uint64) + np.uint64(start)
@@ -160,7 +167,7 @@ def _random(device: Device, n: int, seed: Any) -> Any:
     return x ^ (x >> np.uint64(31))
 
 
-def _network(xp: Any, n: int) -> Any:
+def _network(xp: ModuleType, n: int) -> Iterator[tuple[Array, Array]]:
     """The steps of Batcher's sorting network for n elements, each as two arrays: low and high positions of its
     pairs."""
     low = xp.arange(n)
@@ -175,7 +182,7 @@ def _network(xp: Any, n: int) -> Any:
         p *= 2
 
 
-def check_how(how: Any, known: tuple[str, ...] = HOW) -> str:
+def check_how(how: str, known: tuple[str, ...] = HOW) -> str:
     """ValueError unless `how` is one of them."""
     if str(how).lower() not in known:
         raise ValueError(f"how: expected one of {', '.join(known)}, got {how!r}")
@@ -188,21 +195,18 @@ def check_how(how: Any, known: tuple[str, ...] = HOW) -> str:
 DOWN = {binary.lt: False, binary.le: False, binary.gt: True, binary.ge: True}
 
 
-class Choosing:
+class Choosing(Extras[Parent]):
     """Shared by Matrix and Vector. Results are new objects."""
 
     __slots__ = ()
-    _parent: Any
 
-    @property
-    def device(self) -> Any:
-        return self._parent.device
-
-    def _made(self, segments: Segments, name: str | None, dtype: Any = None, width: int | None = None) -> Any:
+    def _made(
+        self, segments: Segments, name: str | None, dtype: DataType | None = None, width: int | None = None
+    ) -> Parent:
         kind: Any = Matrix if self._parent.ndim == 2 else Vector
         return kind._from_store(segments.stored(dtype, width=width), name)
 
-    def _selectk(self, how: str, k: int, order: Any, name: str | None, seed: Any) -> Any:
+    def _selectk(self, how: str, k: int, order: str, name: str | None, seed: int | None) -> Parent:
         how = check_how(how)
         if k < 0:
             raise ValueError(f"k: expected a number of entries, got {k}; negative k is not allowed")
@@ -211,8 +215,8 @@ class Choosing:
         return self._made(s.taken(self.device.xp.sort(places)), name)
 
     def _compactify(
-        self, how: str, k: Any, order: Any, reverse: bool, asindex: bool, name: str | None, seed: Any
-    ) -> Any:
+        self, how: str, k: int | None, order: str, reverse: bool, asindex: bool, name: str | None, seed: int | None
+    ) -> Parent:
         how = check_how(how)
         s = Segments.of(self._parent, order)
         ranks = s.ranks()
@@ -224,7 +228,9 @@ class Choosing:
             found = found._replace(values=found.index.astype(np.uint64), dtype=UINT64)
         return self._made(found._replace(index=found.ranks()), name, width=width)
 
-    def _sort(self, op: Any, order: Any, values: bool, permutation: bool) -> tuple[Any, Any]:
+    def _sort(
+        self, op: OperatorLike, order: str, values: bool, permutation: bool
+    ) -> tuple[Parent | None, Parent | None]:
         f = self._typed(op, "binary")
         if f.return_type is not BOOL:
             raise DomainMismatch(
@@ -239,23 +245,23 @@ class Choosing:
         where = found._replace(index=ranks, values=found.index.astype(np.uint64), dtype=UINT64)
         return made, self._made(where, "Permutation")
 
-    def _scan(self, op: Any, order: Any, name: str | None) -> Any:
+    def _scan(self, op: OperatorLike, order: str, name: str | None) -> Parent:
         s = Segments.of(self._parent, order)
         return self._made(s.scanned(self._typed(op, "monoid")), name)
 
-    def _typed(self, op: Any, kind: str) -> Typed:
+    def _typed(self, op: OperatorLike, kind: str) -> Typed:
         found = typed(op, kind, self._parent.dtype)
         operations.udf.check_device(found, self._parent.device)
         return found
 
     @guarded
-    def head(self, n: int = 10, dtype: Any = None, *, sort: bool = False) -> tuple[Any, ...]:
+    def head(self, n: int = 10, dtype: DTypeArg = None, *, sort: bool = False) -> tuple[Array, ...]:
         """The first n entries (by row, then column) in the form of `to_coo`."""
         *index, values = self._parent.to_coo(None if dtype is None else dtypes.lookup_dtype(dtype))
         return (*(i[:n] for i in index), values[:n])
 
 
-def _sorted(s: Segments, op: Typed) -> Any:
+def _sorted(s: Segments, op: Typed) -> Array:
     if isinstance(s.values, np.generic):
         return s.device.xp.arange(len(s.segment))
     down = DOWN.get(op.op)
@@ -264,13 +270,15 @@ def _sorted(s: Segments, op: Typed) -> Any:
     return s.sorted_with(op)
 
 
-class MatrixChoosing(Choosing):
+class MatrixChoosing(Choosing[Matrix]):
     """order: "rowwise" or "columnwise", and synonyms; ValueError for anything else."""
 
     __slots__ = ()
 
     @guarded
-    def selectk(self, how: str, k: int, order: Any = "rowwise", *, name: str | None = None, seed: Any = None) -> Any:
+    def selectk(
+        self, how: str, k: int, order: str = "rowwise", *, name: str | None = None, seed: int | None = None
+    ) -> Matrix:
         """Up to k entries of each row (column).
 
         how: "first", "last", "smallest" and "largest" (of equal ones the first, the last), or "random": each with the
@@ -283,13 +291,13 @@ class MatrixChoosing(Choosing):
         self,
         how: str = "first",
         k: int | None = None,
-        order: Any = "rowwise",
+        order: str = "rowwise",
         *,
         reverse: bool = False,
         asindex: bool = False,
         name: str | None = None,
-        seed: Any = None,
-    ) -> Any:
+        seed: int | None = None,
+    ) -> Matrix:
         """The entries of each row moved to the left (of each column to the top), in the order of `how`.
 
         how, seed: as in `selectk`. k: columns (rows) of the result, so that k entries of each stay; None: enough to
@@ -300,8 +308,14 @@ class MatrixChoosing(Choosing):
 
     @guarded
     def sort(
-        self, op: Any = binary.lt, order: Any = "rowwise", *, values: bool = True, permutation: bool = True, **opts: Any
-    ) -> tuple[Any, Any]:
+        self,
+        op: OperatorLike = binary.lt,
+        order: str = "rowwise",
+        *,
+        values: bool = True,
+        permutation: bool = True,
+        **opts: object,
+    ) -> tuple[Matrix | None, Matrix | None]:
         """(Values, Permutation): the entries of each row (column) sorted and moved to the left (top), and their
         original columns (rows); None for a result that was not requested.
 
@@ -312,20 +326,22 @@ class MatrixChoosing(Choosing):
         return self._sort(op, order, values, permutation)
 
     @guarded
-    def scan(self, op: Any = monoid.plus, order: Any = "rowwise", *, name: str | None = None, **opts: Any) -> Any:
+    def scan(
+        self, op: OperatorLike = monoid.plus, order: str = "rowwise", *, name: str | None = None, **opts: object
+    ) -> Matrix:
         """Prefix sums: each entry combined with those before it in its row (column). Raises TypeError unless op is a
         monoid."""
         check_options(opts)
         return self._scan(op, order, name)
 
 
-class VectorChoosing(Choosing):
+class VectorChoosing(Choosing[Vector]):
     """selectk, compactify, sort and scan of a Vector."""
 
     __slots__ = ()
 
     @guarded
-    def selectk(self, how: str, k: int, *, name: str | None = None, seed: Any = None) -> Any:
+    def selectk(self, how: str, k: int, *, name: str | None = None, seed: int | None = None) -> Vector:
         """Up to k entries.
 
         how: "first", "last", "smallest" and "largest" (of equal ones the first, the last), or "random": each with the
@@ -342,8 +358,8 @@ class VectorChoosing(Choosing):
         reverse: bool = False,
         asindex: bool = False,
         name: str | None = None,
-        seed: Any = None,
-    ) -> Any:
+        seed: int | None = None,
+    ) -> Vector:
         """The entries moved to the beginning, in the order of `how`.
 
         how, seed: as in `selectk`. size: of the result; None: the number of entries. reverse: reverse the remaining
@@ -353,15 +369,15 @@ class VectorChoosing(Choosing):
 
     @guarded
     def sort(
-        self, op: Any = binary.lt, *, values: bool = True, permutation: bool = True, **opts: Any
-    ) -> tuple[Any, Any]:
+        self, op: OperatorLike = binary.lt, *, values: bool = True, permutation: bool = True, **opts: object
+    ) -> tuple[Vector | None, Vector | None]:
         """(Values, Permutation): the entries sorted and moved to the beginning, and their original indices; None for a
         result that was not requested. op: as in `Matrix.ss.sort`."""
         check_options(opts)
         return self._sort(op, "rowwise", values, permutation)
 
     @guarded
-    def scan(self, op: Any = monoid.plus, *, name: str | None = None, **opts: Any) -> Any:
+    def scan(self, op: OperatorLike = monoid.plus, *, name: str | None = None, **opts: object) -> Vector:
         """Prefix sums: each entry combined with those before it. TypeError unless op is a monoid."""
         check_options(opts)
         return self._scan(op, "rowwise", name)

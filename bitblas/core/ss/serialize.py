@@ -10,7 +10,7 @@ import io
 import struct
 import zipfile
 import zlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,13 +21,18 @@ from ...exceptions import InvalidObject
 from ..convert import pickled
 from ..options import check_options
 
+if TYPE_CHECKING:
+    from ..matrix.matrix import Matrix
+    from ..typing import DTypeArg
+    from ..vector.vector import Vector
+
 HEAD = struct.Struct("<8sIQ")  # magic, checksum and length of the rest
 MAGIC = b"\x93bitblob"
 # Name of the compression in python-graphblas -> the highest level that it accepts, and zlib's default level.
 METHODS = {"none": (0, 0), "default": (0, 6), "lz4": (0, 1), "lz4hc": (9, 9), "zstd": (19, 1)}
 
 
-def _level(compression: str | None, level: Any) -> int:
+def _level(compression: str | None, level: int | None) -> int:
     """zlib's level. ValueError for another name or level, TypeError for a level with a method that has none."""
     name = "none" if compression is None else compression.lower()
     if name not in METHODS:
@@ -42,7 +47,9 @@ def _level(compression: str | None, level: Any) -> int:
     return min(int(level), 9)
 
 
-def to_bytes(parent: Any, compression: str | None, level: Any, opts: dict[str, Any]) -> np.ndarray:
+def to_bytes(
+    parent: Matrix | Vector, compression: str | None, level: int | None, opts: dict[str, object]
+) -> np.ndarray:
     """The bytes of an object, an array of UINT8."""
     check_options(opts)
     strength = _level(compression, level)
@@ -58,7 +65,7 @@ def to_bytes(parent: Any, compression: str | None, level: Any, opts: dict[str, A
     return np.frombuffer(HEAD.pack(MAGIC, zlib.crc32(body), len(body)) + body, np.uint8).copy()
 
 
-def from_bytes(kind: Any, data: Any, dtype: Any, name: str | None, opts: dict[str, Any]) -> Any:
+def from_bytes(kind: Any, data: np.ndarray | bytes, dtype: DTypeArg, name: str | None, opts: dict[str, object]) -> Any:
     """The object that these bytes contain. InvalidObject if they contain none, or one of another kind or type."""
     check_options(opts)
     raw = np.asarray(data, np.uint8).tobytes() if isinstance(data, np.ndarray) else bytes(data)

@@ -7,9 +7,13 @@ stored and change nothing, as options of statements do.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..matrix.matrix import Matrix
+    from ..vector.vector import Vector
 
 # Shares of the positions from which on SuiteSparse uses a bitmap, for matrices whose smaller side is at most 1, 2, 4,
 # .., 64, or wider; the share of the rows with entries below which it lists those rows. Its defaults.
@@ -19,7 +23,26 @@ FORMATS = ("by_row", "by_col")
 FORMS = ("sparse", "bitmap", "full")  # and hypersparse matrices
 
 
-class Settings(MutableMapping[str, Any]):
+class Values(MutableMapping[str, Any]):
+    """Settings that have defaults and cannot be deleted."""
+
+    _title: str
+    _values: dict[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError(f"{self._title}: a setting cannot be deleted; set it to None for the default")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+class Settings(Values):
     """Name -> value. None as a value: the default. Raises KeyError for an unknown name or format, TypeError and
     ValueError for an invalid value, TypeError for `del`."""
 
@@ -32,11 +55,10 @@ class Settings(MutableMapping[str, Any]):
         "burble": False,
     }
 
+    _title = "gb.ss.config"
+
     def __init__(self) -> None:
         self._values = dict(self._defaults)
-
-    def __getitem__(self, name: str) -> Any:
-        return self._values[name]
 
     def __setitem__(self, name: str, value: Any) -> None:
         default = self._defaults[name]
@@ -51,15 +73,6 @@ class Settings(MutableMapping[str, Any]):
             value = type(default)(value)
         self._values[name] = value
 
-    def __delitem__(self, name: str) -> None:
-        raise TypeError("gb.ss.config: a setting cannot be deleted; set it to None for the default")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
     def __repr__(self) -> str:
         return "".join(f"{name} = {value!r}\n" for name, value in self._values.items())
 
@@ -72,7 +85,7 @@ class Settings(MutableMapping[str, Any]):
 config = Settings()
 
 
-class ObjectSettings(MutableMapping[str, Any]):
+class ObjectSettings(Values):
     """`A.ss.config`, `v.ss.config`: the same for one object; settings that are not set here are those of
     `gb.ss.config`.
 
@@ -83,7 +96,9 @@ class ObjectSettings(MutableMapping[str, Any]):
     invalid value, TypeError for `del`.
     """
 
-    def __init__(self, parent: Any, given: dict[str, Any], status: Callable[[], str]) -> None:
+    _title = "config"
+
+    def __init__(self, parent: Matrix | Vector, given: dict[str, Any], status: Callable[[], str]) -> None:
         self._parent, self._given, self._status = parent, given, status
 
     @property
@@ -129,9 +144,6 @@ class ObjectSettings(MutableMapping[str, Any]):
         elif name != "format":
             value = float(value)
         self._given[name] = value
-
-    def __delitem__(self, name: str) -> None:
-        raise TypeError("config: a setting cannot be deleted; set it to None for the default")
 
     def __repr__(self) -> str:
         return "".join(f"{name} = {value!r}\n" for name, value in self.items())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from semirings.dtypes import check_cast
 
 from ...exceptions import DimensionMismatch
 from ...operations import build, ewise_matrix, sorted_keys, vector_entries
-from ...store import MatrixStore
+from ...store import MatrixStore, VectorStore
 from ..convert import check_size, same_device
 from ..matrix.arrays import is_columnwise
 from ..matrix.matrix import Matrix, TransposedMatrix
@@ -21,10 +21,18 @@ from ..scalar import Scalar
 from ..statement.indexing import Operand, describe
 from ..statement.running import guarded
 from ..vector.vector import Vector
+from .base import Extras
 from .selection import Segments
 
+Tiles = list[list[Matrix | TransposedMatrix]]
 
-def _column(x: Any) -> Any:
+if TYPE_CHECKING:
+    from semirings import DataType
+
+    from ..typing import Array, ArrayOrValue, DTypeArg, SizeArg, SizeLike
+
+
+def _column(x: object) -> Matrix | TransposedMatrix:
     """A Matrix; a Vector as a column; a Scalar as 1 x 1."""
     if isinstance(x, Operand):
         x = x._resolve()
@@ -40,7 +48,7 @@ def _column(x: Any) -> Any:
     raise TypeError(f"tiles: expected Matrices, Vectors and Scalars, got {describe(x)}")
 
 
-def tiles_of(tiles: Any, ndim: int | None = None) -> tuple[list[list[Any]], int]:
+def tiles_of(tiles: Any, ndim: int | None = None) -> tuple[Tiles, int]:
     """The tiles as rows of matrices, and the dimensions of the result: 1 for a list of Vectors and Scalars.
 
     Raises TypeError, ValueError (none, or rows of several lengths).
@@ -67,7 +75,7 @@ def _places(sizes: list[int]) -> list[int]:
     return [0, *itertools.accumulate(sizes)]
 
 
-def joined(rows: list[list[Any]], dtype: Any = None) -> tuple[MatrixStore, Any]:
+def joined(rows: Tiles, dtype: DTypeArg = None) -> tuple[MatrixStore, DataType]:
     """The matrix of these tiles, and its type: `dtype`, or that of the first. DimensionMismatch."""
     heights, widths = [row[0].nrows for row in rows], [x.ncols for x in rows[0]]
     for high, row in zip(heights, rows):
@@ -91,20 +99,20 @@ def joined(rows: list[list[Any]], dtype: Any = None) -> tuple[MatrixStore, Any]:
         return ewise_matrix.empty(d, *shape, kind), kind
     values = [x for *_, x in parts]
     if all(sorted_keys.same_iso(values[0], x) for x in values):
-        together: Any = values[0]
+        together: ArrayOrValue = values[0]
     else:
         together = d.xp.concatenate([d.full(len(i), x) if isinstance(x, np.generic) else x for i, _, x in parts])
     i, j = (d.xp.concatenate([part[k] for part in parts]) for k in (0, 1))
     return build.from_coo(d, *shape, i, j, together, kind), kind
 
 
-def as_vector(A: MatrixStore) -> Any:
+def as_vector(A: MatrixStore) -> VectorStore:
     """The store of a matrix of one column as a vector."""
     s = Segments.of(Matrix._from_store(A))
     return vector_entries.build(A.device, A.nrows, A.dtype, s.segment, s.values, distinct=True)
 
 
-def concat(tiles: Any, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:
+def concat(tiles: Any, dtype: DTypeArg = None, *, name: str | None = None, **opts: object) -> Matrix | Vector:
     """A Matrix from a list of rows of tiles, or a Vector from a list of Vectors and Scalars. In rows, a Vector is a
     column.
 
@@ -143,7 +151,7 @@ def sizes_of(chunks: Any, size: int) -> list[int]:
     return found
 
 
-def shape_of(nrows: Any, ncols: Any, total: int) -> tuple[int, int]:
+def shape_of(nrows: Any, ncols: SizeArg, total: int) -> tuple[int, int]:
     """The requested shape, as two numbers or one pair; -1: the remaining factor. ValueError if it does not fit."""
     asked = nrows if ncols is None else (nrows, ncols)
     asked = tuple(asked) if hasattr(asked, "__len__") else (asked,)
@@ -159,14 +167,12 @@ def shape_of(nrows: Any, ncols: Any, total: int) -> tuple[int, int]:
     return high, wide
 
 
-class MatrixTiles:
+class MatrixTiles(Extras[Matrix]):
     """Of a Matrix."""
 
     __slots__ = ()
-    _parent: Any
-    device: Any
 
-    def concat(self, tiles: Any, **opts: Any) -> None:
+    def concat(self, tiles: Any, **opts: object) -> None:
         """Replace the entries by those of rows of tiles, whose total size is that of the Matrix. Raises the errors of
         `gb.ss.concat`."""
         check_options(opts)
@@ -177,7 +183,7 @@ class MatrixTiles:
             raise DimensionMismatch(f"tiles: expected {self._parent.shape} together, got {(store.nrows, store.ncols)}")
         self._parent << Matrix._from_store(store)
 
-    def split(self, chunks: Any, *, name: str | None = None, **opts: Any) -> list[list[Any]]:
+    def split(self, chunks: Any, *, name: str | None = None, **opts: object) -> list[list[Matrix]]:
         """Rows of tiles. chunks: a size for both dimensions, or a pair: for each a size (the last chunk may be
         smaller), a list of sizes (None in it: the rest), or None: whole.
 
@@ -200,14 +206,14 @@ class MatrixTiles:
     @guarded
     def reshape(
         self,
-        nrows: Any,
-        ncols: Any = None,
-        order: Any = "rowwise",
+        nrows: SizeLike | tuple[int, int],
+        ncols: SizeArg = None,
+        order: str = "rowwise",
         *,
         inplace: bool = False,
         name: str | None = None,
-        **opts: Any,
-    ) -> Any:
+        **opts: object,
+    ) -> Matrix | None:
         """The entries in a Matrix of another shape with as many positions, in row-major or column-major order.
 
         nrows, ncols: two numbers or a pair; -1: the remaining factor. inplace: change the Matrix itself. Raises
@@ -220,10 +226,11 @@ class MatrixTiles:
         store = _placed(A, positions, values, shape, order)
         if not inplace:
             return Matrix._from_store(store, name)
-        return A._adopt(store)
+        A._adopt(store)
+        return None
 
     @guarded
-    def flatten(self, order: Any = "rowwise", *, name: str | None = None, **opts: Any) -> Any:
+    def flatten(self, order: str = "rowwise", *, name: str | None = None, **opts: object) -> Vector:
         """The entries in a Vector of nrows * ncols, by rows or by columns."""
         check_options(opts)
         A = self._parent
@@ -232,14 +239,12 @@ class MatrixTiles:
         return Vector._from_store(vector_entries.build(A.device, size, A.dtype, positions, values, distinct=True), name)
 
 
-class VectorTiles:
+class VectorTiles(Extras[Vector]):
     """Of a Vector."""
 
     __slots__ = ()
-    _parent: Any
-    device: Any
 
-    def concat(self, tiles: Any, **opts: Any) -> None:
+    def concat(self, tiles: Any, **opts: object) -> None:
         """Replace the entries by the concatenation of Vectors and Scalars, of the same total size."""
         check_options(opts)
         rows, _ = tiles_of(tiles, 1)
@@ -249,7 +254,7 @@ class VectorTiles:
             raise DimensionMismatch(f"tiles: expected {self._parent.size} positions in total, got {store.nrows}")
         self._parent << Vector._from_store(as_vector(store))
 
-    def split(self, chunks: Any, *, name: str | None = None, **opts: Any) -> list[Any]:
+    def split(self, chunks: Any, *, name: str | None = None, **opts: object) -> list[Vector]:
         """Vectors. chunks: a size (the last one may be smaller), a list of sizes (None in it: the rest). Raises
         TypeError, ValueError, DimensionMismatch."""
         check_options(opts)
@@ -260,8 +265,14 @@ class VectorTiles:
 
     @guarded
     def reshape(
-        self, nrows: Any, ncols: Any = None, order: Any = "rowwise", *, name: str | None = None, **opts: Any
-    ) -> Any:
+        self,
+        nrows: SizeLike | tuple[int, int],
+        ncols: SizeArg = None,
+        order: str = "rowwise",
+        *,
+        name: str | None = None,
+        **opts: object,
+    ) -> Matrix:
         """The entries in a Matrix with as many positions, in row-major or column-major order.
 
         nrows, ncols: two numbers or a pair; -1: the remaining factor. Raises ValueError.
@@ -272,14 +283,16 @@ class VectorTiles:
         return Matrix._from_store(_placed(v, s.index, s.values, shape_of(nrows, ncols, v.size), order), name)
 
 
-def _positions(A: Any, order: Any) -> tuple[Any, Any]:
+def _positions(A: Matrix, order: str) -> tuple[Array, ArrayOrValue]:
     """Linear positions of the entries in row-major or column-major order, and their values."""
     sorted_keys.check_keys(*A.shape)
     s = Segments.of(A, order)
     return s.segment * (A.nrows if s.columns else A.ncols) + s.index, s.values
 
 
-def _placed(like: Any, positions: Any, values: Any, shape: tuple[int, int], order: Any) -> MatrixStore:
+def _placed(
+    like: Matrix | Vector, positions: Array, values: ArrayOrValue, shape: tuple[int, int], order: str
+) -> MatrixStore:
     columns = is_columnwise(order)
     step = max(1, shape[0] if columns else shape[1])
     major, minor = positions // step, positions % step

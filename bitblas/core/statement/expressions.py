@@ -7,7 +7,6 @@ operators.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
 from semirings import Typed, dtypes
@@ -20,80 +19,93 @@ from ...exceptions import DimensionMismatch
 from ..convert import same_device
 from ..operators import typed
 from ..options import check_options
-from .infix import Delayed, NotInPlace, Operand, Operators, describe, kinds, text_of
+from .infix import Delayed, NotInPlace, Operators, kinds, object_of, text_of
 
 if TYPE_CHECKING:
+    from ...order import Order
+    from ...store import MatrixStore, VectorStore
     from ..matrix.matrix import Matrix as Matrix
+    from ..matrix.views import MatrixRead
     from ..scalar import Scalar as Scalar
+    from ..typing import DTypeArg, MaskArg, OperandLike, Operands, OperatorLike, Run
     from ..vector.vector import Vector as Vector
     from .infix import Infix
+    from .masks import Mask
 
 
 # ---- Static types of infix operators and of calls of operators: `A @ v` and `min_plus(A @ v)` become Vectors.
 #
-# For type checkers and editors only; no code of this file runs.
+# For type checkers and editors only; no code of this part runs.
 
 if TYPE_CHECKING:
-    from ..matrix.matrix import Matrix
-    from ..scalar import Scalar
-    from ..vector.vector import Vector
-    from .infix import Infix
-
+    # fmt: off
     class VectorInfix(Protocol):
-        """A Vector on the left of an infix operator; one type for all, as pyright infers none in a library."""
+        """A Vector on a side of an infix operator; one type for all, as pyright infers none in a library."""
 
-        # fmt: off
         @overload
         def __call__(self, other: TypedMatrix, /) -> MatrixExpression: ...
         @overload
-        def __call__(self, other: Any, /) -> VectorExpression: ...
-        # fmt: on
+        def __call__(self, other: OperandLike, /) -> VectorExpression: ...
 
     class MatrixInfix(Protocol):
-        """The same of a Matrix, on either side."""
+        """The same for a Matrix."""
 
-        def __call__(self, other: Any, /) -> MatrixExpression: ...
+        def __call__(self, other: OperandLike, /) -> MatrixExpression: ...
+
+    class VectorPair(Protocol):
+        """v & x and v | x."""
+
+        @overload
+        def __call__(self, other: TypedMatrix, /) -> Infix[Matrix]: ...
+        @overload
+        def __call__(self, other: TypedVector, /) -> Infix[Vector]: ...
+        @overload
+        def __call__(self, other: OperandLike | Mask, /) -> Any: ...
+
+    class MatrixPair(Protocol):
+        """A & x and A | x."""
+
+        @overload
+        def __call__(self, other: TypedMatrix | TypedVector, /) -> Infix[Matrix]: ...
+        @overload
+        def __call__(self, other: OperandLike | Mask, /) -> Any: ...
+
+    class VectorProduct(Protocol):
+        """v @ x."""
+
+        @overload
+        def __call__(self, other: TypedVector, /) -> Infix[Scalar]: ...
+        @overload
+        def __call__(self, other: TypedMatrix, /) -> Infix[Vector]: ...
+
+    class MatrixProduct(Protocol):
+        """A @ x."""
+
+        @overload
+        def __call__(self, other: TypedVector, /) -> Infix[Vector]: ...
+        @overload
+        def __call__(self, other: TypedMatrix, /) -> Infix[Matrix]: ...
+    # fmt: on
 
 
 class TypedVector:
-    """The operators of what is a Vector, or will be one."""
+    """The operators of a Vector or a delayed one."""
 
     __slots__ = ()
 
     if TYPE_CHECKING:
         # fmt: off
-        @overload
-        def __matmul__(self, other: TypedVector) -> Infix[Scalar]: ...
-        @overload
-        def __matmul__(self, other: TypedMatrix) -> Infix[Vector]: ...
-        def __matmul__(self, other: Any) -> Any: ...
-        @overload
-        def __and__(self, other: TypedMatrix) -> Infix[Matrix]: ...
-        @overload
-        def __and__(self, other: TypedVector) -> Infix[Vector]: ...
-        @overload
-        def __and__(self, other: Any) -> Any: ...
-        def __and__(self, other: Any) -> Any: ...
-        @overload
-        def __or__(self, other: TypedMatrix) -> Infix[Matrix]: ...
-        @overload
-        def __or__(self, other: TypedVector) -> Infix[Vector]: ...
-        @overload
-        def __or__(self, other: Any) -> Any: ...
-        def __or__(self, other: Any) -> Any: ...
+        __matmul__: VectorProduct
+        __and__: VectorPair; __or__: VectorPair
         __add__: VectorInfix; __sub__: VectorInfix; __mul__: VectorInfix; __truediv__: VectorInfix
         __floordiv__: VectorInfix; __mod__: VectorInfix; __pow__: VectorInfix
         __lt__: VectorInfix; __le__: VectorInfix; __gt__: VectorInfix; __ge__: VectorInfix
-        def __radd__(self, other: Any) -> VectorExpression: ...
-        def __rsub__(self, other: Any) -> VectorExpression: ...
-        def __rmul__(self, other: Any) -> VectorExpression: ...
-        def __rtruediv__(self, other: Any) -> VectorExpression: ...
-        def __rfloordiv__(self, other: Any) -> VectorExpression: ...
-        def __rpow__(self, other: Any) -> VectorExpression: ...
+        __radd__: VectorInfix; __rsub__: VectorInfix; __rmul__: VectorInfix; __rtruediv__: VectorInfix
+        __rfloordiv__: VectorInfix; __rpow__: VectorInfix
         def __neg__(self) -> VectorExpression: ...
         def __abs__(self) -> VectorExpression: ...
         def __invert__(self) -> VectorExpression: ...
-        def _apply_operator(self, op: Any, left: Any, right: Any = None, **kwargs: Any) -> VectorExpression: ...
+        def _apply_operator(self, op: OperatorLike, *args: Any, **kwargs: Any) -> VectorExpression: ...
         # fmt: on
 
 
@@ -104,45 +116,32 @@ class TypedMatrix:
 
     if TYPE_CHECKING:
         # fmt: off
-        @overload
-        def __matmul__(self, other: TypedVector) -> Infix[Vector]: ...
-        @overload
-        def __matmul__(self, other: TypedMatrix) -> Infix[Matrix]: ...
-        def __matmul__(self, other: Any) -> Any: ...
-        @overload
-        def __and__(self, other: TypedMatrix | TypedVector) -> Infix[Matrix]: ...
-        @overload
-        def __and__(self, other: Any) -> Any: ...
-        def __and__(self, other: Any) -> Any: ...
-        @overload
-        def __or__(self, other: TypedMatrix | TypedVector) -> Infix[Matrix]: ...
-        @overload
-        def __or__(self, other: Any) -> Any: ...
-        def __or__(self, other: Any) -> Any: ...
+        __matmul__: MatrixProduct
+        __and__: MatrixPair; __or__: MatrixPair
         __add__: MatrixInfix; __sub__: MatrixInfix; __mul__: MatrixInfix; __truediv__: MatrixInfix
         __floordiv__: MatrixInfix; __mod__: MatrixInfix; __pow__: MatrixInfix
+        __lt__: MatrixInfix; __le__: MatrixInfix; __gt__: MatrixInfix; __ge__: MatrixInfix
         __radd__: MatrixInfix; __rsub__: MatrixInfix; __rmul__: MatrixInfix; __rtruediv__: MatrixInfix
         __rfloordiv__: MatrixInfix; __rpow__: MatrixInfix
-        __lt__: MatrixInfix; __le__: MatrixInfix; __gt__: MatrixInfix; __ge__: MatrixInfix
         def __neg__(self) -> MatrixExpression: ...
         def __abs__(self) -> MatrixExpression: ...
         def __invert__(self) -> MatrixExpression: ...
-        def _apply_operator(self, op: Any, left: Any, right: Any = None, **kwargs: Any) -> MatrixExpression: ...
+        def _apply_operator(self, op: OperatorLike, *args: Any, **kwargs: Any) -> MatrixExpression: ...
         # fmt: on
 
 
 # ---- Delayed expressions: an operation and its operands, run by `.new()`, by `C << expr`, or when a value is read.
 
-Made = TypeVar("Made")  # type of the result
+Result = TypeVar("Result")  # type of the computed object
 
 
-def check_functions(op: Any, args: tuple[Any, ...]) -> None:
+def check_functions(op: Typed, args: Operands) -> None:
     """UdfParseError for an operator that computes with values of a user-defined type in Python, on a GPU."""
     if type(op) is Typed:  # no aggregator, whose steps are expressions
         operations.udf.check_device(op, args[0].device)
 
 
-class Expression(NotInPlace, Delayed, Operators, Generic[Made]):
+class Expression(NotInPlace, Delayed, Operators, Generic[Result]):
     """Base class of the three kinds of expressions.
 
     method, args, op: the call (read by `explain`). `run(mask)` returns the result, a fresh store; the operation applies
@@ -154,20 +153,16 @@ class Expression(NotInPlace, Delayed, Operators, Generic[Made]):
     def __init__(
         self,
         method: str,
-        args: tuple[Any, ...],
+        args: Operands,
         op: Typed | None,
-        run: Callable[..., Any],
+        run: Run,
         dtype: DataType | None = None,
         masked: bool = False,
     ) -> None:
         if op is not None and op.dtype._is_udt:
             check_functions(op, args)
-        self.method = method
-        self.args = args
-        self.op = op
-        self.run = run
-        self.masked = masked
-        self._dtype = dtype
+        self.method, self.args, self.op, self.run = method, args, op, run
+        self.masked, self._dtype = masked, dtype
         self._value: Any = None
 
     @property
@@ -183,8 +178,14 @@ class Expression(NotInPlace, Delayed, Operators, Generic[Made]):
         return self.args[0].device
 
     def new(
-        self, dtype: Any = None, *, mask: Any = None, name: str | None = None, is_cscalar: Any = None, **opts: Any
-    ) -> Made:
+        self,
+        dtype: DTypeArg = None,
+        *,
+        mask: MaskArg = None,
+        name: str | None = None,
+        is_cscalar: bool | None = None,
+        **opts: object,
+    ) -> Result:
         """Compute into a new object, of `dtype` if given; with `mask` (of the same shape), only where it allows."""
         if opts:
             check_options(opts)
@@ -194,13 +195,13 @@ class Expression(NotInPlace, Delayed, Operators, Generic[Made]):
             if name is not None:
                 value.name = name
             return value
-        made: Made = kinds[self.ndim]._computed(self, kind, mask, name)
+        made: Result = kinds[self.ndim]._computed(self, kind, mask, name)
         return made
 
-    def dup(self, dtype: Any = None, **kwargs: Any) -> Made:
+    def dup(self, dtype: DTypeArg = None, **kwargs: Any) -> Result:
         return self._resolve().dup(dtype, **kwargs)
 
-    def _to_expr(self) -> Expression[Made]:
+    def _to_expr(self) -> Expression[Result]:
         return self
 
     def _resolve(self) -> Any:
@@ -231,26 +232,20 @@ class VectorExpression(TypedVector, Expression["Vector"]):
         self,
         size: int,
         method: str,
-        args: tuple[Any, ...],
-        op: Any,
-        run: Callable[[Any], Any],
+        args: Operands,
+        op: Typed | None,
+        run: Run,
         dtype: DataType | None = None,
         masked: bool = False,
         ends: bool = False,
-        along: Any = None,
+        along: Operands | None = None,
     ) -> None:
         if op is not None and op.dtype._is_udt:
             check_functions(op, args)
-        self.method = method  # without Expression.__init__, to save a call per statement
-        self.args = args
-        self.op = op
-        self.run = run
-        self.masked = masked
-        self._dtype = dtype
-        self._value = None
-        self.size = size
-        self.ends = ends
-        self.along = along
+        # without Expression.__init__, to save a call per statement
+        self.method, self.args, self.op, self.run = method, args, op, run
+        self.masked, self._dtype, self._value = masked, dtype, None
+        self.size, self.ends, self.along = size, ends, along
 
     @property
     def shape(self) -> tuple[int]:
@@ -272,31 +267,24 @@ class MatrixExpression(TypedMatrix, Expression["Matrix"]):
         nrows: int,
         ncols: int,
         method: str,
-        args: tuple[Any, ...],
-        op: Any,
-        run: Callable[..., Any],
+        args: Operands,
+        op: Typed | None,
+        run: Run,
         dtype: DataType | None = None,
         masked: bool = False,
-        along: Any = None,
+        along: Operands | None = None,
     ) -> None:
         if op is not None and op.dtype._is_udt:
             check_functions(op, args)
-        self.method = method  # as above
-        self.args = args
-        self.op = op
-        self.run = run
-        self.masked = masked
-        self._dtype = dtype
-        self._value = None
-        self.nrows = nrows
-        self.ncols = ncols
-        self.along = along
+        self.method, self.args, self.op, self.run = method, args, op, run  # as above
+        self.masked, self._dtype, self._value = masked, dtype, None
+        self.nrows, self.ncols, self.along = nrows, ncols, along
 
-    def computed(self, mask: Any, order: Any) -> Any:
+    def computed(self, mask: operations.spgemm.MatrixMask | None, order: Order | None) -> MatrixStore:
         """The result as a store, in that order."""
         if self.along is None:
             return self.run(mask)
-        t = self.run(mask, order)
+        t: MatrixStore = self.run(mask, order)
         return t if order is None or t.order is order else t.tagged(order)
 
     @property
@@ -338,14 +326,10 @@ def enter(kind: Any) -> None:
 # ---- A.mxv(v) and v.vxm(A): GraphBLAS C API 2.1, sections 4.3.2 and 4.3.3.
 
 
-def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> VectorExpression:
+def multiply_vector(matrix: Any, vector: Vector, op: OperatorLike, method: str) -> VectorExpression:
     """A.mxv(v), or v.vxm(A). DimensionMismatch unless the inner sizes are equal; TypeError, KeyError for op."""
-    M, A = getattr(matrix, "_matrix", None), matrix
-    if M is None:
-        A = A._resolve() if isinstance(A, Operand) and A.ndim == 2 else None
-        if A is None:
-            raise TypeError(f"{method}: expected a Matrix, got {describe(matrix)}")
-        M = A._matrix
+    A: MatrixRead = matrix if hasattr(matrix, "_matrix") else object_of(matrix, 2, method)
+    M = A._matrix
     flip = method == "vxm"
     transpose = A._transposed != flip
     layout, u, dtype = M._data.structure.primary, vector._data, M._data.dtype
@@ -357,13 +341,14 @@ def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> VectorExp
     if layout.device is not u.device:
         same_device(method, M, vector)
     if flip:
-        f, args = typed(op, "semiring", u.dtype, dtype), (vector, A)
+        args: Operands = vector, A
+        f = typed(op, "semiring", u.dtype, dtype)
     else:
-        f, args = typed(op, "semiring", dtype, u.dtype), (A, vector)
+        args, f = (A, vector), typed(op, "semiring", dtype, u.dtype)
 
     along = None if f.op.is_positional and operations.permute.reads_result(f, flip) else args
 
-    def run(into: Any) -> Any:
+    def run(into: operations.operands.Into | None) -> VectorStore | None:
         held, u, op = M._read(), vector._stored, f
         if along is None:
             held = M._store

@@ -6,14 +6,15 @@ Extraction: GraphBLAS C API 2.1, 4.3.6; targets of assignment: 4.3.7.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeGuard, TypeVar
 
 import numpy as np
 
 from semirings import BinaryOp, Monoid, Parameterized, Typed, UnaryOp
-from semirings.dtypes import DataType, check_cast
+from semirings.dtypes import BOOL, DataType, check_cast
 
-from ... import operations
+from ... import operations, tuning
 from ...device import Device
 from ...exceptions import DimensionMismatch, IndexOutOfBound
 from .. import operators as _operators
@@ -21,14 +22,21 @@ from ..convert import array_of
 from ..late_binding import Sized
 from ..options import check_options, check_wait
 from ..show import Shown
-from .infix import DelayedOperand, InPlace, Operand, Operators, describe, kinds
+from .infix import DelayedOperand, Operand, Operators, bool_infix, describe, is_tensor, kinds
 from .masks import Mask, check
+from .running import assignment, statement
 from .symbolic import SymbolicArray
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ..statement.expressions import Expression
+    from ..typing import Array, Axes, DTypeArg, MaskArg, MaskLike, OperandLike, OperatorArg, Places
 
 # ---- Resolve indices: C[I, J], v[i].
 
-One = int | np.integer[Any]  # for type checkers: a single position, and several
-Several = slice | range | list[int] | np.ndarray[Any, Any]
+One = int | np.integer  # for type checkers: a single position, and several
+Several = slice | range | list[int] | np.ndarray
 
 
 class Axis:
@@ -53,11 +61,11 @@ class Axis:
         """The range of a slice; None for other indices."""
         return range(self.at.start, self.at.stop, self.at.step) if isinstance(self.at, slice) else None
 
-    def places(self, device: Device, ranges: bool) -> Any:
+    def places(self, device: Device, ranges: bool) -> Places:
         """None for all, a range if the operation supports `ranges` and it is one, else an array."""
         return None if self.at is None else (self.region if ranges else None) or self.array(device)
 
-    def array(self, device: Device) -> Any:
+    def array(self, device: Device) -> Array:
         """The positions as an INT64 array of the device."""
         if self.at is None:
             return device.xp.arange(self.dim, dtype=np.int64)
@@ -103,11 +111,8 @@ def axis(index: Any, dim: int, device: Device) -> Axis:
     return _list(index, dim, device)
 
 
-FEW = 64  # list length up to which Python finds the minimum faster than NumPy
-
-
 def _list(index: Any, dim: int, device: Device) -> Axis:
-    few = type(index) is list and len(index) <= FEW
+    few = type(index) is list and len(index) <= tuning.count("index.short_list")
     if few or not hasattr(index, "__cuda_array_interface__"):
         try:
             index = np.asarray(index) if hasattr(index, "dtype") else array_of(index)
@@ -137,7 +142,7 @@ def _list(index: Any, dim: int, device: Device) -> Axis:
     return Axis(len(index), index, dim)
 
 
-def parse(parent: Any, key: Any) -> tuple[Axis, ...]:
+def parse(parent: Any, key: object) -> Axes:
     """The indices of parent[key]: one for a Vector, two for a Matrix; `...` means all."""
     if parent.ndim == 0:
         raise TypeError("index: a Scalar has no positions")
@@ -173,11 +178,13 @@ class Updater:
 
     __slots__ = ("__weakref__", "accum", "input_mask", "mask", "replace", "target")
 
-    def __init__(self, target: Any, mask: Any, accum: Typed | None, replace: bool, input_mask: Any = None) -> None:
+    def __init__(
+        self, target: Output, mask: Mask | None, accum: Typed | None, replace: bool, input_mask: Mask | None = None
+    ) -> None:
         self.target, self.mask, self.accum, self.replace = target, mask, accum, replace
         self.input_mask = input_mask
 
-    def __lshift__(self, expr: Any) -> None:
+    def __lshift__(self, expr: OperandLike) -> None:
         if self.input_mask is not None:
             masked = getattr(expr, "_masked_by", None)
             if masked is None:
@@ -187,25 +194,25 @@ class Updater:
 
     update = __lshift__
 
-    def _axes(self, key: Any) -> Any:
+    def _axes(self, key: object) -> Axes:
         if self.input_mask is not None:
             raise TypeError("input_mask: expected an extraction, C(input_mask=m) << A[I, J], got an assignment")
         if not self.target.ndim:
             raise TypeError("s(...)[i]: a Scalar has no positions")
         return parse(self.target, key)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Assigner:
         return Assigner(self, self._axes(key), region_mask=False)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: OperandLike) -> None:
         axes = self._axes(key)
         self.target._assign(axes, value, self.mask, self.accum, self.replace, False)
 
-    def __delitem__(self, key: Any) -> None:
+    def __delitem__(self, key: object) -> None:
         axes = self._axes(key)
         self.target._assign(axes, kinds[0](self.target.dtype), self.mask, None, self.replace, False)
 
-    def __eq__(self, other: Any) -> Any:
+    def __eq__(self, other: object) -> NoReturn:
         raise TypeError("C(...) == x: not defined; did you mean `<<`?")
 
     def __bool__(self) -> bool:
@@ -217,20 +224,20 @@ class Assigner:
 
     __slots__ = ("__weakref__", "axes", "region_mask", "updater")
 
-    def __init__(self, updater: Updater, axes: tuple[Axis, ...], *, region_mask: bool) -> None:
+    def __init__(self, updater: Updater, axes: Axes, *, region_mask: bool) -> None:
         self.updater, self.axes, self.region_mask = updater, axes, region_mask
         if not isinstance(updater.target, Output):
             raise TypeError("C[I](..): expected an index of a Matrix or Vector, not of an expression")
         if region_mask and all(a.size is None for a in axes):
             raise TypeError("mask: not allowed for a single element; write C(mask)[i, j] << x")
 
-    def __lshift__(self, value: Any) -> None:
+    def __lshift__(self, value: OperandLike) -> None:
         u = self.updater
         u.target._assign(self.axes, value, u.mask, u.accum, u.replace, self.region_mask)
 
     update = __lshift__
 
-    def __eq__(self, other: Any) -> Any:
+    def __eq__(self, other: object) -> NoReturn:
         raise TypeError("C(...)[I] == x: not defined; did you mean `<<`?")
 
     def __bool__(self) -> bool:
@@ -239,19 +246,70 @@ class Assigner:
     __hash__ = object.__hash__
 
 
-class Output(Operators, InPlace):
+def _replaces(operation: Callable[[Any, Any], Any]) -> Any:
+    """The method of x op= y that assigns x op y."""
+
+    def method(self: Output, other: OperandLike) -> Output:
+        self._update(operation(self, other))
+        return self
+
+    return method
+
+
+class Output(Operators):
     """Everything that can be on the left of `<<`: Matrix, Vector, Scalar."""
 
     __slots__ = ()
-    nvals: Any
 
-    _assign: Any  # (axes, value, mask, accum, replace, region) -> None
-    _update: Any  # (value, mask, accum, replace) -> None: the assignment of each kind of object
+    if TYPE_CHECKING:
+
+        @property
+        def nvals(self) -> int: ...
+        def _update(
+            self, value: object, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False
+        ) -> None: ...
+        def _assign(self, axes: Axes, *how: Any) -> None: ...
+
     # Ranks of the masks that C(mask) accepts: a Vector mask is allowed for one row or column of a Matrix
-    _mask_ranks: Any
+    _mask_ranks: tuple[int, ...]
+    name: str
+
+    __isub__, __imul__, __itruediv__ = map(_replaces, (operator.sub, operator.mul, operator.truediv))
+    __ifloordiv__, __imod__, __ipow__ = map(_replaces, (operator.floordiv, operator.mod, operator.pow))
+    __imatmul__ = _replaces(operator.matmul)
+    __iand__ = _replaces(lambda x, y: bool_infix(x, y, "land", "&=", "mult"))
+
+    def _accumulates(self, other: OperandLike) -> TypeGuard[Operand]:
+        """Whether x op= other accumulates: an operand of the same kind; a scalar changes only existing entries."""
+        return is_tensor(other) and other.ndim == self.ndim
+
+    def _add_in_place(self, other: OperandLike) -> Any:
+        if self._accumulates(other):
+            self("plus") << other
+        else:
+            self << self + other
+        return self
+
+    def _in_place_bool(self, other: OperandLike, accum: str, symbol: str) -> Any:
+        # The type of the right operand decides, as in python-graphblas.
+        if self._accumulates(other) and other.dtype is BOOL:
+            self(accum) << other
+        else:
+            self._update(bool_infix(self, other, accum, symbol))
+        return self
+
+    __iadd__: Any = _add_in_place
+    __ior__: Any = lambda self, other: self._in_place_bool(other, "lor", "|=")
+    __ixor__: Any = lambda self, other: self._in_place_bool(other, "lxor", "^=")
 
     def __call__(
-        self, *args: Any, mask: Any = None, accum: Any = None, replace: Any = False, input_mask: Any = None, **opts: Any
+        self,
+        *args: object,
+        mask: MaskArg = None,
+        accum: OperatorArg = None,
+        replace: object = False,
+        input_mask: MaskArg = None,
+        **opts: object,
     ) -> Updater:
         """The parameters of an assignment, recognized by type or given by name.
 
@@ -294,15 +352,15 @@ class Output(Operators, InPlace):
             check_cast(accum.return_type, self.dtype)
         return Updater(self, mask, accum, bool(replace), input_mask)
 
-    def __lshift__(self, value: Any) -> None:
+    def __lshift__(self, value: OperandLike) -> None:
         self._update(value)
 
-    def update(self, expr: Any, **opts: Any) -> None:
+    def update(self, expr: OperandLike, **opts: object) -> None:
         """The same as `<<`."""
         check_options(opts)
         self._update(expr)
 
-    def wait(self, how: str = "materialize") -> Any:
+    def wait(self, how: str = "materialize") -> Self:
         """Itself, after pending writes and device work are complete. GraphBLAS C API 2.1, section 5.1."""
         check_wait(how)
         _ = self.nvals  # a read completes pending writes
@@ -316,16 +374,17 @@ _REPLACE = replace
 # ---- C[I, J], v[i]: extraction (GraphBLAS C API 2.1, 4.3.6) and the targets of assignment (4.3.7).
 
 _OUTPUT_CALL: Any = Output.__call__
-Made = TypeVar("Made")  # type of the extracted object
+Result = TypeVar("Result")  # type of the extracted object
 
 
-class IndexExpr(DelayedOperand, Operators, Generic[Made]):
+class IndexExpr(DelayedOperand, Operators, Generic[Result]):
     """parent[I]: extracts when it is read, assigns when it is on the left of `<<`."""
 
     __slots__ = ("_expr", "axes", "parent")
 
-    def __init__(self, parent: Any, axes: tuple[Axis, ...]) -> None:
-        self.parent, self.axes, self._expr = parent, axes, None
+    def __init__(self, parent: Any, axes: Axes) -> None:
+        self.parent, self.axes = parent, axes
+        self._expr: Expression[Result] | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -336,36 +395,41 @@ class IndexExpr(DelayedOperand, Operators, Generic[Made]):
         return len(self.shape)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DataType:
         return self.parent.dtype
 
     @property
     def device(self) -> Device:
         return self.parent.device
 
-    def _to_expr(self) -> Any:
+    def _to_expr(self) -> Expression[Result]:
         if self._expr is None:
             self._expr = self.parent._extract(self.axes)
         return self._expr
 
     def new(
-        self, dtype: Any = None, *, mask: Any = None, input_mask: Any = None, name: str | None = None, **opts: Any
-    ) -> Made:
+        self,
+        dtype: DTypeArg = None,
+        *,
+        mask: MaskArg = None,
+        input_mask: MaskArg = None,
+        name: str | None = None,
+        **opts: object,
+    ) -> Result:
         """Extract into a new Scalar, Vector or Matrix; `mask` has the shape of the result, `input_mask` that of the
         object that is read."""
         if input_mask is not None:
             if mask is not None:
                 raise TypeError("mask, input_mask: expected only one of them, got both")
             mask = self._masked_by(input_mask)
-        made: Made = self.parent._extract(self.axes).new(dtype, mask=mask, name=name, **opts)
-        return made
+        return self.parent._extract(self.axes).new(dtype, mask=mask, name=name, **opts)
 
-    def __lshift__(self, value: Any) -> None:
+    def __lshift__(self, value: OperandLike) -> None:
         if not isinstance(self.parent, Output):
             raise TypeError(f"{self._text()} << x: expected an index of a Matrix or Vector, not of an expression")
         self.parent._assign(self.axes, value, None, None, False, False)
 
-    def update(self, expr: Any, **opts: Any) -> None:
+    def update(self, expr: OperandLike, **opts: object) -> None:
         """The same as `<<`: assign to parent[I]."""
         check_options(opts)
         self << expr
@@ -378,7 +442,7 @@ class IndexExpr(DelayedOperand, Operators, Generic[Made]):
         updater.target = self.parent
         return Assigner(updater, self.axes, region_mask=updater.mask is not None)
 
-    def _masked_by(self, input_mask: Any) -> Mask:
+    def _masked_by(self, input_mask: MaskLike) -> Mask:
         """The mask of the extracted object, from a mask of the parent's shape or, for a row or column, of a Vector
         along it."""
         if not self.ndim:
@@ -404,7 +468,7 @@ class _Region:
 
     __slots__ = ("_mask_ranks", "device", "dtype", "ndim")
 
-    def __init__(self, shape: tuple[int, ...], parent: Any) -> None:
+    def __init__(self, shape: tuple[int, ...], parent: Operand) -> None:
         self.ndim, self.dtype, self.device = max(1, len(shape)), parent.dtype, parent.device
         self._mask_ranks = (self.ndim,)
 
@@ -427,12 +491,12 @@ class Styled(Output):
         """The value mask: where there is an entry that is not zero."""
         return Mask(self, False)
 
-    def __setitem__(self, key: Any, value: Any, **opts: Any) -> None:
+    def __setitem__(self, key: object, value: OperandLike, **opts: object) -> None:
         if opts:
             check_options(opts)
         self._assign(parse(self, key), value, None, None, False, False)
 
-    def __delitem__(self, key: Any) -> None:
+    def __delitem__(self, key: object) -> None:
         del Updater(self, None, None, False)[key]
 
 
@@ -444,11 +508,24 @@ class Tensor(Sized, Styled, Shown):
 
     __slots__ = ("__weakref__", "_data", "_pending", "name")
     _data: Any
+    _write: ClassVar[Callable[..., None]]  # a statement, and one of a part
+    _write_part: ClassVar[Callable[..., None]]
 
     if TYPE_CHECKING:
 
         @property
         def _stored(self) -> Any: ...
+
+    def _update(
+        self, value: object, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False
+    ) -> None:
+        statement(self._write, self, value, mask, accum, replace)
+
+    def __lshift__(self, value: OperandLike) -> None:
+        statement(self._write, self, value, None, None, False)
+
+    def _assign(self, axes: Axes, *how: Any) -> None:
+        assignment(self._write_part, self, axes, *how)
 
     @property
     def dtype(self) -> DataType:

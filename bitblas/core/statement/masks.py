@@ -5,16 +5,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from semirings import dtypes
-from semirings.dtypes import BOOL
+from semirings.dtypes import BOOL, DataType
 
 from ... import operations
 from ...exceptions import DeviceError, DimensionMismatch
 from ...order import Order
 from ...store import FlatStore
 from ..show import ShownMask
+
+if TYPE_CHECKING:
+    from ..typing import DTypeArg, MaskArg
+    from .infix import Operand
 
 
 class Mask(ShownMask):
@@ -45,7 +49,13 @@ class Mask(ShownMask):
         return Mask(self.parent, self.structure, not self.complement)
 
     def new(
-        self, dtype: Any = None, *, complement: bool = False, mask: Any = None, name: str | None = None, **opts: Any
+        self,
+        dtype: DTypeArg = None,
+        *,
+        complement: bool = False,
+        mask: MaskArg = None,
+        name: str | None = None,
+        **opts: object,
     ) -> Any:
         """A new object, BOOL if no dtype is given, with True wherever the mask (and the other `mask`) allows writing.
 
@@ -58,7 +68,7 @@ class Mask(ShownMask):
         out(combined) << True
         return out
 
-    def __and__(self, other: Any) -> Mask:
+    def __and__(self, other: object) -> Mask:
         """The positions where both allow writing."""
         other = check(other, self.ndim)
         self._same_shape(other)
@@ -72,7 +82,7 @@ class Mask(ShownMask):
         kept(second) << out
         return Mask(kept, True)
 
-    def __or__(self, other: Any) -> Mask:
+    def __or__(self, other: object) -> Mask:
         """The positions where at least one allows writing."""
         other = check(other, self.ndim)
         self._same_shape(other)
@@ -90,7 +100,7 @@ class Mask(ShownMask):
         if self.shape != other.shape:
             raise DimensionMismatch(f"mask: expected shape {self.shape}, got {other.shape}")
 
-    def fits(self, target: Any) -> None:
+    def fits(self, target: Operand) -> None:
         """Raise TypeError, DimensionMismatch or DeviceError unless the mask can be used for an object like `target`."""
         parent = self.parent
         if parent.shape == target.shape and parent.device is target.device:
@@ -103,7 +113,7 @@ class Mask(ShownMask):
             "move its object with .to(device)"
         )
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: object) -> bool:
         raise TypeError("mask == x: not defined; compare mask.new() with .isequal()")
 
     __hash__ = object.__hash__
@@ -112,22 +122,19 @@ class Mask(ShownMask):
         raise TypeError("mask: has no truth value")
 
 
-def check(mask: Any, *ndim: int) -> Mask:
+def check(mask: object, *ndim: int) -> Mask:
     """A Mask of one of these ranks, or a BOOL object as a mask of its values. TypeError for anything else."""
-    if isinstance(mask, Mask):
-        if mask.parent.ndim in ndim:
-            return mask
-    else:
+    if not isinstance(mask, Mask):
         if getattr(mask, "ndim", 0) == 0 or not hasattr(mask, "_resolve"):
             raise TypeError(f"mask: expected a mask (x.S, x.V) or a BOOL object, got {type(mask).__qualname__}")
-        if mask.dtype is not BOOL:
+        if (dtype := getattr(mask, "dtype", None)) is not BOOL:
             raise TypeError(
-                f"mask: expected a BOOL object, or x.S for the structure or x.V for the values, got {mask.dtype}"
+                f"mask: expected a BOOL object, or x.S for the structure or x.V for the values, got {dtype}"
             )
         found = mask._resolve()
         if not hasattr(found, "V"):
             raise TypeError(f"mask: expected a Vector or a Matrix, got a {type(found).__name__}; call .new() first")
-        mask = found.V
+        mask = Mask(found, False)
     _check_rank(mask, *ndim)
     return mask
 
@@ -150,5 +157,5 @@ def _check_rank(mask: Mask, *ndim: int) -> None:
         raise TypeError(f"mask: expected the mask of a {expected}, got that of a {kinds[mask.parent.ndim]}")
 
 
-def _like(parent: Any, dtype: Any, name: str | None = None) -> Any:
+def _like(parent: Any, dtype: DataType, name: str | None = None) -> Any:
     return type(parent)(dtype, *parent.shape, name=name, device=parent.device)

@@ -5,27 +5,35 @@ from __future__ import annotations
 import dataclasses
 import functools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from ... import operations
 from ...device import tracing
 from ...store import SparseStore
 from .infix import Delayed
-from .masks import matrix_mask
+from .masks import Mask, matrix_mask
 from .orders import describe_order, used
 from .symbolic import State
 from .symbolic import state as recording
 
 if TYPE_CHECKING:
+    from ...kernels.variant import Variant
     from ...plan.product import Plan
+    from ..statement.expressions import Expression
+    from ..statement.indexing import Output
+    from ..typing import Axes, OperatorArg, Run
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 # ---- `gb.explain`: the plan of an expression, without running it.
 
 
-def explain(expr: Any, *, mask: Any = None, source: bool = False) -> Plan:
+def explain(expr: Any, *, mask: Mask | None = None, source: bool = False) -> Plan:
     """The Plan of a product, `A.mxv(v, op)` or `op(A @ B)`, which prints itself; nothing is computed.
 
     mask: the mask that the statement would have. source: also the text of its kernels for a new output, CUDA C++ or
@@ -43,7 +51,7 @@ def explain(expr: Any, *, mask: Any = None, source: bool = False) -> Plan:
     return found._replace(reason=f"{found.reason}; {moves}") if moves else found
 
 
-def _vector(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
+def _vector(expr: Any, mask: Mask | None, source: bool) -> tuple[Plan, Sequence[Variant]]:
     """The plan of A.mxv(v) or v.vxm(A), and its kernels if requested."""
     from ...operations import hypersparse, spmv, spmv_kernels, virtual_nodes
 
@@ -66,7 +74,7 @@ def _vector(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
     return plan, spmv.prepared(held, u, op, **how)[0].variants(mask is not None) if source else ()
 
 
-def _matrices(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
+def _matrices(expr: Any, mask: Mask | None, source: bool) -> tuple[Plan, Sequence[Variant]]:
     """The same for A.mxm(B)."""
     from ...operations import hypersparse, multivector, spgemm
     from ...plan.product import plan_mxm
@@ -159,7 +167,7 @@ class Recorder:
         self.start()
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         self.stop()
 
     def __iter__(self) -> Iterator[str]:
@@ -205,13 +213,13 @@ class Recorder:
 
 def written(
     name: str,
-    value: Any,
-    mask: Any = None,
-    accum: Any = None,
+    value: object,
+    mask: Mask | None = None,
+    accum: OperatorArg = None,
     replace: bool = False,
     region: bool = False,
     *,
-    axes: Any = None,
+    axes: Axes | None = None,
 ) -> str:
     """A statement as text; axes: of a part, `region`: the mask covers only that part."""
     how = [str(x) for x in (getattr(mask, "name", None), accum, "replace" if replace else None) if x is not None]
@@ -227,7 +235,7 @@ def written(
 
 
 def statement(
-    run: Callable[..., None], target: Any, value: Any, mask: Any = None, accum: Any = None, replace: bool = False
+    run: Run, target: Output, value: object, mask: Mask | None = None, accum: OperatorArg = None, replace: bool = False
 ) -> None:
     """run(target, value, mask, accum, replace): a statement that writes into `target`."""
     try:
@@ -241,21 +249,20 @@ def statement(
         target.device.fail(error)
 
 
-def assignment(run: Callable[..., None], target: Any, axes: Any, value: Any, *how: Any) -> None:
-    """run(target, axes, value, *how): the same for a part of `target`; axes: one index, or all."""
+def assignment(run: Callable[..., None], target: Output, axes: Axes, value: object, *how: Any) -> None:
+    """run(target, axes, value, *how): the same for a part of `target`."""
     try:
         if _unheard():
             run(target, axes, value, *how)
         else:
-            where = axes if isinstance(axes, tuple) else (axes,)
-            text = lambda: written(target.name, value, *how[:4], axes=where)
+            text = lambda: written(target.name, value, *how[:4], axes=axes)
             with _heard(lambda: f"assign to {target.name}[..]", text):
                 run(target, axes, value, *how)
     except target.device.errors as error:
         target.device.fail(error)
 
 
-def computed(expr: Any, run: Callable[[], Any], name: str, mask: Any = None) -> Any:
+def computed(expr: Expression, run: Callable[[], R], name: str, mask: Mask | None = None) -> R:
     """run(): what a delayed Matrix or Scalar gives, for a new object of that name."""
     try:
         if _unheard():
@@ -280,20 +287,18 @@ def _heard(why: Callable[[], str], text: Callable[[], str]) -> Iterator[None]:
             yield
 
 
-def guarded(method: Callable[..., Any]) -> Any:
+def guarded(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
     """A method that reads an object whole."""
 
     @functools.wraps(method)
-    def read(self: Any, *args: Any, **how: Any) -> Any:
-        try:
+    def read(self: Any, *args: P.args, **how: P.kwargs) -> R:
+        with self.device.guard:
             return method(self, *args, **how)
-        except self.device.errors as error:
-            return self.device.fail(error)
 
     return read
 
 
-def reason(value: Any, mask: Any) -> str:
+def reason(value: object, mask: Mask | None) -> str:
     """A statement in words: the plan of a product, else the expression."""
     if isinstance(value, Delayed):
         value = value._to_expr()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from semirings import IndexUnaryOp, SelectOp, Typed, UnaryOp, dtypes, indexunary
 from semirings.dtypes import BOOL, FP64, INT64, UINT64, DataType, check_cast
 from semirings.expressions import names_in
+from semirings.user_types import UserType
 
 from ...exceptions import DomainMismatch, EmptyObject
 from ..convert import integer_beside, integer_written, scalar_type, scalar_value
@@ -19,22 +20,25 @@ from .masks import Mask, check
 from .symbolic import cast
 from .symbolic import state as recording
 
+if TYPE_CHECKING:
+    from ..typing import OperandArg, Operands, OperatorLike
+
 NOTHING = np.bool_(False)
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1  # of INT64
 OF_PYTHON: dict[type, DataType] = {bool: BOOL, int: INT64, float: FP64}  # types of Python's numbers
 
 
-def of(value: Any, like: DataType | None = None, many: bool = False) -> tuple[np.generic | None, DataType]:
+def of(value: object, like: DataType | None = None, many: bool = False) -> tuple[np.generic | None, DataType]:
     """The NumPy scalar (None: empty) and type of a Python scalar, a Scalar or a delayed one. TypeError otherwise.
 
     like: the type that it will be cast to; for a user-defined one, the value may be a record, a tuple, a list (unless
     that would be `many` values) or a number. DomainMismatch if there is no cast, OverflowError for an integer beyond
     INT64 that `like` does not hold.
     """
-    if like is not None and like._is_udt:
+    if isinstance(like, UserType):
         if many and several(value, like):
             raise TypeError("value: expected a scalar, got several")
-        return _of_own(value, like)
+        return _of_user_type(value, like)
     try:
         found, dtype = _of(value)
     except OverflowError:
@@ -46,14 +50,27 @@ def of(value: Any, like: DataType | None = None, many: bool = False) -> tuple[np
     return found, dtype
 
 
-def several(value: Any, dtype: Any) -> bool:
+def assigned(
+    value: object, like: DataType, where: str, expected: str = "a scalar"
+) -> tuple[np.generic | None, DataType]:
+    """The right side of an assignment: as `of`. The TypeError names the statement."""
+    try:
+        return of(value, like)
+    except DomainMismatch:
+        raise
+    except TypeError:
+        raise TypeError(f"{where}: expected {expected}, got {describe(value)}") from None
+
+
+def several(value: object, dtype: DataType) -> bool:
     """Whether this is a list or an array of values of a user-defined type, rather than one value."""
-    if not isinstance(value, list) and not getattr(value, "ndim", 0):
+    if not isinstance(dtype, UserType) or (not isinstance(value, list) and not getattr(value, "ndim", 0)):
         return False
-    return dtype.record.subdtype is None or np.shape(value) != dtype.record.shape
+    values: Any = value
+    return dtype.record.subdtype is None or np.shape(values) != dtype.record.shape
 
 
-def _of_own(value: Any, like: Any) -> tuple[np.generic | None, DataType]:
+def _of_user_type(value: object, like: UserType) -> tuple[np.generic | None, DataType]:
     if value is None or not isinstance(value, Operand):
         return (None if value is None else like.one(value)), like
     found, dtype = _of(value)
@@ -61,7 +78,7 @@ def _of_own(value: Any, like: Any) -> tuple[np.generic | None, DataType]:
     return found, like
 
 
-def _of(value: Any) -> tuple[np.generic | None, DataType]:
+def _of(value: object) -> tuple[np.generic | None, DataType]:
     known = OF_PYTHON.get(type(value))
     if known is not None:
         return known.np_type.type(value), known
@@ -78,7 +95,7 @@ def _of(value: Any) -> tuple[np.generic | None, DataType]:
     return found, scalar_type(found)
 
 
-def operand(value: Any, where: str, like: DataType | None = None) -> tuple[np.generic, DataType]:
+def operand(value: object, where: str, like: DataType | None = None) -> tuple[np.generic, DataType]:
     """A scalar that must not be empty. like: the type of the other operand, which also is the scalar's if it is
     user-defined. OverflowError for an integer beyond INT64 that would become a float next to it."""
     if type(value) is int and not _LOWEST <= value <= _HIGHEST:
@@ -96,7 +113,7 @@ _COMPARISONS = {f"{kind}{name}" for kind in ("", "value") for name in ("eq", "ne
 
 
 def _beside(
-    op: Any, kind: str, value: Any, where: str, dtype: DataType, like: DataType | None = None
+    op: OperatorLike, kind: str, value: object, where: str, dtype: DataType, like: DataType | None = None
 ) -> tuple[np.generic, DataType]:
     """The scalar operand of an operator of that kind, for values of type `dtype`. like: as in `operand`. A Python
     integer that is compared with UINT64 is UINT64, because their common type would be FP64."""
@@ -119,13 +136,15 @@ def _casts(op: Typed) -> tuple[DataType, ...]:
     return casts
 
 
-def compute_scalar(op: Typed, value: np.generic) -> np.generic:
+def compute_scalar(op: Typed, value: Any) -> np.generic:
     for t in _casts(op):
         value = cast(value, t)
     return value
 
 
-def apply_operator(op: Any, dtype: DataType, left: Any, right: Any) -> tuple[str, Typed, np.generic | None]:
+def apply_operator(
+    op: OperatorLike, dtype: DataType, left: OperandArg, right: OperandArg
+) -> tuple[str, Typed, np.generic | None]:
     """For `apply`: the kind of call ("unary", "left", "right", "index"), the typed operator, the scalar."""
     plain = op.op if type(op) is Typed else op
     if type(plain) is UnaryOp and left is None and right is None:
@@ -156,12 +175,12 @@ def apply_operator(op: Any, dtype: DataType, left: Any, right: Any) -> tuple[str
     return side, f, compute_scalar(f, value)
 
 
-def operands(x: Any, kind: str, scalar: np.generic | None) -> tuple[Any, ...]:
+def operands(x: Operand, kind: str, scalar: np.generic | None) -> Operands:
     """The operands of x.apply(op, right, left) in the order of its parameters."""
     return (x,) if scalar is None else (x, None, scalar) if kind == "left" else (x, scalar)
 
 
-def index_operator(op: Any, dtype: DataType, thunk: Any, kind: str) -> tuple[Typed, np.generic]:
+def index_operator(op: Any, dtype: DataType, thunk: OperandArg, kind: str) -> tuple[Typed, np.generic]:
     """An operator of that kind ("indexunary", "select") and its thunk; by default False, of the smallest type."""
     like = _thunk_type(op, dtype)
     value, thunk_type = _beside(op, kind, NOTHING if thunk is None else thunk, "thunk", dtype, like)
@@ -181,7 +200,7 @@ def _thunk_type(op: Any, dtype: DataType) -> DataType | None:
     return dtype if "x" in names_in(getattr(plain, "expr", "x")) else None
 
 
-def select_mask(op: Any, thunk: Any, ndim: int) -> Mask | None:
+def select_mask(op: object, thunk: OperandArg, ndim: int) -> Mask | None:
     """The mask, if `select` was given one instead of an operator."""
     if not isinstance(op, (Mask, Operand)):
         return None
@@ -190,7 +209,9 @@ def select_mask(op: Any, thunk: Any, ndim: int) -> Mask | None:
     return check(op, ndim)
 
 
-def union_operator(op: Any, left: DataType, right: DataType, x: Any, y: Any) -> tuple[Typed, np.generic, np.generic]:
+def union_operator(
+    op: OperatorLike, left: DataType, right: DataType, x: object, y: object
+) -> tuple[Typed, np.generic, np.generic]:
     """The operator of ewise_union and the two defaults, all of one type."""
     (a, at), (b, bt) = operand(x, "left_default", left), operand(y, "right_default", right)
     f = typed(op, "binary", dtypes.unify(left, bt), dtypes.unify(at, right))

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from semirings.dtypes import DataType, cast_scalar
+
+if TYPE_CHECKING:
+    from ..scalar import Scalar
 
 
 class _Own(threading.local):
@@ -40,7 +45,7 @@ class SymbolicScalar:
 
     __slots__ = ("casts", "scalar")
 
-    def __init__(self, scalar: Any, casts: tuple[Any, ...] = ()) -> None:
+    def __init__(self, scalar: Scalar, casts: tuple[np.dtype, ...] = ()) -> None:
         self.scalar, self.casts = scalar, casts
 
     def __repr__(self) -> str:
@@ -57,12 +62,12 @@ class SymbolicArray:
     def __init__(self, vector: Any, where: Any, size: int) -> None:
         self.vector, self.where, self.size = vector, where, size
 
-    def __getitem__(self, at: Any) -> SymbolicArray:
+    def __getitem__(self, at: object) -> SymbolicArray:
         if isinstance(at, SymbolicArray) and at.vector is None and self.where is None and at.size == self.size:
             return SymbolicArray(self.vector, at.where, self.size)
         return self._refuse()
 
-    def _refuse(self, *args: Any) -> Any:
+    def _refuse(self, *args: object) -> Any:
         state.recorder.refuse(f"{self}: used as an array")
 
     def __getattr__(self, name: str) -> Any:
@@ -80,7 +85,7 @@ class SymbolicArray:
     __hash__ = object.__hash__
 
 
-def cast(value: Any, dtype: DataType) -> Any:
+def cast(value: object, dtype: DataType) -> Any:
     """The cast of a NumPy scalar, or of a symbol for one."""
     if isinstance(value, SymbolicScalar):
         return SymbolicScalar(value.scalar, (*value.casts, dtype.np_type))

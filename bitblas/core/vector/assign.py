@@ -6,7 +6,7 @@ All arguments are checked before anything is changed.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,8 +26,13 @@ from ..statement.indexing import Axis
 from ..statement.infix import Delayed, Operand, describe
 from ..statement.masks import Mask
 from ..statement.orders import run_order
-from ..statement.scalar_operands import of
+from ..statement.scalar_operands import assigned, of
 from ..statement.symbolic import state as recording
+
+if TYPE_CHECKING:
+    from ...typing import Array
+    from ..typing import Axes
+    from .vector import Vector
 
 
 def vector_mask(mask: Mask) -> operations.ewise_vector.Mask:
@@ -47,7 +52,7 @@ def copied(u: VectorStore, dtype: DataType) -> VectorStore:
     return t
 
 
-def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
+def update_vector(w: Vector, value: object, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
     """w(mask, accum, replace) << value."""
     if recording.threads and recording.recorder is not None:
         recording.recorder.vector_statement(w, value, mask, accum, replace)
@@ -59,45 +64,41 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
             value = value._resolve()  # before an order is chosen, because computing it may permute w or the mask
         order = run_order(w, value, mask, _keeps(store, mask, accum, replace))
         store = w._stored
-    m = None
     if mask is not None:
         known = mask.parent._stored
         if known.size != store.size or known.device is not store.device:
             mask.fits(w)
-    if type(value) is not VectorExpression:
-        value = _source(w, value, mask, accum, replace, order)
-        if value is None:
-            w._data.order = order
-            return
-    delayed = type(value) is VectorExpression
-    if delayed:
-        if value.size != store.size:
-            raise DimensionMismatch(f"w << x: expected a vector of size {store.size}, got {value.size}")
-        if value.args[0].device is not store.device:
-            same_device("w << x", w, value)
-    if value.dtype is not store.dtype:
-        check_cast(value.dtype, store.dtype)
-    if mask is not None:
-        m = vector_mask(mask)
-    if not delayed:
-        _finish(w, value, m, accum, replace, False)
-    elif value.ends:
+    t = value if type(value) is VectorExpression else _source(w, value, mask, accum, replace, order)
+    if t is None:
+        w._data.order = order
+        return
+    if isinstance(t, VectorExpression):
+        if t.size != store.size:
+            raise DimensionMismatch(f"w << x: expected a vector of size {store.size}, got {t.size}")
+        if t.args[0].device is not store.device:
+            same_device("w << x", w, t)
+    if t.dtype is not store.dtype:
+        check_cast(t.dtype, store.dtype)
+    m = None if mask is None else vector_mask(mask)
+    if not isinstance(t, VectorExpression):
+        _commit(w, t, m, accum, replace, False)
+    elif t.ends:
         keeps = store.count != 0 and (accum is not None or (m is not None and not replace))  # inlines `_keeps`
-        held = value.run(operations.operands.make(operations.operands.Into, (store, m, accum, replace, keeps)))
+        held = t.run(operations.operands.make(operations.operands.Into, (store, m, accum, replace, keeps)))
         if held is not None and held is not store:
             w._adopt(held if held.dtype is store.dtype else operations.ewise_vector.cast(held, store.dtype))
     else:
-        _finish(w, value.run(None), m, accum, replace, True)
+        _commit(w, t.run(None), m, accum, replace, True)
     w._data.order = order
 
 
-def _keeps(w: VectorStore, m: Any, accum: Typed | None, replace: bool) -> bool:
+def _keeps(w: VectorStore, m: object, accum: Typed | None, replace: bool) -> bool:
     """Whether entries of w may stay; otherwise w becomes t, because w is known to be empty, or replaced."""
     return w.count != 0 and (accum is not None or (m is not None and not replace))
 
 
-def _finish(
-    w: Any, t: VectorStore, m: operations.ewise_vector.Mask | None, accum: Typed | None, replace: bool, fresh: bool
+def _commit(
+    w: Vector, t: VectorStore, m: operations.ewise_vector.Mask | None, accum: Typed | None, replace: bool, fresh: bool
 ) -> None:
     store: VectorStore = w._stored
     if t is store and accum is None:  # its own entries: those outside the mask are deleted, or nothing happens
@@ -118,31 +119,28 @@ def _finish(
     operations.ewise_vector.merge(store, t.copy() if t is store else t, m, accum, replace)
 
 
-def _source(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool, order: Order | None) -> Any:
+def _source(
+    w: Vector, value: object, mask: Mask | None, accum: Typed | None, replace: bool, order: Order | None
+) -> VectorExpression | VectorStore | None:
     """The right side as a VectorExpression or a VectorStore; None if the statement is already complete."""
     if isinstance(value, Delayed) and value.ndim == 1:
-        expr = value._to_expr()
+        expr: Any = value._to_expr()
         if expr._value is None:
             return expr
         value = expr._value
     if isinstance(value, Operand) and value.ndim:
         if value.ndim != 1:
             raise TypeError(f"w << x: expected a Vector, a delayed one, or a scalar, got {describe(value)}")
-        value = value._resolve()
-        if value.size != w.size:
-            raise DimensionMismatch(f"w << x: expected a vector of size {w.size}, got {value.size}")
-        same_device("w << x", w, value)
-        return value._in(order)
+        u = value._resolve()
+        if u.size != w.size:
+            raise DimensionMismatch(f"w << x: expected a vector of size {w.size}, got {u.size}")
+        same_device("w << x", w, u)
+        return u._in(order)
     if isinstance(value, Delayed):
         value = value._resolve()  # a scalar for all positions: not a result of the same kind
-    try:
-        found, dtype = of(value, w.dtype)
-    except DomainMismatch:
-        raise
-    except TypeError:
-        raise TypeError(f"w << x: expected a Vector, a delayed one, or a scalar, got {describe(value)}") from None
+    found, dtype = assigned(value, w.dtype, "w << x", "a Vector, a delayed one, or a scalar")
     m = None if mask is None else vector_mask(mask)
-    _finish(w, fill(w._stored, found, dtype, m, accum), m, accum, replace, True)
+    _commit(w, fill(w._stored, found, dtype, m, accum), m, accum, replace, True)
     return None
 
 
@@ -166,14 +164,15 @@ def fill(
 
 
 def assign_vector(
-    w: Any, index: Axis, value: Any, mask: Mask | None, accum: Typed | None, replace: bool, region: bool
+    w: Vector, axes: Axes, value: object, mask: Mask | None, accum: Typed | None, replace: bool, region: bool
 ) -> None:
     """w(mask, accum, replace)[I] << value, or with `region` w[I](mask, accum, replace) << value."""
+    (index,) = axes
     if recording.threads and recording.recorder is not None:
         recording.recorder.assigned(w, index, value, mask, accum)
         return
     if index.size is None and mask is None and accum is None:
-        found, _ = _element(value, w.dtype)
+        found, _ = assigned(value, w.dtype, "v[i] = x")
         w._put(index.at, None if found is None else cast_scalar(found, w.dtype))
         return
     size = 1 if index.size is None else index.size
@@ -194,13 +193,13 @@ def assign_vector(
         operations.ewise_vector.merge(part, t, vector_mask(mask), accum, replace)
         t, mask, accum, replace = part, None, None, False
     if index.at is None:
-        _finish(w, t, None if mask is None else vector_mask(mask), accum, replace, True)
+        _commit(w, t, None if mask is None else vector_mask(mask), accum, replace, True)
         return
     positions, t = _places(store, index, t)
     operations.vector_entries.assign(store, positions, t, None if mask is None else vector_mask(mask), accum, replace)
 
 
-def _places(w: VectorStore, index: Axis, t: VectorStore) -> tuple[Any, VectorStore]:
+def _places(w: VectorStore, index: Axis, t: VectorStore) -> tuple[Array, VectorStore]:
     """The positions of a region and the values assigned to them; for a long range only positions where either has an
     entry."""
     region = index.region
@@ -210,16 +209,7 @@ def _places(w: VectorStore, index: Axis, t: VectorStore) -> tuple[Any, VectorSto
     return index.array(w.device), t
 
 
-def _element(value: Any, dtype: DataType) -> tuple[np.generic | None, DataType]:
-    try:
-        return of(value, dtype)
-    except DomainMismatch:
-        raise
-    except TypeError:
-        raise TypeError(f"v[i] = x: expected a scalar, got {describe(value)}") from None
-
-
-def _values(w: Any, value: Any, size: int, accum: Typed | None, single: bool) -> VectorStore:
+def _values(w: Vector, value: object, size: int, accum: Typed | None, single: bool) -> VectorStore:
     """The right side of an assignment as a store of `size` that is not written by others."""
     store: VectorStore = w._store
     if isinstance(value, Operand) and value.ndim:

@@ -10,7 +10,6 @@ from semirings import dtypes
 from semirings.dtypes import check_cast
 
 from ... import operations
-from ...device import Device
 from ...exceptions import OutputNotEmpty
 from ...store import full_vector
 from ..building import check_lengths, dense_values, duplicates, fill_of, one_value, restored
@@ -34,7 +33,22 @@ from ..statement.symbolic import state as recording
 from .stored import StoredVector
 
 if TYPE_CHECKING:
+    from typing import SupportsInt
+
     from typing_extensions import Self
+
+    from ..typing import (
+        Array,
+        DeviceArg,
+        DTypeArg,
+        IndicesLike,
+        OperandArg,
+        OperandLike,
+        OperatorArg,
+        SizeArg,
+        SizeLike,
+        ValuesLike,
+    )
 
 
 class VectorBuild(StoredVector):
@@ -46,14 +60,14 @@ class VectorBuild(StoredVector):
     @classmethod
     def from_coo(
         cls,
-        indices: Any,
-        values: Any = 1.0,
-        dtype: Any = None,
+        indices: IndicesLike,
+        values: ValuesLike = 1.0,
+        dtype: DTypeArg = None,
         *,
-        size: Any = None,
-        dup_op: Any = None,
+        size: SizeArg = None,
+        dup_op: OperatorArg = None,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
     ) -> Self:
         """A Vector with values[k] at indices[k].
 
@@ -83,13 +97,13 @@ class VectorBuild(StoredVector):
     @classmethod
     def from_scalar(
         cls,
-        value: Any,
-        size: Any,
-        dtype: Any = None,
+        value: OperandLike,
+        size: SizeLike,
+        dtype: DTypeArg = None,
         *,
         name: str | None = None,
-        device: str | Device | None = None,
-        **opts: Any,
+        device: DeviceArg = None,
+        **opts: object,
     ) -> Self:
         """A Vector with the same value at every position; one value is stored."""
         check_options(opts)
@@ -101,13 +115,13 @@ class VectorBuild(StoredVector):
     @classmethod
     def from_dense(
         cls,
-        values: Any,
-        missing_value: Any = None,
+        values: ValuesLike,
+        missing_value: OperandArg = None,
         *,
-        dtype: Any = None,
+        dtype: DTypeArg = None,
         name: str | None = None,
-        device: str | Device | None = None,
-        **opts: Any,
+        device: DeviceArg = None,
+        **opts: object,
     ) -> Self:
         """A Vector with an entry for each element of a one-dimensional array that differs from `missing_value`."""
         check_options(opts)
@@ -120,7 +134,7 @@ class VectorBuild(StoredVector):
         return v.select("!=", missing_value).new(name=name)
 
     @guarded
-    def to_coo(self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True) -> Any:
+    def to_coo(self, dtype: DTypeArg = None, *, indices: bool = True, values: bool = True, sort: bool = True) -> Any:
         """(indices, values) as arrays on the object's device: UINT64 ascending, and `dtype` or the Vector's own. None
         for arrays that were not requested."""
         if recording.threads and recording.recorder is not None:
@@ -133,7 +147,7 @@ class VectorBuild(StoredVector):
         return (i.view(np.uint64) if indices else None, shown(u.device, x, u.dtype) if values else None)
 
     @guarded
-    def to_dense(self, fill_value: Any = None, dtype: Any = None, **opts: Any) -> Any:
+    def to_dense(self, fill_value: OperandArg = None, dtype: DTypeArg = None, **opts: object) -> Array:
         """An array of `size` values, fill_value where there is no entry; of a type that holds both.
 
         Raises TypeError if entries are missing and no fill_value is given.
@@ -153,13 +167,13 @@ class VectorBuild(StoredVector):
         more = {"size": u.size, "name": self.name, "device": u.device.name}
         return restored, (type(self), args, more)
 
-    def to_dict(self) -> dict[int, Any]:
+    def to_dict(self) -> dict[int, object]:
         """{index: value}, Python numbers."""
         i, x = operations.compressed.entries(u := self._in_users_order)
         host = u.device.to_host
         return dict(zip(host(i).tolist(), host(shown(u.device, x, u.dtype)).tolist()))
 
-    def reposition(self, offset: Any, *, size: Any = None) -> VectorExpression:
+    def reposition(self, offset: SupportsInt, *, size: SizeArg = None) -> VectorExpression:
         """A Vector of `size` (self's if not given) with self's entries shifted by `offset`; entries that fall outside
         are dropped."""
         size = self._store.size if size is None else check_size("size", int(size))
@@ -167,11 +181,19 @@ class VectorBuild(StoredVector):
         run = lambda mask: operations.vector_entries.place_at(self._store, shift, size)
         return VectorExpression(size, "reposition", (self, shift), None, run, self._store.dtype)
 
-    def resize(self, size: Any) -> None:
+    def resize(self, size: SizeLike) -> None:
         """Change the size in place; entries beyond it are deleted."""
         self._adopt(operations.vector_entries.place_at(self._store, 0, check_size("size", size)))
 
-    def build(self, indices: Any, values: Any, *, dup_op: Any = None, clear: bool = False, size: Any = None) -> None:
+    def build(
+        self,
+        indices: IndicesLike,
+        values: ValuesLike,
+        *,
+        dup_op: OperatorArg = None,
+        clear: bool = False,
+        size: SizeArg = None,
+    ) -> None:
         """Insert entries into a Vector without entries, or after `clear`. GraphBLAS C API 2.1, section 4.2.3.4.
 
         size: resize it first. Raises OutputNotEmpty, and the errors of `from_coo`.

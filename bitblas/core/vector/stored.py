@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
 
 from ... import device as devices
 from ... import operations
-from ...device import Device
 from ...order import Order
 from ...store import SparseStore, VectorStore
 from ...store import empty_sparse_vector as empty_vector
@@ -18,8 +17,8 @@ from ..convert import keys_of, one_shown
 from ..late_binding import Accessor
 from ..statement import orders
 from ..statement.expressions import ScalarExpression, TypedVector, VectorExpression
-from ..statement.indexing import Axis, IndexExpr, One, Several, Tensor, parse
-from ..statement.infix import describe
+from ..statement.indexing import IndexExpr, One, Several, Tensor, parse
+from ..statement.infix import Operand, describe
 from ..statement.symbolic import SymbolicArray
 from ..statement.symbolic import state as recording
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from ..memory import VectorMemory
     from ..scalar import Scalar
+    from ..typing import Axes, DeviceArg, DTypeArg, IndexLike, MaskLike, OperandLike, OperatorArg, SizeArg, ValuesLike
 
 
 # ---- The state of a Vector: its store, and pending writes.
@@ -78,13 +78,13 @@ class StoredVector(TypedVector, Tensor):
     def _in_users_order(self) -> VectorStore:
         """The content in the user's order, for one read: the stored order is unchanged."""
         store = self._stored
-        return store if store.order is None else orders.permuted(self, store, None)
+        return store if store.order is None else orders.permuted(self.name, store, None)
 
     def _in(self, order: Order | None) -> VectorStore:
         """The content; permutes it to that order for good."""
         store = self._stored
         if store.order is not order:
-            self._data = store = orders.permuted(self, store, order)
+            self._data = store = orders.permuted(self.name, store, order)
         return store
 
     def _adopt(self, store: VectorStore) -> None:
@@ -120,30 +120,31 @@ class StoredVector(TypedVector, Tensor):
 # ---- Methods of Vector, local or distributed, in terms of its `from_coo`, `to_coo` and `_element`.
 
 
-class StyledVector:
+class StyledVector(Operand):
     """from_dict, from_pairs; v[I], i in v, iteration, get."""
 
     __slots__ = ()
-    device: Any
-    dtype: Any
     from_coo: Any
     to_coo: Any
-    _element: Any
+
+    if TYPE_CHECKING:
+
+        def _element(self, i: int) -> np.generic | None: ...
 
     @classmethod
     def from_dict(
         cls,
-        d: Mapping[Any, Any],
-        dtype: Any = None,
+        d: Mapping[SupportsIndex, OperandLike],
+        dtype: DTypeArg = None,
         *,
-        size: Any = None,
+        size: SizeArg = None,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
     ) -> Self:
         """A Vector from {index: value}."""
         if size is None and not d:
             size = 0
-        values: Any = list(d.values())
+        values: ValuesLike = list(d.values())
         if not d and dtype is None:
             values = np.zeros(0)
         return cls.from_coo(keys_of(lambda: d, len(d)), values, dtype, size=size, name=name, device=device)
@@ -151,13 +152,13 @@ class StyledVector:
     @classmethod
     def from_pairs(
         cls,
-        pairs: Any,
-        dtype: Any = None,
+        pairs: Iterable[tuple[SupportsIndex, OperandLike]],
+        dtype: DTypeArg = None,
         *,
-        size: Any = None,
-        dup_op: Any = None,
+        size: SizeArg = None,
+        dup_op: OperatorArg = None,
         name: str | None = None,
-        device: str | Device | None = None,
+        device: DeviceArg = None,
     ) -> Self:
         """A Vector from (index, value) pairs. ValueError for items of another length."""
         if hasattr(pairs, "dtype"):
@@ -175,23 +176,23 @@ class StyledVector:
         @overload
         def __getitem__(self, key: Several) -> IndexExpr[Self]: ...
         @overload
-        def __getitem__(self, key: Any) -> IndexExpr[Any]: ...
+        def __getitem__(self, key: IndexLike) -> IndexExpr: ...
 
-    def __getitem__(self, key: Any) -> IndexExpr[Any]:
+    def __getitem__(self, key: IndexLike) -> IndexExpr:
         return IndexExpr(self, parse(self, key))
 
-    def __contains__(self, index: Any) -> bool:
+    def __contains__(self, index: object) -> bool:
         (at,) = parse(self, index)
         if at.size is not None:
             raise TypeError(f"index in v: expected an integer, got {describe(index)}")
         return self._element(at.at) is not None
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[int]:
         """The indices of the entries, ascending."""
         indices, _ = self.to_coo(values=False)
         return iter(self.device.to_host(indices))
 
-    def get(self, index: Any, default: Any = None) -> Any:
+    def get(self, index: IndexLike, default: Any = None) -> Any:
         """v[index] as a Python scalar, or `default` if there is no entry. IndexError out of range."""
         (at,) = parse(self, index)
         if at.size is not None:
@@ -209,13 +210,13 @@ class VectorIndex(StoredVector):
 
     __slots__ = ()
 
-    def _extract(self, axes: tuple[Axis, ...]) -> Any:
+    def _extract(self, axes: Axes) -> ScalarExpression | VectorExpression:
         (index,) = axes
         if index.size is None:
             i = index.at
             return ScalarExpression("__getitem__", (self,), None, lambda mask: self._element(i), self.dtype)
 
-        def run(mask: Any) -> VectorStore:
+        def run(mask: MaskLike) -> VectorStore:
             if index.at is None:
                 return self._in_users_order.copy()
             store = self._stored

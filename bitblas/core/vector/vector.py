@@ -23,11 +23,9 @@ from ..operators import typed
 from ..options import check_options
 from ..statement import orders
 from ..statement.expressions import MatrixExpression, ScalarExpression, VectorExpression, enter, multiply_vector
-from ..statement.indexing import Axis
 from ..statement.infix import is_tensor, kinds, object_of
 from ..statement.masks import Mask, check
 from ..statement.orders import movable
-from ..statement.running import assignment, statement
 from ..statement.scalar_operands import apply_operator, index_operator, operands, select_mask, union_operator
 from ..statement.symbolic import state as recording
 from . import assign
@@ -36,6 +34,19 @@ from .stored import StyledVector, VectorIndex, named
 
 if TYPE_CHECKING:
     from ..matrix.matrix import Matrix
+    from ..statement.infix import Operand
+    from ..typing import (
+        DeviceArg,
+        DTypeArg,
+        DTypeLike,
+        MaskArg,
+        MaskLike,
+        OperandArg,
+        OperandLike,
+        OperatorLike,
+        Run,
+        SizeLike,
+    )
 
 
 class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hinted):
@@ -47,9 +58,11 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
 
     __slots__ = ()
     _mask_ranks = (1,)
+    _write = staticmethod(assign.update_vector)
+    _write_part = staticmethod(assign.assign_vector)
 
     def __init__(
-        self, dtype: Any = FP64, size: Any = 0, *, name: str | None = None, device: str | Device | None = None
+        self, dtype: DTypeLike = FP64, size: SizeLike = 0, *, name: str | None = None, device: DeviceArg = None
     ) -> None:
         kind = dtypes.lookup_dtype(dtype)
         if type(size) is not int or not 0 <= size < 1 << 60:
@@ -62,7 +75,9 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
             recording.recorder.created(self)
 
     @classmethod
-    def _computed(cls, expr: Any, dtype: DataType | None = None, mask: Any = None, name: str | None = None) -> Vector:
+    def _computed(
+        cls, expr: VectorExpression, dtype: DataType | None = None, mask: MaskArg = None, name: str | None = None
+    ) -> Vector:
         """A new Vector with the result of an expression."""
         w = cls(expr.dtype if dtype is None else dtype, expr.size, name=name, device=expr.device)
         w._update(expr, None if mask is None else check(mask, 1), None, mask is not None)
@@ -71,21 +86,16 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
     def __dir__(self) -> list[str]:
         return dir(type(self))
 
-    # ---- statements ----
-
-    def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
-        statement(assign.update_vector, self, value, mask, accum, replace)
-
-    def __lshift__(self, value: Any) -> None:
-        statement(assign.update_vector, self, value, None, None, False)
-
-    def _assign(self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Any, replace: bool, region: bool) -> None:
-        assignment(assign.assign_vector, self, axes[0], value, mask, accum, replace, region)
-
     # ---- the whole object ----
 
     def dup(
-        self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None, **opts: Any
+        self,
+        dtype: DTypeArg = None,
+        *,
+        clear: bool = False,
+        mask: MaskArg = None,
+        name: str | None = None,
+        **opts: object,
     ) -> Vector:
         """A copy: cast to `dtype`, without entries (`clear`), or only those under `mask`."""
         check_options(opts)
@@ -121,7 +131,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
             VectorStore(d, s.size, s.dtype, move(s.present), move(s.values), s.count), self.name
         )
 
-    def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
+    def isequal(self, other: OperandLike, *, check_dtype: bool = False, **opts: object) -> bool:
         """The same size, the same structure, equal values; the dtype counts with `check_dtype`."""
         check_options(opts)
         v = object_of(other, 1, "isequal")
@@ -137,7 +147,13 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         return operations.vector_entries.equal(a, b)
 
     def isclose(
-        self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False, **opts: Any
+        self,
+        other: OperandLike,
+        *,
+        rel_tol: float = 1e-7,
+        abs_tol: float = 0.0,
+        check_dtype: bool = False,
+        **opts: object,
     ) -> bool:
         """The same size and structure, and abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
         check_options(opts)
@@ -157,7 +173,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
 
     # ---- operations: all return delayed expressions ----
 
-    def _partner(self, other: Any, where: str) -> Vector:
+    def _partner(self, other: OperandLike, where: str) -> Vector:
         v: Vector = other if type(other) is Vector else object_of(other, 1, where)
         if v._data.size != self._data.size:
             raise DimensionMismatch(f"{where}: expected two vectors of one size, got {self.size} and {v.size}")
@@ -165,11 +181,11 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
             same_device(where, self, v)
         return v
 
-    def _columns(self, other: Any, where: str) -> Any:
+    def _columns(self, other: Operand, where: str) -> Any:
         """self as every column of a matrix like `other`."""
         return other._resolve()._beside(self, where, columns=True, restrict=where == "ewise_mult")
 
-    def ewise_add(self, other: Any, op: Any = monoid.plus) -> VectorExpression:
+    def ewise_add(self, other: OperandLike, op: OperatorLike = monoid.plus) -> VectorExpression:
         """The union: op where both have an entry, else the single entry. C API 2.1, 4.3.5. With a Matrix, self is
         broadcast to every column.
 
@@ -179,13 +195,13 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
             return self._columns(other, "ewise_add").ewise_add(other, op)
         return self._ewise(other, op, "ewise_add", True)
 
-    def ewise_mult(self, other: Any, op: Any = binary_ops.times) -> VectorExpression:
+    def ewise_mult(self, other: OperandLike, op: OperatorLike = binary_ops.times) -> VectorExpression:
         """The intersection: op where both have an entry. C API 2.1, 4.3.4. Errors as in `ewise_add`."""
         if type(other) is not Vector and is_tensor(other) and other.ndim == 2:
             return self._columns(other, "ewise_mult").ewise_mult(other, op)
         return self._ewise(other, op, "ewise_mult", False)
 
-    def _ewise(self, other: Any, op: Any, method: str, union: bool) -> VectorExpression:
+    def _ewise(self, other: OperandLike, op: OperatorLike, method: str, union: bool) -> VectorExpression:
         u, v = self._data, self._partner(other, method)
         args, f = (self, v), typed(op, "binary", u.dtype, v._data.dtype)
         if union:
@@ -193,14 +209,16 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         run = lambda out: operations.ewise_vector.ewise(self._stored, v._stored, f, union=union, out=out)
         return VectorExpression(u.size, method, args, f, run, None, False, True, None if f.op.positional else args)
 
-    def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> VectorExpression:
+    def ewise_union(
+        self, other: OperandLike, op: OperatorLike, left_default: OperandLike, right_default: OperandLike
+    ) -> VectorExpression:
         """The union, with a default for the missing operand; the result type also holds the defaults."""
         if is_tensor(other) and other.ndim == 2:
             return self._columns(other, "ewise_union").ewise_union(other, op, left_default, right_default)
         v = self._partner(other, "ewise_union")
         f, left, right = union_operator(op, self.dtype, v.dtype, left_default, right_default)
 
-        def run(out: Any) -> VectorStore | None:
+        def run(out: operations.operands.Into | None) -> VectorStore | None:
             x, y = operations.ewise_vector.cast(self._stored, f.dtype), operations.ewise_vector.cast(v._stored, f.dtype)
             return operations.ewise_vector.ewise_union(x, y, f, left, right, out)
 
@@ -208,21 +226,21 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
             self.size, "ewise_union", (self, v, left, right), f, run, ends=True, along=movable(f, self, v)
         )
 
-    def vxm(self, other: Any, op: Any = semiring.plus_times) -> VectorExpression:
+    def vxm(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> VectorExpression:
         """self times a Matrix, as a row. C API 2.1, 4.3.2. Returns a vector of other.ncols.
 
         Raises DimensionMismatch unless self.size equals other.nrows; TypeError, KeyError for op.
         """
         return multiply_vector(other, self, op, "vxm")
 
-    def inner(self, other: Any, op: Any = semiring.plus_times) -> ScalarExpression:
+    def inner(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> ScalarExpression:
         """The inner product of two vectors; empty if they have no common index. `v @ w` is the same."""
         v = self._partner(other, "inner")
         f = typed(op, "semiring", self.dtype, v.dtype)
         multiply: Typed = as_row_operator(f.op.binaryop)[f.op.multiply_type(f.dtype)]
         add: Typed = f.op.monoid[multiply.return_type]
 
-        def run(mask: Any) -> np.generic | None:
+        def run(mask: MaskLike) -> np.generic | None:
             if multiply.op.positional:  # positions are the user's
                 x, y = self._store, v._store
             else:
@@ -232,7 +250,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
 
         return ScalarExpression("inner", (self, v), f, run)
 
-    def outer(self, other: Any, op: Any = binary_ops.times) -> MatrixExpression:
+    def outer(self, other: OperandLike, op: OperatorLike = binary_ops.times) -> MatrixExpression:
         """The Matrix op(self[i], other[j]) of self.size x other.size."""
         v = object_of(other, 1, "outer")
         same_device("outer", self, v)
@@ -240,13 +258,13 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         run = lambda mask: operations.kronecker.outer(self._store, v._store, f)
         return MatrixExpression(self.size, v.size, "outer", (self, v), f, run)
 
-    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> VectorExpression:
+    def apply(self, op: OperatorLike, right: OperandArg = None, *, left: OperandArg = None) -> VectorExpression:
         """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk as
         `right`. C API 2.1, 4.3.8. Raises TypeError, KeyError (op has no version for the type)."""
         u = self._data
         kind, f, scalar = apply_operator(op, u.dtype, left, right)
         if kind == "unary":
-            run: Any = lambda out: operations.ewise_vector.apply(self._stored, f, out)
+            run: Run = lambda out: operations.ewise_vector.apply(self._stored, f, out)
         elif kind == "index":
             run = lambda out: operations.ewise_vector.apply_index(self._stored, f, scalar, out)
         else:
@@ -254,7 +272,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         along = None if f.op.positional else (self,)
         return VectorExpression(u.size, "apply", operands(self, kind, scalar), f, run, None, False, True, along)
 
-    def select(self, op: Any, thunk: Any = None) -> VectorExpression:
+    def select(self, op: OperatorLike | Mask | Operand, thunk: OperandArg = None) -> VectorExpression:
         """The entries for which op(value, index, 0, thunk) is true; or those under a mask, or a BOOL object.
 
         C API 2.1, 4.3.9. Raises TypeError, KeyError (op has no version for the type).
@@ -263,7 +281,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         if mask is not None:
             mask.fits(self)
 
-            def run(_: Any) -> VectorStore:
+            def run(_: object) -> VectorStore:
                 t = empty_vector(self.device, self.size, self.dtype)
                 operations.ewise_vector.merge(t, self._stored, assign.vector_mask(mask), None, True)
                 return t
@@ -275,7 +293,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         along = None if f.op.positional else (self,)
         return VectorExpression(u.size, "select", (self, value), f, keep, u.dtype, False, True, along)
 
-    def reduce(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
+    def reduce(self, op: OperatorLike = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's reduction of all entries. C API 2.1, 4.3.10. Without entries: an empty Scalar, or the identity
         if `allow_empty` is false. op may be an aggregator too, such as `agg.mean` or text. Raises TypeError (op has no
         monoid), KeyError."""
@@ -284,7 +302,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
             return aggregators.delayed(aggregator, self, "reduce", None, allow_empty)
         f = typed(op, "monoid", self.dtype)
 
-        def run(mask: Any) -> np.generic | None:
+        def run(mask: MaskLike) -> np.generic | None:
             found = operations.ewise_vector.reduce(self._stored, f)
             return f.identity if found is None and not allow_empty else found
 
