@@ -19,7 +19,7 @@ import numpy as np
 
 from semirings.cached import cached_property
 
-from .. import extras
+from .. import extras, tuning
 from ..exceptions import InvalidValue
 from ..io import host_coo
 from .programs import PAGERANK_ROUNDS as PAGERANK_ROUNDS
@@ -27,7 +27,6 @@ from .programs import Program, arrays, every, programs
 
 DEMO_GRAPH = "USA-road-d.NY.mtx.gz"
 SUITESPARSE = "SuiteSparse"
-RUNS, BUDGET = 3, 10.0  # runs after the warm-up; none starts after this many seconds in total
 TOLERANCE = {4: 1e-5, 8: 1e-9}  # relative, by the width of a float: the order of sums may differ
 
 Coo = tuple[np.ndarray, np.ndarray, Any]
@@ -146,11 +145,12 @@ def difference(one: Any, other: Any) -> float | None:
 
 
 def _timed(call: Callable[[], Any], finish: Callable[[Any], None]) -> tuple[Any, float, int]:
-    """The result, the median of up to RUNS runs after a warm-up, and their number."""
+    """The result, the median of a few runs after a warm-up, and their number."""
     times: list[float] = []
+    runs, seconds = tuning.count("compare.runs"), tuning.value("compare.seconds")
     begin = time.perf_counter()
     finish(result := call())
-    while len(times) < RUNS and (not times or time.perf_counter() - begin < BUDGET):
+    while len(times) < runs and (not times or time.perf_counter() - begin < seconds):
         start = time.perf_counter()
         finish(result := call())
         times.append(time.perf_counter() - start)

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import tuning
 from ..io import host_coo
-from .comparison import PAGERANK_ROUNDS, RUNS, SUITESPARSE, Row, Side, cpu_threads
+from .comparison import PAGERANK_ROUNDS, SUITESPARSE, Row, Side, cpu_threads
 
 BAR = 44  # characters of the longest bar
 
@@ -18,12 +19,13 @@ def introduction(file: str, A: Any, source: int) -> list[str]:
     """Lines of text that describe what the table compares and how."""
     import graphblas
 
+    runs = tuning.count("compare.runs")
     threads = f"{SUITESPARSE} {graphblas.ss.config['nthreads']}, cpu {cpu_threads()}"
     made = str(A.dtype) == "BOOL"
     weights = "1 to 63, a hash of the edge, because the file has none" if made else "absolute values of the file"
     return [
         f"{file}: {A.nrows} vertices, {A.nvals} entries; source {source}; weights: {weights}",
-        f"The same programs on both, median of {RUNS} runs after a warm-up (fewer if slow). Threads: {threads}",
+        f"The same programs on both, median of {runs} runs after a warm-up (fewer if slow). Threads: {threads}",
         f"PageRank runs {PAGERANK_ROUNDS} rounds, betweenness counts paths from the source only.",
         "Sizes include what the matrix caches for the next call: other formats, transposes, programs.",
     ]

@@ -14,11 +14,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from .. import io
+from .. import io, tuning
 from ..core.convert import check_size
 from ..exceptions import InvalidValue
 from ..io.build import check_held, check_overflow, fits, grows, mirrored, name_of, smaller_operator, total_of, wide_type
-from ..io.chunks import BLOCK, MatrixMarketChunks
+from ..io.chunks import MatrixMarketChunks
 from ..io.edgelist_parser import EdgeListOptions, Reader, delimiter_of
 from ..io.files import Source, opened
 from ..io.graphs import check_numbering
@@ -136,8 +136,9 @@ class Part(Source):
         self.lines = source.lines
         self.met = False  # whether all ranks have determined their ranges
 
-    def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
+    def blocks(self, size: int | None = None) -> Iterator[bytes]:
         group, file = current(), self.stream
+        size = size or tuning.count("file.chunked_block")
 
         def ranged() -> int:
             begin, end = file.tell(), os.fstat(file.fileno()).st_size
@@ -311,7 +312,7 @@ def _edges(
     def probed() -> Any:
         with opened(source, False) as stream:
             probe = Reader(stream.name, asked, base or 0, size)
-            for block in stream.blocks(BLOCK):
+            for block in stream.blocks(tuning.count("file.chunked_block")):
                 probe.feed(block)
                 if probe.layout.columns:
                     break
@@ -324,7 +325,7 @@ def _edges(
     reader = Reader(probe.name, asked if first else dataclasses.replace(probe.layout, header=False), base or 0, size)
     with opened(source, False) as stream:
         part = stream if packed else Part(stream)
-        blocks = part.blocks(BLOCK) if first or not packed else iter(())
+        blocks = part.blocks(tuning.count("file.chunked_block")) if first or not packed else iter(())
         reader.lines = part.lines
 
         def fed() -> list[Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import tuning
 from ..exceptions import GraphblasException, InvalidValue, OutOfMemory, warn
 
 # ---- Combine the weights of duplicate edges: sums and products of small integers are INT64 and never wrap.
@@ -97,8 +98,6 @@ def cast_to(source: str, A: Any, dtype: Any, name: str | None) -> Any:
 
 # ---- Build a Matrix from the arrays of a reader, and extract the arrays of a Matrix for a writer.
 
-EARLY = 1 << 18  # entries checked for duplicates before the Matrix is built
-
 
 def build(
     source: str,
@@ -112,14 +111,15 @@ def build(
     name: str | None,
     directed: bool = True,
     where: Callable[[int, int], str] | None = None,
-    first: int = EARLY,
+    early: int | None = None,
     **storage: Any,
 ) -> Any:
     """A Matrix of entries that were read; values None: a pattern, in which duplicates are merged.
 
     directed: False: each entry is stored in both directions; if both were given with different values, the smaller is
     kept, as in `Graph.to_undirected`, or dup_op combines them. where: describes a duplicate entry, given its row and
-    column, in the terms of the file: its line and its ends. Raises InvalidValue for duplicate entries with values if
+    column, in the terms of the file: its line and its ends. early: the number of entries that are
+    checked for duplicates before the Matrix is built. Raises InvalidValue for duplicate entries with values if
     dup_op is not given, and for an unknown dup_op; OutOfMemory.
     """
     if values is not None:
@@ -139,7 +139,8 @@ def build(
         got = where(*twice) if where else f": expected every entry once, got row {twice[0]}, column {twice[1]} twice"
         return InvalidValue(f"{source}{got}. Hint: {DUP_OP_HINT}")
 
-    if values is not None and dup_op is None and len(at := repeated(rows[:first], cols[:first])):
+    early = tuning.count("file.early_entries") if early is None else early
+    if values is not None and dup_op is None and len(at := repeated(rows[:early], cols[:early])):
         raise refuse(at)
     i, j, x = (rows, cols, values) if directed else mirrored(rows, cols, values)
     try:

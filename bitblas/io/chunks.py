@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
+from .. import tuning
 from ..exceptions import InvalidValue, OutOfMemory
 from ..graph.edges import both_ways
 from .build import (
@@ -27,13 +28,9 @@ from .build import (
 )
 from .edgelist_columns import Columns
 from .edgelist_parser import EdgeListOptions, Reader, fed
-from .files import CHUNK, Source, line_of, opened
+from .files import Source, line_of, opened
 from .labels import Names
 from .matrixmarket_parser import UNSIGNED, Header, has_minimum
-
-BLOCK = 16 * CHUNK  # of text: 4 MiB, about 100 MB while its numbers are parsed
-TEXT = 6  # bytes of memory per byte of text if an edge list is read at once: 24 for the shortest line
-PACKED = 4  # assumed compression ratio of a packed file
 
 Entries = tuple[np.ndarray, np.ndarray, Any]  # rows, columns from 0, values (None: a pattern)
 
@@ -50,8 +47,8 @@ def chunked(source: Any, asked: bool | None, needed: Callable[[], int]) -> bool:
 def text_bytes(source: Any) -> int:
     """Estimated bytes to read an edge list at once."""
     with opened(source, False) as stream:
-        packed = PACKED if stream.stream is not stream.raw else 1
-        return TEXT * packed * (stream.size or 0)
+        packed = tuning.count("file.packed_ratio") if stream.stream is not stream.raw else 1
+        return tuning.count("edgelist.memory") * packed * (stream.size or 0)
 
 
 class FileChunks(ABC):
@@ -142,7 +139,7 @@ class EdgeChunks(FileChunks):
         reader = Reader(stream.name, self.asked, self.base, self.size)
         reader.index = self.index  # names keep their numbers in every pass
         reader.once = self.once
-        blocks = stream.blocks(BLOCK)
+        blocks = stream.blocks(tuning.count("file.chunked_block"))
         for _ in fed(reader, blocks if self.columns is None else self.columns.of(blocks)):
             for part in reader.taken():
                 yield part if self.both is None else self.both(*part)
@@ -178,7 +175,7 @@ class MatrixMarketChunks(FileChunks):
             rounded=self.rounded or head.field == "real",
         )
         reader, seen = Reader(stream.name, layout, 1, max(head.nrows, head.ncols)), 0
-        blocks = stream.blocks(BLOCK)
+        blocks = stream.blocks(tuning.count("file.chunked_block"))
         reader.lines = stream.lines
         if weights:  # a file without entries needs a type too
             kind = {"real": np.float64, "unsigned-integer": np.uint64}.get(head.field, np.int64)

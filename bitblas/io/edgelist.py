@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import tuning
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..graph import Graph, validation
 from .build import build, columns_of, mirrored, symmetry_of
@@ -18,8 +19,6 @@ from .edgelist_parser import EdgeListOptions, Reader, delimiter_of, fed
 from .files import check_fits, created, line_of, name_of, opened
 from .graphs import check_numbering, count_used, count_used_in, graph_of
 from .weights import check_decimal, is_rounded, is_whole
-
-_LINES = 1 << 16  # lines written at once
 
 
 def read_edgelist(
@@ -132,7 +131,7 @@ def read_edgelist(
         name=name,
         directed=directed is not False,
         where=where,
-        first=0,
+        early=0,
         device=device,
         format=format,
         tile=tile,
@@ -191,8 +190,9 @@ def write_edgelist(
     with created(target) as stream:
         if header or first in USUAL_HEADERS:  # otherwise the first edge would be read as a header
             stream.write((line % ("source", "target", "weight")[: 3 if weights else 2]).encode())
-        for start in range(0, len(rows), _LINES):
-            part = slice(start, start + _LINES)
+        step = tuning.count("edgelist.written_lines")
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
             ends = [(end[part] + base).tolist() for end in (rows, cols)]
             if names is not None:
                 ends = [[names[i - base] for i in end] for end in ends]

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import tuning
 from ..exceptions import InvalidValue, warn
 from .build import DUP_OP_HINT, repeated
 from .edgelist_columns import (
@@ -30,7 +31,7 @@ from .edgelist_columns import (
     text_column_hint,
     warn_of_delimiter,
 )
-from .labels import LEAST, Names, fields_of
+from .labels import Names, fields_of
 from .weights import (
     EXACT,
     INTEGER,
@@ -53,7 +54,6 @@ from .weights import (
 # ---- Parse the lines of an edge list into arrays; a fault raises InvalidValue with file, line, expected and got.
 
 LAST = " to 2^53 - 1"  # the largest vertex number if no size is given
-FIRST = 1 << 11  # lines that are searched for duplicates before anything else
 IDS = ". Hint: pass labels=True if these are ids, size= if they are vertex numbers"
 
 
@@ -160,8 +160,9 @@ class Reader:
     def _check_first(self, block: bytes) -> None:
         """The same for the text of the first lines, before numbers are parsed and kernels for names are compiled."""
         seen: set[tuple[str, ...]] = set()
-        end = block.rfind(b"\n", 0, FIRST * 80) + 1
-        for number, fields in islice(self._lines(block[: end or None]), FIRST):
+        most = tuning.count("edgelist.early_lines")
+        end = block.rfind(b"\n", 0, most * tuning.count("edgelist.line_bytes")) + 1
+        for number, fields in islice(self._lines(block[: end or None]), most):
             pair = tuple(fields[:2])
             if self._lacking(fields) is not None:
                 return
@@ -375,7 +376,8 @@ class Reader:
 
     def _parse_labels(self, block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         layout = self.layout
-        plain = fields_of(block, layout.delimiter, layout.columns) if len(block) >= LEAST else None
+        long = len(block) >= tuning.count("labels.kernel_bytes")
+        plain = fields_of(block, layout.delimiter, layout.columns) if long else None
         if plain is not None:
             fields, rest = plain
             rounded, values = self.weights.rounded or self.weights.mixed, None

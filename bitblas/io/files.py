@@ -15,15 +15,12 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from .. import device as devices
-from .. import status
+from .. import status, tuning
 from ..atomic import replacing
 from ..exceptions import InvalidValue
 from ..formats.hyper.cost import is_hyper
 
 # ---- A progress line on stderr while a large file is read.
-
-PROGRESS_DELAY = 1.0  # seconds before the line first appears
-PROGRESS_INTERVAL = 0.1  # seconds between two updates
 
 
 class Progress:
@@ -36,12 +33,12 @@ class Progress:
         self.name, self.total = os.path.basename(name), total  # the whole path may not fit in a line
         self.shown = wanted if wanted is not None else sys.stderr.isatty()
         self.last = 0.0
-        self.begin = time.monotonic() + (0.0 if wanted else PROGRESS_DELAY)
+        self.begin = time.monotonic() + (0.0 if wanted else tuning.value("progress.delay"))
 
     def at(self, done: int) -> None:
         """Report that `done` bytes of the file are read."""
         now = time.monotonic()
-        if not self.shown or now - self.last < PROGRESS_INTERVAL or now < self.begin:
+        if not self.shown or now - self.last < tuning.value("progress.file_interval") or now < self.begin:
             return
         self.last = now
         if self.total:
@@ -58,7 +55,6 @@ class Progress:
 
 # ---- Files: open, decompress, read in blocks, and replace atomically; every error names the file.
 
-CHUNK = 1 << 18  # fits the cache of a core, for several passes over it
 LINE = 1 << 20  # most bytes of a line, comments included; longer ones are refused before they fill memory
 _UNPACK: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open}
 _SUFFIX = {".gz": b"\x1f\x8b", ".bz2": b"BZ"}
@@ -128,9 +124,9 @@ class Source:
         self.lines += 1
         return line
 
-    def blocks(self, size: int = 64 * CHUNK) -> Iterator[bytes]:
+    def blocks(self, size: int | None = None) -> Iterator[bytes]:
         """The rest of the file in blocks of whole lines, about `size` bytes each. InvalidValue for too long a line."""
-        rest = b""
+        size, rest = size or tuning.count("file.block"), b""
         while data := self.read(size):
             cut = data.rfind(b"\n") + 1
             block, rest = (rest + data[:cut], data[cut:]) if cut else (b"", rest + data)
@@ -174,7 +170,7 @@ def opened(source: Any, progress: bool | None = None) -> Iterator[Source]:
         elif isinstance(source, io.TextIOBase):
             raw = io.BufferedReader(_Raw(io.BytesIO(source.read().encode())))
         elif hasattr(source, "read"):
-            raw = io.BufferedReader(_Raw(source), CHUNK)
+            raw = io.BufferedReader(_Raw(source), tuning.count("file.chunk"))
         else:
             raise TypeError(f"source: expected a path or an open file, got {type(source).__name__}")
         name = name_of(source)

@@ -13,12 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import device as devices
+from .. import tuning
 from ..kernels.variant import Variant
 
-WORDS, NUMBERED = Variant("kernels/words"), Variant("kernels/numbered", (), (("AHEAD", 16),))
-LEAST = 1 << 17  # bytes of text below which loading the kernels costs more than it saves
-PART = 1 << 17  # words that are numbered per kernel launch
-PARALLEL = 1 << 14  # lines from which threads share the work
+WORDS = Variant("kernels/words")
 # Blanks of Python's `split` and `strip` that the kernel does not handle, in UTF-8.
 _BLANKS = re.compile(rb"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2(?:\x80[\x80-\x8a\xa8\xa9\xaf]|\x81\x9f)|\xe3\x80\x80")
 
@@ -72,7 +70,7 @@ def _seen(block: bytes, mark: str | None, columns: int) -> tuple[Fields, bytes, 
         more_keys,
         rest,
         wrong,
-        bounds=device.ranges(lines, PARALLEL),
+        bounds=device.ranges(lines, tuning.count("labels.parallel_lines")),
     )
     there = np.repeat(begins[::2] >= 0, 2)
     there[1::2] &= columns > 1
@@ -114,8 +112,9 @@ class Names:
             if known:
                 self.numbers(known)
         numbers = np.empty(len(fields.begins), np.int64)
-        for first in range(0, len(numbers), PART):
-            part = slice(first, first + PART)
+        step = tuning.count("labels.launch_words")
+        for first in range(0, len(numbers), step):
+            part = slice(first, first + step)
             self._number(fields.text, *(array[part] for array in fields[1:]), numbers[part])
         return numbers
 
@@ -124,13 +123,14 @@ class Names:
         count, size = self.found.tolist()
         before = np.zeros(1, np.uint64)
         slots = len(self.table) // 3
-        if slots < 2 * (count + words):  # at most half full, even if all words are new
-            before, slots = self.table, 1 << (2 * (count + words) - 1).bit_length()
+        if slots < (needed := tuning.count("labels.slots") * (count + words)):
+            before, slots = self.table, 1 << (needed - 1).bit_length()
             self.table = np.zeros(3 * slots, np.uint64)
         self.names = _roomy(self.names, size + int(np.abs(lengths).sum()) + words)
         self.starts = _roomy(self.starts, count + words + 1)
         *keys, numbers = more
-        devices.get("cpu").kernel(NUMBERED)(
+        numbered = Variant("kernels/numbered", (), (("AHEAD", tuning.count("labels.prefetch")),))
+        devices.get("cpu").kernel(numbered)(
             words,
             text,
             begins,

@@ -62,7 +62,7 @@ def mmread(
     In addition to the result, memory holds the entries once, about 24 bytes each. chunked: read the file twice, one
     block at a time (`Matrix.from_chunks`); None: if the entries do not fit at once. Chunked reading requires a path,
     and its errors locate a fault less precisely. progress: whether to show a progress line on stderr; None: if stderr
-    is a terminal and the file has 64 MB or more. engine: as in python-graphblas; all engines are SciPy's reader, which
+    is a terminal, after one second. engine: as in python-graphblas; all engines are SciPy's reader, which
     is fast_matrix_market.
 
     Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a malformed file, a duplicate

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import tuning
 from ..exceptions import InvalidValue, OutOfMemory
-from .files import CHUNK, Source, check_fits, line_of, opened
+from .files import Source, check_fits, line_of, opened
 from .weights import ROUNDED, Fault, Scan, integer_type, value_of
 
 # ---- Parse small Matrix Market files without SciPy, whose import takes longer than the parsing.
 
-FEW = 1 << 13  # entries; parsing them takes about 5 ms, importing scipy.io 0.2 s
 # Syntax that Python and SciPy parse alike.
 _LINE = {
     "pattern": rb"\d{1,18}[ \t]+\d{1,18}",
@@ -181,7 +181,7 @@ class _Checked:
         head = self.head
         size = f"{head.nrows} {head.ncols}" + (f" {head.entries}" if head.layout == "coordinate" else "")
         yield f"%%MatrixMarket matrix {head.layout} {self.field} {head.symmetry}\n{size}\n".encode()
-        for block in source.blocks(CHUNK):
+        for block in source.blocks(tuning.count("file.chunk")):
             self.scan.feed(block)
             if self.scan.numbers > head.entries * head.width:
                 raise _TooMany
@@ -293,7 +293,7 @@ def _parsed(body: _Checked, head: Header) -> Any:
         kinds = {"integer": np.int64, "real": np.float64, "complex": np.complex128}
         return np.zeros((head.nrows, head.ncols), kinds.get(head.field, np.uint64))
     stream: Any = body
-    if head.layout == "coordinate" and head.entries < FEW:
+    if head.layout == "coordinate" and head.entries < tuning.count("mm.python_entries"):
         start, text = body.read(), b"".join(iter(body.read, b""))
         about = head.field, head.symmetry, head.nrows, head.ncols, head.entries
         if body.fault is None and (found := entries(text, *about)) is not None:

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import device as devices
+from .. import tuning
 from ..exceptions import InvalidValue, OutOfMemory
 from ..kernels.variant import Variant
-from .files import CHUNK, Progress
+from .files import Progress
 
 if TYPE_CHECKING:
     from ..core import Matrix
 
 WEBGRAPH = Variant("kernels/webgraph")
-ROWS, ENTRIES = 1 << 16, 1 << 20  # limits of a chunk; a single longer row may exceed ENTRIES
-BLOCK = 16 * CHUNK  # bytes per read
+PROPERTIES_BYTES = 1 << 18  # most bytes of BASE.properties that are read
 PAD = 32  # bytes of ones after the last byte, which terminate codes that run past the end of the file
 SLACK = 16  # most bytes after the last row: files are padded to whole words
 WIDEST = 1 << 10  # largest window of rows that a row may copy from; writers use 7 or 16
@@ -76,7 +76,7 @@ class Properties:
 def properties_of(path: str) -> Properties:
     """Parse BASE.properties. Raises OSError; InvalidValue for unsupported graph classes, codes and byte orders."""
     with open(path, "rb") as stream:
-        text = stream.read(CHUNK).decode("latin-1")
+        text = stream.read(PROPERTIES_BYTES).decode("latin-1")
     found: dict[str, str] = {}
     for line in text.splitlines():
         key, mark, value = line.strip().partition("=")
@@ -155,8 +155,9 @@ class WebGraphChunks:
     def _decoded(self, stream: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         host, before, nodes = devices.get("cpu"), self.properties.before, self.properties.nodes
         kernel, how = host.kernel(WEBGRAPH), self.properties.how
-        data, whole, wanted = b"", False, BLOCK
-        words, first, room = np.zeros(0, np.uint32), 0, ENTRIES
+        block, entries = tuning.count("webgraph.block"), tuning.count("webgraph.chunk_entries")
+        data, whole, wanted = b"", False, block
+        words, first, room = np.zeros(0, np.uint32), 0, entries
         state, col = np.zeros(4, np.int64), np.zeros(0, np.int64)
         known = np.zeros(before + 1, np.int64)  # starts in `kept` of the rows that may be copied from
         kept = col
@@ -167,7 +168,7 @@ class WebGraphChunks:
                 data = data[int(state[0]) >> 3 :] + new
                 state[0] &= 7
                 words = _words(data)
-            rows = min(ROWS, nodes - first)
+            rows = min(tuning.count("webgraph.chunk_rows"), nodes - first)
             col = np.zeros(len(kept) + room, np.int64)
             col[: len(kept)] = kept
             ptr = np.zeros(before + rows + 1, np.int64)
@@ -189,9 +190,9 @@ class WebGraphChunks:
             if why == INPUT and whole:
                 raise InvalidValue(f"{self.graph}: expected {nodes} rows, got the end of the file in row {first}")
             if why == INPUT:
-                words, wanted = words[:0], BLOCK if done else 2 * wanted
+                words, wanted = words[:0], block if done else 2 * wanted
             elif why == ROOM:
-                room = max(ENTRIES, asked)
+                room = max(entries, asked)
                 host.foresee(f"{self.graph}, row {first}: {asked} columns", 40 * asked)
             elif why:
                 raise InvalidValue(

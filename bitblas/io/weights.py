@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import tuning
 from ..exceptions import InvalidValue
-from .files import CHUNK
 
 # ---- Validate the syntax of numbers in a text in one vectorized pass, and parse them with SciPy.
 
@@ -88,10 +88,10 @@ def _neighbours(codes: bytes) -> Any:
 
 
 def pieces(text: bytes) -> Iterator[bytes]:
-    """The lines of a text, a CHUNK or little more at a time."""
-    start = 0
+    """The lines of a text, a chunk or little more at a time."""
+    start, chunk = 0, tuning.count("file.chunk")
     while start < len(text):
-        end = text.find(b"\n", start + CHUNK) + 1 or len(text)
+        end = text.find(b"\n", start + chunk) + 1 or len(text)
         yield text[start:end]
         start = end
 

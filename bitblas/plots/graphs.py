@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from .. import tuning
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..io.build import host_coo
 from .matrices import INK, LINE, PAPER, picture
 
-SMALL = 300  # most vertices for the spring layout, and for drawing vertices
 LISTED = 12  # most classes in a legend
 ARROWS = 3000  # most edges for arrowheads in a small directed graph
 DOT = 40  # the area of a vertex, in square points
@@ -84,8 +84,9 @@ def graph(
     classes = getattr(values, "classes", False) if classes is None else classes
     named = names if getattr(values, "vertices", False) else None
     n = _square(A)
+    small = n <= tuning.count("plots.small_vertices")
     if places is None:
-        places = _few(A) if n <= SMALL else positions(A)
+        places = _few(A) if small else positions(A)
     places = np.asarray(places, float)
     colors, whole = _numbers(values, n)
     if places.shape != (n, 2):
@@ -108,8 +109,8 @@ def graph(
     axes.set_aspect("equal")
     width = float(np.clip(40 / np.sqrt(len(low) + 1), 0.25, 1.2))
     ends = list(np.stack([places[low], places[high]], axis=1))
-    lines = LineCollection(ends, linewidths=width, rasterized=len(low) > 5000)
-    ink = to_rgba(LINE if n <= SMALL else INK)
+    lines = LineCollection(ends, linewidths=width, rasterized=len(low) > tuning.count("plots.vector_lines"))
+    ink = to_rgba(LINE if small else INK)
     points = np.tile(to_rgba(INK), (n, 1))
     between: Any = np.tile(ink, (len(low), 1))
     rings = np.tile(ink, (len(loops), 1))
@@ -133,8 +134,8 @@ def graph(
         bar.set_label(label or "")
     axes.add_collection(lines)
     if len(loops):
-        _rings(axes, places[loops], rings, DOT if n <= SMALL else 4)
-    if n <= SMALL:
+        _rings(axes, places[loops], rings, DOT if small else 4)
+    if small:
         if directed and len(low) <= ARROWS:
             _heads(axes, ends, between, up, down)
         axes.scatter(places[:, 0], places[:, 1], s=DOT, zorder=2, edgecolors=PAPER, c=points)

@@ -1,7 +1,7 @@
 """Community order: vertices that share many edges are placed together, at every scale.
 
 Vertices are matched in pairs, along the edge that is heaviest for the size of its ends; pairs are matched in pairs, and
-so on: after three rounds there are patches of eight, the rows of a tile, and after LEVELS rounds patches of up to 256.
+so on: after three rounds there are patches of eight, the rows of a tile, and after eight rounds patches of up to 256.
 Reverse Cuthill-McKee orders these few patches. On the way back the member of each pair whose neighbours come earlier is
 placed first. Vertices without a free neighbour are matched if they prefer the same vertex (the leaves of a star). Hubs
 belong to no community: they come before all others, by degree.
@@ -23,21 +23,13 @@ import numpy as np
 from semirings import monoid
 from semirings.dtypes import INT64
 
+from .. import tuning
 from ..core import Matrix
 from ..core.statement.running import guarded
 from ..formats.csr.layout import pointers_of
 from ..operations.value_arrays import reduce_segments
 from ._graph import by, firsts, inverse, square, undirected
 from .rcm import in_bands
-
-# Rounds of matching. Entries per 8 x 8 tile on shuffled graphs for 4, 6, 8 rounds: Delaunay mesh 5.0, 5.4, 5.4; road
-# network 3.4, 3.9, 3.9.
-LEVELS = 8
-# A vertex of more than HUB times the mean degree is a hub. Entries per tile for 4, 8, no hubs: e-mail network 2.4, 2.4,
-# 2.3; friendship network 9.5, 10.4, 10.0. Meshes and roads have no hubs. This also skips the longest rows.
-HUB = 8
-MATCHINGS = 4  # rounds of matching; vertices unmatched after them stay single, or are leaves of a star
-LEAST = 20  # stop after a round that matches fewer than one in LEAST vertices
 
 
 class EdgeLists(NamedTuple):
@@ -66,7 +58,7 @@ def _community(A: Any) -> Any:
     device, xp, n = A.device, A.device.xp, A.nrows
     i, j = undirected(A)._stored.coo()
     degree = xp.bincount(i, minlength=n)
-    hub = degree * n > HUB * len(i)
+    hub = degree * n > tuning.count("community.hub_degree") * len(i)
     kept = (i != j) & ~(hub[i] | hub[j])
     i, j = i[kept], j[kept]
     order = in_patches(device, EdgeLists(i, j, xp.ones(len(i), np.int64), pointers_of(i, n, device)))
@@ -79,10 +71,10 @@ def in_patches(device: Any, graph: EdgeLists) -> Any:
     xp = device.xp
     size = xp.ones(graph.n, np.int64)
     steps = []
-    for _ in range(LEVELS):
+    for _ in range(tuning.count("community.levels")):
         pair = joined(device, graph, size)
         count = int(pair.max()) + 1 if len(pair) else 0
-        if (graph.n - count) * LEAST < graph.n:
+        if (graph.n - count) * tuning.count("community.stop_share") < graph.n:
             break
         steps.append((graph, pair))
         size = xp.bincount(pair, size, count).astype(np.int64)
@@ -101,7 +93,7 @@ def joined(device: Any, graph: EdgeLists, size: Any) -> Any:
     mate = xp.arange(n)
     alone, first = xp.ones(n, bool), None
     rest = graph
-    for k in range(MATCHINGS):
+    for k in range(tuning.count("community.matchings")):
         wish = preferred(device, rest, size, k)
         first = wish if first is None else first
         agreed = xp.flatnonzero((wish >= 0) & (wish[wish] == mate) & alone)

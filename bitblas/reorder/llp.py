@@ -22,13 +22,12 @@ import numpy as np
 from semirings import monoid
 from semirings.dtypes import INT64
 
+from .. import tuning
 from ..core.statement.running import guarded
 from ..operations.value_arrays import reduce_segments
 from ._graph import firsts, square, undirected
 
 FINEST = 10  # layers of gamma = 2^0, 2^-1 .. 2^-FINEST, as in the paper, then 0
-ROUNDS = 20  # most rounds per layer, in each of which half of the vertices choose
-LEAST = 100  # a layer ends if fewer than one in LEAST vertices changed its label in two rounds
 
 
 def llp(A: Any) -> Any:
@@ -57,8 +56,8 @@ def propagated(device: Any, n: int, i: Any, j: Any, weight: int) -> Any:
     """Propagate labels until hardly any changes; a label is the number of a vertex."""
     xp = device.xp
     label, vertex, awake = xp.arange(n), xp.arange(n), xp.ones(n, bool)
-    moved = [n, n]
-    for k in range(ROUNDS):
+    moved, least = [n, n], tuning.count("llp.stop_share")
+    for k in range(tuning.count("llp.rounds")):
         turn = (mixed(vertex, k // 2) + k & 1 == 1) & awake
         awake &= ~turn
         edges = turn[i]
@@ -69,7 +68,7 @@ def propagated(device: Any, n: int, i: Any, j: Any, weight: int) -> Any:
         # a vertex reconsiders its label after a neighbour's label changed
         awake[i[fresh[j]]] = True
         moved[k % 2] = int(fresh.sum())
-        if sum(moved) * LEAST < n:
+        if sum(moved) * least < n:
             break
     return label
 
