@@ -103,7 +103,7 @@ def as_table(answer: Any, graph: Graph, vertices: bool, top: int | None = None) 
         best = largest(answer, top).tolist()
         columns = {name: [plain_value(column[k]) for k in best] for name, column in columns.items()}
     if vertices and graph.labels is not None:
-        columns["value"] = [graph.labels[x] for x in columns["value"]]
+        columns["value"] = [graph.labels[x] for x in np.asarray(columns["value"]).tolist()]
     return columns
 
 
@@ -139,7 +139,8 @@ def write_lines(out: str, answer: Any, graph: Graph) -> bool:
             stream.write(json.dumps({"walks": names}).encode() + b"\n")
         else:
             mark = DELIMITERS[kind]
-            stream.writelines(f"{mark.join(quoted(str(x), mark) for x in line)}\n".encode() for line in names)
+            for line in names:
+                stream.write(f"{mark.join(quoted(str(x), mark) for x in line)}\n".encode())
     return True
 
 
@@ -161,9 +162,8 @@ def write_points(out: str, answer: Any, graph: Graph, axes: tuple[str, ...], hea
         if header:
             stream.write(f"{mark.join(columns)}\n".encode())
         names = [quoted(str(name), mark) for name in graph.vertices]
-        stream.writelines(
-            f"{mark.join((name, *map(repr, row)))}\n".encode() for name, row in zip(names, points.tolist())
-        )
+        for name, row in zip(names, points.tolist()):
+            stream.write(f"{mark.join((name, *map(repr, row)))}\n".encode())
 
 
 def write(out: str, answer: Any, graph: Graph, vertices: bool, top: int | None = None, header: bool = False) -> None:
@@ -179,8 +179,8 @@ def write(out: str, answer: Any, graph: Graph, vertices: bool, top: int | None =
         _write_table(out, kind, as_table(answer, graph, vertices, top))
         return
     if matrix:
-        named = {"labels": graph.labels, "header": header} if kind in DELIMITERS else {}
-        write_matrix(target(out), answer, kind, **named)
+        labels = graph.labels if kind in DELIMITERS else None
+        write_matrix(target(out), answer, kind, labels=labels, **({"header": header} if kind in DELIMITERS else {}))
         return
     index, values = host_coo(answer)
     if top is not None:
@@ -203,7 +203,8 @@ def write(out: str, answer: Any, graph: Graph, vertices: bool, top: int | None =
             ends, answers = list(map(name, ends)), list(map(name, answers)) if vertices else answers
         if header:
             stream.write(f"{mark.join(VERTICES)}\n".encode())
-        stream.writelines(f"{i}{mark}{x}\n".encode() for i, x in zip(ends, answers))
+        for i, x in zip(ends, answers):
+            stream.write(f"{i}{mark}{x}\n".encode())
 
 
 # ---- Format a summary as a colored table on a terminal (no colors if NO_COLOR is set); pipes get plain words.

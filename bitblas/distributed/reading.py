@@ -264,7 +264,7 @@ def _market(source: Any, *, dup_op: Any = None, dtype: Any = None, name: str | N
     head, packed = group.all_or_none("read", headed, alike=True)
     if head.layout != "coordinate" or head.field == "complex":
         raise InvalidValue(f"{source}: expected coordinates of real numbers; pass share=False to read it on every rank")
-    how, none = (source, head, read_header, False, is_rounded(dtype)), np.zeros(0, np.int64)
+    how, none = (source, head, False, is_rounded(dtype)), np.zeros(0, np.int64)
     if packed:
         made = (MatrixMarketChunks if group.rank == 0 else _Nothing)(*how)
         found = group.all_or_none("read", lambda: list(made))

@@ -20,7 +20,7 @@ from ...exceptions import DimensionMismatch
 from ..convert import same_device
 from ..operators import typed
 from ..options import check_options
-from .infix import Delayed, NotInPlace, Operators, kinds, object_of, text_of
+from .infix import Delayed, NotInPlace, Operand, Operators, describe, kinds, text_of
 
 if TYPE_CHECKING:
     from ..matrix.matrix import Matrix as Matrix
