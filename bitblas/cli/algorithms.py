@@ -12,13 +12,14 @@ import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from semirings import dtypes
 
 from .. import algorithms
+from ..core import Matrix, Vector
 from ..device import Trace
 from ..graph.edges import both_ways
 from ..io import Graph, host_coo
@@ -28,14 +29,16 @@ from .progress import Ticker, Timer
 
 # ---- Run one algorithm as a command: read the graph, call the algorithm, write and summarize the result.
 
-Summary = dict[str, Any]
+Summary: TypeAlias = dict[str, Any]  # what is printed of a result
+Result: TypeAlias = Any  # of an algorithm: a Vector, a Matrix, several of them, a number, or None
+Keywords: TypeAlias = dict[str, Any]  # of `ArgumentParser.add_argument`
 DIRECTED, BOTH, WEIGHTED = "directed", "both", "weighted"
 TOP_OPTION = {"dest": "best", "metavar": "N", "help": "also show the N largest, and write only these"}
 PARAMETER_NAMES = {"communities": "labels"}  # options whose parameter has another name
 SHOWN = 20  # vertices: print the result of each up to this many
 
 
-def at_first(answer: Any, args: argparse.Namespace) -> Any:
+def at_first(answer: Result, args: argparse.Namespace) -> Result:
     return answer
 
 
@@ -54,11 +57,11 @@ class Command:
     name: str
     help: str
     program: Callable[[argparse.Namespace], str]
-    summary: Callable[[Graph, Any, argparse.Namespace], Summary]
+    summary: Callable[[Graph, Result, argparse.Namespace], Summary]
     edges: str = DIRECTED
     writes: str = "a line for each vertex, vertex<TAB>value; .csv, .edges, .json, .parquet, .npz, .mtx by suffix"
-    options: dict[str, dict[str, Any]] = field(default_factory=dict)
-    part: Callable[[Any, argparse.Namespace], Any] = at_first
+    options: dict[str, Keywords] = field(default_factory=dict)
+    part: Callable[[Result, argparse.Namespace], Result] = at_first
     vertices: Callable[[argparse.Namespace], bool] = lambda args: False
     matrix: bool = False
     rows: bool = False
@@ -72,7 +75,7 @@ class Command:
         top = self.options.get("--top", TOP_OPTION)
         return bool(self.writes) and not self.matrix and TOP_OPTION.items() <= top.items()
 
-    def read(self, graph: Graph, args: argparse.Namespace) -> Any:
+    def read(self, graph: Graph, args: argparse.Namespace) -> Matrix:
         """The input Matrix: that of the graph, or its edges in both directions as in `Graph.to_undirected`."""
         if getattr(args, "weighted", False) and graph.matrix.dtype == dtypes.BOOL:
             raise Fault(f"--weighted: expected weights in the file, got {args.file} without. Hint: omit --weighted")
@@ -82,17 +85,17 @@ class Command:
             return undirected(graph.matrix, args)
         return both_ways(graph.matrix) if graph.directed else graph.matrix
 
-    def call(self, graph: Graph, A: Any, args: argparse.Namespace) -> tuple[Any, Summary]:
+    def call(self, graph: Graph, A: Matrix, args: argparse.Namespace) -> tuple[Result, Summary]:
         """Run on the input Matrix: the result to write, and its summary."""
         program = getattr(algorithms, self.program(args))
         known = inspect.signature(program).parameters
         names = [flag.lstrip("-").replace("-", "_") for flag in self.options]
-        taken = {PARAMETER_NAMES.get(name, name): name for name in names}
-        given = {of: _value(graph, name, getattr(args, name)) for of, name in taken.items() if of in known}
-        answer = program(A, **given)
+        options = {PARAMETER_NAMES.get(name, name): name for name in names}
+        keywords = {of: _value(graph, name, getattr(args, name)) for of, name in options.items() if of in known}
+        answer = program(A, **keywords)
         part, summary = self.part(answer, args), self.summary(graph, answer, args)
-        if self.rows and given.get("sources") is not None:
-            part = _at_rows(part, given["sources"])
+        if self.rows and keywords.get("sources") is not None:
+            part = _at_rows(part, keywords["sources"])
         if self.each and getattr(args, "best", None) is not None:
             first = output.as_table(part, graph, self.vertices(args), args.best)
             summary |= {"first": first["vertex"], "values": first["value"]}
@@ -112,7 +115,7 @@ def _value(graph: Graph, name: str, given: Any) -> Any:
     return communities(graph, given) if name == "communities" else given
 
 
-def _at_rows(D: Any, sources: list[int]) -> Any:
+def _at_rows(D: Matrix, sources: list[int]) -> Matrix:
     """The Matrix of all vertices whose row sources[k] is row k of D."""
     rows, cols, values = host_coo(D)
     at = np.array(sources)[rows]
@@ -143,11 +146,11 @@ def answer(args: argparse.Namespace, graph: Graph, read: Timer) -> None:
     with (
         Timer() as ran,
         trace if args.trace else nullcontext(),
-        algorithms.Watch() as seen,
-        Ticker(args.command, seen),
+        algorithms.Watch() as watch,
+        Ticker(args.command, watch),
     ):
-        taken = args.algorithm.read(graph, args)
-        answer, summary = args.algorithm.call(graph, taken, args)
+        operand = args.algorithm.read(graph, args)
+        answer, summary = args.algorithm.call(graph, operand, args)
     if args.trace:
         print(trace, file=sys.stderr)
     if args.algorithm.writes and args.out:
@@ -157,21 +160,21 @@ def answer(args: argparse.Namespace, graph: Graph, read: Timer) -> None:
         elif not args.algorithm.lines or not output.write_lines(args.out, answer, graph):
             output.write(args.out, answer, graph, args.algorithm.vertices(args), best, header)
     A = graph.matrix
-    made = {"file": args.file, **facts(A), "result": summary, "rounds": seen.rounds, "converged": seen.converged}
-    made |= {"both_ways": taken is not A, "read_seconds": read.seconds, "read_compile_seconds": read.compiling}
+    made = {"file": args.file, **facts(A), "result": summary, "rounds": watch.rounds, "converged": watch.converged}
+    made |= {"both_ways": operand is not A, "read_seconds": read.seconds, "read_compile_seconds": read.compiling}
     made |= {"seconds": ran.seconds, "compile_seconds": ran.compiling}
     terminal = output.is_terminal(sys.stderr if args.algorithm.writes and args.out == output.STDOUT else None)
     found = output.table(summary) if terminal else words(summary)
     if args.algorithm.each and not args.out and not args.json and getattr(args, "best", None) is None:
         found += _each(args, graph, answer, terminal)
-    if not seen.converged:
-        found += f"\nnot converged after {seen.rounds} rounds: raise --max-iter or --tol"
-    both = "" if taken is A else ", edge directions ignored"
+    if not watch.converged:
+        found += f"\nnot converged after {watch.rounds} rounds: raise --max-iter or --tol"
+    both = "" if operand is A else ", edge directions ignored"
     times = f"{A.nrows} vertices, {A.nvals} entries{both}, on {A.device.name}: read in {read}, ran in {ran}"
     output.tell(args, made, f"{found}\n{output.paint(times, output.DIM) if terminal else times}")
 
 
-def _each(args: argparse.Namespace, graph: Graph, answer: Any, terminal: bool) -> str:
+def _each(args: argparse.Namespace, graph: Graph, answer: Vector, terminal: bool) -> str:
     """The value of each vertex if they are few; otherwise, on a terminal, how to get them."""
     if answer.nvals > SHOWN:
         more = f"for the result of each vertex: --out FILE, or --out {output.STDOUT}"
@@ -192,28 +195,14 @@ def words(summary: Summary) -> str:
 EXAMPLE = 'For example: bitblas several graph.mtx "bfs --source 3 --out levels.tsv" "pagerank --top 5" triangles'
 # Options given once for all commands; the quoted commands have only their own options.
 FILE_OPTIONS = (
-    "input_format",
-    "dup_op",
-    "undirected",
-    "base",
-    "header",
-    "labels",
-    "no_weights",
-    "size",
-    "device",
-    "format",
-    "tile",
-    "json",
-    "delimiter",
-    "columns",
-    "decimal",
-    "dtype",
-)
+    "input_format dup_op undirected base header labels no_weights size device format tile json delimiter columns "
+    "decimal dtype"
+).split()
 
 
 def several(args: argparse.Namespace) -> None:
     """Parse all commands before the file is read, then run them; with --json print one line each."""
-    asked = []
+    parsed = []
     for text in args.commands:
         words = shlex.split(text)
         one = args.whole.parse_args([*words[:1], args.file, *words[1:]])
@@ -225,10 +214,10 @@ def several(args: argparse.Namespace) -> None:
                 raise Fault(f"several: expected options of the file outside the quotes of {text!r}, got --{flag}")
             setattr(one, name, getattr(args, name))
         check(one)
-        asked.append(one)
+        parsed.append(one)
     with Timer() as read:
         graph = load(args)
-    for one, text in zip(asked, args.commands):
+    for one, text in zip(parsed, args.commands):
         if not args.json:
             print(f"\n{text}", flush=True)
         answer(one, graph, read)

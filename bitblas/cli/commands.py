@@ -6,16 +6,15 @@ import argparse
 import importlib
 import inspect
 from collections.abc import Callable
-from typing import Any
 
 from ..io import host_coo
 from . import summaries as say
-from .algorithms import BOTH, TOP_OPTION, WEIGHTED, Command
+from .algorithms import BOTH, TOP_OPTION, WEIGHTED, Command, Keywords
 
 # ---- Options that several algorithm commands share, and parsers of their values.
 
 
-def flag(help: str) -> dict[str, Any]:
+def flag(help: str) -> Keywords:
     return {"action": "store_true", "help": help}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from ..io import host_coo
 # ---- The compared programs: the graph that each algorithm reads, its call, and a summary of its result.
 
 PAGERANK_ROUNDS = 20
+AnyMatrix: TypeAlias = Any  # of bitblas or of python-graphblas
+Answer: TypeAlias = Any  # of a program: a Vector, Matrix or Scalar of either library, several of them, or a number
+Call: TypeAlias = Callable[[AnyMatrix, int, ModuleType], Answer]
 
 
 @dataclass(frozen=True)
@@ -29,13 +32,13 @@ class Program:
 
     name: str
     form: str
-    call: Callable[[Any, int, ModuleType], Any]
-    summary: Callable[[Any], str]
+    call: Call
+    summary: Callable[[Answer], str]
     effort: int = 1
     near: float | None = None
 
 
-def arrays(answer: Any) -> tuple[np.ndarray, np.ndarray]:
+def arrays(answer: Answer) -> tuple[np.ndarray, np.ndarray]:
     """Positions and values of a result on the host (of its first part, if there are several); a number has position 0,
     an entry (i, j) position i * ncols + j."""
     if isinstance(answer, tuple):
@@ -46,39 +49,39 @@ def arrays(answer: Any) -> tuple[np.ndarray, np.ndarray]:
     return (index[0] if len(index) == 1 else index[0] * answer.ncols + index[1]), values
 
 
-def _far(word: str) -> Callable[[Any], str]:
-    def summary(answer: Any) -> str:
+def _far(word: str) -> Callable[[Answer], str]:
+    def summary(answer: Answer) -> str:
         index, values = arrays(answer)
         return f"reached {len(index)}, {word} {values.max() if len(values) else 0:.10g}"
 
     return summary
 
 
-def _ranks(answer: Any) -> str:
+def _ranks(answer: Answer) -> str:
     index, values = arrays(answer)
     best = int(values.argmax())
     return f"first {index[best]}, rank {values[best]:.4g}"
 
 
-def _labels(answer: Any) -> str:
+def _labels(answer: Answer) -> str:
     sizes = np.unique(arrays(answer)[1], return_counts=True)[1]
     return f"{len(sizes)}, largest {sizes.max()}"
 
 
-def _members(answer: Any) -> str:
+def _members(answer: Answer) -> str:
     return f"{len(arrays(answer)[0])} members"
 
 
-def _colors(answer: Any) -> str:
+def _colors(answer: Answer) -> str:
     return f"{len(np.unique(arrays(answer)[1]))} colors"
 
 
-def _msf(answer: Any) -> str:
+def _msf(answer: Answer) -> str:
     values = arrays(answer)[1]
     return f"{len(values) // 2} edges, weight {exact_sum(values) // 2}"
 
 
-def fixed(program: Callable[..., Any], A: Any, rounds: int, tol: float = 1e-300, **options: Any) -> Any:
+def fixed(program: Callable[..., Answer], A: AnyMatrix, rounds: int, tol: float = 1e-300, **options: Any) -> Answer:
     """Run an algorithm for a fixed number of rounds, without a warning about convergence."""
     from ..algorithms import Watch
 
@@ -90,13 +93,10 @@ def programs() -> list[Program]:
     """The programs that the command line compares."""
     from .. import algorithms as a
 
-    def ranks(A: Any, source: int, gb: ModuleType) -> Any:
-        return fixed(a.pagerank, A, PAGERANK_ROUNDS, gb=gb)
-
     return [
         Program("bfs", "pattern", lambda A, source, gb: a.bfs_levels(A, source, gb=gb), _far("depth")),
         Program("sssp", "weighted", lambda A, source, gb: a.sssp(A, source, gb=gb), _far("farthest")),
-        Program("pagerank", "pattern", ranks, _ranks),
+        Program("pagerank", "pattern", lambda A, source, gb: fixed(a.pagerank, A, PAGERANK_ROUNDS, gb=gb), _ranks),
         Program("components", "undirected", lambda A, source, gb: a.connected_components(A, gb=gb), _labels),
         Program("triangles", "undirected", lambda A, source, gb: a.triangle_count(A, gb=gb), str),
         Program("betweenness", "pattern", lambda A, source, gb: a.betweenness_centrality(A, [source], gb=gb), _ranks),
@@ -114,10 +114,8 @@ def programs() -> list[Program]:
 FEW, WALKS, STEPS = 4, 64, 16  # sources of consecutive searches; number of random walks, and their steps
 LINEAR, SQUARE, CUBE = 1, 2, 3  # exponents of the running time in the number of vertices
 
-Call = Callable[[Any, int, ModuleType], Any]
 
-
-def _said(answer: Any) -> str:
+def _summary(answer: Answer) -> str:
     if isinstance(answer, (int, float)):
         return f"{answer:.6g}"
     return f"{len(arrays(answer)[0])} entries"
@@ -130,18 +128,18 @@ def _plain(name: str) -> Call:
     return lambda A, source, gb: getattr(algorithms, name)(A, gb=gb)
 
 
-def two_sides(A: Any, gb: ModuleType) -> Any:
+def two_sides(A: AnyMatrix, gb: ModuleType) -> AnyMatrix:
     """A bipartite graph of twice as many vertices: rows on the one side, columns on the other."""
     n, (i, j, _) = A.nrows, A.to_coo()
     half = gb.Matrix.from_coo(i, j.astype("int64") + n, True, nrows=2 * n, ncols=2 * n)
     return half.ewise_add(half.T, gb.binary.pair).new(gb.dtypes.BOOL)
 
 
-def _upper(A: Any, gb: ModuleType) -> Any:
+def _upper(A: AnyMatrix, gb: ModuleType) -> AnyMatrix:
     return A.select(gb.select.triu, 1).new()
 
 
-def _quality(find: Callable[..., Any]) -> Call:
+def _quality(find: Callable[..., Answer]) -> Call:
     from .. import algorithms
 
     return lambda A, source, gb: algorithms.modularity(A, find(A, gb=gb), gb=gb)
@@ -151,11 +149,8 @@ def every() -> list[Program]:
     """`programs()`, then all other algorithms."""
     from .. import algorithms as a
 
-    def starts(A: Any) -> list[int]:
-        return [k * A.nrows // WALKS for k in range(WALKS)]
-
-    def sources(A: Any) -> list[int]:
-        return [k * A.nrows // FEW for k in range(FEW)]
+    starts = lambda A: [k * A.nrows // WALKS for k in range(WALKS)]
+    sources = lambda A: [k * A.nrows // FEW for k in range(FEW)]
 
     listed: list[tuple[str, str, Call, int, float | None]] = [
         ("bfs_parents", "pattern", lambda A, s, gb: a.bfs_parents(A, s, gb=gb).nvals, LINEAR, None),
@@ -213,4 +208,7 @@ def every() -> list[Program]:
         ("spectral_layout", "undirected", lambda A, s, gb: fixed(a.spectral_layout, A, 50, 1e-6, gb=gb), LINEAR, 1e-6),
         ("spring_layout", "undirected", lambda A, s, gb: a.spring_layout(A, rounds=2, gb=gb), SQUARE, 1e-6),
     ]  # fmt: skip
-    return [*programs(), *(Program(name, form, call, _said, effort, near) for name, form, call, effort, near in listed)]
+    return [
+        *programs(),
+        *(Program(name, form, call, _summary, effort, near) for name, form, call, effort, near in listed),
+    ]

@@ -65,13 +65,13 @@ _FOREIGN_OPTIONS = {
 }
 
 
-def file_format_of(source: object, file_format: str | None = None, more: Mapping[str, str] = {}) -> str:
-    """The format of a file: `file_format`, otherwise by its suffix, ignoring .gz and .bz2. more: additional suffixes.
+def file_format_of(source: object, given: str | None = None, more: Mapping[str, str] = {}) -> str:
+    """The format of a file: as given, otherwise by its suffix, ignoring .gz and .bz2. more: additional suffixes.
     InvalidValue for an unknown one."""
-    if file_format is not None:
-        if file_format not in FILE_FORMATS:
-            raise InvalidValue(f"file_format: expected one of {', '.join(FILE_FORMATS)}, got {file_format!r}")
-        return file_format
+    if given is not None:
+        if given not in FILE_FORMATS:
+            raise InvalidValue(f"file_format: expected one of {', '.join(FILE_FORMATS)}, got {given!r}")
+        return given
     name = name_of(source)
     for packed in (".gz", ".bz2"):
         name = name.removesuffix(packed)

@@ -70,11 +70,7 @@ def mmread(
 
 
 def read_with_symmetry(
-    source: Input,
-    engine: str = "auto",
-    options: MatrixOptions = MatrixOptions(),
-    progress: bool | None = None,
-    chunked: bool | None = None,
+    source: Input, engine: str, options: MatrixOptions, progress: bool | None, chunked: bool | None
 ) -> tuple[Matrix, str]:
     """The Matrix that `mmread` returns, and the symmetry that the header of the file states."""
     _choice("engine", engine, _ENGINES)

@@ -121,7 +121,7 @@ def read_npz(
     return read_with_direction(source, MatrixOptions(dup_op, dtype, name, device, format, tile, packed))[0]
 
 
-def read_with_direction(source: Input, options: MatrixOptions = MatrixOptions()) -> tuple[Matrix, bool | None]:
+def read_with_direction(source: Input, options: MatrixOptions) -> tuple[Matrix, bool | None]:
     """The Matrix that `read_npz` returns, and whether the file states that the edges are directed; None: not stated, as
     in files of SciPy."""
     if isinstance(source, (str, os.PathLike)):

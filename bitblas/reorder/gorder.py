@@ -13,19 +13,21 @@ Wei, Yu, Lu, Lin: Speedup graph processing by graph ordering. SIGMOD 2016.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from .. import device as devices
 from .. import tuning
+from ..core import Matrix
+from ..core.matrix.views import MatrixRead
 from ..core.statement.running import guarded
 from ..formats.csr.layout import pointers_of
 from ..kernels.variant import Variant
+from ..typing import Array
 from ._graph import square, undirected
 
 
-def gorder(A: Any) -> Any:
+def gorder(A: MatrixRead) -> Array:
     """A: a square Matrix. Returns the permutation (INT64, size n).
 
     Peak memory: 40 bytes per edge and 70 per vertex, on the host. Raises DimensionMismatch, TypeError.
@@ -34,7 +36,7 @@ def gorder(A: Any) -> Any:
 
 
 @guarded
-def _gorder(A: Any) -> Any:
+def _gorder(A: Matrix) -> Array:
     host, n = devices.get("cpu"), A.nrows
     i, j = (A.device.to_host(part) for part in undirected(A)._stored.coo())
     i, j = i[i != j], j[i != j]
@@ -44,8 +46,8 @@ def _gorder(A: Any) -> Any:
         degree = np.diff(ptr)
         # the largest score: an edge and all common neighbours with every vertex of the window
         head = np.full(window * (int(degree.max()) + 1) + 1, -1)
-        key, held, behind, ahead = np.zeros(n, np.int64), *(np.full(n, -1) for _ in range(3))
+        key, bucket, behind, ahead = np.zeros(n, np.int64), *(np.full(n, -1) for _ in range(3))
         first = np.argsort(-degree, kind="stable")
         variant = Variant("kernels/gorder", (), (("WINDOW", window),))
-        host.kernel(variant)(n, first, ptr, col, math.isqrt(n), key, held, head, behind, ahead, order)
+        host.kernel(variant)(n, first, ptr, col, math.isqrt(n), key, bucket, head, behind, ahead, order)
     return A.device.asarray(order)
