@@ -29,19 +29,10 @@ from .operators import BinaryOp, IndexUnaryOp, Operator, UnaryOp
 # integers must not wrap and floats must not round, overflow or be NaN. The others are no mathematical semirings, which
 # GraphBLAS does not require.
 DISTRIBUTIVE = {
-    "lor_land": "all",
-    "land_lor": "all",
-    "lxor_land": "all",
-    "plus_times": "small",
-    "min_plus": "small",
-    "max_plus": "small",
-    "min_max": "all",
-    "max_min": "all",
-    "any_first": "all",
-    "any_second": "all",
-    "min_times": "positive",
-    "max_times": "positive",
-}
+    "lor_land": "all", "land_lor": "all", "lxor_land": "all", "plus_times": "small", "min_plus": "small",
+    "max_plus": "small", "min_max": "all", "max_min": "all", "any_first": "all", "any_second": "all",
+    "min_times": "positive", "max_times": "positive",
+}  # fmt: skip
 
 
 def edge_values(t: DataType) -> np.ndarray:

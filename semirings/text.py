@@ -13,19 +13,9 @@ if TYPE_CHECKING:
     from .namespace import Namespace
 
 _COMPARISONS = {
-    "<": "valuelt",
-    ">": "valuegt",
-    "<=": "valuele",
-    ">=": "valuege",
-    "!=": "valuene",
-    "==": "valueeq",
-    "col<=": "colle",
-    "col>": "colgt",
-    "row<=": "rowle",
-    "row>": "rowgt",
-    "index<=": "indexle",
-    "index>": "indexgt",
-}
+    "<": "valuelt", ">": "valuegt", "<=": "valuele", ">=": "valuege", "!=": "valuene", "==": "valueeq",
+    "col<=": "colle", "col>": "colgt", "row<=": "rowle", "row>": "rowgt", "index<=": "indexle", "index>": "indexgt",
+}  # fmt: skip
 SYMBOLS: dict[str, dict[str, str]] = {
     "unary": {"-": "ainv", "~": "lnot"},
     "binary": {
@@ -38,13 +28,9 @@ SYMBOLS: dict[str, dict[str, str]] = {
     "select": _COMPARISONS,
 }  # fmt: skip
 EXAMPLES = {
-    "unary": "abs[int]",
-    "binary": "+[int]",
-    "monoid": "+[int]",
-    "semiring": "min.+[int]",
-    "indexunary": "rowindex",
+    "unary": "abs[int]", "binary": "+[int]", "monoid": "+[int]", "semiring": "min.+[int]", "indexunary": "rowindex",
     "select": "tril",
-}
+}  # fmt: skip
 # The order in which `op.from_string` tries the families.
 ORDER = ("unary", "binary", "monoid", "semiring", "indexunary", "select")
 

@@ -47,19 +47,8 @@ def check_tile(format: str | None, tile: int | None) -> None:
 
 
 # Names of options in other programs.
-ELSEWHERE = {
-    "source": "center",
-    "sep": "delimiter",
-    "separator": "delimiter",
-    "limit": "top",
-    "head": "top",
-    "n": "top",
-    "output": "out",
-    "o": "out",
-    "sort": "top",
-    "names": "labels",
-    "input": "input-format",
-}
+ELSEWHERE = {"source": "center", "names": "labels", "input": "input-format", "output": "out", "o": "out"}
+ELSEWHERE |= dict.fromkeys(("limit", "head", "n", "sort"), "top") | dict.fromkeys(("sep", "separator"), "delimiter")
 
 
 def meant(word: str, known: Iterable[str]) -> str:

@@ -67,15 +67,10 @@ class MatrixOptions(NamedTuple):
 DUP_OP_HINT = "dup_op combines them: 'plus', 'min', 'max', 'first', .."
 # Names of other libraries, and aggregations without an operator here.
 _OPERATORS = {
-    "sum": "'plus'",
-    "add": "'plus'",
-    "last": "'second'",
-    "product": "'times'",
-    "mul": "'times'",
-    "or": "'lor'",
-}
-_OPERATORS |= dict.fromkeys(("mean", "avg", "average"), "'plus' of the weights divided by 'plus' of ones")
-_OPERATORS |= {"count": "'plus' of ones", "keep": "'first'"}
+    "sum": "'plus'", "add": "'plus'", "last": "'second'", "product": "'times'", "mul": "'times'", "or": "'lor'",
+    **dict.fromkeys(("mean", "avg", "average"), "'plus' of the weights divided by 'plus' of ones"),
+    "count": "'plus' of ones", "keep": "'first'",
+}  # fmt: skip
 _SUMS = ("plus", "minus", "rminus")  # bounded by the sum of absolute values
 _GROW = (*_SUMS, "times", "pow", "rpow")
 

@@ -26,69 +26,26 @@ _EDGE = re.compile(rb"^[ \t]*[^#%\s].*$", re.MULTILINE)
 _NAME = re.compile(r"[^\W\d][\w .:-]*")  # a column name
 USUAL_HEADERS = {("source", "target"), ("from", "to"), ("src", "dst")}  # the usual column names of edge tables
 # The same if no other line contains these words; case, blanks, _ and -, and a suffix "id" are ignored.
-LIKELY_HEADERS = {
-    ("caller", "callee"),
-    ("child", "parent"),
-    ("citing", "cited"),
-    ("destination", "origin"),
-    ("end", "start"),
-    ("follower", "followed"),
-    ("follower", "followee"),
-    ("follower", "following"),
-    ("head", "tail"),
-    ("id1", "id2"),
-    ("node1", "node2"),
-    ("nodea", "nodeb"),
-    ("person1", "person2"),
-    ("sender", "receiver"),
-    ("sender", "recipient"),
-    ("source", "destination"),
-    ("source", "target"),
-    ("from", "to"),
-    ("fromnode", "tonode"),
-    ("src", "dest"),
-    ("startnode", "endnode"),
-    ("user1", "user2"),
-    ("usera", "userb"),
-    ("vertex1", "vertex2"),
-    ("buyer", "seller"),
-    ("customer", "product"),
-    ("user", "item"),
-    ("author", "coauthor"),
-    ("author1", "author2"),
-    ("payer", "payee"),
-    ("person", "friend"),
-    ("von", "nach"),
-}
+_PAIRS = (
+    "caller callee; child parent; citing cited; destination origin; end start; follower followed; follower "
+    "followee; follower following; head tail; id1 id2; node1 node2; nodea nodeb; person1 person2; sender receiver; "
+    "sender recipient; source destination; source target; from to; fromnode tonode; src dest; startnode endnode; "
+    "user1 user2; usera userb; vertex1 vertex2; buyer seller; customer product; user item; author coauthor; author1 "
+    "author2; payer payee; person friend; von nach"
+)
+LIKELY_HEADERS = {tuple(pair.split()) for pair in _PAIRS.split("; ")}
 SAMPLE_BYTES = 1 << 20  # bytes in which the words of the header are searched again
 SAMPLE_LINES = 100  # lines below the first that are examined
 _BETWEEN = b' \t\r\n\v\f,;|:"'  # characters that may surround a word
 LEAST = 2  # lines after the first that a conclusion needs
 _LETTER = re.compile(r"[^\W\d_]")
 # Usual names of weight columns, and of columns that number the rows; for the example in a hint.
-_WEIGHTS = {
-    "weight",
-    "w",
-    "value",
-    "count",
-    "sum",
-    "amount",
-    "total",
-    "distance",
-    "length",
-    "cost",
-    "capacity",
-    "time",
-    "hours",
-    "km",
-    "miles",
-    "duration",
-    "score",
-    "strength",
-    "price",
-    "quantity",
-    "similarity",
-}
+_WEIGHTS = set(
+    (
+        "weight w value count sum amount total distance length cost capacity time hours km miles duration score "
+        "strength price quantity similarity"
+    ).split()
+)
 _INDEX = {"", "id", "index", "row", "no", "nr", "number", "unnamed: 0"}
 
 

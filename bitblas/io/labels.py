@@ -43,41 +43,27 @@ def fields_of(block: bytes, mark: str | None, columns: int) -> tuple[Fields, byt
             return None
     if mark is not None and not mark.isascii():
         return None
-    fields, rest, wrong = _seen(block, mark, columns)
+    fields, rest, wrong = _words_of(block, mark, columns)
     return None if wrong else (fields, rest)
 
 
-def _seen(block: bytes, mark: str | None, columns: int) -> tuple[Fields, bytes, bool]:
+def _words_of(block: bytes, mark: str | None, columns: int) -> tuple[Fields, bytes, bool]:
     """The words, the third fields, and whether a line is not plain."""
     text, device = np.frombuffer(block, np.uint8), devices.get("cpu")
     ends = np.flatnonzero(text == 10)
     if not block.endswith(b"\n"):
         ends = np.append(ends, len(text))
     lines = len(ends)
-    begins, lengths = np.empty(2 * lines, np.int64), np.empty(2 * lines, np.int32)
-    keys, more_keys = np.empty(2 * lines, np.uint64), np.empty(2 * lines, np.uint64)
+    arrays: list[np.ndarray] = [np.empty(2 * lines, dtype) for dtype in (np.int64, np.int32, np.uint64, np.uint64)]
     wrong = np.empty(lines, np.uint8)
     rest = np.full(len(text) if columns == 3 else 1, 32, np.uint8)
-    device.kernel(WORDS)(
-        lines,
-        text,
-        ends,
-        0 if mark is None else ord(mark),
-        columns,
-        begins,
-        lengths,
-        keys,
-        more_keys,
-        rest,
-        wrong,
-        bounds=device.ranges(lines, tuning.count("labels.parallel_lines")),
-    )
-    there = np.repeat(begins[::2] >= 0, 2)
-    there[1::2] &= columns > 1
-    found: list[np.ndarray] = [begins, lengths, keys, more_keys]
-    if not there.all():
-        found = [array[there] for array in found]
-    return Fields(text, *found), rest.tobytes() if columns == 3 else b"", bool(wrong.any())
+    code, bounds = 0 if mark is None else ord(mark), device.ranges(lines, tuning.count("labels.parallel_lines"))
+    device.kernel(WORDS)(lines, text, ends, code, columns, *arrays, rest, wrong, bounds=bounds)
+    is_word = np.repeat(arrays[0][::2] >= 0, 2)
+    is_word[1::2] &= columns > 1
+    if not is_word.all():
+        arrays = [array[is_word] for array in arrays]
+    return Fields(text, *arrays), rest.tobytes() if columns == 3 else b"", bool(wrong.any())
 
 
 class Names:
@@ -103,7 +89,7 @@ class Names:
         if self.index is not None:
             index = self.index
             return np.fromiter((index.setdefault(name, len(index)) for name in names), np.int64)
-        return self.of(_seen("".join(f"{name}\n" for name in names).encode(), "\n", 1)[0])
+        return self.of(_words_of("".join(f"{name}\n" for name in names).encode(), "\n", 1)[0])
 
     def of(self, fields: Fields) -> np.ndarray:
         """The numbers of the words of a text, in order."""
@@ -126,28 +112,17 @@ class Names:
         if slots < (needed := tuning.count("labels.slots") * (count + words)):
             before, slots = self.table, 1 << (needed - 1).bit_length()
             self.table = np.zeros(3 * slots, np.uint64)
-        self.names = _roomy(self.names, size + int(np.abs(lengths).sum()) + words)
-        self.starts = _roomy(self.starts, count + words + 1)
+        self.names = _resized(self.names, size + int(np.abs(lengths).sum()) + words)
+        self.starts = _resized(self.starts, count + words + 1)
         *keys, numbers = more
-        numbered = Variant("kernels/numbered", (), (("AHEAD", tuning.count("labels.prefetch")),))
-        devices.get("cpu").kernel(numbered)(
-            words,
-            text,
-            begins,
-            lengths,
-            *keys,
-            before,
-            len(before) // 3,
-            self.table,
-            np.uint64(slots - 1),
-            self.names,
-            self.starts,
-            self.found,
-            numbers,
+        table = before, len(before) // 3, self.table, np.uint64(slots - 1)
+        kernel = devices.get("cpu").kernel(
+            Variant("kernels/numbered", (), (("AHEAD", tuning.count("labels.prefetch")),))
         )
+        kernel(words, text, begins, lengths, *keys, *table, self.names, self.starts, self.found, numbers)
 
 
-def _roomy(array: np.ndarray, size: int) -> np.ndarray:
+def _resized(array: np.ndarray, size: int) -> np.ndarray:
     if len(array) >= size:
         return array
     wider = np.zeros(max(size, 2 * len(array)), array.dtype)

@@ -490,37 +490,28 @@ def _encoded(data: Any) -> tuple[np.ndarray, Any]:
 
 def _factorize_pair(columns: list[Column], library: str) -> Ends | None:
     """Number two string columns as one, ten times faster than in Python; None for other columns."""
-    both = [column.data for column in columns]
-    if library == "pyarrow":
+    both: list[Any] = [column.data for column in columns]
+    whole: Any = None
+    if library == "pyarrow" and all(_is_text(data.type) for data in both):
         import pyarrow
 
-        if any(data.null_count or not _is_text(data.type) for data in both):
-            return None
         if both[0].type != both[1].type:
             both = [data.cast(pyarrow.large_string()) for data in both]
-        codes, found = _encoded(pyarrow.chunked_array(list(chain(*(data.chunks for data in both))), both[0].type))
-        rows, cols, order, _ = _in_order(codes)
-        return Ends(rows, cols, tuple(found.take(pyarrow.array(order)).to_pylist()))
-    if library == "polars":
+        whole = pyarrow.chunked_array(list(chain(*(data.chunks for data in both))), both[0].type)
+    elif library == "polars":
         import polars
 
-        if any(data.dtype != polars.String or data.null_count() for data in both):
-            return None
-        whole = polars.concat(both)
-        rows, cols, _, places = _in_order(whole.cast(polars.Categorical).to_physical().to_numpy())
-        return Ends(rows, cols, tuple(whole.gather(places).to_list()))
-    if library != "pandas":
-        return None
-    import pandas
+        whole = polars.concat(both) if all(data.dtype == polars.String for data in both) else None
+    elif library == "pandas":
+        import pandas
 
-    if not all(pandas.api.types.is_string_dtype(data) for data in both):
+        text = all(pandas.api.types.is_string_dtype(data) for data in both)
+        whole = pandas.concat(both, ignore_index=True) if text else None
+    coded = None if whole is None else _factorize_column(columns[0]._replace(data=whole))
+    if coded is None:
         return None
-    codes, found = pandas.factorize(pandas.concat(both, ignore_index=True))
-    names = found.tolist()
-    if codes.min(initial=0) < 0 or not all(isinstance(text, str) for text in names):
-        return None
-    rows, cols, order, _ = _in_order(codes)
-    return Ends(rows, cols, tuple([names[k] for k in order.tolist()]))
+    rows, cols, order, _ = _in_order(coded.codes)
+    return Ends(rows, cols, tuple([coded.names[k] for k in order.tolist()]))
 
 
 def _factorize_column(column: Column) -> Coded | None:

@@ -36,14 +36,9 @@ FAULTS = (
 CODES = ("UNARY", "GAMMA", "DELTA", "ZETA")
 # Parts with a code of their own, and their default codes; OUTDEGREES applies to other parts too.
 PARTS = {
-    "OUTDEGREES": "GAMMA",
-    "REFERENCES": "UNARY",
-    "BLOCKS": "GAMMA",
-    "BLOCK_COUNT": "GAMMA",
-    "INTERVALS": "GAMMA",
-    "RESIDUALS": "ZETA",
-    "OFFSETS": "GAMMA",
-}
+    "OUTDEGREES": "GAMMA", "REFERENCES": "UNARY", "BLOCKS": "GAMMA", "BLOCK_COUNT": "GAMMA", "INTERVALS": "GAMMA",
+    "RESIDUALS": "ZETA", "OFFSETS": "GAMMA",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
