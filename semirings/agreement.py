@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from . import catalog, dtypes
+from .algebra import Monoid
 from .catalog import COMPLEX_MATH, MATH
 from .dtypes import DataType
 from .laws import at, edge_values
+from .operators import Operator
 
 # ---- Tolerances: how far implementations of an operator may differ.
 
@@ -50,7 +51,7 @@ class Case:
     """
 
     kind: str
-    what: Any
+    what: Operator | DataType | Monoid
     dtype: DataType
     result: DataType
     x: np.ndarray = field(repr=False)
@@ -88,9 +89,9 @@ class Case:
 
     def on_host(self) -> np.ndarray:
         """The results in Python."""
-        if self.kind == "cast":
+        if isinstance(self.what, DataType):
             values = [dtypes.cast_scalar(x, self.result) for x in self.x]
-        elif self.kind == "repeat":
+        elif isinstance(self.what, Monoid):
             values = [self.what.repeat(self.dtype, x, int(k)) for x, k in zip(self.x, self.i)]
         else:
             values = [at(self.what, self.dtype, *v) for v in zip(self.x, self.y, self.i.tolist(), self.j.tolist())]

@@ -6,13 +6,13 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
-from .dtypes import BOOL, DataType, cast_scalar
+from .dtypes import BOOL, DataType, Value, cast_scalar
 from .expressions import Expression, code, resolve
-from .operators import NAMESPACE, BinaryOp, operand
+from .operators import NAMESPACE, BinaryOp, Operator, Parameterized, operand
 from .relations import transposed
 from .rules import ARITHMETIC, UNSIGNED, Rule, boolean, logical, same, unsigned
 from .typed import Applicable, Ruled
@@ -28,8 +28,8 @@ class Monoid(Ruled):
 
     name: str
     binaryop: BinaryOp
-    identity_of: Callable[[DataType], Any]
-    terminal_of: Callable[[DataType], Any] | None = None
+    identity_of: Callable[[DataType], Value]
+    terminal_of: Callable[[DataType], Value] | None = None
     repeated: str | None = "x"
     rule: Rule = same
 
@@ -48,7 +48,7 @@ class Monoid(Ruled):
         return self.rule(t) if given else (t, t) if self.name == "any" else None
 
     @property
-    def identities(self) -> dict[DataType, Any]:
+    def identities(self) -> dict[DataType, np.generic]:
         return {t: self.identity(t) for t in self.types}
 
     def identity(self, t: DataType) -> np.generic:
@@ -71,7 +71,7 @@ class Monoid(Ruled):
         """
         return self.name in EXACT
 
-    def repeat(self, t: DataType, x: Any, k: int) -> np.generic:
+    def repeat(self, t: DataType, x: Value, k: int) -> np.generic:
         """The sum of k equal values x, computed on the host."""
         z = self.result_type(t)
         if self.repeated is None:
@@ -80,7 +80,7 @@ class Monoid(Ruled):
             names = {"x": operand(x, z), "k": np.int64(k), "kx": operand(np.int64(k), z)}
             return cast_scalar(eval(code(resolve(self.repeated, z)), {**NAMESPACE, **names}), z)
 
-    def repeats_exactly(self, t: DataType, x: Any, k: int) -> bool:
+    def repeats_exactly(self, t: DataType, x: Value, k: int) -> bool:
         """Whether the sum of up to k equal values x is the same in any order, because no partial sum is rounded."""
         z = self.result_type(t)
         if z.kind not in "fc" or self.is_exact_in_any_order:
@@ -179,4 +179,6 @@ def compose(m: Monoid, op: BinaryOp) -> Semiring:
     return Semiring(m, op)
 
 
-__all__ = ["EXACT", "Monoid", "Semiring", "compose"]
+AnyOperator: TypeAlias = Operator | Monoid | Semiring | Parameterized
+
+__all__ = ["EXACT", "AnyOperator", "Monoid", "Semiring", "compose"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,13 +14,13 @@ else:
         computation, and a fork at that moment left it locked in the child forever.
         """
 
-        def __init__(self, compute: Any) -> None:
+        def __init__(self, compute: Callable[[Any], object]) -> None:
             self.compute, self.__doc__ = compute, compute.__doc__
 
         def __set_name__(self, owner: type, name: str) -> None:
             self.name = name
 
-        def __get__(self, instance: Any, owner: Any = None) -> Any:
+        def __get__(self, instance: object, owner: type | None = None) -> Any:
             if instance is None:
                 return self
             found = self.compute(instance)

@@ -6,13 +6,22 @@ The complex types FC32 and FC64 are SuiteSparse extensions.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from .errors import DomainMismatch
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    # What describes a record, a sub-array or a built-in type.
+    RecordLike: TypeAlias = DTypeLike | Mapping[str, object]
+
+# What users pass as a value: a number, or the fields of a record or sub-array.
+Value: TypeAlias = bool | int | float | complex | np.generic | Sequence[Any] | Mapping[str, Any] | np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +32,7 @@ class DataType:
     """
 
     name: str
-    np_type: np.dtype[Any]
+    np_type: np.dtype
     c_type: str
     _is_udt: ClassVar[bool] = False  # True in user_types.py
 
@@ -51,7 +60,7 @@ class DataType:
         """Its name in the C API or SuiteSparse's extension."""
         return f"{'GxB' if self.kind == 'c' else 'GrB'}_{self.name}"
 
-    def one(self, value: Any) -> np.generic:
+    def one(self, value: Value) -> np.generic:
         """A single value, cast to this type as GraphBLAS does."""
         return cast_scalar(value, self)
 
@@ -103,17 +112,17 @@ FLOATS = (FP32, FP64)
 NUMBERS = INTEGERS + FLOATS
 COMPLEX = (FC32, FC64)
 
-_makers: dict[str, Callable[..., Any]] = {}  # constructors of user-defined types, filled in by user_types.py
+# The functions of user_types.py that read a description and make a type; it imports this module.
+_makers: dict[str, Callable[..., Any]] = {}
 _INDEX = UINT64  # the type of returned indices, as in python-graphblas
 _supports_complex = True  # read by programs for python-graphblas
 
 _BUILTIN = tuple(t.name for t in ALL)
 _BY_NAME = {t.name: t for t in ALL}
 _BY_NUMPY = {t.np_type: t for t in ALL}
-_NUMPY_DTYPES = {type(t.np_type) for t in ALL}
 
 
-def lookup_dtype(key: Any, value: Any = None) -> DataType:
+def lookup_dtype(key: object, value: object = None) -> DataType:
     """The DataType of a DataType, a GraphBLAS name, a NumPy dtype or its name, a C99 name ("int8_t"), a Numba type, or
     bool, int, float, complex; otherwise of `value`, if it has a dtype.
 
@@ -121,9 +130,9 @@ def lookup_dtype(key: Any, value: Any = None) -> DataType:
     """
     if isinstance(key, DataType):
         return key
-    if type(key) in _NUMPY_DTYPES and key in _BY_NUMPY:  # fast path: reading the name of a NumPy dtype costs 1 us
+    if isinstance(key, np.dtype) and key in _BY_NUMPY:  # fast path: reading the name of a NumPy dtype costs 1 us
         return _BY_NUMPY[key]
-    shape: Any = () if isinstance(key, (type, np.dtype)) else getattr(key, "shape", ())
+    shape = () if isinstance(key, (type, np.dtype)) else getattr(key, "shape", ())
     if shape:  # np.dtype would accept an array and return its dtype
         raise ValueError(
             f"dtype: expected one of {', '.join(_BUILTIN)}, got data of shape {shape} ({type(key).__module__}."
@@ -132,7 +141,7 @@ def lookup_dtype(key: Any, value: Any = None) -> DataType:
     found = _read(key)
     if found is None:  # a DataType of python-graphblas, a type of Numba
         found = _read(getattr(key, "name", None)) or _read(str(getattr(key, "literal_type", "")))
-    if found is None and (kind := _own(key)) is not None:
+    if found is None and (kind := _record_of(key)) is not None:
         return register_anonymous(kind)
     if found is None and value is not None and hasattr(value, "dtype"):
         return lookup_dtype(value.dtype)
@@ -157,7 +166,7 @@ def _read(key: Any) -> DataType | None:
         return None
 
 
-def _own(key: Any) -> np.dtype[Any] | None:
+def _record_of(key: object) -> np.dtype | None:
     """The record or sub-array dtype that a key describes, or None."""
     try:
         found = _makers["read"](key) if isinstance(key, (str, dict, list, np.dtype)) else None
@@ -174,7 +183,7 @@ def lookup_compared(other: object) -> DataType:
         raise TypeError(f"expected a type to compare with, got {other!r}") from None
 
 
-def register_new(name: str, dtype: Any) -> DataType:
+def register_new(name: str, dtype: RecordLike) -> DataType:
     """A user-defined type, a NumPy record or sub-array, under a name in this module. ValueError for an invalid or taken
     name, for a built-in type, and for Python objects.
     """
@@ -187,7 +196,7 @@ def register_new(name: str, dtype: Any) -> DataType:
     return found
 
 
-def register_anonymous(dtype: Any, name: str | None = None) -> DataType:
+def register_anonymous(dtype: RecordLike, name: str | None = None) -> DataType:
     """The type of a NumPy record or sub-array, of `{"x": "FP32", "y": int}` or "FP64[3]": one type per dtype, renamed
     by the latest name. ValueError for Python objects, and for another name of a built-in type.
     """
@@ -209,7 +218,7 @@ def register_anonymous(dtype: Any, name: str | None = None) -> DataType:
     return found
 
 
-def unify(type1: Any, type2: Any, *, is_left_scalar: bool = False, is_right_scalar: bool = False) -> DataType:
+def unify(type1: object, type2: object, *, is_left_scalar: bool = False, is_right_scalar: bool = False) -> DataType:
     """The smallest type that holds both, by NumPy's promotion rules (as in python-graphblas).
 
     Since NumPy 2 a typed scalar is promoted like an array, so the two flags have no effect.
@@ -232,9 +241,8 @@ def cast_scalar(value: Any, to: DataType) -> np.generic:
     kind = type(value)
     if to._is_udt and kind is not np.int64:
         return to.one(value)
-    if kind is to.np_type.type:
-        same: np.generic = value
-        return same
+    if isinstance(value, np.generic) and kind is to.np_type.type:
+        return value
     if kind is bool or kind is np.bool_:  # exact in every type
         return to.np_type.type(value)
     found: np.generic = np.asarray(value).reshape(-1)[0]

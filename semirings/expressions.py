@@ -10,9 +10,8 @@ import functools
 import re
 from collections.abc import Callable, Mapping
 from types import CodeType
-from typing import Any
 
-from .dtypes import DataType
+from .dtypes import DataType, Value
 
 
 class Expression(str):
@@ -24,7 +23,7 @@ class Expression(str):
     """
 
     renamed: Callable[[str], Expression]
-    evaluate: Callable[[Mapping[str, DataType], Mapping[str, Any]], Any]
+    evaluate: Callable[[Mapping[str, DataType], Mapping[str, Value]], Value]
     gives: Callable[[Mapping[str, DataType]], DataType]
     definition_python: Callable[[Mapping[str, DataType]], str]
     definition_cpp: Callable[[Mapping[str, DataType]], str]

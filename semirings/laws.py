@@ -17,32 +17,22 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 import numpy as np
 
 from . import dtypes
 from .algebra import Monoid, Semiring
-from .dtypes import BOOL, DataType
+from .dtypes import BOOL, DataType, Value
 from .operators import BinaryOp, IndexUnaryOp, Operator, UnaryOp
 
 # Semirings of the catalog whose multiplication distributes over addition, and on which values: "all", or "small" if
 # integers must not wrap and floats must not round, overflow or be NaN. The others are no mathematical semirings, which
 # GraphBLAS does not require.
 DISTRIBUTIVE = {
-    "lor_land": "all",
-    "land_lor": "all",
-    "lxor_land": "all",
-    "plus_times": "small",
-    "min_plus": "small",
-    "max_plus": "small",
-    "min_max": "all",
-    "max_min": "all",
-    "any_first": "all",
-    "any_second": "all",
-    "min_times": "positive",
-    "max_times": "positive",
-}
+    "lor_land": "all", "land_lor": "all", "lxor_land": "all", "plus_times": "small", "min_plus": "small",
+    "max_plus": "small", "min_max": "all", "max_min": "all", "any_first": "all", "any_second": "all",
+    "min_times": "positive", "max_times": "positive",
+}  # fmt: skip
 
 
 def edge_values(t: DataType) -> np.ndarray:
@@ -74,7 +64,7 @@ def small_values(t: DataType) -> np.ndarray:
     return np.array([0, 1, 2, 3, 4] + ([] if t.kind == "u" else [-1, -2]) + ([0.5] if t.kind == "f" else []), t.np_type)
 
 
-def same(x: Any, y: Any) -> bool:
+def same(x: np.generic, y: np.generic) -> bool:
     """Equality, with NaN equal to NaN."""
     return bool(x == y or (x != x and y != y))
 
@@ -87,7 +77,7 @@ def _first(violations: Iterable[str]) -> list[str]:
 # ---- operators ------------------------------------------------------------------------------------------------------
 
 
-def check_operator(op: Operator, dtype: Any) -> list[str]:
+def check_operator(op: Operator, dtype: object) -> list[str]:
     """Check that `op` has a value of its result type at every pair of edge values, and that the operator it commutes to
     gives the same value for exchanged operands.
     """
@@ -120,9 +110,9 @@ def check_operator(op: Operator, dtype: Any) -> list[str]:
     return found
 
 
-def at(op: Operator, t: DataType, x: Any, y: Any, i: int = 3, j: int = 5) -> np.generic:
+def at(op: Operator, t: DataType, x: Value, y: Value, i: int = 3, j: int = 5) -> np.generic:
     """The value of an operator at x and y (the thunk of an IndexUnaryOp), at positions (i, j) and (j, i)."""
-    names = {"x": x, "ix": i, "jx": j}
+    names: dict[str, Value] = {"x": x, "ix": i, "jx": j}
     names |= {"t": y} if isinstance(op, IndexUnaryOp) else {"y": y, "iy": j, "jy": i}
     return op.evaluate(t, **names)
 
@@ -130,7 +120,7 @@ def at(op: Operator, t: DataType, x: Any, y: Any, i: int = 3, j: int = 5) -> np.
 # ---- monoids --------------------------------------------------------------------------------------------------------
 
 
-def check_monoid(monoid: Monoid, dtype: Any) -> list[str]:
+def check_monoid(monoid: Monoid, dtype: object) -> list[str]:
     """Check type, identity, terminal value, commutativity, associativity, idempotence, and `repeated`."""
     return list(_check_monoid(monoid, monoid.result_type(dtypes.lookup_dtype(dtype))))
 
@@ -145,9 +135,7 @@ def _check_monoid(monoid: Monoid, z: DataType) -> list[str]:
     exact = small_values(z) if rounds else edges
     triples = exact[:: -(-exact.size // 12)]
 
-    def add(x: Any, y: Any) -> np.generic:
-        return op.evaluate(z, x=x, y=y)
-
+    add = lambda x, y: op.evaluate(z, x=x, y=y)
     if monoid.name == "any":  # its only law is that the result is one of the operands
         return _first(
             f"{name}: any({x}, {y}) is neither"
@@ -185,21 +173,23 @@ def _check_monoid(monoid: Monoid, z: DataType) -> list[str]:
     return found + _first(_wrong_repeats(monoid, z, add, exact))
 
 
-def _wrong_repeats(monoid: Monoid, z: DataType, add: Callable[[Any, Any], Any], values: np.ndarray) -> Iterator[str]:
+def _wrong_repeats(
+    monoid: Monoid, z: DataType, add: Callable[[np.generic, np.generic], np.generic], values: np.ndarray
+) -> Iterator[str]:
     for x in values:
         total = x
         for k in range(1, 20):
             if k > 1:
                 total = add(total, x)
-            said = monoid.repeat(z, x, k)
-            if not same(said, total):
-                yield f"{monoid.name}[{z}]: {k} times {x} add up to {total}, but `repeated` says {said}"
+            repeated = monoid.repeat(z, x, k)
+            if not same(repeated, total):
+                yield f"{monoid.name}[{z}]: {k} times {x} add up to {total}, but `repeated` says {repeated}"
 
 
 # ---- semirings ------------------------------------------------------------------------------------------------------
 
 
-def check_semiring(semiring: Semiring, dtype: Any, *, distributes: str | None = None) -> list[str]:
+def check_semiring(semiring: Semiring, dtype: object, *, distributes: str | None = None) -> list[str]:
     """Check that the monoid accepts the products, its laws for their type, and distributivity if claimed: `distributes`
     is "all", "small", "positive" or None (see DISTRIBUTIVE).
     """
@@ -218,11 +208,8 @@ def check_semiring(semiring: Semiring, dtype: Any, *, distributes: str | None = 
         values = values[values > 0]
     values = values[values == values]
 
-    def mul(x: Any, y: Any) -> np.generic:
-        return times.evaluate(multiply, x=x, y=y)
-
-    def add(x: Any, y: Any) -> np.generic:
-        return plus.evaluate(z, x=x, y=y)
+    mul = lambda x, y: times.evaluate(multiply, x=x, y=y)
+    add = lambda x, y: plus.evaluate(z, x=x, y=y)
 
     def undistributed() -> Iterator[str]:
         for x, y, v in itertools.product(values[:: -(-values.size // 12)], repeat=3):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
-from typing import Any
+from typing import Any, TypeAlias
+
+Entry: TypeAlias = Any  # an operator, a nested Namespace, or a Delayed; typing it would need every operator class
 
 
 class Delayed:
     """An entry that is created at first access, and removed if that raises ValueError."""
 
-    def __init__(self, make: Callable[[], Any]) -> None:
+    def __init__(self, make: Callable[[], Entry]) -> None:
         self.make = make
 
 
@@ -24,12 +26,12 @@ class Namespace:
     def __init__(
         self,
         family: str,
-        entries: MutableMapping[str, Any],
-        missing: Callable[[str], Any] | None = None,
+        entries: MutableMapping[str, Entry],
+        missing: Callable[[str], Entry] | None = None,
         names: Callable[[], Iterable[str]] = tuple,
     ) -> None:
         self._family, self._entries, self._missing, self._names = family, entries, missing, names
-        self._helpers: dict[str, Any] = {}
+        self._helpers: dict[str, object] = {}
 
     def __getattr__(self, name: str) -> Any:
         if "_helpers" not in self.__dict__:  # during unpickling or copying
@@ -47,7 +49,7 @@ class Namespace:
         del self._entries[name]
         self.__dict__.pop(name, None)
 
-    def _find(self, name: str) -> Any:
+    def _find(self, name: str) -> Entry:
         """The operator or nested namespace, or None."""
         found = self._entries.get(name)
         if isinstance(found, Delayed):
@@ -56,7 +58,7 @@ class Namespace:
             found = self._missing(name)
         return found
 
-    def _made(self, name: str, entry: Delayed) -> Any:
+    def _made(self, name: str, entry: Delayed) -> Entry:
         try:
             self._entries[name] = entry.make()
         except ValueError:
@@ -64,7 +66,7 @@ class Namespace:
             raise
         return self._entries.get(name)
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Entry:
         head, dot, rest = name.partition(".")
         found = getattr(self, head)
         if dot and not isinstance(found, Namespace):
@@ -100,13 +102,13 @@ class Namespace:
         if last in space:
             raise AttributeError(f"{self._family}.{name} is already defined")
 
-    def _add(self, name: str, operator: Any) -> None:
+    def _add(self, name: str, operator: Entry) -> None:
         """Add an operator under a name that may have dots. AttributeError if the name is taken."""
         self._refuse_taken(name)
         space, last = self._place(name)
         space._entries[last] = operator
 
-    def _help(self, **helpers: Any) -> None:
+    def _help(self, **helpers: object) -> None:
         """Add attributes that are not operators."""
         self._helpers.update(helpers)
 

@@ -33,17 +33,17 @@ _TESTS = ("eq", "ne", "lt", "le", "gt", "ge")
 _PREFIX = {"value": "value", "row": "row", "column": "col", "index": "index"}
 
 
-def comparison_helpers(space: Namespace) -> dict[str, Callable[[Any], Any]]:
+def comparison_helpers(space: Namespace) -> dict[str, Callable[[Any], object]]:
     """The four functions, which look up their operators in `space`."""
     return {what: partial(_select_of_comparison, space, what) for what in _PREFIX}
 
 
-def _select_of_comparison(space: Namespace, what: str, expr: Any) -> Any:
+def _select_of_comparison(space: Namespace, what: str, expr: Any) -> object:
     """The select for a comparison with a scalar: `select.value(A > 3)` is A.select(valuegt, 3). Comparisons of
     positions are <, <=, > and >=. TypeError for other expressions, ValueError for other comparisons.
     """
     op = getattr(expr, "op", None)
-    found: Any = op.op if isinstance(op, Typed) else None
+    found = op.op if isinstance(op, Typed) else None
     method = "apply" if getattr(expr, "ndim", None) else "ewise_mult"  # comparing a Scalar is an ewise_mult
     if getattr(expr, "method", None) != method or not isinstance(found, BinaryOp) or len(expr.args) != 2:
         raise TypeError(
@@ -75,9 +75,7 @@ semiring = cast("SemiringNames", Namespace("semiring", dict(SEMIRINGS), find_sem
 def _of_all(name: str, spaces: Sequence[Namespace]) -> Namespace:
     """A namespace with the names of several; the first namespace that has a name wins."""
 
-    def find(key: str) -> Any:
-        return next((found for space in spaces if (found := space._find(key)) is not None), None)
-
+    find = lambda key: next((found for space in spaces if (found := space._find(key)) is not None), None)
     return Namespace(name, {}, find, lambda: (key for space in spaces for key in space.__all__))
 
 

@@ -16,33 +16,14 @@ _UNARY = {
     ).split()},
 }  # fmt: skip
 _MONOID = {
-    "add": "plus",
-    "bitwise_and": "band",
-    "bitwise_or": "bor",
-    "bitwise_xor": "bxor",
-    "equal": "eq",
-    "fmax": "max",
-    "fmin": "min",
-    "logical_and": "land",
-    "logical_or": "lor",
-    "logical_xor": "lxor",
-    "multiply": "times",
-}
+    "add": "plus", "bitwise_and": "band", "bitwise_or": "bor", "bitwise_xor": "bxor", "equal": "eq", "fmax": "max",
+    "fmin": "min", "logical_and": "land", "logical_or": "lor", "logical_xor": "lxor", "multiply": "times",
+}  # fmt: skip
 _BINARY = _MONOID | {
-    "arctan2": "atan2",
-    "copysign": "copysign",
-    "divide": "truediv",
-    "greater": "gt",
-    "greater_equal": "ge",
-    "floor_divide": "floordiv",
-    "ldexp": "ldexp",
-    "less": "lt",
-    "less_equal": "le",
-    "not_equal": "ne",
-    "power": "pow",
-    "subtract": "minus",
-    "true_divide": "truediv",
-}
+    "arctan2": "atan2", "copysign": "copysign", "divide": "truediv", "greater": "gt", "greater_equal": "ge",
+    "floor_divide": "floordiv", "ldexp": "ldexp", "less": "lt", "less_equal": "le", "not_equal": "ne", "power": "pow",
+    "subtract": "minus", "true_divide": "truediv",
+}  # fmt: skip
 
 UNARY_NAMES = {name: UNARY[ours] for name, ours in _UNARY.items()} | numpy_operators.UNARY
 BINARY_NAMES = {name: BINARY[ours] for name, ours in _BINARY.items()} | numpy_operators.BINARY

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from . import numpy_functions
 from .algebra import Monoid
-from .dtypes import DataType
+from .dtypes import DataType, Value
 from .expressions import ByKind, Expression, but_complex, code, include_guarded, resolve
 from .operators import NAMESPACE, BinaryOp, UnaryOp, operand
 from .relations import remember_monoid
@@ -33,11 +32,12 @@ _NAMES = NAMESPACE | {name: f for name, f in vars(numpy_functions).items() if no
 class NumpyText(ByKind, Expression):
     """Text by kind that calls functions of numpy_functions."""
 
-    def evaluate(self, types: Mapping[str, DataType], names: Mapping[str, Any]) -> Any:
+    def evaluate(self, types: Mapping[str, DataType], names: Mapping[str, Value]) -> Value:
         t = types["x"]
         values = {name: operand(value, types[name]) for name, value in names.items() if name in types}
         with np.errstate(all="ignore"):
-            return eval(code(resolve(self, t)), {**_NAMES, **values})
+            found: Value = eval(code(resolve(self, t)), {**_NAMES, **values})
+            return found
 
     def gives(self, types: Mapping[str, DataType]) -> DataType:
         return types["x"]

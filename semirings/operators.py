@@ -8,18 +8,19 @@ API 2.1, section 3.5.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from inspect import Signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import complex_functions, functions, relations
 from .cached import cached_property
-from .dtypes import BOOL, INT8, INT64, DataType, cast_scalar
+from .dtypes import BOOL, INT8, INT64, DataType, Value, cast_scalar
 from .expressions import Expression, code, names_in, rename, resolve
 from .rules import Rule, same
-from .typed import Ruled
+from .typed import Ruled, Typed
 
 if TYPE_CHECKING:
     from .algebra import Monoid
@@ -32,13 +33,13 @@ NAMESPACE = {
 _MOVE, _COMPARE = ("x", "y"), ("x == y", "x != y", "x == t", "x != t")  # supported for dictionary-encoded values
 
 
-def operand(value: Any, *casts: DataType) -> np.generic:
+def operand(value: Value, *casts: DataType) -> np.generic:
     """A value, cast as an expression expects it on the host. BOOL becomes an integer, because NumPy cannot subtract
     booleans.
     """
-    for t in casts:
-        value = cast_scalar(value, t)
-    return cast_scalar(value, INT8) if casts[-1] is BOOL else value
+    for t in casts if casts[-1] is not BOOL else (*casts, INT8):
+        value = found = cast_scalar(value, t)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,7 @@ class Operator(Ruled):
         return found if self.expr in _MOVE or (self.expr in _COMPARE and found == (t, BOOL)) else None
 
     @property
-    def orig_func(self) -> Any:
+    def orig_func(self) -> Callable[..., object] | None:
         """The Python function of a user-defined operator; None for built-in operators."""
         return getattr(self.expr, "function", None)
 
@@ -83,24 +84,23 @@ class Operator(Ruled):
     def is_positional(self) -> bool:
         return self.positional
 
-    def evaluate(self, t: DataType, /, **names: Any) -> np.generic:
+    def evaluate(self, t: DataType, /, **names: Value) -> np.generic:
         """The value of the expression on the host, for operands of type `t`: x, y, thunk t, ix, jx, iy, jy."""
-        if all(isinstance(v, np.generic) for v in names.values()):
-            return _remembered(self, t, tuple((k, v.dtype.char, v.tobytes()) for k, v in names.items()))
-        return self._evaluate(t, names)
+        exact = [(k, v.dtype.char, v.tobytes()) for k, v in names.items() if isinstance(v, np.generic)]
+        return _cached(self, t, tuple(exact)) if len(exact) == len(names) else self._evaluate(t, names)
 
-    def _evaluate(self, t: DataType, names: dict[str, Any]) -> np.generic:
+    def _evaluate(self, t: DataType, names: Mapping[str, Value]) -> np.generic:
         compute, result = self.compute_type(t), self.result_type(t)
         if isinstance(self.expr, Expression):
             return cast_scalar(self.expr.evaluate(dict.fromkeys(("x", "y", "t"), compute), names), result)
         casts = self.casts(t)
-        names = {k: operand(v, *casts) if k in ("x", "y", "t") else np.int64(v) for k, v in names.items()}
+        values = {k: operand(v, *casts) if k in ("x", "y", "t") else cast_scalar(v, INT64) for k, v in names.items()}
         with np.errstate(all="ignore"):
-            return cast_scalar(eval(code(resolve(self.expr, compute)), {**NAMESPACE, **names}), result)
+            return cast_scalar(eval(code(resolve(self.expr, compute)), {**NAMESPACE, **values}), result)
 
 
 @functools.lru_cache(1 << 12)
-def _remembered(op: Operator, t: DataType, operands: tuple[tuple[str, str, bytes], ...]) -> np.generic:
+def _cached(op: Operator, t: DataType, operands: tuple[tuple[str, str, bytes], ...]) -> np.generic:
     """op.evaluate for operands given as (name, type, bytes), cached: iso values recur, and an evaluation costs 15
     us.
     """
@@ -146,8 +146,7 @@ class BinaryOp(Operator):
     @property
     def monoid(self) -> Monoid | None:
         """The catalog's monoid of this operator, or the last one registered."""
-        found: Monoid | None = relations.monoid_of(self)
-        return found
+        return relations.monoid_of(self)
 
 
 @functools.cache
@@ -177,7 +176,7 @@ class Parameterized:
     name: str
     make: Callable[..., Any]
     family: str
-    signature: Any = None
+    signature: Signature | None = None
     parts: tuple[Any, ...] = ()
     is_commutative: bool = False
 
@@ -190,15 +189,18 @@ class Parameterized:
     def __repr__(self) -> str:
         return f"{self.family}.{self.name}"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         made = self.make(*args, **kwargs)
         relations.remember_origin(made, self, args, kwargs)
         return made
 
     @property
-    def monoid(self) -> Any:
+    def monoid(self) -> Monoid | Parameterized | None:
         """The family of monoids of these operators; for semirings, their monoid or family of monoids."""
-        return self.parts[0] if self.family == "semiring" else relations.monoid_of(self)
+        monoid: Monoid | Parameterized | None = (
+            self.parts[0] if self.family == "semiring" else relations.monoid_of(self)
+        )
+        return monoid
 
     @property
     def is_idempotent(self) -> bool:
@@ -217,12 +219,13 @@ class IndexBinaryOp(Parameterized):
     one theta, as from GrB_BinaryOp_new_IndexOp; `op[FP32](theta)` fixes the type. GraphBLAS C API 2.1, section 3.5.
     """
 
-    def __getitem__(self, dtype: Any) -> Callable[[Any], Any]:
+    def __getitem__(self, dtype: object) -> Callable[[Value], Typed[BinaryOp]]:
         return lambda theta: self(theta)[dtype]
 
     @property
-    def orig_func(self) -> Any:
-        return self.parts[0]
+    def orig_func(self) -> Callable[..., object]:
+        function: Callable[..., object] = self.parts[0]
+        return function
 
 
 __all__ = [

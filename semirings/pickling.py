@@ -9,19 +9,20 @@ from __future__ import annotations
 import copyreg
 from functools import partial, reduce
 from operator import getitem
-from typing import Any
+from typing import Any, TypeAlias
 
-from .algebra import Monoid, Semiring, compose
+from .algebra import AnyOperator, Monoid, Semiring, compose
 from .catalog import find_semiring
 from .dtypes import DataType, lookup_dtype
 from .namespace import Namespace
 from .namespaces import SPACES, op
-from .operators import BinaryOp, IndexBinaryOp, IndexUnaryOp, Parameterized, SelectOp, UnaryOp
-from .registration import Identity, build, enter, make
+from .operators import BinaryOp, IndexBinaryOp, IndexUnaryOp, Operator, Parameterized, SelectOp, UnaryOp
+from .registration import Function, Identity, build, enter, make
 from .relations import origin_of
 from .typed import Typed
 from .udf import Call, UserRule
 
+Reduced: TypeAlias = str | tuple[Any, ...]  # what copyreg calls to restore an object
 FAMILIES = {
     "unary": UnaryOp,
     "binary": BinaryOp,
@@ -33,32 +34,34 @@ FAMILIES = {
 }
 
 
-def find(family: str, name: str) -> Any:
+def find(family: str, name: str) -> AnyOperator:
     """The operator of that name."""
-    return SPACES[family][name]
+    found: AnyOperator = SPACES[family][name]
+    return found
 
 
-def space(path: str) -> Any:
+def space(path: str) -> Namespace:
     """The namespace of that dotted name."""
     first, *inside = path.split(".")
     return reduce(getattr, inside, op if first == "op" else SPACES[first])
 
 
-def restore(family: str, name: str, flags: dict[str, Any], *parts: Any) -> Any:
+def restore(family: str, name: str, flags: dict[str, bool], *parts: object) -> AnyOperator | None:
     """The operator registered under that name; registers it if missing."""
     space = SPACES[family]
     return space[name] if name in space else enter(space, name, partial(make, family, name, *parts, **flags))
 
 
-def call(family: Parameterized, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return family(*args, **kwargs)
+def call(family: Parameterized, args: tuple[object, ...], kwargs: dict[str, object]) -> AnyOperator:
+    made: AnyOperator = family(*args, **kwargs)
+    return made
 
 
-def build_plain(family: str, name: str, function: Any, narrow: bool) -> Any:
+def build_plain(family: str, name: str, function: Function, narrow: bool) -> Operator:
     return build(family, function, name, narrow=narrow)
 
 
-def _stands(family: str, op: Any) -> bool:
+def _is_registered(family: str, op: AnyOperator) -> bool:
     """Whether looking up its name returns `op`."""
     try:
         return op.name in SPACES[family] and SPACES[family][op.name] is op
@@ -66,7 +69,7 @@ def _stands(family: str, op: Any) -> bool:
         return False
 
 
-def _parts(op: Any) -> tuple[Any, ...] | None:
+def _parts(op: AnyOperator) -> tuple[object, ...] | None:
     """The arguments that a user-defined operator was made from; None for the catalog's."""
     if isinstance(op, Semiring):
         return (op.monoid, op.binaryop) if find_semiring(op.name) is not op else None
@@ -78,14 +81,14 @@ def _parts(op: Any) -> tuple[Any, ...] | None:
     return (op.expr.function,) if isinstance(op.expr, Call) else None
 
 
-def _reduce(family: str | None, op: Any) -> Any:
+def _reduce(family: str | None, op: Any) -> Reduced:
     family = op.family if family is None else family
     parts, flags = _parts(op), {}
     if isinstance(op, Parameterized) and family not in ("monoid", "semiring", "indexbinary"):
         flags = {"parameterized": True}
     elif isinstance(getattr(op, "expr", None), Call) and not op.types:  # only for user-defined types
         flags = {"is_udt": True}
-    if _stands(family, op):
+    if _is_registered(family, op):
         return (find, (family, op.name)) if parts is None else (restore, (family, op.name, flags, *parts))
     origin = origin_of(op)
     if origin is not None:

@@ -6,18 +6,21 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from .algebra import Monoid, Semiring, compose
-from .dtypes import BOOL, DataType, lookup_dtype
+from .algebra import AnyOperator, Monoid, Semiring, compose
+from .dtypes import BOOL, DataType, Value, lookup_dtype
 from .errors import DomainMismatch
 from .namespace import Delayed, Namespace
 from .operators import BinaryOp, IndexBinaryOp, IndexUnaryOp, Operator, Parameterized, SelectOp, UnaryOp
 from .relations import remember_monoid
 from .typed import Typed
 from .udf import Call, UserRule, check
+
+Function: TypeAlias = Callable[..., Any]  # of a user
+Identities: TypeAlias = Value | Mapping[Any, Value]  # one value, or one per dtype
 
 _CLASSES: dict[str, type[Operator]] = {
     "unary": UnaryOp,
@@ -34,18 +37,20 @@ _NAMES = {
 }
 
 
-def build(family: str, function: Any, name: str | None = None, *, narrow: bool = True, is_udt: bool = False) -> Any:
+def build(
+    family: str, function: Function, name: str | None = None, *, narrow: bool = True, is_udt: bool = False
+) -> Operator:
     """The operator of a Python function. narrow: see UserRule. is_udt: it may only support user-defined types, and its
     types are inferred on demand. TypeError if it is not a function or has the wrong number of arguments; UdfParseError
     if Numba cannot compile it.
     """
-    made = _made(_CLASSES[family], function, name, _arguments(family, function), narrow, is_udt)
+    made = _operator(_CLASSES[family], function, name, _arguments(family, function), narrow, is_udt)
     if family == "select" and not is_udt and set(made.types.values()) != {BOOL}:
         raise ValueError(f"{made.name}: SelectOp must have BOOL return type, got {made.types}")
     return made
 
 
-def _arguments(family: str, function: Any) -> tuple[str, ...]:
+def _arguments(family: str, function: object) -> tuple[str, ...]:
     """The argument names of a function of that family. TypeError if it is not such a function."""
     if not isinstance(function, FunctionType):
         raise TypeError(f"func: UDF argument must be a function, got {type(function).__name__}")
@@ -55,9 +60,9 @@ def _arguments(family: str, function: Any) -> tuple[str, ...]:
     return names
 
 
-def _made(
+def _operator(
     kind: type[Operator], function: Any, name: str | None, names: tuple[str, ...], narrow: bool, is_udt: bool = False
-) -> Any:
+) -> Operator:
     call = Call(function, names)
     rule = UserRule(call, narrow)
     if not is_udt:
@@ -65,26 +70,26 @@ def _made(
     return kind(name or function.__name__, call, rule)
 
 
-def _build_index_binary(name: str | None, function: Any, is_udt: bool = False) -> IndexBinaryOp:
+def _build_index_binary(name: str | None, function: Function, is_udt: bool = False) -> IndexBinaryOp:
     """The IndexBinaryOp of f(x, ix, jx, y, iy, jy, theta); theta is bound later."""
     names = _arguments("indexbinary", function)
     called: str = name or function.__name__
 
     @functools.lru_cache(1 << 10, typed=True)  # 1, 1.0 and True are different constants
-    def of(theta: Any) -> Any:
-        def bound(x: Any, ix: Any, jx: Any, y: Any, iy: Any, jy: Any) -> Any:
+    def bind(theta):
+        def bound(x, ix, jx, y, iy, jy):
             return function(x, ix, jx, y, iy, jy, theta)
 
         bound.__name__ = function.__name__
-        return _made(BinaryOp, bound, called, names[:-1], True, is_udt)
+        return _operator(BinaryOp, bound, called, names[:-1], True, is_udt)
 
-    def make(theta: Any = None) -> Any:
+    def make(theta: Any = None) -> Operator:
         value = getattr(theta, "value", theta)  # of a Scalar
         if not isinstance(value, (bool, int, float, complex, np.generic)):
             raise TypeError(
                 f"theta: expected a number, got {type(value).__name__}; indexbinary.{called}(theta) is a BinaryOp"
             )
-        return of(complex(value) if isinstance(value, np.complexfloating) else value)
+        return bind(complex(value) if isinstance(value, np.complexfloating) else value)
 
     return IndexBinaryOp(called, make, "indexbinary", inspect.signature(make), (function, is_udt))
 
@@ -92,27 +97,30 @@ def _build_index_binary(name: str | None, function: Any, is_udt: bool = False) -
 class Identity:
     """A user-defined identity: one value, or one per dtype."""
 
-    def __init__(self, given: Any) -> None:
+    def __init__(self, given: Identities) -> None:
         self.given = given
         self.by_type = {lookup_dtype(t): x for t, x in given.items()} if isinstance(given, Mapping) else None
 
-    def __call__(self, t: DataType) -> Any:
+    def __call__(self, t: DataType) -> Value:
         return self.given if self.by_type is None else self.by_type[t]
 
 
-def _build_monoid(name: str | None, binaryop: Any, identity: Any, is_idempotent: bool = False) -> Any:
+def _build_monoid(
+    name: str | None, binaryop: object, identity: Any, is_idempotent: bool = False
+) -> Monoid | Parameterized:
     if isinstance(binaryop, Parameterized):
+        family = binaryop
         if callable(identity) and inspect.signature(identity) != binaryop.signature:
             raise ValueError("Signatures of binaryop and identity passed to Monoid must be the same")
         one = identity if callable(identity) else lambda *args, **kwargs: identity
 
-        def make(*args: Any, **kwargs: Any) -> Any:
-            return _build_monoid(name, binaryop(*args, **kwargs), one(*args, **kwargs), is_idempotent)
+        def make(*args: object, **kwargs: object) -> AnyOperator:
+            return _build_monoid(name, family(*args, **kwargs), one(*args, **kwargs), is_idempotent)
 
         parts = (binaryop, identity, is_idempotent)
-        family = Parameterized(name or binaryop.name, _kept(make), "monoid", binaryop.signature, parts)
-        remember_monoid(binaryop, family, own=True)
-        return family
+        monoids = Parameterized(name or binaryop.name, _cached(make), "monoid", binaryop.signature, parts)
+        remember_monoid(binaryop, monoids, own=True)
+        return monoids
     if type(binaryop) is not BinaryOp:
         raise TypeError(f"binaryop: expected a BinaryOp, got {type(binaryop).__name__}")
     if binaryop.positional:
@@ -130,18 +138,18 @@ def _build_monoid(name: str | None, binaryop: Any, identity: Any, is_idempotent:
     return made
 
 
-def _build_semiring(name: str | None, monoid: Any, binaryop: Any) -> Any:
+def _build_semiring(name: str | None, monoid: Any, binaryop: Any) -> Semiring | Parameterized:
     families = [p for p in (monoid, binaryop) if isinstance(p, Parameterized)]
     if families:
         if len({p.signature for p in families}) > 1:
             raise ValueError("Signatures of monoid and binaryop passed to Semiring must be the same")
 
-        def make(*args: Any, **kwargs: Any) -> Any:
+        def make(*args: object, **kwargs: object) -> AnyOperator:
             parts = (p(*args, **kwargs) if isinstance(p, Parameterized) else p for p in (monoid, binaryop))
             return _build_semiring(name, *parts)
 
         whole = name or f"{monoid.name}_{binaryop.name}"
-        return Parameterized(whole, _kept(make), "semiring", families[0].signature, (monoid, binaryop))
+        return Parameterized(whole, _cached(make), "semiring", families[0].signature, (monoid, binaryop))
     if isinstance(binaryop, Typed) and binaryop.is_positional:  # a typed IndexBinaryOp
         binaryop = binaryop.op
     if not isinstance(monoid, Monoid):
@@ -151,12 +159,12 @@ def _build_semiring(name: str | None, monoid: Any, binaryop: Any) -> Any:
     return compose(monoid, binaryop) if name is None else Semiring(monoid, binaryop, name)
 
 
-def _kept(make: Callable[..., Any]) -> Callable[..., Any]:
+def _cached(make: Callable[..., AnyOperator]) -> Callable[..., AnyOperator]:
     """Cache: one object per choice of parameters."""
     return functools.lru_cache(1 << 10)(make)
 
 
-def make(family: str, name: str | None, *parts: Any, parameterized: bool = False, is_udt: bool = False) -> Any:
+def make(family: str, name: str | None, *parts: Any, parameterized: bool = False, is_udt: bool = False) -> AnyOperator:
     """An operator outside of the namespaces: of a function (`parameterized`: one that returns the function), a monoid
     of (binaryop, identity, is_idempotent), or a semiring of (monoid, binaryop).
     """
@@ -172,38 +180,38 @@ def make(family: str, name: str | None, *parts: Any, parameterized: bool = False
     if not callable(function):
         raise TypeError(f"func: expected a function that returns a function, got {type(function).__name__}")
     name = name or function.__name__
-    inner = _kept(lambda *args, **kwargs: build(family, function(*args, **kwargs), name, is_udt=is_udt))
+    inner = _cached(lambda *args, **kwargs: build(family, function(*args, **kwargs), name, is_udt=is_udt))
     return Parameterized(name, inner, family, inspect.signature(function), parts)
 
 
-def enter(space: Namespace, name: str, make: Callable[[], Any], lazy: bool = False) -> Any:
+def enter(space: Namespace, name: str, make: Callable[[], AnyOperator], lazy: bool = False) -> AnyOperator | None:
     """Make an operator, now or lazily, and add it to a namespace. AttributeError if the name is taken."""
     space._refuse_taken(name)
-    made = Delayed(make) if lazy else make()
-    space._add(name, made)
-    return None if lazy else made
+    made = None if lazy else make()
+    space._add(name, Delayed(make) if made is None else made)
+    return made
 
 
 def register(spaces: Mapping[str, Namespace]) -> None:
     """Add register_new and register_anonymous to every namespace and its operator class."""
 
-    def named(family: str, op: Any) -> Any:
+    def named(family: str, op: object) -> object:
         """The operator that a text names."""
         return spaces[family].from_string(op) if isinstance(op, str) else op
 
-    def give(family: str, kind: Any, register_new: Callable[..., Any], register_anonymous: Callable[..., Any]) -> None:
+    def give(family: str, kind: Any, register_new: Function, register_anonymous: Function) -> None:
         spaces[family]._help(register_new=register_new, register_anonymous=register_anonymous)
         kind.register_new, kind.register_anonymous = staticmethod(register_new), staticmethod(register_anonymous)
 
     def operators(family: str) -> None:
         def register_new(
-            name: str, func: Any, *, parameterized: bool = False, is_udt: bool = False, lazy: bool = False
-        ) -> Any:
+            name: str, func: Function, *, parameterized: bool = False, is_udt: bool = False, lazy: bool = False
+        ) -> AnyOperator | None:
             """Register an operator made from a Python function. Dots in its name create nested namespaces."""
             flags = {"parameterized": parameterized, "is_udt": is_udt}
             twin = {"select": "indexunary", "indexunary": "select"}.get(family)
 
-            def made() -> Any:
+            def made() -> AnyOperator:
                 op = make(family, name, func, **flags)
                 if twin is not None:
                     _enter_twin(spaces[twin], twin, name, op, func, flags)
@@ -215,8 +223,8 @@ def register(spaces: Mapping[str, Namespace]) -> None:
             return found
 
         def register_anonymous(
-            func: Any, name: str | None = None, *, parameterized: bool = False, is_udt: bool = False
-        ) -> Any:
+            func: Function, name: str | None = None, *, parameterized: bool = False, is_udt: bool = False
+        ) -> AnyOperator:
             """An anonymous operator, made from a Python function."""
             return make(family, name, func, parameterized=parameterized, is_udt=is_udt)
 
@@ -225,29 +233,33 @@ def register(spaces: Mapping[str, Namespace]) -> None:
     for family in _CLASSES:
         operators(family)
 
-    def new_index_binary(name: str, func: Any, *, is_udt: bool = False, lazy: bool = False) -> Any:
+    def new_index_binary(name: str, func: Function, *, is_udt: bool = False, lazy: bool = False) -> AnyOperator | None:
         """Register an IndexBinaryOp, made from a Python function of x, ix, jx, y, iy, jy, theta."""
         return enter(spaces["indexbinary"], name, lambda: _build_index_binary(name, func, is_udt), lazy)
 
-    def anonymous_index_binary(func: Any, name: str | None = None, *, is_udt: bool = False) -> Any:
+    def anonymous_index_binary(func: Function, name: str | None = None, *, is_udt: bool = False) -> IndexBinaryOp:
         """An anonymous IndexBinaryOp."""
         return _build_index_binary(name, func, is_udt)
 
-    def new_monoid(name: str, binaryop: Any, identity: Any, *, is_idempotent: bool = False, lazy: bool = False) -> Any:
+    def new_monoid(
+        name: str, binaryop: object, identity: Identities, *, is_idempotent: bool = False, lazy: bool = False
+    ) -> AnyOperator | None:
         """Register a monoid: a BinaryOp, its identity (or one per dtype), and whether op(x, x) is x."""
         made = lambda: _build_monoid(name, named("binary", binaryop), identity, is_idempotent)
         return enter(spaces["monoid"], name, made, lazy)
 
-    def anonymous_monoid(binaryop: Any, identity: Any, name: str | None = None, *, is_idempotent: bool = False) -> Any:
+    def anonymous_monoid(
+        binaryop: object, identity: Identities, name: str | None = None, *, is_idempotent: bool = False
+    ) -> AnyOperator:
         """An anonymous monoid."""
         return _build_monoid(name, binaryop, identity, is_idempotent)
 
-    def new_semiring(name: str, monoid: Any, binaryop: Any, *, lazy: bool = False) -> Any:
+    def new_semiring(name: str, monoid: object, binaryop: object, *, lazy: bool = False) -> AnyOperator | None:
         """Register a semiring of a Monoid and a BinaryOp."""
         made = lambda: _build_semiring(name, named("monoid", monoid), named("binary", binaryop))
         return enter(spaces["semiring"], name, made, lazy)
 
-    def anonymous_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
+    def anonymous_semiring(monoid: object, binaryop: object, name: str | None = None) -> AnyOperator:
         """An anonymous semiring."""
         return _build_semiring(name, monoid, binaryop)
 
@@ -256,7 +268,9 @@ def register(spaces: Mapping[str, Namespace]) -> None:
     give("semiring", Semiring, new_semiring, anonymous_semiring)
 
 
-def _enter_twin(space: Namespace, family: str, name: str, op: Any, func: Any, flags: dict[str, bool]) -> None:
+def _enter_twin(
+    space: Namespace, family: str, name: str, op: AnyOperator, func: Function, flags: dict[str, bool]
+) -> None:
     """Also enter a SelectOp as an IndexUnaryOp of the same name, and vice versa if all results are BOOL."""
     fits = isinstance(op, Parameterized) or family == "indexunary" or set(op.types.values()) == {BOOL}
     if fits and name not in space:

@@ -4,28 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .algebra import Monoid, compose
+from .algebra import AnyOperator, Monoid, Semiring, compose
 from .operators import BinaryOp, Parameterized
 from .relations import monoid_of
-from .typed import Typed
+from .typed import Applicable, Typed
 
 if TYPE_CHECKING:
     from .namespace import Namespace
 
 _COMPARISONS = {
-    "<": "valuelt",
-    ">": "valuegt",
-    "<=": "valuele",
-    ">=": "valuege",
-    "!=": "valuene",
-    "==": "valueeq",
-    "col<=": "colle",
-    "col>": "colgt",
-    "row<=": "rowle",
-    "row>": "rowgt",
-    "index<=": "indexle",
-    "index>": "indexgt",
-}
+    "<": "valuelt", ">": "valuegt", "<=": "valuele", ">=": "valuege", "!=": "valuene", "==": "valueeq",
+    "col<=": "colle", "col>": "colgt", "row<=": "rowle", "row>": "rowgt", "index<=": "indexle", "index>": "indexgt",
+}  # fmt: skip
 SYMBOLS: dict[str, dict[str, str]] = {
     "unary": {"-": "ainv", "~": "lnot"},
     "binary": {
@@ -38,18 +28,14 @@ SYMBOLS: dict[str, dict[str, str]] = {
     "select": _COMPARISONS,
 }  # fmt: skip
 EXAMPLES = {
-    "unary": "abs[int]",
-    "binary": "+[int]",
-    "monoid": "+[int]",
-    "semiring": "min.+[int]",
-    "indexunary": "rowindex",
+    "unary": "abs[int]", "binary": "+[int]", "monoid": "+[int]", "semiring": "min.+[int]", "indexunary": "rowindex",
     "select": "tril",
-}
+}  # fmt: skip
 # The order in which `op.from_string` tries the families.
 ORDER = ("unary", "binary", "monoid", "semiring", "indexunary", "select")
 
 
-def from_string(family: str, text: str, spaces: dict[str, Namespace]) -> Any:
+def from_string(family: str, text: str, spaces: dict[str, Namespace]) -> AnyOperator | Typed[Applicable]:
     """The operator of a family that a text names; `name[dtype]` gives a typed one. ValueError for unknown text."""
     base, bracket, dtype = text.strip().partition("[")
     if (bracket and not dtype.endswith("]")) or "]" in base or "[" in dtype:
@@ -64,7 +50,7 @@ def from_string(family: str, text: str, spaces: dict[str, Namespace]) -> Any:
     return found[dtype[:-1]] if bracket else found
 
 
-def any_from_string(text: str, spaces: dict[str, Namespace]) -> Any:
+def any_from_string(text: str, spaces: dict[str, Namespace]) -> AnyOperator | Typed[Applicable]:
     """The operator of any family that a text names. ValueError for unknown text."""
     for family in ORDER:
         try:
@@ -90,16 +76,17 @@ def _unknown(family: str, text: str, why: str) -> ValueError:
     return ValueError(f"op: Unknown {family} string {text!r}: {why}. Example usage: {EXAMPLES[family]!r}")
 
 
-def get_semiring(monoid: Any, binaryop: Any, name: str | None = None, *, space: Namespace | None = None) -> Any:
+def get_semiring(
+    monoid: object, binaryop: object, name: str | None = None, *, space: Namespace | None = None
+) -> Semiring | Typed[Semiring]:
     """The semiring of a monoid (or a BinaryOp that has one) and a BinaryOp (or the one of a Monoid); typed if one of
     them is. With a name, it is also entered in `space`, unless the name is taken. TypeError for other operators.
     """
     add, multiply = (op.op if isinstance(op, Typed) else op for op in (monoid, binaryop))
-    switched = isinstance(add, BinaryOp)
-    found = monoid_of(add) if switched else add
+    found = monoid_of(add) if isinstance(add, BinaryOp) else add
     if not isinstance(found, Monoid):
         raise TypeError(f"monoid: expected a Monoid, or a BinaryOp that has one, got {monoid!r}")
-    if isinstance(multiply, Monoid) and switched:
+    if isinstance(multiply, Monoid) and isinstance(add, BinaryOp):
         raise TypeError(f"expected (monoid, binaryop), got {monoid!r} and {binaryop!r}: are they switched?")
     multiply = multiply.binaryop if isinstance(multiply, Monoid) else multiply
     if not isinstance(multiply, BinaryOp):

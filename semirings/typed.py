@@ -7,16 +7,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, overload
 
+import numpy as np
+
 from . import dtypes
 from .cached import cached_property
 from .dtypes import DataType
 from .rules import CAST_FIRST, Rule
 
 if TYPE_CHECKING:
-    from .algebra import Monoid, Semiring
+    from typing_extensions import Self
+
+    from .algebra import Monoid
     from .operators import Operator
 
-Op = TypeVar("Op", bound="Operator | Monoid | Semiring", covariant=True)
+Op = TypeVar("Op", bound="Applicable", covariant=True)
 Given = TypeVar("Given", covariant=True)  # the result of applying an operator to an operand
 
 
@@ -34,14 +38,14 @@ class Called:
     if TYPE_CHECKING:
         # fmt: off
         @overload
-        def __call__(self, left: Operand[Given], right: Any = None, **kwargs: Any) -> Given: ...
+        def __call__(self, left: Operand[Given], right: object = None, **kwargs: object) -> Given: ...
         @overload
-        def __call__(self, left: Any, right: Operand[Given], **kwargs: Any) -> Given: ...
+        def __call__(self, left: object, right: Operand[Given], **kwargs: object) -> Given: ...
         @overload
-        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+        def __call__(self, *args: object, **kwargs: object) -> Any: ...
         # fmt: on
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         return apply(self, *args, **kwargs)
 
 
@@ -73,7 +77,7 @@ class Typed(Called, Generic[Op]):
         return self.dtype
 
     @property
-    def orig_func(self) -> Any:
+    def orig_func(self) -> Callable[..., object] | None:
         """The Python function of a user-defined operator, or None."""
         return self._part("orig_func")
 
@@ -87,7 +91,7 @@ class Typed(Called, Generic[Op]):
         return self._part("compute_type")(self.dtype)
 
     @property
-    def identity(self) -> Any:
+    def identity(self) -> np.generic:
         """The identity of a monoid; AttributeError for others."""
         return self._part("identity")(self.dtype)
 
@@ -128,20 +132,20 @@ class Typed(Called, Generic[Op]):
 
 
 @functools.cache
-def typed(op: Any, dtype: DataType) -> Typed[Any]:
+def typed(op: Applicable, dtype: DataType) -> Typed[Any]:
     """One object per operator and type: kernels are cached by it, and identity is the fastest key."""
     return Typed(op, dtype)
 
 
-_of_scalars: list[Callable[..., Any]] = []  # handler of op(1, 2), set by a library that has a Scalar type
+_of_scalars: list[Callable[..., object]] = []  # handler of op(1, 2), set by a library that has a Scalar type
 
 
-def applied_to_scalars_by(handler: Callable[..., Any]) -> None:
+def applied_to_scalars_by(handler: Callable[..., object]) -> None:
     """From now on op(1, 2) calls handler(op, 1, 2)."""
     _of_scalars[:] = [handler]
 
 
-def apply(op: Any, left: Any, right: Any = None, **kwargs: Any) -> Any:
+def apply(op: Called, left: object, right: object = None, **kwargs: object) -> Any:
     """op(A), op(A, thunk), op(A & B), op(A | B), op(A @ B), op(2, A): calls the operand's method (duck-typed, because
     this package imports nothing of bitblas).
     """
@@ -175,10 +179,10 @@ class Applicable(Called):
         """Input type -> result type, for the supported types."""
         return {t: self.result_type(t) for t in dtypes.ALL if self.operand_type_or_none(t) is not None}
 
-    def __contains__(self, dtype: Any) -> bool:
+    def __contains__(self, dtype: object) -> bool:
         return self.operand_type_or_none(dtypes.lookup_dtype(dtype)) is not None
 
-    def __getitem__(self, dtype: Any) -> Typed[Any]:
+    def __getitem__(self, dtype: object) -> Typed[Self]:
         return typed(self, self.check(dtypes.lookup_dtype(dtype)))
 
     def check(self, t: DataType) -> DataType:

@@ -10,13 +10,16 @@ from __future__ import annotations
 import threading
 from ast import literal_eval
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import dtypes
-from .dtypes import DataType
+from .dtypes import DataType, Value
 from .errors import DomainMismatch
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 FIRST = 1 << 62  # the first number, outside the range of ordinary integers; the all-zero value is 0, as in fresh memory
 FIELD = "value"
@@ -26,13 +29,13 @@ _lock = threading.RLock()
 class UserType(DataType):
     """A record or a sub-array. `np_type` is the stored type, INT64; `record` the NumPy dtype of the values."""
 
-    record: np.dtype[Any]
-    _packed: np.dtype[Any]  # one field, the record or sub-array, without padding
+    record: np.dtype
+    _packed: np.dtype  # one field, the record or sub-array, without padding
     _rows: np.ndarray  # the table: _packed values as bytes
     _known: dict[bytes, int]
     _is_udt = True
 
-    def __init__(self, name: str, record: np.dtype[Any]) -> None:
+    def __init__(self, name: str, record: np.dtype) -> None:
         from numpy.lib.recfunctions import repack_fields
 
         super().__init__(name, dtypes.INT64.np_type, dtypes.INT64.c_type)
@@ -52,7 +55,7 @@ class UserType(DataType):
     def _is_anonymous(self) -> bool:
         return getattr(dtypes, self.name, None) is not self
 
-    def encoded(self, values: Any) -> np.ndarray:
+    def encoded(self, values: ArrayLike) -> np.ndarray:
         """The numbers of an array of values, or of tuples, lists or numbers that NumPy converts to one."""
         flat = np.asarray(values, self.record) if self.record.subdtype is None else self._rows_of(values)
         whole = np.zeros(len(flat), self._packed)
@@ -74,7 +77,7 @@ class UserType(DataType):
             numbers = np.array([*map(self._number, rows[order[new]].tolist())], np.int64)
         return numbers[where]
 
-    def _rows_of(self, values: Any) -> np.ndarray:
+    def _rows_of(self, values: ArrayLike) -> np.ndarray:
         base, shape = self.record.subdtype or (self.record, ())
         rows = np.asarray(values, base)
         if not rows.size:  # an empty list
@@ -95,7 +98,7 @@ class UserType(DataType):
             found = self._known[value] = FIRST + place
         return found
 
-    def one(self, value: Any) -> np.int64:
+    def one(self, value: Value) -> np.int64:
         """The number of a single value: a record, a tuple or list of its fields, a dictionary of them, or one number
         for all fields. DomainMismatch for others.
         """
@@ -108,7 +111,7 @@ class UserType(DataType):
             raise DomainMismatch(f"value: expected one of {self}, {self.record}, got {value!r}") from None
         return np.int64(self.encoded(whole)[0])
 
-    def decoded(self, numbers: Any) -> np.ndarray:
+    def decoded(self, numbers: ArrayLike) -> np.ndarray:
         """The values of an array of numbers, on the host."""
         numbers = np.asarray(numbers, np.int64)
         at = np.where(numbers == 0, 0, numbers - FIRST)
@@ -117,7 +120,7 @@ class UserType(DataType):
         found: np.ndarray = self._rows[at].view(self._packed)[FIELD]
         return found.astype(self.record) if self.record.subdtype is None else found.copy()
 
-    def raw(self, numbers: Any) -> np.ndarray:
+    def raw(self, numbers: ArrayLike) -> np.ndarray:
         """The values of numbers as bytes."""
         return np.ascontiguousarray(self.decoded(np.atleast_1d(numbers))).view(np.uint8).reshape(-1)
 
@@ -130,14 +133,15 @@ class UserType(DataType):
         """A description from which the function `described` recreates the type in another process."""
         return repr(np.lib.format.dtype_to_descr(np.dtype([(FIELD, self.record)])))
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return restored, (self.name, self.record, self._is_anonymous)
 
 
-def read(dtype: Any) -> np.dtype[Any]:
+def read(dtype: Any) -> np.dtype:
     """The NumPy dtype of {"x": int, "y": "FP32"}, "FP64[3, 2]", or anything that NumPy reads. TypeError or ValueError
     for others, and for Python objects.
     """
+    found: np.dtype
     if isinstance(dtype, dict):
         found = np.dtype([(key, dtypes.lookup_dtype(t).np_type) for key, t in dtype.items()], align=True)
     elif isinstance(dtype, str) and dtype.endswith("]") and "[" in dtype:
@@ -150,7 +154,7 @@ def read(dtype: Any) -> np.dtype[Any]:
     return found
 
 
-def name_of(record: np.dtype[Any]) -> str:
+def name_of(record: np.dtype) -> str:
     """The default name of an anonymous type."""
     if record.subdtype is not None:
         base, shape = record.subdtype
@@ -175,7 +179,7 @@ def described(name: str, text: str) -> DataType:
     return dtypes.register_anonymous(record, None if name in dtypes._BY_NAME else name)
 
 
-def restored(name: str, record: np.dtype[Any], anonymous: bool) -> DataType:
+def restored(name: str, record: np.dtype, anonymous: bool) -> DataType:
     """The unpickled type, registered if this process has not registered it."""
     if not anonymous and not hasattr(dtypes, name):
         return dtypes.register_new(name, record)
@@ -185,7 +189,7 @@ def restored(name: str, record: np.dtype[Any], anonymous: bool) -> DataType:
 dtypes._makers.update(read=read, make=lambda name, record: UserType(name or name_of(record), record))
 
 
-def _by_field(record: np.dtype[Any], value: Mapping[str, Any]) -> tuple[Any, ...]:
+def _by_field(record: np.dtype, value: Mapping[str, Value]) -> tuple[Value, ...]:
     """The fields of a record in order, including nested records. KeyError if the field names differ."""
     fields: Mapping[str, Any] = record.fields or {}
     if value.keys() != fields.keys():

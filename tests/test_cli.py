@@ -12,7 +12,7 @@ from cli_runs import BEST, EDGES, EXPECTED, GRAPH, OTHERS, result, run, written
 import bitblas as gb
 from bitblas import algorithms, cli
 from bitblas.algorithms import Watch
-from bitblas.cli import commands, progress
+from bitblas.cli import commands
 from bitblas.cli.parser import parser
 from bitblas.cli.progress import Ticker
 from bitblas.plan import cost_model, profile
@@ -115,11 +115,10 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_progress_is_for_terminals(monkeypatch, terminal):
+def test_progress_is_for_terminals(monkeypatch, tune, terminal):
     seen = Terminal() if terminal else io.StringIO()
     monkeypatch.setattr(sys, "stderr", seen)
-    monkeypatch.setattr(progress, "WAIT", 0.001)
-    monkeypatch.setattr(progress, "PAUSE", 0.001)
+    tune({"progress.delay": 0.001, "progress.command_interval": 0.001})
     with Watch() as watch, Ticker("betweenness", watch):
         A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], nrows=3, ncols=3, device="cpu")
         algorithms.betweenness_centrality(A)

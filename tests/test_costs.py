@@ -111,8 +111,8 @@ def test_no_prediction_is_below_what_moving_the_bytes_takes():
     assert told.predict(small, "csr", cost_model.BITS) == small.bytes_of("csr") / 2
 
 
-def test_the_bandwidth_is_measured(device, monkeypatch):
-    monkeypatch.setattr(calibrate, "STREAMED", dict.fromkeys(calibrate.STREAMED, 1 << 20))
+def test_the_bandwidth_is_measured(device, tune):
+    tune({"calibrate.copied_bytes.cpu": 1 << 20, "calibrate.copied_bytes.gpu": 1 << 20})
     found = calibrate.bandwidth(gb.device.get(gb.config.device))
     assert 1 < found < 1e9 and np.isfinite(found)
 

@@ -10,7 +10,7 @@ from test_edgelist import entries, read
 
 import bitblas as gb
 from bitblas.exceptions import InvalidValue
-from bitblas.io import files, from_table, read_edgelist, write_edgelist
+from bitblas.io import from_table, read_edgelist, write_edgelist
 
 I, F = "INT64", "FP64"
 GOOD = {
@@ -42,12 +42,12 @@ def on_the_cpu():
 
 
 @pytest.mark.parametrize("text, options, dtype, n, expected, labels", GOOD.values(), ids=GOOD)
-def test_reads(tmp_path, monkeypatch, text, options, dtype, n, expected, labels):
+def test_reads(tmp_path, tune, text, options, dtype, n, expected, labels):
     graph = read(text, **options)
     assert (str(graph.matrix.dtype), graph.matrix.shape) == (dtype, (n, n))
     assert (entries(graph.matrix), graph.labels) == (expected, labels)
     (tmp_path / "a.edges").write_text(text)
-    monkeypatch.setattr(files.Source.blocks, "__defaults__", (16,))  # a line or two at a time
+    tune({"file.block": 16})  # a line or two at a time
     for chunked in (False, True):
         again = read_edgelist(tmp_path / "a.edges", chunked=chunked, **options)
         assert again.matrix.isequal(graph.matrix, check_dtype=True) and again.labels == labels

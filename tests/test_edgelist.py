@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bitblas as gb
-from bitblas.io import edgelist_parser, files, read_edgelist, write_edgelist
+from bitblas.io import edgelist_parser, read_edgelist, write_edgelist
 
 InvalidValue = gb.exceptions.InvalidValue
 
@@ -110,14 +110,14 @@ BAD = {
 
 
 @pytest.mark.parametrize("text, options, dtype, n, expected, labels", GOOD.values(), ids=GOOD)
-def test_reads(tmp_path, monkeypatch, text, options, dtype, n, expected, labels):
+def test_reads(tmp_path, tune, text, options, dtype, n, expected, labels):
     graph = read(text, **options)
     A, found = graph.matrix, graph.labels
     assert (str(A.dtype), A.shape, entries(A), found) == (dtype, (n, n), expected, labels)
     path = tmp_path / "graph.edges.gz"
     path.write_bytes(gzip.compress(text.encode()))
     size = 5 if "from" not in text else 16  # a line or two at a time
-    monkeypatch.setattr(files.Source.blocks, "__defaults__", (size,))
+    tune({"file.block": size})
     again = read_edgelist(path, **options)
     assert again.matrix.isequal(A, check_dtype=True)
     assert again.labels == labels

@@ -12,7 +12,7 @@ import pytest
 import bitblas as gb
 from bitblas.config import config
 from bitblas.exceptions import InvalidValue, OutOfMemory
-from bitblas.io import chunks, mmread, read_edgelist
+from bitblas.io import mmread, read_edgelist
 
 HEAD = "%%MatrixMarket matrix coordinate "
 FILES = {
@@ -37,9 +37,9 @@ LISTS = {
 
 
 @pytest.fixture(autouse=True)
-def _small(monkeypatch, few_objects):
+def _small(tune, few_objects):
     """On the CPU, and in blocks of a line or two."""
-    monkeypatch.setattr(chunks, "BLOCK", 20)
+    tune({"file.chunked_block": 20})
     with config.set(device="cpu"):
         yield
 
@@ -108,7 +108,7 @@ def test_array_files_are_read_at_once(tmp_path):
     assert mmread(path).nvals == 2
 
 
-def test_files_that_do_not_fit_at_once_are_read_in_chunks(tmp_path, monkeypatch):
+def test_files_that_do_not_fit_at_once_are_read_in_chunks(tmp_path, tune):
     """With a limit below the memory of reading at once: the same matrix; below that of chunks: OutOfMemory."""
     rng = np.random.default_rng(5)
     n, k = 200, 60_000
@@ -117,7 +117,7 @@ def test_files_that_do_not_fit_at_once_are_read_in_chunks(tmp_path, monkeypatch)
     text = "".join(f"{a} {b}\n" for a, b in zip(i + 1, j + 1))
     (tmp_path / "a.mtx").write_text(f"{HEAD}pattern general\n{n} {n} {k}\n{text}")
     (tmp_path / "a.edges").write_text(text)
-    monkeypatch.setattr(chunks, "BLOCK", 20_000)
+    tune({"file.chunked_block": 20_000})
     for read in (
         lambda: mmread(tmp_path / "a.mtx", format="csr"),
         lambda: read_edgelist(tmp_path / "a.edges", base=1, size=n, format="csr").matrix,

@@ -16,7 +16,7 @@ from bitblas import Graph
 from bitblas.config import config
 from bitblas.exceptions import InvalidValue, OutOfMemory
 from bitblas.io import build as builds
-from bitblas.io import chunks, edgelist_parser, files, mmread, mmwrite, read_edgelist
+from bitblas.io import edgelist_parser, mmread, mmwrite, read_edgelist
 
 TOP = 2**64 - 1
 HEAD = "%%MatrixMarket matrix coordinate "
@@ -65,8 +65,8 @@ KINDS = ("csv", "tsv", "names.csv", "mtx")
         ("INT64", [1.0, 2.0**63], "9.?22"), ("UINT32", [2**32, 0], str(2**32)),
     ],
 )  # fmt: skip
-def test_weights_that_the_type_does_not_hold_are_refused(tmp_path, monkeypatch, kind, dtype, weights, got, chunked):
-    monkeypatch.setattr(chunks, "BLOCK", 8)  # a line or two
+def test_weights_that_the_type_does_not_hold_are_refused(tmp_path, tune, kind, dtype, weights, got, chunked):
+    tune({"file.chunked_block": 8})  # a line or two
     field = "real" if any(isinstance(x, float) for x in weights) else "integer"
     path = written(tmp_path, f"a.{kind}", text_of(kind, weights, field))
     with pytest.raises(InvalidValue, match=rf"a\.{kind}: dtype {dtype}: expected weights that fit, got {got}"):
@@ -93,11 +93,10 @@ def test_tables_and_lists_check_the_type_too():
 @BOTH
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("weights", [[TOP, 0], [2**63, 2**53 + 1, TOP], [7, 2**63 - 1, 2**63]], ids=str)
-def test_weights_from_2_to_the_63_are_unsigned(tmp_path, monkeypatch, kind, weights, chunked):
+def test_weights_from_2_to_the_63_are_unsigned(tmp_path, tune, kind, weights, chunked):
     """In the first block or a later one."""
     for size in (8, 1 << 20):
-        monkeypatch.setattr(chunks, "BLOCK", size)
-        monkeypatch.setattr(files.Source.blocks, "__defaults__", (size,))
+        tune({"file.chunked_block": size, "file.block": size})
         found = Graph.read(written(tmp_path, f"a.{kind}", text_of(kind, weights)), chunked=chunked).matrix
         assert str(found.dtype) == "UINT64"
         assert values(found) == {(k, k + 1): x for k, x in enumerate(weights)}
@@ -120,12 +119,11 @@ def test_unsigned_weights_are_written_and_read_back(tmp_path, name, labels, chun
 
 @BOTH
 @pytest.mark.parametrize("kind", KINDS)
-def test_weights_that_no_integer_type_holds(tmp_path, monkeypatch, kind, chunked):
+def test_weights_that_no_integer_type_holds(tmp_path, tune, kind, chunked):
     """Negative numbers together with numbers from 2^63 on, and numbers beyond 2^64: rejected, or floats if requested.
     The same for any block size, also if a later line makes all of them floats."""
     for size in (8, 1 << 20):
-        monkeypatch.setattr(chunks, "BLOCK", size)
-        monkeypatch.setattr(files.Source.blocks, "__defaults__", (size,))
+        tune({"file.chunked_block": size, "file.block": size})
         for weights in ([-1, TOP], [TOP, 3, -1], [1, TOP + 1], [10**20, -5], [-(2**63) - 1, 1]):
             path = written(tmp_path, f"a.{kind}", text_of(kind, weights))
             with pytest.raises(InvalidValue, match=rf"a\.{kind}.*2\^64 - 1.*Hint: dtype='FP64' reads"):
@@ -144,7 +142,7 @@ TEXTS = [*map(str, NEAR), "0.5", "1e3", "9.3e18", "007", "-0", "+7"]
 
 
 @pytest.mark.parametrize("kind", ["csv", "names.csv", "mtx"])
-def test_both_readers_agree_on_random_weights(tmp_path, monkeypatch, kind):
+def test_both_readers_agree_on_random_weights(tmp_path, tune, kind):
     """The same values and types, or both refuse, whatever the blocks; and what Python makes of the texts."""
     rng = np.random.default_rng(11)
     kinds = [None, "FP64", "UINT64", "INT64", "INT8", "BOOL", "FP32"]
@@ -157,8 +155,7 @@ def test_both_readers_agree_on_random_weights(tmp_path, monkeypatch, kind):
         dtype, found = kinds[rng.integers(len(kinds))], []
         for chunked in (False, True):
             size = int(rng.choice([8, 30, 1 << 20]))
-            monkeypatch.setattr(chunks, "BLOCK", size)
-            monkeypatch.setattr(files.Source.blocks, "__defaults__", (size,))
+            tune({"file.chunked_block": size, "file.block": size})
             try:
                 found.append(Graph.read(path, dtype=dtype, chunked=chunked).matrix)
             except InvalidValue as error:
@@ -282,9 +279,9 @@ def test_ids_of_tables():
 
 
 @BOTH
-def test_few_lines_with_far_vertices_take_little_memory(tmp_path, monkeypatch, chunked):
+def test_few_lines_with_far_vertices_take_little_memory(tmp_path, tune, chunked):
     """As in from_table: rows and columns that have entries are listed. The limit is far below a pointer for each."""
-    monkeypatch.setattr(chunks, "BLOCK", 24)
+    tune({"file.chunked_block": 24})
     far = 10**12
     rows, cols, weights = [far, 5, 7, far - 1, 6], [1, far + 1, 7, far, 6], [3, 4, 5, 6, TOP]
     text = "".join(f"{i},{j},{x}\n" for i, j, x in zip(rows, cols, weights))
@@ -315,7 +312,7 @@ class Counted(io.BytesIO):
 
 
 @pytest.mark.parametrize("kind", ["csv", "names.csv", "mtx"])
-def test_an_edge_that_is_there_twice_is_refused_early(tmp_path, monkeypatch, kind):
+def test_an_edge_that_is_there_twice_is_refused_early(tmp_path, monkeypatch, tune, kind):
     """Before anything is built; of an edge list when little of it is read."""
     text = text_of(kind, range(200_000)).replace("\n", "\n", 1)
     lines = text.split("\n")
@@ -332,21 +329,20 @@ def test_an_edge_that_is_there_twice_is_refused_early(tmp_path, monkeypatch, kin
             Graph.read(path, chunked=chunked)
     if kind != "mtx":
         stream = Counted(text.encode())
-        monkeypatch.setattr(files.Source.blocks, "__defaults__", (1 << 16,))
+        tune({"file.block": 1 << 16})
         monkeypatch.setattr(edgelist_parser, "fields_of", lambda *args: pytest.fail("kernels for names"))
         with pytest.raises(InvalidValue, match="line 2: expected every edge once"):
             read_edgelist(stream, delimiter=",")
         assert stream.read_bytes < len(text) / 4
 
 
-def test_edges_that_are_there_twice_in_later_lines(tmp_path, monkeypatch):
+def test_edges_that_are_there_twice_in_later_lines(tmp_path, tune):
     """In one block and in two, with names, quotes, columns of a table: the line of the second one."""
-    monkeypatch.setattr(edgelist_parser, "FIRST", 2)
+    tune({"edgelist.early_lines": 2})
     lines = [f"v{k},v{k + 1},{k}" for k in range(60)]
     lines[41] = "v3,v4,9"
     for size in (1 << 20, 200):
-        monkeypatch.setattr(files.Source.blocks, "__defaults__", (size,))
-        monkeypatch.setattr(chunks, "BLOCK", size)
+        tune({"file.chunked_block": size, "file.block": size})
         with pytest.raises(InvalidValue, match="line 42: expected every edge once, got 'v3' to 'v4' twice"):
             read_edgelist(written(tmp_path, "a.csv", "\n".join(lines)))
         quoted = "\n".join(lines).replace("v", "").replace("3,4,9", '"3",4,9')
@@ -354,8 +350,7 @@ def test_edges_that_are_there_twice_in_later_lines(tmp_path, monkeypatch):
             read_edgelist(written(tmp_path, "b.csv", quoted))
     table = "\n".join(["a,b,c,w", *(f"{k},{k + 1},x,{k}" for k in range(9)), "2,3,y,5\n"])
     for chunked in (False, True):
-        monkeypatch.setattr(chunks, "BLOCK", 1 << 20)
-        monkeypatch.setattr(files.Source.blocks, "__defaults__", (1 << 20,))
+        tune({"file.chunked_block": 1 << 20, "file.block": 1 << 20})
         with pytest.raises(InvalidValue, match="line 11: expected every edge once, got '2' to '3' twice"):
             Graph.read(written(tmp_path, "c.csv", table), columns=["a", "b", "w"], chunked=chunked)
     assert builds.repeated(np.array([1, 0, 1, 0]), np.array([2, 5, 2, 5])).tolist() == [3, 2]

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from mm_files import ARRAY, BAD, DTYPES, GOOD, PATTERN, REAL, as_dict, same, sample
 
 import bitblas as gb
+from bitblas import tuning
 from bitblas.io import matrixmarket_parser, mmread, mmwrite, to_graphblas
 
 # --- Matrix Market in ---
@@ -181,14 +182,13 @@ def test_shipped_graph():
     assert (A.shape, A.nvals, str(A.dtype)) == ((264346, 264346), 730100, "BOOL")
 
 
-def test_progress(tmp_path, capsys, monkeypatch):
-    from bitblas.io import files
+def test_progress(tmp_path, capsys, monkeypatch, tune):
 
     path = tmp_path / "graph.mtx"
     mmwrite(path, sample("FP64"))
     assert mmread(path).nvals == 60
     assert capsys.readouterr().err == ""  # a small file, and no terminal
-    monkeypatch.setattr(files, "PROGRESS_INTERVAL", 0.0)
+    tune({"progress.file_interval": 0.0})
     mmread(path, progress=True)
     err = capsys.readouterr().err
     assert "graph.mtx: [" in err
@@ -197,7 +197,7 @@ def test_progress(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     mmread(path)
     assert capsys.readouterr().err == ""  # it is read within a second
-    monkeypatch.setattr(files, "PROGRESS_DELAY", 0.0)
+    tune({"progress.delay": 0.0})
     mmread(path)
     assert "100 %" in capsys.readouterr().err
     mmread(path, progress=False)
@@ -287,8 +287,7 @@ def test_few_entries_are_read_as_many_are(monkeypatch, field, symmetry):
             head = f"%%MatrixMarket matrix coordinate {field} {symmetry}\n{n} {n} {count}\n"
             text = f"{head}{end.join(lines)}{end}".encode()
             few = read(text)
-            with monkeypatch.context() as patch:
-                patch.setattr(matrixmarket_parser, "FEW", 0)
+            with tuning.override({"mm.python_entries": 0}):
                 assert few == read(text), text
             with monkeypatch.context() as patch:
                 patch.setitem(sys.modules, "scipy.io", None)

@@ -33,15 +33,14 @@ WORDS = {  # texts that the kernels read, or leave to the reader of lines, and h
 
 
 @pytest.mark.parametrize("case", WORDS)
-def test_names_by_kernels(case, monkeypatch):
+def test_names_by_kernels(case, tune):
     """The table of names, and the dictionary of a small file, number alike; also in blocks, the first of them small."""
     text, options = WORDS[case]
     expected = read(text, labels=True, **options)
-    monkeypatch.setattr("bitblas.io.edgelist_parser.LEAST", 0)
-    monkeypatch.setattr("bitblas.io.labels.PART", 64)
+    tune({"labels.kernel_bytes": 0, "labels.launch_words": 64})
     found = read(text, labels=True, **options)
     assert found.labels == expected.labels and found.matrix.isequal(expected.matrix, check_dtype=True)
-    monkeypatch.setattr("bitblas.io.edgelist_parser.LEAST", 20)
+    tune({"labels.kernel_bytes": 20})
     decimal = options.get("decimal", ".")
     layout = edgelist_parser.EdgeListOptions(
         options.get("delimiter"), False, True, options.get("weights"), decimal=decimal
@@ -55,7 +54,7 @@ def test_names_by_kernels(case, monkeypatch):
 
 
 @pytest.mark.parametrize("text", ["a b\nc\n", "a b\nc d e\n", "a,b\nc,\n", "a b 1\nb c x\n", "a b 1\nb c 1_0\n"])
-def test_what_kernels_refuse_has_its_line(text, monkeypatch):
-    monkeypatch.setattr("bitblas.io.edgelist_parser.LEAST", 0)
+def test_what_kernels_refuse_has_its_line(text, tune):
+    tune({"labels.kernel_bytes": 0})
     with pytest.raises(InvalidValue, match="line 2"):
         read(text, labels=True, delimiter="," if "," in text else None)

@@ -45,11 +45,10 @@ def on_a_terminal(monkeypatch):
     return made
 
 
-def test_reading_running_and_compiling_share_a_line(monkeypatch):
+def test_reading_running_and_compiling_share_a_line(monkeypatch, tune):
     """None overwrites another, in any order of beginning and end; printed lines stay above."""
     terminal = on_a_terminal(monkeypatch)
-    monkeypatch.setattr(files, "PROGRESS_DELAY", 0.0)
-    monkeypatch.setattr(files, "PROGRESS_INTERVAL", 0.0)
+    tune({"progress.delay": 0.0, "progress.file_interval": 0.0})
     reading = files.Progress("folder/graph.csv", 1000, None)
     reading.at(500)
     assert terminal.screen == ["graph.csv: [##########          ]  50 % of 0 MB"]
@@ -70,10 +69,9 @@ def test_reading_running_and_compiling_share_a_line(monkeypatch):
     assert terminal.screen == ["bitblas: warning: a word", ""] and not status._texts
 
 
-def test_a_ticker_and_a_compiler_take_turns(monkeypatch):
+def test_a_ticker_and_a_compiler_take_turns(monkeypatch, tune):
     terminal = on_a_terminal(monkeypatch)
-    monkeypatch.setattr(ticker, "WAIT", 0.001)
-    monkeypatch.setattr(ticker, "PAUSE", 0.001)
+    tune({"progress.delay": 0.001, "progress.command_interval": 0.001})
     with ticker.Ticker("pagerank"), object_files._said():
         until = time.monotonic() + 60
         while "pagerank: " not in terminal.getvalue() and time.monotonic() < until:

@@ -8,7 +8,7 @@ import pytest
 import bitblas as gb
 from bitblas import Graph, foreign_names
 from bitblas.exceptions import InvalidValue
-from bitblas.io import files, read_edgelist
+from bitblas.io import read_edgelist
 
 ROADS = [("Ulm", "Bern", 7.0), ("Bern", "Rom", 2.5), ("Ulm", "Rom", 11.0), ("Rom", "Bari", 4.0), ("Kiel", "Jena", 3.0)]
 
@@ -28,7 +28,7 @@ def edges(graph):
     return {(graph.label(i), graph.label(j)): x for i, row in graph.matrix.to_dicts().items() for j, x in row.items()}
 
 
-def test_lines_that_are_wrong_are_told_together(tmp_path, monkeypatch):
+def test_lines_that_are_wrong_are_told_together(tmp_path, tune):
     """The first ones, and how many there are, whatever the blocks; a decimal comma is named."""
     lines = [f"a{k},b{k},{'n/a' if k % 4 == 3 else k}" for k in range(20)]
     path = tmp_path / "sums.csv"
@@ -37,7 +37,7 @@ def test_lines_that_are_wrong_are_told_together(tmp_path, monkeypatch):
         r"sums\.csv, line 4: expected a number as weight, got 'a3,b3,n/a'; line 8: .*; line 12: .*; 7 malformed lines"
     )
     for size in (30, 1 << 20):
-        monkeypatch.setattr(files.Source.blocks, "__defaults__", (size,))
+        tune({"file.block": size})
         for chunked in (False, True):
             with pytest.raises(InvalidValue, match=said):
                 read_edgelist(path, chunked=chunked)
@@ -55,12 +55,12 @@ TABLE = """id;payer;payee;sum
 """
 
 
-def test_columns_of_a_table(tmp_path, monkeypatch):
+def test_columns_of_a_table(tmp_path, tune):
     """By name or number, in any block, with quotes; missing columns and lines that are too short are rejected."""
     path = tmp_path / "sums.csv"
     path.write_text(TABLE)
     for size in (20, 1 << 20):
-        monkeypatch.setattr(files.Source.blocks, "__defaults__", (size,))
+        tune({"file.block": size})
         for chunked in (False, True):
             for columns in (["payer", "payee", "sum"], [1, 2, "sum"]):
                 graph = Graph.read(path, delimiter=";", columns=columns, chunked=chunked)
@@ -207,12 +207,12 @@ def test_sums_of_narrow_integers_have_room():
     assert len(Graph.from_edges([("a", "b"), ("b", "c")]).subgraph(["b", "a", "b"])) == 2
 
 
-def test_tables_that_were_put_together(tmp_path, monkeypatch):
+def test_tables_that_were_put_together(tmp_path, tune):
     """The line that names the columns is left out where it comes again, in any block, with columns= or without."""
     weighted, plain = "Node A,Node B,score\nx,y,5\ny,z,7\n", "source,target\na,b\nb,c\n"
     path = tmp_path / "both.csv"
     for size in (24, 1 << 20):
-        monkeypatch.setattr(files.Source.blocks, "__defaults__", (size,))
+        tune({"file.block": size})
         for text, more, count in (
             (weighted + weighted.replace("x", "q"), {"dup_op": "max"}, 3), (plain + plain.replace("a,", "d,"), {}, 3),
             (weighted + weighted.replace("x", "q"), {"columns": ["Node B", "Node A"]}, 3),

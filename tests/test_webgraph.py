@@ -72,7 +72,7 @@ def test_every_code_and_part(tmp_path, how):
     assert_holds(read_webgraph(tmp_path / "g", device="cpu"), rows)
 
 
-def test_names_forms_and_chunks(tmp_path, monkeypatch):
+def test_names_forms_and_chunks(tmp_path, tune):
     """Chunks of a few rows, entries and bytes, and a row longer than any."""
     n = 250
     rows = web(n, seed=1)
@@ -82,8 +82,7 @@ def test_names_forms_and_chunks(tmp_path, monkeypatch):
     whole = read_webgraph(tmp_path / "g.graph", device="cpu", name="web")
     assert_holds(whole, rows)
     assert whole.name == "web"
-    for name, small in (("ROWS", 32), ("ENTRIES", 100), ("BLOCK", 16)):
-        monkeypatch.setattr(webgraph, name, small)
+    tune({"webgraph.chunk_rows": 32, "webgraph.chunk_entries": 100, "webgraph.block": 16})
     chunks = list(webgraph.WebGraphChunks(str(tmp_path / "g"), False))
     assert len(chunks) > n // 32 and max(len(part) for part, _ in chunks) >= n
     assert read_webgraph(str(tmp_path / "g.properties"), device="cpu", format="nib", progress=False).isequal(whole)

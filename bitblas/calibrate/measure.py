@@ -23,6 +23,7 @@ import numpy as np
 from semirings import dtypes
 from semirings.catalog import SEMIRINGS
 
+from .. import tuning
 from ..atomic import replacing
 from ..core.matrix.matrix import Matrix
 from ..core.vector.vector import Vector
@@ -37,15 +38,7 @@ from ..plan.profile import Profile
 from ..store import MatrixStore
 from .matrices import samples
 
-SCALE = {"cpu": 16, "gpu": 20}  # log2 of the number of vertices
-MOST = 3  # a form is measured up to this many times the bytes of CSR
-# The weight of an error if a form has more bytes than CSR, and is thus not chosen for its time.
-LARGE = 0.3
-# Bytes copied to measure the bandwidth, and moves per byte: a CPU also reads the lines that it overwrites.
-STREAMED, MOVED = {"cpu": 1 << 26, "gpu": 1 << 29}, {"cpu": 3, "gpu": 2}
-ROUNDS = 20  # of the fit: the mean of two times that differ by a factor of 100 has then converged to a thousandth
-SEARCHES = 8  # before the timed one
-SHARED = 1.5  # the largest common error factor of all forms and CSR
+MOVES = {"cpu": 3, "gpu": 2}  # moves per copied byte: a CPU also reads the lines that it overwrites
 
 
 @dataclass(frozen=True)
@@ -88,8 +81,8 @@ def statement(A: Matrix, verb: str, source: int = 0) -> Callable[[], Any]:
 
 
 def present(n: int) -> np.ndarray:
-    """The entries of the multiplied Boolean vector: 30 % of all positions."""
-    return np.flatnonzero(np.random.default_rng(0).random(n) < 0.3)
+    """The entries of the multiplied Boolean vector."""
+    return np.flatnonzero(np.random.default_rng(0).random(n) < tuning.value("calibrate.vector_density"))
 
 
 def numbers(n: int) -> np.ndarray:
@@ -107,13 +100,14 @@ def measure(A: Matrix, verb: str, source: int = 0) -> float:
     call and synchronization."""
     search, run = verb == BFS, statement(A, verb, source)
     warm(run, verb)
-    return A.device.time_us(run, samples=2 if search else 3, captured=not search)
+    samples = tuning.count(f"calibrate.samples.{'search' if search else 'product'}")
+    return A.device.time_us(run, samples=samples, captured=not search)
 
 
 def warm(run: Callable[[], Any], verb: str) -> None:
     """Warm up: the first searches of a matrix run round by round on the stored format; later ones use compiled kernel
     tables, and rows in addition to tiles."""
-    for _ in range(SEARCHES if verb == BFS else 0):
+    for _ in range(tuning.count("calibrate.warm_searches") if verb == BFS else 0):
         run()
 
 
@@ -129,7 +123,7 @@ def fit(rows: Sequence[tuple[tuple[float, ...], float, float]]) -> tuple[float, 
     features = np.array([found for found, _, _ in rows])
     times, weights = (np.array([row[k] for row in rows]) for k in (1, 2))
     scale = times  # relative errors, to begin with
-    for _ in range(ROUNDS):
+    for _ in range(tuning.count("calibrate.fit_rounds")):
         scaled = features * (weights / scale)[:, None]
         widths = np.abs(scaled).max(axis=0)  # features span nine orders of magnitude
         widths[widths == 0] = 1
@@ -157,9 +151,10 @@ def fitted(
     seen: Sequence[Sample], device: str, source: str, bandwidth: float = math.inf, threads: int = 1
 ) -> Calibration:
     """The constants that fit the samples best. The planner compares forms, so ratios matter more than times: all forms
-    but CSR are fitted to the prediction for CSR times the measured ratio, and share its errors up to SHARED."""
+    but CSR are fitted to the prediction for CSR times the measured ratio, and share its errors up to a factor."""
     us: dict[str, tuple[float, ...]] = {}
     errors: dict[str, tuple[float, float]] = {}
+    shared = tuning.value("calibrate.shared_error")
     names = sorted({name for sample in seen for name in sample.us})
     for name in sorted(names, key=lambda name: name.split()[0] != CSR):
         key, verb = name.split()
@@ -168,9 +163,9 @@ def fitted(
             time, weight = sample.us[name], 1.0
             if plain in us and plain in sample.us:
                 told = float(np.dot(us[plain], cost_model.features(sample.facts, CSR, verb)))
-                time *= min(SHARED, max(1 / SHARED, told / sample.us[plain]))
+                time *= min(shared, max(1 / shared, told / sample.us[plain]))
             if sample.facts.bytes_of(key) > sample.facts.bytes_of(CSR):
-                weight = LARGE
+                weight = tuning.value("calibrate.large_weight")
             rows.append((cost_model.features(sample.facts, key, verb), time, weight))
         us[name] = fit(rows)
         off = [
@@ -186,8 +181,8 @@ def fitted(
 def calibrate(device: Device, scale: int | None = None) -> Calibration:
     """Measure and fit all forms. scale: log2 of the vertices of the samples (default 16 on a CPU, 20 on a GPU)."""
     how: dict[str, Any]
-    found = []
-    for name, n, (i, j) in samples(1 << (scale or SCALE[device.kind])):
+    found, most = [], tuning.value("calibrate.format_bytes")
+    for name, n, (i, j) in samples(1 << (scale or tuning.count(f"calibrate.scale.{device.kind}"))):
         us: dict[str, float] = {}
         source = int(np.bincount(i).argmax())
         for weighted in (False, True):
@@ -196,7 +191,7 @@ def calibrate(device: Device, scale: int | None = None) -> Calibration:
             A = Matrix.from_coo(i, j, values, nrows=n, ncols=n, device=device.name, format="csr", **how)
             seen = facts.best_known(A._store.structure)
             keys = (key for key in seen.forms if format_of(key).timed)
-            for key in (key for key in keys if seen.bytes_of(key) <= MOST * seen.bytes_of(CSR)):
+            for key in (key for key in keys if seen.bytes_of(key) <= most * seen.bytes_of(CSR)):
                 B = in_form(A, key)
                 us |= {f"{key} {verb}": measure(B, verb, source) for verb in verbs_of(not weighted, True)}
         found.append(Sample(name, seen, us))
@@ -208,7 +203,7 @@ def calibrate(device: Device, scale: int | None = None) -> Calibration:
 def bandwidth(device: Device) -> float:
     """Bytes that a device moves per microsecond, measured by copying an array larger than its caches, a part per
     thread."""
-    xp, size = device.xp, STREAMED[device.kind]
+    xp, size = device.xp, tuning.count(f"calibrate.copied_bytes.{device.kind}")
     source, target = (xp.array_split(xp.ones(size, np.uint8), device.threads) for _ in range(2))
 
     def copy(part: int) -> None:
@@ -223,7 +218,7 @@ def bandwidth(device: Device) -> float:
             for copied in waiting:
                 copied.result()
 
-        return MOVED[device.kind] * size / device.time_us(run)
+        return MOVES[device.kind] * size / device.time_us(run)
 
 
 def longest_row(A: MatrixStore) -> int:

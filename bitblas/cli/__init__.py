@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import Any
 
 from .. import status
 from .input import Fault
@@ -47,7 +46,7 @@ def main(argv: list[str] | None = None) -> int:
         raise
 
 
-def _warn(message: Warning | str, *where: Any, **more: Any) -> None:
+def _warn(message: Warning | str, *where: object, **more: object) -> None:
     status.message(f"bitblas: warning: {' '.join(as_options(str(message)).split())}")
 
 

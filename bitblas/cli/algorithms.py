@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from semirings import dtypes
 
 from .. import algorithms
 from ..algorithms._algorithm import ANSWERS, VERTEX_VALUED
+from ..core import Matrix, Vector
 from ..device import Trace
 from ..graph.edges import both_ways
 from ..io import Graph, host_coo
@@ -30,7 +31,9 @@ from .progress import Ticker, Timer
 
 # ---- Run one algorithm as a command: read the graph, call the algorithm, write and summarize the result.
 
-Summary = dict[str, Any]
+Summary: TypeAlias = dict[str, Any]  # what is printed of a result
+Result: TypeAlias = Any  # of an algorithm: a Vector, a Matrix, several of them, a number, or None
+Keywords: TypeAlias = dict[str, Any]  # of `ArgumentParser.add_argument`
 TOP_OPTION = {"dest": "best", "metavar": "N", "help": "also show the N largest, and write only these"}
 EDGES = "an edge list, .json, .parquet, .mtx or .npz by suffix"
 PARAMETER_NAMES = {"communities": "labels"}  # options whose parameter has another name
@@ -57,9 +60,9 @@ class Command:
     name: str
     text: str
     programs: str
-    summary: Callable[[Graph, Any, argparse.Namespace], Summary]
+    summary: Callable[[Graph, Result, argparse.Namespace], Summary]
     writes: str = ""
-    options: dict[str, dict[str, Any]] = field(default_factory=dict)
+    options: dict[str, Keywords] = field(default_factory=dict)
     choose: Callable[[argparse.Namespace], int] = first
     part: Callable[[argparse.Namespace], int] = first
     aliases: tuple[str, ...] = ()  # alternative names
@@ -99,7 +102,7 @@ class Command:
         top = self.options.get("--top", TOP_OPTION)
         return ANSWERS[self.kind(args)] == "Vector" and TOP_OPTION.items() <= top.items()
 
-    def read(self, graph: Graph, args: argparse.Namespace) -> Any:
+    def read(self, graph: Graph, args: argparse.Namespace) -> Matrix:
         """The input Matrix: that of the graph, or its edges in both directions as in `Graph.to_undirected`."""
         weighted, name = getattr(args, "weighted", False), self.program(args)
         if weighted and graph.matrix.dtype == dtypes.BOOL:
@@ -110,18 +113,18 @@ class Command:
             return undirected(graph.matrix, args)
         return both_ways(graph.matrix) if graph.directed else graph.matrix
 
-    def call(self, graph: Graph, A: Any, args: argparse.Namespace) -> tuple[Any, Summary]:
+    def call(self, graph: Graph, A: Matrix, args: argparse.Namespace) -> tuple[Result, Summary]:
         """Run on the input Matrix: the result to write, and its summary."""
         program = getattr(algorithms, self.program(args))
         known = inspect.signature(program).parameters
         names = [flag.lstrip("-").replace("-", "_") for flag in self.options]
-        taken = {PARAMETER_NAMES.get(name, name): name for name in names}
-        given = {of: _value(graph, name, getattr(args, name)) for of, name in taken.items() if of in known}
-        answer = program(A, **given)
+        options = {PARAMETER_NAMES.get(name, name): name for name in names}
+        keywords = {of: _value(graph, name, getattr(args, name)) for of, name in options.items() if of in known}
+        answer = program(A, **keywords)
         summary, part = self.summary(graph, answer, args), answer
         if len(program.facts.answer) > 1:
             part = answer[self.part(args)]
-        part = _written(self.kind(args), part, given, args)
+        part = _written(self.kind(args), part, keywords, args)
         if self.each(args) and getattr(args, "best", None) is not None:
             first = output.as_table(part, graph, self.vertices(args), args.best)
             summary |= {"first": first["vertex"], "values": first["value"]}
@@ -171,7 +174,7 @@ def _value(graph: Graph, name: str, given: Any) -> Any:
     return communities(graph, given) if name == "communities" else given
 
 
-def _at_rows(D: Any, sources: list[int]) -> Any:
+def _at_rows(D: Matrix, sources: list[int]) -> Matrix:
     """The Matrix of all vertices whose row sources[k] is row k of D."""
     rows, cols, values = host_coo(D)
     at = np.array(sources)[rows]
@@ -199,9 +202,10 @@ def run(args: argparse.Namespace) -> None:
 def answer(args: argparse.Namespace, graph: Graph, read: Timer) -> None:
     """Run the algorithm, write and summarize the result. read: the time of reading."""
     trace = Trace()
-    with Timer() as ran, trace if args.trace else nullcontext(), algorithms.Watch() as seen, Ticker(args.command, seen):
-        taken = args.algorithm.read(graph, args)
-        answer, summary = args.algorithm.call(graph, taken, args)
+    watch, traced = algorithms.Watch(), trace if args.trace else nullcontext()
+    with Timer() as ran, traced, watch, Ticker(args.command, watch):
+        operand = args.algorithm.read(graph, args)
+        answer, summary = args.algorithm.call(graph, operand, args)
     if args.trace:
         print(trace, file=sys.stderr)
     if args.algorithm.writes and args.out:
@@ -212,21 +216,21 @@ def answer(args: argparse.Namespace, graph: Graph, read: Timer) -> None:
         elif kind != "walks" or not output.write_lines(args.out, answer, graph):
             output.write(args.out, answer, graph, args.algorithm.vertices(args), best, header)
     A = graph.matrix
-    made = {"file": args.file, **facts(A), "result": summary, "rounds": seen.rounds, "converged": seen.converged}
-    made |= {"both_ways": taken is not A, "read_seconds": read.seconds, "read_compile_seconds": read.compiling}
+    made = {"file": args.file, **facts(A), "result": summary, "rounds": watch.rounds, "converged": watch.converged}
+    made |= {"both_ways": operand is not A, "read_seconds": read.seconds, "read_compile_seconds": read.compiling}
     made |= {"seconds": ran.seconds, "compile_seconds": ran.compiling}
     terminal = output.is_terminal(sys.stderr if args.algorithm.writes and args.out == output.STDOUT else None)
     found = output.table(summary) if terminal else words(summary)
     if args.algorithm.each(args) and not args.out and not args.json and getattr(args, "best", None) is None:
         found += _each(args, graph, answer, terminal)
-    if not seen.converged:
-        found += f"\nnot converged after {seen.rounds} rounds: raise --max-iter or --tol"
-    both = "" if taken is A else ", edge directions ignored"
+    if not watch.converged:
+        found += f"\nnot converged after {watch.rounds} rounds: raise --max-iter or --tol"
+    both = "" if operand is A else ", edge directions ignored"
     times = f"{A.nrows} vertices, {A.nvals} entries{both}, on {A.device.name}: read in {read}, ran in {ran}"
     output.tell(args, made, f"{found}\n{output.paint(times, output.DIM) if terminal else times}")
 
 
-def _each(args: argparse.Namespace, graph: Graph, answer: Any, terminal: bool) -> str:
+def _each(args: argparse.Namespace, graph: Graph, answer: Vector, terminal: bool) -> str:
     """The value of each vertex if they are few; otherwise, on a terminal, how to get them."""
     if answer.nvals > SHOWN:
         more = f"for the result of each vertex: --out FILE, or --out {output.STDOUT}"
@@ -247,28 +251,14 @@ def words(summary: Summary) -> str:
 EXAMPLE = 'For example: bitblas several graph.mtx "bfs --source 3 --out levels.tsv" "pagerank --top 5" triangles'
 # Options given once for all commands; the quoted commands have only their own options.
 FILE_OPTIONS = (
-    "input_format",
-    "dup_op",
-    "undirected",
-    "base",
-    "header",
-    "labels",
-    "no_weights",
-    "size",
-    "device",
-    "format",
-    "tile",
-    "json",
-    "delimiter",
-    "columns",
-    "decimal",
-    "dtype",
-)
+    "input_format dup_op undirected base header labels no_weights size device format tile json delimiter columns "
+    "decimal dtype"
+).split()
 
 
 def several(args: argparse.Namespace) -> None:
     """Parse all commands before the file is read, then run them; with --json print one line each."""
-    asked = []
+    parsed = []
     for text in args.commands:
         words = shlex.split(text)
         one = args.whole.parse_args([*words[:1], args.file, *words[1:]])
@@ -280,10 +270,10 @@ def several(args: argparse.Namespace) -> None:
                 raise Fault(f"several: expected options of the file outside the quotes of {text!r}, got --{flag}")
             setattr(one, name, getattr(args, name))
         check(one)
-        asked.append(one)
+        parsed.append(one)
     with Timer() as read:
         graph = load(args)
-    for one, text in zip(asked, args.commands):
+    for one, text in zip(parsed, args.commands):
         if not args.json:
             print(f"\n{text}", flush=True)
         answer(one, graph, read)

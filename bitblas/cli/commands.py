@@ -11,13 +11,13 @@ from .. import algorithms
 from ..algorithms._algorithm import ANSWERS
 from ..io import host_coo
 from . import summaries as say
-from .algorithms import EDGES, PARAMETER_NAMES, TOP_OPTION, Command
+from .algorithms import EDGES, PARAMETER_NAMES, TOP_OPTION, Command, Keywords
 from .input import number
 
 # ---- Options that several algorithm commands share, and parsers of their values.
 
 
-def flag(help: str) -> dict[str, Any]:
+def flag(help: str) -> Keywords:
     return {"action": "store_true", "help": help}
 
 

@@ -9,21 +9,23 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from .. import algorithms
+from ..core import Matrix
 from ..exceptions import DeviceError
 from ..formats import TILES, format_of, tiled
 from ..formats.hyper.cost import is_hyper
 from ..graph.edges import can_store_names, direction_options, has_all_reverse_edges, lost_vertices
 from ..io import FILE_FORMATS, Graph, file_format_of, host_coo, write
+from ..io.build import Storage
 from ..io.file_formats import output_format_of
 from ..io.matrixmarket import DIGITS, check_precision
 from ..plan.format_choice import FORMATS
-from ..plan.profile import Orders
+from ..plan.profile import Orders, Profile
 from . import output
+from .algorithms import Summary
 from .input import TEXTS, Fault, check_tile, facts, load, number, storage
 from .messages import as_options
 from .progress import Ticker, Timer
@@ -58,14 +60,14 @@ def _counted(indices: np.ndarray, size: int) -> tuple[np.ndarray, int]:
     return counts, size - len(counts)
 
 
-def people(graph: Any, rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> dict[str, Any]:
+def people(graph: Graph, rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> Summary:
     """The facts of a graph that `info` prints first, in that order."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     A = graph.matrix
     lone = values.dtype == np.bool_ or not len(values)
-    found: dict[str, Any] = {"vertices": A.nrows, "edges": A.nvals, "directed": graph.directed}
+    found: Summary = {"vertices": A.nrows, "edges": A.nvals, "directed": graph.directed}
     found["weights"] = None if lone else [values.min().item(), values.max().item()]
     some, alone = np.arange(0), 0  # the vertices with edges, if they are few; the number of those without
     if few := is_hyper(A.nrows, A.ncols, len(rows)):
@@ -82,7 +84,7 @@ def people(graph: Any, rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -
     return {**found, "most_edges": {str(graph.label(number(v))): int(out[v]) for v in first}}
 
 
-def _graph_summary(found: dict[str, Any]) -> str:
+def _graph_summary(found: Summary) -> str:
     weights = found["weights"]
     ends = "" if weights is None else f", with weights from {output.plain(weights[0])} to {output.plain(weights[1])}"
     edges = found["edges"] if found["directed"] else f"{found['edges']} (both ways)"
@@ -151,7 +153,7 @@ def info(args: argparse.Namespace) -> None:
         print(f"\nunder other vertex orders\n{orders}")
 
 
-def _stored(profile: Any) -> str:
+def _stored(profile: Profile) -> str:
     """The stored format, the smallest, and the fastest, in words."""
     size = lambda key: f"{key}, {profile.facts.bytes_of(key):,} bytes"
     least = min(profile.facts.forms, key=profile.facts.bytes_of)
@@ -162,7 +164,7 @@ def _stored(profile: Any) -> str:
     return "; ".join(told) + more
 
 
-def ordered(orders: Orders) -> dict[str, Any]:
+def ordered(orders: Orders) -> Summary:
     """The bytes and microseconds of each form under each order, and the bytes of the order."""
     return {
         name: {
@@ -264,7 +266,7 @@ def convert(args: argparse.Namespace) -> None:
     kind = output_format_of(args.out, args.output_format or ("mtx" if to_stdout else None))
     if to_stdout and kind == "bitblas":
         raise Fault("--out: expected a file for format bitblas, which is memory-mapped, got standard output")
-    groups: dict[str, dict[str, Any]] = {
+    groups: dict[str, Summary] = {
         "mtx": {"field": args.field, "symmetry": args.symmetry, "precision": args.precision, "comment": args.comment},
         "npz": {"layout": args.layout},
         "parquet": {},
@@ -283,7 +285,8 @@ def convert(args: argparse.Namespace) -> None:
     stored, own = (own, {}) if kind == "bitblas" else ({}, own)
     check_tile(stored.get("format"), stored.get("tile"))
     with Timer() as taken:
-        graph = load(args, square=False, device="cpu", **stored)
+        where = Storage(device="cpu", format=stored.get("format"), tile=stored.get("tile"), packed=stored.get("packed"))
+        graph = load(args, square=False, where=where)
         A = graph.matrix
         dropped = graph.labels is not None and not can_store_names(graph, kind)
         names = {} if graph.labels is None or dropped else {"labels": graph.labels}
@@ -322,7 +325,7 @@ def spy(args: argparse.Namespace) -> None:
 # ---- `bitblas make rmat 20`: generate a graph with the functions of `bitblas.algorithms.generators`.
 
 
-def generators() -> dict[str, Callable[..., Any]]:
+def generators() -> dict[str, Callable[..., Matrix]]:
     """The generators by their command-line names."""
     found = {name: getattr(algorithms, name) for name in algorithms.__all__}
     return {
@@ -332,7 +335,7 @@ def generators() -> dict[str, Callable[..., Any]]:
     }
 
 
-def add_generator(p: argparse.ArgumentParser, program: Callable[..., Any]) -> None:
+def add_generator(p: argparse.ArgumentParser, program: Callable[..., Matrix]) -> None:
     """Add the arguments of a generator: positional parameters as arguments, keyword-only ones as options."""
     for name, parameter in inspect.signature(program).parameters.items():
         flag, default = f"--{name.replace('_', '-')}", parameter.default

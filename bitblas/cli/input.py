@@ -14,12 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from semirings import BinaryOp, binary, dtypes, unary
+
 from .. import device as devices
+from ..core import Matrix, Vector
 from ..core.options import either
 from ..exceptions import InvalidValue
 from ..formats import tiled
 from ..graph.edges import both_ways
 from ..io import Graph, file_format_of, read
+from ..io.build import Storage
 from ..io.file_formats import DELIMITERS
 
 TEXTS = ("tsv", "csv", "edges")
@@ -43,19 +47,8 @@ def check_tile(format: str | None, tile: int | None) -> None:
 
 
 # Names of options in other programs.
-ELSEWHERE = {
-    "source": "center",
-    "sep": "delimiter",
-    "separator": "delimiter",
-    "limit": "top",
-    "head": "top",
-    "n": "top",
-    "output": "out",
-    "o": "out",
-    "sort": "top",
-    "names": "labels",
-    "input": "input-format",
-}
+ELSEWHERE = {"source": "center", "names": "labels", "input": "input-format", "output": "out", "o": "out"}
+ELSEWHERE |= dict.fromkeys(("limit", "head", "n", "sort"), "top") | dict.fromkeys(("sep", "separator"), "delimiter")
 
 
 def meant(word: str, known: Iterable[str]) -> str:
@@ -67,7 +60,7 @@ def meant(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {bare[found[0]]!r}?" if found else ""
 
 
-def storage(args: argparse.Namespace) -> dict[str, Any]:
+def storage(args: argparse.Namespace) -> Storage:
     """Device and stored format, as the options state them."""
     format = None if args.format == "auto" else args.format
     check_tile(format, args.tile)
@@ -79,34 +72,26 @@ def storage(args: argparse.Namespace) -> dict[str, Any]:
     return {"device": args.device, "format": format, "tile": args.tile}
 
 
-def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
+def load(args: argparse.Namespace, square: bool = True, where: Storage | None = None) -> Graph:
     """Read the graph of the file. where: storage options that replace those of the command line."""
-    source: Any = sys.stdin.buffer if args.file == "-" else args.file
+    source = sys.stdin.buffer if args.file == "-" else args.file
     if args.file != "-" and stat.S_ISDIR(os.stat(args.file).st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), args.file)
     kind = args.input_format
     if kind is None:
         kind = "mtx" if args.file == "-" else file_format_of(args.file)
-    where = where or storage(args)
-    options: dict[str, Any] = {"dup_op": _dup_op(args.dup_op), **where}
+    options: dict[str, Any] = {"dup_op": _dup_op(args.dup_op), **(where or storage(args))}
     if args.dtype is not None:
         if kind == "bitblas":
             raise Fault(f"--dtype: expected none for a file of format {kind}, whose values have a type")
         options["dtype"] = _dtype(args.dtype)
-    given = {
-        name: value
-        for name, value in (
-            ("base", args.base),
-            ("size", args.size),
-            ("header", args.header),
-            ("labels", args.labels or None),
-            ("weights", False if args.no_weights else None),
-            ("columns", _columns(args.columns)),
-            ("decimal", args.decimal),
-            ("delimiter", MARKS.get(args.delimiter, args.delimiter)),
-        )
-        if value is not None
+    choices = {name: getattr(args, name) for name in ("base", "size", "header", "decimal")} | {
+        "labels": args.labels or None,
+        "weights": False if args.no_weights else None,
+        "columns": _columns(args.columns),
+        "delimiter": MARKS.get(args.delimiter, args.delimiter),
     }
+    given = {name: value for name, value in choices.items() if value is not None}
     if kind in TEXTS or (kind == "parquet" and given.keys() <= OF_TABLES):
         options |= given
     elif given:
@@ -134,22 +119,18 @@ def _columns(text: str | None) -> list[str | int] | None:
     return None if text is None else [int(name) if name.isdecimal() else name for name in text.split(",")]
 
 
-def _dup_op(name: str | None) -> Any:
-    import bitblas as gb
-
+def _dup_op(name: str | None) -> BinaryOp | None:
     if name is None:
         return None
-    found = getattr(gb.binary, name, None)
+    found: BinaryOp | None = getattr(binary, name, None)
     if found is None or name.startswith("_"):
-        hint = meant(name, dir(gb.binary))
+        hint = meant(name, dir(binary))
         raise Fault(f"--dup-op: expected the name of a binary operator, such as plus, got {name!r}{hint}")
     return found
 
 
 def _dtype(name: str) -> str:
-    import bitblas as gb
-
-    known = [str(kind) for kind in vars(gb.dtypes).values() if isinstance(kind, gb.dtypes.DataType)]
+    known = [str(kind) for kind in vars(dtypes).values() if isinstance(kind, dtypes.DataType)]
     if name.upper() not in known:
         raise Fault(f"--dtype: expected one of {', '.join(dict.fromkeys(known))}, got {name!r}{meant(name, known)}")
     return name.upper()
@@ -168,11 +149,9 @@ def vertex(graph: Graph, label: str | None, option: str) -> int:
         raise Fault(f"{option}: {error}") from None
 
 
-def communities(graph: Graph, path: str) -> Any:
+def communities(graph: Graph, path: str) -> Vector:
     """The community number of each vertex, from a file with one line per vertex: the vertex and any word. Raises Fault
     if vertices are missing."""
-    import bitblas as gb
-
     kind = file_format_of(path)
     if kind not in DELIMITERS:
         raise Fault(f"--communities: expected lines of vertex and community (.tsv, .csv, .edges), got {path}")
@@ -184,19 +163,17 @@ def communities(graph: Graph, path: str) -> Any:
     if missing := graph.matrix.nrows - len(found):
         raise Fault(f"--communities: expected a community for each vertex, got none for {missing} vertices")
     _, numbers = np.unique([found[v] for v in range(len(found))], return_inverse=True)
-    return gb.Vector.from_dense(numbers.astype(np.int64), device=graph.matrix.device.name)
+    return Vector.from_dense(numbers.astype(np.int64), device=graph.matrix.device.name)
 
 
-def undirected(A: Any, args: argparse.Namespace) -> Any:
+def undirected(A: Matrix, args: argparse.Namespace) -> Matrix:
     """Every edge in both directions, without values; the Matrix itself if it is symmetric."""
-    import bitblas as gb
-
     if A._store.structure.symmetric:
         return A
-    return both_ways(A.apply(gb.unary.one[gb.dtypes.BOOL]).new(), **storage(args))
+    return both_ways(A.apply(unary.one[dtypes.BOOL]).new(), **storage(args))
 
 
-def facts(A: Any) -> dict[str, Any]:
+def facts(A: Matrix) -> dict[str, int | str]:
     """The facts about the matrix that every JSON result contains."""
     return {
         "nrows": A.nrows,

@@ -13,27 +13,13 @@ from .commands import FLAGS
 
 # Arguments whose values have options of their own.
 WHOLE = {
-    ("directed", "False"): "--undirected",
-    ("directed", "True"): "--directed",
-    ("header", "False"): "--no-header",
-    ("header", "True"): "--header",
-    ("labels", "True"): "--labels",
-    ("weight", "None"): "--no-weights",
-    ("weights", "False"): "--no-weights",
-}
+    ("directed", "False"): "--undirected", ("directed", "True"): "--directed", ("labels", "True"): "--labels",
+    ("header", "False"): "--no-header", ("header", "True"): "--header",
+    ("weight", "None"): "--no-weights", ("weights", "False"): "--no-weights",
+}  # fmt: skip
 # Arguments whose value follows the option.
-VALUED = {
-    "base": "--base",
-    "columns": "--columns",
-    "decimal": "--decimal",
-    "delimiter": "--delimiter",
-    "dtype": "--dtype",
-    "dup_op": "--dup-op",
-    "file_format": "--input-format",
-    "max_iter": "--max-iter",
-    "size": "--size",
-    "tol": "--tol",
-}
+VALUED = {name: f"--{name.replace('_', '-')}" for name in "base columns decimal delimiter dtype dup_op".split()}
+VALUED |= {"file_format": "--input-format", "max_iter": "--max-iter", "size": "--size", "tol": "--tol"}
 # Arguments that begin a message.
 NAMED = VALUED | {name: f"--{name}" for name in ("field", "layout", "precision", "symmetry")}
 MARKS = {"\t": "tab", " ": "space"}

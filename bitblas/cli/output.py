@@ -10,18 +10,20 @@ import importlib.util
 import json
 import os
 import sys
-from typing import Any
+from collections.abc import Hashable, Mapping
+from typing import IO, Any
 
 import numpy as np
 
+from ..core import Matrix, Vector
 from ..exceptions import InvalidValue
 from ..extras import hint
 from ..io import Graph, host_coo, mmwrite
 from ..io import write as write_matrix
 from ..io.edgelist import quoted
 from ..io.file_formats import DELIMITERS, output_format_of
-from ..io.files import created
-from ..io.tables import VERTICES, table_of
+from ..io.files import Output, created
+from ..io.tables import VERTICES, Columns, table_of
 from .input import Fault
 
 # ---- Write results: to files by suffix or to stdout; the summary then goes to stderr.
@@ -61,18 +63,18 @@ def kind_of(out: str, *, matrix: bool) -> str:
     return kind
 
 
-def target(out: str) -> Any:
+def target(out: str) -> Output:
     """The target of a writer: the path, or standard output."""
     return sys.stdout.buffer if out == STDOUT else out
 
 
-def tell(args: argparse.Namespace, made: dict[str, Any], text: str) -> None:
+def tell(args: argparse.Namespace, made: Mapping[str, object], text: str) -> None:
     """Print a summary, or one JSON object: on stdout, or on stderr if the result itself goes to stdout."""
     words = json.dumps({"command": args.command, **made}) if args.json else text
     print(words, file=sys.stderr if getattr(args, "out", None) == STDOUT else sys.stdout)
 
 
-def word(value: Any) -> str:
+def word(value: object) -> str:
     """A value in a one-line summary: lists are separated by blanks; names with blanks or commas are quoted."""
     if isinstance(value, list):
         return " ".join(map(word, value))
@@ -81,7 +83,7 @@ def word(value: Any) -> str:
     return plain(value)
 
 
-def plain(value: Any) -> str:
+def plain(value: object) -> str:
     """A value of a summary as text."""
     if isinstance(value, list):
         return " ".join(map(plain, value))
@@ -90,42 +92,40 @@ def plain(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def largest(answer: Any, count: int) -> np.ndarray:
+def largest(answer: Vector, count: int) -> np.ndarray:
     """Positions of the `count` largest values of a Vector, in descending order; ties by index."""
     order: np.ndarray = np.argsort(-host_coo(answer)[1], kind="stable")[:count]
     return order
 
 
-def as_table(answer: Any, graph: Graph, vertices: bool, top: int | None = None) -> dict[str, Any]:
+def as_table(answer: Matrix | Vector, graph: Graph, vertices: bool, top: int | None = None) -> Columns:
     """The result as a table; vertices by their names, if they have names."""
     columns = table_of(answer, graph.labels)
-    if top is not None:
+    if top is not None and isinstance(answer, Vector):
         best = largest(answer, top).tolist()
-        columns = {name: [plain_value(column[k]) for k in best] for name, column in columns.items()}
+        columns = {name: [_values(column)[k] for k in best] for name, column in columns.items()}
     if vertices and graph.labels is not None:
-        columns["value"] = [graph.labels[x] for x in columns["value"]]
+        columns["value"] = [graph.labels[x] for x in _values(columns["value"])]
     return columns
 
 
-def plain_value(value: Any) -> Any:
-    """A NumPy scalar as a Python object."""
-    return getattr(value, "item", lambda: value)()
+def _values(column: np.ndarray | list[Hashable]) -> list[Any]:
+    """A column as Python objects."""
+    return column.tolist() if isinstance(column, np.ndarray) else column
 
 
-def _write_table(out: str, kind: str, columns: dict[str, Any]) -> None:
+def _write_table(out: str, kind: str, columns: Columns) -> None:
     with created(target(out)) as stream:
         if kind == "parquet":
             from pyarrow import parquet, table
 
             parquet.write_table(table(columns), stream)
         else:
-            lists = {
-                name: getattr(column, "tolist", lambda column=column: column)() for name, column in columns.items()
-            }
+            lists = {name: _values(column) for name, column in columns.items()}
             stream.write(json.dumps(lists).encode() + b"\n")
 
 
-def write_lines(out: str, answer: Any, graph: Graph) -> bool:
+def write_lines(out: str, answer: Matrix, graph: Graph) -> bool:
     """Write the rows of a Matrix whose values are vertices as lines (or JSON lists) of names. False if the format of
     the file has no such lines."""
     kind = kind_of(out, matrix=True)
@@ -139,11 +139,12 @@ def write_lines(out: str, answer: Any, graph: Graph) -> bool:
             stream.write(json.dumps({"walks": names}).encode() + b"\n")
         else:
             mark = DELIMITERS[kind]
-            stream.writelines(f"{mark.join(quoted(str(x), mark) for x in line)}\n".encode() for line in names)
+            for line in names:
+                stream.write(f"{mark.join(quoted(str(x), mark) for x in line)}\n".encode())
     return True
 
 
-def write_points(out: str, answer: Any, graph: Graph, axes: tuple[str, ...], header: bool = False) -> None:
+def write_points(out: str, answer: Matrix, graph: Graph, axes: tuple[str, ...], header: bool = False) -> None:
     """Write a Matrix with a row of numbers per vertex: as a table of vertex and one column per axis (lines, .json,
     .parquet), or as the n x k matrix itself (.npz, .mtx, .bitblas). header: lines start with the column names."""
     kind = kind_of(out, matrix=True)
@@ -152,7 +153,7 @@ def write_points(out: str, answer: Any, graph: Graph, axes: tuple[str, ...], hea
         return
     device = answer.device
     points = device.to_host(answer.to_dense(0))
-    columns: dict[str, Any] = {"vertex": list(graph.vertices), **{axis: points[:, k] for k, axis in enumerate(axes)}}
+    columns: Columns = {"vertex": list(graph.vertices), **{axis: points[:, k] for k, axis in enumerate(axes)}}
     if kind in TABLES.values():
         _write_table(out, kind, columns)
         return
@@ -161,33 +162,33 @@ def write_points(out: str, answer: Any, graph: Graph, axes: tuple[str, ...], hea
         if header:
             stream.write(f"{mark.join(columns)}\n".encode())
         names = [quoted(str(name), mark) for name in graph.vertices]
-        stream.writelines(
-            f"{mark.join((name, *map(repr, row)))}\n".encode() for name, row in zip(names, points.tolist())
-        )
+        for name, row in zip(names, points.tolist()):
+            stream.write(f"{mark.join((name, *map(repr, row)))}\n".encode())
 
 
-def write(out: str, answer: Any, graph: Graph, vertices: bool, top: int | None = None, header: bool = False) -> None:
+def write(
+    out: str, answer: Matrix | Vector, graph: Graph, vertices: bool, top: int | None = None, header: bool = False
+) -> None:
     """Write a result to a file: a table as .json or .parquet; a Matrix as a matrix file; a Vector as lines, .npz or one
     column of Matrix Market.
 
     vertices: the values are vertices and are written as names too. top: write only this many of the largest values of
     a Vector, in descending order if the format keeps an order. header: lines start with the column names.
     """
-    matrix = hasattr(answer, "nrows")
-    kind = kind_of(out, matrix=matrix)
+    kind = kind_of(out, matrix=isinstance(answer, Matrix))
     if kind in TABLES.values():
         _write_table(out, kind, as_table(answer, graph, vertices, top))
         return
-    if matrix:
-        named = {"labels": graph.labels, "header": header} if kind in DELIMITERS else {}
-        write_matrix(target(out), answer, kind, **named)
+    if isinstance(answer, Matrix):
+        labels = graph.labels if kind in DELIMITERS else None
+        write_matrix(target(out), answer, kind, labels=labels, **({"header": header} if kind in DELIMITERS else {}))
         return
     index, values = host_coo(answer)
     if top is not None:
         best = largest(answer, top)
         index, values = index[best], values[best]
     if kind == "mtx":
-        mmwrite(target(out), answer if top is None else answer.__class__.from_coo(index, values, size=answer.size))
+        mmwrite(target(out), answer if top is None else Vector.from_coo(index, values, size=answer.size))
         return
     with created(target(out)) as stream:
         if kind == "npz":
@@ -203,7 +204,8 @@ def write(out: str, answer: Any, graph: Graph, vertices: bool, top: int | None =
             ends, answers = list(map(name, ends)), list(map(name, answers)) if vertices else answers
         if header:
             stream.write(f"{mark.join(VERTICES)}\n".encode())
-        stream.writelines(f"{i}{mark}{x}\n".encode() for i, x in zip(ends, answers))
+        for i, x in zip(ends, answers):
+            stream.write(f"{i}{mark}{x}\n".encode())
 
 
 # ---- Format a summary as a colored table on a terminal (no colors if NO_COLOR is set); pipes get plain words.
@@ -211,7 +213,7 @@ def write(out: str, answer: Any, graph: Graph, vertices: bool, top: int | None =
 BOLD, DIM, CYAN, END = "\x1b[1m", "\x1b[2m", "\x1b[36m", "\x1b[0m"
 
 
-def is_terminal(stream: Any = None) -> bool:
+def is_terminal(stream: IO[str] | None = None) -> bool:
     """Whether the output goes to a terminal."""
     return bool((stream or sys.stdout).isatty())
 
@@ -225,7 +227,7 @@ def paint(text: str, code: str) -> str:
     return f"{code}{text}{END}" if coloured() else text
 
 
-def table(summary: dict[str, Any]) -> str:
+def table(summary: Mapping[str, object]) -> str:
     """One line per item of a summary; lists of equal length become the columns of a table."""
     lists = {key: list(map(plain, value)) for key, value in summary.items() if isinstance(value, list)}
     lines = [f"{paint(f'{key:>12}', CYAN)}  {plain(value)}" for key, value in summary.items() if key not in lists]

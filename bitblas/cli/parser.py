@@ -32,7 +32,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise Fault(f"{message} (see '{self.prog} --help')")
 
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
+    def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is not None and value not in action.choices:
             known = [str(choice) for choice in action.choices]
             if action.dest == "command":
@@ -68,7 +68,11 @@ def parser() -> argparse.ArgumentParser:
     words: dict[str, list[str]] = {}  # help lines of the commands, by group
 
     def command(
-        name: str, run: Callable[..., Any], help: str, aliases: tuple[str, ...] = (), group: str = OTHERS
+        name: str,
+        run: Callable[[argparse.Namespace], int | None],
+        help: str,
+        aliases: tuple[str, ...] = (),
+        group: str = OTHERS,
     ) -> argparse.ArgumentParser:
         p: argparse.ArgumentParser = listed.add_parser(name, description=help, aliases=aliases)
         p.add_argument("--json", action="store_true", help="the result as one JSON object")

@@ -7,7 +7,7 @@ import threading
 import time
 from types import TracebackType
 
-from .. import status
+from .. import status, tuning
 from ..algorithms import Watch
 from ..device import jit
 
@@ -35,8 +35,6 @@ class Timer:
 
 # ---- A progress line on the terminal while a command runs: rounds and seconds.
 
-WAIT, PAUSE = 1.0, 0.2  # seconds before the first line, and between updates
-
 
 class Ticker:
     """`with Ticker(name, watch):` shows the progress that `watch` records on stderr, if that is a terminal."""
@@ -58,9 +56,9 @@ class Ticker:
             status.clear(self)
 
     def _run(self) -> None:
-        pause = WAIT
+        pause = tuning.value("progress.delay")
         while not self.done.wait(pause):
-            pause = PAUSE
+            pause = tuning.value("progress.command_interval")
             status.show(self, self.line())
 
     def line(self) -> str:

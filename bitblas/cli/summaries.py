@@ -3,44 +3,44 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ..core import Matrix, Vector
 from ..core.convert import exact_sum
 from ..graph import Values
 from ..io import Graph, host_coo
-from .algorithms import Summary, upper
+from .algorithms import Result, Summary, upper
 from .input import vertex
 from .output import largest
 
-Say = Callable[[Graph, Any, argparse.Namespace], Summary]
+Say = Callable[[Graph, Result, argparse.Namespace], Summary]
 
 
-def found(graph: Graph, v: Any, args: argparse.Namespace) -> Summary:
+def found(graph: Graph, v: Vector, args: argparse.Namespace) -> Summary:
     summary = {"source": graph.label(vertex(graph, args.source, "--source")), "reached": v.nvals}
     return summary if args.parents else {**summary, "depth": int(host_coo(v)[1].max())}
 
 
-def far(graph: Graph, answer: Any, args: argparse.Namespace) -> Summary:
-    d = answer[0] if isinstance(answer, tuple) else answer
+def far(graph: Graph, answer: Vector | tuple[Vector, Vector], args: argparse.Namespace) -> Summary:
+    d, parents = answer if isinstance(answer, tuple) else (answer, None)
     source = graph.label(vertex(graph, args.source, "--source"))
     summary = {"source": source, "reached": d.nvals, "farthest": host_coo(d)[1].max().item()}
     if args.to is None:
         return summary
     target = graph.label(vertex(graph, args.to, "--to"))
     distances = Values(graph, d)
-    if target not in distances:
+    if parents is None or target not in distances:
         return {**summary, "to": target, "distance": None, "way": None}
-    way = Values(graph, answer[1], vertices=True).way(target)
+    way = Values(graph, parents, vertices=True).way(target)
     return {**summary, "to": target, "distance": distances[target], "way": way}
 
 
 def best(word: str, *, sources: bool = False) -> Say:
     """The vertices with the largest values: five, or --top."""
 
-    def say(graph: Graph, v: Any, args: argparse.Namespace) -> Summary:
+    def say(graph: Graph, v: Vector | tuple[Vector, Vector], args: argparse.Namespace) -> Summary:
         v = side(v, args) if isinstance(v, tuple) else v
         index, values = host_coo(v)
         first = largest(v, 5 if args.best is None else args.best)
@@ -53,14 +53,14 @@ def best(word: str, *, sources: bool = False) -> Say:
     return say
 
 
-def side(answer: Any, args: argparse.Namespace) -> Any:
+def side(answer: tuple[Vector, Vector], args: argparse.Namespace) -> Vector:
     return answer[1 if args.authorities else 0]
 
 
 def classes(word: str) -> Say:
     """The number of classes and the size of the largest."""
 
-    def say(graph: Graph, v: Any, args: argparse.Namespace) -> Summary:
+    def say(graph: Graph, v: Vector, args: argparse.Namespace) -> Summary:
         sizes = np.unique(host_coo(v)[1], return_counts=True)[1]
         return {word: len(sizes), "largest": int(sizes.max(initial=0))}
 
@@ -71,24 +71,24 @@ def entries(word: str) -> Say:
     return lambda graph, answer, args: {word: answer.nvals}
 
 
-def edges(graph: Graph, answer: Any, args: argparse.Namespace) -> Summary:
+def edges(graph: Graph, answer: Matrix, args: argparse.Namespace) -> Summary:
     return {"edges": answer.nvals // 2}
 
 
-def pairs(graph: Graph, answer: Any, args: argparse.Namespace) -> Summary:
+def pairs(graph: Graph, answer: Matrix, args: argparse.Namespace) -> Summary:
     return {"pairs": answer.nvals, "farthest": host_coo(answer)[2].max(initial=0).item()}
 
 
-def walks(graph: Graph, answer: Any, args: argparse.Namespace) -> Summary:
+def walks(graph: Graph, answer: Matrix, args: argparse.Namespace) -> Summary:
     return {"walks": answer.nrows, "steps": answer.nvals - answer.nrows}
 
 
-def sides(graph: Graph, answer: Any, args: argparse.Namespace) -> Summary:
+def sides(graph: Graph, answer: Vector | None, args: argparse.Namespace) -> Summary:
     sizes = None if answer is None else np.bincount(host_coo(answer)[1], minlength=2).tolist()
     return {"bipartite": "no" if sizes is None else "yes", "sides": sizes}
 
 
-def hops(graph: Graph, answer: Any, args: argparse.Namespace) -> Summary:
+def hops(graph: Graph, answer: Sequence[Matrix], args: argparse.Namespace) -> Summary:
     return {"edges of each hop": [hop.nvals for hop in answer]}
 
 
@@ -96,27 +96,27 @@ def number(word: str) -> Say:
     return lambda graph, answer, args: {word: answer}
 
 
-def mean(graph: Graph, v: Any, args: argparse.Namespace) -> Summary:
+def mean(graph: Graph, v: Vector, args: argparse.Namespace) -> Summary:
     values = host_coo(v)[1]
     if values.dtype.kind in "iu" and len(values):
         return {"mean": exact_sum(values) / len(values)}
     return {"mean": float(values.mean()) if len(values) else 0.0}
 
 
-def levels(graph: Graph, v: Any, args: argparse.Namespace) -> Summary:
+def levels(graph: Graph, v: Vector, args: argparse.Namespace) -> Summary:
     found = host_coo(v)[1]
     return {"levels": int(found.max(initial=-1)) + 1, "on or behind cycles": v.size - v.nvals}
 
 
-def forest(graph: Graph, F: Any, args: argparse.Namespace) -> Summary:
+def forest(graph: Graph, F: Matrix, args: argparse.Namespace) -> Summary:
     tree = upper(F)
     return {"trees": F.nrows - tree.nvals, "edges": tree.nvals, "weight": exact_sum(host_coo(tree)[2])}
 
 
-def matched(graph: Graph, v: Any, args: argparse.Namespace) -> Summary:
+def matched(graph: Graph, v: Vector, args: argparse.Namespace) -> Summary:
     return {"edges": v.nvals // 2, "vertices": v.nvals}
 
 
-def diameter(graph: Graph, answer: Any, args: argparse.Namespace) -> Summary:
+def diameter(graph: Graph, answer: int | tuple[int, int], args: argparse.Namespace) -> Summary:
     low, high = answer if isinstance(answer, tuple) else (answer, answer)
     return {"at least": low, "at most": high}

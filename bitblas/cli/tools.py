@@ -40,7 +40,7 @@ def compare(args: argparse.Namespace) -> int:
     compare.chosen(args.algorithms)  # raises for an unknown name before the work begins
     A = graph.matrix
     source = vertex(graph, args.source, "--source")
-    devices = [where.pop("device")] if args.device else None
+    devices = [args.device] if args.device else None
     sides = compare.sides(A, devices, format=where["format"], tile=where["tile"])
     if not args.json:
         print("\n".join(report.introduction(args.file, A, source)), "\n")

@@ -13,24 +13,25 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from semirings.cached import cached_property
 
-from .. import extras
+from .. import extras, tuning
+from ..core import Matrix
 from ..exceptions import InvalidValue
 from ..io import host_coo
 from .programs import PAGERANK_ROUNDS as PAGERANK_ROUNDS
-from .programs import Program, arrays, every, programs
+from .programs import Answer, AnyMatrix, Program, arrays, every, programs
 
 DEMO_GRAPH = "USA-road-d.NY.mtx.gz"
 SUITESPARSE = "SuiteSparse"
-RUNS, BUDGET = 3, 10.0  # runs after the warm-up; none starts after this many seconds in total
 TOLERANCE = {4: 1e-5, 8: 1e-9}  # relative, by the width of a float: the order of sums may differ
 
-Coo = tuple[np.ndarray, np.ndarray, Any]
+Coo: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray | bool]
+T = TypeVar("T")
 
 
 def hash_weights(rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
@@ -63,7 +64,7 @@ def symmetrised(rows: np.ndarray, cols: np.ndarray, n: int, *, loops: bool = Fal
 class Operands:
     """The variants of one matrix that the algorithms read, as host arrays."""
 
-    def __init__(self, A: Any) -> None:
+    def __init__(self, A: Matrix) -> None:
         self.n = A.nrows
         self.rows, self.cols, self.values = host_coo(A)
 
@@ -90,10 +91,10 @@ class Side:
 
     def __init__(self, name: str, gb: ModuleType, graph: Operands, **options: Any) -> None:
         self.name, self.gb, self.graph, self.options = name, gb, graph, options
-        self.matrices: dict[str, Any] = {}
+        self.matrices: dict[str, AnyMatrix] = {}
         self.built: dict[str, int] = {}  # bytes of each, before algorithms cache anything with it
 
-    def matrix(self, form: str) -> Any:
+    def matrix(self, form: str) -> AnyMatrix:
         if form not in self.matrices:
             rows, cols, values = getattr(self.graph, form)
             self.matrices[form] = self.gb.Matrix.from_coo(
@@ -106,7 +107,7 @@ class Side:
         A = self.matrices[form]
         return int(A.ss.nbytes if self.name == SUITESPARSE else A.memory().total)
 
-    def finish(self, result: Any) -> None:
+    def finish(self, result: Answer) -> None:
         """Block until the result is computed."""
         if self.name != SUITESPARSE:
             from .. import device
@@ -129,7 +130,7 @@ class Row:
     runs: dict[str, int] = field(default_factory=dict)
 
 
-def difference(one: Any, other: Any) -> float | None:
+def difference(one: Answer, other: Answer) -> float | None:
     """The largest relative difference of two results; None if their positions differ, or for NaN."""
     (index, values), (index2, values2) = arrays(one), arrays(other)
     if not np.array_equal(index, index2) or values.dtype != values2.dtype:
@@ -145,19 +146,20 @@ def difference(one: Any, other: Any) -> float | None:
     return None if np.isnan(most) else most
 
 
-def _timed(call: Callable[[], Any], finish: Callable[[Any], None]) -> tuple[Any, float, int]:
-    """The result, the median of up to RUNS runs after a warm-up, and their number."""
+def _timed(call: Callable[[], T], finish: Callable[[T], None]) -> tuple[T, float, int]:
+    """The result, the median of a few runs after a warm-up, and their number."""
     times: list[float] = []
+    runs, seconds = tuning.count("compare.runs"), tuning.value("compare.seconds")
     begin = time.perf_counter()
     finish(result := call())
-    while len(times) < RUNS and (not times or time.perf_counter() - begin < BUDGET):
+    while len(times) < runs and (not times or time.perf_counter() - begin < seconds):
         start = time.perf_counter()
         finish(result := call())
         times.append(time.perf_counter() - start)
     return result, median(times), len(times)
 
 
-def sides(A: Any, devices: list[str] | None = None, **options: Any) -> list[Side]:
+def sides(A: Matrix, devices: list[str] | None = None, **options: Any) -> list[Side]:
     """SuiteSparse, and bitblas on each of `devices` (default: all available). ImportError without python-graphblas."""
     import bitblas
 
@@ -185,7 +187,7 @@ def chosen(names: str | None) -> list[Program]:
     return [known[name] for name in names.split(",")]
 
 
-def is_equal(program: Program, answer: Any, apart: float | None) -> bool:
+def is_equal(program: Program, answer: Answer, apart: float | None) -> bool:
     """Whether a relative difference counts as equal for this result."""
     kind = arrays(answer)[1].dtype
     near = 0.0 if kind.kind != "f" else TOLERANCE[kind.itemsize] if program.near is None else program.near
@@ -195,7 +197,7 @@ def is_equal(program: Program, answer: Any, apart: float | None) -> bool:
 def rows(all_sides: list[Side], source: int = 0, names: str | None = None) -> Iterator[Row]:
     """Run each program on each side and compare with the first side. names: as for `chosen`."""
     for program in chosen(names):
-        reference: Any = None
+        reference: Answer = None
         row = Row(program.name, "", True, 0.0)
         for side in all_sides:
             A = side.matrix(program.form)
@@ -213,7 +215,7 @@ def rows(all_sides: list[Side], source: int = 0, names: str | None = None) -> It
         yield row
 
 
-def as_dict(row: Row) -> dict[str, Any]:
+def as_dict(row: Row) -> dict[str, object]:
     """A row as a dictionary for JSON."""
     made = asdict(row)
     if row.difference is not None and not np.isfinite(row.difference):

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from ..io import host_coo
 # ---- The compared programs: the graph that each algorithm reads, its call, and a summary of its result.
 
 PAGERANK_ROUNDS = 20
+AnyMatrix: TypeAlias = Any  # of bitblas or of python-graphblas
+Answer: TypeAlias = Any  # of a program: a Vector, Matrix or Scalar of either library, several of them, or a number
+Call: TypeAlias = Callable[[AnyMatrix, int, ModuleType], Answer]
 COMPARED = {  # the algorithms of `programs`, whose names are those of commands
     "bfs": "bfs_levels",
     "sssp": "sssp",
@@ -41,13 +44,13 @@ class Program:
 
     name: str
     form: str
-    call: Callable[[Any, int, ModuleType], Any]
-    summary: Callable[[Any], str]
+    call: Call
+    summary: Callable[[Answer], str]
     effort: int = 1
     near: float | None = None
 
 
-def arrays(answer: Any) -> tuple[np.ndarray, np.ndarray]:
+def arrays(answer: Answer) -> tuple[np.ndarray, np.ndarray]:
     """Positions and values of a result on the host (of its first part, if there are several); a number has position 0,
     an entry (i, j) position i * ncols + j."""
     if isinstance(answer, tuple):
@@ -58,39 +61,39 @@ def arrays(answer: Any) -> tuple[np.ndarray, np.ndarray]:
     return (index[0] if len(index) == 1 else index[0] * answer.ncols + index[1]), values
 
 
-def _far(word: str) -> Callable[[Any], str]:
-    def summary(answer: Any) -> str:
+def _far(word: str) -> Callable[[Answer], str]:
+    def summary(answer: Answer) -> str:
         index, values = arrays(answer)
         return f"reached {len(index)}, {word} {values.max() if len(values) else 0:.10g}"
 
     return summary
 
 
-def _ranks(answer: Any) -> str:
+def _ranks(answer: Answer) -> str:
     index, values = arrays(answer)
     best = int(values.argmax())
     return f"first {index[best]}, rank {values[best]:.4g}"
 
 
-def _labels(answer: Any) -> str:
+def _labels(answer: Answer) -> str:
     sizes = np.unique(arrays(answer)[1], return_counts=True)[1]
     return f"{len(sizes)}, largest {sizes.max()}"
 
 
-def _members(answer: Any) -> str:
+def _members(answer: Answer) -> str:
     return f"{len(arrays(answer)[0])} members"
 
 
-def _colors(answer: Any) -> str:
+def _colors(answer: Answer) -> str:
     return f"{len(np.unique(arrays(answer)[1]))} colors"
 
 
-def _msf(answer: Any) -> str:
+def _msf(answer: Answer) -> str:
     values = arrays(answer)[1]
     return f"{len(values) // 2} edges, weight {exact_sum(values) // 2}"
 
 
-def fixed(program: Callable[..., Any], A: Any, rounds: int, tol: float = 1e-300, **options: Any) -> Any:
+def fixed(program: Callable[..., Answer], A: AnyMatrix, rounds: int, tol: float = 1e-300, **options: Any) -> Answer:
     """Run an algorithm for a fixed number of rounds, without a warning about convergence."""
     from ..algorithms import Watch
 
@@ -102,13 +105,10 @@ def programs() -> list[Program]:
     """The programs that the command line compares."""
     from .. import algorithms as a
 
-    def ranks(A: Any, source: int, gb: ModuleType) -> Any:
-        return fixed(a.pagerank, A, PAGERANK_ROUNDS, gb=gb)
-
     return [
         Program("bfs", "pattern", lambda A, source, gb: a.bfs_levels(A, source, gb=gb), _far("depth")),
         Program("sssp", "weighted", lambda A, source, gb: a.sssp(A, source, gb=gb), _far("farthest")),
-        Program("pagerank", "pattern", ranks, _ranks),
+        Program("pagerank", "pattern", lambda A, source, gb: fixed(a.pagerank, A, PAGERANK_ROUNDS, gb=gb), _ranks),
         Program("components", "undirected", lambda A, source, gb: a.connected_components(A, gb=gb), _labels),
         Program("triangles", "undirected", lambda A, source, gb: a.triangle_count(A, gb=gb), str),
         Program("betweenness", "pattern", lambda A, source, gb: a.betweenness_centrality(A, [source], gb=gb), _ranks),
@@ -126,27 +126,25 @@ def programs() -> list[Program]:
 FEW, WALKS, STEPS = 4, 64, 16  # sources of consecutive searches; number of random walks, and their steps
 LINEAR, SQUARE, CUBE = 1, 2, 3  # exponents of the running time in the number of vertices
 
-Call = Callable[[Any, int, ModuleType], Any]
 
-
-def _said(answer: Any) -> str:
+def _summary(answer: Answer) -> str:
     if isinstance(answer, (int, float)):
         return f"{answer:.6g}"
     return f"{len(arrays(answer)[0])} entries"
 
 
-def two_sides(A: Any, gb: ModuleType) -> Any:
+def two_sides(A: AnyMatrix, gb: ModuleType) -> AnyMatrix:
     """A bipartite graph of twice as many vertices: rows on the one side, columns on the other."""
     n, (i, j, _) = A.nrows, A.to_coo()
     half = gb.Matrix.from_coo(i, j.astype("int64") + n, True, nrows=2 * n, ncols=2 * n)
     return half.ewise_add(half.T, gb.binary.pair).new(gb.dtypes.BOOL)
 
 
-def _upper(A: Any, gb: ModuleType) -> Any:
+def _upper(A: AnyMatrix, gb: ModuleType) -> AnyMatrix:
     return A.select(gb.select.triu, 1).new()
 
 
-def _quality(find: Callable[..., Any]) -> Call:
+def _quality(find: Callable[..., Answer]) -> Call:
     from .. import algorithms
 
     return lambda A, source, gb: algorithms.modularity(A, find(A, gb=gb), gb=gb)
@@ -198,7 +196,7 @@ def _program(
             return answer[facts.answer == ("edges per hop",)]
         return answer
 
-    return Program(name, form, call or run, _said, effort, near)
+    return Program(name, form, call or run, _summary, effort, near)
 
 
 def every() -> list[Program]:
@@ -208,9 +206,9 @@ def every() -> list[Program]:
     listed = [
         _program("all_pairs_distances", effort=CUBE),
         _program("eccentricity", effort=SQUARE),
-        Program("diameter", "undirected", lambda A, s, gb: a.diameter_bounds(A, searches=FEW, gb=gb)[0], _said),
+        Program("diameter", "undirected", lambda A, s, gb: a.diameter_bounds(A, searches=FEW, gb=gb)[0], _summary),
         _program("ego_graph", radius=2),
-        Program("weighted_pagerank", "weighted", lambda A, s, gb: a.pagerank(A, weighted=True, gb=gb), _said),
+        Program("weighted_pagerank", "weighted", lambda A, s, gb: a.pagerank(A, weighted=True, gb=gb), _summary),
         _program("katz_centrality", alpha=1e-4),
         _program("eigenvector_centrality", "undirected"),
         _program("hits", near=1e-6),

@@ -4,49 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
+from .. import tuning
+from ..core import Matrix, Vector
 from ..io import host_coo
-from .comparison import PAGERANK_ROUNDS, RUNS, SUITESPARSE, Row, Side, cpu_threads
+from .comparison import PAGERANK_ROUNDS, SUITESPARSE, Row, Side, cpu_threads
 
 BAR = 44  # characters of the longest bar
 
 
-def introduction(file: str, A: Any, source: int) -> list[str]:
+def introduction(file: str, A: Matrix, source: int) -> list[str]:
     """Lines of text that describe what the table compares and how."""
     import graphblas
 
+    runs = tuning.count("compare.runs")
     threads = f"{SUITESPARSE} {graphblas.ss.config['nthreads']}, cpu {cpu_threads()}"
-    made = str(A.dtype) == "BOOL"
-    weights = "1 to 63, a hash of the edge, because the file has none" if made else "absolute values of the file"
+    hashed = str(A.dtype) == "BOOL"
+    weights = "1 to 63, a hash of the edge, because the file has none" if hashed else "absolute values of the file"
     return [
         f"{file}: {A.nrows} vertices, {A.nvals} entries; source {source}; weights: {weights}",
-        f"The same programs on both, median of {RUNS} runs after a warm-up (fewer if slow). Threads: {threads}",
+        f"The same programs on both, median of {runs} runs after a warm-up (fewer if slow). Threads: {threads}",
         f"PageRank runs {PAGERANK_ROUNDS} rounds, betweenness counts paths from the source only.",
         "Sizes include what the matrix caches for the next call: other formats, transposes, programs.",
     ]
 
 
 def time(seconds: float) -> str:
-    return (
-        f"{seconds:.2f} s"
-        if seconds >= 1
-        else f"{1e3 * seconds:.1f} ms"
-        if seconds >= 1e-3
-        else f"{1e6 * seconds:.0f} us"
-    )
+    short = f"{1e3 * seconds:.1f} ms" if seconds >= 1e-3 else f"{1e6 * seconds:.0f} us"
+    return f"{seconds:.2f} s" if seconds >= 1 else short
 
 
 def size(nbytes: float) -> str:
-    return (
-        f"{nbytes / 1e9:.2f} GB"
-        if nbytes >= 1e9
-        else f"{nbytes / 1e6:.1f} MB"
-        if nbytes >= 1e5
-        else f"{nbytes / 1e3:.1f} kB"
-    )
+    small = f"{nbytes / 1e6:.1f} MB" if nbytes >= 1e5 else f"{nbytes / 1e3:.1f} kB"
+    return f"{nbytes / 1e9:.2f} GB" if nbytes >= 1e9 else small
 
 
 def times(ratio: float, more: str, less: str) -> str:
@@ -59,13 +51,9 @@ def times(ratio: float, more: str, less: str) -> str:
 
 def heading(sides: Sequence[Side]) -> str:
     first, *ours = (side.name for side in sides)
-    cells = [
-        f"{first:>12}",
-        *(f"{name:>10}{'':19}" for name in ours),
-        f"{first:>12}",
-        *(f"{name:>10}" for name in ours),
-    ]
-    return f"{'algorithm':<12}{'answer':<38}{'equal':<16}{''.join(cells)}".rstrip()
+    times = f"{first:>12}" + "".join(f"{name:>10}{'':19}" for name in ours)
+    sizes = f"{first:>12}" + "".join(f"{name:>10}" for name in ours)
+    return f"{'algorithm':<12}{'answer':<38}{'equal':<16}{times}{sizes}".rstrip()
 
 
 def line(row: Row) -> str:
@@ -89,10 +77,10 @@ def closing(rows: Sequence[Row], sides: Sequence[Side]) -> list[str]:
     """The conclusion: whether results are equal, the mean, best and worst ratio of times, and the ratio of sizes when
     built and with everything cached."""
     wrong = [row.algorithm for row in rows if not row.equal]
-    said = ["All results are equal." if not wrong else "Results DIFFER."]
+    text = ["All results are equal." if not wrong else "Results DIFFER."]
     if wrong:
-        said[0:0] = [f"Not equal: {', '.join(wrong)}."]
-        return said
+        text[0:0] = [f"Not equal: {', '.join(wrong)}."]
+        return text
     for name in [name for name in rows[0].seconds if name != SUITESPARSE] if rows else []:
         faster = {row.algorithm: row.seconds[SUITESPARSE] / row.seconds[name] for row in rows}
         one, other = (next(side for side in sides if side.name == which) for which in (name, SUITESPARSE))
@@ -101,7 +89,7 @@ def closing(rows: Sequence[Row], sides: Sequence[Side]) -> list[str]:
         worst, best = min(faster, key=faster.__getitem__), max(faster, key=faster.__getitem__)
         mean = _mean(list(faster.values()))
         low, high = (f"{times(faster[which], 'faster', 'slower')} ({which})" for which in (worst, best))
-        said[:0] = [
+        text[:0] = [
             f"bitblas on {name} is {times(mean, 'faster', 'slower')} than SuiteSparse in the geometric mean, from "
             f"{low} to {high}.",
             f"Its matrices are {times(built, 'smaller', 'larger')} when built"
@@ -109,10 +97,10 @@ def closing(rows: Sequence[Row], sides: Sequence[Side]) -> list[str]:
             + f"{times(kept, 'smaller', 'larger')} with what the algorithms cache for their next call: "
             "prepared programs, their vectors, other formats. A.memory() lists it.",
         ]
-    return said
+    return text
 
 
-def distances(levels: Any, bars: int = 12) -> list[str]:
+def distances(levels: Vector, bars: int = 12) -> list[str]:
     """A text histogram of vertices by distance."""
     found = host_coo(levels)[1]
     edges = np.linspace(0, int(found.max(initial=0)) + 1, bars + 1).astype(int)

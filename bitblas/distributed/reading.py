@@ -14,11 +14,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import io
+from .. import io, tuning
 from ..core.convert import check_size
 from ..exceptions import InvalidValue
 from ..io.build import check_held, check_overflow, fits, grows, mirrored, name_of, smaller_operator, total_of, wide_type
-from ..io.chunks import BLOCK, MatrixMarketChunks
+from ..io.chunks import MatrixMarketChunks
 from ..io.edgelist_parser import EdgeListOptions, Reader, delimiter_of
 from ..io.files import Source, opened
 from ..io.graphs import check_numbering
@@ -151,8 +151,9 @@ class Part(Source):
         self.lines = source.lines
         self.has_range = False  # whether all ranks have determined their ranges
 
-    def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
+    def blocks(self, size: int | None = None) -> Iterator[bytes]:
         group, file = current(), self.stream
+        size = size or tuning.count("file.chunked_block")
 
         def ranged() -> int:
             begin, end = file.tell(), os.fstat(file.fileno()).st_size
@@ -275,7 +276,7 @@ def _market(source: Input, **how: Unpack[BuildOptions]) -> Matrix:
     if head.layout != "coordinate" or head.field == "complex":
         raise InvalidValue(f"{source}: expected coordinates of real numbers; pass share=False to read it on every rank")
     chunks = MatrixMarketChunks if group.rank == 0 else _Nothing
-    made = (chunks if packed else MarketPart)(source, head, read_header, False, is_rounded(how.get("dtype")))
+    made = (chunks if packed else MarketPart)(source, head, False, is_rounded(how.get("dtype")))
     found = made.all() if isinstance(made, MarketPart) else group.all_or_none("read", lambda: list(made))
     if head.field == "pattern":
         none = np.zeros(0, np.int64)
@@ -317,7 +318,7 @@ def _edges(
     def probe_layout() -> tuple[Reader, bool]:
         with opened(source, False) as stream:
             probe = Reader(stream.name, options, base or 0, size)
-            for block in stream.blocks(BLOCK):
+            for block in stream.blocks(tuning.count("file.chunked_block")):
                 probe.feed(block)
                 if probe.layout.columns:
                     break
@@ -330,7 +331,7 @@ def _edges(
     reader = Reader(probe.name, options if first else dataclasses.replace(probe.layout, header=False), base or 0, size)
     with opened(source, False) as stream:
         part = stream if packed else Part(stream)
-        blocks = part.blocks(BLOCK) if first or not packed else iter(())
+        blocks = part.blocks(tuning.count("file.chunked_block")) if first or not packed else iter(())
         reader.lines = part.lines
 
         def fed() -> list[Entries]:

@@ -118,7 +118,7 @@ class Graph(Methods, metaclass=methods.Named):
         elif not len(table["source"]):
             options.setdefault("size", 0)
         weight = "weight" if "weight" in table else None
-        made = _io().tables.graph_of_table("edges", table, *validation.NAMES[:2], weight, directed=directed, **options)
+        made = _io().tables.graph_of_columns("edges", table, ("source", "target", weight), directed, **options)
         return made if names is None else cls._of_names(made.matrix, names, directed=made.directed)
 
     @classmethod

@@ -9,16 +9,19 @@ optional: a reader that does not support it returns the Matrix.
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from .. import device as devices
+from ..core import Matrix
 from ..core.options import check_storage_options
+from ..device import Device
 from ..exceptions import InvalidValue
 from ..graph import Graph, validation
+from ..typing import Array
+from .build import DupOp, MatrixOptions
 from .graphs import graph_of_matrix
 
 NAME = "graph"
@@ -27,7 +30,7 @@ _CODE = ("utf-8", "surrogatepass")  # a name may contain lone surrogates
 
 def save(
     path: str | os.PathLike[str],
-    matrix: Any,
+    matrix: Matrix,
     *,
     labels: Sequence[Hashable] | None = None,
     directed: bool | None = None,
@@ -39,24 +42,25 @@ def save(
     """
     from ..formats.container import Section
 
-    facts: dict[str, Any] = {"directed": validation.flag("directed", directed), "labels": None}
-    arrays: dict[str, Any] = {}
+    directed, kind = validation.flag("directed", directed), None
+    arrays: dict[str, np.ndarray] = {}
     if labels is not None:
         labels = validation.different_names("labels", labels)
-        facts["labels"] = validation.kind_of_names(labels)
-        if facts["labels"] is None:
+        kind = validation.kind_of_names(labels)
+        if kind is None:
             raise InvalidValue(
                 "labels: expected all strings or all integers for a file of format bitblas, got other names"
             )
-        arrays = _arrays(labels) if facts["labels"] == "text" else {"numbers": np.array(labels, np.int64)}
-    if facts == {"directed": None, "labels": None}:
+        arrays = _arrays(labels) if kind == "text" else {"numbers": np.array(labels, np.int64)}
+    if directed is None and kind is None:
         matrix.save(path, **({"forms": True} if forms else {}))
         return
-    arrays = {name: matrix.device.asarray(array) for name, array in arrays.items()}
-    matrix._save_with(path, forms, [Section(NAME, facts, arrays, required=False)])
+    sections = {name: matrix.device.asarray(array) for name, array in arrays.items()}
+    section = Section(NAME, {"directed": directed, "labels": kind}, sections, required=False)
+    matrix._save_with(path, forms, [section])
 
 
-def _arrays(labels: Sequence[Any]) -> dict[str, Any]:
+def _arrays(labels: Sequence[str]) -> dict[str, np.ndarray]:
     texts = [name.encode(*_CODE) for name in labels]
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     return {"text": np.frombuffer(b"".join(texts), np.uint8), "ends": np.cumsum(lengths)}
@@ -66,25 +70,23 @@ def load(
     path: str | os.PathLike[str],
     *,
     name: str | None = None,
-    device: Any = None,
+    device: str | Device | None = None,
     format: str | None = None,
     tile: int | None = None,
     packed: bool | None = None,
-    dup_op: Any = None,
+    dup_op: DupOp | None = None,
     directed: bool | None = None,
 ) -> Graph:
     """Load and verify a Graph written by `save` or `Matrix.save`. directed: None: as the file states, otherwise True.
     dup_op: only for directed=False, as in `bitblas.io.read`, because such a file contains no duplicates."""
-    import bitblas as gb
-
     from ..formats.container import Container
 
     file = Container(path)
-    A = gb.Matrix._of_file(file, True, name, device, check_storage_options(format, tile, packed))
-    storage: dict[str, Any] = {"format": format, "tile": tile, "packed": packed}
+    A = Matrix._of_file(file, True, name, device, check_storage_options(format, tile, packed))
+    options = MatrixOptions(dup_op, format=format, tile=tile, packed=packed)
     section = next((s for s in file.sections if s.name == NAME), None)
     if section is None:
-        return graph_of_matrix(str(path), A, None, directed, dup_op=dup_op, **storage)
+        return graph_of_matrix(str(path), A, None, directed, options)
     stated, kind = section.facts.get("directed"), section.facts.get("labels")
     if stated not in (True, False, None) or kind not in ("text", "integers", None):
         raise file.fault(f"expected the facts of a graph, got {section.facts!r}")
@@ -100,18 +102,18 @@ def load(
     try:
         if labels is not None:
             labels = validation.different_names("labels", labels)
-        return graph_of_matrix(str(path), A, labels, directed, stated=stated, dup_op=dup_op, **storage)
+        return graph_of_matrix(str(path), A, labels, directed, options, stated=stated)
     except InvalidValue as error:
         raise file.fault(str(error)) from None
 
 
-def _integers(numbers: Any) -> tuple[int, ...]:
+def _integers(numbers: Array) -> tuple[int, ...]:
     if numbers.dtype != np.int64:
         raise ValueError(f"numbers of {numbers.dtype}")
     return tuple(numbers.tolist())
 
 
-def _names(arrays: dict[str, Any]) -> tuple[str, ...]:
+def _names(arrays: Mapping[str, Array]) -> tuple[str, ...]:
     """Decode the labels. ValueError, KeyError for invalid arrays."""
     raw, ends = arrays["text"].tobytes(), arrays["ends"]
     if arrays["text"].dtype != np.uint8:

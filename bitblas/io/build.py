@@ -6,46 +6,86 @@ Sums and products of small integers are INT64 and never wrap.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 
+from semirings import BinaryOp, DataType, Monoid, Parameterized, Typed, binary, monoid
+from semirings.dtypes import FP64, lookup_dtype
+
+from .. import tuning
+from ..core import Matrix
+from ..core.operators import typed
 from ..exceptions import GraphblasException, InvalidValue, OutOfMemory, warn
+from ..typing import DTypeLike
+
+# What users pass as dup_op: the name of an operator, or an operator.
+DupOp: TypeAlias = str | BinaryOp | Monoid | Parameterized | Typed[BinaryOp] | Typed[Monoid] | Callable[..., object]
+
+
+class Coordinates(Protocol):
+    """A Matrix or a Vector, also of python-graphblas."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def to_coo(self) -> tuple[Any, ...]: ...
+
+
+class Storage(TypedDict, total=False):
+    """Where and how a Matrix is stored: keywords of `Matrix.from_coo`."""
+
+    device: str | None
+    format: str | None
+    tile: int | None
+    packed: bool | None
+
+
+class MatrixOptions(NamedTuple):
+    """How a reader makes its Matrix of the entries that it read: keywords that all readers share."""
+
+    dup_op: DupOp | None = None
+    dtype: DTypeLike | None = None
+    name: str | None = None
+    device: str | None = None
+    format: str | None = None
+    tile: int | None = None
+    packed: bool | None = None
+
+    @property
+    def storage(self) -> Storage:
+        return {"device": self.device, "format": self.format, "tile": self.tile, "packed": self.packed}
+
+    @property
+    def type(self) -> DataType | None:
+        return None if self.dtype is None else lookup_dtype(self.dtype)
+
 
 # ---- Combine the weights of duplicate edges: sums and products of small integers are INT64 and never wrap.
 
 DUP_OP_HINT = "dup_op combines them: 'plus', 'min', 'max', 'first', .."
 # Names of other libraries, and aggregations without an operator here.
 _OPERATORS = {
-    "sum": "'plus'",
-    "add": "'plus'",
-    "last": "'second'",
-    "product": "'times'",
-    "mul": "'times'",
-    "or": "'lor'",
-}
-_OPERATORS |= dict.fromkeys(("mean", "avg", "average"), "'plus' of the weights divided by 'plus' of ones")
-_OPERATORS |= {"count": "'plus' of ones", "keep": "'first'"}
+    "sum": "'plus'", "add": "'plus'", "last": "'second'", "product": "'times'", "mul": "'times'", "or": "'lor'",
+    **dict.fromkeys(("mean", "avg", "average"), "'plus' of the weights divided by 'plus' of ones"),
+    "count": "'plus' of ones", "keep": "'first'",
+}  # fmt: skip
 _SUMS = ("plus", "minus", "rminus")  # bounded by the sum of absolute values
 _GROW = (*_SUMS, "times", "pow", "rpow")
 
 
-def check_dup_op(dup_op: Any, dtype: Any = None) -> None:
+def check_dup_op(dup_op: DupOp | None, dtype: DTypeLike | None = None) -> None:
     """Raise InvalidValue for an unknown operator name (with a suggestion) and for an operator that is not defined for
     `dtype`; TypeError for an object that is neither a name nor an operator."""
-    import bitblas as gb
-
-    from ..core.operators import typed
-
-    if isinstance(dup_op, str) and dup_op.isidentifier() and not hasattr(gb.binary, dup_op):
-        near = difflib.get_close_matches(dup_op, [name for name in dir(gb.binary) if not name.startswith("_")], 1)
+    if isinstance(dup_op, str) and dup_op.isidentifier() and not hasattr(binary, dup_op):
+        near = difflib.get_close_matches(dup_op, [name for name in dir(binary) if not name.startswith("_")], 1)
         meant = _OPERATORS.get(dup_op) or (repr(near[0]) if near else "'plus', 'min', 'max', 'first', ..")
         raise InvalidValue(f"dup_op: expected the name of a binary operator, got {dup_op!r}. Hint: {meant}")
     if dup_op is None or dtype is None:
         return
     try:
-        typed(dup_op, "binary", gb.dtypes.lookup_dtype(dtype))
+        typed(dup_op, "binary", lookup_dtype(dtype))
     except (KeyError, ValueError) as error:
         raise InvalidValue(
             f"dup_op: expected a binary operator of {dtype}, got {dup_op!r}: {str(error.args[0]).removeprefix('op: ')}"
@@ -54,17 +94,17 @@ def check_dup_op(dup_op: Any, dtype: Any = None) -> None:
         raise TypeError(f"dup_op: {str(error).removeprefix('op: ')}") from None
 
 
-def name_of(dup_op: Any) -> str:
+def name_of(dup_op: DupOp | None) -> str:
     """The name of an operator, without its type."""
     return str(getattr(dup_op, "name", dup_op)).partition("[")[0]
 
 
-def grows(dup_op: Any, dtype: Any) -> bool:
+def grows(dup_op: DupOp | None, dtype: np.dtype) -> bool:
     """Whether the result of an operator on two integers may overflow their type. dtype: NumPy's."""
     return dup_op is not None and dtype.kind in "iu" and name_of(dup_op) in _GROW
 
 
-def fits(dup_op: Any, total: float, dtype: Any) -> bool:
+def fits(dup_op: DupOp | None, total: float, dtype: np.dtype) -> bool:
     """Whether results certainly fit, given `total`, the sum of absolute values. dtype: an integer type of NumPy."""
     name = name_of(dup_op)
     if name not in _SUMS or (dtype.kind == "u" and name != "plus"):  # 3 - 5 is no UINT64
@@ -77,18 +117,16 @@ def total_of(values: np.ndarray) -> float:
     return float(np.abs(values.astype(np.float64)).sum())
 
 
-def wide_type(dtype: Any) -> Any:
+def wide_type(dtype: np.dtype) -> np.dtype:
     """INT64 for smaller integer types, so that sums fit."""
     return dtype if dtype.itemsize == 8 else np.dtype(np.int64)
 
 
-def cast_to(source: str, A: Any, dtype: Any, name: str | None) -> Any:
+def cast_to(source: str, A: Matrix, dtype: DTypeLike, name: str | None) -> Matrix:
     """Cast an INT64 Matrix to a smaller type. InvalidValue for a value that does not fit."""
-    import bitblas as gb
-
-    kind = gb.dtypes.lookup_dtype(dtype)
+    kind = lookup_dtype(dtype)
     if A.nvals:
-        low, high = (int(A.reduce_scalar(f).new().value) for f in (gb.monoid.min, gb.monoid.max))
+        low, high = (int(A.reduce_scalar(f).new().value) for f in (monoid.min, monoid.max))
         wrong = high if high > kind.highest else low if low < kind.lowest else None
         if wrong is not None:
             raise InvalidValue(f"{source}: dtype {kind}: expected weights that fit, got {wrong}")
@@ -97,8 +135,6 @@ def cast_to(source: str, A: Any, dtype: Any, name: str | None) -> Any:
 
 # ---- Build a Matrix from the arrays of a reader, and extract the arrays of a Matrix for a writer.
 
-EARLY = 1 << 18  # entries checked for duplicates before the Matrix is built
-
 
 def build(
     source: str,
@@ -106,22 +142,21 @@ def build(
     cols: np.ndarray,
     values: np.ndarray | None,
     shape: tuple[int, int],
+    options: MatrixOptions,
     *,
-    dup_op: Any,
-    dtype: Any,
-    name: str | None,
     directed: bool = True,
     where: Callable[[int, int], str] | None = None,
-    first: int = EARLY,
-    **storage: Any,
-) -> Any:
+    early: int | None = None,
+) -> Matrix:
     """A Matrix of entries that were read; values None: a pattern, in which duplicates are merged.
 
     directed: False: each entry is stored in both directions; if both were given with different values, the smaller is
     kept, as in `Graph.to_undirected`, or dup_op combines them. where: describes a duplicate entry, given its row and
-    column, in the terms of the file: its line and its ends. Raises InvalidValue for duplicate entries with values if
+    column, in the terms of the file: its line and its ends. early: the number of entries that are
+    checked for duplicates before the Matrix is built. Raises InvalidValue for duplicate entries with values if
     dup_op is not given, and for an unknown dup_op; OutOfMemory.
     """
+    dup_op, dtype = options.dup_op, options.dtype
     if values is not None:
         check_held(source, values, dtype)
     check_dup_op(dup_op, None if values is None else values.dtype if dtype is None else dtype)
@@ -139,11 +174,12 @@ def build(
         got = where(*twice) if where else f": expected every entry once, got row {twice[0]}, column {twice[1]} twice"
         return InvalidValue(f"{source}{got}. Hint: {DUP_OP_HINT}")
 
-    if values is not None and dup_op is None and len(at := repeated(rows[:first], cols[:first])):
+    early = tuning.count("file.early_entries") if early is None else early
+    if values is not None and dup_op is None and len(at := repeated(rows[:early], cols[:early])):
         raise refuse(at)
     i, j, x = (rows, cols, values) if directed else mirrored(rows, cols, values)
     try:
-        return joined(source, i, j, x, dtype, shape, dup_op=dup_op, name=name, **storage)
+        return joined(source, i, j, x, shape, options)
     except MemoryError as error:
         raise OutOfMemory(f"{source}: {shape[0]} x {shape[1]} with {len(rows)} entries: {error}") from None
     except (ValueError, GraphblasException):
@@ -156,7 +192,7 @@ def build(
             raise
         if x is not None and _differ(i, j, x):
             warn_conflicting_directions(source)
-        return from_entries(i, j, x, dtype, shape, dup_op=smaller_operator(values.dtype), name=name, **storage)
+        return from_entries(i, j, x, shape, options._replace(dup_op=smaller_operator(values.dtype)))
 
 
 SAMPLED_EDGES = 16  # edges whose reverse is looked up
@@ -169,15 +205,13 @@ def _sample_has_both_directions(rows: np.ndarray, cols: np.ndarray, values: np.n
     return bool(some) and all(((rows == cols[k]) & (cols == rows[k]) & (values == values[k])).any() for k in some)
 
 
-def check_held(source: str, values: np.ndarray, dtype: Any) -> None:
+def check_held(source: str, values: np.ndarray, dtype: DTypeLike | None) -> None:
     """Raise InvalidValue if an integer dtype cannot represent the values that were read. Every reader calls it: whole
     files, chunks and distributed parts."""
-    import bitblas as gb
-
     if dtype is None or values.dtype.kind not in "iuf" or not len(values):
         return
-    kind = gb.dtypes.lookup_dtype(dtype)
-    if getattr(kind.np_type, "kind", "") not in "iu":
+    kind = lookup_dtype(dtype)
+    if kind.np_type.kind not in "iu":
         return
     limits, low, high = np.iinfo(kind.np_type), values.min().item(), values.max().item()  # Python compares exactly
     wrong = high if high > limits.max else low if low < limits.min else None
@@ -187,31 +221,32 @@ def check_held(source: str, values: np.ndarray, dtype: Any) -> None:
         raise InvalidValue(f"{source}: dtype {kind}: expected weights that fit, got {wrong}")
 
 
-def check_weights(edges: Iterable[tuple[Any, Any, Any]], weight: Any, dtype: Any = None, hint: str = "") -> None:
+def check_weights(
+    edges: Iterable[tuple[Hashable, Hashable, Any]], weight: str | None, dtype: DataType | None = None, hint: str = ""
+) -> None:
     """Raise InvalidValue for the first weight that is not a number, and for the first integer outside `dtype`.
 
     edges: both ends and the weight of each. dtype None: integers are INT64, or UINT64 if none is negative; they are not
     checked if some weights are floats.
     """
     found = list(edges)
-    told = lambda u, v, value, expected: InvalidValue(
+    error = lambda u, v, value, expected: InvalidValue(
         f"weight: expected {expected} as {weight!r} of every edge, got {value!r} on the edge from {u!r} to {v!r}"
     )
     for u, v, value in found:
         if not isinstance(value, int | float | complex | np.number | np.bool_):
-            raise told(u, v, value, "a number")
+            raise error(u, v, value, "a number")
     if not all(isinstance(value, int | np.integer) for *_, value in found):
         return
-    kind = getattr(dtype, "np_type", None)
-    if kind is None:
-        kind = np.dtype(np.int64 if any(value < 0 for *_, value in found) else np.uint64)
+    signed = any(value < 0 for *_, value in found)
+    kind = np.dtype(np.int64 if signed else np.uint64) if dtype is None else dtype.np_type
     if kind.kind not in "iu":
         return
     limits = np.iinfo(kind)
     for u, v, value in found:
         if not limits.min <= value <= limits.max:
-            error = told(u, v, value, f"a number from {limits.min} to {limits.max}")
-            raise InvalidValue(f"{error}{hint}") if dtype is None else error
+            fault = error(u, v, value, f"a number from {limits.min} to {limits.max}")
+            raise InvalidValue(f"{fault}{hint}") if dtype is None else fault
 
 
 def warn_conflicting_directions(source: str) -> None:
@@ -222,69 +257,55 @@ def warn_conflicting_directions(source: str) -> None:
     )
 
 
-def smaller_operator(dtype: Any) -> Any:
+def smaller_operator(dtype: DataType | np.dtype) -> BinaryOp:
     """The operator that keeps the smaller of two values."""
-    import bitblas as gb
-
-    return gb.binary.land if str(dtype) in ("BOOL", "bool") else gb.binary.min
+    return binary.land if str(dtype) in ("BOOL", "bool") else binary.min
 
 
 def from_entries(
-    rows: np.ndarray,
-    cols: np.ndarray,
-    values: np.ndarray | None,
-    dtype: Any,
-    shape: tuple[int, int],
-    *,
-    dup_op: Any,
-    **more: Any,
-) -> Any:
+    rows: np.ndarray, cols: np.ndarray, values: np.ndarray | None, shape: tuple[int, int], options: MatrixOptions
+) -> Matrix:
     """`Matrix.from_coo`; iso-valued if all values have the same bits. values None: a pattern."""
-    import bitblas as gb
 
-    more |= {"nrows": shape[0], "ncols": shape[1]}
+    def made(values: np.ndarray | np.generic | bool, dup_op: DupOp | None) -> Matrix:
+        return Matrix.from_coo(
+            rows, cols, values, options.dtype, nrows=shape[0], ncols=shape[1], dup_op=dup_op, name=options.name,
+            **options.storage,
+        )  # fmt: skip
+
     if values is None or one_value(values):
-        A = gb.Matrix.from_coo(rows, cols, True if values is None else values[0], dtype, **more)
+        A = made(True if values is None else values[0], None)
         if values is None or A.nvals == len(rows):  # else duplicates were merged
             return A
-    return gb.Matrix.from_coo(rows, cols, values, dtype, dup_op=dup_op, **more)
+    return made(values, options.dup_op)
 
 
 def joined(
     source: str,
     rows: np.ndarray,
     cols: np.ndarray,
-    values: Any,
-    dtype: Any,
+    values: np.ndarray | None,
     shape: tuple[int, int],
-    *,
-    dup_op: Any,
-    name: str | None,
-    **storage: Any,
-) -> Any:
+    options: MatrixOptions,
+) -> Matrix:
     """`from_entries`, but sums and products of integers do not wrap. dtype None: small integers become INT64. Raises
     InvalidValue for a result that does not fit the type."""
-    import bitblas as gb
-
-    if values is None or not grows(dup_op, values.dtype):
-        return from_entries(rows, cols, values, dtype, shape, dup_op=dup_op, name=name, **storage)
-    kind = None if dtype is None else gb.dtypes.lookup_dtype(dtype).np_type
-    if kind is not None and kind.kind not in "iu":
-        return from_entries(rows, cols, values, dtype, shape, dup_op=dup_op, name=name, **storage)
+    dup_op, name = options.dup_op, options.name
+    kind = None if options.type is None else options.type.np_type
+    if values is None or not grows(dup_op, values.dtype) or (kind is not None and kind.kind not in "iu"):
+        return from_entries(rows, cols, values, shape, options)
     total = total_of(values)
     direct = kind is not None and fits(dup_op, total, kind)
-    wide = kind if direct or (kind is not None and kind.itemsize == 8) else wide_type(values.dtype)
-    A = from_entries(rows, cols, values, wide, shape, dup_op=dup_op, name=name, **storage)
+    wide = kind if kind is not None and (direct or kind.itemsize == 8) else wide_type(values.dtype)
+    A = from_entries(rows, cols, values, shape, options._replace(dtype=wide))
     if A.nvals < len(rows) and not fits(dup_op, total, wide):
-        floats = values.astype(np.float64)
-        B = from_entries(
-            rows, cols, floats, gb.dtypes.FP64, shape, dup_op=name_of(dup_op), device=storage.get("device")
-        )
+        floats = MatrixOptions(name_of(dup_op), FP64, device=options.device)
+        B = from_entries(rows, cols, values.astype(np.float64), shape, floats)
         check_overflow(source, dup_op, A, B)
     return A if kind is None or kind == wide else cast_to(source, A, kind, name)
 
 
-def check_overflow(source: str, dup_op: Any, joined: Any, floats: Any) -> None:
+def check_overflow(source: str, dup_op: DupOp | None, joined: Matrix, floats: Matrix) -> None:
     """Raise InvalidValue if integers wrapped. floats: the same Matrix in FP64; a wrapped value differs from it by a
     multiple of 2**64."""
     (rows, cols, values), real = host_coo(joined), host_coo(floats)[-1]
@@ -298,7 +319,9 @@ def check_overflow(source: str, dup_op: Any, joined: Any, floats: Any) -> None:
         )
 
 
-def mirrored(rows: np.ndarray, cols: np.ndarray, values: Any) -> tuple[np.ndarray, np.ndarray, Any]:
+def mirrored(
+    rows: np.ndarray, cols: np.ndarray, values: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Every edge followed by its reverse, so that duplicates are combined in the order of the file."""
     keep = np.ones(2 * len(rows), bool)
     keep[1::2] = rows != cols
@@ -337,21 +360,21 @@ def _differ(rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> bool:
     return bool(((rows[1:] == rows[:-1]) & (cols[1:] == cols[:-1]) & (values[1:] != values[:-1])).any())
 
 
-def host_coo(A: Any) -> tuple[np.ndarray, ...]:
-    """`A.to_coo()` as NumPy arrays, from any device, by row, then column. Accepts python-graphblas objects too."""
-    if type(A).__name__ == "TransposedMatrix":  # of either library; its entries are in the order of A.T
+def host_coo(A: Coordinates) -> tuple[np.ndarray, ...]:
+    """`A.to_coo()` as NumPy arrays, from any device, by row, then column."""
+    if type(A).__name__ == "TransposedMatrix" and hasattr(A, "new"):  # its entries are in the order of A.T
         A = A.new()
     arrays = A.to_coo()
     return tuple(map(A.device.to_host, arrays)) if hasattr(A, "device") else tuple(arrays)
 
 
-def columns_of(A: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int, int]]:
+def columns_of(A: Coordinates) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int, int]]:
     """Rows, columns (INT64), values, shape; a Vector is one column."""
     *indices, values = host_coo(A)
     at = indices[0].astype(np.int64, copy=False)
     if len(indices) == 1:
-        return at, np.zeros(len(values), np.int64), values, (A.size, 1)
-    return at, indices[1].astype(np.int64, copy=False), values, (A.nrows, A.ncols)
+        return at, np.zeros(len(values), np.int64), values, (A.shape[0], 1)
+    return at, indices[1].astype(np.int64, copy=False), values, (A.shape[0], A.shape[1])
 
 
 def one_value(values: np.ndarray) -> bool:
@@ -360,12 +383,12 @@ def one_value(values: np.ndarray) -> bool:
     return len(raw) > 0 and bool((raw == raw[0]).all())
 
 
-def symmetry_of(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, asked: str | None = None) -> str:
+def symmetry_of(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, requested: str | None = None) -> str:
     """The symmetry of the entries of a square matrix, sorted by row, then column: symmetric, hermitian, skew-symmetric
     or general.
 
-    Bits are compared, so that a file of the lower triangle restores the same matrix. asked: the kind to try first; a
-    matrix with zeros on its diagonal counts as skew-symmetric only if that is asked for.
+    Bits are compared, so that a file of the lower triangle restores the same matrix. requested: the kind to try first;
+    a matrix with zeros on its diagonal counts as skew-symmetric only if requested.
     """
     by_column = np.lexsort((rows, cols))
     if not (np.array_equal(rows, cols[by_column]) and np.array_equal(cols, rows[by_column])):
@@ -375,10 +398,10 @@ def symmetry_of(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, asked: s
     if values.dtype.kind == "c" and not values[diagonal].imag.any():
         kinds["hermitian"] = np.where(diagonal, values, mirror.conj())
     least = values.dtype.kind == "i" and bool((values == np.iinfo(values.dtype).min).any())  # it has no negative
-    zeros = not (values[diagonal] if asked == "skew-symmetric" else diagonal).any()
+    zeros = not (values[diagonal] if requested == "skew-symmetric" else diagonal).any()
     if values.dtype.kind in "ifc" and zeros and not least:
         kinds["skew-symmetric"] = np.where(diagonal, values, -mirror)
-    for kind in (asked, *kinds):
+    for kind in (requested, *kinds):
         if kind in kinds and np.array_equal(_bits(values), _bits(kinds[kind])):
             return kind
     return "general"

@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from .. import tuning
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..graph import Graph, validation
-from .build import build, columns_of, mirrored, symmetry_of
-from .chunks import EdgeChunks, text_bytes
-from .chunks import chunked as chunked_
-from .edgelist_columns import USUAL_HEADERS, Columns
-from .edgelist_columns import check_columns as columns_asked
+from ..typing import DTypeLike
+from .build import Coordinates, DupOp, MatrixOptions, columns_of, symmetry_of
+from .chunks import EdgeChunks, in_chunks, text_bytes
+from .edgelist_columns import USUAL_HEADERS, Columns, check_columns
 from .edgelist_parser import EdgeListOptions, Reader, delimiter_of, fed
-from .files import check_fits, created, line_of, name_of, opened
-from .graphs import check_numbering, count_used, count_used_in, graph_of
+from .files import Input, Output, check_fits, created, line_of, name_of, opened
+from .graphs import Numbering, count_used, count_used_in, graph_of, graph_of_edges
 from .weights import check_decimal, is_rounded, is_whole
-
-_LINES = 1 << 16  # lines written at once
 
 
 def read_edgelist(
-    source: Any,
+    source: Input,
     *,
     delimiter: str | None = None,
     decimal: str = ".",
-    columns: Any = None,
+    columns: Iterable[str | int] | None = None,
     header: bool | None = None,
     labels: bool | None = None,
     weights: bool | None = None,
     base: int | None = None,
     directed: bool | None = None,
     size: int | None = None,
-    dup_op: Any = None,
-    dtype: Any = None,
+    dup_op: DupOp | None = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     progress: bool | None = None,
     chunked: bool | None = None,
@@ -77,77 +75,51 @@ def read_edgelist(
     Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line that is not an edge, has
     NaN as its weight or is longer than 1 MiB; OutOfMemory.
     """
-    if base not in (None, 0, 1):
-        raise InvalidValue(f"base: expected 0 or 1, got {base!r}")
-    first, directed = base or 0, validation.flag("directed", directed)
+    numbering, directed = Numbering(base, size, labels), validation.flag("directed", directed)
+    first = numbering.first
     if size is not None and (not isinstance(size, int) or size < 0):
         raise InvalidValue(f"size: expected a number of vertices, got {size!r}")
     if labels and size is not None:
         raise InvalidValue("size: expected none together with labels=True, because the labels determine the size")
-    asked = EdgeListOptions(
-        delimiter_of(source, delimiter),
-        header,
-        labels,
-        weights,
-        decimal=check_decimal(decimal),
-        rounded=is_rounded(dtype),
-        whole=is_whole(dtype),
-    )
-    chosen = columns_asked(columns)
-    of_table = None if chosen is None else Columns(chosen, asked.delimiter, name_of(source))
-    if of_table is not None and of_table.named:
-        asked = replace(asked, header=False)  # `Columns` reads that line
-    if chunked_(source, chunked, lambda: text_bytes(source)):
-        edges = EdgeChunks(source, asked, first, size, mirrored if directed is False else None, progress)
-        edges.columns = of_table
-        storage: dict[str, Any] = {"device": device, "format": format, "tile": tile, "packed": packed}
-        A = edges.matrix(dup_op=dup_op, dtype=dtype, name=name, **storage)
-        if size is None and labels is None and edges.labels is None:
-            check_numbering(edges.name, A.nrows, edges.lowest, lambda: count_used_in(A), base_given=base is not None)
+    options = MatrixOptions(dup_op, dtype, name, device, format, tile, packed)
+    mark, rounded, whole = delimiter_of(source, delimiter), is_rounded(dtype), is_whole(dtype)
+    layout = EdgeListOptions(mark, header, labels, weights, 0, False, check_decimal(decimal), rounded, whole)
+    chosen = check_columns(columns)
+    table = None if chosen is None else Columns(chosen, mark, name_of(source))
+    if table is not None and table.named:
+        layout = replace(layout, header=False)  # `Columns` reads that line
+    if in_chunks(source, chunked, lambda: text_bytes(source)):
+        edges = EdgeChunks(source, layout, first, size, directed is not False, table, progress)
+        A = edges.matrix(options)
+        if edges.labels is None:
+            numbering.check(edges.name, A.nrows, edges.lowest, lambda: count_used_in(A))
         return graph_of(edges.name, A, edges.labels, directed)
     with opened(source, progress) as stream:
-        reader = Reader(stream.name, asked, first, size)
+        reader = Reader(stream.name, layout, first, size)
         reader.once = dup_op is None
-        for _ in fed(reader, stream.blocks() if of_table is None else of_table.of(stream.blocks())):
+        for _ in fed(reader, stream.blocks() if table is None else table.of(stream.blocks())):
             pass
     rows, cols, values = reader.finish()
-    n = reader.vertices
-    if size is None and labels is None and reader.labels is None:
-        check_numbering(reader.name, n, reader.lowest, lambda: count_used(rows, cols, n), base_given=base is not None)
+    n, names = reader.vertices, reader.labels
+    if names is None:
+        numbering.check(reader.name, n, reader.lowest, lambda: count_used(rows, cols, n))
     check_fits(reader.name, n, n, len(rows) * (2 if directed is False else 1))
 
     def where(i: int, j: int) -> str:
-        one, other = (reader.labels[k] if reader.labels else str(k + first) for k in (i, j))
-        line = "" if of_table else line_of(source, (one, other), 2, mirrored=False, delimiter=asked.delimiter, skip=0)
+        one, other = (names[k] if names else str(k + first) for k in (i, j))
+        line = "" if table else line_of(source, (one, other), 2, delimiter=mark, skip=0)
         return f"{line}: expected every edge once, got {one!r} to {other!r} twice"
 
-    A = build(
-        reader.name,
-        rows,
-        cols,
-        values,
-        (n, n),
-        dup_op=dup_op,
-        dtype=dtype,
-        name=name,
-        directed=directed is not False,
-        where=where,
-        first=0,
-        device=device,
-        format=format,
-        tile=tile,
-        packed=packed,
-    )
-    return graph_of(reader.name, A, reader.labels, directed)
+    return graph_of_edges(reader.name, rows, cols, values, n, names, directed, options, where, early=0)
 
 
 def write_edgelist(
-    target: Any,
-    matrix: Any,
+    target: Output,
+    matrix: Coordinates,
     *,
     delimiter: str | None = None,
     header: bool = False,
-    labels: Any = None,
+    labels: Iterable[Hashable] | None = None,
     weights: bool | None = None,
     base: int = 0,
     directed: bool = True,
@@ -183,7 +155,7 @@ def write_edgelist(
     comma = check_decimal(decimal) == "," and values.dtype.kind == "f"
     if weights and values.dtype.kind == "f" and np.isnan(values).any():
         raise InvalidValue("weights: expected numbers, got NaN, which an edge list cannot store")
-    names = None if labels is None else _checked(labels, shape[0], mark)
+    names = None if labels is None else _written_names(labels, shape[0], mark)
     if values.dtype == np.bool_:
         values = values.astype(np.int64)
     line = mark.join(["%s", "%s", "%s"] if weights else ["%s", "%s"]) + "\n"
@@ -191,19 +163,20 @@ def write_edgelist(
     with created(target) as stream:
         if header or first in USUAL_HEADERS:  # otherwise the first edge would be read as a header
             stream.write((line % ("source", "target", "weight")[: 3 if weights else 2]).encode())
-        for start in range(0, len(rows), _LINES):
-            part = slice(start, start + _LINES)
+        step = tuning.count("edgelist.written_lines")
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
             ends = [(end[part] + base).tolist() for end in (rows, cols)]
             if names is not None:
                 ends = [[names[i - base] for i in end] for end in ends]
-            found = values[part].tolist()
+            numbers = values[part].tolist()
             if comma:
-                found = [quoted(str(value).replace(".", ","), mark) for value in found]
-            columns = [*ends, found] if weights else ends
+                numbers = [quoted(str(value).replace(".", ","), mark) for value in numbers]
+            columns = [*ends, numbers] if weights else ends
             stream.write("".join(map(line.__mod__, zip(*columns))).encode())
 
 
-def _checked(labels: Any, n: int, mark: str) -> list[str]:
+def _written_names(labels: Iterable[Hashable], n: int, mark: str) -> list[str]:
     """The labels as text from which a reader restores them."""
     names = validation.different_names("labels", map(str, validation.different_names("labels", labels)))
     if len(names) != n:

@@ -13,7 +13,6 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
 
 from ..exceptions import InvalidValue, warn
 from .weights import INTEGER, is_weight
@@ -27,69 +26,26 @@ _EDGE = re.compile(rb"^[ \t]*[^#%\s].*$", re.MULTILINE)
 _NAME = re.compile(r"[^\W\d][\w .:-]*")  # a column name
 USUAL_HEADERS = {("source", "target"), ("from", "to"), ("src", "dst")}  # the usual column names of edge tables
 # The same if no other line contains these words; case, blanks, _ and -, and a suffix "id" are ignored.
-LIKELY_HEADERS = {
-    ("caller", "callee"),
-    ("child", "parent"),
-    ("citing", "cited"),
-    ("destination", "origin"),
-    ("end", "start"),
-    ("follower", "followed"),
-    ("follower", "followee"),
-    ("follower", "following"),
-    ("head", "tail"),
-    ("id1", "id2"),
-    ("node1", "node2"),
-    ("nodea", "nodeb"),
-    ("person1", "person2"),
-    ("sender", "receiver"),
-    ("sender", "recipient"),
-    ("source", "destination"),
-    ("source", "target"),
-    ("from", "to"),
-    ("fromnode", "tonode"),
-    ("src", "dest"),
-    ("startnode", "endnode"),
-    ("user1", "user2"),
-    ("usera", "userb"),
-    ("vertex1", "vertex2"),
-    ("buyer", "seller"),
-    ("customer", "product"),
-    ("user", "item"),
-    ("author", "coauthor"),
-    ("author1", "author2"),
-    ("payer", "payee"),
-    ("person", "friend"),
-    ("von", "nach"),
-}
+_PAIRS = (
+    "caller callee; child parent; citing cited; destination origin; end start; follower followed; follower "
+    "followee; follower following; head tail; id1 id2; node1 node2; nodea nodeb; person1 person2; sender receiver; "
+    "sender recipient; source destination; source target; from to; fromnode tonode; src dest; startnode endnode; "
+    "user1 user2; usera userb; vertex1 vertex2; buyer seller; customer product; user item; author coauthor; author1 "
+    "author2; payer payee; person friend; von nach"
+)
+LIKELY_HEADERS = {tuple(pair.split()) for pair in _PAIRS.split("; ")}
 SAMPLE_BYTES = 1 << 20  # bytes in which the words of the header are searched again
 SAMPLE_LINES = 100  # lines below the first that are examined
 _BETWEEN = b' \t\r\n\v\f,;|:"'  # characters that may surround a word
 LEAST = 2  # lines after the first that a conclusion needs
 _LETTER = re.compile(r"[^\W\d_]")
 # Usual names of weight columns, and of columns that number the rows; for the example in a hint.
-_WEIGHTS = {
-    "weight",
-    "w",
-    "value",
-    "count",
-    "sum",
-    "amount",
-    "total",
-    "distance",
-    "length",
-    "cost",
-    "capacity",
-    "time",
-    "hours",
-    "km",
-    "miles",
-    "duration",
-    "score",
-    "strength",
-    "price",
-    "quantity",
-    "similarity",
-}
+_WEIGHTS = set(
+    (
+        "weight w value count sum amount total distance length cost capacity time hours km miles duration score "
+        "strength price quantity similarity"
+    ).split()
+)
 _INDEX = {"", "id", "index", "row", "no", "nr", "number", "unnamed: 0"}
 
 
@@ -108,22 +64,22 @@ def strip_comments(name: str, block: bytes, mark: str | None, columns: int) -> b
         found = [c for c in COMMENT.finditer(block) if columns or c.start() > first.start()]
         if like := [c.group() for c in found if marks and c.group().count(mark.encode()) == marks]:
             warn(
-                f"{name}: lines such as {_told(like[0])} are skipped because # and % start comments, but they have the "
-                "columns of an edge: quote names that start with # or %"
+                f"{name}: lines such as {_quoted(like[0])} are skipped because # and % start comments, but they have "
+                "the columns of an edge: quote names that start with # or %"
             )
     return COMMENT.sub(b"", block)
 
 
 def blank_repeated_headers(name: str, head: bytes, rows: list[bytes]) -> None:
     """Blank the repeated header lines of concatenated tables."""
-    again = [k for k, row in enumerate(rows) if row.strip() == head]
-    for k in again:
+    repeated = [k for k, row in enumerate(rows) if row.strip() == head]
+    for k in repeated:
         rows[k] = b""
-    if again:
-        warn(f"{name}: the header line {_told(head)} occurs again and is skipped")
+    if repeated:
+        warn(f"{name}: the header line {_quoted(head)} occurs again and is skipped")
 
 
-def _told(line: bytes) -> str:
+def _quoted(line: bytes) -> str:
     return repr(line.strip()[:60].decode(errors="replace"))
 
 
@@ -170,7 +126,7 @@ def is_header(
     text = block[:SAMPLE_BYTES]
     first = next((row.strip() for row in text.split(b"\n") if row.strip()), b"")
     times = sum(row.strip() == first for row in text.split(b"\n")) if text.count(first) > 1 else 1
-    if (len(fields) != 2 and third is None) or any(_again(word, text, times) for word in fields[:2]):
+    if (len(fields) != 2 and third is None) or any(_recurs(word, text, times) for word in fields[:2]):
         return False
     if _well_known(*fields[:2]):
         return True
@@ -182,7 +138,7 @@ def is_header(
     return False
 
 
-def _again(word: str, text: bytes, times: int) -> bool:
+def _recurs(word: str, text: bytes, times: int) -> bool:
     """Whether a word occurs more than `times` times in a text, alone in a field or as one of several words."""
     found = 0
     for at in re.finditer(re.escape(word.encode()), text):
@@ -210,19 +166,19 @@ def delimiter_hint(fields: list[str], delimiter: str | None, names: list[str], b
         row = fields if below is None else below
         chosen = example(names, row)
         if len(set(names)) == len(names) == len(row) and not any(is_weight(word) for word in names):
-            taken = [names[k] for k in chosen]
-            return f". Hint: columns={taken} selects {len(taken)} of the columns {', '.join(map(repr, names))}"
+            selected = [names[k] for k in chosen]
+            return f". Hint: columns={selected} selects {len(selected)} of the columns {', '.join(map(repr, names))}"
         return f". Hint: columns={chosen} selects {len(chosen)} of the {len(fields)} columns, by number from 0"
     return ""
 
 
 def example(names: list[str], row: list[str]) -> list[int]:
     """The likely columns of source, target and weight. row: the fields of a line of the table."""
-    there = range(len(names))
-    pairs = [(i, j) for i in there for j in there if i != j]
+    places = range(len(names))
+    pairs = [(i, j) for i in places for j in places if i != j]
     known = [(i, j) for i, j in pairs if (names[i].lower(), names[j].lower()) in USUAL_HEADERS]
     known = known or [(i, j) for i, j in pairs if i < j and _well_known(names[i], names[j])]
-    ends = [k for k in there if names[k].lower() not in _INDEX]
+    ends = [k for k in places if names[k].lower() not in _INDEX]
     first, second = known[0] if known else ends[:2] if len(ends) > 1 else (0, 1)
     others = [k for k in ends if k not in (first, second)]
     weights = [k for k in others if names[k].lower() in _WEIGHTS]
@@ -264,7 +220,7 @@ def warn_of_delimiter(name: str, lines: Iterator[tuple[int, list[str]]], delimit
 # ---- Select columns of a delimited text table and rewrite its lines as those of an edge list.
 
 
-def check_columns(columns: Any) -> list[str | int] | None:
+def check_columns(columns: Iterable[str | int] | None) -> list[str | int] | None:
     """Validate the argument `columns`: two or three names or numbers. Raises TypeError, InvalidValue."""
     if columns is None:
         return None
@@ -299,11 +255,11 @@ class Columns:
             if head and head in block:
                 blank_repeated_headers(self.name, head, rows)
             if places is not None:
-                take: Callable[[Any], Any] = operator.itemgetter(*places)
+                take: Callable[[list[bytes]], tuple[bytes, ...]] = operator.itemgetter(*places)
                 for k, row in enumerate(rows):
-                    if b'"' not in row and len(fields := row.split(mark)) > max(places) and _holds(row):
+                    if b'"' not in row and len(fields := row.split(mark)) > max(places) and _has_fields(row):
                         rows[k] = between.join(take(fields))
-                    elif _holds(row):
+                    elif _has_fields(row):
                         rows[k] = self._line(row, lines + k + 1, places)
             yield b"\n".join(rows)
             lines += len(rows) - 1
@@ -322,7 +278,7 @@ class Columns:
     def _at(self, rows: list[bytes]) -> int | None:
         """The index of the header: the first line, or a comment before it that contains all chosen names."""
         for k, row in enumerate(rows):
-            if _holds(row):
+            if _has_fields(row):
                 return k
             if row.strip() and {name for name in self.columns if isinstance(name, str)} <= set(self._names(row, k + 1)):
                 return k
@@ -331,7 +287,7 @@ class Columns:
     def _names(self, row: bytes, number: int) -> list[str]:
         """The names in a header line, which may be a comment."""
         bare = row.lstrip()
-        return self._fields(bare if _holds(row) else bare[1:], number)
+        return self._fields(bare if _has_fields(row) else bare[1:], number)
 
     def _fields(self, row: bytes, number: int) -> list[str]:
         try:
@@ -358,7 +314,7 @@ class Columns:
         return [names.index(column) if isinstance(column, str) else column for column in self.columns]
 
 
-def _holds(row: bytes) -> bool:
+def _has_fields(row: bytes) -> bool:
     """Whether a line is neither blank nor a comment."""
     bare = row.lstrip()
     return bool(bare) and bare[:1] not in (b"#", b"%")

@@ -11,10 +11,11 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
+from .. import tuning
 from ..exceptions import InvalidValue, warn
 from .build import DUP_OP_HINT, repeated
 from .edgelist_columns import (
@@ -30,7 +31,7 @@ from .edgelist_columns import (
     text_column_hint,
     warn_of_delimiter,
 )
-from .labels import LEAST, Names, fields_of
+from .labels import Names, fields_of
 from .weights import (
     EXACT,
     INTEGER,
@@ -53,7 +54,6 @@ from .weights import (
 # ---- Parse the lines of an edge list into arrays; a fault raises InvalidValue with file, line, expected and got.
 
 LAST = " to 2^53 - 1"  # the largest vertex number if no size is given
-FIRST = 1 << 11  # lines that are searched for duplicates before anything else
 IDS = ". Hint: pass labels=True if these are ids, size= if they are vertex numbers"
 
 
@@ -79,12 +79,12 @@ class EdgeListOptions:
         return f"two vertices ({end}s){third}"
 
 
-def delimiter_of(source: Any, given: str | None) -> str | None:
-    """The character that separates fields, None for blanks: as given, or by the file suffix."""
-    if given is not None:
-        if not isinstance(given, str) or len(given) != 1 or given in '\r\n#%"' or given.isalnum():
-            raise InvalidValue(f"delimiter: expected one character such as a comma or a tab, got {given!r}")
-        return None if given == " " else given
+def delimiter_of(source: object, delimiter: str | None) -> str | None:
+    """The character that separates fields, None for blanks: the argument, or by the file suffix."""
+    if delimiter is not None:
+        if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n#%"' or delimiter.isalnum():
+            raise InvalidValue(f"delimiter: expected one character such as a comma or a tab, got {delimiter!r}")
+        return None if delimiter == " " else delimiter
     name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
     stem, suffix = os.path.splitext(name)
     if suffix in (".gz", ".bz2"):
@@ -92,24 +92,28 @@ def delimiter_of(source: Any, given: str | None) -> str | None:
     return {".csv": ",", ".tsv": "\t"}.get(suffix)
 
 
+# Rows, columns, and values (None: no weights).
+Edges: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray | None]
+
+
 class Reader:
     """Parses blocks of whole lines; `finish` returns the edges."""
 
-    def __init__(self, name: str, asked: EdgeListOptions, base: int, size: int | None) -> None:
-        self.name, self.layout, self.base, self.size = name, asked, base, size
+    def __init__(self, name: str, layout: EdgeListOptions, base: int, size: int | None) -> None:
+        self.name, self.layout, self.base, self.size = name, layout, base, size
         self.limit = EXACT if size is None else base + size  # of the numbers of vertices
-        self.guessed = asked.labels is None  # whether numbers or names is guessed
+        self.guessed = layout.labels is None  # whether numbers or names is guessed
         self.led = False  # whether leading zeros were reported
         self.lines = 0  # lines before the block
         self.highest, self.lowest = -1, EXACT  # of the vertex numbers
-        self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
+        self.parts: list[Edges] = []
         self.index = Names()  # the labels, in order of appearance
         self.head = b""  # the header line, if it contains words
         self.names: list[str] = []  # column names of the header
         self.first = 0  # number of the first line that is not a header
         self.wrong: list[str] = []  # messages about malformed lines of the refused block
         self.hint = ""  # a hint about them
-        self.weights = WeightType(asked.rounded or asked.weights is False, asked.whole)
+        self.weights = WeightType(layout.rounded or layout.weights is False, layout.whole)
         self.once = False  # whether duplicate edges are refused
         self.fed = 0  # blocks that held edges
 
@@ -145,9 +149,7 @@ class Reader:
                 self.lowest = min(self.lowest, int(rows.min()), int(cols.min()))
             self.parts.append((rows, cols, values))
             self.fed += 1
-            if (
-                self.once and values is not None and self.fed & (self.fed - 1) == 0
-            ):  # check ever fewer blocks: 1, 2, 4, ..
+            if self.once and values is not None and self.fed & (self.fed - 1) == 0:  # ever fewer blocks: 1, 2, 4, ..
                 self._check_once(block, rows, cols)
         self.lines += count
 
@@ -160,8 +162,9 @@ class Reader:
     def _check_first(self, block: bytes) -> None:
         """The same for the text of the first lines, before numbers are parsed and kernels for names are compiled."""
         seen: set[tuple[str, ...]] = set()
-        end = block.rfind(b"\n", 0, FIRST * 80) + 1
-        for number, fields in islice(self._lines(block[: end or None]), FIRST):
+        most = tuning.count("edgelist.early_lines")
+        end = block.rfind(b"\n", 0, most * tuning.count("edgelist.line_bytes")) + 1
+        for number, fields in islice(self._lines(block[: end or None]), most):
             pair = tuple(fields[:2])
             if self._lacking(fields) is not None:
                 return
@@ -173,7 +176,7 @@ class Reader:
         expected = f"{self.name}, line {number}: expected every edge once"
         return InvalidValue(f"{expected}, got {fields[0]!r} to {fields[1]!r} twice. Hint: {DUP_OP_HINT}")
 
-    def taken(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+    def taken(self) -> list[Edges]:
         """Remove and return the parts read since the last call."""
         parts, self.parts = self.parts, []
         return parts
@@ -186,7 +189,7 @@ class Reader:
             )
         return self.vertices
 
-    def finish(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    def finish(self) -> Edges:
         """Rows, columns (INT64, from 0), values (INT64, UINT64 or FP64; None without weights). InvalidValue without
         edges, and for integer weights that fit no common 64-bit type."""
         if not self.counted() or self.highest < 0:
@@ -213,12 +216,9 @@ class Reader:
             header = is_header(self.name, fields, lines, block, layout.labels, layout.weights, layout.decimal)
             self.first = number
             if header is None:
-                raise self._fault(
-                    number,
-                    "expected column names or an edge",
-                    f"{self._shown(fields)}. Hint: header=True if this line names the columns, header=False if it is "
-                    "an edge",
-                )
+                hint = "header=True if this line names the columns, header=False if it is an edge"
+                expected = "expected column names or an edge"
+                raise self._fault(number, expected, f"{self._shown(fields)}. Hint: {hint}")
         if header:
             self.layout, self.names = replace(layout, header=False), fields
             *before, rest = block.split(b"\n", number - self.lines)
@@ -230,11 +230,10 @@ class Reader:
             return self._begin(b"\n" * (number - self.lines) + rest)
         columns = len(fields)
         if columns not in (2, 3) or (layout.weights and columns == 2):
-            wanted = "two vertices and a weight" if layout.weights else "two vertices and at most one weight"
+            expected = "two vertices and a weight" if layout.weights else "two vertices and at most one weight"
             below = None if self.names else next((words for _, words in islice(self._lines(block), 1, None)), None)
             hint = delimiter_hint(fields, layout.delimiter, self.names or fields, below)
-            got = f"{columns} column{'s' * (columns != 1)}{hint}"
-            raise self._fault(number, f"expected {wanted}", got)
+            raise self._fault(number, f"expected {expected}", f"{columns} column{'s' * (columns != 1)}{hint}")
         weights, labels = columns == 3 and layout.weights is not False, layout.labels
         if labels is None:
             labels = self.size is None and not integers(fields)
@@ -281,7 +280,7 @@ class Reader:
 
     # ---- numbers ----
 
-    def _numbered(self, block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    def _numbered(self, block: bytes) -> Edges:
         layout, mark = self.layout, self.layout.delimiter
         text = block if mark is None else block.replace(mark.encode(), b" ")
         if mark is not None and b'"' in text:
@@ -373,9 +372,10 @@ class Reader:
 
     # ---- labels ----
 
-    def _parse_labels(self, block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    def _parse_labels(self, block: bytes) -> Edges:
         layout = self.layout
-        plain = fields_of(block, layout.delimiter, layout.columns) if len(block) >= LEAST else None
+        long = len(block) >= tuning.count("labels.kernel_bytes")
+        plain = fields_of(block, layout.delimiter, layout.columns) if long else None
         if plain is not None:
             fields, rest = plain
             rounded, values = self.weights.rounded or self.weights.mixed, None
@@ -391,7 +391,7 @@ class Reader:
         pairs = self.index.numbers(ends).reshape(-1, 2)
         return pairs[:, 0], pairs[:, 1], weights
 
-    def _parse_quoted(self, block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    def _parse_quoted(self, block: bytes) -> Edges:
         """Numbers with quotes, or next to a column of other content, line by line."""
         ends, weights = self._parse_lines(block)
         if any(map(LEADING_ZERO.fullmatch, ends)):
@@ -434,19 +434,19 @@ def fed(reader: Reader, blocks: Iterator[bytes]) -> Iterator[None]:
 
 def _all(reader: Reader, blocks: Iterator[bytes]) -> InvalidValue:
     """The error for the malformed lines of a refused block and of the blocks after it."""
-    told, count, seen, least, hint = reader.wrong[:LISTED_LINES], len(reader.wrong), 0, "", ""
+    listed, count, size, least, hint = reader.wrong[:LISTED_LINES], len(reader.wrong), 0, "", ""
     try:
         for block in blocks:
-            if (seen := seen + len(block)) > COUNTED_BYTES:
+            if (size := size + len(block)) > COUNTED_BYTES:
                 least = "at least "
                 break
             reader.wrong = []
             reader.blame(COMMENT.sub(b"", block))
-            told, count = (told + reader.wrong)[:LISTED_LINES], count + len(reader.wrong)
+            listed, count = (listed + reader.wrong)[:LISTED_LINES], count + len(reader.wrong)
             reader.lines += block.count(b"\n")
     except InvalidValue:  # an error that stops reading
         least = "at least "
-    text = f"{reader.name}, {'; '.join(told)}"
+    text = f"{reader.name}, {'; '.join(listed)}"
     if count > 1:
         text += f"; {least}{count} malformed lines in total"
         hint = ". Hint: if there are many, read the file as a table, clean it, and use Graph.from_table"

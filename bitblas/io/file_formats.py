@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
+from ..core import Matrix
 from ..exceptions import InvalidValue
 from ..graph import Graph, validation
 from . import bitblas_format, matrixmarket, npz
+from .build import MatrixOptions
 from .edgelist import read_edgelist, write_edgelist
-from .files import name_of
+from .files import Input, Output, name_of
 from .graphs import graph_of_matrix
 from .matrixmarket import mmread, mmwrite
 from .npz import read_npz, write_npz
@@ -31,7 +33,7 @@ FILE_FORMATS = {
 }
 DELIMITERS = {"tsv": "\t", "csv": ",", "edges": " "}
 _SUFFIXES = {f".{name}": name for name in FILE_FORMATS} | {".mm": "mtx", ".el": "edges", ".txt": "edges"}
-_READERS: dict[str, Any] = {
+_READERS: dict[str, Callable[..., Graph | Matrix]] = {
     "mtx": mmread,
     "npz": read_npz,
     "parquet": read_parquet,
@@ -63,7 +65,7 @@ _FOREIGN_OPTIONS = {
 }
 
 
-def file_format_of(source: Any, given: str | None = None, more: Mapping[str, str] = {}) -> str:
+def file_format_of(source: object, given: str | None = None, more: Mapping[str, str] = {}) -> str:
     """The format of a file: as given, otherwise by its suffix, ignoring .gz and .bz2. more: additional suffixes.
     InvalidValue for an unknown one."""
     if given is not None:
@@ -88,7 +90,7 @@ def file_format_of(source: Any, given: str | None = None, more: Mapping[str, str
     return known[suffix]
 
 
-def _check_reader_options(reader: Any, kind: str, options: Mapping[str, Any]) -> None:
+def _check_reader_options(reader: Callable[..., object], kind: str, options: Mapping[str, object]) -> None:
     """Raise TypeError for options that a reader does not have."""
     if kind in DELIMITERS:
         _check_foreign_options(reader, options)
@@ -98,17 +100,17 @@ def _check_reader_options(reader: Any, kind: str, options: Mapping[str, Any]) ->
     validation.check_options(f"read of a file of format {kind}", options, known)
 
 
-def _check_foreign_options(function: Any, options: Mapping[str, Any]) -> None:
+def _check_foreign_options(function: Callable[..., object], options: Mapping[str, object]) -> None:
     """Raise TypeError for options of other libraries, with the option to use here."""
     for name in options:
         if name in _FOREIGN_OPTIONS and name not in inspect.signature(function).parameters:
             raise TypeError(f"{function.__name__}: no option {name!r}; {_FOREIGN_OPTIONS[name]}")
 
 
-def output_format_of(target: Any, given: str | None = None, more: Mapping[str, str] = {}) -> str:
+def output_format_of(target: object, file_format: str | None = None, more: Mapping[str, str] = {}) -> str:
     """The format of a file to write, as in `file_format_of`. InvalidValue also for .sif, and for .npz, .bitblas and
     .parquet followed by .gz or .bz2, because these are not compressed again."""
-    kind = file_format_of(target, given, more)
+    kind = file_format_of(target, file_format, more)
     if kind == "sif":
         raise InvalidValue(
             f"{name_of(target)}: expected a format that can be written, got sif. Hint: .tsv writes an edge list."
@@ -118,7 +120,7 @@ def output_format_of(target: Any, given: str | None = None, more: Mapping[str, s
     return kind
 
 
-def read(source: Any, /, file_format: str | None = None, **options: Any) -> Graph:
+def read(source: Input, /, file_format: str | None = None, **options: Any) -> Graph:
     """Read a file of any format: a Graph of the matrix and the vertex labels, if there are any.
 
     file_format: mtx, npz, bitblas, tsv, csv, edges, parquet or sif; None: by the suffix. options: those of `mmread`,
@@ -137,29 +139,41 @@ def read(source: Any, /, file_format: str | None = None, **options: Any) -> Grap
     reader = _READERS.get(kind, read_edgelist)
     _check_reader_options(reader, kind, options)
     if kind in ("mtx", "npz"):
-        directed = options.pop("directed", None)
+        directed, engine, progress, chunked = (
+            options.pop(name, default)
+            for name, default in (("directed", None), ("engine", "auto"), ("progress", None), ("chunked", None))
+        )
+        how = MatrixOptions(**options)
+        stated: bool | None
         if kind == "mtx":
-            A, symmetry = matrixmarket.read_with_symmetry(source, **options)
+            A, symmetry = matrixmarket.read_with_symmetry(source, engine, how, progress, chunked)
             stated = False if symmetry == "symmetric" else None
         else:
-            A, stated = npz.read_with_direction(source, **options)
-        how = {name: options[name] for name in ("dup_op", "format", "tile", "packed") if name in options}
-        return graph_of_matrix(name_of(source), A, None, directed, stated=stated, **how)
+            A, stated = npz.read_with_direction(source, how)
+        return graph_of_matrix(name_of(source), A, None, directed, how, stated=stated)
     if kind == "bitblas":
         return bitblas_format.load(_path(source), **options)
-    if kind in ("parquet", "sif"):
-        found: Graph = reader(source, **options)
-        return found
+    if kind == "parquet":
+        return read_parquet(source, **options)
+    if kind == "sif":
+        return read_sif(source, **options)
     return read_edgelist(source, **({"delimiter": DELIMITERS[kind]} | options))
 
 
-def _path(given: Any) -> Any:
-    if not isinstance(given, (str, os.PathLike)):
-        raise InvalidValue(f"{name_of(given)}: expected a path because such a file is memory-mapped, got an open file")
-    return given
+def _path(file: Input | Output) -> str | os.PathLike[str]:
+    if not isinstance(file, (str, os.PathLike)):
+        raise InvalidValue(f"{name_of(file)}: expected a path because such a file is memory-mapped, got an open file")
+    return file
 
 
-def write(target: Any, matrix: Any, file_format: str | None = None, *, labels: Any = None, **options: Any) -> None:
+def write(
+    target: Output,
+    matrix: Matrix,
+    file_format: str | None = None,
+    *,
+    labels: Sequence[Hashable] | None = None,
+    **options: Any,
+) -> None:
     """Write a Matrix to a file of any format, chosen as in `read`. labels: vertex names for an edge list, a table or a
     file in bitblas' own format.
 

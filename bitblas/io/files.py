@@ -10,38 +10,57 @@ import stat
 import sys
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from .. import device as devices
-from .. import status
+from .. import status, tuning
 from ..atomic import replacing
 from ..exceptions import InvalidValue
 from ..formats.hyper.cost import is_hyper
 
-# ---- A progress line on stderr while a large file is read.
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer, WriteableBuffer
 
-PROGRESS_DELAY = 1.0  # seconds before the line first appears
-PROGRESS_INTERVAL = 0.1  # seconds between two updates
+
+class ReadStream(Protocol):
+    """A file open for reading, binary or text."""
+
+    def read(self, size: int = ..., /) -> bytes | str: ...
+
+
+class WriteStream(Protocol):
+    """A file open for binary writing."""
+
+    def write(self, data: bytes, /) -> object: ...
+
+
+# What users pass to readers and writers: a path or an open file.
+Input: TypeAlias = str | os.PathLike[str] | ReadStream
+Output: TypeAlias = str | os.PathLike[str] | WriteStream
+
+Bytes: TypeAlias = io.BufferedReader | gzip.GzipFile | bz2.BZ2File  # decompressed
+
+# ---- A progress line on stderr while a large file is read.
 
 
 class Progress:
     """Shows on stderr how much of a file has been read, if `shown`.
 
-    wanted: True or False; None: if stderr is a terminal, after one second.
+    show: True or False; None: if stderr is a terminal, after one second.
     """
 
-    def __init__(self, name: str, total: int | None, wanted: bool | None) -> None:
+    def __init__(self, name: str, total: int | None, show: bool | None) -> None:
         self.name, self.total = os.path.basename(name), total  # the whole path may not fit in a line
-        self.shown = wanted if wanted is not None else sys.stderr.isatty()
+        self.shown = show if show is not None else sys.stderr.isatty()
         self.last = 0.0
-        self.begin = time.monotonic() + (0.0 if wanted else PROGRESS_DELAY)
+        self.begin = time.monotonic() + (0.0 if show else tuning.value("progress.delay"))
 
     def at(self, done: int) -> None:
         """Report that `done` bytes of the file are read."""
         now = time.monotonic()
-        if not self.shown or now - self.last < PROGRESS_INTERVAL or now < self.begin:
+        if not self.shown or now - self.last < tuning.value("progress.file_interval") or now < self.begin:
             return
         self.last = now
         if self.total:
@@ -58,14 +77,16 @@ class Progress:
 
 # ---- Files: open, decompress, read in blocks, and replace atomically; every error names the file.
 
-CHUNK = 1 << 18  # fits the cache of a core, for several passes over it
 LINE = 1 << 20  # most bytes of a line, comments included; longer ones are refused before they fill memory
-_UNPACK: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open}
+_UNPACK: dict[bytes, Callable[[io.BufferedReader], gzip.GzipFile | bz2.BZ2File]] = {
+    b"\x1f\x8b": lambda raw: gzip.GzipFile(fileobj=raw),
+    b"BZ": bz2.BZ2File,
+}
 _SUFFIX = {".gz": b"\x1f\x8b", ".bz2": b"BZ"}
 DEFLATE_RATIO = 1032  # the upper bound of deflate
 
 
-def name_of(source: Any) -> str:
+def name_of(source: object) -> str:
     """The name of a source in messages: its path, its name, or its type."""
     if isinstance(source, (str, os.PathLike)):
         return str(source)
@@ -76,26 +97,27 @@ def name_of(source: Any) -> str:
 class _Raw(io.RawIOBase):
     """Wraps an object with `read(size)` for BufferedReader."""
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: ReadStream) -> None:
         self.stream = stream
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
-        data = self.stream.read(len(buffer))
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
+        data = self.stream.read(len(view))
         if isinstance(data, str):
             raise TypeError(
                 f"{name_of(self.stream)}: expected a file open for binary reading, got one that returns text"
             )
-        buffer[: len(data)] = data
+        view[: len(data)] = data
         return len(data)
 
 
 class Source:
     """An open file as decompressed bytes, with its name and, for a regular file, an upper bound of its content."""
 
-    def __init__(self, stream: Any, raw: Any, name: str, wanted: bool | None) -> None:
+    def __init__(self, stream: Bytes, raw: io.BufferedReader, name: str, show: bool | None) -> None:
         self.stream, self.raw, self.name = stream, raw, name
         self.lines = 0  # lines returned so far
         self.size: int | None = None
@@ -104,7 +126,7 @@ class Source:
             self.size = status.st_size if stat.S_ISREG(status.st_mode) else None
         except (AttributeError, OSError):
             pass
-        self.progress, self.done = Progress(name, self.size, wanted), 0
+        self.progress, self.done = Progress(name, self.size, show), 0
 
     @property
     def room(self) -> int | None:
@@ -128,9 +150,9 @@ class Source:
         self.lines += 1
         return line
 
-    def blocks(self, size: int = 64 * CHUNK) -> Iterator[bytes]:
+    def blocks(self, size: int | None = None) -> Iterator[bytes]:
         """The rest of the file in blocks of whole lines, about `size` bytes each. InvalidValue for too long a line."""
-        rest = b""
+        size, rest = size or tuning.count("file.block"), b""
         while data := self.read(size):
             cut = data.rfind(b"\n") + 1
             block, rest = (rest + data[:cut], data[cut:]) if cut else (b"", rest + data)
@@ -160,7 +182,7 @@ def _long_line(block: bytes) -> int:
 
 
 @contextmanager
-def opened(source: Any, progress: bool | None = None) -> Iterator[Source]:
+def opened(source: Input, progress: bool | None = None) -> Iterator[Source]:
     """The source as decompressed bytes; files opened here are closed at the end.
 
     source: a path or an object with `read`, binary or text. Raises OSError if it cannot be opened; TypeError for other
@@ -168,13 +190,13 @@ def opened(source: Any, progress: bool | None = None) -> Iterator[Source]:
     """
     with ExitStack() as stack:
         if isinstance(source, (str, os.PathLike)):
-            raw: Any = stack.enter_context(open(source, "rb"))
+            raw = stack.enter_context(open(source, "rb"))
         elif isinstance(source, io.BufferedReader):
             raw = source
         elif isinstance(source, io.TextIOBase):
             raw = io.BufferedReader(_Raw(io.BytesIO(source.read().encode())))
         elif hasattr(source, "read"):
-            raw = io.BufferedReader(_Raw(source), CHUNK)
+            raw = io.BufferedReader(_Raw(source), tuning.count("file.chunk"))
         else:
             raise TypeError(f"source: expected a path or an open file, got {type(source).__name__}")
         name = name_of(source)
@@ -184,29 +206,34 @@ def opened(source: Any, progress: bool | None = None) -> Iterator[Source]:
             raise InvalidValue(
                 f"{name}: expected {name[-3:].strip('.')}ip data because of the file name, got {magic!r}"
             )
-        stream = stack.enter_context(_UNPACK[magic](raw)) if magic in _UNPACK else raw
-        made = Source(stream, raw, name, progress)
-        stack.callback(made.progress.close)
+        stream: Bytes = raw
+        if magic in _UNPACK:
+            stream = _UNPACK[magic](raw)
+            stack.callback(stream.close)
+        file = Source(stream, raw, name, progress)
+        stack.callback(file.progress.close)
         try:
-            yield made
+            yield file
         except (EOFError, OSError, zlib.error) as error:
             if getattr(error, "errno", None) is not None or stream is raw:
                 raise
             raise InvalidValue(f"{name}: expected intact compressed data, got damaged data: {error}") from None
 
 
-def line_of(source: Any, ends: tuple[str, str], nth: int, *, mirrored: bool, delimiter: str | None, skip: int) -> str:
+def line_of(
+    source: Input, ends: tuple[str, str], nth: int, *, mirrored: bool = False, delimiter: str | None = None, skip: int
+) -> str:
     """ ", line N" of the nth line after `skip` that starts with these two fields (or the swapped ones, if mirrored).
 
     For messages: "" if the source cannot be read again.
     """
     if not isinstance(source, (str, os.PathLike)):
         return ""
-    wanted = {ends, ends[::-1]} if mirrored else {ends}
+    pairs = {ends, ends[::-1]} if mirrored else {ends}
     with opened(source) as stream:
         for number, line in enumerate(stream.stream, 1):
             fields = [part.strip().strip('"') for part in line.decode("utf-8", "replace").split(delimiter)]
-            nth -= number > skip and tuple(fields[:2]) in wanted
+            nth -= number > skip and tuple(fields[:2]) in pairs
             if not nth:
                 return f", line {number}"
     return ""
@@ -215,15 +242,15 @@ def line_of(source: Any, ends: tuple[str, str], nth: int, *, mirrored: bool, del
 class _Bz2(io.RawIOBase):
     """Compresses what is written into a stream. BZ2File has `tell` but cannot seek, which SciPy would try."""
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: WriteStream) -> None:
         self.stream, self.packer = stream, bz2.BZ2Compressor()
 
     def writable(self) -> bool:
         return True
 
-    def write(self, data: Any) -> int:
+    def write(self, data: ReadableBuffer) -> int:
         self.stream.write(self.packer.compress(data))
-        return len(data)
+        return memoryview(data).nbytes
 
     def close(self) -> None:
         if not self.closed:
@@ -232,14 +259,14 @@ class _Bz2(io.RawIOBase):
 
 
 @contextmanager
-def created(target: Any) -> Iterator[Any]:
+def created(target: Output) -> Iterator[WriteStream]:
     """A binary stream to a path, written atomically and compressed if the path ends in .gz or .bz2, or to an open
     file."""
-    if hasattr(target, "write"):
+    if not isinstance(target, (str, os.PathLike)):
+        if not hasattr(target, "write"):
+            raise TypeError(f"target: expected a path or a file open for binary writing, got {type(target).__name__}")
         yield target
         return
-    if not isinstance(target, (str, os.PathLike)):
-        raise TypeError(f"target: expected a path or a file open for binary writing, got {type(target).__name__}")
     with replacing(target) as stream:
         suffix = os.path.splitext(os.fspath(target))[1]
         if suffix == ".gz":

@@ -13,12 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import device as devices
+from .. import tuning
 from ..kernels.variant import Variant
 
-WORDS, NUMBERED = Variant("kernels/words"), Variant("kernels/numbered", (), (("AHEAD", 16),))
-LEAST = 1 << 17  # bytes of text below which loading the kernels costs more than it saves
-PART = 1 << 17  # words that are numbered per kernel launch
-PARALLEL = 1 << 14  # lines from which threads share the work
+WORDS = Variant("kernels/words")
 # Blanks of Python's `split` and `strip` that the kernel does not handle, in UTF-8.
 _BLANKS = re.compile(rb"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2(?:\x80[\x80-\x8a\xa8\xa9\xaf]|\x81\x9f)|\xe3\x80\x80")
 
@@ -45,41 +43,27 @@ def fields_of(block: bytes, mark: str | None, columns: int) -> tuple[Fields, byt
             return None
     if mark is not None and not mark.isascii():
         return None
-    fields, rest, wrong = _seen(block, mark, columns)
+    fields, rest, wrong = _words_of(block, mark, columns)
     return None if wrong else (fields, rest)
 
 
-def _seen(block: bytes, mark: str | None, columns: int) -> tuple[Fields, bytes, bool]:
+def _words_of(block: bytes, mark: str | None, columns: int) -> tuple[Fields, bytes, bool]:
     """The words, the third fields, and whether a line is not plain."""
     text, device = np.frombuffer(block, np.uint8), devices.get("cpu")
     ends = np.flatnonzero(text == 10)
     if not block.endswith(b"\n"):
         ends = np.append(ends, len(text))
     lines = len(ends)
-    begins, lengths = np.empty(2 * lines, np.int64), np.empty(2 * lines, np.int32)
-    keys, more_keys = np.empty(2 * lines, np.uint64), np.empty(2 * lines, np.uint64)
+    arrays: list[np.ndarray] = [np.empty(2 * lines, dtype) for dtype in (np.int64, np.int32, np.uint64, np.uint64)]
     wrong = np.empty(lines, np.uint8)
     rest = np.full(len(text) if columns == 3 else 1, 32, np.uint8)
-    device.kernel(WORDS)(
-        lines,
-        text,
-        ends,
-        0 if mark is None else ord(mark),
-        columns,
-        begins,
-        lengths,
-        keys,
-        more_keys,
-        rest,
-        wrong,
-        bounds=device.ranges(lines, PARALLEL),
-    )
-    there = np.repeat(begins[::2] >= 0, 2)
-    there[1::2] &= columns > 1
-    found: list[np.ndarray] = [begins, lengths, keys, more_keys]
-    if not there.all():
-        found = [array[there] for array in found]
-    return Fields(text, *found), rest.tobytes() if columns == 3 else b"", bool(wrong.any())
+    code, bounds = 0 if mark is None else ord(mark), device.ranges(lines, tuning.count("labels.parallel_lines"))
+    device.kernel(WORDS)(lines, text, ends, code, columns, *arrays, rest, wrong, bounds=bounds)
+    is_word = np.repeat(arrays[0][::2] >= 0, 2)
+    is_word[1::2] &= columns > 1
+    if not is_word.all():
+        arrays = [array[is_word] for array in arrays]
+    return Fields(text, *arrays), rest.tobytes() if columns == 3 else b"", bool(wrong.any())
 
 
 class Names:
@@ -105,7 +89,7 @@ class Names:
         if self.index is not None:
             index = self.index
             return np.fromiter((index.setdefault(name, len(index)) for name in names), np.int64)
-        return self.of(_seen("".join(f"{name}\n" for name in names).encode(), "\n", 1)[0])
+        return self.of(_words_of("".join(f"{name}\n" for name in names).encode(), "\n", 1)[0])
 
     def of(self, fields: Fields) -> np.ndarray:
         """The numbers of the words of a text, in order."""
@@ -114,8 +98,9 @@ class Names:
             if known:
                 self.numbers(known)
         numbers = np.empty(len(fields.begins), np.int64)
-        for first in range(0, len(numbers), PART):
-            part = slice(first, first + PART)
+        step = tuning.count("labels.launch_words")
+        for first in range(0, len(numbers), step):
+            part = slice(first, first + step)
             self._number(fields.text, *(array[part] for array in fields[1:]), numbers[part])
         return numbers
 
@@ -124,30 +109,20 @@ class Names:
         count, size = self.found.tolist()
         before = np.zeros(1, np.uint64)
         slots = len(self.table) // 3
-        if slots < 2 * (count + words):  # at most half full, even if all words are new
-            before, slots = self.table, 1 << (2 * (count + words) - 1).bit_length()
+        if slots < (needed := tuning.count("labels.slots") * (count + words)):
+            before, slots = self.table, 1 << (needed - 1).bit_length()
             self.table = np.zeros(3 * slots, np.uint64)
-        self.names = _roomy(self.names, size + int(np.abs(lengths).sum()) + words)
-        self.starts = _roomy(self.starts, count + words + 1)
+        self.names = _resized(self.names, size + int(np.abs(lengths).sum()) + words)
+        self.starts = _resized(self.starts, count + words + 1)
         *keys, numbers = more
-        devices.get("cpu").kernel(NUMBERED)(
-            words,
-            text,
-            begins,
-            lengths,
-            *keys,
-            before,
-            len(before) // 3,
-            self.table,
-            np.uint64(slots - 1),
-            self.names,
-            self.starts,
-            self.found,
-            numbers,
+        table = before, len(before) // 3, self.table, np.uint64(slots - 1)
+        kernel = devices.get("cpu").kernel(
+            Variant("kernels/numbered", (), (("AHEAD", tuning.count("labels.prefetch")),))
         )
+        kernel(words, text, begins, lengths, *keys, *table, self.names, self.starts, self.found, numbers)
 
 
-def _roomy(array: np.ndarray, size: int) -> np.ndarray:
+def _resized(array: np.ndarray, size: int) -> np.ndarray:
     if len(array) >= size:
         return array
     wider = np.zeros(max(size, 2 * len(array)), array.dtype)

@@ -6,14 +6,23 @@ Each library is imported by the functions that need it. NumPy arrays are convert
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Iterable
+from typing import Any
 
 import numpy as np
 
+from semirings import DataType
+from semirings.dtypes import INT64, lookup_dtype
+
 from .. import extras
+from ..core import Matrix, TransposedMatrix, Vector
 from ..core.convert import array_of, contents
 from ..exceptions import DimensionMismatch, InvalidValue
+from ..typing import DTypeLike
 from .build import (
+    Coordinates,
+    DupOp,
+    MatrixOptions,
     build,
     check_dup_op,
     check_held,
@@ -26,16 +35,13 @@ from .build import (
     one_value,
 )
 
-if TYPE_CHECKING:
-    from ..core import Matrix
-
 _SCIPY_FORMATS = ("bsr", "csr", "csc", "coo", "lil", "dia", "dok")
 
 
 def from_scipy_sparse(
     A: Any,
     *,
-    dup_op: Any = None,
+    dup_op: DupOp | None = None,
     name: str | None = None,
     device: str | None = None,
     format: str | None = None,
@@ -50,23 +56,11 @@ def from_scipy_sparse(
     """
     coo = A.tocoo()
     check_dup_op(dup_op)
-    return joined(
-        "scipy.sparse",
-        coo.row,
-        coo.col,
-        coo.data,
-        None if grows(dup_op, A.dtype) else A.dtype,
-        A.shape,
-        dup_op=dup_op,
-        name=name,
-        device=device,
-        format=format,
-        tile=tile,
-        packed=packed,
-    )
+    options = MatrixOptions(dup_op, None if grows(dup_op, A.dtype) else A.dtype, name, device, format, tile, packed)
+    return joined("scipy.sparse", coo.row, coo.col, coo.data, A.shape, options)
 
 
-def to_scipy_sparse(A: Any, format: str = "csr") -> Any:
+def to_scipy_sparse(A: Coordinates, format: str = "csr") -> Any:
     """A scipy.sparse array of the same shape and dtype, in host memory; explicit zeros are kept. A Vector becomes one
     row; as csc, one column.
 
@@ -78,33 +72,31 @@ def to_scipy_sparse(A: Any, format: str = "csr") -> Any:
     if format not in _SCIPY_FORMATS:
         raise ValueError(f"format: expected one of {', '.join(_SCIPY_FORMATS)}, got {format!r}")
     rows, cols, values, shape = columns_of(A)
-    if not hasattr(A, "nrows") and format != "csc":
+    if len(A.shape) == 1 and format != "csc":
         rows, cols, shape = cols, rows, shape[::-1]
     return coo_array((values, (rows, cols)), shape=shape).asformat(format)
 
 
 def from_graphblas(
     M: Any, *, device: str | None = None, format: str | None = None, tile: int | None = None, packed: bool | None = None
-) -> Any:
+) -> Matrix | Vector:
     """A Matrix or Vector from a python-graphblas one, of the same dtype; iso-valued objects stay iso-valued.
 
     ValueError for an unsupported dtype (user-defined).
     """
-    import bitblas as gb
-
     *indices, values = M.to_coo()
     dtype = str(M.dtype)
     if one_value(values):
         values = values[0]
     if len(indices) == 1:
-        return gb.Vector.from_coo(indices[0], values, dtype, size=M.size, device=device)
+        return Vector.from_coo(indices[0], values, dtype, size=M.size, device=device)
     rows, cols = indices
-    return gb.Matrix.from_coo(
+    return Matrix.from_coo(
         rows, cols, values, dtype, nrows=M.nrows, ncols=M.ncols, device=device, format=format, tile=tile, packed=packed
     )
 
 
-def to_graphblas(A: Any) -> Any:
+def to_graphblas(A: Matrix | TransposedMatrix | Vector) -> Any:
     """A python-graphblas Matrix or Vector, of the same dtype; iso-valued if all values are equal.
 
     ImportError if python-graphblas is not installed.
@@ -114,15 +106,15 @@ def to_graphblas(A: Any) -> Any:
     dtype = str(A.dtype)
     if one_value(values):
         values = values[0]
-    if len(indices) == 1:
+    if isinstance(A, Vector):
         return graphblas.Vector.from_coo(*indices, values, dtype, size=A.size)
     return graphblas.Matrix.from_coo(*indices, values, dtype, nrows=A.nrows, ncols=A.ncols)
 
 
 def from_networkx(
     G: Any,
-    nodelist: Any = None,
-    dtype: Any = None,
+    nodelist: Iterable[Hashable] | None = None,
+    dtype: DTypeLike | None = None,
     weight: str | None = "weight",
     name: str | None = None,
     *,
@@ -130,7 +122,7 @@ def from_networkx(
     format: str | None = None,
     tile: int | None = None,
     packed: bool | None = None,
-    dup_op: Any = "plus",
+    dup_op: DupOp | None = "plus",
 ) -> Matrix:
     """The square adjacency Matrix of a NetworkX graph: vertex k is the k-th of ``nodelist``, or of ``G``.
 
@@ -142,14 +134,11 @@ def from_networkx(
     Raises InvalidValue for a node list with duplicates or nodes that are not in G, for a weight (other than the
     default) that no edge has, and for values or sums that do not fit the dtype; ImportError without NetworkX.
     """
-    import bitblas as gb
-
     extras.load("networkx", "from_networkx")
-    kind = None if dtype is None else gb.dtypes.lookup_dtype(dtype)
+    kind = None if dtype is None else lookup_dtype(dtype)
+    options = MatrixOptions(dup_op, kind, name, device, format, tile, packed)
     if not len(G):
-        return gb.Matrix(
-            kind or gb.dtypes.INT64, 0, 0, name=name, device=device, format=format, tile=tile, packed=packed
-        )
+        return Matrix(kind or INT64, 0, 0, name=name, **options.storage)
     if weight not in (None, "weight") and len(G.edges) and not any(weight in data for *_, data in G.edges(data=True)):
         raise InvalidValue(f"weight: expected an attribute of edges, got {weight!r}, which no edge has")
     nodes = list(G) if nodelist is None else list(nodelist)
@@ -166,18 +155,19 @@ def from_networkx(
     except InvalidValue:
         check_weights(table, weight, kind, ". Hint: dtype='FP64' rounds it")  # the error names the edge
         raise
+    weights: np.ndarray | None = values
     if not G.is_directed():
-        rows, cols, values = mirrored(rows, cols, values)
-    where: dict[str, Any] = {"name": name, "device": device, "format": format, "tile": tile, "packed": packed}
+        rows, cols, weights = mirrored(rows, cols, values)
+    shape = (len(nodes), len(nodes))
     if not G.is_multigraph():
-        return joined("networkx", rows, cols, values, kind, (len(nodes),) * 2, dup_op=None, **where)
+        return joined("networkx", rows, cols, weights, shape, options._replace(dup_op=None))
     if dup_op is None and not any(weight in data for *_, data in G.edges(data=True)):
-        dup_op = "first"  # all are 1
-    twice = lambda i, j: f": expected every edge once, got parallel ones from {nodes[i]!r} to {nodes[j]!r}"
-    return build("networkx", rows, cols, values, (len(nodes),) * 2, dup_op=dup_op, dtype=kind, where=twice, **where)
+        options = options._replace(dup_op="first")  # all are 1
+    where = lambda i, j: f": expected every edge once, got parallel ones from {nodes[i]!r} to {nodes[j]!r}"
+    return build("networkx", rows, cols, weights, shape, options, where=where)
 
 
-def _weights(weights: list[Any], attribute: str | None, kind: Any) -> np.ndarray:
+def _weights(weights: list[Any], attribute: str | None, kind: DataType | None) -> np.ndarray:
     """Exact edge weights: integers, or floats if `kind` is a float type or one of the weights is a float."""
     expected = f"weight: expected a number as {attribute!r} of every edge"
     try:
@@ -189,7 +179,7 @@ def _weights(weights: list[Any], attribute: str | None, kind: Any) -> np.ndarray
     return values
 
 
-def to_networkx(m: Any, edge_attribute: str | None = "weight") -> Any:
+def to_networkx(m: Matrix | TransposedMatrix, edge_attribute: str | None = "weight") -> Any:
     """A networkx.DiGraph with the nodes 0 .. n-1 and an edge for each entry of a square Matrix.
 
     edge_attribute: the attribute for the value, a Python number; None: no attribute. All n vertices become nodes,

@@ -6,20 +6,17 @@ Boisvert, Pozo, Remington: The Matrix Market Exchange Formats, NISTIR 5935.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core import Matrix
 from ..exceptions import InvalidValue
+from ..typing import DTypeLike
 from . import matrixmarket_parser
-from .build import build, columns_of, symmetry_of
-from .chunks import MatrixMarketChunks
-from .chunks import chunked as chunked_
-from .files import bytes_to_build, created, line_of, name_of, opened
+from .build import Coordinates, DupOp, MatrixOptions, build, columns_of, symmetry_of
+from .chunks import MatrixMarketChunks, in_chunks
+from .files import Input, Output, bytes_to_build, created, line_of, name_of, opened
 from .weights import is_rounded
-
-if TYPE_CHECKING:
-    from ..core import Matrix
 
 _ENGINES = ("auto", "scipy", "fmm", "fast_matrix_market")
 _FIELDS = ("real", "integer", "pattern", "complex")
@@ -27,19 +24,19 @@ _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 DIGITS = 17  # significant digits that identify any FP64
 
 
-def _choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
+def _choice(name: str, value: object, choices: tuple[str, ...]) -> str:
     if not isinstance(value, str) or value.lower() not in choices:
         raise InvalidValue(f"{name}: expected one of {', '.join(choices)}, got {value!r}")
     return value.lower()
 
 
 def mmread(
-    source: Any,
+    source: Input,
     engine: str = "auto",
     *,
-    dup_op: Any = None,
+    dup_op: DupOp | None = None,
     name: str | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     progress: bool | None = None,
     chunked: bool | None = None,
     device: str | None = None,
@@ -62,102 +59,64 @@ def mmread(
     In addition to the result, memory holds the entries once, about 24 bytes each. chunked: read the file twice, one
     block at a time (`Matrix.from_chunks`); None: if the entries do not fit at once. Chunked reading requires a path,
     and its errors locate a fault less precisely. progress: whether to show a progress line on stderr; None: if stderr
-    is a terminal and the file has 64 MB or more. engine: as in python-graphblas; all engines are SciPy's reader, which
+    is a terminal, after one second. engine: as in python-graphblas; all engines are SciPy's reader, which
     is fast_matrix_market.
 
     Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a malformed file, a duplicate
     entry, or a line of more than 1 MiB; OutOfMemory.
     """
-    return read_with_symmetry(
-        source,
-        engine,
-        dup_op=dup_op,
-        name=name,
-        dtype=dtype,
-        progress=progress,
-        chunked=chunked,
-        device=device,
-        format=format,
-        tile=tile,
-        packed=packed,
-    )[0]
+    options = MatrixOptions(dup_op, dtype, name, device, format, tile, packed)
+    return read_with_symmetry(source, engine, options, progress, chunked)[0]
 
 
 def read_with_symmetry(
-    source: Any,
-    engine: str = "auto",
-    *,
-    dup_op: Any = None,
-    name: str | None = None,
-    dtype: Any = None,
-    progress: bool | None = None,
-    chunked: bool | None = None,
-    device: str | None = None,
-    format: str | None = None,
-    tile: int | None = None,
-    packed: bool | None = None,
+    source: Input, engine: str, options: MatrixOptions, progress: bool | None, chunked: bool | None
 ) -> tuple[Matrix, str]:
     """The Matrix that `mmread` returns, and the symmetry that the header of the file states."""
     _choice("engine", engine, _ENGINES)
-    head = _in_chunks(source, chunked)
+    rounded = is_rounded(options.dtype)
+    head = _header_for_chunks(source, chunked)
     if head is not None:
-        made = MatrixMarketChunks(source, head, matrixmarket_parser.read_header, progress, is_rounded(dtype))
-        one = {"value": True, "dup_op": None} if head.field == "pattern" else {"dup_op": dup_op}
-        storage: dict[str, Any] = {"device": device, "format": format, "tile": tile, "packed": packed}
-        return made.matrix(**one, dtype=dtype, name=name, **storage), head.symmetry
-    head, rows, cols, values = matrixmarket_parser.read(source, progress, is_rounded(dtype))
+        options = options._replace(dup_op=None) if head.field == "pattern" else options
+        return MatrixMarketChunks(source, head, progress, rounded).matrix(options), head.symmetry
+    head, rows, cols, values = matrixmarket_parser.read(source, progress, rounded)
 
     def where(i: int, j: int) -> str:
         ends = str(i + 1), str(j + 1)
-        line = line_of(source, ends, 2, mirrored=head.symmetry != "general", delimiter=None, skip=head.lines)
+        line = line_of(source, ends, 2, mirrored=head.symmetry != "general", skip=head.lines)
         return f"{line}: expected every entry once, got row {ends[0]}, column {ends[1]} twice"
 
-    A = build(
-        name_of(source),
-        rows,
-        cols,
-        None if head.field == "pattern" else values,
-        (head.nrows, head.ncols),
-        dup_op=dup_op,
-        dtype=dtype,
-        name=name,
-        where=where,
-        device=device,
-        format=format,
-        tile=tile,
-        packed=packed,
-    )
-    return A, head.symmetry
+    entries = (rows, cols, None if head.field == "pattern" else values, (head.nrows, head.ncols))
+    return build(name_of(source), *entries, options, where=where), head.symmetry
 
 
-def _in_chunks(source: Any, asked: bool | None) -> matrixmarket_parser.Header | None:
+def _header_for_chunks(source: Input, chunked: bool | None) -> matrixmarket_parser.Header | None:
     """The header of a file to be read in chunks, None for any other source."""
-    if not isinstance(source, (str, os.PathLike)) or asked is False:
-        chunked_(source, asked, int)
+    if not isinstance(source, (str, os.PathLike)) or chunked is False:
+        in_chunks(source, chunked, int)
         return None
     with opened(source, False) as stream:
         head = matrixmarket_parser.read_header(stream)
     needed = lambda: bytes_to_build(head.nrows, head.ncols, head.entries * (1 + (head.symmetry != "general")))
     known = head.layout == "coordinate" and head.field != "complex"
-    if asked and not known:
+    if chunked and not known:
         raise InvalidValue(f"{name_of(source)}: chunked: expected coordinates of reals, integers or a pattern")
-    return head if known and chunked_(source, asked, needed) else None
+    return head if known and in_chunks(source, chunked, needed) else None
 
 
-def check_precision(precision: Any) -> int | None:
+def check_precision(precision: object) -> int | None:
     """Validate the significant digits of reals; None for as many as needed. InvalidValue unless an integer from 1 to
     17."""
     if precision is None:
         return None
-    whole = isinstance(precision, (int, np.integer)) and not isinstance(precision, bool)
-    if not whole or not 1 <= precision <= DIGITS:
+    if not isinstance(precision, (int, np.integer)) or isinstance(precision, bool) or not 1 <= precision <= DIGITS:
         raise InvalidValue(f"precision: expected an integer from 1 to {DIGITS}, got {precision!r}")
     return int(precision)
 
 
 def mmwrite(
-    target: Any,
-    matrix: Any,
+    target: Output,
+    matrix: Coordinates,
     engine: str = "auto",
     *,
     comment: str = "",
@@ -184,14 +143,14 @@ def mmwrite(
     precision = check_precision(precision)
     rows, cols, values, shape = columns_of(matrix)
     kind, values = _as_field(values, None if field is None else _choice("field", field, _FIELDS))
-    asked = None if symmetry is None else _choice("symmetry", symmetry, _SYMMETRIES)
-    symmetry = _symmetry(rows, cols, values, shape, asked)
+    requested = None if symmetry is None else _choice("symmetry", symmetry, _SYMMETRIES)
+    symmetry = _symmetry(rows, cols, values, shape, requested)
     if symmetry != "general":
         low = rows >= cols
         rows, cols, values = rows[low], cols[low], values[low]
-    made = coo_array((values, (rows, cols)), shape=shape)
+    coo = coo_array((values, (rows, cols)), shape=shape)
     with created(target) as stream:
-        write(stream, made, comment=comment, field=kind, precision=precision, symmetry=symmetry)
+        write(stream, coo, comment=comment, field=kind, precision=precision, symmetry=symmetry)
 
 
 def _as_field(values: np.ndarray, field: str | None) -> tuple[str | None, np.ndarray]:
@@ -211,9 +170,12 @@ def _as_field(values: np.ndarray, field: str | None) -> tuple[str | None, np.nda
     return "integer", values.astype(np.int64)
 
 
-def _symmetry(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, shape: tuple[int, int], asked: str | None) -> str:
-    """The symmetry of the entries, or the one asked for if they have it."""
-    found = "general" if asked == "general" or shape[0] != shape[1] else symmetry_of(rows, cols, values, asked)
-    if asked not in (None, found):
-        raise InvalidValue(f"symmetry: expected a matrix that is {asked}, got one that is not")
+def _symmetry(
+    rows: np.ndarray, cols: np.ndarray, values: np.ndarray, shape: tuple[int, int], requested: str | None
+) -> str:
+    """The symmetry of the entries, or the requested one if they have it."""
+    general = requested == "general" or shape[0] != shape[1]
+    found = "general" if general else symmetry_of(rows, cols, values, requested)
+    if requested not in (None, found):
+        raise InvalidValue(f"symmetry: expected a matrix that is {requested}, got one that is not")
     return found

@@ -9,19 +9,20 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from .. import tuning
 from ..exceptions import InvalidValue, OutOfMemory
-from .files import CHUNK, Source, check_fits, line_of, opened
+from .files import Input, ReadStream, Source, check_fits, line_of, opened
 from .weights import ROUNDED, Fault, Scan, integer_type, value_of
 
 # ---- Parse small Matrix Market files without SciPy, whose import takes longer than the parsing.
 
-FEW = 1 << 13  # entries; parsing them takes about 5 ms, importing scipy.io 0.2 s
 # Syntax that Python and SciPy parse alike.
 _LINE = {
     "pattern": rb"\d{1,18}[ \t]+\d{1,18}",
@@ -56,9 +57,8 @@ def entries(text: bytes, field: str, symmetry: str, nrows: int, ncols: int, coun
     rows, cols = list(map(int, words[::width])), list(map(int, words[1::width]))
     if min(rows) < 1 or max(rows) > nrows or min(cols) < 1 or max(cols) > ncols:
         return None
-    kind = _TYPES[field]
     read = float if field == "real" else int
-    values = np.ones(count) if width == 2 else np.array(list(map(read, words[2::width])), kind)
+    values = np.ones(count) if width == 2 else np.array(list(map(read, words[2::width])), _TYPES[field])
     index = np.int32 if max(nrows, ncols) < 1 << 31 else np.int64
     row, col = np.array(rows, index) - 1, np.array(cols, index) - 1
     if symmetry == "general":
@@ -133,24 +133,29 @@ def read_header(source: Source) -> Header:
     while line.lstrip().startswith(b"%") or line.isspace():
         line = source.readline()
     lines = source.lines
-    wanted = 3 if layout == "coordinate" else 2
+    count = 3 if layout == "coordinate" else 2
     sizes = line.decode("latin-1").split()
-    if len(sizes) != wanted or not all(s.isascii() and s.isdigit() and len(s) < 20 and int(s) < 1 << 63 for s in sizes):
-        what = "rows, columns and entries" if wanted == 3 else "rows and columns"
+    if len(sizes) != count or not all(s.isascii() and s.isdigit() and len(s) < 20 and int(s) < 1 << 63 for s in sizes):
+        what = "rows, columns and entries" if count == 3 else "rows and columns"
         got = repr(" ".join(sizes)[:60]) if line else "the end of the file"
         raise InvalidValue(f"{name}, line {lines}: expected the size line, {what} below 2^63, got {got}")
     nrows, ncols = int(sizes[0]), int(sizes[1])
     if symmetry != "general" and nrows != ncols:
         raise InvalidValue(f"{name}, line {lines}: expected a square matrix ({symmetry}), got {nrows} x {ncols}")
     below = nrows * (nrows - (1 if symmetry == "skew-symmetric" else -1)) // 2
-    count = int(sizes[2]) if wanted == 3 else nrows * ncols if symmetry == "general" else below
-    head = Header(layout, _FIELDS[field][0], symmetry, nrows, ncols, count, lines)
-    if source.room is not None and count > (source.room + 1) // (2 * head.width):
+    declared = int(sizes[2]) if count == 3 else nrows * ncols if symmetry == "general" else below
+    head = Header(layout, _FIELDS[field][0], symmetry, nrows, ncols, declared, lines)
+    most = None if source.room is None else (source.room + 1) // (2 * head.width)
+    if most is not None and declared > most:
         raise InvalidValue(
-            f"{name}, line {lines}: the size line declares {count} entries, but a file of {source.size} bytes holds at "
-            f"most {(source.room + 1) // (2 * head.width)}"
+            f"{name}, line {lines}: the size line declares {declared} entries, but a file of {source.size} bytes holds "
+            f"at most {most}"
         )
     return head
+
+
+# The header; then rows, columns and values.
+Body: TypeAlias = tuple[Header, np.ndarray, np.ndarray, np.ndarray]
 
 
 class _TooMany(Exception):
@@ -181,7 +186,7 @@ class _Checked:
         head = self.head
         size = f"{head.nrows} {head.ncols}" + (f" {head.entries}" if head.layout == "coordinate" else "")
         yield f"%%MatrixMarket matrix {head.layout} {self.field} {head.symmetry}\n{size}\n".encode()
-        for block in source.blocks(CHUNK):
+        for block in source.blocks(tuning.count("file.chunk")):
             self.scan.feed(block)
             if self.scan.numbers > head.entries * head.width:
                 raise _TooMany
@@ -195,46 +200,44 @@ class _Checked:
             return b""
 
 
-def read(
-    source: Any, progress: bool | None = None, rounded: bool = False
-) -> tuple[Header, np.ndarray, np.ndarray, np.ndarray]:
+def read(source: Input, progress: bool | None = None, rounded: bool = False) -> Body:
     """Read a file: its header, then rows, columns (int32, or int64 for sizes from 2^31 on) and values (float64,
     int64, uint64 or complex128), expanded. Integers are uint64 if one is 2^63 or more. rounded: integers that fit
     neither int64 nor uint64 become float64; otherwise they are refused.
 
     Raises OSError if it cannot be opened, InvalidValue if it is not a valid Matrix Market file, OutOfMemory.
     """
-    begin = _place(source)
+    rewind = _rewind(source)
     try:
         return _read_as(source, progress)
     except _OutOfRange as error:
-        found = error
-    if begin is None and not isinstance(source, (str, os.PathLike)):
-        raise InvalidValue(f"{found.where}. Hint: pass a path, which can be read again with a wider type")
+        fault = error
+    if rewind is None:
+        raise InvalidValue(f"{fault.where}. Hint: pass a path, which can be read again with a wider type")
     for field in ("unsigned-integer", "real")[: 1 + rounded]:
-        if begin is not None:
-            source.seek(begin)
+        rewind()
         try:
             return _read_as(source, progress, field)
         except _OutOfRange:
             continue
-    value = found.line.split()[-1:]
+    value = fault.line.split()[-1:]
     hint = "" if value and integer_type([value_of(value[0])]) is np.int64 else f". {BOTH}. {ROUNDED}"
-    raise InvalidValue(f"{found.where}{hint}")
+    raise InvalidValue(f"{fault.where}{hint}")
 
 
-def _place(source: Any) -> int | None:
-    """The position of an open file, if it can be read again from there."""
+def _rewind(source: Input) -> Callable[[], object] | None:
+    """A function that moves an open file back to its current position; None if it cannot be read again."""
+    if isinstance(source, (str, os.PathLike)):
+        return lambda: None
+    seek, tell, seekable = (getattr(source, name, None) for name in ("seek", "tell", "seekable"))
     try:
-        return int(source.tell()) if source.seekable() else None
-    except (AttributeError, OSError):
+        return partial(seek, tell()) if seek and tell and seekable and seekable() else None
+    except OSError:
         return None
 
 
-def _read_as(
-    source: Any, progress: bool | None, field: str | None = None
-) -> tuple[Header, np.ndarray, np.ndarray, np.ndarray]:
-    """The same, reading integers as values of another field. Raises _Wide for an integer that does not fit."""
+def _read_as(source: Input, progress: bool | None, field: str | None = None) -> Body:
+    """The same, reading integers as values of another field. Raises _OutOfRange for an integer that does not fit."""
     with opened(source, progress) as stream:
         head = read_header(stream)
         check_fits(f"{stream.name}, line {head.lines}", head.nrows, head.ncols, head.entries)
@@ -242,11 +245,11 @@ def _read_as(
 
 
 def _read_body(
-    stream: Source, head: Header, source: Any, field: str | None
+    stream: Source, head: Header, source: Input, field: str | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     body, name = _Checked(stream, head, field), stream.name
     failure: Exception | None = None
-    matrix: Any = None
+    matrix: np.ndarray | Entries | None = None
     try:
         matrix = _parsed(body, head if field is None else head._replace(field=field))
         while body.read():
@@ -266,14 +269,15 @@ def _read_body(
         raise _OutOfRange(where, line) if _is_wide(failure, head, field) else InvalidValue(where)
     if failure is not None or body.scan.numbers != head.entries * head.width:
         raise InvalidValue(f"{name}{_count_error(body.scan.numbers, head, source)}") from None
-    if head.layout == "array":
+    if isinstance(matrix, np.ndarray):  # an array file
         rows, cols = (part.ravel() for part in np.indices(matrix.shape))
-        return rows, cols, np.asarray(matrix).ravel()
+        return rows, cols, matrix.ravel()
+    assert matrix is not None  # without a failure
     skew = head.symmetry == "skew-symmetric"
     wrong = matrix.row[(matrix.row == matrix.col) & (matrix.data != 0)] if skew else []
     if len(wrong):
         end = str(wrong[0] + 1)
-        line = line_of(source, (end, end), 1, mirrored=False, delimiter=None, skip=head.lines)
+        line = line_of(source, (end, end), 1, skip=head.lines)
         raise InvalidValue(
             f"{name}{line}: expected zeros on the diagonal of a skew-symmetric matrix, got another value in row {end}"
         )
@@ -287,13 +291,13 @@ def has_minimum(values: np.ndarray) -> bool:
     return values.dtype.kind == "i" and bool((values == np.iinfo(values.dtype).min).any())
 
 
-def _parsed(body: _Checked, head: Header) -> Any:
+def _parsed(body: _Checked, head: Header) -> np.ndarray | Entries:
     """Parse a body with SciPy; small ones without it, and empty arrays, for which SciPy divides by 0 rows."""
     if head.layout == "array" and not head.entries:
         kinds = {"integer": np.int64, "real": np.float64, "complex": np.complex128}
         return np.zeros((head.nrows, head.ncols), kinds.get(head.field, np.uint64))
-    stream: Any = body
-    if head.layout == "coordinate" and head.entries < FEW:
+    stream: ReadStream = body
+    if head.layout == "coordinate" and head.entries < tuning.count("mm.python_entries"):
         start, text = body.read(), b"".join(iter(body.read, b""))
         about = head.field, head.symmetry, head.nrows, head.ncols, head.entries
         if body.fault is None and (found := entries(text, *about)) is not None:
@@ -313,7 +317,7 @@ def _is_wide(failure: Exception, head: Header, field: str | None) -> bool:
     )
 
 
-def _translate_error(message: str, head: Header, name: str, source: Any) -> tuple[str, str]:
+def _translate_error(message: str, head: Header, name: str, source: Input) -> tuple[str, str]:
     """SciPy's message with the line number of the file and the text of the line; and that text alone ("": unknown)."""
     place = re.match(r"Line (\d+): (.*)", message)
     if not place:
@@ -324,7 +328,7 @@ def _translate_error(message: str, head: Header, name: str, source: Any) -> tupl
     return f"{name}, line {number}: {what}: expected {head.entry}, got {repr(line) if line else 'something else'}", line
 
 
-def _line(source: Any, number: int) -> str:
+def _line(source: Input, number: int) -> str:
     """The text of a line; "" if the source cannot be read again."""
     if not isinstance(source, (str, os.PathLike)):
         return ""
@@ -332,7 +336,7 @@ def _line(source: Any, number: int) -> str:
         return next(islice(stream.stream, number - 1, None), b"")[:60].decode("latin-1").strip()
 
 
-def _count_error(numbers: int, head: Header, source: Any) -> str:
+def _count_error(numbers: int, head: Header, source: Input) -> str:
     """The error for a body with too many or too few lines or numbers: the first line without ``head.width`` numbers, or
     the first surplus line, if the source can be read again; otherwise the counts."""
     expected = f"expected {head.entries} entries"

@@ -11,19 +11,17 @@ import math
 import os
 import zipfile
 import zlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core import Matrix
 from ..exceptions import InvalidValue, OutOfMemory
 from ..graph import validation
-from .build import build
-from .files import DEFLATE_RATIO, check_fits, created, name_of
+from ..typing import DTypeLike
+from .build import Coordinates, DupOp, MatrixOptions, build
+from .files import DEFLATE_RATIO, Input, Output, check_fits, created, name_of
 from .libraries import to_scipy_sparse
-
-if TYPE_CHECKING:
-    from ..core import Matrix
-
 
 # ---- Read .npz archives safely: check the declared size of every array before unpacking it.
 
@@ -98,26 +96,17 @@ DIRECTED = "directed"  # an array of one value, in addition to those of SciPy
 _INDICES = {"csr": _COMPRESSED, "csc": _COMPRESSED, "bsr": _COMPRESSED, "coo": ("row", "col"), "dia": ("offsets",)}
 # The exceptions of NumPy and zipfile for truncated, damaged or foreign files.
 FAULTS = (
-    ValueError,
-    TypeError,
-    KeyError,
-    IndexError,
-    AttributeError,
-    EOFError,
-    OSError,
-    OverflowError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
+    ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError, OSError, OverflowError, RuntimeError,
+    zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 
 
 def read_npz(
-    source: Any,
+    source: Input,
     *,
-    dup_op: Any = None,
+    dup_op: DupOp | None = None,
     name: str | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     device: str | None = None,
     format: str | None = None,
     tile: int | None = None,
@@ -129,62 +118,34 @@ def read_npz(
     duplicate entries. Raises OSError if the file cannot be opened; InvalidValue, with its name, if it is not such a
     file or has indices beyond its shape, an unsupported type, or duplicates without dup_op; OutOfMemory.
     """
-    return read_with_direction(
-        source, dup_op=dup_op, name=name, dtype=dtype, device=device, format=format, tile=tile, packed=packed
-    )[0]
+    return read_with_direction(source, MatrixOptions(dup_op, dtype, name, device, format, tile, packed))[0]
 
 
-def read_with_direction(
-    source: Any,
-    *,
-    dup_op: Any = None,
-    name: str | None = None,
-    dtype: Any = None,
-    device: str | None = None,
-    format: str | None = None,
-    tile: int | None = None,
-    packed: bool | None = None,
-) -> tuple[Matrix, bool | None]:
+def read_with_direction(source: Input, options: MatrixOptions) -> tuple[Matrix, bool | None]:
     """The Matrix that `read_npz` returns, and whether the file states that the edges are directed; None: not stated, as
     in files of SciPy."""
-    place = name_of(source)
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb") as stream:
-            return read_with_direction(
-                stream, dup_op=dup_op, name=name, dtype=dtype, device=device, format=format, tile=tile, packed=packed
-            )
+            return read_with_direction(stream, options)
+    place = name_of(source)
     try:
         with Archive(source) as archive:
             kind, shape = _described(archive)
-            found = {name: archive.header(name) for name in ("data", *_INDICES[kind])}
-            count = _counted(kind, shape, found)
-            if kind != "dia" and dup_op is None and count > shape[0] * shape[1]:
+            headers = {name: archive.header(name) for name in ("data", *_INDICES[kind])}
+            count = _counted(kind, shape, headers)
+            if kind != "dia" and options.dup_op is None and count > shape[0] * shape[1]:
                 raise ValueError(
                     f"{count} entries for {shape[0]} x {shape[1]}, hence duplicates. Hint: dup_op combines them"
                 )
             check_fits(place, *shape, count)
-            rows, cols, values = _entries(kind, shape, {name: archive.read(name) for name in found})
+            rows, cols, values = _entries(kind, shape, {name: archive.read(name) for name in headers})
             directed = _read_direction(archive)
     except MemoryError as error:
         raise error if isinstance(error, OutOfMemory) else OutOfMemory(f"{place}: {error}") from None
     except FAULTS as error:
         words = " ".join(str(error).split()) or type(error).__name__
         raise InvalidValue(f"{place}: expected a matrix saved by scipy.sparse.save_npz, got {words}") from None
-    A = build(
-        place,
-        rows,
-        cols,
-        values,
-        shape,
-        dup_op=dup_op,
-        dtype=dtype,
-        name=name,
-        device=device,
-        format=format,
-        tile=tile,
-        packed=packed,
-    )
-    return A, directed
+    return build(place, rows, cols, values, shape, options), directed
 
 
 def _read_direction(archive: Archive) -> bool | None:
@@ -233,14 +194,16 @@ def _counted(kind: str, shape: tuple[int, int], found: dict[str, Header]) -> int
             raise ValueError(f"blocks of {block} in a matrix of {shape}")
         majors = shape[1] if kind == "csc" else shape[0] // block[0]
         expected = {"data": 3 if kind == "bsr" else 1, "indices": data[:1], "indptr": (majors + 1,)}
-    for name, wanted in expected.items():
+    for name, declared in expected.items():
         got = found[name].shape
-        if wanted not in (got, len(got)):
+        if declared not in (got, len(got)):
             raise ValueError(f"{name} of shape {got}")
     return math.prod(data)
 
 
-def _entries(kind: str, shape: tuple[int, int], parts: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _entries(
+    kind: str, shape: tuple[int, int], parts: dict[str, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows, columns and values of the arrays of a file. ValueError for indices beyond the shape."""
     (nrows, ncols), values = shape, parts["data"]
     if kind == "coo":
@@ -257,7 +220,8 @@ def _entries(kind: str, shape: tuple[int, int], parts: dict[str, Any]) -> tuple[
         return majors, minors, values
     rows = majors[:, None, None] * block[0] + np.arange(block[0])[:, None]
     cols = minors.astype(np.int64)[:, None, None] * block[1] + np.arange(block[1])
-    return *(np.broadcast_to(part, values.shape).ravel() for part in (rows, cols)), values.ravel()
+    i, j = (np.broadcast_to(part, values.shape).ravel() for part in (rows, cols))
+    return i, j, values.ravel()
 
 
 def _within(name: str, indices: np.ndarray, size: int) -> np.ndarray:
@@ -278,18 +242,18 @@ def _diagonal_entries(
     shape: tuple[int, int], offsets: np.ndarray, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The nonzeros of the diagonals: element j of a diagonal is in column j. Diagonals beyond the shape are empty."""
-    there = (offsets > -shape[0]) & (offsets < shape[1])
-    offsets, values = offsets[there].astype(np.int64), values[there, : shape[1]]
+    inside = (offsets > -shape[0]) & (offsets < shape[1])
+    offsets, values = offsets[inside].astype(np.int64), values[inside, : shape[1]]
     if len(np.unique(offsets)) < len(offsets):
         raise ValueError("duplicate offsets")
     cols = np.broadcast_to(np.arange(values.shape[1]), values.shape)
     rows = cols - offsets[:, None]
-    there = (rows >= 0) & (rows < shape[0]) & (values != 0)
-    return rows[there], cols[there], values[there]
+    entries = (rows >= 0) & (rows < shape[0]) & (values != 0)
+    return rows[entries], cols[entries], values[entries]
 
 
 def write_npz(
-    target: Any, matrix: Any, *, layout: str = "csr", compressed: bool = True, directed: bool | None = None
+    target: Output, matrix: Coordinates, *, layout: str = "csr", compressed: bool = True, directed: bool | None = None
 ) -> None:
     """Write a Matrix in the format of scipy.sparse.save_npz; a Vector as `to_scipy_sparse` converts it.
 
@@ -299,10 +263,9 @@ def write_npz(
     """
     if layout not in _FORMATS:
         raise InvalidValue(f"layout: expected one of {', '.join(_FORMATS)}, got {layout!r}")
-    made = to_scipy_sparse(matrix, layout)
-    parts = ("row", "col") if layout == "coo" else _COMPRESSED
-    arrays = {name: getattr(made, name) for name in parts}
-    arrays |= {"format": layout.encode("ascii"), "shape": made.shape, "data": made.data, "_is_array": True}
+    sparse = to_scipy_sparse(matrix, layout)
+    arrays = {name: getattr(sparse, name) for name in _INDICES[layout]}
+    arrays |= {"format": layout.encode("ascii"), "shape": sparse.shape, "data": sparse.data, "_is_array": True}
     arrays |= {} if validation.flag("directed", directed) is None else {DIRECTED: directed}
     with created(target) as stream:
         (np.savez_compressed if compressed else np.savez)(stream, **arrays)

@@ -5,21 +5,22 @@ from __future__ import annotations
 import errno
 import io
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from types import ModuleType
 from typing import Any
 
 from .. import extras
 from ..exceptions import InvalidValue
 from ..graph import Graph, validation
-from .edgelist_columns import check_columns as columns_asked
-from .files import created, name_of
-from .tables import EDGES, graph_of_table, to_arrow
+from .edgelist_columns import check_columns
+from .files import Input, Output, created, name_of
+from .tables import EDGES, Entries, graph_of_columns, to_arrow
 
 _KEY = b"bitblas.directed"  # metadata key of the table, and its values
 _STATED = {b"true": True, b"false": False}
 
 
-def load() -> Any:
+def load() -> ModuleType:
     """Import pyarrow.parquet. The ImportError names what is missing."""
     try:
         from pyarrow import parquet
@@ -29,13 +30,13 @@ def load() -> Any:
 
 
 def read_parquet(
-    path: Any,
+    path: Input,
     /,
     source: str = "source",
     target: str = "target",
     weight: str | None = "weight",
     *,
-    columns: Any = None,
+    columns: Iterable[str | int] | None = None,
     weights: bool | None = None,
     directed: bool | None = None,
     **options: Any,
@@ -47,34 +48,35 @@ def read_parquet(
     none are read. directed: as in `from_table`, but None: as the file states, if `write_parquet` stated it.
     Raises InvalidValue (with the file), OSError, ImportError without pyarrow.
     """
-    parquet, name, chosen = load(), name_of(path), columns_asked(columns)
+    parquet, name, chosen = load(), name_of(path), check_columns(columns)
     if chosen is not None and (source, target, weight) != EDGES:
         raise InvalidValue("columns: expected none together with source, target or weight, got both")
     from pyarrow import ArrowInvalid
 
-    if not isinstance(path, (str, os.PathLike)) and not path.seekable():
-        path = io.BytesIO(path.read())
-    if isinstance(path, (str, os.PathLike)) and not os.path.exists(path):
+    if not isinstance(path, (str, os.PathLike)):
+        if not (hasattr(path, "seekable") and path.seekable()):
+            data = path.read()
+            path = io.BytesIO(data if isinstance(data, bytes) else data.encode())
+    elif not os.path.exists(path):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
     try:
-        found = parquet.ParquetDataset(path)
-        known = found.schema.names
+        dataset = parquet.ParquetDataset(path)
+        known = dataset.schema.names
         if chosen is not None:
             source, target, weight = _chosen(name, chosen, known)
         if weights is not None:
             weight = weight if weights else None
         if weight == EDGES[2] and weight not in known:
             weight = None
-        table = found.read(columns=[column for column in (source, target, weight) if column in known])
+        table = dataset.read(columns=[column for column in (source, target, weight) if column in known])
     except ArrowInvalid as error:
         raise InvalidValue(f"{name}: expected a Parquet file: {error}") from None
-    stated = _STATED.get((found.schema.metadata or {}).get(_KEY, b""))
+    stated = _STATED.get((dataset.schema.metadata or {}).get(_KEY, b""))
+    both = stated is False and directed is not True  # each edge is in the table in both directions
+    ways = True if both else stated if directed is None else directed
     try:
-        if stated is False and directed is not True:  # each edge is in the table in both directions
-            made = graph_of_table(name, table, source, target, weight, directed=True, **options)
-            return Graph(made.matrix, made.labels, directed=False)
-        ways = stated if directed is None else directed
-        return graph_of_table(name, table, source, target, weight, directed=ways, **options)
+        graph = graph_of_columns(name, table, (source, target, weight), ways, **options)
+        return Graph(graph.matrix, graph.labels, directed=False) if both else graph
     except InvalidValue as error:
         text = str(error)
         raise InvalidValue(text if text.startswith(f"{name}:") else f"{name}: {text}") from None
@@ -89,7 +91,7 @@ def _chosen(name: str, columns: Sequence[str | int], known: list[str]) -> tuple[
 
 
 def write_parquet(
-    target: Any, A: Any, *, labels: Sequence[Hashable] | None = None, directed: bool | None = None
+    target: Output, A: Entries, *, labels: Sequence[Hashable] | None = None, directed: bool | None = None
 ) -> None:
     """Write a Matrix as a table of three columns: source, target and weight. labels: names of the vertices. directed:
     whether the graph is directed, which is written as metadata of the table; None: not stated.

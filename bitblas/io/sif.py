@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ..core.matrix.matrix import Matrix
 from ..exceptions import InvalidValue
 from ..graph import Graph, validation
-from .files import opened
-from .graphs import graph_of
+from .build import MatrixOptions
+from .files import Input, opened
+from .graphs import graph_of_edges
 
 
 def read_sif(
-    source: Any,
+    source: Input,
     *,
     relations: Collection[str] | None = None,
     directed: bool | None = None,
@@ -48,7 +48,4 @@ def read_sif(
             rows += [ends[0]] * (len(ends) - 1)
             cols += ends[1:]
     i, j = np.array(rows, np.int64), np.array(cols, np.int64)
-    if directed is False:
-        i, j = np.concatenate((i, j)), np.concatenate((j, i))
-    A = Matrix.from_coo(i, j, True, nrows=len(numbers), ncols=len(numbers), **storage)
-    return graph_of(name, A, list(numbers), directed)
+    return graph_of_edges(name, i, j, None, len(numbers), list(numbers), directed, MatrixOptions(**storage))

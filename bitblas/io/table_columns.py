@@ -7,7 +7,7 @@ vertices; categories and dictionaries are numbered by their codes, without readi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -31,7 +31,7 @@ _TIMES = ("date", "time", "duration", "period")
 class TooLarge(InvalidValue):
     """Integers that fit no common 64-bit type."""
 
-    def __init__(self, message: str, values: list[Any]) -> None:
+    def __init__(self, message: str, values: list[int]) -> None:
         super().__init__(message)
         self.values = values
 
@@ -48,10 +48,10 @@ class Ends(NamedTuple):
 
     rows: np.ndarray
     cols: np.ndarray
-    names: tuple[Any, ...] | None
+    names: tuple[Hashable, ...] | None
 
 
-def single_type_names(names: list[Any], library: str) -> Any:
+def single_type_names(names: list[Hashable], library: str) -> list[Hashable] | np.ndarray:
     """Names as a column for a library whose columns have one type; integers as an exact array. InvalidValue for mixed
     types."""
     kinds = list(dict.fromkeys(map(type, names)))
@@ -61,7 +61,7 @@ def single_type_names(names: list[Any], library: str) -> Any:
             f"labels: expected names of one type for a column of {library}, got {names[0]!r} and {other!r}. Hint: "
             "to_pandas accepts any; str() converts them to strings"
         )
-    return _integers(names, "labels") if kinds == [int] else names
+    return _integers([name for name in names if isinstance(name, int)], "labels") if kinds == [int] else names
 
 
 def collected(table: Any, names: Iterable[str | None]) -> Any:
@@ -69,36 +69,35 @@ def collected(table: Any, names: Iterable[str | None]) -> Any:
     if type(table).__name__ != "LazyFrame" or _library(table) != "polars":
         return table
     known = table.collect_schema().names()
-    wanted = list(dict.fromkeys(name for name in names if name is not None))
-    for name in wanted:
+    columns = list(dict.fromkeys(name for name in names if name is not None))
+    for name in columns:
         _check_name(name, known)
-    return table.select(wanted).collect()
+    return table.select(columns).collect()
 
 
 def vertex_columns(table: Any, source: str, target: str, labels: bool | None) -> Ends:
     """Both ends of the edges. labels: True: integers are names too. InvalidValue for columns that are not vertices."""
-    columns = [_with_reader(_find(table, name)) for name in (source, target)]
-    pair = (f"column {source!r}", f"column {target!r}")
+    columns = [_column(_find(table, name), f"column {name!r}", VERTICES) for name in (source, target)]
     lengths = [len(column.data) for column in columns]
     if lengths[0] != lengths[1]:
         raise InvalidValue(
             f"columns {source!r} and {target!r}: expected as many rows in both, got {lengths[0]} and {lengths[1]}"
         )
-    named = _numbered(columns, pair)
+    named = _numbered(columns)
     if named is not None:
         return named
-    rows, cols = (_array(column, called, VERTICES) for column, called in zip(columns, pair))
+    rows, cols = map(_array, columns)
     integers = all(part.dtype.kind in "iu" or _have_big_integers(part) for part in (rows, cols))
     if integers and not labels:
         return Ends(rows, cols, None)
-    return _named_integers(rows, cols) if integers else _named(rows, cols, pair)
+    return _named_integers(rows, cols) if integers else _named(rows, cols, [column.called for column in columns])
 
 
 def weights_of(table: Any, name: str, rows: int, *, rounded: bool = False) -> np.ndarray:
     """A column of numbers or Booleans; an array of objects if it contains texts. rounded: integers beyond 64 bits
     become floats. InvalidValue for other values, or a different number of rows."""
     try:
-        found = _array(_with_reader(_find(table, name)), f"column {name!r}", WEIGHTS)
+        found = _array(_column(_find(table, name), f"column {name!r}", WEIGHTS))
     except TooLarge as error:
         if not rounded:
             raise
@@ -108,9 +107,9 @@ def weights_of(table: Any, name: str, rows: int, *, rounded: bool = False) -> np
     return found
 
 
-def numbers_of(values: list[Any], called: str) -> np.ndarray:
+def numbers_of(values: list[object], called: str) -> np.ndarray:
     """An exact array of a list of numbers or Booleans. called: its name in errors. InvalidValue for other values."""
-    found = _array(Column(values, "", ""), called, WEIGHTS)
+    found = _array(Column(values, called, WEIGHTS))
     text = next((k for k, value in enumerate(values) if isinstance(value, str)), None)
     if text is not None:
         raise InvalidValue(f"{called}: expected a number in every row, got {values[text]!r} in row {text}")
@@ -127,39 +126,35 @@ def _check_name(name: str, known: Iterable[str]) -> None:
 
 def _find(table: Any, name: str) -> Any:
     """A column of a table by name. InvalidValue if there is none or more than one."""
-    known = getattr(table, "column_names", None)  # of Arrow
-    if known is None:
-        known = getattr(table, "columns", table)
-    known = list(known)
+    known = list(getattr(table, "column_names", getattr(table, "columns", table)))  # of Arrow; of others
     _check_name(name, known)
     if known.count(name) > 1:
         raise InvalidValue(f"column {name!r}: expected one column of this name, got {known.count(name)}")
-    if (
-        not hasattr(table[name], "__len__")
-        or isinstance(table[name], str | bytes)
-        or getattr(table[name], "ndim", 1) == 0
-    ):
-        raise InvalidValue(f"column {name!r}: expected a list or an array, got {table[name]!r}")
-    return table[name]
+    column = table[name]
+    if not hasattr(column, "__len__") or isinstance(column, str | bytes) or getattr(column, "ndim", 1) == 0:
+        raise InvalidValue(f"column {name!r}: expected a list or an array, got {column!r}")
+    return column
 
 
-def _library(column: Any) -> str:
+def _library(column: object) -> str:
     """The library of a column: pandas, polars, pyarrow, numpy; "" for lists and others."""
     library = type(column).__module__.partition(".")[0]
     return library if library in _CASTS else ""
 
 
 class Column(NamedTuple):
-    """A column, the library that reads it, and the library of the user's object."""
+    """A column, its name in errors, its role, the library that reads it, and the library of the user's object."""
 
     data: Any
-    library: str
-    seen: str
+    called: str
+    role: str
+    library: str = ""
+    origin: str = ""
 
 
-def _with_reader(data: Any) -> Column:
+def _column(data: Any, called: str, role: str) -> Column:
     """A column with the library that reads it: Arrow for pandas columns that are backed by Arrow."""
-    library = seen = _library(data)
+    library = origin = _library(data)
     if library == "pandas":
         import pandas
 
@@ -178,77 +173,77 @@ def _with_reader(data: Any) -> Column:
 
             chunks = [pyarrow.compute.run_end_decode(chunk) for chunk in data.chunks]
             data = pyarrow.chunked_array(chunks, data.type.value_type)
-    return Column(data, library, seen)
+    return Column(data, called, role, library, origin)
 
 
-def _array(column: Column, called: str, role: str) -> np.ndarray:
+def _array(column: Column) -> np.ndarray:
     """The values of a column: integers, floats or Booleans, or strings as objects."""
     reader = {"pandas": _of_pandas, "polars": _of_polars, "pyarrow": _of_arrow}.get(column.library, _of_numpy)
-    found = reader(column, called, role)
+    found = reader(column)
     if found.ndim != 1:
-        raise InvalidValue(f"{called}: expected one value in a row, got an array of shape {found.shape}")
-    if role != VERTICES or not len(found) or found.dtype.kind not in "fb":
+        raise InvalidValue(f"{column.called}: expected one value in a row, got an array of shape {found.shape}")
+    if column.role != VERTICES or not len(found) or found.dtype.kind not in "fb":
         return found
-    lacking = np.flatnonzero(found != found)  # NaN
-    if len(lacking):
-        got = f"none in {len(lacking)} rows, the first is row {lacking[0]}"
+    missing = np.flatnonzero(found != found)  # NaN
+    if len(missing):
+        got = f"none in {len(missing)} rows, the first is row {missing[0]}"
     else:
         got = f"{found[0]!s} in row 0, in a column of {found.dtype}"
     raise InvalidValue(
-        f"{called}: expected vertices in every row, integers or names, got {got}. Hint: drop rows without "
+        f"{column.called}: expected vertices in every row, integers or names, got {got}. Hint: drop rows without "
         "a value, then astype(int)"
     )
 
 
-def _of_pandas(column: Column, called: str, role: str) -> np.ndarray:
+def _of_pandas(column: Column) -> np.ndarray:
     data, dtype = column.data, column.data.dtype
     if isinstance(dtype, np.dtype) and dtype.kind != "O":
-        return _of_numpy(column, called, role)
-    _check_missing(data.isna().to_numpy(), column, called, lambda k: data.iloc[k])
+        return _of_numpy(column)
+    _check_missing(data.isna().to_numpy(), column, lambda k: data.iloc[k])
     if hasattr(dtype, "categories") and hasattr(data, "cat"):
         data = data.cat.categories.to_series().iloc[data.cat.codes.to_numpy()]
-        return _array(_with_reader(data)._replace(seen="pandas"), called, role)
+        return _array(_column(data, column.called, column.role)._replace(origin="pandas"))
     if isinstance(getattr(dtype, "numpy_dtype", None), np.dtype):  # Int64, Float64, boolean
-        return _of_numpy(column._replace(data=data.to_numpy(dtype=dtype.numpy_dtype)), called, role)
+        return _of_numpy(column._replace(data=data.to_numpy(dtype=dtype.numpy_dtype)))
     if isinstance(getattr(dtype, "subtype", None), np.dtype) and hasattr(data, "sparse"):
-        return _of_numpy(column._replace(data=data.sparse.to_dense()), called, role)
+        return _of_numpy(column._replace(data=data.sparse.to_dense()))
     if type(dtype).__name__ == "StringDtype" or dtype.kind == "O":
-        return _of_values(data.tolist(), column, called, role)
-    raise _type_error(column, called, role, str(dtype))
+        return _of_values(data.tolist(), column)
+    raise _type_error(column, str(dtype))
 
 
-def _of_polars(column: Column, called: str, role: str) -> np.ndarray:
+def _of_polars(column: Column) -> np.ndarray:
     import polars
 
     data, dtype = column.data, column.data.dtype
     if data.null_count():
-        _check_missing(data.is_null().to_numpy(), column, called, lambda k: None)
+        _check_missing(data.is_null().to_numpy(), column, lambda k: None)
     if dtype in (polars.String, polars.Categorical, polars.Enum):
         return _objects(data.cast(polars.String).to_list())
     if dtype.is_float() or dtype == polars.Boolean or str(dtype) in _INTEGERS:
-        return _of_numpy(column._replace(data=data.to_numpy()), called, role)
+        return _of_numpy(column._replace(data=data.to_numpy()))
     if dtype.is_integer() or dtype in (polars.Object, polars.Null):
-        return _of_values(data.to_list(), column, called, role)
-    raise _type_error(column, called, role, str(dtype))
+        return _of_values(data.to_list(), column)
+    raise _type_error(column, str(dtype))
 
 
 _INTEGERS = {f"{sign}{bits}" for sign in ("Int", "UInt") for bits in (8, 16, 32, 64)}  # of polars, as in NumPy
 
 
-def _of_arrow(column: Column, called: str, role: str) -> np.ndarray:
+def _of_arrow(column: Column) -> np.ndarray:
     import pyarrow
 
     data, types = column.data, pyarrow.types
     if types.is_dictionary(data.type):
         data = data.cast(data.type.value_type)
     if data.null_count:
-        _check_missing(data.is_null().to_numpy(), column, called, lambda k: None)
+        _check_missing(data.is_null().to_numpy(), column, lambda k: None)
     kind = data.type
     if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
-        return _of_numpy(column._replace(data=data.to_numpy()), called, role)
+        return _of_numpy(column._replace(data=data.to_numpy()))
     if types.is_null(kind) or _is_text(kind):
         return _objects(data.to_pylist())
-    raise _type_error(column, called, role, str(kind))
+    raise _type_error(column, str(kind))
 
 
 def _is_text(kind: Any) -> bool:
@@ -260,26 +255,26 @@ def _is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or view(kind))
 
 
-def _of_numpy(column: Column, called: str, role: str) -> np.ndarray:
+def _of_numpy(column: Column) -> np.ndarray:
     data = column.data
     if isinstance(data, list | tuple):
-        return _of_values(list(data), column, called, role)
-    lacking = np.ma.getmaskarray(data) if isinstance(data, np.ma.MaskedArray) else None
+        return _of_values(list(data), column)
+    missing = np.ma.getmaskarray(data) if isinstance(data, np.ma.MaskedArray) else None
     found = np.asarray(data.to_numpy() if hasattr(data, "to_numpy") else data)
     if found.ndim != 1:
         return found
-    if lacking is not None:
-        _check_missing(lacking, column, called, lambda k: None)
+    if missing is not None:
+        _check_missing(missing, column, lambda k: None)
     kind = found.dtype.kind
     if kind in "biu" or (kind == "f" and found.itemsize <= 8):
         wide = np.dtype(np.float32) if found.dtype == np.float16 else found.dtype.newbyteorder("=")
         return found.astype(wide, copy=False)
     if kind in _TEXT:
-        return _of_values(found.tolist(), column, called, role)
-    raise _type_error(column, called, role, str(found.dtype))
+        return _of_values(found.tolist(), column)
+    raise _type_error(column, str(found.dtype))
 
 
-def _objects(values: list[Any]) -> np.ndarray:
+def _objects(values: Sequence[object]) -> np.ndarray:
     """An object array of these values."""
     found = np.empty(len(values), object)
     found[:] = values
@@ -289,38 +284,39 @@ def _objects(values: list[Any]) -> np.ndarray:
 # ---- objects of Python ----
 
 
-def _of_values(values: list[Any], column: Column, called: str, role: str) -> np.ndarray:
+def _of_values(values: list[Any], column: Column) -> np.ndarray:
     """Convert objects to the narrowest of int64, uint64 and float64 that is exact for all, or to strings. InvalidValue,
     with the row, for other objects and for numbers that fit no such type."""
     kinds = set(map(type, values))
     if all(issubclass(kind, str) for kind in kinds):
         plain = values if kinds <= {str} else list(map(str.__str__, values))  # NumPy's strings
-        return _objects(plain) if kinds or role == VERTICES else np.zeros(0)
-    sound = (int, np.integer, float, np.floating) if role == WEIGHTS else (int, np.integer)  # NaN is refused later
+        return _objects(plain) if kinds or column.role == VERTICES else np.zeros(0)
+    sound: tuple[type, ...] = (int, np.integer)
+    sound += (float, np.floating) if column.role == WEIGHTS else ()  # NaN is refused later
     if not all(issubclass(kind, sound) for kind in kinds):
-        lacking = np.fromiter(map(validation.is_missing, values), bool, len(values))
-        _check_missing(lacking, column, called, values.__getitem__)
+        missing = np.fromiter(map(validation.is_missing, values), bool, len(values))
+        _check_missing(missing, column, values.__getitem__)
     if any(issubclass(kind, str) for kind in kinds):
-        if role == WEIGHTS:
+        if column.role == WEIGHTS:
             return _objects(values)
         texts = next(k for k, value in enumerate(values) if isinstance(value, str))
         other = next(k for k, value in enumerate(values) if not isinstance(value, str))
         raise InvalidValue(
-            f"{called}: expected names (strings) in every row, or numbers in every row, got "
+            f"{column.called}: expected names (strings) in every row, or numbers in every row, got "
             f"{values[other]!r} in row {other} and {values[texts]!r} in row {texts}. Hint: str() makes names of numbers"
         )
-    for k, value in _of_other_types(values, kinds, role):
-        raise _type_error(column, called, role, f"{value!r} in row {k}", type(value).__name__)
+    for k, value in _of_other_types(values, kinds, column.role):
+        raise _type_error(column, f"{value!r} in row {k}", type(value).__name__)
     if len(kinds) == 1 and issubclass(next(iter(kinds)), np.generic):
-        return _of_numpy(column._replace(data=np.array(values)), called, role)
+        return _of_numpy(column._replace(data=np.array(values)))
     if kinds <= {bool, np.bool_}:
         return np.array(values, np.bool_)
     if not any(issubclass(kind, float | np.floating) for kind in kinds):
-        return _integers(values, called, role)
+        return _integers(values, column.called, column.role)
     for k, value in enumerate(values if len(kinds) > 1 else ()):
         if isinstance(value, int | np.integer) and not _is_exact(int(value)):
             raise InvalidValue(
-                f"{called}: expected integers that are exact in FP64, next to fractions, got {value!r} in row "
+                f"{column.called}: expected integers that are exact in FP64, next to fractions, got {value!r} in row "
                 f"{k}. Hint: float() rounds it; int() for all rows keeps it"
             )
     return np.array(values, np.float64)
@@ -334,18 +330,18 @@ def _is_exact(integer: int) -> bool:
         return False
 
 
-def _of_other_types(values: list[Any], kinds: set[type], role: str) -> Iterator[tuple[int, Any]]:
+def _of_other_types(values: list[Any], kinds: set[type], role: str) -> Iterator[tuple[int, object]]:
     """The rows whose values are not integers, and, for weights, not floats or Booleans either."""
     wide = (np.longdouble, np.clongdouble) if np.dtype(np.longdouble).itemsize > 8 else ()
-    taken: tuple[type, ...] = (int, np.integer)
-    taken += (float, np.floating, np.bool_) if role == WEIGHTS or len(kinds) == 1 else ()
-    wrong = {kind for kind in kinds if not issubclass(kind, taken) or issubclass(kind, wide)}
+    allowed: tuple[type, ...] = (int, np.integer)
+    allowed += (float, np.floating, np.bool_) if role == WEIGHTS or len(kinds) == 1 else ()
+    wrong = {kind for kind in kinds if not issubclass(kind, allowed) or issubclass(kind, wide)}
     if role == VERTICES and len(kinds) > 1:
         wrong |= {bool} & kinds
     return ((k, value) for k, value in enumerate(values if wrong else ()) if type(value) in wrong)
 
 
-def _integers(values: list[Any], called: str, role: str = WEIGHTS) -> np.ndarray:
+def _integers(values: list[int], called: str, role: str = WEIGHTS) -> np.ndarray:
     """Integers as int64, or uint64 if needed. If they fit neither: Python integers for vertices, which may be ids;
     InvalidValue with the row for weights."""
     for dtype in (np.int64, np.uint64):
@@ -365,16 +361,16 @@ def _integers(values: list[Any], called: str, role: str = WEIGHTS) -> np.ndarray
 # ---- what is refused ----
 
 
-def _check_missing(lacking: np.ndarray, column: Column, called: str, value_of: Any) -> None:
+def _check_missing(missing: np.ndarray, column: Column, value_of: Callable[[int], object]) -> None:
     """Raise InvalidValue if a row has no value."""
-    if not lacking.any():
+    if not missing.any():
         return
-    k = int(lacking.argmax())
+    k = int(missing.argmax())
     hint = ""
-    if column.seen == "pandas" and str(column.data.dtype if column.library == "pandas" else "str") in _OF_NAMES:
+    if column.origin == "pandas" and str(column.data.dtype if column.library == "pandas" else "str") in _OF_NAMES:
         hint = ". Hint: pandas.read_csv reads names such as NA as missing, unless keep_default_na=False"
     raise InvalidValue(
-        f"{called}: expected a value in every row, got {np.count_nonzero(lacking)} rows without one, the first "
+        f"{column.called}: expected a value in every row, got {np.count_nonzero(missing)} rows without one, the first "
         f"is row {k} ({value_of(k)!r}){hint}"
     )
 
@@ -382,16 +378,16 @@ def _check_missing(lacking: np.ndarray, column: Column, called: str, value_of: A
 _OF_NAMES = ("object", "str", "string", "category")
 
 
-def _type_error(column: Column, called: str, role: str, got: str, kind: str = "") -> InvalidValue:
+def _type_error(column: Column, got: str, kind: str = "") -> InvalidValue:
     """The error for a column of an unsupported type, or, with the type of the object, for a row."""
     objects = ("str()", "float()", "time.timestamp() or date.toordinal()")
-    if column.seen == "pandas":
+    if column.origin == "pandas":
         objects = (".astype(str)", ".astype(float)", "pandas.to_datetime(column).astype('int64')")
-    text, real, whole = objects if kind else _CASTS.get(column.seen, objects)
+    text, real, whole = objects if kind else _CASTS.get(column.origin, objects)
     words = (kind or got).lower()
     if kind == "bytes":
-        hint = f"{'.str' if column.seen == 'pandas' else 'bytes'}.decode('utf-8') converts them to strings"
-    elif role == VERTICES:
+        hint = f"{'.str' if column.origin == 'pandas' else 'bytes'}.decode('utf-8') converts them to strings"
+    elif column.role == VERTICES:
         hint = f"{text} converts them to names"
     elif "complex" in words:
         hint = "abs() or .real converts them to numbers"
@@ -399,19 +395,21 @@ def _type_error(column: Column, called: str, role: str, got: str, kind: str = ""
         hint = f"{whole} converts them to numbers"
     else:
         hint = f"{real} converts them to FP64, rounded"
-    return InvalidValue(f"{called}: expected {role}, got {got if kind else f'values of type {got}'}. Hint: {hint}")
+    return InvalidValue(
+        f"{column.called}: expected {column.role}, got {got if kind else f'values of type {got}'}. Hint: {hint}"
+    )
 
 
 # ---- names to numbers ----
 
 
-def _numbered(columns: list[Column], names: tuple[str, str]) -> Ends | None:
+def _numbered(columns: list[Column]) -> Ends | None:
     """Both columns numbered by the library of the table; None if they are not names or a value is missing."""
     libraries = {column.library for column in columns}
     coded = [_coded(column) for column in columns]
     if not any(coded):
         return _factorize_pair(columns, libraries.pop()) if len(libraries) == 1 else None
-    found = [one or _factorize_column(column, called) for one, column, called in zip(coded, columns, names)]
+    found = [one or _factorize_column(column) for one, column in zip(coded, columns)]
     index: dict[str, int] = {}
     parts = []
     for part in found:
@@ -453,7 +451,7 @@ def _arrow_codes(data: Any) -> Coded | None:
 
     if not pyarrow.types.is_dictionary(data.type) or not _is_text(data.type.value_type) or data.null_count:
         return None
-    known: dict[tuple[Any, ...], int] = {}
+    known: dict[tuple[int | None, ...], int] = {}
     dictionaries: list[Any] = []
     which = []
     for chunk in data.chunks:
@@ -492,40 +490,31 @@ def _encoded(data: Any) -> tuple[np.ndarray, Any]:
 
 def _factorize_pair(columns: list[Column], library: str) -> Ends | None:
     """Number two string columns as one, ten times faster than in Python; None for other columns."""
-    both = [column.data for column in columns]
-    if library == "pyarrow":
+    both: list[Any] = [column.data for column in columns]
+    whole: Any = None
+    if library == "pyarrow" and all(_is_text(data.type) for data in both):
         import pyarrow
 
-        if any(data.null_count or not _is_text(data.type) for data in both):
-            return None
         if both[0].type != both[1].type:
             both = [data.cast(pyarrow.large_string()) for data in both]
-        codes, found = _encoded(pyarrow.chunked_array(list(chain(*(data.chunks for data in both))), both[0].type))
-        rows, cols, order, _ = _in_order(codes)
-        return Ends(rows, cols, tuple(found.take(pyarrow.array(order)).to_pylist()))
-    if library == "polars":
+        whole = pyarrow.chunked_array(list(chain(*(data.chunks for data in both))), both[0].type)
+    elif library == "polars":
         import polars
 
-        if any(data.dtype != polars.String or data.null_count() for data in both):
-            return None
-        whole = polars.concat(both)
-        rows, cols, _, places = _in_order(whole.cast(polars.Categorical).to_physical().to_numpy())
-        return Ends(rows, cols, tuple(whole.gather(places).to_list()))
-    if library != "pandas":
-        return None
-    import pandas
+        whole = polars.concat(both) if all(data.dtype == polars.String for data in both) else None
+    elif library == "pandas":
+        import pandas
 
-    if not all(pandas.api.types.is_string_dtype(data) for data in both):
+        text = all(pandas.api.types.is_string_dtype(data) for data in both)
+        whole = pandas.concat(both, ignore_index=True) if text else None
+    coded = None if whole is None else _factorize_column(columns[0]._replace(data=whole))
+    if coded is None:
         return None
-    codes, found = pandas.factorize(pandas.concat(both, ignore_index=True))
-    names = found.tolist()
-    if codes.min(initial=0) < 0 or not all(isinstance(text, str) for text in names):
-        return None
-    rows, cols, order, _ = _in_order(codes)
-    return Ends(rows, cols, tuple([names[k] for k in order.tolist()]))
+    rows, cols, order, _ = _in_order(coded.codes)
+    return Ends(rows, cols, tuple([coded.names[k] for k in order.tolist()]))
 
 
-def _factorize_column(column: Column, called: str) -> Coded | None:
+def _factorize_column(column: Column) -> Coded | None:
     """Number a string column; None for other columns, or if a value is missing."""
     if column.library == "pyarrow":
         if column.data.null_count or not _is_text(column.data.type):
@@ -545,7 +534,7 @@ def _factorize_column(column: Column, called: str) -> Coded | None:
 
         text = column.data.dtype == polars.String
         return _coded(column._replace(data=column.data.cast(polars.Categorical))) if text else None
-    values = _array(column, called, VERTICES).tolist()
+    values = _array(column).tolist()
     if not all(isinstance(value, str) for value in values):
         return None
     index = {text: k for k, text in enumerate(dict.fromkeys(values))}
@@ -565,7 +554,7 @@ def _named_integers(rows: np.ndarray, cols: np.ndarray) -> Ends:
     return Ends(i, j, tuple(whole[places].tolist()))
 
 
-def _named(rows: np.ndarray, cols: np.ndarray, names: tuple[str, str]) -> Ends:
+def _named(rows: np.ndarray, cols: np.ndarray, names: list[str]) -> Ends:
     """Number names in Python, for columns that no library numbers."""
     ends = [array.tolist() for array in (rows, cols)]
     for array, listed, called in zip((rows, cols), ends, names):

@@ -8,21 +8,25 @@ nothing if the numbers are contiguous and none is missing.
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from .. import extras
+from ..core import Matrix, TransposedMatrix, Vector
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..graph import Graph, edges, validation
-from .build import build, check_weights, host_coo
-from .graphs import check_numbering, count_used, graph_of
+from ..typing import DTypeLike
+from .build import DupOp, MatrixOptions, build, check_weights, host_coo
+from .graphs import Numbering, count_used, graph_of_edges
 from .table_columns import collected, numbers_of, single_type_names, vertex_columns, weights_of
 from .weights import is_rounded, parse_weight_column
 
 MOST = 1 << 60  # the maximum number of vertices
 EDGES, VERTICES = ("source", "target", "weight"), ("vertex", "value")
+Entries: TypeAlias = Matrix | TransposedMatrix | Vector | Graph  # what becomes a table
+Columns: TypeAlias = dict[str, np.ndarray | list[Hashable]]  # of a table, by name
 
 
 def from_table(
@@ -36,8 +40,8 @@ def from_table(
     base: int | None = None,
     directed: bool | None = None,
     decimal: str | None = None,
-    dup_op: Any = None,
-    dtype: Any = None,
+    dup_op: DupOp | None = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     device: str | None = None,
     format: str | None = None,
@@ -61,117 +65,84 @@ def from_table(
     missing values (None, NaN, NaT, pandas.NA, null) or an unsupported type (decimals, times, bytes), for a vertex out
     of range, and for duplicate edges with weights in one direction without dup_op.
     """
+    options = MatrixOptions(dup_op, dtype, name, device, format, tile, packed)
     return graph_of_table(
-        "table",
-        table,
-        source,
-        target,
-        weight,
-        size=size,
-        labels=labels,
-        base=base,
-        directed=directed,
-        decimal=decimal,
-        dup_op=dup_op,
-        dtype=dtype,
-        name=name,
-        device=device,
-        format=format,
-        tile=tile,
-        packed=packed,
+        "table", table, (source, target, weight), Numbering(base, size, labels), directed, decimal, options
+    )
+
+
+def graph_of_columns(
+    place: str,
+    table: Any,
+    columns: tuple[str, str, str | None],
+    directed: bool | None,
+    *,
+    base: int | None = None,
+    size: int | None = None,
+    labels: bool | None = None,
+    decimal: str | None = None,
+    **options: Any,
+) -> Graph:
+    """The same with the options of `from_table` by name."""
+    return graph_of_table(
+        place, table, columns, Numbering(base, size, labels), directed, decimal, MatrixOptions(**options)
     )
 
 
 def graph_of_table(
     place: str,
     table: Any,
-    source: str,
-    target: str,
-    weight: str | None = None,
-    *,
-    size: int | None = None,
-    labels: bool | None = None,
-    base: int | None = None,
-    directed: bool | None = None,
-    decimal: str | None = None,
-    dup_op: Any = None,
-    dtype: Any = None,
-    name: str | None = None,
-    device: str | None = None,
-    format: str | None = None,
-    tile: int | None = None,
-    packed: bool | None = None,
+    columns: tuple[str, str, str | None],
+    numbering: Numbering,
+    directed: bool | None,
+    decimal: str | None,
+    options: MatrixOptions,
 ) -> Graph:
     """The Graph that `from_table` returns. place: the name of the table in messages."""
     if isinstance(table, str | os.PathLike):
         raise TypeError(f"table: expected a table, got {os.fspath(table)!r}. Hint: Graph.read(path) reads a file")
-    table = collected(table, (source, target, weight))
+    table = collected(table, columns)
     if not validation.is_table(table):
         raise TypeError(f"table: expected a table with named columns, got {validation.described(table)}")
-    if base not in (None, 0, 1):
-        raise InvalidValue(f"base: expected 0 or 1, got {base!r}")
-    first, directed = base or 0, validation.flag("directed", directed)
-    rows, cols, known = vertex_columns(table, source, target, validation.flag("labels", labels))
-    values = (
-        None
-        if weight is None
-        else parse_weight_column(
-            weights_of(table, weight, len(rows), rounded=is_rounded(dtype)), weight, decimal, is_rounded(dtype)
-        )
-    )
-    if known is not None:
+    (source, target, weight), (_, size, labels) = columns, numbering
+    first, directed = numbering.first, validation.flag("directed", directed)
+    rows, cols, names = vertex_columns(table, source, target, validation.flag("labels", labels))
+    values = None
+    if weight is not None:
+        rounded = is_rounded(options.dtype)
+        column = weights_of(table, weight, len(rows), rounded=rounded)
+        values = parse_weight_column(column, weight, decimal, rounded)
+    if names is not None:
         if size is not None:
             raise InvalidValue(f"size: expected None for vertices that have names, got {size}")
         if labels is False:
-            raise InvalidValue(f"labels: expected None or True for columns of names such as {known[0]!r}, got False")
-        size, first = len(known), 0
+            raise InvalidValue(f"labels: expected None or True for columns of names such as {names[0]!r}, got False")
+        size, first = len(names), 0
     for ends, end in ((rows, source), (cols, target)):
         low, high = (int(ends.min()), int(ends.max())) if len(ends) else (first, first - 1)
         if low < first or high >= (MOST if size is None else first + size):
             got = low if low < first else high
-            last = (
-                " to 2^60 - 1" if size is None and low >= first else "" if size is None else f" to {first + size - 1}"
-            )
+            limit = f" to {first + size - 1}" if size is not None else " to 2^60 - 1" if low >= first else ""
             hint = ". Hint: pass labels=True if these are ids" if size is None else ""
-            raise InvalidValue(f"column {end!r}: expected vertices from {first}{last}, got {got}{hint}")
-    given_size, size = size, _size_of(rows, cols, first) if size is None else size
+            raise InvalidValue(f"column {end!r}: expected vertices from {first}{limit}, got {got}{hint}")
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
     if first:
         rows, cols = rows - first, cols - first
-    if given_size is None and labels is None and len(rows):
+    last = max((int(ends.max()) for ends in (rows, cols) if len(ends)), default=-1)
+    vertices = 1 + last if size is None else size
+    if names is None and len(rows):
         lowest = min(int(rows.min()), int(cols.min()))
-        check_numbering(place, size, lowest, lambda: count_used(rows, cols, size), base_given=base is not None)
+        numbering.check(place, vertices, lowest, lambda: count_used(rows, cols, vertices))
 
     def where(i: int, j: int) -> str:
-        one, other = (k + first if known is None else known[k] for k in (i, j))
+        one, other = (k + first if names is None else names[k] for k in (i, j))
         at = np.flatnonzero((rows == i) & (cols == j)).tolist()
         return f": expected every edge once, got {one!r} to {other!r} twice, in rows {at[0]} and {at[1]}"
 
-    matrix = build(
-        place,
-        rows,
-        cols,
-        values,
-        (size, size),
-        dup_op=dup_op,
-        dtype=dtype,
-        name=name,
-        directed=directed is not False,
-        where=where,
-        device=device,
-        format=format,
-        tile=tile,
-        packed=packed,
-    )
-    return graph_of(place, matrix, known, directed)
+    return graph_of_edges(place, rows, cols, values, vertices, names, directed, options, where)
 
 
-def _size_of(rows: np.ndarray, cols: np.ndarray, first: int) -> int:
-    """The number of vertices, numbered from `first`."""
-    return 1 - first + max((int(ends.max()) for ends in (rows, cols) if len(ends)), default=first - 1)
-
-
-def to_pandas(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
+def to_pandas(A: Entries, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
     """A pandas DataFrame, one row per entry: source, target and weight of a Matrix, vertex and value of a Vector.
 
     A: Matrix, Vector, or Graph, whose labels are used. labels: names of the vertices instead of their numbers. columns:
@@ -181,25 +152,25 @@ def to_pandas(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequenc
     return extras.load("pandas", "to_pandas").DataFrame(table_of(A, labels, columns))
 
 
-def to_polars(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
+def to_polars(A: Entries, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
     """The same as `to_pandas`, as a polars DataFrame. Labels must have one type, otherwise InvalidValue. ImportError
     without polars."""
     polars = extras.load("polars", "to_polars")
     return _typed(table_of(A, labels, columns), "polars", polars.DataFrame)
 
 
-def to_arrow(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
+def to_arrow(A: Entries, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
     """The same as `to_pandas`, as a pyarrow Table, without copying numbers. Labels must have one type, otherwise
     InvalidValue. ImportError without pyarrow."""
     pyarrow = extras.load("pyarrow", "to_arrow")
     return _typed(table_of(A, labels, columns), "Arrow", pyarrow.table)
 
 
-def _typed(table: dict[str, Any], library: str, made: Any) -> Any:
+def _typed(table: Columns, library: str, make: Callable[[Columns], Any]) -> Any:
     """A table of a library whose columns have one type. InvalidValue for labels that fit none of its types."""
     columns = {name: single_type_names(x, library) if isinstance(x, list) else x for name, x in table.items()}
     try:
-        return made(columns)
+        return make(columns)
     except (TypeError, ValueError, OverflowError) as error:
         labels = next((x for x in columns.values() if isinstance(x, list) and x), None)
         if labels is None:
@@ -210,24 +181,24 @@ def _typed(table: dict[str, Any], library: str, made: Any) -> Any:
         ) from None
 
 
-def table_of(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> dict[str, Any]:
+def table_of(A: Entries, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Columns:
     """Arrays by column name, as in `to_pandas`; ends with labels are lists."""
     if labels is not None:
         labels = validation.different_names("labels", labels)
     if isinstance(A, Graph):
-        A, labels = A.matrix, A.labels if labels is None else labels
+        labels = A.labels if labels is None else labels
+        A = A.matrix
     *ends, values = host_coo(A)
-    full = EDGES if len(ends) == 2 else VERTICES
+    full = VERTICES if isinstance(A, Vector) else EDGES
     names = full if columns is None else tuple(columns)
     if len(set(names)) != len(names) or len(names) not in (len(full), len(ends)):
         raise InvalidValue(f"columns: expected {len(full)} different names, for {', '.join(full)}, got {columns!r}")
-    size = max(A.nrows, A.ncols) if len(ends) == 2 else A.size
+    size = max(A.shape)
     if labels is not None and len(labels) < size:
         raise InvalidValue(f"labels: expected one for each of {size} vertices, got {len(labels)}")
-    made: list[Any] = [at.astype(np.int64, copy=False) for at in ends]
-    if labels is not None:
-        made = [[labels[k] for k in at.tolist()] for at in made]
-    return dict(zip(names, [*made, values]))
+    if labels is None:
+        return dict(zip(names, [*(at.astype(np.int64, copy=False) for at in ends), values]))
+    return dict(zip(names, [*([labels[k] for k in at.tolist()] for at in ends), values]))
 
 
 def from_igraph(
@@ -239,7 +210,7 @@ def from_igraph(
     format: str | None = None,
     tile: int | None = None,
     packed: bool | None = None,
-    dup_op: Any = "plus",
+    dup_op: DupOp | None = "plus",
 ) -> Graph:
     """Convert an igraph.Graph: vertex k is its vertex k; labels are the vertex attribute `name`, if there is one.
 
@@ -263,20 +234,8 @@ def from_igraph(
         values = np.concatenate([values, values[apart]])
     if not weighted and dup_op is None:
         dup_op = "first"  # all are 1
-    matrix = build(
-        "igraph",
-        rows,
-        cols,
-        values,
-        (G.vcount(), G.vcount()),
-        dup_op=dup_op,
-        dtype=None,
-        name=name,
-        device=device,
-        format=format,
-        tile=tile,
-        packed=packed,
-    )
+    options = MatrixOptions(dup_op, None, name, device, format, tile, packed)
+    matrix = build("igraph", rows, cols, values, (G.vcount(), G.vcount()), options)
     names = None
     if "name" in G.vs.attributes():
         strings = map(str, validation.different_names("vertex attribute 'name'", G.vs["name"]))
@@ -284,15 +243,15 @@ def from_igraph(
     return Graph._of_names(matrix, names, directed=G.is_directed())
 
 
-def to_igraph(A: Any, weight: str | None = "weight", *, directed: bool = True) -> Any:
+def to_igraph(A: Matrix | TransposedMatrix | Graph, weight: str | None = "weight", *, directed: bool = True) -> Any:
     """An igraph.Graph with a vertex for each row of a square Matrix, or of a Graph, whose labels become the names.
 
     weight: the edge attribute for the values; None, or a Graph without weights: no attribute. directed: False: each
     edge once, from the upper triangle. Raises DimensionMismatch if A is not square, ImportError without igraph.
     """
     igraph = extras.load("igraph", "to_igraph")
-    whole = A
-    A, labels = (A.matrix, A.labels) if isinstance(A, Graph) else (A, None)
+    graph = A if isinstance(A, Graph) else None
+    A = A.matrix if isinstance(A, Graph) else A
     if A.nrows != A.ncols:
         raise DimensionMismatch(f"A: expected a square matrix, got {A.nrows} x {A.ncols}")
     rows, cols, values = host_coo(A)
@@ -300,8 +259,8 @@ def to_igraph(A: Any, weight: str | None = "weight", *, directed: bool = True) -
         upper = rows <= cols
         rows, cols, values = rows[upper], cols[upper], values[upper]
     G = igraph.Graph(n=A.nrows, edges=np.stack([rows, cols], axis=1).astype(np.int64).tolist(), directed=directed)
-    if weight is not None and not (isinstance(whole, Graph) and edges.unweighted(values)):
+    if weight is not None and not (graph is not None and edges.unweighted(values)):
         G.es[weight] = values.tolist()
-    if labels is not None:
-        G.vs["name"] = list(labels)
+    if graph is not None and graph.labels is not None:
+        G.vs["name"] = list(graph.labels)
     return G

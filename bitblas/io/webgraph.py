@@ -12,46 +12,33 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import IO
 
 import numpy as np
 
 from .. import device as devices
+from .. import tuning
+from ..core import Matrix
 from ..exceptions import InvalidValue, OutOfMemory
 from ..kernels.variant import Variant
-from .files import CHUNK, Progress
-
-if TYPE_CHECKING:
-    from ..core import Matrix
+from .files import Progress
 
 WEBGRAPH = Variant("kernels/webgraph")
-ROWS, ENTRIES = 1 << 16, 1 << 20  # limits of a chunk; a single longer row may exceed ENTRIES
-BLOCK = 16 * CHUNK  # bytes per read
+PROPERTIES_BYTES = 1 << 18  # most bytes of BASE.properties that are read
 PAD = 32  # bytes of ones after the last byte, which terminate codes that run past the end of the file
 SLACK = 16  # most bytes after the last row: files are padded to whole words
 WIDEST = 1 << 10  # largest window of rows that a row may copy from; writers use 7 or 16
 INPUT, ROOM, FAULT = 1, 2, 3  # kernels/webgraph.cpu.py
 FAULTS = (
-    "number of columns",
-    "reference",
-    "number of blocks",
-    "list of blocks",
-    "number of intervals",
-    "start of an interval",
-    "length of an interval",
-    "list of columns",
-)
+    "number of columns", "reference", "number of blocks", "list of blocks", "number of intervals",
+    "start of an interval", "length of an interval", "list of columns",
+)  # fmt: skip
 CODES = ("UNARY", "GAMMA", "DELTA", "ZETA")
 # Parts with a code of their own, and their default codes; OUTDEGREES applies to other parts too.
 PARTS = {
-    "OUTDEGREES": "GAMMA",
-    "REFERENCES": "UNARY",
-    "BLOCKS": "GAMMA",
-    "BLOCK_COUNT": "GAMMA",
-    "INTERVALS": "GAMMA",
-    "RESIDUALS": "ZETA",
-    "OFFSETS": "GAMMA",
-}
+    "OUTDEGREES": "GAMMA", "REFERENCES": "UNARY", "BLOCKS": "GAMMA", "BLOCK_COUNT": "GAMMA", "INTERVALS": "GAMMA",
+    "RESIDUALS": "ZETA", "OFFSETS": "GAMMA",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -76,7 +63,7 @@ class Properties:
 def properties_of(path: str) -> Properties:
     """Parse BASE.properties. Raises OSError; InvalidValue for unsupported graph classes, codes and byte orders."""
     with open(path, "rb") as stream:
-        text = stream.read(CHUNK).decode("latin-1")
+        text = stream.read(PROPERTIES_BYTES).decode("latin-1")
     found: dict[str, str] = {}
     for line in text.splitlines():
         key, mark, value = line.strip().partition("=")
@@ -84,9 +71,8 @@ def properties_of(path: str) -> Properties:
             found[key.strip().lower()] = value.strip().replace("\\", "")
 
     def number(key: str, low: int, high: int, default: int | None = None) -> int:
-        given = found.get(key, default)
         try:
-            value = int(str(given))
+            value = int(str(found.get(key, default)))
         except ValueError:
             value = low - 1
         if not low <= value <= high:
@@ -109,9 +95,9 @@ def properties_of(path: str) -> Properties:
     )
 
 
-def codes_of(path: str, found: dict[str, str]) -> tuple[tuple[str, str], ...]:
+def codes_of(path: str, stated: dict[str, str]) -> tuple[tuple[str, str], ...]:
     codes = dict(PARTS)
-    for flag in found.get("compressionflags", "").split("|"):
+    for flag in stated.get("compressionflags", "").split("|"):
         part, _, code = flag.strip().upper().rpartition("_")
         if not part and not code:
             continue
@@ -119,7 +105,7 @@ def codes_of(path: str, found: dict[str, str]) -> tuple[tuple[str, str], ...]:
             known = f"{', '.join(PARTS)}, each with {', '.join(CODES)}"
             raise InvalidValue(f"{path}: expected compressionflags of {known}, got {flag.strip()}")
         codes[part] = code
-        if part == "BLOCKS" and "endianness" in found:  # such writers use one code for the blocks and their number
+        if part == "BLOCKS" and "endianness" in stated:  # such writers use one code for the blocks and their number
             codes["BLOCK_COUNT"] = code
     return tuple(codes.items())
 
@@ -133,66 +119,63 @@ class WebGraphChunks:
         self.shape = (self.properties.nodes,) * 2
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        said = self.properties
-        size = os.stat(self.graph).st_size
-        shown = Progress(self.graph, size, self.progress)
-        arcs = 0
+        arcs, expected = 0, self.properties.arcs
+        progress = Progress(self.graph, os.stat(self.graph).st_size, self.progress)
         try:
             with open(self.graph, "rb") as stream:
                 for rows, cols in self._decoded(stream):
                     arcs += len(cols)
-                    if shown.shown:
-                        shown.at(stream.tell())
-                    if arcs > said.arcs:
+                    if progress.shown:
+                        progress.at(stream.tell())
+                    if arcs > expected:
                         break
                     yield rows, cols
         finally:
-            shown.close()
-        if arcs != said.arcs:
-            more = "more" if arcs > said.arcs else arcs
-            raise InvalidValue(f"{self.graph}: expected {said.arcs} arcs according to its properties, got {more}")
+            progress.close()
+        if arcs != expected:
+            more = "more" if arcs > expected else arcs
+            raise InvalidValue(f"{self.graph}: expected {expected} arcs according to its properties, got {more}")
 
-    def _decoded(self, stream: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _decoded(self, stream: IO[bytes]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         host, before, nodes = devices.get("cpu"), self.properties.before, self.properties.nodes
         kernel, how = host.kernel(WEBGRAPH), self.properties.how
-        data, whole, wanted = b"", False, BLOCK
-        words, first, room = np.zeros(0, np.uint32), 0, ENTRIES
+        block, entries = tuning.count("webgraph.block"), tuning.count("webgraph.chunk_entries")
+        data, whole, size = b"", False, block
+        words, first, room = np.zeros(0, np.uint32), 0, entries
         state, col = np.zeros(4, np.int64), np.zeros(0, np.int64)
         known = np.zeros(before + 1, np.int64)  # starts in `kept` of the rows that may be copied from
         kept = col
         while first < nodes:
             if not len(words):
-                new = stream.read(wanted)
-                whole = len(new) < wanted
+                new = stream.read(size)
+                whole = len(new) < size
                 data = data[int(state[0]) >> 3 :] + new
                 state[0] &= 7
                 words = _words(data)
-            rows = min(ROWS, nodes - first)
+            rows = min(tuning.count("webgraph.chunk_rows"), nodes - first)
             col = np.zeros(len(kept) + room, np.int64)
             col[: len(kept)] = kept
             ptr = np.zeros(before + rows + 1, np.int64)
             ptr[: before + 1] = known
             work = np.empty(2 * len(col) + 4, np.int64)
             kernel(rows, words, 8 * len(data), how, nodes, first, ptr, col, work, state)
-            done, why, asked = (int(x) for x in state[1:])
+            done, why, needed = (int(x) for x in state[1:])
             if done:
                 begin = ptr[before]
                 number = np.arange(first, first + done)
                 # rows before `begin` belong to the previous chunk
-                yield (
-                    np.repeat(number, np.diff(ptr[before : before + done + 1])),
-                    col[begin : ptr[before + done]].copy(),
-                )
+                lengths = np.diff(ptr[before : before + done + 1])
+                yield np.repeat(number, lengths), col[begin : ptr[before + done]].copy()
                 known = ptr[done : done + before + 1] - ptr[done]
                 kept = col[ptr[done] : ptr[done + before]].copy()
                 first += done
             if why == INPUT and whole:
                 raise InvalidValue(f"{self.graph}: expected {nodes} rows, got the end of the file in row {first}")
             if why == INPUT:
-                words, wanted = words[:0], BLOCK if done else 2 * wanted
+                words, size = words[:0], block if done else 2 * size
             elif why == ROOM:
-                room = max(ENTRIES, asked)
-                host.foresee(f"{self.graph}, row {first}: {asked} columns", 40 * asked)
+                room = max(entries, needed)
+                host.foresee(f"{self.graph}, row {first}: {needed} columns", 40 * needed)
             elif why:
                 raise InvalidValue(
                     f"{self.graph}: expected a valid {FAULTS[why - FAULT]} in row {first}, got an invalid one"
@@ -209,7 +192,7 @@ def _words(data: bytes) -> np.ndarray:
 
 
 def read_webgraph(
-    source: Any,
+    source: str | os.PathLike[str],
     *,
     name: str | None = None,
     device: str | None = None,
@@ -224,8 +207,6 @@ def read_webgraph(
     Raises OSError if a file cannot be opened; InvalidValue, with its name, if it is damaged, has labels, is
     little-endian, or uses codes other than unary, gamma, delta and zeta; OutOfMemory.
     """
-    import bitblas as gb
-
     if not isinstance(source, (str, os.PathLike)):
         raise TypeError(f"source: expected a path, got {type(source).__name__}")
     base = os.fspath(source)
@@ -233,6 +214,6 @@ def read_webgraph(
         base = base.removesuffix(suffix)
     chunks = WebGraphChunks(base, progress)
     try:
-        return gb.Matrix.from_chunks(chunks, name=name, device=device, format=format, tile=tile)
+        return Matrix.from_chunks(chunks, name=name, device=device, format=format, tile=tile)
     except MemoryError as error:
         raise error if isinstance(error, OutOfMemory) else OutOfMemory(f"{chunks.graph}: {error}") from None

@@ -11,12 +11,14 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
 
+from semirings.dtypes import lookup_dtype
+
+from .. import tuning
 from ..exceptions import InvalidValue
-from .files import CHUNK
+from ..typing import DTypeLike
 
 # ---- Validate the syntax of numbers in a text in one vectorized pass, and parse them with SciPy.
 
@@ -63,11 +65,11 @@ class Scan:
         """Validate the next lines. Raises Fault."""
         codes = piece.translate(_CLASSES)
         near = _neighbours(codes)
-        wrong: Any = near.tobytes().translate(None, _NEAR[self.kind])
+        wrong = bool(near.tobytes().translate(None, _NEAR[self.kind]))
         if not wrong and self.kind == "real":
-            wrong = _neighbours(codes.translate(None, _GONE)).tobytes().translate(None, _FAR)
+            wrong = bool(_neighbours(codes.translate(None, _GONE)).tobytes().translate(None, _FAR))
             if not wrong and _CODES["a"] in codes:
-                wrong = set(re.findall(rb"[a-df-z]+", piece.lower())) - _WORDS
+                wrong = not _WORDS.issuperset(re.findall(rb"[a-df-z]+", piece.lower()))
         if wrong:
             raise self._fault(piece)
         self.numbers += int(np.count_nonzero(near - np.uint8(1) < 7))  # pairs of a blank and a nonblank
@@ -80,7 +82,7 @@ class Scan:
         return Fault(number, line.strip()[:60].decode("latin-1"))
 
 
-def _neighbours(codes: bytes) -> Any:
+def _neighbours(codes: bytes) -> np.ndarray:
     """8 * a + b for each pair of neighbours a, b of the codes, between blanks."""
     array = np.full(len(codes) + 2, _CODES["_"], np.uint8)
     array[1:-1] = np.frombuffer(codes, np.uint8)
@@ -88,10 +90,10 @@ def _neighbours(codes: bytes) -> Any:
 
 
 def pieces(text: bytes) -> Iterator[bytes]:
-    """The lines of a text, a CHUNK or little more at a time."""
-    start = 0
+    """The lines of a text, a chunk or little more at a time."""
+    start, chunk = 0, tuning.count("file.chunk")
     while start < len(text):
-        end = text.find(b"\n", start + CHUNK) + 1 or len(text)
+        end = text.find(b"\n", start + chunk) + 1 or len(text)
         yield text[start:end]
         start = end
 
@@ -144,11 +146,11 @@ _PLUS = re.compile(rb"(?<![eE])\+")
 _BLANKS = bytes.maketrans(b" \t\r\v\f", b"\n\n\n\n\n")
 
 
-def check_decimal(given: Any) -> str:
+def check_decimal(decimal: str) -> str:
     """Validate a decimal mark. InvalidValue unless it is a point or a comma."""
-    if given not in (".", ","):
-        raise InvalidValue(f"decimal: expected '.' or ',', got {given!r}")
-    return str(given)
+    if decimal not in (".", ","):
+        raise InvalidValue(f"decimal: expected '.' or ',', got {decimal!r}")
+    return decimal
 
 
 def with_decimal_point(text: str, decimal: str) -> str:
@@ -268,8 +270,8 @@ class WeightType:
         if self.rounded or (self.real and not self.whole) or not self.mixed:
             return
         expected = "expected weights from -2^63 to 2^63 - 1, or from 0 to 2^64 - 1"
-        alone = [number for number in (self.low, self.high) if integer_type([number]) is None]
-        values = " and ".join(map(str, alone or (self.low, self.high)))
+        too_large = [number for number in (self.low, self.high) if integer_type([number]) is None]
+        values = " and ".join(map(str, too_large or (self.low, self.high)))
         got = f", {self.beyond}" if self.beyond else f": {expected}, got {values}"
         raise InvalidValue(f"{name}{got}. {hint or ROUNDED}")
 
@@ -295,21 +297,17 @@ def integral_as_int64(values: np.ndarray) -> np.ndarray:
     return values.astype(np.int64) if small else values
 
 
-def is_whole(dtype: Any) -> bool:
+def is_whole(dtype: DTypeLike | None) -> bool:
     """Whether a type (None: not given) is an integer type."""
-    import bitblas as gb
-
-    return dtype is not None and getattr(gb.dtypes.lookup_dtype(dtype).np_type, "kind", "") in "iu"
+    return dtype is not None and lookup_dtype(dtype).kind in "iu"
 
 
-def is_rounded(dtype: Any) -> bool:
+def is_rounded(dtype: DTypeLike | None) -> bool:
     """Whether a type (None: not given) is float, complex or BOOL, to which any number is cast."""
-    import bitblas as gb
-
-    return dtype is not None and getattr(gb.dtypes.lookup_dtype(dtype).np_type, "kind", "") in "fcb"
+    return dtype is not None and lookup_dtype(dtype).kind in "fcb"
 
 
-def integer_type(numbers: list[int]) -> Any:
+def integer_type(numbers: list[int]) -> type[np.int64 | np.uint64] | None:
     """NumPy's INT64, or UINT64 if needed; None if neither holds all numbers."""
     low, high = min(numbers, default=0), max(numbers, default=0)
     if -(1 << 63) <= low and high < 1 << 63:
@@ -321,11 +319,11 @@ def joined(source: str, parts: list[np.ndarray], rounded: bool = False) -> np.nd
     """Concatenate arrays of weights in a type that holds all: INT64 and UINT64 stay exact. InvalidValue if no integer
     type holds all."""
     if len({part.dtype for part in parts}) > 1 and all(part.dtype.kind in "iu" for part in parts):
-        seen = WeightType(rounded)
+        common = WeightType(rounded)
         for part in parts:
-            seen.add(part, real=False)
-        seen.check(source)
-        parts = [part.astype(seen.dtype, copy=False) for part in parts]
+            common.add(part, real=False)
+        common.check(source)
+        parts = [part.astype(common.dtype, copy=False) for part in parts]
     return np.concatenate(parts)
 
 
@@ -374,24 +372,21 @@ def parse_weight_column(values: np.ndarray, name: str | None, decimal: str | Non
     expected = f"column {name!r}: expected numbers"
     if values.dtype.kind in "biuf":
         if values.dtype.kind == "f" and np.isnan(values).any():
-            raise InvalidValue(
-                f"column {name!r}: expected a number in every row, got NaN in row {np.isnan(values).argmax()}"
-            )
+            row = np.isnan(values).argmax()
+            raise InvalidValue(f"column {name!r}: expected a number in every row, got NaN in row {row}")
         return values
-    words = values.tolist()
+    words, common = values.tolist(), WeightType(rounded)
     if values.dtype == object and all(type(word) is int for word in words):  # beyond 64 bits
-        seen = WeightType(rounded)
-        found = seen.of_integers(words)
-        seen.check(f"column {name!r}")
+        found = common.of_integers(words)
+        common.check(f"column {name!r}")
         return found
     if decimal is not None:
         words = [word.strip() if isinstance(word, str) else word for word in words]
         mark = check_decimal(decimal)
         wrong = next((k for k, x in enumerate(words) if not isinstance(x, str) or not is_weight(x, mark)), None)
         if wrong is None:
-            seen = WeightType(rounded)
-            found = seen.of_words(words, mark)
-            seen.check(f"column {name!r}")
+            found = common.of_words(words, mark)
+            common.check(f"column {name!r}")
             return found
         hint = weight_hint(words[wrong], mark) or _text_hint(words[wrong]) if isinstance(words[wrong], str) else ""
         raise InvalidValue(f"{expected} as texts in every row, got {words[wrong]!r} in row {wrong}{hint}")

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from .. import tuning
+from ..core import Matrix, Vector
 from ..exceptions import DimensionMismatch, InvalidValue
+from ..graph import Graph, Values
 from ..io.build import host_coo
+from ..typing import ArrayLike
 from .matrices import INK, LINE, PAPER, picture
 
-SMALL = 300  # most vertices for the spring layout, and for drawing vertices
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+Numbers: TypeAlias = Vector | Values | ArrayLike  # a number for each vertex
+
 LISTED = 12  # most classes in a legend
 ARROWS = 3000  # most edges for arrowheads in a small directed graph
 DOT = 40  # the area of a vertex, in square points
 PIVOTS = 24  # searches for the layout of a larger graph
 
 
-def positions(A: Any, *, pivots: int = PIVOTS, seed: int = 0) -> np.ndarray:
+def positions(A: Matrix, *, pivots: int = PIVOTS, seed: int = 0) -> np.ndarray:
     """Pivot MDS layout: a position for each vertex of an undirected graph, n x 2, that preserves distances.
 
     It projects the distances to some vertices far from each other (pivots) onto their two principal directions:
@@ -52,14 +63,14 @@ def positions(A: Any, *, pivots: int = PIVOTS, seed: int = 0) -> np.ndarray:
 
 
 def graph(
-    A: Any,
-    values: Any = None,
+    A: Matrix | Graph,
+    values: Numbers | None = None,
     *,
-    places: Any = None,
+    places: ArrayLike | None = None,
     title: str | None = None,
     label: str | None = None,
     classes: bool | None = None,
-) -> Any:
+) -> Figure:
     """A matplotlib Figure of a graph, given as a Matrix or a Graph: its edges, colored by a value of each vertex.
 
     Vertices and edges share one color scale; an edge has the mean of its ends. Edges of a small directed graph have
@@ -79,13 +90,15 @@ def graph(
     from matplotlib.colors import Normalize, to_rgba
     from matplotlib.ticker import MaxNLocator
 
-    directed = getattr(A, "directed", None)
-    A, names = getattr(A, "matrix", A), getattr(A, "labels", None)
-    classes = getattr(values, "classes", False) if classes is None else classes
-    named = names if getattr(values, "vertices", False) else None
+    directed, names = (A.directed, A.labels) if isinstance(A, Graph) else (None, None)
+    A = A.matrix if isinstance(A, Graph) else A
+    if classes is None:
+        classes = isinstance(values, Values) and values.classes
+    named = names if isinstance(values, Values) and values.vertices else None
     n = _square(A)
+    small = n <= tuning.count("plots.small_vertices")
     if places is None:
-        places = _few(A) if n <= SMALL else positions(A)
+        places = _few(A) if small else positions(A)
     places = np.asarray(places, float)
     colors, whole = _numbers(values, n)
     if places.shape != (n, 2):
@@ -108,10 +121,10 @@ def graph(
     axes.set_aspect("equal")
     width = float(np.clip(40 / np.sqrt(len(low) + 1), 0.25, 1.2))
     ends = list(np.stack([places[low], places[high]], axis=1))
-    lines = LineCollection(ends, linewidths=width, rasterized=len(low) > 5000)
-    ink = to_rgba(LINE if n <= SMALL else INK)
+    lines = LineCollection(ends, linewidths=width, rasterized=len(low) > tuning.count("plots.vector_lines"))
+    ink = to_rgba(LINE if small else INK)
     points = np.tile(to_rgba(INK), (n, 1))
-    between: Any = np.tile(ink, (len(low), 1))
+    between = np.tile(ink, (len(low), 1))
     rings = np.tile(ink, (len(loops), 1))
     if colors is None:
         lines.set_color([ink])
@@ -133,8 +146,8 @@ def graph(
         bar.set_label(label or "")
     axes.add_collection(lines)
     if len(loops):
-        _rings(axes, places[loops], rings, DOT if n <= SMALL else 4)
-    if n <= SMALL:
+        _rings(figure, axes, places[loops], rings, DOT if small else 4)
+    if small:
         if directed and len(low) <= ARROWS:
             _heads(axes, ends, between, up, down)
         axes.scatter(places[:, 0], places[:, 1], s=DOT, zorder=2, edgecolors=PAPER, c=points)
@@ -145,7 +158,7 @@ def graph(
     return figure
 
 
-def _heads(axes: Any, ends: list[np.ndarray], colors: np.ndarray, up: np.ndarray, down: np.ndarray) -> None:
+def _heads(axes: Axes, ends: list[np.ndarray], colors: np.ndarray, up: np.ndarray, down: np.ndarray) -> None:
     """Arrowheads on lines: at the second end (up), at the first (down), or at both."""
     from matplotlib.patches import FancyArrowPatch
 
@@ -156,17 +169,17 @@ def _heads(axes: Any, ends: list[np.ndarray], colors: np.ndarray, up: np.ndarray
         axes.add_patch(FancyArrowPatch(start, end, mutation_scale=9, shrinkA=radius, shrinkB=radius, **how))
 
 
-def _rings(axes: Any, places: np.ndarray, colors: np.ndarray, area: float) -> None:
+def _rings(figure: Figure, axes: Axes, places: np.ndarray, colors: np.ndarray, area: float) -> None:
     """Draw a ring that touches each position from above."""
     from matplotlib.transforms import offset_copy
 
-    above = offset_copy(axes.transData, fig=axes.figure, y=float(np.sqrt(area)), units="points")
+    above = offset_copy(axes.transData, fig=figure, y=float(np.sqrt(area)), units="points")
     axes.scatter(
         places[:, 0], places[:, 1], s=3 * area, facecolors="none", edgecolors=colors, transform=above, zorder=1
     )
 
 
-def _names(axes: Any, places: np.ndarray, low: np.ndarray, high: np.ndarray, names: Any) -> None:
+def _names(axes: Axes, places: np.ndarray, low: np.ndarray, high: np.ndarray, names: Sequence[Hashable]) -> None:
     """Draw a name next to each vertex, on the side away from its neighbours."""
     from matplotlib.patheffects import withStroke
 
@@ -181,10 +194,6 @@ def _names(axes: Any, places: np.ndarray, low: np.ndarray, high: np.ndarray, nam
         if np.isnan(places[k]).any():
             continue
         x, y = away[k]
-        how = {
-            "ha": "left" if x > 0.3 else "right" if x < -0.3 else "center",
-            "va": "bottom" if y > 0.3 else "top" if y < -0.3 else "center",
-        }
         axes.annotate(
             str(names[k]),
             places[k],
@@ -192,20 +201,22 @@ def _names(axes: Any, places: np.ndarray, low: np.ndarray, high: np.ndarray, nam
             textcoords="offset points",
             zorder=3,
             path_effects=[withStroke(linewidth=2.5, foreground=PAPER)],
-            **how,
+            ha="left" if x > 0.3 else "right" if x < -0.3 else "center",
+            va="bottom" if y > 0.3 else "top" if y < -0.3 else "center",
         )
 
 
-def levels(A: Any, source: Any = 0, *, places: Any = None, title: str | None = None) -> Any:
+def levels(
+    A: Matrix | Graph, source: Hashable = 0, *, places: ArrayLike | None = None, title: str | None = None
+) -> Figure:
     """A matplotlib Figure of a graph, colored by the number of hops from a vertex."""
     from ..algorithms import bfs_levels
 
-    matrix, start = getattr(A, "matrix", A), A.vertex(source) if hasattr(A, "vertex") else source
-    found = bfs_levels(matrix, start)
+    found = bfs_levels(A.matrix, A.vertex(source)) if isinstance(A, Graph) else bfs_levels(A, source)
     return graph(A, found, places=places, title=title, label=f"hops from vertex {source}")
 
 
-def _classes(values: np.ndarray, names: Any) -> tuple[np.ndarray, list[Any]]:
+def _classes(values: np.ndarray, names: Sequence[Hashable] | None) -> tuple[np.ndarray, list[Line2D]]:
     """A color for each vertex, by the size of its class, and a legend of the largest classes. names: vertex names, if
     the values are vertices."""
     from matplotlib import colormaps
@@ -230,13 +241,13 @@ def _classes(values: np.ndarray, names: Any) -> tuple[np.ndarray, list[Any]]:
     return found, legend
 
 
-def _square(A: Any) -> int:
+def _square(A: Matrix) -> int:
     if A.nrows != A.ncols:
         raise DimensionMismatch(f"A: expected a square matrix, got {A.nrows} x {A.ncols}")
     return int(A.nrows)
 
 
-def _few(A: Any) -> np.ndarray:
+def _few(A: Matrix) -> np.ndarray:
     """Positions for a small graph."""
     import bitblas as gb
 
@@ -246,19 +257,18 @@ def _few(A: Any) -> np.ndarray:
     return np.asarray(spring_layout(both).to_dense()) if A.nrows else np.zeros((0, 2))
 
 
-def _numbers(values: Any, n: int) -> tuple[np.ndarray | None, bool]:
+def _numbers(values: Numbers | None, n: int) -> tuple[np.ndarray | None, bool]:
     """A number for each vertex, NaN if it has none, and whether the type is an integer type."""
     if values is None:
         return None, False
-    values = getattr(values, "vector", values)
-    if hasattr(values, "to_coo"):
-        at, there = host_coo(values)
-        whole = there.dtype.kind in "iu"
-        full = np.full(values.size, np.nan)
-        full[at] = there
-        values = full
+    values = values.vector if isinstance(values, Values) else values
+    if isinstance(values, Vector):
+        at, known = host_coo(values)
+        numbers = np.full(values.size, np.nan)
+        numbers[at] = known
     else:
-        whole = np.asarray(values).dtype.kind in "iu"
-    if np.shape(values) != (n,):
-        raise DimensionMismatch(f"values: expected one for each of {n} vertices, got {np.shape(values)}")
-    return np.asarray(values, float), whole
+        known = np.asarray(values)
+        numbers = known.astype(float)
+    if numbers.shape != (n,):
+        raise DimensionMismatch(f"values: expected one for each of {n} vertices, got {numbers.shape}")
+    return numbers, known.dtype.kind in "iu"

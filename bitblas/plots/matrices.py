@@ -9,34 +9,41 @@ from __future__ import annotations
 import functools
 import os
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from .. import extras
+from ..core import Matrix
 from ..core.options import either
 from ..exceptions import InvalidValue
 from ..formats import TILES, format_of
 from ..formats.b2sr.cost import DEFAULT_TILE
 from ..io import host_coo
-from ..io.files import created
+from ..io.files import Output, created
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
 BINS = 512  # squares along the longer side of the plot; a quarter of that for the map of tiles
 SUFFIXES = ("png", "svg", "pdf")
 INK, PAPER, LINE = "#1b2733", "#ffffff", "#aab4bd"
+Extent: TypeAlias = tuple[float, float, float, float]  # left, right, bottom, top
 GRID = 160  # largest size for which tile borders are drawn
 
 
-def spy(A: Any, *, title: str | None = None, tile: int | None = None, bins: int = BINS) -> Any:
+def spy(A: Matrix, *, title: str | None = None, tile: int | None = None, bins: int = BINS) -> Figure:
     """A matplotlib Figure of the sparsity pattern of a Matrix: entries per square, and how full its tiles are.
 
     tile: the edge of the tiles; None: that of the stored format, or 8. bins: squares along the longer side. Time and
     memory are those of sorting the entries. Raises InvalidValue for other tiles; ImportError without matplotlib.
     """
     kind = picture()
-    held = A.format
     if tile is None:
-        tile = format_of(held).tile or DEFAULT_TILE
+        tile = format_of(A.format).tile or DEFAULT_TILE
     if tile not in TILES:
         raise InvalidValue(f"tile: expected {either(TILES)}, got {tile!r}")
     rows, cols = (part.astype(np.int64, copy=False) for part in host_coo(A)[:2])
@@ -49,19 +56,19 @@ def spy(A: Any, *, title: str | None = None, tile: int | None = None, bins: int 
     counts, extent = binned(rows, cols, np.ones(len(rows)), shape, bins)
     _map(figure, whole, counts, extent, "entries per square" if counts.max(initial=0) > 1 else None)
     whole.set_title(title or A.name, loc="left", fontsize=13, fontweight="bold")
-    whole.set_xlabel(f"{A.nrows:,} x {A.ncols:,}, {A.nvals:,} entries, stored as {held}")
+    whole.set_xlabel(f"{A.nrows:,} x {A.ncols:,}, {A.nvals:,} entries, stored as {A.format}")
 
     if max(shape) <= GRID:
-        for across, size in ((whole.axvline, A.ncols), (whole.axhline, A.nrows)):
+        for draw_line, size in ((whole.axvline, A.ncols), (whole.axhline, A.nrows)):
             for edge in range(tile, size, tile):
-                across(edge - 0.5, color=LINE, linewidth=0.6)
+                draw_line(edge - 0.5, color=LINE, linewidth=0.6)
 
     grid_shape = (-(-A.nrows // tile), -(-A.ncols // tile))
     total, corners = binned(tile_rows, tile_cols, fill, grid_shape, max(1, bins // 4))
     number, _ = binned(tile_rows, tile_cols, np.ones(len(fill)), grid_shape, max(1, bins // 4))
     mean = np.divide(total, number, out=np.zeros_like(total), where=number > 0)
-    in_entries = tuple((corner + 0.5) * tile - 0.5 for corner in corners)
-    _map(figure, tiled, mean, in_entries, "mean entries per tile")
+    left, right, bottom, top = ((corner + 0.5) * tile - 0.5 for corner in corners)
+    _map(figure, tiled, mean, (left, right, bottom, top), "mean entries per tile")
     tiled.set(xlim=extent[:2], ylim=extent[2:])
     tiled.set_title(f"How full the {tile} x {tile} tiles are", loc="left", fontsize=11)
     _bars(bars, fill, tile)
@@ -69,7 +76,7 @@ def spy(A: Any, *, title: str | None = None, tile: int | None = None, bins: int 
 
 
 @functools.cache
-def picture() -> Any:
+def picture() -> type[Figure]:
     """A subclass of matplotlib's Figure that notebooks display. ImportError without matplotlib."""
     try:
         from matplotlib.figure import Figure
@@ -78,23 +85,21 @@ def picture() -> Any:
 
     class Picture(Figure):
         def _repr_png_(self) -> bytes:
-            stream = BytesIO()
-            self.savefig(stream, format="png")
-            return stream.getvalue()
+            return _encoded(self, "png")
 
     return Picture
 
 
 def tiles_of(rows: np.ndarray, cols: np.ndarray, ncols: int, tile: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The tile row, tile column and number of entries of each non-empty tile."""
-    across = max(1, -(-ncols // tile))
-    keys, fill = np.unique(rows // tile * across + cols // tile, return_counts=True)
-    return keys // across, keys % across, fill
+    width = max(1, -(-ncols // tile))
+    keys, fill = np.unique(rows // tile * width + cols // tile, return_counts=True)
+    return keys // width, keys % width, fill
 
 
 def binned(
     rows: np.ndarray, cols: np.ndarray, weights: np.ndarray, shape: tuple[int, int], bins: int
-) -> tuple[np.ndarray, tuple[float, float, float, float]]:
+) -> tuple[np.ndarray, Extent]:
     """The sum of the weights in each square of a grid over the matrix, at most `bins` along the longer side, and the
     extent of the grid in rows and columns, for imshow."""
     longer = max(1, *shape)
@@ -112,15 +117,22 @@ def kind_of(path: str | os.PathLike[str]) -> str:
     return kind
 
 
-def save(figure: Any, target: Any) -> None:
+def save(figure: Figure, target: Output) -> None:
     """Write a Figure atomically to a .png, .svg or .pdf file (InvalidValue for another name), or as .png to a file open
     for binary writing."""
-    kind = "png" if hasattr(target, "write") else kind_of(target)
+    kind = kind_of(target) if isinstance(target, str | os.PathLike) else "png"
+    data = _encoded(figure, kind)
     with created(target) as stream:
-        figure.savefig(stream, format=kind)
+        stream.write(data)
 
 
-def _map(figure: Any, axes: Any, values: np.ndarray, extent: Any, label: str | None) -> None:
+def _encoded(figure: Figure, kind: str) -> bytes:
+    stream = BytesIO()
+    figure.savefig(stream, format=kind)
+    return stream.getvalue()
+
+
+def _map(figure: Figure, axes: Axes, values: np.ndarray, extent: Extent, label: str | None) -> None:
     from matplotlib.colors import LinearSegmentedColormap, LogNorm
 
     ink = LinearSegmentedColormap.from_list("ink", ["#9ecae1", "#2171b5", "#08214a"] if label else [INK, INK])
@@ -139,7 +151,7 @@ def _map(figure: Any, axes: Any, values: np.ndarray, extent: Any, label: str | N
         side.set_color(LINE)
 
 
-def _bars(axes: Any, fill: np.ndarray, tile: int) -> None:
+def _bars(axes: Axes, fill: np.ndarray, tile: int) -> None:
     """Histogram of tiles with 1, 2, 3-4, 5-8, ... entries."""
     steps = int(np.log2(tile * tile)) + 1
     classes = np.bincount(np.ceil(np.log2(np.maximum(fill, 1))).astype(int), minlength=steps)[:steps]
@@ -156,7 +168,7 @@ def _bars(axes: Any, fill: np.ndarray, tile: int) -> None:
     axes.set_title(f"{len(fill):,} tiles, {mean:.2f} entries each on average", loc="left", fontsize=11)
 
 
-def _few_numbers(bar: Any, top: float) -> None:
+def _few_numbers(bar: Colorbar, top: float) -> None:
     from matplotlib.ticker import NullLocator
 
     marks = sorted({1.0, *(float(2**k) for k in range(1, int(np.log2(top)) + 1, max(1, int(np.log2(top)) // 4)))})
@@ -165,7 +177,7 @@ def _few_numbers(bar: Any, top: float) -> None:
     bar.ax.tick_params(labelsize=8)
 
 
-def _integers() -> Any:
+def _integers() -> MaxNLocator:
     from matplotlib.ticker import MaxNLocator
 
     return MaxNLocator(5, integer=True)

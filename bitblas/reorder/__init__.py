@@ -8,8 +8,9 @@ order on every device.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
+from ..core.matrix.views import MatrixRead
+from ..typing import Array
 from .bfs import bfs
 from .community import community
 from .degree import degree
@@ -17,7 +18,7 @@ from .gorder import gorder
 from .llp import llp
 from .rcm import rcm
 
-ORDERS: dict[str, Callable[[Any], Any]] = {f.__name__: f for f in (degree, bfs, rcm, community, llp, gorder)}
+ORDERS: dict[str, Callable[[MatrixRead], Array]] = {f.__name__: f for f in (degree, bfs, rcm, community, llp, gorder)}
 
 
 __all__ = ["ORDERS", "bfs", "community", "degree", "gorder", "llp", "rcm"]

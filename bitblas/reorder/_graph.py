@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -14,9 +14,10 @@ from ..core.matrix.views import MatrixRead
 from ..exceptions import DimensionMismatch
 from ..formats import Structure
 from ..store import MatrixStore
+from ..typing import Array
 
 
-def square(A: Any) -> Any:
+def square(A: MatrixRead) -> Matrix:
     """Validate a square Matrix. Raises TypeError, DimensionMismatch."""
     if not isinstance(A, MatrixRead):
         raise TypeError(f"A: expected a Matrix, got {type(A).__qualname__}. Hint: Matrix.from_coo makes one")
@@ -28,7 +29,7 @@ def square(A: Any) -> Any:
     return A._matrix  # the transpose has the same edges
 
 
-def undirected(A: Any) -> Any:
+def undirected(A: Matrix) -> Matrix:
     """The pattern of A + A' in the user's order; nothing is cached in A."""
     pattern = A._in_users_order.structure
     G = Matrix._from_store(MatrixStore(Structure(pattern.primary), BOOL, np.True_))
@@ -37,23 +38,30 @@ def undirected(A: Any) -> Any:
     return G.ewise_add(G.T, binary.lor).new()
 
 
-def firsts(xp: Any, ascending: Any) -> Any:
+def firsts(xp: ModuleType, ascending: Array) -> Array:
     """The start of each run of equal numbers."""
     fresh = xp.ones(len(ascending), bool)
     fresh[1:] = ascending[1:] != ascending[:-1]
     return xp.flatnonzero(fresh)
 
 
-def inverse(xp: Any, perm: Any) -> Any:
+def inverse(xp: ModuleType, perm: Array) -> Array:
     """The inverse permutation."""
     places = xp.empty_like(perm)
     places[perm] = xp.arange(len(perm), dtype=perm.dtype)
     return places
 
 
-def by(xp: Any, *keys: Any) -> Any:
+def by(xp: ModuleType, *keys: Array) -> Array:
     """Sort positions by the first key, ties by the next keys, then by position."""
     order = xp.argsort(keys[-1], kind="stable")
     for key in keys[-2::-1]:
         order = order[xp.argsort(key[order], kind="stable")]
     return order
+
+
+def hash16(x: Array) -> Array:
+    """A 16-bit hash of integers."""
+    x = x & 0xFFFFFFFF
+    x = ((x ^ x >> 15) * 0x2C1B3C6D) & 0xFFFFFFFF
+    return (x ^ x >> 13) & 0xFFFF

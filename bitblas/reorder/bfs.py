@@ -8,28 +8,28 @@ Apostolico, Drovandi: Graph compression by BFS. Algorithms 2 (2009).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from semirings import semiring
 from semirings.dtypes import INT64
 
 from ..algorithms import connected_components
-from ..core import Vector
+from ..core import Matrix, Vector
+from ..core.matrix.views import MatrixRead
 from ..core.statement.running import guarded
+from ..typing import Array
 from ._graph import firsts, square, undirected
 from .rcm import searched
 
 
-def bfs(A: Any) -> Any:
+def bfs(A: MatrixRead) -> Array:
     """A: a square Matrix. Returns the permutation (INT64, size n). Components are contiguous, ordered by their
     smallest vertex. Raises DimensionMismatch, TypeError."""
     return _bfs(square(A))
 
 
 @guarded
-def _bfs(A: Any) -> Any:
+def _bfs(A: Matrix) -> Array:
     G = undirected(A)
     xp, n = G.device.xp, G.nrows
     if not n:

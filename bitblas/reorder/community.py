@@ -1,7 +1,7 @@
 """Community order: vertices that share many edges are placed together, at every scale.
 
 Vertices are matched in pairs, along the edge that is heaviest for the size of its ends; pairs are matched in pairs, and
-so on: after three rounds there are patches of eight, the rows of a tile, and after LEVELS rounds patches of up to 256.
+so on: after three rounds there are patches of eight, the rows of a tile, and after eight rounds patches of up to 256.
 Reverse Cuthill-McKee orders these few patches. On the way back the member of each pair whose neighbours come earlier is
 placed first. Vertices without a free neighbour are matched if they prefer the same vertex (the leaves of a star). Hubs
 belong to no community: they come before all others, by degree.
@@ -16,44 +16,40 @@ rounds in which two that prefer each other are matched.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 
 from semirings import monoid
 from semirings.dtypes import INT64
 
+from .. import tuning
 from ..core import Matrix
+from ..core.matrix.views import MatrixRead
 from ..core.statement.running import guarded
+from ..device import Device
 from ..formats.csr.layout import pointers_of
 from ..operations.value_arrays import reduce_segments
-from ._graph import by, firsts, inverse, square, undirected
+from ..typing import Array
+from ._graph import by, firsts, hash16, inverse, square, undirected
 from .rcm import in_bands
-
-# Rounds of matching. Entries per 8 x 8 tile on shuffled graphs for 4, 6, 8 rounds: Delaunay mesh 5.0, 5.4, 5.4; road
-# network 3.4, 3.9, 3.9.
-LEVELS = 8
-# A vertex of more than HUB times the mean degree is a hub. Entries per tile for 4, 8, no hubs: e-mail network 2.4, 2.4,
-# 2.3; friendship network 9.5, 10.4, 10.0. Meshes and roads have no hubs. This also skips the longest rows.
-HUB = 8
-MATCHINGS = 4  # rounds of matching; vertices unmatched after them stay single, or are leaves of a star
-LEAST = 20  # stop after a round that matches fewer than one in LEAST vertices
 
 
 class EdgeLists(NamedTuple):
     """Edges in both directions, sorted by i: ends i and j, weights, and the row pointers (INT64)."""
 
-    i: Any
-    j: Any
-    weight: Any
-    ptr: Any
+    i: Array
+    j: Array
+    weight: Array
+    ptr: Array
 
     @property
     def n(self) -> int:
         return len(self.ptr) - 1
 
 
-def community(A: Any) -> Any:
+def community(A: MatrixRead) -> Array:
     """A: a square Matrix. Returns the permutation (INT64, size n).
 
     Peak memory: about 100 bytes per edge between vertices that are not hubs. Raises DimensionMismatch, TypeError.
@@ -62,11 +58,11 @@ def community(A: Any) -> Any:
 
 
 @guarded
-def _community(A: Any) -> Any:
+def _community(A: Matrix) -> Array:
     device, xp, n = A.device, A.device.xp, A.nrows
     i, j = undirected(A)._stored.coo()
     degree = xp.bincount(i, minlength=n)
-    hub = degree * n > HUB * len(i)
+    hub = degree * n > tuning.count("community.hub_degree") * len(i)
     kept = (i != j) & ~(hub[i] | hub[j])
     i, j = i[kept], j[kept]
     order = in_patches(device, EdgeLists(i, j, xp.ones(len(i), np.int64), pointers_of(i, n, device)))
@@ -74,15 +70,15 @@ def _community(A: Any) -> Any:
     return xp.concatenate([hubs[xp.argsort(-degree[hubs], kind="stable")], order[~hub[order]]])
 
 
-def in_patches(device: Any, graph: EdgeLists) -> Any:
+def in_patches(device: Device, graph: EdgeLists) -> Array:
     """The community order of a graph without hubs."""
     xp = device.xp
     size = xp.ones(graph.n, np.int64)
     steps = []
-    for _ in range(LEVELS):
-        pair = joined(device, graph, size)
+    for _ in range(tuning.count("community.levels")):
+        pair = pair_numbers(device, graph, size)
         count = int(pair.max()) + 1 if len(pair) else 0
-        if (graph.n - count) * LEAST < graph.n:
+        if (graph.n - count) * tuning.count("community.stop_share") < graph.n:
             break
         steps.append((graph, pair))
         size = xp.bincount(pair, size, count).astype(np.int64)
@@ -95,32 +91,32 @@ def in_patches(device: Any, graph: EdgeLists) -> Any:
     return order
 
 
-def joined(device: Any, graph: EdgeLists, size: Any) -> Any:
+def pair_numbers(device: Device, graph: EdgeLists, size: Array) -> Array:
     """The number of the pair of each vertex; an unmatched vertex has a number of its own."""
     xp, n = device.xp, graph.n
     mate = xp.arange(n)
-    alone, first = xp.ones(n, bool), None
+    free, first = xp.ones(n, bool), None
     rest = graph
-    for k in range(MATCHINGS):
-        wish = preferred(device, rest, size, k)
-        first = wish if first is None else first
-        agreed = xp.flatnonzero((wish >= 0) & (wish[wish] == mate) & alone)
-        mate[agreed], alone[agreed] = wish[agreed], False
-        kept = alone[rest.i] & alone[rest.j]
+    for k in range(tuning.count("community.matchings")):
+        choice = preferred(device, rest, size, k)
+        first = choice if first is None else first
+        matched = xp.flatnonzero((choice >= 0) & (choice[choice] == mate) & free)
+        mate[matched], free[matched] = choice[matched], False
+        kept = free[rest.i] & free[rest.j]
         i = rest.i[kept]
         if not len(i):
             break
         rest = EdgeLists(i, rest.j[kept], rest.weight[kept], pointers_of(i, n, device))
     assert first is not None  # there is at least one round
-    leaves = xp.flatnonzero(alone & (first >= 0))
+    leaves = xp.flatnonzero(free & (first >= 0))
     if len(leaves):
         leaves = leaves[xp.argsort(first[leaves], kind="stable")]
-        wish = first[leaves]
+        choice = first[leaves]
         start = xp.zeros(len(leaves), np.int64)
-        heads = firsts(xp, wish)
+        heads = firsts(xp, choice)
         start[heads] = heads
         rank = xp.arange(len(leaves)) - cummax(xp, start)
-        left = xp.flatnonzero((rank[:-1] % 2 == 0) & (wish[1:] == wish[:-1]))
+        left = xp.flatnonzero((rank[:-1] % 2 == 0) & (choice[1:] == choice[:-1]))
         a, b = leaves[left], leaves[left + 1]
         mate[a], mate[b] = b, a
     heads = mate >= xp.arange(n)
@@ -128,7 +124,7 @@ def joined(device: Any, graph: EdgeLists, size: Any) -> Any:
     return number[xp.minimum(mate, xp.arange(n))]
 
 
-def cummax(xp: Any, ascending_or_zero: Any) -> Any:
+def cummax(xp: ModuleType, ascending_or_zero: Array) -> Array:
     """Replace each zero by the last nonzero number before it."""
     at = xp.flatnonzero(ascending_or_zero)
     runs = xp.zeros(len(ascending_or_zero), np.int64)
@@ -137,31 +133,25 @@ def cummax(xp: Any, ascending_or_zero: Any) -> Any:
     return known[xp.cumsum(runs)]
 
 
-def preferred(device: Any, graph: EdgeLists, size: Any, k: int) -> Any:
+def preferred(device: Device, graph: EdgeLists, size: Array, k: int) -> Array:
     """The preferred neighbour of each vertex, -1 for none: the heaviest edge relative to the sizes of its ends."""
     xp = device.xp
-    wish = xp.full(graph.n, -1)
+    choice = xp.full(graph.n, -1)
     if not len(graph.i):
-        return wish
+        return choice
     low, high = xp.minimum(graph.i, graph.j), xp.maximum(graph.i, graph.j)
-    score = xp.minimum((graph.weight << 24) // (size[graph.i] * size[graph.j]), 1 << 46) << 16 | mixed(low, high, k)
+    tie_break = hash16(low * 0x9E3779B1 + high * 0x85EBCA6B + k)
+    score = xp.minimum((graph.weight << 24) // (size[graph.i] * size[graph.j]), 1 << 46) << 16 | tie_break
     some = xp.flatnonzero(graph.ptr[1:] > graph.ptr[:-1])
     best = xp.zeros(graph.n, np.int64)
     best[some] = reduce_segments(device, monoid.max[INT64], score, xp.append(graph.ptr[some], len(score)))
     at = xp.flatnonzero(score == best[graph.i])
     at = at[firsts(xp, graph.i[at])]
-    wish[graph.i[at]] = graph.j[at]
-    return wish
+    choice[graph.i[at]] = graph.j[at]
+    return choice
 
 
-def mixed(low: Any, high: Any, k: int) -> Any:
-    """A 16-bit hash."""
-    x = (low * 0x9E3779B1 + high * 0x85EBCA6B + k) & 0xFFFFFFFF
-    x = ((x ^ x >> 15) * 0x2C1B3C6D) & 0xFFFFFFFF
-    return (x ^ x >> 13) & 0xFFFF
-
-
-def contracted(device: Any, graph: EdgeLists, pair: Any, count: int) -> EdgeLists:
+def contracted(device: Device, graph: EdgeLists, pair: Array, count: int) -> EdgeLists:
     """Contract the pairs to vertices; weights of parallel edges are added."""
     xp = device.xp
     i, j = pair[graph.i], pair[graph.j]
@@ -176,7 +166,7 @@ def contracted(device: Any, graph: EdgeLists, pair: Any, count: int) -> EdgeList
     return EdgeLists(i, j, weight, pointers_of(i, count, device))
 
 
-def pull(xp: Any, graph: EdgeLists, place: Any) -> Any:
+def pull(xp: ModuleType, graph: EdgeLists, place: Array) -> Array:
     """The mean signed distance of the neighbours of each vertex in the order."""
     total = xp.zeros((2, len(graph.i) + 1), np.int64)
     xp.cumsum(graph.weight * (place[graph.j] - place[graph.i]), out=total[0, 1:])

@@ -15,23 +15,26 @@ social networks. WWW 2011.
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
 from semirings import monoid
 from semirings.dtypes import INT64
 
+from .. import tuning
+from ..core import Matrix
+from ..core.matrix.views import MatrixRead
 from ..core.statement.running import guarded
+from ..device import Device
 from ..operations.value_arrays import reduce_segments
-from ._graph import firsts, square, undirected
+from ..typing import Array
+from ._graph import firsts, hash16, square, undirected
 
 FINEST = 10  # layers of gamma = 2^0, 2^-1 .. 2^-FINEST, as in the paper, then 0
-ROUNDS = 20  # most rounds per layer, in each of which half of the vertices choose
-LEAST = 100  # a layer ends if fewer than one in LEAST vertices changed its label in two rounds
 
 
-def llp(A: Any) -> Any:
+def llp(A: MatrixRead) -> Array:
     """A: a square Matrix. Returns the permutation (INT64, size n).
 
     Peak memory: about 60 bytes per edge. Raises DimensionMismatch, TypeError.
@@ -40,7 +43,7 @@ def llp(A: Any) -> Any:
 
 
 @guarded
-def _llp(A: Any) -> Any:
+def _llp(A: Matrix) -> Array:
     device, xp, n = A.device, A.device.xp, A.nrows
     i, j = undirected(A)._stored.coo()
     kept = i != j
@@ -53,28 +56,30 @@ def _llp(A: Any) -> Any:
     return order
 
 
-def propagated(device: Any, n: int, i: Any, j: Any, weight: int) -> Any:
+def propagated(device: Device, n: int, i: Array, j: Array, weight: int) -> Array:
     """Propagate labels until hardly any changes; a label is the number of a vertex."""
     xp = device.xp
-    label, vertex, awake = xp.arange(n), xp.arange(n), xp.ones(n, bool)
-    moved = [n, n]
-    for k in range(ROUNDS):
-        turn = (mixed(vertex, k // 2) + k & 1 == 1) & awake
-        awake &= ~turn
-        edges = turn[i]
-        v, wish = chosen(device, n, i[edges], label[j[edges]], label, weight, k)
-        fresh = xp.zeros(n, bool)
-        fresh[v] = label[v] != wish
-        label[v] = wish
+    label, vertex, active = xp.arange(n), xp.arange(n), xp.ones(n, bool)
+    changes, least = [n, n], tuning.count("llp.stop_share")
+    for k in range(tuning.count("llp.rounds")):
+        choosing = (hash16(vertex * 0x9E3779B1 + (k // 2 + 1) * 0x85EBCA6B) + k & 1 == 1) & active
+        active &= ~choosing
+        edges = choosing[i]
+        v, choice = best_labels(device, n, i[edges], label[j[edges]], label, weight, k)
+        changed = xp.zeros(n, bool)
+        changed[v] = label[v] != choice
+        label[v] = choice
         # a vertex reconsiders its label after a neighbour's label changed
-        awake[i[fresh[j]]] = True
-        moved[k % 2] = int(fresh.sum())
-        if sum(moved) * LEAST < n:
+        active[i[changed[j]]] = True
+        changes[k % 2] = int(changed.sum())
+        if sum(changes) * least < n:
             break
     return label
 
 
-def chosen(device: Any, n: int, i: Any, near: Any, label: Any, weight: int, k: int) -> tuple[Any, Any]:
+def best_labels(
+    device: Device, n: int, i: Array, near: Array, label: Array, weight: int, k: int
+) -> tuple[Array, Array]:
     """The distinct vertices of i, and the label that each takes. near: the labels of neighbours, by edge."""
     xp = device.xp
     if not len(i):
@@ -84,10 +89,11 @@ def chosen(device: Any, n: int, i: Any, near: Any, label: Any, weight: int, k: i
     heads = firsts(xp, keys)
     count = xp.diff(xp.append(heads, len(keys)))
     v, found = keys[heads] // n, keys[heads] % n
-    own = found == label[v]
+    is_current = found == label[v]
     # score = k[l] - gamma (vol[l] - k[l]), times 2^FINEST; a vertex is not its own neighbour
-    others = xp.bincount(label, minlength=n)[found] - own - count
-    score = ((count << FINEST) - weight * others << 1 | own) << 16 | mixed(found, k)
+    others = xp.bincount(label, minlength=n)[found] - is_current - count
+    tie_break = hash16(found * 0x9E3779B1 + (k + 1) * 0x85EBCA6B)
+    score = ((count << FINEST) - weight * others << 1 | is_current) << 16 | tie_break
     at = xp.append(firsts(xp, v), len(v))
     best = reduce_segments(device, monoid.max[INT64], score, at)
     most = xp.flatnonzero(score == xp.repeat(best, xp.diff(at)))
@@ -95,7 +101,7 @@ def chosen(device: Any, n: int, i: Any, near: Any, label: Any, weight: int, k: i
     return v[most], found[most]
 
 
-def layered(xp: Any, label: Any, order: Any) -> Any:
+def layered(xp: ModuleType, label: Array, order: Array) -> Array:
     """Sort communities by the position of their first vertex; the order within a community is kept."""
     here = label[order]
     together = xp.argsort(here, kind="stable")
@@ -103,10 +109,3 @@ def layered(xp: Any, label: Any, order: Any) -> Any:
     place = xp.empty(len(label), np.int64)
     place[here[heads]] = heads
     return order[xp.argsort(place[here], kind="stable")]
-
-
-def mixed(x: Any, k: int) -> Any:
-    """A 16-bit hash."""
-    x = (x * 0x9E3779B1 + (k + 1) * 0x85EBCA6B) & 0xFFFFFFFF
-    x = ((x ^ x >> 15) * 0x2C1B3C6D) & 0xFFFFFFFF
-    return (x ^ x >> 13) & 0xFFFF

@@ -11,33 +11,33 @@ George, Liu: An implementation of a pseudoperipheral node finder. ACM TOMS 5 (19
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from semirings import semiring
 from semirings.dtypes import BOOL, INT64
 
 from ..algorithms import connected_components
-from ..core import Vector
+from ..core import Matrix, Vector
+from ..core.matrix.views import MatrixRead
 from ..core.statement.indexing import replace
 from ..core.statement.running import guarded
 from ..operations.vector_entries import build
+from ..typing import Array
 from ._graph import by, firsts, square, undirected
 
 
-def rcm(A: Any) -> Any:
+def rcm(A: MatrixRead) -> Array:
     """A: a square Matrix. Returns the permutation (INT64, size n). Components are contiguous, the one with the
     smallest vertex last. Raises DimensionMismatch, TypeError."""
     return _rcm(square(A))
 
 
 @guarded
-def _rcm(A: Any) -> Any:
+def _rcm(A: Matrix) -> Array:
     return in_bands(undirected(A))
 
 
-def in_bands(G: Any) -> Any:
+def in_bands(G: Matrix) -> Array:
     """The reverse Cuthill-McKee order of an undirected graph."""
     xp, n = G.device.xp, G.nrows
     if not n:
@@ -50,7 +50,7 @@ def in_bands(G: Any) -> Any:
     return xp.ascontiguousarray(searched(G, rim[last], label, degree)[::-1])
 
 
-def searched(G: Any, roots: Any, label: Any, degree: Any) -> Any:
+def searched(G: Matrix, roots: Array, label: Array, degree: Array) -> Array:
     """The vertices in search order, component by component. roots: one per component, sorted by label."""
     xp, n, place = G.device.xp, G.nrows, 0
     seen, near = Vector(BOOL, n, device=G.device), Vector(INT64, n, device=G.device)
