@@ -24,7 +24,7 @@ import numpy as np
 from semirings.cached import cached_property
 from semirings.dtypes import BOOL, DataType
 
-from . import formats
+from . import formats, tuning
 from .device import Device, memory, readback
 from .formats import CSR, Structure
 from .formats.bitmap.lines import Lines, lines_of
@@ -41,7 +41,6 @@ DENSE = Variant("kernels/dense", (("U", BOOL),), (("LANES", 1), ("U_BOOL", 1)))
 PACK = Variant("kernels/pack", (), (("LANES", 64),))
 BITS = Variant("kernels/bits", (), (("LANES", 1),))
 
-HUGE = 1 << 29  # positions from which on it is checked whether their bits fit
 ALL, NONE = ~np.uint64(0), np.uint64(0)
 
 
@@ -67,7 +66,7 @@ def write_bits(device: Device, size: int, w: Any, t: Any | None, mask: Any = Non
 
 def full_bits(device: Device, size: int) -> Any:
     """A bitset with all `size` bits set."""
-    if size >= HUGE:
+    if size // 8 >= tuning.count("memory.checked_bytes"):
         device.foresee(f"bits of {size} positions", size // 8)
     bits = device.xp.empty(words(size), np.uint64)
     write_bits(device, size, bits, None)
@@ -87,7 +86,7 @@ def set_bits(bits: np.ndarray) -> np.ndarray:
     """Positions of the set bits in a bitset of the host (INT64, ascending). Zero words and zero bytes are skipped if
     few bits are set."""
     some = (bits != 0).nonzero()[0]
-    if 8 * len(some) > len(bits):
+    if tuning.count("bits.unpacked_words") * len(some) > len(bits):
         return np.unpackbits(bits.view(np.uint8), bitorder="little").view(bool).nonzero()[0]
     octets = bits[some].view(np.uint8)
     at = (octets != 0).nonzero()[0]
@@ -179,14 +178,13 @@ class VectorStore:
         return VectorStore(self.device, self.size, self.dtype, bits, values, self.count, order=self.order)
 
     def _copied_values(self) -> Any:
-        if self.dtype is BOOL or self.count is None or self.count * FEW > self.size or not self.device.host_memory:
+        if self.dtype is BOOL or self.count is None or not self.device.host_memory:
+            return self.values.copy()
+        if self.count * tuning.count("vector.copied_entries") > self.size:
             return self.values.copy()
         values, at = np.empty_like(self.values), set_bits(self.present)
         values[at] = self.values[at]
         return values
-
-
-FEW = 32  # positions per entry, from which on only entries are copied
 
 
 def empty_vector(device: Device, size: int, dtype: DataType) -> VectorStore:
@@ -321,17 +319,14 @@ class MatrixStore:
 # Ten entries of 10^8 positions take 160 bytes, and positions go to 2^60. Operations compress the positions that they
 # touch (`operations/compressed.py`) and run on those. Reading the bits of such a store converts it to bits for good.
 
-# Positions below which a bitset is used however few bits are set, on a CPU and on devices where threads share rows. A
-# list costs 3 ms per round of a search on a CPU, whatever its size, a bitset 0.15 ms with 2^20 positions (measured on a
-# grid): about as much at 2^24, where bits take 2 MB and values 128. On a GPU lists are many small launches (estimated).
-FLOOR, FLOOR_SHARED = 1 << 24, 1 << 26
-SHARE = 128  # bits of an entry: an index and a value of 8 bytes each
 INDEX = np.dtype(np.int64)
 
 
 def is_sparse(device: Device, nvals: int, size: int) -> bool:
     """Whether a vector with `nvals` of `size` entries is stored as a sorted list."""
-    return size >= FLOOR and nvals * SHARE < size and (size >= FLOOR_SHARED or not device.is_simt)
+    if size < tuning.count(f"list.positions.{device.kind}"):
+        return False
+    return nvals * tuning.count("list.bits_per_entry") < size
 
 
 @memory.track_memory

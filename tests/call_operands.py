@@ -15,7 +15,7 @@ from bitblas.formats import coded, schedule
 from bitblas.formats.csr import cost as rows_choice
 from bitblas.formats.mplg import cost as packed_rows
 from bitblas.kernels.variant import Variant
-from bitblas.operations import ewise_vector, multivector, spgemm
+from bitblas.operations import ewise_vector, spgemm
 from bitblas.plan import direction
 
 SIZE = 150
@@ -34,8 +34,6 @@ def limits(**changed: Any) -> Iterator[None]:
         "hot": (rows_choice, "HOT_SHARE"),
         "coded": (coded, "GRADED_FROM"),
         "short": (coded, "SHORT"),
-        "longest": (multivector, "LONGEST"),
-        "segment": (multivector, "SEGMENT"),
     }
     before = {name: getattr(*places[name]) for name in changed}
     try:

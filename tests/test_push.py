@@ -8,7 +8,6 @@ import pytest
 from battery import FORMS, MATRICES, generator
 
 import bitblas as gb
-from bitblas.operations import spmv_kernels
 from bitblas.plan import auxiliary_formats, direction
 from bitblas.plan.product import COUNT
 
@@ -181,11 +180,9 @@ CASES = [("csr", "plus_times", "FP64"), ("b2sr8", "plus_times", "FP64")]
 
 
 @pytest.mark.parametrize(("key", "name", "dtype"), CASES)
-def test_threads_that_share_a_push_change_no_bit(monkeypatch, key, name, dtype):
+def test_threads_that_share_a_push_change_no_bit(monkeypatch, tune, key, name, dtype):
     """Each has words of the output of its own, and long rows cross their limits; a mask holds for all of them."""
-    monkeypatch.setattr(spmv_kernels, "PARALLEL_PUSHED", 0)
-    monkeypatch.setattr(spmv_kernels, "LONG_ROWS", 0)
-    monkeypatch.setattr(spmv_kernels, "LEAST_WORDS", 1)
+    tune({"push.shared_entries": 0, "push.shared_row_length": 0, "push.words_per_thread": 1})
     force(monkeypatch, "push")
     found = []
     for threads in (1, 2, 5):

@@ -12,14 +12,13 @@ import numpy as np
 
 from semirings.cached import cached_property
 
+from .. import tuning
 from ..exceptions import DeviceError, OutOfMemory
 from ..kernels.variant import Variant
 from . import memory, targets, threads
 from .threads import Bounds
 
 _DLPACK_CPU = 1  # dlpack.h: kDLCPU
-MEASURED_US = 2000.0  # minimum duration of one measurement of time_us
-LARGE_NEED = 1 << 26  # bytes from which a memory need is compared with the free memory: querying that takes some us
 
 
 class Cluster(NamedTuple):
@@ -115,7 +114,7 @@ class Device(ABC):
     @property
     def parts(self) -> int:
         """Number of ranges they share: more than the threads, so that a thread that finishes early takes another."""
-        return 4 * self.threads
+        return tuning.count("parallel.ranges_per_thread") * self.threads
 
     def splits(self, work: int, least: int) -> bool:
         """Whether threads share the units of a kernel: on the CPU, if `work` is at least `least`."""
@@ -134,7 +133,7 @@ class Device(ABC):
 
     def chunks(self, work: int, least: int = 0) -> int:
         """Number of ranges that long work on the host is split into, so that it can be interrupted. 1 for other work.
-        least: minimum work of a range, if larger than CHUNK."""
+        least: minimum work of a range, if larger than `interrupt.chunk_work`."""
         return 1
 
     @abstractmethod
@@ -200,7 +199,7 @@ class Device(ABC):
         if memory.limit is not None and (now := memory.bytes_on(self)) + nbytes > memory.limit:
             limit = f"{now} are in use, the limit is {memory.limit} (config.memory_limit)"
             return f"{limit}; raise it, {self._advice()}"
-        if nbytes >= LARGE_NEED and nbytes > (free := self.free_bytes()):
+        if nbytes >= tuning.count("memory.checked_bytes") and nbytes > (free := self.free_bytes()):
             return f"{free} are free; {self._advice()}"
         return ""
 
@@ -250,7 +249,8 @@ class Device(ABC):
         run()
         begin = self.now()
         run()
-        times = max(1, min(1000, int(MEASURED_US / max(1.0, self.elapsed(begin, self.now())))))
+        enough = tuning.value("measure.sample_us")
+        times = max(1, min(1000, int(enough / max(1.0, self.elapsed(begin, self.now())))))
         taken = []
         for _ in range(samples):
             begin = self.now()

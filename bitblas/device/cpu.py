@@ -12,12 +12,11 @@ import numpy as np
 
 from semirings.cached import cached_property
 
+from .. import tuning
 from ..kernels.constants import OTHERS
 from ..kernels.variant import Variant
 from . import jit, native, object_files, targets, threads, tracing
 from .base import Device
-
-GROUP_SECONDS = 0.1  # duration of a part of a long kernel, after which signals are handled
 
 
 def _unknown(*args: Any) -> int:
@@ -64,16 +63,17 @@ def kernel_at(function: int, signature: Sequence[str]) -> Callable[..., int]:
 
 
 def run_in_groups(limits: np.ndarray, run: Callable[[np.ndarray], None], in_turn: bool = False) -> None:
-    """Call run(limits) for one group of ranges after the other; a group takes about GROUP_SECONDS. Python handles its
-    signals between groups. in_turn: one range at a time."""
+    """Call run(limits) for one group of ranges after the other; Python handles its signals
+    between groups. in_turn: one range at a time."""
     most = 1 if in_turn else threads.most_ranges()
     first, count, last = 0, min(most, 2 * threads.count()), len(limits) - 1
+    seconds = tuning.value("interrupt.group_seconds")
     while first < last:
         begin = time.perf_counter()
         run(limits[first : first + count + 1])
         taken = time.perf_counter() - begin
         first += count
-        count = max(1, min(most, 2 * count, int(count * GROUP_SECONDS / max(taken, 1e-6))))
+        count = max(1, min(most, 2 * count, int(count * seconds / max(taken, 1e-6))))
 
 
 @functools.cache

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import tuning
 from ..kernels.variant import Variant
 from . import native, object_files, threads
 from .cpu import code_address, kernel_at, native_library
 
-RANGES_PER_THREAD = 4  # ranges of long work per thread between two checks of the clock
 CHECKS_CLOCK = 1  # in place of a pause flag's address: marks a part of long work
-NANOSECONDS = 20_000_000  # after which a loop returns to Python, which handles signals
 # Indices into the state. INDEX: the index that was out of range; RESUMED: the paused operation to resume a round at.
 ROUND, LIMIT, COPY, FAULT, INDEX, PAUSES, RESUMED = 0, 1, 2, 3, 5, 4, 6
 STATE = 8
@@ -89,7 +88,8 @@ class Table:
         slots, bounds, looks, each = operation.slots(), threads.limit_ranges(operation.bounds), 0, 1 << 62
         if isinstance(bounds, threads.Chunks):
             bounds, looks = np.asarray(bounds), CHECKS_CLOCK
-            each = min(RANGES_PER_THREAD * threads.count(), threads.most_ranges())
+            each = tuning.count("parallel.clock_ranges_per_thread") * threads.count()
+            each = min(each, threads.most_ranges())
         when = (0, 0) if operation.when is None else (operation.when[0].ctypes.data, operation.when[1])
         self.kept += (slots, bounds)
         function, last = code_address(operation.variant, operation.signature), len(bounds) - 1
@@ -117,11 +117,14 @@ class Table:
                 return
 
 
-TEXT = (Path(__file__).parent / "table.ll").read_text().replace("{NANOSECONDS}", str(NANOSECONDS))
+def text() -> str:
+    """The text of table.ll."""
+    limit = tuning.count("interrupt.loop_nanoseconds")
+    return (Path(__file__).parent / "table.ll").read_text().replace("{NANOSECONDS}", str(limit))
 
 
 @functools.cache
 def _rounds() -> int:
     """The address of `rounds`."""
-    made = object_files.assembled_object("table", TEXT)
+    made = object_files.assembled_object("table", text())
     return native.load(made.data, "rounds", made.wanted)

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .. import tuning
 from ..exceptions import JitError
 from ..kernels.constants import NO_MEMORY, OTHERS
 from .targets import Target, binding, machine
@@ -26,7 +27,6 @@ from .threads import fork_safe
 HEAD = object.__basicsize__  # of every Python object; its last 8 bytes are the type
 DIMS, SHAPE, DTYPE, FLAGS = HEAD + 8, HEAD + 16, HEAD + 40, HEAD + 48  # of PyArrayObject; its data pointer comes first
 MAX_ARGUMENTS = 64  # maximum number of arguments
-SPINS = 50000  # polls of the next job before a thread sleeps: some 0.5 ms, in which a program returns from Python
 _PAUSES = {"x86_64": ("llvm.x86.sse2.pause", "", "")}
 _PAUSES |= dict.fromkeys(("aarch64", "arm64"), ("llvm.aarch64.hint", "i32", "i32 1"))
 
@@ -51,7 +51,7 @@ def text(target: Target) -> str:
     if "-windows-" in target.triple:
         found = re.sub(r"^declare i32 @(pthread|sched)_.*\n", "", found, flags=re.M)
         found += (Path(__file__).parent / "windows.ll").read_text()
-    for word, number in (numbers | {"MOST": 2 * MAX_ARGUMENTS, "SPINS": SPINS}).items():
+    for word, number in (numbers | {"MOST": 2 * MAX_ARGUMENTS, "SPINS": tuning.count("parallel.spins")}).items():
         found = found.replace(f"{{{word}}}", str(number))
     return f"{found}\ndeclare void @{name}({kinds})\n"
 

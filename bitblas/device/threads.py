@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import tuning
+
 # ---- Fork safety: a fork blocks while a thread holds a lock of bitblas or imports one of its modules, so that the
 # child finds locks free and modules complete. `after_fork_in_child` lists further steps that run in the child.
 
@@ -138,11 +140,6 @@ def _after_fork_in_child() -> None:
 
 Bounds = np.ndarray | None  # None: one range
 
-# Work (entries, products) from which a CPU launch runs only some of its ranges at a time, so that Python can handle
-# signals in between, and the work of each range, which then takes 2 to 20 ms. Less work finishes in about 0.2 s.
-LONG_WORK = 1 << 25
-CHUNK = 1 << 21
-
 
 class Chunks(np.ndarray):
     """The limits of ranges of long work. Ctrl-C may end a launch between two of them; its outputs must be new arrays,
@@ -160,8 +157,10 @@ def as_chunks(limits: np.ndarray, kind: type[Chunks] = Chunks) -> Chunks:
 
 def chunk_count(work: int, least: int = 0) -> int:
     """Number of ranges that long work is split into; 1 if it is not long. least: minimum work of a range, if larger
-    than CHUNK."""
-    return -(-work // max(CHUNK, least)) if work >= LONG_WORK else 1
+    than `interrupt.chunk_work`."""
+    if work < tuning.count("interrupt.long_work"):
+        return 1
+    return -(-work // max(tuning.count("interrupt.chunk_work"), least))
 
 
 @functools.lru_cache(1 << 8)  # statements on vectors of one size use the same ranges each time

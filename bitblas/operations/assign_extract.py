@@ -15,6 +15,7 @@ from numpy import generic
 from semirings import Operator, Typed
 from semirings.dtypes import UINT8, UINT16, UINT32, UINT64, DataType
 
+from .. import tuning
 from ..device import Device, memory, threads
 from ..exceptions import OutOfMemory
 from ..formats import Region, Structure, index_lists
@@ -35,7 +36,7 @@ from ..store import plain as unpacked
 from . import build, compressed, convert, hypersparse, value_arrays, vector_entries
 from .convert import of_rows
 from .ewise_matrix import SECOND, merge
-from .operands import PARALLEL_ENTRIES, dummy
+from .operands import dummy
 from .sorted_keys import cast, check_keys, coo, entries, find, joined, keys_of, same_iso, store, take
 from .variants import extract_variant
 
@@ -44,8 +45,6 @@ from .variants import extract_variant
 # keys.
 
 ALIKE = {1: UINT8, 2: UINT16, 4: UINT32, 8: UINT64}  # types for copying values of a given width
-SEARCHED = 256  # columns per entry read, from which on entries are searched in the index list
-MANY = 1 << 16  # entries from which on available memory is checked
 
 
 def supports_rows(A: MatrixStore) -> bool:
@@ -84,7 +83,7 @@ def _moved(
     no_rows, no_place = dummy(device, "int64"), dummy(device, index_type(A.ncols).char)
     iso = isinstance(x, generic) or not a.nvals
     wide = 0 if iso else x.itemsize
-    if most >= MANY or memory.limit is not None:
+    if most >= tuning.count("memory.checked_entries") or memory.limit is not None:
         device.foresee(f"part of {most} entries", rows_bytes(nrows, ncols, most) + wide * most)
     ptr, col = np.zeros(nrows + 1, pointer_type(most)), np.empty(most or 1, index_type(ncols))
     values = x if iso else np.empty(most, x.dtype)
@@ -93,7 +92,7 @@ def _moved(
     bounds: threads.Bounds = None
     if chunks > 1:
         bounds = threads.as_chunks(threads.ranges_by_work(begin[1:], max(device.parts, chunks)))
-    elif device.splits(most, PARALLEL_ENTRIES):
+    elif device.splits(most, tuning.count("parallel.entries")):
         bounds = threads.ranges_by_work(begin[1:], device.parts)
     _kernel(device, wide, a.width > 0, flagged)(
         nrows,
@@ -129,7 +128,7 @@ def extract_rows(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     else:
         begin = np.zeros(nrows + 1, np.int64)
         np.cumsum(layout.ptr[I + 1] - layout.ptr[I], out=begin[1:])
-    if J is not None and begin[-1] * SEARCHED < A.ncols:
+    if J is not None and begin[-1] * tuning.count("extract.searched_columns") < A.ncols:
         return extract_by_search(A, I, J)
     if J is not None:
         place = np.full(A.ncols, -1, index_type(A.ncols))

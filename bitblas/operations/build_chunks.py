@@ -3,8 +3,9 @@
 The first pass over the chunks counts the entries of each row. If few rows or columns have entries, these are listed,
 and one more pass makes a hypersparse matrix. Otherwise the matrix is built in bands of rows: the entries of a band are
 scattered to their rows, sorted in place, and appended to the format (formats/incremental.py). Plain columns (CSR) are
-one band, because the band is the result. Other formats take fewer bytes and are made of BANDS bands, with one pass over
-the chunks for each; of MOST_BANDS bands in a single pass if rows ascend from chunk to chunk. Formats that cannot be
+one band, because the band is the result. Other formats take fewer bytes and are made of chunks.bands
+bands, with one pass over the chunks for each; of chunks.most_bands bands in a single pass if rows ascend from chunk to
+chunk. Formats that cannot be
 made of bands are converted from plain rows.
 
 Peak memory on the device, in bytes, for E entries given in chunks of at most K, n rows, c bytes a column number (4, or
@@ -28,6 +29,7 @@ import numpy as np
 
 from semirings.dtypes import BOOL, INT32, DataType, lookup_dtype
 
+from .. import tuning
 from ..device import Device
 from ..exceptions import OutOfMemory
 from ..formats import CSR, FORMATS, Structure
@@ -203,16 +205,14 @@ def sort_rows(
 
 # ---- Build a matrix from chunks of entries that do not fit in memory together with the result.
 
-LEAST = 1 << 12  # entries that are sorted at once
-MOST = {"cpu": 1 << 20, "gpu": 1 << 24}
-BANDS, MOST_BANDS = 8, 64
 SCRATCH = 96  # bytes per entry of a chunk, or of a group that is sorted at once
 ROW = 40  # bytes per row
 
 
 def step_of(device: Device, entries: int) -> int:
     """Number of entries that are sorted at once."""
-    return min(MOST[device.kind], max(LEAST, entries // 8))
+    step = max(tuning.count("chunks.least_entries"), entries // tuning.count("chunks.steps"))
+    return min(tuning.count(f"chunks.most_entries.{device.kind}"), step)
 
 
 def peak(device: Device, entries: int, largest: int, longest: int, nrows: int, ncols: int, itemsize: int) -> int:
@@ -238,7 +238,7 @@ class Listed:
     def _take(self, numbers: Any, counts: Any) -> None:
         self.parts.append((numbers, counts))
         self.waiting += len(numbers)
-        if self.waiting > max(LEAST, len(self.numbers)):
+        if self.waiting > max(tuning.count("chunks.least_entries"), len(self.numbers)):
             self.all()
 
     def all(self) -> tuple[Any, Any]:
@@ -419,7 +419,8 @@ def _chosen(counts: Counts, nrows: int, ncols: int, itemsize: int, format: str) 
         key, plain = CSR, peak(device, entries, counts.largest, longest, nrows, ncols, itemsize)
         if not device.missing(plain):
             return CSR, 1
-    least = {k: _peak_of(g, counts, nrows, ncols, itemsize, MOST_BANDS) for k, g in fits.items()}
+    most_bands = tuning.count("chunks.most_bands")
+    least = {k: _peak_of(g, counts, nrows, ncols, itemsize, most_bands) for k, g in fits.items()}
     for k in (key,) if key in fits else sorted(least, key=least.__getitem__, reverse=True) * (format == "auto"):
         for number in _numbers(entries, counts.ascending):
             if not device.missing(_peak_of(fits[k], counts, nrows, ncols, itemsize, number)):
@@ -433,8 +434,8 @@ def _chosen(counts: Counts, nrows: int, ncols: int, itemsize: int, format: str) 
 
 def _numbers(entries: int, ascending: bool) -> Iterator[int]:
     """Numbers of bands to try: the maximum for one pass, or few, then twice as many, and so on."""
-    most = max(1, min(MOST_BANDS, entries // LEAST))
-    number = most if ascending else min(BANDS, most)
+    most = max(1, min(tuning.count("chunks.most_bands"), entries // tuning.count("chunks.least_entries")))
+    number = most if ascending else min(tuning.count("chunks.bands"), most)
     while number <= most:
         yield number
         number = 2 * number if 2 * number <= most or number == most else most
@@ -465,7 +466,7 @@ def from_arrays(
 ) -> MatrixStore:
     """The matrix of entries in memory, processed as chunks because sorting all of them at once would need too much
     memory."""
-    one, step = isinstance(values, np.generic), max(1, step_of(device, len(rows)) // 4)
+    one, step = isinstance(values, np.generic), max(1, step_of(device, len(rows)) // tuning.count("chunks.slices"))
 
     def parts() -> Iterator[Chunk]:
         for k in range(0, len(rows), step):

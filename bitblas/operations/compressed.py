@@ -12,6 +12,7 @@ import numpy as np
 
 from semirings.dtypes import BOOL, DataType
 
+from .. import tuning
 from ..device import Device
 from ..formats import index_lists
 from ..formats.index_lists import placed, within
@@ -28,7 +29,7 @@ from ..store import (
     words,
     zero_word,
 )
-from .operands import PARALLEL_WORDS, Mask, stored
+from .operands import Mask, stored
 from .variants import place_variant, vector_variant
 
 # ---- The entries of a vector as plain arrays, and single values repeated for all positions.
@@ -123,7 +124,7 @@ def extract(u: VectorStore, indices: Any) -> VectorStore:
     values = u.values if u.iso else dense_values(device, size, u.dtype, blank=False)
     kernel = kernel_of(device, "gather", u.dtype, LANES=64, FULL=int(full), DENSE=int(not u.iso))
     operands = u.present, *(stored(device, u.dtype, x).array for x in (u.values, values))
-    bounds = device.ranges(words(size), PARALLEL_WORDS, parts=device.threads)
+    bounds = device.ranges(words(size), tuning.count("parallel.words"), parts=device.threads)
     kernel(words(size), size, indices, operands[0], operands[1], present, operands[2], bounds=bounds)
     return VectorStore(device, size, u.dtype, present, values, size if full else None)
 

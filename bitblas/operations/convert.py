@@ -11,6 +11,7 @@ import numpy as np
 
 from semirings.dtypes import DataType
 
+from .. import tuning
 from ..config import config
 from ..device import Device, memory
 from ..device.threads import fork_safe
@@ -36,12 +37,9 @@ def of_rows(rows: csr.Csr, dtype: DataType, values: Any, format: str = "auto", t
     return with_format(A, format, tile)
 
 
-FEW_ROWS = 1 << 12  # up to which structures without entries are shared: 16 KB each
-
-
 def empty(device: Device, nrows: int, ncols: int, dtype: DataType) -> MatrixStore:
     """A matrix without entries."""
-    make = _shared_empty if nrows <= FEW_ROWS else _empty_structure
+    make = _shared_empty if nrows <= tuning.count("cached.empty_rows") else _empty_structure
     return MatrixStore(make(device, nrows, ncols), dtype, dtype.np_type.type(0))
 
 

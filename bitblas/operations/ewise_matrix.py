@@ -20,6 +20,7 @@ from semirings import Monoid, Operator, Typed
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, INT64, DataType, cast_scalar, lookup_dtype
 
+from .. import tuning
 from ..device import Device, memory, threads
 from ..formats import Region, Structure
 from ..formats.csr.kernels import column_types
@@ -29,7 +30,7 @@ from ..store import FlatStore, MatrixStore
 from . import convert, ewise_vector, hypersparse, multivector, udf, value_arrays
 from .convert import empty, filter_entries, of_rows
 from .lazy_masked_product import LazyMaskedProduct
-from .operands import PARALLEL_ENTRIES, ZERO, dummy, entry_values, unit_bounds
+from .operands import ZERO, dummy, entry_values, unit_bounds
 from .sorted_keys import cast, check_keys, coo, entries, find, joined, keys_of, store, take
 from .spmv import compiled
 from .variants import join_variant, match_variant, merge_rows_variant, packed_constants, select_rows_variant
@@ -187,7 +188,6 @@ def restricted(A: MatrixStore, structure: Structure, inside: bool) -> MatrixStor
 # Threads share ranges of rows. Each writes into room for the largest possible result; then the gaps are closed.
 
 BOTH, UNION, FILLED, ONLY = range(4)  # weave.cpu.py
-FEW = 1 << 16  # entries below which available memory is not checked, unless there is a limit
 
 
 class RowMerge:
@@ -240,7 +240,7 @@ def _finished(
     if bounds is not None:
         close_gaps(starts, bounds, ptr, (col, values) if valued else (col,))
     n, most = ptr.item(-1), len(col)
-    if most >= FEW:
+    if most >= tuning.count("ewise.resized_entries"):
         col.resize(n or 1, refcheck=False)
         if valued:
             values.resize(n, refcheck=False)
@@ -278,7 +278,7 @@ def merge_rows(
         alone = (mode != BOTH and not (mode == ONLY and replace), mode != BOTH)
         value = one_value(device, (x, A.dtype), (y, B.dtype), op, z, mode != ONLY, alone, defaults)
     valued = value is None
-    if most >= FEW or memory.limit is not None:
+    if most >= tuning.count("memory.checked_entries") or memory.limit is not None:
         _foresee(a, most, z.np_type.itemsize if valued else 0, "union or intersection")
     ptr, col = np.zeros(nrows + 1, pointer_type(most)), np.empty(most or 1, index_type(a.ncols))
     masked = 0 if mask is None else 2 if m is b else 1
@@ -291,7 +291,7 @@ def merge_rows(
     left, right = w.zero_x, w.zero_y
     if defaults is not None and valued:
         left, right = A.dtype.np_type.type(defaults[0]), B.dtype.np_type.type(defaults[1])
-    bounds = _ranges(a if a.nvals > b.nvals else b) if most >= PARALLEL_ENTRIES else None
+    bounds = _ranges(a if a.nvals > b.nvals else b) if most >= tuning.count("parallel.entries") else None
     w.kernel(  # separate arguments: packing them doubles the host time
         nrows,
         a.ptr,
@@ -345,12 +345,12 @@ def select_rows(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     most = a.nvals
     iso = isinstance(x, np.generic)
     w = _row_selection(device, op, dtype.name, a.format.packed, not iso)
-    if most >= FEW or memory.limit is not None:
+    if most >= tuning.count("memory.checked_entries") or memory.limit is not None:
         _foresee(a, most, 0 if iso else dtype.np_type.itemsize, "selection")
     ptr, col = np.zeros(a.nrows + 1, pointer_type(most)), np.empty(most, index_type(a.ncols))
     values = x if iso else np.empty(most, dtype.np_type)
     given = (w.no_x, x, 0) if iso else (x, w.zero_x, 1)
-    bounds = _ranges(a) if most >= PARALLEL_ENTRIES else None
+    bounds = _ranges(a) if most >= tuning.count("parallel.entries") else None
     limit = op.compute_type.np_type.type(thunk)
     w.kernel(a.nrows, a.ptr, a.col, a.width, *given, limit, ptr, col, w.no_y if iso else values, bounds=bounds)
     C = _finished(a, ptr, col, values, dtype, None if bounds is None else a.ptr[bounds], bounds, not iso)

@@ -17,13 +17,14 @@ from semirings.catalog import BINARY, UNARY
 from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
 from semirings.expressions import Expression
 
+from .. import tuning
 from ..device import Device
 from ..device.readback import Readback
 from ..store import CHUNK, SparseStore, VectorStore, pack, words, write_bits
 from . import compressed, udf
 from .compressed import make_dense, same_value
 from .merge import merge as merged
-from .operands import PARALLEL_WORDS, ZERO, Into, Mask, allowed, dummy, no_mask, nothing, stored, word_bounds
+from .operands import ZERO, Into, Mask, allowed, dummy, no_mask, nothing, stored, word_bounds
 from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, reduce_variant
 
 # ---- Reduce a vector, or an array, to one value: GraphBLAS C API 2.1, section 4.3.10.
@@ -106,6 +107,7 @@ def _summed(
 ) -> np.generic | None:
     """per: words of a chunk, of the first sums."""
     (kernel, z), n = _reduce(device, monoid, dtype.name, flags), words(size)
+    least = tuning.count("parallel.words")
     while True:
         chunks = -(-n // per)
         told = Readback(device, 24) if chunks == 1 and not device.host_memory else None
@@ -113,7 +115,7 @@ def _summed(
             sums, some = told.part(z.np_type), told.part(np.uint8, 16)  # complex numbers take 16 bytes
         else:
             sums, some = device.xp.empty(chunks, z.np_type), device.xp.empty(chunks, np.uint8)
-        bounds = device.ranges(chunks, PARALLEL_WORDS, work=n, parts=device.threads) if n >= PARALLEL_WORDS else None
+        bounds = device.ranges(chunks, least, work=n, parts=device.threads) if n >= least else None
         kernel(chunks, per, size, *operand, some, sums, bounds=bounds)
         if told is not None:
             return told.read(z.np_type)[0] if told.read(np.uint8, 16)[0] else None
@@ -222,6 +224,9 @@ def run_elementwise(
         if defaults is not None:
             left, right = u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1])
         plain = left, right, *(places or plain[2:4]), *allowed(device, mask), int(replace)
+    bounds = None
+    if n >= tuning.count("parallel.words"):
+        bounds = word_bounds(u) if mode in (LEFT, BOTH) else word_bounds(u, v)
     k.kernel(
         n,
         size,
@@ -232,7 +237,7 @@ def run_elementwise(
         *plain,
         t_bits,
         to,
-        bounds=None if n < PARALLEL_WORDS else word_bounds(u) if mode in (LEFT, BOTH) else word_bounds(u, v),
+        bounds=bounds,
     )
     return None if kept else t
 

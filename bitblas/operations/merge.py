@@ -10,11 +10,12 @@ import numpy as np
 from semirings import Typed
 from semirings.dtypes import BOOL, cast_scalar, lookup_dtype
 
+from .. import tuning
 from ..device import Device
 from ..plan.epilogue import plan_epilogue
 from ..store import SparseStore, VectorStore, dense_values
 from . import compressed
-from .operands import PARALLEL_WORDS, ZERO, Mask, allowed, nothing, stored, word_bounds
+from .operands import ZERO, Mask, allowed, nothing, stored, word_bounds
 from .variants import merge_variant
 
 
@@ -75,7 +76,7 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
         *allowed(device, mask),
         int(replace),
         new,
-        bounds=None if n < PARALLEL_WORDS else word_bounds(t),
+        bounds=None if n < tuning.count("parallel.words") else word_bounds(t),
     )
     if store:
         w.values = new

@@ -18,6 +18,7 @@ from semirings.catalog import SELECT
 from semirings.dtypes import BOOL, DataType, cast_scalar
 from semirings.expressions import rename
 
+from .. import tuning
 from ..device import Device
 from ..formats import CSR, EVERYWHERE, Structure
 from ..formats.bitmap.lines import Lines, lines_of
@@ -29,7 +30,7 @@ from . import compressed, ewise_vector, udf, vector_entries
 from .lazy_masked_product import LazyMaskedProduct
 from .operands import ZERO, Mask, Values, allowed, dummy, entry_values, nothing, stored, unit_bounds, word_bounds
 from .spmv_kernels import compiled
-from .variants import FEW, PARTS, WHOLE, join_lines_variant, lines_variant, reduce_lines_variant
+from .variants import PARTS, WHOLE, join_lines_variant, lines_variant, reduce_lines_variant
 
 # ---- Multivectors (tall-skinny matrices as bitmaps, store.py): element-wise operations and the merge into the output.
 #
@@ -245,8 +246,6 @@ def _last_of_each(xp: Any, index: Any, size: int) -> tuple[Any, Any]:
 
 # ---- Row and column reductions of a multivector (a line is one row of the tall side); bitmaps as kernel arguments.
 
-RUN = 1 << 8  # lines that a thread sums one after the other in a column reduction
-PARALLEL_LINES = 1 << 12
 ALWAYS = 1 << 62
 
 
@@ -352,7 +351,7 @@ def _along(x: VectorStore, lines: Lines, monoid: Typed[Monoid]) -> VectorStore:
     values = Values(nothing(device, BOOL), ZERO["BOOL"], 0) if x.iso else stored(device, x.dtype, x.values)
     bits = xp.zeros(words(lines.number), np.uint64)
     sums = dense_values(device, lines.number, z)
-    bounds = device.ranges(words(lines.number), PARALLEL_LINES // 64)
+    bounds = device.ranges(words(lines.number), tuning.count("parallel.lines") // 64)
     if bounds is not None:
         bounds = np.minimum(64 * bounds, lines.number)
     compiled(device, reduce_lines_variant(monoid, x_type, lines.stride, kind, lanes))(
@@ -363,10 +362,10 @@ def _along(x: VectorStore, lines: Lines, monoid: Typed[Monoid]) -> VectorStore:
 
 def _over(x: VectorStore, lines: Lines, monoid: Typed[Monoid]) -> VectorStore:
     device, xp = x.device, x.device.xp
-    z, n = monoid.op.result_type(monoid.dtype), lines.number
+    z, n, run = monoid.op.result_type(monoid.dtype), lines.number, tuning.count("multivector.run_lines")
     while True:  # only the shape determines the order of float sums
-        runs = -(-n // RUN) or 1
-        limits = xp.minimum(xp.arange(runs + 1, dtype=np.int64) * RUN, n)
+        runs = -(-n // run) or 1
+        limits = xp.minimum(xp.arange(runs + 1, dtype=np.int64) * run, n)
         mine = lines._replace(number=runs)
         bits, sums = xp.zeros(mine.words, np.uint64), dense_values(device, mine.places, z)
         rows = limits, limits[1:], dummy(device, "int64"), 0
@@ -377,8 +376,6 @@ def _over(x: VectorStore, lines: Lines, monoid: Typed[Monoid]) -> VectorStore:
 
 
 # ---- SpMM: the product of a sparse matrix and a multivector, as a bitmap (formats/bitmap).
-
-LONGEST, SEGMENT = 1 << 10, 1 << 8  # entries of a row from which on a GPU splits it; entries of a segment
 
 
 class Sides(NamedTuple):
@@ -472,7 +469,9 @@ class PreparedMultivectorProduct:
         self.a_val = entry_values(device, self.a_type, held)
         lanes = 1
         if device.is_simt:
-            share = power_of_two(layout.nvals / max(1, layout.nrows) / 4, 1, 32)
+            share = power_of_two(
+                layout.nvals / max(1, layout.nrows) / tuning.value("multivector.entries_per_lane"), 1, 32
+            )
             lanes = min(32, lines.stride) if self.kind != WORDS else 1 if push else share
         why = "push along the non-empty lines" if push else f"{lines.width} positions per line"
         direction = "push" if push else "pull"
@@ -497,7 +496,7 @@ class PreparedMultivectorProduct:
             self.plan.lanes,
             mode,
             packed,
-            self.lines.number < FEW,
+            self.lines.number < tuning.count("multivector.few_lines"),
         )
 
     def run(self, x: VectorStore, mask: tuple[Any, bool] | None) -> VectorStore:
@@ -532,9 +531,10 @@ class PreparedMultivectorProduct:
             yield Call(variant, n, (EVERYWHERE, *rows, *given, *head, *to), bounds)
             return
         per = words_of(lines)
-        longest = SEGMENT if self.push else LONGEST
+        segment = tuning.count("multivector.segment")
+        longest = segment if self.push else tuning.count("multivector.long_row")
         yield Call(variant, n * per, (longest, *rows, *given, *head, *to))
-        hubs = layout.hubs(longest, SEGMENT if valued else longest)
+        hubs = layout.hubs(longest, segment if valued else longest)
         if hubs is None:
             return
         parts, rows = hubs.segments * per, (hubs.begin, hubs.end, hubs.row_of, 1)

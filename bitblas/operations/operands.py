@@ -14,6 +14,7 @@ import numpy as np
 from semirings import Typed, dtypes
 from semirings.dtypes import BOOL, DataType
 
+from .. import tuning
 from ..device import Device, threads
 from ..device import dummy as dummy
 from ..device.jit import BLOCK
@@ -22,8 +23,6 @@ from ..store import ALL, NONE, Raw, VectorStore, words
 
 # ---- Kernel arguments of operands: arrays with a valid address, iso values as scalars, masks as words or their
 # complement.
-
-PARALLEL_WORDS = 1 << 10  # below this a parallel launch on the CPU costs more than it saves
 
 
 class Zeros(dict[str, np.generic]):
@@ -178,21 +177,15 @@ def entry_values(device: Device, dtype: DataType, values: Raw) -> Values:
 
 def word_bounds(*read: VectorStore) -> Any:
     """Parallel ranges of the words of vectors on the CPU; None for one range, if few words or few entries are read."""
-    device, n = read[0].device, words(read[0].size)
-    if device.splits(n, PARALLEL_WORDS):
+    device, n, least = read[0].device, words(read[0].size), tuning.count("parallel.words")
+    if device.splits(n, least):
         for u in read:
-            if u.nvals >= 64 * PARALLEL_WORDS:
-                return device.ranges(n, PARALLEL_WORDS, parts=device.threads)
+            if u.nvals >= 64 * least:
+                return device.ranges(n, least, parts=device.threads)
     return None
 
 
 # ---- Work partition of rows: parallel ranges on the CPU, whole words on a GPU. Computed once per stored format.
-
-PARALLEL_ENTRIES = 1 << 14  # below this a parallel launch on the CPU costs more than it saves
-READ_EARLY = 8  # approximate entries read of a row that stops at its first hit
-DOTS = 32  # ranges of a mask per thread: rows that dot products read differ in length, and summing their lengths
-# takes half of the time of the products of a mesh (triangles of Delaunay's graph n18: 18 ms, not 29)
-LENGTHS = 4  # rows that are counted in the time of reading one entry
 
 
 def unit_bounds(layout: Any, device: Device, *, most: int | None = None, times: int = 1) -> Any:
@@ -200,11 +193,13 @@ def unit_bounds(layout: Any, device: Device, *, most: int | None = None, times: 
     that are read; if only row lengths are read (0), several cost as much as an entry. times: the work per entry. Long
     work is split into Chunks."""
     chunks = device.chunks(layout.nvals * times) if most is None else 1
-    if chunks == 1 and not device.splits(layout.units // LENGTHS if most == 0 else layout.nvals, PARALLEL_ENTRIES):
-        return None
+    if chunks == 1:
+        work = layout.units // tuning.count("pull.lengths_per_entry") if most == 0 else layout.nvals
+        if not device.splits(work, tuning.count("parallel.entries")):
+            return None
     if layout.rows_per_unit != 1:
         most = None
-    name = ("bounds", most, chunks)
+    name = ("bounds", most, chunks, tuning.version())
     if name not in layout.cache:
         ptr = layout.ptr
         if most is not None:

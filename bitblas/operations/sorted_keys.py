@@ -13,6 +13,7 @@ import numpy as np
 from semirings import Semiring, Typed
 from semirings.dtypes import INT64, DataType
 
+from .. import tuning
 from ..device import Device
 from ..exceptions import NotImplementedException
 from ..formats import CSR, Structure
@@ -34,10 +35,6 @@ def check_keys(nrows: int, ncols: int) -> None:
         )
 
 
-PARALLEL_KEYS = 1 << 15  # below this a parallel launch on the CPU costs more than it saves (estimated)
-FEW = 1 << 12  # entries up to which a structure caches its keys: at most 32 KB, and statements take less host time
-
-
 def keys_of(structure: Structure, order: bool) -> tuple[Any, Any]:
     """Sorted keys, and the positions of their values (None: in that order)."""
     known = structure.primary.cache.get(("keys", order))
@@ -49,7 +46,7 @@ def keys_of(structure: Structure, order: bool) -> tuple[Any, Any]:
     rows *= structure.ncols
     rows += cols
     found = rows, places
-    if structure.nvals <= FEW:
+    if structure.nvals <= tuning.count("cached.key_entries"):
         structure.primary.cache["keys", order] = found
     return found
 
@@ -90,7 +87,7 @@ def find(device: Device, keys: Any, wanted: Any) -> tuple[Any, Any]:
     if not len(keys) or not n:
         return xp.zeros(n, np.int64), xp.zeros(n, bool)
     places, hit = xp.empty(n, np.int64), xp.empty(n, bool)
-    bounds = device.ranges(n, PARALLEL_KEYS)
+    bounds = device.ranges(n, tuning.count("parallel.keys"))
     device.kernel(FIND)(n, keys, len(keys), wanted, places, hit.view(np.uint8), bounds=bounds)
     return places, hit
 
@@ -127,7 +124,7 @@ def joined(device: Device, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any,
 def store(like: MatrixStore, keys: Any, values: Any, dtype: DataType) -> MatrixStore:
     A = build.from_sorted_keys(like.device, like.nrows, like.ncols, keys, values, dtype)
     layout = A.structure.primary
-    if len(keys) <= FEW and layout.format.by_rows:
+    if len(keys) <= tuning.count("cached.key_entries") and layout.format.by_rows:
         layout.cache["keys", True] = layout.cache["keys", False] = keys, None
     return A
 
@@ -145,8 +142,6 @@ def cast(A: MatrixStore, dtype: DataType) -> MatrixStore:
 
 # ---- Expand-sort-reduce products for semirings over user-defined types: sort all products by output position, then
 # combine those of each position from left to right along the shared dimension.
-
-MOST = 1 << 22  # products that are expanded at a time, 40 bytes each, unless a row has more
 
 
 def mxv(
@@ -217,14 +212,14 @@ def _by_row(xp: Any, rows: Any, cols: Any, values: Any, transposed: bool) -> tup
 
 
 def _chunks(device: Device, rows: Any, ends: Any) -> list[tuple[int, int]]:
-    """Ranges of entries, whole rows each, with at most MOST products; at least one range."""
-    n = len(rows)
-    if not n or int(ends[-1]) <= MOST:
+    """Ranges of entries, whole rows each, with at most `most` products; at least one range."""
+    n, most = len(rows), tuning.count("sorted_product.products")
+    if not n or int(ends[-1]) <= most:
         return [(0, n)]
     xp, found, low = device.xp, [], 0
     while low < n:
         before = int(ends[low - 1]) if low else 0
-        fits = int(xp.searchsorted(ends, before + MOST, "right"))
+        fits = int(xp.searchsorted(ends, before + most, "right"))
         begins = lambda at: int(xp.searchsorted(rows, rows[at], "left"))
         high = n if fits >= n else begins(fits)
         high = high if high > low else int(xp.searchsorted(rows, rows[low], "right"))

@@ -21,6 +21,7 @@ from semirings import Monoid, Semiring, Typed
 from semirings.cached import cached_property
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
+from .. import tuning
 from ..device import Device, memory, threads
 from ..formats import Dot, Structure, format_of
 from ..formats.csr.kernels import pieces
@@ -42,16 +43,13 @@ from ..store import MatrixStore
 from . import hypersparse, multivector, sorted_keys, udf
 from .convert import of_rows
 from .lazy_masked_product import LazyMaskedProduct
-from .operands import DOTS, PARALLEL_ENTRIES, Values, dummy, entry_values
+from .operands import Values, dummy, entry_values
 from .spmv import compiled
 from .variants import Constants, dot_variant, gustavson_variant, packed_constants, rows_variant
 
 # ---- SpGEMM: Gustavson's row-by-row product (ACM TOMS 4(3), 1978), in two passes: sizes, then entries.
 
-FEW_PLACES = 1 << 13  # positions of a result for which products are not counted first
-AT_ONCE = 1 << 22  # products or positions for which room is allocated at once: 50 MB, most of which is not written
 NOWHERE = np.zeros(1, np.int64)
-MANY_PRODUCTS = 1 << 20  # about a millisecond of work: for less, no separate kernel is compiled
 
 
 @dataclass(eq=False)
@@ -91,14 +89,15 @@ class RowProduct:
         room = a.nrows * b.ncols
         before, bounds = None, None  # products before each row
         if not device.is_simt:
-            if room > FEW_PLACES:
+            few, most = tuning.count("spgemm.uncounted_positions"), tuning.count("spgemm.room")
+            if room > few:
                 before = a.ptr.astype(np.int64) if self.single else products_before(a, b)
                 bounds = self.bounds(before)
                 # Positions before each row, at most the number of products
-                if isinstance(bounds, threads.Chunks) and room <= AT_ONCE:
+                if isinstance(bounds, threads.Chunks) and room <= most:
                     before = _places_before(before, b.ncols)
                 room = min(room, before.item(-1)) if bounds is None else before.item(-1)
-            if room <= (FEW_PLACES if memory.limit is not None else AT_ONCE):
+            if room <= (few if memory.limit is not None else most):
                 return self._at_once(room, before, bounds)
         ptr, none = xp.zeros(a.nrows + 1, np.int64), (xp.zeros(1, index_type(b.ncols)), dummy(device, z.np_type.char))
         walk = _on_gpu if device.is_simt else functools.partial(_on_cpu, bounds=bounds, begin=ptr)
@@ -117,9 +116,11 @@ class RowProduct:
         """Ranges of rows with about equal numbers of products for the CPU's threads; None: one range. Each range has a
         fixed cost: a bit for each column, or a comparison of the rows of B."""
         device, a, b = self.device, self.a, self.b
-        least = max(b.ncols >> 2, 16 * b.nvals if self.alike else 0)
+        least = b.ncols // tuning.count("spgemm.columns_per_product")
+        if self.alike:
+            least = max(least, tuning.count("spgemm.products_per_entry") * b.nvals)
         chunks = device.chunks(before.item(-1), least)
-        parts = device.parts if device.splits(a.nvals + b.nvals, PARALLEL_ENTRIES) else 1
+        parts = device.parts if device.splits(a.nvals + b.nvals, tuning.count("parallel.entries")) else 1
         if max(parts, chunks) == 1:
             return None
         found = threads.ranges_by_work((before + a.ptr)[1:], max(parts, chunks))
@@ -179,7 +180,9 @@ class RowProduct:
         """Whether searching for rows of B with equal columns is worth its cost on the CPU: in all-pairs distances most
         rows are full, and take half the time."""
         products = self.a.nvals * (self.b.nvals / max(1, self.b.nrows))
-        return not self.mask_kind and products >= MANY_PRODUCTS and 2 * self.b.nvals >= self.b.nrows * self.b.ncols
+        if self.mask_kind or products < tuning.count("spgemm.alike_products"):
+            return False
+        return self.b.nvals >= tuning.value("spgemm.alike_share") * self.b.nrows * self.b.ncols
 
     @property
     def packed(self) -> Constants:
@@ -285,7 +288,8 @@ def _on_gpu(t: RowProduct, fill: int, ptr: Any, col: Any, sums: Any) -> None:
     work = a.ptr.astype(np.int64) if t.single else ptr if fill else products_before(a, b)
     before = ptr if fill else work
     lists, counts = xp.empty((4, max(1, a.nrows)), np.int64), xp.zeros(4, np.uint64)
-    limits = (3 * slots // 4 for _, slots in tables)
+    load = tuning.value("spgemm.table_load")
+    limits = (int(load * slots) for _, slots in tables)
     sort = compiled(device, Variant("formats/csr/sort_rows", (), (("LANES", 1), ("FILL", fill))))
     sort(a.nrows, before, work, SINGLE_TURNS, b.ncols, *limits, ptr, lists, counts)
 
@@ -310,9 +314,6 @@ def _on_gpu(t: RowProduct, fill: int, ptr: Any, col: Any, sums: Any) -> None:
 
 # ---- mxm over any semiring, with the mask in the kernel. GraphBLAS C API 2.1, section 4.3.1.
 
-# Entries of both operands up to which the last prepared product is cached: planning takes as long as running
-FEW = 1 << 12
-
 
 class MatrixMask(NamedTuple):
     """A mask of a matrix: the entries of `structure` may be written, or (complement) all other positions."""
@@ -331,7 +332,7 @@ def mxm(
     mask: MatrixMask | None = None,
 ) -> MatrixStore:
     """C<mask> = A (+).(x) B, of the transposes if requested."""
-    M, how = (None, None) if mask is None else mask, (semiring, transpose_a, transpose_b)
+    M, how = (None, None) if mask is None else mask, (semiring, transpose_a, transpose_b, tuning.version())
     last = A.prepared.get("mxm")
     if last is not None and last[0]() is B and last[1]() is M[0] and last[2] == M[1] and last[3] == how:
         A.structure.other_reads += 1
@@ -348,7 +349,7 @@ def mxm(
     A.structure.other_reads += 1
     B.structure.other_reads += 1
     found = planned(A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
-    if A.structure.nvals + B.structure.nvals <= FEW:
+    if A.structure.nvals + B.structure.nvals <= tuning.count("cached.mxm_entries"):
         A.prepared["mxm"] = weakref.ref(B), _reference(M[0]), M[1], how, found
     return found.run()
 
@@ -405,11 +406,10 @@ class Dots(NamedTuple):
         places = max(1, at.nvals)
         present, sums = xp.empty(places, np.uint8), xp.empty(1 if self.words else places, z.np_type)
         value = z.np_type.type(0 if self.product is None else self.product)
-        bounds = device.ranges(given.units, PARALLEL_ENTRIES, work=at.nvals, parts=DOTS * device.threads)
+        parts = tuning.count("dot.ranges_per_thread") * device.threads
+        bounds = device.ranges(given.units, tuning.count("parallel.entries"), work=at.nvals, parts=parts)
         if (chunks := device.chunks(int(at.nvals * self.each))) > 1:
-            bounds = threads.as_chunks(
-                threads.even_ranges(given.units, min(given.units, max(DOTS * device.threads, chunks)))
-            )
+            bounds = threads.as_chunks(threads.even_ranges(given.units, min(given.units, max(parts, chunks))))
         self.kernel(
             given.units,
             *given.mask,

@@ -19,6 +19,7 @@ from semirings.algebra import compose
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, DataType, cast_scalar
 
+from .. import tuning
 from ..device import Device
 from ..formats import CSR
 from ..formats.bitmap.lines import lines_of
@@ -58,9 +59,6 @@ from .variants import push_variant
 #
 # The cost does not depend on the size of the vector.
 
-# Number of products that are always sorted; beyond it, the cost of a product relative to an entry that a pull reads (3
-# to 10 passes over keys and sums against one).
-SORTED_PRODUCTS, COST = 1 << 13, 16
 NO_MASK, LIST, BITS = range(3)  # push_list.cpu.py
 PRODUCTS, ENTRIES = range(2)
 
@@ -114,7 +112,7 @@ class SpMSpV:
             rows, cols = (x if len(x) else none for x in (rows, cols))
         values = entry_values(device, a_type, raw)
         self.matrix = rows, listed[0], cols, listed[1], layout.ptr, layout.col, layout.width, *values
-        self.most = max(SORTED_PRODUCTS, layout.nvals // COST)
+        self.most = max(tuning.count("spmspv.sorted_products"), layout.nvals // tuning.count("spmspv.product_cost"))
         self.size = A.nrows if transposed else A.ncols
 
     def given(self, u: SparseStore, mask: Mask | None) -> tuple[tuple[Any, ...], Any]:
@@ -177,7 +175,8 @@ def _prepared_spmspv(
     if A.device.is_simt:
         return None
     x = u.listed
-    key = "list", semiring, transpose, flip, u.dtype.name, x.tobytes() if isinstance(x, np.generic) else None
+    one = x.tobytes() if isinstance(x, np.generic) else None
+    key = "list", semiring, transpose, flip, u.dtype.name, one, tuning.version()
     found: SpMSpV | None = A.prepared.get(key)
     if found is not None:
         return found
@@ -192,8 +191,6 @@ def _prepared_spmspv(
 
 
 # ---- SpMV: mxv and vxm over any semiring, with the mask in the kernel; and row sums, which are products.
-
-MANY = 64  # prepared products that a matrix caches; vectors with new iso values would add more without limit
 
 
 def mxv(
@@ -236,10 +233,11 @@ def prepared(
     """The prepared product, cached with the matrix, and the reads that it costs to do without the transpose."""
     x, known = u.values, A.prepared
     count = u.nvals if u.device.host_memory else u.count  # a pull that does not know that its vector is full is slower
-    key = semiring, transpose, flip, u.dtype.name, x.tobytes() if isinstance(x, generic) else None
+    value = x.tobytes() if isinstance(x, generic) else None
+    key = semiring, transpose, flip, u.dtype.name, value, tuning.version()
     found: spmv_kernels.PreparedProducts | None = known.get(key)
     if found is None:
-        if len(known) >= MANY:
+        if len(known) >= tuning.count("cached.products"):
             known.clear()
         found = known[key] = spmv_kernels.PreparedProducts(
             spmv_kernels.facts_of(A, x, semiring, transpose=transpose, flip=flip)
@@ -255,7 +253,7 @@ def prepared(
         one = x if isinstance(x, generic) else None
         found.products[way] = PreparedProduct(plan, case.product, A, u.dtype, semiring, flip, full=full, value=one)
     if count is not None and is_cacheable(direction, case, seen):
-        if len(found.lasting) >= MANY:
+        if len(found.lasting) >= tuning.count("cached.products"):
             found.lasting.clear()
         found.lasting[count] = found.products[way]
     return found.products[way], missed_reads(case, seen, direction)
@@ -365,7 +363,7 @@ class PreparedProduct:
             if u.dtype is not self.u_type:
                 u = ewise_vector.cast(u, self.u_type)
                 x = u.values
-            if self.fills >= (spmv_kernels.ROW if mask is None else spmv_kernels.MASKED) and not isinstance(x, generic):
+            if self.fills and not isinstance(x, generic) and spmv_kernels.amortizes_fill(self.fills, mask):
                 values = spmv_kernels.fill_missing(u, self.fills)
             else:
                 values = (self.u_nothing, x, 0) if isinstance(x, generic) else (x, self.u_zero, 1)
@@ -465,21 +463,18 @@ def reduce_rows(
         lines = lines_of(A.nrows, A.ncols)
         return ewise_vector.commit(multivector.reduce_lines(A, monoid, along=lines.tall != transpose), into)
     size, hyper, mask = A.nrows if transpose else A.ncols, A.structure.renumbers, None if into is None else into[1]
-    if hyper or size > FEW:
+    if hyper or size > tuning.count("cached.full_positions"):
         ones = hypersparse.ones(A, transpose) if hyper else full_vector(A.device, size, np.bool_(True), BOOL)
         return mxv(A, ones, _first(monoid), transpose, False, mask, into)
-    ones, ways = _ones(A.device, size), A.prepared.get((monoid, transpose))
+    ones, ways = _ones(A.device, size), A.prepared.get((monoid, transpose, tuning.version()))
     if ways is not None and (product := ways.lasting.get(size)) is not None:
         A.structure.reads += product.reads
         return product.run(ones, mask, into)
-    first = _first(monoid)
+    first, version = _first(monoid), tuning.version()
     t = mxv(A, ones, first, transpose, False, mask, into)
-    if (ways := A.prepared.get((first, transpose, False, BOOL.name, ones.values.tobytes()))) is not None:
-        A.prepared[monoid, transpose] = ways  # a shorter key, for the next call
+    if (ways := A.prepared.get((first, transpose, False, BOOL.name, ones.values.tobytes(), version))) is not None:
+        A.prepared[monoid, transpose, version] = ways  # a shorter key, for the next call
     return t
-
-
-FEW = 1 << 16  # positions up to which vectors of ones are cached: 8 KB each
 
 
 @functools.lru_cache(64)

@@ -19,6 +19,7 @@ from semirings.algebra import compose
 from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, INT64, DataType, cast_scalar, lookup_dtype
 
+from .. import tuning
 from ..device import Device, threads
 from ..formats import CSR, EVERYWHERE, Layout, format_of, longest_unit
 from ..formats.csr.layout import Csr, pointer_type
@@ -40,11 +41,10 @@ from ..plan.product import COUNT, VALUES, WORDS, Plan, hot_bytes, is_binned, sta
 from ..store import BITS, NONE, MatrixStore, Raw, VectorStore, dense_values, full_bits, words
 from . import ewise_vector
 from .operands import (
-    PARALLEL_ENTRIES,
-    READ_EARLY,
     ZERO,
     Allowed,
     Input,
+    Mask,
     Old,
     Output,
     Rows,
@@ -220,7 +220,7 @@ class PullKernels:
         self.value = end.z.np_type.type(of.value)
         self.one = cast_scalar(of.value, w)
         self.nothing = no_output(device, end.w)
-        most = READ_EARLY if kind == WORDS else 0 if kind == COUNT and options["full"] else None
+        most = tuning.count("pull.early_entries") if kind == WORDS else 0 if kind == COUNT and options["full"] else None
         self.units, self.bounds = layout.units, unit_bounds(layout, device, most=most)
         self.longest, self.extra, self.hubs = 1 << 62, 0, None
         self.head = self.units, self.longest, *of.arguments
@@ -312,17 +312,7 @@ def no_output(device: Device, dtype: DataType) -> Old:
 #
 # Their sums are a separate vector, which `merge` writes into the output.
 
-# Entries, and mean entries of a row (tiles of a tile row), from which on several CPU threads share a push: each thread
-# goes through all rows.
-PARALLEL_PUSHED, LONG_ROWS = 1 << 14, 8
-LEAST_WORDS = 64  # of the output per thread
-
-# Lookup tables of the pull by whole tiles: numbers for each tile column (operators.cpu.py), tiles per tile column from
-# which on they are amortized, and total bytes beyond which they are read from memory (plus_second, one EPYC core, us
-# without and with them: delaunay_n14 FP32 63, 35; FP64 120, 54; n18 1153, 696; 1925, 961; stencil27_58 1326, 654; 2280,
-# 1220; road_ny 1237, 637; 1891, 1079; but grid2d_1024, with 13 and 25 MB of tables, 2168, 2514; 3903, 4804).
-CHOICES, TILES_A_TABLE, TABLE_BYTES = 24, 2, 8 << 20
-
+CHOICES = 24  # numbers per tile column in the lookup tables of the pull by whole tiles (operators.cpu.py)
 PLUS_PAIR = compose(MONOIDS["plus"], BINARY["pair"])[INT64]
 
 
@@ -363,8 +353,8 @@ class Push:
         self.no_counts, self.no_values = dummy(device, "int64"), dummy(device, "int32")
         self.product = np.False_ if kind == WORDS else of.value  # unused if only presence is computed
         self.length, self.shared = layout.nvals / max(1, layout.nrows), None
-        if self.by_words and layout.work >= LONG_ROWS * layout.units:
-            self.shared = device.ranges(words(of.size), LEAST_WORDS, parts=device.threads)
+        if self.by_words and layout.work >= tuning.value("push.shared_row_length") * layout.units:
+            self.shared = device.ranges(words(of.size), tuning.count("push.words_per_thread"), parts=device.threads)
         if device.is_simt:
             self.longest = of.layout.format.longest(kind, plan.lanes, push=True)
             self.hubs = of.layout.hubs(self.longest)
@@ -398,7 +388,7 @@ class Push:
             counts = t_val.view(np.int64) if cell.nbytes == 8 else xp.empty(size, np.int64)
         n = ((size if self.by_words else u.size) + 63) >> 6 or 1 if self.host else of.layout.units
         bounds = None
-        if self.shared is not None and u.nvals * self.length >= PARALLEL_PUSHED:
+        if self.shared is not None and u.nvals * self.length >= tuning.count("push.shared_entries"):
             bounds = self.shared
         elif self.host and not self.by_words and (chunks := device.chunks(int(u.nvals * self.length))) > 1:
             bounds = threads.as_chunks(threads.even_ranges(n, min(n, chunks)), threads.InTurn)
@@ -457,17 +447,19 @@ class WidePull:
 def table_length(layout: Any, z: DataType) -> int:
     """Numbers in the tables of a vector of numbers of type z; 0 if no tables are built."""
     wide, cols = z.nbytes, -(-layout.ncols // layout.rows_per_unit)
-    pays = 4 <= wide <= layout.device.permute_bytes and layout.tiles >= TILES_A_TABLE * cols
-    return cols * CHOICES if pays and cols * CHOICES * wide <= TABLE_BYTES else 0
+    if not 4 <= wide <= layout.device.permute_bytes or cols * CHOICES * wide > tuning.count("tables.bytes"):
+        return 0
+    return cols * CHOICES if layout.tiles >= tuning.value("tables.tiles_per_column") * cols else 0
 
 
 def _shared(layout: Any, units: int) -> Any:
     """Ranges of tile columns for threads."""
-    if not layout.device.splits(layout.nvals, PARALLEL_ENTRIES):
+    if not layout.device.splits(layout.nvals, tuning.count("parallel.entries")):
         return None
-    if "tables" not in layout.cache:
-        layout.cache["tables"] = layout.device.ranges(units, LEAST_WORDS)
-    return layout.cache["tables"]
+    key = "tables", tuning.version()
+    if key not in layout.cache:
+        layout.cache[key] = layout.device.ranges(units, tuning.count("push.words_per_thread"))
+    return layout.cache[key]
 
 
 def row_lengths(layout: Any, arguments: tuple[Any, ...]) -> Csr:
@@ -489,29 +481,34 @@ def row_lengths(layout: Any, arguments: tuple[Any, ...]) -> Csr:
 
 # ---- Sentinel-filled vectors for pulls on the CPU (csr/pull.cpu.py): missing entries become NaN or an unused integer.
 
-# A copy of the vector is amortized by this number of entries a row, and if the vector has this share of all entries.
-# EPYC, one thread, plus_times: with 0.8 of all entries rmat16 takes 7.1 ms without and 3.6 ms with NaN; with 0.3 4.4
-# and 4.2; a road network (2.8 entries a row) with 0.99 3.9 and 3.2, min_plus of INT64 with 0.5 4.0 and 5.4. A mask
-# leaves about half of the rows.
-ROW, MASKED, LONG, SHARE, MOST = 2, 4, 6, 0.25, 0.75
-LEAST_ENTRIES = 1 << 12  # entries of a matrix; calls to make the copy take some us
 FILLED = 2  # a stride that marks filled values
 
 
 def filled_row_length(plan: Plan, layout: Any, semiring: Typed[Semiring], u: DataType) -> float:
-    """Mean entries of a row if a pull may use filled vectors, else 0: amortized from ROW on, from MASKED on under a
-    mask. Known before the vector is, because the plan's kernel has to support it."""
+    """Mean entries of a row if a pull may use filled vectors, else 0: see `amortizes_fill`. Known before the
+    vector is, because the plan's kernel has to support it."""
     pulls = plan.direction == "pull" and plan.kind == VALUES and not plan.wide
-    if not pulls or layout.device.is_simt or not layout.format.accepts_nan or layout.nvals < LEAST_ENTRIES:
+    if not pulls or layout.device.is_simt or not layout.format.accepts_nan:
+        return 0.0
+    if layout.nvals < tuning.count("fill.matrix_entries"):
         return 0.0
     op, _, monoid, z = algebra_of(semiring)
     return layout.nvals / max(1, layout.nrows) if sentinel_kind(op, monoid, z, u) else 0.0
 
 
+def amortizes_fill(row_length: float, mask: Mask | None) -> bool:
+    """Whether a pull along rows of this mean length amortizes a sentinel-filled copy of the vector."""
+    if mask is None:
+        return row_length >= tuning.value("fill.row_length")
+    return row_length >= tuning.value("fill.masked_row_length")
+
+
 def fill_missing(u: VectorStore, row_length: float) -> Values:
     """The values of a vector that is not iso, for a pull along rows of this mean length: unchanged if few entries
     are present, or if the sentinel is one of the values."""
-    x, zero, share = u.values, ZERO[u.dtype.name], SHARE if row_length >= LONG else MOST
+    x, zero, share = u.values, ZERO[u.dtype.name], tuning.value("fill.share")
+    if row_length >= tuning.value("fill.long_row_length"):
+        share = tuning.value("fill.long_share")
     if (u.count or 0) >= share * u.size:
         filled, others, nothing = np.empty_like(x), np.zeros(1, np.int64), _sentinel(u.dtype)
         _sentinel_kernel(u.device, u.dtype)(len(u.present), u.size, u.present, x, nothing, filled, others)

@@ -16,15 +16,12 @@ from semirings.dtypes import BOOL, INT64, DataType, cast_scalar, lookup_dtype
 from semirings.expressions import code
 from semirings.operators import with_positions
 
+from .. import tuning
 from ..device import Device
 from ..store import VectorStore, full_bits, pack, unpack, words
 from . import ewise_vector, udf
 from .ewise_vector import WORD, pointwise
-from .operands import PARALLEL_WORDS
 from .variants import BOTH, LEFT, binary_of, fold_variant
-
-# Values up to which the bitset of "all present" is cached: 8 KB each; building it costs more than a kernel
-FEW = 1 << 16
 
 
 @functools.lru_cache(maxsize=64)
@@ -34,7 +31,7 @@ def _kept_bits(device: Device, size: int) -> Any:
 
 def _all_present(device: Device, size: int) -> Any:
     """Read-only: results have bitsets of their own."""
-    return _kept_bits(device, size) if size <= FEW else full_bits(device, size)
+    return _kept_bits(device, size) if size <= tuning.count("cached.full_positions") else full_bits(device, size)
 
 
 def _presence(device: Device, size: int) -> tuple[Any, Any]:
@@ -74,16 +71,17 @@ def _pointwise(
         names = {"x": x} if bound == "x" else {"x": x, bound[1]: y}
         return udf.computed(device, op, size, *(places or ()), **names)
     k = pointwise(device, mode, op, x_type.name, y_type.name, bound, False, places is not None, True, False)
-    n, (bits, unread) = (size + 63) >> 6 or 1, (_kept_presence if size <= FEW else _presence)(device, size)
+    presence = _kept_presence if size <= tuning.count("cached.full_positions") else _presence
+    n, (bits, unread) = (size + 63) >> 6 or 1, presence(device, size)
     out = device.xp.empty(n if k.dtype is BOOL else size or 1, k.np_type)
     left = _operand(device, x, x_type, k.u_nothing, k.u_zero)
     right = left if y is x and y_type is x_type else _operand(device, y, y_type, k.v_nothing, k.v_zero)
     plain = k.plain if places is None else (*k.plain[:2], *places, *k.plain[4:])
     given = n, size, bits, *left, bits, *right, *plain, unread, out
-    if n < PARALLEL_WORDS:
+    if n < (least := tuning.count("parallel.words")):
         k.kernel(*given)
     else:
-        k.kernel(*given, bounds=device.ranges(n, PARALLEL_WORDS, parts=device.threads))
+        k.kernel(*given, bounds=device.ranges(n, least, parts=device.threads))
     if k.dtype is BOOL:
         return unpack(device, out, size)
     return out if len(out) == size else out[:size]

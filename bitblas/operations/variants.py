@@ -573,9 +573,8 @@ def join_variant(
 # ---- Kernel variants of products with multivectors (formats/bitmap), and of their reductions.
 
 WHOLE, PARTS, JOIN = range(3)  # pull.cu
-# Threads of a block per word that it reads: two if there are few words, so that there are more blocks. A Delaunay mesh
-# of 2^20, 64 sources: 121 ms, with two 139; Mycielski's graph 14: 7.5, with two 5.1.
-LOOKED, LOOKED_FEW, FEW = 1, 2, 1 << 18
+# Threads of a block per word that it reads, and if there are few words (multivector.few_lines).
+LOOKED, LOOKED_FEW = 1, 2
 LINE = {8: UINT8, 16: UINT16, 32: UINT32, 64: UINT64}
 
 

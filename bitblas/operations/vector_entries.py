@@ -14,6 +14,7 @@ from semirings import Monoid, Typed
 from semirings.catalog import MONOIDS, UNARY
 from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
 
+from .. import tuning
 from ..device import Device
 from ..device.readback import Readback
 from ..exceptions import IndexOutOfBound
@@ -115,9 +116,6 @@ def get(u: VectorStore, i: int) -> np.generic | None:
     return u.dtype.np_type.type(host(u.values[i : i + 1])[0])
 
 
-FEW = 16  # entries written one by one; for more, writing their words together takes less host time (measured)
-
-
 def put(w: VectorStore, written: dict[int, np.generic | None]) -> None:
     """w[i] = value for each item in place; None deletes the entry."""
     if type(w) is SparseStore:
@@ -131,7 +129,7 @@ def put(w: VectorStore, written: dict[int, np.generic | None]) -> None:
     if not w.device.host_memory:
         _put_by_kernel(w, written)
         return
-    if len(written) < FEW:
+    if len(written) < tuning.count("put.single_entries"):
         for i, value in written.items():
             if value is None:
                 remove_element(w, i)

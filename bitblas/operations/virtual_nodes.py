@@ -18,6 +18,7 @@ from semirings.algebra import compose
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, cast_scalar
 
+from .. import tuning
 from ..formats import Structure
 from ..formats.virtual.layout import Places, of_nodes, of_others
 from ..plan.epilogue import Epilogue
@@ -25,7 +26,7 @@ from ..plan.product import Plan, equal_products, reads_matrix
 from ..store import MatrixStore, VectorStore, dense_values, words
 from . import ewise_vector, hypersparse, spmv_kernels
 from .compressed import kernel_of
-from .operands import PARALLEL_WORDS, Input, Into, Mask, Output, stored
+from .operands import Input, Into, Mask, Output, stored
 from .permute import by_number
 from .spmv_kernels import DegreeBinnedPull
 
@@ -121,7 +122,8 @@ class Sums:
 
     def _case(self, x: VectorStore) -> Any:
         """Everything that the direction depends on except for the entries of x, cached with the graph."""
-        known, key = self.graph.structure.primary.cache.setdefault("cases", {}), (self.sums, self.transpose, x.iso)
+        known = self.graph.structure.primary.cache.setdefault("cases", {})
+        key = self.sums, self.transpose, x.iso, tuning.version()
         if key not in known:
             known[key] = spmv_kernels.facts_of(self.graph, x.values, self.sums, transpose=self.transpose, flip=False)
         return known[key]
@@ -231,6 +233,6 @@ def _placed(kernel: str, u: VectorStore, places: Places, told: Any, size: int) -
     values = u.values if u.iso else dense_values(device, size, u.dtype, blank=False)
     arrays = u.present, *(stored(device, u.dtype, x).array for x in (u.values, values))
     run = kernel_of(device, kernel, u.dtype, LANES=64, DENSE=int(not u.iso))
-    bounds = device.ranges(words(size), PARALLEL_WORDS, parts=device.threads)
+    bounds = device.ranges(words(size), tuning.count("parallel.words"), parts=device.threads)
     run(words(size), size, places.bits, told, *arrays[:2], bits, arrays[2], bounds=bounds)
     return VectorStore(device, size, u.dtype, bits, values)
