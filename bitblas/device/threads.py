@@ -172,12 +172,14 @@ def even_ranges(n: int, parts: int) -> np.ndarray:
 
 
 def balanced_ranges(pointers: Any, parts: int, align: int = 1) -> np.ndarray:
-    """`parts` ranges of rows with about equal numbers of entries; their limits are multiples of `align`."""
+    """`parts` ranges of rows with about equal numbers of entries; their limits, except the last, are multiples of
+    `align`: no two ranges share a group of `align` rows, not even an empty one."""
     rows = len(pointers) - 1
     work = np.linspace(0, float(pointers[-1]) + rows, parts + 1).tolist()
     before = lambda i: pointers.item(i) + i  # evaluated for few rows: summing all takes longer than sharing saves
     found = np.array([bisect.bisect_left(range(rows + 1), some, key=before) for some in work])
-    limits = np.minimum(-(-found // align) * align, rows).astype(np.int64)
+    last = rows if align == 1 else (rows - 1) // align * align
+    limits = np.minimum(-(-found // align) * align, last).astype(np.int64)
     limits[0], limits[-1] = 0, rows
     return np.maximum.accumulate(limits)
 
