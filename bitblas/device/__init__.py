@@ -13,10 +13,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from typing import Any
 
 from ..exceptions import DeviceError
-from .base import Cluster, Device, dummy
+from .base import Cluster, Device, Kernel, dummy
 from .cpu import Cpu
 from .cuda import Cuda, current, switch
 from .threads import Bounds
@@ -28,6 +27,7 @@ __all__ = [
     "Cpu",
     "Cuda",
     "Device",
+    "Kernel",
     "Run",
     "Trace",
     "activate",
@@ -64,7 +64,7 @@ def get(name: str | Device) -> Device:
     return found
 
 
-def _find(name: Any) -> Device:
+def _find(name: object) -> Device:
     if isinstance(name, (list, tuple)):
         raise TypeError(
             f"device: expected the name of one device, got {len(name)}. Hint: use one process per device: import "

@@ -11,7 +11,7 @@ import gc
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from llvmlite import binding, ir
@@ -78,17 +78,18 @@ class KernelLibrary(JITCodeLibrary):
         if (library is not rtsys.library or self.counts) and library not in self._linking_libraries:
             super().add_linking_library(library)
 
-    def linked(self) -> Iterator[Any]:
+    def linked(self) -> Iterator[JITCodeLibrary]:
         return iter(self._linking_libraries)
 
 
 # Numba's typing and lowering contexts with memoization: a kernel resolves the same operators for the same types some
 # hundred times, and Numba computes each answer from scratch, which is a third of the compile time.
+T = TypeVar("T")
 Types: Any = type(cpu_target.typing_context)
 Target: Any = type(cpu_target.target_context)
 
 
-def _memoized(known: dict[Any, Any], key: Any, ask: Callable[[], Any]) -> Any:
+def _memoized(known: dict[object, T], key: object, ask: Callable[[], T]) -> T:
     """The result of ask(), computed once per key; computed each time if the key contains a slice, which Python before
     3.12 cannot hash."""
     try:
@@ -129,7 +130,7 @@ def _contexts() -> tuple[MemoizedTyping, MemoizedLowering]:
     return both
 
 
-def numba_type(code: str) -> Any:
+def numba_type(code: str) -> types.Type:
     """The Numba type of an argument code: "int", or a dtype's name for a NumPy scalar, followed by [] for an array."""
     if code == "int":
         return types.int64
@@ -186,7 +187,7 @@ def compile_kernel(
     return [_object(module.clone(), symbol, target, slp) for target in where]
 
 
-def _entry(module: Any, kernel: str, symbol: str, arguments: Sequence[Any]) -> None:
+def _entry(module: Any, kernel: str, symbol: str, arguments: Sequence[types.Type]) -> None:
     """`i64 symbol(i64 lo, i64 hi, ptr slots)`: calls the kernel, and frees its scratch arrays."""
     callee = module.globals[kernel]
     callee.linkage = "internal"

@@ -6,7 +6,6 @@ import ctypes
 import functools
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -17,14 +16,15 @@ from ..kernels.constants import OTHERS
 from ..kernels.variant import Variant
 from . import jit, native, object_files, targets, threads, tracing
 from .base import Device
+from .native import Argument
 
 
-def _unknown(*args: Any) -> int:
+def _unknown(*args: object) -> int:
     """Placeholder for a kernel that is not loaded yet."""
     return OTHERS
 
 
-def _unheard(quick: Any) -> None:
+def _unheard(quick: Callable[..., int]) -> None:
     """Ignore which kernel was found."""
 
 
@@ -80,7 +80,7 @@ def run_in_groups(limits: np.ndarray, run: Callable[[np.ndarray], None], in_turn
 def _kernel(device: Cpu, variant: Variant) -> Callable[..., None]:
     quick, known = _unknown, dict[tuple[str, ...], Callable[..., int]]()
 
-    def call(n: int, *args: Any, bounds: Any = None, extra_blocks: int = 0) -> None:
+    def call(n: int, *args: Argument, bounds: threads.Bounds = None, extra_blocks: int = 0) -> None:
         if tracing.active is not None:
             tracing.active.note(device, variant, call, n, *args, bounds=bounds, extra_blocks=extra_blocks)
         elif bounds is None or len(bounds) < 3:
@@ -97,11 +97,11 @@ def _kernel(device: Cpu, variant: Variant) -> Callable[..., None]:
             if said := quick(bounds, *args):
                 settle(said, bounds, args)
 
-    def shared(limits: np.ndarray, args: tuple[Any, ...]) -> None:
+    def shared(limits: np.ndarray, args: tuple[Argument, ...]) -> None:
         if said := quick(limits, *args):
             settle(said, limits, args)
 
-    def settle(said: int, units: Any, args: tuple[Any, ...]) -> None:
+    def settle(said: int, units: np.ndarray | int, args: tuple[Argument, ...]) -> None:
         """Slow path: the first call, arguments of other types than those of the last call, and errors."""
         nonlocal quick
         if said == OTHERS:
@@ -116,7 +116,7 @@ def _kernel(device: Cpu, variant: Variant) -> Callable[..., None]:
             native.raise_status(said)
 
     if not native.layout_known():
-        found: Callable[[Any], None] = _unheard
+        found: Callable[[Callable[..., int]], None] = _unheard
         return call
     with native.loading:
         direct = native_library()("direct")

@@ -11,19 +11,20 @@ import ctypes
 import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from . import native, object_files
 
+Dicts: TypeAlias = Mapping[Any, Any]  # of any keys
 WAIT, ROWS = 64, 64  # entries, and dicts, that are prefetched together
 _TEXT = (Path(__file__).parent / "dictionaries.ll").read_text()
 TEXT = _TEXT.replace("{WAIT}", str(WAIT)).replace("{ROWS}", str(ROWS))
 HASHES, INTEGERS, FLOATS = range(3)
 
 
-def hashes(top: Mapping[Any, Any], count: int) -> np.ndarray:
+def hashes(top: Dicts, count: int) -> np.ndarray:
     """The hashes of the keys of the dicts in `top`, in order, as INT64. count: their expected number; RuntimeError if
     it differs."""
     found = np.empty(count, np.int64)
@@ -33,7 +34,7 @@ def hashes(top: Mapping[Any, Any], count: int) -> np.ndarray:
 
 
 def attributes(
-    top: Mapping[Any, Any], depth: int, count: int, kept: np.ndarray | None, name: Any, default: Any
+    top: Dicts, depth: int, count: int, kept: np.ndarray | None, name: object, default: object
 ) -> np.ndarray | None:
     """An attribute (or the default) of the dicts `depth` levels below `top`: INT64, or FP64 if any value is a float.
     None if a value is neither int nor float, or does not fit into 64 bits.
@@ -49,14 +50,14 @@ def attributes(
 
 
 def _walked(
-    top: Mapping[Any, Any],
+    top: Dicts,
     depth: int,
     what: int,
     found: np.ndarray,
     count: int,
     kept: np.ndarray | None = None,
-    name: Any = None,
-    default: Any = None,
+    name: object = None,
+    default: object = None,
 ) -> bool:
     """Whether all entries were read."""
     state = np.zeros(11 + WAIT, np.int64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ class Operation(NamedTuple):
 
     variant: Variant
     bounds: np.ndarray
-    args: tuple[Any, ...]
+    args: tuple[native.Argument, ...]
     when: tuple[np.ndarray, int] | None = None
 
     @property
@@ -72,7 +72,7 @@ class Table:
 
     def __init__(self, copies: Sequence[Sequence[Operation | Loop]], condition: np.ndarray, state: np.ndarray) -> None:
         self.condition, self.state = condition, state
-        self.kept: list[Any] = [copies]  # keeps alive what the table points to
+        self.kept: list[object] = [copies]  # keeps alive what the table points to
         found = native_library()
         rows = [
             [words for op in copy for words in (self._loop(op) if isinstance(op, Loop) else self._kernel(op))]

@@ -11,10 +11,13 @@ import gc
 import re
 import types
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from ..typing import Array
     from .base import Device
+
+Kind = TypeVar("Kind", bound=type)
 
 limit: int | None = None  # bytes on each device; `config.memory_limit` sets it
 tracked_types: set[type] = set()  # classes of the objects that store arrays; each has a `device`
@@ -25,7 +28,7 @@ _UNITS = {"": 1, "b": 1} | {f"{c}b": 1000**k for k, c in enumerate("kmgt", 1)}
 _UNITS |= {f"{c}ib": 1024**k for k, c in enumerate("kmgt", 1)}
 
 
-def parse_bytes(value: Any) -> int | None:
+def parse_bytes(value: object) -> int | None:
     """Parse a memory limit: bytes, text such as "4GiB" or "500 MB", or None. ValueError for anything else."""
     if value is None:
         return None
@@ -37,13 +40,13 @@ def parse_bytes(value: Any) -> int | None:
     return value
 
 
-def track_memory(kind: Any) -> Any:
+def track_memory(kind: Kind) -> Kind:
     """Class decorator: objects of the class count towards the limit."""
     tracked_types.add(kind)
     return kind
 
 
-def arrays_in(thing: Any, device: Device, seen: set[int]) -> Iterator[Any]:
+def arrays_in(thing: object, device: Device, seen: set[int]) -> Iterator[Array]:
     """The arrays of the device reachable from an object, each once and with all the memory that it keeps alive. `seen`:
     the ids of visited objects, which grows; visited objects must outlive it."""
     kind, stack = device.xp.ndarray, [thing]
@@ -61,7 +64,7 @@ def arrays_in(thing: Any, device: Device, seen: set[int]) -> Iterator[Any]:
             stack += _referenced(x)
 
 
-def _referenced(x: Any) -> Iterator[Any]:
+def _referenced(x: object) -> Iterator[object]:
     """The objects that an object refers to, if they may lead to arrays."""
     if isinstance(x, dict):
         yield from list(x.values())
@@ -80,7 +83,7 @@ def _referenced(x: Any) -> Iterator[Any]:
             yield from (getattr(x, name) for name in names if name != "__weakref__" and hasattr(x, name))
 
 
-def _closed_over(f: types.FunctionType) -> Iterator[Any]:
+def _closed_over(f: types.FunctionType) -> Iterator[object]:
     for cell in f.__closure__ or ():
         try:
             yield cell.cell_contents
@@ -88,7 +91,7 @@ def _closed_over(f: types.FunctionType) -> Iterator[Any]:
             continue
 
 
-def bytes_in(thing: Any, device: Device, seen: set[int]) -> int:
+def bytes_in(thing: object, device: Device, seen: set[int]) -> int:
     """The total bytes of `arrays_in`."""
     return sum(int(array.nbytes) for array in arrays_in(thing, device, seen))
 

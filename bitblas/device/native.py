@@ -14,16 +14,18 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from .. import tuning
 from ..exceptions import JitError
 from ..kernels.constants import NO_MEMORY, OTHERS
+from ..typing import Array
 from .targets import Target, binding, machine
 from .threads import fork_safe
 
+Argument: TypeAlias = Array | np.generic | int  # of a kernel
 HEAD = object.__basicsize__  # of every Python object; its last 8 bytes are the type
 DIMS, SHAPE, DTYPE, FLAGS = HEAD + 8, HEAD + 16, HEAD + 40, HEAD + 48  # of PyArrayObject; its data pointer comes first
 MAX_ARGUMENTS = 64  # maximum number of arguments
@@ -33,7 +35,7 @@ _PAUSES |= dict.fromkeys(("aarch64", "arm64"), ("llvm.aarch64.hint", "i32", "i32
 loading = fork_safe(threading.RLock())  # LLVM's engine and Numba are not thread-safe
 
 
-def keep_forever(*objects: Any) -> None:
+def keep_forever(*objects: object) -> None:
     """Keep objects that compiled code or a function object points to until the process ends.
 
     A list in a module is not enough: Python clears modules before its last garbage collection, which still reads the
@@ -108,7 +110,7 @@ _LIBRARIES: tuple[str | None, ...] = (None,) if os.name == "posix" else ("ucrtba
 
 
 @functools.cache
-def _library(name: str | None) -> Any:
+def _library(name: str | None) -> ctypes.CDLL:
     return ctypes.CDLL(name)
 
 
@@ -172,7 +174,7 @@ class _MethodDef(ctypes.Structure):
 _FASTCALL, _KEYWORDS = 0x80, 0x02
 
 
-def kernel_description(function: int, signature: Sequence[str]) -> ctypes.Array[Any]:
+def kernel_description(function: int, signature: Sequence[str]) -> ctypes.Array[ctypes.c_int64]:
     """The kernel description that `launch` reads."""
     words = [function, len(signature), id(int), id(np.ndarray), id(np.dtype(np.int64))]
     for code in signature:
@@ -219,7 +221,7 @@ def ctypes_callable(share: int, function: int, signature: Sequence[str]) -> Call
     run = ctypes.CFUNCTYPE(word, word, word, ctypes.c_void_p)(function)
     spread = ctypes.CFUNCTYPE(word, ctypes.c_void_p, ctypes.c_void_p, word, ctypes.c_void_p)(share)
 
-    def call(units: Any, *args: Any) -> int:
+    def call(units: np.ndarray | int, *args: Argument) -> int:
         if tuple(map(type_code, args)) != tuple(signature) or not all(map(_flat, args)):
             return OTHERS
         slots = (word * (2 * len(args)))()
@@ -237,11 +239,11 @@ def ctypes_callable(share: int, function: int, signature: Sequence[str]) -> Call
     return call
 
 
-def _flat(x: Any) -> bool:
+def _flat(x: Argument) -> bool:
     return not isinstance(x, np.ndarray) or (x.ndim == 1 and x.flags.c_contiguous and x.flags.aligned)
 
 
-def type_code(x: Any) -> str:
+def type_code(x: Argument) -> str:
     """The type code of an argument: "int", or a dtype's name for a NumPy scalar, followed by [] for an array."""
     if isinstance(x, np.ndarray):
         return _array_code(x.dtype)
@@ -254,7 +256,7 @@ def _array_code(dtype: np.dtype[Any]) -> str:
     return f"{dtype.name}[]"
 
 
-def plain_argument(x: Any) -> Any:
+def plain_argument(x: Argument) -> Argument:
     """Convert an argument to NumPy's plain type: no subclass, no other dtype of the same name. TypeError for arrays
     that kernels cannot read in place."""
     if not isinstance(x, np.ndarray):

@@ -161,21 +161,21 @@ class Fold(ast.NodeTransformer):
         node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
         return node
 
-    def visit_If(self, node: ast.If) -> Any:
+    def visit_If(self, node: ast.If) -> ast.If | list[ast.stmt]:
         node.test = self.test(node.test)
         if _constant(node.test):
             return self.block(node.body if node.test.value else node.orelse)
         node.body, node.orelse = self.block(node.body) or [ast.Pass()], self.block(node.orelse)
         return node
 
-    def visit_While(self, node: ast.While) -> Any:
+    def visit_While(self, node: ast.While) -> ast.While | list[ast.stmt]:
         node.test = self.test(node.test)
         if _constant(node.test) and not node.test.value:
             return []
         node.body = self.block(node.body) or [ast.Pass()]
         return node
 
-    def visit_For(self, node: ast.For) -> Any:
+    def visit_For(self, node: ast.For) -> ast.For:
         node.iter = self.visit(node.iter)
         node.body = self.block(node.body) or [ast.Pass()]
         return node

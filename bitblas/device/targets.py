@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import warnings
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from .threads import fork_safe
@@ -38,7 +39,7 @@ PERMUTE_BYTES = {"x86-64-v4": 8, "x86-64-v3": 4}
 
 
 @functools.cache
-def binding() -> Any:
+def binding() -> ModuleType:
     from llvmlite import binding
 
     # LLVM's objects are freed under llvmlite's lock, by whichever thread collects garbage. If a fork happens at that

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from .. import tuning
+from ..typing import Array
 
 # ---- Fork safety: a fork blocks while a thread holds a lock of bitblas or imports one of its modules, so that the
 # child finds locks free and modules complete. `after_fork_in_child` lists further steps that run in the child.
@@ -171,7 +172,7 @@ def even_ranges(n: int, parts: int) -> np.ndarray:
     return limits
 
 
-def balanced_ranges(pointers: Any, parts: int, align: int = 1) -> np.ndarray:
+def balanced_ranges(pointers: Array, parts: int, align: int = 1) -> np.ndarray:
     """`parts` ranges of rows with about equal numbers of entries; their limits, except the last, are multiples of
     `align`: no two ranges share a group of `align` rows, not even an empty one."""
     rows = len(pointers) - 1
@@ -184,7 +185,7 @@ def balanced_ranges(pointers: Any, parts: int, align: int = 1) -> np.ndarray:
     return np.maximum.accumulate(limits)
 
 
-def ranges_by_work(done: Any, parts: int) -> np.ndarray:
+def ranges_by_work(done: Array, parts: int) -> np.ndarray:
     """`parts` ranges of units with equal work. `done`: inclusive prefix sums of the work per unit."""
     wanted = np.linspace(0, done[-1], parts + 1)[1:-1]
     return np.concatenate(([0], np.searchsorted(done, wanted), [len(done)])).astype(np.int64)
@@ -223,7 +224,7 @@ def set_limit(number: int) -> None:
     _limit.number = number
 
 
-def limit_ranges(bounds: Any) -> Any:
+def limit_ranges(bounds: np.ndarray) -> np.ndarray:
     """Merge ranges so that there are at most as many as the calling thread's limit."""
     parts, most = len(bounds) - 1, _limit.number
     if not most or parts <= most:

@@ -7,6 +7,7 @@ are INT64 arrays, None for all. GraphBLAS C API 2.1, sections 4.3.6 and 4.3.7.
 from __future__ import annotations
 
 import functools
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from semirings import Operator, Typed
 from semirings.dtypes import UINT8, UINT16, UINT32, UINT64, DataType
 
 from .. import tuning
-from ..device import Device, memory, threads
+from ..device import Device, Kernel, memory, threads
 from ..exceptions import OutOfMemory
 from ..formats import Region, Structure, index_lists
 from ..formats.csr.layout import (
@@ -31,13 +32,15 @@ from ..formats.csr.layout import (
 )
 from ..formats.hyper.cost import is_hyper as hyper_shape
 from ..formats.values import PackedValues
-from ..store import FlatStore, MatrixStore, VectorStore
+from ..store import FlatStore, MatrixStore, PlainValues, RowLayout, VectorStore
 from ..store import plain as unpacked
+from ..typing import Array
 from . import build, compressed, convert, hypersparse, value_arrays, vector_entries
 from .convert import of_rows
 from .ewise_matrix import SECOND, merge
-from .operands import dummy
-from .sorted_keys import cast, check_keys, coo, entries, find, joined, keys_of, same_iso, store, take
+from .operands import MatrixMask, dummy
+from .sorted_keys import cast, check_keys, coo, entries, find, joined, keys_of, same_iso, store
+from .value_arrays import take
 from .variants import extract_variant
 
 # ---- Submatrices row by row on the CPU: extract A[I, J], the entries outside of it, and assign a small matrix into a
@@ -52,17 +55,17 @@ def supports_rows(A: MatrixStore) -> bool:
     return not A.device.is_simt and A.dtype.np_type.itemsize in ALIKE and A.dtype.np_type.kind != "V"
 
 
-def ascends(index: Any) -> bool:
+def ascends(index: Array | None) -> bool:
     """Whether an index list (None: all) ascends strictly."""
     return index is None or len(index) < 2 or bool((index[1:] > index[:-1]).all())
 
 
 @functools.cache
-def _kernel(device: Device, wide: int, packed: bool, flagged: bool) -> Any:
+def _kernel(device: Device, wide: int, packed: bool, flagged: bool) -> Kernel:
     return device.kernel(extract_variant(ALIKE.get(wide), packed=packed, flagged=flagged))
 
 
-def expanded(device: Device, counts: Any, begin: Any) -> tuple[Any, Any]:
+def expanded(device: Device, counts: Array, begin: Array) -> tuple[Array, Array]:
     """For counts (2, 0, 3) from (5, 9, 1) on: owners 0 0 2 2 2 and positions 5 6 1 2 3."""
     xp = device.xp
     ptr = xp.zeros(len(counts) + 1, np.int64)
@@ -73,7 +76,14 @@ def expanded(device: Device, counts: Any, begin: Any) -> tuple[Any, Any]:
 
 
 def _moved(
-    A: MatrixStore, of: tuple[Any, Any], rows: Any, flagged: bool, place: Any, begin: Any, nrows: int, ncols: int
+    A: MatrixStore,
+    of: tuple[RowLayout, PlainValues],
+    rows: Array | None,
+    flagged: bool,
+    place: Array | None,
+    begin: Array,
+    nrows: int,
+    ncols: int,
 ) -> MatrixStore:
     """The result of extract.cpu.py on A. of: result of A.by_rows(), which may be temporary. begin: number of entries
     read before each row, and in total."""
@@ -119,7 +129,7 @@ def _moved(
     return of_rows(Csr(device, nrows, ncols, ptr.astype(pointer_type(n), copy=False), col, n), A.dtype, values)
 
 
-def extract_rows(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
+def extract_rows(A: MatrixStore, I: Array | None, J: Array | None) -> MatrixStore:
     """A[I, J] of plain or packed rows; J ascends."""
     layout, _ = of = A.by_rows()
     nrows, place = A.nrows if I is None else len(I), None
@@ -136,7 +146,7 @@ def extract_rows(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     return _moved(A, of, I, False, place, begin, nrows, A.ncols if J is None else len(J))
 
 
-def extract_by_search(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
+def extract_by_search(A: MatrixStore, I: Array | None, J: Array) -> MatrixStore:
     """A[I, J], both ascending, if few entries are read: allocates nothing of A's size. On any device."""
     layout, device = A.structure.rows(), A.device
     begin, end = (layout.ptr[:-1], layout.ptr[1:]) if I is None else (layout.ptr[I], layout.ptr[I + 1])
@@ -148,7 +158,7 @@ def extract_by_search(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     return of_rows(made, A.dtype, take(A.values_for(layout.key, False), at[kept]))
 
 
-def rows_outside(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
+def rows_outside(A: MatrixStore, I: Array | None, J: Array | None) -> MatrixStore:
     """The entries of A outside of the region I x J."""
     if not A.nvals:
         return A
@@ -160,7 +170,7 @@ def rows_outside(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     return _moved(A, of, rows, True, place, of[0].ptr.astype(np.int64), A.nrows, A.ncols)
 
 
-def embed_rows(T: MatrixStore, I: Any, J: Any, nrows: int, ncols: int) -> MatrixStore:
+def embed_rows(T: MatrixStore, I: Array | None, J: Array | None, nrows: int, ncols: int) -> MatrixStore:
     """A matrix of that size whose [I, J] is T, and that is empty elsewhere; both ascend. On any device."""
     layout, values = T.by_rows()
     ptr, col, device = layout.ptr, layout.columns(0, layout.nvals), T.device
@@ -177,7 +187,7 @@ def embed_rows(T: MatrixStore, I: Any, J: Any, nrows: int, ncols: int) -> Matrix
 DENSE_LIMIT = 1 << 32  # maximum entries of a full matrix that one assignment may create
 
 
-def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
+def extract(A: MatrixStore, I: Array | None, J: Array | None) -> MatrixStore:
     """A[I, J]; indices may repeat. Of a hypersparse A they may be ranges too."""
     if not A.usual and A.structure.renumbers:
         (rows, cols), xp = hypersparse.lists(A), A.device.xp
@@ -220,14 +230,14 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     return build.from_coo(device, nrows, ncols, rows, cols, values, A.dtype)
 
 
-def _picked(A: MatrixStore, rows: Any) -> MatrixStore:
+def _picked(A: MatrixStore, rows: Array) -> MatrixStore:
     """Some rows of a format that can decode them without the others."""
     primary: Any = A.structure.primary
     layout, places = primary.some_rows(rows, not A.iso)
     return convert.of_rows(layout, A.dtype, unpacked(A.taken(places)))
 
 
-def _row(A: MatrixStore, i: int) -> tuple[Any, int, int, Any]:
+def _row(A: MatrixStore, i: int) -> tuple[RowLayout, int, int, Array | None]:
     """CSR in which row i is entries low .. high, and the positions of their values (None: the same)."""
     layout: Any = A.structure.primary
     device = A.device
@@ -239,7 +249,7 @@ def _row(A: MatrixStore, i: int) -> tuple[Any, int, int, Any]:
     return layout, low, high, None if A.iso else A.structure.order("csr")
 
 
-def _ordered(xp: Any, keys: Any, values: Any) -> tuple[Any, Any]:
+def _ordered(xp: ModuleType, keys: Array, values: PlainValues) -> tuple[Array, PlainValues]:
     """Sort keys; of equal keys the last counts, as in an assignment to a repeated index."""
     if len(keys) < 2 or bool((keys[1:] > keys[:-1]).all()):
         return keys, values
@@ -250,7 +260,7 @@ def _ordered(xp: Any, keys: Any, values: Any) -> tuple[Any, Any]:
     return keys[last], take(values, last)
 
 
-def in_order(device: Device, nrows: int, ncols: int, keys: Any, values: Any, dtype: DataType) -> MatrixStore:
+def in_order(device: Device, nrows: int, ncols: int, keys: Array, values: PlainValues, dtype: DataType) -> MatrixStore:
     return build.from_sorted_keys(device, nrows, ncols, *_ordered(device.xp, keys, values), dtype)
 
 
@@ -284,7 +294,7 @@ def line(A: MatrixStore, i: int, *, column: bool) -> VectorStore:
     return vector_entries.build(A.device, A.nrows if column else A.ncols, A.dtype, at, values)
 
 
-def _part(A: MatrixStore, region: Region) -> tuple[tuple[Any, Any], Any]:
+def _part(A: MatrixStore, region: Region) -> tuple[tuple[Array, Array], PlainValues]:
     """Rows and columns of the entries in a region, and their values."""
     layout, places = A.structure.primary.clip(region, not A.iso)
     return layout.coo(), unpacked(A.taken(places))
@@ -327,7 +337,7 @@ def outside(structure: Structure, value: np.generic, dtype: DataType) -> MatrixS
     return store(A, keys[~hit], value, dtype)
 
 
-def _inside(C: MatrixStore, keys: Any, I: Any, J: Any) -> Any:
+def _inside(C: MatrixStore, keys: Array, I: Array | None, J: Array | None) -> Array:
     xp, ncols = C.device.xp, max(1, C.ncols)
     inside = xp.ones(len(keys), bool)
     for index, size, at in ((I, C.nrows, keys // ncols), (J, C.ncols, keys % ncols)):
@@ -339,7 +349,13 @@ def _inside(C: MatrixStore, keys: Any, I: Any, J: Any) -> Any:
 
 
 def assign(
-    C: MatrixStore, I: Any, J: Any, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool
+    C: MatrixStore,
+    I: Array | None,
+    J: Array | None,
+    T: MatrixStore,
+    mask: MatrixMask | None,
+    accum: Typed[Operator] | None,
+    replace: bool,
 ) -> MatrixStore:
     """The content of C after C<mask, accum, replace>[I, J] = T. If an index repeats, the last one counts. Of a
     hypersparse C the indices may be ranges too."""
@@ -372,7 +388,13 @@ def assign(
 
 
 def _assign_hyper(
-    C: MatrixStore, I: Any, J: Any, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool
+    C: MatrixStore,
+    I: Array | None,
+    J: Array | None,
+    T: MatrixStore,
+    mask: MatrixMask | None,
+    accum: Typed[Operator] | None,
+    replace: bool,
 ) -> MatrixStore:
     """The same on the rows and columns that have entries, or are assigned to."""
     held, xp = hypersparse.united_lists(C, None if mask is None else mask.structure), C.device.xp
@@ -385,7 +407,9 @@ def _assign_hyper(
     return hypersparse.widened(Z, rows, cols, C.nrows, C.ncols)
 
 
-def _replaced(C: MatrixStore, layout: Any, low: int, high: int, row: int, cols: Any, values: Any) -> MatrixStore:
+def _replaced(
+    C: MatrixStore, layout: RowLayout, low: int, high: int, row: int, cols: Array, values: PlainValues
+) -> MatrixStore:
     """C, whose CSR is `form`, with entries low .. high of a row replaced by others of C's type."""
     device, xp, n = C.device, C.device.xp, len(cols)
     nvals, held = layout.nvals + n - (high - low), C.values_for(layout.key, False)
@@ -431,7 +455,7 @@ def put_one(C: MatrixStore, i: int, j: int, value: np.generic | None) -> MatrixS
     return MatrixStore(C.structure if C.structure.primary is layout else Structure(layout), C.dtype, values)
 
 
-def put(C: MatrixStore, keys: Any, values: Any, gone: Any) -> MatrixStore:
+def put(C: MatrixStore, keys: Array, values: PlainValues, gone: Array) -> MatrixStore:
     """C with single entries written (sorted keys, values of C's type) and others deleted (sorted keys)."""
     kc, vc = entries(C)
     touched = find(C.device, keys, kc)[1] | find(C.device, gone, kc)[1]

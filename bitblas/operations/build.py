@@ -5,10 +5,9 @@ Every build reports the memory that it needs in addition to its input before it 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from semirings import Typed
 from semirings.dtypes import DataType
 
 from ..device import Device
@@ -16,11 +15,14 @@ from ..formats.csr import layout
 from ..formats.csr import layout as csr
 from ..formats.csr import layout as csr_entries
 from ..formats.hyper.cost import is_hyper
-from ..store import MatrixStore
+from ..store import MatrixStore, PlainValues
+from ..typing import Array
 from . import convert, duplicates
 
 
-def in_order(device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any) -> tuple[Any, Any] | None:
+def in_order(
+    device: Device, nrows: int, ncols: int, rows: Array, cols: Array, values: PlainValues
+) -> tuple[Array, Array] | None:
     """Row pointers and columns of many entries on the host, if they are ordered by row and column, without duplicates,
     and within the matrix: one pass checks and builds all of that. None otherwise, or if memory may not suffice."""
     if not device.host_memory or len(rows) < layout.FEW or _listed("auto", nrows, ncols, len(rows)):
@@ -34,15 +36,15 @@ def from_coo(
     device: Device,
     nrows: int,
     ncols: int,
-    rows: Any,
-    cols: Any,
-    values: Any,
+    rows: Array,
+    cols: Array,
+    values: PlainValues,
     dtype: DataType,
-    dup: Any = None,
+    dup: Typed | None = None,
     *,
     format: str = "auto",
     tile: int | None = None,
-    ready: tuple[Any, Any] | None = None,
+    ready: tuple[Array, Array] | None = None,
 ) -> MatrixStore:
     """Entries in any order. `values`: an array in that order, or np.generic (iso: duplicates are merged).
 
@@ -62,8 +64,9 @@ def from_coo(
         made = duplicates.counted(device, nrows, ncols, rows, cols, values, dtype, dup)
         return _from_csr(device, nrows, ncols, *made, dtype, format, tile)
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
-    keyed = nrows * ncols < 1 << 63
-    if keyed:
+    keys: Array | None = None
+    ascending: Array | None
+    if nrows * ncols < 1 << 63:
         keys = rows * ncols
         keys += cols
         ascending = keys[1:] > keys[:-1]
@@ -83,7 +86,7 @@ def from_coo(
         keys = None
         cols = cols.astype(csr.index_type(ncols))  # a copy, which is not shared
         return _from_sorted(device, nrows, ncols, rows, cols, _own(values), dtype, format, tile)
-    if keyed and iso and device.prefers_sorting:  # only keys are sorted
+    if keys is not None and iso and device.prefers_sorting:  # only keys are sorted
         keys.sort()
         xp.greater(keys[1:], keys[:-1], out=ascending)
         if not bool(ascending.all()):
@@ -99,13 +102,13 @@ def _listed(format: str, nrows: int, ncols: int, nvals: int) -> bool:
     return convert.lists_rows(format) and is_hyper(nrows, ncols, nvals)
 
 
-def _rows_bytes(nrows: int, ncols: int, nvals: int, values: Any, besides: int) -> int:
+def _rows_bytes(nrows: int, ncols: int, nvals: int, values: PlainValues, besides: int) -> int:
     """Bytes of CSR with values, and of temporary memory per entry."""
     value = 0 if isinstance(values, np.generic) else int(values.itemsize)
     return csr.rows_bytes(nrows, ncols, nvals) + 16 * (nrows + 1) + (value + besides) * nvals
 
 
-def _own(values: Any) -> Any:
+def _own(values: PlainValues) -> PlainValues:
     """A copy, because a matrix stores no array that others may write to."""
     return values if isinstance(values, np.generic) else values.copy()
 
@@ -114,11 +117,11 @@ def from_csr(
     device: Device,
     nrows: int,
     ncols: int,
-    ptr: Any,
-    cols: Any,
-    values: Any,
+    ptr: Array,
+    cols: Array,
+    values: PlainValues,
     dtype: DataType,
-    dup: Any,
+    dup: Typed | None,
     ascending: bool,
     *,
     format: str = "auto",
@@ -139,8 +142,8 @@ def from_sorted_keys(
     device: Device,
     nrows: int,
     ncols: int,
-    keys: Any,
-    values: Any,
+    keys: Array,
+    values: PlainValues,
     dtype: DataType,
     *,
     format: str = "auto",
@@ -160,9 +163,9 @@ def _from_sorted(
     device: Device,
     nrows: int,
     ncols: int,
-    rows: Any,
-    cols: Any,
-    values: Any,
+    rows: Array,
+    cols: Array,
+    values: PlainValues,
     dtype: DataType,
     format: str,
     tile: int | None,
@@ -176,9 +179,9 @@ def _from_csr(
     device: Device,
     nrows: int,
     ncols: int,
-    ptr: Any,
-    cols: Any,
-    values: Any,
+    ptr: Array,
+    cols: Array,
+    values: PlainValues,
     dtype: DataType,
     format: str,
     tile: int | None,

@@ -23,10 +23,12 @@ and briefly D (c + v) more, if there are duplicates and D entries remain.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 
+from semirings import Typed
 from semirings.dtypes import BOOL, INT32, DataType, lookup_dtype
 
 from .. import tuning
@@ -37,12 +39,13 @@ from ..formats.csr import layout as csr
 from ..formats.csr.kernels import deal_variant
 from ..formats.hyper.cost import is_hyper
 from ..formats.incremental import BUILDERS, LayoutBuilder
-from ..store import MatrixStore
+from ..store import MatrixStore, PlainValues
+from ..typing import Array
 from . import convert, duplicates
 
 # ---- Split chunks of entries into bands of rows: rows of each band, its entries in each chunk, those entries by row.
 
-Chunk = tuple[Any, Any, Any]  # rows, columns (INT64), values (None for an iso matrix)
+Chunk = tuple[Array, Array, Array | None]  # rows, columns (INT64), values (None for an iso matrix)
 Source = Callable[[], Iterable[Chunk]]
 OTHERS = "chunks: expected the same entries in every pass, got different ones"
 
@@ -55,7 +58,7 @@ class Band(NamedTuple):
     entries: int
 
 
-def cut(device: Device, rows: Any, together: int, entries: int) -> list[Band]:
+def cut(device: Device, rows: Array, together: int, entries: int) -> list[Band]:
     """All rows in bands of about `entries` entries, or one long row. rows: the entries of each; together: number of
     rows that are not split between bands."""
     xp, whole = device.xp, len(rows) // together * together
@@ -108,13 +111,15 @@ class Parts:
             return
 
 
-def part(chunk: Chunk, where: Any) -> Chunk:
+def part(chunk: Chunk, where: Array) -> Chunk:
     """Some entries of a chunk."""
     rows, cols, values = chunk
     return rows[where], cols[where], None if values is None else values[where]
 
 
-def sampled(device: Device, source: Source, rows: Any, ncols: int, together: int, step: int) -> tuple[Any, Any, Any]:
+def sampled(
+    device: Device, source: Source, rows: Array, ncols: int, together: int, step: int
+) -> tuple[Array, Array, Array]:
     """The first of each `step` groups of rows, in one more pass: pointers, columns as distances from their row (as if
     its number were its rank among the sampled rows), and the given entries of each."""
     xp, found = device.xp, []
@@ -131,7 +136,7 @@ def sampled(device: Device, source: Source, rows: Any, ncols: int, together: int
     return csr.pointers_of(local, len(at), device), (j - i + local).astype(csr.index_type(ncols)), given
 
 
-def fill(device: Device, parts: Iterable[Chunk], band: Band, ptr: Any, col: Any, values: Any) -> None:
+def fill(device: Device, parts: Iterable[Chunk], band: Band, ptr: Array, col: Array, values: Array | None) -> None:
     """Scatter every entry of the band to its row, in input order; entries without values in any order on devices where
     that is faster. ptr: start of each row. ValueError if the counts differ from the first pass."""
     at = ptr[:-1].copy()
@@ -146,7 +151,9 @@ def fill(device: Device, parts: Iterable[Chunk], band: Band, ptr: Any, col: Any,
         raise ValueError(OTHERS)
 
 
-def _in_order(xp: Any, chunk: Chunk, band: Band, at: Any, ptr: Any, col: Any, values: Any) -> None:
+def _in_order(
+    xp: ModuleType, chunk: Chunk, band: Band, at: Array, ptr: Array, col: Array, values: Array | None
+) -> None:
     rows, cols, some = chunk
     keep = (rows >= band.low) & (rows < band.high)
     if not bool(keep.all()):
@@ -166,19 +173,26 @@ def _in_order(xp: Any, chunk: Chunk, band: Band, at: Any, ptr: Any, col: Any, va
     place = (at[found] - first)[run]
     place += xp.arange(len(rows))
     col[place] = cols[order]
-    if values is not None:
+    if values is not None and some is not None:
         values[place] = some[order]
     at[found] += count
 
 
-def runs(xp: Any, ordered: Any) -> tuple[Any, Any]:
+def runs(xp: ModuleType, ordered: Array) -> tuple[Array, Array]:
     """Start and length of each run of equal numbers."""
     first = xp.concatenate((xp.zeros(1, np.int64), xp.flatnonzero(ordered[1:] != ordered[:-1]) + 1))
     return first, xp.diff(first, append=xp.asarray([len(ordered)]))
 
 
 def sort_rows(
-    device: Device, ncols: int, ptr: Any, col: Any, values: Any, value: Any, dtype: DataType, dup: Any, step: int
+    device: Device,
+    ncols: int,
+    ptr: Array,
+    col: Array,
+    values: PlainValues,
+    dtype: DataType,
+    dup: Typed | None,
+    step: int,
 ) -> int:
     """Sort the entries of each row by column and combine duplicates, about `step` entries at once, in place; updates
     `ptr`. Returns the number of remaining entries."""
@@ -191,11 +205,11 @@ def sort_rows(
         local[0] = 0  # that was the end of the part before
         rows = csr.numbers_of(local, q - p, device)
         cols = col[p:q].astype(np.int64)
-        some = value if values is None else values[p:q]
+        some = values if isinstance(values, np.generic) else values[p:q]
         rows, cols, some = duplicates.ordered(device, b - a, ncols, rows, cols, some, dtype, dup)
         end = total + len(cols)
         col[total:end] = cols
-        if values is not None:
+        if not isinstance(values, np.generic):
             values[total:end] = some
         ptr[a : b + 1] = csr.pointers_of(rows, b - a, device)
         ptr[a : b + 1] += total
@@ -229,19 +243,19 @@ class Listed:
         self.device = device
         none = device.xp.zeros(0, np.int64)
         self.numbers, self.counts = none, none
-        self.parts: list[tuple[Any, Any]] = []  # of chunks, until they are as many as the distinct numbers
+        self.parts: list[tuple[Array, Array]] = []  # of chunks, until they are as many as the distinct numbers
         self.waiting = 0
 
-    def add(self, numbers: Any) -> None:
+    def add(self, numbers: Array) -> None:
         self._take(*self.device.xp.unique(numbers, return_counts=True))
 
-    def _take(self, numbers: Any, counts: Any) -> None:
+    def _take(self, numbers: Array, counts: Array) -> None:
         self.parts.append((numbers, counts))
         self.waiting += len(numbers)
         if self.waiting > max(tuning.count("chunks.least_entries"), len(self.numbers)):
             self.all()
 
-    def all(self) -> tuple[Any, Any]:
+    def all(self) -> tuple[Array, Array]:
         """The numbers, and their counts."""
         if self.parts:
             xp = self.device.xp
@@ -251,7 +265,7 @@ class Listed:
             self.parts, self.waiting = [], 0
         return self.numbers, self.counts
 
-    def places(self, numbers: Any) -> Any:
+    def places(self, numbers: Array) -> Array:
         """Positions of numbers in this list. ValueError for others."""
         known, _ = self.all()
         place = self.device.xp.searchsorted(known, numbers)
@@ -272,7 +286,7 @@ class Counts:
         self.listed: Listed | None = Listed(device) if is_hyper(self.given, 0, 0) else None
         self.rows = device.xp.zeros(0 if self.listed or nrows is None else nrows, np.int64)
 
-    def add(self, rows: Any, cols: Any) -> None:
+    def add(self, rows: Array, cols: Array) -> None:
         device, k = self.device, len(rows)
         if not k:
             return
@@ -334,9 +348,9 @@ def from_counts(
     source: Source,
     nrows: int,
     ncols: int,
-    value: Any,
+    value: np.generic | None,
     dtype: DataType,
-    dup: Any = None,
+    dup: Typed | None = None,
     *,
     format: str = "auto",
     tile: int | None = None,
@@ -357,7 +371,7 @@ def from_counts(
     if growing.guesses and number > 1 and few > 1:
         growing.expect(*sampled(device, source, counts.rows, ncols, growing.together, few), counts.rows)
     some = cut(device, counts.rows, growing.together, max(1, -(-counts.entries // number)))
-    values = None if value is not None else xp.empty(counts.entries, dtype.np_type)
+    values: PlainValues = xp.empty(counts.entries, dtype.np_type) if value is None else value
     parts, total = Parts(source, counts.ascending and number > 1, counts.entries), 0
     for band in some:
         ptr = xp.zeros(band.high - band.low + 1, np.int64)
@@ -365,24 +379,24 @@ def from_counts(
         if number == 1:
             counts.rows = counts.rows[:0].copy()  # frees the memory
         col = growing.room(band.entries)[: band.entries]
-        mine = None if values is None else values[total : total + band.entries]
-        fill(device, parts.of(band, last=band is some[-1]), band, ptr, col, mine)
-        left = sort_rows(device, ncols, ptr, col, mine, value, dtype, dup, step_of(device, band.entries))
+        mine = values if isinstance(values, np.generic) else values[total : total + band.entries]
+        some_values = None if isinstance(mine, np.generic) else mine
+        fill(device, parts.of(band, last=band is some[-1]), band, ptr, col, some_values)
+        left = sort_rows(device, ncols, ptr, col, mine, dtype, dup, step_of(device, band.entries))
         growing.append(ptr, col[:left], band.entries)
         del ptr, col
         total += left
-    if values is not None and total < counts.entries:
+    if not isinstance(values, np.generic) and total < counts.entries:
         values = values[:total].copy()
     layout = growing.finish()
     del growing
-    stored = value if values is None else values
     if key == CSR:
-        return convert.of_rows(layout, dtype, stored, format, tile)
-    return MatrixStore(Structure(layout), dtype, stored)
+        return convert.of_rows(layout, dtype, values, format, tile)
+    return MatrixStore(Structure(layout), dtype, values)
 
 
 def _hypersparse(
-    counts: Counts, source: Source, nrows: int, ncols: int, value: Any, dtype: DataType, dup: Any
+    counts: Counts, source: Source, nrows: int, ncols: int, value: np.generic | None, dtype: DataType, dup: Typed | None
 ) -> MatrixStore:
     """The same if few rows or columns have entries: as a compressed matrix of these, with their lists."""
     device, rows, cols = counts.device, counts.listed, Listed(counts.device)
@@ -455,24 +469,26 @@ def from_arrays(
     device: Device,
     nrows: int,
     ncols: int,
-    rows: Any,
-    cols: Any,
-    values: Any,
+    rows: Array,
+    cols: Array,
+    values: PlainValues,
     dtype: DataType,
-    dup: Any,
+    dup: Typed | None,
     *,
     format: str = "auto",
     tile: int | None = None,
 ) -> MatrixStore:
     """The matrix of entries in memory, processed as chunks because sorting all of them at once would need too much
     memory."""
-    one, step = isinstance(values, np.generic), max(1, step_of(device, len(rows)) // tuning.count("chunks.slices"))
+    value = values if isinstance(values, np.generic) else None
+    step = max(1, step_of(device, len(rows)) // tuning.count("chunks.slices"))
 
     def parts() -> Iterator[Chunk]:
         for k in range(0, len(rows), step):
-            yield rows[k : k + step], cols[k : k + step], None if one else values[k : k + step]
+            some = None if isinstance(values, np.generic) else values[k : k + step]
+            yield rows[k : k + step], cols[k : k + step], some
 
     counts = Counts(device, nrows)
     for i, j, _ in parts():
         counts.add(i, j)
-    return from_counts(counts, parts, nrows, ncols, values if one else None, dtype, dup, format=format, tile=tile)
+    return from_counts(counts, parts, nrows, ncols, value, dtype, dup, format=format, tile=tile)

@@ -24,12 +24,15 @@ from ..formats.values import packed as pack_values
 from ..plan import format_choice as plan_choice
 from ..plan import format_choice as plan_forms
 from ..plan import packed_values as plan_values
-from ..store import BITMAP, FlatStore, MatrixStore
+from ..store import BITMAP, FlatStore, MatrixStore, PlainValues, RowLayout
+from ..typing import Array
 
 # ---- From rows to a store: in the requested or chosen format, with plain or bit-packed values.
 
 
-def of_rows(rows: csr.Csr, dtype: DataType, values: Any, format: str = "auto", tile: int | None = None) -> MatrixStore:
+def of_rows(
+    rows: RowLayout, dtype: DataType, values: PlainValues, format: str = "auto", tile: int | None = None
+) -> MatrixStore:
     """The matrix of these rows, in the requested format, or the one that the planner chooses."""
     A = MatrixStore(Structure(rows), dtype, values)
     if format == "auto" and tile is None and config.prefer != "memory" and memory.limit is None:
@@ -66,17 +69,16 @@ def lists_rows(format: str) -> bool:
     return format == "auto" or any(known.renumbers for known in FORMATS.values() if known.name == format)
 
 
-def widened(A: MatrixStore, rows: Any, cols: Any, nrows: int, ncols: int) -> MatrixStore:
+def widened(A: MatrixStore, rows: Array, cols: Array, nrows: int, ncols: int) -> MatrixStore:
     """Expand a compressed matrix whose rows and columns correspond to these lists: to hypersparse, or by rows if there
     are too many entries for that."""
     inner, places = A.structure.primary.to_csr(not A.iso)
-    made: Any = hyper.widened(inner, rows, cols, nrows, ncols)
-    if not hyper.is_hyper(nrows, ncols, inner.nvals):
-        made = made.plain()
-    return MatrixStore(Structure(made), A.dtype, A.taken(places))
+    made = hyper.widened(inner, rows, cols, nrows, ncols)
+    structure = Structure(made if hyper.is_hyper(nrows, ncols, inner.nvals) else made.plain())
+    return MatrixStore(structure, A.dtype, A.taken(places))
 
 
-def narrowed(A: MatrixStore, rows: Any, cols: Any) -> MatrixStore:
+def narrowed(A: MatrixStore, rows: Array, cols: Array) -> MatrixStore:
     """The entries of a matrix in these rows and columns (ascending lists), with compressed indices."""
     layout: Any = A.structure.primary
     if not layout.format.renumbers:
@@ -122,7 +124,7 @@ def with_values(A: MatrixStore, packed: bool | None = None) -> MatrixStore:
     return MatrixStore(A.structure, A.dtype, pack_values(A.device, A.dtype, raw, *found)).tagged(A.order)
 
 
-def filter_entries(A: MatrixStore, keep: Any) -> MatrixStore:
+def filter_entries(A: MatrixStore, keep: Array) -> MatrixStore:
     """The entries of A for which `keep` (bools in entry order) is true, in the same format."""
     if bool(keep.all()):
         return A

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from semirings import Typed
 from semirings.dtypes import DataType
 
 from ..device import Device
 from ..formats.csr import layout
+from ..store import PlainValues
+from ..typing import Array
 
 
 def ordered(
-    device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType, dup: Any
-) -> tuple[Any, Any, Any]:
+    device: Device,
+    nrows: int,
+    ncols: int,
+    rows: Array,
+    cols: Array,
+    values: PlainValues,
+    dtype: DataType,
+    dup: Typed | None,
+) -> tuple[Array, Array, PlainValues]:
     """The entries by row, then column, duplicates combined by `dup` in input order."""
     from . import value_arrays
 
@@ -31,11 +39,11 @@ def ordered(
     rows, cols = rows[order], cols[order]
     fresh = xp.ones(len(rows), bool)
     fresh[1:] = (rows[1:] != rows[:-1]) | (cols[1:] != cols[:-1])
-    if not iso:
+    if not isinstance(values, np.generic):
         values = values[order]
     starts = xp.flatnonzero(fresh)
     if len(starts) < len(rows):
-        if not iso:
+        if not isinstance(values, np.generic):
             if dup is None:
                 raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
             values = value_arrays.fold_segments(device, dup, values, dtype, xp.append(starts, len(rows)))
@@ -44,16 +52,23 @@ def ordered(
 
 
 def counted(
-    device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType, dup: Any
-) -> tuple[Any, Any, Any]:
+    device: Device,
+    nrows: int,
+    ncols: int,
+    rows: Array,
+    cols: Array,
+    values: PlainValues,
+    dtype: DataType,
+    dup: Typed | None,
+) -> tuple[Array, Array, PlainValues]:
     """The same by counting sort (`sorting.counts` returns positions): row pointers, columns and values, in new
     arrays."""
     from . import value_arrays
 
-    iso, nvals = isinstance(values, np.generic), len(rows)
-    found, order = layout.counting_sort(device, nrows, ncols, rows, cols, not iso)
+    nvals = len(rows)
+    found, order = layout.counting_sort(device, nrows, ncols, rows, cols, not isinstance(values, np.generic))
     ptr, col = found.ptr, found.col
-    if not iso:
+    if not isinstance(values, np.generic):
         values = values[order]
     fresh = np.ones(nvals, bool)
     np.not_equal(col[1:], col[:-1], out=fresh[1:])
@@ -61,7 +76,7 @@ def counted(
     if fresh.all():
         return ptr, col, values
     starts = np.flatnonzero(fresh)
-    if not iso:
+    if not isinstance(values, np.generic):
         if dup is None:
             raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
         values = value_arrays.fold_segments(device, dup, values, dtype, np.append(starts, nvals))

@@ -21,18 +21,20 @@ from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, INT64, DataType, cast_scalar, lookup_dtype
 
 from .. import tuning
-from ..device import Device, memory, threads
+from ..device import Bounds, Device, memory, threads
 from ..formats import Region, Structure
 from ..formats.csr.kernels import column_types
 from ..formats.csr.layout import Csr, close_gaps, from_arrays, index_type, pointer_type, rows_bytes
 from ..kernels.variant import Variant
-from ..store import FlatStore, MatrixStore
+from ..store import FlatStore, MatrixStore, PlainValues, Raw, RowLayout
+from ..typing import Array, Number
 from . import convert, ewise_vector, hypersparse, multivector, udf, value_arrays
 from .convert import empty, filter_entries, of_rows
 from .lazy_masked_product import LazyMaskedProduct
-from .operands import ZERO, dummy, entry_values, unit_bounds
-from .sorted_keys import cast, check_keys, coo, entries, find, joined, keys_of, store, take
+from .operands import ZERO, MatrixMask, Pair, dummy, entry_values, unit_bounds
+from .sorted_keys import cast, check_keys, coo, entries, find, joined, keys_of, store
 from .spmv import compiled
+from .value_arrays import take
 from .variants import join_variant, match_variant, merge_rows_variant, packed_constants, select_rows_variant
 
 __all__ = [
@@ -72,20 +74,20 @@ __all__ = [
 class Meeting(NamedTuple):
     """For each entry of A: its position in B, and whether B has it; `below`: prefix sums of the hits."""
 
-    place: Any
-    hit: Any
-    before: Any
+    place: Array
+    hit: Array
+    before: Array
 
     @property
     def common(self) -> int:
         return int(self.before[-1])
 
 
-def _types(a: Any, b: Any) -> tuple[tuple[str, DataType], ...]:
+def _types(a: RowLayout, b: RowLayout) -> tuple[tuple[str, DataType], ...]:
     return *column_types(a), ("BPTR", lookup_dtype(b.ptr.dtype))
 
 
-def meet(a: Any, b: Any) -> Meeting:
+def meet(a: RowLayout, b: RowLayout) -> Meeting:
     """a, b: formats by rows."""
     device, xp, n = a.device, a.device.xp, a.nvals
     place, hit, before = xp.empty(max(1, n), b.ptr.dtype), xp.empty(max(1, n), np.uint8), xp.zeros(n + 1, a.ptr.dtype)
@@ -102,7 +104,7 @@ def join(
     z: DataType,
     *,
     intersect: bool = False,
-    defaults: tuple[Any, Any] | None = None,
+    defaults: Pair | None = None,
 ) -> MatrixStore:
     """The union (or intersection) of the entries, of type z: op where both have an entry, cast to z; elsewhere the
     single entry, cast to z, or op with the default for the other. op: a BinaryOp of the types of A and B."""
@@ -121,7 +123,7 @@ def join(
     device.foresee(f"union or intersection of {n} entries", rows_bytes(a.nrows, a.ncols, n) + wide * n)
     col = xp.empty(max(1, n), index_type(a.ncols))
     if value is None:
-        values: Any = xp.empty(max(1, n), z.np_type)
+        values: Array = xp.empty(max(1, n), z.np_type)
         given = tuple(
             (*entry_values(device, M.dtype, M.values_for(layout.key, False)), M.dtype.np_type.type(default))
             for M, layout, default in zip((A, B), (a, b), defaults or (0, 0), strict=True)
@@ -150,28 +152,30 @@ def join(
 
 def one_value(
     device: Device,
-    x: tuple[Any, DataType],
-    y: tuple[Any, DataType],
+    x: tuple[Raw, DataType],
+    y: tuple[Raw, DataType],
     op: Typed[Operator],
     z: DataType,
     common: bool,
     alone: tuple[bool, bool],
-    defaults: tuple[Any, Any] | None,
+    defaults: Pair | None,
 ) -> np.generic | None:
     """The single value of a union or intersection, of type z, if the operands imply that there is one. x, y: their
     values and types; common: whether both have some entry in common; alone: whether some entry is in one of them."""
-    if not (isinstance(x[0], np.generic) and isinstance(y[0], np.generic)) or op.op.positional:
+    (a, a_type), (b, b_type) = x, y
+    if not (isinstance(a, np.generic) and isinstance(b, np.generic)) or op.op.positional:
         return None
 
-    def joined(a: Any, b: Any) -> np.generic:
-        return value_arrays.cast(device, value_arrays.binary(device, op, a, b), op.return_type, z)
+    def joined(a: np.generic, b: np.generic) -> np.generic:
+        return value_arrays.cast(device, op.op.evaluate(op.dtype, x=a, y=b), op.return_type, z)
 
-    found = [joined(x[0], y[0])] if common else []
+    found = [joined(a, b)] if common else []
     if defaults is None:
-        found += [value_arrays.cast(device, v, t, z) for (v, t), some in zip((x, y), alone, strict=True) if some]
+        single = ((a, a_type, alone[0]), (b, b_type, alone[1]))
+        found += [value_arrays.cast(device, v, t, z) for v, t, some in single if some]
     else:
-        a, b = (t.np_type.type(default) for (_, t), default in zip((x, y), defaults, strict=True))
-        found += [joined(*pair) for pair, some in zip(((x[0], b), (a, y[0])), alone, strict=True) if some]
+        left, right = a_type.np_type.type(defaults[0]), b_type.np_type.type(defaults[1])
+        found += [joined(*pair) for pair, some in zip(((a, right), (left, b)), alone, strict=True) if some]
     first = found[0] if found else z.np_type.type(0)
     return first if all(bool(v == first) or bool(v != v and first != first) for v in found) else None
 
@@ -219,12 +223,12 @@ def _row_merge(
     return RowMerge(device, merge_rows_variant(mode, op, *types, columns, masked=masked, flags=flags), *types[:2])
 
 
-def _foresee(a: Any, most: int, wide: int, what: str) -> None:
+def _foresee(a: RowLayout, most: int, wide: int, what: str) -> None:
     """OutOfMemory unless this number of entries with values of `wide` bytes fits."""
     a.device.foresee(f"{what} of {most} entries", rows_bytes(a.nrows, a.ncols, most) + wide * most)
 
 
-def _ranges(layout: Any) -> Any:
+def _ranges(layout: RowLayout) -> Bounds:
     """One range of rows per thread, fewer than elsewhere: the results of all but the first have to be moved."""
     found = unit_bounds(layout, layout.device)
     if found is None or isinstance(found, threads.Chunks):
@@ -233,20 +237,27 @@ def _ranges(layout: Any) -> Any:
 
 
 def _finished(
-    a: Any, ptr: Any, col: Any, values: Any, dtype: DataType, starts: Any, bounds: Any, valued: bool
+    a: RowLayout,
+    ptr: Array,
+    col: Array,
+    values: PlainValues,
+    dtype: DataType,
+    starts: Array | None,
+    bounds: Bounds,
 ) -> MatrixStore:
-    """The matrix of rows that were written by ranges, from `starts` on, into a larger room. values: an array, if
-    `valued`, or one value."""
+    """The matrix of rows that were written by ranges, from `starts` on, into a larger room. values: an array, or one
+    value for all entries."""
+    array = None if isinstance(values, np.generic) else values
     if bounds is not None:
-        close_gaps(starts, bounds, ptr, (col, values) if valued else (col,))
+        close_gaps(starts, bounds, ptr, (col,) if array is None else (col, array))
     n, most = ptr.item(-1), len(col)
     if most >= tuning.count("ewise.resized_entries"):
         col.resize(n or 1, refcheck=False)
-        if valued:
-            values.resize(n, refcheck=False)
+        if array is not None:
+            array.resize(n, refcheck=False)
         ptr = ptr.astype(pointer_type(n), copy=False)
     elif n != most:  # a view takes half of the host time
-        col, values = col[: n or 1], values[:n] if valued else values
+        col, values = col[: n or 1], values if array is None else array[:n]
     return of_rows(Csr(a.device, a.nrows, a.ncols, ptr, col, n), dtype, values)
 
 
@@ -257,13 +268,13 @@ def merge_rows(
     z: DataType,
     mode: int,
     *,
-    mask: Any = None,
+    mask: MatrixMask | None = None,
     replace: bool = False,
-    defaults: tuple[Any, Any] | None = None,
+    defaults: Pair | None = None,
 ) -> MatrixStore:
     """A and B merged as the mode says, of type z, where `mask` allows it; elsewhere A, unless `replace`."""
     device, (a, x) = A.device, A.by_rows()
-    flags: Any = None
+    flags: Array | None = None
     if (
         type(B) is LazyMaskedProduct and B.waits and B.places.primary.format.by_rows
     ):  # otherwise its sums are in another order
@@ -312,7 +323,7 @@ def merge_rows(
         m.ptr,
         m.col,
         m.width,
-        1 if masked and mask.complement else 0,
+        1 if mask is not None and mask.complement else 0,
         1 if replace else 0,
         ptr,
         col,
@@ -324,7 +335,7 @@ def merge_rows(
         starts = a.ptr[bounds].astype(np.int64)
         if mode != BOTH:
             starts += b.ptr[bounds]
-    C = _finished(a, ptr, col, values if valued else value, z, starts, bounds, valued)
+    C = _finished(a, ptr, col, values if value is None else value, z, starts, bounds)
     if iso and valued and mask is None and flags is None and mode != ONLY:
         common = C.nvals if mode == BOTH else most - C.nvals
         alone = (False, False) if mode == BOTH else (a.nvals > common, b.nvals > common)
@@ -339,7 +350,7 @@ def _row_selection(device: Device, op: Typed[Operator], a: str, packed: bool, va
     return RowMerge(device, select_rows_variant(op, dtype, packed=packed, valued=valued), dtype, dtype)
 
 
-def select_rows(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
+def select_rows(A: MatrixStore, op: Typed[Operator], thunk: Number) -> MatrixStore:
     """The entries of A for which op(entry, row, column, thunk) is true."""
     device, dtype, (a, x) = A.device, A.dtype, A.by_rows()
     most = a.nvals
@@ -353,7 +364,7 @@ def select_rows(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     bounds = _ranges(a) if most >= tuning.count("parallel.entries") else None
     limit = op.compute_type.np_type.type(thunk)
     w.kernel(a.nrows, a.ptr, a.col, a.width, *given, limit, ptr, col, w.no_y if iso else values, bounds=bounds)
-    C = _finished(a, ptr, col, values, dtype, None if bounds is None else a.ptr[bounds], bounds, not iso)
+    C = _finished(a, ptr, col, values, dtype, None if bounds is None else a.ptr[bounds], bounds)
     return A if C.nvals == most else C
 
 
@@ -400,7 +411,7 @@ def ewise_add(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
     return ewise_mult(A, B, op) if A.structure is B.structure else _join(A, B, op, op.return_type, UNION)
 
 
-def ewise_union(A: MatrixStore, B: MatrixStore, op: Typed, left_default: Any, right_default: Any) -> MatrixStore:
+def ewise_union(A: MatrixStore, B: MatrixStore, op: Typed, left_default: Number, right_default: Number) -> MatrixStore:
     """The union, with a default for the missing operand."""
     op = plain(op)
     if not (A.usual and B.usual) and (multivector.is_flat(A) or multivector.is_flat(B)) and multivector.computes(op):
@@ -411,7 +422,7 @@ def ewise_union(A: MatrixStore, B: MatrixStore, op: Typed, left_default: Any, ri
 
 
 def _join(
-    A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: tuple[Any, Any] | None = None
+    A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: Pair | None = None
 ) -> MatrixStore:
     """The entries of both (mode BOTH), or of either, by one thread per row or one per entry."""
     if op.dtype._is_udt and udf.computes(op):
@@ -426,14 +437,14 @@ def _join(
 
 
 def _join_places(
-    A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: Any
+    A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: Pair | None
 ) -> MatrixStore:
     """The same for an operator that reads positions: it is applied after the entries are joined."""
 
-    def place(mode: int, defaults: Any) -> MatrixStore:
+    def place(mode: int, defaults: Pair | None) -> MatrixStore:
         x = _join(A, B, FIRST[A.dtype], A.dtype, mode, defaults)
         y = _join(A, B, SECOND[B.dtype], B.dtype, mode, defaults)
-        values: Any = op.return_type.np_type.type(0)
+        values: PlainValues = op.return_type.np_type.type(0)
         if x.nvals:
             values = value_arrays.binary(A.device, op, x.values, y.values, *x.coo())
         return cast(MatrixStore(x.structure, op.return_type, values), z)
@@ -500,7 +511,7 @@ REGIONS: dict[str, Callable[[int], Region]] = {
 }
 
 
-def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
+def select(A: MatrixStore, op: Typed[Operator], thunk: np.generic | int) -> MatrixStore:
     """The entries for which op(entry, row, column, thunk) is true."""
     name = op.op.name
     if name in REGIONS:  # beyond the limit nothing changes, and sums with it cannot overflow
@@ -515,13 +526,13 @@ def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     if by_rows and not A.packed and A.order is None and not (A.iso and not op.op.positional):
         return select_rows(A, op, thunk)
     if name in REGIONS and A.order is None:
-        region = REGIONS[name](thunk)
+        region = REGIONS[name](int(thunk))
         layout, places = A.structure.primary.clip(region, not A.iso)
         return A if layout.nvals == A.nvals else MatrixStore(Structure(layout), A.dtype, A.taken(places))
     if A.iso and not op.op.positional:
         one = A.device.xp.zeros(1, np.int64)
-        keep = bool(value_arrays.index(A.device, op, A.values, one, one, thunk)[0])
-        return A if keep else empty(A.device, A.nrows, A.ncols, A.dtype)
+        some = bool(value_arrays.index(A.device, op, A.values, one, one, thunk)[0])
+        return A if some else empty(A.device, A.nrows, A.ncols, A.dtype)
     rows, cols = A.coo() if op.op.positional else (None, None)
     keep = value_arrays.index(A.device, op, A.values, rows, cols, thunk)
     return convert.filter_entries(A, keep.astype(bool, copy=False))
@@ -562,7 +573,7 @@ def transpose(A: MatrixStore) -> MatrixStore:
     return MatrixStore(Structure(layout), A.dtype, A.taken(order))
 
 
-def all_close(device: Device, x: Any, y: Any, rel_tol: float, abs_tol: float) -> bool:
+def all_close(device: Device, x: Array, y: Array, rel_tol: float, abs_tol: float) -> bool:
     """abs(x - y) <= max(rel_tol * max(abs(x), abs(y)), abs_tol) everywhere, in FP64; equal infinities are close."""
     xp = device.xp
     x, y = x.astype(np.float64), y.astype(np.float64)
@@ -580,7 +591,13 @@ def _second(dtype: str) -> Typed[Operator]:
 
 
 def merge(
-    C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool, *, inside: bool = False
+    C: MatrixStore,
+    T: MatrixStore,
+    mask: MatrixMask | None,
+    accum: Typed[Operator] | None,
+    replace: bool,
+    *,
+    inside: bool = False,
 ) -> MatrixStore:
     """The content of C after C<mask, accum, replace> = T, of C's type. inside: C may be overwritten."""
     usual = C.usual and T.usual
@@ -613,7 +630,7 @@ def merge(
 
 
 def _merge_hyper(
-    C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool
+    C: MatrixStore, T: MatrixStore, mask: MatrixMask, accum: Typed[Operator] | None, replace: bool
 ) -> MatrixStore:
     """The same if one of them is hypersparse."""
     run = lambda c, t, m: merge(c, t, mask._replace(structure=m), accum, replace)

@@ -18,13 +18,14 @@ from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
 from semirings.expressions import Expression
 
 from .. import tuning
-from ..device import Device
+from ..device import Device, Kernel
 from ..device.readback import Readback
-from ..store import CHUNK, SparseStore, VectorStore, pack, words, write_bits
+from ..store import CHUNK, PlainValues, SparseStore, VectorStore, pack, words, write_bits
+from ..typing import Array, Number
 from . import compressed, udf
 from .compressed import make_dense, same_value
 from .merge import merge as merged
-from .operands import ZERO, Into, Mask, allowed, dummy, no_mask, nothing, stored, word_bounds
+from .operands import ZERO, Into, Mask, Pair, allowed, dummy, no_mask, nothing, stored, word_bounds
 from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, reduce_variant
 
 # ---- Reduce a vector, or an array, to one value: GraphBLAS C API 2.1, section 4.3.10.
@@ -36,7 +37,7 @@ HOST_CHUNK = 64
 
 
 @functools.cache
-def _reduce(device: Device, monoid: Typed[Monoid], u: str, flags: bool = False) -> tuple[Any, DataType]:
+def _reduce(device: Device, monoid: Typed[Monoid], u: str, flags: bool = False) -> tuple[Kernel, DataType]:
     """Types by name, as in `pointwise`."""
     variant, z = reduce_variant(monoid, lookup_dtype(u), flags)
     return device.kernel(variant), z
@@ -59,10 +60,10 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
         if u.nvals == size > HOST_CHUNK * 64:
             return _of_equal(u, monoid)
     if udf.computes(monoid):
-        x = compressed.entries(u)[1]
-        if not len(x):
+        values = compressed.entries(u)[1]
+        if not len(values):
             return None
-        sums = udf.folded(device, udf.plain(monoid), x, device.asarray([0, len(x)], np.int64))
+        sums = udf.folded(device, udf.plain(monoid), values, device.asarray([0, len(values)], np.int64))
         found: np.generic = device.to_host(sums)[0]
         return found
     operand = u.present, *stored(device, u.dtype, u.values)
@@ -89,7 +90,7 @@ def _of_equal(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
     return _summed(device, monoid.op[z], z, len(sums), (some, sums, z.np_type.type(0), 1), len(sums), flags=True)
 
 
-def reduce_flagged(device: Device, monoid: Typed[Monoid], values: Any, present: Any) -> np.generic | None:
+def reduce_flagged(device: Device, monoid: Typed[Monoid], values: Array, present: Array) -> np.generic | None:
     """The same for an array (BOOL: bools), of which only values with a flag (UINT8) count."""
     dtype = lookup_dtype(values.dtype)
     return _summed(device, monoid, dtype, len(values), (present, values, dtype.np_type.type(0), 1), CHUNK, flags=True)
@@ -110,15 +111,13 @@ def _summed(
     least = tuning.count("parallel.words")
     while True:
         chunks = -(-n // per)
-        told = Readback(device, 24) if chunks == 1 and not device.host_memory else None
-        if told is not None:
-            sums, some = told.part(z.np_type), told.part(np.uint8, 16)  # complex numbers take 16 bytes
-        else:
-            sums, some = device.xp.empty(chunks, z.np_type), device.xp.empty(chunks, np.uint8)
+        if chunks == 1 and not device.host_memory:
+            total = Readback(device, 24)  # complex numbers take 16 bytes
+            kernel(chunks, per, size, *operand, total.part(np.uint8, 16), total.part(z.np_type))
+            return total.read(z.np_type)[0] if total.read(np.uint8, 16)[0] else None
+        sums, some = device.xp.empty(chunks, z.np_type), device.xp.empty(chunks, np.uint8)
         bounds = device.ranges(chunks, least, work=n, parts=device.threads) if n >= least else None
         kernel(chunks, per, size, *operand, some, sums, bounds=bounds)
-        if told is not None:
-            return told.read(z.np_type)[0] if told.read(np.uint8, 16)[0] else None
         if chunks == 1:
             return sums[0] if some[0] else None
         kernel, _ = _reduce(device, monoid.op[z], z.name, True)
@@ -165,8 +164,8 @@ def run_elementwise(
     *,
     bound: str = "xy",
     keep: bool = False,
-    defaults: tuple[Any, Any] | None = None,
-    places: tuple[Any, Any] | None = None,
+    defaults: Pair | None = None,
+    places: tuple[Array, Array] | None = None,
     out: Into | None = None,
 ) -> Any:
     """op(u, v) by position as a store. With `out` the whole statement: a store of w's type, under the mask, which
@@ -250,7 +249,14 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
 
 
 def _of_records(
-    u: VectorStore, v: VectorStore, mode: int, op: Typed[Operator], bound: str, keep: bool, defaults: Any, places: Any
+    u: VectorStore,
+    v: VectorStore,
+    mode: int,
+    op: Typed[Operator],
+    bound: str,
+    keep: bool,
+    defaults: Pair | None,
+    places: tuple[Array, Array] | None,
 ) -> VectorStore:
     """run_elementwise for a user-defined function on records: first the operands are joined by position, then
     combined."""
@@ -260,11 +266,11 @@ def _of_records(
         second = run_elementwise(u, v, met, BINARY["second"][v.dtype], defaults=defaults)
     at, x = compressed.entries(first)
     y = second.values if second.iso else compressed.entries(second)[1]
-    rows, cols = (at, 0) if places is None else (where[at] for where in places)
-    if not op.op.positional:
-        rows = cols = None
+    where: tuple[Any, Any] = None, None
+    if op.op.positional:
+        where = (at, 0) if places is None else (places[0][at], places[1][at])
     names = {"x": x} if bound == "x" else {"x": y, "y": x} if bound == "yx" else {"x": x, bound[1]: y}
-    z = udf.computed(u.device, op, len(at), rows, cols, **names)
+    z = udf.computed(u.device, op, len(at), *where, **names)
     if keep:
         at, z = at[z], x[z]
     flags = xp.zeros(u.size, bool)
@@ -310,13 +316,13 @@ def ewise(u: VectorStore, v: VectorStore, op: Typed, *, union: bool, out: Into |
 
 
 def ewise_union(
-    u: VectorStore, v: VectorStore, op: Typed, left_default: Any, right_default: Any, out: Into | None = None
+    u: VectorStore, v: VectorStore, op: Typed, left_default: Number, right_default: Number, out: Into | None = None
 ) -> Any:
     """Union, with a default for the missing operand."""
     return run_elementwise(u, v, FILLED, binary_of(op), defaults=(left_default, right_default), out=out)
 
 
-def constant(op: Typed[Operator], x: Any = None, y: Any = None) -> np.generic | None:
+def constant(op: Typed[Operator], x: PlainValues | None = None, y: PlainValues | None = None) -> np.generic | None:
     """The one value of op for all entries, if it reads none of their values; x, y: scalar operands.
 
     So one(A), pair(A, 1) and second(A, 7) store a single value.
@@ -356,12 +362,12 @@ def apply_index(u: VectorStore, op: Typed[Operator], thunk: Any, out: Into | Non
     return run_elementwise(u, _thunk(u, op, thunk), LEFT, op, bound="xt", out=out)
 
 
-def select(u: VectorStore, op: Typed[Operator], thunk: Any, out: Into | None = None) -> Any:
+def select(u: VectorStore, op: Typed[Operator], thunk: Number, out: Into | None = None) -> Any:
     """The entries of u for which op(u(i), i, 0, thunk) is true."""
     return run_elementwise(u, _thunk(u, op, thunk), LEFT, op, bound="xt", keep=True, out=out)
 
 
-def _thunk(u: VectorStore, op: Typed[Operator], thunk: Any) -> VectorStore:
+def _thunk(u: VectorStore, op: Typed[Operator], thunk: Number) -> VectorStore:
     return u.with_value(op.compute_type, op.compute_type.np_type.type(thunk))
 
 

@@ -8,6 +8,7 @@ ascending).
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,19 +22,20 @@ from semirings.errors import NotImplementedException
 from ..formats import CSR, Structure, index_lists
 from ..formats.csr.layout import from_arrays, numbers_of
 from ..formats.hyper.layout import widened as widened_form
-from ..store import MatrixStore, SparseStore, VectorStore
+from ..store import MatrixStore, PlainValues, SparseStore, VectorStore
+from ..typing import Array
 from . import compressed, ewise_vector, value_arrays
 from .convert import narrowed, widened
-from .operands import Into, Mask
+from .operands import Into, Mask, MatrixMask
 
 # ---- Hypersparse matrices: compress the non-empty rows and columns of all operands to 0..k-1, run the ordinary
 # operation, map the indices of the result back.
 
 
-def lists(A: MatrixStore | Structure) -> tuple[Any, Any]:
+def lists(A: MatrixStore | Structure) -> tuple[Array, Array]:
     """The rows and the columns that have entries."""
-    structure: Any = getattr(A, "structure", A)
-    layout = structure.primary
+    structure = A if isinstance(A, Structure) else A.structure
+    layout: Any = structure.primary
     if layout.format.renumbers:
         return layout.rows, layout.cols
     xp = structure.device.xp
@@ -41,14 +43,12 @@ def lists(A: MatrixStore | Structure) -> tuple[Any, Any]:
     return found[0], found[1]
 
 
-def united_lists(*of: Any) -> tuple[Any, Any]:
+def united_lists(A: MatrixStore, *others: MatrixStore | Structure | None) -> tuple[Array, Array]:
     """The rows and the columns that have entries in any of these stores or structures (None: nothing)."""
-    rows = cols = None
-    for x in of:
+    rows, cols = lists(A)
+    for x in others:
         if x is not None:
-            more, xp = lists(x), x.device.xp
-            rows = more[0] if rows is None else index_lists.union(xp, rows, more[0])
-            cols = more[1] if cols is None else index_lists.union(xp, cols, more[1])
+            rows, cols = (index_lists.union(A.device.xp, a, b) for a, b in zip((rows, cols), lists(x), strict=True))
     return rows, cols
 
 
@@ -60,14 +60,14 @@ def own_compressed(A: MatrixStore) -> MatrixStore:
     return found
 
 
-def compress(A: MatrixStore, rows: Any, cols: Any) -> MatrixStore:
+def compress(A: MatrixStore, rows: Array, cols: Array) -> MatrixStore:
     """The entries in these rows and columns, with compressed indices."""
     mine: Any = A.structure.primary
     same = A.structure.renumbers and mine.rows is rows and mine.cols is cols
     return own_compressed(A) if same else narrowed(A, rows, cols)
 
 
-def pattern(structure: Structure, rows: Any, cols: Any) -> Structure:
+def pattern(structure: Structure, rows: Array, cols: Array) -> Structure:
     """The same for a structure."""
     return narrowed(MatrixStore(structure, BOOL, BOOL.np_type.type(True)), rows, cols).structure
 
@@ -79,7 +79,9 @@ def entrywise(run: Callable[..., MatrixStore], A: MatrixStore, B: MatrixStore, *
     return widened(t, rows, cols, A.nrows, A.ncols)
 
 
-def resolve_index(index: Any, held: Any, size: int, xp: Any) -> tuple[Any, Any, int]:
+def resolve_index(
+    index: Array | range | None, held: Array, size: int, xp: ModuleType
+) -> tuple[Array | None, Array, int]:
     """Resolve an index (an array, a range, or None: all) against the listed rows or columns `held`: their positions in
     `held`, the positions in the index, and the size of the index."""
     if index is None:
@@ -91,7 +93,9 @@ def resolve_index(index: Any, held: Any, size: int, xp: Any) -> tuple[Any, Any, 
     return place[there], xp.flatnonzero(there), len(index)
 
 
-def resolve_assignment(index: Any, held: Any, given: Any, size: int, xp: Any) -> tuple[Any, Any, Any]:
+def resolve_assignment(
+    index: Array | range | None, held: Array, given: Array, size: int, xp: ModuleType
+) -> tuple[Array, Array | None, Array]:
     """Resolve the index of an assignment (as in `resolve_index`): the rows (or columns) that have entries (`held`) or
     are
     assigned to, the positions of the index among them (None: all), and which of its `size` positions it takes of the
@@ -180,14 +184,21 @@ def _numbered(
     rows, cols = A.structure.coo()
     i, k = (cols, rows) if transpose else (rows, cols)
     op, x = semiring.op.binaryop, A.values
-    y: Any = x
+    y: PlainValues = x
     if not op.reads_positions_only:  # entries of A where u has none are not multiplied
         y = u.values if u.iso else compressed.plain_values(compressed.extract(u, k))
     x, y, places = (y, x, ("0", "jx", "jx", "ix")) if flip else (x, y, ("ix", "jx", "jx", "0"))
     return _valued(A, semiring, x, y, (i, k), places), _by(semiring, "second" if flip else "first")
 
 
-def _valued(A: MatrixStore, semiring: Typed[Semiring], x: Any, y: Any, at: Any, places: Any) -> MatrixStore:
+def _valued(
+    A: MatrixStore,
+    semiring: Typed[Semiring],
+    x: PlainValues,
+    y: PlainValues,
+    at: tuple[Array, Array],
+    places: tuple[str, ...],
+) -> MatrixStore:
     """A with the products of a semiring as its values."""
     op = semiring.op.binaryop[semiring.op.operand_type(semiring.dtype)]
     rows, cols = at
@@ -206,7 +217,7 @@ def mxm(
     *,
     transpose_a: bool,
     transpose_b: bool,
-    mask: Any,
+    mask: MatrixMask | None,
 ) -> MatrixStore:
     """A (+).(x) B if an operand or the mask is hypersparse."""
     if semiring.op.is_positional:
@@ -217,8 +228,8 @@ def mxm(
 
 
 def within_both(
-    A: MatrixStore, B: MatrixStore, *, transpose_a: bool, transpose_b: bool, mask: Any
-) -> tuple[MatrixStore, MatrixStore, Any, Any, Any]:
+    A: MatrixStore, B: MatrixStore, *, transpose_a: bool, transpose_b: bool, mask: MatrixMask | None
+) -> tuple[MatrixStore, MatrixStore, MatrixMask | None, Array, Array]:
     """The compressed operands and mask of a product, and the rows and columns of its result."""
     (a_rows, a_cols), (b_rows, b_cols) = lists(A), lists(B)
     rows, inner = (a_cols, a_rows) if transpose_a else (a_rows, a_cols)

@@ -17,7 +17,8 @@ from semirings.dtypes import DataType
 
 from ..formats import Structure
 from ..kernels.variant import is_neutral
-from ..store import MatrixStore
+from ..store import MatrixStore, PlainValues
+from ..typing import Array
 from . import ewise_vector, udf, value_arrays
 from .convert import filter_entries
 
@@ -28,7 +29,9 @@ class LazyMaskedProduct(MatrixStore):
 
     deferred = True
 
-    def __init__(self, places: Structure, dtype: DataType, sums: Any, present: Any, monoid: Typed[Monoid]) -> None:
+    def __init__(
+        self, places: Structure, dtype: DataType, sums: PlainValues, present: Array, monoid: Typed[Monoid]
+    ) -> None:
         self.places, self.dtype, self.sums, self.present, self.monoid = places, dtype, sums, present, monoid
         self.order = None
         self.device, self.nrows, self.ncols = places.device, places.nrows, places.ncols
@@ -57,6 +60,7 @@ class LazyMaskedProduct(MatrixStore):
 
     def total(self, monoid: Typed[Monoid]) -> np.generic | None:
         """The sum of all entries, None if there are none."""
+        assert not isinstance(self.sums, np.generic)
         if self.device.host_memory and monoid == self.monoid and is_neutral(monoid.op, self.dtype):
             # Summing all of them takes less time than testing each flag
             found = value_arrays.reduce(self.device, monoid, self.sums)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,16 +20,42 @@ from semirings.dtypes import BOOL, DataType, cast_scalar
 from semirings.expressions import rename
 
 from .. import tuning
-from ..device import Device
+from ..device import Bounds, Device
 from ..formats import CSR, EVERYWHERE, Structure
 from ..formats.bitmap.lines import Lines, lines_of
 from ..kernels.variant import Variant
 from ..plan import product as plan
 from ..plan.product import COUNT, VALUES, WORDS, Plan, kind_of, power_of_two
-from ..store import FlatStore, MatrixStore, VectorStore, bits_of, dense_values, flat_of, pack, refusal, words
+from ..store import (
+    FlatStore,
+    MatrixStore,
+    PlainValues,
+    RowLayout,
+    VectorStore,
+    bits_of,
+    dense_values,
+    flat_of,
+    pack,
+    refusal,
+    words,
+)
+from ..typing import Array
 from . import compressed, ewise_vector, udf, vector_entries
 from .lazy_masked_product import LazyMaskedProduct
-from .operands import ZERO, Mask, Values, allowed, dummy, entry_values, nothing, stored, unit_bounds, word_bounds
+from .operands import (
+    ZERO,
+    Mask,
+    MatrixMask,
+    Pair,
+    Values,
+    allowed,
+    dummy,
+    entry_values,
+    nothing,
+    stored,
+    unit_bounds,
+    word_bounds,
+)
 from .spmv_kernels import compiled
 from .variants import PARTS, WHOLE, join_lines_variant, lines_variant, reduce_lines_variant
 
@@ -69,7 +96,7 @@ def maps(A: MatrixStore, op: Typed[Operator]) -> bool:
 
 
 @functools.cache
-def at_places(op: Typed[Any], lines: Lines) -> Typed[Any]:
+def at_places(op: Typed[Operator], lines: Lines) -> Typed[Operator]:
     """The operator with row and column computed from the position `ix`, which is on line `ix / stride`."""
     if not op.op.positional:
         return op
@@ -77,11 +104,13 @@ def at_places(op: Typed[Any], lines: Lines) -> Typed[Any]:
     position = f"(ix - {lines.stride} * {line})"
     row, column = (line, position) if lines.tall else (position, line)
     text = rename(op.op.expr, {"ix": row, "jx": column, "iy": row, "jy": column})
-    alone = {"exchanged": None} if isinstance(op.op, BinaryOp) else {}
+    alone: dict[str, Any] = {"exchanged": None} if isinstance(op.op, BinaryOp) else {}
     return dataclasses.replace(op.op, expr=text, **alone)[op.dtype]
 
 
-def ewise(A: MatrixStore, B: MatrixStore, op: Typed[Operator], *, union: bool, defaults: Any = None) -> MatrixStore:
+def ewise(
+    A: MatrixStore, B: MatrixStore, op: Typed[Operator], *, union: bool, defaults: Pair | None = None
+) -> MatrixStore:
     """The entries of both, or of either (with `defaults` for missing ones), combined by an operator."""
     u, v, op = flat_of(A), flat_of(B), at_places(op, lines_of(A.nrows, A.ncols))
     t = ewise_vector.ewise(u, v, op, union=union) if defaults is None else ewise_vector.ewise_union(u, v, op, *defaults)
@@ -115,7 +144,7 @@ def _nothing(A: MatrixStore, dtype: DataType) -> FlatStore:
     return _like(A, VectorStore(A.device, size, dtype, None, dtype.np_type.type(0), 0))
 
 
-def filled(C: MatrixStore, value: np.generic, dtype: DataType, mask: Any) -> FlatStore:
+def filled(C: MatrixStore, value: np.generic, dtype: DataType, mask: MatrixMask | None) -> FlatStore:
     """`value` wherever a mask allows it; used in a merge, and shares the bits of its mask."""
     bits = valid_bits(C) if mask is None else bits_of(mask.structure)
     if mask is not None and mask.complement:
@@ -123,7 +152,7 @@ def filled(C: MatrixStore, value: np.generic, dtype: DataType, mask: Any) -> Fla
     return _like(C, VectorStore(C.device, lines_of(C.nrows, C.ncols).places, dtype, bits, dtype.np_type.type(value)))
 
 
-def valid_bits(C: MatrixStore) -> Any:
+def valid_bits(C: MatrixStore) -> Array:
     """The bits of all positions within the matrix."""
     xp, lines = C.device.xp, lines_of(C.nrows, C.ncols)
     line = np.zeros(max(lines.stride, 64), bool)
@@ -144,7 +173,7 @@ def merges(C: MatrixStore, accum: Typed[Operator] | None) -> bool:
 
 
 def merge(
-    C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool, inside: bool
+    C: MatrixStore, T: MatrixStore, mask: MatrixMask | None, accum: Typed[Operator] | None, replace: bool, inside: bool
 ) -> FlatStore:
     """The content of C after C<mask, accum, replace> = T, of C's type: written into C itself if `inside` and C's arrays
     are not shared."""
@@ -152,8 +181,8 @@ def merge(
     same = T is C
     C = C.copy() if type(C) is FlatStore and (same or not inside) else _own_places(C)
     m = None if mask is None else Mask(bits_of(mask.structure), mask.complement)
-    if m is not None and m.words is C.flat.bits and mask.complement and not replace:
-        m = Mask(m.words.copy(), True)  # a copy, because it changes while it is read
+    if m is not None and m.words is C.flat.bits and m.complement and not replace:
+        m = Mask(m.bits.copy(), True)  # a copy, because it changes while it is read
     w = C.flat
     if accum is None and t.iso and not w.iso and w.dtype is not BOOL:
         one = cast_scalar(t.values, w.dtype)
@@ -186,7 +215,7 @@ def _own_places(C: MatrixStore) -> FlatStore:
     return C if C.alone else C.copy()
 
 
-def written(C: MatrixStore, at: np.ndarray, values: list[Any]) -> FlatStore:
+def written(C: MatrixStore, at: np.ndarray, values: list[np.generic | None]) -> FlatStore:
     """C with single entries written, of its own type, or deleted (None). at: their rows and columns."""
     places, to = lines_of(C.nrows, C.ncols).place(at[:, 0], at[:, 1]).tolist(), _own_places(C)
     vector_entries.put(to.flat, dict(zip(places, values, strict=True)))
@@ -195,13 +224,13 @@ def written(C: MatrixStore, at: np.ndarray, values: list[Any]) -> FlatStore:
 
 def assigned(
     C: MatrixStore,
-    I: Any,
-    J: Any,
+    I: Array | None,
+    J: Array | None,
     u: VectorStore | MatrixStore,
-    mask: Any,
+    mask: MatrixMask | None,
     accum: Typed[Operator] | None,
     replace: bool,
-    part: Any = None,
+    part: tuple[Array | None, Array | None] | None = None,
 ) -> FlatStore:
     """The content of C after C<mask, accum, replace>[I, J] = u. If an index repeats, the last one counts.
 
@@ -222,7 +251,7 @@ def assigned(
     return to
 
 
-def _widened(C: MatrixStore, part: tuple[Any, Any], mask: Any) -> Mask:
+def _widened(C: MatrixStore, part: tuple[Array | None, Array | None], mask: MatrixMask) -> Mask:
     """Extend the mask of a part of C to all of C; it allows every position outside."""
     xp, lines = C.device.xp, lines_of(C.nrows, C.ncols)
     (rows, r), (cols, c) = (_last_of_each(xp, *of) for of in zip(part, (C.nrows, C.ncols), strict=True))
@@ -233,7 +262,7 @@ def _widened(C: MatrixStore, part: tuple[Any, Any], mask: Any) -> Mask:
     return Mask(pack(C.device, allowed), False)
 
 
-def _last_of_each(xp: Any, index: Any, size: int) -> tuple[Any, Any]:
+def _last_of_each(xp: ModuleType, index: Array | None, size: int) -> tuple[Array, Array]:
     """The distinct indices, and the last occurrence of each in the list."""
     if index is None:
         index = xp.arange(size)
@@ -255,7 +284,7 @@ class Call(NamedTuple):
     variant: Variant
     n: int
     args: tuple[Any, ...]
-    bounds: Any = None
+    bounds: Bounds = None
 
     def run(self, device: Device) -> None:
         compiled(device, self.variant)(self.n, *self.args, bounds=self.bounds)
@@ -264,7 +293,7 @@ class Call(NamedTuple):
 class Condition(NamedTuple):
     """A number on the device, and the limits within which it has to be for a kernel to run."""
 
-    number: Any
+    number: Array
     least: int
     most: int
 
@@ -279,10 +308,10 @@ def joined(
     x: VectorStore,
     monoid: Typed[Monoid],
     lines: Lines,
-    rows: Any,
+    rows: tuple[Array, Array, Array, int],
     n: int,
-    mask: Any,
-    to: Any,
+    mask: tuple[Array, bool] | None,
+    to: tuple[Array, Array],
     asked: Condition | None = None,
 ) -> Call:
     """Reduce runs of lines of x, one run for each of n rows, to lines of a bitmap: its bits and values."""
@@ -310,12 +339,12 @@ def words_of(lines: Lines) -> int:
     return max(1, lines.stride // 64)
 
 
-def as_lines(bits: Any, lines: Lines) -> Any:
+def as_lines(bits: Array, lines: Lines) -> Array:
     """Bits as numbers of at most a line each."""
     return bits.view(f"u{min(64, lines.stride) // 8}")
 
 
-def as_sums(sums: Any, z: DataType, lines: Lines) -> Any:
+def as_sums(sums: Array, z: DataType, lines: Lines) -> Array:
     """The values of a bitmap as an output."""
     return as_lines(sums, lines) if z is BOOL else sums
 
@@ -328,7 +357,7 @@ def read_lines(device: Device, x: VectorStore, lines: Lines, valued: bool) -> tu
     return per, np.uint64(last), as_lines(x.present, lines), *values
 
 
-def line_mask(device: Device, mask: tuple[Any, bool] | None, lines: Lines) -> tuple[Any, ...]:
+def line_mask(device: Device, mask: tuple[Array, bool] | None, lines: Lines) -> tuple[Any, ...]:
     """Bits, and whether they are complemented."""
     every, none = ~np.uint64(0), np.uint64(0)
     if mask is None:
@@ -418,7 +447,7 @@ def explained(of: Sides, semiring: Typed[Semiring]) -> tuple[Plan, tuple[Variant
     return found.plan, (found.variant(WHOLE),)
 
 
-def mxm(of: Sides, semiring: Typed[Semiring], mask: Any) -> FlatStore:
+def mxm(of: Sides, semiring: Typed[Semiring], mask: MatrixMask | None) -> FlatStore:
     """The product, at the positions that the mask allows."""
     x = flat_of(of.X)
     found = _prepared(of, semiring, x)
@@ -442,7 +471,7 @@ class PreparedMultivectorProduct:
         S: MatrixStore,
         transposed: bool,
         x: DataType,
-        values: Any,
+        values: PlainValues,
         inner: Lines,
         lines: Lines,
         semiring: Typed[Semiring],
@@ -462,7 +491,7 @@ class PreparedMultivectorProduct:
         layout: Any = structure.rows(transposed=transposed)
         if not layout.format.by_rows:
             layout = structure.layout(CSR, transposed=transposed)
-        self.layout = layout
+        self.layout: RowLayout = layout
         self.z = BOOL if self.kind == WORDS else semiring.return_type
         held = S.values_for(layout.key, transposed) if self.kind == VALUES else BOOL.np_type.type(True)
         self.a_type = S.dtype if self.kind == VALUES else BOOL
@@ -499,7 +528,7 @@ class PreparedMultivectorProduct:
             self.lines.number < tuning.count("multivector.few_lines"),
         )
 
-    def run(self, x: VectorStore, mask: tuple[Any, bool] | None) -> VectorStore:
+    def run(self, x: VectorStore, mask: tuple[Array, bool] | None) -> VectorStore:
         """The result, in new arrays."""
         device, lines = self.device, self.lines
         bits = (device.xp.zeros if self.push else device.xp.empty)(lines.words, np.uint64)
@@ -513,7 +542,7 @@ class PreparedMultivectorProduct:
         return VectorStore(device, lines.places, self.semiring.return_type, bits, value)
 
     def calls(
-        self, x: VectorStore, mask: tuple[Any, bool] | None, bits: Any, sums: Any, asked: Condition
+        self, x: VectorStore, mask: tuple[Array, bool] | None, bits: Array, sums: Array, asked: Condition
     ) -> Iterator[Call]:
         """The kernels that write the result to `bits`, which are cleared before a push, and `sums`."""
         device, lines, layout, valued = self.device, self.lines, self.layout, self.kind == VALUES

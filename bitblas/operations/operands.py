@@ -18,8 +18,11 @@ from .. import tuning
 from ..device import Device, threads
 from ..device import dummy as dummy
 from ..device.jit import BLOCK
+from ..device.threads import Bounds
+from ..formats import Layout, Structure
 from ..formats.values import PackedValues
-from ..store import ALL, NONE, Raw, VectorStore, words
+from ..store import ALL, NONE, PlainValues, Raw, VectorStore, words
+from ..typing import Array, Number
 
 # ---- Kernel arguments of operands: arrays with a valid address, iso values as scalars, masks as words or their
 # complement.
@@ -34,19 +37,27 @@ class Zeros(dict[str, np.generic]):
 
 
 ZERO = Zeros((t.name, t.np_type.type(0)) for t in dtypes.ALL)
+Pair = tuple[Number, Number]  # defaults for the missing left and right operand
 make: Any = tuple.__new__  # builds a NamedTuple from its class and fields in half the time of calling the class
 
 
 class Mask(NamedTuple):
     """The positions that may be written, or (complement) that may not: a bitset, or a store that lists them."""
 
-    words: Any
+    words: Array | VectorStore
     complement: bool
 
     @property
-    def bits(self) -> Any:
+    def bits(self) -> Array:
         """The bitset, in any case."""
         return self[0].present if isinstance(self[0], VectorStore) else self[0]
+
+
+class MatrixMask(NamedTuple):
+    """A mask of a matrix: the entries of `structure` may be written, or (complement) all other positions."""
+
+    structure: Structure
+    complement: bool
 
 
 class Into(NamedTuple):
@@ -73,33 +84,33 @@ class Values(NamedTuple):
     """An array and stride 1, or one value and stride 0; bit-packed values: the words, the base, the bits of a
     number."""
 
-    array: Any
-    iso: Any
+    array: Array
+    iso: np.generic
     stride: int
 
 
 class Rows(NamedTuple):
     """The units of a format, or segments of long ones: their begin and end, and (stride 1) the unit of each."""
 
-    begin: Any
-    end: Any
-    row_of: Any
+    begin: Array
+    end: Array
+    row_of: Array
     row_stride: int
 
 
 class Input(NamedTuple):
     """An input vector."""
 
-    bits: Any
-    array: Any
-    iso: Any
+    bits: Array
+    array: Array
+    iso: np.generic
     stride: int
 
 
 class Allowed(NamedTuple):
     """The positions that a mask allows; no mask is one zero word, complemented."""
 
-    words: Any
+    words: Array
     stride: int
     invert: np.uint64
 
@@ -119,9 +130,9 @@ class Matrix(NamedTuple):
 class Old(NamedTuple):
     """The old content of a statement's output; moved: the result has other arrays; replace: nothing of it is kept."""
 
-    bits: Any
-    array: Any
-    iso: Any
+    bits: Array
+    array: Array
+    iso: np.generic
     stride: int
     moved: int = 0
     replace: int = 0
@@ -130,11 +141,11 @@ class Old(NamedTuple):
 class Output(NamedTuple):
     """The arrays of the result."""
 
-    bits: Any
-    array: Any
+    bits: Array
+    array: Array
 
 
-def matrix_of(layout: Any, ranked: bool, values: Values) -> Matrix:
+def matrix_of(layout: Layout, ranked: bool, values: Values) -> Matrix:
     """A matrix in that format as kernel arguments. ranked: values are found by ranks."""
     starts, parts = layout.unit_starts()
     # The kernel reads codes up to the end of the next group
@@ -142,14 +153,14 @@ def matrix_of(layout: Any, ranked: bool, values: Values) -> Matrix:
     return Matrix(rows, layout.unit_contents(ranked), values)
 
 
-def stored(device: Device, dtype: DataType, values: Any) -> Values:
+def stored(device: Device, dtype: DataType, values: PlainValues) -> Values:
     """The values of a vector as kernel arguments."""
     if isinstance(values, np.generic):
         return make(Values, (nothing(device, dtype), values, 0))
     return make(Values, (values, ZERO[dtype.name], 1))
 
 
-def nothing(device: Device, dtype: DataType) -> Any:
+def nothing(device: Device, dtype: DataType) -> Array:
     """An unused array in place of a vector's values."""
     return dummy(device, "uint64" if dtype is BOOL else dtype.np_type.char)
 
@@ -175,7 +186,7 @@ def entry_values(device: Device, dtype: DataType, values: Raw) -> Values:
     return make(Values, (array, ZERO[dtype.name], 1))
 
 
-def word_bounds(*read: VectorStore) -> Any:
+def word_bounds(*read: VectorStore) -> Bounds:
     """Parallel ranges of the words of vectors on the CPU; None for one range, if few words or few entries are read."""
     device, n, least = read[0].device, words(read[0].size), tuning.count("parallel.words")
     if device.splits(n, least):
@@ -188,7 +199,7 @@ def word_bounds(*read: VectorStore) -> Any:
 # ---- Work partition of rows: parallel ranges on the CPU, whole words on a GPU. Computed once per stored format.
 
 
-def unit_bounds(layout: Any, device: Device, *, most: int | None = None, times: int = 1) -> Any:
+def unit_bounds(layout: Layout, device: Device, *, most: int | None = None, times: int = 1) -> Bounds:
     """Parallel ranges of units on the CPU, bounded at whole words of the output. most: approximate entries of a row
     that are read; if only row lengths are read (0), several cost as much as an entry. times: the work per entry. Long
     work is split into Chunks."""
@@ -207,7 +218,8 @@ def unit_bounds(layout: Any, device: Device, *, most: int | None = None, times: 
             np.cumsum(np.minimum(np.diff(layout.ptr), most), out=ptr[1:])
         found = threads.balanced_ranges(ptr, max(device.parts, chunks), 64 // layout.rows_per_unit)
         layout.cache[name] = found if chunks == 1 else threads.as_chunks(found)
-    return layout.cache[name]
+    bounds: Bounds = layout.cache[name]
+    return bounds
 
 
 def pull_blocks(n: int, bits: int, lanes: int) -> int:

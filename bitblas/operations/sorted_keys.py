@@ -6,6 +6,7 @@ those of each position from left to right along the shared dimension.
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,18 @@ from ..exceptions import NotImplementedException
 from ..formats import CSR, Structure
 from ..formats.index_lists import placed
 from ..kernels.variant import Variant
-from ..store import FlatStore, MatrixStore, VectorStore, plain, unpack
+from ..store import FlatStore, MatrixStore, PlainValues, RowLayout, VectorStore, plain, unpack
+from ..typing import Array
 from . import build, compressed, ewise_vector, multivector, udf, value_arrays, vector_entries
-from .operands import Into, Mask
+from .operands import Into, Mask, MatrixMask
 from .udf import Operand, Work
+from .value_arrays import take as take
 
 # ---- Sorted linear keys of a matrix, row * ncols + column (INT64), with values in the same order, for operations by
 # index. Functions that NumPy and CuPy share.
+
+
+Keyed = tuple[Array, PlainValues]  # sorted keys, and the values in that order
 
 
 def check_keys(nrows: int, ncols: int) -> None:
@@ -35,7 +41,7 @@ def check_keys(nrows: int, ncols: int) -> None:
         )
 
 
-def keys_of(structure: Structure, order: bool) -> tuple[Any, Any]:
+def keys_of(structure: Structure, order: bool) -> tuple[Array, Array | None]:
     """Sorted keys, and the positions of their values (None: in that order)."""
     known = structure.primary.cache.get(("keys", order))
     if known is not None:
@@ -51,13 +57,13 @@ def keys_of(structure: Structure, order: bool) -> tuple[Any, Any]:
     return found
 
 
-def entries(A: MatrixStore) -> tuple[Any, Any]:
+def entries(A: MatrixStore) -> tuple[Array, PlainValues]:
     """Sorted keys and the values in that order (np.generic: iso)."""
     keys, order = keys_of(A.structure, not A.iso)
     return keys, plain(A.taken(order))
 
 
-def _rows_of(structure: Structure, order: bool) -> tuple[Any, Any]:
+def _rows_of(structure: Structure, order: bool) -> tuple[RowLayout, Array | None]:
     """CSR, and the positions of its values. On the CPU the auxiliary CSR of a tiled matrix, which is kept from the
     second request for rows on."""
     primary, again = structure.primary, structure.other_reads > 0
@@ -66,7 +72,8 @@ def _rows_of(structure: Structure, order: bool) -> tuple[Any, Any]:
     structure.other_reads += 1
     if not again and not structure.has(CSR):
         return primary.by_rows(order)
-    return structure.layout(CSR), structure.order(CSR) if order else None
+    layout: Any = structure.layout(CSR)
+    return layout, structure.order(CSR) if order else None
 
 
 def coo(A: MatrixStore, *, rows: bool = True, values: bool = True) -> tuple[Any, Any, Any]:
@@ -81,7 +88,7 @@ def coo(A: MatrixStore, *, rows: bool = True, values: bool = True) -> tuple[Any,
 FIND = Variant("kernels/find", (("COL", INT64),))
 
 
-def find(device: Device, keys: Any, wanted: Any) -> tuple[Any, Any]:
+def find(device: Device, keys: Array, wanted: Array) -> tuple[Array, Array]:
     """For each wanted key its lower bound in the sorted keys, and whether it is present; both lists ascend."""
     xp, n = device.xp, len(wanted)
     if not len(keys) or not n:
@@ -92,15 +99,11 @@ def find(device: Device, keys: Any, wanted: Any) -> tuple[Any, Any]:
     return places, hit
 
 
-def take(values: Any, places: Any) -> Any:
-    return values if isinstance(values, np.generic) else values[places]
-
-
-def same_iso(x: Any, y: Any) -> bool:
+def same_iso(x: PlainValues, y: PlainValues) -> bool:
     return isinstance(x, np.generic) and isinstance(y, np.generic) and (bool(x == y) or bool(x != x and y != y))
 
 
-def joined(device: Device, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
+def joined(device: Device, a: Keyed, b: Keyed) -> Keyed:
     """Merge two disjoint lists of (keys, values of one type) in linear time."""
     (ka, va), (kb, vb) = a, b
     if not len(kb):
@@ -121,7 +124,7 @@ def joined(device: Device, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any,
     return keys, values
 
 
-def store(like: MatrixStore, keys: Any, values: Any, dtype: DataType) -> MatrixStore:
+def store(like: MatrixStore, keys: Array, values: PlainValues, dtype: DataType) -> MatrixStore:
     A = build.from_sorted_keys(like.device, like.nrows, like.ncols, keys, values, dtype)
     layout = A.structure.primary
     if len(keys) <= tuning.count("cached.key_entries") and layout.format.by_rows:
@@ -175,7 +178,13 @@ def mxv(
 
 
 def mxm(
-    A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], *, transpose_a: bool, transpose_b: bool, mask: Any
+    A: MatrixStore,
+    B: MatrixStore,
+    semiring: Typed[Semiring],
+    *,
+    transpose_a: bool,
+    transpose_b: bool,
+    mask: MatrixMask | None,
 ) -> MatrixStore:
     """As `mxm.mxm`."""
     d, xp = A.device, A.device.xp
@@ -193,7 +202,7 @@ def mxm(
         a = low + xp.searchsorted(ends[low:high], begin + xp.arange(count), "right")
         b = begin + xp.arange(len(a)) - (ends[a] - last[a])
         at = i[a] * ncols + j[b]
-        if allowed is not None:
+        if allowed is not None and mask is not None:
             hit = placed(xp, allowed, at)[1] if len(allowed) else xp.zeros(len(at), bool)
             kept = xp.flatnonzero(~hit if mask.complement else hit)
             a, b, at = a[kept], b[kept], at[kept]
@@ -204,14 +213,14 @@ def mxm(
     return build.from_sorted_keys(d, nrows, ncols, at, values, parts[0][2])
 
 
-def _by_row(xp: Any, rows: Any, cols: Any, values: Any, transposed: bool) -> tuple[Any, Any, Any]:
+def _by_row(xp: ModuleType, rows: Array, cols: Array, values: Array, transposed: bool) -> tuple[Array, Array, Array]:
     if not transposed:
         return rows, cols, values
     order = xp.argsort(cols, kind="stable")
     return cols[order], rows[order], values[order]
 
 
-def _chunks(device: Device, rows: Any, ends: Any) -> list[tuple[int, int]]:
+def _chunks(device: Device, rows: Array, ends: Array) -> list[tuple[int, int]]:
     """Ranges of entries, whole rows each, with at most `most` products; at least one range."""
     n, most = len(rows), tuning.count("sorted_product.products")
     if not n or int(ends[-1]) <= most:
@@ -229,8 +238,15 @@ def _chunks(device: Device, rows: Any, ends: Any) -> list[tuple[int, int]]:
 
 
 def _summed(
-    device: Device, semiring: Typed[Semiring], at: Any, x: Operand, y: Operand, rows: Any, cols: Any, places: Any
-) -> tuple[Any, Any, Any]:
+    device: Device,
+    semiring: Typed[Semiring],
+    at: Array,
+    x: Operand,
+    y: Operand,
+    rows: Array | None,
+    cols: Array | None,
+    places: tuple[str, ...] | None,
+) -> tuple[Array, Array, DataType]:
     """The products of x and y, reduced by position (ascending): positions, sums, and the type of the sums."""
     op: Typed = semiring.op.binaryop[semiring.op.operand_type(semiring.dtype)]
     add: Typed = semiring.op.monoid[op.return_type]
@@ -245,12 +261,12 @@ def _summed(
         product, operands = (op, {"x": x, "y": y}) if alone is None else (None, {"x": alone})
         sums = udf.run(device, Work(len(starts), product, operands, join, pointers))
         return at[starts], sums, add.return_type
-    if op.op.positional and places is None:
-        raise udf.unplaced(op)
     of_x, of_y = (v.values[v.at] for v in (x, y))
     if alone is not None:
         products = alone.values[alone.at]
     elif op.op.positional:
+        if rows is None or cols is None or places is None:
+            raise udf.unplaced(op)
         products = value_arrays.by_place(device, op, of_x, of_y, rows, cols, places)
     else:
         products = value_arrays.binary(device, op, of_x, of_y)

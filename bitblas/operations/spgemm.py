@@ -22,8 +22,8 @@ from semirings.cached import cached_property
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from .. import tuning
-from ..device import Device, memory, threads
-from ..formats import Dot, Structure, format_of
+from ..device import Bounds, Device, Kernel, memory, threads
+from ..formats import Dot, Layout, Structure, format_of
 from ..formats.csr.kernels import pieces
 from ..formats.csr.layout import Csr, close_gaps, from_arrays, index_type, rows_bytes
 from ..kernels.variant import Variant
@@ -39,10 +39,12 @@ from ..plan.product import (
     plan_mxm,
     row_tables,
 )
-from ..store import MatrixStore
+from ..store import MatrixStore, PlainValues, RowLayout
+from ..typing import Array
 from . import hypersparse, multivector, sorted_keys, udf
 from .convert import of_rows
 from .lazy_masked_product import LazyMaskedProduct
+from .operands import MatrixMask as MatrixMask
 from .operands import Values, dummy, entry_values
 from .spmv import compiled
 from .variants import Constants, dot_variant, gustavson_variant, packed_constants, rows_variant
@@ -59,9 +61,9 @@ class RowProduct:
     device: Device
     semiring: Typed[Semiring]
     kind: int
-    a: Any  # formats by rows
-    b: Any
-    m: Any  # of the mask; without one, b
+    a: RowLayout
+    b: RowLayout
+    m: RowLayout  # of the mask; without one, b
     types: tuple[DataType, DataType]
     left: Values  # of A
     right: Values
@@ -112,7 +114,7 @@ class RowProduct:
         values = dtype.np_type.type(self.product) if words else sums[:nvals]
         return of_rows(from_arrays(device, a.nrows, b.ncols, ptr, col[:nvals]), dtype, values)
 
-    def bounds(self, before: Any) -> Any:
+    def bounds(self, before: Array) -> Bounds:
         """Ranges of rows with about equal numbers of products for the CPU's threads; None: one range. Each range has a
         fixed cost: a bit for each column, or a comparison of the rows of B."""
         device, a, b = self.device, self.a, self.b
@@ -126,7 +128,7 @@ class RowProduct:
         found = threads.ranges_by_work((before + a.ptr)[1:], max(parts, chunks))
         return found if chunks == 1 else threads.as_chunks(found)
 
-    def _at_once(self, room: int, before: Any, bounds: Any) -> MatrixStore:
+    def _at_once(self, room: int, before: Array | None, bounds: Bounds) -> MatrixStore:
         """One pass on the CPU, if there is room for all products: nothing is counted first, and gaps between ranges are
         closed."""
         a, b, words = self.a, self.b, self.kind == WORDS
@@ -135,19 +137,19 @@ class RowProduct:
             self.device.foresee(f"product of at most {room} entries", needed)
         ptr, col = np.zeros(a.nrows + 1, np.int32), np.empty(room or 1, index_type(b.ncols))
         sums = np.empty(1 if words else room or 1, self.z.np_type)
-        _on_cpu(self, 1, ptr, col, sums, bounds=bounds, begin=NOWHERE if bounds is None else before)
-        if bounds is not None:
+        _on_cpu(self, 1, ptr, col, sums, bounds=bounds, begin=NOWHERE if bounds is None or before is None else before)
+        if bounds is not None and before is not None:
             close_gaps(before[bounds], bounds, ptr, (col,) if words else (col, sums))
         nvals = ptr.item(-1)
         col.resize(nvals or 1, refcheck=False)
         if not words:
             sums.resize(nvals, refcheck=False)
-        values: Any = self.semiring.return_type.np_type.type(self.product) if words else sums
+        values: PlainValues = self.semiring.return_type.np_type.type(self.product) if words else sums
         C = Csr(self.device, a.nrows, b.ncols, ptr, col, nvals)
         return of_rows(C, self.semiring.return_type, values)
 
     @cached_property
-    def counting(self) -> tuple[Any, tuple[Any, ...]]:
+    def counting(self) -> tuple[Kernel, tuple[Any, ...]]:
         """The CPU's counting kernel and its arguments except for the result. It reads no values, so one kernel serves
         all types."""
         one = entry_values(self.device, BOOL, BOOL.np_type.type(True))
@@ -155,7 +157,7 @@ class RowProduct:
         return compiled(self.device, _dense_row(self, 0)), (*given, one.iso)
 
     @cached_property
-    def writing(self) -> tuple[Any, tuple[Any, ...]]:
+    def writing(self) -> tuple[Kernel, tuple[Any, ...]]:
         """The same for the kernel that writes the entries."""
         given = self.operands(self.left, self.right, self.b.ncols, int(self.ascends))
         return compiled(self.device, _dense_row(self, 1)), (*given, self.value)
@@ -197,13 +199,13 @@ class RowProduct:
 
 def row_product(
     plan: Plan,
-    product: Any,
+    product: np.generic | None,
     A: MatrixStore,
     B: MatrixStore,
     semiring: Typed[Semiring],
     transpose_a: bool,
     transpose_b: bool,
-    mask: Any,
+    mask: MatrixMask | None,
 ) -> RowProduct:
     """C<mask> = A (+).(x) B, of the transposes if requested."""
     device, kind, true = A.device, plan.kind, BOOL.np_type.type(True)
@@ -216,7 +218,7 @@ def row_product(
     return RowProduct(device, semiring, kind, a, b, m, types, left, right, mask_kind, product)
 
 
-def _known(layout: Any, name: str, ask: Callable[[Any], Any]) -> bool:
+def _known(layout: RowLayout, name: str, ask: Callable[[RowLayout], bool]) -> bool:
     """A cached property of the rows of a format."""
     if name not in layout.cache:
         layout.cache[name] = bool(ask(layout))
@@ -224,7 +226,7 @@ def _known(layout: Any, name: str, ask: Callable[[Any], Any]) -> bool:
     return found
 
 
-def products_before(a: Any, b: Any) -> Any:
+def products_before(a: RowLayout, b: RowLayout) -> Array:
     """The number of products a(i, k) b(k, j) before each row i, and in total, INT64. Entries of A are processed in
     pieces, so that packed columns are never unpacked all at once."""
     device, xp = a.device, a.device.xp
@@ -243,7 +245,7 @@ def products_before(a: Any, b: Any) -> Any:
     return before
 
 
-def _places_before(before: Any, ncols: int) -> Any:
+def _places_before(before: Array, ncols: int) -> Array:
     """Upper bound of the positions of a result before each row: by products, and by columns."""
     places = np.zeros(len(before), np.int64)
     np.cumsum(np.minimum(np.diff(before), ncols), out=places[1:])
@@ -254,7 +256,7 @@ def _dense_row(t: RowProduct, fill: int) -> Variant:
     return gustavson_variant(None if t.kind == WORDS else t.semiring, t.kind, *t.types, fill, t.packed, t.alike)
 
 
-def _on_cpu(t: RowProduct, fill: int, ptr: Any, col: Any, sums: Any, *, bounds: Any, begin: Any) -> None:
+def _on_cpu(t: RowProduct, fill: int, ptr: Array, col: Array, sums: Array, *, bounds: Bounds, begin: Array) -> None:
     kernel, given = t.writing if fill else t.counting
     kernel(t.a.nrows, *given, begin, ptr, col, sums if fill else dummy(t.device, "?"), bounds=bounds)
 
@@ -281,7 +283,7 @@ def _rows_variant(t: RowProduct, name: str, fill: int, constants: Constants) -> 
     return rows_variant(name, indices, t.semiring, t.kind, *t.types, fill, (*constants, *t.packed), t.single)
 
 
-def _on_gpu(t: RowProduct, fill: int, ptr: Any, col: Any, sums: Any) -> None:
+def _on_gpu(t: RowProduct, fill: int, ptr: Array, col: Array, sums: Array) -> None:
     """Bin rows by their number of products, then of entries: for hash tables of several sizes, and for long rows."""
     device, xp, a, b = t.device, t.device.xp, t.a, t.b
     tables = _tables(t, fill)
@@ -313,13 +315,6 @@ def _on_gpu(t: RowProduct, fill: int, ptr: Any, col: Any, sums: Any) -> None:
 
 
 # ---- mxm over any semiring, with the mask in the kernel. GraphBLAS C API 2.1, section 4.3.1.
-
-
-class MatrixMask(NamedTuple):
-    """A mask of a matrix: the entries of `structure` may be written, or (complement) all other positions."""
-
-    structure: Structure
-    complement: bool
 
 
 def mxm(
@@ -354,7 +349,7 @@ def mxm(
     return found.run()
 
 
-def _reference(x: Any) -> Any:
+def _reference(x: Structure | None) -> Callable[[], Structure | None]:
     return _no_reference if x is None else weakref.ref(x)
 
 
@@ -385,14 +380,14 @@ class Dots(NamedTuple):
     device: Device
     semiring: Typed[Semiring]
     variant: Variant
-    at: Any  # the format of the mask
+    at: Layout  # of the mask
     given: Dot
     left: Values
     right: Values
     inner: int
     product: np.generic | None  # the value of all products, if they are equal
     words: bool  # only presence is computed
-    kernel: Any
+    kernel: Kernel
     monoid: Typed[Monoid]  # of the sums
     each: float  # mean entries that a dot product reads
 
@@ -424,13 +419,13 @@ class Dots(NamedTuple):
             bounds=bounds,
         )
         dtype = self.semiring.return_type
-        found: Any = dtype.np_type.type(self.product) if self.words else sums[: at.nvals]
+        found: PlainValues = dtype.np_type.type(self.product) if self.words else sums[: at.nvals]
         return LazyMaskedProduct(Structure(at), dtype, found, present[: at.nvals].view(bool), self.monoid)
 
 
 def _dots(
     plan: Plan,
-    product: Any,
+    product: np.generic | None,
     A: MatrixStore,
     B: MatrixStore,
     semiring: Typed[Semiring],
@@ -442,10 +437,10 @@ def _dots(
     true = BOOL.np_type.type(True)
     a_val, b_val = (A.values_for(key, ta), B.values_for(key, not tb)) if kind == VALUES else (true, true)
     a_type, b_type = (A.dtype, B.dtype) if kind == VALUES else (BOOL, BOOL)
-    left: Any = A.structure.layout(key, transposed=ta)
-    right: Any = B.structure.layout(key, transposed=not tb)
+    left = A.structure.layout(key, transposed=ta)
+    right = B.structure.layout(key, transposed=not tb)
     format = format_of(key)
-    at: Any = format.dot_mask(mask)
+    at = format.dot_mask(mask)
     given = format.dot(left, right, at, (not isinstance(a_val, np.generic), not isinstance(b_val, np.generic)))
     words = kind == WORDS
     typed = None if words else semiring

@@ -9,6 +9,7 @@ depend on the size of the vector.
 from __future__ import annotations
 
 import functools
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,8 @@ from ..plan.direction import is_cacheable, missed_reads
 from ..plan.epilogue import Epilogue, plan_epilogue
 from ..plan.format_choice import LARGE_PUSH, could_gain
 from ..plan.product import COUNT, VALUES, WORDS, Plan, has_fused_epilogue, is_binned, is_staged, kind_of, reads_matrix
-from ..store import MatrixStore, Raw, SparseStore, VectorStore, dense_values, full_vector, words
+from ..store import MatrixStore, Raw, RowLayout, SparseStore, VectorStore, dense_values, full_vector, words
+from ..typing import Array
 from . import compressed, ewise_vector, hypersparse, multivector, sorted_keys, spmv_kernels, udf, virtual_nodes
 from .operands import (
     ZERO,
@@ -73,7 +75,7 @@ class SpMSpV:
         A: MatrixStore,
         u: SparseStore,
         semiring: Typed[Semiring],
-        layout: Any,
+        layout: RowLayout,
         small: MatrixStore,
         *,
         transposed: bool,
@@ -82,7 +84,7 @@ class SpMSpV:
         device, z = A.device, semiring.return_type
         self.kind, product = kind_of(semiring, A.raw, u.listed, flip=flip)
         valued = self.kind == VALUES
-        raw: Any = BOOL.np_type.type(True)
+        raw: Raw = BOOL.np_type.type(True)
         if valued:
             raw = small.raw_for(layout.key, transposed)
             raw = raw if isinstance(raw, np.generic) or reads_matrix(semiring, flip) else A.dtype.np_type.type(0)
@@ -115,7 +117,7 @@ class SpMSpV:
         self.most = max(tuning.count("spmspv.sorted_products"), layout.nvals // tuning.count("spmspv.product_cost"))
         self.size = A.nrows if transposed else A.ncols
 
-    def given(self, u: SparseStore, mask: Mask | None) -> tuple[tuple[Any, ...], Any]:
+    def given(self, u: SparseStore, mask: Mask | None) -> tuple[tuple[Any, ...], Array]:
         """The kernel arguments, and where the kernel stores the number of products that it counted."""
         device, n = u.device, len(u.index)
         none = dummy(device, "int64")
@@ -296,7 +298,7 @@ class PreparedProduct:
     def __init__(
         self,
         plan: Plan,
-        product: Any,
+        product: np.generic | None,
         A: MatrixStore,
         u_type: DataType,
         semiring: Typed[Semiring],
@@ -316,7 +318,7 @@ class PreparedProduct:
                 A.raw_for(key, plan.transposed) if A.iso or reads_matrix(semiring, flip) else A.dtype.np_type.type(0)
             )
         ranked = not isinstance(a_values, np.generic)
-        layout: Any = A.structure.layout(key, transposed=plan.transposed)  # kernels take the arrays of their own format
+        layout = A.structure.layout(key, transposed=plan.transposed)  # kernels take the arrays of their own format
         self.rents = extra_push_work(layout) if push and not ranked else 0.0
         self.z = z = semiring.return_type
         self.u_type = u_type if kind == VALUES else BOOL
@@ -339,12 +341,12 @@ class PreparedProduct:
             self.matrix = taken(self.layout)
         self.arguments = self.matrix.flat()
         self.fills = 0.0 if full else spmv_kernels.filled_row_length(plan, layout, semiring, self.u_type)
-        self.u_values: Any = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
+        self.u_values: Values | None = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.u_zero, self.u_nothing = ZERO[self.u_type.name], nothing(device, self.u_type)
         if kind == VALUES and value is not None and self.u_type is u_type:
             self.u_values = make(Values, (self.u_nothing, value, 0))
         self.value = z.np_type.type(0 if product is None else product)
-        self.pulls: dict[Any, PullKernels | DegreeBinnedPull] = {}
+        self.pulls: dict[Hashable, PullKernels | DegreeBinnedPull] = {}
         self.fused: dict[tuple[str, Typed | None], bool] = {}
         self.plain, self.everywhere = (
             has_fused_epilogue(key, semiring, z, None),
@@ -357,7 +359,7 @@ class PreparedProduct:
     def run(self, u: VectorStore, mask: Mask | None, into: Into | None = None) -> VectorStore:
         """The product with a vector of the kind that this was prepared for. With `into` the statement is completed: its
         w is returned, changed in place; or a new store, if w keeps nothing."""
-        values = self.u_values
+        values: Any = self.u_values
         if values is None:
             x = u.values
             if u.dtype is not self.u_type:
@@ -446,12 +448,12 @@ class PreparedProduct:
             found = self.pulls[key] = pull(self, end, w, masked)
         return found
 
-    def bits(self, size: int) -> Any:
+    def bits(self, size: int) -> Array:
         """A bitset for a kernel that writes all of it; the CPU's kernels skip words without rows."""
         xp, whole = self.device.xp, self.device.is_simt and size
         return (xp.empty if whole else xp.zeros)(words(size), np.uint64)
 
-    def dense(self, size: int, dtype: DataType) -> Any:
+    def dense(self, size: int, dtype: DataType) -> Array:
         return self.bits(size) if dtype is BOOL else dense_values(self.device, size, dtype)
 
 

@@ -20,7 +20,7 @@ from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, INT64, DataType, cast_scalar, lookup_dtype
 
 from .. import tuning
-from ..device import Device, threads
+from ..device import Bounds, Device, Kernel, threads
 from ..formats import CSR, EVERYWHERE, Layout, format_of, longest_unit
 from ..formats.csr.layout import Csr, pointer_type
 from ..formats.schedule import Part
@@ -39,6 +39,7 @@ from ..plan.direction import (
 from ..plan.epilogue import Epilogue
 from ..plan.product import COUNT, VALUES, WORDS, Plan, hot_bytes, is_binned, staged_lanes
 from ..store import BITS, NONE, MatrixStore, Raw, VectorStore, dense_values, full_bits, words
+from ..typing import Array
 from . import ewise_vector
 from .operands import (
     ZERO,
@@ -107,8 +108,8 @@ class PreparedProducts:
 
     def __init__(self, of: ProductFacts) -> None:
         self.case = of
-        self.lasting: dict[int | None, Any] = {}
-        self.products: dict[tuple[bool, bool], Any] = {}
+        self.lasting: dict[int | None, PreparedProduct] = {}
+        self.products: dict[tuple[bool, bool], PreparedProduct] = {}
 
 
 def decide(A: MatrixStore, u: VectorStore, of: ProductFacts) -> tuple[Direction, ProductFacts, VectorFacts]:
@@ -165,7 +166,7 @@ def active_entries(u: VectorStore, layout: Layout) -> int:
 
 
 @functools.cache
-def _weigh(device: Device, pointer: str, rows: int) -> Any:
+def _weigh(device: Device, pointer: str, rows: int) -> Kernel:
     return device.kernel(Variant("kernels/weigh", (("PTR", lookup_dtype(pointer)),), (("ROWS", rows), ("LANES", 1))))
 
 
@@ -173,7 +174,7 @@ def _weigh(device: Device, pointer: str, rows: int) -> Any:
 
 
 @functools.cache
-def compiled(device: Device, variant: Variant) -> Any:
+def compiled(device: Device, variant: Variant) -> Kernel:
     return device.kernel(variant)
 
 
@@ -224,8 +225,8 @@ class PullKernels:
         self.units, self.bounds = layout.units, unit_bounds(layout, device, most=most)
         self.longest, self.extra, self.hubs = 1 << 62, 0, None
         self.head = self.units, self.longest, *of.arguments
-        self.parts: Any = None
-        self.join: Any = None
+        self.parts: Kernel | None = None
+        self.join: Kernel | None = None
         self.whole = self.bounds is None and not device.is_simt
         if first or not device.is_simt:
             return
@@ -242,10 +243,10 @@ class PullKernels:
             self.parts, self.join = (compiled(device, variant) for variant in cut)
             self.variants += cut
 
-    def scratch(self) -> Output:
+    def scratch(self) -> Output | None:
         """Scratch memory for the sums of segments; None if no rows are split, or no values are summed."""
         if self.hubs is None or self.join is None:
-            return Output(None, None)
+            return None
         size = self.hubs.segments * self.of.layout.rows_per_unit
         return Output(self.of.bits(size), self.of.dense(size, self.end.z))
 
@@ -260,12 +261,12 @@ class PullKernels:
         if hubs is None:
             return
         segments = of.matrix._replace(rows=Rows(hubs.begin, hubs.end, hubs.row_of, 1)).flat()
-        if self.join is None:
+        parts = scratch or self.scratch()
+        if self.parts is None or self.join is None or parts is None:
             self.kernel(hubs.segments, self.longest, *segments, *tail)
             return
         # Process segments of open rows like rows of a vector of their own; then one block per long row combines them.
         device, per = self.device, of.layout.rows_per_unit
-        parts = scratch or self.scratch()
         rest = *u, *mask, self.value, *no_output(device, self.end.z), *parts
         extra = pull_blocks(hubs.segments, per, self.of.layout.format.part_lanes)
         self.parts(hubs.segments, EVERYWHERE, *segments, *rest, extra_blocks=extra)
@@ -345,7 +346,7 @@ class Push:
         variant = push_variant(plan.key, types, semiring, kind, a_type, of.u_type, lanes=plan.lanes, **how)
         self.kernel, self.variants = compiled(device, variant), (variant,)
         self.longest, self.hubs, self.blank = EVERYWHERE, None, None
-        layout: Any = of.layout
+        layout = of.layout
         self.host = not device.is_simt
         self.by_words = (
             layout.format.pushes_by_output_word and self.host
@@ -417,7 +418,9 @@ class WidePull:
             self.variants = made(kernel="tables"), *self.variants
         self.kernels = [compiled(of.device, variant) for variant in self.variants]
 
-    def calls(self, given: Input, mask: Allowed, bits: Any, values: Any) -> list[tuple[int, Any, tuple[Any, ...]]]:
+    def calls(
+        self, given: Input, mask: Allowed, bits: Array, values: Array
+    ) -> list[tuple[int, Bounds, tuple[Any, ...]]]:
         """The units, ranges and arguments of each kernel."""
         of, layout, found = self.of, self.of.layout, []
         if self.tables:
@@ -444,15 +447,15 @@ class WidePull:
         return t
 
 
-def table_length(layout: Any, z: DataType) -> int:
+def table_length(layout: Layout, z: DataType) -> int:
     """Numbers in the tables of a vector of numbers of type z; 0 if no tables are built."""
     wide, cols = z.nbytes, -(-layout.ncols // layout.rows_per_unit)
     if not 4 <= wide <= layout.device.permute_bytes or cols * CHOICES * wide > tuning.count("tables.bytes"):
         return 0
-    return cols * CHOICES if layout.tiles >= tuning.value("tables.tiles_per_column") * cols else 0
+    return cols * CHOICES if layout.work >= tuning.value("tables.tiles_per_column") * cols else 0
 
 
-def _shared(layout: Any, units: int) -> Any:
+def _shared(layout: Layout, units: int) -> Bounds:
     """Ranges of tile columns for threads."""
     if not layout.device.splits(layout.nvals, tuning.count("parallel.entries")):
         return None
@@ -462,7 +465,7 @@ def _shared(layout: Any, units: int) -> Any:
     return layout.cache[key]
 
 
-def row_lengths(layout: Any, arguments: tuple[Any, ...]) -> Csr:
+def row_lengths(layout: Layout, arguments: tuple[Any, ...]) -> Csr:
     """Row lengths of tiles, as CSR without columns: all that a product of one value with a full vector reads. Counted
     once per format by its kernel, which takes these arguments."""
     found: Csr | None = layout.cache.get("lengths")
@@ -484,7 +487,7 @@ def row_lengths(layout: Any, arguments: tuple[Any, ...]) -> Csr:
 FILLED = 2  # a stride that marks filled values
 
 
-def filled_row_length(plan: Plan, layout: Any, semiring: Typed[Semiring], u: DataType) -> float:
+def filled_row_length(plan: Plan, layout: Layout, semiring: Typed[Semiring], u: DataType) -> float:
     """Mean entries of a row if a pull may use filled vectors, else 0: see `amortizes_fill`. Known before the
     vector is, because the plan's kernel has to support it."""
     pulls = plan.direction == "pull" and plan.kind == VALUES and not plan.wide
@@ -518,14 +521,14 @@ def fill_missing(u: VectorStore, row_length: float) -> Values:
 
 
 @functools.cache
-def _sentinel(of: DataType) -> Any:
+def _sentinel(of: DataType) -> np.generic:
     """The sentinel of missing entries: NaN, or the integer that programs use least."""
     kind = of.np_type.type
     return kind(np.nan if of.kind == "f" else np.iinfo(kind).min if of.kind == "i" else np.iinfo(kind).max)
 
 
 @functools.cache
-def _sentinel_kernel(device: Device, of: DataType) -> Any:
+def _sentinel_kernel(device: Device, of: DataType) -> Kernel:
     return device.kernel(Variant("kernels/lacking", (("T", of),)))
 
 
@@ -534,7 +537,7 @@ def _sentinel_kernel(device: Device, of: DataType) -> Any:
 
 def describe_binning(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], plan: Plan, *, masked: bool) -> str:
     """For `explain`: how a degree-binned pull would run; "" if rows are not binned."""
-    layout: Any = A.structure.held(plan.key, transposed=plan.transposed)
+    layout = A.structure.held(plan.key, transposed=plan.transposed)
     if layout is None or plan.direction != "pull" or u.count != u.size:
         return ""
     if masked and not layout.format.bins_masked_rows:
@@ -607,16 +610,16 @@ class DegreeBinnedPull:
         self.matrix = *format.binned_contents(layout, options["ranked"]), *of.matrix.values
         self.nothing, self.one = no_output(device, end.w), of.value
 
-    def scratch(self) -> Any:
+    def scratch(self) -> Output:
         """Scratch memory for the sums of segments."""
-        segments = self.grades.segments
-        return self.of.dense(segments, self.end.z) if segments else dummy(self.of.device, self.end.z.np_type.char)
+        n, z = self.grades.segments, self.end.z
+        return Output(self.grades.ones, self.of.dense(n, z) if n else dummy(self.of.device, z.np_type.char))
 
-    def run(self, u: Input, mask: Allowed, old: Old, to: Output, scratch: Any = None) -> None:
+    def run(self, u: Input, mask: Allowed, old: Old, to: Output, scratch: Output | None = None) -> None:
         """Compute the product into the output. scratch: result of `scratch`, for callers that must not allocate now."""
         grades, hubs = self.grades, self.grades.hubs
-        parts = self.scratch() if scratch is None else scratch
-        rest = *u[1:], self.hot, self.size, grades.reached, parts, *to, *(mask if self.masked else ())
+        parts = scratch or self.scratch()
+        rest = *u[1:], self.hot, self.size, grades.reached, parts.array, *to, *(mask if self.masked else ())
         self.kernel(grades.runs, *grades.arguments(), *self.matrix, *rest)
         if hubs is not None:
-            self.join(len(hubs.rows), hubs.rows, hubs.first, grades.ones, parts, *mask, *old, *to)
+            self.join(len(hubs.rows), hubs.rows, hubs.first, *parts, *mask, *old, *to)

@@ -9,30 +9,38 @@ again from the nodes that were reached. Both meet each entry of A once, so the m
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from semirings import Semiring, Typed
 from semirings.algebra import compose
 from semirings.catalog import BINARY
-from semirings.dtypes import BOOL, cast_scalar
+from semirings.dtypes import BOOL, DataType, cast_scalar
 
 from .. import tuning
 from ..formats import Structure
-from ..formats.virtual.layout import Places, of_nodes, of_others
+from ..formats.virtual.layout import Places, Virtual, of_nodes, of_others
+from ..plan.direction import ProductFacts
 from ..plan.epilogue import Epilogue
 from ..plan.product import Plan, equal_products, reads_matrix
 from ..store import MatrixStore, VectorStore, dense_values, words
+from ..typing import Array
 from . import ewise_vector, hypersparse, spmv_kernels
 from .compressed import kernel_of
 from .operands import Input, Into, Mask, Output, stored
 from .permute import by_number
 from .spmv_kernels import DegreeBinnedPull
 
+if TYPE_CHECKING:
+    from .spmv import PreparedProduct
+
+    Prepare = Callable[[MatrixStore, VectorStore, Typed[Semiring], bool, bool], tuple[PreparedProduct, float]]
+Mxv = Callable[..., VectorStore]  # spmv.mxv
+
 
 def mxv(
-    product: Callable[..., VectorStore],
+    product: Mxv,
     A: MatrixStore,
     u: VectorStore,
     semiring: Typed[Semiring],
@@ -41,7 +49,7 @@ def mxv(
     flip: bool,
     mask: Mask | None,
     into: Into | None,
-    prepared: Callable[..., Any],
+    prepared: Prepare,
 ) -> VectorStore:
     """A (+).(x) u for an A with virtual nodes; `product` is the function for ordinary matrices, `prepared` plans it."""
     found = Sums.of(A, u, semiring, transpose=transpose, flip=flip)
@@ -103,7 +111,7 @@ class Sums:
         x = self.spread() if x is None else x
         return spmv_kernels.explain_mxv(self.graph, x, self.sums, transpose=self.transpose, flip=False)
 
-    def run(self, product: Callable[..., VectorStore], prepared: Callable[..., Any], mask: Mask | None) -> VectorStore:
+    def run(self, product: Mxv, prepared: Prepare, mask: Mask | None) -> VectorStore:
         """The sums, in a new vector."""
         to = self.places[0]
         if not to.nodes:
@@ -114,13 +122,13 @@ class Sums:
             return made
         rows, either = Mask(to.bits, True), None
         if mask is not None:
-            given = vertex_part(VectorStore(x.device, to.others, BOOL, mask.bits, np.True_), to).bits
+            given = vertex_part(VectorStore(x.device, to.others, BOOL, mask.bits, np.True_), to).present
             closed, opened = (given, given | to.bits)[:: 1 if mask.complement else -1]
             rows, either = Mask(opened, mask.complement), Mask(closed, mask.complement)
         pushed = spmv_kernels.decide(self.graph, x, self._case(x))[0].push
         return without(self._pushed(product, x, rows, either) if pushed else self._pulled(product, x, rows), to)
 
-    def _case(self, x: VectorStore) -> Any:
+    def _case(self, x: VectorStore) -> ProductFacts:
         """Everything that the direction depends on except for the entries of x, cached with the graph."""
         known = self.graph.structure.primary.cache.setdefault("cases", {})
         key = self.sums, self.transpose, x.iso, tuning.version()
@@ -128,7 +136,7 @@ class Sums:
             known[key] = spmv_kernels.facts_of(self.graph, x.values, self.sums, transpose=self.transpose, flip=False)
         return known[key]
 
-    def _pulled(self, product: Any, x: VectorStore, rows: Mask) -> VectorStore:
+    def _pulled(self, product: Mxv, x: VectorStore, rows: Mask) -> VectorStore:
         """rows: those of the matrix that the mask of the statement allows."""
         to, of = self.places
         nodes, least = Mask(to.bits, False), x.count or x.least
@@ -143,7 +151,7 @@ class Sums:
         t: VectorStore = product(self.graph, x, self.sums, self.transpose, False, rows)
         return t
 
-    def _graded(self, prepared: Any, x: VectorStore) -> VectorStore | None:
+    def _graded(self, prepared: Prepare, x: VectorStore) -> VectorStore | None:
         """The same for a full vector and degree-binned rows: those of nodes, whose sums are stored next to x, then the
         others; None if rows are not binned."""
         to, of = self.places
@@ -155,7 +163,7 @@ class Sums:
             return None
         t = VectorStore(x.device, to.others, found.z, found.bits(to.others), found.dense(to.others, found.z))
         u = Input(x.present, x.values, found.u_zero, 1)
-        for name, out in (("nodes", Output(found.bits(of.size), x.values)), ("rows", Output(t.bits, t.values))):
+        for name, out in (("nodes", Output(found.bits(of.size), x.values)), ("rows", Output(t.present, t.values))):
             pull: Any = found.pulls.get(name)
             if pull is None:
                 part = of_nodes(to, of) if name == "nodes" else of_others(to)
@@ -163,7 +171,7 @@ class Sums:
             pull.run(u, found.everywhere, pull.nothing, out)
         return t
 
-    def _pushed(self, product: Any, x: VectorStore, rows: Mask, both: Mask | None) -> VectorStore:
+    def _pushed(self, product: Mxv, x: VectorStore, rows: Mask, both: Mask | None) -> VectorStore:
         """both: those rows, and all nodes (None: everything)."""
         to, of = self.places
         t: VectorStore = product(self.graph, x, self.sums, self.transpose, False, both)
@@ -175,7 +183,7 @@ class Sums:
         return t
 
 
-def graph_of(layout: Any) -> MatrixStore:
+def graph_of(layout: Virtual) -> MatrixStore:
     """The graph with virtual nodes, cached with the format."""
     if "graph" not in layout.cache:
         layout.cache["graph"] = MatrixStore(Structure(layout.inner), BOOL, BOOL.np_type.type(True))
@@ -185,7 +193,7 @@ def graph_of(layout: Any) -> MatrixStore:
 
 def _multiplied(
     A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], flip: bool
-) -> tuple[VectorStore, Any] | None:
+) -> tuple[VectorStore, DataType] | None:
     """The product of the entries of A at each position, and the type of sums; None if the entries differ."""
     z, op = semiring.return_type, semiring.op.binaryop
     one = equal_products(semiring, A.raw, u.values, flip=flip)
@@ -227,7 +235,7 @@ def without(u: VectorStore, places: Places) -> VectorStore:
     return _placed("without", u, places, places.at(), places.others)
 
 
-def _placed(kernel: str, u: VectorStore, places: Places, told: Any, size: int) -> VectorStore:
+def _placed(kernel: str, u: VectorStore, places: Places, told: Array, size: int) -> VectorStore:
     device = u.device
     bits = device.xp.empty(words(size), np.uint64)
     values = u.values if u.iso else dense_values(device, size, u.dtype, blank=False)
