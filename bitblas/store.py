@@ -351,13 +351,7 @@ class SparseStore(VectorStore):
     listed: Any  # np.generic: iso
 
     def __init__(
-        self,
-        device: Device,
-        size: int,
-        dtype: DataType,
-        index: Array,
-        listed: PlainValues,
-        order: Order | None = None,
+        self, device: Device, size: int, dtype: DataType, index: Array, listed: PlainValues, order: Order | None = None
     ) -> None:
         known = {"device": device, "size": size, "dtype": dtype, "index": index, "listed": listed, "order": order}
         self.__dict__.update(known, count=len(index))

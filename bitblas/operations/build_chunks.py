@@ -42,6 +42,7 @@ from ..formats.incremental import BUILDERS, LayoutBuilder
 from ..store import MatrixStore, PlainValues
 from ..typing import Array
 from . import convert, duplicates
+from .duplicates import Entries
 
 # ---- Split chunks of entries into bands of rows: rows of each band, its entries in each chunk, those entries by row.
 
@@ -127,7 +128,7 @@ def sampled(
         mine = i // together % step == 0
         found.append((i[mine], j[mine]))
     i, j = (xp.concatenate(parts) for parts in zip(*found, strict=True))
-    i, j, _ = duplicates.ordered(device, len(rows), ncols, i, j, np.bool_(True), BOOL, None)
+    i, j, _ = duplicates.ordered(Entries(device, len(rows), ncols, i, j, np.bool_(True), BOOL))
     groups = -(-len(rows) // together)
     at = xp.arange(-(-groups // step) * together)
     taken = at // together * (together * step) + at % together
@@ -206,7 +207,7 @@ def sort_rows(
         rows = csr.numbers_of(local, q - p, device)
         cols = col[p:q].astype(np.int64)
         some = values if isinstance(values, np.generic) else values[p:q]
-        rows, cols, some = duplicates.ordered(device, b - a, ncols, rows, cols, some, dtype, dup)
+        rows, cols, some = duplicates.ordered(Entries(device, b - a, ncols, rows, cols, some, dtype, dup))
         end = total + len(cols)
         col[total:end] = cols
         if not isinstance(values, np.generic):
@@ -465,21 +466,10 @@ def _peak_of(layout: type[LayoutBuilder], counts: Counts, nrows: int, ncols: int
     return least + 24 * (-(-nrows // number) + 1) + SCRATCH * max(counts.largest, step)
 
 
-def from_arrays(
-    device: Device,
-    nrows: int,
-    ncols: int,
-    rows: Array,
-    cols: Array,
-    values: PlainValues,
-    dtype: DataType,
-    dup: Typed | None,
-    *,
-    format: str = "auto",
-    tile: int | None = None,
-) -> MatrixStore:
+def from_entries(entries: Entries, *, format: str = "auto", tile: int | None = None) -> MatrixStore:
     """The matrix of entries in memory, processed as chunks because sorting all of them at once would need too much
     memory."""
+    device, nrows, ncols, rows, cols, values, dtype, dup = entries
     value = values if isinstance(values, np.generic) else None
     step = max(1, step_of(device, len(rows)) // tuning.count("chunks.slices"))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from semirings import Typed
@@ -13,19 +15,32 @@ from ..store import PlainValues
 from ..typing import Array
 
 
-def ordered(
-    device: Device,
-    nrows: int,
-    ncols: int,
-    rows: Array,
-    cols: Array,
-    values: PlainValues,
-    dtype: DataType,
-    dup: Typed | None,
-) -> tuple[Array, Array, PlainValues]:
-    """The entries by row, then column, duplicates combined by `dup` in input order."""
+class Entries(NamedTuple):
+    """Entries of a matrix in any order. values: an array in that order, or one for all entries. dup combines
+    duplicates in input order (None: they are an error)."""
+
+    device: Device
+    nrows: int
+    ncols: int
+    rows: Array
+    cols: Array
+    values: PlainValues
+    dtype: DataType
+    dup: Typed | None = None
+
+
+def _combined(entries: Entries, values: Array, ends: Array) -> Array:
+    """The values of each run of duplicates, combined. ValueError without an operator."""
     from . import value_arrays
 
+    if entries.dup is None:
+        raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
+    return value_arrays.fold_segments(entries.device, entries.dup, values, entries.dtype, ends)
+
+
+def ordered(entries: Entries) -> tuple[Array, Array, PlainValues]:
+    """The entries by row, then column, duplicates combined by `dup` in input order."""
+    device, nrows, ncols, rows, cols, values, *_ = entries
     xp, iso = device.xp, isinstance(values, np.generic)
     if iso and device.prefers_sorting and nrows * ncols < 1 << 63:  # keys alone are sorted
         keys = rows * ncols
@@ -44,27 +59,14 @@ def ordered(
     starts = xp.flatnonzero(fresh)
     if len(starts) < len(rows):
         if not isinstance(values, np.generic):
-            if dup is None:
-                raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
-            values = value_arrays.fold_segments(device, dup, values, dtype, xp.append(starts, len(rows)))
+            values = _combined(entries, values, xp.append(starts, len(rows)))
         rows, cols = rows[starts], cols[starts]
     return rows, cols, values
 
 
-def counted(
-    device: Device,
-    nrows: int,
-    ncols: int,
-    rows: Array,
-    cols: Array,
-    values: PlainValues,
-    dtype: DataType,
-    dup: Typed | None,
-) -> tuple[Array, Array, PlainValues]:
-    """The same by counting sort (`sorting.counts` returns positions): row pointers, columns and values, in new
-    arrays."""
-    from . import value_arrays
-
+def counted(entries: Entries) -> tuple[Array, Array, PlainValues]:
+    """The same by counting sort: row pointers, columns and values, in new arrays."""
+    device, nrows, ncols, rows, cols, values, *_ = entries
     nvals = len(rows)
     found, order = layout.counting_sort(device, nrows, ncols, rows, cols, not isinstance(values, np.generic))
     ptr, col = found.ptr, found.col
@@ -77,7 +79,5 @@ def counted(
         return ptr, col, values
     starts = np.flatnonzero(fresh)
     if not isinstance(values, np.generic):
-        if dup is None:
-            raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
-        values = value_arrays.fold_segments(device, dup, values, dtype, np.append(starts, nvals))
+        values = _combined(entries, values, np.append(starts, nvals))
     return np.searchsorted(starts, ptr), col[starts], values

@@ -33,7 +33,6 @@ from .convert import empty, filter_entries, of_rows
 from .lazy_masked_product import LazyMaskedProduct
 from .operands import ZERO, MatrixMask, Pair, dummy, entry_values, unit_bounds
 from .sorted_keys import cast, check_keys, coo, entries, find, joined, keys_of, store
-from .spmv import compiled
 from .value_arrays import take
 from .variants import join_variant, match_variant, merge_rows_variant, packed_constants, select_rows_variant
 
@@ -91,7 +90,7 @@ def meet(a: RowLayout, b: RowLayout) -> Meeting:
     """a, b: formats by rows."""
     device, xp, n = a.device, a.device.xp, a.nvals
     place, hit, before = xp.empty(max(1, n), b.ptr.dtype), xp.empty(max(1, n), np.uint8), xp.zeros(n + 1, a.ptr.dtype)
-    run = compiled(device, match_variant(_types(a, b), packed_constants(a.key, b.key)))
+    run = device.kernel(match_variant(_types(a, b), packed_constants(a.key, b.key)))
     run(n, a.nrows, a.ptr, a.col, a.width, b.ptr, b.col, b.width, place, hit)
     xp.cumsum(hit[:n], out=before[1:])
     return Meeting(place, hit, before)
@@ -145,7 +144,7 @@ def join(
                 filled=defaults is not None,
             )
             left, right = (a.ptr, a.col, a.width, *given[0]), (b.ptr, b.col, b.width, *given[1])
-            compiled(device, variant)(count, a.nrows, *left, *right, *met, col, values)
+            device.kernel(variant)(count, a.nrows, *left, *right, *met, col, values)
     C = from_arrays(device, a.nrows, a.ncols, ptr, col[:n])
     return of_rows(C, z, values[:n] if value is None else value)
 
@@ -237,13 +236,7 @@ def _ranges(layout: RowLayout) -> Bounds:
 
 
 def _finished(
-    a: RowLayout,
-    ptr: Array,
-    col: Array,
-    values: PlainValues,
-    dtype: DataType,
-    starts: Array | None,
-    bounds: Bounds,
+    a: RowLayout, ptr: Array, col: Array, values: PlainValues, dtype: DataType, starts: Array | None, bounds: Bounds
 ) -> MatrixStore:
     """The matrix of rows that were written by ranges, from `starts` on, into a larger room. values: an array, or one
     value for all entries."""
@@ -388,37 +381,30 @@ def plain(op: Typed) -> Typed[Operator]:
 
 def ewise_mult(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
     """The intersection."""
-    op = plain(op)
-    if not (A.usual and B.usual) and (multivector.is_flat(A) or multivector.is_flat(B)) and multivector.computes(op):
-        return multivector.ewise(A, B, op, union=False)
-    if A.structure is B.structure:
-        positional = op.op.positional
-        places = A.coo() if positional else (None, None)
-        values = (
-            value_arrays.binary(A.device, op, A.values, B.values, *places)
-            if A.nvals
-            else op.return_type.np_type.type(0)
-        )
-        return MatrixStore(A.structure, op.return_type, values)
-    return _join(A, B, op, op.return_type, BOTH)
+    return _ewise(A, B, op, BOTH)
 
 
 def ewise_add(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
     """The union; an entry of only one operand is cast to the result's type."""
-    op = plain(op)
-    if not (A.usual and B.usual) and (multivector.is_flat(A) or multivector.is_flat(B)) and multivector.computes(op):
-        return multivector.ewise(A, B, op, union=True)
-    return ewise_mult(A, B, op) if A.structure is B.structure else _join(A, B, op, op.return_type, UNION)
+    return _ewise(A, B, op, UNION)
 
 
 def ewise_union(A: MatrixStore, B: MatrixStore, op: Typed, left_default: Number, right_default: Number) -> MatrixStore:
     """The union, with a default for the missing operand."""
+    return _ewise(A, B, op, FILLED, (left_default, right_default))
+
+
+def _ewise(A: MatrixStore, B: MatrixStore, op: Typed, mode: int, defaults: Pair | None = None) -> MatrixStore:
     op = plain(op)
     if not (A.usual and B.usual) and (multivector.is_flat(A) or multivector.is_flat(B)) and multivector.computes(op):
-        return multivector.ewise(A, B, op, union=True, defaults=(left_default, right_default))
-    if A.structure is B.structure:
-        return ewise_mult(A, B, op)
-    return _join(A, B, op, op.return_type, FILLED, (left_default, right_default))
+        return multivector.ewise(A, B, op, union=mode != BOTH, defaults=defaults)
+    if A.structure is not B.structure:
+        return _join(A, B, op, op.return_type, mode, defaults)
+    values: PlainValues = op.return_type.np_type.type(0)
+    if A.nvals:
+        places = A.coo() if op.op.positional else (None, None)
+        values = value_arrays.binary(A.device, op, A.values, B.values, *places)
+    return MatrixStore(A.structure, op.return_type, values)
 
 
 def _join(

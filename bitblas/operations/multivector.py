@@ -56,7 +56,6 @@ from .operands import (
     unit_bounds,
     word_bounds,
 )
-from .spmv_kernels import compiled
 from .variants import PARTS, WHOLE, join_lines_variant, lines_variant, reduce_lines_variant
 
 # ---- Multivectors (tall-skinny matrices as bitmaps, store.py): element-wise operations and the merge into the output.
@@ -287,7 +286,7 @@ class Call(NamedTuple):
     bounds: Bounds = None
 
     def run(self, device: Device) -> None:
-        compiled(device, self.variant)(self.n, *self.args, bounds=self.bounds)
+        device.kernel(self.variant)(self.n, *self.args, bounds=self.bounds)
 
 
 class Condition(NamedTuple):
@@ -383,7 +382,7 @@ def _along(x: VectorStore, lines: Lines, monoid: Typed[Monoid]) -> VectorStore:
     bounds = device.ranges(words(lines.number), tuning.count("parallel.lines") // 64)
     if bounds is not None:
         bounds = np.minimum(64 * bounds, lines.number)
-    compiled(device, reduce_lines_variant(monoid, x_type, lines.stride, kind, lanes))(
+    device.kernel(reduce_lines_variant(monoid, x_type, lines.stride, kind, lanes))(
         lines.number, words_of(lines), as_lines(x.present, lines), *values, one, bits, sums, bounds=bounds
     )
     return VectorStore(device, lines.number, z, bits, sums)

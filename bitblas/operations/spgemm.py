@@ -46,7 +46,6 @@ from .convert import of_rows
 from .lazy_masked_product import LazyMaskedProduct
 from .operands import MatrixMask as MatrixMask
 from .operands import Values, dummy, entry_values
-from .spmv import compiled
 from .variants import Constants, dot_variant, gustavson_variant, packed_constants, rows_variant
 
 # ---- SpGEMM: Gustavson's row-by-row product (ACM TOMS 4(3), 1978), in two passes: sizes, then entries.
@@ -154,13 +153,13 @@ class RowProduct:
         all types."""
         one = entry_values(self.device, BOOL, BOOL.np_type.type(True))
         given = self.operands(one, one, self.b.ncols, int(self.ascends))
-        return compiled(self.device, _dense_row(self, 0)), (*given, one.iso)
+        return self.device.kernel(_dense_row(self, 0)), (*given, one.iso)
 
     @cached_property
     def writing(self) -> tuple[Kernel, tuple[Any, ...]]:
         """The same for the kernel that writes the entries."""
         given = self.operands(self.left, self.right, self.b.ncols, int(self.ascends))
-        return compiled(self.device, _dense_row(self, 1)), (*given, self.value)
+        return self.device.kernel(_dense_row(self, 1)), (*given, self.value)
 
     @cached_property
     def single(self) -> bool:
@@ -292,7 +291,7 @@ def _on_gpu(t: RowProduct, fill: int, ptr: Array, col: Array, sums: Array) -> No
     lists, counts = xp.empty((4, max(1, a.nrows)), np.int64), xp.zeros(4, np.uint64)
     load = tuning.value("spgemm.table_load")
     limits = (int(load * slots) for _, slots in tables)
-    sort = compiled(device, Variant("formats/csr/sort_rows", (), (("LANES", 1), ("FILL", fill))))
+    sort = device.kernel(Variant("formats/csr/sort_rows", (), (("LANES", 1), ("FILL", fill))))
     sort(a.nrows, before, work, SINGLE_TURNS, b.ncols, *limits, ptr, lists, counts)
 
     none = Values(dummy(device, "bool"), BOOL.np_type.type(True), 0)
@@ -301,7 +300,7 @@ def _on_gpu(t: RowProduct, fill: int, ptr: Array, col: Array, sums: Array) -> No
     *short, many = device.to_host(counts).tolist()
     for table, count, rows in zip(tables, short, lists, strict=False):
         if count:
-            compiled(device, _short_rows(t, fill, *table))(count, rows, *operands)
+            device.kernel(_short_rows(t, fill, *table))(count, rows, *operands)
     if not many:
         return
     rows = lists[3, :many]
@@ -311,7 +310,7 @@ def _on_gpu(t: RowProduct, fill: int, ptr: Array, col: Array, sums: Array) -> No
     words, shared = -(-b.ncols // 64), run.constant("SHARED_WORDS", 0)
     blocks = max(1, min(many, LONG_ROW_BLOCKS, LONG_ROW_BLOCKS if shared else BITSET_BYTES // (12 * words)))
     found, ranks = (xp.zeros(1 if shared else blocks * words, kind) for kind in (np.uint64, np.uint32))
-    compiled(device, run)(blocks, rows, many, xp.zeros(1, np.uint64), found, ranks, words, *operands)
+    device.kernel(run)(blocks, rows, many, xp.zeros(1, np.uint64), found, ranks, words, *operands)
 
 
 # ---- mxm over any semiring, with the mask in the kernel. GraphBLAS C API 2.1, section 4.3.1.
@@ -446,6 +445,6 @@ def _dots(
     typed = None if words else semiring
     variant = dot_variant(key, given.types, typed, kind, a_type, b_type, plan.lanes, plan.wide, at.key)
     values = entry_values(device, a_type, a_val), entry_values(device, b_type, b_val)
-    run, monoid = compiled(device, variant), semiring.op.monoid[semiring.return_type]
+    run, monoid = device.kernel(variant), semiring.op.monoid[semiring.return_type]
     each = sum(side.nvals / max(1, side.nrows) for side in (left, right))
     return Dots(device, semiring, variant, at, given, *values, left.ncols, product, words, run, monoid, each)

@@ -54,7 +54,6 @@ from .operands import (
     stored,
 )
 from .spmv_kernels import DegreeBinnedPull, PullKernels, Push, Reached, WidePull, row_lengths
-from .spmv_kernels import compiled as compiled
 from .variants import push_variant
 
 # ---- SpMSpV on the CPU: gather the rows of the active entries and sort the products (formats/csr/push_list.cpu.py).
@@ -103,7 +102,7 @@ class SpMSpV:
             packed=packed,
             kernel="push_list",
         )
-        self.kernel, self.key, self.z = compiled(device, self.variant), layout.key, z
+        self.kernel, self.key, self.z = device.kernel(self.variant), layout.key, z
         self.sums = BOOL if self.kind == WORDS else z
         self.product = z.np_type.type(0 if product is None else product)
         rows = cols = none = dummy(device, "int64")

@@ -173,11 +173,6 @@ def _weigh(device: Device, pointer: str, rows: int) -> Kernel:
 # ---- Pull kernels of a product, prepared with one epilogue: one launch for rows, one for segments of very long rows.
 
 
-@functools.cache
-def compiled(device: Device, variant: Variant) -> Kernel:
-    return device.kernel(variant)
-
-
 class PullKernels:
     """The kernels of a pull with one epilogue."""
 
@@ -217,7 +212,7 @@ class PullKernels:
         first = of_any and options["full"] and device.is_simt and layout.rows_per_unit == 1
         lanes = 1 if first else lanes
         self.variants: tuple[Variant, ...] = (variants(end=end, lanes=lanes, staged=staged, width=width),)
-        self.kernel = compiled(device, self.variants[0])
+        self.kernel = device.kernel(self.variants[0])
         self.value = end.z.np_type.type(of.value)
         self.one = cast_scalar(of.value, w)
         self.nothing = no_output(device, end.w)
@@ -240,7 +235,7 @@ class PullKernels:
                 variants(end=Epilogue(end.z, end.z), lanes=layout.format.part_lanes),
                 hubs_variant(semiring, kind, per, end),
             )
-            self.parts, self.join = (compiled(device, variant) for variant in cut)
+            self.parts, self.join = (device.kernel(variant) for variant in cut)
             self.variants += cut
 
     def scratch(self) -> Output | None:
@@ -280,7 +275,7 @@ class Reached:
 
     def __init__(self, of: PreparedProduct) -> None:
         self.of, self.pull = of, PullKernels(of, Epilogue(BOOL, BOOL, store=False), of.z, False)
-        self.copy, self.variants = compiled(of.device, BITS), (*self.pull.variants, BITS)
+        self.copy, self.variants = of.device.kernel(BITS), (*self.pull.variants, BITS)
 
     def run(self, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None) -> VectorStore:
         """The product: a new store, or `free`, which is overwritten."""
@@ -344,7 +339,7 @@ class Push:
         how = {name: options[name] for name in ("flip", "ranked", "packed")}
         self.of, self.cell = of, cell_of(z)
         variant = push_variant(plan.key, types, semiring, kind, a_type, of.u_type, lanes=plan.lanes, **how)
-        self.kernel, self.variants = compiled(device, variant), (variant,)
+        self.kernel, self.variants = device.kernel(variant), (variant,)
         self.longest, self.hubs, self.blank = EVERYWHERE, None, None
         layout = of.layout
         self.host = not device.is_simt
@@ -360,7 +355,7 @@ class Push:
             self.longest = of.layout.format.longest(kind, plan.lanes, push=True)
             self.hubs = of.layout.hubs(self.longest)
             if kind != WORDS:  # atomics combine with the initial values
-                self.blank = compiled(device, blank_variant(of.semiring.op.monoid, z, self.cell))
+                self.blank = device.kernel(blank_variant(of.semiring.op.monoid, z, self.cell))
 
     def run(self, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None) -> VectorStore:
         """The product: a new store, or `free`, which is overwritten. Allocation can cost more than a push along a few
@@ -416,7 +411,7 @@ class WidePull:
         self.variants: tuple[Variant, ...] = (made(full=options["full"], tables=self.tables > 0),)
         if self.tables:
             self.variants = made(kernel="tables"), *self.variants
-        self.kernels = [compiled(of.device, variant) for variant in self.variants]
+        self.kernels = [of.device.kernel(variant) for variant in self.variants]
 
     def calls(
         self, given: Input, mask: Allowed, bits: Array, values: Array
@@ -476,7 +471,7 @@ def row_lengths(layout: Layout, arguments: tuple[Any, ...]) -> Csr:
         ptr = np.zeros(n + 1, pointer_type(layout.nvals))
         every = full_bits(device, layout.ncols), *stored(device, BOOL, np.True_)
         tail = *every, *no_mask(device), np.int64(1), bits, counts
-        compiled(device, variant)(layout.units, EVERYWHERE, *arguments, *tail, bounds=unit_bounds(layout, device))
+        device.kernel(variant)(layout.units, EVERYWHERE, *arguments, *tail, bounds=unit_bounds(layout, device))
         np.cumsum(counts[:n], out=ptr[1:])
         found = layout.cache["lengths"] = Csr(device, n, layout.ncols, ptr, dummy(device, "int32"), layout.nvals)
     return found
@@ -606,7 +601,7 @@ class DegreeBinnedPull:
             layout.key, types, semiring, kind, a_type, of.u_type, end, shared, width, **options
         )
         self.variants = (variant, hubs_variant(semiring, kind, 1, end))[: 1 + (self.grades.hubs is not None)]
-        self.kernel, self.join = compiled(device, variant), compiled(device, self.variants[-1])
+        self.kernel, self.join = device.kernel(variant), device.kernel(self.variants[-1])
         self.matrix = *format.binned_contents(layout, options["ranked"]), *of.matrix.values
         self.nothing, self.one = no_output(device, end.w), of.value
 

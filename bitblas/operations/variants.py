@@ -644,13 +644,7 @@ def join_lines_variant(monoid: Typed[Monoid], x: DataType, stride: int, lanes: i
     """The same for reductions of runs of lines."""
     z = monoid.op.result_type(monoid.dtype)
     functions, values, terminal = sum_of(monoid.op, z)
-    args = (
-        ("a", BOOL),
-        ("b", x),
-        ("i", INT64),
-        ("k", INT64),
-        ("j", INT64),
-    )
+    args = (("a", BOOL), ("b", x), ("i", INT64), ("k", INT64), ("j", INT64))
     mul = Function("mul", z, args, (("x", z, "b"),), "x")
     constants = (*_shared(_constants(VALUES, x, z, terminal, stride, lanes), JOIN), ("PACKED", 0))
     types = ("PTR", INT64), ("COL", INT64), ("LINE", LINE[min(64, stride)]), ("A", BOOL), ("U", x), ("Z", z)

@@ -36,7 +36,7 @@ from ..typing import Array, Number
 from . import compressed, value_arrays
 from .compressed import entries, kernel_of, make_dense, place, same_value, unused_flags
 from .ewise_vector import cast, merge, pointwise
-from .operands import Mask, allowed, dummy, make, stored, word_bounds
+from .operands import Mask, make, stored, word_bounds
 from .variants import LEFT, initial_sum, sum_by_index_variant
 
 # ---- Vectors as masks, and the part of a vector that a mask allows.
@@ -78,28 +78,10 @@ def mask_words(u: VectorStore) -> Array:
 
 def nonzero_bits(u: VectorStore) -> Array:
     """The bitset of the nonzero entries."""
-    kind = u.dtype.name
-    kernel = pointwise(u.device, LEFT, UNARY["identity"][BOOL], kind, kind, "x", True, False, True, True).kernel
-    bits = u.device.xp.empty(words(u.size), np.uint64)
-    zero, none = u.dtype.np_type.type(0), dummy(u.device, "int64")
-    values = stored(u.device, u.dtype, u.values)
-    kernel(
-        words(u.size),
-        u.size,
-        u.present,
-        *values,
-        u.present,
-        *values,
-        zero,
-        zero,
-        none,
-        none,
-        *allowed(u.device, None),
-        0,
-        bits,
-        dummy(u.device, u.dtype.np_type.char),
-        bounds=word_bounds(u),
-    )
+    kind, bits = u.dtype.name, u.device.xp.empty(words(u.size), np.uint64)
+    k = pointwise(u.device, LEFT, UNARY["identity"][BOOL], kind, kind, "x", True, False, True, True)
+    operand = u.present, *stored(u.device, u.dtype, u.values)
+    k.kernel(words(u.size), u.size, *operand, *operand, *k.plain, bits, k.nothing, bounds=word_bounds(u))
     return bits
 
 
