@@ -64,9 +64,9 @@ def order_of(device: Device, perm: Array) -> Order | None:
         return None
     used = True
     key = id(device), size, int((perm * (numbers | 1)).sum())  # overflow is harmless
-    found = _known.get(key)
-    if found is not None and bool((found.perm == perm).all()):
-        return found
+    known = _known.get(key)
+    if known is not None and bool((known.perm == perm).all()):
+        return known
     order = _known[key] = Order(device, perm.astype(np.int32 if size < 1 << 31 else np.int64))
     return order
 

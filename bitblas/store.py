@@ -100,8 +100,8 @@ def set_bits(bits: np.ndarray) -> np.ndarray:
     at = (octets != 0).nonzero()[0]
     inside = np.unpackbits(octets[at], bitorder="little").view(bool).nonzero()[0]
     at = at[inside >> 3]
-    found: np.ndarray = (some[at >> 3] << 6) + ((at & 7) << 3) + (inside & 7)
-    return found
+    positions: np.ndarray = (some[at >> 3] << 6) + ((at & 7) << 3) + (inside & 7)
+    return positions
 
 
 def pack(device: Device, flags: Array) -> Array:
@@ -169,9 +169,9 @@ class VectorStore:
         chunks = -(-words(self.size) // CHUNK)
         if 4 * chunks > readback.SIZE:
             return self.device.to_host(self.chunk_counts())
-        told = readback.Readback(self.device, 4 * chunks)
-        self._count_chunks(told.part(np.uint32, 0, chunks))
-        return told.read(np.uint32, 0, chunks)
+        counts = readback.Readback(self.device, 4 * chunks)
+        self._count_chunks(counts.part(np.uint32, 0, chunks))
+        return counts.read(np.uint32, 0, chunks)
 
     def changed(self, *, grown: bool) -> None:
         """Invalidate the cached count. grown: no entry was removed."""
@@ -272,8 +272,8 @@ class MatrixStore:
 
     def values_for(self, key: str, transposed: bool) -> Any:
         """The same in the entry order of a format."""
-        mine = key == self.structure.primary.key and not transposed
-        raw = self.raw if mine else self.raw_for(key, transposed)
+        is_primary = key == self.structure.primary.key and not transposed
+        raw = self.raw if is_primary else self.raw_for(key, transposed)
         return raw.plain() if isinstance(raw, PackedValues) else raw
 
     def by_rows(self) -> tuple[RowLayout, Any]:
@@ -516,8 +516,8 @@ def flat_of(A: MatrixStore) -> VectorStore:
     """A matrix of any format as a vector of all positions: its own, or computed once; read-only."""
     if type(A) is FlatStore:
         return A.flat
-    found: VectorStore | None = A.prepared.get("flat")
-    if found is None:
+    flat: VectorStore | None = A.prepared.get("flat")
+    if flat is None:
         device, lines = A.device, lines_of(A.nrows, A.ncols)
         layout: Any = A.structure.layout(BITMAP)
         values = A.values_for(BITMAP, False)
@@ -530,9 +530,9 @@ def flat_of(A: MatrixStore) -> VectorStore:
             else:
                 array[layout.places()] = values
             values = array
-        found = VectorStore(device, lines.places, A.dtype, layout.bits, values, layout.nvals)
-        A.prepared["flat"] = found
-    return found
+        flat = VectorStore(device, lines.places, A.dtype, layout.bits, values, layout.nvals)
+        A.prepared["flat"] = flat
+    return flat
 
 
 def refusal(nrows: int, ncols: int) -> str:

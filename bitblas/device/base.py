@@ -47,9 +47,9 @@ class Guard:
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if error is not None and isinstance(error, self.device.errors):
-            seen = self.device.explained(error)
-            if seen is not error:  # other exceptions are re-raised unchanged
-                raise seen from error
+            converted = self.device.explained(error)
+            if converted is not error:  # other exceptions are re-raised unchanged
+                raise converted from error
 
 
 class Device(ABC):
@@ -211,10 +211,10 @@ class Device(ABC):
 
     def fail(self, error: BaseException) -> NoReturn:
         """Raise the user's form of one of `errors`."""
-        seen = self.explained(error)
-        if seen is error:
+        converted = self.explained(error)
+        if converted is error:
             raise error
-        raise seen from error
+        raise converted from error
 
     def explained(self, error: BaseException) -> BaseException:
         """Convert one of `errors` to the error that a user sees."""
@@ -257,13 +257,13 @@ class Device(ABC):
         run()
         enough = tuning.value("measure.sample_us")
         times = max(1, min(1000, int(enough / max(1.0, self.elapsed(begin, self.now())))))
-        taken = []
+        means = []
         for _ in range(samples):
             begin = self.now()
             for _ in range(times):
                 run()
-            taken.append(self.elapsed(begin, self.now()) / times)
-        return min(taken)
+            means.append(self.elapsed(begin, self.now()) / times)
+        return min(means)
 
 
 _TOO_BIG = ("array is too big", "Maximum allowed dimension exceeded", "Maximum allowed size exceeded")

@@ -125,8 +125,8 @@ class MemoizedLowering(Target):
 def _contexts() -> tuple[MemoizedTyping, MemoizedLowering]:
     """Separate from Numba's own contexts, but sharing their contents, so that other users of Numba are not affected."""
     both = MemoizedTyping.__new__(MemoizedTyping), MemoizedLowering.__new__(MemoizedLowering)
-    for own, numbas in zip(both, (cpu_target.typing_context, cpu_target.target_context), strict=True):
-        own.__dict__.update(vars(numbas), known={})
+    for context, numbas in zip(both, (cpu_target.typing_context, cpu_target.target_context), strict=True):
+        context.__dict__.update(vars(numbas), known={})
     return both
 
 
@@ -176,10 +176,10 @@ def compile_kernel(
         return library, passes.compile_extra(namespace[name].py_func)
 
     try:
-        library, made = lowered(counts=False)
+        library, result = lowered(counts=False)
     except NumbaRuntimeError:
-        library, made = lowered(counts=True)
-    _entry(library.module, made.fndesc.llvm_func_name, symbol, arguments[2:])
+        library, result = lowered(counts=True)
+    _entry(library.module, result.fndesc.llvm_func_name, symbol, arguments[2:])
     module = binding.parse_assembly(cgutils.normalize_ir_text(str(library.module)))
     for other in library.linked():
         module.link_in(other._get_module_for_linking(), preserve=True)
@@ -195,8 +195,8 @@ def _entry(module: Any, kernel: str, symbol: str, arguments: Sequence[types.Type
     b = ir.IRBuilder(function.append_basic_block())
     at = lambda k: b.gep(function.args[2], [ir.Constant(WORD, 8 * k)])
     read = lambda k, kind: b.load(b.bitcast(at(k), kind.as_pointer()))
-    result, raised, *wanted = (a.type for a in callee.args)
-    values, kinds = list(function.args[:2]), iter(wanted[2:])
+    result, raised, *expected = (a.type for a in callee.args)
+    values, kinds = list(function.args[:2]), iter(expected[2:])
     for k, argument in enumerate(arguments):
         if isinstance(argument, types.Complex):  # two arguments in the ABI
             width = argument.underlying_float.bitwidth // 8
@@ -219,8 +219,8 @@ def _entry(module: Any, kernel: str, symbol: str, arguments: Sequence[types.Type
     free = cgutils.get_or_insert_function(module, ir.FunctionType(ir.VoidType(), [POINTER]), "free")
     for place in noted[1:]:
         b.call(free, [b.load(place)])
-    own = b.icmp_signed("==", status, ir.Constant(status.type, callconv.FIRST_USEREXC))
-    b.ret(b.select(own, b.ptrtoint(b.load(frame), WORD), b.sext(status, WORD)))
+    raises = b.icmp_signed("==", status, ir.Constant(status.type, callconv.FIRST_USEREXC))
+    b.ret(b.select(raises, b.ptrtoint(b.load(frame), WORD), b.sext(status, WORD)))
 
 
 def _object(module: Any, symbol: str, target: targets.Target, slp: bool) -> tuple[bytes, list[str]]:

@@ -31,8 +31,8 @@ def _unheard(quick: Callable[..., int]) -> None:
 @functools.cache
 def native_library() -> Callable[[str], int]:
     """Load native.ll and return a function from its symbol names to addresses."""
-    made = object_files.native_object()
-    native.load(made.data, "launch", made.wanted)
+    library = object_files.native_object()
+    native.load(library.data, "launch", library.wanted)
     reset = ctypes.CFUNCTYPE(None)(native.address_of("reset"))
     reset()
     threads.after_fork_in_child.append(reset)
@@ -49,17 +49,17 @@ def native_library() -> Callable[[str], int]:
 def code_address(variant: Variant, signature: Sequence[str]) -> int:
     """The address of a variant's machine code for arguments of these types."""
     with native.loading:
-        made = object_files.kernel_object(variant, signature)
-        return native.load(made.data, made.symbol, made.wanted)
+        built = object_files.kernel_object(variant, signature)
+        return native.load(built.data, built.symbol, built.wanted)
 
 
 def kernel_at(function: int, signature: Sequence[str]) -> Callable[..., int]:
     """The kernel at an address, callable from Python: see `native.kernel_callable`."""
     with native.loading:
-        found = native_library()
+        address_of = native_library()
     if native.layout_known():
-        return native.kernel_callable(found("launch"), function, signature)
-    return native.ctypes_callable(found("share"), function, signature)
+        return native.kernel_callable(address_of("launch"), function, signature)
+    return native.ctypes_callable(address_of("share"), function, signature)
 
 
 def run_in_groups(limits: np.ndarray, run: Callable[[np.ndarray], None], in_turn: bool = False) -> None:
@@ -71,9 +71,9 @@ def run_in_groups(limits: np.ndarray, run: Callable[[np.ndarray], None], in_turn
     while first < last:
         begin = time.perf_counter()
         run(limits[first : first + count + 1])
-        taken = time.perf_counter() - begin
+        elapsed = time.perf_counter() - begin
         first += count
-        count = max(1, min(most, 2 * count, int(count * seconds / max(taken, 1e-6))))
+        count = max(1, min(most, 2 * count, int(count * seconds / max(elapsed, 1e-6))))
 
 
 @functools.cache
@@ -84,8 +84,8 @@ def _kernel(device: Cpu, variant: Variant) -> Callable[..., None]:
         if tracing.active is not None:
             tracing.active.note(device, variant, call, n, *args, bounds=bounds, extra_blocks=extra_blocks)
         elif bounds is None or len(bounds) < 3:
-            if said := quick(n, *args):
-                settle(said, n, args)
+            if status := quick(n, *args):
+                settle(status, n, args)
         elif isinstance(bounds, threads.Chunks):
             if not threads.all_started:
                 threads.start_missing(native_library())
@@ -94,34 +94,34 @@ def _kernel(device: Cpu, variant: Variant) -> Callable[..., None]:
             if not threads.all_started:
                 threads.start_missing(native_library())
             bounds = threads.limit_ranges(bounds)
-            if said := quick(bounds, *args):
-                settle(said, bounds, args)
+            if status := quick(bounds, *args):
+                settle(status, bounds, args)
 
     def shared(limits: np.ndarray, args: tuple[Argument, ...]) -> None:
-        if said := quick(limits, *args):
-            settle(said, limits, args)
+        if status := quick(limits, *args):
+            settle(status, limits, args)
 
-    def settle(said: int, units: np.ndarray | int, args: tuple[Argument, ...]) -> None:
+    def settle(status: int, units: np.ndarray | int, args: tuple[Argument, ...]) -> None:
         """Slow path: the first call, arguments of other types than those of the last call, and errors."""
         nonlocal quick
-        if said == OTHERS:
+        if status == OTHERS:
             args = tuple(map(native.plain_argument, args))
             types = tuple(map(native.type_code, args))
             if types not in known:
                 known[types] = kernel_at(code_address(variant, types), types)
             quick = known[types]
-            found(quick)
-            said = quick(units if isinstance(units, np.ndarray) else int(units), *args)
-        if said:
-            native.raise_status(said)
+            set_kernel(quick)
+            status = quick(units if isinstance(units, np.ndarray) else int(units), *args)
+        if status:
+            native.raise_status(status)
 
     if not native.layout_known():
-        found: Callable[[Callable[..., int]], None] = _unheard
+        set_kernel: Callable[[Callable[..., int]], None] = _unheard
         return call
     with native.loading:
         direct = native_library()("direct")
-    made, found = native.direct_callable(direct, call)
-    return made
+    function, set_kernel = native.direct_callable(direct, call)
+    return function
 
 
 class Cpu(Device):

@@ -57,8 +57,8 @@ def import_cupy() -> ModuleType:
         if error.status == NO_DRIVER and not driver:
             raise DeviceError("device 'cuda': this machine has no NVIDIA driver; bitblas works on the CPU") from error
         if error.status == NO_DRIVER:
-            found = f"the driver supports CUDA {_dotted(driver)}, this CuPy is for {_dotted(built)}"
-            raise DeviceError(f"device 'cuda': {found}; update the driver, or {INSTALL}") from error
+            versions = f"the driver supports CUDA {_dotted(driver)}, this CuPy is for {_dotted(built)}"
+            raise DeviceError(f"device 'cuda': {versions}; update the driver, or {INSTALL}") from error
         if error.status != NO_GPU:
             raise DeviceError(f"device 'cuda': no usable GPU or driver ({error})") from error
         count = 0

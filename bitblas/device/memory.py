@@ -32,9 +32,9 @@ def parse_bytes(value: object) -> int | None:
     """Parse a memory limit: bytes, text such as "4GiB" or "500 MB", or None. ValueError for anything else."""
     if value is None:
         return None
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([a-z]*)", value.strip().lower()) if isinstance(value, str) else None
-    if found is not None and found[2] in _UNITS:
-        value = int(float(found[1]) * _UNITS[found[2]])
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([a-z]*)", value.strip().lower()) if isinstance(value, str) else None
+    if match is not None and match[2] in _UNITS:
+        value = int(float(match[1]) * _UNITS[match[2]])
     if type(value) is not int or value < 0:
         raise ValueError(f"memory_limit: expected bytes, text such as '4GiB', or None, got {value!r}")
     return value
@@ -46,18 +46,18 @@ def track_memory(kind: Kind) -> Kind:
     return kind
 
 
-def arrays_in(thing: object, device: Device, seen: set[int]) -> Iterator[Array]:
-    """The arrays of the device reachable from an object, each once and with all the memory that it keeps alive. `seen`:
-    the ids of visited objects, which grows; visited objects must outlive it."""
+def arrays_in(thing: object, device: Device, visited: set[int]) -> Iterator[Array]:
+    """The arrays of the device reachable from an object, each once and with all the memory that it keeps alive.
+    visited: the ids of objects, which must outlive it; it grows."""
     kind, stack = device.xp.ndarray, [thing]
     while stack:
         x = stack.pop()
         if isinstance(x, kind):
             while isinstance(x.base, kind):
                 x = x.base
-        if id(x) in seen:
+        if id(x) in visited:
             continue
-        seen.add(id(x))
+        visited.add(id(x))
         if isinstance(x, kind):
             yield x
         else:
@@ -91,16 +91,16 @@ def _closed_over(f: types.FunctionType) -> Iterator[object]:
             continue
 
 
-def bytes_in(thing: object, device: Device, seen: set[int]) -> int:
+def bytes_in(thing: object, device: Device, visited: set[int]) -> int:
     """The total bytes of `arrays_in`."""
-    return sum(int(array.nbytes) for array in arrays_in(thing, device, seen))
+    return sum(int(array.nbytes) for array in arrays_in(thing, device, visited))
 
 
 def bytes_on(device: Device) -> int:
     """Bytes of the arrays that live objects of this process store on a device. Collects garbage, then scans all objects
     of the process: milliseconds, spent only if a limit is set."""
     gc.collect()
-    seen: set[int] = set()
-    found = [x for x in gc.get_objects() if type(x) in tracked_types and getattr(x, "device", None) is device]
-    seen.add(id(found))
-    return sum(bytes_in(x, device, seen) for x in found)
+    visited: set[int] = set()
+    owners = [x for x in gc.get_objects() if type(x) in tracked_types and getattr(x, "device", None) is device]
+    visited.add(id(owners))
+    return sum(bytes_in(x, device, visited) for x in owners)

@@ -98,8 +98,8 @@ def patched_numba() -> Iterator[None]:
         try:
             yield
         finally:
-            for owner, name, own in before:
-                setattr(owner, name, own)
+            for owner, name, original in before:
+                setattr(owner, name, original)
 
 
 class SilentLogger:
@@ -139,14 +139,14 @@ def _list_variables(self: Any, value: Any) -> list[Any]:
     """The variables in a statement, or in part of one. Numba tests the type of each part five times."""
     if type(value) is not dict:
         return [] if type(value) in _PLAIN else _variables(self, value)
-    found = []
+    variables = []
     for part in value.values():
         kind = type(part)
         if kind is ir.Var:
-            found.append(part)
+            variables.append(part)
         elif kind not in _PLAIN:
-            found += _variables(self, part)
-    return found
+            variables += _variables(self, part)
+    return variables
 
 
 def _lower_block(self: Any, block: Any) -> None:

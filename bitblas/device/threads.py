@@ -178,17 +178,17 @@ def balanced_ranges(pointers: Array, parts: int, align: int = 1) -> np.ndarray:
     rows = len(pointers) - 1
     work = np.linspace(0, float(pointers[-1]) + rows, parts + 1).tolist()
     before = lambda i: pointers.item(i) + i  # evaluated for few rows: summing all takes longer than sharing saves
-    found = np.array([bisect.bisect_left(range(rows + 1), some, key=before) for some in work])
+    firsts = np.array([bisect.bisect_left(range(rows + 1), some, key=before) for some in work])
     last = rows if align == 1 else (rows - 1) // align * align
-    limits = np.minimum(-(-found // align) * align, last).astype(np.int64)
+    limits = np.minimum(-(-firsts // align) * align, last).astype(np.int64)
     limits[0], limits[-1] = 0, rows
     return np.maximum.accumulate(limits)
 
 
 def ranges_by_work(done: Array, parts: int) -> np.ndarray:
     """`parts` ranges of units with equal work. `done`: inclusive prefix sums of the work per unit."""
-    wanted = np.linspace(0, done[-1], parts + 1)[1:-1]
-    return np.concatenate(([0], np.searchsorted(done, wanted), [len(done)])).astype(np.int64)
+    cuts = np.linspace(0, done[-1], parts + 1)[1:-1]
+    return np.concatenate(([0], np.searchsorted(done, cuts), [len(done)])).astype(np.int64)
 
 
 # ---- The thread pool of CPU kernels: its threads wait in machine code (`native.ll`) and never enter Python.
@@ -260,7 +260,7 @@ def processors() -> int:
 
 def _quota(root: Path) -> int:
     """Processors, rounded up, that Linux control groups (v2, v1) allow this process; MOST if there is no quota."""
-    found = [MAX_THREADS]
+    limits = [MAX_THREADS]
     for line in _read(root / "proc/self/cgroup").splitlines():
         _, kinds, group = line.split(":", 2)
         base = root / "sys/fs/cgroup" / ("" if kinds == "" else "cpu")
@@ -275,8 +275,8 @@ def _quota(root: Path) -> int:
             else:
                 quota, period = (_read(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period"))
             if quota.isdecimal() and period.isdecimal() and int(period):
-                found.append(-(-int(quota) // int(period)))
-    return max(1, min(found))
+                limits.append(-(-int(quota) // int(period)))
+    return max(1, min(limits))
 
 
 def _read(path: Path) -> str:
@@ -290,10 +290,10 @@ def start_missing(address: Callable[[str], int]) -> None:
     """Start the missing threads, and set how many may work. address: from symbols of native.ll to addresses."""
     global _started, all_started
     with _starting:
-        wanted = count() - 1
-        while _started < wanted and _start(address("worker")):
+        number = count() - 1
+        while _started < number and _start(address("worker")):
             _started += 1
-        ctypes.c_int64.from_address(address("allowed")).value = min(wanted, _started)
+        ctypes.c_int64.from_address(address("allowed")).value = min(number, _started)
         all_started = True
 
 
@@ -306,10 +306,10 @@ def _start(function: int) -> bool:
         library.CreateThread.restype = ctypes.c_void_p
         handle = library.CreateThread(None, ctypes.c_size_t(0), ctypes.c_void_p(function), None, 0, None)
         return bool(handle and library.CloseHandle(ctypes.c_void_p(handle)))
-    made = ctypes.c_void_p()
-    if ctypes.pythonapi.pthread_create(ctypes.byref(made), None, ctypes.c_void_p(function), None):
+    thread = ctypes.c_void_p()
+    if ctypes.pythonapi.pthread_create(ctypes.byref(thread), None, ctypes.c_void_p(function), None):
         return False
-    ctypes.pythonapi.pthread_detach(made)
+    ctypes.pythonapi.pthread_detach(thread)
     return True
 
 

@@ -154,8 +154,8 @@ def extract_by_search(A: MatrixStore, I: Array | None, J: Array) -> MatrixStore:
     cols = layout.columns_at(at)
     place = J.searchsorted(cols)
     kept = (J[place.clip(max=len(J) - 1)] == cols).nonzero()[0] if len(J) else place[:0]
-    made = from_arrays(device, len(begin), len(J), pointers_of(rows[kept], len(begin), device), place[kept])
-    return of_rows(made, A.dtype, take(A.values_for(layout.key, False), at[kept]))
+    csr = from_arrays(device, len(begin), len(J), pointers_of(rows[kept], len(begin), device), place[kept])
+    return of_rows(csr, A.dtype, take(A.values_for(layout.key, False), at[kept]))
 
 
 def rows_outside(A: MatrixStore, I: Array | None, J: Array | None) -> MatrixStore:
@@ -305,8 +305,8 @@ def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
     if isinstance(A, FlatStore):
         return vector_entries.get(A.flat, A.lines.place(i, j))
     if not A.usual and A.structure.renumbers:
-        held = zip(hypersparse.lists(A), (i, j), strict=True)
-        places = [index_lists.placed(A.device.xp, some, A.device.asarray([k])) for some, k in held]
+        axes = zip(hypersparse.lists(A), (i, j), strict=True)
+        places = [index_lists.placed(A.device.xp, some, A.device.asarray([k])) for some, k in axes]
         there = all(bool(hit[0]) for _, hit in places)
         return element(hypersparse.own_compressed(A), *(int(place[0]) for place, _ in places)) if there else None
     layout, low, high, order = _row(A, i)
@@ -397,10 +397,10 @@ def _assign_hyper(
     replace: bool,
 ) -> MatrixStore:
     """The same on the rows and columns that have entries, or are assigned to."""
-    held, xp = hypersparse.united_lists(C, None if mask is None else mask.structure), C.device.xp
+    united, xp = hypersparse.united_lists(C, None if mask is None else mask.structure), C.device.xp
     (rows, i, row), (cols, j, col) = (
-        hypersparse.resolve_assignment(index, some, given, size, xp)
-        for index, some, given, size in zip((I, J), held, hypersparse.lists(T), (T.nrows, T.ncols), strict=True)
+        hypersparse.resolve_assignment(index, some, assigned, size, xp)
+        for index, some, assigned, size in zip((I, J), united, hypersparse.lists(T), (T.nrows, T.ncols), strict=True)
     )
     m = None if mask is None else mask._replace(structure=hypersparse.pattern(mask.structure, rows, cols))
     Z = assign(hypersparse.compress(C, rows, cols), i, j, hypersparse.compress(T, row, col), m, accum, replace)
@@ -412,16 +412,16 @@ def _replaced(
 ) -> MatrixStore:
     """C, whose CSR is `form`, with entries low .. high of a row replaced by others of C's type."""
     device, xp, n = C.device, C.device.xp, len(cols)
-    nvals, held = layout.nvals + n - (high - low), C.values_for(layout.key, False)
+    nvals, before = layout.nvals + n - (high - low), C.values_for(layout.key, False)
     ptr = layout.ptr.astype(pointer_type(nvals))  # a copy
     ptr[row + 1 :] += n - (high - low)
     col = xp.concatenate((layout.col[:low], cols, layout.col[high : layout.nvals]))
-    if layout.nvals and not same_iso(held, values):
+    if layout.nvals and not same_iso(before, values):
         full = lambda x, size: device.full(size, x) if isinstance(x, np.generic) else x
-        held = full(held, layout.nvals)
-        values = xp.concatenate((held[:low], full(values, n), held[high:]))
-    made = from_arrays(device, C.nrows, C.ncols, ptr, col)
-    return convert.of_rows(made, C.dtype, values)
+        before = full(before, layout.nvals)
+        values = xp.concatenate((before[:low], full(values, n), before[high:]))
+    rows = from_arrays(device, C.nrows, C.ncols, ptr, col)
+    return convert.of_rows(rows, C.dtype, values)
 
 
 def assign_row(C: MatrixStore, i: int, u: VectorStore) -> MatrixStore:
@@ -437,10 +437,10 @@ def put_one(C: MatrixStore, i: int, j: int, value: np.generic | None) -> MatrixS
     layout = C.structure.plain_rows()
     low, high = int(layout.ptr[i]), int(layout.ptr[i + 1])
     at = low + int(layout.col[low:high].searchsorted(j))
-    there, held = at < high and int(layout.col[at]) == j, C.values_for(layout.key, False)
+    there, before = at < high and int(layout.col[at]) == j, C.values_for(layout.key, False)
     if value is None:
         return (
-            _replaced(C, layout, at, at + 1, i, layout.col[:0], held[:0] if C.nvals and not C.iso else held)
+            _replaced(C, layout, at, at + 1, i, layout.col[:0], before[:0] if C.nvals and not C.iso else before)
             if there
             else C
         )
@@ -450,7 +450,7 @@ def put_one(C: MatrixStore, i: int, j: int, value: np.generic | None) -> MatrixS
         return _replaced(C, layout, at, at, i, col, value if same else np.array([value]))
     if C.iso and C.raw == value:
         return C
-    values = C.device.full(layout.nvals, held) if C.iso else held.copy()
+    values = C.device.full(layout.nvals, before) if C.iso else before.copy()
     values[at] = value
     return MatrixStore(C.structure if C.structure.primary is layout else Structure(layout), C.dtype, values)
 

@@ -71,12 +71,12 @@ def cut(device: Device, rows: Array, together: int, entries: int) -> list[Band]:
     cuts = xp.searchsorted(ends, xp.arange(entries, total, entries, dtype=np.int64)) + 1
     cuts = xp.unique(xp.append(cuts, xp.asarray([len(ends)])))
     places, sums = (device.to_host(x).tolist() for x in (cuts, ends[cuts - 1] if len(ends) else cuts))
-    found, low, before = [], 0, 0
+    bands, low, before = [], 0, 0
     for place, end in zip(places, sums, strict=True):
         high = min(place * together, len(rows))
-        found.append(Band(low, high, end - before))
+        bands.append(Band(low, high, end - before))
         low, before = high, end
-    return found
+    return bands
 
 
 class Parts:
@@ -91,24 +91,24 @@ class Parts:
     def of(self, band: Band, *, last: bool) -> Iterator[Chunk]:
         """Chunks with all entries of the band, and perhaps others. ValueError if the number of entries differs from the
         first pass."""
-        seen = 0
+        count = 0
         for chunk in self._ascending(band.high, last) if self.ascending else self.source():
-            seen += len(chunk[0])
+            count += len(chunk[0])
             if len(chunk[0]):
                 yield chunk
         expected = band.entries if self.ascending else self.entries
-        if seen != expected:
-            raise ValueError(f"chunks: expected {expected} entries in every pass, got {seen}")
+        if count != expected:
+            raise ValueError(f"chunks: expected {expected} entries in every pass, got {count}")
 
     def _ascending(self, high: int, last: bool) -> Iterator[Chunk]:
         while (chunk := next(self.chunks, None) if self.left is None else self.left) is not None:
             self.left = None
-            mine = chunk[0] < high
-            if last or bool(mine.all()):
+            inside = chunk[0] < high
+            if last or bool(inside.all()):
                 yield chunk
                 continue
-            self.left = part(chunk, ~mine)
-            yield part(chunk, mine)
+            self.left = part(chunk, ~inside)
+            yield part(chunk, inside)
             return
 
 
@@ -123,18 +123,18 @@ def sampled(
 ) -> tuple[Array, Array, Array]:
     """The first of each `step` groups of rows, in one more pass: pointers, columns as distances from their row (as if
     its number were its rank among the sampled rows), and the given entries of each."""
-    xp, found = device.xp, []
+    xp, chunks = device.xp, []
     for i, j, _ in source():
-        mine = i // together % step == 0
-        found.append((i[mine], j[mine]))
-    i, j = (xp.concatenate(parts) for parts in zip(*found, strict=True))
+        in_sample = i // together % step == 0
+        chunks.append((i[in_sample], j[in_sample]))
+    i, j = (xp.concatenate(parts) for parts in zip(*chunks, strict=True))
     i, j, _ = duplicates.ordered(Entries(device, len(rows), ncols, i, j, np.bool_(True), BOOL))
     groups = -(-len(rows) // together)
     at = xp.arange(-(-groups // step) * together)
-    taken = at // together * (together * step) + at % together
+    source_row = at // together * (together * step) + at % together
     local = i // (together * step) * together + i % together
-    given = xp.where(taken < len(rows), rows[xp.minimum(taken, len(rows) - 1)], 0)
-    return csr.pointers_of(local, len(at), device), (j - i + local).astype(csr.index_type(ncols)), given
+    lengths = xp.where(source_row < len(rows), rows[xp.minimum(source_row, len(rows) - 1)], 0)
+    return csr.pointers_of(local, len(at), device), (j - i + local).astype(csr.index_type(ncols)), lengths
 
 
 def fill(device: Device, parts: Iterable[Chunk], band: Band, ptr: Array, col: Array, values: Array | None) -> None:
@@ -165,18 +165,18 @@ def _in_order(
     rows = rows[order]
     rows -= band.low
     first, count = runs(xp, rows)
-    found = rows[first]
-    if not bool((at[found] + count <= ptr[found + 1]).all()):
+    row = rows[first]
+    if not bool((at[row] + count <= ptr[row + 1]).all()):
         raise ValueError(OTHERS)
     run = xp.zeros(len(rows), np.int64)
     run[first[1:]] = 1
     xp.cumsum(run, out=run)  # the run of each entry
-    place = (at[found] - first)[run]
+    place = (at[row] - first)[run]
     place += xp.arange(len(rows))
     col[place] = cols[order]
     if values is not None and some is not None:
         values[place] = some[order]
-    at[found] += count
+    at[row] += count
 
 
 def runs(xp: ModuleType, ordered: Array) -> tuple[Array, Array]:
@@ -380,10 +380,10 @@ def from_counts(
         if number == 1:
             counts.rows = counts.rows[:0].copy()  # frees the memory
         col = growing.room(band.entries)[: band.entries]
-        mine = values if isinstance(values, np.generic) else values[total : total + band.entries]
-        some_values = None if isinstance(mine, np.generic) else mine
+        part_values = values if isinstance(values, np.generic) else values[total : total + band.entries]
+        some_values = None if isinstance(part_values, np.generic) else part_values
         fill(device, parts.of(band, last=band is some[-1]), band, ptr, col, some_values)
-        left = sort_rows(device, ncols, ptr, col, mine, dtype, dup, step_of(device, band.entries))
+        left = sort_rows(device, ncols, ptr, col, part_values, dtype, dup, step_of(device, band.entries))
         growing.append(ptr, col[:left], band.entries)
         del ptr, col
         total += left
@@ -418,8 +418,8 @@ def _hypersparse(
         counts.largest,
         counts.ascending,
     )
-    made = from_counts(small, again, len(row), len(col), value, dtype, dup, format=CSR)
-    return convert.widened(made, row, col, nrows, ncols)
+    compressed = from_counts(small, again, len(row), len(col), value, dtype, dup, format=CSR)
+    return convert.widened(compressed, row, col, nrows, ncols)
 
 
 def _chosen(counts: Counts, nrows: int, ncols: int, itemsize: int, format: str) -> tuple[str, int]:

@@ -155,11 +155,11 @@ def expand(t: VectorStore, at: Array, size: int) -> VectorStore:
     return as_bits_if_dense(SparseStore(t.device, size, t.dtype, at, t.values if t.iso else listed))
 
 
-def as_bits_if_dense(made: SparseStore) -> VectorStore:
+def as_bits_if_dense(t: SparseStore) -> VectorStore:
     """The same as bits, if there are too many entries for a list."""
-    if not is_sparse(made.device, len(made.index), made.size):
-        _ = made.present
-    return made
+    if not is_sparse(t.device, len(t.index), t.size):
+        _ = t.present
+    return t
 
 
 def positions(u: VectorStore, v: VectorStore, *, union: bool) -> Array | None:

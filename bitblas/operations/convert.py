@@ -73,8 +73,8 @@ def widened(A: MatrixStore, rows: Array, cols: Array, nrows: int, ncols: int) ->
     """Expand a compressed matrix whose rows and columns correspond to these lists: to hypersparse, or by rows if there
     are too many entries for that."""
     inner, places = A.structure.primary.to_csr(not A.iso)
-    made = hyper.widened(inner, rows, cols, nrows, ncols)
-    structure = Structure(made if hyper.is_hyper(nrows, ncols, inner.nvals) else made.plain())
+    wide = hyper.widened(inner, rows, cols, nrows, ncols)
+    structure = Structure(wide if hyper.is_hyper(nrows, ncols, inner.nvals) else wide.plain())
     return MatrixStore(structure, A.dtype, A.taken(places))
 
 
@@ -115,13 +115,13 @@ def with_values(A: MatrixStore, packed: bool | None = None) -> MatrixStore:
         return A if packed is not False else MatrixStore(A.structure, A.dtype, raw.plain()).tagged(A.order)
     if isinstance(raw, np.generic) or not A.nvals or packed is False:
         return A
-    found = fit(A.device, A.dtype, raw)
-    if packed is None and not plan_values.packs(A.device, A.dtype, A.nvals, found):
+    packing = fit(A.device, A.dtype, raw)
+    if packed is None and not plan_values.packs(A.device, A.dtype, A.nvals, packing):
         return A
-    if isinstance(found, str):
+    if isinstance(packing, str):
         expected = "integers less than 2**32 apart"
-        raise InvalidValue(f"packed: expected {expected}, got {found}; packed=None packs only if possible")
-    return MatrixStore(A.structure, A.dtype, pack_values(A.device, A.dtype, raw, *found)).tagged(A.order)
+        raise InvalidValue(f"packed: expected {expected}, got {packing}; packed=None packs only if possible")
+    return MatrixStore(A.structure, A.dtype, pack_values(A.device, A.dtype, raw, *packing)).tagged(A.order)
 
 
 def filter_entries(A: MatrixStore, keep: Array) -> MatrixStore:
@@ -147,8 +147,8 @@ def in_chosen_format(A: MatrixStore, *, now: bool = False) -> MatrixStore:
         if key == A.structure.primary.key:
             return A
         choice = plan_choice.choice_of(A.structure, A.iso)
-        made = None if choice.made is None else choice.made()
-        if made is None:
+        structure = None if choice.made is None else choice.made()
+        if structure is None:
             try:
                 B = convert_to(A, key)
             except OutOfMemory:
@@ -156,6 +156,6 @@ def in_chosen_format(A: MatrixStore, *, now: bool = False) -> MatrixStore:
                 return A
             choice.made = weakref.ref(B.structure)
             return B
-        return MatrixStore(made, A.dtype, A.raw_for(key, False)).tagged(A.order)
+        return MatrixStore(structure, A.dtype, A.raw_for(key, False)).tagged(A.order)
     finally:
         _choosing.release()

@@ -68,8 +68,8 @@ def counted(entries: Entries) -> tuple[Array, Array, PlainValues]:
     """The same by counting sort: row pointers, columns and values, in new arrays."""
     device, nrows, ncols, rows, cols, values, *_ = entries
     nvals = len(rows)
-    found, order = layout.counting_sort(device, nrows, ncols, rows, cols, not isinstance(values, np.generic))
-    ptr, col = found.ptr, found.col
+    csr, order = layout.counting_sort(device, nrows, ncols, rows, cols, not isinstance(values, np.generic))
+    ptr, col = csr.ptr, csr.col
     if not isinstance(values, np.generic):
         values = values[order]
     fresh = np.ones(nvals, bool)

@@ -115,20 +115,20 @@ def join(
         n, ptr = common, met.before[a.ptr]
     else:
         n, ptr = a.nvals + b.nvals - common, a.ptr.astype(np.int64) + b.ptr - met.before[a.ptr]
-    alone = (False, False) if intersect else (a.nvals > common, b.nvals > common)
+    single = (False, False) if intersect else (a.nvals > common, b.nvals > common)
     given_values = (A.raw, A.dtype), (B.raw, B.dtype)
-    value = one_value(device, *given_values, op, z, common > 0, alone, defaults)
+    value = one_value(device, *given_values, op, z, common > 0, single, defaults)
     wide = 0 if value is not None else z.np_type.itemsize
     device.foresee(f"union or intersection of {n} entries", rows_bytes(a.nrows, a.ncols, n) + wide * n)
     col = xp.empty(max(1, n), index_type(a.ncols))
     if value is None:
         values: Array = xp.empty(max(1, n), z.np_type)
-        given = tuple(
+        operands = tuple(
             (*entry_values(device, M.dtype, M.values_for(layout.key, False)), M.dtype.np_type.type(default))
             for M, layout, default in zip((A, B), (a, b), defaults or (0, 0), strict=True)
         )
     else:
-        values, given = dummy(device, "bool"), ((dummy(device, "bool"), np.True_, 0, np.True_),) * 2
+        values, operands = dummy(device, "bool"), ((dummy(device, "bool"), np.True_, 0, np.True_),) * 2
     for side in (0,) if intersect else (0, 1):
         count = (a, b)[side].nvals
         if count:
@@ -143,7 +143,7 @@ def join(
                 intersect=intersect,
                 filled=defaults is not None,
             )
-            left, right = (a.ptr, a.col, a.width, *given[0]), (b.ptr, b.col, b.width, *given[1])
+            left, right = (a.ptr, a.col, a.width, *operands[0]), (b.ptr, b.col, b.width, *operands[1])
             device.kernel(variant)(count, a.nrows, *left, *right, *met, col, values)
     C = from_arrays(device, a.nrows, a.ncols, ptr, col[:n])
     return of_rows(C, z, values[:n] if value is None else value)
@@ -168,15 +168,15 @@ def one_value(
     def joined(a: np.generic, b: np.generic) -> np.generic:
         return value_arrays.cast(device, op.op.evaluate(op.dtype, x=a, y=b), op.return_type, z)
 
-    found = [joined(a, b)] if common else []
+    candidates = [joined(a, b)] if common else []
     if defaults is None:
         single = ((a, a_type, alone[0]), (b, b_type, alone[1]))
-        found += [value_arrays.cast(device, v, t, z) for v, t, some in single if some]
+        candidates += [value_arrays.cast(device, v, t, z) for v, t, some in single if some]
     else:
         left, right = a_type.np_type.type(defaults[0]), b_type.np_type.type(defaults[1])
-        found += [joined(*pair) for pair, some in zip(((a, right), (left, b)), alone, strict=True) if some]
-    first = found[0] if found else z.np_type.type(0)
-    return first if all(bool(v == first) or bool(v != v and first != first) for v in found) else None
+        candidates += [joined(*pair) for pair, some in zip(((a, right), (left, b)), alone, strict=True) if some]
+    first = candidates[0] if candidates else z.np_type.type(0)
+    return first if all(bool(v == first) or bool(v != v and first != first) for v in candidates) else None
 
 
 def restricted(A: MatrixStore, structure: Structure, inside: bool) -> MatrixStore:
@@ -229,10 +229,10 @@ def _foresee(a: RowLayout, most: int, wide: int, what: str) -> None:
 
 def _ranges(layout: RowLayout) -> Bounds:
     """One range of rows per thread, fewer than elsewhere: the results of all but the first have to be moved."""
-    found = unit_bounds(layout, layout.device)
-    if found is None or isinstance(found, threads.Chunks):
-        return found
-    return found[:: max(1, layout.device.parts // layout.device.threads)].copy()
+    bounds = unit_bounds(layout, layout.device)
+    if bounds is None or isinstance(bounds, threads.Chunks):
+        return bounds
+    return bounds[:: max(1, layout.device.parts // layout.device.threads)].copy()
 
 
 def _finished(
@@ -353,10 +353,10 @@ def select_rows(A: MatrixStore, op: Typed[Operator], thunk: Number) -> MatrixSto
         _foresee(a, most, 0 if iso else dtype.np_type.itemsize, "selection")
     ptr, col = np.zeros(a.nrows + 1, pointer_type(most)), np.empty(most, index_type(a.ncols))
     values = x if iso else np.empty(most, dtype.np_type)
-    given = (w.no_x, x, 0) if iso else (x, w.zero_x, 1)
+    operand = (w.no_x, x, 0) if iso else (x, w.zero_x, 1)
     bounds = _ranges(a) if most >= tuning.count("parallel.entries") else None
     limit = op.compute_type.np_type.type(thunk)
-    w.kernel(a.nrows, a.ptr, a.col, a.width, *given, limit, ptr, col, w.no_y if iso else values, bounds=bounds)
+    w.kernel(a.nrows, a.ptr, a.col, a.width, *operand, limit, ptr, col, w.no_y if iso else values, bounds=bounds)
     C = _finished(a, ptr, col, values, dtype, None if bounds is None else a.ptr[bounds], bounds)
     return A if C.nvals == most else C
 
@@ -375,8 +375,8 @@ FIRST, SECOND = BINARY["first"], BINARY["second"]
 
 def plain(op: Typed) -> Typed[Operator]:
     """The BinaryOp of a monoid."""
-    found = op.op
-    return found.binaryop[found.compute_type(op.dtype)] if type(found) is Monoid else op
+    operator = op.op
+    return operator.binaryop[operator.compute_type(op.dtype)] if type(operator) is Monoid else op
 
 
 def ewise_mult(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
@@ -551,8 +551,8 @@ def reduce_scalar(A: MatrixStore, monoid: Typed[Monoid]) -> np.generic | None:
 
 
 def transpose(A: MatrixStore) -> MatrixStore:
-    if isinstance(A, FlatStore) and (found := multivector.transpose(A)) is not None:
-        return found
+    if isinstance(A, FlatStore) and (flat := multivector.transpose(A)) is not None:
+        return flat
     key = A.structure.primary.key
     order = None if A.iso else A.structure.order(key, transposed=True)
     layout = A.structure.layout(key, transposed=True)

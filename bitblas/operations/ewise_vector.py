@@ -64,8 +64,8 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
         if not len(values):
             return None
         sums = udf.folded(device, udf.plain(monoid), values, device.asarray([0, len(values)], np.int64))
-        found: np.generic = device.to_host(sums)[0]
-        return found
+        total: np.generic = device.to_host(sums)[0]
+        return total
     operand = u.present, *stored(device, u.dtype, u.values)
     return _summed(device, monoid, u.dtype, size, operand, HOST_CHUNK if device.host_memory else CHUNK)
 
@@ -74,18 +74,18 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
 def _repeated(monoid: Typed[Monoid], kind: str, value: bytes, k: int, rounded: bool) -> np.generic | None:
     """The sum of k equal values; None if it would be rounded and must not be."""
     x = np.frombuffer(value, kind)[0]
-    found: np.generic = monoid.op.repeat(monoid.dtype, x, k)
-    return found if rounded or monoid.op.repeats_exactly(monoid.dtype, x, k) else None
+    total: np.generic = monoid.op.repeat(monoid.dtype, x, k)
+    return total if rounded or monoid.op.repeats_exactly(monoid.dtype, x, k) else None
 
 
 def _of_equal(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
     """Reduce a full iso vector on the CPU: equal chunks are summed once."""
     device, per, operand = u.device, HOST_CHUNK * 64, stored(u.device, u.dtype, u.values)
     parts = [(u.present, per), *([(u.present[u.size // per * HOST_CHUNK :], u.size % per)] if u.size % per else [])]
-    found = [_summed(device, monoid, u.dtype, n, (bits, *operand), HOST_CHUNK) for bits, n in parts]
+    partial = [_summed(device, monoid, u.dtype, n, (bits, *operand), HOST_CHUNK) for bits, n in parts]
     z = monoid.return_type
-    sums = np.full(u.size // per + len(found) - 1, found[0], z.np_type)
-    sums[u.size // per :] = found[1:]
+    sums = np.full(u.size // per + len(partial) - 1, partial[0], z.np_type)
+    sums[u.size // per :] = partial[1:]
     some = np.ones(len(sums), np.uint8)
     return _summed(device, monoid.op[z], z, len(sums), (some, sums, z.np_type.type(0), 1), len(sums), flags=True)
 
@@ -284,8 +284,8 @@ def _of_records(
         return t
     second_of = BINARY["second"][dtype]
     either: VectorStore = run_elementwise(u, v, UNION, second_of)
-    found: VectorStore = run_elementwise(either, t, UNION, second_of)
-    return found
+    joined: VectorStore = run_elementwise(either, t, UNION, second_of)
+    return joined
 
 
 def _read_again(op: Typed[Operator], w: VectorStore, u: VectorStore, v: VectorStore, mask: Mask | None) -> bool:
@@ -348,8 +348,8 @@ def apply(u: VectorStore, op: Typed[Operator], out: Into | None = None) -> Any:
 def apply_bound(u: VectorStore, op: Typed, scalar: Any, *, left: bool, out: Into | None = None) -> Any:
     """t = op(scalar, u) (left) or op(u, scalar). The scalar has the operator's type."""
     op = binary_of(op)
-    mine = u.values if u.iso else None
-    x, y = (scalar, mine) if left else (mine, scalar)
+    value_of_u = u.values if u.iso else None
+    x, y = (scalar, value_of_u) if left else (value_of_u, scalar)
     value = constant(op, x, y) if not u.iso else None if op.op.positional else op.op.evaluate(op.dtype, x=x, y=y)
     if value is not None:
         return commit(u.with_value(op.return_type, value), out, owned=False)

@@ -39,8 +39,8 @@ def lists(A: MatrixStore | Structure) -> tuple[Array, Array]:
     if layout.format.renumbers:
         return layout.rows, layout.cols
     xp = structure.device.xp
-    found = tuple(map(xp.unique, layout.coo()))
-    return found[0], found[1]
+    unique = tuple(map(xp.unique, layout.coo()))
+    return unique[0], unique[1]
 
 
 def united_lists(A: MatrixStore, *others: MatrixStore | Structure | None) -> tuple[Array, Array]:
@@ -54,16 +54,16 @@ def united_lists(A: MatrixStore, *others: MatrixStore | Structure | None) -> tup
 
 def own_compressed(A: MatrixStore) -> MatrixStore:
     """The compressed matrix of A's own rows and columns, cached as long as A lives."""
-    found: MatrixStore | None = A.prepared.get("own")
-    if found is None:
-        found = A.prepared["own"] = narrowed(A, *lists(A))
-    return found
+    compressed_A: MatrixStore | None = A.prepared.get("own")
+    if compressed_A is None:
+        compressed_A = A.prepared["own"] = narrowed(A, *lists(A))
+    return compressed_A
 
 
 def compress(A: MatrixStore, rows: Array, cols: Array) -> MatrixStore:
     """The entries in these rows and columns, with compressed indices."""
-    mine: Any = A.structure.primary
-    same = A.structure.renumbers and mine.rows is rows and mine.cols is cols
+    primary: Any = A.structure.primary
+    same = A.structure.renumbers and primary.rows is rows and primary.cols is cols
     return own_compressed(A) if same else narrowed(A, rows, cols)
 
 
@@ -80,36 +80,36 @@ def entrywise(run: Callable[..., MatrixStore], A: MatrixStore, B: MatrixStore, *
 
 
 def resolve_index(
-    index: Array | range | None, held: Array, size: int, xp: ModuleType
+    index: Array | range | None, listed: Array, size: int, xp: ModuleType
 ) -> tuple[Array | None, Array, int]:
-    """Resolve an index (an array, a range, or None: all) against the listed rows or columns `held`: their positions in
-    `held`, the positions in the index, and the size of the index."""
+    """Resolve an index (an array, a range, or None: all) against the rows or columns `listed`: their positions in
+    `listed`, the positions in the index, and the size of the index."""
     if index is None:
-        return None, held, size
+        return None, listed, size
     if isinstance(index, range):
-        position, place = index_lists.within(held, index)
+        position, place = index_lists.within(listed, index)
         return place, position, len(index)
-    place, there = index_lists.placed(xp, held, index)
+    place, there = index_lists.placed(xp, listed, index)
     return place[there], xp.flatnonzero(there), len(index)
 
 
 def resolve_assignment(
-    index: Array | range | None, held: Array, given: Array, size: int, xp: ModuleType
+    index: Array | range | None, listed: Array, assigned: Array, size: int, xp: ModuleType
 ) -> tuple[Array, Array | None, Array]:
-    """Resolve the index of an assignment (as in `resolve_index`): the rows (or columns) that have entries (`held`) or
+    """Resolve the index of an assignment (as in `resolve_index`): the rows (or columns) that have entries (`listed`) or
     are
     assigned to, the positions of the index among them (None: all), and which of its `size` positions it takes of the
-    assigned value, which has entries at `given`."""
+    assigned value, which has entries at `assigned`."""
     if index is None:
-        rows = index_lists.union(xp, held, given)
+        rows = index_lists.union(xp, listed, assigned)
         return rows, None, rows
     if isinstance(index, range):  # positions where neither has an entry do not change
-        taken = index_lists.union(xp, index_lists.within(held, index)[0], given)
-        index = index.start + index.step * taken
+        offsets = index_lists.union(xp, index_lists.within(listed, index)[0], assigned)
+        index = index.start + index.step * offsets
     else:
-        taken = xp.arange(size, dtype=np.int64)
-    rows = index_lists.union(xp, held, xp.unique(index))
-    return rows, xp.searchsorted(rows, index), taken
+        offsets = xp.arange(size, dtype=np.int64)
+    rows = index_lists.union(xp, listed, xp.unique(index))
+    return rows, xp.searchsorted(rows, index), offsets
 
 
 # ---- Products of hypersparse matrices: multiply the compressed matrices with the ordinary kernels.

@@ -63,7 +63,7 @@ class LazyMaskedProduct(MatrixStore):
         assert not isinstance(self.sums, np.generic)
         if self.device.host_memory and monoid == self.monoid and is_neutral(monoid.op, self.dtype):
             # Summing all of them takes less time than testing each flag
-            found = value_arrays.reduce(self.device, monoid, self.sums)
-            if found != monoid.identity:
-                return found
+            total = value_arrays.reduce(self.device, monoid, self.sums)
+            if total != monoid.identity:
+                return total
         return ewise_vector.reduce_flagged(self.device, monoid, self.sums, self.present.view(np.uint8))

@@ -62,11 +62,11 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
     kernel, store, (none_w, zero_w), (none_t, zero_t) = _merge(device, *t_key, *w_key, accum)
     if store:
         old, new = (none_w, x, 0) if one_w else (x, zero_w, 1), x
-        given = (none_t, y, 0) if one_t else (y, zero_t, 1)
+        operand = (none_t, y, 0) if one_t else (y, zero_t, 1)
         if one_w:
             new = device.xp.empty(n, np.uint64) if w.dtype is BOOL else dense_values(device, size, w.dtype)
     else:
-        old = given = stored(device, BOOL, np.True_)
+        old = operand = stored(device, BOOL, np.True_)
         new = old[0]
     kernel(
         n,
@@ -74,7 +74,7 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
         w.present,
         *old,
         t.present,
-        *given,
+        *operand,
         *allowed(device, mask),
         int(replace),
         new,

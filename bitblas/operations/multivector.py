@@ -103,8 +103,8 @@ def at_places(op: Typed[Operator], lines: Lines) -> Typed[Operator]:
     position = f"(ix - {lines.stride} * {line})"
     row, column = (line, position) if lines.tall else (position, line)
     text = rename(op.op.expr, {"ix": row, "jx": column, "iy": row, "jy": column})
-    alone: dict[str, Any] = {"exchanged": None} if isinstance(op.op, BinaryOp) else {}
-    return dataclasses.replace(op.op, expr=text, **alone)[op.dtype]
+    changes: dict[str, Any] = {"exchanged": None} if isinstance(op.op, BinaryOp) else {}
+    return dataclasses.replace(op.op, expr=text, **changes)[op.dtype]
 
 
 def ewise(
@@ -394,11 +394,11 @@ def _over(x: VectorStore, lines: Lines, monoid: Typed[Monoid]) -> VectorStore:
     while True:  # only the shape determines the order of float sums
         runs = -(-n // run) or 1
         limits = xp.minimum(xp.arange(runs + 1, dtype=np.int64) * run, n)
-        mine = lines._replace(number=runs)
-        bits, sums = xp.zeros(mine.words, np.uint64), dense_values(device, mine.places, z)
+        run_lines = lines._replace(number=runs)
+        bits, sums = xp.zeros(run_lines.words, np.uint64), dense_values(device, run_lines.places, z)
         rows = limits, limits[1:], dummy(device, "int64"), 0
         joined(device, x, monoid, lines, rows, runs, None, (bits, sums)).run(device)
-        x, n = VectorStore(device, mine.places, z, bits, sums), runs
+        x, n = VectorStore(device, run_lines.places, z, bits, sums), runs
         if runs == 1:
             return VectorStore(device, lines.width, z, bits[: words(lines.width)], sums)
 
@@ -442,15 +442,15 @@ def sides(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool, t
 
 def explained(of: Sides, semiring: Typed[Semiring]) -> tuple[Plan, tuple[Variant, ...]]:
     """Its plan, and its kernel."""
-    found = _prepared(of, semiring, flat_of(of.X))
-    return found.plan, (found.variant(WHOLE),)
+    product = _prepared(of, semiring, flat_of(of.X))
+    return product.plan, (product.variant(WHOLE),)
 
 
 def mxm(of: Sides, semiring: Typed[Semiring], mask: MatrixMask | None) -> FlatStore:
     """The product, at the positions that the mask allows."""
     x = flat_of(of.X)
-    found = _prepared(of, semiring, x)
-    return FlatStore(found.run(x, None if mask is None else (bits_of(mask.structure), mask.complement)), *of.shape)
+    product = _prepared(of, semiring, x)
+    return FlatStore(product.run(x, None if mask is None else (bits_of(mask.structure), mask.complement)), *of.shape)
 
 
 def _prepared(of: Sides, semiring: Typed[Semiring], x: VectorStore) -> PreparedMultivectorProduct:

@@ -216,8 +216,8 @@ def unit_bounds(layout: Layout, device: Device, *, most: int | None = None, time
         if most is not None:
             ptr = np.zeros(len(layout.ptr), np.int64)
             np.cumsum(np.minimum(np.diff(layout.ptr), most), out=ptr[1:])
-        found = threads.balanced_ranges(ptr, max(device.parts, chunks), 64 // layout.rows_per_unit)
-        layout.cache[name] = found if chunks == 1 else threads.as_chunks(found)
+        ranges = threads.balanced_ranges(ptr, max(device.parts, chunks), 64 // layout.rows_per_unit)
+        layout.cache[name] = ranges if chunks == 1 else threads.as_chunks(ranges)
     bounds: Bounds = layout.cache[name]
     return bounds
 

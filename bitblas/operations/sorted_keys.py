@@ -51,10 +51,10 @@ def keys_of(structure: Structure, order: bool) -> tuple[Array, Array | None]:
     rows, cols = layout.coo()
     rows *= structure.ncols
     rows += cols
-    found = rows, places
+    keyed = rows, places
     if structure.nvals <= tuning.count("cached.key_entries"):
-        structure.primary.cache["keys", order] = found
-    return found
+        structure.primary.cache["keys", order] = keyed
+    return keyed
 
 
 def entries(A: MatrixStore) -> tuple[Array, PlainValues]:
@@ -225,16 +225,16 @@ def _chunks(device: Device, rows: Array, ends: Array) -> list[tuple[int, int]]:
     n, most = len(rows), tuning.count("sorted_product.products")
     if not n or int(ends[-1]) <= most:
         return [(0, n)]
-    xp, found, low = device.xp, [], 0
+    xp, ranges, low = device.xp, [], 0
     while low < n:
         before = int(ends[low - 1]) if low else 0
         fits = int(xp.searchsorted(ends, before + most, "right"))
         begins = lambda at: int(xp.searchsorted(rows, rows[at], "left"))
         high = n if fits >= n else begins(fits)
         high = high if high > low else int(xp.searchsorted(rows, rows[low], "right"))
-        found.append((low, high))
+        ranges.append((low, high))
         low = high
-    return found
+    return ranges
 
 
 def _summed(
@@ -256,14 +256,14 @@ def _summed(
     starts = xp.flatnonzero(xp.concatenate((xp.ones(1, bool), at[1:] != at[:-1])))
     pointers = xp.concatenate((starts, xp.full(1, n, starts.dtype)))
     join = udf.plain(add)
-    alone = {"x": x, "y": y}.get(op.op.expr)  # of first and second the unused operand may have any type
-    if udf.is_call(join) and (alone is not None or (udf.is_call(op) and not op.op.positional)):
-        product, operands = (op, {"x": x, "y": y}) if alone is None else (None, {"x": alone})
+    operand = {"x": x, "y": y}.get(op.op.expr)  # of first and second the unused operand may have any type
+    if udf.is_call(join) and (operand is not None or (udf.is_call(op) and not op.op.positional)):
+        product, operands = (op, {"x": x, "y": y}) if operand is None else (None, {"x": operand})
         sums = udf.run(device, Work(len(starts), product, operands, join, pointers))
         return at[starts], sums, add.return_type
     of_x, of_y = (v.values[v.at] for v in (x, y))
-    if alone is not None:
-        products = alone.values[alone.at]
+    if operand is not None:
+        products = operand.values[operand.at]
     elif op.op.positional:
         if rows is None or cols is None or places is None:
             raise udf.unplaced(op)

@@ -221,8 +221,8 @@ def _known(layout: RowLayout, name: str, ask: Callable[[RowLayout], bool]) -> bo
     """A cached property of the rows of a format."""
     if name not in layout.cache:
         layout.cache[name] = bool(ask(layout))
-    found: bool = layout.cache[name]
-    return found
+    value: bool = layout.cache[name]
+    return value
 
 
 def products_before(a: RowLayout, b: RowLayout) -> Array:
@@ -256,8 +256,8 @@ def _dense_row(t: RowProduct, fill: int) -> Variant:
 
 
 def _on_cpu(t: RowProduct, fill: int, ptr: Array, col: Array, sums: Array, *, bounds: Bounds, begin: Array) -> None:
-    kernel, given = t.writing if fill else t.counting
-    kernel(t.a.nrows, *given, begin, ptr, col, sums if fill else dummy(t.device, "?"), bounds=bounds)
+    kernel, operands = t.writing if fill else t.counting
+    kernel(t.a.nrows, *operands, begin, ptr, col, sums if fill else dummy(t.device, "?"), bounds=bounds)
 
 
 def _tables(t: RowProduct, fill: int) -> list[tuple[int, int]]:
@@ -276,9 +276,9 @@ def _long_rows(t: RowProduct, fill: int) -> Variant:
 
 
 def _rows_variant(t: RowProduct, name: str, fill: int, constants: Constants) -> Variant:
-    given = t.a.ptr.dtype, index_type(t.a.ncols), t.b.ptr.dtype, index_type(t.b.ncols), t.m.ptr.dtype
+    kinds = t.a.ptr.dtype, index_type(t.a.ncols), t.b.ptr.dtype, index_type(t.b.ncols), t.m.ptr.dtype
     names = "PTR", "INNER", "BPTR", "COL", "MPTR"
-    indices = tuple((name, lookup_dtype(kind)) for name, kind in zip(names, given, strict=True))
+    indices = tuple((name, lookup_dtype(kind)) for name, kind in zip(names, kinds, strict=True))
     return rows_variant(name, indices, t.semiring, t.kind, *t.types, fill, (*constants, *t.packed), t.single)
 
 
@@ -309,8 +309,8 @@ def _on_gpu(t: RowProduct, fill: int, ptr: Array, col: Array, sums: Array) -> No
     run = _long_rows(t, fill)
     words, shared = -(-b.ncols // 64), run.constant("SHARED_WORDS", 0)
     blocks = max(1, min(many, LONG_ROW_BLOCKS, LONG_ROW_BLOCKS if shared else BITSET_BYTES // (12 * words)))
-    found, ranks = (xp.zeros(1 if shared else blocks * words, kind) for kind in (np.uint64, np.uint32))
-    device.kernel(run)(blocks, rows, many, xp.zeros(1, np.uint64), found, ranks, words, *operands)
+    bitsets, ranks = (xp.zeros(1 if shared else blocks * words, kind) for kind in (np.uint64, np.uint32))
+    device.kernel(run)(blocks, rows, many, xp.zeros(1, np.uint64), bitsets, ranks, words, *operands)
 
 
 # ---- mxm over any semiring, with the mask in the kernel. GraphBLAS C API 2.1, section 4.3.1.
@@ -342,10 +342,10 @@ def mxm(
         return sorted_keys.mxm(A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
     A.structure.other_reads += 1
     B.structure.other_reads += 1
-    found = planned(A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
+    product = planned(A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
     if A.structure.nvals + B.structure.nvals <= tuning.count("cached.mxm_entries"):
-        A.prepared["mxm"] = weakref.ref(B), _reference(M[0]), M[1], how, found
-    return found.run()
+        A.prepared["mxm"] = weakref.ref(B), _reference(M[0]), M[1], how, product
+    return product.run()
 
 
 def _reference(x: Structure | None) -> Callable[[], Structure | None]:
@@ -440,11 +440,11 @@ def _dots(
     right = B.structure.layout(key, transposed=not tb)
     format = format_of(key)
     at = format.dot_mask(mask)
-    given = format.dot(left, right, at, (not isinstance(a_val, np.generic), not isinstance(b_val, np.generic)))
+    call = format.dot(left, right, at, (not isinstance(a_val, np.generic), not isinstance(b_val, np.generic)))
     words = kind == WORDS
     typed = None if words else semiring
-    variant = dot_variant(key, given.types, typed, kind, a_type, b_type, plan.lanes, plan.wide, at.key)
+    variant = dot_variant(key, call.types, typed, kind, a_type, b_type, plan.lanes, plan.wide, at.key)
     values = entry_values(device, a_type, a_val), entry_values(device, b_type, b_val)
     run, monoid = device.kernel(variant), semiring.op.monoid[semiring.return_type]
     each = sum(side.nvals / max(1, side.nrows) for side in (left, right))
-    return Dots(device, semiring, variant, at, given, *values, left.ncols, product, words, run, monoid, each)
+    return Dots(device, semiring, variant, at, call, *values, left.ncols, product, words, run, monoid, each)

@@ -152,21 +152,21 @@ def spmspv(
 ) -> VectorStore | None:
     """t<mask> = A (+).(x) u, of the transpose if `transpose`. None if the rows of the entries of u are not available,
     or hold too many entries."""
-    found = _prepared_spmspv(A, u, semiring, transpose=transpose, flip=flip)
-    return None if found is None else found.run(u, mask)
+    product = _prepared_spmspv(A, u, semiring, transpose=transpose, flip=flip)
+    return None if product is None else product.run(u, mask)
 
 
 def explain_spmspv(
     A: MatrixStore, u: SparseStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
 ) -> tuple[Plan, Variant] | None:
     """Its plan and its kernel."""
-    found = _prepared_spmspv(A, u, semiring, transpose=transpose, flip=flip)
-    products = 0 if found is None else found.given(u, None)[1].item(PRODUCTS)
-    if found is None or products > found.most:
+    product = _prepared_spmspv(A, u, semiring, transpose=transpose, flip=flip)
+    products = 0 if product is None else product.given(u, None)[1].item(PRODUCTS)
+    if product is None or products > product.most:
         return None
     reason = f"{len(u.index)} listed entries, whose rows hold {products}"
     verb, pushed = "vxm" if flip else "mxv", not transpose
-    return Plan(verb, semiring.op.name, found.key, pushed, "push", found.kind, 1, reason), found.variant
+    return Plan(verb, semiring.op.name, product.key, pushed, "push", product.kind, 1, reason), product.variant
 
 
 def _prepared_spmspv(
@@ -178,17 +178,17 @@ def _prepared_spmspv(
     x = u.listed
     one = x.tobytes() if isinstance(x, np.generic) else None
     key = "list", semiring, transpose, flip, u.dtype.name, one, tuning.version()
-    found: SpMSpV | None = A.prepared.get(key)
-    if found is not None:
-        return found
+    product: SpMSpV | None = A.prepared.get(key)
+    if product is not None:
+        return product
     small = hypersparse.own_compressed(A) if A.structure.renumbers else A
     layout: Any = small.structure.held(CSR, transposed=not transpose)
     if layout is None and is_available(small.structure, transposed=not transpose, valued=not A.iso):
         layout = small.structure.layout(small.structure.primary.key, transposed=not transpose)
     if layout is None or not layout.format.by_rows or layout.format.renumbers:
         return None
-    found = A.prepared[key] = SpMSpV(A, u, semiring, layout, small, transposed=not transpose, flip=flip)
-    return found
+    product = A.prepared[key] = SpMSpV(A, u, semiring, layout, small, transposed=not transpose, flip=flip)
+    return product
 
 
 # ---- SpMV: mxv and vxm over any semiring, with the mask in the kernel; and row sums, which are products.
@@ -236,28 +236,28 @@ def prepared(
     count = u.nvals if u.device.host_memory else u.count  # a pull that does not know that its vector is full is slower
     value = x.tobytes() if isinstance(x, generic) else None
     key = semiring, transpose, flip, u.dtype.name, value, tuning.version()
-    found: spmv_kernels.PreparedProducts | None = known.get(key)
-    if found is None:
+    cached: spmv_kernels.PreparedProducts | None = known.get(key)
+    if cached is None:
         if len(known) >= tuning.count("cached.products"):
             known.clear()
-        found = known[key] = spmv_kernels.PreparedProducts(
+        cached = known[key] = spmv_kernels.PreparedProducts(
             spmv_kernels.facts_of(A, x, semiring, transpose=transpose, flip=flip)
         )
-    elif (lasting := found.lasting.get(count)) is not None:
+    elif (lasting := cached.lasting.get(count)) is not None:
         return lasting, 0.0
-    direction, case, seen = spmv_kernels.decide(A, u, found.case)
+    direction, case, vector_facts = spmv_kernels.decide(A, u, cached.case)
     if case.work is not None:  # the format that a push reads exists, and stays
-        found.case = case if case.back else case._replace(back=None)  # its construction may be amortized later
+        cached.case = case if case.back else case._replace(back=None)  # its construction may be amortized later
     way = direction.push, (full := count == u.size)
-    if way not in found.products:
-        plan = spmv_kernels.planned(A, direction, case, seen)
+    if way not in cached.products:
+        plan = spmv_kernels.planned(A, direction, case, vector_facts)
         one = x if isinstance(x, generic) else None
-        found.products[way] = PreparedProduct(plan, case.product, A, u.dtype, semiring, flip, full=full, value=one)
-    if count is not None and is_cacheable(direction, case, seen):
-        if len(found.lasting) >= tuning.count("cached.products"):
-            found.lasting.clear()
-        found.lasting[count] = found.products[way]
-    return found.products[way], missed_reads(case, seen, direction)
+        cached.products[way] = PreparedProduct(plan, case.product, A, u.dtype, semiring, flip, full=full, value=one)
+    if count is not None and is_cacheable(direction, case, vector_facts):
+        if len(cached.lasting) >= tuning.count("cached.products"):
+            cached.lasting.clear()
+        cached.lasting[count] = cached.products[way]
+    return cached.products[way], missed_reads(case, vector_facts, direction)
 
 
 class PreparedProduct:

@@ -82,22 +82,22 @@ EARLY_EXIT_MONOIDS = ("any", "lor")
 def facts_of(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> ProductFacts:
     """The case of A (+).(x) u, of the transpose if `transpose`; u: the vector's values, np.generic if iso."""
     layout = A.structure.primary
-    made = product_facts(semiring, layout.key, A.raw, u, transpose=transpose, flip=flip, device=A.device)
+    facts = product_facts(semiring, layout.key, A.raw, u, transpose=transpose, flip=flip, device=A.device)
     nvals = A.structure.nvals
-    made = made._replace(few=nvals <= PULLED[A.device.kind])
-    if may_keep_rows(layout) and not made.valued:
-        if A.structure.has(CSR, transposed=made.push_of):
-            made = made._replace(beside=nvals / max(1, layout.work))
+    facts = facts._replace(few=nvals <= PULLED[A.device.kind])
+    if may_keep_rows(layout) and not facts.valued:
+        if A.structure.has(CSR, transposed=facts.push_of):
+            facts = facts._replace(beside=nvals / max(1, layout.work))
     ends = (
-        made.kind == WORDS or semiring.op.monoid.name in EARLY_EXIT_MONOIDS
+        facts.kind == WORDS or semiring.op.monoid.name in EARLY_EXIT_MONOIDS
     )  # whether a pull may stop at the first hit of a row
     together = layout.format.rows_per_unit
     if together > 1:  # at the first hit of the last of several rows
-        ends = made.kind == WORDS and layout.format.stops_finished_tile_rows
+        ends = facts.kind == WORDS and layout.format.stops_finished_tile_rows
     if not ends or A.device.is_simt:
-        return made
+        return facts
     last = sum(1 / k for k in range(1, together + 1))  # mean number of hits of one row until each row has one
-    return made._replace(early=nvals / max(1, A.ncols if transpose else A.nrows) / last)
+    return facts._replace(early=nvals / max(1, A.ncols if transpose else A.nrows) / last)
 
 
 class PreparedProducts:
@@ -115,21 +115,21 @@ class PreparedProducts:
 def decide(A: MatrixStore, u: VectorStore, of: ProductFacts) -> tuple[Direction, ProductFacts, VectorFacts]:
     """Push or pull, with the case and the facts about the vector that were needed. Builds no format."""
     known = VectorFacts(u.size, u.least, u.count)
-    while isinstance(found := choose_direction(of, known), Missing):
+    while isinstance(direction := choose_direction(of, known), Missing):
         layout = A.structure.held(of.push_key, transposed=of.push_of)
-        if found is Missing.NVALS:
+        if direction is Missing.NVALS:
             known = known._replace(nvals=u.nvals)
-        elif found is Missing.BACK:
+        elif direction is Missing.BACK:
             of = of._replace(back=is_available(A.structure, transposed=True, valued=of.valued))
         elif layout is None:
             # A matrix whose format was requested for its size gets no second format for pushes.
-            made = not A.structure.primary.compact
-            of = of._replace(rows=is_available(A.structure, transposed=of.push_of, valued=of.valued, made=made))
-        elif found is Missing.ROWS:
+            may_build = not A.structure.primary.compact
+            of = of._replace(rows=is_available(A.structure, transposed=of.push_of, valued=of.valued, made=may_build))
+        elif direction is Missing.ROWS:
             of = of._replace(rows=True, work=layout.work, longest=longest_unit(layout))
         else:
             known = known._replace(active=active_entries(u, layout))
-    return found, of, known
+    return direction, of, known
 
 
 def count_tile_push(A: MatrixStore, plan: Plan, entries: float) -> None:
@@ -145,21 +145,21 @@ def explain_mxv(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, tr
     return planned(A, *decide(A, u, facts_of(A, u.values, semiring, transpose=transpose, flip=flip)))
 
 
-def planned(A: MatrixStore, found: Direction, of: ProductFacts, known: VectorFacts) -> Plan:
+def planned(A: MatrixStore, direction: Direction, of: ProductFacts, known: VectorFacts) -> Plan:
     """The plan of a case with a known direction."""
-    kind, push = of.kind, found.push
+    kind, push = of.kind, direction.push
     transposed = of.push_of if push else of.pull_of
     primary, nrows = A.structure.primary, A.ncols if transposed else A.nrows
     lanes = primary.format.lanes(primary, nrows, kind, push=push) if A.device.is_simt else 1
-    return plan_mxv(of, known, found, lanes)
+    return plan_mxv(of, known, direction, lanes)
 
 
 def active_entries(u: VectorStore, layout: Layout) -> int:
     """Number of entries (tiles) in the rows (tile rows) of a format where u has entries."""
     device = u.device
-    found: int | None = layout.format.active(layout, u.present)
-    if found is not None:
-        return found
+    known: int | None = layout.format.active(layout, u.present)
+    if known is not None:
+        return known
     total, ptr = device.xp.zeros(1, np.uint64), layout.ptr
     _weigh(device, ptr.dtype.char, layout.rows_per_unit)(words(u.size), u.present, ptr, total)
     return int(device.to_host(total)[0])
@@ -463,8 +463,8 @@ def _shared(layout: Layout, units: int) -> Bounds:
 def row_lengths(layout: Layout, arguments: tuple[Any, ...]) -> Csr:
     """Row lengths of tiles, as CSR without columns: all that a product of one value with a full vector reads. Counted
     once per format by its kernel, which takes these arguments."""
-    found: Csr | None = layout.cache.get("lengths")
-    if found is None:
+    lengths: Csr | None = layout.cache.get("lengths")
+    if lengths is None:
         device, n = layout.device, layout.nrows
         variant = lanes_variant(layout.key, (*layout.types(False), ("Z", INT64)), PLUS_PAIR, COUNT, flip=False)
         counts, bits = np.zeros(n or 1, np.int64), np.zeros(words(n), np.uint64)
@@ -473,8 +473,8 @@ def row_lengths(layout: Layout, arguments: tuple[Any, ...]) -> Csr:
         tail = *every, *no_mask(device), np.int64(1), bits, counts
         device.kernel(variant)(layout.units, EVERYWHERE, *arguments, *tail, bounds=unit_bounds(layout, device))
         np.cumsum(counts[:n], out=ptr[1:])
-        found = layout.cache["lengths"] = Csr(device, n, layout.ncols, ptr, dummy(device, "int32"), layout.nvals)
-    return found
+        lengths = layout.cache["lengths"] = Csr(device, n, layout.ncols, ptr, dummy(device, "int32"), layout.nvals)
+    return lengths
 
 
 # ---- Sentinel-filled vectors for pulls on the CPU (csr/pull.cpu.py): missing entries become NaN or an unused integer.

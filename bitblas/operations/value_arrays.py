@@ -85,11 +85,11 @@ def _pointwise(
     left = _operand(device, x, x_type, k.u_nothing, k.u_zero)
     right = left if y is x and y_type is x_type else _operand(device, y, y_type, k.v_nothing, k.v_zero)
     plain = k.plain if places is None else (*k.plain[:2], *places, *k.plain[4:])
-    given = n, size, bits, *left, bits, *right, *plain, unread, out
+    args = n, size, bits, *left, bits, *right, *plain, unread, out
     if n < (least := tuning.count("parallel.words")):
-        k.kernel(*given)
+        k.kernel(*args)
     else:
-        k.kernel(*given, bounds=device.ranges(n, least, parts=device.threads))
+        k.kernel(*args, bounds=device.ranges(n, least, parts=device.threads))
     if k.dtype is BOOL:
         return unpack(device, out, size)
     return out if len(out) == size else out[:size]

@@ -206,8 +206,8 @@ def initial_sum(monoid: Monoid, z: DataType) -> Any:
 def may_compute_unneeded(op: Operator, monoid: Monoid, z: DataType, kinds: str = "fiu") -> bool:
     """Whether unneeded products may be computed too, for instance for missing entries of the vector: for numbers, whose
     values may be undefined, and by operators of this library only, because others may not terminate."""
-    given = isinstance(op.expr, Expression) or isinstance(monoid.binaryop.expr, Expression)
-    return z.kind in kinds and monoid.name != "any" and not given
+    user_defined = isinstance(op.expr, Expression) or isinstance(monoid.binaryop.expr, Expression)
+    return z.kind in kinds and monoid.name != "any" and not user_defined
 
 
 def sentinel_kind(op: Operator, monoid: Monoid, z: DataType, u: DataType) -> int:

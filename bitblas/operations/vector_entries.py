@@ -50,11 +50,11 @@ def mask_of(u: VectorStore, *, structural: bool, complement: bool) -> Mask:
     elif structural or (u.iso and u.listed):
         named = u.with_value(BOOL, BOOL.np_type.type(True))
     else:
-        held = compressed.compress(u, u.index)
-        keep = unpack(u.device, mask_words(held), u.count or 0)
+        listed = compressed.compress(u, u.index)
+        keep = unpack(u.device, mask_words(listed), u.count or 0)
         named = SparseStore(u.device, u.size, BOOL, u.index[keep], BOOL.np_type.type(True))
-    made: Mask = make(Mask, (named, complement))
-    return made
+    mask: Mask = make(Mask, (named, complement))
+    return mask
 
 
 def restrict(w: VectorStore, mask: Mask) -> None:
@@ -205,9 +205,9 @@ RANGE = Variant("kernels/range", (), (("LANES", 1),))
 
 def normalized(device: Device, indices: Array, dim: int) -> Array | None:
     """INT64 indices on a GPU with negative ones counted from the end; None if one is not in -dim .. dim - 1."""
-    told = Readback(device, 8)
-    device.kernel(RANGE)(len(indices), dim, indices, told.part(np.uint32, 0, 2))
-    negative, outside = told.read(np.uint32, 0, 2)
+    flags = Readback(device, 8)
+    device.kernel(RANGE)(len(indices), dim, indices, flags.part(np.uint32, 0, 2))
+    negative, outside = flags.read(np.uint32, 0, 2)
     if outside:
         return None
     return device.xp.where(indices < 0, indices + dim, indices) if negative else indices
@@ -271,10 +271,10 @@ def equal(u: VectorStore, v: VectorStore) -> bool:
             return False
         at = listed.index
         return equal(compressed.compress(u, at), compressed.compress(v, at))
-    told = Readback(device, 4)
+    differs = Readback(device, 4)
     operands = (u.present, *stored(device, u.dtype, u.values), v.present, *stored(device, v.dtype, v.values))
-    kernel_of(device, "equal", u.dtype, LANES=64)(n, u.size, *operands, told.part(np.uint32), bounds=word_bounds(u))
-    return not told.read(np.uint32)[0]
+    kernel_of(device, "equal", u.dtype, LANES=64)(n, u.size, *operands, differs.part(np.uint32), bounds=word_bounds(u))
+    return not differs.read(np.uint32)[0]
 
 
 # ---- Vectors from lists of indices and values: GraphBLAS C API 2.1, section 4.2.4.7.
@@ -297,8 +297,8 @@ def build(
     """
     if is_sparse(device, len(indices), size):
         return _sparse(device, size, dtype, indices, values, dup, distinct=distinct)
-    u, told = _listed(device, values, len(indices)), None if distinct else Readback(device, 8)
-    flags = unused_flags(device) if told is None else told.part(np.uint32, 0, 2)
+    u, faults = _listed(device, values, len(indices)), None if distinct else Readback(device, 8)
+    flags = unused_flags(device) if faults is None else faults.part(np.uint32, 0, 2)
     monoid = None if dup is None else _unordered(dup)
     if monoid is not None:
         t = sum_by_index(u, indices, size, monoid, flags)
@@ -306,7 +306,7 @@ def build(
         t = empty_vector(device, size, dtype)
         t.values = cast(u, dtype).values if u.iso else dense_values(device, size, dtype)
         place(t, indices, u, flags, clear=False)
-    twice, outside = (0, 0) if told is None else told.read(np.uint32, 0, 2)
+    twice, outside = (0, 0) if faults is None else faults.read(np.uint32, 0, 2)
     if outside:
         _raise_outside(indices, size)
     if monoid is not None:

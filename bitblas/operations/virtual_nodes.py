@@ -52,35 +52,35 @@ def mxv(
     prepared: Prepare,
 ) -> VectorStore:
     """A (+).(x) u for an A with virtual nodes; `product` is the function for ordinary matrices, `prepared` plans it."""
-    found = Sums.of(A, u, semiring, transpose=transpose, flip=flip)
-    if found is None:
+    sums = Sums.of(A, u, semiring, transpose=transpose, flip=flip)
+    if sums is None:
         return product(rows_of(A), u, semiring, transpose, flip, mask, into)
-    return hypersparse.ended(found.run(product, prepared, mask), mask, into)
+    return hypersparse.ended(sums.run(product, prepared, mask), mask, into)
 
 
 def rows_of(A: MatrixStore) -> MatrixStore:
     """The same matrix as temporary CSR, with entries in the same order."""
-    made = Structure(A.structure.plain_rows())
-    made._symmetric = A.structure._symmetric
-    return MatrixStore(made, A.dtype, A.raw).tagged(A.order)
+    structure = Structure(A.structure.plain_rows())
+    structure._symmetric = A.structure._symmetric
+    return MatrixStore(structure, A.dtype, A.raw).tagged(A.order)
 
 
 def explained(
     A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
 ) -> tuple[Plan, tuple[MatrixStore, VectorStore, Typed[Semiring], dict[str, bool]]]:
     """The plan of such a product; and the product that it corresponds to, with the graph or with rows."""
-    found = Sums.of(A, u, semiring, transpose=transpose, flip=flip)
-    if found is None:
+    sums = Sums.of(A, u, semiring, transpose=transpose, flip=flip)
+    if sums is None:
         rows, how = rows_of(A), {"transpose": transpose, "flip": flip}
         plan = spmv_kernels.explain_mxv(rows, u, semiring, **how)
         why = f"{plan.reason}; this statement converts to rows, because products differ by entry"
         return plan._replace(reason=why), (rows, u, semiring, how)
     layout: Any = A.structure.primary
-    plan, x = found.plan(), found.spread()
+    plan, x = sums.plan(), sums.spread()
     nodes = f"{layout.rows.nodes} virtual nodes, in {plan.key}, in two products"
     verb, name = "vxm" if flip else "mxv", semiring.op.name
-    said = plan._replace(verb=verb, semiring=name, key=layout.key, reason=f"{plan.reason}; {nodes}")
-    return said, (found.graph, x, found.sums, {"transpose": found.transpose, "flip": False})
+    described = plan._replace(verb=verb, semiring=name, key=layout.key, reason=f"{plan.reason}; {nodes}")
+    return described, (sums.graph, x, sums.sums, {"transpose": sums.transpose, "flip": False})
 
 
 class Sums:
@@ -187,8 +187,8 @@ def graph_of(layout: Virtual) -> MatrixStore:
     """The graph with virtual nodes, cached with the format."""
     if "graph" not in layout.cache:
         layout.cache["graph"] = MatrixStore(Structure(layout.inner), BOOL, BOOL.np_type.type(True))
-    found: MatrixStore = layout.cache["graph"]
-    return found
+    graph: MatrixStore = layout.cache["graph"]
+    return graph
 
 
 def _multiplied(
@@ -200,8 +200,8 @@ def _multiplied(
     if one is not None:
         return u.with_value(z, cast_scalar(one, z)), z
     if op.positional:
-        found, by = by_number(u, None, semiring, flip)
-        return None if found is u else (found, by.return_type)
+        numbered, by = by_number(u, None, semiring, flip)
+        return None if numbered is u else (numbered, by.return_type)
     if reads_matrix(semiring, flip) and not A.iso:
         return None
     typed = op[semiring.op.operand_type(semiring.dtype)]
@@ -235,12 +235,12 @@ def without(u: VectorStore, places: Places) -> VectorStore:
     return _placed("without", u, places, places.at(), places.others)
 
 
-def _placed(kernel: str, u: VectorStore, places: Places, told: Array, size: int) -> VectorStore:
+def _placed(kernel: str, u: VectorStore, places: Places, ranks: Array, size: int) -> VectorStore:
     device = u.device
     bits = device.xp.empty(words(size), np.uint64)
     values = u.values if u.iso else dense_values(device, size, u.dtype, blank=False)
     arrays = u.present, *(stored(device, u.dtype, x).array for x in (u.values, values))
     run = kernel_of(device, kernel, u.dtype, LANES=64, DENSE=int(not u.iso))
     bounds = device.ranges(words(size), tuning.count("parallel.words"), parts=device.threads)
-    run(words(size), size, places.bits, told, *arrays[:2], bits, arrays[2], bounds=bounds)
+    run(words(size), size, places.bits, ranks, *arrays[:2], bits, arrays[2], bounds=bounds)
     return VectorStore(device, size, u.dtype, bits, values)
