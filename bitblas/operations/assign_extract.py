@@ -104,22 +104,9 @@ def _moved(
         bounds = threads.as_chunks(threads.ranges_by_work(begin[1:], max(device.parts, chunks)))
     elif device.splits(most, tuning.count("parallel.entries")):
         bounds = threads.ranges_by_work(begin[1:], device.parts)
-    _kernel(device, wide, a.width > 0, flagged)(
-        nrows,
-        no_rows if rows is None else rows,
-        0 if rows is None else 1,
-        a.ptr,
-        a.col,
-        a.width,
-        moved,
-        no_place if place is None else place,
-        0 if place is None else 1,
-        begin,
-        ptr,
-        col,
-        out,
-        bounds=bounds,
-    )
+    row, at = (no_rows, 0) if rows is None else (rows, 1), (no_place, 0) if place is None else (place, 1)
+    kernel = _kernel(device, wide, a.width > 0, flagged)
+    kernel(nrows, *row, a.ptr, a.col, a.width, moved, *at, begin, ptr, col, out, bounds=bounds)
     if bounds is not None:
         close_gaps(begin[bounds], bounds, ptr, (col,) if iso else (col, values))
     n = ptr.item(-1)

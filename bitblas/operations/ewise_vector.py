@@ -226,18 +226,9 @@ def run_elementwise(
     bounds = None
     if n >= tuning.count("parallel.words"):
         bounds = word_bounds(u) if mode in (LEFT, BOTH) else word_bounds(u, v)
-    k.kernel(
-        n,
-        size,
-        u_bits,
-        *((k.u_nothing, x, 0) if isinstance(x, generic) else (x, k.u_zero, 1)),
-        v_bits,
-        *((k.v_nothing, y, 0) if isinstance(y, generic) else (y, k.v_zero, 1)),
-        *plain,
-        t_bits,
-        to,
-        bounds=bounds,
-    )
+    of_u = (k.u_nothing, x, 0) if isinstance(x, generic) else (x, k.u_zero, 1)
+    of_v = (k.v_nothing, y, 0) if isinstance(y, generic) else (y, k.v_zero, 1)
+    k.kernel(n, size, u_bits, *of_u, v_bits, *of_v, *plain, t_bits, to, bounds=bounds)
     return None if kept else t
 
 

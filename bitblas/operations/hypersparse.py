@@ -26,7 +26,7 @@ from ..store import MatrixStore, PlainValues, SparseStore, VectorStore
 from ..typing import Array
 from . import compressed, ewise_vector, value_arrays
 from .convert import narrowed, widened
-from .operands import Into, Mask, MatrixMask
+from .operands import Into, Mask, MatrixMask, MatrixProduct, VectorProduct
 
 # ---- Hypersparse matrices: compress the non-empty rows and columns of all operands to 0..k-1, run the ordinary
 # operation, map the indices of the result back.
@@ -97,9 +97,8 @@ def resolve_assignment(
     index: Array | range | None, listed: Array, assigned: Array, size: int, xp: ModuleType
 ) -> tuple[Array, Array | None, Array]:
     """Resolve the index of an assignment (as in `resolve_index`): the rows (or columns) that have entries (`listed`) or
-    are
-    assigned to, the positions of the index among them (None: all), and which of its `size` positions it takes of the
-    assigned value, which has entries at `assigned`."""
+    are assigned to; the positions of the index among them (None: all); and which of its `size` positions are read from
+    the assigned value, which has entries at `assigned`."""
     if index is None:
         rows = index_lists.union(xp, listed, assigned)
         return rows, None, rows
@@ -115,18 +114,9 @@ def resolve_assignment(
 # ---- Products of hypersparse matrices: multiply the compressed matrices with the ordinary kernels.
 
 
-def mxv(
-    product: Callable[..., VectorStore],
-    A: MatrixStore,
-    u: VectorStore,
-    semiring: Typed[Semiring],
-    *,
-    transpose: bool,
-    flip: bool,
-    mask: Mask | None,
-    into: Into | None,
-) -> VectorStore:
+def mxv(product: Callable[..., VectorStore], of: VectorProduct) -> VectorStore:
     """A (+).(x) u for a hypersparse A; `product` is the function for ordinary matrices."""
+    A, u, semiring, transpose, flip, mask, into = of
     if semiring.op.is_positional:
         A, semiring = _numbered(A, u, semiring, transpose=transpose, flip=flip)
     rows, cols = lists(A)
@@ -209,22 +199,13 @@ def _by(semiring: Typed[Semiring], multiplier: str) -> Typed[Semiring]:
     return compose(semiring.op.monoid, BINARY[multiplier])[semiring.return_type]
 
 
-def mxm(
-    product: Callable[..., MatrixStore],
-    A: MatrixStore,
-    B: MatrixStore,
-    semiring: Typed[Semiring],
-    *,
-    transpose_a: bool,
-    transpose_b: bool,
-    mask: MatrixMask | None,
-) -> MatrixStore:
-    """A (+).(x) B if an operand or the mask is hypersparse."""
-    if semiring.op.is_positional:
-        A, B, semiring = _both_numbered(A, B, semiring, transpose_a, transpose_b)
-    a, b, m, rows, cols = within_both(A, B, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
-    t = product(a, b, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=m)
-    return widened(t, rows, cols, A.ncols if transpose_a else A.nrows, B.nrows if transpose_b else B.ncols)
+def mxm(product: Callable[..., MatrixStore], of: MatrixProduct) -> MatrixStore:
+    """A (+).(x) B if an operand or the mask is hypersparse; `product` is the function for ordinary matrices."""
+    if of.semiring.op.is_positional:
+        of = _both_numbered(of)
+    how = {"transpose_a": of.transpose_a, "transpose_b": of.transpose_b}
+    a, b, m, rows, cols = within_both(of.A, of.B, mask=of.mask, **how)
+    return widened(product(a, b, of.semiring, mask=m, **how), rows, cols, *of.shape)
 
 
 def within_both(
@@ -241,11 +222,9 @@ def within_both(
     return a, b, m, rows, cols
 
 
-def _both_numbered(
-    A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], transpose_a: bool, transpose_b: bool
-) -> tuple[MatrixStore, MatrixStore, Typed[Semiring]]:
+def _both_numbered(of: MatrixProduct) -> MatrixProduct:
     """The same product with the multiplier already applied, in the operand whose indices the multiplier reads."""
-    op = semiring.op.binaryop
+    A, B, semiring, op = of.A, of.B, of.semiring, of.semiring.op.binaryop
     if not op.reads_positions_only:
         raise NotImplementedException(
             f"op: {op!r} reads values and positions, which products of hypersparse matrices do not support; "
@@ -253,7 +232,9 @@ def _both_numbered(
         )
     reads_a = "x" in op.expr
     rows, cols = (A if reads_a else B).structure.coo()
-    i, j = (cols, rows) if (transpose_a if reads_a else transpose_b) else (rows, cols)
+    i, j = (cols, rows) if (of.transpose_a if reads_a else of.transpose_b) else (rows, cols)
     if reads_a:
-        return _valued(A, semiring, A.values, A.values, (i, j), ("ix", "jx", "", "")), B, _by(semiring, "first")
-    return A, _valued(B, semiring, B.values, B.values, (i, j), ("", "", "ix", "jx")), _by(semiring, "second")
+        A = _valued(A, semiring, A.values, A.values, (i, j), ("ix", "jx", "", ""))
+    else:
+        B = _valued(B, semiring, B.values, B.values, (i, j), ("", "", "ix", "jx"))
+    return of._replace(A=A, B=B, semiring=_by(semiring, "first" if reads_a else "second"))

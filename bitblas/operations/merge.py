@@ -68,18 +68,8 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
     else:
         old = operand = stored(device, BOOL, np.True_)
         new = old[0]
-    kernel(
-        n,
-        size,
-        w.present,
-        *old,
-        t.present,
-        *operand,
-        *allowed(device, mask),
-        int(replace),
-        new,
-        bounds=None if n < tuning.count("parallel.words") else word_bounds(t),
-    )
+    bounds = None if n < tuning.count("parallel.words") else word_bounds(t)
+    kernel(n, size, w.present, *old, t.present, *operand, *allowed(device, mask), int(replace), new, bounds=bounds)
     if store:
         w.values = new
     w.changed(grown=accum is not None and not replace)

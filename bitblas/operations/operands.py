@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semirings import Typed, dtypes
+from semirings import Semiring, Typed, dtypes
 from semirings.dtypes import BOOL, DataType
 
 from .. import tuning
@@ -21,7 +21,7 @@ from ..device.jit import BLOCK
 from ..device.threads import Bounds
 from ..formats import Layout, Structure
 from ..formats.values import PackedValues
-from ..store import ALL, NONE, PlainValues, Raw, VectorStore, words
+from ..store import ALL, NONE, MatrixStore, PlainValues, Raw, VectorStore, words
 from ..typing import Array, Number
 
 # ---- Kernel arguments of operands: arrays with a valid address, iso values as scalars, masks as words or their
@@ -60,6 +60,22 @@ class MatrixMask(NamedTuple):
     complement: bool
 
 
+class MatrixProduct(NamedTuple):
+    """C<mask> = A (+).(x) B, of the transposes if requested."""
+
+    A: MatrixStore
+    B: MatrixStore
+    semiring: Typed[Semiring]
+    transpose_a: bool
+    transpose_b: bool
+    mask: MatrixMask | None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        nrows = self.A.ncols if self.transpose_a else self.A.nrows
+        return nrows, self.B.nrows if self.transpose_b else self.B.ncols
+
+
 class Into(NamedTuple):
     """The output of a statement, for an operation that ends it itself: w<mask, accum, replace> = t."""
 
@@ -68,6 +84,19 @@ class Into(NamedTuple):
     accum: Typed | None
     replace: bool
     keeps: bool  # whether entries of w may stay; otherwise w becomes t
+
+
+class VectorProduct(NamedTuple):
+    """t<mask> = A (+).(x) u, of the transpose if `transpose`; flip: u is the left operand. into: the output, if the
+    operation ends the statement."""
+
+    A: MatrixStore
+    u: VectorStore
+    semiring: Typed[Semiring]
+    transpose: bool
+    flip: bool
+    mask: Mask | None
+    into: Into | None
 
 
 def overlap(w: VectorStore, u: VectorStore, mask: Mask | None) -> bool:

@@ -23,7 +23,7 @@ from ..kernels.variant import Variant
 from ..store import FlatStore, MatrixStore, PlainValues, RowLayout, VectorStore, plain, unpack
 from ..typing import Array
 from . import build, compressed, ewise_vector, multivector, udf, value_arrays, vector_entries
-from .operands import Into, Mask, MatrixMask
+from .operands import MatrixProduct, VectorProduct
 from .udf import Operand, Work
 from .value_arrays import take as take
 
@@ -147,17 +147,9 @@ def cast(A: MatrixStore, dtype: DataType) -> MatrixStore:
 # combine those of each position from left to right along the shared dimension.
 
 
-def mxv(
-    A: MatrixStore,
-    u: VectorStore,
-    semiring: Typed[Semiring],
-    *,
-    transpose: bool,
-    flip: bool,
-    mask: Mask | None,
-    into: Into | None,
-) -> VectorStore:
-    """As `product.mxv`."""
+def mxv(of: VectorProduct) -> VectorStore:
+    """As `spmv.mxv`."""
+    A, u, semiring, transpose, flip, mask, into = of
     xp = A.device.xp
     rows, cols, x = coo(A)
     at, k = (cols, rows) if transpose else (rows, cols)
@@ -177,18 +169,10 @@ def mxv(
     return t
 
 
-def mxm(
-    A: MatrixStore,
-    B: MatrixStore,
-    semiring: Typed[Semiring],
-    *,
-    transpose_a: bool,
-    transpose_b: bool,
-    mask: MatrixMask | None,
-) -> MatrixStore:
-    """As `mxm.mxm`."""
-    d, xp = A.device, A.device.xp
-    nrows, ncols = A.ncols if transpose_a else A.nrows, B.nrows if transpose_b else B.ncols
+def mxm(of: MatrixProduct) -> MatrixStore:
+    """As `spgemm.mxm`."""
+    A, B, semiring, transpose_a, transpose_b, mask = of
+    d, xp, (nrows, ncols) = A.device, A.device.xp, of.shape
     check_keys(nrows, ncols)
     i, k, x = _by_row(xp, *coo(A), transpose_a)
     of_b, j, y = _by_row(xp, *coo(B), transpose_b)

@@ -45,7 +45,7 @@ from . import hypersparse, multivector, sorted_keys, udf
 from .convert import of_rows
 from .lazy_masked_product import LazyMaskedProduct
 from .operands import MatrixMask as MatrixMask
-from .operands import Values, dummy, entry_values
+from .operands import MatrixProduct, Values, dummy, entry_values
 from .variants import Constants, dot_variant, gustavson_variant, packed_constants, rows_variant
 
 # ---- SpGEMM: Gustavson's row-by-row product (ACM TOMS 4(3), 1978), in two passes: sizes, then entries.
@@ -196,17 +196,8 @@ class RowProduct:
         return a.ptr, a.col, a.width, *left, b.ptr, b.col, b.width, *right, *width, *mask
 
 
-def row_product(
-    plan: Plan,
-    product: np.generic | None,
-    A: MatrixStore,
-    B: MatrixStore,
-    semiring: Typed[Semiring],
-    transpose_a: bool,
-    transpose_b: bool,
-    mask: MatrixMask | None,
-) -> RowProduct:
-    """C<mask> = A (+).(x) B, of the transposes if requested."""
+def _row_product(of: MatrixProduct, plan: Plan, product: np.generic | None) -> RowProduct:
+    A, B, semiring, transpose_a, transpose_b, mask = of
     device, kind, true = A.device, plan.kind, BOOL.np_type.type(True)
     a, b = A.structure.rows(transposed=transpose_a), B.structure.rows(transposed=transpose_b)
     valued = kind == VALUES
@@ -337,9 +328,9 @@ def mxm(
         return multivector.mxm(by_lines, semiring, mask)
     listed = A.structure.renumbers or B.structure.renumbers
     if listed or (mask is not None and mask.structure.renumbers):
-        return hypersparse.mxm(mxm, A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
+        return hypersparse.mxm(mxm, MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask))
     if semiring.dtype._is_udt and udf.computes(semiring):
-        return sorted_keys.mxm(A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
+        return sorted_keys.mxm(MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask))
     A.structure.other_reads += 1
     B.structure.other_reads += 1
     product = planned(A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
@@ -367,10 +358,8 @@ def planned(
 ) -> Dots | RowProduct:
     """The product as it runs now, with the formats that it reads."""
     plan, product = plan_mxm(A, B, semiring, mask is not None and not mask.complement)
-    if plan.direction == "dot":
-        assert mask is not None
-        return _dots(plan, product, A, B, semiring, transpose_a, transpose_b, mask.structure)
-    return row_product(plan, product, A, B, semiring, transpose_a, transpose_b, mask)
+    prepare = _dots if plan.direction == "dot" else _row_product
+    return prepare(MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask), plan, product)
 
 
 class Dots(NamedTuple):
@@ -404,34 +393,16 @@ class Dots(NamedTuple):
         bounds = device.ranges(given.units, tuning.count("parallel.entries"), work=at.nvals, parts=parts)
         if (chunks := device.chunks(int(at.nvals * self.each))) > 1:
             bounds = threads.as_chunks(threads.even_ranges(given.units, min(given.units, max(parts, chunks))))
-        self.kernel(
-            given.units,
-            *given.mask,
-            *given.left,
-            *self.left,
-            *given.right,
-            *self.right,
-            self.inner,
-            value,
-            present,
-            sums,
-            bounds=bounds,
-        )
+        operands = *given.mask, *given.left, *self.left, *given.right, *self.right, self.inner, value
+        self.kernel(given.units, *operands, present, sums, bounds=bounds)
         dtype = self.semiring.return_type
         found: PlainValues = dtype.np_type.type(self.product) if self.words else sums[: at.nvals]
         return LazyMaskedProduct(Structure(at), dtype, found, present[: at.nvals].view(bool), self.monoid)
 
 
-def _dots(
-    plan: Plan,
-    product: np.generic | None,
-    A: MatrixStore,
-    B: MatrixStore,
-    semiring: Typed[Semiring],
-    ta: bool,
-    tb: bool,
-    mask: Structure,
-) -> Dots:
+def _dots(of: MatrixProduct, plan: Plan, product: np.generic | None) -> Dots:
+    A, B, semiring, ta, tb, mask = of
+    assert mask is not None
     device, key, kind = A.device, plan.key, plan.kind
     true = BOOL.np_type.type(True)
     a_val, b_val = (A.values_for(key, ta), B.values_for(key, not tb)) if kind == VALUES else (true, true)
@@ -439,7 +410,7 @@ def _dots(
     left = A.structure.layout(key, transposed=ta)
     right = B.structure.layout(key, transposed=not tb)
     format = format_of(key)
-    at = format.dot_mask(mask)
+    at = format.dot_mask(mask.structure)
     call = format.dot(left, right, at, (not isinstance(a_val, np.generic), not isinstance(b_val, np.generic)))
     words = kind == WORDS
     typed = None if words else semiring

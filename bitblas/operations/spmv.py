@@ -43,6 +43,7 @@ from .operands import (
     Old,
     Output,
     Values,
+    VectorProduct,
     allowed,
     dummy,
     entry_values,
@@ -206,20 +207,17 @@ def mxv(
     """t<mask> = A (+).(x) u, of the transpose if `transpose`; `flip`: u is the left operand (vxm). With `into`, the
     statement is completed: the result is its w, changed in place, or a new store if w keeps nothing."""
     if semiring.dtype._is_udt and udf.computes(semiring):
-        return sorted_keys.mxv(A, u, semiring, transpose=transpose, flip=flip, mask=mask, into=into)
+        return sorted_keys.mxv(VectorProduct(A, u, semiring, transpose, flip, mask, into))
     if type(u) is SparseStore:
         t = spmspv(A, u, semiring, transpose=transpose, flip=flip, mask=mask)
         if t is not None:
             return hypersparse.ended(t, mask, into)
     if not A.usual and (A.structure.has_virtual_nodes or A.structure.renumbers):
-        over = (
-            functools.partial(virtual_nodes.mxv, prepared=prepared)
-            if A.structure.has_virtual_nodes
-            else hypersparse.mxv
-        )
-        return over(mxv, A, u, semiring, transpose=transpose, flip=flip, mask=mask, into=into)
+        of = VectorProduct(A, u, semiring, transpose, flip, mask, into)
+        virtual = A.structure.has_virtual_nodes
+        return virtual_nodes.mxv(mxv, prepared, of) if virtual else hypersparse.mxv(mxv, of)
     if type(u) is SparseStore and (rows := hypersparse.rows_along(A, u, transposed=not transpose)) is not None:
-        return hypersparse.mxv(mxv, rows, u, semiring, transpose=True, flip=flip, mask=mask, into=into)
+        return hypersparse.mxv(mxv, VectorProduct(rows, u, semiring, True, flip, mask, into))
     product, lost = prepared(A, u, semiring, transpose, flip)
     A.structure.missed += lost
     A.structure.reads += product.reads and not (product.pushes and LARGE_PUSH * (u.count or 0) < u.size)

@@ -28,7 +28,7 @@ from ..store import MatrixStore, VectorStore, dense_values, words
 from ..typing import Array
 from . import ewise_vector, hypersparse, spmv_kernels
 from .compressed import kernel_of
-from .operands import Input, Into, Mask, Output, stored
+from .operands import Input, Into, Mask, Output, VectorProduct, stored
 from .permute import by_number
 from .spmv_kernels import DegreeBinnedPull
 
@@ -39,19 +39,9 @@ if TYPE_CHECKING:
 Mxv = Callable[..., VectorStore]  # spmv.mxv
 
 
-def mxv(
-    product: Mxv,
-    A: MatrixStore,
-    u: VectorStore,
-    semiring: Typed[Semiring],
-    *,
-    transpose: bool,
-    flip: bool,
-    mask: Mask | None,
-    into: Into | None,
-    prepared: Prepare,
-) -> VectorStore:
+def mxv(product: Mxv, prepared: Prepare, of: VectorProduct) -> VectorStore:
     """A (+).(x) u for an A with virtual nodes; `product` is the function for ordinary matrices, `prepared` plans it."""
+    A, u, semiring, transpose, flip, mask, into = of
     sums = Sums.of(A, u, semiring, transpose=transpose, flip=flip)
     if sums is None:
         return product(rows_of(A), u, semiring, transpose, flip, mask, into)
