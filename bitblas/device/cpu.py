@@ -19,12 +19,12 @@ from .base import Device
 from .native import Argument
 
 
-def _unknown(*args: object) -> int:
+def _not_loaded(*args: object) -> int:
     """Placeholder for a kernel that is not loaded yet."""
     return OTHERS
 
 
-def _unheard(quick: Callable[..., int]) -> None:
+def _ignore_kernel(quick: Callable[..., int]) -> None:
     """Ignore which kernel was found."""
 
 
@@ -78,7 +78,7 @@ def run_in_groups(limits: np.ndarray, run: Callable[[np.ndarray], None], in_turn
 
 @functools.cache
 def _kernel(device: Cpu, variant: Variant) -> Callable[..., None]:
-    quick, known = _unknown, dict[tuple[str, ...], Callable[..., int]]()
+    quick, known = _not_loaded, dict[tuple[str, ...], Callable[..., int]]()
 
     def call(n: int, *args: Argument, bounds: threads.Bounds = None, extra_blocks: int = 0) -> None:
         if tracing.active is not None:
@@ -116,7 +116,7 @@ def _kernel(device: Cpu, variant: Variant) -> Callable[..., None]:
             native.raise_status(status)
 
     if not native.layout_known():
-        set_kernel: Callable[[Callable[..., int]], None] = _unheard
+        set_kernel: Callable[[Callable[..., int]], None] = _ignore_kernel
         return call
     with native.loading:
         direct = native_library()("direct")

@@ -28,7 +28,7 @@ def hashes(top: Dicts, count: int) -> np.ndarray:
     """The hashes of the keys of the dicts in `top`, in order, as INT64. count: their expected number; RuntimeError if
     it differs."""
     result = np.empty(count, np.int64)
-    if not _walked(top, 1, HASHES, result, count):
+    if not _read(top, 1, HASHES, result, count):
         raise RuntimeError(f"expected {count} keys in nested dictionaries: they were modified while they were read")
     return result
 
@@ -42,14 +42,14 @@ def attributes(
     for what, kind in ((INTEGERS, np.int64), (FLOATS, np.float64)):
         result = np.empty(count if kept is None else np.count_nonzero(kept), kind)
         try:
-            if _walked(top, depth, what, result, count, kept, name, default):
+            if _read(top, depth, what, result, count, kept, name, default):
                 return result
         except OverflowError:
             return None
     return None
 
 
-def _walked(
+def _read(
     top: Dicts,
     depth: int,
     what: int,

@@ -151,16 +151,16 @@ used: dict[str, set[str]] = {}  # keys in `shipped` of the requested kernels, by
 
 
 @contextmanager
-def _said() -> Iterator[None]:
+def _notice() -> Iterator[None]:
     """Show on a terminal that a kernel is being compiled, with its number; the line is removed afterwards."""
     import multiprocessing
 
     if sys.stderr.isatty() and multiprocessing.parent_process() is None:
-        status.show(_said, f"bitblas: compiling kernel {compiled + 1}, once for this machine")
+        status.show(_notice, f"bitblas: compiling kernel {compiled + 1}, once for this machine")
     try:
         yield
     finally:
-        status.clear(_said)
+        status.clear(_notice)
 
 
 def kernel_object(variant: Variant, signature: Sequence[str]) -> Object:
@@ -177,7 +177,7 @@ def kernel_object(variant: Variant, signature: Sequence[str]) -> Object:
         global compiled
         where = (targets.host(), *(targets.SHIPPED[name] for name in also))
         try:
-            with _said():
+            with _notice():
                 from . import compiler
 
                 objects = compiler.compile_kernel(text, variant.entry, symbol, signature, where)

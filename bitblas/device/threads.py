@@ -313,11 +313,11 @@ def _start(function: int) -> bool:
     return True
 
 
-def _forget() -> None:
+def _reset() -> None:
     """Reset, in the child of a fork."""
     global _started, all_started, _starting
     _starting = threading.Lock()
     _started, all_started = 0, False
 
 
-after_fork_in_child.append(_forget)
+after_fork_in_child.append(_reset)

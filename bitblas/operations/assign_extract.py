@@ -75,7 +75,7 @@ def expanded(device: Device, counts: Array, begin: Array) -> tuple[Array, Array]
     return owner, xp.arange(len(owner)) + (begin - ptr[:-1])[owner]
 
 
-def _moved(
+def _copy_entries(
     A: MatrixStore,
     of: tuple[RowLayout, PlainValues],
     rows: Array | None,
@@ -130,7 +130,7 @@ def extract_rows(A: MatrixStore, I: Array | None, J: Array | None) -> MatrixStor
     if J is not None:
         place = np.full(A.ncols, -1, index_type(A.ncols))
         place[J] = np.arange(len(J))
-    return _moved(A, of, I, False, place, begin, nrows, A.ncols if J is None else len(J))
+    return _copy_entries(A, of, I, False, place, begin, nrows, A.ncols if J is None else len(J))
 
 
 def extract_by_search(A: MatrixStore, I: Array | None, J: Array) -> MatrixStore:
@@ -154,7 +154,7 @@ def rows_outside(A: MatrixStore, I: Array | None, J: Array | None) -> MatrixStor
     place[slice(None) if J is None else J] = -1
     if I is not None:
         rows[I] = 1
-    return _moved(A, of, rows, True, place, of[0].ptr.astype(np.int64), A.nrows, A.ncols)
+    return _copy_entries(A, of, rows, True, place, of[0].ptr.astype(np.int64), A.nrows, A.ncols)
 
 
 def embed_rows(T: MatrixStore, I: Array | None, J: Array | None, nrows: int, ncols: int) -> MatrixStore:
@@ -182,9 +182,9 @@ def extract(A: MatrixStore, I: Array | None, J: Array | None) -> MatrixStore:
             hypersparse.resolve_index(I, rows, A.nrows, xp),
             hypersparse.resolve_index(J, cols, A.ncols, xp),
         )
-        return hypersparse.widened(extract(hypersparse.own_compressed(A), i, j), row, col, m, n)
+        return hypersparse.widened(extract(hypersparse.compressed_matrix(A), i, j), row, col, m, n)
     if I is not None and A.structure.primary.format.decodes_single_rows:
-        A, I = _picked(A, I), None
+        A, I = _decode_rows(A, I), None
         if J is None:
             return A
     if supports_rows(A) and ascends(J):
@@ -217,7 +217,7 @@ def extract(A: MatrixStore, I: Array | None, J: Array | None) -> MatrixStore:
     return build.from_coo(device, nrows, ncols, rows, cols, values, A.dtype)
 
 
-def _picked(A: MatrixStore, rows: Array) -> MatrixStore:
+def _decode_rows(A: MatrixStore, rows: Array) -> MatrixStore:
     """Some rows of a format that can decode them without the others."""
     primary: Any = A.structure.primary
     layout, places = primary.some_rows(rows, not A.iso)
@@ -295,7 +295,7 @@ def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
         axes = zip(hypersparse.lists(A), (i, j), strict=True)
         places = [index_lists.placed(A.device.xp, some, A.device.asarray([k])) for some, k in axes]
         there = all(bool(hit[0]) for _, hit in places)
-        return element(hypersparse.own_compressed(A), *(int(place[0]) for place, _ in places)) if there else None
+        return element(hypersparse.compressed_matrix(A), *(int(place[0]) for place, _ in places)) if there else None
     layout, low, high, order = _row(A, i)
     cols = layout.columns(low, high)
     at = int(A.device.xp.searchsorted(cols, A.device.asarray([j], cols.dtype))[0])
@@ -394,7 +394,7 @@ def _assign_hyper(
     return hypersparse.widened(Z, rows, cols, C.nrows, C.ncols)
 
 
-def _replaced(
+def _replace_entries(
     C: MatrixStore, layout: RowLayout, low: int, high: int, row: int, cols: Array, values: PlainValues
 ) -> MatrixStore:
     """C, whose CSR is `form`, with entries low .. high of a row replaced by others of C's type."""
@@ -416,7 +416,7 @@ def assign_row(C: MatrixStore, i: int, u: VectorStore) -> MatrixStore:
     layout, (cols, values) = C.structure.rows(), compressed.entries(u)
     low, high = C.device.to_host(layout.ptr[i : i + 2]).tolist()
     values = value_arrays.cast(C.device, u.values if u.iso else values, u.dtype, C.dtype)
-    return _replaced(C, layout, low, high, i, cols.astype(layout.col.dtype), values)
+    return _replace_entries(C, layout, low, high, i, cols.astype(layout.col.dtype), values)
 
 
 def put_one(C: MatrixStore, i: int, j: int, value: np.generic | None) -> MatrixStore:
@@ -427,14 +427,14 @@ def put_one(C: MatrixStore, i: int, j: int, value: np.generic | None) -> MatrixS
     there, before = at < high and int(layout.col[at]) == j, C.values_for(layout.key, False)
     if value is None:
         return (
-            _replaced(C, layout, at, at + 1, i, layout.col[:0], before[:0] if C.nvals and not C.iso else before)
+            _replace_entries(C, layout, at, at + 1, i, layout.col[:0], before[:0] if C.nvals and not C.iso else before)
             if there
             else C
         )
     if not there:
         col = np.array([j], layout.col.dtype)
         same = value == value and (not C.nvals or (C.iso and C.raw == value))  # NaN differs from every value
-        return _replaced(C, layout, at, at, i, col, value if same else np.array([value]))
+        return _replace_entries(C, layout, at, at, i, col, value if same else np.array([value]))
     if C.iso and C.raw == value:
         return C
     values = C.device.full(layout.nvals, before) if C.iso else before.copy()

@@ -24,7 +24,7 @@ def in_order(
 ) -> tuple[Array, Array] | None:
     """Row pointers and columns of many entries on the host, if they are ordered by row and column, without duplicates,
     and within the matrix: one pass checks and builds all of that. None otherwise, or if memory may not suffice."""
-    if not device.host_memory or len(rows) < csr.FEW or _listed("auto", nrows, ncols, len(rows)):
+    if not device.host_memory or len(rows) < csr.FEW or _is_hypersparse("auto", nrows, ncols, len(rows)):
         return None
     if device.missing(_rows_bytes(nrows, ncols, len(rows), values, 0)):
         return None
@@ -54,7 +54,7 @@ def from_coo(
         rows_of = csr.from_arrays(device, nrows, ncols, *ready)
         return convert.of_rows(rows_of, dtype, _copied(values), format, tile)
     xp, iso = device.xp, isinstance(values, np.generic)
-    if _listed(format, nrows, ncols, len(rows)):
+    if _is_hypersparse(format, nrows, ncols, len(rows)):
         (row, i), (col, j) = (xp.unique(x.astype(np.int64, copy=False), return_inverse=True) for x in (rows, cols))
         small = from_coo(device, len(row), len(col), i, j, values, dtype, dup, format="csr")
         return convert.widened(small, row, col, nrows, ncols)
@@ -99,7 +99,7 @@ def from_coo(
     return convert.of_rows(rows_of, dtype, values, format, tile)
 
 
-def _listed(format: str, nrows: int, ncols: int, nvals: int) -> bool:
+def _is_hypersparse(format: str, nrows: int, ncols: int, nvals: int) -> bool:
     """Whether to list the rows and columns that have entries, because there are too many rows or columns."""
     return convert.lists_rows(format) and is_hyper(nrows, ncols, nvals)
 
@@ -153,7 +153,7 @@ def from_sorted_keys(
     tile: int | None = None,
 ) -> MatrixStore:
     """Entries given by strictly increasing keys row * ncols + column (INT64)."""
-    if _listed(format, nrows, ncols, len(keys)):
+    if _is_hypersparse(format, nrows, ncols, len(keys)):
         rows, cols = keys // max(1, ncols), keys % max(1, ncols)
         return from_coo(device, nrows, ncols, rows, cols, values, dtype, format=format, tile=tile)
     convert.check_rows(device, nrows)

@@ -222,7 +222,7 @@ def _row_merge(
     return RowMerge(device, merge_rows_variant(mode, op, *types, columns, masked=masked, flags=flags), *types[:2])
 
 
-def _foresee(a: RowLayout, most: int, wide: int, what: str) -> None:
+def _check_memory(a: RowLayout, most: int, wide: int, what: str) -> None:
     """OutOfMemory unless this number of entries with values of `wide` bytes fits."""
     a.device.foresee(f"{what} of {most} entries", rows_bytes(a.nrows, a.ncols, most) + wide * most)
 
@@ -235,7 +235,7 @@ def _ranges(layout: RowLayout) -> Bounds:
     return bounds[:: max(1, layout.device.parts // layout.device.threads)].copy()
 
 
-def _finished(
+def _trimmed(
     a: RowLayout, ptr: Array, col: Array, values: PlainValues, dtype: DataType, starts: Array | None, bounds: Bounds
 ) -> MatrixStore:
     """The matrix of rows that were written by ranges, from `starts` on, into a larger room. values: an array, or one
@@ -269,7 +269,7 @@ def merge_rows(
     device, (a, x) = A.device, A.by_rows()
     flags: Array | None = None
     if (
-        type(B) is LazyMaskedProduct and B.waits and B.places.primary.format.by_rows
+        type(B) is LazyMaskedProduct and B.pending and B.places.primary.format.by_rows
     ):  # otherwise its sums are in another order
         b, flags, y = B.places.rows(), B.present, B.sums
     else:
@@ -283,7 +283,7 @@ def merge_rows(
         value = one_value(device, (x, A.dtype), (y, B.dtype), op, z, mode != ONLY, alone, defaults)
     valued = value is None
     if most >= tuning.count("memory.checked_entries") or memory.limit is not None:
-        _foresee(a, most, z.np_type.itemsize if valued else 0, "union or intersection")
+        _check_memory(a, most, z.np_type.itemsize if valued else 0, "union or intersection")
     ptr, col = np.zeros(nrows + 1, pointer_type(most)), np.empty(most or 1, index_type(a.ncols))
     masked = 0 if mask is None else 2 if m is b else 1
     names = (op, A.dtype.name, B.dtype.name, z.name) if valued else (None, "BOOL", "BOOL", "BOOL")
@@ -328,7 +328,7 @@ def merge_rows(
         starts = a.ptr[bounds].astype(np.int64)
         if mode != BOTH:
             starts += b.ptr[bounds]
-    C = _finished(a, ptr, col, values if value is None else value, z, starts, bounds)
+    C = _trimmed(a, ptr, col, values if value is None else value, z, starts, bounds)
     if iso and valued and mask is None and flags is None and mode != ONLY:
         common = C.nvals if mode == BOTH else most - C.nvals
         alone = (False, False) if mode == BOTH else (a.nvals > common, b.nvals > common)
@@ -350,14 +350,14 @@ def select_rows(A: MatrixStore, op: Typed[Operator], thunk: Number) -> MatrixSto
     iso = isinstance(x, np.generic)
     w = _row_selection(device, op, dtype.name, a.format.packed, not iso)
     if most >= tuning.count("memory.checked_entries") or memory.limit is not None:
-        _foresee(a, most, 0 if iso else dtype.np_type.itemsize, "selection")
+        _check_memory(a, most, 0 if iso else dtype.np_type.itemsize, "selection")
     ptr, col = np.zeros(a.nrows + 1, pointer_type(most)), np.empty(most, index_type(a.ncols))
     values = x if iso else np.empty(most, dtype.np_type)
     operand = (w.no_x, x, 0) if iso else (x, w.zero_x, 1)
     bounds = _ranges(a) if most >= tuning.count("parallel.entries") else None
     limit = op.compute_type.np_type.type(thunk)
     w.kernel(a.nrows, a.ptr, a.col, a.width, *operand, limit, ptr, col, w.no_y if iso else values, bounds=bounds)
-    C = _finished(a, ptr, col, values, dtype, None if bounds is None else a.ptr[bounds], bounds)
+    C = _trimmed(a, ptr, col, values, dtype, None if bounds is None else a.ptr[bounds], bounds)
     return A if C.nvals == most else C
 
 

@@ -58,7 +58,7 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
         if once is not None:
             return once
         if u.nvals == size > HOST_CHUNK * 64:
-            return _of_equal(u, monoid)
+            return _reduce_equal(u, monoid)
     if udf.computes(monoid):
         values = compressed.entries(u)[1]
         if not len(values):
@@ -67,7 +67,7 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
         total: np.generic = device.to_host(sums)[0]
         return total
     operand = u.present, *stored(device, u.dtype, u.values)
-    return _summed(device, monoid, u.dtype, size, operand, HOST_CHUNK if device.host_memory else CHUNK)
+    return _reduce_chunks(device, monoid, u.dtype, size, operand, HOST_CHUNK if device.host_memory else CHUNK)
 
 
 @functools.lru_cache(1 << 10)
@@ -78,25 +78,27 @@ def _repeated(monoid: Typed[Monoid], kind: str, value: bytes, k: int, rounded: b
     return total if rounded or monoid.op.repeats_exactly(monoid.dtype, x, k) else None
 
 
-def _of_equal(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
+def _reduce_equal(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
     """Reduce a full iso vector on the CPU: equal chunks are summed once."""
     device, per, operand = u.device, HOST_CHUNK * 64, stored(u.device, u.dtype, u.values)
     parts = [(u.present, per), *([(u.present[u.size // per * HOST_CHUNK :], u.size % per)] if u.size % per else [])]
-    partial = [_summed(device, monoid, u.dtype, n, (bits, *operand), HOST_CHUNK) for bits, n in parts]
+    partial = [_reduce_chunks(device, monoid, u.dtype, n, (bits, *operand), HOST_CHUNK) for bits, n in parts]
     z = monoid.return_type
     sums = np.full(u.size // per + len(partial) - 1, partial[0], z.np_type)
     sums[u.size // per :] = partial[1:]
     some = np.ones(len(sums), np.uint8)
-    return _summed(device, monoid.op[z], z, len(sums), (some, sums, z.np_type.type(0), 1), len(sums), flags=True)
+    return _reduce_chunks(device, monoid.op[z], z, len(sums), (some, sums, z.np_type.type(0), 1), len(sums), flags=True)
 
 
 def reduce_flagged(device: Device, monoid: Typed[Monoid], values: Array, present: Array) -> np.generic | None:
     """The same for an array (BOOL: bools), of which only values with a flag (UINT8) count."""
     dtype = lookup_dtype(values.dtype)
-    return _summed(device, monoid, dtype, len(values), (present, values, dtype.np_type.type(0), 1), CHUNK, flags=True)
+    return _reduce_chunks(
+        device, monoid, dtype, len(values), (present, values, dtype.np_type.type(0), 1), CHUNK, flags=True
+    )
 
 
-def _summed(
+def _reduce_chunks(
     device: Device,
     monoid: Typed[Monoid],
     dtype: DataType,
@@ -200,7 +202,7 @@ def run_elementwise(
         t.count, t.least, to = None, 0, t.values
     else:
         empty = device.xp.empty
-        if out is None or _read_again(op, w, u, v, mask):
+        if out is None or _needs_new_arrays(op, w, u, v, mask):
             t = VectorStore(device, size, k.dtype, empty(n, WORD), None)
             to = k.nothing if iso else empty(n if k.dtype is BOOL else size or 1, k.np_type)
         else:  # its own arrays, overwritten
@@ -279,7 +281,7 @@ def _of_records(
     return joined
 
 
-def _read_again(op: Typed[Operator], w: VectorStore, u: VectorStore, v: VectorStore, mask: Mask | None) -> bool:
+def _needs_new_arrays(op: Typed[Operator], w: VectorStore, u: VectorStore, v: VectorStore, mask: Mask | None) -> bool:
     """Whether w must not change while op is computed: arrays of it are read (or it has none), or op may raise."""
     bits, values, words = w.bits, w.values, None if mask is None else mask[0]
     if bits is u.bits or bits is v.bits or bits is words or bits is None:

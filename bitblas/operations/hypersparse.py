@@ -52,19 +52,19 @@ def united_lists(A: MatrixStore, *others: MatrixStore | Structure | None) -> tup
     return rows, cols
 
 
-def own_compressed(A: MatrixStore) -> MatrixStore:
+def compressed_matrix(A: MatrixStore) -> MatrixStore:
     """The compressed matrix of A's own rows and columns, cached as long as A lives."""
-    compressed_A: MatrixStore | None = A.prepared.get("own")
-    if compressed_A is None:
-        compressed_A = A.prepared["own"] = narrowed(A, *lists(A))
-    return compressed_A
+    small: MatrixStore | None = A.prepared.get("own")
+    if small is None:
+        small = A.prepared["own"] = narrowed(A, *lists(A))
+    return small
 
 
 def compress(A: MatrixStore, rows: Array, cols: Array) -> MatrixStore:
     """The entries in these rows and columns, with compressed indices."""
     primary: Any = A.structure.primary
     same = A.structure.renumbers and primary.rows is rows and primary.cols is cols
-    return own_compressed(A) if same else narrowed(A, rows, cols)
+    return compressed_matrix(A) if same else narrowed(A, rows, cols)
 
 
 def pattern(structure: Structure, rows: Array, cols: Array) -> Structure:
@@ -118,15 +118,15 @@ def mxv(product: Callable[..., VectorStore], of: VectorProduct) -> VectorStore:
     """A (+).(x) u for a hypersparse A; `product` is the function for ordinary matrices."""
     A, u, semiring, transpose, flip, mask, into = of
     if semiring.op.is_positional:
-        A, semiring = _numbered(A, u, semiring, transpose=transpose, flip=flip)
+        A, semiring = _multiplied(A, u, semiring, transpose=transpose, flip=flip)
     rows, cols = lists(A)
     at, size = (cols, A.ncols) if transpose else (rows, A.nrows)
     m = None if mask is None else compressed.mask_at(mask, at, A.device, size)
     t = product(*within(A, u, transpose=transpose), semiring, transpose=transpose, flip=flip, mask=m)
-    return ended(compressed.expand(t, at, size), mask, into)
+    return merge_into(compressed.expand(t, at, size), mask, into)
 
 
-def ended(t: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
+def merge_into(t: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
     """Epilogue of a statement whose product is known."""
     if into is None or not into.keeps:
         return t
@@ -137,7 +137,7 @@ def ended(t: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
 def within(A: MatrixStore, u: VectorStore, *, transpose: bool) -> tuple[MatrixStore, VectorStore]:
     """The compressed matrix of a hypersparse A, and the compressed vector."""
     rows, cols = lists(A)
-    return own_compressed(A), compressed.extract(u, rows if transpose else cols)
+    return compressed_matrix(A), compressed.extract(u, rows if transpose else cols)
 
 
 def ones(A: MatrixStore, transpose: bool) -> VectorStore:
@@ -167,7 +167,7 @@ def rows_along(A: MatrixStore, u: SparseStore, *, transposed: bool) -> MatrixSto
     return MatrixStore(rows, A.dtype, values)
 
 
-def _numbered(
+def _multiplied(
     A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
 ) -> tuple[MatrixStore, Typed[Semiring]]:
     """The same product with the multiplier already applied: the values of A become the products."""
@@ -178,10 +178,10 @@ def _numbered(
     if not op.reads_positions_only:  # entries of A where u has none are not multiplied
         y = u.values if u.iso else compressed.plain_values(compressed.extract(u, k))
     x, y, places = (y, x, ("0", "jx", "jx", "ix")) if flip else (x, y, ("ix", "jx", "jx", "0"))
-    return _valued(A, semiring, x, y, (i, k), places), _by(semiring, "second" if flip else "first")
+    return _with_products(A, semiring, x, y, (i, k), places), _with_multiplier(semiring, "second" if flip else "first")
 
 
-def _valued(
+def _with_products(
     A: MatrixStore,
     semiring: Typed[Semiring],
     x: PlainValues,
@@ -195,14 +195,14 @@ def _valued(
     return MatrixStore(A.structure, op.return_type, value_arrays.by_place(A.device, op, x, y, rows, cols, places))
 
 
-def _by(semiring: Typed[Semiring], multiplier: str) -> Typed[Semiring]:
+def _with_multiplier(semiring: Typed[Semiring], multiplier: str) -> Typed[Semiring]:
     return compose(semiring.op.monoid, BINARY[multiplier])[semiring.return_type]
 
 
 def mxm(product: Callable[..., MatrixStore], of: MatrixProduct) -> MatrixStore:
     """A (+).(x) B if an operand or the mask is hypersparse; `product` is the function for ordinary matrices."""
     if of.semiring.op.is_positional:
-        of = _both_numbered(of)
+        of = _multiplied_operand(of)
     how = {"transpose_a": of.transpose_a, "transpose_b": of.transpose_b}
     a, b, m, rows, cols = within_both(of.A, of.B, mask=of.mask, **how)
     return widened(product(a, b, of.semiring, mask=m, **how), rows, cols, *of.shape)
@@ -222,7 +222,7 @@ def within_both(
     return a, b, m, rows, cols
 
 
-def _both_numbered(of: MatrixProduct) -> MatrixProduct:
+def _multiplied_operand(of: MatrixProduct) -> MatrixProduct:
     """The same product with the multiplier already applied, in the operand whose indices the multiplier reads."""
     A, B, semiring, op = of.A, of.B, of.semiring, of.semiring.op.binaryop
     if not op.reads_positions_only:
@@ -234,7 +234,7 @@ def _both_numbered(of: MatrixProduct) -> MatrixProduct:
     rows, cols = (A if reads_a else B).structure.coo()
     i, j = (cols, rows) if (of.transpose_a if reads_a else of.transpose_b) else (rows, cols)
     if reads_a:
-        A = _valued(A, semiring, A.values, A.values, (i, j), ("ix", "jx", "", ""))
+        A = _with_products(A, semiring, A.values, A.values, (i, j), ("ix", "jx", "", ""))
     else:
-        B = _valued(B, semiring, B.values, B.values, (i, j), ("", "", "ix", "jx"))
-    return of._replace(A=A, B=B, semiring=_by(semiring, "first" if reads_a else "second"))
+        B = _with_products(B, semiring, B.values, B.values, (i, j), ("", "", "ix", "jx"))
+    return of._replace(A=A, B=B, semiring=_with_multiplier(semiring, "first" if reads_a else "second"))

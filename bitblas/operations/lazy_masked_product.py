@@ -36,19 +36,19 @@ class LazyMaskedProduct(MatrixStore):
         self.order = None
         self.device, self.nrows, self.ncols = places.device, places.nrows, places.ncols
         self.usual = places.usual
-        self.waits = True  # the structure has not been read yet
+        self.pending = True  # the structure has not been read yet
 
     @cached_property
     def _entries(self) -> MatrixStore:
         return filter_entries(MatrixStore(self.places, self.dtype, self.sums), self.present)
 
-    def _asked(self) -> MatrixStore:
-        self.waits = False
+    def _computed(self) -> MatrixStore:
+        self.pending = False
         return self._entries
 
     # Computed at first access.
-    structure: Any = cached_property(lambda self: self._asked().structure)
-    raw: Any = cached_property(lambda self: self._asked().raw)
+    structure: Any = cached_property(lambda self: self._computed().structure)
+    raw: Any = cached_property(lambda self: self._computed().raw)
 
     @property
     def iso(self) -> bool:
@@ -56,7 +56,7 @@ class LazyMaskedProduct(MatrixStore):
 
     def adds(self, monoid: Typed[Monoid]) -> bool:
         """Whether `total` can sum all entries without computing the structure."""
-        return self.waits and not self.iso and self.places.nvals > 0 and not udf.computes(monoid)
+        return self.pending and not self.iso and self.places.nvals > 0 and not udf.computes(monoid)
 
     def total(self, monoid: Typed[Monoid]) -> np.generic | None:
         """The sum of all entries, None if there are none."""

@@ -70,7 +70,7 @@ def is_flat(A: MatrixStore) -> bool:
     return type(A) is FlatStore or (A.places if isinstance(A, LazyMaskedProduct) else A.structure).bits
 
 
-def _own(t: VectorStore, *read: VectorStore) -> VectorStore:
+def _unshared(t: VectorStore, *read: VectorStore) -> VectorStore:
     """A vector in arrays that it shares with none of the operands."""
     if any(t is u or t.bits is u.bits for u in read):
         t = dataclasses.replace(t, bits=t.present.copy())
@@ -79,7 +79,7 @@ def _own(t: VectorStore, *read: VectorStore) -> VectorStore:
     return t
 
 
-def _like(A: MatrixStore, t: VectorStore) -> FlatStore:
+def _with_shape(A: MatrixStore, t: VectorStore) -> FlatStore:
     return FlatStore(t, A.nrows, A.ncols)
 
 
@@ -113,19 +113,19 @@ def ewise(
     """The entries of both, or of either (with `defaults` for missing ones), combined by an operator."""
     u, v, op = flat_of(A), flat_of(B), at_places(op, lines_of(A.nrows, A.ncols))
     t = ewise_vector.ewise(u, v, op, union=union) if defaults is None else ewise_vector.ewise_union(u, v, op, *defaults)
-    return _like(A, _own(t, u, v))
+    return _with_shape(A, _unshared(t, u, v))
 
 
 def each(run: Callable[..., VectorStore], A: MatrixStore, op: Typed[Operator], *args: Any, **how: Any) -> MatrixStore:
     """Run an operation of vectors on the entries of one matrix."""
     u = flat_of(A)
-    return _like(A, _own(run(u, at_places(op, lines_of(A.nrows, A.ncols)), *args, **how), u))
+    return _with_shape(A, _unshared(run(u, at_places(op, lines_of(A.nrows, A.ncols)), *args, **how), u))
 
 
 def cast(A: MatrixStore, dtype: DataType) -> MatrixStore:
     """A with values of another type."""
     u = flat_of(A)
-    return _like(A, _own(ewise_vector.cast(u, dtype), u))
+    return _with_shape(A, _unshared(ewise_vector.cast(u, dtype), u))
 
 
 def truthy(A: FlatStore) -> Structure:
@@ -134,13 +134,13 @@ def truthy(A: FlatStore) -> Structure:
     if u.iso:
         return A.pattern() if u.values else _nothing(A, BOOL).pattern()
     if u.dtype is BOOL:
-        return _like(A, VectorStore(A.device, u.size, BOOL, u.values, BOOL.np_type.type(True))).pattern()
-    return _like(A, ewise_vector.select(u, SELECT["valuene"][u.dtype], u.dtype.np_type.type(0))).pattern()
+        return _with_shape(A, VectorStore(A.device, u.size, BOOL, u.values, BOOL.np_type.type(True))).pattern()
+    return _with_shape(A, ewise_vector.select(u, SELECT["valuene"][u.dtype], u.dtype.np_type.type(0))).pattern()
 
 
 def _nothing(A: MatrixStore, dtype: DataType) -> FlatStore:
     size = lines_of(A.nrows, A.ncols).places
-    return _like(A, VectorStore(A.device, size, dtype, None, dtype.np_type.type(0), 0))
+    return _with_shape(A, VectorStore(A.device, size, dtype, None, dtype.np_type.type(0), 0))
 
 
 def filled(C: MatrixStore, value: np.generic, dtype: DataType, mask: MatrixMask | None) -> FlatStore:
@@ -148,7 +148,9 @@ def filled(C: MatrixStore, value: np.generic, dtype: DataType, mask: MatrixMask 
     bits = valid_bits(C) if mask is None else bits_of(mask.structure)
     if mask is not None and mask.complement:
         bits = valid_bits(C) & ~bits
-    return _like(C, VectorStore(C.device, lines_of(C.nrows, C.ncols).places, dtype, bits, dtype.np_type.type(value)))
+    return _with_shape(
+        C, VectorStore(C.device, lines_of(C.nrows, C.ncols).places, dtype, bits, dtype.np_type.type(value))
+    )
 
 
 def valid_bits(C: MatrixStore) -> Array:
@@ -178,7 +180,7 @@ def merge(
     are not shared."""
     t = flat_of(T)
     same = T is C
-    C = C.copy() if type(C) is FlatStore and (same or not inside) else _own_places(C)
+    C = C.copy() if type(C) is FlatStore and (same or not inside) else _writable(C)
     m = None if mask is None else Mask(bits_of(mask.structure), mask.complement)
     if m is not None and m.words is C.flat.bits and m.complement and not replace:
         m = Mask(m.bits.copy(), True)  # a copy, because it changes while it is read
@@ -204,19 +206,19 @@ def transpose(A: FlatStore) -> MatrixStore | None:
     """The transpose; None for a square matrix, whose transpose has different lines."""
     if A.nrows == A.ncols:
         return None
-    return FlatStore(_own(A.flat, A.flat), A.ncols, A.nrows)
+    return FlatStore(_unshared(A.flat, A.flat), A.ncols, A.nrows)
 
 
-def _own_places(C: MatrixStore) -> FlatStore:
+def _writable(C: MatrixStore) -> FlatStore:
     """C itself if its arrays are not shared, else a copy: may be written."""
     if type(C) is not FlatStore:
-        return _like(C, flat_of(C).copy())
+        return _with_shape(C, flat_of(C).copy())
     return C if C.alone else C.copy()
 
 
 def written(C: MatrixStore, at: np.ndarray, values: list[np.generic | None]) -> FlatStore:
     """C with single entries written, of its own type, or deleted (None). at: their rows and columns."""
-    places, to = lines_of(C.nrows, C.ncols).place(at[:, 0], at[:, 1]).tolist(), _own_places(C)
+    places, to = lines_of(C.nrows, C.ncols).place(at[:, 0], at[:, 1]).tolist(), _writable(C)
     vector_entries.put(to.flat, dict(zip(places, values, strict=True)))
     return to
 
@@ -245,7 +247,7 @@ def assigned(
     m = None
     if mask is not None:
         m = Mask(bits_of(mask.structure), mask.complement) if part is None else _widened(C, part, mask)
-    to = _own_places(C)
+    to = _writable(C)
     vector_entries.assign(to.flat, lines.place(rows[:, None], cols).ravel(), u, m, accum, replace)
     return to
 

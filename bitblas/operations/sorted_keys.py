@@ -159,7 +159,7 @@ def mxv(of: VectorProduct) -> VectorStore:
         order = order[xp.argsort(at[order], kind="stable")]
     of_a, of_u = Operand(x, order), Operand(compressed.plain_values(met), order)
     first, second, places = (of_u, of_a, ("0", "jx", "jx", "ix")) if flip else (of_a, of_u, ("ix", "jx", "jx", "0"))
-    index, values, dtype = _summed(A.device, semiring, at[order], first, second, at[order], k[order], places)
+    index, values, dtype = _sum_products(A.device, semiring, at[order], first, second, at[order], k[order], places)
     t = vector_entries.build(A.device, A.ncols if transpose else A.nrows, dtype, index, values, distinct=True)
     if into is not None and into.keeps:
         ewise_vector.merge(into.w, t, mask, into.accum, into.replace)
@@ -192,7 +192,9 @@ def mxm(of: MatrixProduct) -> MatrixStore:
             a, b, at = a[kept], b[kept], at[kept]
         order = xp.argsort(at, kind="stable")  # those of a row stay in the order of k
         # The position of the result does not determine k, so operators that read it are refused.
-        parts.append(_summed(d, semiring, at[order], Operand(x, a[order]), Operand(y, b[order]), None, None, None))
+        parts.append(
+            _sum_products(d, semiring, at[order], Operand(x, a[order]), Operand(y, b[order]), None, None, None)
+        )
     at, values = (xp.concatenate([part[n] for part in parts]) for n in (0, 1))
     return build.from_sorted_keys(d, nrows, ncols, at, values, parts[0][2])
 
@@ -221,7 +223,7 @@ def _chunks(device: Device, rows: Array, ends: Array) -> list[tuple[int, int]]:
     return ranges
 
 
-def _summed(
+def _sum_products(
     device: Device,
     semiring: Typed[Semiring],
     at: Array,

@@ -208,10 +208,10 @@ def _row_product(of: MatrixProduct, plan: Plan, product: np.generic | None) -> R
     return RowProduct(device, semiring, kind, a, b, m, types, left, right, mask_kind, product)
 
 
-def _known(layout: RowLayout, name: str, ask: Callable[[RowLayout], bool]) -> bool:
+def _known(layout: RowLayout, name: str, compute: Callable[[RowLayout], bool]) -> bool:
     """A cached property of the rows of a format."""
     if name not in layout.cache:
-        layout.cache[name] = bool(ask(layout))
+        layout.cache[name] = bool(compute(layout))
     value: bool = layout.cache[name]
     return value
 

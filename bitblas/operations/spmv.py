@@ -182,7 +182,7 @@ def _prepared_spmspv(
     product: SpMSpV | None = A.prepared.get(key)
     if product is not None:
         return product
-    small = hypersparse.own_compressed(A) if A.structure.renumbers else A
+    small = hypersparse.compressed_matrix(A) if A.structure.renumbers else A
     layout: Any = small.structure.held(CSR, transposed=not transpose)
     if layout is None and is_available(small.structure, transposed=not transpose, valued=not A.iso):
         layout = small.structure.layout(small.structure.primary.key, transposed=not transpose)
@@ -211,7 +211,7 @@ def mxv(
     if type(u) is SparseStore:
         t = spmspv(A, u, semiring, transpose=transpose, flip=flip, mask=mask)
         if t is not None:
-            return hypersparse.ended(t, mask, into)
+            return hypersparse.merge_into(t, mask, into)
     if not A.usual and (A.structure.has_virtual_nodes or A.structure.renumbers):
         of = VectorProduct(A, u, semiring, transpose, flip, mask, into)
         virtual = A.structure.has_virtual_nodes
@@ -375,7 +375,7 @@ class PreparedProduct:
         else:
             free = None if into is None or into.keeps or self.long or overlap(into.w, u, mask) else into.w
             t = self.apart.run(given, open_at, u, free)
-        return hypersparse.ended(t, mask, into)
+        return hypersparse.merge_into(t, mask, into)
 
     def _plain(self, into: Into) -> bool:
         return self.plain and into[2] is None and into[0].dtype is self.z and not (into[4] and self.under)

@@ -161,12 +161,12 @@ def active_entries(u: VectorStore, layout: Layout) -> int:
     if known is not None:
         return known
     total, ptr = device.xp.zeros(1, np.uint64), layout.ptr
-    _weigh(device, ptr.dtype.char, layout.rows_per_unit)(words(u.size), u.present, ptr, total)
+    _count_kernel(device, ptr.dtype.char, layout.rows_per_unit)(words(u.size), u.present, ptr, total)
     return int(device.to_host(total)[0])
 
 
 @functools.cache
-def _weigh(device: Device, pointer: str, rows: int) -> Kernel:
+def _count_kernel(device: Device, pointer: str, rows: int) -> Kernel:
     return device.kernel(Variant("kernels/weigh", (("PTR", lookup_dtype(pointer)),), (("ROWS", rows), ("LANES", 1))))
 
 
@@ -420,7 +420,9 @@ class WidePull:
         of, layout, found = self.of, self.of.layout, []
         if self.tables:
             table, units = np.empty(self.tables, of.z.np_type), self.tables // CHOICES
-            found.append((units, _shared(layout, units), (of.matrix.values.iso, given.bits, given.array, table)))
+            found.append(
+                (units, _tile_column_ranges(layout, units), (of.matrix.values.iso, given.bits, given.array, table))
+            )
             given = given._replace(array=table)
         tail = *given, *mask, of.value, bits, values
         return [*found, (layout.units, unit_bounds(layout, of.device), (EVERYWHERE, *of.arguments, *tail))]
@@ -450,7 +452,7 @@ def table_length(layout: Layout, z: DataType) -> int:
     return cols * CHOICES if layout.work >= tuning.value("tables.tiles_per_column") * cols else 0
 
 
-def _shared(layout: Layout, units: int) -> Bounds:
+def _tile_column_ranges(layout: Layout, units: int) -> Bounds:
     """Ranges of tile columns for threads."""
     if not layout.device.splits(layout.nvals, tuning.count("parallel.entries")):
         return None

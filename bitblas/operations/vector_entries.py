@@ -296,8 +296,8 @@ def build(
     Raises IndexOutOfBound, ValueError (equal indices without dup; a single value needs none).
     """
     if is_sparse(device, len(indices), size):
-        return _sparse(device, size, dtype, indices, values, dup, distinct=distinct)
-    u, faults = _listed(device, values, len(indices)), None if distinct else Readback(device, 8)
+        return _build_list(device, size, dtype, indices, values, dup, distinct=distinct)
+    u, faults = _as_full_vector(device, values, len(indices)), None if distinct else Readback(device, 8)
     flags = unused_flags(device) if faults is None else faults.part(np.uint32, 0, 2)
     monoid = None if dup is None else _unordered(dup)
     if monoid is not None:
@@ -314,7 +314,7 @@ def build(
     t.count = None if twice else len(indices)
     if isinstance(values, np.generic) or not twice:
         return t
-    return _folded(device, size, dtype, indices, values, dup)
+    return _build_combined(device, size, dtype, indices, values, dup)
 
 
 def _raise_outside(indices: Array, size: int) -> NoReturn:
@@ -322,7 +322,7 @@ def _raise_outside(indices: Array, size: int) -> NoReturn:
     raise IndexOutOfBound(f"indices: expected indices from 0 to {size - 1}, got {low if low < 0 else high}")
 
 
-def _sparse(
+def _build_list(
     device: Device,
     size: int,
     dtype: DataType,
@@ -345,19 +345,19 @@ def _sparse(
         fresh[1:] = index[1:] != index[:-1]
         if not bool(fresh.all()):
             if not isinstance(values, np.generic):
-                return _folded(device, size, dtype, indices, values, dup)
+                return _build_combined(device, size, dtype, indices, values, dup)
             index = index[fresh]
     return SparseStore(device, size, dtype, index, value_arrays.cast(device, listed, lookup_dtype(listed.dtype), dtype))
 
 
-def _listed(device: Device, values: PlainValues, count: int) -> VectorStore:
+def _as_full_vector(device: Device, values: PlainValues, count: int) -> VectorStore:
     """The values as a full vector."""
     if isinstance(values, np.generic):
         return full_vector(device, count, values, value_arrays.lookup_dtype(values.dtype))
     return value_arrays.as_vector(device, values, count)
 
 
-def _folded(
+def _build_combined(
     device: Device, size: int, dtype: DataType, indices: Array, values: Array, dup: Typed | None
 ) -> VectorStore:
     """Combine the values of equal indices in their order. ValueError without an operator."""

@@ -45,7 +45,7 @@ def mxv(product: Mxv, prepared: Prepare, of: VectorProduct) -> VectorStore:
     sums = Sums.of(A, u, semiring, transpose=transpose, flip=flip)
     if sums is None:
         return product(rows_of(A), u, semiring, transpose, flip, mask, into)
-    return hypersparse.ended(sums.run(product, prepared, mask), mask, into)
+    return hypersparse.merge_into(sums.run(product, prepared, mask), mask, into)
 
 
 def rows_of(A: MatrixStore) -> MatrixStore:
@@ -134,7 +134,7 @@ class Sums:
             x = product(self.graph, x, self.sums, self.transpose, False, nodes, Into(x, nodes, None, False, True))
         else:
             reached = product(self.graph, x, self.sums, self.transpose, False, nodes)
-            ewise_vector.merge(x, _moved(reached, to, of), Mask(of.bits, False), None, False)
+            ewise_vector.merge(x, _move_nodes(reached, to, of), Mask(of.bits, False), None, False)
         if self.x.count == self.x.size:  # every node has columns
             x.count = x.size
         x.least = max(x.least, least)  # a known lower bound spares a wait for a count
@@ -165,10 +165,10 @@ class Sums:
         """both: those rows, and all nodes (None: everything)."""
         to, of = self.places
         t: VectorStore = product(self.graph, x, self.sums, self.transpose, False, both)
-        nodes = _at(t, to)
+        nodes = _node_part(t, to)
         if nodes.device.host_memory and not nodes.nvals:
             return t
-        more = product(self.graph, _moved(nodes, to, of), self.sums, self.transpose, False, rows)
+        more = product(self.graph, _move_nodes(nodes, to, of), self.sums, self.transpose, False, rows)
         ewise_vector.merge(t, more, None, self.sums.op.monoid[t.dtype], False)
         return t
 
@@ -201,31 +201,31 @@ def _multiplied(
     return ewise_vector.cast(ewise_vector.apply_bound(u, typed, scalar, left=not flip), z), z
 
 
-def _at(t: VectorStore, places: Places) -> VectorStore:
+def _node_part(t: VectorStore, places: Places) -> VectorStore:
     """The entries at virtual nodes. Read-only: it may share the values of t."""
     bits = t.present & places.bits
     values = t.values & bits if t.dtype is BOOL and not t.iso else t.values
     return VectorStore(t.device, t.size, t.dtype, bits, values)
 
 
-def _moved(t: VectorStore, of: Places, to: Places) -> VectorStore:
+def _move_nodes(t: VectorStore, of: Places, to: Places) -> VectorStore:
     """The entries at virtual nodes, moved to the positions of the same nodes in another order."""
     return t if of is to else vertex_part(without(t, of.turned()), to.turned())
 
 
 def vertex_part(u: VectorStore, places: Places) -> VectorStore:
     """u at the positions of vertices, in new arrays."""
-    t = _placed("among", u, places, places.before(), places.size)
+    t = _copy_places("among", u, places, places.before(), places.size)
     t.count = u.count
     return t
 
 
 def without(u: VectorStore, places: Places) -> VectorStore:
     """The values at the positions of vertices, in new arrays."""
-    return _placed("without", u, places, places.at(), places.others)
+    return _copy_places("without", u, places, places.at(), places.others)
 
 
-def _placed(kernel: str, u: VectorStore, places: Places, ranks: Array, size: int) -> VectorStore:
+def _copy_places(kernel: str, u: VectorStore, places: Places, ranks: Array, size: int) -> VectorStore:
     device = u.device
     bits = device.xp.empty(words(size), np.uint64)
     values = u.values if u.iso else dense_values(device, size, u.dtype, blank=False)
