@@ -9,7 +9,7 @@ import pytest
 from bitblas.dtypes import BOOL, FP64, INT64
 
 import bitblas as gb
-from bitblas import semiring, store
+from bitblas import semiring, store, tuning
 
 SEMIRINGS = {
     "plus_times": semiring.plus_times[FP64], "plus_pair": semiring.plus_pair[INT64],
@@ -75,6 +75,21 @@ def test_rows_that_hold_much_are_pulled_from(tune):
         v.vxm(A, semiring.plus_times).new()
     kernels = [run.kernel.split("/")[-1] for run in ran]
     assert kernels.count("push_list") <= 2 and {"push", "pull"} & set(kernels)  # counted, and left alone
+
+
+def test_prepared_products_follow_the_table():
+    """A product that was prepared before a row changed is not used until the row is restored."""
+    A, v, _ = operands("hyper", 1 << 40)
+
+    def kernels():
+        with gb.trace() as ran:
+            v.vxm(A, semiring.plus_times).new()
+        return [run.kernel.split("/")[-1] for run in ran]
+
+    before = kernels()
+    with tuning.override({"spmspv.sorted_products": 0, "spmspv.product_cost": 1 << 30}):
+        assert {"push", "pull"} & {*kernels()}
+    assert "push_list" in before and not {"push", "pull"} & {*before} and kernels() == before
 
 
 def test_masks_of_bits(tune):

@@ -618,9 +618,7 @@ def lines_variant(
     """The kernel of a product by lines; semiring None: WORDS. flip: the multivector is the left operand. few: there are
     few lines."""
     op, t, monoid, z = algebra_of(semiring)
-    kind = WORDS if semiring is None else VALUES
-    if semiring is None:
-        op, t = PLAIN, BOOL
+    kind, label = (WORDS, "words") if semiring is None else (VALUES, repr(semiring))
     functions, values, terminal = sum_of(monoid, z)
     if semiring is None:
         a = x = BOOL
@@ -629,14 +627,11 @@ def lines_variant(
         u, v, i, k, j = mul.args
         mul = mul._replace(args=(v, u, j, k, i))
     mul = mul._replace(result=z)
-    constants = (
-        *_shared(_constants(kind, x, z, terminal, stride, lanes), mode, LOOKED_FEW if few else LOOKED),
-        ("PACKED", int(packed)),
+    constants = _shared(_constants(kind, x, z, terminal, stride, lanes), mode, LOOKED_FEW if few else LOOKED)
+    types = (*types, ("LINE", LINE[min(64, stride)]), ("A", a), ("U", x), ("Z", z))
+    return Variant(
+        f"formats/bitmap/{direction}", types, (*constants, ("PACKED", int(packed))), values, (*functions, mul), label
     )
-    line = ("LINE", LINE[min(64, stride)])
-    label = "words" if semiring is None else repr(semiring)
-    types = (*types, line, ("A", a), ("U", x), ("Z", z))
-    return Variant(f"formats/bitmap/{direction}", types, constants, values, (*functions, mul), label)
 
 
 @functools.cache
