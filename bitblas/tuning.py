@@ -89,7 +89,7 @@ TABLE: dict[str, Threshold] = {
         1 << 24,
         "positions",
         "Below this a vector is stored as a bitset however few bits are set: a list costs 3 ms per round of a search, "
-        "whatever its size, a bitset about as much with 2^24 positions, where bits take 2 MB and values 128 MB.",
+        "whatever its size; a bitset costs about as much at 2^24 positions, where bits take 2 MB and values 128 MB.",
         "CPU, grid with 2^20 vertices: 0.15 ms per round with a bitset",
     ),
     "list.positions.gpu": Threshold(
@@ -162,7 +162,7 @@ TABLE: dict[str, Threshold] = {
         16,
         "entries",
         "Fewer entries are written one by one; for more, writing their words together takes less host time.",
-        "measured",
+        "measured; device not recorded",
     ),
     "extract.searched_columns": Threshold(
         256, "columns per entry", "From here on the columns of entries are searched in the index list."
@@ -257,12 +257,12 @@ TABLE: dict[str, Threshold] = {
         "Fuller operands have rows with equal columns: in all-pairs distances most are full.",
     ),
     "spgemm.columns_per_product": Threshold(
-        4, "columns", "Each range of rows of the CPU clears a bit per column, in the time of one product for so many."
+        4, "columns", "Each range of rows of the CPU clears a bit per column; this many take the time of one product."
     ),
     "spgemm.products_per_entry": Threshold(
         16,
         "products",
-        "Each range of rows of the CPU compares the rows of B, in the time of so many products per entry.",
+        "Each range of rows of the CPU compares the rows of B, which takes this many products per entry.",
     ),
     "spgemm.table_load": Threshold(
         0.75, "share of slots", "Rows with more products, or entries, than this share of a hash table use a larger one."
@@ -276,18 +276,22 @@ TABLE: dict[str, Threshold] = {
     "chunks.most_entries.cpu": Threshold(1 << 20, "entries", "A build from chunks sorts at most this many at once."),
     "chunks.most_entries.gpu": Threshold(1 << 24, "entries", "A build from chunks sorts at most this many at once."),
     "chunks.steps": Threshold(
-        8, "steps", "Entries of a band are sorted in so many steps, whose scratch memory is small next to the result."
+        8,
+        "steps",
+        "Number of steps that sort the entries of a band: the scratch memory of a step is small next to the result.",
     ),
     "chunks.slices": Threshold(
-        4, "chunks per step", "Entries in memory that are too many to be sorted at once are read in so small chunks."
+        4,
+        "chunks per step",
+        "Entries in memory that cannot be sorted at once are read in chunks of a fraction of a step.",
     ),
     "chunks.bands": Threshold(
-        8, "bands", "Formats smaller than CSR are built in so many bands of rows, each of which reads all chunks again."
+        8, "bands", "Number of bands of rows in which formats smaller than CSR are built; each reads all chunks again."
     ),
     "chunks.most_bands": Threshold(
         64,
         "bands",
-        "So many bands if rows ascend from chunk to chunk, which takes a single pass, or if memory is short.",
+        "Number of bands if rows ascend from chunk to chunk, which takes a single pass, or if memory is short.",
     ),
     # -- end of operations
     # ----------------------------------------------------------------------------------------------------------- core
