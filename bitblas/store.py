@@ -454,7 +454,7 @@ class FlatStore(MatrixStore):
         return BITMAP
 
     @property
-    def alone(self) -> bool:
+    def writable(self) -> bool:
         """Whether a statement of the matrix that owns it may write into it."""
         return self.owner_count == 1 and "structure" not in self.__dict__ and "raw" not in self.__dict__
 

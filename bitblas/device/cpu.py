@@ -32,7 +32,7 @@ def _ignore_kernel(quick: Callable[..., int]) -> None:
 def native_library() -> Callable[[str], int]:
     """Load native.ll and return a function from its symbol names to addresses."""
     library = object_files.native_object()
-    native.load(library.data, "launch", library.wanted)
+    native.load(library.data, "launch", library.undefined)
     reset = ctypes.CFUNCTYPE(None)(native.address_of("reset"))
     reset()
     threads.after_fork_in_child.append(reset)
@@ -50,7 +50,7 @@ def code_address(variant: Variant, signature: Sequence[str]) -> int:
     """The address of a variant's machine code for arguments of these types."""
     with native.loading:
         built = object_files.kernel_object(variant, signature)
-        return native.load(built.data, built.symbol, built.wanted)
+        return native.load(built.data, built.symbol, built.undefined)
 
 
 def kernel_at(function: int, signature: Sequence[str]) -> Callable[..., int]:

@@ -72,4 +72,4 @@ def _walk() -> Callable[..., int]:
     with native.loading:
         built = object_files.assembled_object("dictionaries", TEXT)
         kind = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.py_object, ctypes.c_int64, ctypes.c_void_p)
-        return kind(native.load(built.data, "walk", built.wanted))
+        return kind(native.load(built.data, "walk", built.undefined))

@@ -127,4 +127,4 @@ def text() -> str:
 def _rounds() -> int:
     """The address of `rounds`."""
     built = object_files.assembled_object("table", text())
-    return native.load(built.data, "rounds", built.wanted)
+    return native.load(built.data, "rounds", built.undefined)

@@ -36,7 +36,7 @@ class Object(NamedTuple):
 
     data: bytes
     symbol: str
-    wanted: tuple[str, ...]
+    undefined: tuple[str, ...]
 
 
 def key_of_variant(variant: Variant, signature: Sequence[str]) -> str:
@@ -108,7 +108,7 @@ def pack_archive(objects: Iterable[tuple[Object, Iterable[str]]]) -> bytes:
     for built, keys in objects:
         data = zlib.compress(built.data, 9)
         check = jit._digest(data).decode()
-        lines.append(" ".join((built.symbol, str(len(data)), check, ",".join(sorted(keys)), *built.wanted)))
+        lines.append(" ".join((built.symbol, str(len(data)), check, ",".join(sorted(keys)), *built.undefined)))
         parts.append(data)
     index = "\n".join(lines).encode()
     return b"".join((_HEAD, jit._digest(index), b"\n%d\n" % len(index), index, *parts))

@@ -115,9 +115,9 @@ def join(
         n, ptr = common, met.before[a.ptr]
     else:
         n, ptr = a.nvals + b.nvals - common, a.ptr.astype(np.int64) + b.ptr - met.before[a.ptr]
-    single = (False, False) if intersect else (a.nvals > common, b.nvals > common)
+    unmatched = (False, False) if intersect else (a.nvals > common, b.nvals > common)
     given_values = (A.raw, A.dtype), (B.raw, B.dtype)
-    value = one_value(device, *given_values, op, z, common > 0, single, defaults)
+    value = one_value(device, *given_values, op, z, common > 0, unmatched, defaults)
     wide = 0 if value is not None else z.np_type.itemsize
     device.foresee(f"union or intersection of {n} entries", rows_bytes(a.nrows, a.ncols, n) + wide * n)
     col = xp.empty(max(1, n), index_type(a.ncols))
@@ -156,11 +156,11 @@ def one_value(
     op: Typed[Operator],
     z: DataType,
     common: bool,
-    alone: tuple[bool, bool],
+    unmatched: tuple[bool, bool],
     defaults: Pair | None,
 ) -> np.generic | None:
     """The single value of a union or intersection, of type z, if the operands imply that there is one. x, y: their
-    values and types; common: whether both have some entry in common; alone: whether some entry is in one of them."""
+    values and types; common: whether some entry is in both; unmatched: whether some entry is only in x, only in y."""
     (a, a_type), (b, b_type) = x, y
     if not (isinstance(a, np.generic) and isinstance(b, np.generic)) or op.op.positional:
         return None
@@ -170,11 +170,11 @@ def one_value(
 
     candidates = [joined(a, b)] if common else []
     if defaults is None:
-        single = ((a, a_type, alone[0]), (b, b_type, alone[1]))
+        single = ((a, a_type, unmatched[0]), (b, b_type, unmatched[1]))
         candidates += [value_arrays.cast(device, v, t, z) for v, t, some in single if some]
     else:
         left, right = a_type.np_type.type(defaults[0]), b_type.np_type.type(defaults[1])
-        candidates += [joined(*pair) for pair, some in zip(((a, right), (left, b)), alone, strict=True) if some]
+        candidates += [joined(*pair) for pair, some in zip(((a, right), (left, b)), unmatched, strict=True) if some]
     first = candidates[0] if candidates else z.np_type.type(0)
     return first if all(bool(v == first) or bool(v != v and first != first) for v in candidates) else None
 
@@ -279,8 +279,8 @@ def merge_rows(
     one_x, one_y = isinstance(x, generic), isinstance(y, generic)
     iso, value = one_x and one_y and not op.op.positional, None
     if iso:
-        alone = (mode != BOTH and not (mode == ONLY and replace), mode != BOTH)
-        value = one_value(device, (x, A.dtype), (y, B.dtype), op, z, mode != ONLY, alone, defaults)
+        unmatched = (mode != BOTH and not (mode == ONLY and replace), mode != BOTH)
+        value = one_value(device, (x, A.dtype), (y, B.dtype), op, z, mode != ONLY, unmatched, defaults)
     valued = value is None
     if most >= tuning.count("memory.checked_entries") or memory.limit is not None:
         _check_memory(a, most, z.np_type.itemsize if valued else 0, "union or intersection")
@@ -331,8 +331,8 @@ def merge_rows(
     C = _trimmed(a, ptr, col, values if value is None else value, z, starts, bounds)
     if iso and valued and mask is None and flags is None and mode != ONLY:
         common = C.nvals if mode == BOTH else most - C.nvals
-        alone = (False, False) if mode == BOTH else (a.nvals > common, b.nvals > common)
-        value = one_value(device, (x, A.dtype), (y, B.dtype), op, z, common > 0, alone, defaults)
+        unmatched = (False, False) if mode == BOTH else (a.nvals > common, b.nvals > common)
+        value = one_value(device, (x, A.dtype), (y, B.dtype), op, z, common > 0, unmatched, defaults)
         C = C if value is None else MatrixStore(C.structure, z, value)
     return C
 

@@ -213,7 +213,7 @@ def _writable(C: MatrixStore) -> FlatStore:
     """C itself if its arrays are not shared, else a copy: may be written."""
     if type(C) is not FlatStore:
         return _with_shape(C, flat_of(C).copy())
-    return C if C.alone else C.copy()
+    return C if C.writable else C.copy()
 
 
 def written(C: MatrixStore, at: np.ndarray, values: list[np.generic | None]) -> FlatStore:
@@ -313,7 +313,7 @@ def joined(
     n: int,
     mask: tuple[Array, bool] | None,
     to: tuple[Array, Array],
-    asked: Condition | None = None,
+    condition: Condition | None = None,
 ) -> Call:
     """Reduce runs of lines of x, one run for each of n rows, to lines of a bitmap: its bits and values."""
     z = monoid.op.result_type(monoid.dtype)
@@ -330,7 +330,7 @@ def joined(
         *line_mask(device, mask, lines),
         as_lines(to[0], lines),
         as_sums(to[1], z, lines),
-        *(asked or always(device)),
+        *(condition or always(device)),
     )
     return Call(variant, n * per, args)
 
@@ -494,9 +494,9 @@ class PreparedMultivectorProduct:
             layout = structure.layout(CSR, transposed=transposed)
         self.layout: RowLayout = layout
         self.z = BOOL if self.kind == WORDS else semiring.return_type
-        held = S.values_for(layout.key, transposed) if self.kind == VALUES else BOOL.np_type.type(True)
+        values_of_S = S.values_for(layout.key, transposed) if self.kind == VALUES else BOOL.np_type.type(True)
         self.a_type = S.dtype if self.kind == VALUES else BOOL
-        self.a_val = entry_values(device, self.a_type, held)
+        self.a_val = entry_values(device, self.a_type, values_of_S)
         lanes = 1
         if device.is_simt:
             share = power_of_two(
@@ -543,13 +543,13 @@ class PreparedMultivectorProduct:
         return VectorStore(device, lines.places, self.semiring.return_type, bits, value)
 
     def calls(
-        self, x: VectorStore, mask: tuple[Array, bool] | None, bits: Array, sums: Array, asked: Condition
+        self, x: VectorStore, mask: tuple[Array, bool] | None, bits: Array, sums: Array, condition: Condition
     ) -> Iterator[Call]:
         """The kernels that write the result to `bits`, which are cleared before a push, and `sums`."""
         device, lines, layout, valued = self.device, self.lines, self.layout, self.kind == VALUES
         given = layout.col, layout.width, *self.a_val
         head = *read_lines(device, x, lines, valued), *line_mask(device, mask, lines)
-        to = as_lines(bits, lines), as_sums(sums, self.z, lines), *asked
+        to = as_lines(bits, lines), as_sums(sums, self.z, lines), *condition
         n, variant = self.inner.number if self.push else lines.number, self.variant(WHOLE)
         ptr, one = layout.ptr, dummy(device, "int64")
         rows = ptr, ptr[1:], one, 0
@@ -573,10 +573,10 @@ class PreparedMultivectorProduct:
             return
         mine = lines._replace(number=hubs.segments)
         scratch = device.xp.empty(mine.words, np.uint64), dense_values(device, mine.places, self.z)
-        into = as_lines(scratch[0], lines), as_sums(scratch[1], self.z, lines), *asked
+        into = as_lines(scratch[0], lines), as_sums(scratch[1], self.z, lines), *condition
         yield Call(self.variant(PARTS), parts, (EVERYWHERE, *rows, *given, *head, *into))
         part = VectorStore(device, mine.places, self.z, *scratch)
         rows = hubs.first, hubs.first[1:], hubs.rows, 1
         yield joined(
-            device, part, self.semiring.op.monoid[self.z], lines, rows, len(hubs.rows), mask, (bits, sums), asked
+            device, part, self.semiring.op.monoid[self.z], lines, rows, len(hubs.rows), mask, (bits, sums), condition
         )

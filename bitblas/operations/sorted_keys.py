@@ -88,14 +88,14 @@ def coo(A: MatrixStore, *, rows: bool = True, values: bool = True) -> tuple[Any,
 FIND = Variant("kernels/find", (("COL", INT64),))
 
 
-def find(device: Device, keys: Array, wanted: Array) -> tuple[Array, Array]:
-    """For each wanted key its lower bound in the sorted keys, and whether it is present; both lists ascend."""
-    xp, n = device.xp, len(wanted)
+def find(device: Device, keys: Array, queries: Array) -> tuple[Array, Array]:
+    """For each queried key its lower bound in the sorted keys, and whether it is present; both lists ascend."""
+    xp, n = device.xp, len(queries)
     if not len(keys) or not n:
         return xp.zeros(n, np.int64), xp.zeros(n, bool)
     places, hit = xp.empty(n, np.int64), xp.empty(n, bool)
     bounds = device.ranges(n, tuning.count("parallel.keys"))
-    device.kernel(FIND)(n, keys, len(keys), wanted, places, hit.view(np.uint8), bounds=bounds)
+    device.kernel(FIND)(n, keys, len(keys), queries, places, hit.view(np.uint8), bounds=bounds)
     return places, hit
 
 
