@@ -29,40 +29,14 @@ from ..kernels.variant import Variant
 from ..store import FlatStore, MatrixStore, PlainValues, Raw, RowLayout
 from ..typing import Array, Number
 from . import convert, ewise_vector, hypersparse, multivector, udf, value_arrays
-from .convert import empty, filter_entries, of_rows
+from .convert import empty as empty
+from .convert import filter_entries, of_rows
 from .lazy_masked_product import LazyMaskedProduct
 from .operands import ZERO, MatrixMask, Pair, dummy, entry_values, unit_bounds
-from .sorted_keys import cast, check_keys, coo, entries, find, joined, keys_of, store
-from .value_arrays import take
+from .sorted_keys import cast as cast
+from .sorted_keys import check_keys as check_keys
+from .sorted_keys import coo as coo
 from .variants import join_variant, match_variant, merge_rows_variant, packed_constants, select_rows_variant
-
-__all__ = [
-    "all_close",
-    "apply",
-    "apply_bound",
-    "apply_index",
-    "cast",
-    "check_keys",
-    "coo",
-    "empty",
-    "entries",
-    "ewise_add",
-    "ewise_mult",
-    "ewise_union",
-    "find",
-    "joined",
-    "keys_of",
-    "mask_of",
-    "merge",
-    "plain",
-    "reduce_scalar",
-    "select",
-    "store",
-    "take",
-    "transpose",
-    "truthy",
-]
-
 
 # ---- eWiseAdd and eWiseMult of matrices on a GPU, columns plain or packed.
 #

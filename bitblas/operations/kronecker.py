@@ -13,7 +13,9 @@ from ..store import MatrixStore, PlainValues, VectorStore, unpack
 from ..store import plain as unpacked
 from . import build, compressed, convert, hypersparse, value_arrays, vector_entries
 from .assign_extract import in_order
-from .ewise_matrix import check_keys, entries, plain, take
+from .ewise_matrix import plain
+from .sorted_keys import check_keys, entries
+from .value_arrays import take
 
 
 def outer(u: VectorStore, v: VectorStore, op: Typed[Operator]) -> MatrixStore:
