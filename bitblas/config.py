@@ -89,7 +89,7 @@ class Config:
             setattr(self, name, value)
         return _Restore(self, before)
 
-    def get(self, name: str, default: Any = None) -> Any:
+    def get(self, name: str, default: object = None) -> Any:
         """The setting of that name, `default` for an unknown one."""
         return getattr(self, name, default)
 
@@ -106,7 +106,7 @@ class Config:
 
 
 class _Restore:
-    def __init__(self, config: Config, before: dict[str, Any]) -> None:
+    def __init__(self, config: Config, before: dict[str, object]) -> None:
         self._config, self._before = config, before
 
     def __enter__(self) -> Config:

@@ -7,11 +7,11 @@ compared by `is`.
 from __future__ import annotations
 
 import weakref
-from typing import Any
 
 import numpy as np
 
 from .device import Device
+from .typing import Array
 
 used = False  # whether any order was ever created: until then statements do not check their operands
 _known: weakref.WeakValueDictionary[tuple[int, int, int], Order] = weakref.WeakValueDictionary()
@@ -22,16 +22,16 @@ class Order:
 
     __slots__ = ("__weakref__", "_inverse", "device", "perm")
 
-    def __init__(self, device: Device, perm: Any) -> None:
+    def __init__(self, device: Device, perm: Array) -> None:
         self.device, self.perm = device, perm
-        self._inverse: Any = None
+        self._inverse: Array | None = None
 
     @property
     def size(self) -> int:
         return len(self.perm)
 
     @property
-    def inverse(self) -> Any:
+    def inverse(self) -> Array:
         """The stored position of each of the user's indices."""
         if self._inverse is None:
             inverse = self.device.xp.empty_like(self.perm)
@@ -39,11 +39,11 @@ class Order:
             self._inverse = inverse
         return self._inverse
 
-    def numbers(self, places: Any) -> Any:
+    def numbers(self, places: Array) -> Array:
         """The user's indices (INT64) of stored positions."""
         return self.perm[places].astype(np.int64)
 
-    def places(self, numbers: Any) -> Any:
+    def places(self, numbers: Array) -> Array:
         """The stored positions (INT64) of user's indices."""
         return self.inverse[numbers].astype(np.int64)
 
@@ -55,7 +55,7 @@ class Order:
         return int(self.perm.nbytes) + (0 if self._inverse is None else int(self._inverse.nbytes))
 
 
-def order_of(device: Device, perm: Any) -> Order | None:
+def order_of(device: Device, perm: Array) -> Order | None:
     """The Order of a permutation (INT64, checked); None for the user's numbering itself."""
     global used
     xp, size = device.xp, len(perm)
@@ -64,14 +64,14 @@ def order_of(device: Device, perm: Any) -> Order | None:
         return None
     used = True
     key = id(device), size, int((perm * (numbers | 1)).sum())  # overflow is harmless
-    found = _known.get(key)
-    if found is not None and bool((found.perm == perm).all()):
-        return found
+    known = _known.get(key)
+    if known is not None and bool((known.perm == perm).all()):
+        return known
     order = _known[key] = Order(device, perm.astype(np.int32 if size < 1 << 31 else np.int64))
     return order
 
 
-def gather_places(old: Order | None, new: Order | None) -> Any:
+def gather_places(old: Order | None, new: Order | None) -> Array:
     """For each position of the new order, its position in the old one (INT64)."""
     if new is None:
         assert old is not None  # otherwise there is nothing to gather

@@ -17,14 +17,14 @@ from __future__ import annotations
 import copy
 import functools
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from semirings.cached import cached_property
 from semirings.dtypes import BOOL, DataType
 
-from . import formats
+from . import formats, tuning
 from .device import Device, memory, readback
 from .formats import CSR, Structure
 from .formats.bitmap.lines import Lines, lines_of
@@ -32,6 +32,12 @@ from .formats.contract import LazyDict
 from .formats.values import PackedValues
 from .kernels.variant import Variant
 from .order import Order
+from .typing import Array
+
+if TYPE_CHECKING:
+    from .formats.csr.layout import Csr
+    from .formats.mplg.layout import Mplg
+    from .operations.operands import Mask
 
 # ---- Stores: the data of a Matrix or Vector on one device. The public objects of `core` refer to these.
 
@@ -41,12 +47,11 @@ DENSE = Variant("kernels/dense", (("U", BOOL),), (("LANES", 1), ("U_BOOL", 1)))
 PACK = Variant("kernels/pack", (), (("LANES", 64),))
 BITS = Variant("kernels/bits", (), (("LANES", 1),))
 
-HUGE = 1 << 29  # positions from which on it is checked whether their bits fit
 ALL, NONE = ~np.uint64(0), np.uint64(0)
 
 
 @functools.cache
-def zero_word(device: Device) -> Any:
+def zero_word(device: Device) -> Array:
     """Passed to kernels in place of an absent bitset."""
     return device.xp.zeros(1, np.uint64)
 
@@ -56,7 +61,9 @@ def words(size: int) -> int:
     return (size + 63) >> 6 or 1
 
 
-def write_bits(device: Device, size: int, w: Any, t: Any | None, mask: Any = None, replace: bool = True) -> None:
+def write_bits(
+    device: Device, size: int, w: Array, t: Array | None, mask: Mask | None = None, replace: bool = True
+) -> None:
     """w<mask, replace> = t on bitsets of `size` bits, in place; t None: all bits are set. mask: its `bits`, and whether
     they are complemented."""
     none = zero_word(device)
@@ -65,20 +72,20 @@ def write_bits(device: Device, size: int, w: Any, t: Any | None, mask: Any = Non
     device.kernel(BITS)(words(size), size, w, *fresh, *where, int(replace))
 
 
-def full_bits(device: Device, size: int) -> Any:
+def full_bits(device: Device, size: int) -> Array:
     """A bitset with all `size` bits set."""
-    if size >= HUGE:
+    if size // 8 >= tuning.count("memory.checked_bytes"):
         device.foresee(f"bits of {size} positions", size // 8)
-    bits = device.xp.empty(words(size), np.uint64)
+    bits: Array = device.xp.empty(words(size), np.uint64)
     write_bits(device, size, bits, None)
     return bits
 
 
-def unpack(device: Device, bits: Any, size: int) -> Any:
+def unpack(device: Device, bits: Array, size: int) -> Array:
     """A bitset as an array of `size` bools."""
     if device.host_memory:
         return np.unpackbits(bits.view(np.uint8), bitorder="little")[:size].view(bool)
-    flags = device.xp.empty(size, bool)
+    flags: Array = device.xp.empty(size, bool)
     device.kernel(DENSE)(size, bits, bits, np.bool_(True), 0, np.bool_(False), flags)
     return flags
 
@@ -87,21 +94,21 @@ def set_bits(bits: np.ndarray) -> np.ndarray:
     """Positions of the set bits in a bitset of the host (INT64, ascending). Zero words and zero bytes are skipped if
     few bits are set."""
     some = (bits != 0).nonzero()[0]
-    if 8 * len(some) > len(bits):
+    if tuning.count("bits.unpacked_words") * len(some) > len(bits):
         return np.unpackbits(bits.view(np.uint8), bitorder="little").view(bool).nonzero()[0]
     octets = bits[some].view(np.uint8)
     at = (octets != 0).nonzero()[0]
     inside = np.unpackbits(octets[at], bitorder="little").view(bool).nonzero()[0]
     at = at[inside >> 3]
-    found: np.ndarray = (some[at >> 3] << 6) + ((at & 7) << 3) + (inside & 7)
-    return found
+    positions: np.ndarray = (some[at >> 3] << 6) + ((at & 7) << 3) + (inside & 7)
+    return positions
 
 
-def pack(device: Device, flags: Any) -> Any:
+def pack(device: Device, flags: Array) -> Array:
     """An array of bools as a bitset."""
     size = len(flags)
     if not device.host_memory:
-        bits = device.xp.empty(words(size), np.uint64)
+        bits: Array = device.xp.empty(words(size), np.uint64)
         device.kernel(PACK)(words(size), size, device.xp.ascontiguousarray(flags), bits)
         return bits
     packed = np.packbits(flags, bitorder="little")
@@ -119,21 +126,21 @@ class VectorStore:
     device: Device
     size: int
     dtype: DataType
-    bits: Any  # the bitset; None: there is no entry, and the bits have not been read yet
+    bits: Array | None  # the bitset; None: there is no entry, and the bits have not been read yet
     values: Any  # np.generic: iso
     count: int | None = None  # nvals if it is known
     least: int = 0  # lower bound: entries at the last count, if none can have been removed since
     order: Order | None = None  # the order in which positions are stored; None: the user's
 
     @property
-    def present(self) -> Any:
+    def present(self) -> Array:
         """The bitset of the positions that have an entry."""
         if self.bits is None:
             self.bits = self.device.xp.zeros(words(self.size), np.uint64)
         return self.bits
 
     @present.setter
-    def present(self, bits: Any) -> None:
+    def present(self, bits: Array) -> None:
         self.bits = bits
 
     @property
@@ -147,22 +154,24 @@ class VectorStore:
             self.count = sum(counts.tolist()) if len(counts) < CHUNK else int(counts.sum())
         return self.count
 
-    def chunk_counts(self, out: Any = None) -> Any:
+    def chunk_counts(self) -> Array:
         """The number of entries in each CHUNK words."""
-        n = words(self.size)
-        chunks = -(-n // CHUNK)
-        counts = self.device.xp.empty(chunks, np.uint32) if out is None else out
-        self.device.kernel(COUNT)(chunks, n, self.present, counts)
+        counts: Array = self.device.xp.empty(-(-words(self.size) // CHUNK), np.uint32)
+        self._count_chunks(counts)
         return counts
+
+    def _count_chunks(self, counts: Array | np.generic) -> None:
+        n = words(self.size)
+        self.device.kernel(COUNT)(-(-n // CHUNK), n, self.present, counts)
 
     def _counted(self) -> np.ndarray:
         """The same on the host."""
         chunks = -(-words(self.size) // CHUNK)
         if 4 * chunks > readback.SIZE:
             return self.device.to_host(self.chunk_counts())
-        told = readback.Readback(self.device, 4 * chunks)
-        self.chunk_counts(told.part(np.uint32, 0, chunks))
-        return told.read(np.uint32, 0, chunks)
+        counts = readback.Readback(self.device, 4 * chunks)
+        self._count_chunks(counts.part(np.uint32, 0, chunks))
+        return counts.read(np.uint32, 0, chunks)
 
     def changed(self, *, grown: bool) -> None:
         """Invalidate the cached count. grown: no entry was removed."""
@@ -178,15 +187,14 @@ class VectorStore:
         bits = None if self.bits is None else self.bits.copy()
         return VectorStore(self.device, self.size, self.dtype, bits, values, self.count, order=self.order)
 
-    def _copied_values(self) -> Any:
-        if self.dtype is BOOL or self.count is None or self.count * FEW > self.size or not self.device.host_memory:
+    def _copied_values(self) -> Array:
+        if self.dtype is BOOL or self.count is None or not self.device.host_memory:
+            return self.values.copy()
+        if self.count * tuning.count("vector.copied_entries") > self.size:
             return self.values.copy()
         values, at = np.empty_like(self.values), set_bits(self.present)
         values[at] = self.values[at]
         return values
-
-
-FEW = 32  # positions per entry, from which on only entries are copied
 
 
 def empty_vector(device: Device, size: int, dtype: DataType) -> VectorStore:
@@ -199,19 +207,22 @@ def full_vector(device: Device, size: int, value: np.generic, dtype: DataType) -
     return VectorStore(device, size, dtype, full_bits(device, size), dtype.np_type.type(value), size)
 
 
-def dense_values(device: Device, size: int, dtype: DataType, blank: bool = True) -> Any:
+def dense_values(device: Device, size: int, dtype: DataType, blank: bool = True) -> Array:
     """An uninitialised array for the values of a vector; for BOOL a bitset, zeroed if `blank`."""
     if dtype is BOOL:
         return (device.xp.zeros if blank else device.xp.empty)(words(size), np.uint64)
     return device.xp.empty(max(1, size), dtype.np_type)
 
 
-# The values of a matrix as they are stored: one for all entries (np.generic: iso), bit-packed, or an array. Not Any, so
-# that type checkers require callers to distinguish them.
-Raw: TypeAlias = "np.generic | PackedValues | Any"
+# Values: one for all entries (np.generic: iso), or an array.
+PlainValues: TypeAlias = "np.generic | Array"
+# The values of a matrix as they are stored: also bit-packed.
+Raw: TypeAlias = "np.generic | PackedValues | Array"
+# Layouts of plain and of packed rows.
+RowLayout: TypeAlias = "Csr | Mplg"
 
 
-def plain(values: Raw) -> Any:
+def plain(values: Raw) -> PlainValues:
     """Values as np.generic or an array: packed ones are unpacked, and not cached."""
     return values.plain() if isinstance(values, PackedValues) else values
 
@@ -261,11 +272,11 @@ class MatrixStore:
 
     def values_for(self, key: str, transposed: bool) -> Any:
         """The same in the entry order of a format."""
-        mine = key == self.structure.primary.key and not transposed
-        raw = self.raw if mine else self.raw_for(key, transposed)
+        is_primary = key == self.structure.primary.key and not transposed
+        raw = self.raw if is_primary else self.raw_for(key, transposed)
         return raw.plain() if isinstance(raw, PackedValues) else raw
 
-    def by_rows(self) -> tuple[Any, Any]:
+    def by_rows(self) -> tuple[RowLayout, Any]:
         """A format by rows, plain or packed, and the values in its order."""
         layout = self.structure.rows()
         raw = self.raw if layout is self.structure.primary else self.raw_for(layout.key, False)
@@ -286,7 +297,7 @@ class MatrixStore:
             self.copies[key, transposed] = copy
         return copy
 
-    def taken(self, places: Any) -> Raw:
+    def taken(self, places: Array | None) -> Raw:
         """The values at these positions (integers, or bools as a filter; None: all), packed if they are."""
         if places is None or isinstance(self.raw, np.generic):
             return self.raw
@@ -298,7 +309,7 @@ class MatrixStore:
             return self
         return MatrixStore(Structure(self.structure.primary), self.dtype, self.raw).tagged(self.order)
 
-    def coo(self) -> tuple[Any, Any]:
+    def coo(self) -> tuple[Array, Array]:
         """Rows and columns of the entries (INT64, the user's indices) in stored order."""
         rows, cols = self.structure.coo()
         return (rows, cols) if self.order is None else (self.order.numbers(rows), self.order.numbers(cols))
@@ -321,17 +332,14 @@ class MatrixStore:
 # Ten entries of 10^8 positions take 160 bytes, and positions go to 2^60. Operations compress the positions that they
 # touch (`operations/compressed.py`) and run on those. Reading the bits of such a store converts it to bits for good.
 
-# Positions below which a bitset is used however few bits are set, on a CPU and on devices where threads share rows. A
-# list costs 3 ms per round of a search on a CPU, whatever its size, a bitset 0.15 ms with 2^20 positions (measured on a
-# grid): about as much at 2^24, where bits take 2 MB and values 128. On a GPU lists are many small launches (estimated).
-FLOOR, FLOOR_SHARED = 1 << 24, 1 << 26
-SHARE = 128  # bits of an entry: an index and a value of 8 bytes each
 INDEX = np.dtype(np.int64)
 
 
 def is_sparse(device: Device, nvals: int, size: int) -> bool:
     """Whether a vector with `nvals` of `size` entries is stored as a sorted list."""
-    return size >= FLOOR and nvals * SHARE < size and (size >= FLOOR_SHARED or not device.is_simt)
+    if size < tuning.count(f"list.positions.{device.kind}"):
+        return False
+    return nvals * tuning.count("list.bits_per_entry") < size
 
 
 @memory.track_memory
@@ -339,10 +347,12 @@ class SparseStore(VectorStore):
     """index: positions of the entries (INT64, ascending); listed: their values, one for all (np.generic) or an array
     (BOOL: bools). Both are read-only. Becomes a plain VectorStore when `bits` or `values` are read."""
 
-    index: Any
-    listed: Any
+    index: Array
+    listed: Any  # np.generic: iso
 
-    def __init__(self, device: Device, size: int, dtype: DataType, index: Any, listed: Any, order: Any = None) -> None:
+    def __init__(
+        self, device: Device, size: int, dtype: DataType, index: Array, listed: PlainValues, order: Order | None = None
+    ) -> None:
         known = {"device": device, "size": size, "dtype": dtype, "index": index, "listed": listed, "order": order}
         self.__dict__.update(known, count=len(index))
         if isinstance(listed, np.generic):
@@ -391,7 +401,7 @@ class SparseStore(VectorStore):
         self.become(VectorStore(device, size, self.dtype, bits, values, n))
 
 
-def _bits_at(device: Device, size: int, index: Any) -> Any:
+def _bits_at(device: Device, size: int, index: Array) -> Array:
     """A bitset with the bits at these positions set; they ascend."""
     if not device.host_memory:
         flags = device.xp.zeros(size, bool)
@@ -444,11 +454,11 @@ class FlatStore(MatrixStore):
         return BITMAP
 
     @property
-    def alone(self) -> bool:
+    def writable(self) -> bool:
         """Whether a statement of the matrix that owns it may write into it."""
         return self.owner_count == 1 and "structure" not in self.__dict__ and "raw" not in self.__dict__
 
-    def _raw(self) -> Any:
+    def _raw(self) -> PlainValues:
         values = self.flat.values
         if self.flat.iso:
             return values
@@ -496,7 +506,7 @@ class FlatStore(MatrixStore):
         return twin
 
 
-def bits_of(structure: Structure) -> Any:
+def bits_of(structure: Structure) -> Array:
     """The bits of a structure of any format; those of a bitmap itself."""
     layout: Any = structure.layout(BITMAP)
     return layout.bits
@@ -506,8 +516,8 @@ def flat_of(A: MatrixStore) -> VectorStore:
     """A matrix of any format as a vector of all positions: its own, or computed once; read-only."""
     if type(A) is FlatStore:
         return A.flat
-    found: VectorStore | None = A.prepared.get("flat")
-    if found is None:
+    flat: VectorStore | None = A.prepared.get("flat")
+    if flat is None:
         device, lines = A.device, lines_of(A.nrows, A.ncols)
         layout: Any = A.structure.layout(BITMAP)
         values = A.values_for(BITMAP, False)
@@ -520,9 +530,9 @@ def flat_of(A: MatrixStore) -> VectorStore:
             else:
                 array[layout.places()] = values
             values = array
-        found = VectorStore(device, lines.places, A.dtype, layout.bits, values, layout.nvals)
-        A.prepared["flat"] = found
-    return found
+        flat = VectorStore(device, lines.places, A.dtype, layout.bits, values, layout.nvals)
+        A.prepared["flat"] = flat
+    return flat
 
 
 def refusal(nrows: int, ncols: int) -> str:

@@ -16,7 +16,7 @@ from bitblas.formats import coded, schedule
 from bitblas.formats.csr import cost as rows_choice
 from bitblas.formats.mplg import cost as packed_rows
 from bitblas.kernels.variant import Variant
-from bitblas.operations import ewise_vector, multivector
+from bitblas.operations import ewise_vector
 
 SIZE = 150
 
@@ -32,8 +32,6 @@ def limits(**changed: Any) -> Iterator[None]:
         "hot": (rows_choice, "HOT_SHARE"),
         "coded": (coded, "GRADED_FROM"),
         "short": (coded, "SHORT"),
-        "longest": (multivector, "LONGEST"),
-        "segment": (multivector, "SEGMENT"),
     }
     rows = {"shared": ("spgemm.shared.words",), "push": ("push_cost.cpu", "push_cost.gpu")}
     tuned = {row: changed[name] for name in rows if name in changed for row in rows[name]}

@@ -11,6 +11,7 @@ from call_operands import SIZE, a_matrix, a_vector, limits, operator, types
 from test_loop import graph
 
 import bitblas as gb
+from bitblas import tuning
 from bitblas.formats import FORMATS
 from bitblas.kernels.variant import Variant
 
@@ -227,7 +228,7 @@ def lines(variant: Variant) -> None:
     flip = variant.label.startswith("semiring.plus_first")
     A, X = a_matrix(of["A"], iso=words), a_bitmap(of["U"], places, flip=flip, iso=words, few=push)
     X.nvals
-    with limits(longest=5, segment=2):
+    with tuning.override({"multivector.long_row": 5, "multivector.segment": 2}):
         (X.mxm(A, op) if flip else A.T.mxm(X, op) if push else A.mxm(X, op)).new()
 
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bitblas as gb
+from bitblas import tuning
 from bitblas.config import config
 from bitblas.device import memory
 from bitblas.exceptions import IndexOutOfBound, OutOfMemory
@@ -41,8 +42,8 @@ def assert_equal(A, B) -> None:
 
 
 @pytest.mark.parametrize("key", ["csr", "b2sr8", "mplg", "nib"])
-def test_chunks_are_all_entries_at_once(device, key, monkeypatch):
-    monkeypatch.setattr(build_chunks, "LEAST", 50)  # many bands
+def test_chunks_are_all_entries_at_once(device, key, tune):
+    tune({"chunks.least_entries": 50})  # many bands
     i, j, x = entries(60, 900)
     how = {"nrows": 64, "ncols": 61, **FORMS[key]}
     at = [1, 1, 300, 301, 850]
@@ -68,8 +69,8 @@ def test_chunks_are_all_entries_at_once(device, key, monkeypatch):
 
 
 @pytest.mark.parametrize("key", ["mplg", "nib"])
-def test_chunks_whose_rows_ascend_are_gone_through_once_more(key, monkeypatch):
-    monkeypatch.setattr(build_chunks, "LEAST", 40)
+def test_chunks_whose_rows_ascend_are_gone_through_once_more(key, tune):
+    tune({"chunks.least_entries": 40})
     i, j, x = entries(300, 2000)
     order = np.argsort(i, kind="stable")
     i, j, x = i[order], j[order], x[order]
@@ -93,14 +94,14 @@ def test_chunks_whose_rows_ascend_are_gone_through_once_more(key, monkeypatch):
 
 @pytest.mark.parametrize("shape", [(20_000, 20_000, 150_000), (100_000, 100_000, 150_000), (400, 100_000, 150_000)])
 @pytest.mark.parametrize("key", ["mplg", "nib"])
-def test_bands_never_hold_the_plain_columns_of_all(key, shape):
+def test_bands_never_hold_the_plain_columns_of_all(key, shape, tune):
     """The peak equals the formula of the format that is built, with a tenth more for NIB's estimate."""
     nrows, ncols, k = shape
     rng = np.random.default_rng(3)
     i, j = rng.integers(0, nrows, k), rng.integers(0, ncols, k)
     parts = cut(i, j, at=list(range(4000, k, 4000)))
     with config.set(device="cpu"), pytest.MonkeyPatch.context() as m:
-        m.setitem(build_chunks.MOST, "cpu", 1 << 12)
+        tune({"chunks.most_entries.cpu": 1 << 12})
         m.setattr(nib_growing, "SLICE", 1 << 12)
         gb.Matrix.from_chunks(parts[:2], nrows=nrows, ncols=ncols, format=key)  # compiles
         tracemalloc.start()
@@ -109,8 +110,9 @@ def test_bands_never_hold_the_plain_columns_of_all(key, shape):
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
-    band, longest = -(-k // build_chunks.BANDS), int(np.bincount(i).max())
-    besides = 4 * (band + longest) + 8 * nrows + 24 * (nrows // build_chunks.BANDS + 1) + 96 * (4096 + longest)
+    bands, longest = tuning.count("chunks.bands"), int(np.bincount(i).max())
+    band = -(-k // bands)
+    besides = 4 * (band + longest) + 8 * nrows + 24 * (nrows // bands + 1) + 96 * (4096 + longest)
     assert peak <= 1.1 * A.memory().structure + besides + (1 << 18)
 
 
@@ -131,8 +133,7 @@ def test_what_does_not_fit_is_foreseen(few_objects):
     parts = cut(i, j, at=list(range(3000, len(i), 3000)))
     how = {"nrows": 2000, "ncols": 2000, "device": "cpu"}
     whole = gb.Matrix.from_coo(i, j, True, format="nib", **how)
-    with pytest.MonkeyPatch.context() as m:
-        m.setitem(build_chunks.MOST, "cpu", 1 << 12)
+    with tuning.override({"chunks.most_entries.cpu": 1 << 12}):
         try:
             config.memory_limit = memory.bytes_on(whole._store.device) + 1_600_000
             told = r"300000 entries from chunks as csr: needs \d+ bytes on device 'cpu', .*limit is .*format='nib' n"
@@ -154,8 +155,8 @@ def test_random_chunks(data):
     n, k = data.draw(st.integers(1, 40)), data.draw(st.integers(0, 120))
     i, j, x = entries(n, k, data.draw(st.integers(0, 99)))
     at = sorted(data.draw(st.lists(st.integers(0, k), max_size=4)))
-    with config.set(device="cpu"), pytest.MonkeyPatch.context() as m:
-        m.setattr(build_chunks, "LEAST", data.draw(st.sampled_from([1, 7, 1000])))
+    least = data.draw(st.sampled_from([1, 7, 1000]))
+    with config.set(device="cpu"), tuning.override({"chunks.least_entries": least}):
         found = gb.Matrix.from_chunks(cut(i, j, x, at=at), nrows=n, ncols=n, dup_op=gb.binary.plus)
         assert_equal(found, gb.Matrix.from_coo(i, j, x, nrows=n, ncols=n, dup_op=gb.binary.plus))
 

@@ -12,7 +12,7 @@ import pytest
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.config import config
-from bitblas.device import base, cuda, jit, launch
+from bitblas.device import cuda, jit, launch
 from bitblas.device.readback import Readback
 from bitblas.exceptions import DeviceError, JitError, OutOfMemory
 
@@ -136,9 +136,9 @@ def test_work_goes_to_the_gpu_of_the_operands(two):
 # ---- memory and faults ----------------------------------------------------------------------------------------------
 
 
-def test_what_does_not_fit_is_foreseen(device, monkeypatch):
+def test_what_does_not_fit_is_foreseen(device, monkeypatch, tune):
     d = devices.get(device)
-    monkeypatch.setattr(base, "LARGE_NEED", 1)
+    tune({"memory.checked_bytes": 1})
     A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], True, nrows=3, ncols=3, format="csr")
     B = A.dup()
     monkeypatch.setattr(type(d), "free_bytes", lambda self: 5)

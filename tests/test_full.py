@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import bitblas
+from bitblas import tuning
 from bitblas.operations import spmv_kernels
 
 SIZES = (1, 63, 64, 65, 200, 4096)
@@ -152,7 +153,7 @@ def test_nan_stands_where_nothing_else_is():
     at = np.arange(64) != 7
     for special, stride in ((1.0, spmv_kernels.FILLED), (np.nan, 1)):
         u = bitblas.Vector.from_coo(at.nonzero()[0], np.append(np.zeros(62), special), size=64, device="cpu")
-        given = spmv_kernels.fill_missing(u._store, spmv_kernels.LONG)
+        given = spmv_kernels.fill_missing(u._store, tuning.value("fill.long_row_length"))
         assert given.stride == stride
         assert u._store.values is given.array or np.isnan(given.array[7])
         assert u[63].value == special or np.isnan(special)

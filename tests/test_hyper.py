@@ -11,8 +11,6 @@ from both_libraries import plain, same
 
 import bitblas as gb
 from bitblas import device as devices
-from bitblas import store
-from bitblas.device import base
 from bitblas.exceptions import IndexOutOfBound, OutOfMemory
 from bitblas.formats.hyper import cost
 
@@ -114,11 +112,9 @@ def test_text(device, text):
 
 
 @pytest.fixture
-def forced(monkeypatch):
+def forced(monkeypatch, tune):
     """Vectors and matrices of every size are stored as lists, with any number of entries."""
-    monkeypatch.setattr(store, "FLOOR", 0)
-    monkeypatch.setattr(store, "FLOOR_SHARED", 0)
-    monkeypatch.setattr(store, "SHARE", 0)
+    tune({"list.positions.cpu": 0, "list.positions.gpu": 0, "list.bits_per_entry": 0})
     monkeypatch.setattr(cost, "FLOOR", 0)
     monkeypatch.setattr(cost, "SHARE", 0)
 
@@ -209,9 +205,9 @@ def test_what_needs_all_positions_says_so(device, text):
     assert [plain(scope[name]) for name in "Av"] == before
 
 
-def test_bits_that_do_not_fit_are_refused(device, monkeypatch):
+def test_bits_that_do_not_fit_are_refused(device, monkeypatch, tune):
     v = gb.Vector.from_coo([5], 1.0, size=1 << 40)
-    monkeypatch.setattr(base, "LARGE_NEED", 1)
+    tune({"memory.checked_bytes": 1})
     monkeypatch.setattr(type(devices.get(device)), "free_bytes", lambda self: 5)
     with pytest.raises(OutOfMemory, match="bits of 1099511627776 positions"):
         v.to_dense(0)

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import bitblas as gb
+from bitblas import tuning
 from bitblas.device import cpu, threads
 from bitblas.device.kernel_table import RESUMED
 from bitblas.loop import Program, at_once
-from bitblas.operations import ewise_matrix
 
 N = 300
 ring = gb.semiring.plus_times
@@ -27,11 +27,9 @@ def on_the_cpu():
 
 
 @pytest.fixture(params=[1, 3])
-def short(monkeypatch, request):
+def short(tune, request):
     """Little work counts as long; with one thread and with several."""
-    monkeypatch.setattr(threads, "LONG_WORK", 64)
-    monkeypatch.setattr(threads, "CHUNK", 16)
-    monkeypatch.setattr(ewise_matrix, "PARALLEL_ENTRIES", 64)
+    tune({"interrupt.long_work": 64, "interrupt.chunk_work": 16, "parallel.entries": 64})
     with gb.config.set(threads=request.param):
         yield
 
@@ -91,8 +89,7 @@ def same(x, y):
 
 def expected(name):
     """By one range each: nothing is long then."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(threads, "LONG_WORK", 1 << 60)
+    with tuning.override({"interrupt.long_work": 1 << 60}):
         return run(name)
 
 
@@ -105,8 +102,7 @@ def test_long_work_gives_what_one_range_gives(name, short):
 def test_every_form_runs_in_ranges(name, short):
     A, u = matrix(1, dtype=bool), vector(3)
     B = gb.Matrix.from_coo(*A.to_coo(), nrows=N, ncols=N, format=name)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(threads, "LONG_WORK", 1 << 60)
+    with tuning.override({"interrupt.long_work": 1 << 60}):
         wanted = A.mxv(u, ring).new(), A.mxm(A, "plus_pair").new(), A.T.mxv(u, ring).new()
     assert same((B.mxv(u, ring).new(), B.mxm(B, "plus_pair").new(), B.T.mxv(u, ring).new()), wanted)
 
@@ -143,21 +139,20 @@ def handled():
 
 
 @pytest.mark.parametrize("name", sorted({*STATEMENTS} - {"vxm"}))  # a push is one launch
-def test_an_interrupt_leaves_objects_as_they_are(name, short, handled, monkeypatch):
+def test_an_interrupt_leaves_objects_as_they_are(name, short, handled, monkeypatch, tune):
     """Wherever between two groups of ranges it comes; afterwards the statement runs."""
     wanted, things = expected(name), objects()
     run(name)  # kernels are compiled
     clock = Clock(0)
+    tune({"interrupt.group_seconds": 0.0})
     with monkeypatch.context() as patch:
         patch.setattr(cpu, "time", clock)
-        patch.setattr(cpu, "GROUP_SECONDS", 0.0)
         run(name)
     assert clock.looks > 2, "expected several groups of ranges"
     for at in sorted({1, 2, clock.looks // 2, clock.looks - 1}):
         before = [x.dup() for x in things]
         with monkeypatch.context() as patch:
             patch.setattr(cpu, "time", broken := Clock(at))
-            patch.setattr(cpu, "GROUP_SECONDS", 0.0)
             with pytest.raises(KeyboardInterrupt):
                 run(name, things)
         assert broken.looks == at and same(things, before)
@@ -183,14 +178,12 @@ def test_groups_take_about_as_long_as_they_should(monkeypatch):
 
 
 def test_work_that_is_not_long_is_launched_as_before():
-    device = matrix(1).device
-    assert (
-        device.chunks(threads.LONG_WORK - 1) == 1
-        and device.chunks(threads.LONG_WORK) == threads.LONG_WORK // threads.CHUNK
-    )
+    device, long_work = matrix(1).device, tuning.count("interrupt.long_work")
+    assert device.chunks(long_work - 1) == 1
+    assert device.chunks(long_work) == long_work // tuning.count("interrupt.chunk_work")
     assert not isinstance(device.ranges(1 << 20, 1, fresh=True), threads.Chunks)
-    assert isinstance(device.ranges(threads.LONG_WORK, 1, fresh=True), threads.Chunks)
-    assert not isinstance(device.ranges(threads.LONG_WORK, 1), threads.Chunks)
+    assert isinstance(device.ranges(long_work, 1, fresh=True), threads.Chunks)
+    assert not isinstance(device.ranges(long_work, 1), threads.Chunks)
 
 
 @pytest.fixture
@@ -221,8 +214,7 @@ def spreading(A, rounds):
 def test_long_products_inside_of_a_loop(short, tables):
     x, program = spreading(symmetric(N, 0.05), 4)
     program.run()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(threads, "LONG_WORK", 1 << 60)
+    with tuning.override({"interrupt.long_work": 1 << 60}):
         y, whole = spreading(symmetric(N, 0.05), 4)
         whole.run()
     assert x.isequal(y) and x.nvals == N
@@ -231,10 +223,9 @@ def test_long_products_inside_of_a_loop(short, tables):
     assert parts > wholes, "expected a product in several operations"
 
 
-def test_a_round_pauses_inside_of_a_long_product(tables, monkeypatch):
+def test_a_round_pauses_inside_of_a_long_product(tables, monkeypatch, tune):
     """After 20 ms, with the next part of it to go on with; an interrupt there leaves vectors as they were."""
-    monkeypatch.setattr(threads, "LONG_WORK", 1 << 16)
-    monkeypatch.setattr(threads, "CHUNK", 1 << 16)
+    tune({"interrupt.long_work": 1 << 16, "interrupt.chunk_work": 1 << 16})
     n = 3000
     A = symmetric(n, 0.6)
     with gb.config.set(threads=1):

@@ -93,9 +93,9 @@ def test_too_little_and_exactly_enough(device):
 
 
 @pytest.mark.parametrize("shape", [(100_000, 50, 20_000), (60, 1 << 20, 40_000)])
-def test_what_a_build_needs_is_what_it_takes(shape, monkeypatch):
+def test_what_a_build_needs_is_what_it_takes(shape, tune):
     """On the CPU: never more than was foreseen, and not much less than that."""
-    monkeypatch.setattr(build_chunks, "LEAST", 1 << 20)  # nothing is gained by chunks
+    tune({"chunks.least_entries": 1 << 20})  # nothing is gained by chunks
     (nrows, ncols, k), rng = shape, np.random.default_rng(4)
     i, j, x = rng.integers(0, nrows, k), rng.integers(0, ncols, k), rng.random(k)
     unique = np.unique(i * ncols + j)
@@ -193,8 +193,8 @@ def test_a_limit_changes_the_choice_and_the_profile_says_why(device, monkeypatch
     assert B.isequal(A) and A.mxm(one, gb.semiring.any_pair).new().format == "csr"
 
 
-def test_entries_are_taken_in_chunks_where_sorting_them_all_would_not_fit(device, monkeypatch):
-    monkeypatch.setattr(build_chunks, "LEAST", 64)
+def test_entries_are_taken_in_chunks_where_sorting_them_all_would_not_fit(device, monkeypatch, tune):
+    tune({"chunks.least_entries": 64})
     i, j = entries(100, 20_000)
     original = build_chunks.from_counts
     for x, dup in ((True, None), (np.arange(20_000.0) / 7, gb.binary.plus), (np.arange(20_000), gb.binary.minus)):

@@ -9,7 +9,7 @@ import pytest
 from bitblas.dtypes import BOOL, FP64, INT64
 
 import bitblas as gb
-from bitblas import semiring, store
+from bitblas import semiring, store, tuning
 
 SEMIRINGS = {
     "plus_times": semiring.plus_times[FP64], "plus_pair": semiring.plus_pair[INT64],
@@ -54,11 +54,10 @@ USUAL = {("hyper", "plus_times"), ("csr", "any_pair")}
     "form, name",
     [pytest.param(*case, marks=() if case in USUAL else pytest.mark.slow) for case in product(FORMS, SEMIRINGS)],
 )
-def test_products_are_those_of_bits(form, name, monkeypatch):
+def test_products_are_those_of_bits(form, name, tune):
     spread = FORMS[form]
     expected = list(answers(*operands("csr", 1), SEMIRINGS[name]))  # few positions: bits
-    monkeypatch.setattr(store, "FLOOR", 0)
-    monkeypatch.setattr(store, "SHARE", 1)
+    tune({"list.positions.cpu": 0, "list.bits_per_entry": 1})
     with gb.trace() as ran:
         found = list(answers(*operands(form, spread), SEMIRINGS[name]))
     assert sum(run.kernel.endswith("push_list") for run in ran) > 10
@@ -68,10 +67,9 @@ def test_products_are_those_of_bits(form, name, monkeypatch):
         assert (i * spread == j).all() and (a * factor == b).all() and a.dtype == b.dtype
 
 
-def test_rows_that_hold_much_are_pulled_from(tune, monkeypatch):
+def test_rows_that_hold_much_are_pulled_from(tune):
     """Sorting more products than a pull reads does not pay."""
-    monkeypatch.setattr(store, "FLOOR", 0)
-    tune({"push.list.products": 0, "push_cost.list": 1 << 30})
+    tune({"list.positions.cpu": 0, "push.list.products": 0, "push_cost.list": 1 << 30})
     A, v, _ = operands("hyper", 1 << 40)
     with gb.trace() as ran:
         v.vxm(A, semiring.plus_times).new()
@@ -79,12 +77,26 @@ def test_rows_that_hold_much_are_pulled_from(tune, monkeypatch):
     assert kernels.count("push_list") <= 2 and {"push", "pull"} & set(kernels)  # counted, and left alone
 
 
-def test_masks_of_bits(monkeypatch):
-    """A list under a mask of bits."""
+def test_prepared_products_follow_the_table():
+    """A product that was prepared before a row changed is not used until the row is restored."""
+    A, v, _ = operands("hyper", 1 << 40)
+
+    def kernels():
+        with gb.trace() as ran:
+            v.vxm(A, semiring.plus_times).new()
+        return [run.kernel.split("/")[-1] for run in ran]
+
+    before = kernels()
+    with tuning.override({"push.list.products": 0, "push_cost.list": 1 << 30}):
+        assert {"push", "pull"} & {*kernels()}
+    assert "push_list" in before and not {"push", "pull"} & {*before} and kernels() == before
+
+
+def test_masks_of_bits(tune):
+    """A list under a mask that holds bits."""
     A, v, w = operands("csr", 1)
     expected = v.vxm(A, semiring.plus_times).new(mask=~w.S)
-    monkeypatch.setattr(store, "FLOOR", 0)
-    monkeypatch.setattr(store, "SHARE", 1)
+    tune({"list.positions.cpu": 0, "list.bits_per_entry": 1})
     u = gb.Vector.from_coo(*v.to_coo(), size=N)
     assert type(u._stored) is store.SparseStore and type(w._stored) is not store.SparseStore
     assert u.vxm(A, semiring.plus_times).new(mask=~w.S).isequal(expected)

@@ -58,12 +58,9 @@ SEARCHES = [(5, True, False), *(pytest.param(*how, marks=SLOW) for how in ((5, F
 
 
 @pytest.mark.parametrize(("k", "wide", "values"), SEARCHES)
-def test_searches(device, k, wide, values, monkeypatch):
+def test_searches(device, k, wide, values, tune):
     """Levels, and numbers of shortest paths; long rows are cut, few entries pushed along."""
-    from bitblas.operations import multivector
-
-    monkeypatch.setattr(multivector, "LONGEST", 20)
-    monkeypatch.setattr(multivector, "SEGMENT", 8)
+    tune({"multivector.long_row": 20, "multivector.segment": 8})
     n = 1300 if k == 5 else N
     rows, cols = edges(n, 3 * n)
     shape = (k, n) if wide else (n, k)

@@ -123,11 +123,10 @@ def test_products_at_a_mask(device, name, dtype, limits, monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "dtype"), (("plus_times", "FP64"), ("plus_pair", "INT64")))
-def test_rows_with_the_same_columns(name, dtype, monkeypatch):
+def test_rows_with_the_same_columns(name, dtype, monkeypatch, tune):
     """Rows of B that have columns side by side, the same ones with gaps, some of them, none: on the CPU, where rows of
     the same columns are added without asking. Sums of floats keep their order."""
-    monkeypatch.setattr(spgemm, "FEW_PLACES", 0)
-    monkeypatch.setattr(spgemm, "MANY_PRODUCTS", 0)
+    tune({"spgemm.uncounted_positions": 0, "spgemm.alike_products": 0})
     flags = np.zeros((40, 70), np.bool_)
     flags[::3], flags[1::3, ::2], flags[2::6, 3:] = True, True, True
     flags[39], flags[4, 60:] = False, False
@@ -145,7 +144,7 @@ def test_rows_with_the_same_columns(name, dtype, monkeypatch):
         lambda *given: (asked.append(given[-1]), variants.gustavson_variant(*given))[1],
     )  # fmt: skip
     for B, at_once in (flags, 0), (flags & (rng.random(flags.shape) < 0.9), 1 << 20):
-        monkeypatch.setattr(spgemm, "AT_ONCE", at_once)
+        tune({"spgemm.room": at_once})
         for x, y in zip(product(bitblas, B, device="cpu"), product(graphblas, B), strict=True):
             np.testing.assert_array_equal(x, y)
     assert asked == [True] * 3  # once counted and written, once written

@@ -180,11 +180,9 @@ CASES = [("csr", "plus_times", "FP64"), ("b2sr8", "plus_times", "FP64")]
 
 
 @pytest.mark.parametrize(("key", "name", "dtype"), CASES)
-def test_threads_that_share_a_push_change_no_bit(tune, monkeypatch, key, name, dtype):
+def test_threads_that_share_a_push_change_no_bit(tune, key, name, dtype):
     """Each has separate words of the output, and long rows cross their boundaries; a mask applies to all of them."""
-    monkeypatch.setattr(spmv_kernels, "PARALLEL_PUSHED", 0)
-    monkeypatch.setattr(spmv_kernels, "LONG_ROWS", 0)
-    monkeypatch.setattr(spmv_kernels, "LEAST_WORDS", 1)
+    tune({"push.shared_entries": 0, "push.shared_row_length": 0, "push.words_per_thread": 1})
     force(tune, "push")
     found = []
     for threads in (1, 2, 5):

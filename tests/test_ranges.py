@@ -29,10 +29,24 @@ def test_ranges_cover_all_units_once(rows):
     made += [threads.ranges_by_work(ptr[1:], 8)] if rows else []
     for limits in made:
         assert len(limits) == 9 and limits[0] == 0 and limits[-1] == rows and (np.diff(limits) >= 0).all()
-    assert all(limit % 64 == 0 or limit == rows for limit in made[2].tolist())
+    assert all(limit % 64 == 0 for limit in made[2].tolist()[:-1])
     if rows == 300:
         work = np.diff(ptr[made[1]]) + np.diff(made[1])
         assert work.max() - work.min() <= 2 * (length.max() + 1)
+
+
+@pytest.mark.parametrize("threads", [2, 3, 8])
+def test_sums_of_few_long_rows_are_accumulated_once(threads):
+    """There are more ranges than words of the output: none of them is without rows in the middle of a word."""
+    n, rng = 300, generator("ranges", "accumulated")
+    keys, at = rng.choice(n * n, 20_000, replace=False), rng.choice(n, 200, replace=False)
+    with bitblas.config.set(device="cpu", threads=threads):
+        A = bitblas.Matrix.from_coo(keys // n, keys % n, rng.integers(1, 9, len(keys)), float, nrows=n, ncols=n)
+        u = bitblas.Vector.from_coo(at, rng.integers(1, 9, len(at)), float, size=n)
+        w = bitblas.Vector.from_dense(np.ones(n))
+        expected = A.mxv(u).new().ewise_add(w, "plus").new()
+        w(accum="plus") << A.mxv(u)
+        assert w.isequal(expected)
 
 
 def test_ranges_of_one_size_are_made_once():

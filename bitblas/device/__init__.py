@@ -13,10 +13,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from typing import Any
 
 from ..exceptions import DeviceError
-from .base import Cluster, Device, dummy
+from .base import Cluster, Device, Kernel, dummy
 from .cpu import Cpu
 from .cuda import Cuda, current, switch
 from .threads import Bounds
@@ -28,6 +27,7 @@ __all__ = [
     "Cpu",
     "Cuda",
     "Device",
+    "Kernel",
     "Run",
     "Trace",
     "activate",
@@ -52,19 +52,19 @@ def get(name: str | Device) -> Device:
     """The device of that name, created at first use. DeviceError if it cannot be used; ValueError for unknown names,
     TypeError for a sequence of names."""
     if isinstance(name, Device):
-        found = name
+        device = name
     else:
         try:
             known = _devices.get(name)
         except TypeError:  # not a name
             known = None
-        found = _find(name) if known is None or several else known
-    if isinstance(found, Cuda):
-        activate(found)
-    return found
+        device = _find(name) if known is None or several else known
+    if isinstance(device, Cuda):
+        activate(device)
+    return device
 
 
-def _find(name: Any) -> Device:
+def _find(name: object) -> Device:
     if isinstance(name, (list, tuple)):
         raise TypeError(
             f"device: expected the name of one device, got {len(name)}. Hint: use one process per device: import "
@@ -85,15 +85,15 @@ def _gpu(ordinal: int | None) -> Cuda:
     ordinal = current() if ordinal is None else ordinal
     name = f"cuda:{ordinal}"
     if name not in _devices:
-        made = Cuda(ordinal)
-        _devices[name] = made
-        if made.name == "cuda":
-            _devices["cuda"] = made
+        gpu = Cuda(ordinal)
+        _devices[name] = gpu
+        if gpu.name == "cuda":
+            _devices["cuda"] = gpu
         else:
             several = True
-    found = _devices[name]
-    assert isinstance(found, Cuda)
-    return found
+    device = _devices[name]
+    assert isinstance(device, Cuda)
+    return device
 
 
 def activate(device: Device) -> None:

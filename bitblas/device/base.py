@@ -6,20 +6,25 @@ import functools
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
+from types import ModuleType, TracebackType
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
 from semirings.cached import cached_property
 
+from .. import tuning
 from ..exceptions import DeviceError, OutOfMemory
 from ..kernels.variant import Variant
+from ..typing import Array, ArrayLike
 from . import memory, targets, threads
 from .threads import Bounds
 
 _DLPACK_CPU = 1  # dlpack.h: kDLCPU
-MEASURED_US = 2000.0  # minimum duration of one measurement of time_us
-LARGE_NEED = 1 << 26  # bytes from which a memory need is compared with the free memory: querying that takes some us
+
+
+Kernel: TypeAlias = Callable[..., None]  # kernel(n, *args, bounds=None, extra_blocks=0)
+Mark: TypeAlias = Any  # a time stamp: seconds on a CPU, an event of CuPy on a GPU
 
 
 class Cluster(NamedTuple):
@@ -40,11 +45,11 @@ class Guard:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if error is not None and isinstance(error, self.device.errors):
-            seen = self.device.explained(error)
-            if seen is not error:  # other exceptions are re-raised unchanged
-                raise seen from error
+            converted = self.device.explained(error)
+            if converted is not error:  # other exceptions are re-raised unchanged
+                raise converted from error
 
 
 class Device(ABC):
@@ -61,7 +66,7 @@ class Device(ABC):
     captures_bodies = False  # loop bodies are executed symbolically and compiled; else their statements run one by one
     pins = False  # kernels access page-locked host memory by its address; else host memory is used like any array
     captures = False  # such a loop can run without the host, as a graph with a while node
-    xp: Any = np  # the array module: NumPy or CuPy
+    xp: ModuleType = np  # the array module: NumPy or CuPy
     errors: tuple[type[BaseException], ...] = (MemoryError, ValueError)  # those that `explained` converts
 
     def __repr__(self) -> str:
@@ -102,7 +107,7 @@ class Device(ABC):
         return None
 
     @abstractmethod
-    def kernel(self, variant: Variant) -> Callable[..., None]:
+    def kernel(self, variant: Variant) -> Kernel:
         """The compiled variant: call it as kernel(n, *args, bounds=None, extra_blocks=0)."""
 
     # ---- host threads ----
@@ -115,7 +120,7 @@ class Device(ABC):
     @property
     def parts(self) -> int:
         """Number of ranges they share: more than the threads, so that a thread that finishes early takes another."""
-        return 4 * self.threads
+        return tuning.count("parallel.ranges_per_thread") * self.threads
 
     def splits(self, work: int, least: int) -> bool:
         """Whether threads share the units of a kernel: on the CPU, if `work` is at least `least`."""
@@ -134,7 +139,7 @@ class Device(ABC):
 
     def chunks(self, work: int, least: int = 0) -> int:
         """Number of ranges that long work on the host is split into, so that it can be interrupted. 1 for other work.
-        least: minimum work of a range, if larger than CHUNK."""
+        least: minimum work of a range, if larger than `interrupt.chunk_work`."""
         return 1
 
     @abstractmethod
@@ -143,19 +148,19 @@ class Device(ABC):
 
     # ---- arrays ----
 
-    def asarray(self, data: Any, dtype: Any = None) -> Any:
+    def asarray(self, data: ArrayLike, dtype: np.typing.DTypeLike | None = None) -> Array:
         """`data` as a contiguous array of this device; copied only if necessary."""
         try:
             return self.xp.ascontiguousarray(self.xp.asarray(data, dtype=dtype))
         except self.errors as error:
             self.fail(error)
 
-    def fill(self, array: Any, value: np.generic) -> Any:
+    def fill(self, array: Array, value: np.generic) -> Array:
         """Fill the array with exactly the bits of `value`."""
         array.fill(value)
         return array
 
-    def full(self, n: int, value: np.generic) -> Any:
+    def full(self, n: int, value: np.generic) -> Array:
         """A new array of n elements equal to `value`."""
         return self.fill(self.xp.empty(n, value.dtype), value)
 
@@ -176,7 +181,7 @@ class Device(ABC):
             )
         return np.asarray(data) if hasattr(data, "__array__") else np.from_dlpack(data)
 
-    def to_host(self, array: Any) -> np.ndarray:
+    def to_host(self, array: Array | np.generic) -> np.ndarray:
         """An array of this device as a NumPy array; host arrays are returned unchanged."""
         return np.asarray(array)
 
@@ -200,16 +205,16 @@ class Device(ABC):
         if memory.limit is not None and (now := memory.bytes_on(self)) + nbytes > memory.limit:
             limit = f"{now} are in use, the limit is {memory.limit} (config.memory_limit)"
             return f"{limit}; raise it, {self._advice()}"
-        if nbytes >= LARGE_NEED and nbytes > (free := self.free_bytes()):
+        if nbytes >= tuning.count("memory.checked_bytes") and nbytes > (free := self.free_bytes()):
             return f"{free} are free; {self._advice()}"
         return ""
 
     def fail(self, error: BaseException) -> NoReturn:
         """Raise the user's form of one of `errors`."""
-        seen = self.explained(error)
-        if seen is error:
+        converted = self.explained(error)
+        if converted is error:
             raise error
-        raise seen from error
+        raise converted from error
 
     def explained(self, error: BaseException) -> BaseException:
         """Convert one of `errors` to the error that a user sees."""
@@ -231,33 +236,34 @@ class Device(ABC):
 
     # ---- time ----
 
-    def mark(self) -> Any:
+    def mark(self) -> Mark:
         """A time stamp on the device, for `elapsed`."""
         return time.perf_counter()
 
-    def elapsed(self, begin: Any, end: Any) -> float:
+    def elapsed(self, begin: Mark, end: Mark) -> float:
         """Microseconds between two marks."""
         return 1e6 * (end - begin)
 
-    def now(self) -> Any:
+    def now(self) -> Mark:
         """A time stamp for `time_us`."""
         return self.mark()
 
-    def time_us(self, run: Callable[[], Any], samples: int = 7, *, captured: bool = True) -> float:
+    def time_us(self, run: Callable[[], object], samples: int = 7, *, captured: bool = True) -> float:
         """Microseconds per call of `run` after a first call: the minimum of several samples, because other load on the
         machine only adds time. captured: kernel time alone, if the device can measure it; otherwise `run` may wait for
         results, and the waiting counts."""
         run()
         begin = self.now()
         run()
-        times = max(1, min(1000, int(MEASURED_US / max(1.0, self.elapsed(begin, self.now())))))
-        taken = []
+        enough = tuning.value("measure.sample_us")
+        times = max(1, min(1000, int(enough / max(1.0, self.elapsed(begin, self.now())))))
+        means = []
         for _ in range(samples):
             begin = self.now()
             for _ in range(times):
                 run()
-            taken.append(self.elapsed(begin, self.now()) / times)
-        return min(taken)
+            means.append(self.elapsed(begin, self.now()) / times)
+        return min(means)
 
 
 _TOO_BIG = ("array is too big", "Maximum allowed dimension exceeded", "Maximum allowed size exceeded")
@@ -271,6 +277,6 @@ def too_big(error: ValueError, device: str) -> OutOfMemory | None:
 
 
 @functools.cache
-def dummy(device: Device, name: str) -> Any:
+def dummy(device: Device, name: str) -> Array:
     """A placeholder array for an argument that the kernel does not read."""
     return device.xp.zeros(1, name)

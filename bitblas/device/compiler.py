@@ -11,7 +11,7 @@ import gc
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from llvmlite import binding, ir
@@ -78,17 +78,18 @@ class KernelLibrary(JITCodeLibrary):
         if (library is not rtsys.library or self.counts) and library not in self._linking_libraries:
             super().add_linking_library(library)
 
-    def linked(self) -> Iterator[Any]:
+    def linked(self) -> Iterator[JITCodeLibrary]:
         return iter(self._linking_libraries)
 
 
 # Numba's typing and lowering contexts with memoization: a kernel resolves the same operators for the same types some
 # hundred times, and Numba computes each answer from scratch, which is a third of the compile time.
+T = TypeVar("T")
 Types: Any = type(cpu_target.typing_context)
 Target: Any = type(cpu_target.target_context)
 
 
-def _memoized(known: dict[Any, Any], key: Any, ask: Callable[[], Any]) -> Any:
+def _memoized(known: dict[object, T], key: object, ask: Callable[[], T]) -> T:
     """The result of ask(), computed once per key; computed each time if the key contains a slice, which Python before
     3.12 cannot hash."""
     try:
@@ -124,12 +125,12 @@ class MemoizedLowering(Target):
 def _contexts() -> tuple[MemoizedTyping, MemoizedLowering]:
     """Separate from Numba's own contexts, but sharing their contents, so that other users of Numba are not affected."""
     both = MemoizedTyping.__new__(MemoizedTyping), MemoizedLowering.__new__(MemoizedLowering)
-    for own, numbas in zip(both, (cpu_target.typing_context, cpu_target.target_context), strict=True):
-        own.__dict__.update(vars(numbas), known={})
+    for context, numbas in zip(both, (cpu_target.typing_context, cpu_target.target_context), strict=True):
+        context.__dict__.update(vars(numbas), known={})
     return both
 
 
-def numba_type(code: str) -> Any:
+def numba_type(code: str) -> types.Type:
     """The Numba type of an argument code: "int", or a dtype's name for a NumPy scalar, followed by [] for an array."""
     if code == "int":
         return types.int64
@@ -175,10 +176,10 @@ def compile_kernel(
         return library, passes.compile_extra(namespace[name].py_func)
 
     try:
-        library, made = lowered(counts=False)
+        library, result = lowered(counts=False)
     except NumbaRuntimeError:
-        library, made = lowered(counts=True)
-    _entry(library.module, made.fndesc.llvm_func_name, symbol, arguments[2:])
+        library, result = lowered(counts=True)
+    _entry(library.module, result.fndesc.llvm_func_name, symbol, arguments[2:])
     module = binding.parse_assembly(cgutils.normalize_ir_text(str(library.module)))
     for other in library.linked():
         module.link_in(other._get_module_for_linking(), preserve=True)
@@ -186,7 +187,7 @@ def compile_kernel(
     return [_object(module.clone(), symbol, target, slp) for target in where]
 
 
-def _entry(module: Any, kernel: str, symbol: str, arguments: Sequence[Any]) -> None:
+def _entry(module: Any, kernel: str, symbol: str, arguments: Sequence[types.Type]) -> None:
     """`i64 symbol(i64 lo, i64 hi, ptr slots)`: calls the kernel, and frees its scratch arrays."""
     callee = module.globals[kernel]
     callee.linkage = "internal"
@@ -194,8 +195,8 @@ def _entry(module: Any, kernel: str, symbol: str, arguments: Sequence[Any]) -> N
     b = ir.IRBuilder(function.append_basic_block())
     at = lambda k: b.gep(function.args[2], [ir.Constant(WORD, 8 * k)])
     read = lambda k, kind: b.load(b.bitcast(at(k), kind.as_pointer()))
-    result, raised, *wanted = (a.type for a in callee.args)
-    values, kinds = list(function.args[:2]), iter(wanted[2:])
+    result, raised, *expected = (a.type for a in callee.args)
+    values, kinds = list(function.args[:2]), iter(expected[2:])
     for k, argument in enumerate(arguments):
         if isinstance(argument, types.Complex):  # two arguments in the ABI
             width = argument.underlying_float.bitwidth // 8
@@ -218,8 +219,8 @@ def _entry(module: Any, kernel: str, symbol: str, arguments: Sequence[Any]) -> N
     free = cgutils.get_or_insert_function(module, ir.FunctionType(ir.VoidType(), [POINTER]), "free")
     for place in noted[1:]:
         b.call(free, [b.load(place)])
-    own = b.icmp_signed("==", status, ir.Constant(status.type, callconv.FIRST_USEREXC))
-    b.ret(b.select(own, b.ptrtoint(b.load(frame), WORD), b.sext(status, WORD)))
+    raises = b.icmp_signed("==", status, ir.Constant(status.type, callconv.FIRST_USEREXC))
+    b.ret(b.select(raises, b.ptrtoint(b.load(frame), WORD), b.sext(status, WORD)))
 
 
 def _object(module: Any, symbol: str, target: targets.Target, slp: bool) -> tuple[bytes, list[str]]:

@@ -6,34 +6,33 @@ import ctypes
 import functools
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from semirings.cached import cached_property
 
+from .. import tuning
 from ..kernels.constants import OTHERS
 from ..kernels.variant import Variant
 from . import jit, native, object_files, targets, threads, tracing
 from .base import Device
+from .native import Argument
 
-GROUP_SECONDS = 0.1  # duration of a part of a long kernel, after which signals are handled
 
-
-def _unknown(*args: Any) -> int:
+def _not_loaded(*args: object) -> int:
     """Placeholder for a kernel that is not loaded yet."""
     return OTHERS
 
 
-def _unheard(quick: Any) -> None:
+def _ignore_kernel(quick: Callable[..., int]) -> None:
     """Ignore which kernel was found."""
 
 
 @functools.cache
 def native_library() -> Callable[[str], int]:
     """Load native.ll and return a function from its symbol names to addresses."""
-    made = object_files.native_object()
-    native.load(made.data, "launch", made.wanted)
+    library = object_files.native_object()
+    native.load(library.data, "launch", library.undefined)
     reset = ctypes.CFUNCTYPE(None)(native.address_of("reset"))
     reset()
     threads.after_fork_in_child.append(reset)
@@ -50,42 +49,43 @@ def native_library() -> Callable[[str], int]:
 def code_address(variant: Variant, signature: Sequence[str]) -> int:
     """The address of a variant's machine code for arguments of these types."""
     with native.loading:
-        made = object_files.kernel_object(variant, signature)
-        return native.load(made.data, made.symbol, made.wanted)
+        built = object_files.kernel_object(variant, signature)
+        return native.load(built.data, built.symbol, built.undefined)
 
 
 def kernel_at(function: int, signature: Sequence[str]) -> Callable[..., int]:
     """The kernel at an address, callable from Python: see `native.kernel_callable`."""
     with native.loading:
-        found = native_library()
+        address_of = native_library()
     if native.layout_known():
-        return native.kernel_callable(found("launch"), function, signature)
-    return native.ctypes_callable(found("share"), function, signature)
+        return native.kernel_callable(address_of("launch"), function, signature)
+    return native.ctypes_callable(address_of("share"), function, signature)
 
 
 def run_in_groups(limits: np.ndarray, run: Callable[[np.ndarray], None], in_turn: bool = False) -> None:
-    """Call run(limits) for one group of ranges after the other; a group takes about GROUP_SECONDS. Python handles its
-    signals between groups. in_turn: one range at a time."""
+    """Call run(limits) for one group of ranges after the other; Python handles its signals
+    between groups. in_turn: one range at a time."""
     most = 1 if in_turn else threads.most_ranges()
     first, count, last = 0, min(most, 2 * threads.count()), len(limits) - 1
+    seconds = tuning.value("interrupt.group_seconds")
     while first < last:
         begin = time.perf_counter()
         run(limits[first : first + count + 1])
-        taken = time.perf_counter() - begin
+        elapsed = time.perf_counter() - begin
         first += count
-        count = max(1, min(most, 2 * count, int(count * GROUP_SECONDS / max(taken, 1e-6))))
+        count = max(1, min(most, 2 * count, int(count * seconds / max(elapsed, 1e-6))))
 
 
 @functools.cache
 def _kernel(device: Cpu, variant: Variant) -> Callable[..., None]:
-    quick, known = _unknown, dict[tuple[str, ...], Callable[..., int]]()
+    quick, known = _not_loaded, dict[tuple[str, ...], Callable[..., int]]()
 
-    def call(n: int, *args: Any, bounds: Any = None, extra_blocks: int = 0) -> None:
+    def call(n: int, *args: Argument, bounds: threads.Bounds = None, extra_blocks: int = 0) -> None:
         if tracing.active is not None:
             tracing.active.note(device, variant, call, n, *args, bounds=bounds, extra_blocks=extra_blocks)
         elif bounds is None or len(bounds) < 3:
-            if said := quick(n, *args):
-                settle(said, n, args)
+            if status := quick(n, *args):
+                settle(status, n, args)
         elif isinstance(bounds, threads.Chunks):
             if not threads.all_started:
                 threads.start_missing(native_library())
@@ -94,34 +94,34 @@ def _kernel(device: Cpu, variant: Variant) -> Callable[..., None]:
             if not threads.all_started:
                 threads.start_missing(native_library())
             bounds = threads.limit_ranges(bounds)
-            if said := quick(bounds, *args):
-                settle(said, bounds, args)
+            if status := quick(bounds, *args):
+                settle(status, bounds, args)
 
-    def shared(limits: np.ndarray, args: tuple[Any, ...]) -> None:
-        if said := quick(limits, *args):
-            settle(said, limits, args)
+    def shared(limits: np.ndarray, args: tuple[Argument, ...]) -> None:
+        if status := quick(limits, *args):
+            settle(status, limits, args)
 
-    def settle(said: int, units: Any, args: tuple[Any, ...]) -> None:
+    def settle(status: int, units: np.ndarray | int, args: tuple[Argument, ...]) -> None:
         """Slow path: the first call, arguments of other types than those of the last call, and errors."""
         nonlocal quick
-        if said == OTHERS:
+        if status == OTHERS:
             args = tuple(map(native.plain_argument, args))
             types = tuple(map(native.type_code, args))
             if types not in known:
                 known[types] = kernel_at(code_address(variant, types), types)
             quick = known[types]
-            found(quick)
-            said = quick(units if isinstance(units, np.ndarray) else int(units), *args)
-        if said:
-            native.raise_status(said)
+            set_kernel(quick)
+            status = quick(units if isinstance(units, np.ndarray) else int(units), *args)
+        if status:
+            native.raise_status(status)
 
     if not native.layout_known():
-        found: Callable[[Any], None] = _unheard
+        set_kernel: Callable[[Callable[..., int]], None] = _ignore_kernel
         return call
     with native.loading:
         direct = native_library()("direct")
-    made, found = native.direct_callable(direct, call)
-    return made
+    function, set_kernel = native.direct_callable(direct, call)
+    return function
 
 
 class Cpu(Device):

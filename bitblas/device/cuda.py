@@ -10,6 +10,7 @@ import functools
 import re
 import threading
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ from semirings.cached import cached_property
 from .. import extras
 from ..exceptions import DeviceError, OutOfMemory
 from ..kernels.variant import Variant
+from ..typing import Array
 from . import jit
-from .base import _DLPACK_CPU, Cluster, Device
+from .base import _DLPACK_CPU, Cluster, Device, Mark
 from .launch import kernel, launcher
 
 OLDEST_CUPY = 13
@@ -38,7 +40,7 @@ NO_DRIVER, NO_GPU = 35, 100  # cudaErrorInsufficientDriver, cudaErrorNoDevice
 
 
 @functools.cache
-def import_cupy() -> Any:
+def import_cupy() -> ModuleType:
     """Import CuPy, check its version, and find a driver and a GPU. DeviceError names what is missing."""
     try:
         import cupy
@@ -55,8 +57,8 @@ def import_cupy() -> Any:
         if error.status == NO_DRIVER and not driver:
             raise DeviceError("device 'cuda': this machine has no NVIDIA driver; bitblas works on the CPU") from error
         if error.status == NO_DRIVER:
-            found = f"the driver supports CUDA {_dotted(driver)}, this CuPy is for {_dotted(built)}"
-            raise DeviceError(f"device 'cuda': {found}; update the driver, or {INSTALL}") from error
+            versions = f"the driver supports CUDA {_dotted(driver)}, this CuPy is for {_dotted(built)}"
+            raise DeviceError(f"device 'cuda': {versions}; update the driver, or {INSTALL}") from error
         if error.status != NO_GPU:
             raise DeviceError(f"device 'cuda': no usable GPU or driver ({error})") from error
         count = 0
@@ -130,7 +132,7 @@ class Cuda(Device):
 
     # ---- arrays ----
 
-    def fill(self, array: Any, value: np.generic) -> Any:
+    def fill(self, array: Array, value: np.generic) -> Array:
         """CuPy clears memory if the value equals 0, which -0.0 does too, so the bits are filled instead."""
         size = value.dtype.itemsize
         if size > 8:
@@ -162,7 +164,7 @@ class Cuda(Device):
             return super().adopt(data, "")
         return self.xp.from_dlpack(data)
 
-    def to_host(self, array: Any) -> np.ndarray:
+    def to_host(self, array: Array | np.generic) -> np.ndarray:
         if not isinstance(array, self.xp.ndarray):
             return np.asarray(array)
         try:
@@ -257,7 +259,7 @@ class Cuda(Device):
 
     # ---- time ----
 
-    def mark(self) -> Any:
+    def mark(self) -> Mark:
         """An event on the current stream; None while the stream is captured into a graph."""
         if self.capturing:
             return None
@@ -265,11 +267,11 @@ class Cuda(Device):
         event.record()
         return event
 
-    def elapsed(self, begin: Any, end: Any) -> float:
+    def elapsed(self, begin: Mark, end: Mark) -> float:
         end.synchronize()
         return 1e3 * float(self.xp.cuda.get_elapsed_time(begin, end))
 
-    def time_us(self, run: Callable[[], Any], samples: int = 7, *, captured: bool = True) -> float:
+    def time_us(self, run: Callable[[], object], samples: int = 7, *, captured: bool = True) -> float:
         """Kernel time: `run` is captured ten times into a CUDA graph, so that host time does not count."""
         if not captured:
             return super().time_us(run, samples)

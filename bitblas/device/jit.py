@@ -93,16 +93,16 @@ def cache_dir() -> Path:
     return Path(tempfile.mkdtemp(prefix="bitblas-"))
 
 
-def _inline(text: str, pattern: re.Pattern[str], seen: set[str]) -> str:
+def _inline(text: str, pattern: re.Pattern[str], included: set[str]) -> str:
     """Replace each include line by the text of the file, once per file."""
 
     def load(match: re.Match[str]) -> str:
         name = match.groups()[-1]
-        if name in seen:
+        if name in included:
             return ""
-        seen.add(name)
+        included.add(name)
         root = ALGEBRA.parent if name.startswith("semirings/") else PACKAGE
-        text = _inline((root / name).read_text(), pattern, seen)
+        text = _inline((root / name).read_text(), pattern, included)
         return textwrap.indent(text, match[1]) if match.lastindex == 2 else text
 
     return pattern.sub(load, text)
@@ -111,14 +111,14 @@ def _inline(text: str, pattern: re.Pattern[str], seen: set[str]) -> str:
 @functools.cache
 def cuda_source(variant: Variant) -> str:
     """The complete CUDA C++ text of a variant."""
-    seen: set[str] = set()
+    included: set[str] = set()
     files = (
         "kernels/base.cuh",
         "semirings/functions.cuh",
         *(("semirings/complex.cuh",) if variant.is_complex() else ()),
     )
-    head = _inline("".join(f'#include "{name}"\n' for name in files), _CPP_INCLUDE, seen)
-    body = _inline((PACKAGE / f"{variant.kernel}.cu").read_text(), _CPP_INCLUDE, seen)
+    head = _inline("".join(f'#include "{name}"\n' for name in files), _CPP_INCLUDE, included)
+    body = _inline((PACKAGE / f"{variant.kernel}.cu").read_text(), _CPP_INCLUDE, included)
     return f"// {variant}\n{head}{variant.cpp()}{body}"
 
 
@@ -161,19 +161,19 @@ def _reached(texts: Iterable[str], roots: Iterable[str]) -> str:
         for names, part, words in _definitions(text):
             owners |= dict.fromkeys(names, len(parts))
             parts.append((part, words))
-    wanted, kept = [*roots, *(name for name in owners if "import " in name)], set[int]()
-    while wanted:
-        number = owners.get(wanted.pop())
+    pending, kept = [*roots, *(name for name in owners if "import " in name)], set[int]()
+    while pending:
+        number = owners.get(pending.pop())
         if number is not None and number not in kept:
             kept.add(number)
-            wanted += parts[number][1]
+            pending += parts[number][1]
     return "\n".join(parts[k][0] for k in sorted(kept))
 
 
 @functools.lru_cache(256)  # most pieces occur in many variants
 def _definitions(text: str) -> list[tuple[tuple[str, ...], str, frozenset[str]]]:
     """The statements of a module: the names that each defines, its text, and the identifiers in it."""
-    lines, found = text.splitlines(keepends=True), []
+    lines, definitions = text.splitlines(keepends=True), []
     for node in statements(text):
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
         part = "".join(lines[first - 1 : node.end_lineno])
@@ -184,8 +184,8 @@ def _definitions(text: str) -> list[tuple[tuple[str, ...], str, frozenset[str]]]
         else:  # assignments, including conditional ones
             stored = (n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
             names = tuple(dict.fromkeys(stored))
-        found.append((names, part, frozenset(_WORD.findall(part))))
-    return found
+        definitions.append((names, part, frozenset(_WORD.findall(part))))
+    return definitions
 
 
 def numbered(text: str) -> str:
@@ -251,9 +251,9 @@ def cubin(variant: Variant, arch: str, log: Callable[[str], None] | None = None)
     if log is None and path.exists() and check.exists() and check.read_bytes() == _digest(path.read_bytes()):
         return path
     with timed():
-        data, said = _nvrtc(text, variant, arch)
+        data, report = _nvrtc(text, variant, arch)
     if log is not None:
-        log(said)
+        log(report)
     _write(path, data)
     _write(check, _digest(data))
     return path

@@ -5,17 +5,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from .. import tuning
 from ..kernels.variant import Variant
 from . import native, object_files, threads
 from .cpu import code_address, kernel_at, native_library
 
-RANGES_PER_THREAD = 4  # ranges of long work per thread between two checks of the clock
 CHECKS_CLOCK = 1  # in place of a pause flag's address: marks a part of long work
-NANOSECONDS = 20_000_000  # after which a loop returns to Python, which handles signals
 # Indices into the state. INDEX: the index that was out of range; RESUMED: the paused operation to resume a round at.
 ROUND, LIMIT, COPY, FAULT, INDEX, PAUSES, RESUMED = 0, 1, 2, 3, 5, 4, 6
 STATE = 8
@@ -27,7 +26,7 @@ class Operation(NamedTuple):
 
     variant: Variant
     bounds: np.ndarray
-    args: tuple[Any, ...]
+    args: tuple[native.Argument, ...]
     when: tuple[np.ndarray, int] | None = None
 
     @property
@@ -73,29 +72,30 @@ class Table:
 
     def __init__(self, copies: Sequence[Sequence[Operation | Loop]], condition: np.ndarray, state: np.ndarray) -> None:
         self.condition, self.state = condition, state
-        self.kept: list[Any] = [copies]  # keeps alive what the table points to
-        found = native_library()
+        self.kept: list[object] = [copies]  # keeps alive what the table points to
+        address_of = native_library()
         rows = [
             [words for op in copy for words in (self._loop(op) if isinstance(op, Loop) else self._kernel(op))]
             for copy in copies
         ]
-        numbers = [len(copies), condition.ctypes.data, found("share"), len(rows[0])]
+        numbers = [len(copies), condition.ctypes.data, address_of("share"), len(rows[0])]
         numbers += [number for row in rows for words in row for number in words]
         self.words = np.array(numbers, np.int64)
         self.loop = kernel_at(_rounds(), ("int64[]", "int64[]"))
 
     def _kernel(self, operation: Operation) -> list[list[int]]:
         """The table rows of an operation; for long work, of its parts, each with some ranges."""
-        slots, bounds, looks, each = operation.slots(), threads.limit_ranges(operation.bounds), 0, 1 << 62
+        slots, bounds, flag, each = operation.slots(), threads.limit_ranges(operation.bounds), 0, 1 << 62
         if isinstance(bounds, threads.Chunks):
-            bounds, looks = np.asarray(bounds), CHECKS_CLOCK
-            each = min(RANGES_PER_THREAD * threads.count(), threads.most_ranges())
+            bounds, flag = np.asarray(bounds), CHECKS_CLOCK
+            each = tuning.count("parallel.clock_ranges_per_thread") * threads.count()
+            each = min(each, threads.most_ranges())
         when = (0, 0) if operation.when is None else (operation.when[0].ctypes.data, operation.when[1])
         self.kept += (slots, bounds)
         function, last = code_address(operation.variant, operation.signature), len(bounds) - 1
         at, wide = bounds.ctypes.data, bounds.itemsize
         return [
-            [function, slots.ctypes.data, at + wide * first, min(each, last - first), *when, looks]
+            [function, slots.ctypes.data, at + wide * first, min(each, last - first), *when, flag]
             for first in range(0, max(1, last), each)
         ]
 
@@ -111,17 +111,20 @@ class Table:
         if not threads.all_started:
             threads.start_missing(native_library())
         while True:
-            if said := self.loop(1, self.words, self.state):
-                native.raise_status(said)
+            if status := self.loop(1, self.words, self.state):
+                native.raise_status(status)
             if not self.state[PAUSES]:
                 return
 
 
-TEXT = (Path(__file__).parent / "table.ll").read_text().replace("{NANOSECONDS}", str(NANOSECONDS))
+def text() -> str:
+    """The text of table.ll."""
+    limit = tuning.count("interrupt.loop_nanoseconds")
+    return (Path(__file__).parent / "table.ll").read_text().replace("{NANOSECONDS}", str(limit))
 
 
 @functools.cache
 def _rounds() -> int:
     """The address of `rounds`."""
-    made = object_files.assembled_object("table", TEXT)
-    return native.load(made.data, "rounds", made.wanted)
+    built = object_files.assembled_object("table", text())
+    return native.load(built.data, "rounds", built.undefined)

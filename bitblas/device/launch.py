@@ -10,11 +10,16 @@ import functools
 import struct
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from ..exceptions import OutOfMemory
 from ..kernels.variant import Variant
 from . import jit, tracing
+
+if TYPE_CHECKING:
+    from .cuda import Cuda
+    from .threads import Bounds
 
 CODES = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "float32": "f", "float64": "d"}
 CODES |= {f"u{name}": code.upper() for name, code in CODES.items() if name.startswith("int")}
@@ -45,7 +50,7 @@ class Arguments:
         self.pack(self.buffer, 0, *values)
 
 
-def launcher(xp: Any, kernel: Any, shared: int) -> Callable[..., None]:
+def launcher(xp: ModuleType, kernel: Any, shared: int) -> Callable[..., None]:
     """`kernel` (a CuPy RawKernel) as a function launch(grid, block, args): arrays of the GPU, NumPy scalars, and ints
     as 64-bit arguments, with the same types in every call. Work goes to the current stream. shared: bytes of dynamic
     shared memory per block."""
@@ -90,7 +95,7 @@ def start_early(function: int, grid: int, block: int, shared: int, stream: int, 
 
 
 @functools.cache
-def kernel(device: Any, variant: Variant) -> Callable[..., None]:
+def kernel(device: Cuda, variant: Variant) -> Callable[..., None]:
     """The variant's kernel as a function call(n, *args) for n units; used as `Cuda.kernel`."""
     try:
         launch, lanes = device.load(variant), variant.constant("LANES", 1)
@@ -100,7 +105,7 @@ def kernel(device: Any, variant: Variant) -> Callable[..., None]:
     resident = variant.constant("RESIDENT")  # persistent blocks per multiprocessor, which iterate over the units
     most = resident * device.multiprocessors if resident else 1 << 31
 
-    def call(n: int, *args: Any, bounds: Any = None, extra_blocks: int = 0) -> None:
+    def call(n: int, *args: Any, bounds: Bounds = None, extra_blocks: int = 0) -> None:
         if tracing.active is not None:
             return tracing.active.note(device, variant, call, n, *args, bounds=bounds, extra_blocks=extra_blocks)
         blocks = min(-(-n * lanes // threads) + extra_blocks, most)

@@ -11,10 +11,13 @@ import gc
 import re
 import types
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from ..typing import Array
     from .base import Device
+
+Kind = TypeVar("Kind", bound=type)
 
 limit: int | None = None  # bytes on each device; `config.memory_limit` sets it
 tracked_types: set[type] = set()  # classes of the objects that store arrays; each has a `device`
@@ -25,43 +28,43 @@ _UNITS = {"": 1, "b": 1} | {f"{c}b": 1000**k for k, c in enumerate("kmgt", 1)}
 _UNITS |= {f"{c}ib": 1024**k for k, c in enumerate("kmgt", 1)}
 
 
-def parse_bytes(value: Any) -> int | None:
+def parse_bytes(value: object) -> int | None:
     """Parse a memory limit: bytes, text such as "4GiB" or "500 MB", or None. ValueError for anything else."""
     if value is None:
         return None
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([a-z]*)", value.strip().lower()) if isinstance(value, str) else None
-    if found is not None and found[2] in _UNITS:
-        value = int(float(found[1]) * _UNITS[found[2]])
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([a-z]*)", value.strip().lower()) if isinstance(value, str) else None
+    if match is not None and match[2] in _UNITS:
+        value = int(float(match[1]) * _UNITS[match[2]])
     if type(value) is not int or value < 0:
         raise ValueError(f"memory_limit: expected bytes, text such as '4GiB', or None, got {value!r}")
     return value
 
 
-def track_memory(kind: Any) -> Any:
+def track_memory(kind: Kind) -> Kind:
     """Class decorator: objects of the class count towards the limit."""
     tracked_types.add(kind)
     return kind
 
 
-def arrays_in(thing: Any, device: Device, seen: set[int]) -> Iterator[Any]:
-    """The arrays of the device reachable from an object, each once and with all the memory that it keeps alive. `seen`:
-    the ids of visited objects, which grows; visited objects must outlive it."""
+def arrays_in(thing: object, device: Device, visited: set[int]) -> Iterator[Array]:
+    """The arrays of the device reachable from an object, each once and with all the memory that it keeps alive.
+    visited: the ids of objects, which must outlive it; it grows."""
     kind, stack = device.xp.ndarray, [thing]
     while stack:
         x = stack.pop()
         if isinstance(x, kind):
             while isinstance(x.base, kind):
                 x = x.base
-        if id(x) in seen:
+        if id(x) in visited:
             continue
-        seen.add(id(x))
+        visited.add(id(x))
         if isinstance(x, kind):
             yield x
         else:
             stack += _referenced(x)
 
 
-def _referenced(x: Any) -> Iterator[Any]:
+def _referenced(x: object) -> Iterator[object]:
     """The objects that an object refers to, if they may lead to arrays."""
     if isinstance(x, dict):
         yield from list(x.values())
@@ -80,7 +83,7 @@ def _referenced(x: Any) -> Iterator[Any]:
             yield from (getattr(x, name) for name in names if name != "__weakref__" and hasattr(x, name))
 
 
-def _closed_over(f: types.FunctionType) -> Iterator[Any]:
+def _closed_over(f: types.FunctionType) -> Iterator[object]:
     for cell in f.__closure__ or ():
         try:
             yield cell.cell_contents
@@ -88,16 +91,16 @@ def _closed_over(f: types.FunctionType) -> Iterator[Any]:
             continue
 
 
-def bytes_in(thing: Any, device: Device, seen: set[int]) -> int:
+def bytes_in(thing: object, device: Device, visited: set[int]) -> int:
     """The total bytes of `arrays_in`."""
-    return sum(int(array.nbytes) for array in arrays_in(thing, device, seen))
+    return sum(int(array.nbytes) for array in arrays_in(thing, device, visited))
 
 
 def bytes_on(device: Device) -> int:
     """Bytes of the arrays that live objects of this process store on a device. Collects garbage, then scans all objects
     of the process: milliseconds, spent only if a limit is set."""
     gc.collect()
-    seen: set[int] = set()
-    found = [x for x in gc.get_objects() if type(x) in tracked_types and getattr(x, "device", None) is device]
-    seen.add(id(found))
-    return sum(bytes_in(x, device, seen) for x in found)
+    visited: set[int] = set()
+    owners = [x for x in gc.get_objects() if type(x) in tracked_types and getattr(x, "device", None) is device]
+    visited.add(id(owners))
+    return sum(bytes_in(x, device, visited) for x in owners)

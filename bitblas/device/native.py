@@ -14,26 +14,28 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
+from .. import tuning
 from ..exceptions import JitError
 from ..kernels.constants import NO_MEMORY, OTHERS
+from ..typing import Array
 from .targets import Target, binding, machine
 from .threads import fork_safe
 
+Argument: TypeAlias = Array | np.generic | int  # of a kernel
 HEAD = object.__basicsize__  # of every Python object; its last 8 bytes are the type
 DIMS, SHAPE, DTYPE, FLAGS = HEAD + 8, HEAD + 16, HEAD + 40, HEAD + 48  # of PyArrayObject; its data pointer comes first
 MAX_ARGUMENTS = 64  # maximum number of arguments
-SPINS = 50000  # polls of the next job before a thread sleeps: some 0.5 ms, in which a program returns from Python
 _PAUSES = {"x86_64": ("llvm.x86.sse2.pause", "", "")}
 _PAUSES |= dict.fromkeys(("aarch64", "arm64"), ("llvm.aarch64.hint", "i32", "i32 1"))
 
 loading = fork_safe(threading.RLock())  # LLVM's engine and Numba are not thread-safe
 
 
-def keep_forever(*objects: Any) -> None:
+def keep_forever(*objects: object) -> None:
     """Keep objects that compiled code or a function object points to until the process ends.
 
     A list in a module is not enough: Python clears modules before its last garbage collection, which still reads the
@@ -47,13 +49,13 @@ def text(target: Target) -> str:
     """The text of native.ll for this Python and a processor."""
     name, kinds, values = _PAUSES.get(target.machine, ("llvm.donothing", "", ""))
     numbers = {"HEAD": HEAD, "TYPE": HEAD - 8, "DIMS": DIMS, "SHAPE": SHAPE, "DTYPE": DTYPE, "FLAGS": FLAGS}
-    found = (Path(__file__).parent / "native.ll").read_text().replace("{PAUSE}", f"call void @{name}({values})")
+    source = (Path(__file__).parent / "native.ll").read_text().replace("{PAUSE}", f"call void @{name}({values})")
     if "-windows-" in target.triple:
-        found = re.sub(r"^declare i32 @(pthread|sched)_.*\n", "", found, flags=re.M)
-        found += (Path(__file__).parent / "windows.ll").read_text()
-    for word, number in (numbers | {"MOST": 2 * MAX_ARGUMENTS, "SPINS": SPINS}).items():
-        found = found.replace(f"{{{word}}}", str(number))
-    return f"{found}\ndeclare void @{name}({kinds})\n"
+        source = re.sub(r"^declare i32 @(pthread|sched)_.*\n", "", source, flags=re.M)
+        source += (Path(__file__).parent / "windows.ll").read_text()
+    for word, number in (numbers | {"MOST": 2 * MAX_ARGUMENTS, "SPINS": tuning.count("parallel.spins")}).items():
+        source = source.replace(f"{{{word}}}", str(number))
+    return f"{source}\ndeclare void @{name}({kinds})\n"
 
 
 @functools.cache
@@ -83,8 +85,8 @@ def assembled(text: str, target: Target) -> tuple[bytes, list[str]]:
     """The object file of LLVM assembly text, and the names of its undefined symbols."""
     module = binding().parse_assembly(text)
     module.verify()
-    wanted = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
-    return machine(target, 2).emit_object(module), wanted
+    undefined = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
+    return machine(target, 2).emit_object(module), undefined
 
 
 @functools.cache
@@ -108,7 +110,7 @@ _LIBRARIES: tuple[str | None, ...] = (None,) if os.name == "posix" else ("ucrtba
 
 
 @functools.cache
-def _library(name: str | None) -> Any:
+def _library(name: str | None) -> ctypes.CDLL:
     return ctypes.CDLL(name)
 
 
@@ -123,23 +125,23 @@ def address(symbol: str) -> int:
     from numba.core.registry import cpu_target  # a user-defined function needs more of Numba than its compiler
 
     assert cpu_target.target_context is not None  # created at first use, which registers the names of Numba's library
-    found = binding().address_of_symbol(symbol)
-    if not found:
+    place = binding().address_of_symbol(symbol)
+    if not place:
         raise JitError(f"device 'cpu': symbol {symbol}, which a kernel calls, not found in this process")
-    return int(found)
+    return int(place)
 
 
 _known: set[str] = set()
 _loaded: dict[str, int] = {}
 
 
-def load(data: bytes, symbol: str, wanted: Sequence[str]) -> int:
-    """Load an object file and return the address of a function. wanted: the undefined symbols of the object."""
+def load(data: bytes, symbol: str, undefined: Sequence[str]) -> int:
+    """Load an object file and return the address of a function. undefined: the undefined symbols of the object."""
     with loading:
         if symbol in _loaded:  # variants with the same text share one object
             return _loaded[symbol]
         # LLVM may call functions that the text does not name. `undefined` finds them in ELF objects only.
-        for name in wanted if data[:4] == b"\x7fELF" else {*wanted, "memcpy", "memmove", "memset"}:
+        for name in undefined if data[:4] == b"\x7fELF" else {*undefined, "memcpy", "memmove", "memset"}:
             if name not in _known:
                 binding().add_symbol(name, address(name))
                 _known.add(name)
@@ -172,7 +174,7 @@ class _MethodDef(ctypes.Structure):
 _FASTCALL, _KEYWORDS = 0x80, 0x02
 
 
-def kernel_description(function: int, signature: Sequence[str]) -> ctypes.Array[Any]:
+def kernel_description(function: int, signature: Sequence[str]) -> ctypes.Array[ctypes.c_int64]:
     """The kernel description that `launch` reads."""
     words = [function, len(signature), id(int), id(np.ndarray), id(np.dtype(np.int64))]
     for code in signature:
@@ -193,8 +195,8 @@ def kernel_callable(launch: int, function: int, signature: Sequence[str]) -> Cal
     keep_forever(words, method)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    made: Callable[..., int] = make(ctypes.addressof(method), ctypes.addressof(words), None)
-    return made
+    function_object: Callable[..., int] = make(ctypes.addressof(method), ctypes.addressof(words), None)
+    return function_object
 
 
 def direct_callable(direct: int, call: Callable[..., None]) -> tuple[Callable[..., None], Callable[[Any], None]]:
@@ -219,7 +221,7 @@ def ctypes_callable(share: int, function: int, signature: Sequence[str]) -> Call
     run = ctypes.CFUNCTYPE(word, word, word, ctypes.c_void_p)(function)
     spread = ctypes.CFUNCTYPE(word, ctypes.c_void_p, ctypes.c_void_p, word, ctypes.c_void_p)(share)
 
-    def call(units: Any, *args: Any) -> int:
+    def call(units: np.ndarray | int, *args: Argument) -> int:
         if tuple(map(type_code, args)) != tuple(signature) or not all(map(_flat, args)):
             return OTHERS
         slots = (word * (2 * len(args)))()
@@ -237,11 +239,11 @@ def ctypes_callable(share: int, function: int, signature: Sequence[str]) -> Call
     return call
 
 
-def _flat(x: Any) -> bool:
+def _flat(x: Argument) -> bool:
     return not isinstance(x, np.ndarray) or (x.ndim == 1 and x.flags.c_contiguous and x.flags.aligned)
 
 
-def type_code(x: Any) -> str:
+def type_code(x: Argument) -> str:
     """The type code of an argument: "int", or a dtype's name for a NumPy scalar, followed by [] for an array."""
     if isinstance(x, np.ndarray):
         return _array_code(x.dtype)
@@ -254,7 +256,7 @@ def _array_code(dtype: np.dtype[Any]) -> str:
     return f"{dtype.name}[]"
 
 
-def plain_argument(x: Any) -> Any:
+def plain_argument(x: Argument) -> Argument:
     """Convert an argument to NumPy's plain type: no subclass, no other dtype of the same name. TypeError for arrays
     that kernels cannot read in place."""
     if not isinstance(x, np.ndarray):
@@ -264,18 +266,18 @@ def plain_argument(x: Any) -> Any:
     return x.view(np.ndarray).view(np.dtype(x.dtype.name))
 
 
-def raise_status(said: int) -> NoReturn:
+def raise_status(status: int) -> NoReturn:
     """Raise the exception for a kernel's return code."""
-    if said == NO_MEMORY:
+    if status == NO_MEMORY:
         raise MemoryError("out of memory for the scratch arrays of a kernel")
-    if said < 4096:
-        raise SystemError(f"a kernel failed with status {said}")
+    if status < 4096:
+        raise SystemError(f"a kernel failed with status {status}")
     import pickle
 
     from llvmlite import ir
 
     # Numba's excinfo_t: the pickled (class, arguments, location) and its length; arguments that are computed when the
     # exception is raised are missing
-    data = ctypes.c_void_p.from_address(said).value or 0
-    kind, arguments, _ = pickle.loads(ctypes.string_at(data, ctypes.c_int32.from_address(said + 8).value))
+    data = ctypes.c_void_p.from_address(status).value or 0
+    kind, arguments, _ = pickle.loads(ctypes.string_at(data, ctypes.c_int32.from_address(status + 8).value))
     raise kind(*(x for x in arguments if not isinstance(x, ir.Value)))

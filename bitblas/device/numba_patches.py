@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from types import BuiltinFunctionType, FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from numba.core import compiler_machinery, errors, inline_closurecall, ir, lowering, ssa, typeinfer
 from numba.core.compiler_lock import global_compiler_lock
@@ -26,6 +26,7 @@ from numba.core.typing import typeof
 # For each variable with several definitions Numba visits all statements twice; this code visits only the statements
 # that define or read it. The handlers that do the work are Numba's (numba/core/ssa.py), so the result is the same.
 
+T = TypeVar("T")
 NONE: frozenset[str] = frozenset()
 
 
@@ -97,15 +98,15 @@ def patched_numba() -> Iterator[None]:
         try:
             yield
         finally:
-            for owner, name, own in before:
-                setattr(owner, name, own)
+            for owner, name, original in before:
+                setattr(owner, name, original)
 
 
 class SilentLogger:
     """A logger without output, and a color scheme without colors."""
 
     @staticmethod
-    def debug(*_: Any) -> None:
+    def debug(*_: object) -> None:
         pass
 
     @staticmethod
@@ -124,7 +125,7 @@ class NoCopy:
     would copy them twice."""
 
     @staticmethod
-    def deepcopy(block: Any) -> Any:
+    def deepcopy(block: T) -> T:
         return block
 
 
@@ -138,14 +139,14 @@ def _list_variables(self: Any, value: Any) -> list[Any]:
     """The variables in a statement, or in part of one. Numba tests the type of each part five times."""
     if type(value) is not dict:
         return [] if type(value) in _PLAIN else _variables(self, value)
-    found = []
+    variables = []
     for part in value.values():
         kind = type(part)
         if kind is ir.Var:
-            found.append(part)
+            variables.append(part)
         elif kind not in _PLAIN:
-            found += _variables(self, part)
-    return found
+            variables += _variables(self, part)
+    return variables
 
 
 def _lower_block(self: Any, block: Any) -> None:
@@ -177,7 +178,7 @@ def _run_postprocessor(self: Any, emit_dels: bool = False, extend_lifetimes: boo
         self.func_ir.blocks = canonicalize_cfg(self.func_ir.blocks)
 
 
-PATCHES: list[tuple[Any, str, Any]] = [
+PATCHES: list[tuple[object, str, object]] = [
     (PostProcessor, "run", _run_postprocessor),
     (errors, "termcolor", SilentLogger),  # colored candidate messages for operators, and reports that are not shown
     *((module, "_termcolor", SilentLogger) for module in (compiler_machinery, functions, ir, typeinfer, typeof)),

@@ -36,7 +36,7 @@ class Object(NamedTuple):
 
     data: bytes
     symbol: str
-    wanted: tuple[str, ...]
+    undefined: tuple[str, ...]
 
 
 def key_of_variant(variant: Variant, signature: Sequence[str]) -> str:
@@ -49,8 +49,8 @@ def key_of_text(text: str, signature: Sequence[str]) -> str:
 
 def find_shipped(key: str) -> Object | None:
     """The shipped object for this processor with a key, or None."""
-    found = _archive()
-    return None if found is None else found.object(key)
+    archive = _archive()
+    return None if archive is None else archive.object(key)
 
 
 @functools.cache
@@ -84,8 +84,8 @@ class Archive:
         self._places: dict[str, tuple[int, int, str, str, tuple[str, ...]]] = {}
         at = 0
         for line in lines:
-            symbol, size, check_of, keys, *wanted = line.split()
-            self._places |= dict.fromkeys(keys.split(","), (at, int(size), symbol, check_of, tuple(wanted)))
+            symbol, size, check_of, keys, *undefined = line.split()
+            self._places |= dict.fromkeys(keys.split(","), (at, int(size), symbol, check_of, tuple(undefined)))
             at += int(size)
 
     def object(self, key: str) -> Object | None:
@@ -94,9 +94,9 @@ class Archive:
             return None
         import zlib
 
-        at, size, symbol, check, wanted = self._places[key]
+        at, size, symbol, check, undefined = self._places[key]
         data = self._objects[at : at + size]
-        return Object(zlib.decompress(data), symbol, wanted) if jit._digest(data).decode() == check else None
+        return Object(zlib.decompress(data), symbol, undefined) if jit._digest(data).decode() == check else None
 
 
 def pack_archive(objects: Iterable[tuple[Object, Iterable[str]]]) -> bytes:
@@ -105,10 +105,10 @@ def pack_archive(objects: Iterable[tuple[Object, Iterable[str]]]) -> bytes:
 
     names = archive_sources()
     lines, parts = [" ".join((digest_of_files(names), *names))], []
-    for made, keys in objects:
-        data = zlib.compress(made.data, 9)
+    for built, keys in objects:
+        data = zlib.compress(built.data, 9)
         check = jit._digest(data).decode()
-        lines.append(" ".join((made.symbol, str(len(data)), check, ",".join(sorted(keys)), *made.wanted)))
+        lines.append(" ".join((built.symbol, str(len(data)), check, ",".join(sorted(keys)), *built.undefined)))
         parts.append(data)
     index = "\n".join(lines).encode()
     return b"".join((_HEAD, jit._digest(index), b"\n%d\n" % len(index), index, *parts))
@@ -130,14 +130,14 @@ def digest_of_files(names: Iterable[str]) -> str:
     """A checksum of files of the package. ValueError if a file is missing."""
     import hashlib
 
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for name in names:
         root = jit.ALGEBRA.parent if name.startswith("semirings/") else jit.PACKAGE
         try:
-            found.update((root / name).read_bytes())
+            digest.update((root / name).read_bytes())
         except OSError as error:
             raise ValueError(f"{name} is missing") from error
-    return found.hexdigest()
+    return digest.hexdigest()
 
 
 # ---- Find or build the object file of a CPU kernel: shipped with the package, in the cache folder, or compiled by
@@ -151,44 +151,44 @@ used: dict[str, set[str]] = {}  # keys in `shipped` of the requested kernels, by
 
 
 @contextmanager
-def _said() -> Iterator[None]:
+def _notice() -> Iterator[None]:
     """Show on a terminal that a kernel is being compiled, with its number; the line is removed afterwards."""
     import multiprocessing
 
     if sys.stderr.isatty() and multiprocessing.parent_process() is None:
-        status.show(_said, f"bitblas: compiling kernel {compiled + 1}, once for this machine")
+        status.show(_notice, f"bitblas: compiling kernel {compiled + 1}, once for this machine")
     try:
         yield
     finally:
-        status.clear(_said)
+        status.clear(_notice)
 
 
 def kernel_object(variant: Variant, signature: Sequence[str]) -> Object:
     """The object file of a variant for arguments of these types (`native.type_code`): shipped, cached or compiled."""
     keys = [key_of_variant(variant, signature)]
-    if (found := find_shipped(keys[0])) is not None:
-        return found
+    if (result := find_shipped(keys[0])) is not None:
+        return result
     text = jit.cpu_source(variant)
     keys.append(key_of_text(text, signature))
-    if (found := find_shipped(keys[1])) is not None:
-        return found
+    if (result := find_shipped(keys[1])) is not None:
+        return result
 
     def make(symbol: str) -> Made:
         global compiled
         where = (targets.host(), *(targets.SHIPPED[name] for name in also))
         try:
-            with _said():
+            with _notice():
                 from . import compiler
 
-                made = compiler.compile_kernel(text, variant.entry, symbol, signature, where)
+                objects = compiler.compile_kernel(text, variant.entry, symbol, signature, where)
             compiled += 1
-            return made
+            return objects
         except Exception as error:
             raise jit.CompileError(f"{variant}\n{error}\n{jit.numbered(text)}") from error
 
-    found = _load_or_build(variant.entry, jit._key(text, *signature, *_compilers()), make)
-    used.setdefault(found.symbol, set()).update(keys)
-    return found
+    result = _load_or_build(variant.entry, jit._key(text, *signature, *_compilers()), make)
+    used.setdefault(result.symbol, set()).update(keys)
+    return result
 
 
 def is_available(variant: Variant, signature: Sequence[str]) -> bool:
@@ -208,32 +208,32 @@ def native_object() -> Object:
 
 def assembled_object(name: str, text: str) -> Object:
     """The object file of LLVM assembly text."""
-    if (found := find_shipped(key_of_text(text, ()))) is not None:
-        return found
+    if (shipped := find_shipped(key_of_text(text, ()))) is not None:
+        return shipped
     key = jit._key(text, _compilers()[0], *_compilers()[-4:])
     return _load_or_build(name, key, lambda symbol: [native.assembled(text, targets.host())])
 
 
 def _load_or_build(name: str, key: str, make: Callable[[str], Made]) -> Object:
     symbol = f"{name}_{key}"
-    if (found := cached_object(symbol)) is not None:
-        return found
+    if (cached := cached_object(symbol)) is not None:
+        return cached
     with jit.timed():
-        made = make(symbol)
-    for folder, (data, names) in zip(("cpu", *also), made):
+        objects = make(symbol)
+    for folder, (data, names) in zip(("cpu", *also), objects):
         line = " ".join(names).encode()
         jit._write(_path(symbol, folder), b"\n".join((jit._digest(line + data), line, data)))
-    return Object(made[0][0], symbol, tuple(made[0][1]))
+    return Object(objects[0][0], symbol, tuple(objects[0][1]))
 
 
 def cached_object(symbol: str, folder: str = "cpu") -> Object | None:
     """Read an object from the cache. The file begins with a checksum of the rest and a line of undefined symbols. None
     if it is missing or damaged. folder: the target, a name of targets.SHIPPED."""
     try:
-        check, wanted, data = _path(symbol, folder).read_bytes().split(b"\n", 2)
+        check, undefined, data = _path(symbol, folder).read_bytes().split(b"\n", 2)
     except (OSError, ValueError):
         return None
-    return Object(data, symbol, tuple(wanted.decode().split())) if check == jit._digest(wanted + data) else None
+    return Object(data, symbol, tuple(undefined.decode().split())) if check == jit._digest(undefined + data) else None
 
 
 def _path(symbol: str, folder: str) -> Path:

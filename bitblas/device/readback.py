@@ -5,10 +5,11 @@ them readable, without a copy and without clearing device memory first.
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
+from ..typing import Array
 from . import Device
 
 SIZE = 1 << 15  # bytes; larger results are copied
@@ -45,13 +46,13 @@ class Readback:
         else:  # kernels write to host memory anyway
             self.host = np.zeros(nbytes, np.uint8)
 
-    def part(self, dtype: Any, start: int = 0, count: int = 1) -> Any:
+    def part(self, dtype: DTypeLike, start: int = 0, count: int = 1) -> Array | np.generic:
         """A kernel argument: `count` values from byte `start` on."""
         if self.address:
             return np.uint64(self.address + start)
         return self.host[start : start + count * np.dtype(dtype).itemsize].view(dtype)
 
-    def read(self, dtype: Any, start: int = 0, count: int = 1) -> np.ndarray:
+    def read(self, dtype: DTypeLike, start: int = 0, count: int = 1) -> np.ndarray:
         """The same values on the host, after the device has written them."""
         self.device.synchronize()
         return self.host[start : start + count * np.dtype(dtype).itemsize].view(dtype)

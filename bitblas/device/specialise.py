@@ -95,8 +95,8 @@ class Fold(ast.NodeTransformer):
     def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         out: list[ast.stmt] = []
         for node in body:
-            found = self.visit(node)
-            out += found if isinstance(found, list) else [] if found is None else [found]
+            folded = self.visit(node)
+            out += folded if isinstance(folded, list) else [] if folded is None else [folded]
             if out and isinstance(out[-1], (ast.Return, ast.Continue, ast.Break)):
                 break
         return out
@@ -108,20 +108,20 @@ class Fold(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> Expression:
         self.generic_visit(node)
-        found = _BINARY.get(type(node.op))
-        if found is not None and _constant(node.left) and _constant(node.right):
+        function = _BINARY.get(type(node.op))
+        if function is not None and _constant(node.left) and _constant(node.right):
             left, right = int(node.left.value), int(node.right.value)
             shift = isinstance(node.op, (ast.LShift, ast.RShift))
             if not (shift and not 0 <= right < 64) and not (isinstance(node.op, (ast.Mod, ast.FloorDiv)) and not right):
-                if _LEAST <= (value := found(left, right)) <= _MOST:
+                if _LEAST <= (value := function(left, right)) <= _MOST:
                     return ast.Constant(value)
         return node
 
     def visit_Compare(self, node: ast.Compare) -> Expression:
         self.generic_visit(node)
-        found = _COMPARE.get(type(node.ops[0]))
-        if found is not None and len(node.ops) == 1 and _constant(node.left) and _constant(node.comparators[0]):
-            return ast.Constant(found(node.left.value, node.comparators[0].value))
+        function = _COMPARE.get(type(node.ops[0]))
+        if function is not None and len(node.ops) == 1 and _constant(node.left) and _constant(node.comparators[0]):
+            return ast.Constant(function(node.left.value, node.comparators[0].value))
         return node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Expression:
@@ -150,8 +150,8 @@ class Fold(ast.NodeTransformer):
         return kept[0] if len(kept) == 1 else ast.BoolOp(node.op, kept)
 
     def test(self, node: Expression) -> Expression:
-        found: Expression = self.visit(node)
-        return self.joined(found, truth=True) if isinstance(found, ast.BoolOp) else found
+        folded: Expression = self.visit(node)
+        return self.joined(folded, truth=True) if isinstance(folded, ast.BoolOp) else folded
 
     def visit_IfExp(self, node: ast.IfExp) -> Expression:
         node.test = self.test(node.test)
@@ -161,21 +161,21 @@ class Fold(ast.NodeTransformer):
         node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
         return node
 
-    def visit_If(self, node: ast.If) -> Any:
+    def visit_If(self, node: ast.If) -> ast.If | list[ast.stmt]:
         node.test = self.test(node.test)
         if _constant(node.test):
             return self.block(node.body if node.test.value else node.orelse)
         node.body, node.orelse = self.block(node.body) or [ast.Pass()], self.block(node.orelse)
         return node
 
-    def visit_While(self, node: ast.While) -> Any:
+    def visit_While(self, node: ast.While) -> ast.While | list[ast.stmt]:
         node.test = self.test(node.test)
         if _constant(node.test) and not node.test.value:
             return []
         node.body = self.block(node.body) or [ast.Pass()]
         return node
 
-    def visit_For(self, node: ast.For) -> Any:
+    def visit_For(self, node: ast.For) -> ast.For:
         node.iter = self.visit(node.iter)
         node.body = self.block(node.body) or [ast.Pass()]
         return node
@@ -212,11 +212,11 @@ def specialise(text: str, name: str) -> str:
         return done[called]
 
     kept: dict[str, ast.FunctionDef] = {}  # functions that are still called
-    wanted = {name}.union(*(_named([node]) for node in others))
-    while wanted:
-        if (called := wanted.pop()) not in kept and (function := finished(called)) is not None:
+    pending = {name}.union(*(_named([node]) for node in others))
+    while pending:
+        if (called := pending.pop()) not in kept and (function := finished(called)) is not None:
             kept[called] = function
-            wanted |= _named(function.body)
+            pending |= _named(function.body)
     return ast.unparse(ast.fix_missing_locations(ast.Module([*others, *reversed(kept.values())], [])))
 
 
@@ -226,9 +226,9 @@ def _copied(node: Any) -> Any:
         return [_copied(x) for x in node]
     if not isinstance(node, ast.AST):
         return node
-    made = type(node).__new__(type(node))
-    made.__dict__.update({name: _copied(x) for name, x in node.__dict__.items()})
-    return made
+    copy = type(node).__new__(type(node))
+    copy.__dict__.update({name: _copied(x) for name, x in node.__dict__.items()})
+    return copy
 
 
 def _named(nodes: Iterable[ast.AST]) -> set[str]:
@@ -242,13 +242,13 @@ class _Names(ast.NodeTransformer):
         self.reads = reads
 
     def visit_Name(self, node: ast.Name) -> Expr:
-        found = self.reads.get(node.id)
-        if found is None:
+        replacement = self.reads.get(node.id)
+        if replacement is None:
             return node
         if isinstance(node.ctx, ast.Store):
-            assert isinstance(found, ast.Name)
-            return ast.Name(found.id, ast.Store())
-        return _copied(found)
+            assert isinstance(replacement, ast.Name)
+            return ast.Name(replacement.id, ast.Store())
+        return _copied(replacement)
 
 
 def _small(node: Expr) -> bool:
@@ -316,7 +316,7 @@ class _Inline:
         function.body = self.block(body)
 
     def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        return [made for node in body for made in self.statement(node)]
+        return [inlined for node in body for inlined in self.statement(node)]
 
     def statement(self, node: ast.stmt) -> list[ast.stmt]:
         before: list[ast.stmt] = []
@@ -367,13 +367,13 @@ class _Inline:
 
     def fresh(self, name: str) -> str:
         self.count += 1
-        made = f"{name}_{self.prefix}{self.count}"
-        return self.fresh(name) if made in self.taken else made
+        unused = f"{name}_{self.prefix}{self.count}"
+        return self.fresh(name) if unused in self.taken else unused
 
     def written(self, call: ast.Call, function: ast.FunctionDef, before: list[ast.stmt] | None, root: bool) -> Expr:
         body = _copied(function.body)
         reads: dict[str, Expr] = {}
-        made: list[ast.stmt] = []
+        assignments: list[ast.stmt] = []
 
         def name(n: str, value: Expr, uses: int) -> bool:
             """Substitute a value for n: the expression itself if it may be duplicated, otherwise a new variable."""
@@ -382,9 +382,9 @@ class _Inline:
             elif before is None:
                 return False
             else:
-                held = self.fresh(n)
-                reads[n] = ast.Name(held, ast.Load())
-                made.append(ast.Assign([ast.Name(held, ast.Store())], value))
+                variable = self.fresh(n)
+                reads[n] = ast.Name(variable, ast.Load())
+                assignments.append(ast.Assign([ast.Name(variable, ast.Store())], value))
             return True
 
         if _straight(body):
@@ -398,7 +398,7 @@ class _Inline:
                     return call
             assert isinstance(body[-1], ast.Return) and body[-1].value is not None
             if before is not None:
-                before += made
+                before += assignments
             result: Expr = _Names(reads).visit(body[-1].value)
             return Fold({}, None).visit(result)
         if before is None or (not root and any(_writes(n) for node in body for n in ast.walk(node))):
@@ -410,11 +410,11 @@ class _Inline:
         changed = assigned_names(statements) - {answer}
         for parameter, value in zip(function.args.args, call.args):
             if parameter.arg in changed or not isinstance(value, (ast.Name, ast.Constant)):
-                held = self.fresh(parameter.arg)
-                reads[parameter.arg] = ast.Name(held, ast.Load())
-                made.append(ast.Assign([ast.Name(held, ast.Store())], value))
+                name_of_value = self.fresh(parameter.arg)
+                reads[parameter.arg] = ast.Name(name_of_value, ast.Load())
+                assignments.append(ast.Assign([ast.Name(name_of_value, ast.Store())], value))
             else:
                 reads[parameter.arg] = value
         reads |= {n: ast.Name(self.fresh(n), ast.Load()) for n in changed if n not in reads}
-        before += [*made, *(_Names(reads).visit(s) for s in statements)]
+        before += [*assignments, *(_Names(reads).visit(s) for s in statements)]
         return ast.Name(answer, ast.Load())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import warnings
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from .threads import fork_safe
@@ -38,7 +39,7 @@ PERMUTE_BYTES = {"x86-64-v4": 8, "x86-64-v3": 4}
 
 
 @functools.cache
-def binding() -> Any:
+def binding() -> ModuleType:
     from llvmlite import binding
 
     # LLVM's objects are freed under llvmlite's lock, by whichever thread collects garbage. If a fork happens at that
@@ -80,14 +81,14 @@ def best(target: Target) -> str | None:
         return None
     can = {name[1:] for name in target.features.split(",") if name.startswith("+")}
     fits = (name for name, t in SHIPPED.items() if t.machine == target.machine and can.issuperset(NEEDS[t.cpu]))
-    found = next(fits, None)
-    if found is None and target.machine == "x86_64":
+    shipped = next(fits, None)
+    if shipped is None and target.machine == "x86_64":
         warnings.warn(
             f"this processor ({target.cpu}) is older than x86-64-v2: it cannot run bitblas's precompiled kernels, "
             "so each kernel is compiled at its first use",
             stacklevel=2,
         )
-    return found
+    return shipped
 
 
 # How code addresses data and functions. For x86-64, LLVM's allocator may place the sections of an object further apart
@@ -101,6 +102,6 @@ def machine(target: Target, level: int) -> Any:
     if target.machine != host().machine:
         binding().initialize_all_targets()
         binding().initialize_all_asmprinters()
-    found = binding().Target.from_triple(target.triple)
-    references = _REFERENCES.get(found.name, {"reloc": "pic", "codemodel": "default"})
-    return found.create_target_machine(cpu=target.cpu, features=target.features, opt=level, **references)
+    family = binding().Target.from_triple(target.triple)
+    references = _REFERENCES.get(family.name, {"reloc": "pic", "codemodel": "default"})
+    return family.create_target_machine(cpu=target.cpu, features=target.features, opt=level, **references)

@@ -22,6 +22,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import tuning
+from ..typing import Array
+
 # ---- Fork safety: a fork blocks while a thread holds a lock of bitblas or imports one of its modules, so that the
 # child finds locks free and modules complete. `after_fork_in_child` lists further steps that run in the child.
 
@@ -138,11 +141,6 @@ def _after_fork_in_child() -> None:
 
 Bounds = np.ndarray | None  # None: one range
 
-# Work (entries, products) from which a CPU launch runs only some of its ranges at a time, so that Python can handle
-# signals in between, and the work of each range, which then takes 2 to 20 ms. Less work finishes in about 0.2 s.
-LONG_WORK = 1 << 25
-CHUNK = 1 << 21
-
 
 class Chunks(np.ndarray):
     """The limits of ranges of long work. Ctrl-C may end a launch between two of them; its outputs must be new arrays,
@@ -160,8 +158,10 @@ def as_chunks(limits: np.ndarray, kind: type[Chunks] = Chunks) -> Chunks:
 
 def chunk_count(work: int, least: int = 0) -> int:
     """Number of ranges that long work is split into; 1 if it is not long. least: minimum work of a range, if larger
-    than CHUNK."""
-    return -(-work // max(CHUNK, least)) if work >= LONG_WORK else 1
+    than `interrupt.chunk_work`."""
+    if work < tuning.count("interrupt.long_work"):
+        return 1
+    return -(-work // max(tuning.count("interrupt.chunk_work"), least))
 
 
 @functools.lru_cache(1 << 8)  # statements on vectors of one size use the same ranges each time
@@ -172,21 +172,23 @@ def even_ranges(n: int, parts: int) -> np.ndarray:
     return limits
 
 
-def balanced_ranges(pointers: Any, parts: int, align: int = 1) -> np.ndarray:
-    """`parts` ranges of rows with about equal numbers of entries; their limits are multiples of `align`."""
+def balanced_ranges(pointers: Array, parts: int, align: int = 1) -> np.ndarray:
+    """`parts` ranges of rows with about equal numbers of entries; their limits, except the last, are multiples of
+    `align`: no two ranges share a group of `align` rows, not even an empty one."""
     rows = len(pointers) - 1
     work = np.linspace(0, float(pointers[-1]) + rows, parts + 1).tolist()
     before = lambda i: pointers.item(i) + i  # evaluated for few rows: summing all takes longer than sharing saves
-    found = np.array([bisect.bisect_left(range(rows + 1), some, key=before) for some in work])
-    limits = np.minimum(-(-found // align) * align, rows).astype(np.int64)
+    firsts = np.array([bisect.bisect_left(range(rows + 1), some, key=before) for some in work])
+    last = rows if align == 1 else (rows - 1) // align * align
+    limits = np.minimum(-(-firsts // align) * align, last).astype(np.int64)
     limits[0], limits[-1] = 0, rows
     return np.maximum.accumulate(limits)
 
 
-def ranges_by_work(done: Any, parts: int) -> np.ndarray:
+def ranges_by_work(done: Array, parts: int) -> np.ndarray:
     """`parts` ranges of units with equal work. `done`: inclusive prefix sums of the work per unit."""
-    wanted = np.linspace(0, done[-1], parts + 1)[1:-1]
-    return np.concatenate(([0], np.searchsorted(done, wanted), [len(done)])).astype(np.int64)
+    cuts = np.linspace(0, done[-1], parts + 1)[1:-1]
+    return np.concatenate(([0], np.searchsorted(done, cuts), [len(done)])).astype(np.int64)
 
 
 # ---- The thread pool of CPU kernels: its threads wait in machine code (`native.ll`) and never enter Python.
@@ -222,7 +224,7 @@ def set_limit(number: int) -> None:
     _limit.number = number
 
 
-def limit_ranges(bounds: Any) -> Any:
+def limit_ranges(bounds: np.ndarray) -> np.ndarray:
     """Merge ranges so that there are at most as many as the calling thread's limit."""
     parts, most = len(bounds) - 1, _limit.number
     if not most or parts <= most:
@@ -258,7 +260,7 @@ def processors() -> int:
 
 def _quota(root: Path) -> int:
     """Processors, rounded up, that Linux control groups (v2, v1) allow this process; MOST if there is no quota."""
-    found = [MAX_THREADS]
+    limits = [MAX_THREADS]
     for line in _read(root / "proc/self/cgroup").splitlines():
         _, kinds, group = line.split(":", 2)
         base = root / "sys/fs/cgroup" / ("" if kinds == "" else "cpu")
@@ -273,8 +275,8 @@ def _quota(root: Path) -> int:
             else:
                 quota, period = (_read(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period"))
             if quota.isdecimal() and period.isdecimal() and int(period):
-                found.append(-(-int(quota) // int(period)))
-    return max(1, min(found))
+                limits.append(-(-int(quota) // int(period)))
+    return max(1, min(limits))
 
 
 def _read(path: Path) -> str:
@@ -288,10 +290,10 @@ def start_missing(address: Callable[[str], int]) -> None:
     """Start the missing threads, and set how many may work. address: from symbols of native.ll to addresses."""
     global _started, all_started
     with _starting:
-        wanted = count() - 1
-        while _started < wanted and _start(address("worker")):
+        number = count() - 1
+        while _started < number and _start(address("worker")):
             _started += 1
-        ctypes.c_int64.from_address(address("allowed")).value = min(wanted, _started)
+        ctypes.c_int64.from_address(address("allowed")).value = min(number, _started)
         all_started = True
 
 
@@ -304,18 +306,18 @@ def _start(function: int) -> bool:
         library.CreateThread.restype = ctypes.c_void_p
         handle = library.CreateThread(None, ctypes.c_size_t(0), ctypes.c_void_p(function), None, 0, None)
         return bool(handle and library.CloseHandle(ctypes.c_void_p(handle)))
-    made = ctypes.c_void_p()
-    if ctypes.pythonapi.pthread_create(ctypes.byref(made), None, ctypes.c_void_p(function), None):
+    thread = ctypes.c_void_p()
+    if ctypes.pythonapi.pthread_create(ctypes.byref(thread), None, ctypes.c_void_p(function), None):
         return False
-    ctypes.pythonapi.pthread_detach(made)
+    ctypes.pythonapi.pthread_detach(thread)
     return True
 
 
-def _forget() -> None:
+def _reset() -> None:
     """Reset, in the child of a fork."""
     global _started, all_started, _starting
     _starting = threading.Lock()
     _started, all_started = 0, False
 
 
-after_fork_in_child.append(_forget)
+after_fork_in_child.append(_reset)

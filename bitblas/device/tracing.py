@@ -17,7 +17,7 @@ from ..table import html, shortened
 
 if TYPE_CHECKING:
     from ..kernels.variant import Variant
-    from .base import Device
+    from .base import Device, Mark
 
 HEADS = ("us", "units", "bytes", "kernel")
 SHOWN = 100  # maximum rows of a table in a notebook
@@ -50,8 +50,8 @@ class Trace:
     def __init__(self) -> None:
         self.runs: list[Run] = []
         self.us = 0.0  # duration of the whole block, on the host's clock
-        self.plan: Any = None
-        self._marks: list[tuple[Device, Any, Any]] = []
+        self.plan: object = None
+        self._marks: list[tuple[Device, Mark, Mark]] = []
         self._start = 0.0
 
     def __enter__(self) -> Trace:
@@ -69,7 +69,7 @@ class Trace:
         for watcher in watchers:
             watcher(False)
         if error is None:
-            first: dict[str, Any] = {}
+            first: dict[str, Mark] = {}
             for run, (device, begin, end) in zip(self.runs, self._marks):
                 if begin is not None:
                     run.us = device.elapsed(begin, end)
@@ -105,7 +105,7 @@ class Trace:
         self._marks.append((device, begin, end))
 
     @contextmanager
-    def of(self, plan: Any) -> Iterator[None]:
+    def of(self, plan: object) -> Iterator[None]:
         """Assign the kernels inside to this plan."""
         before, self.plan = self.plan, plan
         try:

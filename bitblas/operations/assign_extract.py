@@ -7,6 +7,7 @@ are INT64 arrays, None for all. GraphBLAS C API 2.1, sections 4.3.6 and 4.3.7.
 from __future__ import annotations
 
 import functools
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from numpy import generic
 from semirings import Operator, Typed
 from semirings.dtypes import UINT8, UINT16, UINT32, UINT64, DataType
 
-from ..device import Device, memory, threads
+from .. import tuning
+from ..device import Device, Kernel, memory, threads
 from ..exceptions import OutOfMemory
 from ..formats import Region, Structure, index_lists
 from ..formats.csr.layout import (
@@ -30,13 +32,15 @@ from ..formats.csr.layout import (
 )
 from ..formats.hyper.cost import is_hyper as hyper_shape
 from ..formats.values import PackedValues
-from ..store import FlatStore, MatrixStore, VectorStore
+from ..store import FlatStore, MatrixStore, PlainValues, RowLayout, VectorStore
 from ..store import plain as unpacked
+from ..typing import Array
 from . import build, compressed, convert, hypersparse, value_arrays, vector_entries
 from .convert import of_rows
 from .ewise_matrix import SECOND, merge
-from .operands import PARALLEL_ENTRIES, dummy
-from .sorted_keys import cast, check_keys, coo, entries, find, joined, keys_of, same_iso, store, take
+from .operands import MatrixMask, dummy
+from .sorted_keys import cast, check_keys, coo, entries, find, joined, keys_of, same_iso, store
+from .value_arrays import take
 from .variants import extract_variant
 
 # ---- Submatrices row by row on the CPU: extract A[I, J], the entries outside of it, and assign a small matrix into a
@@ -44,8 +48,6 @@ from .variants import extract_variant
 # keys.
 
 ALIKE = {1: UINT8, 2: UINT16, 4: UINT32, 8: UINT64}  # types for copying values of a given width
-SEARCHED = 256  # columns per entry read, from which on entries are searched in the index list
-MANY = 1 << 16  # entries from which on available memory is checked
 
 
 def supports_rows(A: MatrixStore) -> bool:
@@ -53,17 +55,17 @@ def supports_rows(A: MatrixStore) -> bool:
     return not A.device.is_simt and A.dtype.np_type.itemsize in ALIKE and A.dtype.np_type.kind != "V"
 
 
-def ascends(index: Any) -> bool:
+def ascends(index: Array | None) -> bool:
     """Whether an index list (None: all) ascends strictly."""
     return index is None or len(index) < 2 or bool((index[1:] > index[:-1]).all())
 
 
 @functools.cache
-def _kernel(device: Device, wide: int, packed: bool, flagged: bool) -> Any:
+def _kernel(device: Device, wide: int, packed: bool, flagged: bool) -> Kernel:
     return device.kernel(extract_variant(ALIKE.get(wide), packed=packed, flagged=flagged))
 
 
-def expanded(device: Device, counts: Any, begin: Any) -> tuple[Any, Any]:
+def expanded(device: Device, counts: Array, begin: Array) -> tuple[Array, Array]:
     """For counts (2, 0, 3) from (5, 9, 1) on: owners 0 0 2 2 2 and positions 5 6 1 2 3."""
     xp = device.xp
     ptr = xp.zeros(len(counts) + 1, np.int64)
@@ -73,8 +75,15 @@ def expanded(device: Device, counts: Any, begin: Any) -> tuple[Any, Any]:
     return owner, xp.arange(len(owner)) + (begin - ptr[:-1])[owner]
 
 
-def _moved(
-    A: MatrixStore, of: tuple[Any, Any], rows: Any, flagged: bool, place: Any, begin: Any, nrows: int, ncols: int
+def _copy_entries(
+    A: MatrixStore,
+    of: tuple[RowLayout, PlainValues],
+    rows: Array | None,
+    flagged: bool,
+    place: Array | None,
+    begin: Array,
+    nrows: int,
+    ncols: int,
 ) -> MatrixStore:
     """The result of extract.cpu.py on A. of: result of A.by_rows(), which may be temporary. begin: number of entries
     read before each row, and in total."""
@@ -84,7 +93,7 @@ def _moved(
     no_rows, no_place = dummy(device, "int64"), dummy(device, index_type(A.ncols).char)
     iso = isinstance(x, generic) or not a.nvals
     wide = 0 if iso else x.itemsize
-    if most >= MANY or memory.limit is not None:
+    if most >= tuning.count("memory.checked_entries") or memory.limit is not None:
         device.foresee(f"part of {most} entries", rows_bytes(nrows, ncols, most) + wide * most)
     ptr, col = np.zeros(nrows + 1, pointer_type(most)), np.empty(most or 1, index_type(ncols))
     values = x if iso else np.empty(most, x.dtype)
@@ -93,24 +102,11 @@ def _moved(
     bounds: threads.Bounds = None
     if chunks > 1:
         bounds = threads.as_chunks(threads.ranges_by_work(begin[1:], max(device.parts, chunks)))
-    elif device.splits(most, PARALLEL_ENTRIES):
+    elif device.splits(most, tuning.count("parallel.entries")):
         bounds = threads.ranges_by_work(begin[1:], device.parts)
-    _kernel(device, wide, a.width > 0, flagged)(
-        nrows,
-        no_rows if rows is None else rows,
-        0 if rows is None else 1,
-        a.ptr,
-        a.col,
-        a.width,
-        moved,
-        no_place if place is None else place,
-        0 if place is None else 1,
-        begin,
-        ptr,
-        col,
-        out,
-        bounds=bounds,
-    )
+    row, at = (no_rows, 0) if rows is None else (rows, 1), (no_place, 0) if place is None else (place, 1)
+    kernel = _kernel(device, wide, a.width > 0, flagged)
+    kernel(nrows, *row, a.ptr, a.col, a.width, moved, *at, begin, ptr, col, out, bounds=bounds)
     if bounds is not None:
         close_gaps(begin[bounds], bounds, ptr, (col,) if iso else (col, values))
     n = ptr.item(-1)
@@ -120,7 +116,7 @@ def _moved(
     return of_rows(Csr(device, nrows, ncols, ptr.astype(pointer_type(n), copy=False), col, n), A.dtype, values)
 
 
-def extract_rows(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
+def extract_rows(A: MatrixStore, I: Array | None, J: Array | None) -> MatrixStore:
     """A[I, J] of plain or packed rows; J ascends."""
     layout, _ = of = A.by_rows()
     nrows, place = A.nrows if I is None else len(I), None
@@ -129,15 +125,15 @@ def extract_rows(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     else:
         begin = np.zeros(nrows + 1, np.int64)
         np.cumsum(layout.ptr[I + 1] - layout.ptr[I], out=begin[1:])
-    if J is not None and begin[-1] * SEARCHED < A.ncols:
+    if J is not None and begin[-1] * tuning.count("extract.searched_columns") < A.ncols:
         return extract_by_search(A, I, J)
     if J is not None:
         place = np.full(A.ncols, -1, index_type(A.ncols))
         place[J] = np.arange(len(J))
-    return _moved(A, of, I, False, place, begin, nrows, A.ncols if J is None else len(J))
+    return _copy_entries(A, of, I, False, place, begin, nrows, A.ncols if J is None else len(J))
 
 
-def extract_by_search(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
+def extract_by_search(A: MatrixStore, I: Array | None, J: Array) -> MatrixStore:
     """A[I, J], both ascending, if few entries are read: allocates nothing of A's size. On any device."""
     layout, device = A.structure.rows(), A.device
     begin, end = (layout.ptr[:-1], layout.ptr[1:]) if I is None else (layout.ptr[I], layout.ptr[I + 1])
@@ -145,11 +141,11 @@ def extract_by_search(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     cols = layout.columns_at(at)
     place = J.searchsorted(cols)
     kept = (J[place.clip(max=len(J) - 1)] == cols).nonzero()[0] if len(J) else place[:0]
-    made = from_arrays(device, len(begin), len(J), pointers_of(rows[kept], len(begin), device), place[kept])
-    return of_rows(made, A.dtype, take(A.values_for(layout.key, False), at[kept]))
+    csr = from_arrays(device, len(begin), len(J), pointers_of(rows[kept], len(begin), device), place[kept])
+    return of_rows(csr, A.dtype, take(A.values_for(layout.key, False), at[kept]))
 
 
-def rows_outside(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
+def rows_outside(A: MatrixStore, I: Array | None, J: Array | None) -> MatrixStore:
     """The entries of A outside of the region I x J."""
     if not A.nvals:
         return A
@@ -158,10 +154,10 @@ def rows_outside(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     place[slice(None) if J is None else J] = -1
     if I is not None:
         rows[I] = 1
-    return _moved(A, of, rows, True, place, of[0].ptr.astype(np.int64), A.nrows, A.ncols)
+    return _copy_entries(A, of, rows, True, place, of[0].ptr.astype(np.int64), A.nrows, A.ncols)
 
 
-def embed_rows(T: MatrixStore, I: Any, J: Any, nrows: int, ncols: int) -> MatrixStore:
+def embed_rows(T: MatrixStore, I: Array | None, J: Array | None, nrows: int, ncols: int) -> MatrixStore:
     """A matrix of that size whose [I, J] is T, and that is empty elsewhere; both ascend. On any device."""
     layout, values = T.by_rows()
     ptr, col, device = layout.ptr, layout.columns(0, layout.nvals), T.device
@@ -178,7 +174,7 @@ def embed_rows(T: MatrixStore, I: Any, J: Any, nrows: int, ncols: int) -> Matrix
 DENSE_LIMIT = 1 << 32  # maximum entries of a full matrix that one assignment may create
 
 
-def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
+def extract(A: MatrixStore, I: Array | None, J: Array | None) -> MatrixStore:
     """A[I, J]; indices may repeat. Of a hypersparse A they may be ranges too."""
     if not A.usual and A.structure.renumbers:
         (rows, cols), xp = hypersparse.lists(A), A.device.xp
@@ -186,9 +182,9 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
             hypersparse.resolve_index(I, rows, A.nrows, xp),
             hypersparse.resolve_index(J, cols, A.ncols, xp),
         )
-        return hypersparse.widened(extract(hypersparse.own_compressed(A), i, j), row, col, m, n)
+        return hypersparse.widened(extract(hypersparse.compressed_matrix(A), i, j), row, col, m, n)
     if I is not None and A.structure.primary.format.decodes_single_rows:
-        A, I = _picked(A, I), None
+        A, I = _decode_rows(A, I), None
         if J is None:
             return A
     if supports_rows(A) and ascends(J):
@@ -221,14 +217,14 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     return build.from_coo(device, nrows, ncols, rows, cols, values, A.dtype)
 
 
-def _picked(A: MatrixStore, rows: Any) -> MatrixStore:
+def _decode_rows(A: MatrixStore, rows: Array) -> MatrixStore:
     """Some rows of a format that can decode them without the others."""
     primary: Any = A.structure.primary
     layout, places = primary.some_rows(rows, not A.iso)
     return convert.of_rows(layout, A.dtype, unpacked(A.taken(places)))
 
 
-def _row(A: MatrixStore, i: int) -> tuple[Any, int, int, Any]:
+def _row(A: MatrixStore, i: int) -> tuple[RowLayout, int, int, Array | None]:
     """CSR in which row i is entries low .. high, and the positions of their values (None: the same)."""
     layout: Any = A.structure.primary
     device = A.device
@@ -240,7 +236,7 @@ def _row(A: MatrixStore, i: int) -> tuple[Any, int, int, Any]:
     return layout, low, high, None if A.iso else A.structure.order("csr")
 
 
-def _ordered(xp: Any, keys: Any, values: Any) -> tuple[Any, Any]:
+def _ordered(xp: ModuleType, keys: Array, values: PlainValues) -> tuple[Array, PlainValues]:
     """Sort keys; of equal keys the last counts, as in an assignment to a repeated index."""
     if len(keys) < 2 or bool((keys[1:] > keys[:-1]).all()):
         return keys, values
@@ -251,7 +247,7 @@ def _ordered(xp: Any, keys: Any, values: Any) -> tuple[Any, Any]:
     return keys[last], take(values, last)
 
 
-def in_order(device: Device, nrows: int, ncols: int, keys: Any, values: Any, dtype: DataType) -> MatrixStore:
+def in_order(device: Device, nrows: int, ncols: int, keys: Array, values: PlainValues, dtype: DataType) -> MatrixStore:
     return build.from_sorted_keys(device, nrows, ncols, *_ordered(device.xp, keys, values), dtype)
 
 
@@ -285,7 +281,7 @@ def line(A: MatrixStore, i: int, *, column: bool) -> VectorStore:
     return vector_entries.build(A.device, A.nrows if column else A.ncols, A.dtype, at, values)
 
 
-def _part(A: MatrixStore, region: Region) -> tuple[tuple[Any, Any], Any]:
+def _part(A: MatrixStore, region: Region) -> tuple[tuple[Array, Array], PlainValues]:
     """Rows and columns of the entries in a region, and their values."""
     layout, places = A.structure.primary.clip(region, not A.iso)
     return layout.coo(), unpacked(A.taken(places))
@@ -296,10 +292,10 @@ def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
     if isinstance(A, FlatStore):
         return vector_entries.get(A.flat, A.lines.place(i, j))
     if not A.usual and A.structure.renumbers:
-        held = zip(hypersparse.lists(A), (i, j), strict=True)
-        places = [index_lists.placed(A.device.xp, some, A.device.asarray([k])) for some, k in held]
+        axes = zip(hypersparse.lists(A), (i, j), strict=True)
+        places = [index_lists.placed(A.device.xp, some, A.device.asarray([k])) for some, k in axes]
         there = all(bool(hit[0]) for _, hit in places)
-        return element(hypersparse.own_compressed(A), *(int(place[0]) for place, _ in places)) if there else None
+        return element(hypersparse.compressed_matrix(A), *(int(place[0]) for place, _ in places)) if there else None
     layout, low, high, order = _row(A, i)
     cols = layout.columns(low, high)
     at = int(A.device.xp.searchsorted(cols, A.device.asarray([j], cols.dtype))[0])
@@ -328,7 +324,7 @@ def outside(structure: Structure, value: np.generic, dtype: DataType) -> MatrixS
     return store(A, keys[~hit], value, dtype)
 
 
-def _inside(C: MatrixStore, keys: Any, I: Any, J: Any) -> Any:
+def _inside(C: MatrixStore, keys: Array, I: Array | None, J: Array | None) -> Array:
     xp, ncols = C.device.xp, max(1, C.ncols)
     inside = xp.ones(len(keys), bool)
     for index, size, at in ((I, C.nrows, keys // ncols), (J, C.ncols, keys % ncols)):
@@ -340,7 +336,13 @@ def _inside(C: MatrixStore, keys: Any, I: Any, J: Any) -> Any:
 
 
 def assign(
-    C: MatrixStore, I: Any, J: Any, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool
+    C: MatrixStore,
+    I: Array | None,
+    J: Array | None,
+    T: MatrixStore,
+    mask: MatrixMask | None,
+    accum: Typed[Operator] | None,
+    replace: bool,
 ) -> MatrixStore:
     """The content of C after C<mask, accum, replace>[I, J] = T. If an index repeats, the last one counts. Of a
     hypersparse C the indices may be ranges too."""
@@ -373,32 +375,40 @@ def assign(
 
 
 def _assign_hyper(
-    C: MatrixStore, I: Any, J: Any, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool
+    C: MatrixStore,
+    I: Array | None,
+    J: Array | None,
+    T: MatrixStore,
+    mask: MatrixMask | None,
+    accum: Typed[Operator] | None,
+    replace: bool,
 ) -> MatrixStore:
     """The same on the rows and columns that have entries, or are assigned to."""
-    held, xp = hypersparse.united_lists(C, None if mask is None else mask.structure), C.device.xp
+    united, xp = hypersparse.united_lists(C, None if mask is None else mask.structure), C.device.xp
     (rows, i, row), (cols, j, col) = (
-        hypersparse.resolve_assignment(index, some, given, size, xp)
-        for index, some, given, size in zip((I, J), held, hypersparse.lists(T), (T.nrows, T.ncols), strict=True)
+        hypersparse.resolve_assignment(index, some, assigned, size, xp)
+        for index, some, assigned, size in zip((I, J), united, hypersparse.lists(T), (T.nrows, T.ncols), strict=True)
     )
     m = None if mask is None else mask._replace(structure=hypersparse.pattern(mask.structure, rows, cols))
     Z = assign(hypersparse.compress(C, rows, cols), i, j, hypersparse.compress(T, row, col), m, accum, replace)
     return hypersparse.widened(Z, rows, cols, C.nrows, C.ncols)
 
 
-def _replaced(C: MatrixStore, layout: Any, low: int, high: int, row: int, cols: Any, values: Any) -> MatrixStore:
+def _replace_entries(
+    C: MatrixStore, layout: RowLayout, low: int, high: int, row: int, cols: Array, values: PlainValues
+) -> MatrixStore:
     """C, whose CSR is `form`, with entries low .. high of a row replaced by others of C's type."""
     device, xp, n = C.device, C.device.xp, len(cols)
-    nvals, held = layout.nvals + n - (high - low), C.values_for(layout.key, False)
+    nvals, before = layout.nvals + n - (high - low), C.values_for(layout.key, False)
     ptr = layout.ptr.astype(pointer_type(nvals))  # a copy
     ptr[row + 1 :] += n - (high - low)
     col = xp.concatenate((layout.col[:low], cols, layout.col[high : layout.nvals]))
-    if layout.nvals and not same_iso(held, values):
+    if layout.nvals and not same_iso(before, values):
         full = lambda x, size: device.full(size, x) if isinstance(x, np.generic) else x
-        held = full(held, layout.nvals)
-        values = xp.concatenate((held[:low], full(values, n), held[high:]))
-    made = from_arrays(device, C.nrows, C.ncols, ptr, col)
-    return convert.of_rows(made, C.dtype, values)
+        before = full(before, layout.nvals)
+        values = xp.concatenate((before[:low], full(values, n), before[high:]))
+    rows = from_arrays(device, C.nrows, C.ncols, ptr, col)
+    return convert.of_rows(rows, C.dtype, values)
 
 
 def assign_row(C: MatrixStore, i: int, u: VectorStore) -> MatrixStore:
@@ -406,7 +416,7 @@ def assign_row(C: MatrixStore, i: int, u: VectorStore) -> MatrixStore:
     layout, (cols, values) = C.structure.rows(), compressed.entries(u)
     low, high = C.device.to_host(layout.ptr[i : i + 2]).tolist()
     values = value_arrays.cast(C.device, u.values if u.iso else values, u.dtype, C.dtype)
-    return _replaced(C, layout, low, high, i, cols.astype(layout.col.dtype), values)
+    return _replace_entries(C, layout, low, high, i, cols.astype(layout.col.dtype), values)
 
 
 def put_one(C: MatrixStore, i: int, j: int, value: np.generic | None) -> MatrixStore:
@@ -414,25 +424,25 @@ def put_one(C: MatrixStore, i: int, j: int, value: np.generic | None) -> MatrixS
     layout = C.structure.plain_rows()
     low, high = int(layout.ptr[i]), int(layout.ptr[i + 1])
     at = low + int(layout.col[low:high].searchsorted(j))
-    there, held = at < high and int(layout.col[at]) == j, C.values_for(layout.key, False)
+    there, before = at < high and int(layout.col[at]) == j, C.values_for(layout.key, False)
     if value is None:
         return (
-            _replaced(C, layout, at, at + 1, i, layout.col[:0], held[:0] if C.nvals and not C.iso else held)
+            _replace_entries(C, layout, at, at + 1, i, layout.col[:0], before[:0] if C.nvals and not C.iso else before)
             if there
             else C
         )
     if not there:
         col = np.array([j], layout.col.dtype)
         same = value == value and (not C.nvals or (C.iso and C.raw == value))  # NaN differs from every value
-        return _replaced(C, layout, at, at, i, col, value if same else np.array([value]))
+        return _replace_entries(C, layout, at, at, i, col, value if same else np.array([value]))
     if C.iso and C.raw == value:
         return C
-    values = C.device.full(layout.nvals, held) if C.iso else held.copy()
+    values = C.device.full(layout.nvals, before) if C.iso else before.copy()
     values[at] = value
     return MatrixStore(C.structure if C.structure.primary is layout else Structure(layout), C.dtype, values)
 
 
-def put(C: MatrixStore, keys: Any, values: Any, gone: Any) -> MatrixStore:
+def put(C: MatrixStore, keys: Array, values: PlainValues, gone: Array) -> MatrixStore:
     """C with single entries written (sorted keys, values of C's type) and others deleted (sorted keys)."""
     kc, vc = entries(C)
     touched = find(C.device, keys, kc)[1] | find(C.device, gone, kc)[1]

@@ -5,44 +5,45 @@ Every build reports the memory that it needs in addition to its input before it 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from semirings import Typed
 from semirings.dtypes import DataType
 
 from ..device import Device
-from ..formats.csr import layout
 from ..formats.csr import layout as csr
-from ..formats.csr import layout as csr_entries
 from ..formats.hyper.cost import is_hyper
-from ..store import MatrixStore
+from ..store import MatrixStore, PlainValues
+from ..typing import Array
 from . import convert, duplicates
+from .duplicates import Entries
 
 
-def in_order(device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any) -> tuple[Any, Any] | None:
+def in_order(
+    device: Device, nrows: int, ncols: int, rows: Array, cols: Array, values: PlainValues
+) -> tuple[Array, Array] | None:
     """Row pointers and columns of many entries on the host, if they are ordered by row and column, without duplicates,
     and within the matrix: one pass checks and builds all of that. None otherwise, or if memory may not suffice."""
-    if not device.host_memory or len(rows) < layout.FEW or _listed("auto", nrows, ncols, len(rows)):
+    if not device.host_memory or len(rows) < csr.FEW or _is_hypersparse("auto", nrows, ncols, len(rows)):
         return None
     if device.missing(_rows_bytes(nrows, ncols, len(rows), values, 0)):
         return None
-    return csr_entries.in_order(device, nrows, ncols, rows, cols, csr.index_type(ncols))
+    return csr.in_order(device, nrows, ncols, rows, cols, csr.index_type(ncols))
 
 
 def from_coo(
     device: Device,
     nrows: int,
     ncols: int,
-    rows: Any,
-    cols: Any,
-    values: Any,
+    rows: Array,
+    cols: Array,
+    values: PlainValues,
     dtype: DataType,
-    dup: Any = None,
+    dup: Typed | None = None,
     *,
     format: str = "auto",
     tile: int | None = None,
-    ready: tuple[Any, Any] | None = None,
+    ready: tuple[Array, Array] | None = None,
 ) -> MatrixStore:
     """Entries in any order. `values`: an array in that order, or np.generic (iso: duplicates are merged).
 
@@ -50,20 +51,22 @@ def from_coo(
     stay the caller's. ready: the result of `in_order` for them.
     """
     if ready is not None:
-        return _from_csr(device, nrows, ncols, *ready, _own(values), dtype, format, tile)
+        rows_of = csr.from_arrays(device, nrows, ncols, *ready)
+        return convert.of_rows(rows_of, dtype, _copied(values), format, tile)
     xp, iso = device.xp, isinstance(values, np.generic)
-    if _listed(format, nrows, ncols, len(rows)):
+    if _is_hypersparse(format, nrows, ncols, len(rows)):
         (row, i), (col, j) = (xp.unique(x.astype(np.int64, copy=False), return_inverse=True) for x in (rows, cols))
         small = from_coo(device, len(row), len(col), i, j, values, dtype, dup, format="csr")
         return convert.widened(small, row, col, nrows, ncols)
-    sorts = layout.sort_bytes(device, nrows, ncols, len(rows), iso)
-    many = layout.uses_counting_sort(device, nrows, ncols, len(rows))
+    sorts = csr.sort_bytes(device, nrows, ncols, len(rows), iso)
+    many = csr.uses_counting_sort(device, nrows, ncols, len(rows))
     if many and not device.missing(_rows_bytes(nrows, ncols, len(rows), values, 0) + sorts):
-        made = duplicates.counted(device, nrows, ncols, rows, cols, values, dtype, dup)
-        return _from_csr(device, nrows, ncols, *made, dtype, format, tile)
+        ptr, cols, values = duplicates.counted(Entries(device, nrows, ncols, rows, cols, values, dtype, dup))
+        return convert.of_rows(csr.from_arrays(device, nrows, ncols, ptr, cols), dtype, values, format, tile)
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
-    keyed = nrows * ncols < 1 << 63
-    if keyed:
+    keys: Array | None = None
+    ascending: Array | None
+    if nrows * ncols < 1 << 63:
         keys = rows * ncols
         keys += cols
         ascending = keys[1:] > keys[:-1]
@@ -78,34 +81,36 @@ def from_coo(
         if build_chunks.peak(device, len(rows), 0, 0, nrows, ncols, itemsize) >= most:
             device.foresee(f"{len(rows)} entries", most)
         keys = ascending = None
-        return build_chunks.from_arrays(device, nrows, ncols, rows, cols, values, dtype, dup, format=format, tile=tile)
-    if is_sorted:
-        keys = None
-        cols = cols.astype(csr.index_type(ncols))  # a copy, which is not shared
-        return _from_sorted(device, nrows, ncols, rows, cols, _own(values), dtype, format, tile)
-    if keyed and iso and device.prefers_sorting:  # only keys are sorted
+        entries = Entries(device, nrows, ncols, rows, cols, values, dtype, dup)
+        return build_chunks.from_entries(entries, format=format, tile=tile)
+    if not is_sorted and keys is not None and iso and device.prefers_sorting:  # only keys are sorted
         keys.sort()
         xp.greater(keys[1:], keys[:-1], out=ascending)
         if not bool(ascending.all()):
             keys = xp.append(keys[:1], keys[1:][ascending])
         return from_sorted_keys(device, nrows, ncols, keys, values, dtype, format=format, tile=tile)
     keys = ascending = None
-    rows, cols, values = duplicates.ordered(device, nrows, ncols, rows, cols, values, dtype, dup)
-    return _from_sorted(device, nrows, ncols, rows, cols, values, dtype, format, tile)
+    if is_sorted:
+        cols, values = cols.astype(csr.index_type(ncols)), _copied(values)  # copies, which are not shared
+    else:
+        rows, cols, values = duplicates.ordered(Entries(device, nrows, ncols, rows, cols, values, dtype, dup))
+    convert.check_rows(device, nrows)
+    rows_of = csr.from_arrays(device, nrows, ncols, csr.pointers_of(rows, nrows, device), cols)
+    return convert.of_rows(rows_of, dtype, values, format, tile)
 
 
-def _listed(format: str, nrows: int, ncols: int, nvals: int) -> bool:
+def _is_hypersparse(format: str, nrows: int, ncols: int, nvals: int) -> bool:
     """Whether to list the rows and columns that have entries, because there are too many rows or columns."""
     return convert.lists_rows(format) and is_hyper(nrows, ncols, nvals)
 
 
-def _rows_bytes(nrows: int, ncols: int, nvals: int, values: Any, besides: int) -> int:
+def _rows_bytes(nrows: int, ncols: int, nvals: int, values: PlainValues, besides: int) -> int:
     """Bytes of CSR with values, and of temporary memory per entry."""
     value = 0 if isinstance(values, np.generic) else int(values.itemsize)
     return csr.rows_bytes(nrows, ncols, nvals) + 16 * (nrows + 1) + (value + besides) * nvals
 
 
-def _own(values: Any) -> Any:
+def _copied(values: PlainValues) -> PlainValues:
     """A copy, because a matrix stores no array that others may write to."""
     return values if isinstance(values, np.generic) else values.copy()
 
@@ -114,11 +119,11 @@ def from_csr(
     device: Device,
     nrows: int,
     ncols: int,
-    ptr: Any,
-    cols: Any,
-    values: Any,
+    ptr: Array,
+    cols: Array,
+    values: PlainValues,
     dtype: DataType,
-    dup: Any,
+    dup: Typed | None,
     ascending: bool,
     *,
     format: str = "auto",
@@ -130,7 +135,8 @@ def from_csr(
         device.foresee(f"rows of {nvals} entries", _rows_bytes(nrows, ncols, nvals, values, 1))
         # Copies, which are not shared
         ptr, cols = ptr.astype(csr.pointer_type(nvals)), cols.astype(csr.index_type(ncols))
-        return _from_csr(device, nrows, ncols, ptr, cols, _own(values), dtype, format, tile)
+        rows_of = csr.from_arrays(device, nrows, ncols, ptr, cols)
+        return convert.of_rows(rows_of, dtype, _copied(values), format, tile)
     rows = csr.numbers_of(ptr, nvals, device)
     return from_coo(device, nrows, ncols, rows, cols, values, dtype, dup, format=format, tile=tile)
 
@@ -139,48 +145,18 @@ def from_sorted_keys(
     device: Device,
     nrows: int,
     ncols: int,
-    keys: Any,
-    values: Any,
+    keys: Array,
+    values: PlainValues,
     dtype: DataType,
     *,
     format: str = "auto",
     tile: int | None = None,
 ) -> MatrixStore:
     """Entries given by strictly increasing keys row * ncols + column (INT64)."""
-    if _listed(format, nrows, ncols, len(keys)):
+    if _is_hypersparse(format, nrows, ncols, len(keys)):
         rows, cols = keys // max(1, ncols), keys % max(1, ncols)
         return from_coo(device, nrows, ncols, rows, cols, values, dtype, format=format, tile=tile)
     convert.check_rows(device, nrows)
     device.foresee(f"rows of {len(keys)} entries", _rows_bytes(nrows, ncols, len(keys), values, 24))
-    ptr, cols = csr_entries.split_keys(device, keys, nrows, ncols)
-    return _from_csr(device, nrows, ncols, ptr, cols, values, dtype, format, tile)
-
-
-def _from_sorted(
-    device: Device,
-    nrows: int,
-    ncols: int,
-    rows: Any,
-    cols: Any,
-    values: Any,
-    dtype: DataType,
-    format: str,
-    tile: int | None,
-) -> MatrixStore:
-    convert.check_rows(device, nrows)
-    ptr = csr.pointers_of(rows, nrows, device)
-    return _from_csr(device, nrows, ncols, ptr, cols, values, dtype, format, tile)
-
-
-def _from_csr(
-    device: Device,
-    nrows: int,
-    ncols: int,
-    ptr: Any,
-    cols: Any,
-    values: Any,
-    dtype: DataType,
-    format: str,
-    tile: int | None,
-) -> MatrixStore:
+    ptr, cols = csr.split_keys(device, keys, nrows, ncols)
     return convert.of_rows(csr.from_arrays(device, nrows, ncols, ptr, cols), dtype, values, format, tile)

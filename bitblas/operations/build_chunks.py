@@ -3,8 +3,9 @@
 The first pass over the chunks counts the entries of each row. If few rows or columns have entries, these are listed,
 and one more pass makes a hypersparse matrix. Otherwise the matrix is built in bands of rows: the entries of a band are
 scattered to their rows, sorted in place, and appended to the format (formats/incremental.py). Plain columns (CSR) are
-one band, because the band is the result. Other formats take fewer bytes and are made of BANDS bands, with one pass over
-the chunks for each; of MOST_BANDS bands in a single pass if rows ascend from chunk to chunk. Formats that cannot be
+one band, because the band is the result. Other formats take fewer bytes and are made of chunks.bands
+bands, with one pass over the chunks for each; of chunks.most_bands bands in a single pass if rows ascend from chunk to
+chunk. Formats that cannot be
 made of bands are converted from plain rows.
 
 Peak memory on the device, in bytes, for E entries given in chunks of at most K, n rows, c bytes a column number (4, or
@@ -22,12 +23,15 @@ and briefly D (c + v) more, if there are duplicates and D entries remain.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 
+from semirings import Typed
 from semirings.dtypes import BOOL, INT32, DataType, lookup_dtype
 
+from .. import tuning
 from ..device import Device
 from ..exceptions import OutOfMemory
 from ..formats import CSR, FORMATS, Structure
@@ -35,12 +39,14 @@ from ..formats.csr import layout as csr
 from ..formats.csr.kernels import deal_variant
 from ..formats.hyper.cost import is_hyper
 from ..formats.incremental import BUILDERS, LayoutBuilder
-from ..store import MatrixStore
+from ..store import MatrixStore, PlainValues
+from ..typing import Array
 from . import convert, duplicates
+from .duplicates import Entries
 
 # ---- Split chunks of entries into bands of rows: rows of each band, its entries in each chunk, those entries by row.
 
-Chunk = tuple[Any, Any, Any]  # rows, columns (INT64), values (None for an iso matrix)
+Chunk = tuple[Array, Array, Array | None]  # rows, columns (INT64), values (None for an iso matrix)
 Source = Callable[[], Iterable[Chunk]]
 OTHERS = "chunks: expected the same entries in every pass, got different ones"
 
@@ -53,7 +59,7 @@ class Band(NamedTuple):
     entries: int
 
 
-def cut(device: Device, rows: Any, together: int, entries: int) -> list[Band]:
+def cut(device: Device, rows: Array, together: int, entries: int) -> list[Band]:
     """All rows in bands of about `entries` entries, or one long row. rows: the entries of each; together: number of
     rows that are not split between bands."""
     xp, whole = device.xp, len(rows) // together * together
@@ -65,12 +71,12 @@ def cut(device: Device, rows: Any, together: int, entries: int) -> list[Band]:
     cuts = xp.searchsorted(ends, xp.arange(entries, total, entries, dtype=np.int64)) + 1
     cuts = xp.unique(xp.append(cuts, xp.asarray([len(ends)])))
     places, sums = (device.to_host(x).tolist() for x in (cuts, ends[cuts - 1] if len(ends) else cuts))
-    found, low, before = [], 0, 0
+    bands, low, before = [], 0, 0
     for place, end in zip(places, sums, strict=True):
         high = min(place * together, len(rows))
-        found.append(Band(low, high, end - before))
+        bands.append(Band(low, high, end - before))
         low, before = high, end
-    return found
+    return bands
 
 
 class Parts:
@@ -85,51 +91,53 @@ class Parts:
     def of(self, band: Band, *, last: bool) -> Iterator[Chunk]:
         """Chunks with all entries of the band, and perhaps others. ValueError if the number of entries differs from the
         first pass."""
-        seen = 0
+        count = 0
         for chunk in self._ascending(band.high, last) if self.ascending else self.source():
-            seen += len(chunk[0])
+            count += len(chunk[0])
             if len(chunk[0]):
                 yield chunk
         expected = band.entries if self.ascending else self.entries
-        if seen != expected:
-            raise ValueError(f"chunks: expected {expected} entries in every pass, got {seen}")
+        if count != expected:
+            raise ValueError(f"chunks: expected {expected} entries in every pass, got {count}")
 
     def _ascending(self, high: int, last: bool) -> Iterator[Chunk]:
         while (chunk := next(self.chunks, None) if self.left is None else self.left) is not None:
             self.left = None
-            mine = chunk[0] < high
-            if last or bool(mine.all()):
+            inside = chunk[0] < high
+            if last or bool(inside.all()):
                 yield chunk
                 continue
-            self.left = part(chunk, ~mine)
-            yield part(chunk, mine)
+            self.left = part(chunk, ~inside)
+            yield part(chunk, inside)
             return
 
 
-def part(chunk: Chunk, where: Any) -> Chunk:
+def part(chunk: Chunk, where: Array) -> Chunk:
     """Some entries of a chunk."""
     rows, cols, values = chunk
     return rows[where], cols[where], None if values is None else values[where]
 
 
-def sampled(device: Device, source: Source, rows: Any, ncols: int, together: int, step: int) -> tuple[Any, Any, Any]:
+def sampled(
+    device: Device, source: Source, rows: Array, ncols: int, together: int, step: int
+) -> tuple[Array, Array, Array]:
     """The first of each `step` groups of rows, in one more pass: pointers, columns as distances from their row (as if
     its number were its rank among the sampled rows), and the given entries of each."""
-    xp, found = device.xp, []
+    xp, chunks = device.xp, []
     for i, j, _ in source():
-        mine = i // together % step == 0
-        found.append((i[mine], j[mine]))
-    i, j = (xp.concatenate(parts) for parts in zip(*found, strict=True))
-    i, j, _ = duplicates.ordered(device, len(rows), ncols, i, j, np.bool_(True), BOOL, None)
+        in_sample = i // together % step == 0
+        chunks.append((i[in_sample], j[in_sample]))
+    i, j = (xp.concatenate(parts) for parts in zip(*chunks, strict=True))
+    i, j, _ = duplicates.ordered(Entries(device, len(rows), ncols, i, j, np.bool_(True), BOOL))
     groups = -(-len(rows) // together)
     at = xp.arange(-(-groups // step) * together)
-    taken = at // together * (together * step) + at % together
+    source_row = at // together * (together * step) + at % together
     local = i // (together * step) * together + i % together
-    given = xp.where(taken < len(rows), rows[xp.minimum(taken, len(rows) - 1)], 0)
-    return csr.pointers_of(local, len(at), device), (j - i + local).astype(csr.index_type(ncols)), given
+    lengths = xp.where(source_row < len(rows), rows[xp.minimum(source_row, len(rows) - 1)], 0)
+    return csr.pointers_of(local, len(at), device), (j - i + local).astype(csr.index_type(ncols)), lengths
 
 
-def fill(device: Device, parts: Iterable[Chunk], band: Band, ptr: Any, col: Any, values: Any) -> None:
+def fill(device: Device, parts: Iterable[Chunk], band: Band, ptr: Array, col: Array, values: Array | None) -> None:
     """Scatter every entry of the band to its row, in input order; entries without values in any order on devices where
     that is faster. ptr: start of each row. ValueError if the counts differ from the first pass."""
     at = ptr[:-1].copy()
@@ -144,7 +152,9 @@ def fill(device: Device, parts: Iterable[Chunk], band: Band, ptr: Any, col: Any,
         raise ValueError(OTHERS)
 
 
-def _in_order(xp: Any, chunk: Chunk, band: Band, at: Any, ptr: Any, col: Any, values: Any) -> None:
+def _in_order(
+    xp: ModuleType, chunk: Chunk, band: Band, at: Array, ptr: Array, col: Array, values: Array | None
+) -> None:
     rows, cols, some = chunk
     keep = (rows >= band.low) & (rows < band.high)
     if not bool(keep.all()):
@@ -155,28 +165,35 @@ def _in_order(xp: Any, chunk: Chunk, band: Band, at: Any, ptr: Any, col: Any, va
     rows = rows[order]
     rows -= band.low
     first, count = runs(xp, rows)
-    found = rows[first]
-    if not bool((at[found] + count <= ptr[found + 1]).all()):
+    row = rows[first]
+    if not bool((at[row] + count <= ptr[row + 1]).all()):
         raise ValueError(OTHERS)
     run = xp.zeros(len(rows), np.int64)
     run[first[1:]] = 1
     xp.cumsum(run, out=run)  # the run of each entry
-    place = (at[found] - first)[run]
+    place = (at[row] - first)[run]
     place += xp.arange(len(rows))
     col[place] = cols[order]
-    if values is not None:
+    if values is not None and some is not None:
         values[place] = some[order]
-    at[found] += count
+    at[row] += count
 
 
-def runs(xp: Any, ordered: Any) -> tuple[Any, Any]:
+def runs(xp: ModuleType, ordered: Array) -> tuple[Array, Array]:
     """Start and length of each run of equal numbers."""
     first = xp.concatenate((xp.zeros(1, np.int64), xp.flatnonzero(ordered[1:] != ordered[:-1]) + 1))
     return first, xp.diff(first, append=xp.asarray([len(ordered)]))
 
 
 def sort_rows(
-    device: Device, ncols: int, ptr: Any, col: Any, values: Any, value: Any, dtype: DataType, dup: Any, step: int
+    device: Device,
+    ncols: int,
+    ptr: Array,
+    col: Array,
+    values: PlainValues,
+    dtype: DataType,
+    dup: Typed | None,
+    step: int,
 ) -> int:
     """Sort the entries of each row by column and combine duplicates, about `step` entries at once, in place; updates
     `ptr`. Returns the number of remaining entries."""
@@ -189,11 +206,11 @@ def sort_rows(
         local[0] = 0  # that was the end of the part before
         rows = csr.numbers_of(local, q - p, device)
         cols = col[p:q].astype(np.int64)
-        some = value if values is None else values[p:q]
-        rows, cols, some = duplicates.ordered(device, b - a, ncols, rows, cols, some, dtype, dup)
+        some = values if isinstance(values, np.generic) else values[p:q]
+        rows, cols, some = duplicates.ordered(Entries(device, b - a, ncols, rows, cols, some, dtype, dup))
         end = total + len(cols)
         col[total:end] = cols
-        if values is not None:
+        if not isinstance(values, np.generic):
             values[total:end] = some
         ptr[a : b + 1] = csr.pointers_of(rows, b - a, device)
         ptr[a : b + 1] += total
@@ -203,16 +220,14 @@ def sort_rows(
 
 # ---- Build a matrix from chunks of entries that do not fit in memory together with the result.
 
-LEAST = 1 << 12  # entries that are sorted at once
-MOST = {"cpu": 1 << 20, "gpu": 1 << 24}
-BANDS, MOST_BANDS = 8, 64
 SCRATCH = 96  # bytes per entry of a chunk, or of a group that is sorted at once
 ROW = 40  # bytes per row
 
 
 def step_of(device: Device, entries: int) -> int:
     """Number of entries that are sorted at once."""
-    return min(MOST[device.kind], max(LEAST, entries // 8))
+    step = max(tuning.count("chunks.least_entries"), entries // tuning.count("chunks.steps"))
+    return min(tuning.count(f"chunks.most_entries.{device.kind}"), step)
 
 
 def peak(device: Device, entries: int, largest: int, longest: int, nrows: int, ncols: int, itemsize: int) -> int:
@@ -229,19 +244,19 @@ class Listed:
         self.device = device
         none = device.xp.zeros(0, np.int64)
         self.numbers, self.counts = none, none
-        self.parts: list[tuple[Any, Any]] = []  # of chunks, until they are as many as the distinct numbers
+        self.parts: list[tuple[Array, Array]] = []  # of chunks, until they are as many as the distinct numbers
         self.waiting = 0
 
-    def add(self, numbers: Any) -> None:
+    def add(self, numbers: Array) -> None:
         self._take(*self.device.xp.unique(numbers, return_counts=True))
 
-    def _take(self, numbers: Any, counts: Any) -> None:
+    def _take(self, numbers: Array, counts: Array) -> None:
         self.parts.append((numbers, counts))
         self.waiting += len(numbers)
-        if self.waiting > max(LEAST, len(self.numbers)):
+        if self.waiting > max(tuning.count("chunks.least_entries"), len(self.numbers)):
             self.all()
 
-    def all(self) -> tuple[Any, Any]:
+    def all(self) -> tuple[Array, Array]:
         """The numbers, and their counts."""
         if self.parts:
             xp = self.device.xp
@@ -251,7 +266,7 @@ class Listed:
             self.parts, self.waiting = [], 0
         return self.numbers, self.counts
 
-    def places(self, numbers: Any) -> Any:
+    def places(self, numbers: Array) -> Array:
         """Positions of numbers in this list. ValueError for others."""
         known, _ = self.all()
         place = self.device.xp.searchsorted(known, numbers)
@@ -272,7 +287,7 @@ class Counts:
         self.listed: Listed | None = Listed(device) if is_hyper(self.given, 0, 0) else None
         self.rows = device.xp.zeros(0 if self.listed or nrows is None else nrows, np.int64)
 
-    def add(self, rows: Any, cols: Any) -> None:
+    def add(self, rows: Array, cols: Array) -> None:
         device, k = self.device, len(rows)
         if not k:
             return
@@ -334,9 +349,9 @@ def from_counts(
     source: Source,
     nrows: int,
     ncols: int,
-    value: Any,
+    value: np.generic | None,
     dtype: DataType,
-    dup: Any = None,
+    dup: Typed | None = None,
     *,
     format: str = "auto",
     tile: int | None = None,
@@ -357,7 +372,7 @@ def from_counts(
     if growing.guesses and number > 1 and few > 1:
         growing.expect(*sampled(device, source, counts.rows, ncols, growing.together, few), counts.rows)
     some = cut(device, counts.rows, growing.together, max(1, -(-counts.entries // number)))
-    values = None if value is not None else xp.empty(counts.entries, dtype.np_type)
+    values: PlainValues = xp.empty(counts.entries, dtype.np_type) if value is None else value
     parts, total = Parts(source, counts.ascending and number > 1, counts.entries), 0
     for band in some:
         ptr = xp.zeros(band.high - band.low + 1, np.int64)
@@ -365,24 +380,24 @@ def from_counts(
         if number == 1:
             counts.rows = counts.rows[:0].copy()  # frees the memory
         col = growing.room(band.entries)[: band.entries]
-        mine = None if values is None else values[total : total + band.entries]
-        fill(device, parts.of(band, last=band is some[-1]), band, ptr, col, mine)
-        left = sort_rows(device, ncols, ptr, col, mine, value, dtype, dup, step_of(device, band.entries))
+        part_values = values if isinstance(values, np.generic) else values[total : total + band.entries]
+        some_values = None if isinstance(part_values, np.generic) else part_values
+        fill(device, parts.of(band, last=band is some[-1]), band, ptr, col, some_values)
+        left = sort_rows(device, ncols, ptr, col, part_values, dtype, dup, step_of(device, band.entries))
         growing.append(ptr, col[:left], band.entries)
         del ptr, col
         total += left
-    if values is not None and total < counts.entries:
+    if not isinstance(values, np.generic) and total < counts.entries:
         values = values[:total].copy()
     layout = growing.finish()
     del growing
-    stored = value if values is None else values
     if key == CSR:
-        return convert.of_rows(layout, dtype, stored, format, tile)
-    return MatrixStore(Structure(layout), dtype, stored)
+        return convert.of_rows(layout, dtype, values, format, tile)
+    return MatrixStore(Structure(layout), dtype, values)
 
 
 def _hypersparse(
-    counts: Counts, source: Source, nrows: int, ncols: int, value: Any, dtype: DataType, dup: Any
+    counts: Counts, source: Source, nrows: int, ncols: int, value: np.generic | None, dtype: DataType, dup: Typed | None
 ) -> MatrixStore:
     """The same if few rows or columns have entries: as a compressed matrix of these, with their lists."""
     device, rows, cols = counts.device, counts.listed, Listed(counts.device)
@@ -403,8 +418,8 @@ def _hypersparse(
         counts.largest,
         counts.ascending,
     )
-    made = from_counts(small, again, len(row), len(col), value, dtype, dup, format=CSR)
-    return convert.widened(made, row, col, nrows, ncols)
+    compressed = from_counts(small, again, len(row), len(col), value, dtype, dup, format=CSR)
+    return convert.widened(compressed, row, col, nrows, ncols)
 
 
 def _chosen(counts: Counts, nrows: int, ncols: int, itemsize: int, format: str) -> tuple[str, int]:
@@ -419,7 +434,8 @@ def _chosen(counts: Counts, nrows: int, ncols: int, itemsize: int, format: str) 
         key, plain = CSR, peak(device, entries, counts.largest, longest, nrows, ncols, itemsize)
         if not device.missing(plain):
             return CSR, 1
-    least = {k: _peak_of(g, counts, nrows, ncols, itemsize, MOST_BANDS) for k, g in fits.items()}
+    most_bands = tuning.count("chunks.most_bands")
+    least = {k: _peak_of(g, counts, nrows, ncols, itemsize, most_bands) for k, g in fits.items()}
     for k in (key,) if key in fits else sorted(least, key=least.__getitem__, reverse=True) * (format == "auto"):
         for number in _numbers(entries, counts.ascending):
             if not device.missing(_peak_of(fits[k], counts, nrows, ncols, itemsize, number)):
@@ -433,8 +449,8 @@ def _chosen(counts: Counts, nrows: int, ncols: int, itemsize: int, format: str) 
 
 def _numbers(entries: int, ascending: bool) -> Iterator[int]:
     """Numbers of bands to try: the maximum for one pass, or few, then twice as many, and so on."""
-    most = max(1, min(MOST_BANDS, entries // LEAST))
-    number = most if ascending else min(BANDS, most)
+    most = max(1, min(tuning.count("chunks.most_bands"), entries // tuning.count("chunks.least_entries")))
+    number = most if ascending else min(tuning.count("chunks.bands"), most)
     while number <= most:
         yield number
         number = 2 * number if 2 * number <= most or number == most else most
@@ -450,28 +466,19 @@ def _peak_of(layout: type[LayoutBuilder], counts: Counts, nrows: int, ncols: int
     return least + 24 * (-(-nrows // number) + 1) + SCRATCH * max(counts.largest, step)
 
 
-def from_arrays(
-    device: Device,
-    nrows: int,
-    ncols: int,
-    rows: Any,
-    cols: Any,
-    values: Any,
-    dtype: DataType,
-    dup: Any,
-    *,
-    format: str = "auto",
-    tile: int | None = None,
-) -> MatrixStore:
+def from_entries(entries: Entries, *, format: str = "auto", tile: int | None = None) -> MatrixStore:
     """The matrix of entries in memory, processed as chunks because sorting all of them at once would need too much
     memory."""
-    one, step = isinstance(values, np.generic), max(1, step_of(device, len(rows)) // 4)
+    device, nrows, ncols, rows, cols, values, dtype, dup = entries
+    value = values if isinstance(values, np.generic) else None
+    step = max(1, step_of(device, len(rows)) // tuning.count("chunks.slices"))
 
     def parts() -> Iterator[Chunk]:
         for k in range(0, len(rows), step):
-            yield rows[k : k + step], cols[k : k + step], None if one else values[k : k + step]
+            some = None if isinstance(values, np.generic) else values[k : k + step]
+            yield rows[k : k + step], cols[k : k + step], some
 
     counts = Counts(device, nrows)
     for i, j, _ in parts():
         counts.add(i, j)
-    return from_counts(counts, parts, nrows, ncols, values if one else None, dtype, dup, format=format, tile=tile)
+    return from_counts(counts, parts, nrows, ncols, value, dtype, dup, format=format, tile=tile)

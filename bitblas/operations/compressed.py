@@ -6,17 +6,19 @@ Also the entries of a vector as plain arrays. `at` is always a list of positions
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import numpy as np
 
+from semirings import Typed
 from semirings.dtypes import BOOL, DataType
 
-from ..device import Device
+from .. import tuning
+from ..device import Device, Kernel
 from ..formats import index_lists
 from ..formats.index_lists import placed, within
 from ..store import (
     CHUNK,
+    PlainValues,
     SparseStore,
     VectorStore,
     dense_values,
@@ -28,25 +30,26 @@ from ..store import (
     words,
     zero_word,
 )
-from .operands import PARALLEL_WORDS, Mask, stored
+from ..typing import Array, Number
+from .operands import Mask, stored
 from .variants import place_variant, vector_variant
 
 # ---- The entries of a vector as plain arrays, and single values repeated for all positions.
 
 
 @functools.cache
-def kernel_of(device: Device, name: str, dtype: DataType, **constants: int) -> Any:
+def kernel_of(device: Device, name: str, dtype: DataType, **constants: int) -> Kernel:
     return device.kernel(vector_variant(name, dtype, **constants))
 
 
-def plain_values(u: VectorStore) -> Any:
+def plain_values(u: VectorStore) -> Array:
     """All values by position as an array of `size` (undefined at positions without an entry)."""
     if u.iso:
         return u.device.full(u.size, u.values)
     return unpack(u.device, u.values, u.size) if u.dtype is BOOL else u.values[: u.size]
 
 
-def entries(u: VectorStore) -> tuple[Any, Any]:
+def entries(u: VectorStore) -> tuple[Array, Array]:
     """Indices (INT64, ascending) and values of the entries."""
     device, xp = u.device, u.device.xp
     if type(u) is SparseStore:
@@ -65,12 +68,12 @@ def entries(u: VectorStore) -> tuple[Any, Any]:
     return indices, np.full(len(indices), u.values) if u.iso else plain_values(u)[indices]
 
 
-def owned_values(u: VectorStore) -> Any:
+def owned_values(u: VectorStore) -> Array:
     """`plain_values` as a new array."""
     return plain_values(u) if u.iso or u.dtype is BOOL else u.values[: u.size].copy()
 
 
-def dense(u: VectorStore, fill: Any) -> Any:
+def dense(u: VectorStore, fill: Number) -> Array:
     """Values by position, `fill` where there is no entry."""
     _ = u.present  # raises OutOfMemory before anything is allocated
     if u.nvals == u.size:
@@ -83,7 +86,7 @@ def dense(u: VectorStore, fill: Any) -> Any:
     return out
 
 
-def same_value(a: Any, b: Any) -> bool:
+def same_value(a: Number, b: Number) -> bool:
     return bool(a == b) or bool(a != a and b != b)
 
 
@@ -100,14 +103,14 @@ def make_dense(w: VectorStore) -> None:
 # ---- Sparse vectors: compress the touched indices to 0..k-1, run the dense kernels on vectors of that size, map back.
 
 
-def values_of(device: Device, dtype: DataType, listed: Any) -> Any:
+def values_of(device: Device, dtype: DataType, listed: PlainValues) -> PlainValues:
     """Listed values as the values of a compressed vector."""
     if isinstance(listed, np.generic):
         return listed
     return pack(device, listed) if dtype is BOOL else listed if len(listed) else dense_values(device, 0, dtype)
 
 
-def extract(u: VectorStore, indices: Any) -> VectorStore:
+def extract(u: VectorStore, indices: Array) -> VectorStore:
     """t(k) = u(indices(k)); indices may repeat, and come in any order."""
     device, size = u.device, len(indices)
     if type(u) is SparseStore:
@@ -123,7 +126,7 @@ def extract(u: VectorStore, indices: Any) -> VectorStore:
     values = u.values if u.iso else dense_values(device, size, u.dtype, blank=False)
     kernel = kernel_of(device, "gather", u.dtype, LANES=64, FULL=int(full), DENSE=int(not u.iso))
     operands = u.present, *(stored(device, u.dtype, x).array for x in (u.values, values))
-    bounds = device.ranges(words(size), PARALLEL_WORDS, parts=device.threads)
+    bounds = device.ranges(words(size), tuning.count("parallel.words"), parts=device.threads)
     kernel(words(size), size, indices, operands[0], operands[1], present, operands[2], bounds=bounds)
     return VectorStore(device, size, u.dtype, present, values, size if full else None)
 
@@ -134,7 +137,7 @@ def extract_range(u: SparseStore, region: range) -> VectorStore:
     return as_bits_if_dense(SparseStore(u.device, len(region), u.dtype, index, u.listed if u.iso else u.listed[at]))
 
 
-def compress(u: VectorStore, at: Any) -> VectorStore:
+def compress(u: VectorStore, at: Array) -> VectorStore:
     """u at these positions. Read-only: it may share the arrays of u."""
     if type(u) is SparseStore and u.index is at:
         n, device = len(at), u.device
@@ -142,7 +145,7 @@ def compress(u: VectorStore, at: Any) -> VectorStore:
     return extract(u, at)
 
 
-def expand(t: VectorStore, at: Any, size: int) -> VectorStore:
+def expand(t: VectorStore, at: Array, size: int) -> VectorStore:
     """The vector of `size` positions with t's entries at these: a list, if they are few."""
     if t.nvals == len(at):
         listed = t.values if t.iso else plain_values(t)
@@ -152,14 +155,14 @@ def expand(t: VectorStore, at: Any, size: int) -> VectorStore:
     return as_bits_if_dense(SparseStore(t.device, size, t.dtype, at, t.values if t.iso else listed))
 
 
-def as_bits_if_dense(made: SparseStore) -> VectorStore:
+def as_bits_if_dense(t: SparseStore) -> VectorStore:
     """The same as bits, if there are too many entries for a list."""
-    if not is_sparse(made.device, len(made.index), made.size):
-        _ = made.present
-    return made
+    if not is_sparse(t.device, len(t.index), t.size):
+        _ = t.present
+    return t
 
 
-def positions(u: VectorStore, v: VectorStore, *, union: bool) -> Any | None:
+def positions(u: VectorStore, v: VectorStore, *, union: bool) -> Array | None:
     """The positions where either (union) or both have an entry; None: too many to list."""
     a, b = (x.index if type(x) is SparseStore else None for x in (u, v))
     if a is None or b is None:
@@ -169,30 +172,30 @@ def positions(u: VectorStore, v: VectorStore, *, union: bool) -> Any | None:
     return index_lists.union(u.device.xp, a, b)
 
 
-def mask_at(mask: Mask, at: Any, device: Device, size: int) -> Mask:
+def mask_at(mask: Mask, at: Array, device: Device, size: int) -> Mask:
     """A mask of `size` positions, at these."""
-    listed = type(mask.words) is SparseStore
-    named = mask.words if listed else VectorStore(device, size, BOOL, mask.bits, np.True_)
+    listed = mask.words if type(mask.words) is SparseStore else None
+    named = listed or VectorStore(device, size, BOOL, mask.bits, np.True_)
     return Mask(extract(named, at).present, mask.complement)
 
 
-def places(positional: bool, at: Any) -> Any:
+def places(positional: bool, at: Array) -> tuple[Array, Array] | None:
     """Rows and columns, for an operator that reads them."""
     return (at, at * 0) if positional else None
 
 
 @functools.cache
-def _place(device: Device, u: DataType, t: DataType, values: bool, clear: bool, bits: bool) -> Any:
+def _place(device: Device, u: DataType, t: DataType, values: bool, clear: bool, bits: bool) -> Kernel:
     return device.kernel(place_variant(u, t, values=values, clear=clear, bits=bits))
 
 
 @functools.cache
-def unused_flags(device: Device) -> Any:
+def unused_flags(device: Device) -> Array:
     """Unused output for the flags of bad indices in `place`."""
     return device.xp.zeros(2, np.uint32)
 
 
-def place(t: VectorStore, indices: Any, u: VectorStore, flags: Any, *, clear: bool) -> None:
+def place(t: VectorStore, indices: Array, u: VectorStore, flags: Array | np.generic, *, clear: bool) -> None:
     """t(indices(k)) = u(k) in place, each index once; clear: t has entries, and loses those where u has none."""
     device = t.device
     full = u.count == u.size
@@ -203,7 +206,7 @@ def place(t: VectorStore, indices: Any, u: VectorStore, flags: Any, *, clear: bo
     t.count = t.size if stays else None
 
 
-def touched(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Any, replace: bool) -> Any | None:
+def touched(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool) -> Array | None:
     """The positions of w, stored as bits, that w<mask, accum, replace> = t can change, if they can be listed."""
     if type(t) is not SparseStore or type(w) is SparseStore or (mask is not None and replace):
         return None
@@ -211,7 +214,7 @@ def touched(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Any, repla
     return t.index if accum is not None else named
 
 
-def put_back(w: VectorStore, at: Any, z: VectorStore) -> None:
+def put_back(w: VectorStore, at: Array, z: VectorStore) -> None:
     """w = z at these positions, in place."""
     if w.iso and w.count == 0 and z.iso:
         w.values = z.values

@@ -11,6 +11,7 @@ import numpy as np
 
 from semirings.dtypes import DataType
 
+from .. import tuning
 from ..config import config
 from ..device import Device, memory
 from ..device.threads import fork_safe
@@ -23,12 +24,15 @@ from ..formats.values import packed as pack_values
 from ..plan import format_choice as plan_choice
 from ..plan import format_choice as plan_forms
 from ..plan import packed_values as plan_values
-from ..store import BITMAP, FlatStore, MatrixStore
+from ..store import BITMAP, FlatStore, MatrixStore, PlainValues, RowLayout
+from ..typing import Array
 
 # ---- From rows to a store: in the requested or chosen format, with plain or bit-packed values.
 
 
-def of_rows(rows: csr.Csr, dtype: DataType, values: Any, format: str = "auto", tile: int | None = None) -> MatrixStore:
+def of_rows(
+    rows: RowLayout, dtype: DataType, values: PlainValues, format: str = "auto", tile: int | None = None
+) -> MatrixStore:
     """The matrix of these rows, in the requested format, or the one that the planner chooses."""
     A = MatrixStore(Structure(rows), dtype, values)
     if format == "auto" and tile is None and config.prefer != "memory" and memory.limit is None:
@@ -36,12 +40,9 @@ def of_rows(rows: csr.Csr, dtype: DataType, values: Any, format: str = "auto", t
     return with_format(A, format, tile)
 
 
-FEW_ROWS = 1 << 12  # up to which structures without entries are shared: 16 KB each
-
-
 def empty(device: Device, nrows: int, ncols: int, dtype: DataType) -> MatrixStore:
     """A matrix without entries."""
-    make = _shared_empty if nrows <= FEW_ROWS else _empty_structure
+    make = _shared_empty if nrows <= tuning.count("cached.empty_rows") else _empty_structure
     return MatrixStore(make(device, nrows, ncols), dtype, dtype.np_type.type(0))
 
 
@@ -68,17 +69,16 @@ def lists_rows(format: str) -> bool:
     return format == "auto" or any(known.renumbers for known in FORMATS.values() if known.name == format)
 
 
-def widened(A: MatrixStore, rows: Any, cols: Any, nrows: int, ncols: int) -> MatrixStore:
+def widened(A: MatrixStore, rows: Array, cols: Array, nrows: int, ncols: int) -> MatrixStore:
     """Expand a compressed matrix whose rows and columns correspond to these lists: to hypersparse, or by rows if there
     are too many entries for that."""
     inner, places = A.structure.primary.to_csr(not A.iso)
-    made: Any = hyper.widened(inner, rows, cols, nrows, ncols)
-    if not hyper.is_hyper(nrows, ncols, inner.nvals):
-        made = made.plain()
-    return MatrixStore(Structure(made), A.dtype, A.taken(places))
+    wide = hyper.widened(inner, rows, cols, nrows, ncols)
+    structure = Structure(wide if hyper.is_hyper(nrows, ncols, inner.nvals) else wide.plain())
+    return MatrixStore(structure, A.dtype, A.taken(places))
 
 
-def narrowed(A: MatrixStore, rows: Any, cols: Any) -> MatrixStore:
+def narrowed(A: MatrixStore, rows: Array, cols: Array) -> MatrixStore:
     """The entries of a matrix in these rows and columns (ascending lists), with compressed indices."""
     layout: Any = A.structure.primary
     if not layout.format.renumbers:
@@ -115,16 +115,16 @@ def with_values(A: MatrixStore, packed: bool | None = None) -> MatrixStore:
         return A if packed is not False else MatrixStore(A.structure, A.dtype, raw.plain()).tagged(A.order)
     if isinstance(raw, np.generic) or not A.nvals or packed is False:
         return A
-    found = fit(A.device, A.dtype, raw)
-    if packed is None and not plan_values.packs(A.device, A.dtype, A.nvals, found):
+    packing = fit(A.device, A.dtype, raw)
+    if packed is None and not plan_values.packs(A.device, A.dtype, A.nvals, packing):
         return A
-    if isinstance(found, str):
+    if isinstance(packing, str):
         expected = "integers less than 2**32 apart"
-        raise InvalidValue(f"packed: expected {expected}, got {found}; packed=None packs only if possible")
-    return MatrixStore(A.structure, A.dtype, pack_values(A.device, A.dtype, raw, *found)).tagged(A.order)
+        raise InvalidValue(f"packed: expected {expected}, got {packing}; packed=None packs only if possible")
+    return MatrixStore(A.structure, A.dtype, pack_values(A.device, A.dtype, raw, *packing)).tagged(A.order)
 
 
-def filter_entries(A: MatrixStore, keep: Any) -> MatrixStore:
+def filter_entries(A: MatrixStore, keep: Array) -> MatrixStore:
     """The entries of A for which `keep` (bools in entry order) is true, in the same format."""
     if bool(keep.all()):
         return A
@@ -147,8 +147,8 @@ def in_chosen_format(A: MatrixStore, *, now: bool = False) -> MatrixStore:
         if key == A.structure.primary.key:
             return A
         choice = plan_choice.choice_of(A.structure, A.iso)
-        made = None if choice.made is None else choice.made()
-        if made is None:
+        structure = None if choice.made is None else choice.made()
+        if structure is None:
             try:
                 B = convert_to(A, key)
             except OutOfMemory:
@@ -156,6 +156,6 @@ def in_chosen_format(A: MatrixStore, *, now: bool = False) -> MatrixStore:
                 return A
             choice.made = weakref.ref(B.structure)
             return B
-        return MatrixStore(made, A.dtype, A.raw_for(key, False)).tagged(A.order)
+        return MatrixStore(structure, A.dtype, A.raw_for(key, False)).tagged(A.order)
     finally:
         _choosing.release()

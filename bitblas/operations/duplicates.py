@@ -2,22 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
+from semirings import Typed
 from semirings.dtypes import DataType
 
 from ..device import Device
 from ..formats.csr import layout
+from ..store import PlainValues
+from ..typing import Array
 
 
-def ordered(
-    device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType, dup: Any
-) -> tuple[Any, Any, Any]:
-    """The entries by row, then column, duplicates combined by `dup` in input order."""
+class Entries(NamedTuple):
+    """Entries of a matrix in any order. values: an array in that order, or one for all entries. dup combines
+    duplicates in input order (None: they are an error)."""
+
+    device: Device
+    nrows: int
+    ncols: int
+    rows: Array
+    cols: Array
+    values: PlainValues
+    dtype: DataType
+    dup: Typed | None = None
+
+
+def _combined(entries: Entries, values: Array, ends: Array) -> Array:
+    """The values of each run of duplicates, combined. ValueError without an operator."""
     from . import value_arrays
 
+    if entries.dup is None:
+        raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
+    return value_arrays.fold_segments(entries.device, entries.dup, values, entries.dtype, ends)
+
+
+def ordered(entries: Entries) -> tuple[Array, Array, PlainValues]:
+    """The entries by row, then column, duplicates combined by `dup` in input order."""
+    device, nrows, ncols, rows, cols, values, *_ = entries
     xp, iso = device.xp, isinstance(values, np.generic)
     if iso and device.prefers_sorting and nrows * ncols < 1 << 63:  # keys alone are sorted
         keys = rows * ncols
@@ -31,29 +54,23 @@ def ordered(
     rows, cols = rows[order], cols[order]
     fresh = xp.ones(len(rows), bool)
     fresh[1:] = (rows[1:] != rows[:-1]) | (cols[1:] != cols[:-1])
-    if not iso:
+    if not isinstance(values, np.generic):
         values = values[order]
     starts = xp.flatnonzero(fresh)
     if len(starts) < len(rows):
-        if not iso:
-            if dup is None:
-                raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
-            values = value_arrays.fold_segments(device, dup, values, dtype, xp.append(starts, len(rows)))
+        if not isinstance(values, np.generic):
+            values = _combined(entries, values, xp.append(starts, len(rows)))
         rows, cols = rows[starts], cols[starts]
     return rows, cols, values
 
 
-def counted(
-    device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType, dup: Any
-) -> tuple[Any, Any, Any]:
-    """The same by counting sort (`sorting.counts` returns positions): row pointers, columns and values, in new
-    arrays."""
-    from . import value_arrays
-
-    iso, nvals = isinstance(values, np.generic), len(rows)
-    found, order = layout.counting_sort(device, nrows, ncols, rows, cols, not iso)
-    ptr, col = found.ptr, found.col
-    if not iso:
+def counted(entries: Entries) -> tuple[Array, Array, PlainValues]:
+    """The same by counting sort: row pointers, columns and values, in new arrays."""
+    device, nrows, ncols, rows, cols, values, *_ = entries
+    nvals = len(rows)
+    csr, order = layout.counting_sort(device, nrows, ncols, rows, cols, not isinstance(values, np.generic))
+    ptr, col = csr.ptr, csr.col
+    if not isinstance(values, np.generic):
         values = values[order]
     fresh = np.ones(nvals, bool)
     np.not_equal(col[1:], col[:-1], out=fresh[1:])
@@ -61,8 +78,6 @@ def counted(
     if fresh.all():
         return ptr, col, values
     starts = np.flatnonzero(fresh)
-    if not iso:
-        if dup is None:
-            raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
-        values = value_arrays.fold_segments(device, dup, values, dtype, np.append(starts, nvals))
+    if not isinstance(values, np.generic):
+        values = _combined(entries, values, np.append(starts, nvals))
     return np.searchsorted(starts, ptr), col[starts], values

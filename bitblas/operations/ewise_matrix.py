@@ -20,47 +20,23 @@ from semirings import Monoid, Operator, Typed
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, INT64, DataType, cast_scalar, lookup_dtype
 
-from ..device import Device, memory, threads
+from .. import tuning
+from ..device import Bounds, Device, memory, threads
 from ..formats import Region, Structure
 from ..formats.csr.kernels import column_types
 from ..formats.csr.layout import Csr, close_gaps, from_arrays, index_type, pointer_type, rows_bytes
 from ..kernels.variant import Variant
-from ..store import FlatStore, MatrixStore
+from ..store import FlatStore, MatrixStore, PlainValues, Raw, RowLayout
+from ..typing import Array, Number
 from . import convert, ewise_vector, hypersparse, multivector, udf, value_arrays
-from .convert import empty, filter_entries, of_rows
+from .convert import empty as empty
+from .convert import filter_entries, of_rows
 from .lazy_masked_product import LazyMaskedProduct
-from .operands import PARALLEL_ENTRIES, ZERO, dummy, entry_values, unit_bounds
-from .sorted_keys import cast, check_keys, coo, entries, find, joined, keys_of, store, take
-from .spmv import compiled
+from .operands import ZERO, MatrixMask, Pair, dummy, entry_values, unit_bounds
+from .sorted_keys import cast as cast
+from .sorted_keys import check_keys as check_keys
+from .sorted_keys import coo as coo
 from .variants import join_variant, match_variant, merge_rows_variant, packed_constants, select_rows_variant
-
-__all__ = [
-    "all_close",
-    "apply",
-    "apply_bound",
-    "apply_index",
-    "cast",
-    "check_keys",
-    "coo",
-    "empty",
-    "entries",
-    "ewise_add",
-    "ewise_mult",
-    "ewise_union",
-    "find",
-    "joined",
-    "keys_of",
-    "mask_of",
-    "merge",
-    "plain",
-    "reduce_scalar",
-    "select",
-    "store",
-    "take",
-    "transpose",
-    "truthy",
-]
-
 
 # ---- eWiseAdd and eWiseMult of matrices on a GPU, columns plain or packed.
 #
@@ -71,24 +47,24 @@ __all__ = [
 class Meeting(NamedTuple):
     """For each entry of A: its position in B, and whether B has it; `below`: prefix sums of the hits."""
 
-    place: Any
-    hit: Any
-    before: Any
+    place: Array
+    hit: Array
+    before: Array
 
     @property
     def common(self) -> int:
         return int(self.before[-1])
 
 
-def _types(a: Any, b: Any) -> tuple[tuple[str, DataType], ...]:
+def _types(a: RowLayout, b: RowLayout) -> tuple[tuple[str, DataType], ...]:
     return *column_types(a), ("BPTR", lookup_dtype(b.ptr.dtype))
 
 
-def meet(a: Any, b: Any) -> Meeting:
+def meet(a: RowLayout, b: RowLayout) -> Meeting:
     """a, b: formats by rows."""
     device, xp, n = a.device, a.device.xp, a.nvals
     place, hit, before = xp.empty(max(1, n), b.ptr.dtype), xp.empty(max(1, n), np.uint8), xp.zeros(n + 1, a.ptr.dtype)
-    run = compiled(device, match_variant(_types(a, b), packed_constants(a.key, b.key)))
+    run = device.kernel(match_variant(_types(a, b), packed_constants(a.key, b.key)))
     run(n, a.nrows, a.ptr, a.col, a.width, b.ptr, b.col, b.width, place, hit)
     xp.cumsum(hit[:n], out=before[1:])
     return Meeting(place, hit, before)
@@ -101,7 +77,7 @@ def join(
     z: DataType,
     *,
     intersect: bool = False,
-    defaults: tuple[Any, Any] | None = None,
+    defaults: Pair | None = None,
 ) -> MatrixStore:
     """The union (or intersection) of the entries, of type z: op where both have an entry, cast to z; elsewhere the
     single entry, cast to z, or op with the default for the other. op: a BinaryOp of the types of A and B."""
@@ -113,20 +89,20 @@ def join(
         n, ptr = common, met.before[a.ptr]
     else:
         n, ptr = a.nvals + b.nvals - common, a.ptr.astype(np.int64) + b.ptr - met.before[a.ptr]
-    alone = (False, False) if intersect else (a.nvals > common, b.nvals > common)
+    unmatched = (False, False) if intersect else (a.nvals > common, b.nvals > common)
     given_values = (A.raw, A.dtype), (B.raw, B.dtype)
-    value = one_value(device, *given_values, op, z, common > 0, alone, defaults)
+    value = one_value(device, *given_values, op, z, common > 0, unmatched, defaults)
     wide = 0 if value is not None else z.np_type.itemsize
     device.foresee(f"union or intersection of {n} entries", rows_bytes(a.nrows, a.ncols, n) + wide * n)
     col = xp.empty(max(1, n), index_type(a.ncols))
     if value is None:
-        values: Any = xp.empty(max(1, n), z.np_type)
-        given = tuple(
+        values: Array = xp.empty(max(1, n), z.np_type)
+        operands = tuple(
             (*entry_values(device, M.dtype, M.values_for(layout.key, False)), M.dtype.np_type.type(default))
             for M, layout, default in zip((A, B), (a, b), defaults or (0, 0), strict=True)
         )
     else:
-        values, given = dummy(device, "bool"), ((dummy(device, "bool"), np.True_, 0, np.True_),) * 2
+        values, operands = dummy(device, "bool"), ((dummy(device, "bool"), np.True_, 0, np.True_),) * 2
     for side in (0,) if intersect else (0, 1):
         count = (a, b)[side].nvals
         if count:
@@ -141,38 +117,40 @@ def join(
                 intersect=intersect,
                 filled=defaults is not None,
             )
-            left, right = (a.ptr, a.col, a.width, *given[0]), (b.ptr, b.col, b.width, *given[1])
-            compiled(device, variant)(count, a.nrows, *left, *right, *met, col, values)
+            left, right = (a.ptr, a.col, a.width, *operands[0]), (b.ptr, b.col, b.width, *operands[1])
+            device.kernel(variant)(count, a.nrows, *left, *right, *met, col, values)
     C = from_arrays(device, a.nrows, a.ncols, ptr, col[:n])
     return of_rows(C, z, values[:n] if value is None else value)
 
 
 def one_value(
     device: Device,
-    x: tuple[Any, DataType],
-    y: tuple[Any, DataType],
+    x: tuple[Raw, DataType],
+    y: tuple[Raw, DataType],
     op: Typed[Operator],
     z: DataType,
     common: bool,
-    alone: tuple[bool, bool],
-    defaults: tuple[Any, Any] | None,
+    unmatched: tuple[bool, bool],
+    defaults: Pair | None,
 ) -> np.generic | None:
     """The single value of a union or intersection, of type z, if the operands imply that there is one. x, y: their
-    values and types; common: whether both have some entry in common; alone: whether some entry is in one of them."""
-    if not (isinstance(x[0], np.generic) and isinstance(y[0], np.generic)) or op.op.positional:
+    values and types; common: whether some entry is in both; unmatched: whether some entry is only in x, only in y."""
+    (a, a_type), (b, b_type) = x, y
+    if not (isinstance(a, np.generic) and isinstance(b, np.generic)) or op.op.positional:
         return None
 
-    def joined(a: Any, b: Any) -> np.generic:
-        return value_arrays.cast(device, value_arrays.binary(device, op, a, b), op.return_type, z)
+    def joined(a: np.generic, b: np.generic) -> np.generic:
+        return value_arrays.cast(device, op.op.evaluate(op.dtype, x=a, y=b), op.return_type, z)
 
-    found = [joined(x[0], y[0])] if common else []
+    candidates = [joined(a, b)] if common else []
     if defaults is None:
-        found += [value_arrays.cast(device, v, t, z) for (v, t), some in zip((x, y), alone, strict=True) if some]
+        single = ((a, a_type, unmatched[0]), (b, b_type, unmatched[1]))
+        candidates += [value_arrays.cast(device, v, t, z) for v, t, some in single if some]
     else:
-        a, b = (t.np_type.type(default) for (_, t), default in zip((x, y), defaults, strict=True))
-        found += [joined(*pair) for pair, some in zip(((x[0], b), (a, y[0])), alone, strict=True) if some]
-    first = found[0] if found else z.np_type.type(0)
-    return first if all(bool(v == first) or bool(v != v and first != first) for v in found) else None
+        left, right = a_type.np_type.type(defaults[0]), b_type.np_type.type(defaults[1])
+        candidates += [joined(*pair) for pair, some in zip(((a, right), (left, b)), unmatched, strict=True) if some]
+    first = candidates[0] if candidates else z.np_type.type(0)
+    return first if all(bool(v == first) or bool(v != v and first != first) for v in candidates) else None
 
 
 def restricted(A: MatrixStore, structure: Structure, inside: bool) -> MatrixStore:
@@ -187,7 +165,6 @@ def restricted(A: MatrixStore, structure: Structure, inside: bool) -> MatrixStor
 # Threads share ranges of rows. Each writes into room for the largest possible result; then the gaps are closed.
 
 BOTH, UNION, FILLED, ONLY = range(4)  # weave.cpu.py
-FEW = 1 << 16  # entries below which available memory is not checked, unless there is a limit
 
 
 class RowMerge:
@@ -219,34 +196,35 @@ def _row_merge(
     return RowMerge(device, merge_rows_variant(mode, op, *types, columns, masked=masked, flags=flags), *types[:2])
 
 
-def _foresee(a: Any, most: int, wide: int, what: str) -> None:
+def _check_memory(a: RowLayout, most: int, wide: int, what: str) -> None:
     """OutOfMemory unless this number of entries with values of `wide` bytes fits."""
     a.device.foresee(f"{what} of {most} entries", rows_bytes(a.nrows, a.ncols, most) + wide * most)
 
 
-def _ranges(layout: Any) -> Any:
+def _ranges(layout: RowLayout) -> Bounds:
     """One range of rows per thread, fewer than elsewhere: the results of all but the first have to be moved."""
-    found = unit_bounds(layout, layout.device)
-    if found is None or isinstance(found, threads.Chunks):
-        return found
-    return found[:: max(1, layout.device.parts // layout.device.threads)].copy()
+    bounds = unit_bounds(layout, layout.device)
+    if bounds is None or isinstance(bounds, threads.Chunks):
+        return bounds
+    return bounds[:: max(1, layout.device.parts // layout.device.threads)].copy()
 
 
-def _finished(
-    a: Any, ptr: Any, col: Any, values: Any, dtype: DataType, starts: Any, bounds: Any, valued: bool
+def _trimmed(
+    a: RowLayout, ptr: Array, col: Array, values: PlainValues, dtype: DataType, starts: Array | None, bounds: Bounds
 ) -> MatrixStore:
-    """The matrix of rows that were written by ranges, from `starts` on, into a larger room. values: an array, if
-    `valued`, or one value."""
+    """The matrix of rows that were written by ranges, from `starts` on, into a larger room. values: an array, or one
+    value for all entries."""
+    array = None if isinstance(values, np.generic) else values
     if bounds is not None:
-        close_gaps(starts, bounds, ptr, (col, values) if valued else (col,))
+        close_gaps(starts, bounds, ptr, (col,) if array is None else (col, array))
     n, most = ptr.item(-1), len(col)
-    if most >= FEW:
+    if most >= tuning.count("ewise.resized_entries"):
         col.resize(n or 1, refcheck=False)
-        if valued:
-            values.resize(n, refcheck=False)
+        if array is not None:
+            array.resize(n, refcheck=False)
         ptr = ptr.astype(pointer_type(n), copy=False)
     elif n != most:  # a view takes half of the host time
-        col, values = col[: n or 1], values[:n] if valued else values
+        col, values = col[: n or 1], values if array is None else array[:n]
     return of_rows(Csr(a.device, a.nrows, a.ncols, ptr, col, n), dtype, values)
 
 
@@ -257,15 +235,15 @@ def merge_rows(
     z: DataType,
     mode: int,
     *,
-    mask: Any = None,
+    mask: MatrixMask | None = None,
     replace: bool = False,
-    defaults: tuple[Any, Any] | None = None,
+    defaults: Pair | None = None,
 ) -> MatrixStore:
     """A and B merged as the mode says, of type z, where `mask` allows it; elsewhere A, unless `replace`."""
     device, (a, x) = A.device, A.by_rows()
-    flags: Any = None
+    flags: Array | None = None
     if (
-        type(B) is LazyMaskedProduct and B.waits and B.places.primary.format.by_rows
+        type(B) is LazyMaskedProduct and B.pending and B.places.primary.format.by_rows
     ):  # otherwise its sums are in another order
         b, flags, y = B.places.rows(), B.present, B.sums
     else:
@@ -275,11 +253,11 @@ def merge_rows(
     one_x, one_y = isinstance(x, generic), isinstance(y, generic)
     iso, value = one_x and one_y and not op.op.positional, None
     if iso:
-        alone = (mode != BOTH and not (mode == ONLY and replace), mode != BOTH)
-        value = one_value(device, (x, A.dtype), (y, B.dtype), op, z, mode != ONLY, alone, defaults)
+        unmatched = (mode != BOTH and not (mode == ONLY and replace), mode != BOTH)
+        value = one_value(device, (x, A.dtype), (y, B.dtype), op, z, mode != ONLY, unmatched, defaults)
     valued = value is None
-    if most >= FEW or memory.limit is not None:
-        _foresee(a, most, z.np_type.itemsize if valued else 0, "union or intersection")
+    if most >= tuning.count("memory.checked_entries") or memory.limit is not None:
+        _check_memory(a, most, z.np_type.itemsize if valued else 0, "union or intersection")
     ptr, col = np.zeros(nrows + 1, pointer_type(most)), np.empty(most or 1, index_type(a.ncols))
     masked = 0 if mask is None else 2 if m is b else 1
     names = (op, A.dtype.name, B.dtype.name, z.name) if valued else (None, "BOOL", "BOOL", "BOOL")
@@ -291,7 +269,7 @@ def merge_rows(
     left, right = w.zero_x, w.zero_y
     if defaults is not None and valued:
         left, right = A.dtype.np_type.type(defaults[0]), B.dtype.np_type.type(defaults[1])
-    bounds = _ranges(a if a.nvals > b.nvals else b) if most >= PARALLEL_ENTRIES else None
+    bounds = _ranges(a if a.nvals > b.nvals else b) if most >= tuning.count("parallel.entries") else None
     w.kernel(  # separate arguments: packing them doubles the host time
         nrows,
         a.ptr,
@@ -312,7 +290,7 @@ def merge_rows(
         m.ptr,
         m.col,
         m.width,
-        1 if masked and mask.complement else 0,
+        1 if mask is not None and mask.complement else 0,
         1 if replace else 0,
         ptr,
         col,
@@ -324,11 +302,11 @@ def merge_rows(
         starts = a.ptr[bounds].astype(np.int64)
         if mode != BOTH:
             starts += b.ptr[bounds]
-    C = _finished(a, ptr, col, values if valued else value, z, starts, bounds, valued)
+    C = _trimmed(a, ptr, col, values if value is None else value, z, starts, bounds)
     if iso and valued and mask is None and flags is None and mode != ONLY:
         common = C.nvals if mode == BOTH else most - C.nvals
-        alone = (False, False) if mode == BOTH else (a.nvals > common, b.nvals > common)
-        value = one_value(device, (x, A.dtype), (y, B.dtype), op, z, common > 0, alone, defaults)
+        unmatched = (False, False) if mode == BOTH else (a.nvals > common, b.nvals > common)
+        value = one_value(device, (x, A.dtype), (y, B.dtype), op, z, common > 0, unmatched, defaults)
         C = C if value is None else MatrixStore(C.structure, z, value)
     return C
 
@@ -339,21 +317,21 @@ def _row_selection(device: Device, op: Typed[Operator], a: str, packed: bool, va
     return RowMerge(device, select_rows_variant(op, dtype, packed=packed, valued=valued), dtype, dtype)
 
 
-def select_rows(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
+def select_rows(A: MatrixStore, op: Typed[Operator], thunk: Number) -> MatrixStore:
     """The entries of A for which op(entry, row, column, thunk) is true."""
     device, dtype, (a, x) = A.device, A.dtype, A.by_rows()
     most = a.nvals
     iso = isinstance(x, np.generic)
     w = _row_selection(device, op, dtype.name, a.format.packed, not iso)
-    if most >= FEW or memory.limit is not None:
-        _foresee(a, most, 0 if iso else dtype.np_type.itemsize, "selection")
+    if most >= tuning.count("memory.checked_entries") or memory.limit is not None:
+        _check_memory(a, most, 0 if iso else dtype.np_type.itemsize, "selection")
     ptr, col = np.zeros(a.nrows + 1, pointer_type(most)), np.empty(most, index_type(a.ncols))
     values = x if iso else np.empty(most, dtype.np_type)
-    given = (w.no_x, x, 0) if iso else (x, w.zero_x, 1)
-    bounds = _ranges(a) if most >= PARALLEL_ENTRIES else None
+    operand = (w.no_x, x, 0) if iso else (x, w.zero_x, 1)
+    bounds = _ranges(a) if most >= tuning.count("parallel.entries") else None
     limit = op.compute_type.np_type.type(thunk)
-    w.kernel(a.nrows, a.ptr, a.col, a.width, *given, limit, ptr, col, w.no_y if iso else values, bounds=bounds)
-    C = _finished(a, ptr, col, values, dtype, None if bounds is None else a.ptr[bounds], bounds, not iso)
+    w.kernel(a.nrows, a.ptr, a.col, a.width, *operand, limit, ptr, col, w.no_y if iso else values, bounds=bounds)
+    C = _trimmed(a, ptr, col, values, dtype, None if bounds is None else a.ptr[bounds], bounds)
     return A if C.nvals == most else C
 
 
@@ -371,47 +349,40 @@ FIRST, SECOND = BINARY["first"], BINARY["second"]
 
 def plain(op: Typed) -> Typed[Operator]:
     """The BinaryOp of a monoid."""
-    found = op.op
-    return found.binaryop[found.compute_type(op.dtype)] if type(found) is Monoid else op
+    operator = op.op
+    return operator.binaryop[operator.compute_type(op.dtype)] if type(operator) is Monoid else op
 
 
 def ewise_mult(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
     """The intersection."""
-    op = plain(op)
-    if not (A.usual and B.usual) and (multivector.is_flat(A) or multivector.is_flat(B)) and multivector.computes(op):
-        return multivector.ewise(A, B, op, union=False)
-    if A.structure is B.structure:
-        positional = op.op.positional
-        places = A.coo() if positional else (None, None)
-        values = (
-            value_arrays.binary(A.device, op, A.values, B.values, *places)
-            if A.nvals
-            else op.return_type.np_type.type(0)
-        )
-        return MatrixStore(A.structure, op.return_type, values)
-    return _join(A, B, op, op.return_type, BOTH)
+    return _ewise(A, B, op, BOTH)
 
 
 def ewise_add(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
     """The union; an entry of only one operand is cast to the result's type."""
-    op = plain(op)
-    if not (A.usual and B.usual) and (multivector.is_flat(A) or multivector.is_flat(B)) and multivector.computes(op):
-        return multivector.ewise(A, B, op, union=True)
-    return ewise_mult(A, B, op) if A.structure is B.structure else _join(A, B, op, op.return_type, UNION)
+    return _ewise(A, B, op, UNION)
 
 
-def ewise_union(A: MatrixStore, B: MatrixStore, op: Typed, left_default: Any, right_default: Any) -> MatrixStore:
+def ewise_union(A: MatrixStore, B: MatrixStore, op: Typed, left_default: Number, right_default: Number) -> MatrixStore:
     """The union, with a default for the missing operand."""
+    return _ewise(A, B, op, FILLED, (left_default, right_default))
+
+
+def _ewise(A: MatrixStore, B: MatrixStore, op: Typed, mode: int, defaults: Pair | None = None) -> MatrixStore:
     op = plain(op)
     if not (A.usual and B.usual) and (multivector.is_flat(A) or multivector.is_flat(B)) and multivector.computes(op):
-        return multivector.ewise(A, B, op, union=True, defaults=(left_default, right_default))
-    if A.structure is B.structure:
-        return ewise_mult(A, B, op)
-    return _join(A, B, op, op.return_type, FILLED, (left_default, right_default))
+        return multivector.ewise(A, B, op, union=mode != BOTH, defaults=defaults)
+    if A.structure is not B.structure:
+        return _join(A, B, op, op.return_type, mode, defaults)
+    values: PlainValues = op.return_type.np_type.type(0)
+    if A.nvals:
+        places = A.coo() if op.op.positional else (None, None)
+        values = value_arrays.binary(A.device, op, A.values, B.values, *places)
+    return MatrixStore(A.structure, op.return_type, values)
 
 
 def _join(
-    A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: tuple[Any, Any] | None = None
+    A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: Pair | None = None
 ) -> MatrixStore:
     """The entries of both (mode BOTH), or of either, by one thread per row or one per entry."""
     if op.dtype._is_udt and udf.computes(op):
@@ -426,14 +397,14 @@ def _join(
 
 
 def _join_places(
-    A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: Any
+    A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: Pair | None
 ) -> MatrixStore:
     """The same for an operator that reads positions: it is applied after the entries are joined."""
 
-    def place(mode: int, defaults: Any) -> MatrixStore:
+    def place(mode: int, defaults: Pair | None) -> MatrixStore:
         x = _join(A, B, FIRST[A.dtype], A.dtype, mode, defaults)
         y = _join(A, B, SECOND[B.dtype], B.dtype, mode, defaults)
-        values: Any = op.return_type.np_type.type(0)
+        values: PlainValues = op.return_type.np_type.type(0)
         if x.nvals:
             values = value_arrays.binary(A.device, op, x.values, y.values, *x.coo())
         return cast(MatrixStore(x.structure, op.return_type, values), z)
@@ -500,7 +471,7 @@ REGIONS: dict[str, Callable[[int], Region]] = {
 }
 
 
-def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
+def select(A: MatrixStore, op: Typed[Operator], thunk: np.generic | int) -> MatrixStore:
     """The entries for which op(entry, row, column, thunk) is true."""
     name = op.op.name
     if name in REGIONS:  # beyond the limit nothing changes, and sums with it cannot overflow
@@ -515,13 +486,13 @@ def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     if by_rows and not A.packed and A.order is None and not (A.iso and not op.op.positional):
         return select_rows(A, op, thunk)
     if name in REGIONS and A.order is None:
-        region = REGIONS[name](thunk)
+        region = REGIONS[name](int(thunk))
         layout, places = A.structure.primary.clip(region, not A.iso)
         return A if layout.nvals == A.nvals else MatrixStore(Structure(layout), A.dtype, A.taken(places))
     if A.iso and not op.op.positional:
         one = A.device.xp.zeros(1, np.int64)
-        keep = bool(value_arrays.index(A.device, op, A.values, one, one, thunk)[0])
-        return A if keep else empty(A.device, A.nrows, A.ncols, A.dtype)
+        some = bool(value_arrays.index(A.device, op, A.values, one, one, thunk)[0])
+        return A if some else empty(A.device, A.nrows, A.ncols, A.dtype)
     rows, cols = A.coo() if op.op.positional else (None, None)
     keep = value_arrays.index(A.device, op, A.values, rows, cols, thunk)
     return convert.filter_entries(A, keep.astype(bool, copy=False))
@@ -554,15 +525,15 @@ def reduce_scalar(A: MatrixStore, monoid: Typed[Monoid]) -> np.generic | None:
 
 
 def transpose(A: MatrixStore) -> MatrixStore:
-    if isinstance(A, FlatStore) and (found := multivector.transpose(A)) is not None:
-        return found
+    if isinstance(A, FlatStore) and (flat := multivector.transpose(A)) is not None:
+        return flat
     key = A.structure.primary.key
     order = None if A.iso else A.structure.order(key, transposed=True)
     layout = A.structure.layout(key, transposed=True)
     return MatrixStore(Structure(layout), A.dtype, A.taken(order))
 
 
-def all_close(device: Device, x: Any, y: Any, rel_tol: float, abs_tol: float) -> bool:
+def all_close(device: Device, x: Array, y: Array, rel_tol: float, abs_tol: float) -> bool:
     """abs(x - y) <= max(rel_tol * max(abs(x), abs(y)), abs_tol) everywhere, in FP64; equal infinities are close."""
     xp = device.xp
     x, y = x.astype(np.float64), y.astype(np.float64)
@@ -580,7 +551,13 @@ def _second(dtype: str) -> Typed[Operator]:
 
 
 def merge(
-    C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool, *, inside: bool = False
+    C: MatrixStore,
+    T: MatrixStore,
+    mask: MatrixMask | None,
+    accum: Typed[Operator] | None,
+    replace: bool,
+    *,
+    inside: bool = False,
 ) -> MatrixStore:
     """The content of C after C<mask, accum, replace> = T, of C's type. inside: C may be overwritten."""
     usual = C.usual and T.usual
@@ -613,7 +590,7 @@ def merge(
 
 
 def _merge_hyper(
-    C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool
+    C: MatrixStore, T: MatrixStore, mask: MatrixMask, accum: Typed[Operator] | None, replace: bool
 ) -> MatrixStore:
     """The same if one of them is hypersparse."""
     run = lambda c, t, m: merge(c, t, mask._replace(structure=m), accum, replace)

@@ -17,13 +17,15 @@ from semirings.catalog import BINARY, UNARY
 from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
 from semirings.expressions import Expression
 
-from ..device import Device
+from .. import tuning
+from ..device import Device, Kernel
 from ..device.readback import Readback
-from ..store import CHUNK, SparseStore, VectorStore, pack, words, write_bits
+from ..store import CHUNK, PlainValues, SparseStore, VectorStore, pack, words, write_bits
+from ..typing import Array, Number
 from . import compressed, udf
 from .compressed import make_dense, same_value
 from .merge import merge as merged
-from .operands import PARALLEL_WORDS, ZERO, Into, Mask, allowed, dummy, no_mask, nothing, stored, word_bounds
+from .operands import ZERO, Into, Mask, Pair, allowed, dummy, no_mask, nothing, stored, word_bounds
 from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, reduce_variant
 
 # ---- Reduce a vector, or an array, to one value: GraphBLAS C API 2.1, section 4.3.10.
@@ -35,7 +37,7 @@ HOST_CHUNK = 64
 
 
 @functools.cache
-def _reduce(device: Device, monoid: Typed[Monoid], u: str, flags: bool = False) -> tuple[Any, DataType]:
+def _reduce(device: Device, monoid: Typed[Monoid], u: str, flags: bool = False) -> tuple[Kernel, DataType]:
     """Types by name, as in `pointwise`."""
     variant, z = reduce_variant(monoid, lookup_dtype(u), flags)
     return device.kernel(variant), z
@@ -56,45 +58,47 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
         if once is not None:
             return once
         if u.nvals == size > HOST_CHUNK * 64:
-            return _of_equal(u, monoid)
+            return _reduce_equal(u, monoid)
     if udf.computes(monoid):
-        x = compressed.entries(u)[1]
-        if not len(x):
+        values = compressed.entries(u)[1]
+        if not len(values):
             return None
-        sums = udf.folded(device, udf.plain(monoid), x, device.asarray([0, len(x)], np.int64))
-        found: np.generic = device.to_host(sums)[0]
-        return found
+        sums = udf.folded(device, udf.plain(monoid), values, device.asarray([0, len(values)], np.int64))
+        total: np.generic = device.to_host(sums)[0]
+        return total
     operand = u.present, *stored(device, u.dtype, u.values)
-    return _summed(device, monoid, u.dtype, size, operand, HOST_CHUNK if device.host_memory else CHUNK)
+    return _reduce_chunks(device, monoid, u.dtype, size, operand, HOST_CHUNK if device.host_memory else CHUNK)
 
 
 @functools.lru_cache(1 << 10)
 def _repeated(monoid: Typed[Monoid], kind: str, value: bytes, k: int, rounded: bool) -> np.generic | None:
     """The sum of k equal values; None if it would be rounded and must not be."""
     x = np.frombuffer(value, kind)[0]
-    found: np.generic = monoid.op.repeat(monoid.dtype, x, k)
-    return found if rounded or monoid.op.repeats_exactly(monoid.dtype, x, k) else None
+    total: np.generic = monoid.op.repeat(monoid.dtype, x, k)
+    return total if rounded or monoid.op.repeats_exactly(monoid.dtype, x, k) else None
 
 
-def _of_equal(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
+def _reduce_equal(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
     """Reduce a full iso vector on the CPU: equal chunks are summed once."""
     device, per, operand = u.device, HOST_CHUNK * 64, stored(u.device, u.dtype, u.values)
     parts = [(u.present, per), *([(u.present[u.size // per * HOST_CHUNK :], u.size % per)] if u.size % per else [])]
-    found = [_summed(device, monoid, u.dtype, n, (bits, *operand), HOST_CHUNK) for bits, n in parts]
+    partial = [_reduce_chunks(device, monoid, u.dtype, n, (bits, *operand), HOST_CHUNK) for bits, n in parts]
     z = monoid.return_type
-    sums = np.full(u.size // per + len(found) - 1, found[0], z.np_type)
-    sums[u.size // per :] = found[1:]
+    sums = np.full(u.size // per + len(partial) - 1, partial[0], z.np_type)
+    sums[u.size // per :] = partial[1:]
     some = np.ones(len(sums), np.uint8)
-    return _summed(device, monoid.op[z], z, len(sums), (some, sums, z.np_type.type(0), 1), len(sums), flags=True)
+    return _reduce_chunks(device, monoid.op[z], z, len(sums), (some, sums, z.np_type.type(0), 1), len(sums), flags=True)
 
 
-def reduce_flagged(device: Device, monoid: Typed[Monoid], values: Any, present: Any) -> np.generic | None:
+def reduce_flagged(device: Device, monoid: Typed[Monoid], values: Array, present: Array) -> np.generic | None:
     """The same for an array (BOOL: bools), of which only values with a flag (UINT8) count."""
     dtype = lookup_dtype(values.dtype)
-    return _summed(device, monoid, dtype, len(values), (present, values, dtype.np_type.type(0), 1), CHUNK, flags=True)
+    return _reduce_chunks(
+        device, monoid, dtype, len(values), (present, values, dtype.np_type.type(0), 1), CHUNK, flags=True
+    )
 
 
-def _summed(
+def _reduce_chunks(
     device: Device,
     monoid: Typed[Monoid],
     dtype: DataType,
@@ -106,17 +110,16 @@ def _summed(
 ) -> np.generic | None:
     """per: words of a chunk, of the first sums."""
     (kernel, z), n = _reduce(device, monoid, dtype.name, flags), words(size)
+    least = tuning.count("parallel.words")
     while True:
         chunks = -(-n // per)
-        told = Readback(device, 24) if chunks == 1 and not device.host_memory else None
-        if told is not None:
-            sums, some = told.part(z.np_type), told.part(np.uint8, 16)  # complex numbers take 16 bytes
-        else:
-            sums, some = device.xp.empty(chunks, z.np_type), device.xp.empty(chunks, np.uint8)
-        bounds = device.ranges(chunks, PARALLEL_WORDS, work=n, parts=device.threads) if n >= PARALLEL_WORDS else None
+        if chunks == 1 and not device.host_memory:
+            total = Readback(device, 24)  # complex numbers take 16 bytes
+            kernel(chunks, per, size, *operand, total.part(np.uint8, 16), total.part(z.np_type))
+            return total.read(z.np_type)[0] if total.read(np.uint8, 16)[0] else None
+        sums, some = device.xp.empty(chunks, z.np_type), device.xp.empty(chunks, np.uint8)
+        bounds = device.ranges(chunks, least, work=n, parts=device.threads) if n >= least else None
         kernel(chunks, per, size, *operand, some, sums, bounds=bounds)
-        if told is not None:
-            return told.read(z.np_type)[0] if told.read(np.uint8, 16)[0] else None
         if chunks == 1:
             return sums[0] if some[0] else None
         kernel, _ = _reduce(device, monoid.op[z], z.name, True)
@@ -163,8 +166,8 @@ def run_elementwise(
     *,
     bound: str = "xy",
     keep: bool = False,
-    defaults: tuple[Any, Any] | None = None,
-    places: tuple[Any, Any] | None = None,
+    defaults: Pair | None = None,
+    places: tuple[Array, Array] | None = None,
     out: Into | None = None,
 ) -> Any:
     """op(u, v) by position as a store. With `out` the whole statement: a store of w's type, under the mask, which
@@ -199,7 +202,7 @@ def run_elementwise(
         t.count, t.least, to = None, 0, t.values
     else:
         empty = device.xp.empty
-        if out is None or _read_again(op, w, u, v, mask):
+        if out is None or _needs_new_arrays(op, w, u, v, mask):
             t = VectorStore(device, size, k.dtype, empty(n, WORD), None)
             to = k.nothing if iso else empty(n if k.dtype is BOOL else size or 1, k.np_type)
         else:  # its own arrays, overwritten
@@ -222,18 +225,12 @@ def run_elementwise(
         if defaults is not None:
             left, right = u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1])
         plain = left, right, *(places or plain[2:4]), *allowed(device, mask), int(replace)
-    k.kernel(
-        n,
-        size,
-        u_bits,
-        *((k.u_nothing, x, 0) if isinstance(x, generic) else (x, k.u_zero, 1)),
-        v_bits,
-        *((k.v_nothing, y, 0) if isinstance(y, generic) else (y, k.v_zero, 1)),
-        *plain,
-        t_bits,
-        to,
-        bounds=None if n < PARALLEL_WORDS else word_bounds(u) if mode in (LEFT, BOTH) else word_bounds(u, v),
-    )
+    bounds = None
+    if n >= tuning.count("parallel.words"):
+        bounds = word_bounds(u) if mode in (LEFT, BOTH) else word_bounds(u, v)
+    of_u = (k.u_nothing, x, 0) if isinstance(x, generic) else (x, k.u_zero, 1)
+    of_v = (k.v_nothing, y, 0) if isinstance(y, generic) else (y, k.v_zero, 1)
+    k.kernel(n, size, u_bits, *of_u, v_bits, *of_v, *plain, t_bits, to, bounds=bounds)
     return None if kept else t
 
 
@@ -245,7 +242,14 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
 
 
 def _of_records(
-    u: VectorStore, v: VectorStore, mode: int, op: Typed[Operator], bound: str, keep: bool, defaults: Any, places: Any
+    u: VectorStore,
+    v: VectorStore,
+    mode: int,
+    op: Typed[Operator],
+    bound: str,
+    keep: bool,
+    defaults: Pair | None,
+    places: tuple[Array, Array] | None,
 ) -> VectorStore:
     """run_elementwise for a user-defined function on records: first the operands are joined by position, then
     combined."""
@@ -255,11 +259,11 @@ def _of_records(
         second = run_elementwise(u, v, met, BINARY["second"][v.dtype], defaults=defaults)
     at, x = compressed.entries(first)
     y = second.values if second.iso else compressed.entries(second)[1]
-    rows, cols = (at, 0) if places is None else (where[at] for where in places)
-    if not op.op.positional:
-        rows = cols = None
+    where: tuple[Any, Any] = None, None
+    if op.op.positional:
+        where = (at, 0) if places is None else (places[0][at], places[1][at])
     names = {"x": x} if bound == "x" else {"x": y, "y": x} if bound == "yx" else {"x": x, bound[1]: y}
-    z = udf.computed(u.device, op, len(at), rows, cols, **names)
+    z = udf.computed(u.device, op, len(at), *where, **names)
     if keep:
         at, z = at[z], x[z]
     flags = xp.zeros(u.size, bool)
@@ -273,11 +277,11 @@ def _of_records(
         return t
     second_of = BINARY["second"][dtype]
     either: VectorStore = run_elementwise(u, v, UNION, second_of)
-    found: VectorStore = run_elementwise(either, t, UNION, second_of)
-    return found
+    joined: VectorStore = run_elementwise(either, t, UNION, second_of)
+    return joined
 
 
-def _read_again(op: Typed[Operator], w: VectorStore, u: VectorStore, v: VectorStore, mask: Mask | None) -> bool:
+def _needs_new_arrays(op: Typed[Operator], w: VectorStore, u: VectorStore, v: VectorStore, mask: Mask | None) -> bool:
     """Whether w must not change while op is computed: arrays of it are read (or it has none), or op may raise."""
     bits, values, words = w.bits, w.values, None if mask is None else mask[0]
     if bits is u.bits or bits is v.bits or bits is words or bits is None:
@@ -305,13 +309,13 @@ def ewise(u: VectorStore, v: VectorStore, op: Typed, *, union: bool, out: Into |
 
 
 def ewise_union(
-    u: VectorStore, v: VectorStore, op: Typed, left_default: Any, right_default: Any, out: Into | None = None
+    u: VectorStore, v: VectorStore, op: Typed, left_default: Number, right_default: Number, out: Into | None = None
 ) -> Any:
     """Union, with a default for the missing operand."""
     return run_elementwise(u, v, FILLED, binary_of(op), defaults=(left_default, right_default), out=out)
 
 
-def constant(op: Typed[Operator], x: Any = None, y: Any = None) -> np.generic | None:
+def constant(op: Typed[Operator], x: PlainValues | None = None, y: PlainValues | None = None) -> np.generic | None:
     """The one value of op for all entries, if it reads none of their values; x, y: scalar operands.
 
     So one(A), pair(A, 1) and second(A, 7) store a single value.
@@ -337,8 +341,8 @@ def apply(u: VectorStore, op: Typed[Operator], out: Into | None = None) -> Any:
 def apply_bound(u: VectorStore, op: Typed, scalar: Any, *, left: bool, out: Into | None = None) -> Any:
     """t = op(scalar, u) (left) or op(u, scalar). The scalar has the operator's type."""
     op = binary_of(op)
-    mine = u.values if u.iso else None
-    x, y = (scalar, mine) if left else (mine, scalar)
+    value_of_u = u.values if u.iso else None
+    x, y = (scalar, value_of_u) if left else (value_of_u, scalar)
     value = constant(op, x, y) if not u.iso else None if op.op.positional else op.op.evaluate(op.dtype, x=x, y=y)
     if value is not None:
         return commit(u.with_value(op.return_type, value), out, owned=False)
@@ -351,12 +355,12 @@ def apply_index(u: VectorStore, op: Typed[Operator], thunk: Any, out: Into | Non
     return run_elementwise(u, _thunk(u, op, thunk), LEFT, op, bound="xt", out=out)
 
 
-def select(u: VectorStore, op: Typed[Operator], thunk: Any, out: Into | None = None) -> Any:
+def select(u: VectorStore, op: Typed[Operator], thunk: Number, out: Into | None = None) -> Any:
     """The entries of u for which op(u(i), i, 0, thunk) is true."""
     return run_elementwise(u, _thunk(u, op, thunk), LEFT, op, bound="xt", keep=True, out=out)
 
 
-def _thunk(u: VectorStore, op: Typed[Operator], thunk: Any) -> VectorStore:
+def _thunk(u: VectorStore, op: Typed[Operator], thunk: Number) -> VectorStore:
     return u.with_value(op.compute_type, op.compute_type.np_type.type(thunk))
 
 

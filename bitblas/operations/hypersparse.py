@@ -8,6 +8,7 @@ ascending).
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,53 +22,52 @@ from semirings.errors import NotImplementedException
 from ..formats import CSR, Structure, index_lists
 from ..formats.csr.layout import from_arrays, numbers_of
 from ..formats.hyper.layout import widened as widened_form
-from ..store import MatrixStore, SparseStore, VectorStore
+from ..store import MatrixStore, PlainValues, SparseStore, VectorStore
+from ..typing import Array
 from . import compressed, ewise_vector, value_arrays
 from .convert import narrowed, widened
-from .operands import Into, Mask
+from .operands import Into, Mask, MatrixMask, MatrixProduct, VectorProduct
 
 # ---- Hypersparse matrices: compress the non-empty rows and columns of all operands to 0..k-1, run the ordinary
 # operation, map the indices of the result back.
 
 
-def lists(A: MatrixStore | Structure) -> tuple[Any, Any]:
+def lists(A: MatrixStore | Structure) -> tuple[Array, Array]:
     """The rows and the columns that have entries."""
-    structure: Any = getattr(A, "structure", A)
-    layout = structure.primary
+    structure = A if isinstance(A, Structure) else A.structure
+    layout: Any = structure.primary
     if layout.format.renumbers:
         return layout.rows, layout.cols
     xp = structure.device.xp
-    found = tuple(map(xp.unique, layout.coo()))
-    return found[0], found[1]
+    unique = tuple(map(xp.unique, layout.coo()))
+    return unique[0], unique[1]
 
 
-def united_lists(*of: Any) -> tuple[Any, Any]:
+def united_lists(A: MatrixStore, *others: MatrixStore | Structure | None) -> tuple[Array, Array]:
     """The rows and the columns that have entries in any of these stores or structures (None: nothing)."""
-    rows = cols = None
-    for x in of:
+    rows, cols = lists(A)
+    for x in others:
         if x is not None:
-            more, xp = lists(x), x.device.xp
-            rows = more[0] if rows is None else index_lists.union(xp, rows, more[0])
-            cols = more[1] if cols is None else index_lists.union(xp, cols, more[1])
+            rows, cols = (index_lists.union(A.device.xp, a, b) for a, b in zip((rows, cols), lists(x), strict=True))
     return rows, cols
 
 
-def own_compressed(A: MatrixStore) -> MatrixStore:
+def compressed_matrix(A: MatrixStore) -> MatrixStore:
     """The compressed matrix of A's own rows and columns, cached as long as A lives."""
-    found: MatrixStore | None = A.prepared.get("own")
-    if found is None:
-        found = A.prepared["own"] = narrowed(A, *lists(A))
-    return found
+    small: MatrixStore | None = A.prepared.get("own")
+    if small is None:
+        small = A.prepared["own"] = narrowed(A, *lists(A))
+    return small
 
 
-def compress(A: MatrixStore, rows: Any, cols: Any) -> MatrixStore:
+def compress(A: MatrixStore, rows: Array, cols: Array) -> MatrixStore:
     """The entries in these rows and columns, with compressed indices."""
-    mine: Any = A.structure.primary
-    same = A.structure.renumbers and mine.rows is rows and mine.cols is cols
-    return own_compressed(A) if same else narrowed(A, rows, cols)
+    primary: Any = A.structure.primary
+    same = A.structure.renumbers and primary.rows is rows and primary.cols is cols
+    return compressed_matrix(A) if same else narrowed(A, rows, cols)
 
 
-def pattern(structure: Structure, rows: Any, cols: Any) -> Structure:
+def pattern(structure: Structure, rows: Array, cols: Array) -> Structure:
     """The same for a structure."""
     return narrowed(MatrixStore(structure, BOOL, BOOL.np_type.type(True)), rows, cols).structure
 
@@ -79,60 +79,54 @@ def entrywise(run: Callable[..., MatrixStore], A: MatrixStore, B: MatrixStore, *
     return widened(t, rows, cols, A.nrows, A.ncols)
 
 
-def resolve_index(index: Any, held: Any, size: int, xp: Any) -> tuple[Any, Any, int]:
-    """Resolve an index (an array, a range, or None: all) against the listed rows or columns `held`: their positions in
-    `held`, the positions in the index, and the size of the index."""
+def resolve_index(
+    index: Array | range | None, listed: Array, size: int, xp: ModuleType
+) -> tuple[Array | None, Array, int]:
+    """Resolve an index (an array, a range, or None: all) against the rows or columns `listed`: their positions in
+    `listed`, the positions in the index, and the size of the index."""
     if index is None:
-        return None, held, size
+        return None, listed, size
     if isinstance(index, range):
-        position, place = index_lists.within(held, index)
+        position, place = index_lists.within(listed, index)
         return place, position, len(index)
-    place, there = index_lists.placed(xp, held, index)
+    place, there = index_lists.placed(xp, listed, index)
     return place[there], xp.flatnonzero(there), len(index)
 
 
-def resolve_assignment(index: Any, held: Any, given: Any, size: int, xp: Any) -> tuple[Any, Any, Any]:
-    """Resolve the index of an assignment (as in `resolve_index`): the rows (or columns) that have entries (`held`) or
-    are
-    assigned to, the positions of the index among them (None: all), and which of its `size` positions it takes of the
-    assigned value, which has entries at `given`."""
+def resolve_assignment(
+    index: Array | range | None, listed: Array, assigned: Array, size: int, xp: ModuleType
+) -> tuple[Array, Array | None, Array]:
+    """Resolve the index of an assignment (as in `resolve_index`): the rows (or columns) that have entries (`listed`) or
+    are assigned to; the positions of the index among them (None: all); and which of its `size` positions are read from
+    the assigned value, which has entries at `assigned`."""
     if index is None:
-        rows = index_lists.union(xp, held, given)
+        rows = index_lists.union(xp, listed, assigned)
         return rows, None, rows
     if isinstance(index, range):  # positions where neither has an entry do not change
-        taken = index_lists.union(xp, index_lists.within(held, index)[0], given)
-        index = index.start + index.step * taken
+        offsets = index_lists.union(xp, index_lists.within(listed, index)[0], assigned)
+        index = index.start + index.step * offsets
     else:
-        taken = xp.arange(size, dtype=np.int64)
-    rows = index_lists.union(xp, held, xp.unique(index))
-    return rows, xp.searchsorted(rows, index), taken
+        offsets = xp.arange(size, dtype=np.int64)
+    rows = index_lists.union(xp, listed, xp.unique(index))
+    return rows, xp.searchsorted(rows, index), offsets
 
 
 # ---- Products of hypersparse matrices: multiply the compressed matrices with the ordinary kernels.
 
 
-def mxv(
-    product: Callable[..., VectorStore],
-    A: MatrixStore,
-    u: VectorStore,
-    semiring: Typed[Semiring],
-    *,
-    transpose: bool,
-    flip: bool,
-    mask: Mask | None,
-    into: Into | None,
-) -> VectorStore:
+def mxv(product: Callable[..., VectorStore], of: VectorProduct) -> VectorStore:
     """A (+).(x) u for a hypersparse A; `product` is the function for ordinary matrices."""
+    A, u, semiring, transpose, flip, mask, into = of
     if semiring.op.is_positional:
-        A, semiring = _numbered(A, u, semiring, transpose=transpose, flip=flip)
+        A, semiring = _multiplied(A, u, semiring, transpose=transpose, flip=flip)
     rows, cols = lists(A)
     at, size = (cols, A.ncols) if transpose else (rows, A.nrows)
     m = None if mask is None else compressed.mask_at(mask, at, A.device, size)
     t = product(*within(A, u, transpose=transpose), semiring, transpose=transpose, flip=flip, mask=m)
-    return ended(compressed.expand(t, at, size), mask, into)
+    return merge_into(compressed.expand(t, at, size), mask, into)
 
 
-def ended(t: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
+def merge_into(t: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
     """Epilogue of a statement whose product is known."""
     if into is None or not into.keeps:
         return t
@@ -143,7 +137,7 @@ def ended(t: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
 def within(A: MatrixStore, u: VectorStore, *, transpose: bool) -> tuple[MatrixStore, VectorStore]:
     """The compressed matrix of a hypersparse A, and the compressed vector."""
     rows, cols = lists(A)
-    return own_compressed(A), compressed.extract(u, rows if transpose else cols)
+    return compressed_matrix(A), compressed.extract(u, rows if transpose else cols)
 
 
 def ones(A: MatrixStore, transpose: bool) -> VectorStore:
@@ -173,52 +167,50 @@ def rows_along(A: MatrixStore, u: SparseStore, *, transposed: bool) -> MatrixSto
     return MatrixStore(rows, A.dtype, values)
 
 
-def _numbered(
+def _multiplied(
     A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
 ) -> tuple[MatrixStore, Typed[Semiring]]:
     """The same product with the multiplier already applied: the values of A become the products."""
     rows, cols = A.structure.coo()
     i, k = (cols, rows) if transpose else (rows, cols)
     op, x = semiring.op.binaryop, A.values
-    y: Any = x
+    y: PlainValues = x
     if not op.reads_positions_only:  # entries of A where u has none are not multiplied
         y = u.values if u.iso else compressed.plain_values(compressed.extract(u, k))
     x, y, places = (y, x, ("0", "jx", "jx", "ix")) if flip else (x, y, ("ix", "jx", "jx", "0"))
-    return _valued(A, semiring, x, y, (i, k), places), _by(semiring, "second" if flip else "first")
+    return _with_products(A, semiring, x, y, (i, k), places), _with_multiplier(semiring, "second" if flip else "first")
 
 
-def _valued(A: MatrixStore, semiring: Typed[Semiring], x: Any, y: Any, at: Any, places: Any) -> MatrixStore:
+def _with_products(
+    A: MatrixStore,
+    semiring: Typed[Semiring],
+    x: PlainValues,
+    y: PlainValues,
+    at: tuple[Array, Array],
+    places: tuple[str, ...],
+) -> MatrixStore:
     """A with the products of a semiring as its values."""
     op = semiring.op.binaryop[semiring.op.operand_type(semiring.dtype)]
     rows, cols = at
     return MatrixStore(A.structure, op.return_type, value_arrays.by_place(A.device, op, x, y, rows, cols, places))
 
 
-def _by(semiring: Typed[Semiring], multiplier: str) -> Typed[Semiring]:
+def _with_multiplier(semiring: Typed[Semiring], multiplier: str) -> Typed[Semiring]:
     return compose(semiring.op.monoid, BINARY[multiplier])[semiring.return_type]
 
 
-def mxm(
-    product: Callable[..., MatrixStore],
-    A: MatrixStore,
-    B: MatrixStore,
-    semiring: Typed[Semiring],
-    *,
-    transpose_a: bool,
-    transpose_b: bool,
-    mask: Any,
-) -> MatrixStore:
-    """A (+).(x) B if an operand or the mask is hypersparse."""
-    if semiring.op.is_positional:
-        A, B, semiring = _both_numbered(A, B, semiring, transpose_a, transpose_b)
-    a, b, m, rows, cols = within_both(A, B, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
-    t = product(a, b, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=m)
-    return widened(t, rows, cols, A.ncols if transpose_a else A.nrows, B.nrows if transpose_b else B.ncols)
+def mxm(product: Callable[..., MatrixStore], of: MatrixProduct) -> MatrixStore:
+    """A (+).(x) B if an operand or the mask is hypersparse; `product` is the function for ordinary matrices."""
+    if of.semiring.op.is_positional:
+        of = _multiplied_operand(of)
+    how = {"transpose_a": of.transpose_a, "transpose_b": of.transpose_b}
+    a, b, m, rows, cols = within_both(of.A, of.B, mask=of.mask, **how)
+    return widened(product(a, b, of.semiring, mask=m, **how), rows, cols, *of.shape)
 
 
 def within_both(
-    A: MatrixStore, B: MatrixStore, *, transpose_a: bool, transpose_b: bool, mask: Any
-) -> tuple[MatrixStore, MatrixStore, Any, Any, Any]:
+    A: MatrixStore, B: MatrixStore, *, transpose_a: bool, transpose_b: bool, mask: MatrixMask | None
+) -> tuple[MatrixStore, MatrixStore, MatrixMask | None, Array, Array]:
     """The compressed operands and mask of a product, and the rows and columns of its result."""
     (a_rows, a_cols), (b_rows, b_cols) = lists(A), lists(B)
     rows, inner = (a_cols, a_rows) if transpose_a else (a_rows, a_cols)
@@ -230,11 +222,9 @@ def within_both(
     return a, b, m, rows, cols
 
 
-def _both_numbered(
-    A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], transpose_a: bool, transpose_b: bool
-) -> tuple[MatrixStore, MatrixStore, Typed[Semiring]]:
+def _multiplied_operand(of: MatrixProduct) -> MatrixProduct:
     """The same product with the multiplier already applied, in the operand whose indices the multiplier reads."""
-    op = semiring.op.binaryop
+    A, B, semiring, op = of.A, of.B, of.semiring, of.semiring.op.binaryop
     if not op.reads_positions_only:
         raise NotImplementedException(
             f"op: {op!r} reads values and positions, which products of hypersparse matrices do not support; "
@@ -242,7 +232,9 @@ def _both_numbered(
         )
     reads_a = "x" in op.expr
     rows, cols = (A if reads_a else B).structure.coo()
-    i, j = (cols, rows) if (transpose_a if reads_a else transpose_b) else (rows, cols)
+    i, j = (cols, rows) if (of.transpose_a if reads_a else of.transpose_b) else (rows, cols)
     if reads_a:
-        return _valued(A, semiring, A.values, A.values, (i, j), ("ix", "jx", "", "")), B, _by(semiring, "first")
-    return A, _valued(B, semiring, B.values, B.values, (i, j), ("", "", "ix", "jx")), _by(semiring, "second")
+        A = _with_products(A, semiring, A.values, A.values, (i, j), ("ix", "jx", "", ""))
+    else:
+        B = _with_products(B, semiring, B.values, B.values, (i, j), ("", "", "ix", "jx"))
+    return of._replace(A=A, B=B, semiring=_with_multiplier(semiring, "first" if reads_a else "second"))

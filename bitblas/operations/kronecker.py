@@ -9,11 +9,13 @@ import numpy as np
 from semirings import Operator, Typed
 
 from ..formats import Region
-from ..store import MatrixStore, VectorStore, unpack
+from ..store import MatrixStore, PlainValues, VectorStore, unpack
 from ..store import plain as unpacked
 from . import build, compressed, convert, hypersparse, value_arrays, vector_entries
 from .assign_extract import in_order
-from .ewise_matrix import check_keys, entries, plain, take
+from .ewise_matrix import plain
+from .sorted_keys import check_keys, entries
+from .value_arrays import take
 
 
 def outer(u: VectorStore, v: VectorStore, op: Typed[Operator]) -> MatrixStore:
@@ -46,7 +48,7 @@ def kronecker(A: MatrixStore, B: MatrixStore, op: Typed[Operator]) -> MatrixStor
     a, b = xp.repeat(xp.arange(len(ka)), len(kb)), xp.tile(xp.arange(len(kb)), len(ka))
     ia, ja, ib, jb = ka // max(1, A.ncols), ka % max(1, A.ncols), kb // max(1, B.ncols), kb % max(1, B.ncols)
     keys = (ia[a] * B.nrows + ib[b]) * ncols + ja[a] * B.ncols + jb[b]
-    values: Any = op.return_type.np_type.type(0)
+    values: PlainValues = op.return_type.np_type.type(0)
     if op.op.positional and len(keys):
         # 0 * ix gives the literal the type of positions, which C++ requires.
         first = [f"quotient({of}, 0 * {of} + {n}, 64)" for of, n in (("ix", B.nrows), ("jx", B.ncols))]

@@ -17,7 +17,8 @@ from semirings.dtypes import DataType
 
 from ..formats import Structure
 from ..kernels.variant import is_neutral
-from ..store import MatrixStore
+from ..store import MatrixStore, PlainValues
+from ..typing import Array
 from . import ewise_vector, udf, value_arrays
 from .convert import filter_entries
 
@@ -28,24 +29,26 @@ class LazyMaskedProduct(MatrixStore):
 
     deferred = True
 
-    def __init__(self, places: Structure, dtype: DataType, sums: Any, present: Any, monoid: Typed[Monoid]) -> None:
+    def __init__(
+        self, places: Structure, dtype: DataType, sums: PlainValues, present: Array, monoid: Typed[Monoid]
+    ) -> None:
         self.places, self.dtype, self.sums, self.present, self.monoid = places, dtype, sums, present, monoid
         self.order = None
         self.device, self.nrows, self.ncols = places.device, places.nrows, places.ncols
         self.usual = places.usual
-        self.waits = True  # the structure has not been read yet
+        self.pending = True  # the structure has not been read yet
 
     @cached_property
     def _entries(self) -> MatrixStore:
         return filter_entries(MatrixStore(self.places, self.dtype, self.sums), self.present)
 
-    def _asked(self) -> MatrixStore:
-        self.waits = False
+    def _computed(self) -> MatrixStore:
+        self.pending = False
         return self._entries
 
     # Computed at first access.
-    structure: Any = cached_property(lambda self: self._asked().structure)
-    raw: Any = cached_property(lambda self: self._asked().raw)
+    structure: Any = cached_property(lambda self: self._computed().structure)
+    raw: Any = cached_property(lambda self: self._computed().raw)
 
     @property
     def iso(self) -> bool:
@@ -53,13 +56,14 @@ class LazyMaskedProduct(MatrixStore):
 
     def adds(self, monoid: Typed[Monoid]) -> bool:
         """Whether `total` can sum all entries without computing the structure."""
-        return self.waits and not self.iso and self.places.nvals > 0 and not udf.computes(monoid)
+        return self.pending and not self.iso and self.places.nvals > 0 and not udf.computes(monoid)
 
     def total(self, monoid: Typed[Monoid]) -> np.generic | None:
         """The sum of all entries, None if there are none."""
+        assert not isinstance(self.sums, np.generic)
         if self.device.host_memory and monoid == self.monoid and is_neutral(monoid.op, self.dtype):
             # Summing all of them takes less time than testing each flag
-            found = value_arrays.reduce(self.device, monoid, self.sums)
-            if found != monoid.identity:
-                return found
+            total = value_arrays.reduce(self.device, monoid, self.sums)
+            if total != monoid.identity:
+                return total
         return ewise_vector.reduce_flagged(self.device, monoid, self.sums, self.present.view(np.uint8))

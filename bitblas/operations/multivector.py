@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,19 +19,45 @@ from semirings.catalog import SELECT
 from semirings.dtypes import BOOL, DataType, cast_scalar
 from semirings.expressions import rename
 
-from ..device import Device
+from .. import tuning
+from ..device import Bounds, Device
 from ..formats import CSR, EVERYWHERE, Structure
 from ..formats.bitmap.lines import Lines, lines_of
 from ..kernels.variant import Variant
 from ..plan import product as plan
 from ..plan.direction import multivector_direction
 from ..plan.product import COUNT, VALUES, WORDS, Plan, kind_of, power_of_two
-from ..store import FlatStore, MatrixStore, VectorStore, bits_of, dense_values, flat_of, pack, refusal, words
+from ..store import (
+    FlatStore,
+    MatrixStore,
+    PlainValues,
+    RowLayout,
+    VectorStore,
+    bits_of,
+    dense_values,
+    flat_of,
+    pack,
+    refusal,
+    words,
+)
+from ..typing import Array
 from . import compressed, ewise_vector, udf, vector_entries
 from .lazy_masked_product import LazyMaskedProduct
-from .operands import ZERO, Mask, Values, allowed, dummy, entry_values, nothing, stored, unit_bounds, word_bounds
-from .spmv_kernels import compiled
-from .variants import FEW, PARTS, WHOLE, join_lines_variant, lines_variant, reduce_lines_variant
+from .operands import (
+    ZERO,
+    Mask,
+    MatrixMask,
+    Pair,
+    Values,
+    allowed,
+    dummy,
+    entry_values,
+    nothing,
+    stored,
+    unit_bounds,
+    word_bounds,
+)
+from .variants import PARTS, WHOLE, join_lines_variant, lines_variant, reduce_lines_variant
 
 # ---- Multivectors (tall-skinny matrices as bitmaps, store.py): element-wise operations and the merge into the output.
 #
@@ -44,7 +71,7 @@ def is_flat(A: MatrixStore) -> bool:
     return type(A) is FlatStore or (A.places if isinstance(A, LazyMaskedProduct) else A.structure).bits
 
 
-def _own(t: VectorStore, *read: VectorStore) -> VectorStore:
+def _unshared(t: VectorStore, *read: VectorStore) -> VectorStore:
     """A vector in arrays that it shares with none of the operands."""
     if any(t is u or t.bits is u.bits for u in read):
         t = dataclasses.replace(t, bits=t.present.copy())
@@ -53,7 +80,7 @@ def _own(t: VectorStore, *read: VectorStore) -> VectorStore:
     return t
 
 
-def _like(A: MatrixStore, t: VectorStore) -> FlatStore:
+def _with_shape(A: MatrixStore, t: VectorStore) -> FlatStore:
     return FlatStore(t, A.nrows, A.ncols)
 
 
@@ -69,7 +96,7 @@ def maps(A: MatrixStore, op: Typed[Operator]) -> bool:
 
 
 @functools.cache
-def at_places(op: Typed[Any], lines: Lines) -> Typed[Any]:
+def at_places(op: Typed[Operator], lines: Lines) -> Typed[Operator]:
     """The operator with row and column computed from the position `ix`, which is on line `ix / stride`."""
     if not op.op.positional:
         return op
@@ -77,27 +104,29 @@ def at_places(op: Typed[Any], lines: Lines) -> Typed[Any]:
     position = f"(ix - {lines.stride} * {line})"
     row, column = (line, position) if lines.tall else (position, line)
     text = rename(op.op.expr, {"ix": row, "jx": column, "iy": row, "jy": column})
-    alone = {"exchanged": None} if isinstance(op.op, BinaryOp) else {}
-    return dataclasses.replace(op.op, expr=text, **alone)[op.dtype]
+    changes: dict[str, Any] = {"exchanged": None} if isinstance(op.op, BinaryOp) else {}
+    return dataclasses.replace(op.op, expr=text, **changes)[op.dtype]
 
 
-def ewise(A: MatrixStore, B: MatrixStore, op: Typed[Operator], *, union: bool, defaults: Any = None) -> MatrixStore:
+def ewise(
+    A: MatrixStore, B: MatrixStore, op: Typed[Operator], *, union: bool, defaults: Pair | None = None
+) -> MatrixStore:
     """The entries of both, or of either (with `defaults` for missing ones), combined by an operator."""
     u, v, op = flat_of(A), flat_of(B), at_places(op, lines_of(A.nrows, A.ncols))
     t = ewise_vector.ewise(u, v, op, union=union) if defaults is None else ewise_vector.ewise_union(u, v, op, *defaults)
-    return _like(A, _own(t, u, v))
+    return _with_shape(A, _unshared(t, u, v))
 
 
 def each(run: Callable[..., VectorStore], A: MatrixStore, op: Typed[Operator], *args: Any, **how: Any) -> MatrixStore:
     """Run an operation of vectors on the entries of one matrix."""
     u = flat_of(A)
-    return _like(A, _own(run(u, at_places(op, lines_of(A.nrows, A.ncols)), *args, **how), u))
+    return _with_shape(A, _unshared(run(u, at_places(op, lines_of(A.nrows, A.ncols)), *args, **how), u))
 
 
 def cast(A: MatrixStore, dtype: DataType) -> MatrixStore:
     """A with values of another type."""
     u = flat_of(A)
-    return _like(A, _own(ewise_vector.cast(u, dtype), u))
+    return _with_shape(A, _unshared(ewise_vector.cast(u, dtype), u))
 
 
 def truthy(A: FlatStore) -> Structure:
@@ -106,24 +135,26 @@ def truthy(A: FlatStore) -> Structure:
     if u.iso:
         return A.pattern() if u.values else _nothing(A, BOOL).pattern()
     if u.dtype is BOOL:
-        return _like(A, VectorStore(A.device, u.size, BOOL, u.values, BOOL.np_type.type(True))).pattern()
-    return _like(A, ewise_vector.select(u, SELECT["valuene"][u.dtype], u.dtype.np_type.type(0))).pattern()
+        return _with_shape(A, VectorStore(A.device, u.size, BOOL, u.values, BOOL.np_type.type(True))).pattern()
+    return _with_shape(A, ewise_vector.select(u, SELECT["valuene"][u.dtype], u.dtype.np_type.type(0))).pattern()
 
 
 def _nothing(A: MatrixStore, dtype: DataType) -> FlatStore:
     size = lines_of(A.nrows, A.ncols).places
-    return _like(A, VectorStore(A.device, size, dtype, None, dtype.np_type.type(0), 0))
+    return _with_shape(A, VectorStore(A.device, size, dtype, None, dtype.np_type.type(0), 0))
 
 
-def filled(C: MatrixStore, value: np.generic, dtype: DataType, mask: Any) -> FlatStore:
+def filled(C: MatrixStore, value: np.generic, dtype: DataType, mask: MatrixMask | None) -> FlatStore:
     """`value` wherever a mask allows it; used in a merge, and shares the bits of its mask."""
     bits = valid_bits(C) if mask is None else bits_of(mask.structure)
     if mask is not None and mask.complement:
         bits = valid_bits(C) & ~bits
-    return _like(C, VectorStore(C.device, lines_of(C.nrows, C.ncols).places, dtype, bits, dtype.np_type.type(value)))
+    return _with_shape(
+        C, VectorStore(C.device, lines_of(C.nrows, C.ncols).places, dtype, bits, dtype.np_type.type(value))
+    )
 
 
-def valid_bits(C: MatrixStore) -> Any:
+def valid_bits(C: MatrixStore) -> Array:
     """The bits of all positions within the matrix."""
     xp, lines = C.device.xp, lines_of(C.nrows, C.ncols)
     line = np.zeros(max(lines.stride, 64), bool)
@@ -144,16 +175,16 @@ def merges(C: MatrixStore, accum: Typed[Operator] | None) -> bool:
 
 
 def merge(
-    C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool, inside: bool
+    C: MatrixStore, T: MatrixStore, mask: MatrixMask | None, accum: Typed[Operator] | None, replace: bool, inside: bool
 ) -> FlatStore:
     """The content of C after C<mask, accum, replace> = T, of C's type: written into C itself if `inside` and C's arrays
     are not shared."""
     t = flat_of(T)
     same = T is C
-    C = C.copy() if type(C) is FlatStore and (same or not inside) else _own_places(C)
+    C = C.copy() if type(C) is FlatStore and (same or not inside) else _writable(C)
     m = None if mask is None else Mask(bits_of(mask.structure), mask.complement)
-    if m is not None and m.words is C.flat.bits and mask.complement and not replace:
-        m = Mask(m.words.copy(), True)  # a copy, because it changes while it is read
+    if m is not None and m.words is C.flat.bits and m.complement and not replace:
+        m = Mask(m.bits.copy(), True)  # a copy, because it changes while it is read
     w = C.flat
     if accum is None and t.iso and not w.iso and w.dtype is not BOOL:
         one = cast_scalar(t.values, w.dtype)
@@ -176,32 +207,32 @@ def transpose(A: FlatStore) -> MatrixStore | None:
     """The transpose; None for a square matrix, whose transpose has different lines."""
     if A.nrows == A.ncols:
         return None
-    return FlatStore(_own(A.flat, A.flat), A.ncols, A.nrows)
+    return FlatStore(_unshared(A.flat, A.flat), A.ncols, A.nrows)
 
 
-def _own_places(C: MatrixStore) -> FlatStore:
+def _writable(C: MatrixStore) -> FlatStore:
     """C itself if its arrays are not shared, else a copy: may be written."""
     if type(C) is not FlatStore:
-        return _like(C, flat_of(C).copy())
-    return C if C.alone else C.copy()
+        return _with_shape(C, flat_of(C).copy())
+    return C if C.writable else C.copy()
 
 
-def written(C: MatrixStore, at: np.ndarray, values: list[Any]) -> FlatStore:
+def written(C: MatrixStore, at: np.ndarray, values: list[np.generic | None]) -> FlatStore:
     """C with single entries written, of its own type, or deleted (None). at: their rows and columns."""
-    places, to = lines_of(C.nrows, C.ncols).place(at[:, 0], at[:, 1]).tolist(), _own_places(C)
+    places, to = lines_of(C.nrows, C.ncols).place(at[:, 0], at[:, 1]).tolist(), _writable(C)
     vector_entries.put(to.flat, dict(zip(places, values, strict=True)))
     return to
 
 
 def assigned(
     C: MatrixStore,
-    I: Any,
-    J: Any,
+    I: Array | None,
+    J: Array | None,
     u: VectorStore | MatrixStore,
-    mask: Any,
+    mask: MatrixMask | None,
     accum: Typed[Operator] | None,
     replace: bool,
-    part: Any = None,
+    part: tuple[Array | None, Array | None] | None = None,
 ) -> FlatStore:
     """The content of C after C<mask, accum, replace>[I, J] = u. If an index repeats, the last one counts.
 
@@ -217,12 +248,12 @@ def assigned(
     m = None
     if mask is not None:
         m = Mask(bits_of(mask.structure), mask.complement) if part is None else _widened(C, part, mask)
-    to = _own_places(C)
+    to = _writable(C)
     vector_entries.assign(to.flat, lines.place(rows[:, None], cols).ravel(), u, m, accum, replace)
     return to
 
 
-def _widened(C: MatrixStore, part: tuple[Any, Any], mask: Any) -> Mask:
+def _widened(C: MatrixStore, part: tuple[Array | None, Array | None], mask: MatrixMask) -> Mask:
     """Extend the mask of a part of C to all of C; it allows every position outside."""
     xp, lines = C.device.xp, lines_of(C.nrows, C.ncols)
     (rows, r), (cols, c) = (_last_of_each(xp, *of) for of in zip(part, (C.nrows, C.ncols), strict=True))
@@ -233,7 +264,7 @@ def _widened(C: MatrixStore, part: tuple[Any, Any], mask: Any) -> Mask:
     return Mask(pack(C.device, allowed), False)
 
 
-def _last_of_each(xp: Any, index: Any, size: int) -> tuple[Any, Any]:
+def _last_of_each(xp: ModuleType, index: Array | None, size: int) -> tuple[Array, Array]:
     """The distinct indices, and the last occurrence of each in the list."""
     if index is None:
         index = xp.arange(size)
@@ -246,8 +277,6 @@ def _last_of_each(xp: Any, index: Any, size: int) -> tuple[Any, Any]:
 
 # ---- Row and column reductions of a multivector (a line is one row of the tall side); bitmaps as kernel arguments.
 
-RUN = 1 << 8  # lines that a thread sums one after the other in a column reduction
-PARALLEL_LINES = 1 << 12
 ALWAYS = 1 << 62
 
 
@@ -257,16 +286,16 @@ class Call(NamedTuple):
     variant: Variant
     n: int
     args: tuple[Any, ...]
-    bounds: Any = None
+    bounds: Bounds = None
 
     def run(self, device: Device) -> None:
-        compiled(device, self.variant)(self.n, *self.args, bounds=self.bounds)
+        device.kernel(self.variant)(self.n, *self.args, bounds=self.bounds)
 
 
 class Condition(NamedTuple):
     """A number on the device, and the limits within which it has to be for a kernel to run."""
 
-    number: Any
+    number: Array
     least: int
     most: int
 
@@ -281,11 +310,11 @@ def joined(
     x: VectorStore,
     monoid: Typed[Monoid],
     lines: Lines,
-    rows: Any,
+    rows: tuple[Array, Array, Array, int],
     n: int,
-    mask: Any,
-    to: Any,
-    asked: Condition | None = None,
+    mask: tuple[Array, bool] | None,
+    to: tuple[Array, Array],
+    condition: Condition | None = None,
 ) -> Call:
     """Reduce runs of lines of x, one run for each of n rows, to lines of a bitmap: its bits and values."""
     z = monoid.op.result_type(monoid.dtype)
@@ -302,7 +331,7 @@ def joined(
         *line_mask(device, mask, lines),
         as_lines(to[0], lines),
         as_sums(to[1], z, lines),
-        *(asked or always(device)),
+        *(condition or always(device)),
     )
     return Call(variant, n * per, args)
 
@@ -312,12 +341,12 @@ def words_of(lines: Lines) -> int:
     return max(1, lines.stride // 64)
 
 
-def as_lines(bits: Any, lines: Lines) -> Any:
+def as_lines(bits: Array, lines: Lines) -> Array:
     """Bits as numbers of at most a line each."""
     return bits.view(f"u{min(64, lines.stride) // 8}")
 
 
-def as_sums(sums: Any, z: DataType, lines: Lines) -> Any:
+def as_sums(sums: Array, z: DataType, lines: Lines) -> Array:
     """The values of a bitmap as an output."""
     return as_lines(sums, lines) if z is BOOL else sums
 
@@ -330,7 +359,7 @@ def read_lines(device: Device, x: VectorStore, lines: Lines, valued: bool) -> tu
     return per, np.uint64(last), as_lines(x.present, lines), *values
 
 
-def line_mask(device: Device, mask: tuple[Any, bool] | None, lines: Lines) -> tuple[Any, ...]:
+def line_mask(device: Device, mask: tuple[Array, bool] | None, lines: Lines) -> tuple[Any, ...]:
     """Bits, and whether they are complemented."""
     every, none = ~np.uint64(0), np.uint64(0)
     if mask is None:
@@ -353,10 +382,10 @@ def _along(x: VectorStore, lines: Lines, monoid: Typed[Monoid]) -> VectorStore:
     values = Values(nothing(device, BOOL), ZERO["BOOL"], 0) if x.iso else stored(device, x.dtype, x.values)
     bits = xp.zeros(words(lines.number), np.uint64)
     sums = dense_values(device, lines.number, z)
-    bounds = device.ranges(words(lines.number), PARALLEL_LINES // 64)
+    bounds = device.ranges(words(lines.number), tuning.count("parallel.lines") // 64)
     if bounds is not None:
         bounds = np.minimum(64 * bounds, lines.number)
-    compiled(device, reduce_lines_variant(monoid, x_type, lines.stride, kind, lanes))(
+    device.kernel(reduce_lines_variant(monoid, x_type, lines.stride, kind, lanes))(
         lines.number, words_of(lines), as_lines(x.present, lines), *values, one, bits, sums, bounds=bounds
     )
     return VectorStore(device, lines.number, z, bits, sums)
@@ -364,22 +393,20 @@ def _along(x: VectorStore, lines: Lines, monoid: Typed[Monoid]) -> VectorStore:
 
 def _over(x: VectorStore, lines: Lines, monoid: Typed[Monoid]) -> VectorStore:
     device, xp = x.device, x.device.xp
-    z, n = monoid.op.result_type(monoid.dtype), lines.number
+    z, n, run = monoid.op.result_type(monoid.dtype), lines.number, tuning.count("multivector.run_lines")
     while True:  # only the shape determines the order of float sums
-        runs = -(-n // RUN) or 1
-        limits = xp.minimum(xp.arange(runs + 1, dtype=np.int64) * RUN, n)
-        mine = lines._replace(number=runs)
-        bits, sums = xp.zeros(mine.words, np.uint64), dense_values(device, mine.places, z)
+        runs = -(-n // run) or 1
+        limits = xp.minimum(xp.arange(runs + 1, dtype=np.int64) * run, n)
+        run_lines = lines._replace(number=runs)
+        bits, sums = xp.zeros(run_lines.words, np.uint64), dense_values(device, run_lines.places, z)
         rows = limits, limits[1:], dummy(device, "int64"), 0
         joined(device, x, monoid, lines, rows, runs, None, (bits, sums)).run(device)
-        x, n = VectorStore(device, mine.places, z, bits, sums), runs
+        x, n = VectorStore(device, run_lines.places, z, bits, sums), runs
         if runs == 1:
             return VectorStore(device, lines.width, z, bits[: words(lines.width)], sums)
 
 
 # ---- SpMM: the product of a sparse matrix and a multivector, as a bitmap (formats/bitmap).
-
-LONGEST, SEGMENT = 1 << 10, 1 << 8  # entries of a row from which on a GPU splits it; entries of a segment
 
 
 class Sides(NamedTuple):
@@ -418,15 +445,15 @@ def sides(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool, t
 
 def explained(of: Sides, semiring: Typed[Semiring]) -> tuple[Plan, tuple[Variant, ...]]:
     """Its plan, and its kernel."""
-    found = _prepared(of, semiring, flat_of(of.X))
-    return found.plan, (found.variant(WHOLE),)
+    product = _prepared(of, semiring, flat_of(of.X))
+    return product.plan, (product.variant(WHOLE),)
 
 
-def mxm(of: Sides, semiring: Typed[Semiring], mask: Any) -> FlatStore:
+def mxm(of: Sides, semiring: Typed[Semiring], mask: MatrixMask | None) -> FlatStore:
     """The product, at the positions that the mask allows."""
     x = flat_of(of.X)
-    found = _prepared(of, semiring, x)
-    return FlatStore(found.run(x, None if mask is None else (bits_of(mask.structure), mask.complement)), *of.shape)
+    product = _prepared(of, semiring, x)
+    return FlatStore(product.run(x, None if mask is None else (bits_of(mask.structure), mask.complement)), *of.shape)
 
 
 def _prepared(of: Sides, semiring: Typed[Semiring], x: VectorStore) -> PreparedMultivectorProduct:
@@ -448,7 +475,7 @@ class PreparedMultivectorProduct:
         S: MatrixStore,
         transposed: bool,
         x: DataType,
-        values: Any,
+        values: PlainValues,
         inner: Lines,
         lines: Lines,
         semiring: Typed[Semiring],
@@ -468,14 +495,16 @@ class PreparedMultivectorProduct:
         layout: Any = structure.rows(transposed=transposed)
         if not layout.format.by_rows:
             layout = structure.layout(CSR, transposed=transposed)
-        self.layout = layout
+        self.layout: RowLayout = layout
         self.z = BOOL if self.kind == WORDS else semiring.return_type
-        held = S.values_for(layout.key, transposed) if self.kind == VALUES else BOOL.np_type.type(True)
+        values_of_S = S.values_for(layout.key, transposed) if self.kind == VALUES else BOOL.np_type.type(True)
         self.a_type = S.dtype if self.kind == VALUES else BOOL
-        self.a_val = entry_values(device, self.a_type, held)
+        self.a_val = entry_values(device, self.a_type, values_of_S)
         lanes = 1
         if device.is_simt:
-            share = power_of_two(layout.nvals / max(1, layout.nrows) / 4, 1, 32)
+            share = power_of_two(
+                layout.nvals / max(1, layout.nrows) / tuning.value("multivector.entries_per_lane"), 1, 32
+            )
             lanes = min(32, lines.stride) if self.kind != WORDS else 1 if push else share
         why = "push along the non-empty lines" if push else f"{lines.width} positions per line"
         direction = "push" if push else "pull"
@@ -500,10 +529,10 @@ class PreparedMultivectorProduct:
             self.plan.lanes,
             mode,
             packed,
-            self.lines.number < FEW,
+            self.lines.number < tuning.count("multivector.few_lines"),
         )
 
-    def run(self, x: VectorStore, mask: tuple[Any, bool] | None) -> VectorStore:
+    def run(self, x: VectorStore, mask: tuple[Array, bool] | None) -> VectorStore:
         """The result, in new arrays."""
         device, lines = self.device, self.lines
         bits = (device.xp.zeros if self.push else device.xp.empty)(lines.words, np.uint64)
@@ -517,13 +546,13 @@ class PreparedMultivectorProduct:
         return VectorStore(device, lines.places, self.semiring.return_type, bits, value)
 
     def calls(
-        self, x: VectorStore, mask: tuple[Any, bool] | None, bits: Any, sums: Any, asked: Condition
+        self, x: VectorStore, mask: tuple[Array, bool] | None, bits: Array, sums: Array, condition: Condition
     ) -> Iterator[Call]:
         """The kernels that write the result to `bits`, which are cleared before a push, and `sums`."""
         device, lines, layout, valued = self.device, self.lines, self.layout, self.kind == VALUES
         given = layout.col, layout.width, *self.a_val
         head = *read_lines(device, x, lines, valued), *line_mask(device, mask, lines)
-        to = as_lines(bits, lines), as_sums(sums, self.z, lines), *asked
+        to = as_lines(bits, lines), as_sums(sums, self.z, lines), *condition
         n, variant = self.inner.number if self.push else lines.number, self.variant(WHOLE)
         ptr, one = layout.ptr, dummy(device, "int64")
         rows = ptr, ptr[1:], one, 0
@@ -535,9 +564,10 @@ class PreparedMultivectorProduct:
             yield Call(variant, n, (EVERYWHERE, *rows, *given, *head, *to), bounds)
             return
         per = words_of(lines)
-        longest = SEGMENT if self.push else LONGEST
+        segment = tuning.count("multivector.segment")
+        longest = segment if self.push else tuning.count("multivector.long_row")
         yield Call(variant, n * per, (longest, *rows, *given, *head, *to))
-        hubs = layout.hubs(longest, SEGMENT if valued else longest)
+        hubs = layout.hubs(longest, segment if valued else longest)
         if hubs is None:
             return
         parts, rows = hubs.segments * per, (hubs.begin, hubs.end, hubs.row_of, 1)
@@ -546,10 +576,10 @@ class PreparedMultivectorProduct:
             return
         mine = lines._replace(number=hubs.segments)
         scratch = device.xp.empty(mine.words, np.uint64), dense_values(device, mine.places, self.z)
-        into = as_lines(scratch[0], lines), as_sums(scratch[1], self.z, lines), *asked
+        into = as_lines(scratch[0], lines), as_sums(scratch[1], self.z, lines), *condition
         yield Call(self.variant(PARTS), parts, (EVERYWHERE, *rows, *given, *head, *into))
         part = VectorStore(device, mine.places, self.z, *scratch)
         rows = hubs.first, hubs.first[1:], hubs.rows, 1
         yield joined(
-            device, part, self.semiring.op.monoid[self.z], lines, rows, len(hubs.rows), mask, (bits, sums), asked
+            device, part, self.semiring.op.monoid[self.z], lines, rows, len(hubs.rows), mask, (bits, sums), condition
         )

@@ -11,19 +11,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semirings import Typed, dtypes
+from semirings import Semiring, Typed, dtypes
 from semirings.dtypes import BOOL, DataType
 
+from .. import tuning
 from ..device import Device, threads
 from ..device import dummy as dummy
 from ..device.jit import BLOCK
+from ..device.threads import Bounds
+from ..formats import Layout, Structure
 from ..formats.values import PackedValues
-from ..store import ALL, NONE, Raw, VectorStore, words
+from ..store import ALL, NONE, MatrixStore, PlainValues, Raw, VectorStore, words
+from ..typing import Array, Number
 
 # ---- Kernel arguments of operands: arrays with a valid address, iso values as scalars, masks as words or their
 # complement.
-
-PARALLEL_WORDS = 1 << 10  # below this a parallel launch on the CPU costs more than it saves
 
 
 class Zeros(dict[str, np.generic]):
@@ -35,19 +37,43 @@ class Zeros(dict[str, np.generic]):
 
 
 ZERO = Zeros((t.name, t.np_type.type(0)) for t in dtypes.ALL)
+Pair = tuple[Number, Number]  # defaults for the missing left and right operand
 make: Any = tuple.__new__  # builds a NamedTuple from its class and fields in half the time of calling the class
 
 
 class Mask(NamedTuple):
     """The positions that may be written, or (complement) that may not: a bitset, or a store that lists them."""
 
-    words: Any
+    words: Array | VectorStore
     complement: bool
 
     @property
-    def bits(self) -> Any:
+    def bits(self) -> Array:
         """The bitset, in any case."""
         return self[0].present if isinstance(self[0], VectorStore) else self[0]
+
+
+class MatrixMask(NamedTuple):
+    """A mask of a matrix: the entries of `structure` may be written, or (complement) all other positions."""
+
+    structure: Structure
+    complement: bool
+
+
+class MatrixProduct(NamedTuple):
+    """C<mask> = A (+).(x) B, of the transposes if requested."""
+
+    A: MatrixStore
+    B: MatrixStore
+    semiring: Typed[Semiring]
+    transpose_a: bool
+    transpose_b: bool
+    mask: MatrixMask | None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        nrows = self.A.ncols if self.transpose_a else self.A.nrows
+        return nrows, self.B.nrows if self.transpose_b else self.B.ncols
 
 
 class Into(NamedTuple):
@@ -58,6 +84,19 @@ class Into(NamedTuple):
     accum: Typed | None
     replace: bool
     keeps: bool  # whether entries of w may stay; otherwise w becomes t
+
+
+class VectorProduct(NamedTuple):
+    """t<mask> = A (+).(x) u, of the transpose if `transpose`; flip: u is the left operand. into: the output, if the
+    operation ends the statement."""
+
+    A: MatrixStore
+    u: VectorStore
+    semiring: Typed[Semiring]
+    transpose: bool
+    flip: bool
+    mask: Mask | None
+    into: Into | None
 
 
 def overlap(w: VectorStore, u: VectorStore, mask: Mask | None) -> bool:
@@ -74,33 +113,33 @@ class Values(NamedTuple):
     """An array and stride 1, or one value and stride 0; bit-packed values: the words, the base, the bits of a
     number."""
 
-    array: Any
-    iso: Any
+    array: Array
+    iso: np.generic
     stride: int
 
 
 class Rows(NamedTuple):
     """The units of a format, or segments of long ones: their begin and end, and (stride 1) the unit of each."""
 
-    begin: Any
-    end: Any
-    row_of: Any
+    begin: Array
+    end: Array
+    row_of: Array
     row_stride: int
 
 
 class Input(NamedTuple):
     """An input vector."""
 
-    bits: Any
-    array: Any
-    iso: Any
+    bits: Array
+    array: Array
+    iso: np.generic
     stride: int
 
 
 class Allowed(NamedTuple):
     """The positions that a mask allows; no mask is one zero word, complemented."""
 
-    words: Any
+    words: Array
     stride: int
     invert: np.uint64
 
@@ -120,9 +159,9 @@ class Matrix(NamedTuple):
 class Old(NamedTuple):
     """The old content of a statement's output; moved: the result has other arrays; replace: nothing of it is kept."""
 
-    bits: Any
-    array: Any
-    iso: Any
+    bits: Array
+    array: Array
+    iso: np.generic
     stride: int
     moved: int = 0
     replace: int = 0
@@ -131,11 +170,11 @@ class Old(NamedTuple):
 class Output(NamedTuple):
     """The arrays of the result."""
 
-    bits: Any
-    array: Any
+    bits: Array
+    array: Array
 
 
-def matrix_of(layout: Any, ranked: bool, values: Values) -> Matrix:
+def matrix_of(layout: Layout, ranked: bool, values: Values) -> Matrix:
     """A matrix in that format as kernel arguments. ranked: values are found by ranks."""
     starts, parts = layout.unit_starts()
     # The kernel reads codes up to the end of the next group
@@ -143,14 +182,14 @@ def matrix_of(layout: Any, ranked: bool, values: Values) -> Matrix:
     return Matrix(rows, layout.unit_contents(ranked), values)
 
 
-def stored(device: Device, dtype: DataType, values: Any) -> Values:
+def stored(device: Device, dtype: DataType, values: PlainValues) -> Values:
     """The values of a vector as kernel arguments."""
     if isinstance(values, np.generic):
         return make(Values, (nothing(device, dtype), values, 0))
     return make(Values, (values, ZERO[dtype.name], 1))
 
 
-def nothing(device: Device, dtype: DataType) -> Any:
+def nothing(device: Device, dtype: DataType) -> Array:
     """An unused array in place of a vector's values."""
     return dummy(device, "uint64" if dtype is BOOL else dtype.np_type.char)
 
@@ -176,43 +215,40 @@ def entry_values(device: Device, dtype: DataType, values: Raw) -> Values:
     return make(Values, (array, ZERO[dtype.name], 1))
 
 
-def word_bounds(*read: VectorStore) -> Any:
+def word_bounds(*read: VectorStore) -> Bounds:
     """Parallel ranges of the words of vectors on the CPU; None for one range, if few words or few entries are read."""
-    device, n = read[0].device, words(read[0].size)
-    if device.splits(n, PARALLEL_WORDS):
+    device, n, least = read[0].device, words(read[0].size), tuning.count("parallel.words")
+    if device.splits(n, least):
         for u in read:
-            if u.nvals >= 64 * PARALLEL_WORDS:
-                return device.ranges(n, PARALLEL_WORDS, parts=device.threads)
+            if u.nvals >= 64 * least:
+                return device.ranges(n, least, parts=device.threads)
     return None
 
 
 # ---- Work partition of rows: parallel ranges on the CPU, whole words on a GPU. Computed once per stored format.
 
-PARALLEL_ENTRIES = 1 << 14  # below this a parallel launch on the CPU costs more than it saves
-READ_EARLY = 8  # approximate entries read of a row that stops at its first hit
-DOTS = 32  # ranges of a mask per thread: rows that dot products read differ in length, and summing their lengths
-# takes half of the time of the products of a mesh (triangles of Delaunay's graph n18: 18 ms, not 29)
-LENGTHS = 4  # rows that are counted in the time of reading one entry
 
-
-def unit_bounds(layout: Any, device: Device, *, most: int | None = None, times: int = 1) -> Any:
+def unit_bounds(layout: Layout, device: Device, *, most: int | None = None, times: int = 1) -> Bounds:
     """Parallel ranges of units on the CPU, bounded at whole words of the output. most: approximate entries of a row
     that are read; if only row lengths are read (0), several cost as much as an entry. times: the work per entry. Long
     work is split into Chunks."""
     chunks = device.chunks(layout.nvals * times) if most is None else 1
-    if chunks == 1 and not device.splits(layout.units // LENGTHS if most == 0 else layout.nvals, PARALLEL_ENTRIES):
-        return None
+    if chunks == 1:
+        work = layout.units // tuning.count("pull.lengths_per_entry") if most == 0 else layout.nvals
+        if not device.splits(work, tuning.count("parallel.entries")):
+            return None
     if layout.rows_per_unit != 1:
         most = None
-    name = ("bounds", most, chunks)
+    name = ("bounds", most, chunks, tuning.version())
     if name not in layout.cache:
         ptr = layout.ptr
         if most is not None:
             ptr = np.zeros(len(layout.ptr), np.int64)
             np.cumsum(np.minimum(np.diff(layout.ptr), most), out=ptr[1:])
-        found = threads.balanced_ranges(ptr, max(device.parts, chunks), 64 // layout.rows_per_unit)
-        layout.cache[name] = found if chunks == 1 else threads.as_chunks(found)
-    return layout.cache[name]
+        ranges = threads.balanced_ranges(ptr, max(device.parts, chunks), 64 // layout.rows_per_unit)
+        layout.cache[name] = ranges if chunks == 1 else threads.as_chunks(ranges)
+    bounds: Bounds = layout.cache[name]
+    return bounds
 
 
 def pull_blocks(n: int, bits: int, lanes: int) -> int:

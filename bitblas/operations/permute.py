@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from semirings.expressions import names_in
 from ..formats.values import PackedValues
 from ..order import Order, gather_places
 from ..store import MatrixStore, VectorStore, empty_vector
+from ..typing import Array
 from . import build, compressed
 
 
@@ -70,7 +70,7 @@ def by_value(u: VectorStore, semiring: Typed[Semiring], flip: bool) -> tuple[Vec
 
 
 def by_number(
-    u: VectorStore, numbers: Any, semiring: Typed[Semiring], flip: bool
+    u: VectorStore, numbers: Array | None, semiring: Typed[Semiring], flip: bool
 ) -> tuple[VectorStore, Typed[Semiring]]:
     """The same for given indices (None: the positions themselves); u itself if products do not read positions."""
     expr = semiring.op.binaryop.expr

@@ -6,6 +6,7 @@ those of each position from left to right along the shared dimension.
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -13,18 +14,24 @@ import numpy as np
 from semirings import Semiring, Typed
 from semirings.dtypes import INT64, DataType
 
+from .. import tuning
 from ..device import Device
 from ..exceptions import NotImplementedException
 from ..formats import CSR, Structure
 from ..formats.index_lists import placed
 from ..kernels.variant import Variant
-from ..store import FlatStore, MatrixStore, VectorStore, plain, unpack
+from ..store import FlatStore, MatrixStore, PlainValues, RowLayout, VectorStore, plain, unpack
+from ..typing import Array
 from . import build, compressed, ewise_vector, multivector, udf, value_arrays, vector_entries
-from .operands import Into, Mask
+from .operands import MatrixProduct, VectorProduct
 from .udf import Operand, Work
+from .value_arrays import take as take
 
 # ---- Sorted linear keys of a matrix, row * ncols + column (INT64), with values in the same order, for operations by
 # index. Functions that NumPy and CuPy share.
+
+
+Keyed = tuple[Array, PlainValues]  # sorted keys, and the values in that order
 
 
 def check_keys(nrows: int, ncols: int) -> None:
@@ -34,11 +41,7 @@ def check_keys(nrows: int, ncols: int) -> None:
         )
 
 
-PARALLEL_KEYS = 1 << 15  # below this a parallel launch on the CPU costs more than it saves (estimated)
-FEW = 1 << 12  # entries up to which a structure caches its keys: at most 32 KB, and statements take less host time
-
-
-def keys_of(structure: Structure, order: bool) -> tuple[Any, Any]:
+def keys_of(structure: Structure, order: bool) -> tuple[Array, Array | None]:
     """Sorted keys, and the positions of their values (None: in that order)."""
     known = structure.primary.cache.get(("keys", order))
     if known is not None:
@@ -48,19 +51,19 @@ def keys_of(structure: Structure, order: bool) -> tuple[Any, Any]:
     rows, cols = layout.coo()
     rows *= structure.ncols
     rows += cols
-    found = rows, places
-    if structure.nvals <= FEW:
-        structure.primary.cache["keys", order] = found
-    return found
+    keyed = rows, places
+    if structure.nvals <= tuning.count("cached.key_entries"):
+        structure.primary.cache["keys", order] = keyed
+    return keyed
 
 
-def entries(A: MatrixStore) -> tuple[Any, Any]:
+def entries(A: MatrixStore) -> tuple[Array, PlainValues]:
     """Sorted keys and the values in that order (np.generic: iso)."""
     keys, order = keys_of(A.structure, not A.iso)
     return keys, plain(A.taken(order))
 
 
-def _rows_of(structure: Structure, order: bool) -> tuple[Any, Any]:
+def _rows_of(structure: Structure, order: bool) -> tuple[RowLayout, Array | None]:
     """CSR, and the positions of its values. On the CPU the auxiliary CSR of a tiled matrix, which is kept from the
     second request for rows on."""
     primary, again = structure.primary, structure.other_reads > 0
@@ -69,7 +72,8 @@ def _rows_of(structure: Structure, order: bool) -> tuple[Any, Any]:
     structure.other_reads += 1
     if not again and not structure.has(CSR):
         return primary.by_rows(order)
-    return structure.layout(CSR), structure.order(CSR) if order else None
+    layout: Any = structure.layout(CSR)
+    return layout, structure.order(CSR) if order else None
 
 
 def coo(A: MatrixStore, *, rows: bool = True, values: bool = True) -> tuple[Any, Any, Any]:
@@ -84,26 +88,22 @@ def coo(A: MatrixStore, *, rows: bool = True, values: bool = True) -> tuple[Any,
 FIND = Variant("kernels/find", (("COL", INT64),))
 
 
-def find(device: Device, keys: Any, wanted: Any) -> tuple[Any, Any]:
-    """For each wanted key its lower bound in the sorted keys, and whether it is present; both lists ascend."""
-    xp, n = device.xp, len(wanted)
+def find(device: Device, keys: Array, queries: Array) -> tuple[Array, Array]:
+    """For each queried key its lower bound in the sorted keys, and whether it is present; both lists ascend."""
+    xp, n = device.xp, len(queries)
     if not len(keys) or not n:
         return xp.zeros(n, np.int64), xp.zeros(n, bool)
     places, hit = xp.empty(n, np.int64), xp.empty(n, bool)
-    bounds = device.ranges(n, PARALLEL_KEYS)
-    device.kernel(FIND)(n, keys, len(keys), wanted, places, hit.view(np.uint8), bounds=bounds)
+    bounds = device.ranges(n, tuning.count("parallel.keys"))
+    device.kernel(FIND)(n, keys, len(keys), queries, places, hit.view(np.uint8), bounds=bounds)
     return places, hit
 
 
-def take(values: Any, places: Any) -> Any:
-    return values if isinstance(values, np.generic) else values[places]
-
-
-def same_iso(x: Any, y: Any) -> bool:
+def same_iso(x: PlainValues, y: PlainValues) -> bool:
     return isinstance(x, np.generic) and isinstance(y, np.generic) and (bool(x == y) or bool(x != x and y != y))
 
 
-def joined(device: Device, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
+def joined(device: Device, a: Keyed, b: Keyed) -> Keyed:
     """Merge two disjoint lists of (keys, values of one type) in linear time."""
     (ka, va), (kb, vb) = a, b
     if not len(kb):
@@ -124,10 +124,10 @@ def joined(device: Device, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any,
     return keys, values
 
 
-def store(like: MatrixStore, keys: Any, values: Any, dtype: DataType) -> MatrixStore:
+def store(like: MatrixStore, keys: Array, values: PlainValues, dtype: DataType) -> MatrixStore:
     A = build.from_sorted_keys(like.device, like.nrows, like.ncols, keys, values, dtype)
     layout = A.structure.primary
-    if len(keys) <= FEW and layout.format.by_rows:
+    if len(keys) <= tuning.count("cached.key_entries") and layout.format.by_rows:
         layout.cache["keys", True] = layout.cache["keys", False] = keys, None
     return A
 
@@ -146,20 +146,10 @@ def cast(A: MatrixStore, dtype: DataType) -> MatrixStore:
 # ---- Expand-sort-reduce products for semirings over user-defined types: sort all products by output position, then
 # combine those of each position from left to right along the shared dimension.
 
-MOST = 1 << 22  # products that are expanded at a time, 40 bytes each, unless a row has more
 
-
-def mxv(
-    A: MatrixStore,
-    u: VectorStore,
-    semiring: Typed[Semiring],
-    *,
-    transpose: bool,
-    flip: bool,
-    mask: Mask | None,
-    into: Into | None,
-) -> VectorStore:
-    """As `product.mxv`."""
+def mxv(of: VectorProduct) -> VectorStore:
+    """As `spmv.mxv`."""
+    A, u, semiring, transpose, flip, mask, into = of
     xp = A.device.xp
     rows, cols, x = coo(A)
     at, k = (cols, rows) if transpose else (rows, cols)
@@ -169,7 +159,7 @@ def mxv(
         order = order[xp.argsort(at[order], kind="stable")]
     of_a, of_u = Operand(x, order), Operand(compressed.plain_values(met), order)
     first, second, places = (of_u, of_a, ("0", "jx", "jx", "ix")) if flip else (of_a, of_u, ("ix", "jx", "jx", "0"))
-    index, values, dtype = _summed(A.device, semiring, at[order], first, second, at[order], k[order], places)
+    index, values, dtype = _sum_products(A.device, semiring, at[order], first, second, at[order], k[order], places)
     t = vector_entries.build(A.device, A.ncols if transpose else A.nrows, dtype, index, values, distinct=True)
     if into is not None and into.keeps:
         ewise_vector.merge(into.w, t, mask, into.accum, into.replace)
@@ -179,12 +169,10 @@ def mxv(
     return t
 
 
-def mxm(
-    A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], *, transpose_a: bool, transpose_b: bool, mask: Any
-) -> MatrixStore:
-    """As `mxm.mxm`."""
-    d, xp = A.device, A.device.xp
-    nrows, ncols = A.ncols if transpose_a else A.nrows, B.nrows if transpose_b else B.ncols
+def mxm(of: MatrixProduct) -> MatrixStore:
+    """As `spgemm.mxm`."""
+    A, B, semiring, transpose_a, transpose_b, mask = of
+    d, xp, (nrows, ncols) = A.device, A.device.xp, of.shape
     check_keys(nrows, ncols)
     i, k, x = _by_row(xp, *coo(A), transpose_a)
     of_b, j, y = _by_row(xp, *coo(B), transpose_b)
@@ -198,44 +186,53 @@ def mxm(
         a = low + xp.searchsorted(ends[low:high], begin + xp.arange(count), "right")
         b = begin + xp.arange(len(a)) - (ends[a] - last[a])
         at = i[a] * ncols + j[b]
-        if allowed is not None:
+        if allowed is not None and mask is not None:
             hit = placed(xp, allowed, at)[1] if len(allowed) else xp.zeros(len(at), bool)
             kept = xp.flatnonzero(~hit if mask.complement else hit)
             a, b, at = a[kept], b[kept], at[kept]
         order = xp.argsort(at, kind="stable")  # those of a row stay in the order of k
         # The position of the result does not determine k, so operators that read it are refused.
-        parts.append(_summed(d, semiring, at[order], Operand(x, a[order]), Operand(y, b[order]), None, None, None))
+        parts.append(
+            _sum_products(d, semiring, at[order], Operand(x, a[order]), Operand(y, b[order]), None, None, None)
+        )
     at, values = (xp.concatenate([part[n] for part in parts]) for n in (0, 1))
     return build.from_sorted_keys(d, nrows, ncols, at, values, parts[0][2])
 
 
-def _by_row(xp: Any, rows: Any, cols: Any, values: Any, transposed: bool) -> tuple[Any, Any, Any]:
+def _by_row(xp: ModuleType, rows: Array, cols: Array, values: Array, transposed: bool) -> tuple[Array, Array, Array]:
     if not transposed:
         return rows, cols, values
     order = xp.argsort(cols, kind="stable")
     return cols[order], rows[order], values[order]
 
 
-def _chunks(device: Device, rows: Any, ends: Any) -> list[tuple[int, int]]:
-    """Ranges of entries, whole rows each, with at most MOST products; at least one range."""
-    n = len(rows)
-    if not n or int(ends[-1]) <= MOST:
+def _chunks(device: Device, rows: Array, ends: Array) -> list[tuple[int, int]]:
+    """Ranges of entries, whole rows each, with at most `most` products; at least one range."""
+    n, most = len(rows), tuning.count("sorted_product.products")
+    if not n or int(ends[-1]) <= most:
         return [(0, n)]
-    xp, found, low = device.xp, [], 0
+    xp, ranges, low = device.xp, [], 0
     while low < n:
         before = int(ends[low - 1]) if low else 0
-        fits = int(xp.searchsorted(ends, before + MOST, "right"))
+        fits = int(xp.searchsorted(ends, before + most, "right"))
         begins = lambda at: int(xp.searchsorted(rows, rows[at], "left"))
         high = n if fits >= n else begins(fits)
         high = high if high > low else int(xp.searchsorted(rows, rows[low], "right"))
-        found.append((low, high))
+        ranges.append((low, high))
         low = high
-    return found
+    return ranges
 
 
-def _summed(
-    device: Device, semiring: Typed[Semiring], at: Any, x: Operand, y: Operand, rows: Any, cols: Any, places: Any
-) -> tuple[Any, Any, Any]:
+def _sum_products(
+    device: Device,
+    semiring: Typed[Semiring],
+    at: Array,
+    x: Operand,
+    y: Operand,
+    rows: Array | None,
+    cols: Array | None,
+    places: tuple[str, ...] | None,
+) -> tuple[Array, Array, DataType]:
     """The products of x and y, reduced by position (ascending): positions, sums, and the type of the sums."""
     op: Typed = semiring.op.binaryop[semiring.op.operand_type(semiring.dtype)]
     add: Typed = semiring.op.monoid[op.return_type]
@@ -245,17 +242,17 @@ def _summed(
     starts = xp.flatnonzero(xp.concatenate((xp.ones(1, bool), at[1:] != at[:-1])))
     pointers = xp.concatenate((starts, xp.full(1, n, starts.dtype)))
     join = udf.plain(add)
-    alone = {"x": x, "y": y}.get(op.op.expr)  # of first and second the unused operand may have any type
-    if udf.is_call(join) and (alone is not None or (udf.is_call(op) and not op.op.positional)):
-        product, operands = (op, {"x": x, "y": y}) if alone is None else (None, {"x": alone})
+    operand = {"x": x, "y": y}.get(op.op.expr)  # of first and second the unused operand may have any type
+    if udf.is_call(join) and (operand is not None or (udf.is_call(op) and not op.op.positional)):
+        product, operands = (op, {"x": x, "y": y}) if operand is None else (None, {"x": operand})
         sums = udf.run(device, Work(len(starts), product, operands, join, pointers))
         return at[starts], sums, add.return_type
-    if op.op.positional and places is None:
-        raise udf.unplaced(op)
     of_x, of_y = (v.values[v.at] for v in (x, y))
-    if alone is not None:
-        products = alone.values[alone.at]
+    if operand is not None:
+        products = operand.values[operand.at]
     elif op.op.positional:
+        if rows is None or cols is None or places is None:
+            raise udf.unplaced(op)
         products = value_arrays.by_place(device, op, of_x, of_y, rows, cols, places)
     else:
         products = value_arrays.binary(device, op, of_x, of_y)

@@ -22,8 +22,8 @@ from semirings.cached import cached_property
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from .. import tuning
-from ..device import Device, memory, threads
-from ..formats import Dot, Structure, format_of
+from ..device import Bounds, Device, Kernel, memory, threads
+from ..formats import Dot, Layout, Structure, format_of
 from ..formats.csr.kernels import pieces
 from ..formats.csr.layout import Csr, close_gaps, from_arrays, index_type, rows_bytes
 from ..kernels.variant import Variant
@@ -35,20 +35,18 @@ from ..plan.product import (
     plan_mxm,
     row_tables,
 )
-from ..store import MatrixStore
+from ..store import MatrixStore, PlainValues, RowLayout
+from ..typing import Array
 from . import hypersparse, multivector, sorted_keys, udf
 from .convert import of_rows
 from .lazy_masked_product import LazyMaskedProduct
-from .operands import DOTS, PARALLEL_ENTRIES, Values, dummy, entry_values
-from .spmv import compiled
+from .operands import MatrixMask as MatrixMask
+from .operands import MatrixProduct, Values, dummy, entry_values
 from .variants import Constants, dot_variant, gustavson_variant, packed_constants, rows_variant
 
 # ---- SpGEMM: Gustavson's row-by-row product (ACM TOMS 4(3), 1978), in two passes: sizes, then entries.
 
-FEW_PLACES = 1 << 13  # positions of a result for which products are not counted first
-AT_ONCE = 1 << 22  # products or positions for which room is allocated at once: 50 MB, most of which is not written
 NOWHERE = np.zeros(1, np.int64)
-MANY_PRODUCTS = 1 << 20  # about a millisecond of work: for less, no separate kernel is compiled
 
 
 @dataclass(eq=False)
@@ -58,9 +56,9 @@ class RowProduct:
     device: Device
     semiring: Typed[Semiring]
     kind: int
-    a: Any  # formats by rows
-    b: Any
-    m: Any  # of the mask; without one, b
+    a: RowLayout
+    b: RowLayout
+    m: RowLayout  # of the mask; without one, b
     types: tuple[DataType, DataType]
     left: Values  # of A
     right: Values
@@ -88,14 +86,15 @@ class RowProduct:
         room = a.nrows * b.ncols
         before, bounds = None, None  # products before each row
         if not device.is_simt:
-            if room > FEW_PLACES:
+            few, most = tuning.count("spgemm.uncounted_positions"), tuning.count("spgemm.room")
+            if room > few:
                 before = a.ptr.astype(np.int64) if self.single else products_before(a, b)
                 bounds = self.bounds(before)
                 # Positions before each row, at most the number of products
-                if isinstance(bounds, threads.Chunks) and room <= AT_ONCE:
+                if isinstance(bounds, threads.Chunks) and room <= most:
                     before = _places_before(before, b.ncols)
                 room = min(room, before.item(-1)) if bounds is None else before.item(-1)
-            if room <= (FEW_PLACES if memory.limit is not None else AT_ONCE):
+            if room <= (few if memory.limit is not None else most):
                 return self._at_once(room, before, bounds)
         ptr, none = xp.zeros(a.nrows + 1, np.int64), (xp.zeros(1, index_type(b.ncols)), dummy(device, z.np_type.char))
         walk = _on_gpu if device.is_simt else functools.partial(_on_cpu, bounds=bounds, begin=ptr)
@@ -110,19 +109,21 @@ class RowProduct:
         values = dtype.np_type.type(self.product) if words else sums[:nvals]
         return of_rows(from_arrays(device, a.nrows, b.ncols, ptr, col[:nvals]), dtype, values)
 
-    def bounds(self, before: Any) -> Any:
+    def bounds(self, before: Array) -> Bounds:
         """Ranges of rows with about equal numbers of products for the CPU's threads; None: one range. Each range has a
         fixed cost: a bit for each column, or a comparison of the rows of B."""
         device, a, b = self.device, self.a, self.b
-        least = max(b.ncols >> 2, 16 * b.nvals if self.alike else 0)
+        least = b.ncols // tuning.count("spgemm.columns_per_product")
+        if self.alike:
+            least = max(least, tuning.count("spgemm.products_per_entry") * b.nvals)
         chunks = device.chunks(before.item(-1), least)
-        parts = device.parts if device.splits(a.nvals + b.nvals, PARALLEL_ENTRIES) else 1
+        parts = device.parts if device.splits(a.nvals + b.nvals, tuning.count("parallel.entries")) else 1
         if max(parts, chunks) == 1:
             return None
         found = threads.ranges_by_work((before + a.ptr)[1:], max(parts, chunks))
         return found if chunks == 1 else threads.as_chunks(found)
 
-    def _at_once(self, room: int, before: Any, bounds: Any) -> MatrixStore:
+    def _at_once(self, room: int, before: Array | None, bounds: Bounds) -> MatrixStore:
         """One pass on the CPU, if there is room for all products: nothing is counted first, and gaps between ranges are
         closed."""
         a, b, words = self.a, self.b, self.kind == WORDS
@@ -131,30 +132,30 @@ class RowProduct:
             self.device.foresee(f"product of at most {room} entries", needed)
         ptr, col = np.zeros(a.nrows + 1, np.int32), np.empty(room or 1, index_type(b.ncols))
         sums = np.empty(1 if words else room or 1, self.z.np_type)
-        _on_cpu(self, 1, ptr, col, sums, bounds=bounds, begin=NOWHERE if bounds is None else before)
-        if bounds is not None:
+        _on_cpu(self, 1, ptr, col, sums, bounds=bounds, begin=NOWHERE if bounds is None or before is None else before)
+        if bounds is not None and before is not None:
             close_gaps(before[bounds], bounds, ptr, (col,) if words else (col, sums))
         nvals = ptr.item(-1)
         col.resize(nvals or 1, refcheck=False)
         if not words:
             sums.resize(nvals, refcheck=False)
-        values: Any = self.semiring.return_type.np_type.type(self.product) if words else sums
+        values: PlainValues = self.semiring.return_type.np_type.type(self.product) if words else sums
         C = Csr(self.device, a.nrows, b.ncols, ptr, col, nvals)
         return of_rows(C, self.semiring.return_type, values)
 
     @cached_property
-    def counting(self) -> tuple[Any, tuple[Any, ...]]:
+    def counting(self) -> tuple[Kernel, tuple[Any, ...]]:
         """The CPU's counting kernel and its arguments except for the result. It reads no values, so one kernel serves
         all types."""
         one = entry_values(self.device, BOOL, BOOL.np_type.type(True))
         given = self.operands(one, one, self.b.ncols, int(self.ascends))
-        return compiled(self.device, _dense_row(self, 0)), (*given, one.iso)
+        return self.device.kernel(_dense_row(self, 0)), (*given, one.iso)
 
     @cached_property
-    def writing(self) -> tuple[Any, tuple[Any, ...]]:
+    def writing(self) -> tuple[Kernel, tuple[Any, ...]]:
         """The same for the kernel that writes the entries."""
         given = self.operands(self.left, self.right, self.b.ncols, int(self.ascends))
-        return compiled(self.device, _dense_row(self, 1)), (*given, self.value)
+        return self.device.kernel(_dense_row(self, 1)), (*given, self.value)
 
     @cached_property
     def single(self) -> bool:
@@ -176,7 +177,9 @@ class RowProduct:
         """Whether searching for rows of B with equal columns is worth its cost on the CPU: in all-pairs distances most
         rows are full, and take half the time."""
         products = self.a.nvals * (self.b.nvals / max(1, self.b.nrows))
-        return not self.mask_kind and products >= MANY_PRODUCTS and 2 * self.b.nvals >= self.b.nrows * self.b.ncols
+        if self.mask_kind or products < tuning.count("spgemm.alike_products"):
+            return False
+        return self.b.nvals >= tuning.value("spgemm.alike_share") * self.b.nrows * self.b.ncols
 
     @property
     def packed(self) -> Constants:
@@ -189,17 +192,8 @@ class RowProduct:
         return a.ptr, a.col, a.width, *left, b.ptr, b.col, b.width, *right, *width, *mask
 
 
-def row_product(
-    plan: Plan,
-    product: Any,
-    A: MatrixStore,
-    B: MatrixStore,
-    semiring: Typed[Semiring],
-    transpose_a: bool,
-    transpose_b: bool,
-    mask: Any,
-) -> RowProduct:
-    """C<mask> = A (+).(x) B, of the transposes if requested."""
+def _row_product(of: MatrixProduct, plan: Plan, product: np.generic | None) -> RowProduct:
+    A, B, semiring, transpose_a, transpose_b, mask = of
     device, kind, true = A.device, plan.kind, BOOL.np_type.type(True)
     a, b = A.structure.rows(transposed=transpose_a), B.structure.rows(transposed=transpose_b)
     valued = kind == VALUES
@@ -210,15 +204,15 @@ def row_product(
     return RowProduct(device, semiring, kind, a, b, m, types, left, right, mask_kind, product)
 
 
-def _known(layout: Any, name: str, ask: Callable[[Any], Any]) -> bool:
+def _known(layout: RowLayout, name: str, compute: Callable[[RowLayout], bool]) -> bool:
     """A cached property of the rows of a format."""
     if name not in layout.cache:
-        layout.cache[name] = bool(ask(layout))
-    found: bool = layout.cache[name]
-    return found
+        layout.cache[name] = bool(compute(layout))
+    value: bool = layout.cache[name]
+    return value
 
 
-def products_before(a: Any, b: Any) -> Any:
+def products_before(a: RowLayout, b: RowLayout) -> Array:
     """The number of products a(i, k) b(k, j) before each row i, and in total, INT64. Entries of A are processed in
     pieces, so that packed columns are never unpacked all at once."""
     device, xp = a.device, a.device.xp
@@ -237,7 +231,7 @@ def products_before(a: Any, b: Any) -> Any:
     return before
 
 
-def _places_before(before: Any, ncols: int) -> Any:
+def _places_before(before: Array, ncols: int) -> Array:
     """Upper bound of the positions of a result before each row: by products, and by columns."""
     places = np.zeros(len(before), np.int64)
     np.cumsum(np.minimum(np.diff(before), ncols), out=places[1:])
@@ -248,9 +242,9 @@ def _dense_row(t: RowProduct, fill: int) -> Variant:
     return gustavson_variant(None if t.kind == WORDS else t.semiring, t.kind, *t.types, fill, t.packed, t.alike)
 
 
-def _on_cpu(t: RowProduct, fill: int, ptr: Any, col: Any, sums: Any, *, bounds: Any, begin: Any) -> None:
-    kernel, given = t.writing if fill else t.counting
-    kernel(t.a.nrows, *given, begin, ptr, col, sums if fill else dummy(t.device, "?"), bounds=bounds)
+def _on_cpu(t: RowProduct, fill: int, ptr: Array, col: Array, sums: Array, *, bounds: Bounds, begin: Array) -> None:
+    kernel, operands = t.writing if fill else t.counting
+    kernel(t.a.nrows, *operands, begin, ptr, col, sums if fill else dummy(t.device, "?"), bounds=bounds)
 
 
 def _tables(t: RowProduct, fill: int) -> list[tuple[int, int]]:
@@ -270,21 +264,22 @@ def _long_rows(t: RowProduct, fill: int) -> Variant:
 
 
 def _rows_variant(t: RowProduct, name: str, fill: int, constants: Constants) -> Variant:
-    given = t.a.ptr.dtype, index_type(t.a.ncols), t.b.ptr.dtype, index_type(t.b.ncols), t.m.ptr.dtype
+    kinds = t.a.ptr.dtype, index_type(t.a.ncols), t.b.ptr.dtype, index_type(t.b.ncols), t.m.ptr.dtype
     names = "PTR", "INNER", "BPTR", "COL", "MPTR"
-    indices = tuple((name, lookup_dtype(kind)) for name, kind in zip(names, given, strict=True))
+    indices = tuple((name, lookup_dtype(kind)) for name, kind in zip(names, kinds, strict=True))
     return rows_variant(name, indices, t.semiring, t.kind, *t.types, fill, (*constants, *t.packed), t.single)
 
 
-def _on_gpu(t: RowProduct, fill: int, ptr: Any, col: Any, sums: Any) -> None:
+def _on_gpu(t: RowProduct, fill: int, ptr: Array, col: Array, sums: Array) -> None:
     """Bin rows by their number of products, then of entries: for hash tables of several sizes, and for long rows."""
     device, xp, a, b = t.device, t.device.xp, t.a, t.b
     tables = _tables(t, fill)
     work = a.ptr.astype(np.int64) if t.single else ptr if fill else products_before(a, b)
     before = ptr if fill else work
     lists, counts = xp.empty((4, max(1, a.nrows)), np.int64), xp.zeros(4, np.uint64)
-    limits = (3 * slots // 4 for _, slots in tables)
-    sort = compiled(device, Variant("formats/csr/sort_rows", (), (("LANES", 1), ("FILL", fill))))
+    load = tuning.value("spgemm.table_load")
+    limits = (int(load * slots) for _, slots in tables)
+    sort = device.kernel(Variant("formats/csr/sort_rows", (), (("LANES", 1), ("FILL", fill))))
     sort(a.nrows, before, work, tuning.count("spgemm.table.turns"), b.ncols, *limits, ptr, lists, counts)
 
     none = Values(dummy(device, "bool"), BOOL.np_type.type(True), 0)
@@ -293,7 +288,7 @@ def _on_gpu(t: RowProduct, fill: int, ptr: Any, col: Any, sums: Any) -> None:
     *short, many = device.to_host(counts).tolist()
     for table, count, rows in zip(tables, short, lists, strict=False):
         if count:
-            compiled(device, _short_rows(t, fill, *table))(count, rows, *operands)
+            device.kernel(_short_rows(t, fill, *table))(count, rows, *operands)
     if not many:
         return
     rows = lists[3, :many]
@@ -305,21 +300,11 @@ def _on_gpu(t: RowProduct, fill: int, ptr: Any, col: Any, sums: Any) -> None:
     if not shared:
         most = min(most, tuning.count("spgemm.long_rows.bitset_bytes") // (12 * words))
     blocks = max(1, min(many, most))
-    found, ranks = (xp.zeros(1 if shared else blocks * words, kind) for kind in (np.uint64, np.uint32))
-    compiled(device, run)(blocks, rows, many, xp.zeros(1, np.uint64), found, ranks, words, *operands)
+    bitsets, ranks = (xp.zeros(1 if shared else blocks * words, kind) for kind in (np.uint64, np.uint32))
+    device.kernel(run)(blocks, rows, many, xp.zeros(1, np.uint64), bitsets, ranks, words, *operands)
 
 
 # ---- mxm over any semiring, with the mask in the kernel. GraphBLAS C API 2.1, section 4.3.1.
-
-# Entries of both operands up to which the last prepared product is cached: planning takes as long as running
-FEW = 1 << 12
-
-
-class MatrixMask(NamedTuple):
-    """A mask of a matrix: the entries of `structure` may be written, or (complement) all other positions."""
-
-    structure: Structure
-    complement: bool
 
 
 def mxm(
@@ -332,7 +317,7 @@ def mxm(
     mask: MatrixMask | None = None,
 ) -> MatrixStore:
     """C<mask> = A (+).(x) B, of the transposes if requested."""
-    M, how = (None, None) if mask is None else mask, (semiring, transpose_a, transpose_b)
+    M, how = (None, None) if mask is None else mask, (semiring, transpose_a, transpose_b, tuning.version())
     last = A.prepared.get("mxm")
     if last is not None and last[0]() is B and last[1]() is M[0] and last[2] == M[1] and last[3] == how:
         A.structure.other_reads += 1
@@ -343,18 +328,18 @@ def mxm(
         return multivector.mxm(by_lines, semiring, mask)
     listed = A.structure.renumbers or B.structure.renumbers
     if listed or (mask is not None and mask.structure.renumbers):
-        return hypersparse.mxm(mxm, A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
+        return hypersparse.mxm(mxm, MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask))
     if semiring.dtype._is_udt and udf.computes(semiring):
-        return sorted_keys.mxm(A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
+        return sorted_keys.mxm(MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask))
     A.structure.other_reads += 1
     B.structure.other_reads += 1
-    found = planned(A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
-    if A.structure.nvals + B.structure.nvals <= FEW:
-        A.prepared["mxm"] = weakref.ref(B), _reference(M[0]), M[1], how, found
-    return found.run()
+    product = planned(A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
+    if A.structure.nvals + B.structure.nvals <= tuning.count("cached.mxm_entries"):
+        A.prepared["mxm"] = weakref.ref(B), _reference(M[0]), M[1], how, product
+    return product.run()
 
 
-def _reference(x: Any) -> Any:
+def _reference(x: Structure | None) -> Callable[[], Structure | None]:
     return _no_reference if x is None else weakref.ref(x)
 
 
@@ -373,10 +358,8 @@ def planned(
 ) -> Dots | RowProduct:
     """The product as it runs now, with the formats that it reads."""
     plan, product = plan_mxm(A, B, semiring, mask is not None and not mask.complement)
-    if plan.direction == "dot":
-        assert mask is not None
-        return _dots(plan, product, A, B, semiring, transpose_a, transpose_b, mask.structure)
-    return row_product(plan, product, A, B, semiring, transpose_a, transpose_b, mask)
+    prepare = _dots if plan.direction == "dot" else _row_product
+    return prepare(MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask), plan, product)
 
 
 class Dots(NamedTuple):
@@ -385,14 +368,14 @@ class Dots(NamedTuple):
     device: Device
     semiring: Typed[Semiring]
     variant: Variant
-    at: Any  # the format of the mask
+    at: Layout  # of the mask
     given: Dot
     left: Values
     right: Values
     inner: int
     product: np.generic | None  # the value of all products, if they are equal
     words: bool  # only presence is computed
-    kernel: Any
+    kernel: Kernel
     monoid: Typed[Monoid]  # of the sums
     each: float  # mean entries that a dot product reads
 
@@ -406,52 +389,33 @@ class Dots(NamedTuple):
         places = max(1, at.nvals)
         present, sums = xp.empty(places, np.uint8), xp.empty(1 if self.words else places, z.np_type)
         value = z.np_type.type(0 if self.product is None else self.product)
-        bounds = device.ranges(given.units, PARALLEL_ENTRIES, work=at.nvals, parts=DOTS * device.threads)
+        parts = tuning.count("dot.ranges_per_thread") * device.threads
+        bounds = device.ranges(given.units, tuning.count("parallel.entries"), work=at.nvals, parts=parts)
         if (chunks := device.chunks(int(at.nvals * self.each))) > 1:
-            bounds = threads.as_chunks(
-                threads.even_ranges(given.units, min(given.units, max(DOTS * device.threads, chunks)))
-            )
-        self.kernel(
-            given.units,
-            *given.mask,
-            *given.left,
-            *self.left,
-            *given.right,
-            *self.right,
-            self.inner,
-            value,
-            present,
-            sums,
-            bounds=bounds,
-        )
+            bounds = threads.as_chunks(threads.even_ranges(given.units, min(given.units, max(parts, chunks))))
+        operands = *given.mask, *given.left, *self.left, *given.right, *self.right, self.inner, value
+        self.kernel(given.units, *operands, present, sums, bounds=bounds)
         dtype = self.semiring.return_type
-        found: Any = dtype.np_type.type(self.product) if self.words else sums[: at.nvals]
+        found: PlainValues = dtype.np_type.type(self.product) if self.words else sums[: at.nvals]
         return LazyMaskedProduct(Structure(at), dtype, found, present[: at.nvals].view(bool), self.monoid)
 
 
-def _dots(
-    plan: Plan,
-    product: Any,
-    A: MatrixStore,
-    B: MatrixStore,
-    semiring: Typed[Semiring],
-    ta: bool,
-    tb: bool,
-    mask: Structure,
-) -> Dots:
+def _dots(of: MatrixProduct, plan: Plan, product: np.generic | None) -> Dots:
+    A, B, semiring, ta, tb, mask = of
+    assert mask is not None
     device, key, kind = A.device, plan.key, plan.kind
     true = BOOL.np_type.type(True)
     a_val, b_val = (A.values_for(key, ta), B.values_for(key, not tb)) if kind == VALUES else (true, true)
     a_type, b_type = (A.dtype, B.dtype) if kind == VALUES else (BOOL, BOOL)
-    left: Any = A.structure.layout(key, transposed=ta)
-    right: Any = B.structure.layout(key, transposed=not tb)
+    left = A.structure.layout(key, transposed=ta)
+    right = B.structure.layout(key, transposed=not tb)
     format = format_of(key)
-    at: Any = format.dot_mask(mask)
-    given = format.dot(left, right, at, (not isinstance(a_val, np.generic), not isinstance(b_val, np.generic)))
+    at = format.dot_mask(mask.structure)
+    call = format.dot(left, right, at, (not isinstance(a_val, np.generic), not isinstance(b_val, np.generic)))
     words = kind == WORDS
     typed = None if words else semiring
-    variant = dot_variant(key, given.types, typed, kind, a_type, b_type, plan.lanes, plan.wide, at.key)
+    variant = dot_variant(key, call.types, typed, kind, a_type, b_type, plan.lanes, plan.wide, at.key)
     values = entry_values(device, a_type, a_val), entry_values(device, b_type, b_val)
-    run, monoid = compiled(device, variant), semiring.op.monoid[semiring.return_type]
+    run, monoid = device.kernel(variant), semiring.op.monoid[semiring.return_type]
     each = sum(side.nvals / max(1, side.nrows) for side in (left, right))
-    return Dots(device, semiring, variant, at, given, *values, left.ncols, product, words, run, monoid, each)
+    return Dots(device, semiring, variant, at, call, *values, left.ncols, product, words, run, monoid, each)

@@ -9,6 +9,7 @@ depend on the size of the vector.
 from __future__ import annotations
 
 import functools
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,8 @@ from ..plan.direction import is_cacheable, max_sorted_products, missed_reads
 from ..plan.epilogue import Epilogue, plan_epilogue
 from ..plan.format_choice import could_gain
 from ..plan.product import COUNT, VALUES, WORDS, Plan, has_fused_epilogue, is_binned, is_staged, kind_of, reads_matrix
-from ..store import MatrixStore, Raw, SparseStore, VectorStore, dense_values, full_vector, words
+from ..store import MatrixStore, Raw, RowLayout, SparseStore, VectorStore, dense_values, full_vector, words
+from ..typing import Array
 from . import compressed, ewise_vector, hypersparse, multivector, sorted_keys, spmv_kernels, udf, virtual_nodes
 from .operands import (
     ZERO,
@@ -41,6 +43,7 @@ from .operands import (
     Old,
     Output,
     Values,
+    VectorProduct,
     allowed,
     dummy,
     entry_values,
@@ -52,7 +55,6 @@ from .operands import (
     stored,
 )
 from .spmv_kernels import DegreeBinnedPull, PullKernels, Push, Reached, WidePull, row_lengths
-from .spmv_kernels import compiled as compiled
 from .variants import push_variant
 
 # ---- SpMSpV on the CPU: gather the rows of the active entries and sort the products (formats/csr/push_list.cpu.py).
@@ -73,7 +75,7 @@ class SpMSpV:
         A: MatrixStore,
         u: SparseStore,
         semiring: Typed[Semiring],
-        layout: Any,
+        layout: RowLayout,
         small: MatrixStore,
         *,
         transposed: bool,
@@ -82,7 +84,7 @@ class SpMSpV:
         device, z = A.device, semiring.return_type
         self.kind, product = kind_of(semiring, A.raw, u.listed, flip=flip)
         valued = self.kind == VALUES
-        raw: Any = BOOL.np_type.type(True)
+        raw: Raw = BOOL.np_type.type(True)
         if valued:
             raw = small.raw_for(layout.key, transposed)
             raw = raw if isinstance(raw, np.generic) or reads_matrix(semiring, flip) else A.dtype.np_type.type(0)
@@ -101,7 +103,7 @@ class SpMSpV:
             packed=packed,
             kernel="push_list",
         )
-        self.kernel, self.key, self.z = compiled(device, self.variant), layout.key, z
+        self.kernel, self.key, self.z = device.kernel(self.variant), layout.key, z
         self.sums = BOOL if self.kind == WORDS else z
         self.product = z.np_type.type(0 if product is None else product)
         rows = cols = none = dummy(device, "int64")
@@ -115,7 +117,7 @@ class SpMSpV:
         self.most = max_sorted_products(layout.nvals)
         self.size = A.nrows if transposed else A.ncols
 
-    def given(self, u: SparseStore, mask: Mask | None) -> tuple[tuple[Any, ...], Any]:
+    def given(self, u: SparseStore, mask: Mask | None) -> tuple[tuple[Any, ...], Array]:
         """The kernel arguments, and where the kernel stores the number of products that it counted."""
         device, n = u.device, len(u.index)
         none = dummy(device, "int64")
@@ -151,21 +153,21 @@ def spmspv(
 ) -> VectorStore | None:
     """t<mask> = A (+).(x) u, of the transpose if `transpose`. None if the rows of the entries of u are not available,
     or hold too many entries."""
-    found = _prepared_spmspv(A, u, semiring, transpose=transpose, flip=flip)
-    return None if found is None else found.run(u, mask)
+    product = _prepared_spmspv(A, u, semiring, transpose=transpose, flip=flip)
+    return None if product is None else product.run(u, mask)
 
 
 def explain_spmspv(
     A: MatrixStore, u: SparseStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
 ) -> tuple[Plan, Variant] | None:
     """Its plan and its kernel."""
-    found = _prepared_spmspv(A, u, semiring, transpose=transpose, flip=flip)
-    products = 0 if found is None else found.given(u, None)[1].item(PRODUCTS)
-    if found is None or products > found.most:
+    product = _prepared_spmspv(A, u, semiring, transpose=transpose, flip=flip)
+    products = 0 if product is None else product.given(u, None)[1].item(PRODUCTS)
+    if product is None or products > product.most:
         return None
     reason = f"{len(u.index)} listed entries, whose rows hold {products}"
     verb, pushed = "vxm" if flip else "mxv", not transpose
-    return Plan(verb, semiring.op.name, found.key, pushed, "push", found.kind, 1, reason), found.variant
+    return Plan(verb, semiring.op.name, product.key, pushed, "push", product.kind, 1, reason), product.variant
 
 
 def _prepared_spmspv(
@@ -175,23 +177,22 @@ def _prepared_spmspv(
     if A.device.is_simt:
         return None
     x = u.listed
-    key = "list", semiring, transpose, flip, u.dtype.name, x.tobytes() if isinstance(x, np.generic) else None
-    found: SpMSpV | None = A.prepared.get(key)
-    if found is not None:
-        return found
-    small = hypersparse.own_compressed(A) if A.structure.renumbers else A
+    one = x.tobytes() if isinstance(x, np.generic) else None
+    key = "list", semiring, transpose, flip, u.dtype.name, one, tuning.version()
+    product: SpMSpV | None = A.prepared.get(key)
+    if product is not None:
+        return product
+    small = hypersparse.compressed_matrix(A) if A.structure.renumbers else A
     layout: Any = small.structure.held(CSR, transposed=not transpose)
     if layout is None and is_available(small.structure, transposed=not transpose, valued=not A.iso):
         layout = small.structure.layout(small.structure.primary.key, transposed=not transpose)
     if layout is None or not layout.format.by_rows or layout.format.renumbers:
         return None
-    found = A.prepared[key] = SpMSpV(A, u, semiring, layout, small, transposed=not transpose, flip=flip)
-    return found
+    product = A.prepared[key] = SpMSpV(A, u, semiring, layout, small, transposed=not transpose, flip=flip)
+    return product
 
 
 # ---- SpMV: mxv and vxm over any semiring, with the mask in the kernel; and row sums, which are products.
-
-MANY = 64  # prepared products that a matrix caches; vectors with new iso values would add more without limit
 
 
 def mxv(
@@ -206,20 +207,17 @@ def mxv(
     """t<mask> = A (+).(x) u, of the transpose if `transpose`; `flip`: u is the left operand (vxm). With `into`, the
     statement is completed: the result is its w, changed in place, or a new store if w keeps nothing."""
     if semiring.dtype._is_udt and udf.computes(semiring):
-        return sorted_keys.mxv(A, u, semiring, transpose=transpose, flip=flip, mask=mask, into=into)
+        return sorted_keys.mxv(VectorProduct(A, u, semiring, transpose, flip, mask, into))
     if type(u) is SparseStore:
         t = spmspv(A, u, semiring, transpose=transpose, flip=flip, mask=mask)
         if t is not None:
-            return hypersparse.ended(t, mask, into)
+            return hypersparse.merge_into(t, mask, into)
     if not A.usual and (A.structure.has_virtual_nodes or A.structure.renumbers):
-        over = (
-            functools.partial(virtual_nodes.mxv, prepared=prepared)
-            if A.structure.has_virtual_nodes
-            else hypersparse.mxv
-        )
-        return over(mxv, A, u, semiring, transpose=transpose, flip=flip, mask=mask, into=into)
+        of = VectorProduct(A, u, semiring, transpose, flip, mask, into)
+        virtual = A.structure.has_virtual_nodes
+        return virtual_nodes.mxv(mxv, prepared, of) if virtual else hypersparse.mxv(mxv, of)
     if type(u) is SparseStore and (rows := hypersparse.rows_along(A, u, transposed=not transpose)) is not None:
-        return hypersparse.mxv(mxv, rows, u, semiring, transpose=True, flip=flip, mask=mask, into=into)
+        return hypersparse.mxv(mxv, VectorProduct(rows, u, semiring, True, flip, mask, into))
     product, lost = prepared(A, u, semiring, transpose, flip)
     A.structure.missed += lost
     small_push = product.pushes and tuning.value("format.push_read") * (u.count or 0) < u.size
@@ -235,31 +233,31 @@ def prepared(
     """The prepared product, cached with the matrix, and the reads that it costs to do without the transpose."""
     x, known = u.values, A.prepared
     count = u.nvals if u.device.host_memory else u.count  # a pull that does not know that its vector is full is slower
-    key = semiring, transpose, flip, u.dtype.name, x.tobytes() if isinstance(x, generic) else None
-    found: spmv_kernels.PreparedProducts | None = known.get(key)
-    if found is None:
-        if len(known) >= MANY:
+    value = x.tobytes() if isinstance(x, generic) else None
+    key = semiring, transpose, flip, u.dtype.name, value, tuning.version()
+    cached: spmv_kernels.PreparedProducts | None = known.get(key)
+    if cached is None:
+        if len(known) >= tuning.count("cached.products"):
             known.clear()
-        found = known[key] = spmv_kernels.PreparedProducts(
+        cached = known[key] = spmv_kernels.PreparedProducts(
             spmv_kernels.facts_of(A, x, semiring, transpose=transpose, flip=flip)
         )
-    elif (lasting := found.lasting.get(count)) is not None:
+    elif (lasting := cached.lasting.get(count)) is not None:
         return lasting, 0.0
-    direction, case, seen = spmv_kernels.decide(A, u, found.case)
+    direction, case, vector_facts = spmv_kernels.decide(A, u, cached.case)
     if case.items is not None:  # the format that a push reads exists, and stays
-        found.case = (
-            case if case.pull_ready else case._replace(pull_ready=None)
-        )  # its construction may be amortized later
+        # the construction of the other format may be amortized later
+        cached.case = case if case.pull_ready else case._replace(pull_ready=None)
     way = direction.push, (full := count == u.size)
-    if way not in found.products:
-        plan = spmv_kernels.planned(A, direction, case, seen)
+    if way not in cached.products:
+        plan = spmv_kernels.planned(A, direction, case, vector_facts)
         one = x if isinstance(x, generic) else None
-        found.products[way] = PreparedProduct(plan, case.product, A, u.dtype, semiring, flip, full=full, value=one)
-    if count is not None and is_cacheable(direction, case, seen):
-        if len(found.lasting) >= MANY:
-            found.lasting.clear()
-        found.lasting[count] = found.products[way]
-    return found.products[way], missed_reads(case, seen, direction)
+        cached.products[way] = PreparedProduct(plan, case.product, A, u.dtype, semiring, flip, full=full, value=one)
+    if count is not None and is_cacheable(direction, case, vector_facts):
+        if len(cached.lasting) >= tuning.count("cached.products"):
+            cached.lasting.clear()
+        cached.lasting[count] = cached.products[way]
+    return cached.products[way], missed_reads(case, vector_facts, direction)
 
 
 class PreparedProduct:
@@ -299,7 +297,7 @@ class PreparedProduct:
     def __init__(
         self,
         plan: Plan,
-        product: Any,
+        product: np.generic | None,
         A: MatrixStore,
         u_type: DataType,
         semiring: Typed[Semiring],
@@ -319,7 +317,7 @@ class PreparedProduct:
                 A.raw_for(key, plan.transposed) if A.iso or reads_matrix(semiring, flip) else A.dtype.np_type.type(0)
             )
         ranked = not isinstance(a_values, np.generic)
-        layout: Any = A.structure.layout(key, transposed=plan.transposed)  # kernels take the arrays of their own format
+        layout = A.structure.layout(key, transposed=plan.transposed)  # kernels take the arrays of their own format
         self.rents = extra_push_work(layout) if push and not ranked else 0.0
         self.z = z = semiring.return_type
         self.u_type = u_type if kind == VALUES else BOOL
@@ -342,12 +340,12 @@ class PreparedProduct:
             self.matrix = taken(self.layout)
         self.arguments = self.matrix.flat()
         self.fills = 0.0 if full else spmv_kernels.filled_row_length(plan, layout, semiring, self.u_type)
-        self.u_values: Any = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
+        self.u_values: Values | None = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.u_zero, self.u_nothing = ZERO[self.u_type.name], nothing(device, self.u_type)
         if kind == VALUES and value is not None and self.u_type is u_type:
             self.u_values = make(Values, (self.u_nothing, value, 0))
         self.value = z.np_type.type(0 if product is None else product)
-        self.pulls: dict[Any, PullKernels | DegreeBinnedPull] = {}
+        self.pulls: dict[Hashable, PullKernels | DegreeBinnedPull] = {}
         self.fused: dict[tuple[str, Typed | None], bool] = {}
         self.plain, self.everywhere = (
             has_fused_epilogue(key, semiring, z, None),
@@ -360,13 +358,13 @@ class PreparedProduct:
     def run(self, u: VectorStore, mask: Mask | None, into: Into | None = None) -> VectorStore:
         """The product with a vector of the kind that this was prepared for. With `into` the statement is completed: its
         w is returned, changed in place; or a new store, if w keeps nothing."""
-        values = self.u_values
+        values: Any = self.u_values
         if values is None:
             x = u.values
             if u.dtype is not self.u_type:
                 u = ewise_vector.cast(u, self.u_type)
                 x = u.values
-            if self.fills >= (spmv_kernels.ROW if mask is None else spmv_kernels.MASKED) and not isinstance(x, generic):
+            if self.fills and not isinstance(x, generic) and spmv_kernels.amortizes_fill(self.fills, mask):
                 values = spmv_kernels.fill_missing(u, self.fills)
             else:
                 values = (self.u_nothing, x, 0) if isinstance(x, generic) else (x, self.u_zero, 1)
@@ -379,7 +377,7 @@ class PreparedProduct:
         else:
             free = None if into is None or into.keeps or self.long or overlap(into.w, u, mask) else into.w
             t = self.apart.run(given, open_at, u, free)
-        return hypersparse.ended(t, mask, into)
+        return hypersparse.merge_into(t, mask, into)
 
     def _plain(self, into: Into) -> bool:
         return self.plain and into[2] is None and into[0].dtype is self.z and not (into[4] and self.under)
@@ -449,12 +447,12 @@ class PreparedProduct:
             found = self.pulls[key] = pull(self, end, w, masked)
         return found
 
-    def bits(self, size: int) -> Any:
+    def bits(self, size: int) -> Array:
         """A bitset for a kernel that writes all of it; the CPU's kernels skip words without rows."""
         xp, whole = self.device.xp, self.device.is_simt and size
         return (xp.empty if whole else xp.zeros)(words(size), np.uint64)
 
-    def dense(self, size: int, dtype: DataType) -> Any:
+    def dense(self, size: int, dtype: DataType) -> Array:
         return self.bits(size) if dtype is BOOL else dense_values(self.device, size, dtype)
 
 
@@ -466,21 +464,18 @@ def reduce_rows(
         lines = lines_of(A.nrows, A.ncols)
         return ewise_vector.commit(multivector.reduce_lines(A, monoid, along=lines.tall != transpose), into)
     size, hyper, mask = A.nrows if transpose else A.ncols, A.structure.renumbers, None if into is None else into[1]
-    if hyper or size > FEW:
+    if hyper or size > tuning.count("cached.full_positions"):
         ones = hypersparse.ones(A, transpose) if hyper else full_vector(A.device, size, np.bool_(True), BOOL)
         return mxv(A, ones, _first(monoid), transpose, False, mask, into)
-    ones, ways = _ones(A.device, size), A.prepared.get((monoid, transpose))
+    ones, ways = _ones(A.device, size), A.prepared.get((monoid, transpose, tuning.version()))
     if ways is not None and (product := ways.lasting.get(size)) is not None:
         A.structure.reads += product.reads
         return product.run(ones, mask, into)
-    first = _first(monoid)
+    first, version = _first(monoid), tuning.version()
     t = mxv(A, ones, first, transpose, False, mask, into)
-    if (ways := A.prepared.get((first, transpose, False, BOOL.name, ones.values.tobytes()))) is not None:
-        A.prepared[monoid, transpose] = ways  # a shorter key, for the next call
+    if (ways := A.prepared.get((first, transpose, False, BOOL.name, ones.values.tobytes(), version))) is not None:
+        A.prepared[monoid, transpose, version] = ways  # a shorter key, for the next call
     return t
-
-
-FEW = 1 << 16  # positions up to which vectors of ones are cached: 8 KB each
 
 
 @functools.lru_cache(64)

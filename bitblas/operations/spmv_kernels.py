@@ -20,7 +20,7 @@ from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, INT64, DataType, cast_scalar, lookup_dtype
 
 from .. import tuning
-from ..device import Device, threads
+from ..device import Bounds, Device, Kernel, threads
 from ..formats import CSR, EVERYWHERE, Layout, format_of, longest_unit
 from ..formats.csr.layout import Csr, pointer_type
 from ..formats.schedule import Part
@@ -38,13 +38,13 @@ from ..plan.direction import (
 from ..plan.epilogue import Epilogue
 from ..plan.product import COUNT, VALUES, WORDS, Plan, hot_bytes, is_binned, staged_lanes
 from ..store import BITS, NONE, MatrixStore, Raw, VectorStore, dense_values, full_bits, words
+from ..typing import Array
 from . import ewise_vector
 from .operands import (
-    PARALLEL_ENTRIES,
-    READ_EARLY,
     ZERO,
     Allowed,
     Input,
+    Mask,
     Old,
     Output,
     Rows,
@@ -81,22 +81,22 @@ EARLY_EXIT_MONOIDS = ("any", "lor")
 def facts_of(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> ProductFacts:
     """The case of A (+).(x) u, of the transpose if `transpose`; u: the vector's values, np.generic if iso."""
     layout = A.structure.primary
-    made = product_facts(semiring, layout.key, A.raw, u, transpose=transpose, flip=flip, device=A.device)
+    facts = product_facts(semiring, layout.key, A.raw, u, transpose=transpose, flip=flip, device=A.device)
     nvals = A.structure.nvals
-    made = made._replace(small=nvals <= tuning.value("pull.always.entries"))
-    if may_keep_rows(layout) and not made.valued:
-        if A.structure.has(CSR, transposed=made.push_transposed):
-            made = made._replace(tile_entries=nvals / max(1, layout.work))
+    facts = facts._replace(small=nvals <= tuning.value("pull.always.entries"))
+    if may_keep_rows(layout) and not facts.valued:
+        if A.structure.has(CSR, transposed=facts.push_transposed):
+            facts = facts._replace(tile_entries=nvals / max(1, layout.work))
     ends = (
-        made.kind == WORDS or semiring.op.monoid.name in EARLY_EXIT_MONOIDS
+        facts.kind == WORDS or semiring.op.monoid.name in EARLY_EXIT_MONOIDS
     )  # whether a pull may stop at the first hit of a row
     together = layout.format.rows_per_unit
     if together > 1:  # at the first hit of the last of several rows
-        ends = made.kind == WORDS and layout.format.stops_finished_tile_rows
+        ends = facts.kind == WORDS and layout.format.stops_finished_tile_rows
     if not ends or A.device.is_simt:
-        return made
+        return facts
     last = sum(1 / k for k in range(1, together + 1))  # mean number of hits of one row until each row has one
-    return made._replace(early_exit=nvals / max(1, A.ncols if transpose else A.nrows) / last)
+    return facts._replace(early_exit=nvals / max(1, A.ncols if transpose else A.nrows) / last)
 
 
 class PreparedProducts:
@@ -107,30 +107,29 @@ class PreparedProducts:
 
     def __init__(self, of: ProductFacts) -> None:
         self.case = of
-        self.lasting: dict[int | None, Any] = {}
-        self.products: dict[tuple[bool, bool], Any] = {}
+        self.lasting: dict[int | None, PreparedProduct] = {}
+        self.products: dict[tuple[bool, bool], PreparedProduct] = {}
 
 
 def decide(A: MatrixStore, u: VectorStore, of: ProductFacts) -> tuple[Direction, ProductFacts, VectorFacts]:
     """Push or pull, with the case and the facts about the vector that were needed. Builds no format."""
     known = VectorFacts(u.size, u.least, u.count)
-    while isinstance(found := choose_direction(of, known), Missing):
+    while isinstance(direction := choose_direction(of, known), Missing):
         layout = A.structure.held(of.push_key, transposed=of.push_transposed)
-        if found is Missing.VECTOR_ENTRIES:
+        if direction is Missing.VECTOR_ENTRIES:
             known = known._replace(nvals=u.nvals)
-        elif found is Missing.PULL_FORMAT:
+        elif direction is Missing.PULL_FORMAT:
             of = of._replace(pull_ready=is_available(A.structure, transposed=True, valued=of.valued))
         elif layout is None:
             # A matrix whose format was requested for its size gets no second format for pushes.
-            made = not A.structure.primary.compact
-            of = of._replace(
-                push_ready=is_available(A.structure, transposed=of.push_transposed, valued=of.valued, made=made)
-            )
-        elif found is Missing.PUSH_FORMAT:
+            may_build = not A.structure.primary.compact
+            ready = is_available(A.structure, transposed=of.push_transposed, valued=of.valued, made=may_build)
+            of = of._replace(push_ready=ready)
+        elif direction is Missing.PUSH_FORMAT:
             of = of._replace(push_ready=True, items=layout.work, longest_unit=longest_unit(layout))
         else:
             known = known._replace(active=active_entries(u, layout))
-    return found, of, known
+    return direction, of, known
 
 
 def count_tile_push(A: MatrixStore, plan: Plan, entries: float) -> None:
@@ -146,37 +145,32 @@ def explain_mxv(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, tr
     return planned(A, *decide(A, u, facts_of(A, u.values, semiring, transpose=transpose, flip=flip)))
 
 
-def planned(A: MatrixStore, found: Direction, of: ProductFacts, known: VectorFacts) -> Plan:
+def planned(A: MatrixStore, direction: Direction, of: ProductFacts, known: VectorFacts) -> Plan:
     """The plan of a case with a known direction."""
-    kind, push = of.kind, found.push
+    kind, push = of.kind, direction.push
     transposed = of.push_transposed if push else of.pull_transposed
     primary, nrows = A.structure.primary, A.ncols if transposed else A.nrows
     lanes = primary.format.lanes(primary, nrows, kind, push=push) if A.device.is_simt else 1
-    return plan_mxv(of, known, found, lanes)
+    return plan_mxv(of, known, direction, lanes)
 
 
 def active_entries(u: VectorStore, layout: Layout) -> int:
     """Number of entries (tiles) in the rows (tile rows) of a format where u has entries."""
     device = u.device
-    found: int | None = layout.format.active(layout, u.present)
-    if found is not None:
-        return found
+    known: int | None = layout.format.active(layout, u.present)
+    if known is not None:
+        return known
     total, ptr = device.xp.zeros(1, np.uint64), layout.ptr
-    _weigh(device, ptr.dtype.char, layout.rows_per_unit)(words(u.size), u.present, ptr, total)
+    _count_kernel(device, ptr.dtype.char, layout.rows_per_unit)(words(u.size), u.present, ptr, total)
     return int(device.to_host(total)[0])
 
 
 @functools.cache
-def _weigh(device: Device, pointer: str, rows: int) -> Any:
+def _count_kernel(device: Device, pointer: str, rows: int) -> Kernel:
     return device.kernel(Variant("kernels/weigh", (("PTR", lookup_dtype(pointer)),), (("ROWS", rows), ("LANES", 1))))
 
 
 # ---- Pull kernels of a product, prepared with one epilogue: one launch for rows, one for segments of very long rows.
-
-
-@functools.cache
-def compiled(device: Device, variant: Variant) -> Any:
-    return device.kernel(variant)
 
 
 class PullKernels:
@@ -218,16 +212,16 @@ class PullKernels:
         first = of_any and options["full"] and device.is_simt and layout.rows_per_unit == 1
         lanes = 1 if first else lanes
         self.variants: tuple[Variant, ...] = (variants(end=end, lanes=lanes, staged=staged, width=width),)
-        self.kernel = compiled(device, self.variants[0])
+        self.kernel = device.kernel(self.variants[0])
         self.value = end.z.np_type.type(of.value)
         self.one = cast_scalar(of.value, w)
         self.nothing = no_output(device, end.w)
-        most = READ_EARLY if kind == WORDS else 0 if kind == COUNT and options["full"] else None
+        most = tuning.count("pull.early_entries") if kind == WORDS else 0 if kind == COUNT and options["full"] else None
         self.units, self.bounds = layout.units, unit_bounds(layout, device, most=most)
         self.longest, self.extra, self.hubs = 1 << 62, 0, None
         self.head = self.units, self.longest, *of.arguments
-        self.parts: Any = None
-        self.join: Any = None
+        self.parts: Kernel | None = None
+        self.join: Kernel | None = None
         self.whole = self.bounds is None and not device.is_simt
         if first or not device.is_simt:
             return
@@ -241,13 +235,13 @@ class PullKernels:
                 variants(end=Epilogue(end.z, end.z), lanes=layout.format.part_lanes),
                 hubs_variant(semiring, kind, per, end),
             )
-            self.parts, self.join = (compiled(device, variant) for variant in cut)
+            self.parts, self.join = (device.kernel(variant) for variant in cut)
             self.variants += cut
 
-    def scratch(self) -> Output:
+    def scratch(self) -> Output | None:
         """Scratch memory for the sums of segments; None if no rows are split, or no values are summed."""
         if self.hubs is None or self.join is None:
-            return Output(None, None)
+            return None
         size = self.hubs.segments * self.of.layout.rows_per_unit
         return Output(self.of.bits(size), self.of.dense(size, self.end.z))
 
@@ -262,12 +256,12 @@ class PullKernels:
         if hubs is None:
             return
         segments = of.matrix._replace(rows=Rows(hubs.begin, hubs.end, hubs.row_of, 1)).flat()
-        if self.join is None:
+        parts = scratch or self.scratch()
+        if self.parts is None or self.join is None or parts is None:
             self.kernel(hubs.segments, self.longest, *segments, *tail)
             return
         # Process segments of open rows like rows of a vector of their own; then one block per long row combines them.
         device, per = self.device, of.layout.rows_per_unit
-        parts = scratch or self.scratch()
         rest = *u, *mask, self.value, *no_output(device, self.end.z), *parts
         extra = pull_blocks(hubs.segments, per, self.of.layout.format.part_lanes)
         self.parts(hubs.segments, EVERYWHERE, *segments, *rest, extra_blocks=extra)
@@ -281,7 +275,7 @@ class Reached:
 
     def __init__(self, of: PreparedProduct) -> None:
         self.of, self.pull = of, PullKernels(of, Epilogue(BOOL, BOOL, store=False), of.z, False)
-        self.copy, self.variants = compiled(of.device, BITS), (*self.pull.variants, BITS)
+        self.copy, self.variants = of.device.kernel(BITS), (*self.pull.variants, BITS)
 
     def run(self, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None) -> VectorStore:
         """The product: a new store, or `free`, which is overwritten."""
@@ -314,17 +308,7 @@ def no_output(device: Device, dtype: DataType) -> Old:
 #
 # Their sums are a separate vector, which `merge` writes into the output.
 
-# Entries, and mean entries of a row (tiles of a tile row), from which on several CPU threads share a push: each thread
-# goes through all rows.
-PARALLEL_PUSHED, LONG_ROWS = 1 << 14, 8
-LEAST_WORDS = 64  # of the output per thread
-
-# Lookup tables of the pull by whole tiles: numbers for each tile column (operators.cpu.py), tiles per tile column from
-# which on they are amortized, and total bytes beyond which they are read from memory (plus_second, one EPYC core, us
-# without and with them: delaunay_n14 FP32 63, 35; FP64 120, 54; n18 1153, 696; 1925, 961; stencil27_58 1326, 654; 2280,
-# 1220; road_ny 1237, 637; 1891, 1079; but grid2d_1024, with 13 and 25 MB of tables, 2168, 2514; 3903, 4804).
-CHOICES, TILES_A_TABLE, TABLE_BYTES = 24, 2, 8 << 20
-
+CHOICES = 24  # numbers per tile column in the lookup tables of the pull by whole tiles (operators.cpu.py)
 PLUS_PAIR = compose(MONOIDS["plus"], BINARY["pair"])[INT64]
 
 
@@ -355,9 +339,9 @@ class Push:
         how = {name: options[name] for name in ("flip", "ranked", "packed")}
         self.of, self.cell = of, cell_of(z)
         variant = push_variant(plan.key, types, semiring, kind, a_type, of.u_type, lanes=plan.lanes, **how)
-        self.kernel, self.variants = compiled(device, variant), (variant,)
+        self.kernel, self.variants = device.kernel(variant), (variant,)
         self.longest, self.hubs, self.blank = EVERYWHERE, None, None
-        layout: Any = of.layout
+        layout = of.layout
         self.host = not device.is_simt
         self.by_words = (
             layout.format.pushes_by_output_word and self.host
@@ -365,13 +349,13 @@ class Push:
         self.no_counts, self.no_values = dummy(device, "int64"), dummy(device, "int32")
         self.product = np.False_ if kind == WORDS else of.value  # unused if only presence is computed
         self.length, self.shared = layout.nvals / max(1, layout.nrows), None
-        if self.by_words and layout.work >= LONG_ROWS * layout.units:
-            self.shared = device.ranges(words(of.size), LEAST_WORDS, parts=device.threads)
+        if self.by_words and layout.work >= tuning.value("push.shared_row_length") * layout.units:
+            self.shared = device.ranges(words(of.size), tuning.count("push.words_per_thread"), parts=device.threads)
         if device.is_simt:
             self.longest = of.layout.format.longest(kind, plan.lanes, push=True)
             self.hubs = of.layout.hubs(self.longest)
             if kind != WORDS:  # atomics combine with the initial values
-                self.blank = compiled(device, blank_variant(of.semiring.op.monoid, z, self.cell))
+                self.blank = device.kernel(blank_variant(of.semiring.op.monoid, z, self.cell))
 
     def run(self, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None) -> VectorStore:
         """The product: a new store, or `free`, which is overwritten. Allocation can cost more than a push along a few
@@ -400,7 +384,7 @@ class Push:
             counts = t_val.view(np.int64) if cell.nbytes == 8 else xp.empty(size, np.int64)
         n = ((size if self.by_words else u.size) + 63) >> 6 or 1 if self.host else of.layout.units
         bounds = None
-        if self.shared is not None and u.nvals * self.length >= PARALLEL_PUSHED:
+        if self.shared is not None and u.nvals * self.length >= tuning.count("push.shared_entries"):
             bounds = self.shared
         elif self.host and not self.by_words and (chunks := device.chunks(int(u.nvals * self.length))) > 1:
             bounds = threads.as_chunks(threads.even_ranges(n, min(n, chunks)), threads.InTurn)
@@ -427,14 +411,18 @@ class WidePull:
         self.variants: tuple[Variant, ...] = (made(full=options["full"], tables=self.tables > 0),)
         if self.tables:
             self.variants = made(kernel="tables"), *self.variants
-        self.kernels = [compiled(of.device, variant) for variant in self.variants]
+        self.kernels = [of.device.kernel(variant) for variant in self.variants]
 
-    def calls(self, given: Input, mask: Allowed, bits: Any, values: Any) -> list[tuple[int, Any, tuple[Any, ...]]]:
+    def calls(
+        self, given: Input, mask: Allowed, bits: Array, values: Array
+    ) -> list[tuple[int, Bounds, tuple[Any, ...]]]:
         """The units, ranges and arguments of each kernel."""
         of, layout, found = self.of, self.of.layout, []
         if self.tables:
             table, units = np.empty(self.tables, of.z.np_type), self.tables // CHOICES
-            found.append((units, _shared(layout, units), (of.matrix.values.iso, given.bits, given.array, table)))
+            found.append(
+                (units, _tile_column_ranges(layout, units), (of.matrix.values.iso, given.bits, given.array, table))
+            )
             given = given._replace(array=table)
         tail = *given, *mask, of.value, bits, values
         return [*found, (layout.units, unit_bounds(layout, of.device), (EVERYWHERE, *of.arguments, *tail))]
@@ -456,64 +444,71 @@ class WidePull:
         return t
 
 
-def table_length(layout: Any, z: DataType) -> int:
+def table_length(layout: Layout, z: DataType) -> int:
     """Numbers in the tables of a vector of numbers of type z; 0 if no tables are built."""
     wide, cols = z.nbytes, -(-layout.ncols // layout.rows_per_unit)
-    pays = 4 <= wide <= layout.device.permute_bytes and layout.tiles >= TILES_A_TABLE * cols
-    return cols * CHOICES if pays and cols * CHOICES * wide <= TABLE_BYTES else 0
+    if not 4 <= wide <= layout.device.permute_bytes or cols * CHOICES * wide > tuning.count("tables.bytes"):
+        return 0
+    return cols * CHOICES if layout.work >= tuning.value("tables.tiles_per_column") * cols else 0
 
 
-def _shared(layout: Any, units: int) -> Any:
+def _tile_column_ranges(layout: Layout, units: int) -> Bounds:
     """Ranges of tile columns for threads."""
-    if not layout.device.splits(layout.nvals, PARALLEL_ENTRIES):
+    if not layout.device.splits(layout.nvals, tuning.count("parallel.entries")):
         return None
-    if "tables" not in layout.cache:
-        layout.cache["tables"] = layout.device.ranges(units, LEAST_WORDS)
-    return layout.cache["tables"]
+    key = "tables", tuning.version()
+    if key not in layout.cache:
+        layout.cache[key] = layout.device.ranges(units, tuning.count("push.words_per_thread"))
+    return layout.cache[key]
 
 
-def row_lengths(layout: Any, arguments: tuple[Any, ...]) -> Csr:
+def row_lengths(layout: Layout, arguments: tuple[Any, ...]) -> Csr:
     """Row lengths of tiles, as CSR without columns: all that a product of one value with a full vector reads. Counted
     once per format by its kernel, which takes these arguments."""
-    found: Csr | None = layout.cache.get("lengths")
-    if found is None:
+    lengths: Csr | None = layout.cache.get("lengths")
+    if lengths is None:
         device, n = layout.device, layout.nrows
         variant = lanes_variant(layout.key, (*layout.types(False), ("Z", INT64)), PLUS_PAIR, COUNT, flip=False)
         counts, bits = np.zeros(n or 1, np.int64), np.zeros(words(n), np.uint64)
         ptr = np.zeros(n + 1, pointer_type(layout.nvals))
         every = full_bits(device, layout.ncols), *stored(device, BOOL, np.True_)
         tail = *every, *no_mask(device), np.int64(1), bits, counts
-        compiled(device, variant)(layout.units, EVERYWHERE, *arguments, *tail, bounds=unit_bounds(layout, device))
+        device.kernel(variant)(layout.units, EVERYWHERE, *arguments, *tail, bounds=unit_bounds(layout, device))
         np.cumsum(counts[:n], out=ptr[1:])
-        found = layout.cache["lengths"] = Csr(device, n, layout.ncols, ptr, dummy(device, "int32"), layout.nvals)
-    return found
+        lengths = layout.cache["lengths"] = Csr(device, n, layout.ncols, ptr, dummy(device, "int32"), layout.nvals)
+    return lengths
 
 
 # ---- Sentinel-filled vectors for pulls on the CPU (csr/pull.cpu.py): missing entries become NaN or an unused integer.
 
-# A copy of the vector is amortized by this number of entries a row, and if the vector has this share of all entries.
-# EPYC, one thread, plus_times: with 0.8 of all entries rmat16 takes 7.1 ms without and 3.6 ms with NaN; with 0.3 4.4
-# and 4.2; a road network (2.8 entries a row) with 0.99 3.9 and 3.2, min_plus of INT64 with 0.5 4.0 and 5.4. A mask
-# leaves about half of the rows.
-ROW, MASKED, LONG, SHARE, MOST = 2, 4, 6, 0.25, 0.75
-LEAST_ENTRIES = 1 << 12  # entries of a matrix; calls to make the copy take some us
 FILLED = 2  # a stride that marks filled values
 
 
-def filled_row_length(plan: Plan, layout: Any, semiring: Typed[Semiring], u: DataType) -> float:
-    """Mean entries of a row if a pull may use filled vectors, else 0: amortized from ROW on, from MASKED on under a
-    mask. Known before the vector is, because the plan's kernel has to support it."""
+def filled_row_length(plan: Plan, layout: Layout, semiring: Typed[Semiring], u: DataType) -> float:
+    """Mean entries of a row if a pull may use filled vectors, else 0: see `amortizes_fill`. Known before the
+    vector is, because the plan's kernel has to support it."""
     pulls = plan.direction == "pull" and plan.kind == VALUES and not plan.wide
-    if not pulls or layout.device.is_simt or not layout.format.accepts_nan or layout.nvals < LEAST_ENTRIES:
+    if not pulls or layout.device.is_simt or not layout.format.accepts_nan:
+        return 0.0
+    if layout.nvals < tuning.count("fill.matrix_entries"):
         return 0.0
     op, _, monoid, z = algebra_of(semiring)
     return layout.nvals / max(1, layout.nrows) if sentinel_kind(op, monoid, z, u) else 0.0
 
 
+def amortizes_fill(row_length: float, mask: Mask | None) -> bool:
+    """Whether a pull along rows of this mean length amortizes a sentinel-filled copy of the vector."""
+    if mask is None:
+        return row_length >= tuning.value("fill.row_length")
+    return row_length >= tuning.value("fill.masked_row_length")
+
+
 def fill_missing(u: VectorStore, row_length: float) -> Values:
     """The values of a vector that is not iso, for a pull along rows of this mean length: unchanged if few entries
     are present, or if the sentinel is one of the values."""
-    x, zero, share = u.values, ZERO[u.dtype.name], SHARE if row_length >= LONG else MOST
+    x, zero, share = u.values, ZERO[u.dtype.name], tuning.value("fill.share")
+    if row_length >= tuning.value("fill.long_row_length"):
+        share = tuning.value("fill.long_share")
     if (u.count or 0) >= share * u.size:
         filled, others, nothing = np.empty_like(x), np.zeros(1, np.int64), _sentinel(u.dtype)
         _sentinel_kernel(u.device, u.dtype)(len(u.present), u.size, u.present, x, nothing, filled, others)
@@ -523,14 +518,14 @@ def fill_missing(u: VectorStore, row_length: float) -> Values:
 
 
 @functools.cache
-def _sentinel(of: DataType) -> Any:
+def _sentinel(of: DataType) -> np.generic:
     """The sentinel of missing entries: NaN, or the integer that programs use least."""
     kind = of.np_type.type
     return kind(np.nan if of.kind == "f" else np.iinfo(kind).min if of.kind == "i" else np.iinfo(kind).max)
 
 
 @functools.cache
-def _sentinel_kernel(device: Device, of: DataType) -> Any:
+def _sentinel_kernel(device: Device, of: DataType) -> Kernel:
     return device.kernel(Variant("kernels/lacking", (("T", of),)))
 
 
@@ -539,7 +534,7 @@ def _sentinel_kernel(device: Device, of: DataType) -> Any:
 
 def describe_binning(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], plan: Plan, *, masked: bool) -> str:
     """For `explain`: how a degree-binned pull would run; "" if rows are not binned."""
-    layout: Any = A.structure.held(plan.key, transposed=plan.transposed)
+    layout = A.structure.held(plan.key, transposed=plan.transposed)
     if layout is None or plan.direction != "pull" or u.count != u.size:
         return ""
     if masked and not layout.format.bins_masked_rows:
@@ -608,20 +603,20 @@ class DegreeBinnedPull:
             layout.key, types, semiring, kind, a_type, of.u_type, end, shared, width, **options
         )
         self.variants = (variant, hubs_variant(semiring, kind, 1, end))[: 1 + (self.grades.hubs is not None)]
-        self.kernel, self.join = compiled(device, variant), compiled(device, self.variants[-1])
+        self.kernel, self.join = device.kernel(variant), device.kernel(self.variants[-1])
         self.matrix = *format.binned_contents(layout, options["ranked"]), *of.matrix.values
         self.nothing, self.one = no_output(device, end.w), of.value
 
-    def scratch(self) -> Any:
+    def scratch(self) -> Output:
         """Scratch memory for the sums of segments."""
-        segments = self.grades.segments
-        return self.of.dense(segments, self.end.z) if segments else dummy(self.of.device, self.end.z.np_type.char)
+        n, z = self.grades.segments, self.end.z
+        return Output(self.grades.ones, self.of.dense(n, z) if n else dummy(self.of.device, z.np_type.char))
 
-    def run(self, u: Input, mask: Allowed, old: Old, to: Output, scratch: Any = None) -> None:
+    def run(self, u: Input, mask: Allowed, old: Old, to: Output, scratch: Output | None = None) -> None:
         """Compute the product into the output. scratch: result of `scratch`, for callers that must not allocate now."""
         grades, hubs = self.grades, self.grades.hubs
-        parts = self.scratch() if scratch is None else scratch
-        rest = *u[1:], self.hot, self.size, grades.reached, parts, *to, *(mask if self.masked else ())
+        parts = scratch or self.scratch()
+        rest = *u[1:], self.hot, self.size, grades.reached, parts.array, *to, *(mask if self.masked else ())
         self.kernel(grades.runs, *grades.arguments(), *self.matrix, *rest)
         if hubs is not None:
-            self.join(len(hubs.rows), hubs.rows, hubs.first, grades.ones, parts, *mask, *old, *to)
+            self.join(len(hubs.rows), hubs.rows, hubs.first, *parts, *mask, *old, *to)

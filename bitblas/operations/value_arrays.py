@@ -6,7 +6,7 @@ Values are an array (BOOL: bools) or np.generic (iso). Results have the same rep
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import overload
 
 import numpy as np
 
@@ -16,28 +16,31 @@ from semirings.dtypes import BOOL, INT64, DataType, cast_scalar, lookup_dtype
 from semirings.expressions import code
 from semirings.operators import with_positions
 
-from ..device import Device
-from ..store import VectorStore, full_bits, pack, unpack, words
+from .. import tuning
+from ..device import Device, Kernel
+from ..store import PlainValues, VectorStore, full_bits, pack, unpack, words
+from ..typing import Array, Number
 from . import ewise_vector, udf
 from .ewise_vector import WORD, pointwise
-from .operands import PARALLEL_WORDS
 from .variants import BOTH, LEFT, binary_of, fold_variant
 
-# Values up to which the bitset of "all present" is cached: 8 KB each; building it costs more than a kernel
-FEW = 1 << 16
+
+def take(values: PlainValues, places: Array) -> PlainValues:
+    """The values at these positions."""
+    return values if isinstance(values, np.generic) else values[places]
 
 
 @functools.lru_cache(maxsize=64)
-def _kept_bits(device: Device, size: int) -> Any:
+def _kept_bits(device: Device, size: int) -> Array:
     return full_bits(device, size)
 
 
-def _all_present(device: Device, size: int) -> Any:
+def _all_present(device: Device, size: int) -> Array:
     """Read-only: results have bitsets of their own."""
-    return _kept_bits(device, size) if size <= FEW else full_bits(device, size)
+    return _kept_bits(device, size) if size <= tuning.count("cached.full_positions") else full_bits(device, size)
 
 
-def _presence(device: Device, size: int) -> tuple[Any, Any]:
+def _presence(device: Device, size: int) -> tuple[Array, Array]:
     """The bitset of a full vector, and an unused output for the result's bitset."""
     return full_bits(device, size), device.xp.empty(words(size), WORD)
 
@@ -45,7 +48,9 @@ def _presence(device: Device, size: int) -> tuple[Any, Any]:
 _kept_presence = functools.lru_cache(maxsize=64)(_presence)
 
 
-def as_vector(device: Device, values: Any, size: int, present: Any = None, *, shared: bool = True) -> VectorStore:
+def as_vector(
+    device: Device, values: PlainValues, size: int, present: Array | None = None, *, shared: bool = True
+) -> VectorStore:
     """A full vector of these values (np.generic: iso), which are not copied; `present`: its full bitset, if known.
     shared: its bitset will not be written."""
     dtype = lookup_dtype(values.dtype)
@@ -60,53 +65,69 @@ def _pointwise(
     device: Device,
     mode: int,
     op: Typed[Operator],
-    x: Any,
+    x: PlainValues,
     x_type: DataType,
-    y: Any,
+    y: PlainValues,
     y_type: DataType,
     size: int,
     *,
     bound: str = "xy",
-    places: tuple[Any, Any] | None = None,
-) -> Any:
+    places: tuple[Array, Array] | None = None,
+) -> Array:
     """op of `size` values each, arrays or np.generic, as an array."""
     if op.dtype._is_udt and udf.computes(op):
         names = {"x": x} if bound == "x" else {"x": x, bound[1]: y}
         return udf.computed(device, op, size, *(places or ()), **names)
     k = pointwise(device, mode, op, x_type.name, y_type.name, bound, False, places is not None, True, False)
-    n, (bits, unread) = (size + 63) >> 6 or 1, (_kept_presence if size <= FEW else _presence)(device, size)
+    presence = _kept_presence if size <= tuning.count("cached.full_positions") else _presence
+    n, (bits, unread) = (size + 63) >> 6 or 1, presence(device, size)
     out = device.xp.empty(n if k.dtype is BOOL else size or 1, k.np_type)
     left = _operand(device, x, x_type, k.u_nothing, k.u_zero)
     right = left if y is x and y_type is x_type else _operand(device, y, y_type, k.v_nothing, k.v_zero)
     plain = k.plain if places is None else (*k.plain[:2], *places, *k.plain[4:])
-    given = n, size, bits, *left, bits, *right, *plain, unread, out
-    if n < PARALLEL_WORDS:
-        k.kernel(*given)
+    args = n, size, bits, *left, bits, *right, *plain, unread, out
+    if n < (least := tuning.count("parallel.words")):
+        k.kernel(*args)
     else:
-        k.kernel(*given, bounds=device.ranges(n, PARALLEL_WORDS, parts=device.threads))
+        k.kernel(*args, bounds=device.ranges(n, least, parts=device.threads))
     if k.dtype is BOOL:
         return unpack(device, out, size)
     return out if len(out) == size else out[:size]
 
 
-def _operand(device: Device, x: Any, dtype: DataType, nothing: Any, zero: np.generic) -> tuple[Any, Any, int]:
+def _operand(
+    device: Device, x: PlainValues, dtype: DataType, nothing: Array, zero: np.generic
+) -> tuple[Array, np.generic, int]:
     if isinstance(x, np.generic):
         return nothing, x, 0
     return (pack(device, x) if dtype is BOOL else x if len(x) else nothing), zero, 1
 
 
-def binary(device: Device, op: Typed[Operator], x: Any, y: Any, rows: Any = None, cols: Any = None) -> Any:
+def binary(
+    device: Device,
+    op: Typed[Operator],
+    x: PlainValues,
+    y: PlainValues,
+    rows: Array | None = None,
+    cols: Array | None = None,
+) -> PlainValues:
     """op(x, y); rows and cols (INT64) are the positions of the entries for positional operators."""
     op = binary_of(op)
-    positional = op.op.positional
-    if isinstance(x, np.generic) and isinstance(y, np.generic) and not positional:
+    places = None
+    if op.op.positional and rows is not None and cols is not None:
+        places, size = (rows, cols), len(rows)
+    elif not isinstance(x, np.generic):
+        size = len(x)
+    elif not isinstance(y, np.generic):
+        size = len(y)
+    else:
         return op.op.evaluate(op.dtype, x=x, y=y)
-    size = len(rows) if positional else len(y if isinstance(x, np.generic) else x)
-    places = (rows, cols) if positional else None
     return _pointwise(device, BOTH, op, x, lookup_dtype(x.dtype), y, lookup_dtype(y.dtype), size, places=places)
 
 
-def by_place(device: Device, op: Typed, x: Any, y: Any, rows: Any, cols: Any, places: tuple[str, ...]) -> Any:
+def by_place(
+    device: Device, op: Typed, x: PlainValues, y: PlainValues, rows: Array, cols: Array, places: tuple[str, ...]
+) -> PlainValues:
     """A positional operator whose operands are at different positions. rows, cols (INT64): ix and jx of the result;
     places: ix, jx of x and iy, jy of y, as expressions in these."""
     there = with_positions(op.op, *places)[op.dtype]
@@ -116,21 +137,35 @@ def by_place(device: Device, op: Typed, x: Any, y: Any, rows: Any, cols: Any, pl
     return cast(device, eval(code(there.op.expr), names) + rows * 0, INT64, op.return_type)
 
 
-def unary(device: Device, op: Typed[Operator], x: Any, dtype: DataType) -> Any:
+def unary(device: Device, op: Typed[Operator], x: PlainValues, dtype: DataType) -> PlainValues:
     """op(x), for values of type `dtype`."""
     if isinstance(x, np.generic):
         return op.op.evaluate(op.dtype, x=x)
     return _pointwise(device, LEFT, op, x, dtype, x, dtype, len(x), bound="x")
 
 
-def index(device: Device, op: Typed[Operator], x: Any, rows: Any, cols: Any, thunk: Any) -> Any:
+def index(
+    device: Device, op: Typed[Operator], x: PlainValues, rows: Array | None, cols: Array | None, thunk: Number
+) -> Array:
     """op(x, row, column, thunk), always an array of len(rows); rows None: op does not read positions."""
-    places, kind = (None if rows is None else (rows, cols)), op.compute_type
-    thunk, size = kind.np_type.type(thunk), len(x if rows is None else rows)
-    return _pointwise(device, LEFT, op, x, lookup_dtype(x.dtype), thunk, kind, size, bound="xt", places=places)
+    places, kind = None, op.compute_type
+    if rows is not None and cols is not None:
+        places, size = (rows, cols), len(rows)
+    else:
+        size = 1 if isinstance(x, np.generic) else len(x)
+    y = kind.np_type.type(thunk)
+    return _pointwise(device, LEFT, op, x, lookup_dtype(x.dtype), y, kind, size, bound="xt", places=places)
 
 
-def cast(device: Device, x: Any, from_dtype: DataType, to_dtype: DataType) -> Any:
+@overload
+def cast(device: Device, x: np.generic, from_dtype: DataType, to_dtype: DataType) -> np.generic: ...
+@overload
+def cast(device: Device, x: Array, from_dtype: DataType, to_dtype: DataType) -> Array: ...
+@overload
+def cast(device: Device, x: PlainValues, from_dtype: DataType, to_dtype: DataType) -> PlainValues: ...
+
+
+def cast(device: Device, x: PlainValues, from_dtype: DataType, to_dtype: DataType) -> PlainValues:
     """x in another type, by the casts of GraphBLAS."""
     if from_dtype is to_dtype:
         return x
@@ -139,7 +174,7 @@ def cast(device: Device, x: Any, from_dtype: DataType, to_dtype: DataType) -> An
     return unary(device, UNARY["identity"][to_dtype], x, from_dtype)
 
 
-def reduce(device: Device, monoid: Typed[Monoid], values: Any) -> np.generic:
+def reduce(device: Device, monoid: Typed[Monoid], values: Array) -> np.generic:
     """The monoid's reduction of a non-empty array."""
     total = ewise_vector.reduce(as_vector(device, values, len(values)), monoid)
     assert total is not None
@@ -147,12 +182,12 @@ def reduce(device: Device, monoid: Typed[Monoid], values: Any) -> np.generic:
 
 
 @functools.cache
-def _fold(device: Device, op: Typed, a: DataType) -> tuple[Any, DataType]:
+def _fold(device: Device, op: Typed, a: DataType) -> tuple[Kernel, DataType]:
     variant, z = fold_variant(binary_of(op), a)
     return device.kernel(variant), z
 
 
-def fold_segments(device: Device, op: Typed, values: Any, dtype: DataType, pointers: Any) -> Any:
+def fold_segments(device: Device, op: Typed, values: Array, dtype: DataType, pointers: Array) -> Array:
     """Left fold of op over each segment values[pointers[s]:pointers[s + 1]], none of them empty."""
     if op.dtype._is_udt and udf.computes(op):
         return udf.folded(device, udf.plain(op), values, pointers)
@@ -162,6 +197,6 @@ def fold_segments(device: Device, op: Typed, values: Any, dtype: DataType, point
     return cast(device, sums, z, dtype)
 
 
-def reduce_segments(device: Device, monoid: Typed[Monoid], values: Any, pointers: Any) -> Any:
+def reduce_segments(device: Device, monoid: Typed[Monoid], values: Array, pointers: Array) -> Array:
     """The monoid's reduction of each segment, none of them empty."""
     return fold_segments(device, monoid, values, monoid.return_type, pointers)

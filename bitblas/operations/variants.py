@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semirings import Monoid, Operator, Semiring, Typed
+from semirings import BinaryOp, Monoid, Operator, Semiring, Typed
 from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT8, UINT16, UINT32, UINT64, DataType
 from semirings.expressions import Expression, names_in, rename
@@ -65,7 +65,7 @@ def epilogue_functions(w: DataType, t: DataType, accum: Typed | None) -> tuple[F
     return take, inner, finish, Function("accum", w, (("a", w), ("b", t)), let, "finished(joined(x, y))")
 
 
-def epilogue_constants(t: DataType, fresh: bool, iso: bool) -> Any:
+def epilogue_constants(t: DataType, fresh: bool, iso: bool) -> Constants:
     """The constants of merge.cuh."""
     flags = {"FRESH": fresh, "W_ISO": iso, "W_BOOL": t is BOOL, "T_BOOL": t is BOOL}
     return tuple((name, int(flag)) for name, flag in flags.items())
@@ -186,7 +186,7 @@ def fold_variant(op: Typed[Operator], a: DataType) -> tuple[Variant, DataType]:
     return Variant("kernels/fold", (("A", a), ("Z", z)), (), (), functions, repr(op)), z
 
 
-def algebra_of(semiring: Typed[Semiring] | None, z: DataType = BOOL) -> tuple[Any, DataType, Any, DataType]:
+def algebra_of(semiring: Typed[Semiring] | None, z: DataType = BOOL) -> tuple[BinaryOp, DataType, Monoid, DataType]:
     """Multiplier and its type, monoid and the type of the sum. WORDS, with semiring None, needs none of them and is one
     variant for all semirings whose sums have the type z."""
     if semiring is None:
@@ -203,14 +203,14 @@ def initial_sum(monoid: Monoid, z: DataType) -> Any:
     return monoid.identity(z) if is_neutral(monoid, z) or z.kind != "f" else np.nan
 
 
-def may_compute_unneeded(op: Any, monoid: Monoid, z: DataType, kinds: str = "fiu") -> bool:
+def may_compute_unneeded(op: Operator, monoid: Monoid, z: DataType, kinds: str = "fiu") -> bool:
     """Whether unneeded products may be computed too, for instance for missing entries of the vector: for numbers, whose
     values may be undefined, and by operators of this library only, because others may not terminate."""
-    given = isinstance(op.expr, Expression) or isinstance(monoid.binaryop.expr, Expression)
-    return z.kind in kinds and monoid.name != "any" and not given
+    user_defined = isinstance(op.expr, Expression) or isinstance(monoid.binaryop.expr, Expression)
+    return z.kind in kinds and monoid.name != "any" and not user_defined
 
 
-def sentinel_kind(op: Any, monoid: Monoid, z: DataType, u: DataType) -> int:
+def sentinel_kind(op: Operator, monoid: Monoid, z: DataType, u: DataType) -> int:
     """The sentinel that may replace missing entries of the vector: 1: NaN, 2: an unused integer (3: for sums whose
     order matters), else 0; see csr/pull.cpu.py."""
     if not may_compute_unneeded(op, monoid, z) or u is BOOL or u.kind not in "fiu":
@@ -310,7 +310,7 @@ def _product_variant(
     types: Types,
     semiring: Typed[Semiring] | None,
     kind: int,
-    algebra: tuple[Any, ...],
+    algebra: tuple[BinaryOp, DataType, DataType, DataType, DataType],
     flip: bool,
     constants: list[tuple[str, int]],
     values: Any,
@@ -382,7 +382,7 @@ def packed_constants(*keys: str) -> Constants:
 class _Algebra(NamedTuple):
     """The compile-time parameters of kernels of one semiring (None: WORDS) on values of two types."""
 
-    monoid: Any
+    monoid: Monoid
     z: DataType  # of the sums
     types: Types
     values: Any
@@ -573,13 +573,12 @@ def join_variant(
 # ---- Kernel variants of products with multivectors (formats/bitmap), and of their reductions.
 
 WHOLE, PARTS, JOIN = range(3)  # pull.cu
-# Threads of a block per word that it reads: two if there are few words, so that there are more blocks. A Delaunay mesh
-# of 2^20, 64 sources: 121 ms, with two 139; Mycielski's graph 14: 7.5, with two 5.1.
-LOOKED, LOOKED_FEW, FEW = 1, 2, 1 << 18
+# Threads of a block per word that it reads, and if there are few words (multivector.few_lines).
+LOOKED, LOOKED_FEW = 1, 2
 LINE = {8: UINT8, 16: UINT16, 32: UINT32, 64: UINT64}
 
 
-def _constants(kind: int, x: DataType, z: DataType, terminal: int, stride: int, lanes: int) -> Any:
+def _constants(kind: int, x: DataType, z: DataType, terminal: int, stride: int, lanes: int) -> Constants:
     bits = min(64, stride)
     return (
         ("KIND", kind),
@@ -593,7 +592,7 @@ def _constants(kind: int, x: DataType, z: DataType, terminal: int, stride: int, 
     )
 
 
-def _shared(constants: Any, mode: int, looked: int = LOOKED) -> Any:
+def _shared(constants: Constants, mode: int, looked: int = LOOKED) -> Constants:
     """SHARE lanes process a word of values. With whole rows a block reads more words than it has groups of lanes."""
     known = dict(constants)
     known["SHARE"] = known["LANES"]
@@ -605,7 +604,7 @@ def _shared(constants: Any, mode: int, looked: int = LOOKED) -> Any:
 @functools.cache
 def lines_variant(
     direction: str,
-    types: Any,
+    types: Types,
     semiring: Typed[Semiring] | None,
     a: DataType,
     x: DataType,
@@ -619,9 +618,7 @@ def lines_variant(
     """The kernel of a product by lines; semiring None: WORDS. flip: the multivector is the left operand. few: there are
     few lines."""
     op, t, monoid, z = algebra_of(semiring)
-    kind = WORDS if semiring is None else VALUES
-    if semiring is None:
-        op, t = PLAIN, BOOL
+    kind, label = (WORDS, "words") if semiring is None else (VALUES, repr(semiring))
     functions, values, terminal = sum_of(monoid, z)
     if semiring is None:
         a = x = BOOL
@@ -630,14 +627,11 @@ def lines_variant(
         u, v, i, k, j = mul.args
         mul = mul._replace(args=(v, u, j, k, i))
     mul = mul._replace(result=z)
-    constants = (
-        *_shared(_constants(kind, x, z, terminal, stride, lanes), mode, LOOKED_FEW if few else LOOKED),
-        ("PACKED", int(packed)),
+    constants = _shared(_constants(kind, x, z, terminal, stride, lanes), mode, LOOKED_FEW if few else LOOKED)
+    types = (*types, ("LINE", LINE[min(64, stride)]), ("A", a), ("U", x), ("Z", z))
+    return Variant(
+        f"formats/bitmap/{direction}", types, (*constants, ("PACKED", int(packed))), values, (*functions, mul), label
     )
-    line = ("LINE", LINE[min(64, stride)])
-    label = "words" if semiring is None else repr(semiring)
-    types = (*types, line, ("A", a), ("U", x), ("Z", z))
-    return Variant(f"formats/bitmap/{direction}", types, constants, values, (*functions, mul), label)
 
 
 @functools.cache
@@ -645,13 +639,7 @@ def join_lines_variant(monoid: Typed[Monoid], x: DataType, stride: int, lanes: i
     """The same for reductions of runs of lines."""
     z = monoid.op.result_type(monoid.dtype)
     functions, values, terminal = sum_of(monoid.op, z)
-    args = (
-        ("a", BOOL),
-        ("b", x),
-        ("i", INT64),
-        ("k", INT64),
-        ("j", INT64),
-    )
+    args = (("a", BOOL), ("b", x), ("i", INT64), ("k", INT64), ("j", INT64))
     mul = Function("mul", z, args, (("x", z, "b"),), "x")
     constants = (*_shared(_constants(VALUES, x, z, terminal, stride, lanes), JOIN), ("PACKED", 0))
     types = ("PTR", INT64), ("COL", INT64), ("LINE", LINE[min(64, stride)]), ("A", BOOL), ("U", x), ("Z", z)

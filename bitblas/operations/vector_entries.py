@@ -14,11 +14,13 @@ from semirings import Monoid, Typed
 from semirings.catalog import MONOIDS, UNARY
 from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
 
-from ..device import Device
+from .. import tuning
+from ..device import Device, Kernel
 from ..device.readback import Readback
 from ..exceptions import IndexOutOfBound
 from ..kernels.variant import Variant
 from ..store import (
+    PlainValues,
     SparseStore,
     VectorStore,
     dense_values,
@@ -30,10 +32,11 @@ from ..store import (
     write_bits,
     zero_word,
 )
+from ..typing import Array, Number
 from . import compressed, value_arrays
 from .compressed import entries, kernel_of, make_dense, place, same_value, unused_flags
 from .ewise_vector import cast, merge, pointwise
-from .operands import Mask, allowed, dummy, make, stored, word_bounds
+from .operands import Mask, make, stored, word_bounds
 from .variants import LEFT, initial_sum, sum_by_index_variant
 
 # ---- Vectors as masks, and the part of a vector that a mask allows.
@@ -41,16 +44,17 @@ from .variants import LEFT, initial_sum, sum_by_index_variant
 
 def mask_of(u: VectorStore, *, structural: bool, complement: bool) -> Mask:
     """Where u has an entry (structural), or a nonzero entry (value); or everywhere else."""
+    named: Array | VectorStore
     if type(u) is not SparseStore:
         named = u.present if structural else mask_words(u)
     elif structural or (u.iso and u.listed):
         named = u.with_value(BOOL, BOOL.np_type.type(True))
     else:
-        held = compressed.compress(u, u.index)
-        keep = unpack(u.device, mask_words(held), u.count or 0)
+        listed = compressed.compress(u, u.index)
+        keep = unpack(u.device, mask_words(listed), u.count or 0)
         named = SparseStore(u.device, u.size, BOOL, u.index[keep], BOOL.np_type.type(True))
-    made: Mask = make(Mask, (named, complement))
-    return made
+    mask: Mask = make(Mask, (named, complement))
+    return mask
 
 
 def restrict(w: VectorStore, mask: Mask) -> None:
@@ -65,37 +69,19 @@ def restrict(w: VectorStore, mask: Mask) -> None:
     w.count = None
 
 
-def mask_words(u: VectorStore) -> Any:
+def mask_words(u: VectorStore) -> Array:
     """The bitset of the nonzero entries; it may be an array of u."""
     if u.iso:
         return u.present if u.values else u.device.xp.zeros_like(u.present)
     return u.values if u.dtype is BOOL else nonzero_bits(u)
 
 
-def nonzero_bits(u: VectorStore) -> Any:
+def nonzero_bits(u: VectorStore) -> Array:
     """The bitset of the nonzero entries."""
-    kind = u.dtype.name
-    kernel = pointwise(u.device, LEFT, UNARY["identity"][BOOL], kind, kind, "x", True, False, True, True).kernel
-    bits = u.device.xp.empty(words(u.size), np.uint64)
-    zero, none = u.dtype.np_type.type(0), dummy(u.device, "int64")
-    values = stored(u.device, u.dtype, u.values)
-    kernel(
-        words(u.size),
-        u.size,
-        u.present,
-        *values,
-        u.present,
-        *values,
-        zero,
-        zero,
-        none,
-        none,
-        *allowed(u.device, None),
-        0,
-        bits,
-        dummy(u.device, u.dtype.np_type.char),
-        bounds=word_bounds(u),
-    )
+    kind, bits = u.dtype.name, u.device.xp.empty(words(u.size), np.uint64)
+    k = pointwise(u.device, LEFT, UNARY["identity"][BOOL], kind, kind, "x", True, False, True, True)
+    operand = u.present, *stored(u.device, u.dtype, u.values)
+    k.kernel(words(u.size), u.size, *operand, *operand, *k.plain, bits, k.nothing, bounds=word_bounds(u))
     return bits
 
 
@@ -115,9 +101,6 @@ def get(u: VectorStore, i: int) -> np.generic | None:
     return u.dtype.np_type.type(host(u.values[i : i + 1])[0])
 
 
-FEW = 16  # entries written one by one; for more, writing their words together takes less host time (measured)
-
-
 def put(w: VectorStore, written: dict[int, np.generic | None]) -> None:
     """w[i] = value for each item in place; None deletes the entry."""
     if type(w) is SparseStore:
@@ -131,7 +114,7 @@ def put(w: VectorStore, written: dict[int, np.generic | None]) -> None:
     if not w.device.host_memory:
         _put_by_kernel(w, written)
         return
-    if len(written) < FEW:
+    if len(written) < tuning.count("put.single_entries"):
         for i, value in written.items():
             if value is None:
                 remove_element(w, i)
@@ -176,7 +159,7 @@ def _put_by_kernel(w: VectorStore, written: dict[int, np.generic | None]) -> Non
     w.count = None
 
 
-def _set_bits(w: VectorStore, bits: Any, at: np.ndarray, on: np.ndarray) -> None:
+def _set_bits(w: VectorStore, bits: Array, at: np.ndarray, on: np.ndarray) -> None:
     """Set the bits of a bitset at `at` where `on`, clear the others. Words are computed on the host, each written
     once."""
     words, which = np.unique(at >> 6, return_inverse=True)
@@ -188,7 +171,7 @@ def _set_bits(w: VectorStore, bits: Any, at: np.ndarray, on: np.ndarray) -> None
     bits[place] = (bits[place] & ~cleared) | set_
 
 
-def set_element(w: VectorStore, i: int, value: Any) -> None:
+def set_element(w: VectorStore, i: int, value: Number) -> None:
     """w[i] = value in place."""
     value = w.dtype.np_type.type(value)
     if w.iso and w.count == 0:
@@ -212,7 +195,7 @@ def remove_element(w: VectorStore, i: int) -> None:
     w.count = None
 
 
-def _set_bit(bits: Any, i: int, on: bool) -> None:
+def _set_bit(bits: Array, i: int, on: bool) -> None:
     word, bit = slice(i >> 6, (i >> 6) + 1), np.uint64(1 << (i & 63))
     bits[word] = bits[word] | bit if on else bits[word] & ~bit
 
@@ -220,22 +203,22 @@ def _set_bit(bits: Any, i: int, on: bool) -> None:
 RANGE = Variant("kernels/range", (), (("LANES", 1),))
 
 
-def normalized(device: Device, indices: Any, dim: int) -> Any | None:
+def normalized(device: Device, indices: Array, dim: int) -> Array | None:
     """INT64 indices on a GPU with negative ones counted from the end; None if one is not in -dim .. dim - 1."""
-    told = Readback(device, 8)
-    device.kernel(RANGE)(len(indices), dim, indices, told.part(np.uint32, 0, 2))
-    negative, outside = told.read(np.uint32, 0, 2)
+    flags = Readback(device, 8)
+    device.kernel(RANGE)(len(indices), dim, indices, flags.part(np.uint32, 0, 2))
+    negative, outside = flags.read(np.uint32, 0, 2)
     if outside:
         return None
     return device.xp.where(indices < 0, indices + dim, indices) if negative else indices
 
 
-def region(w: VectorStore, indices: Any) -> Any:
+def region(w: VectorStore, indices: Array) -> Array:
     """The bitset of the positions in `indices`."""
     return scatter(w, indices, full_vector(w.device, len(indices), np.bool_(True), BOOL)).present
 
 
-def scatter(w: VectorStore, indices: Any, u: VectorStore) -> VectorStore:
+def scatter(w: VectorStore, indices: Array, u: VectorStore) -> VectorStore:
     """A vector of w's size with entry u(k) at indices(k); indices are distinct."""
     t = empty_vector(w.device, w.size, u.dtype)
     t.values = u.values if u.iso else dense_values(w.device, w.size, u.dtype)
@@ -243,7 +226,9 @@ def scatter(w: VectorStore, indices: Any, u: VectorStore) -> VectorStore:
     return t
 
 
-def assign(w: VectorStore, indices: Any, u: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
+def assign(
+    w: VectorStore, indices: Array, u: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool
+) -> None:
     """w<mask, accum, replace>(indices) = u in place, as GrB_assign: `replace` deletes all entries outside of the
     mask."""
     if type(w) is SparseStore:
@@ -280,15 +265,16 @@ def equal(u: VectorStore, v: VectorStore) -> bool:
     device, n = u.device, words(u.size)
     if u.count is not None and v.count is not None and u.count != v.count:
         return False
-    if type(u) is SparseStore or type(v) is SparseStore:
+    listed = u if type(u) is SparseStore else v
+    if type(listed) is SparseStore:
         if u.nvals != v.nvals:
             return False
-        at = compressed.positions(u, v, union=False)
+        at = listed.index
         return equal(compressed.compress(u, at), compressed.compress(v, at))
-    told = Readback(device, 4)
+    differs = Readback(device, 4)
     operands = (u.present, *stored(device, u.dtype, u.values), v.present, *stored(device, v.dtype, v.values))
-    kernel_of(device, "equal", u.dtype, LANES=64)(n, u.size, *operands, told.part(np.uint32), bounds=word_bounds(u))
-    return not told.read(np.uint32)[0]
+    kernel_of(device, "equal", u.dtype, LANES=64)(n, u.size, *operands, differs.part(np.uint32), bounds=word_bounds(u))
+    return not differs.read(np.uint32)[0]
 
 
 # ---- Vectors from lists of indices and values: GraphBLAS C API 2.1, section 4.2.4.7.
@@ -298,8 +284,8 @@ def build(
     device: Device,
     size: int,
     dtype: DataType,
-    indices: Any,
-    values: Any,
+    indices: Array,
+    values: PlainValues,
     dup: Typed | None = None,
     *,
     distinct: bool = False,
@@ -310,9 +296,9 @@ def build(
     Raises IndexOutOfBound, ValueError (equal indices without dup; a single value needs none).
     """
     if is_sparse(device, len(indices), size):
-        return _sparse(device, size, dtype, indices, values, dup, distinct=distinct)
-    u, told = _listed(device, values, len(indices)), None if distinct else Readback(device, 8)
-    flags = unused_flags(device) if told is None else told.part(np.uint32, 0, 2)
+        return _build_list(device, size, dtype, indices, values, dup, distinct=distinct)
+    u, faults = _as_full_vector(device, values, len(indices)), None if distinct else Readback(device, 8)
+    flags = unused_flags(device) if faults is None else faults.part(np.uint32, 0, 2)
     monoid = None if dup is None else _unordered(dup)
     if monoid is not None:
         t = sum_by_index(u, indices, size, monoid, flags)
@@ -320,51 +306,60 @@ def build(
         t = empty_vector(device, size, dtype)
         t.values = cast(u, dtype).values if u.iso else dense_values(device, size, dtype)
         place(t, indices, u, flags, clear=False)
-    twice, outside = (0, 0) if told is None else told.read(np.uint32, 0, 2)
+    twice, outside = (0, 0) if faults is None else faults.read(np.uint32, 0, 2)
     if outside:
         _raise_outside(indices, size)
     if monoid is not None:
         return cast(t, dtype)
     t.count = None if twice else len(indices)
-    if u.iso or not twice:
+    if isinstance(values, np.generic) or not twice:
         return t
-    return _folded(device, size, dtype, indices, values, dup)
+    return _build_combined(device, size, dtype, indices, values, dup)
 
 
-def _raise_outside(indices: Any, size: int) -> NoReturn:
+def _raise_outside(indices: Array, size: int) -> NoReturn:
     low, high = int(indices.min()), int(indices.max())
     raise IndexOutOfBound(f"indices: expected indices from 0 to {size - 1}, got {low if low < 0 else high}")
 
 
-def _sparse(
-    device: Device, size: int, dtype: DataType, indices: Any, values: Any, dup: Typed | None, *, distinct: bool
+def _build_list(
+    device: Device,
+    size: int,
+    dtype: DataType,
+    indices: Array,
+    values: PlainValues,
+    dup: Typed | None,
+    *,
+    distinct: bool,
 ) -> VectorStore:
     """`build`, if the result is a list."""
     if len(indices) and not distinct and (int(indices.min()) < 0 or int(indices.max()) >= size):
         _raise_outside(indices, size)
-    iso = isinstance(values, np.generic)
+    listed: PlainValues
     if bool((indices[1:] > indices[:-1]).all()):
-        index, listed = indices.astype(np.int64), values if iso else values.copy()  # copies, which are not shared
+        index, listed = indices.astype(np.int64), values.copy()  # copies, which are not shared
     else:
         order = device.xp.argsort(indices, kind="stable")
-        index, listed = indices[order].astype(np.int64, copy=False), values if iso else values[order]
+        index, listed = indices[order].astype(np.int64, copy=False), value_arrays.take(values, order)
         fresh = device.xp.ones(len(index), bool)
         fresh[1:] = index[1:] != index[:-1]
         if not bool(fresh.all()):
-            if not iso:
-                return _folded(device, size, dtype, indices, values, dup)
+            if not isinstance(values, np.generic):
+                return _build_combined(device, size, dtype, indices, values, dup)
             index = index[fresh]
     return SparseStore(device, size, dtype, index, value_arrays.cast(device, listed, lookup_dtype(listed.dtype), dtype))
 
 
-def _listed(device: Device, values: Any, count: int) -> VectorStore:
+def _as_full_vector(device: Device, values: PlainValues, count: int) -> VectorStore:
     """The values as a full vector."""
     if isinstance(values, np.generic):
         return full_vector(device, count, values, value_arrays.lookup_dtype(values.dtype))
     return value_arrays.as_vector(device, values, count)
 
 
-def _folded(device: Device, size: int, dtype: DataType, indices: Any, values: Any, dup: Typed | None) -> VectorStore:
+def _build_combined(
+    device: Device, size: int, dtype: DataType, indices: Array, values: Array, dup: Typed | None
+) -> VectorStore:
     """Combine the values of equal indices in their order. ValueError without an operator."""
     if dup is None:
         raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
@@ -379,12 +374,14 @@ def _folded(device: Device, size: int, dtype: DataType, indices: Any, values: An
 
 
 @functools.cache
-def _sum_by_index(device: Device, u: DataType, monoid: Typed[Monoid]) -> tuple[Any, DataType]:
+def _sum_by_index(device: Device, u: DataType, monoid: Typed[Monoid]) -> tuple[Kernel, DataType]:
     variant, cell = sum_by_index_variant(u, monoid)
     return device.kernel(variant), cell
 
 
-def sum_by_index(u: VectorStore, indices: Any, size: int, monoid: Typed[Monoid], flags: Any) -> VectorStore:
+def sum_by_index(
+    u: VectorStore, indices: Array, size: int, monoid: Typed[Monoid], flags: Array | np.generic
+) -> VectorStore:
     """t(i) = the sum of the values of u (full) whose index is i, in any order."""
     device = u.device
     kernel, cell = _sum_by_index(device, u.dtype, monoid)
@@ -409,7 +406,7 @@ def _unordered(op: Typed) -> Typed[Monoid] | None:
     return monoid[op.dtype] if exact and op.return_type is op.dtype else None
 
 
-def full(device: Device, values: Any, dtype: DataType) -> VectorStore:
+def full(device: Device, values: Array, dtype: DataType) -> VectorStore:
     """A vector with an entry for each element of an array, which is copied."""
     u = value_arrays.as_vector(device, values, len(values), shared=False)
     u.dtype = dtype

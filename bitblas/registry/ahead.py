@@ -47,7 +47,7 @@ def _packed(name: str, folder: str, used: dict[str, set[str]]) -> bytes:
     """The packed objects for one of targets.SHIPPED: from a folder of the cache, and from LLVM texts."""
     target = targets.SHIPPED[name]
     found = []
-    texts = {"native": native.text(target), "table": kernel_table.TEXT, "dictionaries": dictionaries.TEXT}
+    texts = {"native": native.text(target), "table": kernel_table.text(), "dictionaries": dictionaries.TEXT}
     for symbol, text in texts.items():
         data, symbols = native.assembled(text, target)
         found.append((object_files.Object(data, symbol, tuple(symbols)), {object_files.key_of_text(text, ())}))

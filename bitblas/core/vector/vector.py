@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -124,7 +125,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         d, s = devices.get(device), self._store
         if d is s.device:
             return self
-        move = lambda x: x if isinstance(x, np.generic) else d.asarray(s.device.to_host(x))
+        move: Callable[[Any], Any] = lambda x: x if isinstance(x, np.generic) else d.asarray(s.device.to_host(x))
         if type(s) is SparseStore:
             return type(self)._from_store(SparseStore(d, s.size, s.dtype, move(s.index), move(s.listed)), self.name)
         return type(self)._from_store(

@@ -13,6 +13,7 @@ import numpy as np
 
 from semirings.dtypes import BOOL, lookup_dtype
 
+from ... import tuning
 from ...device import memory, threads
 from ...device.kernel_table import STATE, Loop, Operation, Table, kernels
 from ...exceptions import CaptureError
@@ -22,7 +23,6 @@ from ...kernels.variant import Variant
 from ...operations import spmv_kernels
 from ...operations.multivector import ALWAYS, Condition, PreparedMultivectorProduct
 from ...operations.operands import (
-    PARALLEL_WORDS,
     Allowed,
     Input,
     Mask,
@@ -59,7 +59,7 @@ from ..scratch import OwnMemory
 # ---- Products in rounds on the CPU: push along entries, pull by rows, and the operations that choose between them.
 
 NEVER = 1 << 62
-MANY_ENTRIES = 8 * PARALLEL_WORDS  # entries of a frontier from which on threads share kernels over listed words
+MANY_ENTRIES = 1 << 13  # entries of a frontier from which on threads share kernels over listed words
 
 
 class NotYetAvailable(CaptureError):
@@ -123,7 +123,7 @@ class Products:
 
     def _shared(self, units: int, size: int) -> Any:
         """Ranges of units for threads; None for one range."""
-        if not self.device.splits(words(size), PARALLEL_WORDS):
+        if not self.device.splits(words(size), tuning.count("parallel.words")):
             return None
         return threads.even_ranges(units, min(units, self.device.parts))
 
