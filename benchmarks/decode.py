@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bitblas import tuning
 from bitblas.device import jit
-from bitblas.formats.csr.cost import STAGE, UNROLL
+from bitblas.formats.csr.cost import UNROLL
 from bitblas.kernels.variant import Variant
 from bitblas.operations.variants import pull_variant
 from bitblas.plan.epilogue import Epilogue
@@ -112,7 +113,7 @@ def pulls() -> dict[str, tuple[int, dict[str, Variant]]]:
     return {
         "Boolean, a row at a time": (UNROLL, of(WORDS, None, BOOL, words)),
         "plus_second, a row at a time": (UNROLL, of(VALUES, plus, FP32, values)),
-        "plus_second, rows as one run": (STAGE // jit.BLOCK, as_run),
+        "plus_second, rows as one run": (tuning.count("csr.stage") // jit.BLOCK, as_run),
     }
 
 

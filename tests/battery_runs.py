@@ -16,7 +16,7 @@ from battery import (
 from fuzz import user_types
 
 import bitblas
-from bitblas.formats import format_of, schedule
+from bitblas.formats import format_of
 from bitblas.operations import spmv_kernels
 from bitblas.plan import auxiliary_formats
 from bitblas.plan import direction as plan_direction
@@ -191,7 +191,7 @@ def check(text, name, make, may=None, instead=None):
 # ---- products -------------------------------------------------------------------------------------------------------
 
 
-def force(monkeypatch, direction, longest=None):
+def force(monkeypatch, tune, direction, longest=None):
     """Pull or push wherever both are possible; rows longer than `longest` steps are hubs."""
     cost = 0.0 if direction == "push" else float("inf")
     monkeypatch.setattr(plan_direction, "PUSH_COST", {"cpu": cost, "gpu": cost})
@@ -203,7 +203,7 @@ def force(monkeypatch, direction, longest=None):
         auxiliary_formats, "TRANSPOSE_READS", {"cpu": 0.0, "gpu": 0.0}
     )  # it is built when something reads it
     if longest is not None:
-        monkeypatch.setattr(schedule, "MAX_ITERATIONS", longest)
+        tune({"rows.iterations": longest})
 
 
 def products_of(verb, multiply, transposed):
@@ -225,14 +225,14 @@ def products_of(verb, multiply, transposed):
     return members
 
 
-def run_product(case, monkeypatch):
+def run_product(case, monkeypatch, tune):
     verb, direction = case["call"].split()
     name, a, u, w, _ = case["algebra"]
     p = MATRICES[case["matrix"]]()
     nrows, ncols = (p.ncols, p.nrows) if case["T"] else (p.nrows, p.ncols)
     inputs, outputs = (nrows, ncols) if verb == "vxm" else (ncols, nrows)
     chooses = name.startswith(("any_", "ss.any")) and not name.endswith("pair")
-    force(monkeypatch, direction, case["longest"])
+    force(monkeypatch, tune, direction, case["longest"])
 
     def make(operands):
         operands.matrix("A", p, a, case["form"], case["iso"])

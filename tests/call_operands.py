@@ -11,9 +11,8 @@ import numpy as np
 from battery import generator, values
 
 import bitblas as gb
-from bitblas.formats import coded, schedule
-from bitblas.formats.csr import cost as rows_choice
-from bitblas.formats.mplg import cost as packed_rows
+from bitblas import tuning
+from bitblas.formats import coded
 from bitblas.kernels.variant import Variant
 from bitblas.operations import ewise_vector, multivector, spgemm
 from bitblas.plan import direction
@@ -24,24 +23,27 @@ SIZE = 150
 @contextmanager
 def limits(**changed: Any) -> Iterator[None]:
     """With other limits of sizes, by "module name", so that small operands reach them."""
+    rows = {
+        "iterations": "rows.iterations",
+        "width": "mplg.fixed_from",
+        "graded": "csr.binned_from",
+        "hot": "rows.hot_share",
+        "coded": "coded.binned_from",
+    }
     places: dict[str, tuple[Any, str]] = {
-        "iterations": (schedule, "MAX_ITERATIONS"),
-        "width": (packed_rows, "FIXED_FROM"),
         "chunk": (ewise_vector, "CHUNK"),
         "shared": (spgemm, "SHARED_WORDS"),
         "push": (direction, "PUSH_COST"),
-        "graded": (rows_choice, "GRADED_FROM"),
-        "hot": (rows_choice, "HOT_SHARE"),
-        "coded": (coded, "GRADED_FROM"),
         "short": (coded, "SHORT"),
         "longest": (multivector, "LONGEST"),
         "segment": (multivector, "SEGMENT"),
     }
-    before = {name: getattr(*places[name]) for name in changed}
+    before = {name: getattr(*places[name]) for name in changed if name not in rows}
     try:
-        for name, value in changed.items():
-            setattr(*places[name], value)
-        yield
+        for name in before:
+            setattr(*places[name], changed[name])
+        with tuning.override({rows[name]: value for name, value in changed.items() if name in rows}):
+            yield
     finally:
         for name, value in before.items():
             setattr(*places[name], value)

@@ -135,8 +135,8 @@ def test_few_cases_meet_every_pair(cases, most):
 
 
 @pytest.mark.in_turn
-def test_product(device, product_case, monkeypatch):
-    run_product(product_case, monkeypatch)
+def test_product(device, product_case, monkeypatch, tune):
+    run_product(product_case, monkeypatch, tune)
 
 
 TILES_BETWEEN = ("b2sr16", "b2sr32")  # what differs between 8 and 64 is their words' width
@@ -153,18 +153,18 @@ EVERY = {
 }
 
 
-def run_matrices(matrices, form, call, algebra, u, iso, monkeypatch, **end):
+def run_matrices(matrices, form, call, algebra, u, iso, monkeypatch, tune, **end):
     for k, matrix in enumerate(matrices):
         case = {"form": form, "call": call, "algebra": algebra, "matrix": matrix, "u": u, "iso": iso, "T": ""}
         rest = {"mask": MASKS[k % 5], "accum": k % 2 == 1, "replace": k % 3 == 0, "longest": (None, 2)[k % 2]}
-        run_product(case | rest | end, monkeypatch)
+        run_product(case | rest | end, monkeypatch, tune)
 
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form", [f for f in PLAIN_FORMS if f not in TILES_BETWEEN] + slow(*TILES_BETWEEN))
 @pytest.mark.parametrize("kind", EVERY)
-def test_product_of_every_matrix(device, form, kind, monkeypatch):
-    run_matrices(MATRICES, form, *EVERY[kind], monkeypatch)
+def test_product_of_every_matrix(device, form, kind, monkeypatch, tune):
+    run_matrices(MATRICES, form, *EVERY[kind], monkeypatch, tune)
 
 
 # A Split: one of each kind of kernel, on matrices that do not need the same one for a full vector.
@@ -195,8 +195,8 @@ SPLIT_SHAPES = (
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form, call, algebra, u, iso, end", SPLITS)
-def test_products_of_splits(device, form, call, algebra, u, iso, end, monkeypatch):
-    run_matrices(SPLIT_SHAPES, form, call, ALGEBRAS[algebra], u, iso, monkeypatch, **end)
+def test_products_of_splits(device, form, call, algebra, u, iso, end, monkeypatch, tune):
+    run_matrices(SPLIT_SHAPES, form, call, ALGEBRAS[algebra], u, iso, monkeypatch, tune, **end)
 
 
 @pytest.mark.in_turn
@@ -246,8 +246,8 @@ def square(form):
 @pytest.mark.in_turn
 @pytest.mark.parametrize("direction", ["pull", "push"])
 @pytest.mark.parametrize("form", ["csr", "b2sr8", *slow("mplg", "b2sr4", "b2sr64")])
-def test_an_output_may_be_an_input(device, form, direction, monkeypatch):
-    force(monkeypatch, direction, 1)
+def test_an_output_may_be_an_input(device, form, direction, monkeypatch, tune):
+    force(monkeypatch, tune, direction, 1)
     for text in ALIASES.split(";"):
         check(text.strip(), text.strip()[0], square(form))
 
@@ -289,9 +289,9 @@ def test_a_refused_call_changes_nothing(device, form):
 @pytest.mark.parametrize("direction", ["pull", "push"])
 @pytest.mark.parametrize("form", ["csr", "b2sr8"])
 @pytest.mark.parametrize("name", ["min_plus", "max_plus"])
-def test_a_sum_of_nan_alone_is_nan(device, monkeypatch, name, form, direction):
+def test_a_sum_of_nan_alone_is_nan(device, monkeypatch, tune, name, form, direction):
     """NaN loses against a number, and stays where there is none: whichever way the products come together."""
-    force(monkeypatch, direction)
+    force(monkeypatch, tune, direction)
     kind, tile = (form, None) if form == "csr" else ("b2sr", int(form[4:]))
     rows, cols, values = [0, 1, 1, 2], [0, 0, 1, 1], [math.nan, math.nan, 2.0, 3.0]
     A = bitblas.Matrix.from_coo(cols, rows, values, nrows=2, ncols=3, format=kind, tile=tile)

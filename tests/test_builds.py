@@ -41,10 +41,9 @@ def host(x):
 
 @pytest.mark.parametrize("long", [1, 3, 64])
 @pytest.mark.parametrize("tile", TILES)
-def test_long_tile_rows_are_cut(device, tile, long, monkeypatch):
+def test_long_tile_rows_are_cut(device, tile, long, tune):
     """However many parts a tile row is cut into, the tiles are the same, and so is the order of the entries."""
-    monkeypatch.setattr(layout, "LONG", long)
-    monkeypatch.setattr(b2sr, "LONG_TILES", long)
+    tune({"b2sr.cut_entries": long, "b2sr.cut_tiles": long})
     lists, ncols = hubs(tile)
     rows = rows_of(lists, ncols)
     dense = np.zeros((len(lists), ncols), bool)

@@ -22,9 +22,9 @@ PRODUCTS = (
 
 
 @pytest.mark.parametrize("form, algebra, call, u, matrix, mask, accum, replace", PRODUCTS)
-def test_products(device, form, algebra, call, u, matrix, mask, accum, replace, monkeypatch):
+def test_products(device, form, algebra, call, u, matrix, mask, accum, replace, monkeypatch, tune):
     case = {"form": form, "algebra": algebra, "call": call, "u": u, "matrix": matrix, "iso": False, "mask": mask}
-    run_product(case | {"accum": accum, "replace": replace, "T": "", "longest": 1}, monkeypatch)
+    run_product(case | {"accum": accum, "replace": replace, "T": "", "longest": 1}, monkeypatch, tune)
 
 
 # (types and operators as in battery_runs.ENTRYWISE), then texts.

@@ -6,19 +6,18 @@ from battery import generator
 
 import bitblas as gb
 from bitblas import device as devices
+from bitblas import tuning
 from bitblas.config import config
-from bitblas.formats import coded
-from bitblas.formats.csr import binning, cost
+from bitblas.formats.csr import binning
 from bitblas.plan import product
 
 N = 3000
 
 
 @pytest.fixture
-def small(monkeypatch):
+def small(monkeypatch, tune):
     """Few entries are graded, and few columns hot."""
-    monkeypatch.setattr(cost, "GRADED_FROM", 1)
-    monkeypatch.setattr(coded, "GRADED_FROM", 1)
+    tune({"csr.binned_from": 1, "coded.binned_from": 1})
     monkeypatch.setattr(product, "HOT_BYTES", (6 << 10,))
 
 
@@ -132,9 +131,9 @@ def test_grades(device, small):
     entries = xp.concatenate([xp.arange(int(b), int(b) + int(k)) for b, k in zip(found.begin, found.length)])
     assert np.array_equal(np.sort(devices.get(config.device).to_host(entries)), np.arange(A.nvals))
     assert found.segments == 6 and int(found.piece[-1]) == len(found.row) == len(np.unique(rows)) - 3 + 6
-    for grade in range(binning.GRADES):
+    for grade in range(len(binning.log_limits())):
         some = found.length[int(found.piece[grade]) : int(found.piece[grade + 1])]
-        assert (some <= 1 << (binning.LOG_LONGEST - grade)).all()
+        assert (some <= 1 << (tuning.count("csr.bin_log_longest") - grade)).all()
         runs = int(found.run[grade + 1]) - int(found.run[grade])
         assert runs == -(-len(some) // binning.rows_of_run(grade))
     assert found.runs == int(found.run[-1])

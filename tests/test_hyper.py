@@ -14,7 +14,6 @@ from bitblas import device as devices
 from bitblas import store
 from bitblas.device import base
 from bitblas.exceptions import IndexOutOfBound, OutOfMemory
-from bitblas.formats.hyper import cost
 
 oracle = pytest.importorskip("graphblas")
 
@@ -114,13 +113,12 @@ def test_text(device, text):
 
 
 @pytest.fixture
-def forced(monkeypatch):
+def forced(monkeypatch, tune):
     """Vectors and matrices of every size are lists, whatever they hold."""
     monkeypatch.setattr(store, "FLOOR", 0)
     monkeypatch.setattr(store, "FLOOR_SHARED", 0)
     monkeypatch.setattr(store, "SHARE", 0)
-    monkeypatch.setattr(cost, "FLOOR", 0)
-    monkeypatch.setattr(cost, "SHARE", 0)
+    tune({"hyper.floor": 0, "hyper.share": 0})
 
 
 @pytest.mark.in_turn

@@ -37,8 +37,8 @@ def pytest_generate_tests(metafunc):
 
 
 @pytest.mark.in_turn
-def test_product(device, product_case, monkeypatch):
-    run_product(product_case, monkeypatch)
+def test_product(device, product_case, monkeypatch, tune):
+    run_product(product_case, monkeypatch, tune)
 
 
 @pytest.mark.in_turn

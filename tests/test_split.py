@@ -11,7 +11,6 @@ from test_formats import assert_entries, assert_sound, host
 
 import bitblas
 from bitblas.exceptions import InvalidValue
-from bitblas.formats import schedule
 from bitblas.formats.split import cost
 from bitblas.plan import direction
 from bitblas.plan.facts import best_known, facts
@@ -143,10 +142,10 @@ def test_the_limit_needs_the_fewest_bytes():
         assert facts(A._store.structure, exact=True).bytes_of(f"split{tile}") == size
 
 
-def test_products_with_near_entries(device, monkeypatch):
+def test_products_with_near_entries(device, monkeypatch, tune):
     """In every kind of kernel, pulled and pushed, with tile rows that are cut into segments."""
     monkeypatch.setattr(direction, "PUSH_COST", {"cpu": 0.0, "gpu": 0.0})
-    monkeypatch.setattr(schedule, "MAX_ITERATIONS", 1)
+    tune({"rows.iterations": 1})
     for bits, name in ((2, "gaps"), (3, "long hub"), (2, "65x65")):
         with_near(monkeypatch, bits)
         x = values(generator(name), "FP32", len(MATRICES[name]().rows))

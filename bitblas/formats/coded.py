@@ -24,18 +24,18 @@ import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
+from .. import tuning
 from ..device import Device, dummy
 from ..kernels.variant import Variant
 from . import validation
 from .contract import Format, ItemCounts, LazyDict, Region, StructureFacts, Types
-from .csr.kernels import UNEVEN, bits_of
-from .csr.layout import PARALLEL_ENTRIES, Csr, from_arrays, numbers_of, pointer_type, rows_bytes
+from .csr.kernels import bits_of
+from .csr.layout import Csr, from_arrays, numbers_of, pointer_type, rows_bytes
 
 # ---- Blocks of 32 coded rows: a compressed index of where each row of variable-length codes begins and ends.
 
 GROUP = 32  # rows per group; also in blocks.cuh and blocks.cpu.py
 HEAD_BITS = 6  # bits of a head that hold the width of its numbers
-EVENNESS = 3  # bits by which numbers are shorter than a group's unit count; 2 to 5 on average over graphs
 PAD = 6  # words after the last block: the last of 32 lanes reads three words, 124 bits past the start of a code
 
 
@@ -51,7 +51,7 @@ def blocks_bytes(nrows: int, words: float) -> int:
 def mean_words(nrows: int, units: float, in_word: int) -> float:
     """Estimated words of blocks with that many units in total, assuming that every group has the mean width."""
     groups = groups_of(nrows)
-    width = max(0, int(units / max(1, groups)).bit_length() - EVENNESS)
+    width = max(0, int(units / max(1, groups)).bit_length() - tuning.count("coded.evenness"))
     return units / in_word + groups * (0.5 + width)
 
 
@@ -148,7 +148,8 @@ def all_rows(layout: Any) -> RowSelection:
 
 def selected_rows(layout: Any, rows: Any) -> RowSelection:
     work = layout.nvals * len(rows) // max(1, layout.nrows)
-    return RowSelection(len(rows), rows, 1, layout.device.ranges(len(rows), PARALLEL_ENTRIES, work=work))
+    least = tuning.count("formats.parallel_entries")
+    return RowSelection(len(rows), rows, 1, layout.device.ranges(len(rows), least, work=work))
 
 
 def pointers(layout: Any, some: RowSelection) -> Any:
@@ -183,12 +184,9 @@ def places_in_layout(layout: Any, ptr: Any, place: Any, rows: Any) -> Any:
 # ---- Shared cost model of coded rows.
 
 MOST = (1 << 31) - 1  # rows and columns: a row's first value is twice the distance of its column from the row
-EARLY = 8  # one lane reads 8 times as much if rows may stop at their first hit as it reads for sums
 ALPHA = 16  # a frontier with more than 1/16 of all words pulls; csr/cost.py does the same with entries
 
-GRADED_FROM = 1 << 20  # entries; below this a launch takes as long (estimated)
-SHORT = 24
-WALKED = 4  # entries per word that an advance walks
+SHORT = 24  # bits per value, so that each code fits into one word
 
 
 class CodedCost(Format):
@@ -221,7 +219,7 @@ class CodedCost(Format):
         return active_words(layout, bits) if layout.device.host_memory else None
 
     def is_binned(self, layout: Any) -> bool:
-        return bool(layout.nvals >= GRADED_FROM)
+        return bool(layout.nvals >= tuning.count("coded.binned_from"))
 
     def fixed_width(self, layout: Any) -> int:
         """Bits per value: SHORT if no value has more bits, so that each code fits into one word; 0: any."""
@@ -229,7 +227,7 @@ class CodedCost(Format):
 
     def walked(self, entries: int) -> int:
         """Words that are pushed one after the other; each lane completes some entries of a word."""
-        return max(1, entries // WALKED)
+        return max(1, entries // tuning.count("coded.entries_per_step"))
 
     def pull_threshold(self, layout: Any) -> int:
         return int(layout.work) // ALPHA
@@ -249,18 +247,19 @@ def coded_hub_columns(layout: Any, lanes: int, *given: Any) -> Any:
 
     given: further kernel arguments. Kept: 4 bytes and a bit per row. Peak memory: 12 bytes per row.
     """
-    if "likely" not in layout.cache:
+    key = "likely", tuning.version()
+    if key not in layout.cache:
         found = None
         if layout.nrows and layout.nrows == layout.ncols:
             length = layout.lengths()
-            if int(length.max()) * layout.nrows > UNEVEN * layout.work:
+            if int(length.max()) * layout.nrows > tuning.value("rows.hub_column_skew") * layout.work:
                 found = layout.device.xp.empty(layout.nrows, np.uint32)
                 layout.device.kernel(coded_hub_columns_variant(layout, lanes))(
                     layout.nrows, layout.heads, layout.words, *given, length, found
                 )
                 found = found, bits_of(layout.device.xp, length > 0)
-        layout.cache["likely"] = found
-    return layout.cache["likely"]
+        layout.cache[key] = found
+    return layout.cache[key]
 
 
 def hub_column_arguments(layout: Any, read: bool, lanes: int, *given: Any) -> tuple[Any, ...]:
@@ -306,7 +305,7 @@ class Coded:
 
     def bounds(self, work: int) -> Any:
         """Parallel ranges of rows on the CPU."""
-        return self.device.ranges(self.nrows, PARALLEL_ENTRIES, work=work)
+        return self.device.ranges(self.nrows, tuning.count("formats.parallel_entries"), work=work)
 
     def lengths(self) -> Any:
         """Words per row, counted from its first unit on. Computed at every call."""

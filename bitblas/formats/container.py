@@ -31,6 +31,7 @@ import numpy as np
 
 from semirings import dtypes
 
+from .. import tuning
 from ..atomic import replacing
 from ..device import Device
 from ..exceptions import InvalidValue
@@ -39,7 +40,6 @@ MAGIC, MARK, VERSION = b"\x93bitblas", 0x01020304, 2
 HEAD = struct.Struct("=8sIIQQQI20x")
 BLOCK = 1 << 24  # bytes per checksum, and per copy
 ALIGN = 64  # cache line
-WORKERS = min(4, os.cpu_count() or 1)  # checksum threads, in addition to the one that writes or copies
 TYPES = {t.np_type.name: t.np_type for t in dtypes.ALL}
 # Do not reserve memory for unwritten pages: a file may be larger than memory.
 NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
@@ -210,7 +210,7 @@ class Container:
     def _checked(self, section: Section, name: str, place: Place, data: Any) -> Iterator[tuple[int, int]]:
         """The blocks of an array in order; several threads compute their checksums."""
         blocks = list(_blocks(place.nbytes))
-        with ThreadPoolExecutor(WORKERS) as pool:
+        with ThreadPoolExecutor(min(tuning.count("container.workers"), os.cpu_count() or 1)) as pool:
             sums = pool.map(lambda block: zlib.crc32(data[slice(*block)].data), blocks)
             for (a, b), found, expected in zip(blocks, sums, self.sums[place.block :], strict=False):
                 if found != expected:

@@ -270,14 +270,12 @@ class Format:
     usual: ClassVar[bool] = True  # none of bits, renumbers, composed
     # ---- capabilities and costs ----
     timed: ClassVar[bool] = True  # considered when choosing for time, and calibrated
-    handicap: float = 1.0  # factor on its time relative to the best (plan/format_choice.py)
     fused: bool = False  # pulls include the epilogue; each is another kernel, so only for formats of programs
     wide: bool = False  # the CPU has a SIMD kernel for whole tiles (b2sr/lanes.cpu.py)
     stops_finished_tile_rows: bool = False  # the CPU's presence pull stops once all rows of a tile row have a hit
     accepts_nan: ClassVar[bool] = False  # the CPU's pull accepts NaN for missing entries (csr/pull.cpu.py)
     pushes_by_output_word: ClassVar[bool] = False  # CPU: units of a push are words of the output, not of the vector
     spreads: ClassVar[bool] = False  # has a push for CPU loops (spread.cpu.py)
-    part_lanes: ClassVar[int] = 32  # lanes that share a segment of a long unit in a pull of sums
     reads_values: ClassVar[bool] = False  # an advance that pulls reads values (loop/codegen/cuda_advance.py)
     heavy: ClassVar[bool] = False  # items take many registers: tiles, and single entries
     opens: ClassVar[bool] = False  # has a pull over a list of rows (csr/pull_some.cu)
@@ -311,6 +309,16 @@ class Format:
         return Panic(f"{self!r} does not implement `{question}`")
 
     # ---- sizes and costs ----
+
+    @property
+    def handicap(self) -> float:
+        """Factor on its time relative to the best (plan/format_choice.py)."""
+        return 1.0
+
+    @property
+    def part_lanes(self) -> int:
+        """GPU lanes that share a segment of a long unit in a pull of sums."""
+        return 32
 
     def refusal(self, nrows: int, ncols: int) -> str:
         """Why the format cannot store a matrix of that shape: its limit, and the shape given. "" if it can."""

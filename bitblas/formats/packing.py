@@ -13,11 +13,11 @@ import numpy as np
 
 from semirings.dtypes import DataType, lookup_dtype
 
+from .. import tuning
 from ..device import Device
 from ..kernels.variant import Variant
 
 MOST_BITS = 32  # per number
-PARALLEL_NUMBERS = 1 << 16  # below this a parallel launch on the CPU does not pay off (estimated)
 
 
 @functools.lru_cache(256)
@@ -68,7 +68,7 @@ def _narrow(device: Device, numbers: Any, width: int, string: Any, base: Any, so
     n = len(string)
     if not n:
         return
-    bounds = device.ranges(n, PARALLEL_NUMBERS, work=len(numbers), fresh=True)
+    bounds = device.ranges(n, tuning.count("packing.parallel_numbers"), work=len(numbers), fresh=True)
     run = device.kernel(narrow_variant(lookup_dtype(numbers.dtype), source is not None))
     some = numbers if len(numbers) else device.xp.zeros(1, numbers.dtype)
     run(n, len(numbers), width, some, base, string if source is None else source, string, bounds=bounds)
@@ -93,7 +93,7 @@ def _widened(
 ) -> Any:
     xp, some = device.xp, places is not None and size > 0
     numbers = xp.empty(max(1, size), dtype)
-    bounds = device.ranges(size, PARALLEL_NUMBERS, fresh=True)
+    bounds = device.ranges(size, tuning.count("packing.parallel_numbers"), fresh=True)
     run = device.kernel(widen_variant(lookup_dtype(numbers.dtype), places=some))
     least = numbers.dtype.type(0) if base is None else base
     run(size, width, string, places if some else xp.zeros(1, np.int64), least, numbers, bounds=bounds)

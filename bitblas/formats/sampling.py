@@ -18,6 +18,7 @@ import numpy as np
 from semirings.cached import cached_property
 from semirings.dtypes import DataType
 
+from .. import tuning
 from ..device.readback import Readback
 from ..kernels.variant import Variant
 
@@ -36,9 +37,6 @@ PARTS = (
     (np.dtype(np.uint16), 8 * BALLS * (HOPS + 1) + 16 * RANGES, 6 * SAMPLES),
 )
 BYTES = 8 * BALLS * (HOPS + 1) + 16 * RANGES + 12 * SAMPLES
-# Entries of 64 rows up to which a CPU scans all of them for a sample instead of searching in each row.
-DENSE = 1 << 13
-PARALLEL = 1 << 13  # rows from which on the CPU uses several threads
 _UNIT = 8  # samples per unit of the kernel
 
 
@@ -100,8 +98,12 @@ class StructureSample(NamedTuple):
 def sample_variant(ptr: DataType, col: DataType, packed: int) -> Variant:
     slots = TABLE // col.nbytes
     table = ("COL_64", int(col.nbytes == 8)), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1)
-    constants = (("PACKED", packed), *table, ("HOPS", HOPS), ("HEAD", HEAD), ("DENSE", DENSE), ("LANES", 256))
+    dense = "DENSE", tuning.count("sample.dense")
+    constants = (("PACKED", packed), *table, ("HOPS", HOPS), ("HEAD", HEAD), dense, ("LANES", 256))
     return Variant("formats/csr/look", (("PTR", ptr), ("COL", col)), constants)
+
+
+tuning.on_change(sample_variant.cache_clear)
 
 
 def sample_structure(rows: Any) -> StructureSample:
@@ -111,7 +113,8 @@ def sample_structure(rows: Any) -> StructureSample:
     (_, ptr), (_, col) = rows.types(False)
     kernel, told = device.kernel(sample_variant(ptr, col, int(rows.format.packed))), Readback(device, BYTES)
     units = balls + -(-samples // _UNIT) + ranges
-    bounds, written = device.ranges(units, PARALLEL, work=nrows), (told.part(*part) for part in PARTS)
+    bounds = device.ranges(units, tuning.count("sample.parallel_rows"), work=nrows)
+    written = [told.part(*part) for part in PARTS]
     kernel(units, nrows, nvals, rows.ptr, rows.col, rows.width, balls, samples, ranges, *written, bounds=bounds)
     found = told.read(np.uint8, count=BYTES)
     sizes, ends, seen = (found[at:][: count * kind.itemsize].view(kind) for kind, at, count in PARTS)

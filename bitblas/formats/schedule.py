@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# ---- Lanes per row (tile row) on a GPU: rules shared by all formats.
+from .. import tuning
+from .contract import Constants
 
-# Iterations of a group of lanes over a row, each with a memory latency; longer rows are hubs and are cut (estimated).
-MAX_ITERATIONS = 16
+# ---- Lanes per row (tile row) on a GPU: rules shared by all formats.
 
 
 def power_of_two(x: float, low: int, high: int) -> int:
@@ -82,6 +82,13 @@ def hubs_of(layout: Any, longest: int, part: int | None = None) -> Hubs | None:
 
 
 # ---- Degree binning: what the schedules of csr/binning.py, nib/binning.py and cgr/binning.py share.
+
+
+def block_constants(shared: int) -> Constants:
+    """Compile-time constants of blocks. shared: bytes of shared memory for vector values; a block that uses them
+    occupies a multiprocessor alone."""
+    threads, blocks = (1024, 1) if shared else (256, tuning.count("rows.bin_blocks"))
+    return [("THREADS", threads), ("RESIDENT", blocks), ("SHARED_BYTES", shared)]
 
 
 class Part(NamedTuple):

@@ -10,11 +10,9 @@ from typing import Any
 
 from semirings.dtypes import lookup_dtype
 
+from .. import tuning
 from ..device import Device
 from ..kernels.variant import Variant
-
-CHUNK = {"csr": 1 << 12, "b2sr": 1 << 9}  # entries or tiles per warp, which writes one sum
-PARALLEL = 1 << 16  # entries from which on the CPU uses several threads
 
 
 def is_symmetric(
@@ -32,13 +30,14 @@ def is_symmetric(
     """Whether a structure equals its transpose, in one pass.
 
     family: the folder of the kernel, which determines what `items` are (entries or tiles). units, ptr, col: kernel
-    arguments; col_type: type of column numbers; more: further arguments. Peak memory: 8 bytes per CHUNK items.
+    arguments; col_type: type of column numbers; more: further arguments. Peak memory: 8 bytes per symmetry.chunk items.
     """
-    chunk = CHUNK[family]
+    chunk = tuning.count(f"symmetry.chunk.{family}")
     n = -(-items // chunk)
     sums = device.xp.zeros(max(1, n), "uint64")
     types = ("PTR", lookup_dtype(ptr.dtype)), ("COL", lookup_dtype(col_type))
     kernel = device.kernel(Variant(f"formats/{family}/mirror", types, (*constants, ("CHUNK", chunk), ("LANES", 32))))
-    bounds = device.ranges(n, PARALLEL, work=nvals, parts=device.threads, fresh=True)
+    least = tuning.count("formats.parallel_entries")
+    bounds = device.ranges(n, least, work=nvals, parts=device.threads, fresh=True)
     kernel(n, units, items, ptr, col, *more, sums, bounds=bounds)
     return int(sums.sum()) == 0

@@ -14,11 +14,11 @@ import numpy as np
 
 from semirings.dtypes import BOOL, DataType
 
+from .. import tuning
 from ..device import Device
 from . import packing
 
 EXACT = 1 << 53  # largest magnitude of packed floats: up to here FP64 represents every integer
-CHUNK = 1 << 22  # floats that are tested at a time, to bound the temporary memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +89,9 @@ def fit(device: Device, dtype: DataType, values: Any) -> tuple[np.generic, int] 
     if dtype.kind == "c":
         return "complex numbers"
     if dtype.kind == "f":
-        for at in range(0, len(values), CHUNK):
-            if reason := _fault(device, values[at : at + CHUNK]):
+        size = tuning.count("values.chunk")
+        for at in range(0, len(values), size):
+            if reason := _fault(device, values[at : at + size]):
                 return reason
     low, high = int(values.min()), int(values.max())
     width = max(1, (high - low).bit_length())

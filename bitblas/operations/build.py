@@ -11,6 +11,7 @@ import numpy as np
 
 from semirings.dtypes import DataType
 
+from .. import tuning
 from ..device import Device
 from ..formats.csr import layout
 from ..formats.csr import layout as csr
@@ -23,7 +24,8 @@ from . import convert, duplicates
 def in_order(device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any) -> tuple[Any, Any] | None:
     """Row pointers and columns of many entries on the host, if they are ordered by row and column, without duplicates,
     and within the matrix: one pass checks and builds all of that. None otherwise, or if memory may not suffice."""
-    if not device.host_memory or len(rows) < layout.FEW or _listed("auto", nrows, ncols, len(rows)):
+    few = len(rows) < tuning.count("csr.counting_sort_from")
+    if not device.host_memory or few or _listed("auto", nrows, ncols, len(rows)):
         return None
     if device.missing(_rows_bytes(nrows, ncols, len(rows), values, 0)):
         return None

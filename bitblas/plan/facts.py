@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from semirings.cached import cached_property
 
+from .. import tuning
 from ..formats import FORMATS, ItemCounts, Structure, format_of
 from ..formats.b2sr.cost import TILES
 from ..formats.b2sr.layout import count_tiles
-from ..formats.csr.cost import UNEVEN
 from ..formats.sampling import SAMPLES, Sample, StructureSample, sample_structure
 
 # ---- Estimate the number of levels of a breadth-first search.
@@ -80,7 +80,7 @@ class Facts:
     @cached_property
     def uneven(self) -> bool:
         """Whether row lengths differ so much that products use another kernel."""
-        return self.longest * self.nrows > UNEVEN * self.nvals
+        return self.longest * self.nrows > tuning.value("csr.uneven") * self.nvals
 
     @property
     def forms(self) -> tuple[str, ...]:

@@ -7,13 +7,13 @@ from typing import Any
 
 from semirings.dtypes import INT32, INT64, lookup_dtype
 
+from ... import tuning
 from ...device import dummy
 from ...kernels.variant import Variant
 from ..contract import Constants, Dot, Format, Types
 from ..csr import kernels as rows
 from ..csr.kernels import PLACES, TYPES
 from ..schedule import Hubs, hubs_of
-from ..symmetry import CHUNK
 from .cost import DEFAULT_TILE, TILES, TilesCost
 
 # ---- Utility kernels of bit tiles (all but products), as registry/ compiles them ahead of time.
@@ -30,6 +30,7 @@ def build_kernels(tile: int, parts: int, *passes: tuple[int, int]) -> Iterator[V
 
 def utility_kernels() -> Iterator[Variant]:
     """The same for all tile sizes."""
+    chunk = ("CHUNK", tuning.count("symmetry.chunk.b2sr"))
     for tile in TILES:
         lanes = ("LANES", min(tile, 32))
         yield from build_kernels(tile, 0, (0, 0), (1, 0), (1, 1))
@@ -39,7 +40,7 @@ def utility_kernels() -> Iterator[Variant]:
             yield Variant("formats/b2sr/transpose", (PLACES[0], PLACES[2]), (("TILE", tile), lanes, ("ORDER", order)))
         yield Variant("formats/b2sr/cut", TYPES, (("TILE", tile), lanes))
         yield Variant("formats/b2sr/coo", PLACES, (("TILE", tile), lanes))
-        yield Variant("formats/b2sr/mirror", TYPES, (("TILE", tile), ("CHUNK", CHUNK["b2sr"]), ("LANES", 32)))
+        yield Variant("formats/b2sr/mirror", TYPES, (("TILE", tile), chunk, ("LANES", 32)))
         yield Variant("formats/b2sr/ranks", (), (("TILE", tile), ("LANES", 1)))
         yield Variant("formats/b2sr/filter", PLACES[2:], (("TILE", tile), ("LANES", 1)))
         # The first pass writes no positions, and gets its sums as that argument.

@@ -18,11 +18,12 @@ import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
+from ... import tuning
 from ...device import Device, threads
 from ...kernels.variant import Variant
 from .. import symmetry, validation
 from ..contract import Format, LazyDict, Region
-from ..csr.layout import PARALLEL_ENTRIES, Csr, from_arrays, index_type, pointer_type, rows_bytes
+from ..csr.layout import Csr, from_arrays, index_type, pointer_type, rows_bytes
 from . import kernels
 from .cost import TILES, tiles_bytes, word_type, words_per_tile
 from .kernels import BY_TILE, FORMATS, TilesArguments
@@ -84,10 +85,6 @@ def _beyond(tile: int, limit: int, by_row: bool, word: Any) -> np.ndarray:
 
 # ---- Build tiles from rows: merge the rows of each tile row by tile column, in a counting pass and a filling pass.
 
-# Mean entries per row from which on a GPU cuts a tile row, because one row may hold half of a graph (measured on an
-# H200, on RMAT 20 and on 17 million entries of which one row holds half: 16 to 64 are within 10 %, 128 is 20 % slower).
-LONG = 32
-
 
 class TileRule(NamedTuple):
     """Minimum entries of a stored tile: `near` below tile column `limit`, `far` from it on. Entries of other tiles are
@@ -123,9 +120,10 @@ class Merge:
         self.no_codes = xp.zeros(1, np.uint32)
         self.cut_cols = xp.zeros(1, np.int64)
         self.bounds = None
-        most, self.cuts = cuts_of(device, self.tile_rows, csr.nvals, LONG * tile, self._limits)
+        long = tuning.count("b2sr.cut_entries") * tile
+        most, self.cuts = cuts_of(device, self.tile_rows, csr.nvals, long, self._limits)
         self.units = self.tile_rows + most
-        if device.splits(csr.nvals, PARALLEL_ENTRIES):
+        if device.splits(csr.nvals, tuning.count("formats.parallel_entries")):
             self.bounds = threads.balanced_ranges(self._limits(), device.parts)
         if most:
             self.cut_cols = xp.empty(most, np.int64)
@@ -206,11 +204,6 @@ def count_tiles(csr: Csr, tile: int) -> int:
 # ---- B2SR: the non-empty T x T tiles of a matrix as bits, tile rows as in CSR (Chen et al., Bit-GraphBLAS, section
 # III).
 
-# Tiles of a tile row from which on a GPU cuts it when converting to rows, because one may hold half of a graph
-# (measured on an H200, on RMAT 20 and on 17 million entries of which one row holds half: 256 is up to 30 % slower, 1024
-# 100 %).
-LONG_TILES = 64
-
 
 @dataclass(eq=False)
 class B2sr(Tiled, TilesArguments):
@@ -263,7 +256,7 @@ class B2sr(Tiled, TilesArguments):
 
     def _bounds(self) -> Any:
         """Parallel ranges of tile rows on the CPU, for structural kernels."""
-        if not self.device.splits(self.nvals, PARALLEL_ENTRIES):
+        if not self.device.splits(self.nvals, tuning.count("formats.parallel_entries")):
             return None
         if "passes" not in self.cache:
             self.cache["passes"] = threads.balanced_ranges(self.ptr, self.device.parts)
@@ -271,7 +264,8 @@ class B2sr(Tiled, TilesArguments):
 
     def _tile_bounds(self) -> Any:
         """Parallel ranges of tiles on the CPU."""
-        return self.device.ranges(self.tiles, PARALLEL_ENTRIES, work=self.nvals, parts=self.device.threads)
+        least = tuning.count("formats.parallel_entries")
+        return self.device.ranges(self.tiles, least, work=self.nvals, parts=self.device.threads)
 
     @classmethod
     def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[B2sr, Any]:
@@ -288,7 +282,8 @@ class B2sr(Tiled, TilesArguments):
         needed = rows_bytes(self.nrows, self.ncols, self.nvals) + order * 4 * self.nvals
         device.foresee(f"CSR of {self.nvals} entries", needed)
         none = xp.zeros(1, pointer_type(self.nvals))
-        most, cuts = cuts_of(device, self.tile_rows, self.tiles, LONG_TILES, lambda: self.ptr)
+        long = tuning.count("b2sr.cut_tiles")
+        most, cuts = cuts_of(device, self.tile_rows, self.tiles, long, lambda: self.ptr)
         counts = xp.zeros((self.tile_rows + most) * self.tile, np.int64)
         col = xp.empty(max(1, self.nvals), index_type(self.ncols))
         places = xp.empty(max(1, self.nvals) if order else 1, none.dtype)
@@ -439,7 +434,7 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
     """Build tiles from rows: the T rows of each tile row are merged by tile column, once to count and once to fill.
 
     order[e]: the position of the B2SR's entry e in `csr`. Peak memory: the result, the order if requested, and 24 bytes
-    per tile row, on a GPU 24 more per T * merging.LONG entries.
+    per tile row, on a GPU 24 more per T * b2sr.cut_entries entries.
     """
     xp, merge = csr.device.xp, Merge(csr, tile, word_type(tile))
     out = merge.count()

@@ -5,12 +5,12 @@ They are built for multivector operands of products (plan/product.py), where the
 
 from __future__ import annotations
 
+from ... import tuning
 from ..contract import StructureFacts
 from ..csr.cost import RowsCost, rows_bytes
 from .lines import lines_of, places_of
 
 MOST = 1 << 40  # positions: bits, not bytes
-SMALL = 1 << 12  # positions up to which it may be chosen for memory, because rows built for other kernels are kept
 
 
 class BitmapCost(RowsCost):
@@ -25,7 +25,7 @@ class BitmapCost(RowsCost):
         return "" if fits else f"holds up to {MOST} positions, got {nrows} x {ncols}; 'csr' holds more"
 
     def may_be_smallest(self, seen: StructureFacts) -> bool:
-        return places_of(seen.nrows, seen.ncols) <= SMALL
+        return places_of(seen.nrows, seen.ncols) <= tuning.count("bitmap.small")
 
     def predict_bytes(self, seen: StructureFacts) -> int:
         return 8 * lines_of(seen.nrows, seen.ncols).words

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ... import tuning
 from ...kernels.variant import Variant
 from ..contract import Constants
-from ..schedule import Hubs, Part, bits_of, cut, inside, placed
+from ..schedule import Hubs, Part, bits_of, block_constants, cut, inside, placed
 
 GRADES = 6  # pieces of 32, 16, .. 1 lanes
 MOST = 32  # segments per piece, at most
 UNROLL = 4  # columns that a lane decodes while loads are in flight
-RESIDENT = 4  # blocks per multiprocessor, if none keeps vector values in shared memory
 
 
 class DegreeBins(NamedTuple):
@@ -51,14 +51,13 @@ def counts_variant() -> Variant:
 def binned_constants(shared: int) -> Constants:
     """Compile-time constants. shared: bytes of shared memory for vector values; a block that uses them occupies a
     multiprocessor alone."""
-    blocks = [("THREADS", 1024), ("RESIDENT", 1)] if shared else [("THREADS", 256), ("RESIDENT", RESIDENT)]
-    return [("UNROLL", UNROLL), ("LANES", 32), *blocks, ("SHARED_BYTES", shared)]
+    return [("UNROLL", UNROLL), ("LANES", 32), *block_constants(shared)]
 
 
 def degree_bins(layout: Any, part: Part | None = None) -> DegreeBins:
     """The schedule of a layout, or of some of its rows. Kept: 12 bytes per nonempty row, and 16 more if several lanes
     share it. Peak memory: 60 bytes per row more."""
-    key = ("grades", None if part is None else part.name)
+    key = "grades", None if part is None else part.name, tuning.version()
     if key not in layout.cache:
         layout.cache[key] = _grades(layout, part)
     found: DegreeBins = layout.cache[key]
@@ -110,9 +109,10 @@ class Entries(NamedTuple):
 def entries_of(layout: Any) -> Entries:
     """Kept: 4 bytes per nonempty row (8 for layouts of 2^31 entries and more), and 4 per segment of rows that lanes
     share."""
-    if "graded entries" not in layout.cache:
-        layout.cache["graded entries"] = _entries(layout)
-    found: Entries = layout.cache["graded entries"]
+    key = "graded entries", tuning.version()
+    if key not in layout.cache:
+        layout.cache[key] = _entries(layout)
+    found: Entries = layout.cache[key]
     return found
 
 

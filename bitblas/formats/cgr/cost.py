@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import tuning
 from ...kernels.constants import WORDS
-from ..coded import EARLY, CodedCost
+from ..coded import CodedCost
 from ..contract import CSR
 from ..sampling import Sample
 from . import binning, encoding
-
-LONGEST = 32  # words that one lane reads: four segments; longer rows have a segment per lane of a warp
 
 
 class CgrCost(CodedCost):
@@ -21,7 +20,10 @@ class CgrCost(CodedCost):
     keeps_hot_columns = (
         False  # a block of 1024 threads has few registers (RMAT 20 by degree, H200: 300 us, and 265 without)
     )
-    part_lanes = 8  # rows a little too long for one lane have no more segments than this
+
+    @property
+    def part_lanes(self) -> int:
+        return tuning.count("cgr.part_lanes")
 
     def count(self, rows: Any) -> float:
         return encoding.counted(rows)
@@ -38,7 +40,8 @@ class CgrCost(CodedCost):
         return 1
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
-        return LONGEST * (EARLY if kind == WORDS and not push else 1) * lanes
+        factor = tuning.count("coded.early_factor") if kind == WORDS and not push else 1
+        return tuning.count("cgr.longest") * factor * lanes
 
     def grades(self, layout: Any, part: Any = None) -> Any:
         return binning.degree_bins(layout, part)
@@ -51,4 +54,4 @@ class CgrCost(CodedCost):
         return words, segment, entries.mark, entries.before, entries.first
 
     def segment(self) -> int:
-        return 8 * self.part_lanes  # words: one segment per lane
+        return tuning.count("rows.segment_steps") * self.part_lanes  # words: one segment per lane

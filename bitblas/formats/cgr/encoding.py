@@ -8,17 +8,17 @@ import numpy as np
 
 from semirings.dtypes import DataType, lookup_dtype
 
+from ... import tuning
 from ...device import threads
 from ...kernels.variant import Variant
 from ..coded import GROUP, PAD, RowSelection, all_rows, blocks_of, mean_words
-from ..csr.layout import PARALLEL_ENTRIES, Csr
+from ..csr.layout import Csr
 from ..sampling import Sample
 
 IN_WORD = 32  # bits per word
 SEGMENT = 256  # bits per segment, the authors' choice
 ENDLESS = 1 << 40  # more bits than a row has: rows have one segment of each kind
 LEAST = 4  # least columns of an interval; also in code.cuh and code.cpu.py
-LONGEST = 256  # entries up to which one GPU lane encodes a whole row
 
 
 def encode_variant(ptr: DataType, fill: int, listed: int) -> Variant:
@@ -32,7 +32,7 @@ def decode_variant(fill: int, order: int) -> Variant:
 
 def bounds_of(rows: Csr) -> Any:
     """Parallel ranges of rows on the CPU, in whole groups, so that no two ranges share words."""
-    if not rows.device.splits(rows.nvals, PARALLEL_ENTRIES):
+    if not rows.device.splits(rows.nvals, tuning.count("formats.parallel_entries")):
         return None
     return threads.balanced_ranges(rows.ptr, rows.device.parts, GROUP)
 
@@ -43,7 +43,7 @@ class Encoder:
     def __init__(self, rows: Csr, segment: int) -> None:
         xp = rows.device.xp
         self.rows, self.segment = rows, segment
-        self.longest = LONGEST if rows.device.is_simt else max(1, rows.nvals)
+        self.longest = tuning.count("cgr.encode_longest") if rows.device.is_simt else max(1, rows.nvals)
         listed = xp.flatnonzero(rows.ptr[1:] - rows.ptr[:-1] > self.longest) if rows.device.is_simt else ()
         self.hubs = len(listed)
         self.row_of = listed if self.hubs else xp.zeros(1, np.int64)

@@ -14,21 +14,18 @@ import numpy as np
 
 from semirings.dtypes import INT32, INT64, DataType, lookup_dtype
 
+from ... import tuning
 from ...device import dummy
 from ...kernels.variant import Variant
 from ..contract import Constants, Dot, Format, Layout, Types
 from ..sampling import sample_variant
 from ..schedule import Hubs, hubs_of, longest_unit, power_of_two
-from ..symmetry import CHUNK
 from .binning import binned_constants
-from .cost import CLIP_LANES, DOT_TABLE, MIN_BLOCKS, STAGE, UNROLL, RowsCost, index_type
+from .cost import UNROLL, RowsCost, index_type
 
 # ---- Hub columns: the column of each row that a pull tries first.
 #
 # Many rows have such a column, so a search has likely reached it.
-
-# Ratio of the longest row to the mean from which on hub columns are better guesses than the first column of a row.
-UNEVEN = 4
 
 
 def hub_columns_variant(types: Types, packed: bool, lanes: int) -> Variant:
@@ -46,16 +43,17 @@ def bits_of(xp: Any, flags: Any) -> Any:
 def hub_columns(layout: Any, types: Types) -> Any:
     """Hub columns of a square matrix: for each row the column that has most entries itself; and the bits of the
     nonempty rows. None if all rows have similar lengths."""
-    if "likely" not in layout.cache:
-        found = None
-        if layout.nrows == layout.ncols and longest_unit(layout) * layout.nrows > UNEVEN * layout.nvals:
+    key = "likely", tuning.version()
+    if key not in layout.cache:
+        found, skew = None, tuning.value("rows.hub_column_skew")
+        if layout.nrows == layout.ncols and longest_unit(layout) * layout.nrows > skew * layout.nvals:
             found = layout.device.xp.empty(layout.nrows, dict(types)["COL"].np_type)
-            lanes = power_of_two(layout.nvals / layout.nrows, 4, 32)
+            lanes = power_of_two(layout.nvals / layout.nrows, tuning.count("csr.hub_column_least_lanes"), 32)
             kernel = layout.device.kernel(hub_columns_variant(types, layout.format.packed, lanes))
             kernel(layout.nrows, layout.ptr, layout.col, layout.width, found)
             found = found, bits_of(layout.device.xp, layout.ptr[1:] > layout.ptr[:-1])
-        layout.cache["likely"] = found
-    return layout.cache["likely"]
+        layout.cache[key] = found
+    return layout.cache[key]
 
 
 # ---- Utility kernels of rows (all but products), plain and packed, as registry/ compiles them ahead of time.
@@ -77,7 +75,8 @@ def deal_variant(col: DataType, count: int) -> Variant:
 
 def symmetry_kernels(packed: int) -> Iterator[Variant]:
     """The symmetry test."""
-    yield Variant("formats/csr/mirror", TYPES, (("PACKED", packed), ("CHUNK", CHUNK["csr"]), ("LANES", 32)))
+    chunk = tuning.count("symmetry.chunk.csr")
+    yield Variant("formats/csr/mirror", TYPES, (("PACKED", packed), ("CHUNK", chunk), ("LANES", 32)))
 
 
 def sampling_kernels(packed: int) -> Iterator[Variant]:
@@ -88,7 +87,7 @@ def sampling_kernels(packed: int) -> Iterator[Variant]:
 def clip_kernels(packed: int, *passes: tuple[int, int]) -> Iterator[Variant]:
     """Kernels that extract a region: all for plain columns, only those with an order for packed ones."""
     for fill, order in passes:
-        for lanes in (1, CLIP_LANES) if fill else (1,):
+        for lanes in (1, tuning.count("csr.clip_lanes")) if fill else (1,):
             constants = (("PACKED", packed), ("LANES", lanes), ("FILL", fill), ("ORDER", order))
             yield Variant("formats/csr/clip", PLACES, constants)
 
@@ -120,14 +119,13 @@ def packed_utility_kernels() -> Iterator[Variant]:
 
 # Types of a dot kernel's index arrays: of A, of B' (which may have more entries), of the mask.
 DOT_INDICES = ("PTR", "COL", "BPTR", "MPTR", "MCOL")
-PIECE = 1 << 22  # packed columns that are unpacked at a time: 16 to 32 MB, and few launches (not measured)
 
 
 def pieces(rows: Any) -> list[int]:
     """Limits of the entries that are processed at a time, from 0 to the end: all plain columns at once, packed ones in
-    pieces of PIECE."""
+    pieces."""
     nvals = rows.nvals
-    return [*range(0, nvals, PIECE), nvals] if nvals and rows.format.packed else [0, nvals]
+    return [*range(0, nvals, tuning.count("csr.piece")), nvals] if nvals and rows.format.packed else [0, nvals]
 
 
 def column_types(rows: Any) -> Types:
@@ -149,7 +147,8 @@ class RowsFormat(RowsCost):
     def pull_constants(
         self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
     ) -> Constants:
-        more = [("MIN_BLOCKS", MIN_BLOCKS if many_blocks else 4), ("STAGED", staged), ("STAGE", STAGE)]
+        blocks = tuning.count("csr.min_blocks") if many_blocks else tuning.count("csr.min_blocks_wide")
+        more = [("MIN_BLOCKS", blocks), ("STAGED", staged), ("STAGE", tuning.count("csr.stage"))]
         return [*self._columns(width), ("UNROLL", UNROLL), *more]
 
     def binned_constants(self, shared: int) -> Constants:
@@ -160,8 +159,11 @@ class RowsFormat(RowsCost):
 
     def dot_constants(self, types: Types, lanes: int, mask: Format) -> Constants:
         # A block takes 256 entries, one per thread (LANES), although GROUP lanes then share the work of an entry.
-        shape = [("LANES", 1), ("GROUP", lanes), ("COL_64", int(dict(types)["COL"] is INT64)), *DOT_TABLE]
-        return [*shape, *self._columns(), ("M_PACKED", int(mask.packed))]
+        shape = [("LANES", 1), ("GROUP", lanes), ("COL_64", int(dict(types)["COL"] is INT64))]
+        slots, least = tuning.count("csr.dot_slots"), tuning.count("csr.dot_table_from")
+        table = [("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1), ("TABLE_FROM", least)]
+        table += [("TABLE_FOR", tuning.count("csr.dot_table_for")), ("LONG", tuning.count("csr.dot_long"))]
+        return [*shape, *table, *self._columns(), ("M_PACKED", int(mask.packed))]
 
     def _columns(self, width: int = 0) -> Constants:
         """Constants of columns.cuh. width: bits of packed columns if the kernel is specialized for them."""

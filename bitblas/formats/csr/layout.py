@@ -15,6 +15,7 @@ import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
+from ... import tuning
 from ...device import Device, dummy, threads
 from ...device.readback import Readback
 from ...exceptions import OutOfMemory
@@ -22,8 +23,7 @@ from ...kernels.variant import Variant
 from .. import symmetry, validation
 from ..contract import Format, LazyDict, Region
 from . import kernels
-from .cost import CLIP_ALONE, CLIP_LANES, index_type, rows_bytes
-from .cost import PARALLEL_ENTRIES as PARALLEL_ENTRIES
+from .cost import index_type, rows_bytes
 from .cost import pointer_type as pointer_type
 from .kernels import FORMATS, RowsArguments, column_types, pieces
 
@@ -83,7 +83,7 @@ def in_order(device: Device, nrows: int, ncols: int, rows: Any, cols: Any, kind:
     nvals = len(rows)
     ends, col, wrong = np.zeros(nrows + 1, pointer_type(nvals)), np.empty(nvals, kind), np.zeros(1, np.uint8)
     bounds, chunks = None, device.chunks(nvals)
-    if chunks > 1 or device.splits(nvals, PARALLEL_ENTRIES):
+    if chunks > 1 or device.splits(nvals, tuning.count("formats.parallel_entries")):
         bounds = threads.even_ranges(nvals, max(device.parts, chunks))
         # Ranges of whole rows; if rows are unsorted, any ascending limits.
         bounds = np.maximum.accumulate(np.searchsorted(rows, rows[np.minimum(bounds, nvals - 1)]))
@@ -117,10 +117,6 @@ def split_keys(device: Device, keys: Any, nrows: int, ncols: int) -> tuple[Any, 
 
 
 # ---- CSR: row pointers and sorted column numbers. The plain layout, through which all others convert.
-
-# Entries whose mirror images are searched for before all are hashed, and the size from which on this is done: hashing
-# takes 1 ns per entry.
-LOOKED_UP, LOOKED_UP_OF = 32, 1 << 17
 
 
 class Rows(RowsArguments):
@@ -299,7 +295,7 @@ def clipped(rows: Any, region: Region, order: bool) -> tuple[Csr, Any]:
         bounds: Any = None
         if (chunks := device.chunks(nvals)) > 1:
             bounds = threads.as_chunks(threads.balanced_ranges(rows.ptr, max(device.parts, chunks)))
-        elif device.splits(nvals, PARALLEL_ENTRIES):
+        elif device.splits(nvals, tuning.count("formats.parallel_entries")):
             bounds = threads.balanced_ranges(rows.ptr, device.parts)
         _clip(device, types, packed, ALL, order)(nrows, *given, ptr, ptr, col, places, bounds=bounds)
         if bounds is not None:
@@ -315,7 +311,7 @@ def clipped(rows: Any, region: Region, order: bool) -> tuple[Csr, Any]:
     xp.cumsum(out, out=out)
     nvals = int(out[-1])
     col, places = xp.empty(max(1, nvals), kind), xp.empty(max(1, nvals) if order else 1, place_kind)
-    lanes = CLIP_LANES if nvals > CLIP_ALONE * nrows else 1
+    lanes = tuning.count("csr.clip_lanes") if nvals > tuning.value("csr.clip_lanes_from") * nrows else 1
     _clip(device, types, packed, FILL, order, lanes)(nrows, *given, begin, out, col, places)
     return from_arrays(device, nrows, rows.ncols, out, col[:nvals]), places[:nvals] if order else None
 
@@ -356,7 +352,8 @@ def transposed(rows: Any, order: bool) -> tuple[Csr, Any]:
 
 def mirrored(rows: Any) -> bool:
     """Whether a square CSR or MPLG equals its transpose."""
-    if rows.device.host_memory and rows.nvals >= LOOKED_UP_OF and _lacks_one(rows):
+    sampled = rows.device.host_memory and rows.nvals >= tuning.count("csr.mirror_samples_from")
+    if sampled and _lacks_one(rows):
         return False
     packed = (("PACKED", int(rows.format.packed)),)
     found = rows.nvals, rows.nvals, rows.ptr, rows.col, index_type(rows.ncols), rows.nrows, rows.width
@@ -365,7 +362,8 @@ def mirrored(rows: Any) -> bool:
 
 def _lacks_one(rows: Any) -> bool:
     """Whether one of a few sampled entries has no mirror image. On the CPU this detects directed graphs cheaply."""
-    places = np.arange(LOOKED_UP) * rows.nvals // LOOKED_UP
+    samples = tuning.count("csr.mirror_samples")
+    places = np.arange(samples) * rows.nvals // samples
     found = np.searchsorted(rows.ptr, places, side="right") - 1
     for i, j in zip(found.tolist(), rows.columns_at(places).tolist()):
         columns = rows.columns(int(rows.ptr[j]), int(rows.ptr[j + 1]))
@@ -394,12 +392,11 @@ def picked(rows: Any, keep: Any) -> Csr:
 
 # ---- Sort entries by row and column: by keys, or, if there are many on the CPU, by counting.
 
-FEW = 1 << 14  # entries below which the CPU uses NumPy instead of loading a kernel
-
 
 def uses_counting_sort(device: Device, nrows: int, ncols: int, nvals: int) -> bool:
     """Whether to use counting sort: not if most rows or columns are empty, because it also loops over these."""
-    return not device.prefers_sorting and nvals >= FEW and max(nrows, ncols) <= 8 * nvals
+    many = not device.prefers_sorting and nvals >= tuning.count("csr.counting_sort_from")
+    return many and max(nrows, ncols) <= tuning.value("csr.counting_sort_span") * nvals
 
 
 def counting_sort(device: Device, nrows: int, ncols: int, rows: Any, cols: Any, order: bool) -> tuple[Csr, Any]:
@@ -490,9 +487,12 @@ class CsrBuilder(RowPointersBuilder):
 
 
 def trimmed(device: Device, array: Any, size: int) -> Any:
-    """The beginning of an array, copied if this frees more than a sixteenth and there is memory for the copy."""
+    """The beginning of an array, copied if this frees enough and there is memory for the copy."""
     wasted = (len(array) - size) * array.itemsize
-    small = 16 * wasted <= array.nbytes and wasted > 0
-    if wasted == 0 or small or device.missing(size * array.itemsize):
+    if (
+        wasted == 0
+        or tuning.value("formats.trim_part") * wasted <= array.nbytes
+        or device.missing(size * array.itemsize)
+    ):
         return array[:size]
     return array[:size].copy()

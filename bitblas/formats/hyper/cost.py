@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from ... import tuning
 from ..contract import StructureFacts
 from ..csr.cost import RowsCost, rows_bytes
-
-# Rows or columns below which it is built only on request: 16 MB of row pointers, and vectors store a bit per position
-# anyway.
-FLOOR = 1 << 22
-SHARE = 16  # rows or columns per entry: an entry's cost in the lists, in row pointers (SuiteSparse's hyper_switch)
 
 
 def is_hyper(nrows: int, ncols: int, nvals: int) -> bool:
     """Whether empty rows and columns are too many to store a pointer, or a bit, for each."""
     most = max(nrows, ncols)
-    return most >= FLOOR and nvals * SHARE < most
+    return most >= tuning.count("hyper.floor") and nvals * tuning.count("hyper.share") < most
 
 
 class HyperCost(RowsCost):

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import tuning
 from .. import packing
 from ..contract import CSR, Format, StructureFacts
 from ..csr.cost import RowsCost, pointer_type
-
-# Entries from which on a staged pull is specialized for the width of its packed columns; each width takes half a second
-# to compile. Unpacking then costs 4 instructions per entry instead of 10 (counted in its SASS, not measured).
-FIXED_FROM = 1 << 20
 
 
 def packed_bytes(nrows: int, ncols: int, nvals: int) -> int:
@@ -23,7 +20,10 @@ class PackedCost(RowsCost):
 
     name = "mplg"
     packed, fused, registered = True, False, "packed"
-    handicap = 1.1  # error of predictions; code that cannot read packed columns decodes them
+
+    @property
+    def handicap(self) -> float:
+        return tuning.value("formats.handicap")
 
     def refusal(self, nrows: int, ncols: int) -> str:
         """Columns have at most 32 bits, also those of the transpose."""
@@ -42,4 +42,4 @@ class PackedCost(RowsCost):
         return self.key
 
     def fixed_width(self, layout: Any) -> int:
-        return int(layout.width) if layout.nvals >= FIXED_FROM else 0
+        return int(layout.width) if layout.nvals >= tuning.count("mplg.fixed_from") else 0

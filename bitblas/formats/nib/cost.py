@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import tuning
 from ...kernels.constants import WORDS
-from .. import schedule as limits
-from ..coded import EARLY, CodedCost
+from ..coded import CodedCost
 from ..contract import CSR, Format
-from ..csr import cost as rows
 from ..sampling import Sample
 from ..schedule import power_of_two
 from . import binning, encoding
@@ -36,19 +35,21 @@ class NibCost(CodedCost):
 
     def dot_lanes(self, layout: Any) -> int:
         """One lane per word of a row."""
-        return power_of_two(layout.work / max(1, layout.nrows), 4, 32)
+        return power_of_two(layout.work / max(1, layout.nrows), tuning.count("rows.dot_least_lanes"), 32)
 
     def lanes(self, layout: Any, nrows: int, kind: int, *, push: bool) -> int:
         """So many that each has some words of a row; one if a row stops at its first hit."""
         if kind == WORDS and not push:
             return 1
-        return power_of_two(len(layout.words) / max(1, nrows) / (1 if push else 2), 1, 32)
+        each = tuning.value("nib.push_words_per_lane") if push else tuning.value("nib.pull_words_per_lane")
+        return power_of_two(len(layout.words) / max(1, nrows) / each, 1, 32)
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
-        return limits.MAX_ITERATIONS * (EARLY if kind == WORDS and not push else 1) * lanes
+        factor = tuning.count("coded.early_factor") if kind == WORDS and not push else 1
+        return tuning.count("rows.iterations") * factor * lanes
 
     def segment(self) -> int:
-        return 8 * 32
+        return tuning.count("rows.segment_steps") * 32
 
     def is_binned(self, layout: Any) -> bool:
         return super().is_binned(layout) and len(layout.words) * encoding.IN_WORD < binning.MOST_NIBBLES
@@ -61,7 +62,8 @@ class NibCost(CodedCost):
 
     def hot(self, layout: Any, columns: int) -> int:
         """The first columns, if most entries of long rows are in them, as in an order by degree."""
-        if ("hot", columns) not in layout.cache:
-            pays = binning.near_share(layout, columns) >= rows.HOT_SHARE
-            layout.cache["hot", columns] = min(columns, layout.ncols) if pays else 0
-        return int(layout.cache["hot", columns])
+        key = "hot", columns, tuning.version()
+        if key not in layout.cache:
+            pays = binning.near_share(layout, columns) >= tuning.value("rows.hot_share")
+            layout.cache[key] = min(columns, layout.ncols) if pays else 0
+        return int(layout.cache[key])

@@ -8,10 +8,11 @@ import numpy as np
 
 from semirings.dtypes import DataType, lookup_dtype
 
+from ... import tuning
 from ...device import Device, threads
 from ...kernels.variant import Variant
 from ..coded import GROUP, PAD, RowSelection, blocks_of, groups_of, mean_words
-from ..csr.layout import PARALLEL_ENTRIES, Csr
+from ..csr.layout import Csr
 from ..sampling import Sample
 from ..schedule import power_of_two
 
@@ -30,14 +31,14 @@ def decode_variant(fill: int, lanes: int) -> Variant:
 
 def bounds_of(rows: Csr) -> Any:
     """Parallel ranges of rows on the CPU, in whole groups, so that no two ranges share words."""
-    if not rows.device.splits(rows.nvals, PARALLEL_ENTRIES):
+    if not rows.device.splits(rows.nvals, tuning.count("formats.parallel_entries")):
         return None
     return threads.balanced_ranges(rows.ptr, rows.device.parts, GROUP)
 
 
 def lanes_for(items: int, rows: int) -> int:
     """GPU lanes for a row with that mean number of entries, or words, so that each lane takes some."""
-    return power_of_two(items / max(1, rows) / 2, 1, 32)
+    return power_of_two(items / max(1, rows) / tuning.value("nib.code_words_per_lane"), 1, 32)
 
 
 def sizes_of(rows: Csr, first: int = 0) -> Any:
@@ -93,6 +94,7 @@ def mirrored(device: Device, nrows: int, heads: Any, words: Any) -> bool:
     bytes per 32 rows."""
     groups = groups_of(nrows)
     sums = device.xp.zeros(max(1, groups), np.uint64)
-    bounds = device.ranges(groups, PARALLEL_ENTRIES, work=len(words), parts=device.threads)
+    least = tuning.count("formats.parallel_entries")
+    bounds = device.ranges(groups, least, work=len(words), parts=device.threads)
     device.kernel(MIRROR)(groups, nrows, heads, words, sums, bounds=bounds)
     return int(sums.sum()) == 0

@@ -8,6 +8,7 @@ import numpy as np
 
 from semirings.dtypes import INT32, lookup_dtype
 
+from ... import tuning
 from ...device import dummy
 from ...kernels.variant import Variant
 from ..coded import hub_column_arguments
@@ -18,7 +19,6 @@ from .cost import NibCost
 from .encoding import lanes_for
 
 DOT_INDICES = "COL", "MPTR", "APLACE", "BPLACE"
-DOT_TABLE = (("SLOTS", 4096), ("LOG_SLOTS", 12))  # hash table of the row of A: half of it is filled at a time
 MARK = 3  # numbers per mark, the start of a segment of a long row: marks.cu
 
 
@@ -45,7 +45,9 @@ class NibFormat(NibCost):
 
     def dot_constants(self, types: Types, lanes: int, mask: Format) -> Constants:
         # A block takes a row of the mask, GROUP lanes one of its entries.
-        return [("LANES", 256), ("GROUP", lanes), ("COL_64", 0), *DOT_TABLE]
+        slots = tuning.count("nib.dot_slots")
+        table = [("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1)]
+        return [("LANES", 256), ("GROUP", lanes), ("COL_64", 0), *table]
 
     def dot_mask(self, structure: Any) -> Layout:
         layout: Layout = structure.layout(self.key)

@@ -20,6 +20,7 @@ import numpy as np
 
 from semirings.dtypes import INT32
 
+from ... import tuning
 from ...device import Device
 from ...kernels.variant import Variant
 from .. import coded
@@ -68,9 +69,6 @@ class Nib(NibArguments, Coded):
 
 # ---- Incremental NIB builder: append bands of rows; each band is encoded at its final position.
 
-MORE = 1.03  # factor on the expected number of words, so that reallocation is rare
-MARGIN = 1.1  # the same if the expectation is based on the first rows
-SLICE = 1 << 16  # rows processed at a time
 CLASSES = 64  # classes of rows, by the bit length of their number of entries
 
 
@@ -87,9 +85,9 @@ def most_words(nrows: int, ncols: int, entries: int) -> float:
 def even_nibbles(device: Device, rows: Any, ncols: int) -> np.ndarray:
     """Nibbles of rows with these numbers of entries if gaps were even, in total for all rows of 1, 2 to 3, 4 to 7, ..
     entries."""
-    found = np.zeros(CLASSES)
-    for k in range(0, len(rows), SLICE):
-        found += device.to_host(_by_class(device.xp, rows[k : k + SLICE], None, ncols))
+    found, size = np.zeros(CLASSES), tuning.count("nib.slice")
+    for k in range(0, len(rows), size):
+        found += device.to_host(_by_class(device.xp, rows[k : k + size], None, ncols))
     return found
 
 
@@ -160,7 +158,9 @@ class NibBuilder:
         left = self.nrows - self.rows - rows
         share = min(1.0, used / self.most) if self.most else 1.0
         by_rows = used + share * most_words(left, self.ncols, self.entries - self.given)
-        expected = self.expected * MORE if used < self.expected else by_rows * (MARGIN if left else 1.0)
+        expected = by_rows * (tuning.value("nib.reserve_early") if left else 1.0)
+        if used < self.expected:
+            expected = self.expected * tuning.value("nib.reserve")
         size = max(used, math.ceil(expected)) + coded.PAD
         self.device.foresee(f"nib of {self.entries} entries, estimated from {self.given or 'some'} of them", 4 * size)
         words = self.device.xp.zeros(size, np.uint32)

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ... import tuning
 from ...kernels.constants import WORDS
-from .. import schedule as limits
 from ..b2sr.cost import TiledCost, word_type
 from ..b2sr.layout import Merge, TileRule
 from ..contract import CSR, ItemCounts, StructureFacts
@@ -189,15 +189,16 @@ def sampled_parts(of: Sample, tile: int) -> Parts:
 
 # ---- Cost model of Split (bit tiles and single entries). layout.py decides which entries go into tiles.
 
-FEWEST, MOST = 0.1, 0.6  # shares of entries in dense tiles between which a Split is considered when choosing for time
-
 
 class SplitCost(TiledCost):
     """Dense tiles and single entries."""
 
     name = folder = "split"
     counts, nothing, heavy = "own", Parts(0.0, 0.0), True
-    handicap = 1.1  # error of predictions; code that cannot read a Split converts it to rows for each operation
+
+    @property
+    def handicap(self) -> float:
+        return tuning.value("formats.handicap")
 
     def __init__(self, tile: int) -> None:
         super().__init__(tile)
@@ -214,9 +215,8 @@ class SplitCost(TiledCost):
         return count_parts(rows, self.tile)
 
     def may_be_fast(self, of: Sample) -> bool:
-        """If dense tiles hold some of the entries, but not so many that all might as well be in tiles. (Of 62 graphs in
-        three orders, those for which it is chosen for time have 0.15 to 0.46 of their entries there.)"""
-        return FEWEST <= paying(of, self.tile) <= MOST
+        """If dense tiles hold some of the entries, but not so many that all might as well be in tiles."""
+        return tuning.value("split.least_dense") <= paying(of, self.tile) <= tuning.value("split.most_dense")
 
     def sample(self, of: Sample) -> Parts:
         return sampled_parts(of, self.tile)
@@ -239,17 +239,18 @@ class SplitCost(TiledCost):
         return CSR
 
     def lanes(self, layout: Any, nrows: int, kind: int, *, push: bool) -> int:
-        """A third of the loads, as for tiles (not measured)."""
+        """As many loads per lane as for tiles."""
         units = max(1, self.units(nrows))
         if push:
-            return power_of_two((layout.tiles + layout.in_rest) / units / 2, 2, 32)
-        share = self.share(kind)
+            each = tuning.value("tiles.push_items_per_lane")
+            return power_of_two(layout.work / units / each, tuning.count("tiles.push_least_lanes"), 32)
+        share, each = self.share(kind), tuning.value("tiles.pull_loads_per_lane")
         fewest = 4 if self.tile == 4 and kind == WORDS else share
-        return power_of_two((layout.tiles * share + layout.in_rest) / units / 3, fewest, 32)
+        return power_of_two((layout.tiles * share + layout.in_rest) / units / each, fewest, 32)
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
         """In single entries; a tile counts as many as it costs."""
-        return limits.MAX_ITERATIONS * (1 if push else 3 if kind == WORDS else 8) * lanes
+        return tuning.count("rows.iterations") * self.steps(kind, push) * lanes
 
     def segment(self) -> int:
-        return 8 * UNROLL * 32
+        return tuning.count("rows.segment_steps") * UNROLL * 32

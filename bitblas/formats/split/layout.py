@@ -322,7 +322,7 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[Split, Any]:
 
     order[e]: the position of the Split's entry e in `csr`. Peak memory: the result, the order if requested, 4 bytes per
     tile and per single entry, which are packed afterwards, 1 byte per entry, and 100 bytes per tile row, on a GPU 100
-    more per T * merging.LONG entries. Raises ValueError for more columns than 32 bits can number (`entry_width`).
+    more per T * b2sr.cut_entries entries. Raises ValueError for more columns than 32 bits can number (`entry_width`).
     """
     xp, device, width = csr.device.xp, csr.device, entry_width(csr.ncols, tile)
     parts, merge, out = counted(csr, tile)

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ... import device as devices
+from ... import tuning
 from ...device import Device
 from ...kernels.variant import Variant
 from .. import validation
@@ -28,7 +29,7 @@ from ..cgr.layout import Cgr
 from ..coded import blocks_bytes
 from ..contract import Format, LazyDict, Region
 from ..csr import layout as csr
-from ..csr.layout import PARALLEL_ENTRIES, Csr, from_arrays, index_type, numbers_of, pointers_of
+from ..csr.layout import Csr, from_arrays, index_type, numbers_of, pointers_of
 from ..nib.layout import Nib
 from ..schedule import Part
 from .kernels import FORMATS
@@ -121,7 +122,9 @@ def of_others(rows: Places) -> Part:
 
 # ---- Build the graph with virtual nodes from rows, and expand it back.
 
-UNFOLD = Variant("formats/virtual/unfold", (), (("MOST", 64),))  # lists per row that are merged one by one
+
+def unfold_variant() -> Variant:
+    return Variant("formats/virtual/unfold", (), (("MOST", tuning.count("virtual.merged_lists")),))
 
 
 def ordered_variant(sort: int) -> Variant:
@@ -156,11 +159,11 @@ def merged(found: Mined, of: Csr) -> Graph:
 
 def rows_in_order(nrows: int, ncols: int, row: np.ndarray, col: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Pointers and columns of distinct entries in any order, on the host."""
-    host = devices.get("cpu")
+    host, least = devices.get("cpu"), tuning.count("formats.parallel_entries")
     ptr = np.append(0, np.cumsum(np.bincount(row, minlength=nrows)))
     found = np.empty(len(row), index_type(ncols))
     for sort, units in enumerate((len(row), nrows)):
-        bounds = host.ranges(nrows, PARALLEL_ENTRIES, work=len(row)) if sort else None
+        bounds = host.ranges(nrows, least, work=len(row)) if sort else None
         host.kernel(ordered_variant(sort))(units, row, col, ptr[:-1].copy(), ptr, found, bounds=bounds)
     return ptr, found
 
@@ -213,7 +216,7 @@ def unfolded(inner: Csr, rows: Places, cols: Places, nrows: int, ncols: int, nva
     if int(ptr[-1]) != nvals:
         raise ValueError(f"nodes: expected {nvals} entries, got {int(ptr[-1])}")
     col, unsorted = xp.empty(nvals, index_type(ncols)), xp.empty(nrows, bool)
-    device.kernel(UNFOLD)(
+    device.kernel(unfold_variant())(
         nrows,
         np.flatnonzero(~of_node),
         inner.ptr,
@@ -223,7 +226,7 @@ def unfolded(inner: Csr, rows: Places, cols: Places, nrows: int, ncols: int, nva
         ptr,
         col,
         unsorted,
-        bounds=device.ranges(nrows, PARALLEL_ENTRIES, work=nvals),
+        bounds=device.ranges(nrows, tuning.count("formats.parallel_entries"), work=nvals),
     )
     for row in np.flatnonzero(unsorted):
         col[ptr[row] : ptr[row + 1]].sort()
