@@ -12,18 +12,24 @@ from that of cost.py, what kernels are compiled with. Both override only what di
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+
+import numpy as np
 
 from ..exceptions import Panic
+from ..typing import Array
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from semirings.dtypes import DataType
 
     from ..device import Device
     from ..kernels.variant import Variant
-    from .csr.layout import Csr
+    from .csr.layout import Csr, Rows
     from .sampling import Sample
-    from .schedule import Hubs
+    from .schedule import Bins, Hubs, Part
+    from .structure import Structure
 
 
 # ---- Interface of a stored layout: the structure of one matrix as arrays on a device.
@@ -36,6 +42,9 @@ EVERYWHERE = 1 << 62  # larger than any index
 CSR = "csr"  # the plain format: input arrives in it, and all others convert through it
 
 Types = tuple[tuple[str, "DataType"], ...]
+Arguments: TypeAlias = tuple[Array | np.generic | int, ...]  # of a kernel
+# The position of each entry's value in another layout. None: the same order, or not requested.
+Order: TypeAlias = Array | None
 
 
 class Region(NamedTuple):
@@ -48,7 +57,7 @@ class Region(NamedTuple):
     diag_low: int = -EVERYWHERE
     diag_high: int = EVERYWHERE
 
-    def covers(self, rows: Any, cols: Any) -> Any:
+    def covers(self, rows: Array, cols: Array) -> Array:
         """Which of these positions are in the region."""
         diag = cols - rows
         keep = (rows >= self.row_low) & (rows < self.row_high) & (cols >= self.col_low) & (cols < self.col_high)
@@ -61,7 +70,7 @@ class LazyDict:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, owner: Any, kind: type) -> dict[Any, Any]:
+    def __get__(self, owner: object, kind: type) -> dict[Any, Any]:
         found: dict[Any, Any] = {}
         setattr(owner, self.name, found)  # not by owner.__dict__: see semirings/cached.py
         return found
@@ -97,10 +106,10 @@ class Layout(Protocol):
     def nvals(self) -> int: ...
 
     @property
-    def ptr(self) -> Any: ...
+    def ptr(self) -> Array: ...
 
     @property
-    def col(self) -> Any: ...
+    def col(self) -> Array: ...
 
     @property
     def units(self) -> int: ...
@@ -117,41 +126,41 @@ class Layout(Protocol):
         """Bytes used on the device."""
 
     @classmethod
-    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Layout, Any]:
+    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Self, Order]:
         """Build the layout from rows. With `order` also order[e], the position of entry e's value in `rows` (None: the
         same order)."""
 
-    def to_csr(self, order: bool) -> tuple[Csr, Any]:
+    def to_csr(self, order: bool) -> tuple[Csr, Order]:
         """The same entries row by row; with `order` also order[e], the position of entry e's value in this layout."""
 
-    def by_rows(self, order: bool) -> tuple[Any, Any]:
+    def by_rows(self, order: bool) -> tuple[Rows, Order]:
         """The same entries in a layout by rows: this one, if it is by rows."""
 
-    def transpose(self, order: bool) -> tuple[Layout, Any]:
+    def transpose(self, order: bool) -> tuple[Self, Order]:
         """The layout of the transpose; with `order` also the positions of its values in this layout."""
 
-    def clip(self, region: Region, order: bool) -> tuple[Layout, Any]:
+    def clip(self, region: Region, order: bool) -> tuple[Self, Order]:
         """The entries in a region, in the same format; with `order` also the positions of their values in this
         layout."""
 
-    def filter(self, keep: Any) -> tuple[Layout, Any]:
+    def filter(self, keep: Array) -> tuple[Self, Array]:
         """The entries for which `keep` (bools in entry order) is true, in the same format, and an index that selects
         their values from this layout's: bools, or positions."""
 
-    def equals(self, other: Any) -> bool:
+    def equals(self, other: Self) -> bool:
         """Whether another layout of the same class has the same entries."""
 
-    def coo(self) -> tuple[Any, Any]:
+    def coo(self) -> tuple[Array, Array]:
         """Rows and columns (INT64) of the entries, in this layout's entry order."""
 
-    def ranks(self) -> Any:
+    def ranks(self) -> Array | None:
         """The rank of each item's first entry, computed on first use; None if the items are the entries."""
 
     def is_symmetric(self) -> bool:
         """Whether a square matrix equals its transpose, which is not built for this. A false positive has probability
         2^-64."""
 
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self) -> dict[str, Array]:
         """The arrays that define it, by name: they count as its bytes, and are saved. Derived arrays such as ranks are
         excluded."""
 
@@ -159,7 +168,7 @@ class Layout(Protocol):
         """The integers that define it together with the arrays; includes nrows, ncols and nvals."""
 
     @classmethod
-    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Layout:
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Self:
         """Rebuild the layout from `numbers` and `arrays` that came from a file. ValueError if names, types or lengths
         do not match; contents are not checked."""
 
@@ -170,7 +179,7 @@ class Layout(Protocol):
     def samples(cls) -> Iterator[Variant]:
         """Kernels that build, slice and read it, for registry/ to compile ahead of time."""
 
-    def adopt(self, twin: Any) -> None:
+    def adopt(self, twin: Self) -> None:
         """Take over what another build of the same layout has computed in addition, such as ranks."""
 
     # ---- kernel arguments ----
@@ -178,17 +187,17 @@ class Layout(Protocol):
     def types(self, ranked: bool) -> Types:
         """The types of its index arrays, under the names that kernels use (`Format.indices`)."""
 
-    def unit_starts(self) -> tuple[Any, int]:
+    def unit_starts(self) -> tuple[Array, int]:
         """The array of unit starts, plus the end of the last unit; and how many numbers a unit has in it."""
 
-    def unit_contents(self, ranked: bool) -> tuple[Any, ...]:
+    def unit_contents(self, ranked: bool) -> Arguments:
         """The arrays of unit contents. ranked: with values, which are found by ranks."""
 
-    def pushed(self, ranked: bool, longest: int) -> tuple[Any, ...]:
+    def pushed(self, ranked: bool, longest: int) -> Arguments:
         """Arguments of an advance that pushes, except values: unit starts, contents, and the long rows in segments of
         `longest`."""
 
-    def pulled(self, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
+    def pulled(self, ranked: bool, *, read: bool = True) -> Arguments:
         """Arguments of an advance that pulls by rows of the result, except values. read: False if it never pulls; then
         nothing is built for it."""
 
@@ -198,6 +207,14 @@ class Layout(Protocol):
 
     def segments(self, longest: int) -> int:
         """Number of segments of an advance's long rows; 0 if rows are not cut."""
+
+
+# Base of the classes that layouts share: type checkers see them as layouts, which their subclasses complete.
+if TYPE_CHECKING:
+    LayoutBase = Layout
+else:
+    LayoutBase = object
+L = TypeVar("L", bound=Layout)
 
 
 # ---- Interface of a format: what it can hold, predicted bytes and time, compile-time choices of its kernels.
@@ -242,12 +259,12 @@ class Dot(NamedTuple):
 
     units: int
     types: Types
-    mask: tuple[Any, ...]
-    left: tuple[Any, ...]
-    right: tuple[Any, ...]
+    mask: Arguments
+    left: Arguments
+    right: Arguments
 
 
-class Format:
+class Format(Generic[L]):
     """A format: what all layouts with one key share. The defaults here hold unless a format overrides them."""
 
     # ---- identity ----
@@ -377,7 +394,7 @@ class Format:
         operand's."""
         return self.key
 
-    def dot_lanes(self, layout: Any) -> int:
+    def dot_lanes(self, layout: Layout) -> int:
         """GPU lanes per position of the mask. form: the left operand, possibly of another format."""
         raise self.not_implemented("dot_lanes")
 
@@ -385,7 +402,7 @@ class Format:
         """The format that is kept when `key` is requested for such a matrix."""
         return key
 
-    def lanes(self, layout: Any, nrows: int, kind: int, *, push: bool) -> int:
+    def lanes(self, layout: L, nrows: int, kind: int, *, push: bool) -> int:
         """GPU lanes per row or tile row of the layout, or (nrows: its rows) of its transpose."""
         raise self.not_implemented("lanes")
 
@@ -406,38 +423,37 @@ class Format:
         rows are cut into segments of that length."""
         return entries
 
-    def pull_threshold(self, layout: Any) -> int:
+    def pull_threshold(self, layout: L) -> int:
         """Items in the units of a frontier above which an advance pulls."""
         raise self.not_implemented("pull_threshold")
 
-    def is_uneven(self, layout: Any) -> bool:
+    def is_uneven(self, layout: L) -> bool:
         """Whether a GPU block may read the entries of its rows as one run, because row lengths differ much."""
         return False
 
-    def active(self, layout: Any, bits: Any) -> int | None:
+    def active(self, layout: L, bits: Array) -> int | None:
         """Items of the units set in `bits`, if counting them is cheaper than reading `ptr`; else None."""
         return None
 
-    def is_binned(self, layout: Any) -> bool:
+    def is_binned(self, layout: L) -> bool:
         """Whether a GPU uses a degree-binned pull for such rows and a full vector."""
         return False
 
-    def grades(self, layout: Any, part: Any = None) -> Any:
+    def grades(self, layout: L, part: Part | None = None) -> Bins:
         """The degree-binned schedule of its rows (csr/binning.py); part: of some rows only, for coded rows
         (schedule.py)."""
         raise self.not_implemented("grades")
 
-    def binned_contents(self, layout: Any, ranked: bool) -> tuple[Any, ...]:
+    def binned_contents(self, layout: L, ranked: bool) -> Arguments:
         """Arguments of a degree-binned pull in addition to its schedule."""
-        contents: tuple[Any, ...] = layout.unit_contents(ranked)
-        return contents
+        return layout.unit_contents(ranked)
 
-    def hot(self, layout: Any, columns: int) -> int:
+    def hot(self, layout: L, columns: int) -> int:
         """Number of leading columns whose vector values a block of a degree-binned pull keeps in shared memory, with
         space for `columns`; 0: too few entries would use it."""
         raise self.not_implemented("hot")
 
-    def fixed_width(self, layout: Any) -> int:
+    def fixed_width(self, layout: L) -> int:
         """Bits of a packed column for which a staged pull is specialized; 0: any width, or plain columns."""
         return 0
 
@@ -472,11 +488,10 @@ class Format:
         """Compile-time constants of a dot product. mask: the format of the mask."""
         raise self.not_implemented("dot_constants")
 
-    def dot_mask(self, structure: Any) -> Layout:
+    def dot_mask(self, structure: Structure) -> Layout:
         """The layout of a mask for its dot products."""
-        layout: Layout = structure.layout(self.key)
-        return layout
+        return structure.layout(self.key)
 
-    def dot(self, left: Any, right: Any, mask: Any, ranked: tuple[bool, bool]) -> Dot:
+    def dot(self, left: L, right: L, mask: L, ranked: tuple[bool, bool]) -> Dot:
         """Arguments of the dot products of two such layouts. ranked: which of them has values."""
         raise self.not_implemented("dot")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from semirings.dtypes import DataType
 from .. import tuning
 from ..device.readback import Readback
 from ..kernels.variant import Variant
+from ..typing import Array
+
+if TYPE_CHECKING:
+    from .csr.layout import Rows
 
 SIZES = (4, 8, 16, 32, 64)  # tile sizes for which the fill is estimated
 SAMPLES = 1 << 11  # sampled entries; all, if there are fewer
@@ -50,10 +54,10 @@ class Sample:
     consecutive columns of its row, 2 if it is the first of them, else 0 (uint16).
     """
 
-    fills: Any
-    bits: Any
-    gaps: Any
-    runs: Any
+    fills: Array
+    bits: Array
+    gaps: Array
+    runs: Array
     each: float
     nrows: int
     ncols: int
@@ -65,7 +69,7 @@ class Sample:
         return list((self.each * found).cumsum().tolist())
 
     @cached_property
-    def share(self) -> Any:
+    def share(self) -> Array:
         """For each tile size, the number of tiles that a sampled entry represents."""
         return self.each / self.fills
 
@@ -91,7 +95,7 @@ class StructureSample(NamedTuple):
     sample: Sample
     heads: int
     longest: int
-    balls: Any
+    balls: Array
 
 
 @functools.cache
@@ -106,7 +110,7 @@ def sample_variant(ptr: DataType, col: DataType, packed: int) -> Variant:
 tuning.on_change(sample_variant.cache_clear)
 
 
-def sample_structure(rows: Any) -> StructureSample:
+def sample_structure(rows: Rows) -> StructureSample:
     """Sample a layout by rows that has entries."""
     device, nrows, nvals = rows.device, rows.nrows, rows.nvals
     balls, samples, ranges = BALLS * (nrows == rows.ncols), min(SAMPLES, nvals), min(RANGES, nrows)

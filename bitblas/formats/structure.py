@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from semirings.cached import cached_property
 
 from ..device import Device
-from .contract import CSR, Layout, LazyDict
+from ..typing import Array
+from .contract import CSR, Layout, LazyDict, Order
 
 if TYPE_CHECKING:
-    from .csr.layout import Csr
+    from .csr.layout import Csr, Rows
+
+
+def is_by_rows(layout: Layout) -> TypeGuard[Rows]:
+    """Whether its units are rows, with entries in row order."""
+    return layout.format.by_rows
 
 
 # ---- Convert between the layouts of a structure, and restore a layout from the arrays of a file.
 
 
-def convert(structure: Structure, key: str, *, transposed: bool, order: bool) -> tuple[Layout, Any]:
+def convert(structure: Structure, key: str, *, transposed: bool, order: bool) -> tuple[Layout, Order]:
     """A layout of the structure (or of its transpose); with `order`, the positions of its values in the primary
     layout."""
     if transposed:
@@ -37,7 +43,7 @@ def convert(structure: Structure, key: str, *, transposed: bool, order: bool) ->
     return made, places if moved is None else moved if places is None else places[moved]
 
 
-def restored(device: Device, key: str, numbers: dict[str, int], arrays: dict[str, Any]) -> Layout:
+def restored(device: Device, key: str, numbers: dict[str, int], arrays: dict[str, Array]) -> Layout:
     """Rebuild a layout from its `numbers` and `arrays`; ValueError or KeyError if they do not match."""
     from .catalog import class_of
 
@@ -104,7 +110,7 @@ class Structure:
             self._symmetric = self.nrows == self.ncols and self.primary.is_symmetric()
         return self._symmetric
 
-    def coo(self) -> tuple[Any, Any]:
+    def coo(self) -> tuple[Array, Array]:
         """Rows and columns (INT64) of the entries, in value order."""
         return self.primary.coo()
 
@@ -124,12 +130,14 @@ class Structure:
         dropped."""
         return self.primary.format.cached_as(key)
 
-    def rows(self, *, transposed: bool = False) -> Any:
+    def rows(self, *, transposed: bool = False) -> Rows:
         """The structure (or its transpose) in its current layout by rows, plain or packed."""
         self.other_reads += 1
-        if not transposed and self.primary.format.by_rows:
+        if not transposed and is_by_rows(self.primary):
             return self.primary
-        return self.layout(self.primary.format.rows_key(), transposed=transposed)
+        found = self.layout(self.primary.format.rows_key(), transposed=transposed)
+        assert is_by_rows(found)
+        return found
 
     def plain_rows(self) -> Csr:
         """The structure as plain rows: the cached ones, or new ones that are not kept."""
@@ -151,7 +159,7 @@ class Structure:
         made._symmetric = self._symmetric
         return made
 
-    def order(self, key: str, *, transposed: bool = False) -> Any:
+    def order(self, key: str, *, transposed: bool = False) -> Order:
         """For each entry of that layout the position of its value in the primary layout; None: the same order."""
         key = self.cached_as(key)
         if key == self.primary.key and not transposed:
@@ -164,7 +172,7 @@ class Structure:
         """Whether a layout of that format is kept once built."""
         return key == self.primary.key or not self.primary.compact
 
-    def _make(self, key: str, transposed: bool, order: bool) -> tuple[Layout, Any]:
+    def _make(self, key: str, transposed: bool, order: bool) -> tuple[Layout, Order]:
         layout, places = convert(self, key, transposed=transposed, order=order)
         if not self.keeps(key):
             return layout, places
@@ -175,7 +183,7 @@ class Structure:
             self._orders[key, transposed] = places
         return known, places
 
-    def keep(self, key: str, transposed: bool, layout: Layout, order: Any) -> None:
+    def keep(self, key: str, transposed: bool, layout: Layout, order: Order) -> None:
         """Add a layout (of the transpose) that was built elsewhere, and the positions of its values (None: not
         known)."""
         if self._known(key, transposed) is None:
@@ -183,7 +191,7 @@ class Structure:
         if order is not None:
             self._orders[key, transposed] = order
 
-    def forms(self) -> Iterator[tuple[str, bool, Layout, Any]]:
+    def forms(self) -> Iterator[tuple[str, bool, Layout, Order]]:
         """All cached layouts: key, transposed, layout, order (None if not cached)."""
         yield self.primary.key, False, self.primary, None
         for (key, transposed), layout in list(self._forms.items()):

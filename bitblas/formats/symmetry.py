@@ -6,13 +6,14 @@ Every entry has its mirror image if hashes of all entries' positions and of thei
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
 from .. import tuning
 from ..device import Device
 from ..kernels.variant import Variant
+from ..typing import Array
 
 
 def is_symmetric(
@@ -21,11 +22,11 @@ def is_symmetric(
     constants: tuple[tuple[str, int], ...],
     items: int,
     nvals: int,
-    ptr: Any,
-    col: Any,
-    col_type: Any,
+    ptr: Array,
+    col: Array,
+    col_type: np.dtype,
     units: int,
-    *more: Any,
+    *more: Array | int,
 ) -> bool:
     """Whether a structure equals its transpose, in one pass.
 

@@ -8,15 +8,21 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from ..typing import Array
+
+if TYPE_CHECKING:
+    from .contract import Layout
 
 INDEX = (np.int32, np.int64)
 
 
-def expect_arrays(arrays: dict[str, Any], **wanted: tuple[Any, int]) -> list[Any]:
+def expect_arrays(arrays: dict[str, Array], **wanted: tuple[Sequence[type[np.generic]], int]) -> list[Array]:
     """The named arrays in order. ValueError unless exactly these are given, one-dimensional, with a permitted type and
     the expected length."""
     if set(arrays) != set(wanted):
@@ -39,7 +45,7 @@ def expect_numbers(numbers: dict[str, int], *wanted: str) -> list[int]:
     return [numbers[name] for name in wanted]
 
 
-def same_arrays(a: Any, b: Any) -> bool:
+def same_arrays(a: Layout, b: Layout) -> bool:
     """Whether two layouts of one class have the same entries. One synchronization."""
     pairs = [(x, b.arrays()[name]) for name, x in a.arrays().items()]
     if a.numbers() != b.numbers() or any(x.shape != y.shape for x, y in pairs):
@@ -47,20 +53,22 @@ def same_arrays(a: Any, b: Any) -> bool:
     return bool(functools.reduce(operator.and_, [(x == y).all() for x, y in pairs]))
 
 
-def check_pointers(ptr: Any, count: int) -> None:
+def check_pointers(ptr: Array, count: int) -> None:
     """ValueError unless pointers go from 0 to `count` without decreasing."""
     if not (bool((ptr[:1] == 0).all() & (ptr[-1:] == count).all()) and bool((ptr[1:] >= ptr[:-1]).all())):
         raise ValueError(f"ptr: expected numbers from 0 to {count} that do not decrease")
 
 
-def check_rows(xp: Any, ptr: Any, col: Any, count: int, limit: int) -> None:
+def check_rows(xp: ModuleType, ptr: Array, col: Array, count: int, limit: int) -> None:
     """ValueError unless pointers go from 0 to `count` without decreasing, and `col` ascends between them, from 0 to
     below `limit`."""
     check_pointers(ptr, count)
     check_columns(xp, ptr, lambda low, high: col[low:high], [0, count], limit)
 
 
-def check_columns(xp: Any, ptr: Any, columns: Callable[[int, int], Any], limits: list[int], limit: int) -> None:
+def check_columns(
+    xp: ModuleType, ptr: Array, columns: Callable[[int, int], Array], limits: list[int], limit: int
+) -> None:
     """ValueError unless columns ascend within each row, from 0 to below `limit`. `columns` returns those of entries low
     .. high, and is called for each interval of `limits`. Pointers must have been checked."""
     first = xp.zeros(limits[-1] + 1, bool)

@@ -376,7 +376,7 @@ def from_counts(
     layout = growing.finish()
     del growing
     stored = value if values is None else values
-    if key == CSR:
+    if isinstance(layout, csr.Csr):
         return convert.of_rows(layout, dtype, stored, format, tile)
     return MatrixStore(Structure(layout), dtype, stored)
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ... import tuning
 from ...kernels.constants import WORDS
-from ..contract import Format, ItemCounts, StructureFacts
+from ..contract import Format, ItemCounts, L, Layout, StructureFacts
 from ..csr.cost import index_type, pointer_type
 from ..schedule import longest_unit, power_of_two
+
+if TYPE_CHECKING:
+    from .layout import B2sr
 
 TILES = (4, 8, 16, 32, 64)
 DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on the GPU (measured)
@@ -32,11 +35,11 @@ def words_per_tile(tile: int) -> int:
     return max(1, tile * tile // 64)
 
 
-def word_type(tile: int) -> Any:
+def word_type(tile: int) -> type[np.unsignedinteger]:
     return np.uint16 if tile == 4 else np.uint64
 
 
-class TiledCost(Format):
+class TiledCost(Format[L]):
     """Cost model shared by B2SR and Split."""
 
     tile: int
@@ -54,13 +57,13 @@ class TiledCost(Format):
     def share(self, kind: int) -> int:
         return max(1, self.tile**2 // 64) if kind == WORDS else self.tile
 
-    def pull_threshold(self, layout: Any) -> int:
+    def pull_threshold(self, layout: L) -> int:
         """Long rows are cut into segments but long tile rows are not: a frontier that contains one pulls."""
         longest = longest_unit(layout)
         return int(min(layout.work // ALPHA, longest - 1 if longest > UNCUT else layout.work))
 
 
-class TilesCost(TiledCost):
+class TilesCost(TiledCost["B2sr"]):
     """Bit tiles without single entries."""
 
     name = folder = "b2sr"
@@ -88,7 +91,7 @@ class TilesCost(TiledCost):
     def scratch(self, seen: StructureFacts) -> int:
         return 24 * self.units(seen.nrows)
 
-    def lanes(self, layout: Any, nrows: int, kind: int, *, push: bool) -> int:
+    def lanes(self, layout: B2sr, nrows: int, kind: int, *, push: bool) -> int:
         """So many that each has two or three words of a tile row in flight; never fewer than a tile needs."""
         tile, per_row = self.tile, layout.tiles / max(1, self.units(nrows))
         if push:
@@ -101,7 +104,7 @@ class TilesCost(TiledCost):
         lanes = min(tile, 32)
         return power_of_two(lanes * per_row * tile / tuning.value("b2sr.pull_bits_per_lane"), lanes, 32)
 
-    def dot_lanes(self, layout: Any) -> int:
+    def dot_lanes(self, layout: Layout) -> int:
         per_row, each = layout.work / max(1, layout.units), tuning.value("b2sr.dot_tiles_per_lane")
         return power_of_two(per_row / each, tuning.count("rows.dot_least_lanes"), 32)
 

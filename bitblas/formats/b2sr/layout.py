@@ -12,35 +12,34 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
 from ... import tuning
-from ...device import Device, threads
+from ...device import Bounds, Device, threads
 from ...kernels.variant import Variant
+from ...typing import Array
 from .. import symmetry, validation
-from ..contract import Format, LazyDict, Region
+from ..contract import Format, LayoutBase, LazyDict, Order, Region
 from ..csr.layout import Csr, from_arrays, index_type, pointer_type, rows_bytes
 from . import kernels
 from .cost import TILES, tiles_bytes, word_type, words_per_tile
 from .kernels import BY_TILE, FORMATS, TilesArguments
 
+if TYPE_CHECKING:
+    from typing import Self
+
 # ---- Base class of tile layouts: bit tiles alone (B2SR), or with single entries (Split).
 
 
-class Tiled:
+class Tiled(LayoutBase):
     """Shared by B2SR and Split. `value_ptr`: ranks, computed by `ranks` on first use."""
 
     tile: int
-    value_ptr: Any
-
-    if TYPE_CHECKING:
-
-        @property
-        def format(self) -> Format: ...
+    value_ptr: Array | None
 
     @property
     def key(self) -> str:
@@ -50,10 +49,10 @@ class Tiled:
     def rows_per_unit(self) -> int:
         return self.tile
 
-    def equals(self, other: Any) -> bool:
+    def equals(self, other: Self) -> bool:
         return validation.same_arrays(self, other)
 
-    def adopt(self, twin: Any) -> None:
+    def adopt(self, twin: Self) -> None:
         if self.value_ptr is None:
             self.value_ptr = twin.value_ptr
 
@@ -61,7 +60,7 @@ class Tiled:
 # ---- Validate the arrays of bit tiles that come from outside.
 
 
-def check_tiles(layout: Any, counts: Any) -> None:
+def check_tiles(layout: B2sr, counts: Array) -> None:
     """ValueError unless tile columns ascend and are inside the matrix, and bits are too. counts: number of entries per
     tile."""
     tiles, tile_cols, xp = layout.tiles, -(-layout.ncols // layout.tile), layout.device.xp
@@ -76,7 +75,7 @@ def check_tiles(layout: Any, counts: Any) -> None:
             raise ValueError("bits: expected none beyond the last row and column")
 
 
-def _beyond(tile: int, limit: int, by_row: bool, word: Any) -> np.ndarray:
+def _beyond(tile: int, limit: int, by_row: bool, word: np.dtype) -> np.ndarray:
     """The bits of the last tile beyond the last of `limit` rows or columns."""
     past = np.arange(tile) > (limit - 1) % tile
     flags = np.broadcast_to(past[:, None] if by_row else past, (tile, tile))
@@ -95,7 +94,7 @@ class TileRule(NamedTuple):
     far: int
 
 
-def cuts_of(device: Device, rows: int, items: int, long: int, starts: Callable[[], Any]) -> tuple[int, Any]:
+def cuts_of(device: Device, rows: int, items: int, long: int, starts: Callable[[], Array]) -> tuple[int, Array]:
     """Cuts of the tile rows with at least `long` items, on devices whose threads share tile rows: an upper bound of
     their number (the exact one is only on the device), and the cuts before each tile row and in total, INT64. starts:
     function that returns the start of each tile row, and the end."""
@@ -111,7 +110,7 @@ def cuts_of(device: Device, rows: int, items: int, long: int, starts: Callable[[
 class Merge:
     """Merge the rows of a CSR to tiles, by a counting and a filling pass; a GPU cuts long tile rows into parts."""
 
-    def __init__(self, csr: Csr, tile: int, word: Any) -> None:
+    def __init__(self, csr: Csr, tile: int, word: type[np.unsignedinteger]) -> None:
         """word: the NumPy type of the tiles' bits."""
         xp, device = csr.device.xp, csr.device
         self.csr, self.tile, self.tile_rows = csr, tile, -(-csr.nrows // tile)
@@ -130,12 +129,12 @@ class Merge:
             cut, tile_cols = device.kernel(self._variant("cut")), -(-csr.ncols // tile)
             cut(most, self.tile_rows, csr.nrows, tile_cols, csr.ptr, csr.col, self.cuts, self.cut_cols)
 
-    def _limits(self) -> Any:
+    def _limits(self) -> Array:
         """The entries before each tile row, and in total."""
         ptr, xp = self.csr.ptr, self.csr.device.xp
         return ptr[:: self.tile] if self.csr.nrows % self.tile == 0 else xp.append(ptr[:: self.tile], ptr[-1:])
 
-    def count(self, rule: TileRule | None = None) -> Any:
+    def count(self, rule: TileRule | None = None) -> Array:
         """The tiles before each part, and in total; with a rule also the near and far single entries. Shape (1 or 3,
         units + 1)."""
         xp, kinds = self.csr.device.xp, 3 if rule else 1
@@ -150,13 +149,13 @@ class Merge:
     def fill(
         self,
         order: bool,
-        out: Any,
-        col: Any,
-        bits: Any,
-        ranks: Any,
-        places: Any,
+        out: Array,
+        col: Array,
+        bits: Array,
+        ranks: Array,
+        places: Array,
         rule: TileRule | None = None,
-        codes: Any = None,
+        codes: Array | None = None,
         in_tiles: int = 0,
     ) -> None:
         """Write the tiles of each part from the offsets in `out` on, and the codes (uint32) of single entries, near
@@ -170,13 +169,13 @@ class Merge:
         order: int,
         rule: TileRule | None,
         in_tiles: int,
-        out: Any,
-        counts: Any,
-        col: Any,
-        bits: Any,
-        ranks: Any,
-        places: Any,
-        codes: Any,
+        out: Array,
+        counts: Array,
+        col: Array,
+        bits: Array,
+        ranks: Array,
+        places: Array,
+        codes: Array,
     ) -> None:
         csr = self.csr
         more = ("PLACE", self.none), ("TILE_COL", col)
@@ -185,12 +184,12 @@ class Merge:
         written = (col, bits, ranks, places, codes)
         csr.device.kernel(variant)(self.units, *rows, in_tiles, out.reshape(-1), counts, *written, bounds=self.bounds)
 
-    def tile_rows_of(self, out: Any) -> Any:
+    def tile_rows_of(self, out: Array) -> Array:
         """The counts (a row of `count`) before each tile row, which are those before its first part, and in total."""
         uncut = self.units == self.tile_rows
         return out if uncut else out[self.cuts + self.csr.device.xp.arange(self.tile_rows + 1)]
 
-    def _variant(self, kernel: str, *more: tuple[str, Any], **constants: int) -> Variant:
+    def _variant(self, kernel: str, *more: tuple[str, Array], **constants: int) -> Variant:
         given = (("PTR", self.csr.ptr), ("COL", self.csr.col), *more)
         shape = (("TILE", self.tile), ("LANES", min(self.tile, 32)), *constants.items())
         return Variant(f"formats/b2sr/{kernel}", tuple((name, lookup_dtype(a.dtype)) for name, a in given), shape)
@@ -213,12 +212,12 @@ class B2sr(Tiled, TilesArguments):
     nrows: int
     ncols: int
     tile: int
-    ptr: Any  # tile rows + 1
-    col: Any  # tiles (the arrays hold at least one tile, so that each has an address)
-    bits: Any  # tiles * words_per_tile
+    ptr: Array  # tile rows + 1
+    col: Array  # tiles (the arrays hold at least one tile, so that each has an address)
+    bits: Array  # tiles * words_per_tile
     tiles: int
     nvals: int
-    value_ptr: Any = None  # tiles: rank of the first bit of each; only if values are stored in this order
+    value_ptr: Array | None = None  # tiles: rank of the first bit of each; only if values are stored in this order
     cache = LazyDict()  # schedules of kernels: hubs, parallel bounds
 
     formats: ClassVar[tuple[Format, ...]] = FORMATS
@@ -246,7 +245,7 @@ class B2sr(Tiled, TilesArguments):
         ranks = 0 if self.value_ptr is None else int(self.value_ptr.nbytes)
         return int(self.ptr.nbytes + self.col.nbytes + self.bits.nbytes) + ranks
 
-    def coo(self) -> tuple[Any, Any]:
+    def coo(self) -> tuple[Array, Array]:
         """Rows and columns (INT64) of the entries, in bit order of the tiles."""
         xp, ranks = self.device.xp, self.ranks()
         rows, cols = xp.empty(max(1, self.nvals), np.int64), xp.empty(max(1, self.nvals), np.int64)
@@ -254,7 +253,7 @@ class B2sr(Tiled, TilesArguments):
         kernel(self.tiles, self.tile_rows, self.ptr, self.col, self.bits, ranks, rows, cols, bounds=self._tile_bounds())
         return rows[: self.nvals], cols[: self.nvals]
 
-    def _bounds(self) -> Any:
+    def _bounds(self) -> Bounds:
         """Parallel ranges of tile rows on the CPU, for structural kernels."""
         if not self.device.splits(self.nvals, tuning.count("formats.parallel_entries")):
             return None
@@ -262,20 +261,20 @@ class B2sr(Tiled, TilesArguments):
             self.cache["passes"] = threads.balanced_ranges(self.ptr, self.device.parts)
         return self.cache["passes"]
 
-    def _tile_bounds(self) -> Any:
+    def _tile_bounds(self) -> Bounds:
         """Parallel ranges of tiles on the CPU."""
         least = tuning.count("formats.parallel_entries")
         return self.device.ranges(self.tiles, least, work=self.nvals, parts=self.device.threads)
 
     @classmethod
-    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[B2sr, Any]:
+    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[B2sr, Order]:
         assert tile is not None
         return from_csr(rows, tile, order)
 
-    def by_rows(self, order: bool) -> tuple[Csr, Any]:
+    def by_rows(self, order: bool) -> tuple[Csr, Order]:
         return self.to_csr(order)
 
-    def to_csr(self, order: bool) -> tuple[Csr, Any]:
+    def to_csr(self, order: bool) -> tuple[Csr, Order]:
         """The same entries row by row; order[e]: the position of entry e in this layout. Peak memory: the result, the
         order if requested, and 24 bytes per row."""
         xp, device = self.device.xp, self.device
@@ -314,7 +313,7 @@ class B2sr(Tiled, TilesArguments):
         rows = from_arrays(device, self.nrows, self.ncols, ptr, col[: self.nvals])
         return rows, places[: self.nvals] if order else None
 
-    def transpose(self, order: bool) -> tuple[B2sr, Any]:
+    def transpose(self, order: bool) -> tuple[B2sr, Order]:
         """The tiles of the transpose; order[e]: the position of the result's entry e in this layout. The tiles are
         transposed as the entries of a CSR, then the bits of each tile. Peak memory: the result, the order, and that of
         the CSR transpose."""
@@ -340,14 +339,14 @@ class B2sr(Tiled, TilesArguments):
         found = self.tiles, self.nvals, self.ptr, self.col, self.col.dtype, self.tile_rows, self.bits
         return symmetry.is_symmetric(self.device, "b2sr", (("TILE", self.tile),), *found)
 
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self) -> dict[str, Array]:
         return {"ptr": self.ptr, "col": self.col, "bits": self.bits}
 
     def numbers(self) -> dict[str, int]:
         return {name: getattr(self, name) for name in ("nrows", "ncols", "nvals", "tile", "tiles")}
 
     @classmethod
-    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> B2sr:
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> B2sr:
         nrows, ncols, nvals, tile, tiles = validation.expect_numbers(
             numbers, "nrows", "ncols", "nvals", "tile", "tiles"
         )
@@ -365,7 +364,7 @@ class B2sr(Tiled, TilesArguments):
     def samples(cls) -> Iterator[Variant]:
         return kernels.utility_kernels()
 
-    def filter(self, keep: Any) -> tuple[B2sr, Any]:
+    def filter(self, keep: Array) -> tuple[B2sr, Array]:
         """The entries for which `keep` (bools in entry order) is true, and `keep`; empty tiles are dropped."""
         xp, device = self.device.xp, self.device
         bits, some = xp.empty_like(self.bits), xp.zeros(max(1, self.tiles), np.uint8)
@@ -375,14 +374,14 @@ class B2sr(Tiled, TilesArguments):
         device.kernel(variant)(self.tiles, self.bits, ranks, flags, bits, some, bounds=self._tile_bounds())
         return self._without_empty(bits, some, int(keep.sum())), keep
 
-    def clip(self, region: Region, order: bool) -> tuple[B2sr, Any]:
+    def clip(self, region: Region, order: bool) -> tuple[B2sr, Order]:
         """The entries in a region; order[e]: the position of the result's entry e in this layout."""
         if order:
             keep = region.covers(*self.coo())
             return self.filter(keep)[0], self.device.xp.flatnonzero(keep)
         xp, device, rows = self.device.xp, self.device, self.tile_rows
         sums, bounds = xp.zeros(2 * rows + 1, np.int64), self._bounds()  # 0, tiles by tile row, entries by tile row
-        out: tuple[Any, Any, Any] = self.col, self.bits, sums  # not written by the first pass
+        out: tuple[Array, Array, Array | None] = self.col, self.bits, sums  # not written by the first pass
         for fill in (0, 1):
             kernel = device.kernel(_variant("clip", self.tile, self.ptr, self.col, out[2], FILL=fill))
             kernel(rows, self.ptr, self.col, self.bits, *region, sums, sums[rows:], *out, bounds=bounds)
@@ -401,7 +400,7 @@ class B2sr(Tiled, TilesArguments):
         ptr = sums[: rows + 1].astype(pointer_type(tiles))
         return B2sr(device, self.nrows, self.ncols, self.tile, ptr, out[0], out[1], tiles, nvals, out[2]), None
 
-    def _without_empty(self, bits: Any, count: Any, nvals: int) -> B2sr:
+    def _without_empty(self, bits: Array, count: Array, nvals: int) -> B2sr:
         """The same tiles with other bits, without those whose count is 0."""
         xp = self.device.xp
         full = xp.flatnonzero(count[: self.tiles])
@@ -416,21 +415,21 @@ class B2sr(Tiled, TilesArguments):
             col, left = xp.zeros(1, self.col.dtype), xp.zeros(words_per_tile(self.tile), bits.dtype)
         return B2sr(self.device, self.nrows, self.ncols, self.tile, ptr, col, left, tiles, nvals)
 
-    def ranks(self) -> Any:
+    def ranks(self) -> Array:
         """value_ptr, computed on first use: the prefix sum of the tiles' population counts."""
         if self.value_ptr is None:
             xp, per_tile = self.device.xp, self._counts()
             self.value_ptr = (xp.cumsum(per_tile) - per_tile).astype(pointer_type(self.nvals))
         return self.value_ptr
 
-    def _counts(self) -> Any:
+    def _counts(self) -> Array:
         """The number of entries in each tile."""
         per_tile = self.device.xp.zeros(max(1, self.tiles), np.int64)
         self.device.kernel(_variant("ranks", self.tile))(self.tiles, self.bits, per_tile)
         return per_tile
 
 
-def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
+def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Order]:
     """Build tiles from rows: the T rows of each tile row are merged by tile column, once to count and once to fill.
 
     order[e]: the position of the B2SR's entry e in `csr`. Peak memory: the result, the order if requested, and 24 bytes
@@ -454,7 +453,13 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
 
 
 def _variant(
-    kernel: str, tile: int, ptr: Any = None, col: Any = None, places: Any = None, tile_col: Any = None, **constants: int
+    kernel: str,
+    tile: int,
+    ptr: Array | None = None,
+    col: Array | None = None,
+    places: Array | None = None,
+    tile_col: Array | None = None,
+    **constants: int,
 ) -> Variant:
     """A structural kernel: it depends only on the tile size and the index types."""
     given = (("PTR", ptr), ("COL", col), ("PLACE", places), ("TILE_COL", tile_col))
@@ -463,7 +468,7 @@ def _variant(
 
 @functools.cache
 def _made(
-    kernel: str, tile: int, types: tuple[tuple[str, Any], ...], constants: tuple[tuple[str, int], ...]
+    kernel: str, tile: int, types: tuple[tuple[str, np.dtype], ...], constants: tuple[tuple[str, int], ...]
 ) -> Variant:
     shape = (("TILE", tile), ("LANES", 1 if kernel in ("ranks", "filter") else min(tile, 32)))
     return Variant(f"formats/b2sr/{kernel}", tuple((n, lookup_dtype(t)) for n, t in types), shape + constants)

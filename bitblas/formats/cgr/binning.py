@@ -6,14 +6,18 @@ as they have segments, rounded up to a power of two; rows of more than 32 segmen
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ... import tuning
 from ...kernels.variant import Variant
-from ..contract import Constants
+from ...typing import Array
+from ..contract import Arguments, Constants
 from ..schedule import Hubs, Part, bits_of, block_constants, cut, inside, placed
+
+if TYPE_CHECKING:
+    from .layout import Cgr
 
 GRADES = 6  # pieces of 32, 16, .. 1 lanes
 MOST = 32  # segments per piece, at most
@@ -25,18 +29,18 @@ class DegreeBins(NamedTuple):
     into runs run[g] .. run[g + 1]. Parts of long rows come before the rows of grade 0."""
 
     runs: int
-    run: Any  # uint32
-    piece: Any
+    run: Array  # uint32
+    piece: Array
     segments: int  # parts of long rows
-    begin: Any  # the bit at which the row's first segment of intervals begins
-    shape: Any  # uint32, of shared pieces: bits to the residuals, interval segments, segments in it, and before it
-    near: Any  # uint32, per piece: the row relative to which its first columns are coded
-    row: Any  # uint32, per piece: the position of its sum
-    reached: Any  # uint64, bits of the rows that have entries
+    begin: Array  # the bit at which the row's first segment of intervals begins
+    shape: Array  # uint32, of shared pieces: bits to the residuals, interval segments, segments in it, and before it
+    near: Array  # uint32, per piece: the row relative to which its first columns are coded
+    row: Array  # uint32, per piece: the position of its sum
+    reached: Array  # uint64, bits of the rows that have entries
     hubs: Hubs | None  # the long rows
-    ones: Any  # uint64, one bit per part, all set
+    ones: Array  # uint64, one bit per part, all set
 
-    def arguments(self) -> tuple[Any, ...]:
+    def arguments(self) -> Arguments:
         return self.run, self.piece, self.segments, self.row, self.begin, self.shape, self.near
 
 
@@ -54,7 +58,7 @@ def binned_constants(shared: int) -> Constants:
     return [("UNROLL", UNROLL), ("LANES", 32), *block_constants(shared)]
 
 
-def degree_bins(layout: Any, part: Part | None = None) -> DegreeBins:
+def degree_bins(layout: Cgr, part: Part | None = None) -> DegreeBins:
     """The schedule of a layout, or of some of its rows. Kept: 12 bytes per nonempty row, and 16 more if several lanes
     share it. Peak memory: 60 bytes per row more."""
     key = "grades", None if part is None else part.name, tuning.version()
@@ -64,7 +68,7 @@ def degree_bins(layout: Any, part: Part | None = None) -> DegreeBins:
     return found
 
 
-def _grades(layout: Any, part: Part | None) -> DegreeBins:
+def _grades(layout: Cgr, part: Part | None) -> DegreeBins:
     device, xp = layout.device, layout.device.xp
     ptr = layout.pointers()
     length = inside(ptr[1:] - ptr[:-1], part)
@@ -101,12 +105,12 @@ class Entries(NamedTuple):
     """Positions of values that differ: for each grade the start of its numbers in `before`, which has the entries of a
     piece before each of its segments; and the number of the first entry of each piece."""
 
-    mark: Any  # uint32
-    before: Any  # uint32
-    first: Any
+    mark: Array  # uint32
+    before: Array  # uint32
+    first: Array
 
 
-def entries_of(layout: Any) -> Entries:
+def entries_of(layout: Cgr) -> Entries:
     """Kept: 4 bytes per nonempty row (8 for layouts of 2^31 entries and more), and 4 per segment of rows that lanes
     share."""
     key = "graded entries", tuning.version()
@@ -116,7 +120,7 @@ def entries_of(layout: Any) -> Entries:
     return found
 
 
-def _entries(layout: Any) -> Entries:
+def _entries(layout: Cgr) -> Entries:
     found, device = degree_bins(layout), layout.device
     xp, piece = device.xp, device.to_host(found.piece).astype(np.int64)
     shared = int(piece[GRADES - 1])

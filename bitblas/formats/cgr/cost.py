@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ... import tuning
 from ...kernels.constants import WORDS
 from ..coded import CodedCost
-from ..contract import CSR
+from ..contract import CSR, Arguments
 from ..sampling import Sample
+from ..schedule import Part
 from . import binning, encoding
 
+if TYPE_CHECKING:
+    from ..csr.layout import Csr
+    from .layout import Cgr
 
-class CgrCost(CodedCost):
+
+class CgrCost(CodedCost["Cgr"]):
     """Cost model of rows of intervals and residuals."""
 
     name = folder = "cgr"
@@ -25,7 +30,7 @@ class CgrCost(CodedCost):
     def part_lanes(self) -> int:
         return tuning.count("cgr.part_lanes")
 
-    def count(self, rows: Any) -> float:
+    def count(self, rows: Csr) -> float:
         return encoding.counted(rows)
 
     def sample(self, of: Sample) -> float:
@@ -35,7 +40,7 @@ class CgrCost(CodedCost):
         """There is no such kernel; rows are built for the operation."""
         return CSR
 
-    def lanes(self, layout: Any, nrows: int, kind: int, *, push: bool) -> int:
+    def lanes(self, layout: Cgr, nrows: int, kind: int, *, push: bool) -> int:
         """One lane reads a row of up to one segment of each kind."""
         return 1
 
@@ -43,10 +48,10 @@ class CgrCost(CodedCost):
         factor = tuning.count("coded.early_factor") if kind == WORDS and not push else 1
         return tuning.count("cgr.longest") * factor * lanes
 
-    def grades(self, layout: Any, part: Any = None) -> Any:
+    def grades(self, layout: Cgr, part: Part | None = None) -> binning.DegreeBins:
         return binning.degree_bins(layout, part)
 
-    def binned_contents(self, layout: Any, ranked: bool) -> tuple[Any, ...]:
+    def binned_contents(self, layout: Cgr, ranked: bool) -> Arguments:
         words, segment, places = layout.unit_contents(False)
         if not ranked:
             return words, segment, words, words, places

@@ -5,13 +5,17 @@ Computed once per layout.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ... import tuning
-from ..contract import Constants
+from ...typing import Array
+from ..contract import Arguments, Constants
 from ..schedule import Hubs, block_constants, hubs_of
+
+if TYPE_CHECKING:
+    from .layout import Rows
 
 UNLISTED = 255
 
@@ -27,17 +31,17 @@ class DegreeBins(NamedTuple):
     of grade 0."""
 
     runs: int
-    run: Any  # uint32
-    piece: Any
+    run: Array  # uint32
+    piece: Array
     segments: int
-    begin: Any  # type of ptr
-    length: Any  # uint16
-    row: Any  # uint32: the row of a piece, or the number of a segment
-    reached: Any  # uint64, bits of the rows that have entries
+    begin: Array  # type of ptr
+    length: Array  # uint16
+    row: Array  # uint32: the row of a piece, or the number of a segment
+    reached: Array  # uint64, bits of the rows that have entries
     hubs: Hubs | None  # the long rows
-    ones: Any  # uint64, one bit per segment, all set
+    ones: Array  # uint64, one bit per segment, all set
 
-    def arguments(self) -> tuple[Any, ...]:
+    def arguments(self) -> Arguments:
         return self.run, self.piece, self.segments, self.begin, self.length, self.row
 
 
@@ -54,7 +58,7 @@ def rows_of_run(grade: int) -> int:
     return 1 << min(5, max(0, tuning.count("csr.bin_log_run") - log_limits()[-1] + grade))
 
 
-def degree_bins(layout: Any) -> DegreeBins:
+def degree_bins(layout: Rows) -> DegreeBins:
     """The schedule of a layout by rows with less than 2^32 rows. Kept: 10 bytes per nonempty row, 14 with 64-bit
     pointers. Peak memory: 20 bytes per row more."""
     key = "grades", tuning.version()
@@ -64,7 +68,7 @@ def degree_bins(layout: Any) -> DegreeBins:
     return found
 
 
-def _grades(layout: Any) -> DegreeBins:
+def _grades(layout: Rows) -> DegreeBins:
     logs = log_limits()
     xp, ptr, longest, grades = layout.device.xp, layout.ptr, 1 << logs[-1], len(logs)
     length, hubs = ptr[1:] - ptr[:-1], hubs_of(layout, longest)

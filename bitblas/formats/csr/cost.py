@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ... import tuning
 from ...kernels.constants import WORDS
-from ..contract import CSR, Format, ItemCounts, StructureFacts
-from ..schedule import longest_unit, power_of_two
-from .binning import degree_bins
+from ..contract import CSR, Format, ItemCounts, Layout, StructureFacts
+from ..schedule import Part, longest_unit, power_of_two
+from .binning import DegreeBins, degree_bins
+
+if TYPE_CHECKING:
+    from .layout import Rows
 
 UNROLL = 4  # entries that a lane of a pull loads before it uses the first
 ALPHA = 16  # a frontier with more than 1/16 of all entries pulls (Beamer's alpha is 14, also on RMAT graphs)
@@ -21,12 +24,12 @@ STRIDE = 1 << 16
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)  # dtypes: with np.int32 NumPy takes twice as long per array
 
 
-def index_type(limit: int) -> Any:
+def index_type(limit: int) -> np.dtype:
     """32-bit indices if they fit, otherwise 64-bit."""
     return INT32 if limit < 1 << 31 else INT64
 
 
-def pointer_type(entries: int) -> Any:
+def pointer_type(entries: int) -> np.dtype:
     """Type of pointers to that many entries or tiles: 32 bits if these and a kernel's next step fit, otherwise 64."""
     return index_type(entries + STRIDE)
 
@@ -36,7 +39,7 @@ def rows_bytes(nrows: int, ncols: int, nvals: int) -> int:
     return (nrows + 1) * pointer_type(nvals).itemsize + nvals * index_type(ncols).itemsize
 
 
-class RowsCost(Format):
+class RowsCost(Format["Rows"]):
     """Rows with plain columns."""
 
     name, folder = CSR, "csr"
@@ -68,7 +71,7 @@ class RowsCost(Format):
         operation."""
         return other.key if other.packed and not other.refusal(nrows, ncols) else self.key
 
-    def lanes(self, layout: Any, nrows: int, kind: int, *, push: bool) -> int:
+    def lanes(self, layout: Rows, nrows: int, kind: int, *, push: bool) -> int:
         """As many as have two or three loads in flight each. Boolean CSR, which stops a row at its first hit, was
         fastest with 1 on an H200 (RMAT 20: 22, 32, 56 us with 1, 2, 4)."""
         if kind == WORDS and not push:
@@ -76,7 +79,7 @@ class RowsCost(Format):
         each = tuning.value("csr.push_entries_per_lane") if push else tuning.value("csr.pull_entries_per_lane")
         return power_of_two(layout.nvals / max(1, nrows) / each, 1, 32)
 
-    def dot_lanes(self, layout: Any) -> int:
+    def dot_lanes(self, layout: Layout) -> int:
         """One per entry of a row (rmat20: 10.8 ms with 4 lanes, 9.6 and 10.8 in two runs with 8, 10.0 with 32)."""
         return power_of_two(layout.nvals / max(1, layout.nrows), tuning.count("rows.dot_least_lanes"), 32)
 
@@ -91,20 +94,20 @@ class RowsCost(Format):
     def segment(self) -> int:
         return tuning.count("rows.segment_steps") * UNROLL * 32
 
-    def pull_threshold(self, layout: Any) -> int:
+    def pull_threshold(self, layout: Rows) -> int:
         return min(int(layout.work) // ALPHA, CONTENDED * int(layout.units))
 
-    def is_uneven(self, layout: Any) -> bool:
+    def is_uneven(self, layout: Rows) -> bool:
         return longest_unit(layout) * layout.units > tuning.value("csr.uneven") * layout.nvals
 
-    def is_binned(self, layout: Any) -> bool:
+    def is_binned(self, layout: Rows) -> bool:
         enough = layout.nvals >= tuning.count("csr.binned_from") and layout.nrows < 1 << 32
         return enough and self.is_uneven(layout)
 
-    def grades(self, layout: Any, part: Any = None) -> Any:
+    def grades(self, layout: Rows, part: Part | None = None) -> DegreeBins:
         return degree_bins(layout)
 
-    def hot(self, layout: Any, columns: int) -> int:
+    def hot(self, layout: Rows, columns: int) -> int:
         """Sampled once per layout: with columns ordered by degree, the first ones have most entries."""
         key = "hot", columns, tuning.version()
         if key not in layout.cache:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,11 +18,16 @@ from semirings.dtypes import INT32, INT64, DataType, lookup_dtype
 from ... import tuning
 from ...device import dummy
 from ...kernels.variant import Variant
-from ..contract import Constants, Dot, Format, Layout, Types
+from ...typing import Array
+from ..contract import Arguments, Constants, Dot, Format, Layout, LayoutBase, Types
 from ..sampling import sample_variant
 from ..schedule import Hubs, hubs_of, longest_unit, power_of_two
 from .binning import binned_constants
 from .cost import UNROLL, RowsCost, index_type
+
+if TYPE_CHECKING:
+    from ..structure import Structure
+    from .layout import Rows
 
 # ---- Hub columns: the column of each row that a pull tries first.
 #
@@ -33,14 +39,14 @@ def hub_columns_variant(types: Types, packed: bool, lanes: int) -> Variant:
     return Variant("formats/csr/likely", types, (("PACKED", int(packed)), ("LANES", lanes)))
 
 
-def bits_of(xp: Any, flags: Any) -> Any:
+def bits_of(xp: ModuleType, flags: Array) -> Array:
     """Pack flags into whole words of bits."""
     padded = xp.zeros(-(-len(flags) // 64) * 64, bool)
     padded[: len(flags)] = flags
     return xp.packbits(padded, bitorder="little").view(np.uint64)
 
 
-def hub_columns(layout: Any, types: Types) -> Any:
+def hub_columns(layout: RowsArguments, types: Types) -> tuple[Array, Array] | None:
     """Hub columns of a square matrix: for each row the column that has most entries itself; and the bits of the
     nonempty rows. None if all rows have similar lengths."""
     key = "likely", tuning.version()
@@ -121,20 +127,20 @@ def packed_utility_kernels() -> Iterator[Variant]:
 DOT_INDICES = ("PTR", "COL", "BPTR", "MPTR", "MCOL")
 
 
-def pieces(rows: Any) -> list[int]:
+def pieces(rows: RowsArguments) -> list[int]:
     """Limits of the entries that are processed at a time, from 0 to the end: all plain columns at once, packed ones in
     pieces."""
     nvals = rows.nvals
     return [*range(0, nvals, tuning.count("csr.piece")), nvals] if nvals and rows.format.packed else [0, nvals]
 
 
-def column_types(rows: Any) -> Types:
+def column_types(rows: RowsArguments) -> Types:
     """The types of row pointers and of (unpacked) column numbers."""
     return ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(index_type(rows.ncols)))
 
 
 @functools.cache
-def _dot_types(*kinds: Any) -> Types:
+def _dot_types(*kinds: np.dtype) -> Types:
     return tuple((name, lookup_dtype(kind)) for name, kind in zip(DOT_INDICES, kinds, strict=True))
 
 
@@ -169,11 +175,10 @@ class RowsFormat(RowsCost):
         """Constants of columns.cuh. width: bits of packed columns if the kernel is specialized for them."""
         return [("PACKED", int(self.packed)), ("WIDTH", width)]
 
-    def dot_mask(self, structure: Any) -> Layout:
-        layout: Layout = structure.rows()
-        return layout
+    def dot_mask(self, structure: Structure) -> Layout:
+        return structure.rows()
 
-    def dot(self, left: Any, right: Any, mask: Any, ranked: tuple[bool, bool]) -> Dot:
+    def dot(self, left: Rows, right: Rows, mask: Rows, ranked: tuple[bool, bool]) -> Dot:
         kinds = left.ptr.dtype, index_type(left.ncols), right.ptr.dtype, mask.ptr.dtype, index_type(mask.ncols)
         at = mask.ptr, mask.nrows, mask.col, mask.width, right.width
         return Dot(mask.nvals, _dot_types(*kinds), at, (left.ptr, left.col), (right.ptr, right.col))
@@ -182,25 +187,37 @@ class RowsFormat(RowsCost):
 FORMATS = (RowsFormat(),)
 
 
-class RowsArguments:
+class RowsArguments(LayoutBase):
     """Kernel arguments of layouts by rows."""
 
-    def types(self: Any, ranked: bool) -> Types:
+    if TYPE_CHECKING:
+
+        @property
+        def width(self) -> int:
+            """Bits of a packed column number; 0: columns are plain."""
+
+        def columns(self, low: int = 0, high: int | None = None) -> Array:
+            """The columns of entries low .. high."""
+
+        def columns_at(self, places: Array) -> Array:
+            """The columns of these entries."""
+
+    def types(self, ranked: bool) -> Types:
         if "types" not in self.cache:
             self.cache["types"] = column_types(self)
         found: Types = self.cache["types"]
         return found
 
-    def unit_starts(self: Any) -> tuple[Any, int]:
+    def unit_starts(self) -> tuple[Array, int]:
         return self.ptr, 1
 
-    def unit_contents(self: Any, ranked: bool) -> tuple[Any, ...]:
+    def unit_contents(self, ranked: bool) -> Arguments:
         return self.col, self.width
 
-    def pushed(self: Any, ranked: bool, longest: int) -> tuple[Any, ...]:
+    def pushed(self, ranked: bool, longest: int) -> Arguments:
         return self.ptr, self.col, self.width
 
-    def pulled(self: Any, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
+    def pulled(self, ranked: bool, *, read: bool = True) -> Arguments:
         likely = hub_columns(self, column_types(self)) if read else None
         none = dummy(self.device, index_type(self.ncols).name), dummy(self.device, "uint64")
         return self.ptr, self.col, *(none if likely is None else likely), np.int64(likely is not None)
@@ -211,7 +228,7 @@ class RowsArguments:
     def hubs(self, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
         return hubs_of(self, longest, part)
 
-    def segments(self: Any, longest: int) -> int:
+    def segments(self, longest: int) -> int:
         if ("segments", longest) not in self.cache:
             length = self.ptr[1:] - self.ptr[:-1]
             self.cache["segments", longest] = int((-(-length // longest))[length > longest].sum())

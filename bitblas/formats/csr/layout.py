@@ -9,23 +9,27 @@ import ctypes
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
 from ... import tuning
-from ...device import Device, dummy, threads
+from ...device import Bounds, Device, dummy, threads
 from ...device.readback import Readback
 from ...exceptions import OutOfMemory
 from ...kernels.variant import Variant
+from ...typing import Array
 from .. import symmetry, validation
-from ..contract import Format, LazyDict, Region
+from ..contract import Format, LazyDict, Order, Region, Types
 from . import kernels
 from .cost import index_type, rows_bytes
 from .cost import pointer_type as pointer_type
 from .kernels import FORMATS, RowsArguments, column_types, pieces
+
+if TYPE_CHECKING:
+    from typing import Self
 
 # ---- Conversions between lists of rows and columns, sort keys, and row pointers.
 
@@ -38,12 +42,12 @@ class RowFaults(NamedTuple):
     order: bool  # one does not ascend in its row; not tested if pointers are wrong
 
 
-def are_pointers(ptr: Any, count: int) -> bool:
+def are_pointers(ptr: Array, count: int) -> bool:
     """Whether they go from 0 to `count` without decreasing; one synchronization on a GPU."""
     return len(ptr) > 0 and bool((ptr[0] == 0) & (ptr[-1] == count) & (ptr[1:] >= ptr[:-1]).all())
 
 
-def find_row_faults(device: Device, ptr: Any, cols: Any, ncols: int) -> RowFaults:
+def find_row_faults(device: Device, ptr: Array, cols: Array, ncols: int) -> RowFaults:
     """Faults of pointers and columns (INT32 or INT64 each); one synchronization on a GPU."""
     nrows, nvals = len(ptr) - 1, len(cols)
     if nrows > 0 and not device.host_memory:
@@ -62,7 +66,7 @@ def find_row_faults(device: Device, ptr: Any, cols: Any, ncols: int) -> RowFault
     return RowFaults(False, columns, not bool(after.all()))
 
 
-def numbers_of(ptr: Any, n: int, device: Device) -> Any:
+def numbers_of(ptr: Array, n: int, device: Device) -> Array:
     """The row of each of n entries, INT64: row i has the entries ptr[i] .. ptr[i + 1]."""
     xp, rows = device.xp, len(ptr) - 1
     if not n or rows == 1:
@@ -77,7 +81,9 @@ def numbers_of(ptr: Any, n: int, device: Device) -> Any:
 IN_ORDER = Variant("formats/csr/in_order")
 
 
-def in_order(device: Device, nrows: int, ncols: int, rows: Any, cols: Any, kind: Any) -> tuple[Any, Any] | None:
+def in_order(
+    device: Device, nrows: int, ncols: int, rows: Array, cols: Array, kind: np.dtype
+) -> tuple[Array, Array] | None:
     """Row pointers and columns (of type `kind`) of entries on the host (INT32 or INT64 each) that are sorted by row and
     column without duplicates. None if they are not, or if one is outside of the matrix."""
     nvals = len(rows)
@@ -95,7 +101,7 @@ def in_order(device: Device, nrows: int, ncols: int, rows: Any, cols: Any, kind:
     return np.maximum.accumulate(ends, out=ends), col  # an empty row ends where the previous one does
 
 
-def pointers_of(rows: Any, nrows: int, device: Device) -> Any:
+def pointers_of(rows: Array, nrows: int, device: Device) -> Array:
     """Row pointers, INT64, of ascending row numbers."""
     xp = device.xp
     if not device.host_memory:  # counting would contend for one number if a row is long
@@ -105,7 +111,7 @@ def pointers_of(rows: Any, nrows: int, device: Device) -> Any:
     return ptr
 
 
-def split_keys(device: Device, keys: Any, nrows: int, ncols: int) -> tuple[Any, Any]:
+def split_keys(device: Device, keys: Array, nrows: int, ncols: int) -> tuple[Array, Array]:
     """Pointers (INT64) and columns of entries from their ascending keys row * ncols + column."""
     if device.host_memory and len(keys) < nrows:
         return pointers_of(keys // max(1, ncols), nrows, device), keys % max(1, ncols)
@@ -127,28 +133,28 @@ class Rows(RowsArguments):
     compact = False
 
     @property
-    def units(self: Any) -> int:
+    def units(self) -> int:
         """Number of units that kernels iterate over: rows."""
-        return int(self.nrows)
+        return self.nrows
 
     @property
-    def work(self: Any) -> int:
-        return int(self.nvals)
+    def work(self) -> int:
+        return self.nvals
 
-    def by_rows(self, order: bool) -> tuple[Any, Any]:
+    def by_rows(self, order: bool) -> tuple[Rows, Order]:
         return self, None
 
-    def clip(self: Any, region: Region, order: bool) -> tuple[Any, Any]:
+    def clip(self, region: Region, order: bool) -> tuple[Self, Order]:
         """The entries in a region; order[e]: the position of the result's entry e in this layout. Peak memory: see
         `clipped`."""
         rows, places = clipped(self, region, order)
         return self.from_csr(rows, None, False)[0], places
 
-    def filter(self: Any, keep: Any) -> tuple[Any, Any]:
+    def filter(self, keep: Array) -> tuple[Self, Array]:
         """The entries for which `keep` (bools in entry order) is true, and `keep`. Peak memory: see `picked`."""
         return self.from_csr(picked(self, keep), None, False)[0], keep
 
-    def transpose(self: Any, order: bool) -> tuple[Any, Any]:
+    def transpose(self, order: bool) -> tuple[Self, Order]:
         """The transpose; order[e]: the position of the result's entry e in this layout. Peak memory: see
         `transposed`."""
         rows, places = transposed(self, order)
@@ -158,16 +164,16 @@ class Rows(RowsArguments):
         """Whether the structure equals its transpose: see `mirrored`."""
         return mirrored(self)
 
-    def equals(self, other: Any) -> bool:
+    def equals(self, other: Self) -> bool:
         return validation.same_arrays(self, other)
 
-    def arrays(self: Any) -> dict[str, Any]:
+    def arrays(self) -> dict[str, Array]:
         return {"ptr": self.ptr, "col": self.col}
 
-    def numbers(self: Any) -> dict[str, int]:
+    def numbers(self) -> dict[str, int]:
         return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
 
-    def adopt(self, twin: Any) -> None:
+    def adopt(self, twin: Self) -> None:
         """Nothing: another build computes nothing in addition."""
 
 
@@ -180,11 +186,11 @@ class Unlisted(Rows):
     plain: Callable[[], Csr]
 
     @property
-    def ptr(self) -> Any:
+    def ptr(self) -> Array:
         return self.plain().ptr
 
     @property
-    def col(self) -> Any:
+    def col(self) -> Array:
         return self.plain().col
 
 
@@ -195,8 +201,8 @@ class Csr(Rows):
     device: Device
     nrows: int
     ncols: int
-    ptr: Any  # nrows + 1
-    col: Any  # nvals (at least 1 element, so that the array has an address)
+    ptr: Array  # nrows + 1
+    col: Array  # nvals (at least 1 element, so that the array has an address)
     nvals: int
     cache = LazyDict()  # schedules of kernels: hubs, parallel bounds
 
@@ -209,26 +215,26 @@ class Csr(Rows):
     def nbytes(self) -> int:
         return int(self.ptr.nbytes) + self.nvals * int(self.col.itemsize)
 
-    def columns(self, low: int = 0, high: int | None = None) -> Any:
+    def columns(self, low: int = 0, high: int | None = None) -> Array:
         """The columns of entries low .. high."""
         return self.col[low : self.nvals if high is None else high]
 
-    def columns_at(self, places: Any) -> Any:
+    def columns_at(self, places: Array) -> Array:
         """The columns of these entries."""
         return self.col[places]
 
-    def coo(self) -> tuple[Any, Any]:
+    def coo(self) -> tuple[Array, Array]:
         return numbers_of(self.ptr, self.nvals, self.device), self.col[: self.nvals].astype(np.int64)
 
     @classmethod
-    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Csr, Any]:
+    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Csr, Order]:
         return rows, None
 
-    def to_csr(self, order: bool) -> tuple[Csr, Any]:
+    def to_csr(self, order: bool) -> tuple[Csr, Order]:
         return self, None
 
     @classmethod
-    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Csr:
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Csr:
         nrows, ncols, nvals = validation.expect_numbers(numbers, "nrows", "ncols", "nvals")
         ptr, col = validation.expect_arrays(
             arrays, ptr=(validation.INDEX, nrows + 1), col=(validation.INDEX, max(1, nvals))
@@ -243,7 +249,7 @@ class Csr(Rows):
         return kernels.utility_kernels()
 
 
-def from_arrays(device: Device, nrows: int, ncols: int, ptr: Any, col: Any) -> Csr:
+def from_arrays(device: Device, nrows: int, ncols: int, ptr: Array, col: Array) -> Csr:
     """A Csr from valid arrays, converted to the index types that fit; `col` keeps at least one element."""
     nvals = len(col)
     col = col.astype(index_type(ncols), copy=False)
@@ -255,7 +261,7 @@ def from_arrays(device: Device, nrows: int, ncols: int, ptr: Any, col: Any) -> C
 # ---- shared with packed rows (formats/mplg): the same kernels read both ---------------------------------------------
 
 
-def close_gaps(starts: Any, bounds: Any, ptr: Any, arrays: tuple[Any, ...]) -> None:
+def close_gaps(starts: Array, bounds: np.ndarray, ptr: Array, arrays: tuple[Array, ...]) -> None:
     """Move what ranges of rows (given by `bounds`) wrote from `starts` on to contiguous positions. ptr: the end of each
     row, including the gaps before the call."""
     if not isinstance(bounds, threads.Chunks):
@@ -276,12 +282,12 @@ FIND, FILL, ALL = range(3)  # passes of clip.cu; the CPU does everything in one
 
 
 @functools.cache
-def _clip(device: Device, types: Any, packed: bool, what: int, order: bool, lanes: int = 1) -> Any:
+def _clip(device: Device, types: Types, packed: bool, what: int, order: bool, lanes: int = 1) -> Callable[..., None]:
     constants = (("PACKED", int(packed)), ("LANES", lanes), ("FILL", what), ("ORDER", int(order)))
     return device.kernel(Variant("formats/csr/clip", types, constants))
 
 
-def clipped(rows: Any, region: Region, order: bool) -> tuple[Csr, Any]:
+def clipped(rows: Rows, region: Region, order: bool) -> tuple[Csr, Order]:
     """The entries of a CSR or an MPLG in a region; order[e]: the position of entry e there. Peak memory: the result,
     the order if requested, and an offset per row; on the CPU as if all entries were in the region."""
     xp, device, nrows = rows.device.xp, rows.device, rows.nrows
@@ -292,7 +298,7 @@ def clipped(rows: Any, region: Region, order: bool) -> tuple[Csr, Any]:
     if device.host_memory:
         ptr, col = np.zeros(nrows + 1, place_kind), np.empty(nvals or 1, kind)
         places = np.empty(nvals if order else 1, place_kind)
-        bounds: Any = None
+        bounds: Bounds = None
         if (chunks := device.chunks(nvals)) > 1:
             bounds = threads.as_chunks(threads.balanced_ranges(rows.ptr, max(device.parts, chunks)))
         elif device.splits(nvals, tuning.count("formats.parallel_entries")):
@@ -316,7 +322,7 @@ def clipped(rows: Any, region: Region, order: bool) -> tuple[Csr, Any]:
     return from_arrays(device, nrows, rows.ncols, out, col[:nvals]), places[:nvals] if order else None
 
 
-def transposed(rows: Any, order: bool) -> tuple[Csr, Any]:
+def transposed(rows: Rows, order: bool) -> tuple[Csr, Order]:
     """The CSR of the transpose of a CSR or an MPLG; order[e]: the position there of the result's entry e.
 
     A GPU sorts the entries by column and row. Peak memory: the result, 16 bytes per entry, and 16 per column. The CPU
@@ -350,7 +356,7 @@ def transposed(rows: Any, order: bool) -> tuple[Csr, Any]:
     return from_arrays(device, ncols, rows.nrows, ptr, col), places
 
 
-def mirrored(rows: Any) -> bool:
+def mirrored(rows: Rows) -> bool:
     """Whether a square CSR or MPLG equals its transpose."""
     sampled = rows.device.host_memory and rows.nvals >= tuning.count("csr.mirror_samples_from")
     if sampled and _lacks_one(rows):
@@ -360,7 +366,7 @@ def mirrored(rows: Any) -> bool:
     return symmetry.is_symmetric(rows.device, "csr", packed, *found)
 
 
-def _lacks_one(rows: Any) -> bool:
+def _lacks_one(rows: Rows) -> bool:
     """Whether one of a few sampled entries has no mirror image. On the CPU this detects directed graphs cheaply."""
     samples = tuning.count("csr.mirror_samples")
     places = np.arange(samples) * rows.nvals // samples
@@ -373,7 +379,7 @@ def _lacks_one(rows: Any) -> bool:
     return False
 
 
-def picked(rows: Any, keep: Any) -> Csr:
+def picked(rows: Rows, keep: Array) -> Csr:
     """The entries of a CSR or an MPLG for which `keep` (bools in entry order) is true. Peak memory: the result, 4 bytes
     per entry (8 from almost 2**31 on), and that of one piece."""
     xp, device, nvals = rows.device.xp, rows.device, rows.nvals
@@ -399,7 +405,7 @@ def uses_counting_sort(device: Device, nrows: int, ncols: int, nvals: int) -> bo
     return many and max(nrows, ncols) <= tuning.value("csr.counting_sort_span") * nvals
 
 
-def counting_sort(device: Device, nrows: int, ncols: int, rows: Any, cols: Any, order: bool) -> tuple[Csr, Any]:
+def counting_sort(device: Device, nrows: int, ncols: int, rows: Array, cols: Array, order: bool) -> tuple[Csr, Order]:
     """Rows with ascending columns by counting sort, first by column, then by row; equal entries stay in input order.
     order[e]: the input position of entry e. Peak memory: the result, and 4 bytes per entry, 16 with the order (8 and 32
     from 2**31 entries on)."""
@@ -412,10 +418,12 @@ def counting_sort(device: Device, nrows: int, ncols: int, rows: Any, cols: Any, 
     return found, came[places] if order else None
 
 
-def sort_entries(device: Device, rows: Any, cols: Any, nrows: int, ncols: int) -> Any:
+def sort_entries(device: Device, rows: Array, cols: Array, nrows: int, ncols: int) -> Array:
     """The order of the entries by row, then column; equal entries stay in input order."""
     if uses_counting_sort(device, nrows, ncols, len(rows)):
-        return counting_sort(device, nrows, ncols, rows, cols, True)[1]
+        order = counting_sort(device, nrows, ncols, rows, cols, True)[1]
+        assert order is not None
+        return order
     if nrows * ncols < 1 << 63:
         return device.xp.argsort(rows * ncols + cols, kind="stable")
     by_col = device.xp.argsort(cols, kind="stable")
@@ -444,15 +452,15 @@ class RowPointersBuilder:
         self.rows = self.nvals = 0  # appended so far
         self.ptr = device.xp.zeros(nrows + 1, pointer_type(entries))
 
-    def expect(self, ptr: Any, col: Any, given: Any, rows: Any) -> None:
+    def expect(self, ptr: Array, col: Array, given: Array, rows: Array) -> None:
         """Nothing: the size is known in advance."""
 
-    def _point(self, ptr: Any, entries: int) -> None:
+    def _point(self, ptr: Array, entries: int) -> None:
         rows = len(ptr) - 1
         self.ptr[self.rows + 1 : self.rows + rows + 1] = ptr[1:] + self.nvals
         self.rows, self.nvals = self.rows + rows, self.nvals + entries
 
-    def _pointers(self) -> Any:
+    def _pointers(self) -> Array:
         return self.ptr.astype(pointer_type(self.nvals), copy=False)
 
 
@@ -470,11 +478,11 @@ class CsrBuilder(RowPointersBuilder):
         """A lower bound of its size in bytes, known in advance."""
         return rows_bytes(nrows, ncols, entries)
 
-    def room(self, entries: int) -> Any:
+    def room(self, entries: int) -> Array:
         """Memory for the columns of the next rows until they are sorted."""
         return self.col[self.nvals : self.nvals + entries]
 
-    def append(self, ptr: Any, col: Any, given: int) -> None:
+    def append(self, ptr: Array, col: Array, given: int) -> None:
         """Append rows: INT64 pointers from 0, ascending columns in the memory that `room` returned; given: number of
         entries before duplicates were combined."""
         self._point(ptr, len(col))
@@ -486,7 +494,7 @@ class CsrBuilder(RowPointersBuilder):
         return from_arrays(self.device, self.nrows, self.ncols, self._pointers(), col)
 
 
-def trimmed(device: Device, array: Any, size: int) -> Any:
+def trimmed(device: Device, array: Array, size: int) -> Array:
     """The beginning of an array, copied if this frees enough and there is memory for the copy."""
     wasted = (len(array) - size) * array.itemsize
     if (

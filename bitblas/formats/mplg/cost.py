@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ... import tuning
 from .. import packing
 from ..contract import CSR, Format, StructureFacts
 from ..csr.cost import RowsCost, pointer_type
+
+if TYPE_CHECKING:
+    from ..csr.layout import Rows
 
 
 def packed_bytes(nrows: int, ncols: int, nvals: int) -> int:
@@ -41,5 +44,5 @@ class PackedCost(RowsCost):
     def dot_key_with(self, other: Format, nrows: int, ncols: int) -> str:
         return self.key
 
-    def fixed_width(self, layout: Any) -> int:
-        return int(layout.width) if layout.nvals >= tuning.count("mplg.fixed_from") else 0
+    def fixed_width(self, layout: Rows) -> int:
+        return layout.width if layout.nvals >= tuning.count("mplg.fixed_from") else 0

@@ -9,14 +9,18 @@ have equally many entries. So rows are sorted by length. Rows of more than 2^nib
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ... import tuning
 from ...kernels.variant import Variant
-from ..contract import Constants
+from ...typing import Array
+from ..contract import Arguments, Constants
 from ..schedule import Hubs, Part, bits_of, block_constants, cut, inside, placed
+
+if TYPE_CHECKING:
+    from .layout import Nib
 
 GRADES = 6  # pieces of 32, 16, .. 1 lanes
 UNROLL = 4  # entries that a lane decodes while loads are in flight
@@ -30,20 +34,20 @@ class DegreeBins(NamedTuple):
     rows of grade 0."""
 
     runs: int
-    run: Any  # uint32
-    piece: Any
-    mark: Any
+    run: Array  # uint32
+    piece: Array
+    mark: Array
     segments: int
-    begin: Any  # uint32, a nibble
-    column: Any  # uint32, the column before it
-    length: Any  # uint16, per piece
+    begin: Array  # uint32, a nibble
+    column: Array  # uint32, the column before it
+    length: Array  # uint16, per piece
     last: int  # the last pair of words
-    row: Any  # uint32, per piece: the position of its sum
-    reached: Any  # uint64, bits of the rows that have entries
+    row: Array  # uint32, per piece: the position of its sum
+    reached: Array  # uint64, bits of the rows that have entries
     hubs: Hubs | None  # the long rows
-    ones: Any  # uint64, one bit per segment, all set
+    ones: Array  # uint64, one bit per segment, all set
 
-    def arguments(self) -> tuple[Any, ...]:
+    def arguments(self) -> Arguments:
         return self.run, self.piece, self.segments, self.row, self.mark, self.begin, self.column, self.length, self.last
 
 
@@ -62,7 +66,7 @@ def binned_constants(shared: int) -> Constants:
     return [("LOG_CHUNK", log_chunk()), ("UNROLL", UNROLL), ("LANES", 32), *block_constants(shared)]
 
 
-def degree_bins(layout: Any, part: Part | None = None) -> DegreeBins:
+def degree_bins(layout: Nib, part: Part | None = None) -> DegreeBins:
     """The schedule of a layout of less than 2^32 nibbles, or of some of its rows. Kept: 14 bytes per nonempty row, and
     8 more per 2^nib.bin_log_chunk entries of long ones. Peak memory: 24 bytes per row more."""
     key = "grades", None if part is None else part.name, tuning.version()
@@ -72,7 +76,7 @@ def degree_bins(layout: Any, part: Part | None = None) -> DegreeBins:
     return found
 
 
-def _grades(layout: Any, part: Part | None) -> DegreeBins:
+def _grades(layout: Nib, part: Part | None) -> DegreeBins:
     device, longest = layout.device, 32 << log_chunk()
     xp, ptr = device.xp, layout.pointers()
     length = inside(ptr[1:] - ptr[:-1], part)
@@ -121,7 +125,7 @@ def _grades(layout: Any, part: Part | None) -> DegreeBins:
     )
 
 
-def entries_of(layout: Any) -> Any:
+def entries_of(layout: Nib) -> Array:
     """The number of the first entry of each piece, to find values that differ. Kept: 4 bytes per nonempty row, 8 for
     layouts of 2^31 entries and more."""
     key = "graded entries", tuning.version()
@@ -136,7 +140,7 @@ def entries_of(layout: Any) -> Any:
     return layout.cache[key]
 
 
-def near_share(layout: Any, columns: int) -> float:
+def near_share(layout: Nib, columns: int) -> float:
     """The estimated share of entries in the first columns, from the marks of shared rows, which are evenly spaced; 0 if
     these rows have few of all entries."""
     found = degree_bins(layout)

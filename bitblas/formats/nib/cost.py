@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ... import tuning
 from ...kernels.constants import WORDS
 from ..coded import CodedCost
-from ..contract import CSR, Format
+from ..contract import CSR, Arguments, Format, Layout
 from ..sampling import Sample
-from ..schedule import power_of_two
+from ..schedule import Part, power_of_two
 from . import binning, encoding
 
+if TYPE_CHECKING:
+    from ..csr.layout import Csr
+    from .layout import Nib
 
-class NibCost(CodedCost):
+
+class NibCost(CodedCost["Nib"]):
     """Cost model of rows of nibble gaps."""
 
     name = folder = "nib"
     scans = True
 
-    def count(self, rows: Any) -> float:
+    def count(self, rows: Csr) -> float:
         return encoding.counted(rows)
 
     def sample(self, of: Sample) -> float:
@@ -33,11 +37,11 @@ class NibCost(CodedCost):
         """Plain rows of the other operand are not encoded for one operation; these are decoded instead."""
         return self.key if other.key == self.key else CSR
 
-    def dot_lanes(self, layout: Any) -> int:
+    def dot_lanes(self, layout: Layout) -> int:
         """One lane per word of a row."""
         return power_of_two(layout.work / max(1, layout.nrows), tuning.count("rows.dot_least_lanes"), 32)
 
-    def lanes(self, layout: Any, nrows: int, kind: int, *, push: bool) -> int:
+    def lanes(self, layout: Nib, nrows: int, kind: int, *, push: bool) -> int:
         """So many that each has some words of a row; one if a row stops at its first hit."""
         if kind == WORDS and not push:
             return 1
@@ -51,16 +55,16 @@ class NibCost(CodedCost):
     def segment(self) -> int:
         return tuning.count("rows.segment_steps") * 32
 
-    def is_binned(self, layout: Any) -> bool:
+    def is_binned(self, layout: Nib) -> bool:
         return super().is_binned(layout) and len(layout.words) * encoding.IN_WORD < binning.MOST_NIBBLES
 
-    def grades(self, layout: Any, part: Any = None) -> Any:
+    def grades(self, layout: Nib, part: Part | None = None) -> binning.DegreeBins:
         return binning.degree_bins(layout, part)
 
-    def binned_contents(self, layout: Any, ranked: bool) -> tuple[Any, ...]:
+    def binned_contents(self, layout: Nib, ranked: bool) -> Arguments:
         return (layout.words, binning.entries_of(layout)) if ranked else super().binned_contents(layout, False)
 
-    def hot(self, layout: Any, columns: int) -> int:
+    def hot(self, layout: Nib, columns: int) -> int:
         """The first columns, if most entries of long rows are in them, as in an order by degree."""
         key = "hot", columns, tuning.version()
         if key not in layout.cache:

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from types import ModuleType
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,9 +24,10 @@ from semirings.dtypes import INT32
 from ... import tuning
 from ...device import Device
 from ...kernels.variant import Variant
+from ...typing import Array
 from .. import coded
-from ..coded import Coded, RowSelection, coded_hub_columns_variant, extents_variant
-from ..contract import Format
+from ..coded import RowSelection, coded_hub_columns_variant, extents_variant
+from ..contract import Format, Order
 from ..csr.cost import index_type
 from ..csr.layout import Csr, trimmed
 from . import encoding
@@ -35,7 +37,7 @@ from .kernels import FORMATS, NibArguments, marks_variant
 # ---- NIB: the gaps between a row's columns as variable-length codes of nibbles.
 
 
-class Nib(NibArguments, Coded):
+class Nib(NibArguments):
     """Rows of nibble gaps."""
 
     formats: ClassVar[tuple[Format, ...]] = FORMATS
@@ -43,13 +45,13 @@ class Nib(NibArguments, Coded):
     in_word = encoding.IN_WORD
 
     @classmethod
-    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Nib, Any]:
+    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Nib, Order]:
         """Encode these rows; entries keep their order. Peak memory: the result, and 40 bytes per row."""
         heads, words = encoding.encoded(rows)
         ranks = rows.ptr if order else None
         return cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks), None
 
-    def decode(self, fill: int, counts: Any, col: Any, place: Any, some: RowSelection) -> None:
+    def decode(self, fill: int, counts: Array, col: Array, place: Order, some: RowSelection) -> None:
         encoding.decode(self, fill, counts, col, some)
 
     def is_symmetric(self) -> bool:
@@ -82,7 +84,7 @@ def most_words(nrows: int, ncols: int, entries: int) -> float:
     return nibbles / encoding.IN_WORD + coded.groups_of(nrows) * 41
 
 
-def even_nibbles(device: Device, rows: Any, ncols: int) -> np.ndarray:
+def even_nibbles(device: Device, rows: Array, ncols: int) -> np.ndarray:
     """Nibbles of rows with these numbers of entries if gaps were even, in total for all rows of 1, 2 to 3, 4 to 7, ..
     entries."""
     found, size = np.zeros(CLASSES), tuning.count("nib.slice")
@@ -91,7 +93,7 @@ def even_nibbles(device: Device, rows: Any, ncols: int) -> np.ndarray:
     return found
 
 
-def _by_class(xp: Any, rows: Any, nibbles: Any, ncols: int) -> Any:
+def _by_class(xp: ModuleType, rows: Array, nibbles: Array | None, ncols: int) -> Array:
     some = xp.maximum(rows, 1).astype(np.float64)
     bits = xp.log2(some)
     if nibbles is None:
@@ -119,7 +121,7 @@ class NibBuilder:
         """A lower bound of its size in bytes, known in advance."""
         return coded.blocks_bytes(nrows, entries / encoding.IN_WORD)
 
-    def expect(self, ptr: Any, col: Any, given: Any, rows: Any) -> None:
+    def expect(self, ptr: Array, col: Array, given: Array, rows: Array) -> None:
         """Estimate the final size from sampled groups of rows: pointers as in `append`; columns as if each row had the
         number it has here; the number of given entries in each of these rows, and in each row of all."""
         some = Csr(self.device, len(ptr) - 1, self.ncols, ptr, col if len(col) else self.room(0), len(col))
@@ -132,11 +134,11 @@ class NibBuilder:
         nibbles = float(share @ even_nibbles(self.device, rows, self.ncols))
         self.expected = nibbles / encoding.IN_WORD + heads * coded.groups_of(self.nrows)
 
-    def room(self, entries: int) -> Any:
+    def room(self, entries: int) -> Array:
         """Memory for the columns of the next rows until they are sorted."""
         return self.device.xp.empty(max(1, entries), index_type(self.ncols))
 
-    def append(self, ptr: Any, col: Any, given: int) -> None:
+    def append(self, ptr: Array, col: Array, given: int) -> None:
         """Append whole groups of rows (the last may be partial): INT64 pointers from 0 and ascending columns; given:
         number of entries before duplicates were combined. OutOfMemory if the expected size of all rows does not fit."""
         rows = Csr(self.device, len(ptr) - 1, self.ncols, ptr, col if len(col) else self.room(0), len(col))

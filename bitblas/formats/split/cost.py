@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ... import tuning
 from ...kernels.constants import WORDS
+from ...typing import Array
 from ..b2sr.cost import TiledCost, word_type
 from ..b2sr.layout import Merge, TileRule
 from ..contract import CSR, ItemCounts, StructureFacts
@@ -30,6 +31,9 @@ from ..csr.layout import Csr
 from ..packing import packed_words, width_of
 from ..sampling import SIZES, Sample
 from ..schedule import power_of_two
+
+if TYPE_CHECKING:
+    from .layout import Split
 
 # ---- Which entries of a Split are stored in tiles, and the bits that each part takes: pure functions of counts.
 
@@ -146,7 +150,7 @@ def columns_below(csr: Csr) -> list[int]:
     return below
 
 
-def counted(csr: Csr, tile: int) -> tuple[Parts, Merge, Any]:
+def counted(csr: Csr, tile: int) -> tuple[Parts, Merge, Array]:
     """The parts of the Split of these rows, and the Merge and counts that were computed for it."""
     merge, counts = Merge(csr, tile, word_type(tile)), {}
 
@@ -190,7 +194,7 @@ def sampled_parts(of: Sample, tile: int) -> Parts:
 # ---- Cost model of Split (bit tiles and single entries). layout.py decides which entries go into tiles.
 
 
-class SplitCost(TiledCost):
+class SplitCost(TiledCost["Split"]):
     """Dense tiles and single entries."""
 
     name = folder = "split"
@@ -211,7 +215,7 @@ class SplitCost(TiledCost):
     def knows(self, seen: StructureFacts) -> bool:
         return self.key in seen.own_of
 
-    def count(self, rows: Any) -> Parts:
+    def count(self, rows: Csr) -> Parts:
         return count_parts(rows, self.tile)
 
     def may_be_fast(self, of: Sample) -> bool:
@@ -221,8 +225,9 @@ class SplitCost(TiledCost):
     def sample(self, of: Sample) -> Parts:
         return sampled_parts(of, self.tile)
 
-    def fact(self, told: Any) -> Parts:
-        return Parts(*told)
+    def fact(self, told: Sequence[float]) -> Parts:
+        tiles, far, near, near_width = told
+        return Parts(tiles, far, near, int(near_width))
 
     def listing(self, seen: StructureFacts) -> ItemCounts:
         parts = seen.own_of[self.key]
@@ -238,7 +243,7 @@ class SplitCost(TiledCost):
         """There is no such kernel; rows are built for the operation."""
         return CSR
 
-    def lanes(self, layout: Any, nrows: int, kind: int, *, push: bool) -> int:
+    def lanes(self, layout: Split, nrows: int, kind: int, *, push: bool) -> int:
         """As many loads per lane as for tiles."""
         units = max(1, self.units(nrows))
         if push:

@@ -16,7 +16,8 @@ import math
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -24,16 +25,20 @@ from ... import device as devices
 from ... import tuning
 from ...device import Device
 from ...kernels.variant import Variant
+from ...typing import Array
 from .. import validation
 from ..cgr.layout import Cgr
 from ..coded import blocks_bytes
-from ..contract import Format, LazyDict, Region
+from ..contract import Format, LazyDict, Order, Region
 from ..csr import layout as csr
 from ..csr.layout import Csr, from_arrays, index_type, numbers_of, pointers_of
 from ..nib.layout import Nib
 from ..schedule import Part
 from .kernels import FORMATS
 from .mining import Mined, mined
+
+if TYPE_CHECKING:
+    from typing import Self
 
 # ---- Positions of virtual nodes among the rows or columns of a matrix, which keep their order.
 
@@ -45,7 +50,7 @@ class Places:
     device: Device
     size: int  # positions: of nodes and others
     nodes: int
-    bits: Any  # uint64, at least one word
+    bits: Array  # uint64, at least one word
     cache = LazyDict()
 
     @classmethod
@@ -69,11 +74,11 @@ class Places:
         found: Places = self.cache["turned"]
         return found
 
-    def flags(self) -> Any:
+    def flags(self) -> Array:
         """Whether a node is at each position of the words."""
         return self.device.xp.unpackbits(self.bits.view(np.uint8), bitorder="little")
 
-    def before(self) -> Any:
+    def before(self) -> Array:
         """Number of nodes before each word, UINT32, computed on first use."""
         if "before" not in self.cache:
             xp = self.device.xp
@@ -82,7 +87,7 @@ class Places:
             self.cache["before"] = found
         return self.cache["before"]
 
-    def at(self) -> Any:
+    def at(self) -> Array:
         """The position of every 64th non-node, UINT32, computed on first use."""
         if "at" not in self.cache:
             xp = self.device.xp
@@ -90,7 +95,7 @@ class Places:
             self.cache["at"] = found if len(found) else xp.zeros(1, np.uint32)
         return self.cache["at"]
 
-    def numbers(self) -> tuple[Any, Any]:
+    def numbers(self) -> tuple[Array, Array]:
         """For each position whether it is a node's, and its number among nodes or among others (INT64). Computed at
         every call."""
         xp, is_node = self.device.xp, self.flags()[: self.size].astype(bool)
@@ -168,7 +173,7 @@ def rows_in_order(nrows: int, ncols: int, row: np.ndarray, col: np.ndarray) -> t
     return ptr, found
 
 
-def keys_of(inner: Csr, rows: Places, cols: Places, nvals: int) -> Any:
+def keys_of(inner: Csr, rows: Places, cols: Places, nvals: int) -> Array:
     """The matrix entries that the graph represents, as ascending row * ncols + column: those between rows and columns,
     and for each use of a node the node's columns. ValueError unless there are `nvals`."""
     xp, device = inner.device.xp, inner.device
@@ -233,14 +238,14 @@ def unfolded(inner: Csr, rows: Places, cols: Places, nrows: int, ncols: int, nva
     return from_arrays(device, nrows, ncols, ptr, col)
 
 
-def _used(xp: Any, node: Any, nodes: int) -> Any:
+def _used(xp: ModuleType, node: Array, nodes: int) -> Array:
     """Which nodes are used."""
     found = xp.zeros(nodes, bool)
     found[node] = True
     return found
 
 
-def rows_of(device: Device, keys: Any, nrows: int, ncols: int) -> Csr:
+def rows_of(device: Device, keys: Array, nrows: int, ncols: int) -> Csr:
     """Rows from ascending keys."""
     row = keys // max(1, ncols)
     ptr = pointers_of(row, nrows, device)
@@ -250,7 +255,7 @@ def rows_of(device: Device, keys: Any, nrows: int, ncols: int) -> Csr:
 
 # ---- Virtual nodes: lists of columns that several rows share, as vertices of their own.
 
-INNER = (Nib, Cgr)  # layouts of the graph, by their numbers in files
+INNER: tuple[type[Nib | Cgr], ...] = (Nib, Cgr)  # layouts of the graph, by their numbers in files
 # A node must save more entries than this; values are tried in turn until the size grows. A node's own cost is repaid by
 # the first entry in the benchmarks' web graph, by 3 on indochina-2004, by 17 on facebook_combined (measured).
 LEAST = (0, 2, 4, 8, 16, 32, math.inf)
@@ -263,7 +268,7 @@ class Virtual(csr.Unlisted):
     device: Device
     nrows: int
     ncols: int
-    inner: Any  # a layout of INNER, nrows + nodes x ncols + nodes
+    inner: Nib | Cgr  # a layout of INNER, nrows + nodes x ncols + nodes
     rows: Places
     cols: Places  # the same object as `rows` if the matrix is square
     nvals: int
@@ -279,7 +284,7 @@ class Virtual(csr.Unlisted):
         return sum(int(x.nbytes) for x in self.arrays().values())
 
     @classmethod
-    def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Virtual, Any]:
+    def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Virtual, Order]:
         """Mines, which takes seconds for ten million entries. Peak memory: that of `mined` on the host, and of the
         codes."""
         return cls.of(mined(rows), rows)[0], None
@@ -304,7 +309,7 @@ class Virtual(csr.Unlisted):
     @classmethod
     def _of(cls, graph: Graph, rows: csr.Csr) -> Virtual:
         device = rows.device
-        inner: Any = min(INNER, key=lambda kind: bytes_in(kind, graph.rows))
+        inner = min(INNER, key=lambda kind: bytes_in(kind, graph.rows))
         places = Places.of(device, graph.row_nodes, graph.rows.nrows)
         others = places if rows.nrows == rows.ncols else Places.of(device, graph.col_nodes, graph.rows.ncols)
         layout = inner.from_csr(graph.rows, None, False)[0]
@@ -322,40 +327,40 @@ class Virtual(csr.Unlisted):
             self.cache["plain"] = weakref.ref(found)
         return found
 
-    def columns(self, low: int = 0, high: int | None = None) -> Any:
+    def columns(self, low: int = 0, high: int | None = None) -> Array:
         return self.plain().columns(low, high)
 
-    def columns_at(self, places: Any) -> Any:
+    def columns_at(self, places: Array) -> Array:
         return self.plain().columns_at(places)
 
-    def coo(self) -> tuple[Any, Any]:
+    def coo(self) -> tuple[Array, Array]:
         return self.plain().coo()
 
-    def to_csr(self, order: bool) -> tuple[csr.Csr, Any]:
+    def to_csr(self, order: bool) -> tuple[csr.Csr, Order]:
         return self.plain(), None
 
-    def by_rows(self, order: bool) -> tuple[Any, Any]:
+    def by_rows(self, order: bool) -> tuple[csr.Rows, Order]:
         return self.plain(), None
 
-    def transpose(self, order: bool) -> tuple[Virtual, Any]:
+    def transpose(self, order: bool) -> tuple[Virtual, Order]:
         inner = self.inner.transpose(False)[0]
         places = self.plain().transpose(True)[1] if order else None
         return Virtual(self.device, self.ncols, self.nrows, inner, self.cols, self.rows, self.nvals), places
 
-    def clip(self, region: Region, order: bool) -> tuple[Virtual, Any]:
+    def clip(self, region: Region, order: bool) -> tuple[Virtual, Order]:
         rows, places = self.plain().clip(region, order)
         return self.without(rows), places
 
-    def filter(self, keep: Any) -> tuple[Virtual, Any]:
+    def filter(self, keep: Array) -> tuple[Virtual, Array]:
         return self.without(self.plain().filter(keep)[0]), keep
 
-    def equals(self, other: Any) -> bool:
+    def equals(self, other: Self) -> bool:
         return self.plain().equals(other.plain())
 
     def is_symmetric(self) -> bool:
         return self.plain().is_symmetric()
 
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self) -> dict[str, Array]:
         cols = {} if self.rows is self.cols else {"col_nodes": self.cols.bits}
         return {**self.inner.arrays(), "row_nodes": self.rows.bits, **cols}
 
@@ -364,7 +369,7 @@ class Virtual(csr.Unlisted):
         return super().numbers() | {"nodes": self.rows.nodes, "inner": INNER.index(type(self.inner))} | held
 
     @classmethod
-    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Virtual:
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Virtual:
         given = {name: x for name, x in numbers.items() if not name.startswith("inner_")}
         nrows, ncols, nvals, nodes, kind = validation.expect_numbers(given, "nrows", "ncols", "nvals", "nodes", "inner")
         if refusal := cls.format.refusal(max(nrows, nodes), ncols):
@@ -395,6 +400,6 @@ class Virtual(csr.Unlisted):
         return iter(())
 
 
-def bytes_in(kind: Any, graph: csr.Csr) -> int:
+def bytes_in(kind: type[Nib | Cgr], graph: csr.Csr) -> int:
     """Bytes of a graph in one of the layouts of `INNER`."""
     return blocks_bytes(graph.nrows, kind.format.count(graph))
