@@ -8,7 +8,7 @@ Values are stored apart: an order gives the position of each entry's value.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .contract import CSR, EVERYWHERE, Dot, Format, ItemCounts, Layout, Region, StructureFacts
 from .schedule import Hubs, longest_unit
