@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import bitblas as gb
-from bitblas.formats.b2sr import layout as b2sr
+from bitblas.formats.b2sr.layout import B2sr
 from bitblas.formats.csr import layout as csr
 from bitblas.formats.split import layout as split
 
@@ -93,19 +93,24 @@ def forms(graph: graphs.Graph, device: Any) -> tuple[list[Step], bool]:
         ("CSR to its transpose, with the order", lambda: A.transpose(True), A.nbytes, A.nbytes + order),
     ]
     for tile in TILES:
-        B, key = b2sr.from_csr(A, tile, False)[0], f"B2SR-{tile}"
+        B, key = B2sr.from_csr(A, tile, False)[0], f"B2SR-{tile}"
         right &= B.to_csr(False)[0].equals(A) and B.transpose(False)[0].transpose(False)[0].equals(B)
         steps += [
-            (f"CSR to {key}", lambda t=tile: b2sr.from_csr(A, t, False), A.nbytes, B.nbytes),
-            (f"CSR to {key}, with the order", lambda t=tile: b2sr.from_csr(A, t, True), A.nbytes, B.nbytes + order),
+            (f"CSR to {key}", lambda t=tile: B2sr.from_csr(A, t, False), A.nbytes, B.nbytes),
+            (
+                f"CSR to {key}, with the order",
+                lambda t=tile: B2sr.from_csr(A, t, True),
+                A.nbytes,
+                B.nbytes + order,
+            ),
             (f"{key} to CSR", lambda B=B: B.to_csr(False), B.nbytes, A.nbytes),
             (f"{key} to its transpose", lambda B=B: B.transpose(False), B.nbytes, B.nbytes),
         ]
     for tile in split.TILES:
-        S, key = split.from_csr(A, tile, False)[0], f"Split-{tile}"
+        S, key = split.Split.from_csr(A, tile, False)[0], f"Split-{tile}"
         right &= S.to_csr(False)[0].equals(A) and S.transpose(False)[0].transpose(False)[0].equals(S)
         steps += [
-            (f"CSR to {key}", lambda t=tile: split.from_csr(A, t, False), A.nbytes, S.nbytes),
+            (f"CSR to {key}", lambda t=tile: split.Split.from_csr(A, t, False), A.nbytes, S.nbytes),
             (f"{key} to CSR", lambda S=S: S.to_csr(False), S.nbytes, A.nbytes),
             (f"{key} to its transpose", lambda S=S: S.transpose(False), S.nbytes, S.nbytes),
         ]

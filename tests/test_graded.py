@@ -9,6 +9,7 @@ from bitblas import device as devices
 from bitblas import tuning
 from bitblas.config import config
 from bitblas.formats.csr import binning
+from bitblas.formats.csr.kernels import hub_columns
 from bitblas.plan import product
 
 N = 3000
@@ -137,3 +138,18 @@ def test_grades(device, small):
         runs = int(found.run[grade + 1]) - int(found.run[grade])
         assert runs == -(-len(some) // binning.rows_of_run(grade))
     assert found.runs == int(found.run[-1])
+
+
+def test_cached_decisions_follow_their_thresholds(device, tune):
+    """What a layout keeps in its cache is computed again when rows of the tuning table change."""
+    rows, cols = skewed(generator("thresholds"))
+    layout = gb.Matrix.from_coo(rows, cols, True, nrows=N, ncols=N)._store.structure.layout("csr")
+    bins = binning.degree_bins(layout)
+    with tuning.override({"csr.bin_log_longest": 8, "rows.hot_share": 0.0}):
+        cut = binning.degree_bins(layout)
+        assert int(cut.length.max()) == 1 << 8 < int(bins.length.max()) and cut.segments > bins.segments
+        assert layout.format.hot(layout, 9) == 9
+    tune({"rows.hot_share": 2.0, "rows.hub_column_skew": 1e9})
+    assert layout.format.hot(layout, 9) == 0 and hub_columns(layout, layout.types(False)) is None
+    tune({"rows.hub_column_skew": 1})
+    assert layout.device.host_memory or hub_columns(layout, layout.types(False)) is not None

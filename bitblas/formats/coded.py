@@ -27,7 +27,17 @@ from ..device import Bounds, Device, dummy
 from ..kernels.variant import Variant
 from ..typing import Array
 from . import validation
-from .contract import Arguments, Format, ItemCounts, LayoutBase, LazyDict, Order, Region, StructureFacts, Types
+from .contract import (
+    Arguments,
+    Format,
+    LayoutBase,
+    LazyDict,
+    Order,
+    Region,
+    StructureFacts,
+    Types,
+    compute_once,
+)
 from .csr.kernels import bits_of
 from .csr.layout import Csr, from_arrays, numbers_of, pointer_type, rows_bytes
 
@@ -154,23 +164,23 @@ def selected_rows(layout: Coded, rows: Array) -> RowSelection:
     return RowSelection(len(rows), rows, 1, layout.device.ranges(len(rows), least, work=work))
 
 
-def pointers(layout: Coded, some: RowSelection) -> Array:
+def pointers(layout: Coded, selection: RowSelection) -> Array:
     """The number of the first entry of each of these rows, and the total. Peak memory: the result, and 8 bytes per
     row."""
     xp = layout.device.xp
-    ptr, counts = xp.zeros(some.size + 1, np.int64), xp.zeros(max(1, some.size), np.int64)
-    layout.decode(0, counts, dummy(layout.device, "int32"), None, some)
-    counts[: some.size].cumsum(out=ptr[1:])
+    ptr, counts = xp.zeros(selection.size + 1, np.int64), xp.zeros(max(1, selection.size), np.int64)
+    layout.decode(0, counts, dummy(layout.device, "int32"), None, selection)
+    counts[: selection.size].cumsum(out=ptr[1:])
     return ptr
 
 
-def decode_columns(layout: Coded, ptr: Array, order: bool, some: RowSelection) -> tuple[Array, Order]:
+def decode_columns(layout: Coded, ptr: Array, order: bool, selection: RowSelection) -> tuple[Array, Order]:
     """The columns of these rows, whose pointers are given; and the position of each entry among them in the layout's
     own order (None: the same order)."""
     xp, nvals = layout.device.xp, int(ptr[-1])
     col = xp.empty(max(1, nvals), np.int32)
     place = xp.empty(max(1, nvals), np.int64) if order and not layout.in_order else None
-    layout.decode(1, ptr, col, place, some)
+    layout.decode(1, ptr, col, place, selection)
     return col, None if place is None else place[:nvals]
 
 
@@ -207,17 +217,11 @@ class CodedCost(Format[C]):
         fits = max(nrows, ncols) <= MOST
         return "" if fits else f"holds up to {MOST} rows and columns, got {nrows} x {ncols}; 'csr' holds more"
 
-    def knows(self, seen: StructureFacts) -> bool:
-        return self.key in seen.own_of
+    def predict_bytes(self, facts: StructureFacts) -> int:
+        return blocks_bytes(facts.nrows, facts.own_of[self.key])
 
-    def listing(self, seen: StructureFacts) -> ItemCounts:
-        return ItemCounts(0.0, 0.0, float(seen.nvals))
-
-    def predict_bytes(self, seen: StructureFacts) -> int:
-        return blocks_bytes(seen.nrows, seen.own_of[self.key])
-
-    def scratch(self, seen: StructureFacts) -> int:
-        return 40 * seen.nrows
+    def scratch(self, facts: StructureFacts) -> int:
+        return 40 * facts.nrows
 
     def active(self, layout: C, bits: Array) -> int | None:
         """CPU only: a push reads few rows, while computing the words before each row reads all of them."""
@@ -246,11 +250,11 @@ def coded_hub_columns_variant(layout: Coded | type[Coded], lanes: int) -> Varian
     return Variant(layout.format.kernel("likely"), (), (("LANES", lanes),))
 
 
-def coded_hub_columns(layout: Coded, lanes: int, *given: int) -> tuple[Array, Array] | None:
+def coded_hub_columns(layout: Coded, lanes: int, *arguments: int) -> tuple[Array, Array] | None:
     """Hub columns of a square matrix: for each row the column whose own row has most words, NO_ENTRIES for an empty
     row; and the bits of the other rows. None if all rows have similar lengths.
 
-    given: further kernel arguments. Kept: 4 bytes and a bit per row. Peak memory: 12 bytes per row.
+    arguments: further kernel arguments. Kept: 4 bytes and a bit per row. Peak memory: 12 bytes per row.
     """
     key = "likely", tuning.version()
     if key not in layout.cache:
@@ -260,16 +264,16 @@ def coded_hub_columns(layout: Coded, lanes: int, *given: int) -> tuple[Array, Ar
             if int(length.max()) * layout.nrows > tuning.value("rows.hub_column_skew") * layout.work:
                 found = layout.device.xp.empty(layout.nrows, np.uint32)
                 layout.device.kernel(coded_hub_columns_variant(layout, lanes))(
-                    layout.nrows, layout.heads, layout.words, *given, length, found
+                    layout.nrows, layout.heads, layout.words, *arguments, length, found
                 )
                 found = found, bits_of(layout.device.xp, length > 0)
         layout.cache[key] = found
     return layout.cache[key]
 
 
-def hub_column_arguments(layout: Coded, read: bool, lanes: int, *given: int) -> Arguments:
+def hub_column_arguments(layout: Coded, read: bool, lanes: int, *arguments: int) -> Arguments:
     """The same as arguments of an advance, and whether there are any."""
-    likely = coded_hub_columns(layout, lanes, *given) if read else None
+    likely = coded_hub_columns(layout, lanes, *arguments) if read else None
     none = dummy(layout.device, "uint32"), dummy(layout.device, "uint64")
     return *(none if likely is None else likely), np.int64(likely is not None)
 
@@ -294,26 +298,16 @@ class Coded(LayoutBase):
 
     in_word: ClassVar[int]  # units per word: nibbles or bits
     format: ClassVar[CodedCost]
-    rows_per_unit = 1
     compact = True
     in_order: ClassVar[bool] = True  # entries are in CSR order
 
     if TYPE_CHECKING:
 
-        def decode(self, fill: int, counts: Array, col: Array, place: Order, some: RowSelection) -> None:
+        def decode(self, fill: int, counts: Array, col: Array, place: Order, selection: RowSelection) -> None:
             """One launch of its decoder over rows. fill 0: only count; place None: entries are in CSR order."""
 
         def check_codes(self) -> None:
             """ValueError unless rows can be decoded within their words."""
-
-    @property
-    def key(self) -> str:
-        return self.format.key
-
-    @property
-    def units(self) -> int:
-        """Number of units that kernels iterate over: rows."""
-        return self.nrows
 
     def bounds(self, work: int) -> Bounds:
         """Parallel ranges of rows on the CPU."""
@@ -342,24 +336,13 @@ class Coded(LayoutBase):
     @property
     def work(self) -> int:
         """The words of all rows."""
-        if "work" not in self.cache:
-            self.cache["work"] = int(self.lengths().sum())
-        return int(self.cache["work"])
-
-    @property
-    def nbytes(self) -> int:
-        ranks = 0 if self.value_ptr is None else int(self.value_ptr.nbytes)
-        return int(self.heads.nbytes + self.words.nbytes) + ranks
+        return compute_once(self.cache, "work", lambda: int(self.lengths().sum()))
 
     def ranks(self) -> Array:
         """value_ptr, computed on first use."""
         if self.value_ptr is None:
             self.value_ptr = self.pointers().astype(pointer_type(self.nvals), copy=False)
         return self.value_ptr
-
-    def adopt(self, twin: Self) -> None:
-        if self.value_ptr is None:
-            self.value_ptr = twin.value_ptr
 
     def pointers(self) -> Array:
         """The number of each row's first entry, and the total. ValueError if the total is not `nvals`."""
@@ -377,13 +360,13 @@ class Coded(LayoutBase):
     def some_rows(self, rows: Array, order: bool) -> tuple[Csr, Order]:
         """Decode only these rows (INT64 numbers, in any order) to plain ones, concatenated; with `order` also the
         positions of their entries in this layout."""
-        some = selected_rows(self, rows)
-        ptr = pointers(self, some)
+        selection = selected_rows(self, rows)
+        ptr = pointers(self, selection)
         nvals = int(ptr[-1])
-        self.device.foresee(f"{some.size} rows of {nvals} entries", rows_bytes(some.size, self.ncols, nvals))
-        col, place = decode_columns(self, ptr, order, some)
-        made = from_arrays(self.device, some.size, self.ncols, ptr, col[:nvals])
-        return made, places_in_layout(self, ptr, place, rows) if order else None
+        self.device.foresee(f"{selection.size} rows of {nvals} entries", rows_bytes(selection.size, self.ncols, nvals))
+        col, place = decode_columns(self, ptr, order, selection)
+        decoded_rows = from_arrays(self.device, selection.size, self.ncols, ptr, col[:nvals])
+        return decoded_rows, places_in_layout(self, ptr, place, rows) if order else None
 
     def to_csr(self, order: bool) -> tuple[Csr, Order]:
         """The same entries with plain columns; order[e]: the position of entry e in this layout, None if it is the
@@ -393,18 +376,15 @@ class Coded(LayoutBase):
         ptr, col, places = self.decoded(order)
         return from_arrays(self.device, self.nrows, self.ncols, ptr, col), places
 
-    def by_rows(self, order: bool) -> tuple[Csr, Order]:
-        return self.to_csr(order)
-
     def changed(self, change: Callable[[Csr], tuple[Csr, Order]], order: bool) -> tuple[Self, Order]:
         """Decode, apply `change` to the rows, and encode again; order[e]: the position of the result's entry e in this
         layout. Peak memory: that of `to_csr`, of the change, and of `from_csr`."""
         rows, places = self.to_csr(order)
         rows, kept = change(rows)
-        made, moved = self.from_csr(rows, None, order)
-        for step in (kept, moved) if order else ():
+        layout, encoded_places = self.from_csr(rows, None, order)
+        for step in (kept, encoded_places) if order else ():
             places = step if places is None else places if step is None else places[step]
-        return made, places
+        return layout, places
 
     def transpose(self, order: bool) -> tuple[Self, Order]:
         """The layout of the transpose; order[e]: the position of the result's entry e in this layout."""
@@ -423,28 +403,22 @@ class Coded(LayoutBase):
         this layout's."""
         rows, places = self.to_csr(True)
         kept = keep if places is None else keep[places]
-        made, moved = self.from_csr(rows.filter(kept)[0], None, True)
+        layout, encoded_places = self.from_csr(rows.filter(kept)[0], None, True)
         if places is None:
-            return made, keep
-        return made, places[kept] if moved is None else places[kept][moved]
+            return layout, keep
+        return layout, places[kept] if encoded_places is None else places[kept][encoded_places]
 
     def coo(self) -> tuple[Array, Array]:
         rows, places = self.to_csr(True)
         found = rows.coo()
         if places is None:
             return found
-        for x, of in zip(made := tuple(self.device.xp.empty_like(x) for x in found), found, strict=True):
+        for x, of in zip(coordinates := tuple(self.device.xp.empty_like(x) for x in found), found, strict=True):
             x[places] = of
-        return made
-
-    def equals(self, other: Self) -> bool:
-        return validation.same_arrays(self, other)
+        return coordinates
 
     def arrays(self) -> dict[str, Array]:
         return {"heads": self.heads, "words": self.words}
-
-    def numbers(self) -> dict[str, int]:
-        return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
 
     @classmethod
     def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Self:
@@ -468,18 +442,14 @@ class Coded(LayoutBase):
 
     # ---- kernel arguments ----
 
-    def places(self, ranked: bool) -> Array:
-        """Ranks as a kernel argument: a dummy array if the kernel does not read them."""
-        return self.ranks() if ranked else dummy(self.device, "int32")
-
     def types(self, ranked: bool) -> Types:
-        return (("PLACE", lookup_dtype(self.places(ranked).dtype)),)
+        return (("PLACE", lookup_dtype(self.rank_argument(ranked).dtype)),)
 
     def unit_starts(self) -> tuple[Array, int]:
         return self.heads, 1
 
     def unit_contents(self, ranked: bool) -> Arguments:
-        return self.words, self.places(ranked)
+        return self.words, self.rank_argument(ranked)
 
     def segments(self, longest: int) -> int:
         found = self.hubs(longest)

@@ -11,11 +11,14 @@ from that of cost.py, what kernels are compiled with. Both override only what di
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import functools
+import operator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
+from ..device import dummy
 from ..exceptions import Panic
 from ..typing import Array
 
@@ -209,12 +212,70 @@ class Layout(Protocol):
         """Number of segments of an advance's long rows; 0 if rows are not cut."""
 
 
-# Base of the classes that layouts share: type checkers see them as layouts, which their subclasses complete.
-if TYPE_CHECKING:
-    LayoutBase = Layout
-else:
-    LayoutBase = object
+V = TypeVar("V")
 L = TypeVar("L", bound=Layout)
+if TYPE_CHECKING:
+    _Interface = Layout  # type checkers see a layout, which subclasses complete
+else:
+    _Interface = object
+
+
+def compute_once(cache: dict[Any, Any], key: Hashable, compute: Callable[[], V]) -> V:
+    """`compute()`, whose result is kept in the cache."""
+    if key not in cache:
+        cache[key] = compute()
+    found: V = cache[key]
+    return found
+
+
+class LayoutBase(_Interface):
+    """What most layouts have in common: those that change by way of plain rows, and have rows as units."""
+
+    compact = False
+    value_ptr: Array | None = None  # ranks, computed by `ranks` on first use; only if values need them
+
+    @property
+    def key(self) -> str:
+        return self.format.key
+
+    @property
+    def rows_per_unit(self) -> int:
+        return self.format.rows_per_unit
+
+    @property
+    def units(self) -> int:
+        return self.nrows
+
+    @property
+    def nbytes(self) -> int:
+        ranks = () if self.value_ptr is None else (self.value_ptr,)
+        return sum(int(array.nbytes) for array in (*self.arrays().values(), *ranks))
+
+    def by_rows(self, order: bool) -> tuple[Rows, Order]:
+        return self.to_csr(order)
+
+    def is_symmetric(self) -> bool:
+        """Peak memory: that of `to_csr`."""
+        return self.to_csr(False)[0].is_symmetric()
+
+    def equals(self, other: Self) -> bool:
+        """One synchronization."""
+        pairs = [(array, other.arrays()[name]) for name, array in self.arrays().items()]
+        if self.numbers() != other.numbers() or any(a.shape != b.shape for a, b in pairs):
+            return False
+        return bool(functools.reduce(operator.and_, [(a == b).all() for a, b in pairs]))
+
+    def numbers(self) -> dict[str, int]:
+        return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
+
+    def adopt(self, twin: Self) -> None:
+        if self.value_ptr is None:
+            self.value_ptr = twin.value_ptr
+
+    def rank_argument(self, ranked: bool) -> Array:
+        """Ranks as a kernel argument: a dummy array if the kernel does not read them."""
+        ranks = self.ranks() if ranked else None
+        return dummy(self.device, "int32") if ranks is None else ranks
 
 
 # ---- Interface of a format: what it can hold, predicted bytes and time, compile-time choices of its kernels.
@@ -341,9 +402,10 @@ class Format(Generic[L]):
         """Why the format cannot store a matrix of that shape: its limit, and the shape given. "" if it can."""
         return ""
 
-    def knows(self, seen: StructureFacts) -> bool:
+    def knows(self, facts: StructureFacts) -> bool:
         """Whether the facts suffice to predict its size."""
-        return not self.refusal(seen.nrows, seen.ncols)
+        own = self.counts in ("own", "asked")
+        return self.key in facts.own_of if own else not self.refusal(facts.nrows, facts.ncols)
 
     def count(self, rows: Csr) -> Any:
         """Its own fact for these rows, counted exactly."""
@@ -353,7 +415,7 @@ class Format(Generic[L]):
         """Its own fact, estimated from a sample."""
         raise self.not_implemented("sample")
 
-    def may_be_smallest(self, seen: StructureFacts) -> bool:
+    def may_be_smallest(self, facts: StructureFacts) -> bool:
         """Whether it is considered when choosing for memory."""
         return True
 
@@ -361,23 +423,23 @@ class Format(Generic[L]):
         """Whether it may be fast enough that estimating its size is worthwhile."""
         return True
 
-    def fact(self, told: Any) -> Any:
+    def fact(self, value: Any) -> Any:
         """Its own fact, restored from JSON."""
-        return told
+        return value
 
     def units(self, nrows: int) -> int:
         """Rows or tile rows."""
         return -(-nrows // self.rows_per_unit)
 
-    def listing(self, seen: StructureFacts) -> ItemCounts:
+    def listing(self, facts: StructureFacts) -> ItemCounts:
         """What a layout of that structure would store."""
-        raise self.not_implemented("listing")
+        return ItemCounts(0.0, 0.0, float(facts.nvals))
 
-    def predict_bytes(self, seen: StructureFacts) -> int:
+    def predict_bytes(self, facts: StructureFacts) -> int:
         """Bytes of a layout of that structure, without values."""
         raise self.not_implemented("predict_bytes")
 
-    def scratch(self, seen: StructureFacts) -> int:
+    def scratch(self, facts: StructureFacts) -> int:
         """Bytes that `from_csr` needs in addition to the rows and the result."""
         raise self.not_implemented("scratch")
 
@@ -387,7 +449,7 @@ class Format(Generic[L]):
 
     def dot_key(self, shared: bool) -> str:
         """The format in which dot products with such a matrix run; shared: on a device whose threads share rows."""
-        return self.key
+        return self.key if self.dot_indices else CSR
 
     def dot_key_with(self, other: Format, nrows: int, ncols: int) -> str:
         """The format of this operand in a dot product whose other operand has format `other`; the shape is this

@@ -28,16 +28,16 @@ class LayoutBuilder(Protocol):
     def least_bytes(nrows: int, ncols: int, entries: int) -> int:
         """A lower bound of its size in bytes, known in advance."""
 
-    def expect(self, ptr: Array, col: Array, given: Array, rows: Array) -> None:
+    def expect(self, ptr: Array, col: Array, input_entries: Array, rows: Array) -> None:
         """Estimate the final size from sampled groups of rows: pointers as in `append`; columns as if each row had the
-        number it has here; the number of given entries in each of these rows, and in each row of all."""
+        number it has here; the number of input entries in each of these rows, and in each row of all."""
 
     def room(self, entries: int) -> Array:
         """Memory for the columns of the next rows until they are sorted."""
 
-    def append(self, ptr: Array, col: Array, given: int) -> None:
-        """Append rows: INT64 pointers from 0, ascending columns in the memory that `room` returned; given: number of
-        entries before duplicates were combined."""
+    def append(self, ptr: Array, col: Array, input_entries: int) -> None:
+        """Append rows: INT64 pointers from 0, ascending columns in the memory that `room` returned; input_entries:
+        number of entries before duplicates were combined."""
 
     def finish(self) -> Layout:
         """The layout of all appended rows."""

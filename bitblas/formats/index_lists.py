@@ -16,13 +16,13 @@ def union(xp: ModuleType, a: Array, b: Array) -> Array:
     return xp.union1d(a, b) if len(a) else b
 
 
-def placed(xp: ModuleType, index: Array, wanted: Array) -> tuple[Array, Array]:
+def placed(xp: ModuleType, index: Array, numbers: Array) -> tuple[Array, Array]:
     """The position of each wanted number in a list (arbitrary if missing), and whether it is there."""
     if not len(index):
-        return xp.zeros(len(wanted), np.int64), xp.zeros(len(wanted), bool)
-    place = xp.searchsorted(index, wanted)
+        return xp.zeros(len(numbers), np.int64), xp.zeros(len(numbers), bool)
+    place = xp.searchsorted(index, numbers)
     place[place == len(index)] = 0
-    return place, index[place] == wanted
+    return place, index[place] == numbers
 
 
 def within(index: Array, region: range) -> tuple[Array, Array]:

@@ -115,14 +115,14 @@ def sample_structure(rows: Rows) -> StructureSample:
     device, nrows, nvals = rows.device, rows.nrows, rows.nvals
     balls, samples, ranges = BALLS * (nrows == rows.ncols), min(SAMPLES, nvals), min(RANGES, nrows)
     (_, ptr), (_, col) = rows.types(False)
-    kernel, told = device.kernel(sample_variant(ptr, col, int(rows.format.packed))), Readback(device, BYTES)
+    kernel, readback = device.kernel(sample_variant(ptr, col, int(rows.format.packed))), Readback(device, BYTES)
     units = balls + -(-samples // _UNIT) + ranges
     bounds = device.ranges(units, tuning.count("sample.parallel_rows"), work=nrows)
-    written = [told.part(*part) for part in PARTS]
+    written = [readback.part(*part) for part in PARTS]
     kernel(units, nrows, nvals, rows.ptr, rows.col, rows.width, balls, samples, ranges, *written, bounds=bounds)
-    found = told.read(np.uint8, count=BYTES)
-    sizes, ends, seen = (found[at:][: count * kind.itemsize].view(kind) for kind, at, count in PARTS)
-    each, fill = int(nvals) / samples, seen[: 6 * samples].reshape(samples, 6).T.copy()
+    output = readback.read(np.uint8, count=BYTES)
+    sizes, ends, entries = (output[at:][: count * kind.itemsize].view(kind) for kind, at, count in PARTS)
+    each, fill = int(nvals) / samples, entries[: 6 * samples].reshape(samples, 6).T.copy()
     sample = Sample(fill[:5], fill[5] & 255, fill[5] >> 8 & 63, fill[5] >> 14, each, nrows, rows.ncols)
     return StructureSample(
         sample, int(ends[::2].sum()), int(ends[1::2].max()), sizes.reshape(BALLS, HOPS + 1)[:balls].copy()

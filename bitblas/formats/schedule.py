@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from .. import tuning
 from ..typing import Array
-from .contract import Arguments, Constants, Layout
+from .contract import Arguments, Constants, Layout, compute_once
 
 # ---- Lanes per row (tile row) on a GPU: rules shared by all formats.
 
@@ -26,6 +26,10 @@ def power_of_two(x: float, low: int, high: int) -> int:
 # ---- Long rows (hubs): rows or tile rows too long for one group of GPU lanes, cut into segments.
 #
 # Computed once per layout.
+
+
+# From the rows of the hubs, and for each segment its hub, number within it, and the hub's segment count: begin and end.
+Limits: TypeAlias = Callable[[Array, Array, Array, Array], tuple[Array, Array]]
 
 
 class Hubs(NamedTuple):
@@ -45,21 +49,12 @@ class Hubs(NamedTuple):
 
 def longest_unit(layout: Layout) -> int:
     """Entries (tiles) of the longest row (tile row)."""
-    if "longest" not in layout.cache:
-        layout.cache["longest"] = int((layout.ptr[1:] - layout.ptr[:-1]).max()) if layout.units else 0
-    return int(layout.cache["longest"])
+    longest = lambda: int((layout.ptr[1:] - layout.ptr[:-1]).max()) if layout.units else 0
+    return compute_once(layout.cache, "longest", longest)
 
 
-def cut(
-    xp: ModuleType,
-    work: Array,
-    longest: int,
-    part: int,
-    limits: Callable[[Array, Array, Array, Array], tuple[Array, Array]],
-) -> Hubs | None:
-    """Cut the units with more work than `longest` into segments of `part`; None if there are none. limits: function
-    that returns the begin and end of segments, from their hub, number within it, the hub's segment count, and the rows
-    of the hubs."""
+def cut(xp: ModuleType, work: Array, longest: int, part: int, limits: Limits) -> Hubs | None:
+    """Cut the units with more work than `longest` into segments of `part`; None if there are none."""
     rows = xp.flatnonzero(work > longest)
     if not len(rows):
         return None
@@ -82,11 +77,11 @@ def hubs_of(layout: Layout, longest: int, part: int | None = None) -> Hubs | Non
         end = layout.device.xp.minimum(begin + size, layout.ptr[rows + 1][hub])
         return begin.astype(layout.ptr.dtype), end.astype(layout.ptr.dtype)
 
-    if ("hubs", longest, size) not in layout.cache:
+    def compute() -> Hubs | None:
         ptr = layout.ptr
-        layout.cache["hubs", longest, size] = cut(layout.device.xp, ptr[1:] - ptr[:-1], longest, size, limits)
-    found: Hubs | None = layout.cache["hubs", longest, size]
-    return found
+        return cut(layout.device.xp, ptr[1:] - ptr[:-1], longest, size, limits)
+
+    return compute_once(layout.cache, ("hubs", longest, size), compute)
 
 
 # ---- Degree binning: what the schedules of csr/binning.py, nib/binning.py and cgr/binning.py share.

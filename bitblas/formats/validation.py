@@ -5,9 +5,7 @@ Each check raises ValueError with the argument, what is expected, and what was g
 
 from __future__ import annotations
 
-import functools
 import itertools
-import operator
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -17,40 +15,32 @@ import numpy as np
 from ..typing import Array
 
 if TYPE_CHECKING:
-    from .contract import Layout
+    pass
 
 INDEX = (np.int32, np.int64)
 
 
-def expect_arrays(arrays: dict[str, Array], **wanted: tuple[Sequence[type[np.generic]], int]) -> list[Array]:
+def expect_arrays(arrays: dict[str, Array], **expected: tuple[Sequence[type[np.generic]], int]) -> list[Array]:
     """The named arrays in order. ValueError unless exactly these are given, one-dimensional, with a permitted type and
     the expected length."""
-    if set(arrays) != set(wanted):
-        raise ValueError(f"arrays: expected {', '.join(wanted)}, got {', '.join(arrays) or 'none'}")
-    for name, (types, length) in wanted.items():
+    if set(arrays) != set(expected):
+        raise ValueError(f"arrays: expected {', '.join(expected)}, got {', '.join(arrays) or 'none'}")
+    for name, (types, length) in expected.items():
         array = arrays[name]
         if array.dtype not in [np.dtype(t) for t in types] or array.shape != (length,):
             kinds = " or ".join(np.dtype(t).name for t in types)
             raise ValueError(f"{name}: expected {length} numbers of {kinds}, got {array.dtype} of shape {array.shape}")
-    return [arrays[name] for name in wanted]
+    return [arrays[name] for name in expected]
 
 
-def expect_numbers(numbers: dict[str, int], *wanted: str) -> list[int]:
+def expect_numbers(numbers: dict[str, int], *names: str) -> list[int]:
     """The named numbers in order. ValueError unless exactly these are given, integers from 0 to 2**60."""
-    if set(numbers) != set(wanted):
-        raise ValueError(f"numbers: expected {', '.join(wanted)}, got {', '.join(numbers) or 'none'}")
+    if set(numbers) != set(names):
+        raise ValueError(f"numbers: expected {', '.join(names)}, got {', '.join(numbers) or 'none'}")
     for name, value in numbers.items():
         if type(value) is not int or not 0 <= value <= 1 << 60:
             raise ValueError(f"{name}: expected an integer from 0 to 2**60, got {value!r}")
-    return [numbers[name] for name in wanted]
-
-
-def same_arrays(a: Layout, b: Layout) -> bool:
-    """Whether two layouts of one class have the same entries. One synchronization."""
-    pairs = [(x, b.arrays()[name]) for name, x in a.arrays().items()]
-    if a.numbers() != b.numbers() or any(x.shape != y.shape for x, y in pairs):
-        return False
-    return bool(functools.reduce(operator.and_, [(x == y).all() for x, y in pairs]))
+    return [numbers[name] for name in names]
 
 
 def check_pointers(ptr: Array, count: int) -> None:
@@ -75,10 +65,10 @@ def check_columns(
     first[ptr] = True  # the first entry of a row has no predecessor
     for low, high in itertools.pairwise(limits):
         low = max(0, low - 1)  # include the previous entry
-        some = columns(low, high)
-        if not len(some):
+        piece = columns(low, high)
+        if not len(piece):
             continue
-        ascends = some[1:] > some[:-1]
+        ascends = piece[1:] > piece[:-1]
         ascends |= first[low + 1 : high]
-        if not bool(ascends.all()) or int(some.min()) < 0 or int(some.max()) >= limit:
+        if not bool(ascends.all()) or int(piece.min()) < 0 or int(piece.max()) >= limit:
             raise ValueError(f"col: expected numbers from 0 to {limit - 1} that ascend in each row")

@@ -17,11 +17,11 @@ from semirings.cached import cached_property
 from semirings.dtypes import BOOL, FC32, FP32, FP64, INT64, DataType, unify
 from semirings.expressions import Expression, rename, resolve
 
-from ..typing import Number
-
 if TYPE_CHECKING:
     from semirings.algebra import Monoid
     from semirings.operators import BinaryOp, Operator
+
+    from ..typing import Number
 
 
 class Function(NamedTuple):

@@ -79,17 +79,17 @@ class TilesCost(TiledCost["B2sr"]):
     def handicap(self) -> float:
         return tuning.value("b2sr.handicap") if self.fused else tuning.value("b2sr.handicap_unfused")
 
-    def knows(self, seen: StructureFacts) -> bool:
-        return self.tile in seen.tiles_of
+    def knows(self, facts: StructureFacts) -> bool:
+        return self.tile in facts.tiles_of
 
-    def listing(self, seen: StructureFacts) -> ItemCounts:
-        return ItemCounts(seen.tiles_of[self.tile], float(seen.nvals), 0.0)
+    def listing(self, facts: StructureFacts) -> ItemCounts:
+        return ItemCounts(facts.tiles_of[self.tile], float(facts.nvals), 0.0)
 
-    def predict_bytes(self, seen: StructureFacts) -> int:
-        return tiles_bytes(seen.nrows, seen.ncols, max(1, round(seen.tiles_of[self.tile])), self.tile)
+    def predict_bytes(self, facts: StructureFacts) -> int:
+        return tiles_bytes(facts.nrows, facts.ncols, max(1, round(facts.tiles_of[self.tile])), self.tile)
 
-    def scratch(self, seen: StructureFacts) -> int:
-        return 24 * self.units(seen.nrows)
+    def scratch(self, facts: StructureFacts) -> int:
+        return 24 * self.units(facts.nrows)
 
     def lanes(self, layout: B2sr, nrows: int, kind: int, *, push: bool) -> int:
         """So many that each has two or three words of a tile row in flight; never fewer than a tile needs."""

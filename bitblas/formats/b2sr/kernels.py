@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from semirings.dtypes import INT32, INT64, lookup_dtype
 
 from ... import tuning
-from ...device import dummy
 from ...kernels.variant import Variant
 from ...typing import Array
 from ..contract import Arguments, Constants, Dot, Format, L, LayoutBase, Types
@@ -94,12 +93,12 @@ class TilesFormat(TiledFormat["B2sr"], TilesCost):
         return [("LANES", lanes), ("TILE", self.tile)]
 
     def dot(self, left: B2sr, right: B2sr, mask: B2sr, ranked: tuple[bool, bool]) -> Dot:
-        ranks = tuple(layout.places(some) for layout, some in zip((left, right), ranked, strict=True))
+        ranks = tuple(layout.rank_argument(some) for layout, some in zip((left, right), ranked, strict=True))
         indices = (left.ptr, left.col, right.ptr, mask.ptr, mask.col, *ranks, mask.ranks())
         types = tuple((name, lookup_dtype(x.dtype)) for name, x in zip(DOT_INDICES, indices, strict=True))
         at = mask.ptr, mask.tile_rows, mask.col, mask.bits, mask.ranks()
-        given = ((layout.ptr, layout.col, layout.bits, r) for layout, r in zip((left, right), ranks, strict=True))
-        return Dot(mask.tiles, types, at, *given)
+        operands = ((layout.ptr, layout.col, layout.bits, r) for layout, r in zip((left, right), ranks, strict=True))
+        return Dot(mask.tiles, types, at, *operands)
 
 
 FORMATS = tuple(TilesFormat(tile) for tile in TILES)
@@ -109,15 +108,12 @@ BY_TILE = {format.tile: format for format in FORMATS}
 class TiledArguments(LayoutBase):
     """Kernel arguments shared by B2SR and Split."""
 
+    tile: int
     bits: Array
 
     if TYPE_CHECKING:
 
         def ranks(self) -> Array: ...
-
-    def places(self, ranked: bool) -> Array:
-        """Ranks as a kernel argument: a dummy array if the kernel does not read them."""
-        return self.ranks() if ranked else dummy(self.device, "int32")
 
     def segments(self, longest: int) -> int:
         return 0
@@ -131,7 +127,7 @@ class TilesArguments(TiledArguments):
 
     def types(self, ranked: bool) -> Types:
         if ("types", ranked) not in self.cache:
-            indices = ("PTR", self.ptr), ("COL", self.col), ("PLACE", self.places(ranked))
+            indices = ("PTR", self.ptr), ("COL", self.col), ("PLACE", self.rank_argument(ranked))
             self.cache["types", ranked] = tuple((name, lookup_dtype(x.dtype)) for name, x in indices)
         found: Types = self.cache["types", ranked]
         return found
@@ -140,7 +136,7 @@ class TilesArguments(TiledArguments):
         return self.ptr, 1
 
     def unit_contents(self, ranked: bool) -> Arguments:
-        return self.col, self.bits, self.places(ranked)
+        return self.col, self.bits, self.rank_argument(ranked)
 
     def pulled(self, ranked: bool, *, read: bool = True) -> Arguments:
         return self.ptr, *self.unit_contents(ranked)

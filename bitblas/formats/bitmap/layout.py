@@ -52,10 +52,6 @@ class Bitmap(csr.Unlisted):
             self.count = len(self.places())
         return self.count
 
-    @property
-    def nbytes(self) -> int:
-        return int(self.bits.nbytes)
-
     def places(self) -> Array:
         """The position of each entry (INT64), in entry order. Peak memory: a byte per position, and 16 per entry."""
         xp, lines = self.device.xp, self.lines
@@ -78,12 +74,6 @@ class Bitmap(csr.Unlisted):
         found: csr.Csr = self.cache["plain"]
         return found
 
-    def columns(self, low: int = 0, high: int | None = None) -> Array:
-        return self.plain().columns(low, high)
-
-    def columns_at(self, places: Array) -> Array:
-        return self.plain().columns_at(places)
-
     def coo(self) -> tuple[Array, Array]:
         return self.lines.entry(self.places())
 
@@ -101,9 +91,6 @@ class Bitmap(csr.Unlisted):
         if len(places):
             device.kernel(MARK)(len(places), places, bits)
         return cls(device, nrows, ncols, bits, len(places))
-
-    def to_csr(self, order: bool) -> tuple[csr.Csr, Order]:
-        return self.plain(), None
 
     def transpose(self, order: bool) -> tuple[Bitmap, Order]:
         if order or self.nrows == self.ncols:

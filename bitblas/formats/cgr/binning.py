@@ -13,7 +13,7 @@ import numpy as np
 from ... import tuning
 from ...kernels.variant import Variant
 from ...typing import Array
-from ..contract import Arguments, Constants
+from ..contract import Arguments, Constants, compute_once
 from ..schedule import Hubs, Part, bits_of, block_constants, cut, inside, placed
 
 if TYPE_CHECKING:
@@ -62,10 +62,7 @@ def degree_bins(layout: Cgr, part: Part | None = None) -> DegreeBins:
     """The schedule of a layout, or of some of its rows. Kept: 12 bytes per nonempty row, and 16 more if several lanes
     share it. Peak memory: 60 bytes per row more."""
     key = "grades", None if part is None else part.name, tuning.version()
-    if key not in layout.cache:
-        layout.cache[key] = _grades(layout, part)
-    found: DegreeBins = layout.cache[key]
-    return found
+    return compute_once(layout.cache, key, lambda: _grades(layout, part))
 
 
 def _grades(layout: Cgr, part: Part | None) -> DegreeBins:
@@ -113,11 +110,7 @@ class Entries(NamedTuple):
 def entries_of(layout: Cgr) -> Entries:
     """Kept: 4 bytes per nonempty row (8 for layouts of 2^31 entries and more), and 4 per segment of rows that lanes
     share."""
-    key = "graded entries", tuning.version()
-    if key not in layout.cache:
-        layout.cache[key] = _entries(layout)
-    found: Entries = layout.cache[key]
-    return found
+    return compute_once(layout.cache, ("graded entries", tuning.version()), lambda: _entries(layout))
 
 
 def _entries(layout: Cgr) -> Entries:
@@ -127,9 +120,9 @@ def _entries(layout: Cgr) -> Entries:
     marks = np.cumsum([0, *(np.diff(piece)[:-1] * (MOST >> np.arange(GRADES - 1)))])
     mark, before = xp.asarray(marks.astype(np.uint32)), xp.zeros(int(marks[-1]) + MOST, np.uint32)
     total, first = xp.zeros(max(1, shared), np.int64), layout.ranks()[found.row]
-    given = layout.segment, layout.words, found.begin, found.shape, found.piece, mark, before, total
+    arguments = layout.segment, layout.words, found.begin, found.shape, found.piece, mark, before, total
     if shared:
-        device.kernel(counts_variant())(shared, *given)
+        device.kernel(counts_variant())(shared, *arguments)
     if found.hubs is not None:
         begin, total = found.hubs.first, total[: found.segments]
         upto = xp.cumsum(total) - total

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ... import tuning
 from ...kernels.constants import WORDS
 from ..coded import CodedCost
-from ..contract import CSR, Arguments
+from ..contract import Arguments
 from ..sampling import Sample
 from ..schedule import Part
 from . import binning, encoding
@@ -35,10 +35,6 @@ class CgrCost(CodedCost["Cgr"]):
 
     def sample(self, of: Sample) -> float:
         return encoding.sampled(of)
-
-    def dot_key(self, shared: bool) -> str:
-        """There is no such kernel; rows are built for the operation."""
-        return CSR
 
     def lanes(self, layout: Cgr, nrows: int, kind: int, *, push: bool) -> int:
         """One lane reads a row of up to one segment of each kind."""

@@ -57,10 +57,10 @@ class Encoder:
     def run(self, fill: int, sizes: Array, heads: Array, ends: Array, words: Array) -> None:
         rows, device = self.rows, self.rows.device
         ptr = lookup_dtype(rows.ptr.dtype)
-        given = self.segment, self.longest, self.row_of, self.parts, rows.ptr, rows.col, sizes, heads, ends, words
-        device.kernel(encode_variant(ptr, fill, 0))(rows.nrows, *given, bounds=bounds_of(rows))
+        arguments = self.segment, self.longest, self.row_of, self.parts, rows.ptr, rows.col, sizes, heads, ends, words
+        device.kernel(encode_variant(ptr, fill, 0))(rows.nrows, *arguments, bounds=bounds_of(rows))
         if self.hubs:
-            device.kernel(encode_variant(ptr, fill, 1))(self.hubs, *given)
+            device.kernel(encode_variant(ptr, fill, 1))(self.hubs, *arguments)
 
     def sizes(self) -> Array:
         """The bits that each row takes. Peak memory: 8 bytes per row."""
@@ -112,12 +112,12 @@ def encoded(rows: Csr, segment: int) -> tuple[Array, Array]:
     return heads, words
 
 
-def decode(layout: Cgr, fill: int, counts: Array, col: Array, place: Order, some: RowSelection) -> None:
+def decode(layout: Cgr, fill: int, counts: Array, col: Array, place: Order, selection: RowSelection) -> None:
     """One launch of decode.cu over rows of a layout."""
-    given = some.rows if place is None else place
+    numbers = selection.rows if place is None else place
     run = layout.device.kernel(decode_variant(fill, int(place is not None)))
-    what = layout.ncols, layout.segment, layout.heads, layout.words, counts, col, given
-    run(some.size, some.rows, some.stride, *what, bounds=some.bounds)
+    what = layout.ncols, layout.segment, layout.heads, layout.words, counts, col, numbers
+    run(selection.size, selection.rows, selection.stride, *what, bounds=selection.bounds)
 
 
 def check_codes(layout: Cgr) -> None:

@@ -65,16 +65,12 @@ class Cgr(CgrArguments):
         if not order:
             return layout, None
         place = layout.decoded(True)[2]
-        moved = rows.device.xp.empty_like(place)
-        moved[place] = rows.device.xp.arange(rows.nvals)
-        return layout, moved
+        places = rows.device.xp.empty_like(place)
+        places[place] = rows.device.xp.arange(rows.nvals)
+        return layout, places
 
-    def decode(self, fill: int, counts: Array, col: Array, place: Order, some: RowSelection) -> None:
-        encoding.decode(self, fill, counts, col, place, some)
-
-    def is_symmetric(self) -> bool:
-        """Peak memory: that of `to_csr`."""
-        return self.to_csr(False)[0].is_symmetric()
+    def decode(self, fill: int, counts: Array, col: Array, place: Order, selection: RowSelection) -> None:
+        encoding.decode(self, fill, counts, col, place, selection)
 
     def numbers(self) -> dict[str, int]:
         return super().numbers() | {"segment": self.segment}

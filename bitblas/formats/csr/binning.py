@@ -11,7 +11,7 @@ import numpy as np
 
 from ... import tuning
 from ...typing import Array
-from ..contract import Arguments, Constants
+from ..contract import Arguments, Constants, compute_once
 from ..schedule import Hubs, block_constants, hubs_of
 
 if TYPE_CHECKING:
@@ -62,10 +62,7 @@ def degree_bins(layout: Rows) -> DegreeBins:
     """The schedule of a layout by rows with less than 2^32 rows. Kept: 10 bytes per nonempty row, 14 with 64-bit
     pointers. Peak memory: 20 bytes per row more."""
     key = "grades", tuning.version()
-    if key not in layout.cache:
-        layout.cache[key] = _grades(layout)
-    found: DegreeBins = layout.cache[key]
-    return found
+    return compute_once(layout.cache, key, lambda: _grades(layout))
 
 
 def _grades(layout: Rows) -> DegreeBins:

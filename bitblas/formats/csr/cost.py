@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import tuning
 from ...kernels.constants import WORDS
-from ..contract import CSR, Format, ItemCounts, Layout, StructureFacts
+from ..contract import CSR, Format, Layout, StructureFacts
 from ..schedule import Part, longest_unit, power_of_two
 from .binning import DegreeBins, degree_bins
 
@@ -43,24 +43,14 @@ class RowsCost(Format["Rows"]):
     """Rows with plain columns."""
 
     name, folder = CSR, "csr"
-    by_rows, ranked, reads_values, scans, opens, spreads, pushes_by_output_word = (
-        True,
-        False,
-        True,
-        True,
-        True,
-        True,
-        True,
-    )
+    by_rows = reads_values = scans = opens = spreads = pushes_by_output_word = True
+    ranked = False
     fused, registered, accepts_nan = True, "all", True
 
-    def listing(self, seen: StructureFacts) -> ItemCounts:
-        return ItemCounts(0.0, 0.0, float(seen.nvals))
+    def predict_bytes(self, facts: StructureFacts) -> int:
+        return rows_bytes(facts.nrows, facts.ncols, facts.nvals)
 
-    def predict_bytes(self, seen: StructureFacts) -> int:
-        return rows_bytes(seen.nrows, seen.ncols, seen.nvals)
-
-    def scratch(self, seen: StructureFacts) -> int:
+    def scratch(self, facts: StructureFacts) -> int:
         return 0
 
     def rows_key(self) -> str:

@@ -19,7 +19,7 @@ from ... import tuning
 from ...device import dummy
 from ...kernels.variant import Variant
 from ...typing import Array
-from ..contract import Arguments, Constants, Dot, Format, Layout, LayoutBase, Types
+from ..contract import Arguments, Constants, Dot, Format, Layout, LayoutBase, Types, compute_once
 from ..sampling import sample_variant
 from ..schedule import Hubs, hubs_of, longest_unit, power_of_two
 from .binning import binned_constants
@@ -68,57 +68,31 @@ TYPES = (("PTR", INT32), ("COL", INT32))
 PLACES = (*TYPES, ("PLACE", INT32))
 
 
-def key_kernels(packed: int) -> Iterator[Variant]:
-    """Kernels that sort the transpose."""
-    for order in (0, 1):
-        yield Variant("formats/csr/keys", TYPES, (("PACKED", packed), ("ORDER", order)))
-
-
 def deal_variant(col: DataType, count: int) -> Variant:
     """The kernel that distributes entries to their rows, or counts them."""
     return Variant("formats/csr/deal", (("COL", col),), (("COUNT", count),))
 
 
-def symmetry_kernels(packed: int) -> Iterator[Variant]:
-    """The symmetry test."""
+def utility_kernels(packed: int) -> Iterator[Variant]:
+    """Kernels of rows with plain or packed columns: those that sort the transpose, test symmetry, sample, find hub
+    columns, and extract a region (of packed columns only those with an order)."""
+    for order in (0, 1):
+        yield Variant("formats/csr/keys", TYPES, (("PACKED", packed), ("ORDER", order)))
     chunk = tuning.count("symmetry.chunk.csr")
     yield Variant("formats/csr/mirror", TYPES, (("PACKED", packed), ("CHUNK", chunk), ("LANES", 32)))
-
-
-def sampling_kernels(packed: int) -> Iterator[Variant]:
-    """The kernel that samples a matrix for the planner."""
     yield sample_variant(INT32, INT32, packed)
-
-
-def clip_kernels(packed: int, *passes: tuple[int, int]) -> Iterator[Variant]:
-    """Kernels that extract a region: all for plain columns, only those with an order for packed ones."""
-    for fill, order in passes:
+    yield hub_columns_variant(TYPES, packed=bool(packed), lanes=32)
+    for fill, order in ((0, 1), (1, 1)) if packed else ((0, 0), (0, 1), (1, 0), (1, 1)):
         for lanes in (1, tuning.count("csr.clip_lanes")) if fill else (1,):
             constants = (("PACKED", packed), ("LANES", lanes), ("FILL", fill), ("ORDER", order))
             yield Variant("formats/csr/clip", PLACES, constants)
-
-
-def utility_kernels() -> Iterator[Variant]:
-    """Kernels of plain rows."""
-    yield from key_kernels(0)
-    yield from symmetry_kernels(0)
-    yield from sampling_kernels(0)
-    yield hub_columns_variant(TYPES, packed=False, lanes=32)
+    if packed:
+        return
     yield from (deal_variant(INT32, count) for count in (0, 1))
     for pointers in (INT32, INT64):
         yield Variant("formats/csr/rows", (("PTR", pointers),))
         for columns in (INT32, INT64):
             yield Variant("formats/csr/check", (("PTR", pointers), ("COL", columns)))
-    yield from clip_kernels(0, (0, 0), (0, 1), (1, 0), (1, 1))
-
-
-def packed_utility_kernels() -> Iterator[Variant]:
-    """Kernels of packed rows."""
-    yield from key_kernels(1)
-    yield from symmetry_kernels(1)
-    yield from sampling_kernels(1)
-    yield hub_columns_variant(TYPES, packed=True, lanes=32)
-    yield from clip_kernels(1, (0, 1), (1, 1))
 
 
 # ---- Kernel arguments of layouts by rows, with plain or packed columns.
@@ -203,10 +177,7 @@ class RowsArguments(LayoutBase):
             """The columns of these entries."""
 
     def types(self, ranked: bool) -> Types:
-        if "types" not in self.cache:
-            self.cache["types"] = column_types(self)
-        found: Types = self.cache["types"]
-        return found
+        return compute_once(self.cache, "types", lambda: column_types(self))
 
     def unit_starts(self) -> tuple[Array, int]:
         return self.ptr, 1
@@ -229,7 +200,8 @@ class RowsArguments(LayoutBase):
         return hubs_of(self, longest, part)
 
     def segments(self, longest: int) -> int:
-        if ("segments", longest) not in self.cache:
+        def compute() -> int:
             length = self.ptr[1:] - self.ptr[:-1]
-            self.cache["segments", longest] = int((-(-length // longest))[length > longest].sum())
-        return int(self.cache["segments", longest])
+            return int((-(-length // longest))[length > longest].sum())
+
+        return compute_once(self.cache, ("segments", longest), compute)

@@ -51,11 +51,11 @@ def find_row_faults(device: Device, ptr: Array, cols: Array, ncols: int) -> RowF
     """Faults of pointers and columns (INT32 or INT64 each); one synchronization on a GPU."""
     nrows, nvals = len(ptr) - 1, len(cols)
     if nrows > 0 and not device.host_memory:
-        told, of = Readback(device, 3), (("PTR", lookup_dtype(ptr.dtype)), ("COL", lookup_dtype(cols.dtype)))
+        readback, of = Readback(device, 3), (("PTR", lookup_dtype(ptr.dtype)), ("COL", lookup_dtype(cols.dtype)))
         device.kernel(Variant("formats/csr/check", of))(
-            max(nrows, nvals), nrows, nvals, ncols, ptr, cols, told.part(np.uint8, 0, 3)
+            max(nrows, nvals), nrows, nvals, ncols, ptr, cols, readback.part(np.uint8, 0, 3)
         )
-        return RowFaults(*map(bool, told.read(np.uint8, 0, 3).tolist()))
+        return RowFaults(*map(bool, readback.read(np.uint8, 0, 3).tolist()))
     if not (fit := are_pointers(ptr, nvals)) or not nvals:
         return RowFaults(not fit, False, False)
     # Viewed as unsigned, negative numbers are large: one pass tests both bounds.
@@ -129,14 +129,6 @@ class Rows(RowsArguments):
     """Base class of layouts by rows, with any storage of columns: row i has the entries ptr[i] .. ptr[i + 1], with
     ascending columns. Subclasses other than Csr change by way of a Csr."""
 
-    rows_per_unit = 1  # a row is a unit
-    compact = False
-
-    @property
-    def units(self) -> int:
-        """Number of units that kernels iterate over: rows."""
-        return self.nrows
-
     @property
     def work(self) -> int:
         return self.nvals
@@ -164,17 +156,8 @@ class Rows(RowsArguments):
         """Whether the structure equals its transpose: see `mirrored`."""
         return mirrored(self)
 
-    def equals(self, other: Self) -> bool:
-        return validation.same_arrays(self, other)
-
     def arrays(self) -> dict[str, Array]:
         return {"ptr": self.ptr, "col": self.col}
-
-    def numbers(self) -> dict[str, int]:
-        return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
-
-    def adopt(self, twin: Self) -> None:
-        """Nothing: another build computes nothing in addition."""
 
 
 class Unlisted(Rows):
@@ -192,6 +175,15 @@ class Unlisted(Rows):
     @property
     def col(self) -> Array:
         return self.plain().col
+
+    def columns(self, low: int = 0, high: int | None = None) -> Array:
+        return self.plain().columns(low, high)
+
+    def columns_at(self, places: Array) -> Array:
+        return self.plain().columns_at(places)
+
+    def to_csr(self, order: bool) -> tuple[Csr, Order]:
+        return self.plain(), None
 
 
 @dataclass(eq=False)
@@ -246,7 +238,7 @@ class Csr(Rows):
 
     @classmethod
     def samples(cls) -> Iterator[Variant]:
-        return kernels.utility_kernels()
+        return kernels.utility_kernels(0)
 
 
 def from_arrays(device: Device, nrows: int, ncols: int, ptr: Array, col: Array) -> Csr:
@@ -294,7 +286,7 @@ def clipped(rows: Rows, region: Region, order: bool) -> tuple[Csr, Order]:
     kind, place_kind, nvals = index_type(rows.ncols), pointer_type(rows.nvals), rows.nvals
     types = (*rows.types(False), ("PLACE", lookup_dtype(place_kind)))
     packed = rows.format.packed
-    given = rows.ptr, rows.col, rows.width, *region
+    arguments = rows.ptr, rows.col, rows.width, *region
     if device.host_memory:
         ptr, col = np.zeros(nrows + 1, place_kind), np.empty(nvals or 1, kind)
         places = np.empty(nvals if order else 1, place_kind)
@@ -303,7 +295,7 @@ def clipped(rows: Rows, region: Region, order: bool) -> tuple[Csr, Order]:
             bounds = threads.as_chunks(threads.balanced_ranges(rows.ptr, max(device.parts, chunks)))
         elif device.splits(nvals, tuning.count("formats.parallel_entries")):
             bounds = threads.balanced_ranges(rows.ptr, device.parts)
-        _clip(device, types, packed, ALL, order)(nrows, *given, ptr, ptr, col, places, bounds=bounds)
+        _clip(device, types, packed, ALL, order)(nrows, *arguments, ptr, ptr, col, places, bounds=bounds)
         if bounds is not None:
             close_gaps(rows.ptr[bounds], bounds, ptr, (col, places) if order else (col,))
         n = int(ptr[-1])
@@ -313,12 +305,12 @@ def clipped(rows: Rows, region: Region, order: bool) -> tuple[Csr, Order]:
         return Csr(device, nrows, rows.ncols, ptr, col, n), places if order else None
     begin, out = xp.empty(nrows, place_kind), (xp.empty if nrows else xp.zeros)(nrows + 1, place_kind)
     none = dummy(device, kind.char), dummy(device, place_kind.char)
-    _clip(device, types, packed, FIND, order)(nrows, *given, begin, out, *none)
+    _clip(device, types, packed, FIND, order)(nrows, *arguments, begin, out, *none)
     xp.cumsum(out, out=out)
     nvals = int(out[-1])
     col, places = xp.empty(max(1, nvals), kind), xp.empty(max(1, nvals) if order else 1, place_kind)
     lanes = tuning.count("csr.clip_lanes") if nvals > tuning.value("csr.clip_lanes_from") * nrows else 1
-    _clip(device, types, packed, FILL, order, lanes)(nrows, *given, begin, out, col, places)
+    _clip(device, types, packed, FILL, order, lanes)(nrows, *arguments, begin, out, col, places)
     return from_arrays(device, nrows, rows.ncols, out, col[:nvals]), places[:nvals] if order else None
 
 
@@ -336,12 +328,12 @@ def transposed(rows: Rows, order: bool) -> tuple[Csr, Order]:
     if not device.prefers_sorting:
         place_kind, kind = pointer_type(nvals), index_type(rows.nrows)
         ptr, col = np.zeros(ncols + 1, place_kind), np.empty(max(1, nvals), kind)
-        came = np.empty(max(1, nvals) if order else 1, place_kind)
+        sources = np.empty(max(1, nvals) if order else 1, place_kind)
         types = *column_types(rows), ("PLACE", lookup_dtype(place_kind)), ("ROW", lookup_dtype(kind))
         constants = ("PACKED", int(rows.format.packed)), ("ORDER", int(order))
         kernel = device.kernel(Variant("formats/csr/transpose", types, constants))
-        kernel(rows.nrows, ncols, rows.ptr, rows.col, rows.width, ptr, col, came)
-        return Csr(device, ncols, rows.nrows, ptr, col, nvals), came[:nvals] if order else None
+        kernel(rows.nrows, ncols, rows.ptr, rows.col, rows.width, ptr, col, sources)
+        return Csr(device, ncols, rows.nrows, ptr, col, nvals), sources[:nvals] if order else None
     key = xp.empty(max(1, nvals), np.uint64)
     constants = (("PACKED", int(rows.format.packed)), ("ORDER", int(order)))
     device.kernel(Variant("formats/csr/keys", column_types(rows), constants))(
@@ -361,9 +353,8 @@ def mirrored(rows: Rows) -> bool:
     sampled = rows.device.host_memory and rows.nvals >= tuning.count("csr.mirror_samples_from")
     if sampled and _lacks_one(rows):
         return False
-    packed = (("PACKED", int(rows.format.packed)),)
-    found = rows.nvals, rows.nvals, rows.ptr, rows.col, index_type(rows.ncols), rows.nrows, rows.width
-    return symmetry.is_symmetric(rows.device, "csr", packed, *found)
+    packed = "PACKED", int(rows.format.packed)
+    return symmetry.is_symmetric(rows, "csr", packed, index_type(rows.ncols), rows.width)
 
 
 def _lacks_one(rows: Rows) -> bool:
@@ -411,11 +402,11 @@ def counting_sort(device: Device, nrows: int, ncols: int, rows: Array, cols: Arr
     from 2**31 entries on)."""
     nvals = len(rows)
     ptr, row = np.zeros(ncols + 1, pointer_type(nvals)), np.empty(nvals, index_type(nrows))
-    came = np.empty(nvals if order else 1, pointer_type(nvals))
+    sources = np.empty(nvals if order else 1, pointer_type(nvals))
     kernel = device.kernel(Variant("formats/csr/by_columns", (), (("ORDER", int(order)),)))
-    kernel(nvals, ncols, rows, cols, ptr, row, came)
+    kernel(nvals, ncols, rows, cols, ptr, row, sources)
     found, places = transposed(Csr(device, ncols, nrows, ptr, row, nvals), order)
-    return found, came[places] if order else None
+    return found, sources[places] if order else None
 
 
 def sort_entries(device: Device, rows: Array, cols: Array, nrows: int, ncols: int) -> Array:
@@ -430,11 +421,11 @@ def sort_entries(device: Device, rows: Array, cols: Array, nrows: int, ncols: in
     return by_col[device.xp.argsort(rows[by_col], kind="stable")]
 
 
-def sort_bytes(device: Device, nrows: int, ncols: int, nvals: int, alone: bool) -> int:
-    """Bytes that sorting needs in addition to input and output; alone: no values follow the entries."""
+def sort_bytes(device: Device, nrows: int, ncols: int, nvals: int, without_values: bool) -> int:
+    """Bytes that sorting needs in addition to input and output; without_values: no values follow the entries."""
     if uses_counting_sort(device, nrows, ncols, nvals):
-        return (16 if alone else 40) * nvals + 8 * (ncols + 1)
-    return (80 if not device.prefers_sorting else 16 if alone else 40) * nvals
+        return (16 if without_values else 40) * nvals + 8 * (ncols + 1)
+    return (80 if not device.prefers_sorting else 16 if without_values else 40) * nvals
 
 
 # ---- Incremental CSR builder: append bands of rows; columns are stored at their final position.
@@ -452,7 +443,7 @@ class RowPointersBuilder:
         self.rows = self.nvals = 0  # appended so far
         self.ptr = device.xp.zeros(nrows + 1, pointer_type(entries))
 
-    def expect(self, ptr: Array, col: Array, given: Array, rows: Array) -> None:
+    def expect(self, ptr: Array, col: Array, input_entries: Array, rows: Array) -> None:
         """Nothing: the size is known in advance."""
 
     def _point(self, ptr: Array, entries: int) -> None:
@@ -482,9 +473,9 @@ class CsrBuilder(RowPointersBuilder):
         """Memory for the columns of the next rows until they are sorted."""
         return self.col[self.nvals : self.nvals + entries]
 
-    def append(self, ptr: Array, col: Array, given: int) -> None:
-        """Append rows: INT64 pointers from 0, ascending columns in the memory that `room` returned; given: number of
-        entries before duplicates were combined."""
+    def append(self, ptr: Array, col: Array, input_entries: int) -> None:
+        """Append rows: INT64 pointers from 0, ascending columns in the memory that `room` returned; input_entries:
+        number of entries before duplicates were combined."""
         self._point(ptr, len(col))
 
     def finish(self) -> Csr:

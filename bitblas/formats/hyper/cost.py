@@ -20,13 +20,13 @@ class HyperCost(RowsCost):
     timed = fused = opens = False
     renumbers, usual, registered = True, False, "few"
 
-    def may_be_smallest(self, seen: StructureFacts) -> bool:
+    def may_be_smallest(self, facts: StructureFacts) -> bool:
         """The shape alone decides whether it is used (`is_hyper`)."""
         return False
 
-    def predict_bytes(self, seen: StructureFacts) -> int:
-        rows, cols = min(seen.nrows, seen.nvals), min(seen.ncols, seen.nvals)
-        return 8 * (rows + cols) + rows_bytes(rows, cols, seen.nvals)
+    def predict_bytes(self, facts: StructureFacts) -> int:
+        rows, cols = min(facts.nrows, facts.nvals), min(facts.ncols, facts.nvals)
+        return 8 * (rows + cols) + rows_bytes(rows, cols, facts.nvals)
 
-    def scratch(self, seen: StructureFacts) -> int:
-        return 24 * seen.nvals
+    def scratch(self, facts: StructureFacts) -> int:
+        return 24 * facts.nvals

@@ -75,14 +75,11 @@ class Hyper(csr.Unlisted):
     @classmethod
     def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Hyper, Order]:
         xp, length = rows.device.xp, rows.ptr[1:] - rows.ptr[:-1]
-        some = xp.flatnonzero(length).astype(np.int64)
+        nonempty = xp.flatnonzero(length).astype(np.int64)
         cols, col = xp.unique(rows.columns(), return_inverse=True)
-        ptr = xp.append(rows.ptr[some], rows.ptr[-1:])
-        inner = csr.from_arrays(rows.device, len(some), len(cols), ptr, col)
-        return cls(rows.device, rows.nrows, rows.ncols, some, cols.astype(np.int64), inner), None
-
-    def to_csr(self, order: bool) -> tuple[csr.Csr, Order]:
-        return self.plain(), None
+        ptr = xp.append(rows.ptr[nonempty], rows.ptr[-1:])
+        inner = csr.from_arrays(rows.device, len(nonempty), len(cols), ptr, col)
+        return cls(rows.device, rows.nrows, rows.ncols, nonempty, cols.astype(np.int64), inner), None
 
     def clip(self, region: Region, order: bool) -> tuple[Hyper, Order]:
         keep = region.covers(*self.coo())
@@ -107,8 +104,8 @@ class Hyper(csr.Unlisted):
 
     @classmethod
     def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Hyper:
-        wanted = "nrows", "ncols", "nvals", "listed_rows", "listed_cols"
-        nrows, ncols, nvals, m, n = validation.expect_numbers(numbers, *wanted)
+        names = "nrows", "ncols", "nvals", "listed_rows", "listed_cols"
+        nrows, ncols, nvals, m, n = validation.expect_numbers(numbers, *names)
         lists = {"rows": ((np.int64,), m), "cols": ((np.int64,), n)}
         parts = {"ptr": (validation.INDEX, m + 1), "col": (validation.INDEX, max(1, nvals))}
         rows, cols, ptr, col = validation.expect_arrays(arrays, **lists, **parts)
@@ -116,9 +113,9 @@ class Hyper(csr.Unlisted):
 
     def check(self) -> None:
         self.inner.check()
-        for name, some, limit in (("rows", self.rows, self.nrows), ("cols", self.cols, self.ncols)):
-            ascends = bool((some[1:] > some[:-1]).all())
-            if len(some) and not (ascends and 0 <= int(some[0]) and int(some[-1]) < limit):
+        for name, numbers, limit in (("rows", self.rows, self.nrows), ("cols", self.cols, self.ncols)):
+            ascends = bool((numbers[1:] > numbers[:-1]).all())
+            if len(numbers) and not (ascends and 0 <= int(numbers[0]) and int(numbers[-1]) < limit):
                 raise ValueError(f"{name}: expected numbers from 0 to {limit - 1} that ascend")
         if widened(self.inner, self.rows, self.cols, self.nrows, self.ncols).numbers() != self.numbers():
             raise ValueError("rows, cols: expected only rows and columns that have entries")
@@ -132,12 +129,12 @@ def widened(inner: csr.Csr, rows: Array, cols: Array, nrows: int, ncols: int) ->
     """The hypersparse layout of `inner`, whose rows and columns have the numbers in these lists; those without entries
     are dropped."""
     device, xp = inner.device, inner.device.xp
-    some, used = inner.ptr[1:] > inner.ptr[:-1], xp.zeros(len(cols), bool)
+    nonempty, used = inner.ptr[1:] > inner.ptr[:-1], xp.zeros(len(cols), bool)
     used[inner.columns()] = True
-    if not bool(some.all() & used.all()):
-        ptr = xp.append(inner.ptr[:-1][some], inner.ptr[-1:])
+    if not bool(nonempty.all() & used.all()):
+        ptr = xp.append(inner.ptr[:-1][nonempty], inner.ptr[-1:])
         numbers = xp.cumsum(used, dtype=np.int64) - 1
-        rows, cols = rows[some], cols[used]
+        rows, cols = rows[nonempty], cols[used]
         inner = csr.from_arrays(device, len(rows), len(cols), ptr, numbers[inner.columns()])
     return Hyper(device, nrows, ncols, rows, cols, inner)
 

@@ -33,8 +33,8 @@ class PackedCost(RowsCost):
         fits = max(nrows, ncols) <= 1 << packing.MOST_BITS
         return "" if fits else f"holds up to 2**{packing.MOST_BITS} rows and columns, got {nrows} x {ncols}"
 
-    def predict_bytes(self, seen: StructureFacts) -> int:
-        return packed_bytes(seen.nrows, seen.ncols, seen.nvals)
+    def predict_bytes(self, facts: StructureFacts) -> int:
+        return packed_bytes(facts.nrows, facts.ncols, facts.nvals)
 
     def cached_as(self, key: str) -> str:
         """Plain rows, which would need up to 32 times the memory, are built for an operation and dropped. Entries are

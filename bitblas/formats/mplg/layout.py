@@ -50,10 +50,6 @@ class Mplg(csr.Rows):
         """Bits of a column number."""
         return packing.width_of(self.ncols)
 
-    @property
-    def nbytes(self) -> int:
-        return int(self.ptr.nbytes + self.col.nbytes)
-
     @classmethod
     def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Mplg:
         nrows, ncols, nvals = validation.expect_numbers(numbers, "nrows", "ncols", "nvals")
@@ -80,7 +76,13 @@ class Mplg(csr.Rows):
 
     @classmethod
     def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Mplg, Order]:
-        return from_csr(rows, order)
+        """Pack the columns of a CSR and share its row pointers; the entries keep their order. ValueError for more than
+        2**32 columns. Peak memory: the result."""
+        width = packing.width_of(rows.ncols)
+        words = packing.packed_words(rows.nvals, width)
+        rows.device.foresee(f"packed columns of {rows.nvals} entries", 4 * words)
+        string = packing.pack(rows.device, rows.columns(), width)
+        return cls(rows.device, rows.nrows, rows.ncols, rows.ptr, string, rows.nvals), None
 
     def to_csr(self, order: bool) -> tuple[csr.Csr, Order]:
         """The same entries with plain columns, in the same order. Peak memory: the plain columns."""
@@ -90,17 +92,7 @@ class Mplg(csr.Rows):
 
     @classmethod
     def samples(cls) -> Iterator[Variant]:
-        return kernels.packed_utility_kernels()
-
-
-def from_csr(rows: csr.Csr, order: bool) -> tuple[Mplg, Order]:
-    """Pack the columns of a CSR and share its row pointers; the entries keep their order. ValueError for more than
-    2**32 columns. Peak memory: the result."""
-    width = packing.width_of(rows.ncols)
-    words = packing.packed_words(rows.nvals, width)
-    rows.device.foresee(f"packed columns of {rows.nvals} entries", 4 * words)
-    string = packing.pack(rows.device, rows.columns(), width)
-    return Mplg(rows.device, rows.nrows, rows.ncols, rows.ptr, string, rows.nvals), None
+        return kernels.utility_kernels(1)
 
 
 # ---- Incremental MPLG builder: append bands of rows; their columns are packed at their final position.
@@ -128,9 +120,9 @@ class MplgBuilder(RowPointersBuilder):
         """Memory for the columns of the next rows until they are sorted."""
         return self.device.xp.empty(entries, self.waiting.dtype)
 
-    def append(self, ptr: Array, col: Array, given: int) -> None:
-        """Append rows: INT64 pointers from 0 and ascending columns; given: number of entries before duplicates were
-        combined."""
+    def append(self, ptr: Array, col: Array, input_entries: int) -> None:
+        """Append rows: INT64 pointers from 0 and ascending columns; input_entries: number of entries before duplicates
+        were combined."""
         xp, packed = self.device.xp, self.nvals - len(self.waiting)
         self._point(ptr, len(col))
         first = xp.concatenate((self.waiting, col[: WORD - len(self.waiting)]))  # fill up the unfinished words

@@ -16,7 +16,7 @@ import numpy as np
 from ... import tuning
 from ...kernels.variant import Variant
 from ...typing import Array
-from ..contract import Arguments, Constants
+from ..contract import Arguments, Constants, compute_once
 from ..schedule import Hubs, Part, bits_of, block_constants, cut, inside, placed
 
 if TYPE_CHECKING:
@@ -70,10 +70,7 @@ def degree_bins(layout: Nib, part: Part | None = None) -> DegreeBins:
     """The schedule of a layout of less than 2^32 nibbles, or of some of its rows. Kept: 14 bytes per nonempty row, and
     8 more per 2^nib.bin_log_chunk entries of long ones. Peak memory: 24 bytes per row more."""
     key = "grades", None if part is None else part.name, tuning.version()
-    if key not in layout.cache:
-        layout.cache[key] = _grades(layout, part)
-    found: DegreeBins = layout.cache[key]
-    return found
+    return compute_once(layout.cache, key, lambda: _grades(layout, part))
 
 
 def _grades(layout: Nib, part: Part | None) -> DegreeBins:
@@ -103,26 +100,13 @@ def _grades(layout: Nib, part: Part | None) -> DegreeBins:
     marks = np.cumsum([0, *(counts << np.arange(GRADES)[::-1])])
     begin, column = (xp.zeros(int(marks[-1]) + 1, np.uint32) for _ in range(2))
     run, first, mark = (xp.asarray(x.astype(np.uint32)) for x in (runs, piece, marks))
-    given = layout.heads, layout.words, ptr, place, sorted_at, first, mark, begin, column
-    device.kernel(chunks_variant())(layout.nrows, *given)
+    arguments = layout.heads, layout.words, ptr, place, sorted_at, first, mark, begin, column
+    device.kernel(chunks_variant())(layout.nrows, *arguments)
     size = size[order].astype(np.uint16)
     row, reached, hubs = placed(xp, length, row[order], hubs, part)
     ones = bits_of(xp, segments)
-    return DegreeBins(
-        int(runs[-1]),
-        run,
-        first,
-        mark,
-        segments,
-        begin,
-        column,
-        size,
-        len(layout.words) // 2 - 1,
-        row,
-        reached,
-        hubs,
-        ones,
-    )
+    pieces = mark, segments, begin, column, size, len(layout.words) // 2 - 1, row
+    return DegreeBins(int(runs[-1]), run, first, *pieces, reached, hubs, ones)
 
 
 def entries_of(layout: Nib) -> Array:

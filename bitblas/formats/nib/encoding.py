@@ -87,10 +87,11 @@ def fill(rows: Csr, heads: Array, ends: Array, words: Array, first: int = 0) -> 
     _encode(rows, 1, first, xp.zeros(1, np.int64), heads, ends if len(ends) else xp.zeros(1, np.int64), words)
 
 
-def decode(layout: Nib, fill: int, counts: Array, col: Array, some: RowSelection) -> None:
+def decode(layout: Nib, fill: int, counts: Array, col: Array, selection: RowSelection) -> None:
     """One launch of decode.cu over rows of a layout."""
     run = layout.device.kernel(decode_variant(fill, lanes_for(len(layout.words), layout.nrows)))
-    run(some.size, some.rows, some.stride, layout.heads, layout.words, counts, col, bounds=some.bounds)
+    rows = selection.size, selection.rows, selection.stride
+    run(*rows, layout.heads, layout.words, counts, col, bounds=selection.bounds)
 
 
 def mirrored(device: Device, nrows: int, heads: Array, words: Array) -> bool:

@@ -13,7 +13,7 @@ from ...device import dummy
 from ...kernels.variant import Variant
 from ...typing import Array
 from ..coded import Coded, hub_column_arguments
-from ..contract import Arguments, Constants, Dot, Format, Types
+from ..contract import Arguments, Constants, Dot, Format, Types, compute_once
 from ..schedule import Hubs, cut
 from .binning import binned_constants
 from .cost import NibCost
@@ -54,7 +54,7 @@ class NibFormat(NibCost):
         return [("LANES", 256), ("GROUP", lanes), ("COL_64", 0), *table]
 
     def dot(self, left: Nib, right: Nib, mask: Nib, ranked: tuple[bool, bool]) -> Dot:
-        places = mask.ranks(), left.places(ranked[0]), right.places(ranked[1])
+        places = mask.ranks(), left.rank_argument(ranked[0]), right.rank_argument(ranked[1])
         types = tuple((name, lookup_dtype(x.dtype)) for name, x in zip(DOT_INDICES[1:], places, strict=True))
         at, a, b = ((layout.heads, layout.words, of) for layout, of in zip((mask, left, right), places, strict=True))
         return Dot(mask.nrows, (("COL", INT32), *types), at, a, b)
@@ -71,9 +71,9 @@ class NibArguments(Coded):
         found = self.hubs(longest)
         if found is None:
             none = dummy(self.device, "int64")
-            return self.heads, self.words, self.places(ranked), 0, none, none, none, none
+            return self.heads, self.words, self.rank_argument(ranked), 0, none, none, none, none
         marks = len(found.rows), found.rows, found.first, found.begin, found.end
-        return self.heads, self.words, self.places(ranked), *marks
+        return self.heads, self.words, self.rank_argument(ranked), *marks
 
     def pulled(self, ranked: bool, *, read: bool = True) -> Arguments:
         """Includes the hub columns."""
@@ -82,14 +82,12 @@ class NibArguments(Coded):
     def hubs(self, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
         """Rows of more than `longest` words. begin: a mark per segment."""
         size, device, xp = part or longest, self.device, self.device.xp
-        if ("hubs", longest, size) not in self.cache:
 
-            def limits(rows: Array, hub: Array, number: Array, count: Array) -> tuple[Array, Array]:
-                begin, end = xp.empty(MARK * len(hub), np.int64), xp.empty(len(hub), np.int64)
-                first = xp.flatnonzero(number == 0)
-                device.kernel(marks_variant())(len(rows), self.heads, self.words, size, rows, first, begin, end)
-                return begin, end
+        def limits(rows: Array, hub: Array, number: Array, count: Array) -> tuple[Array, Array]:
+            begin, end = xp.empty(MARK * len(hub), np.int64), xp.empty(len(hub), np.int64)
+            first = xp.flatnonzero(number == 0)
+            device.kernel(marks_variant())(len(rows), self.heads, self.words, size, rows, first, begin, end)
+            return begin, end
 
-            self.cache["hubs", longest, size] = cut(xp, self.lengths(), longest, size, limits)
-        found: Hubs | None = self.cache["hubs", longest, size]
-        return found
+        key = "hubs", longest, size
+        return compute_once(self.cache, key, lambda: cut(xp, self.lengths(), longest, size, limits))

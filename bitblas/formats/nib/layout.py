@@ -51,8 +51,8 @@ class Nib(NibArguments):
         ranks = rows.ptr if order else None
         return cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks), None
 
-    def decode(self, fill: int, counts: Array, col: Array, place: Order, some: RowSelection) -> None:
-        encoding.decode(self, fill, counts, col, some)
+    def decode(self, fill: int, counts: Array, col: Array, place: Order, selection: RowSelection) -> None:
+        encoding.decode(self, fill, counts, col, selection)
 
     def is_symmetric(self) -> bool:
         return encoding.mirrored(self.device, self.nrows, self.heads, self.words)
@@ -94,8 +94,8 @@ def even_nibbles(device: Device, rows: Array, ncols: int) -> np.ndarray:
 
 
 def _by_class(xp: ModuleType, rows: Array, nibbles: Array | None, ncols: int) -> Array:
-    some = xp.maximum(rows, 1).astype(np.float64)
-    bits = xp.log2(some)
+    entries = xp.maximum(rows, 1).astype(np.float64)
+    bits = xp.log2(entries)
     if nibbles is None:
         nibbles = rows * (1 + (math.log2(ncols) - bits) / 3)
     return xp.bincount(bits.astype(np.int64), weights=nibbles, minlength=CLASSES)
@@ -110,7 +110,7 @@ class NibBuilder:
     def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None:
         """entries: number of entries to come, duplicates included."""
         self.device, self.nrows, self.ncols, self.entries = device, nrows, ncols, entries
-        self.rows = self.nvals = self.given = self.used = 0
+        self.rows = self.nvals = self.input_entries = self.used = 0
         self.most = 0.0  # upper bound of the words of the appended rows
         self.expected = 0.0  # words of all rows, estimated from a sample; 0: no sample
         self.heads = device.xp.zeros(coded.groups_of(nrows) + 1, np.int64)
@@ -121,16 +121,17 @@ class NibBuilder:
         """A lower bound of its size in bytes, known in advance."""
         return coded.blocks_bytes(nrows, entries / encoding.IN_WORD)
 
-    def expect(self, ptr: Array, col: Array, given: Array, rows: Array) -> None:
+    def expect(self, ptr: Array, col: Array, input_entries: Array, rows: Array) -> None:
         """Estimate the final size from sampled groups of rows: pointers as in `append`; columns as if each row had the
-        number it has here; the number of given entries in each of these rows, and in each row of all."""
-        some = Csr(self.device, len(ptr) - 1, self.ncols, ptr, col if len(col) else self.room(0), len(col))
-        sizes = encoding.sizes_of(some)
-        words = float(self.device.to_host(coded.blocks_of(self.device, some.nrows, sizes, encoding.IN_WORD)[2])[0])
-        heads = (words - float(sizes.sum()) / encoding.IN_WORD) / max(1, coded.groups_of(some.nrows))
-        told = self.device.to_host(_by_class(self.device.xp, given, sizes.astype(np.float64), self.ncols))
-        even = even_nibbles(self.device, given, self.ncols)
-        share = np.divide(told, even, out=np.ones(CLASSES), where=even > 0)
+        number it has here; the number of input entries in each of these rows, and in each row of all."""
+        sample = Csr(self.device, len(ptr) - 1, self.ncols, ptr, col if len(col) else self.room(0), len(col))
+        sizes = encoding.sizes_of(sample)
+        total = coded.blocks_of(self.device, sample.nrows, sizes, encoding.IN_WORD)[2]
+        words = float(self.device.to_host(total)[0])
+        heads = (words - float(sizes.sum()) / encoding.IN_WORD) / max(1, coded.groups_of(sample.nrows))
+        sampled = self.device.to_host(_by_class(self.device.xp, input_entries, sizes.astype(np.float64), self.ncols))
+        even = even_nibbles(self.device, input_entries, self.ncols)
+        share = np.divide(sampled, even, out=np.ones(CLASSES), where=even > 0)
         nibbles = float(share @ even_nibbles(self.device, rows, self.ncols))
         self.expected = nibbles / encoding.IN_WORD + heads * coded.groups_of(self.nrows)
 
@@ -138,15 +139,15 @@ class NibBuilder:
         """Memory for the columns of the next rows until they are sorted."""
         return self.device.xp.empty(max(1, entries), index_type(self.ncols))
 
-    def append(self, ptr: Array, col: Array, given: int) -> None:
+    def append(self, ptr: Array, col: Array, input_entries: int) -> None:
         """Append whole groups of rows (the last may be partial): INT64 pointers from 0 and ascending columns; given:
         number of entries before duplicates were combined. OutOfMemory if the expected size of all rows does not fit."""
         rows = Csr(self.device, len(ptr) - 1, self.ncols, ptr, col if len(col) else self.room(0), len(col))
         sizes = encoding.sizes_of(rows, self.rows)
         heads, ends, total = coded.blocks_of(self.device, rows.nrows, sizes, encoding.IN_WORD)
         count, at = int(self.device.to_host(total)[0]), self.rows // coded.GROUP
-        self.most += most_words(rows.nrows, self.ncols, given)
-        self.given += given
+        self.most += most_words(rows.nrows, self.ncols, input_entries)
+        self.input_entries += input_entries
         heads += self.used << coded.HEAD_BITS
         self._make_room(self.used + count, rows.nrows)
         encoding.fill(rows, heads, ends, self.words, self.rows)
@@ -159,12 +160,14 @@ class NibBuilder:
             return
         left = self.nrows - self.rows - rows
         share = min(1.0, used / self.most) if self.most else 1.0
-        by_rows = used + share * most_words(left, self.ncols, self.entries - self.given)
+        by_rows = used + share * most_words(left, self.ncols, self.entries - self.input_entries)
         expected = by_rows * (tuning.value("nib.reserve_early") if left else 1.0)
         if used < self.expected:
             expected = self.expected * tuning.value("nib.reserve")
         size = max(used, math.ceil(expected)) + coded.PAD
-        self.device.foresee(f"nib of {self.entries} entries, estimated from {self.given or 'some'} of them", 4 * size)
+        self.device.foresee(
+            f"nib of {self.entries} entries, estimated from {self.input_entries or 'some'} of them", 4 * size
+        )
         words = self.device.xp.zeros(size, np.uint32)
         words[: self.used] = self.words[: self.used]
         self.words = words

@@ -25,7 +25,7 @@ from ...kernels.constants import WORDS
 from ...typing import Array
 from ..b2sr.cost import TiledCost, word_type
 from ..b2sr.layout import Merge, TileRule
-from ..contract import CSR, ItemCounts, StructureFacts
+from ..contract import ItemCounts, StructureFacts, compute_once
 from ..csr.cost import UNROLL, pointer_type
 from ..csr.layout import Csr
 from ..packing import packed_words, width_of
@@ -124,14 +124,14 @@ def best_parts(
     widths, pointers = range(2 * log, width), 32 * (-(-nrows // tile) + 1)
     if best.in_rest * len(widths) <= pointers:
         return best
-    some = below()
-    first = max(widths, key=lambda w: some[w - log] * (width - w))
-    if min(some[first - log], best.in_rest) * (width - first) <= pointers:
+    in_columns = below()
+    first = max(widths, key=lambda w: in_columns[w - log] * (width - w))
+    if min(in_columns[first - log], best.in_rest) * (width - first) <= pointers:
         return best
     tried = count(first)
     # Tiles hold more near entries than far ones, so the share of single entries beyond `first` is used for all limits.
-    share = tried.far / max(1, some[-1] - some[first - log])
-    second = max(widths, key=lambda w: (tried.in_rest - share * (some[-1] - some[w - log])) * (width - w))
+    share = tried.far / max(1, in_columns[-1] - in_columns[first - log])
+    second = max(widths, key=lambda w: (tried.in_rest - share * (in_columns[-1] - in_columns[w - log])) * (width - w))
     found = [best, tried] if second == first else [best, tried, count(second)]
     return min(found, key=lambda parts: predict_bytes(nrows, ncols, tile, parts))
 
@@ -142,12 +142,13 @@ def best_parts(
 def columns_below(csr: Csr) -> list[int]:
     """Entries in columns below 1, 2, 4, .. up to the first power of two above all columns; counted once. Peak memory: a
     byte per entry."""
-    if "columns below" not in csr.cache:
+
+    def compute() -> list[int]:
         limits, col = [1 << k for k in range((csr.ncols - 1).bit_length() + 1)], csr.col[: csr.nvals]
-        found = csr.device.to_host(csr.device.xp.stack([(col < limit).sum() for limit in limits]))
-        csr.cache["columns below"] = found.tolist()
-    below: list[int] = csr.cache["columns below"]
-    return below
+        below: list[int] = csr.device.to_host(csr.device.xp.stack([(col < limit).sum() for limit in limits])).tolist()
+        return below
+
+    return compute_once(csr.cache, "columns below", compute)
 
 
 def counted(csr: Csr, tile: int) -> tuple[Parts, Merge, Array]:
@@ -212,9 +213,6 @@ class SplitCost(TiledCost["Split"]):
         fits = fits_32_bits(ncols, self.tile)
         return "" if fits else f"holds up to {(1 << 32) // self.tile} columns with tiles of {self.tile}, got {ncols}"
 
-    def knows(self, seen: StructureFacts) -> bool:
-        return self.key in seen.own_of
-
     def count(self, rows: Csr) -> Parts:
         return count_parts(rows, self.tile)
 
@@ -225,23 +223,19 @@ class SplitCost(TiledCost["Split"]):
     def sample(self, of: Sample) -> Parts:
         return sampled_parts(of, self.tile)
 
-    def fact(self, told: Sequence[float]) -> Parts:
-        tiles, far, near, near_width = told
+    def fact(self, value: Sequence[float]) -> Parts:
+        tiles, far, near, near_width = value
         return Parts(tiles, far, near, int(near_width))
 
-    def listing(self, seen: StructureFacts) -> ItemCounts:
-        parts = seen.own_of[self.key]
-        return ItemCounts(parts.tiles, seen.nvals - parts.in_rest, parts.in_rest)
+    def listing(self, facts: StructureFacts) -> ItemCounts:
+        parts = facts.own_of[self.key]
+        return ItemCounts(parts.tiles, facts.nvals - parts.in_rest, parts.in_rest)
 
-    def predict_bytes(self, seen: StructureFacts) -> int:
-        return predict_bytes(seen.nrows, seen.ncols, self.tile, seen.own_of[self.key])
+    def predict_bytes(self, facts: StructureFacts) -> int:
+        return predict_bytes(facts.nrows, facts.ncols, self.tile, facts.own_of[self.key])
 
-    def scratch(self, seen: StructureFacts) -> int:
-        return 100 * self.units(seen.nrows) + seen.nvals + 4 * round(self.listing(seen).items)
-
-    def dot_key(self, shared: bool) -> str:
-        """There is no such kernel; rows are built for the operation."""
-        return CSR
+    def scratch(self, facts: StructureFacts) -> int:
+        return 100 * self.units(facts.nrows) + facts.nvals + 4 * round(self.listing(facts).items)
 
     def lanes(self, layout: Split, nrows: int, kind: int, *, push: bool) -> int:
         """As many loads per lane as for tiles."""

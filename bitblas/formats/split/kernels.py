@@ -33,7 +33,6 @@ BY_TILE = {format.tile: format for format in FORMATS}
 class SplitArguments(TiledArguments):
     """Kernel arguments of tiles with single entries."""
 
-    tile: int
     starts: Array
     in_tiles: int
     in_near: int
@@ -48,7 +47,7 @@ class SplitArguments(TiledArguments):
 
     def types(self, ranked: bool) -> Types:
         if ("types", ranked) not in self.cache:
-            indices = ("PTR", self.starts), ("PLACE", self.places(ranked))
+            indices = ("PTR", self.starts), ("PLACE", self.rank_argument(ranked))
             self.cache["types", ranked] = tuple((name, lookup_dtype(x.dtype)) for name, x in indices)
         found: Types = self.cache["types", ranked]
         return found
@@ -60,7 +59,7 @@ class SplitArguments(TiledArguments):
         near, far = self.range_words()
         width = entry_width(self.ncols, self.tile)
         rest = near, self.near_width, far, width, self.in_tiles, self.in_near, self.parts
-        return self.col, column_width(self.ncols, self.tile), self.bits, self.places(ranked), *rest
+        return self.col, column_width(self.ncols, self.tile), self.bits, self.rank_argument(ranked), *rest
 
     def pulled(self, ranked: bool, *, read: bool = True) -> Arguments:
         return self.unit_starts()[0], *self.unit_contents(ranked)

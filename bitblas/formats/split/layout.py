@@ -26,7 +26,7 @@ from ...typing import Array
 from .. import validation
 from ..b2sr import kernels
 from ..b2sr.cost import word_type, words_per_tile
-from ..b2sr.layout import B2sr, Tiled
+from ..b2sr.layout import B2sr
 from ..contract import Format, LazyDict, Order, Region
 from ..csr.layout import (
     Csr,
@@ -123,7 +123,7 @@ class Range(NamedTuple):
 
 
 @dataclass(eq=False)
-class Split(Tiled, SplitArguments):
+class Split(SplitArguments):
     """Tile row I has the tiles starts[P * I] .. starts[P * (I + 1)] and, of the P - 1 ranges of single entries, in
     range p those from starts[P * I + p] to starts[P * (I + 1) + p]: near entries, if there are any, and far ones."""
 
@@ -174,11 +174,6 @@ class Split(Tiled, SplitArguments):
         """Number of single entries."""
         return self.nvals - self.in_tiles
 
-    @property
-    def nbytes(self) -> int:
-        ranks = 0 if self.value_ptr is None else int(self.value_ptr.nbytes)
-        return sum(int(a.nbytes) for a in self.arrays().values()) + ranks
-
     def arrays(self) -> dict[str, Array]:
         return {"starts": self.starts, "col": self.col, "bits": self.bits, "rest": self.rest}
 
@@ -189,12 +184,12 @@ class Split(Tiled, SplitArguments):
     def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Split:
         nrows, ncols, nvals, tile, tiles, in_tiles, in_near, near_width = validation.expect_numbers(numbers, *NUMBERS)
         if tile not in TILES or not cost.fits_32_bits(ncols, tile) or in_tiles + in_near > nvals:
-            held = f"{in_tiles} of {nvals} entries in tiles, {in_near} near"
-            raise ValueError(f"numbers: expected those of a Split, got a tile of {tile}, {ncols} columns, {held}")
+            got = f"{in_tiles} of {nvals} entries in tiles, {in_near} near"
+            raise ValueError(f"numbers: expected those of a Split, got a tile of {tile}, {ncols} columns, {got}")
         least, most = 2 * cost.log_of(tile), entry_width(ncols, tile)
         if not least <= near_width < most and (near_width or in_near):
-            held = f"{near_width} for {in_near} entries"
-            raise ValueError(f"near_width: expected 0, or {least} to {most - 1} bits, got {held}")
+            got = f"{near_width} for {in_near} entries"
+            raise ValueError(f"near_width: expected 0, or {least} to {most - 1} bits, got {got}")
         in_far = nvals - in_tiles - in_near
         starts, col, bits, rest = validation.expect_arrays(
             arrays,
@@ -276,11 +271,42 @@ class Split(Tiled, SplitArguments):
 
     @classmethod
     def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Split, Order]:
-        assert tile is not None
-        return from_csr(rows, tile, order)
+        """Build a Split: the T rows of each tile row are merged by tile column, first to count (for up to three limits
+        of near columns), then to fill tiles or single entries.
 
-    def by_rows(self, order: bool) -> tuple[Csr, Order]:
-        return self.to_csr(order)
+        order[e]: the position of the Split's entry e in `rows`. Peak memory: the result, the order if requested, 4
+        bytes per tile and per single entry, which are packed afterwards, 1 byte per entry, and 100 bytes per tile row,
+        on a GPU 100 more per T * b2sr.cut_entries entries. Raises ValueError for more columns than 32 bits can number
+        (`entry_width`).
+        """
+        assert tile is not None
+        xp, device, width = rows.device.xp, rows.device, entry_width(rows.ncols, tile)
+        parts, merge, out = counted(rows, tile)
+        tiles, in_far, in_near, near_width = (int(x) for x in parts)
+        in_rest, kind = in_near + in_far, pointer_type(rows.nvals)
+        in_tiles = rows.nvals - in_rest
+        needed = cost.predict_bytes(rows.nrows, rows.ncols, tile, parts) + 4 * (tiles + in_rest)
+        device.foresee(f"Split-{tile} of {rows.nvals} entries", needed + order * (tiles + rows.nvals) * kind.itemsize)
+        col, codes = xp.empty(max(1, tiles), merge.tile_col), xp.empty(max(1, in_rest), np.uint32)
+        bits = xp.zeros(max(1, tiles) * words_per_tile(tile), word_type(tile))
+        ranks = xp.empty(max(1, tiles) if order else 1, kind)
+        places = xp.empty(max(1, rows.nvals) if order else 1, kind)
+        rule = cost.rule_of(rows.ncols, tile, near_width)
+        merge.fill(order, out, (col, bits, ranks, places), rule, codes, in_tiles)
+        starts = xp.empty(parts.kinds * (merge.tile_rows + 1), pointer_type(max(tiles, in_near, in_far)))
+        for k, part in enumerate((0, 1, 2) if near_width else (0, 2)):
+            starts[k :: parts.kinds] = merge.tile_rows_of(out[part])
+        columns = pack(device, col[:tiles], column_width(rows.ncols, tile))
+        near = near_words(in_near, near_width)
+        rest = xp.empty(cost.rest_words(in_near, in_far, near_width, rows.ncols, tile), np.uint32)
+        pack_into(device, codes[:in_near], near_width, rest[:near])
+        pack_into(device, codes[in_near:in_rest], width, rest[near:])
+        shape = (device, rows.nrows, rows.ncols, tile)
+        layout = Split(*shape, starts, columns, bits, rest, tiles, in_tiles, in_near, near_width, rows.nvals)
+        if not order:
+            return layout, None
+        layout.value_ptr = ranks
+        return layout, places[: rows.nvals]
 
     def to_csr(self, order: bool) -> tuple[Csr, Order]:
         """The same entries row by row; order[e]: the position of entry e in this layout."""
@@ -291,10 +317,10 @@ class Split(Tiled, SplitArguments):
         again."""
         rows, first = self.to_csr(order)
         changed, second = change(rows, first)
-        made, third = from_csr(changed, self.tile, order)
+        split, third = self.from_csr(changed, self.tile, order)
         if first is None or second is None:
-            return made, None
-        return made, first[second[third]]
+            return split, None
+        return split, first[second[third]]
 
     def transpose(self, order: bool) -> tuple[Split, Order]:
         """The layout of the transpose; order[e]: the position of the result's entry e in this layout. Peak memory: that
@@ -313,46 +339,6 @@ class Split(Tiled, SplitArguments):
             kept, flags = rows.filter(keep[places])
             return kept, self.device.xp.flatnonzero(flags)
 
-        made, places = self._through_rows(drop, True)
+        split, places = self._through_rows(drop, True)
         assert places is not None
-        return made, places
-
-    def is_symmetric(self) -> bool:
-        return self.to_csr(False)[0].is_symmetric()
-
-
-def from_csr(csr: Csr, tile: int, order: bool) -> tuple[Split, Order]:
-    """Build a Split: the T rows of each tile row are merged by tile column, first to count (for up to three limits of
-    near columns), then to fill tiles or single entries.
-
-    order[e]: the position of the Split's entry e in `csr`. Peak memory: the result, the order if requested, 4 bytes per
-    tile and per single entry, which are packed afterwards, 1 byte per entry, and 100 bytes per tile row, on a GPU 100
-    more per T * b2sr.cut_entries entries. Raises ValueError for more columns than 32 bits can number (`entry_width`).
-    """
-    xp, device, width = csr.device.xp, csr.device, entry_width(csr.ncols, tile)
-    parts, merge, out = counted(csr, tile)
-    tiles, in_far, in_near, near_width = (int(x) for x in parts)
-    in_rest, kind = in_near + in_far, pointer_type(csr.nvals)
-    in_tiles = csr.nvals - in_rest
-    needed = cost.predict_bytes(csr.nrows, csr.ncols, tile, parts) + 4 * (tiles + in_rest)
-    device.foresee(f"Split-{tile} of {csr.nvals} entries", needed + order * (tiles + csr.nvals) * kind.itemsize)
-    col, codes = xp.empty(max(1, tiles), merge.tile_col), xp.empty(max(1, in_rest), np.uint32)
-    bits = xp.zeros(max(1, tiles) * words_per_tile(tile), word_type(tile))
-    ranks = xp.empty(max(1, tiles) if order else 1, kind)
-    places = xp.empty(max(1, csr.nvals) if order else 1, kind)
-    rule = cost.rule_of(csr.ncols, tile, near_width)
-    merge.fill(order, out, col, bits, ranks, places, rule, codes, in_tiles)
-    starts = xp.empty(parts.kinds * (merge.tile_rows + 1), pointer_type(max(tiles, in_near, in_far)))
-    for k, part in enumerate((0, 1, 2) if near_width else (0, 2)):
-        starts[k :: parts.kinds] = merge.tile_rows_of(out[part])
-    columns = pack(device, col[:tiles], column_width(csr.ncols, tile))
-    near = near_words(in_near, near_width)
-    rest = xp.empty(cost.rest_words(in_near, in_far, near_width, csr.ncols, tile), np.uint32)
-    pack_into(device, codes[:in_near], near_width, rest[:near])
-    pack_into(device, codes[in_near:in_rest], width, rest[near:])
-    shape = (device, csr.nrows, csr.ncols, tile)
-    layout = Split(*shape, starts, columns, bits, rest, tiles, in_tiles, in_near, near_width, csr.nvals)
-    if not order:
-        return layout, None
-    layout.value_ptr = ranks
-    return layout, places[: csr.nvals]
+        return split, places

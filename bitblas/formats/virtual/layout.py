@@ -221,18 +221,9 @@ def unfolded(inner: Csr, rows: Places, cols: Places, nrows: int, ncols: int, nva
     if int(ptr[-1]) != nvals:
         raise ValueError(f"nodes: expected {nvals} entries, got {int(ptr[-1])}")
     col, unsorted = xp.empty(nvals, index_type(ncols)), xp.empty(nrows, bool)
-    device.kernel(unfold_variant())(
-        nrows,
-        np.flatnonzero(~of_node),
-        inner.ptr,
-        inner.col,
-        np.where(to_node, ~number, number),
-        node_rows,
-        ptr,
-        col,
-        unsorted,
-        bounds=device.ranges(nrows, tuning.count("formats.parallel_entries"), work=nvals),
-    )
+    graph = np.flatnonzero(~of_node), inner.ptr, inner.col, np.where(to_node, ~number, number), node_rows
+    bounds = device.ranges(nrows, tuning.count("formats.parallel_entries"), work=nvals)
+    device.kernel(unfold_variant())(nrows, *graph, ptr, col, unsorted, bounds=bounds)
     for row in np.flatnonzero(unsorted):
         col[ptr[row] : ptr[row + 1]].sort()
     return from_arrays(device, nrows, ncols, ptr, col)
@@ -279,10 +270,6 @@ class Virtual(csr.Unlisted):
     key = format.key
     compact = True
 
-    @property
-    def nbytes(self) -> int:
-        return sum(int(x.nbytes) for x in self.arrays().values())
-
     @classmethod
     def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Virtual, Order]:
         """Mines, which takes seconds for ten million entries. Peak memory: that of `mined` on the host, and of the
@@ -327,17 +314,8 @@ class Virtual(csr.Unlisted):
             self.cache["plain"] = weakref.ref(found)
         return found
 
-    def columns(self, low: int = 0, high: int | None = None) -> Array:
-        return self.plain().columns(low, high)
-
-    def columns_at(self, places: Array) -> Array:
-        return self.plain().columns_at(places)
-
     def coo(self) -> tuple[Array, Array]:
         return self.plain().coo()
-
-    def to_csr(self, order: bool) -> tuple[csr.Csr, Order]:
-        return self.plain(), None
 
     def by_rows(self, order: bool) -> tuple[csr.Rows, Order]:
         return self.plain(), None
@@ -365,22 +343,23 @@ class Virtual(csr.Unlisted):
         return {**self.inner.arrays(), "row_nodes": self.rows.bits, **cols}
 
     def numbers(self) -> dict[str, int]:
-        held = {f"inner_{name}": x for name, x in self.inner.numbers().items()}
-        return super().numbers() | {"nodes": self.rows.nodes, "inner": INNER.index(type(self.inner))} | held
+        inner_numbers = {f"inner_{name}": x for name, x in self.inner.numbers().items()}
+        return super().numbers() | {"nodes": self.rows.nodes, "inner": INNER.index(type(self.inner))} | inner_numbers
 
     @classmethod
     def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Virtual:
-        given = {name: x for name, x in numbers.items() if not name.startswith("inner_")}
-        nrows, ncols, nvals, nodes, kind = validation.expect_numbers(given, "nrows", "ncols", "nvals", "nodes", "inner")
+        whole = {name: x for name, x in numbers.items() if not name.startswith("inner_")}
+        nrows, ncols, nvals, nodes, kind = validation.expect_numbers(whole, "nrows", "ncols", "nvals", "nodes", "inner")
         if refusal := cls.format.refusal(max(nrows, nodes), ncols):
             raise ValueError(f"numbers: {cls.key!r} {refusal}")
         if kind >= len(INNER):
             raise ValueError(f"inner: expected a number below {len(INNER)}, got {kind}")
-        held = {name.removeprefix("inner_"): x for name, x in numbers.items() if name.startswith("inner_")}
+        inner_numbers = {name.removeprefix("inner_"): x for name, x in numbers.items() if name.startswith("inner_")}
         sizes = {"row_nodes": nrows + nodes} | ({} if nrows == ncols else {"col_nodes": ncols + nodes})
         bits = {name: x for name, x in arrays.items() if name in sizes}
         validation.expect_arrays(bits, **{name: ((np.uint64,), -(-size // 64) or 1) for name, size in sizes.items()})
-        inner = INNER[kind].restored(device, held, {name: x for name, x in arrays.items() if name not in sizes})
+        rest = {name: x for name, x in arrays.items() if name not in sizes}
+        inner = INNER[kind].restored(device, inner_numbers, rest)
         if (inner.nrows, inner.ncols) != (nrows + nodes, ncols + nodes):
             raise ValueError(f"inner: expected {nrows + nodes} x {ncols + nodes}, got {inner.nrows} x {inner.ncols}")
         rows, *cols = (Places(device, size, nodes, bits[name]) for name, size in sizes.items())

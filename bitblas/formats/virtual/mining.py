@@ -72,15 +72,8 @@ class Mined:
         ptr = np.append(0, np.cumsum(np.bincount(row, minlength=nrows)))
         col = np.append(self.col, self.member[order][at])[np.argsort(row, kind="stable")]
         number = np.cumsum(kept) - 1
-        return Mined(
-            ptr,
-            col,
-            self.middle[kept],
-            number[self.node[uses]],
-            self.user[uses],
-            number[self.node_at[has]],
-            self.member[has],
-        )
+        nodes = number[self.node[uses]], self.user[uses], number[self.node_at[has]], self.member[has]
+        return Mined(ptr, col, self.middle[kept], *nodes)
 
 
 def foresee(nrows: int, ncols: int, nvals: int) -> None:
@@ -129,37 +122,17 @@ def one_pass(
     masks, taken = np.empty(int(rooms[-1]), np.uint64), np.empty(int(rooms[-1]), np.uint64)
     node, user, node_at, member = (np.empty(int(before[-1]) // 2 + 1, np.int64) for _ in range(4))
     gone, counts = np.zeros(size, np.uint8), np.zeros(3 * parts, np.int64)
-    host.kernel(BICLIQUES)(
-        parts,
-        limits,
-        begins,
-        before,
-        rows,
-        ptr,
-        col,
-        rooms,
-        slot,
-        places,
-        columns,
-        masks,
-        taken,
-        chain,
-        node,
-        user,
-        node_at,
-        member,
-        gone,
-        counts,
-        bounds=np.arange(parts + 1),
-    )
+    scratch, nodes_found = (slot, places, columns, masks, taken, chain), (node, user, node_at, member)
+    read = limits, begins, before, rows, ptr, col, rooms
+    host.kernel(BICLIQUES)(parts, *read, *scratch, *nodes_found, gone, counts, bounds=np.arange(parts + 1))
     nodes, uses, members = counts.reshape(parts, 3).T
     first = total + np.cumsum(nodes) - nodes
     begin = before[limits[:-1]] // 2
-    taken_of = [
+    per_part = [
         (node[at : at + u] + base, user[at : at + u], node_at[at : at + m] + base, member[at : at + m])
         for at, u, m, base in zip(begin.tolist(), uses.tolist(), members.tolist(), first.tolist())
     ]
-    found = tuple(np.concatenate(of) for of in zip(*taken_of))
+    found = tuple(np.concatenate(of) for of in zip(*per_part))
     left = np.zeros(n + 1, ptr.dtype)
     host.kernel(left_variant(0))(n, ptr, gone, col, left, col, bounds=bounds)
     np.cumsum(left, out=left)
