@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import bitblas as gb
-from bitblas.formats.b2sr import layout as b2sr
+from bitblas.formats.b2sr.layout import B2sr
 from bitblas.formats.csr import layout as csr
 from bitblas.formats.split import layout as split
 
@@ -80,13 +80,13 @@ def forms(graph: graphs.Graph, device: Any) -> tuple[list[Step], bool]:
         ("CSR to its transpose", lambda: A.transpose(False), A.nbytes, A.nbytes),
         ("CSR to its transpose, with the order", lambda: A.transpose(True), A.nbytes, A.nbytes + order),
     ]
-    for name, layout, tiles in (("B2SR", b2sr, TILES), ("Split", split, split.TILES)):
+    for name, layout, tiles in (("B2SR", B2sr, TILES), ("Split", split.Split, split.TILES)):
         for tile in tiles:
             B, key = layout.from_csr(A, tile, False)[0], f"{name}-{tile}"
             right &= B.to_csr(False)[0].equals(A) and B.transpose(False)[0].transpose(False)[0].equals(B)
             build = functools.partial(layout.from_csr, A, tile)
             steps.append((f"CSR to {key}", functools.partial(build, False), A.nbytes, B.nbytes))
-            if layout is b2sr:
+            if layout is B2sr:
                 ordered = functools.partial(build, True)
                 steps.append((f"CSR to {key}, with the order", ordered, A.nbytes, B.nbytes + order))
             steps.append((f"{key} to CSR", functools.partial(B.to_csr, False), B.nbytes, A.nbytes))

@@ -16,7 +16,7 @@ from battery import (
 from fuzz import user_types
 
 import bitblas
-from bitblas.formats import format_of, schedule
+from bitblas.formats import format_of
 from bitblas.plan import direction as plan_direction
 from bitblas.plan import product as plan
 
@@ -211,7 +211,7 @@ def force(tune, monkeypatch, direction, longest=None):
     tune({"pull.always.entries": -1})  # no matrix is pulled from because it is small
     tune({"transpose.reads.cpu": 0.0, "transpose.reads.gpu": 0.0})  # it is built when something reads it
     if longest is not None:
-        monkeypatch.setattr(schedule, "MAX_ITERATIONS", longest)
+        tune({"rows.iterations": longest})
 
 
 def products_of(verb, multiply, transposed):

@@ -12,9 +12,7 @@ from battery import generator, values
 
 import bitblas as gb
 from bitblas import tuning
-from bitblas.formats import coded, schedule
-from bitblas.formats.csr import cost as rows_choice
-from bitblas.formats.mplg import cost as packed_rows
+from bitblas.formats import coded
 from bitblas.kernels.variant import Variant
 from bitblas.operations import ewise_vector
 
@@ -23,23 +21,22 @@ SIZE = 150
 
 @contextmanager
 def limits(**changed: Any) -> Iterator[None]:
-    """With other limits of sizes, by "module name", so that small operands reach them."""
-    places: dict[str, tuple[Any, str]] = {
-        "iterations": (schedule, "MAX_ITERATIONS"),
-        "width": (packed_rows, "FIXED_FROM"),
-        "chunk": (ewise_vector, "CHUNK"),
-        "graded": (rows_choice, "GRADED_FROM"),
-        "hot": (rows_choice, "HOT_SHARE"),
-        "coded": (coded, "GRADED_FROM"),
-        "short": (coded, "SHORT"),
+    """With other limits of sizes, so that small operands reach them."""
+    rows = {
+        "iterations": ("rows.iterations",),
+        "width": ("mplg.fixed_from",),
+        "graded": ("csr.binned_from",),
+        "hot": ("rows.hot_share",),
+        "coded": ("coded.binned_from",),
+        "shared": ("spgemm.shared.words",),
+        "push": ("push_cost.cpu", "push_cost.gpu"),
     }
-    rows = {"shared": ("spgemm.shared.words",), "push": ("push_cost.cpu", "push_cost.gpu")}
-    tuned = {row: changed[name] for name in rows if name in changed for row in rows[name]}
+    places: dict[str, tuple[Any, str]] = {"chunk": (ewise_vector, "CHUNK"), "short": (coded, "SHORT")}
     before = {name: getattr(*places[name]) for name in changed if name not in rows}
     try:
         for name in before:
             setattr(*places[name], changed[name])
-        with tuning.override(tuned):
+        with tuning.override({row: changed[name] for name in rows if name in changed for row in rows[name]}):
             yield
     finally:
         for name, value in before.items():

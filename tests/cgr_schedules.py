@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import bitblas
+from bitblas import tuning
 from bitblas.device import dummy
-from bitblas.formats.cgr.cost import LONGEST
 from bitblas.formats.cgr.encoding import ENDLESS, SEGMENT
 from bitblas.formats.cgr.layout import Cgr
 from bitblas.formats.csr.layout import Csr
@@ -77,7 +77,7 @@ class Pushes:
     def run(self, how: Schedule) -> Any:
         """What pushes by this schedule, once."""
         d, form = self.device, self.forms[how.segment]
-        wide = form.hubs(LONGEST, how.part) if how.part else None
+        wide = form.hubs(tuning.count("cgr.longest"), how.part) if how.part else None
         contents = form.words, form.segment, dummy(d, "int32"), dummy(d, "bool_"), np.True_, 0
         iso, stride = (np.int32(0), 1) if self.kind == VALUES else (np.False_, 0)
         u = self.u_bits, self.u_values if stride else dummy(d, "uint64"), iso, stride, self.mask, 0, np.uint64(ALL)
@@ -86,7 +86,7 @@ class Pushes:
         parts = None if wide is None else self.kernel(how, 32)
 
         def run() -> None:
-            whole(self.n, 1 << 60 if wide is None else LONGEST, form.heads, none, none, 0, *tail)
+            whole(self.n, 1 << 60 if wide is None else tuning.count("cgr.longest"), form.heads, none, none, 0, *tail)
             if wide is not None and parts is not None:
                 parts(wide.segments, 1 << 60, wide.begin, wide.end, wide.row_of, 1, *tail)
 

@@ -41,10 +41,9 @@ def host(x):
 
 @pytest.mark.parametrize("long", [1, 3, 64])
 @pytest.mark.parametrize("tile", TILES)
-def test_long_tile_rows_are_cut(device, tile, long, monkeypatch):
+def test_long_tile_rows_are_cut(device, tile, long, tune):
     """However many parts a tile row is cut into, the tiles are the same, and so is the order of the entries."""
-    monkeypatch.setattr(layout, "LONG", long)
-    monkeypatch.setattr(b2sr, "LONG_TILES", long)
+    tune({"b2sr.cut_entries": long, "b2sr.cut_tiles": long})
     lists, ncols = hubs(tile)
     rows = rows_of(lists, ncols)
     dense = np.zeros((len(lists), ncols), bool)
@@ -53,9 +52,9 @@ def test_long_tile_rows_are_cut(device, tile, long, monkeypatch):
     i, j = dense.nonzero()
     t = tile
     expected = np.lexsort((j % t, i % t, j // t, i // t))
-    form, places = b2sr.from_csr(rows, tile, True)
+    form, places = b2sr.B2sr.from_csr(rows, tile, True)
     assert host(places).tolist() == expected.tolist()
-    plain, nothing = b2sr.from_csr(rows, tile, False)
+    plain, nothing = b2sr.B2sr.from_csr(rows, tile, False)
     assert nothing is None and plain.equals(form)
     found = form.coo()
     assert np.array_equal(host(found[0]), i[expected]) and np.array_equal(host(found[1]), j[expected])
@@ -72,13 +71,13 @@ def test_long_tile_rows_are_cut(device, tile, long, monkeypatch):
 def test_tiles_turn(device, tile):
     """The transpose of tiles is the tiles of the transpose, with the order of the values."""
     lists, ncols = hubs(100 + tile)
-    straight, _ = b2sr.from_csr(rows_of(lists, ncols), tile, True)
+    straight, _ = b2sr.B2sr.from_csr(rows_of(lists, ncols), tile, True)
     transposed, places = straight.transpose(True)
     i, j = (host(x) for x in straight.coo())
     a, b = (host(x) for x in transposed.coo())
     assert np.array_equal(i[host(places)], b) and np.array_equal(j[host(places)], a)
     assert (transposed.nrows, transposed.ncols, transposed.tiles) == (ncols, len(lists), straight.tiles)
-    expected, _ = b2sr.from_csr(rows_of([i[j == c] for c in range(ncols)], len(lists)), tile, False)
+    expected, _ = b2sr.B2sr.from_csr(rows_of([i[j == c] for c in range(ncols)], len(lists)), tile, False)
     assert transposed.equals(expected)
     again, nothing = transposed.transpose(False)
     assert nothing is None and again.equals(straight) and not transposed.equals(straight)
@@ -104,7 +103,7 @@ def test_what_is_empty_turns_too(device, tile):
     for nrows, ncols in ((0, 0), (5, 0), (0, 5), (70, 3)):
         none = d.asarray(np.zeros(0, np.int64))
         rows = csr.from_arrays(d, nrows, ncols, d.asarray(np.zeros(nrows + 1, np.int64)), none)
-        straight, _ = b2sr.from_csr(rows, tile, True)
+        straight, _ = b2sr.B2sr.from_csr(rows, tile, True)
         transposed, places = straight.transpose(True)
         assert (transposed.nrows, transposed.ncols, transposed.nvals, len(host(places))) == (ncols, nrows, 0, 0)
 

@@ -70,21 +70,21 @@ def test_segments(device):
             assert bits_of(form, 65) == row_bits(65, segmented_rows(n)[65], 0)
 
 
-def test_long_rows_are_encoded_alike(device, monkeypatch):
+def test_long_rows_are_encoded_alike(device, tune):
     """By separate lanes, at each threshold of long rows."""
     n = 4000
     rows, made = rows_of(segmented_rows(n), n), []
     for longest in (3, 60, 1 << 20):
-        monkeypatch.setattr(encoding, "LONGEST", longest)
+        tune({"cgr.encode_longest": longest})
         made.append(Cgr.of_segments(rows, encoding.SEGMENT, False)[0])
     assert made[0].equals(made[2]) and made[1].equals(made[2]) and made[0].heads is not made[2].heads
 
 
 @pytest.mark.parametrize("threads", [False, True])
-def test_ranges_of_rows(threads, monkeypatch):
+def test_ranges_of_rows(threads, tune):
     """On the CPU threads take whole groups of rows."""
     if threads:
-        monkeypatch.setattr(encoding, "PARALLEL_ENTRIES", 1)
+        tune({"formats.parallel_entries": 1})
     with gb.config.set(device="cpu"):
         for name in ("gaps", "hub", "tall", "130x130", "last only"):
             assert_sound(make(MATRICES[name](), True, "BOOL", "cgr")._store.structure.primary)

@@ -11,8 +11,6 @@ from battery import FORMS, MATRICES, PLAIN_FORMS
 from battery_runs import MASKS, check
 
 import bitblas
-from bitblas.formats import schedule
-from bitblas.formats.csr import cost as rows
 from bitblas.plan import epilogue
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, FP64, INT64
@@ -39,8 +37,8 @@ def test_every_end(device, form, statement, tune, monkeypatch):
     for k, (kind, mask, joined, replaced, right) in enumerate(cases):
         if (replaced and not mask) or (right == "w" and kind != "half"):
             continue
-        monkeypatch.setattr(schedule, "MAX_ITERATIONS", (16, 1)[k % 2])  # every other one cuts the hub into segments
-        monkeypatch.setattr(rows, "MAX_ITERATIONS_EARLY", (128, 1)[k % 2])
+        # Every other one cuts the hub into segments.
+        tune({"rows.iterations": (16, 1)[k % 2], "csr.iterations_early": (128, 1)[k % 2]})
 
         def make(operands, kind=kind, full=k % 3):
             operands.matrix("A", p, a, form, a == "BOOL")

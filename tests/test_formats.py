@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bitblas
+from bitblas import tuning
 from bitblas.config import config
 from bitblas.formats import format_of, packing
 from bitblas.formats.b2sr import cost as b2sr_choice
-from bitblas.formats.b2sr import layout as b2sr_format
 from bitblas.formats.split import cost as split_layout
 from bitblas.formats.split import layout as split_format
 from bitblas.operations import convert
@@ -248,18 +248,18 @@ def test_random_structures(key, data):
 
 
 @pytest.mark.parametrize("tile", TILES)
-def test_parallel_build_equals_serial(tile, monkeypatch):
-    """On the CPU: above PARALLEL_ENTRIES tile rows are built by several threads; nothing changes."""
+def test_parallel_build_equals_serial(tile, tune):
+    """On the CPU: above formats.parallel_entries tile rows are built by several threads; nothing changes."""
     rng = generator("parallel", tile)
     nrows, ncols, k = 1003, 997, 80_000
     at = rng.permutation(nrows * ncols)[:k]
     p = Pattern(nrows, ncols, at // ncols, at % ncols)
     x = rng.integers(0, 100, k)
-    assert k > b2sr_format.PARALLEL_ENTRIES
+    assert k > tuning.count("formats.parallel_entries")
     with config.set(device="cpu"):
         many = make(p, x, "INT64", f"b2sr{tile}")._store
         assert_entries(bitblas.Matrix._from_store(many), p, x)
-        monkeypatch.setattr(b2sr_format, "PARALLEL_ENTRIES", 1 << 40)
+        tune({"formats.parallel_entries": 1 << 40})
         one = make(p, x, "INT64", f"b2sr{tile}")._store
     a, b = many.structure.primary, one.structure.primary
     for name in ("ptr", "col", "bits", "value_ptr"):

@@ -6,18 +6,18 @@ from battery import generator
 
 import bitblas as gb
 from bitblas import device as devices
+from bitblas import tuning
 from bitblas.config import config
-from bitblas.formats import coded
-from bitblas.formats.csr import binning, cost
+from bitblas.formats.csr import binning
+from bitblas.formats.csr.kernels import hub_columns
 
 N = 3000
 
 
 @pytest.fixture
-def small(tune, monkeypatch):
+def small(tune):
     """Few entries are graded, and few columns hot."""
-    monkeypatch.setattr(cost, "GRADED_FROM", 1)
-    monkeypatch.setattr(coded, "GRADED_FROM", 1)
+    tune({"csr.binned_from": 1, "coded.binned_from": 1})
     tune({"binned.shared.bytes": 6 << 10, "binned.shared.fewer_bytes": 6 << 10})
 
 
@@ -131,9 +131,24 @@ def test_grades(device, small):
     entries = xp.concatenate([xp.arange(int(b), int(b) + int(k)) for b, k in zip(found.begin, found.length)])
     assert np.array_equal(np.sort(devices.get(config.device).to_host(entries)), np.arange(A.nvals))
     assert found.segments == 6 and int(found.piece[-1]) == len(found.row) == len(np.unique(rows)) - 3 + 6
-    for grade in range(binning.GRADES):
+    for grade in range(len(binning.log_limits())):
         some = found.length[int(found.piece[grade]) : int(found.piece[grade + 1])]
-        assert (some <= 1 << (binning.LOG_LONGEST - grade)).all()
+        assert (some <= 1 << (tuning.count("csr.bin_log_longest") - grade)).all()
         runs = int(found.run[grade + 1]) - int(found.run[grade])
         assert runs == -(-len(some) // binning.rows_of_run(grade))
     assert found.runs == int(found.run[-1])
+
+
+def test_cached_decisions_follow_their_thresholds(device, tune):
+    """What a layout keeps in its cache is computed again when rows of the tuning table change."""
+    rows, cols = skewed(generator("thresholds"))
+    layout = gb.Matrix.from_coo(rows, cols, True, nrows=N, ncols=N)._store.structure.layout("csr")
+    bins = binning.degree_bins(layout)
+    with tuning.override({"csr.bin_log_longest": 8, "rows.hot_share": 0.0}):
+        cut = binning.degree_bins(layout)
+        assert int(cut.length.max()) == 1 << 8 < int(bins.length.max()) and cut.segments > bins.segments
+        assert layout.format.hot(layout, 9) == 9
+    tune({"rows.hot_share": 2.0, "rows.hub_column_skew": 1e9})
+    assert layout.format.hot(layout, 9) == 0 and hub_columns(layout, layout.types(False)) is None
+    tune({"rows.hub_column_skew": 1})
+    assert layout.device.host_memory or hub_columns(layout, layout.types(False)) is not None

@@ -12,7 +12,6 @@ from both_libraries import plain, same
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.exceptions import IndexOutOfBound, OutOfMemory
-from bitblas.formats.hyper import cost
 
 oracle = pytest.importorskip("graphblas")
 
@@ -115,8 +114,7 @@ def test_text(device, text):
 def forced(monkeypatch, tune):
     """Vectors and matrices of every size are stored as lists, with any number of entries."""
     tune({"list.positions.cpu": 0, "list.positions.gpu": 0, "list.bits_per_entry": 0})
-    monkeypatch.setattr(cost, "FLOOR", 0)
-    monkeypatch.setattr(cost, "SHARE", 0)
+    tune({"hyper.floor": 0, "hyper.share": 0})
 
 
 @pytest.mark.in_turn

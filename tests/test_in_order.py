@@ -28,8 +28,8 @@ def run(rows, cols, nrows, ncols):
 
 
 @pytest.fixture(params=[1, 2, 5])
-def threads(request, monkeypatch):
-    monkeypatch.setattr(layout, "PARALLEL_ENTRIES", 1)
+def threads(request, tune):
+    tune({"formats.parallel_entries": 1})
     with config.set(threads=request.param):
         yield request.param
 
@@ -110,7 +110,7 @@ def test_large_matrices_are_built_by_it(monkeypatch):
 
 @pytest.mark.parametrize("types", INTEGERS)
 @pytest.mark.parametrize(("nrows", "ncols", "n"), [(1, 1, 3), (1, 50, 60), (50, 1, 60), (9, 7, 500), (300, 80, 200)])
-def test_entries_are_counted(monkeypatch, types, nrows, ncols, n):
+def test_entries_are_counted(tune, types, nrows, ncols, n):
     """Rows in order, equal entries as they came."""
     rng = np.random.default_rng(n)
     rows, cols = rng.integers(0, nrows, n).astype(types[0]), rng.integers(0, ncols, n).astype(types[1])
@@ -120,12 +120,12 @@ def test_entries_are_counted(monkeypatch, types, nrows, ncols, n):
         assert found.col.tolist() == cols[expected].tolist()
         assert found.ptr.tolist() == np.searchsorted(rows[expected], np.arange(nrows + 1)).tolist()
         assert (came is None) == (not order) and (came is None or came.tolist() == expected.tolist())
-    monkeypatch.setattr(layout, "FEW", 1)
+    tune({"csr.counting_sort_from": 1})
     assert layout.sort_entries(devices.get("cpu"), rows, cols, nrows, ncols).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("n", [0, 1, 40, 3000])
-def test_what_is_counted_is_what_keys_give(monkeypatch, n):
+def test_what_is_counted_is_what_keys_give(tune, n):
     """from_coo with few entries sorts keys: the same matrix, equal entries joined in the same order."""
     rng = np.random.default_rng(n)
     nrows, ncols = 60, 90
@@ -144,6 +144,6 @@ def test_what_is_counted_is_what_keys_give(monkeypatch, n):
                 gb.Matrix.from_coo(rows, cols, values, **like)
 
     few = list(made())
-    monkeypatch.setattr(layout, "FEW", 1)
+    tune({"csr.counting_sort_from": 1})
     for x, y in zip(few, made(), strict=True):
         assert x.isequal(y, check_dtype=True) and x.ss.is_iso == y.ss.is_iso

@@ -10,8 +10,6 @@ import bitblas as gb
 from bitblas import device as devices
 from bitblas.exceptions import InvalidValue
 from bitblas.formats import packing
-from bitblas.formats.csr import kernels as csr
-from bitblas.formats.mplg import cost
 from bitblas.formats.mplg.cost import packed_bytes
 from bitblas.formats.mplg.layout import Mplg
 from bitblas.loop import repeat
@@ -91,9 +89,9 @@ def uneven(n, **form):
 
 
 @pytest.mark.parametrize("fixed_from", [0, 1 << 40], ids=["one width", "any width"])
-def test_rows_of_different_lengths(device, fixed_from, monkeypatch):
+def test_rows_of_different_lengths(device, fixed_from, tune):
     """A GPU reads them as a run, by a kernel for their width where there are many."""
-    monkeypatch.setattr(cost, "FIXED_FROM", fixed_from)
+    tune({"mplg.fixed_from": fixed_from})
     A, B = uneven(2500, format="mplg"), uneven(2500, format="csr")
     of_a, of_b = (M._store.structure.primary for M in (A, B))
     assert of_a.format.fixed_width(of_a) == (0 if fixed_from else 12)
@@ -164,7 +162,7 @@ def assigned(A):
 
 
 @pytest.mark.parametrize("statement", STATEMENTS)
-def test_statements_read_packed_columns(device, statement, monkeypatch):
+def test_statements_read_packed_columns(device, statement, monkeypatch, tune):
     """None makes plain columns of a whole matrix, whichever operand is packed."""
     B, expected = uneven(60, format="csr"), STATEMENTS[statement](uneven(60, format="csr"), uneven(60, format="csr"))
     A = uneven(60, format="mplg")
@@ -175,14 +173,14 @@ def test_statements_read_packed_columns(device, statement, monkeypatch):
         raise AssertionError("plain columns of the whole matrix")
 
     monkeypatch.setattr(Mplg, "to_csr", refuse)
-    monkeypatch.setattr(csr, "PIECE", 50)
+    tune({"csr.piece": 50})
     found, right = (list(map(host, M.to_coo())) for M in (STATEMENTS[statement](A, B), expected))
     assert all((x == y).all() for x, y in zip(found, right, strict=True)) and len(right[0])
 
 
-def test_work_is_counted_in_pieces(monkeypatch):
+def test_work_is_counted_in_pieces(tune):
     """Products before each row: of packed columns as of plain ones."""
-    monkeypatch.setattr(csr, "PIECE", 50)
+    tune({"csr.piece": 50})
     forms = [uneven(90, format=form, device="cpu")._store.structure for form in ("csr", "mplg")]
     plain, packed = (form.primary for form in forms)
     products = np.diff(plain.ptr)[plain.columns()]
@@ -191,11 +189,11 @@ def test_work_is_counted_in_pieces(monkeypatch):
 
 
 @pytest.mark.parametrize("at", [48, 49, 50])
-def test_a_fault_between_two_pieces_is_found(monkeypatch, at):
+def test_a_fault_between_two_pieces_is_found(tune, at):
     A = uneven(120, format="mplg", device="cpu")
     form = A._store.structure.primary
     assert form.ptr[40] < 48 < 51 < form.ptr[41]  # all in one row
-    monkeypatch.setattr(csr, "PIECE", 50)
+    tune({"csr.piece": 50})
     form.check()
     columns = form.columns()
     columns[[at, at + 1]] = columns[[at + 1, at]]

@@ -17,7 +17,6 @@ from bitblas import device as devices
 from bitblas.formats.coded import blocks_of
 from bitblas.formats.csr.layout import from_arrays
 from bitblas.formats.nib import encoding
-from bitblas.formats.nib import kernels as nib_call
 from bitblas.formats.nib.layout import Nib
 from bitblas.io import host_coo
 from bitblas.loop.gpu import build as loop_build
@@ -87,10 +86,10 @@ def test_wide_ends_and_many_rows(device):
 
 
 @pytest.mark.parametrize("threads", [False, True])
-def test_ranges_of_rows(threads, monkeypatch):
+def test_ranges_of_rows(threads, tune):
     """On the CPU threads take whole groups of rows."""
     if threads:
-        monkeypatch.setattr(encoding, "PARALLEL_ENTRIES", 1)
+        tune({"formats.parallel_entries": 1})
     with gb.config.set(device="cpu"):
         for name in ("gaps", "hub", "tall", "130x130", "last only"):
             assert_sound(make(MATRICES[name](), True, "BOOL", "nib")._store.structure.primary)
@@ -111,10 +110,10 @@ def test_products(device, call, algebra, u, iso, tune, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["any_pair", "plus_times"])
-def test_products_at_a_mask(device, name, monkeypatch):
+def test_products_at_a_mask(device, name, tune):
     """Rows of A that need the table several times, rows of the mask that need several steps, rows without entries; on a
     GPU no rows are made of it."""
-    monkeypatch.setattr(nib_call, "DOT_TABLE", (("SLOTS", 512), ("LOG_SLOTS", 9)))
+    tune({"nib.dot_slots": 512})
     n, rng = 700, np.random.default_rng(3)
     i = np.concatenate([np.zeros(n, int), np.full(n // 2, 5), rng.integers(0, n, 3000) // 9 * 9 % n])
     j = np.concatenate([np.arange(n), np.arange(0, n, 2), rng.integers(0, n, 3000)])

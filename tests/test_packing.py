@@ -7,6 +7,7 @@ import pytest
 
 import bitblas
 from bitblas import device as devices
+from bitblas import tuning
 from bitblas.formats import packing
 
 
@@ -26,7 +27,7 @@ def test_packed_numbers_come_back(device, width, dtype):
 
 
 def test_many_numbers_are_packed_in_parallel():
-    d, numbers = devices.get("cpu"), np.arange(packing.PARALLEL_NUMBERS + 5)
+    d, numbers = devices.get("cpu"), np.arange(tuning.count("packing.parallel_numbers") + 5)
     string = packing.pack(d, numbers, 17)
     assert (packing.unpack(d, string, len(numbers), 17, np.int32) == numbers).all()
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import bitblas
-from bitblas.formats.csr import kernels as csr
 from bitblas.formats.mplg.layout import Mplg
 from bitblas.io import host_coo
 from bitblas.operations import spgemm, variants
@@ -93,7 +92,7 @@ def test_products_outside_a_mask(device, name, dtype, rows):
 
 @pytest.mark.parametrize("outside", (False, True))
 @pytest.mark.parametrize("rows", ("tables", "bitsets"), indirect=True)
-def test_products_of_packed_rows(device, outside, rows, monkeypatch):
+def test_products_of_packed_rows(device, outside, rows, monkeypatch, tune):
     """Packed columns are read directly, in small pieces when counted, and never unpacked all at once."""
 
     def program(gb, A, B, M):
@@ -103,23 +102,28 @@ def test_products_of_packed_rows(device, outside, rows, monkeypatch):
         raise AssertionError("plain columns of the whole matrix")
 
     monkeypatch.setattr(Mplg, "to_csr", refuse)
-    monkeypatch.setattr(csr, "PIECE", 64)
+    tune({"csr.piece": 64})
     shapes = (40, 90, 0.05, 1), (90, 300, 0.01, 2), (40, 300, 0.2, 3)
     same(program, "INT64", device, *shapes, format="mplg")
 
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
-@pytest.mark.parametrize("limits", ({"TABLE_FROM": 1, "TABLE_FOR": 1}, {"TABLE_FROM": 1 << 20, "LONG": 4}, {}))
-def test_products_at_a_mask(device, name, dtype, limits, monkeypatch):
-    monkeypatch.setattr(csr, "DOT_TABLE", tuple((k, limits.get(k, v)) for k, v in csr.DOT_TABLE))
-    variants.dot_variant.cache_clear()
+@pytest.mark.parametrize(
+    "limits",
+    (
+        {"csr.dot_table_from": 1, "csr.dot_table_for": 1},
+        {"csr.dot_table_from": 1 << 20, "csr.dot_long": 4},
+        {},
+    ),
+)
+def test_products_at_a_mask(device, name, dtype, limits, tune):
+    tune(limits)
 
     def program(gb, A, B, M):
         return A.mxm(B.T, getattr(gb.semiring, name)).new(mask=M.S)
 
     same(program, dtype, device, (60, 200, 0.1, 1, (7,)), (50, 200, 0.1, 2, (3, 30)), (60, 50, 0.3, 3, (7,)))
-    variants.dot_variant.cache_clear()
 
 
 @pytest.mark.parametrize(("name", "dtype"), (("plus_times", "FP64"), ("plus_pair", "INT64")))

@@ -8,7 +8,6 @@ import pytest
 from battery import FORMS, MATRICES, generator
 
 import bitblas as gb
-from bitblas.operations import spmv_kernels
 from bitblas.plan.product import COUNT
 
 IN_ORDER = ("csr", "mplg", "b2sr8", "b2sr64")  # whose pulls of values add up along the columns

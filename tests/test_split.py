@@ -11,7 +11,6 @@ from test_formats import assert_entries, assert_sound, host
 
 import bitblas
 from bitblas.exceptions import InvalidValue
-from bitblas.formats import schedule
 from bitblas.formats.split import cost
 from bitblas.plan.facts import best_known, facts
 from bitblas.plan.product import VALUES, WORDS
@@ -145,7 +144,7 @@ def test_the_limit_needs_the_fewest_bytes():
 def test_products_with_near_entries(device, tune, monkeypatch):
     """In every kind of kernel, pulled and pushed, with tile rows that are cut into segments."""
     tune({"push_cost.cpu": 0.0, "push_cost.gpu": 0.0})
-    monkeypatch.setattr(schedule, "MAX_ITERATIONS", 1)
+    tune({"rows.iterations": 1})
     for bits, name in ((2, "gaps"), (3, "long hub"), (2, "65x65")):
         with_near(monkeypatch, bits)
         x = values(generator(name), "FP32", len(MATRICES[name]().rows))

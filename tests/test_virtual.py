@@ -10,11 +10,8 @@ from test_reorder import matrix
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.exceptions import InvalidValue, OutOfMemory
-from bitblas.formats import coded
-from bitblas.formats.nib import binning as nib_grades
 from bitblas.formats.virtual import layout, mining
 from bitblas.formats.virtual import layout as virtual_format
-from bitblas.kernels.variant import Variant
 from bitblas.loop.symbolic import recorder
 from bitblas.plan.format_choice import choose_form
 
@@ -133,9 +130,9 @@ def menus(n=600, x=True, both=False, **how):
 
 
 @pytest.mark.parametrize("most", [0, 2])
-def test_rows_of_many_lists_are_sorted(most, monkeypatch):
+def test_rows_of_many_lists_are_sorted(most, tune):
     """On the CPU lists are merged one by one, of more than `most` sorted afterwards."""
-    monkeypatch.setattr(layout, "UNFOLD", Variant("formats/virtual/unfold", (), (("MOST", most),)))
+    tune({"virtual.merged_lists": most})
     for name in ("gaps", "tall", "wide", "all ones", "no entries"):
         form = matrix(name, device="cpu", format="virtual")._stored.structure.primary
         found = form.to_csr(False)[0]
@@ -166,10 +163,9 @@ def test_products_run_on_the_graph_unless_they_differ_by_entry(device):
 
 
 @pytest.mark.parametrize("log_chunk", [6, 2])
-def test_full_vectors_are_pulled_by_lanes(device, monkeypatch, log_chunk):
+def test_full_vectors_are_pulled_by_lanes(device, tune, log_chunk):
     """On a GPU rows of nodes, then the others, graded by their length; long ones are cut."""
-    monkeypatch.setattr(coded, "GRADED_FROM", 1)
-    monkeypatch.setattr(nib_grades, "LOG_CHUNK", log_chunk)
+    tune({"coded.binned_from": 1, "nib.bin_log_chunk": log_chunk})
     v = gb.Vector.from_dense((np.arange(600) % 7 + 1).astype(np.float32))
     op = gb.semiring.plus_second["FP32"]
     A, B = (menus(format=form) for form in ("virtual", "csr"))

@@ -8,7 +8,7 @@ Values are stored apart: an order gives the position of each entry's value.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .contract import CSR, EVERYWHERE, Dot, Format, ItemCounts, Layout, Region, StructureFacts
 from .schedule import Hubs, longest_unit
@@ -43,7 +43,7 @@ __all__ = [
 _CATALOG = ("FORMATS", "NAMES", "TILES", "class_of", "format_of", "forms", "sizes_of", "tiled")
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     # The formats are imported on first use.
     if name not in _CATALOG:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

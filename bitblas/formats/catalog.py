@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-from typing import Any
+from types import ModuleType
 
 from .b2sr import kernels as b2sr
 from .bitmap import kernels as bitmap
@@ -18,7 +18,7 @@ from .split import kernels as split
 from .virtual import kernels as virtual
 
 # Class name -> kernels module. The class itself, in the folder's layout.py, is imported on first use.
-CLASSES: dict[str, Any] = {
+CLASSES: dict[str, ModuleType] = {
     "Csr": csr,
     "Mplg": mplg,
     "B2sr": b2sr,

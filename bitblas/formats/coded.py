@@ -1,10 +1,7 @@
 """Layouts that store rows as variable-length codes in blocks of 32 rows: shared base class, index, cost model.
 
 A row can only be read from its beginning. The number of its first entry is not stored; `value_ptr` is computed when
-values need it. Such a layout changes by decoding to rows, changing these, and encoding again. A subclass of `Coded`
-defines `from_csr`; `decode(fill, counts, col, place, some)`, one launch of its decoder; `check_codes()`, which raises
-ValueError unless rows can be decoded within their words; and `hubs`.
-
+values need it. Such a layout changes by decoding to rows, changing these, and encoding again.
 Blocks. A block begins with 32 numbers of one width. Number r gives how many units (nibbles or bits) later row r ends
 than if all rows of the group had equal lengths, in zigzag coding (2 d for d >= 0, else -2 d - 1). The end of a row is
 therefore known without reading the rows before it, in about as many bits as its length alone would take. The units of
@@ -18,24 +15,39 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
-from ..device import Device, dummy
+from .. import tuning
+from ..device import Bounds, Device, dummy
 from ..kernels.variant import Variant
+from ..typing import Array
 from . import validation
-from .contract import Format, ItemCounts, LazyDict, Region, StructureFacts, Types
-from .csr.kernels import UNEVEN, bits_of
-from .csr.layout import PARALLEL_ENTRIES, Csr, from_arrays, numbers_of, pointer_type, rows_bytes
+from .contract import (
+    Arguments,
+    Format,
+    LayoutBase,
+    LazyDict,
+    Order,
+    Region,
+    StructureFacts,
+    Types,
+    compute_once,
+)
+from .csr.kernels import bits_of
+from .csr.layout import Csr, from_arrays, numbers_of, pointer_type, rows_bytes
+
+if TYPE_CHECKING:
+    from typing import Self
 
 # ---- Blocks of 32 coded rows: a compressed index of where each row of variable-length codes begins and ends.
 
 GROUP = 32  # rows per group; also in blocks.cuh and blocks.cpu.py
 HEAD_BITS = 6  # bits of a head that hold the width of its numbers
-EVENNESS = 3  # bits by which numbers are shorter than a group's unit count; 2 to 5 on average over graphs
 PAD = 6  # words after the last block: the last of 32 lanes reads three words, 124 bits past the start of a code
 
 
@@ -51,16 +63,16 @@ def blocks_bytes(nrows: int, words: float) -> int:
 def mean_words(nrows: int, units: float, in_word: int) -> float:
     """Estimated words of blocks with that many units in total, assuming that every group has the mean width."""
     groups = groups_of(nrows)
-    width = max(0, int(units / max(1, groups)).bit_length() - EVENNESS)
+    width = max(0, int(units / max(1, groups)).bit_length() - tuning.count("coded.evenness"))
     return units / in_word + groups * (0.5 + width)
 
 
-def evenly(xp: Any, room: Any) -> Any:
+def evenly(xp: ModuleType, room: Array) -> Array:
     """Ends of a group's rows if they shared its units evenly, one line of 32 per group."""
     return room[:, None] * xp.arange(1, GROUP + 1) >> 5
 
 
-def blocks_of(device: Device, nrows: int, sizes: Any, in_word: int) -> tuple[Any, Any, Any]:
+def blocks_of(device: Device, nrows: int, sizes: Array, in_word: int) -> tuple[Array, Array, Array]:
     """Heads of the groups, the end of each row in its group, and the words of all blocks. sizes: units per row;
     in_word: units per word. Peak memory: 24 bytes per row."""
     xp, groups = device.xp, groups_of(nrows)
@@ -85,14 +97,14 @@ def extents_variant(in_word: int) -> Variant:
     return Variant("formats/extents", (), (("IN_WORD", in_word), ("LANES", 1)))
 
 
-def word_counts(device: Device, nrows: int, heads: Any, words: Any, in_word: int, bounds: Any) -> Any:
+def word_counts(device: Device, nrows: int, heads: Array, words: Array, in_word: int, bounds: Bounds) -> Array:
     """Words per row, counted from its first unit on."""
     sizes = device.xp.zeros(max(1, nrows), np.int64)
     device.kernel(extents_variant(in_word))(nrows, heads, words, sizes, bounds=bounds)
     return sizes[:nrows]
 
 
-def check_blocks(xp: Any, heads: Any, words: Any, nrows: int, in_word: int) -> None:
+def check_blocks(xp: ModuleType, heads: Array, words: Array, nrows: int, in_word: int) -> None:
     """ValueError unless blocks are contiguous and row ends do not decrease, so that reading rows stays within the
     words."""
     width, at = heads[:-1] & ((1 << HEAD_BITS) - 1), heads >> HEAD_BITS
@@ -107,7 +119,7 @@ def check_blocks(xp: Any, heads: Any, words: Any, nrows: int, in_word: int) -> N
     wide = width[:, None].astype(np.uint64)
     last = len(words) - 1
 
-    def part(k: int) -> Any:
+    def part(k: int) -> Array:
         return words[xp.minimum(word + k, last)].astype(np.uint64)
 
     found = (part(0) | part(1) << np.uint64(32)) >> places
@@ -122,7 +134,7 @@ def check_blocks(xp: Any, heads: Any, words: Any, nrows: int, in_word: int) -> N
         raise ValueError("words: expected row ends that do not decrease, within their blocks")
 
 
-def active_words(layout: Any, bits: Any) -> int:
+def active_words(layout: Coded, bits: Array) -> int:
     """Words of the rows that `bits` selects, on the CPU."""
     total = np.zeros(1, np.int64)
     kernel = layout.device.kernel(Variant("formats/active", (), (("IN_WORD", layout.in_word),)))
@@ -137,41 +149,42 @@ class RowSelection(NamedTuple):
     """Rows to decode, as kernel arguments."""
 
     size: int
-    rows: Any  # row numbers, INT64, read if `stride` is 1; otherwise all rows
+    rows: Array  # row numbers, INT64, read if `stride` is 1; otherwise all rows
     stride: int
-    bounds: Any  # parallel ranges on the CPU
+    bounds: Bounds  # parallel ranges on the CPU
 
 
-def all_rows(layout: Any) -> RowSelection:
+def all_rows(layout: Coded) -> RowSelection:
     return RowSelection(layout.nrows, dummy(layout.device, "int64"), 0, layout.bounds(layout.nvals))
 
 
-def selected_rows(layout: Any, rows: Any) -> RowSelection:
+def selected_rows(layout: Coded, rows: Array) -> RowSelection:
     work = layout.nvals * len(rows) // max(1, layout.nrows)
-    return RowSelection(len(rows), rows, 1, layout.device.ranges(len(rows), PARALLEL_ENTRIES, work=work))
+    least = tuning.count("formats.parallel_entries")
+    return RowSelection(len(rows), rows, 1, layout.device.ranges(len(rows), least, work=work))
 
 
-def pointers(layout: Any, some: RowSelection) -> Any:
+def pointers(layout: Coded, selection: RowSelection) -> Array:
     """The number of the first entry of each of these rows, and the total. Peak memory: the result, and 8 bytes per
     row."""
     xp = layout.device.xp
-    ptr, counts = xp.zeros(some.size + 1, np.int64), xp.zeros(max(1, some.size), np.int64)
-    layout.decode(0, counts, dummy(layout.device, "int32"), None, some)
-    counts[: some.size].cumsum(out=ptr[1:])
+    ptr, counts = xp.zeros(selection.size + 1, np.int64), xp.zeros(max(1, selection.size), np.int64)
+    layout.decode(0, counts, dummy(layout.device, "int32"), None, selection)
+    counts[: selection.size].cumsum(out=ptr[1:])
     return ptr
 
 
-def decode_columns(layout: Any, ptr: Any, order: bool, some: RowSelection) -> tuple[Any, Any]:
+def decode_columns(layout: Coded, ptr: Array, order: bool, selection: RowSelection) -> tuple[Array, Order]:
     """The columns of these rows, whose pointers are given; and the position of each entry among them in the layout's
     own order (None: the same order)."""
     xp, nvals = layout.device.xp, int(ptr[-1])
     col = xp.empty(max(1, nvals), np.int32)
     place = xp.empty(max(1, nvals), np.int64) if order and not layout.in_order else None
-    layout.decode(1, ptr, col, place, some)
+    layout.decode(1, ptr, col, place, selection)
     return col, None if place is None else place[:nvals]
 
 
-def places_in_layout(layout: Any, ptr: Any, place: Any, rows: Any) -> Any:
+def places_in_layout(layout: Coded, ptr: Array, place: Order, rows: Array) -> Array:
     """The positions in the layout of the entries of these rows, from the positions among them that `decoded`
     returned."""
     xp, nvals = layout.device.xp, int(ptr[-1])
@@ -183,14 +196,14 @@ def places_in_layout(layout: Any, ptr: Any, place: Any, rows: Any) -> Any:
 # ---- Shared cost model of coded rows.
 
 MOST = (1 << 31) - 1  # rows and columns: a row's first value is twice the distance of its column from the row
-EARLY = 8  # one lane reads 8 times as much if rows may stop at their first hit as it reads for sums
 
-GRADED_FROM = 1 << 20  # entries; below this a launch takes as long (estimated)
-SHORT = 24
-WALKED = 4  # entries per word that an advance walks
+SHORT = 24  # bits per value, so that each code fits into one word
 
 
-class CodedCost(Format):
+C = TypeVar("C", bound="Coded")
+
+
+class CodedCost(Format[C]):
     """Cost model of layouts whose rows can only be read from their beginning."""
 
     item, counts, nothing = "code", "own", 0.0
@@ -203,113 +216,105 @@ class CodedCost(Format):
         fits = max(nrows, ncols) <= MOST
         return "" if fits else f"holds up to {MOST} rows and columns, got {nrows} x {ncols}; 'csr' holds more"
 
-    def knows(self, seen: StructureFacts) -> bool:
-        return self.key in seen.own_of
+    def predict_bytes(self, facts: StructureFacts) -> int:
+        return blocks_bytes(facts.nrows, facts.own_of[self.key])
 
-    def listing(self, seen: StructureFacts) -> ItemCounts:
-        return ItemCounts(0.0, 0.0, float(seen.nvals))
+    def scratch(self, facts: StructureFacts) -> int:
+        return 40 * facts.nrows
 
-    def predict_bytes(self, seen: StructureFacts) -> int:
-        return blocks_bytes(seen.nrows, seen.own_of[self.key])
-
-    def scratch(self, seen: StructureFacts) -> int:
-        return 40 * seen.nrows
-
-    def active(self, layout: Any, bits: Any) -> int | None:
+    def active(self, layout: C, bits: Array) -> int | None:
         """CPU only: a push reads few rows, while computing the words before each row reads all of them."""
         return active_words(layout, bits) if layout.device.host_memory else None
 
-    def is_binned(self, layout: Any) -> bool:
-        return bool(layout.nvals >= GRADED_FROM)
+    def is_binned(self, layout: C) -> bool:
+        return layout.nvals >= tuning.count("coded.binned_from")
 
-    def fixed_width(self, layout: Any) -> int:
+    def fixed_width(self, layout: C) -> int:
         """Bits per value: SHORT if no value has more bits, so that each code fits into one word; 0: any."""
         return SHORT if 2 * max(layout.nrows, layout.ncols) <= 1 << SHORT else 0
 
     def walked(self, entries: int) -> int:
         """Words that are pushed one after the other; each lane completes some entries of a word."""
-        return max(1, entries // WALKED)
+        return max(1, entries // tuning.count("coded.entries_per_step"))
 
 
 # ---- Hub columns of coded rows: the column of each row that a pull tries first (csr/kernels.py).
 
 
-def coded_hub_columns_variant(layout: Any, lanes: int) -> Variant:
+def coded_hub_columns_variant(layout: Coded | type[Coded], lanes: int) -> Variant:
     """The kernel that finds hub columns. form: a layout or its class."""
     return Variant(layout.format.kernel("likely"), (), (("LANES", lanes),))
 
 
-def coded_hub_columns(layout: Any, lanes: int, *given: Any) -> Any:
+def coded_hub_columns(layout: Coded, lanes: int, *arguments: int) -> tuple[Array, Array] | None:
     """Hub columns of a square matrix: for each row the column whose own row has most words, NO_ENTRIES for an empty
     row; and the bits of the other rows. None if all rows have similar lengths.
 
-    given: further kernel arguments. Kept: 4 bytes and a bit per row. Peak memory: 12 bytes per row.
+    arguments: further kernel arguments. Kept: 4 bytes and a bit per row. Peak memory: 12 bytes per row.
     """
-    if "likely" not in layout.cache:
+    key = "likely", tuning.version()
+    if key not in layout.cache:
         found = None
         if layout.nrows and layout.nrows == layout.ncols:
             length = layout.lengths()
-            if int(length.max()) * layout.nrows > UNEVEN * layout.work:
+            if int(length.max()) * layout.nrows > tuning.value("rows.hub_column_skew") * layout.work:
                 found = layout.device.xp.empty(layout.nrows, np.uint32)
                 layout.device.kernel(coded_hub_columns_variant(layout, lanes))(
-                    layout.nrows, layout.heads, layout.words, *given, length, found
+                    layout.nrows, layout.heads, layout.words, *arguments, length, found
                 )
                 found = found, bits_of(layout.device.xp, length > 0)
-        layout.cache["likely"] = found
-    return layout.cache["likely"]
+        layout.cache[key] = found
+    return layout.cache[key]
 
 
-def hub_column_arguments(layout: Any, read: bool, lanes: int, *given: Any) -> tuple[Any, ...]:
+def hub_column_arguments(layout: Coded, read: bool, lanes: int, *arguments: int) -> Arguments:
     """The same as arguments of an advance, and whether there are any."""
-    likely = coded_hub_columns(layout, lanes, *given) if read else None
+    likely = coded_hub_columns(layout, lanes, *arguments) if read else None
     none = dummy(layout.device, "uint32"), dummy(layout.device, "uint64")
     return *(none if likely is None else likely), np.int64(likely is not None)
 
 
 # ---- Base class of layouts that store rows as variable-length codes in blocks of 32 rows.
 #
-# A subclass defines `from_csr`; `decode(fill, counts, col, place, some)`, one launch of its decoder over rows
-# ; `check_codes()`, which raises ValueError unless rows can be decoded within their words; and `hubs`.
+# A subclass defines `from_csr`, `decode`, `check_codes` and `hubs`.
 
 
 @dataclass(eq=False)
-class Coded:
+class Coded(LayoutBase):
     """Row i is in group g = i // 32: heads[g] >> 6 is the first word of its block, heads[g] & 63 the width of ends."""
 
     device: Device
     nrows: int
     ncols: int
-    heads: Any  # groups + 1, INT64; the last one is the number of words
-    words: Any  # uint32
+    heads: Array  # groups + 1, INT64; the last one is the number of words
+    words: Array  # uint32
     nvals: int
-    value_ptr: Any = None  # nrows + 1: the number of each row's first entry; only if values are stored
+    value_ptr: Array | None = None  # nrows + 1: the number of each row's first entry; only if values are stored
     cache = LazyDict()  # schedules of kernels: hubs, parallel bounds
 
     in_word: ClassVar[int]  # units per word: nibbles or bits
-    format: ClassVar[Any]
-    rows_per_unit = 1
+    format: ClassVar[CodedCost]
     compact = True
     in_order: ClassVar[bool] = True  # entries are in CSR order
 
-    @property
-    def key(self) -> str:
-        return str(self.format.key)
+    if TYPE_CHECKING:
 
-    @property
-    def units(self) -> int:
-        """Number of units that kernels iterate over: rows."""
-        return self.nrows
+        def decode(self, fill: int, counts: Array, col: Array, place: Order, selection: RowSelection) -> None:
+            """One launch of its decoder over rows. fill 0: only count; place None: entries are in CSR order."""
 
-    def bounds(self, work: int) -> Any:
+        def check_codes(self) -> None:
+            """ValueError unless rows can be decoded within their words."""
+
+    def bounds(self, work: int) -> Bounds:
         """Parallel ranges of rows on the CPU."""
-        return self.device.ranges(self.nrows, PARALLEL_ENTRIES, work=work)
+        return self.device.ranges(self.nrows, tuning.count("formats.parallel_entries"), work=work)
 
-    def lengths(self) -> Any:
+    def lengths(self) -> Array:
         """Words per row, counted from its first unit on. Computed at every call."""
         return word_counts(self.device, self.nrows, self.heads, self.words, self.in_word, self.bounds(self.nrows))
 
     @property
-    def ptr(self) -> Any:
+    def ptr(self) -> Array:
         """Words before each row, as a measure of work. Computed unless a caller still holds it (weak reference)."""
         found = self.cache["ptr"]() if "ptr" in self.cache else None
         if found is None:
@@ -321,56 +326,45 @@ class Coded:
         return found
 
     @property
-    def col(self) -> Any:
+    def col(self) -> Array:
         return self.words
 
     @property
     def work(self) -> int:
         """The words of all rows."""
-        if "work" not in self.cache:
-            self.cache["work"] = int(self.lengths().sum())
-        return int(self.cache["work"])
+        return compute_once(self.cache, "work", lambda: int(self.lengths().sum()))
 
-    @property
-    def nbytes(self) -> int:
-        ranks = 0 if self.value_ptr is None else int(self.value_ptr.nbytes)
-        return int(self.heads.nbytes + self.words.nbytes) + ranks
-
-    def ranks(self: Any) -> Any:
+    def ranks(self) -> Array:
         """value_ptr, computed on first use."""
         if self.value_ptr is None:
             self.value_ptr = self.pointers().astype(pointer_type(self.nvals), copy=False)
         return self.value_ptr
 
-    def adopt(self, twin: Any) -> None:
-        if self.value_ptr is None:
-            self.value_ptr = twin.value_ptr
-
-    def pointers(self: Any) -> Any:
+    def pointers(self) -> Array:
         """The number of each row's first entry, and the total. ValueError if the total is not `nvals`."""
         ptr = pointers(self, all_rows(self))
         if int(ptr[-1]) != self.nvals:
             raise ValueError(f"words: expected {self.nvals} entries, got {int(ptr[-1])}")
         return ptr
 
-    def decoded(self: Any, order: bool) -> tuple[Any, Any, Any]:
+    def decoded(self, order: bool) -> tuple[Array, Array, Order]:
         """Row pointers, columns, and with `order` the position of each entry in this layout (None: the same order)."""
         ptr = self.pointers()
         col, place = decode_columns(self, ptr, order, all_rows(self))
         return ptr, col[: self.nvals], place
 
-    def some_rows(self: Any, rows: Any, order: bool) -> tuple[Csr, Any]:
+    def some_rows(self, rows: Array, order: bool) -> tuple[Csr, Order]:
         """Decode only these rows (INT64 numbers, in any order) to plain ones, concatenated; with `order` also the
         positions of their entries in this layout."""
-        some = selected_rows(self, rows)
-        ptr = pointers(self, some)
+        selection = selected_rows(self, rows)
+        ptr = pointers(self, selection)
         nvals = int(ptr[-1])
-        self.device.foresee(f"{some.size} rows of {nvals} entries", rows_bytes(some.size, self.ncols, nvals))
-        col, place = decode_columns(self, ptr, order, some)
-        made = from_arrays(self.device, some.size, self.ncols, ptr, col[:nvals])
-        return made, places_in_layout(self, ptr, place, rows) if order else None
+        self.device.foresee(f"{selection.size} rows of {nvals} entries", rows_bytes(selection.size, self.ncols, nvals))
+        col, place = decode_columns(self, ptr, order, selection)
+        decoded_rows = from_arrays(self.device, selection.size, self.ncols, ptr, col[:nvals])
+        return decoded_rows, places_in_layout(self, ptr, place, rows) if order else None
 
-    def to_csr(self: Any, order: bool) -> tuple[Csr, Any]:
+    def to_csr(self, order: bool) -> tuple[Csr, Order]:
         """The same entries with plain columns; order[e]: the position of entry e in this layout, None if it is the
         same. Peak memory: the result, the order, and 16 bytes per row."""
         needed = rows_bytes(self.nrows, self.ncols, self.nvals) + 16 * self.nrows
@@ -378,70 +372,62 @@ class Coded:
         ptr, col, places = self.decoded(order)
         return from_arrays(self.device, self.nrows, self.ncols, ptr, col), places
 
-    def by_rows(self, order: bool) -> tuple[Csr, Any]:
-        return self.to_csr(order)
-
-    def changed(self: Any, change: Callable[[Csr], tuple[Csr, Any]], order: bool) -> tuple[Any, Any]:
+    def changed(self, change: Callable[[Csr], tuple[Csr, Order]], order: bool) -> tuple[Self, Order]:
         """Decode, apply `change` to the rows, and encode again; order[e]: the position of the result's entry e in this
         layout. Peak memory: that of `to_csr`, of the change, and of `from_csr`."""
         rows, places = self.to_csr(order)
         rows, kept = change(rows)
-        made, moved = self.from_csr(rows, None, order)
-        for step in (kept, moved) if order else ():
+        layout, encoded_places = self.from_csr(rows, None, order)
+        for step in (kept, encoded_places) if order else ():
             places = step if places is None else places if step is None else places[step]
-        return made, places
+        return layout, places
 
-    def transpose(self, order: bool) -> tuple[Any, Any]:
+    def transpose(self, order: bool) -> tuple[Self, Order]:
         """The layout of the transpose; order[e]: the position of the result's entry e in this layout."""
         return self.changed(lambda rows: rows.transpose(order), order)
 
-    def clip(self, region: Region, order: bool) -> tuple[Any, Any]:
+    def clip(self, region: Region, order: bool) -> tuple[Self, Order]:
         """The entries in a region; order[e]: the position of the result's entry e in this layout."""
         return self.changed(lambda rows: rows.clip(region, order), order)
 
-    def again(self: Any, rows: Csr) -> Any:
+    def again(self, rows: Csr) -> Self:
         """Encode these rows in the same format."""
         return self.from_csr(rows, None, False)[0]
 
-    def filter(self: Any, keep: Any) -> tuple[Any, Any]:
+    def filter(self, keep: Array) -> tuple[Self, Array]:
         """The entries for which `keep` (bools in entry order) is true, and the index that selects their values from
         this layout's."""
         rows, places = self.to_csr(True)
         kept = keep if places is None else keep[places]
-        made, moved = self.from_csr(rows.filter(kept)[0], None, True)
+        layout, encoded_places = self.from_csr(rows.filter(kept)[0], None, True)
         if places is None:
-            return made, keep
-        return made, places[kept] if moved is None else places[kept][moved]
+            return layout, keep
+        return layout, places[kept] if encoded_places is None else places[kept][encoded_places]
 
-    def coo(self: Any) -> tuple[Any, Any]:
+    def coo(self) -> tuple[Array, Array]:
         rows, places = self.to_csr(True)
         found = rows.coo()
         if places is None:
             return found
-        for x, of in zip(made := tuple(self.device.xp.empty_like(x) for x in found), found, strict=True):
+        for x, of in zip(coordinates := tuple(self.device.xp.empty_like(x) for x in found), found, strict=True):
             x[places] = of
-        return made
+        return coordinates
 
-    def equals(self, other: Any) -> bool:
-        return validation.same_arrays(self, other)
-
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self) -> dict[str, Array]:
         return {"heads": self.heads, "words": self.words}
 
-    def numbers(self) -> dict[str, int]:
-        return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
-
     @classmethod
-    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Any:
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Self:
         nrows, ncols, nvals = validation.expect_numbers(numbers, "nrows", "ncols", "nvals")
         if refusal := cls.format.refusal(nrows, ncols):
             raise ValueError(f"numbers: {cls.format.key!r} {refusal}")
         size = len(arrays["words"]) if "words" in arrays else 0
-        wanted = {"heads": ((np.int64,), groups_of(nrows) + 1), "words": ((np.uint32,), max(PAD, size))}
-        heads, words = validation.expect_arrays(arrays, **wanted)
+        heads, words = validation.expect_arrays(
+            arrays, heads=((np.int64,), groups_of(nrows) + 1), words=((np.uint32,), max(PAD, size))
+        )
         return cls(device, nrows, ncols, heads, words, nvals)
 
-    def check(self: Any) -> None:
+    def check(self) -> None:
         """Also checks that the encoding is canonical: decoding and encoding again must give the same words."""
         check_blocks(self.device.xp, self.heads, self.words, self.nrows, self.in_word)
         self.check_codes()
@@ -452,19 +438,15 @@ class Coded:
 
     # ---- kernel arguments ----
 
-    def places(self, ranked: bool) -> Any:
-        """Ranks as a kernel argument: a dummy array if the kernel does not read them."""
-        return self.ranks() if ranked else dummy(self.device, "int32")
-
     def types(self, ranked: bool) -> Types:
-        return (("PLACE", lookup_dtype(self.places(ranked).dtype)),)
+        return (("PLACE", lookup_dtype(self.rank_argument(ranked).dtype)),)
 
-    def unit_starts(self) -> tuple[Any, int]:
+    def unit_starts(self) -> tuple[Array, int]:
         return self.heads, 1
 
-    def unit_contents(self, ranked: bool) -> tuple[Any, ...]:
-        return self.words, self.places(ranked)
+    def unit_contents(self, ranked: bool) -> Arguments:
+        return self.words, self.rank_argument(ranked)
 
-    def segments(self: Any, longest: int) -> int:
+    def segments(self, longest: int) -> int:
         found = self.hubs(longest)
         return 0 if found is None else found.segments

@@ -25,21 +25,22 @@ import sys
 import zlib
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from semirings import dtypes
 
+from .. import tuning
 from ..atomic import replacing
 from ..device import Device
 from ..exceptions import InvalidValue
+from ..typing import Array
 
 MAGIC, MARK, VERSION = b"\x93bitblas", 0x01020304, 2
 HEAD = struct.Struct("=8sIIQQQI20x")
 BLOCK = 1 << 24  # bytes per checksum, and per copy
 ALIGN = 64  # cache line
-WORKERS = min(4, os.cpu_count() or 1)  # checksum threads, in addition to the one that writes or copies
 TYPES = {t.np_type.name: t.np_type for t in dtypes.ALL}
 # Do not reserve memory for unwritten pages: a file may be larger than memory.
 NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
@@ -53,14 +54,23 @@ class Section(NamedTuple):
 
     name: str
     facts: dict[str, Any]
-    arrays: dict[str, Any]
+    arrays: dict[str, Array]
     required: bool = True
+
+
+class StoredSection(NamedTuple):
+    """A section of an open file: the positions of its arrays."""
+
+    name: str
+    facts: dict[str, Any]
+    arrays: dict[str, Place]
+    required: bool
 
 
 class Place(NamedTuple):
     """Position of an array in a file: its type, length, first byte, and first block number."""
 
-    dtype: Any
+    dtype: np.dtype
     length: int
     offset: int
     block: int
@@ -140,7 +150,7 @@ class Container:
     def fault(self, what: str) -> InvalidValue:
         return InvalidValue(f"{self.name}: {what}")
 
-    def _head(self, stream: Any) -> tuple[bytes, bytes]:
+    def _head(self, stream: BinaryIO) -> tuple[bytes, bytes]:
         """The text and the block checksums, as bytes."""
         first = stream.read(HEAD.size)
         if first[: len(MAGIC)] != MAGIC:
@@ -164,7 +174,7 @@ class Container:
             raise self.fault("its header is damaged: checksum mismatch")
         return body[:size], body[size:]
 
-    def _described(self, text: bytes, end: int) -> tuple[list[Section], int]:
+    def _described(self, text: bytes, end: int) -> tuple[list[StoredSection], int]:
         """The sections, and the number of blocks of their arrays. end: of the header."""
         sections, block = [], 0
         try:
@@ -179,7 +189,7 @@ class Container:
                     begin = _aligned(end)
                     places[array] = place = Place(np.dtype(TYPES[kind]), length, begin, block)
                     end, block = begin + place.nbytes, block + -(-place.nbytes // BLOCK)
-                sections.append(Section(name, facts, places, required))
+                sections.append(StoredSection(name, facts, places, required))
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise self.fault(f"expected a description of arrays in its header, got {error or type(error)}") from None
         if end != self.length:
@@ -191,7 +201,7 @@ class Container:
         """Bytes of all arrays."""
         return sum(place.nbytes for section in self.sections for place in section.arrays.values())
 
-    def load(self, section: Section, device: Device, verify: bool) -> dict[str, Any]:
+    def load(self, section: StoredSection, device: Device, verify: bool) -> dict[str, Array]:
         """The arrays of a section: on the CPU mapped from the file, on a GPU copied block by block, each block checked.
         verify: check the blocks on the CPU too, which reads all of them."""
         found = {}
@@ -207,10 +217,10 @@ class Container:
             found[name] = array
         return found
 
-    def _checked(self, section: Section, name: str, place: Place, data: Any) -> Iterator[tuple[int, int]]:
+    def _checked(self, section: StoredSection, name: str, place: Place, data: Array) -> Iterator[tuple[int, int]]:
         """The blocks of an array in order; several threads compute their checksums."""
         blocks = list(_blocks(place.nbytes))
-        with ThreadPoolExecutor(WORKERS) as pool:
+        with ThreadPoolExecutor(min(tuning.count("container.workers"), os.cpu_count() or 1)) as pool:
             sums = pool.map(lambda block: zlib.crc32(data[slice(*block)].data), blocks)
             for (a, b), found, expected in zip(blocks, sums, self.sums[place.block :], strict=False):
                 if found != expected:

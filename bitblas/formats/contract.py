@@ -11,19 +11,28 @@ from that of cost.py, what kernels are compiled with. Both override only what di
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+import functools
+import operator
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
+import numpy as np
+
+from ..device import dummy
 from ..exceptions import Panic
+from ..typing import Array
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from semirings.dtypes import DataType
 
     from ..device import Device
     from ..kernels.variant import Variant
-    from .csr.layout import Csr
+    from .csr.layout import Csr, Rows
     from .sampling import Sample
-    from .schedule import Hubs
+    from .schedule import Bins, Hubs, Part
+    from .structure import Structure
 
 
 # ---- Interface of a stored layout: the structure of one matrix as arrays on a device.
@@ -36,6 +45,9 @@ EVERYWHERE = 1 << 62  # larger than any index
 CSR = "csr"  # the plain format: input arrives in it, and all others convert through it
 
 Types = tuple[tuple[str, "DataType"], ...]
+Arguments: TypeAlias = tuple[Array | np.generic | int, ...]  # of a kernel
+# The position of each entry's value in another layout. None: the same order, or not requested.
+Order: TypeAlias = Array | None
 
 
 class Region(NamedTuple):
@@ -48,7 +60,7 @@ class Region(NamedTuple):
     diag_low: int = -EVERYWHERE
     diag_high: int = EVERYWHERE
 
-    def covers(self, rows: Any, cols: Any) -> Any:
+    def covers(self, rows: Array, cols: Array) -> Array:
         """Which of these positions are in the region."""
         diag = cols - rows
         keep = (rows >= self.row_low) & (rows < self.row_high) & (cols >= self.col_low) & (cols < self.col_high)
@@ -61,7 +73,7 @@ class LazyDict:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, owner: Any, kind: type) -> dict[Any, Any]:
+    def __get__(self, owner: object, kind: type) -> dict[Any, Any]:
         found: dict[Any, Any] = {}
         setattr(owner, self.name, found)  # not by owner.__dict__: see semirings/cached.py
         return found
@@ -97,10 +109,10 @@ class Layout(Protocol):
     def nvals(self) -> int: ...
 
     @property
-    def ptr(self) -> Any: ...
+    def ptr(self) -> Array: ...
 
     @property
-    def col(self) -> Any: ...
+    def col(self) -> Array: ...
 
     @property
     def units(self) -> int: ...
@@ -117,41 +129,41 @@ class Layout(Protocol):
         """Bytes used on the device."""
 
     @classmethod
-    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Layout, Any]:
+    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Self, Order]:
         """Build the layout from rows. With `order` also order[e], the position of entry e's value in `rows` (None: the
         same order)."""
 
-    def to_csr(self, order: bool) -> tuple[Csr, Any]:
+    def to_csr(self, order: bool) -> tuple[Csr, Order]:
         """The same entries row by row; with `order` also order[e], the position of entry e's value in this layout."""
 
-    def by_rows(self, order: bool) -> tuple[Any, Any]:
+    def by_rows(self, order: bool) -> tuple[Rows, Order]:
         """The same entries in a layout by rows: this one, if it is by rows."""
 
-    def transpose(self, order: bool) -> tuple[Layout, Any]:
+    def transpose(self, order: bool) -> tuple[Self, Order]:
         """The layout of the transpose; with `order` also the positions of its values in this layout."""
 
-    def clip(self, region: Region, order: bool) -> tuple[Layout, Any]:
+    def clip(self, region: Region, order: bool) -> tuple[Self, Order]:
         """The entries in a region, in the same format; with `order` also the positions of their values in this
         layout."""
 
-    def filter(self, keep: Any) -> tuple[Layout, Any]:
+    def filter(self, keep: Array) -> tuple[Self, Array]:
         """The entries for which `keep` (bools in entry order) is true, in the same format, and an index that selects
         their values from this layout's: bools, or positions."""
 
-    def equals(self, other: Any) -> bool:
+    def equals(self, other: Self) -> bool:
         """Whether another layout of the same class has the same entries."""
 
-    def coo(self) -> tuple[Any, Any]:
+    def coo(self) -> tuple[Array, Array]:
         """Rows and columns (INT64) of the entries, in this layout's entry order."""
 
-    def ranks(self) -> Any:
+    def ranks(self) -> Array | None:
         """The rank of each item's first entry, computed on first use; None if the items are the entries."""
 
     def is_symmetric(self) -> bool:
         """Whether a square matrix equals its transpose, which is not built for this. A false positive has probability
         2^-64."""
 
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self) -> dict[str, Array]:
         """The arrays that define it, by name: they count as its bytes, and are saved. Derived arrays such as ranks are
         excluded."""
 
@@ -159,7 +171,7 @@ class Layout(Protocol):
         """The integers that define it together with the arrays; includes nrows, ncols and nvals."""
 
     @classmethod
-    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Layout:
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Self:
         """Rebuild the layout from `numbers` and `arrays` that came from a file. ValueError if names, types or lengths
         do not match; contents are not checked."""
 
@@ -170,7 +182,7 @@ class Layout(Protocol):
     def samples(cls) -> Iterator[Variant]:
         """Kernels that build, slice and read it, for registry/ to compile ahead of time."""
 
-    def adopt(self, twin: Any) -> None:
+    def adopt(self, twin: Self) -> None:
         """Take over what another build of the same layout has computed in addition, such as ranks."""
 
     # ---- kernel arguments ----
@@ -178,17 +190,17 @@ class Layout(Protocol):
     def types(self, ranked: bool) -> Types:
         """The types of its index arrays, under the names that kernels use (`Format.indices`)."""
 
-    def unit_starts(self) -> tuple[Any, int]:
+    def unit_starts(self) -> tuple[Array, int]:
         """The array of unit starts, plus the end of the last unit; and how many numbers a unit has in it."""
 
-    def unit_contents(self, ranked: bool) -> tuple[Any, ...]:
+    def unit_contents(self, ranked: bool) -> Arguments:
         """The arrays of unit contents. ranked: with values, which are found by ranks."""
 
-    def pushed(self, ranked: bool, longest: int) -> tuple[Any, ...]:
+    def pushed(self, ranked: bool, longest: int) -> Arguments:
         """Arguments of an advance that pushes, except values: unit starts, contents, and the long rows in segments of
         `longest`."""
 
-    def pulled(self, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
+    def pulled(self, ranked: bool, *, read: bool = True) -> Arguments:
         """Arguments of an advance that pulls by rows of the result, except values. read: False if it never pulls; then
         nothing is built for it."""
 
@@ -198,6 +210,72 @@ class Layout(Protocol):
 
     def segments(self, longest: int) -> int:
         """Number of segments of an advance's long rows; 0 if rows are not cut."""
+
+
+V = TypeVar("V")
+L = TypeVar("L", bound=Layout)
+if TYPE_CHECKING:
+    _Interface = Layout  # type checkers see a layout, which subclasses complete
+else:
+    _Interface = object
+
+
+def compute_once(cache: dict[Any, Any], key: Hashable, compute: Callable[[], V]) -> V:
+    """`compute()`, whose result is kept in the cache."""
+    if key not in cache:
+        cache[key] = compute()
+    found: V = cache[key]
+    return found
+
+
+class LayoutBase(_Interface):
+    """What most layouts have in common: those that change by way of plain rows, and have rows as units."""
+
+    compact = False
+    value_ptr: Array | None = None  # ranks, computed by `ranks` on first use; only if values need them
+
+    @property
+    def key(self) -> str:
+        return self.format.key
+
+    @property
+    def rows_per_unit(self) -> int:
+        return self.format.rows_per_unit
+
+    @property
+    def units(self) -> int:
+        return self.nrows
+
+    @property
+    def nbytes(self) -> int:
+        ranks = () if self.value_ptr is None else (self.value_ptr,)
+        return sum(int(array.nbytes) for array in (*self.arrays().values(), *ranks))
+
+    def by_rows(self, order: bool) -> tuple[Rows, Order]:
+        return self.to_csr(order)
+
+    def is_symmetric(self) -> bool:
+        """Peak memory: that of `to_csr`."""
+        return self.to_csr(False)[0].is_symmetric()
+
+    def equals(self, other: Self) -> bool:
+        """One synchronization."""
+        pairs = [(array, other.arrays()[name]) for name, array in self.arrays().items()]
+        if self.numbers() != other.numbers() or any(a.shape != b.shape for a, b in pairs):
+            return False
+        return bool(functools.reduce(operator.and_, [(a == b).all() for a, b in pairs]))
+
+    def numbers(self) -> dict[str, int]:
+        return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
+
+    def adopt(self, twin: Self) -> None:
+        if self.value_ptr is None:
+            self.value_ptr = twin.value_ptr
+
+    def rank_argument(self, ranked: bool) -> Array:
+        """Ranks as a kernel argument: a dummy array if the kernel does not read them."""
+        ranks = self.ranks() if ranked else None
+        return dummy(self.device, "int32") if ranks is None else ranks
 
 
 # ---- Interface of a format: what it can hold, predicted bytes and time, compile-time choices of its kernels.
@@ -242,12 +320,12 @@ class Dot(NamedTuple):
 
     units: int
     types: Types
-    mask: tuple[Any, ...]
-    left: tuple[Any, ...]
-    right: tuple[Any, ...]
+    mask: Arguments
+    left: Arguments
+    right: Arguments
 
 
-class Format:
+class Format(Generic[L]):
     """A format: what all layouts with one key share. The defaults here hold unless a format overrides them."""
 
     # ---- identity ----
@@ -271,14 +349,12 @@ class Format:
     usual: ClassVar[bool] = True  # none of bits, renumbers, composed
     # ---- capabilities and costs ----
     timed: ClassVar[bool] = True  # considered when choosing for time, and calibrated
-    handicap: float = 1.0  # factor on its time relative to the best (plan/format_choice.py)
     fused: bool = False  # pulls include the epilogue; each is another kernel, so only for formats of programs
     wide: bool = False  # the CPU has a SIMD kernel for whole tiles (b2sr/lanes.cpu.py)
     stops_finished_tile_rows: bool = False  # the CPU's presence pull stops once all rows of a tile row have a hit
     accepts_nan: ClassVar[bool] = False  # the CPU's pull accepts NaN for missing entries (csr/pull.cpu.py)
     pushes_by_output_word: ClassVar[bool] = False  # CPU: units of a push are words of the output, not of the vector
     spreads: ClassVar[bool] = False  # has a push for CPU loops (spread.cpu.py)
-    part_lanes: ClassVar[int] = 32  # lanes that share a segment of a long unit in a pull of sums
     reads_values: ClassVar[bool] = False  # an advance that pulls reads values (loop/codegen/cuda_advance.py)
     heavy: ClassVar[bool] = False  # items take many registers: tiles, and single entries
     opens: ClassVar[bool] = False  # has a pull over a list of rows (csr/pull_some.cu)
@@ -313,13 +389,24 @@ class Format:
 
     # ---- sizes and costs ----
 
+    @property
+    def handicap(self) -> float:
+        """Factor on its time relative to the best (plan/format_choice.py)."""
+        return 1.0
+
+    @property
+    def part_lanes(self) -> int:
+        """GPU lanes that share a segment of a long unit in a pull of sums."""
+        return 32
+
     def refusal(self, nrows: int, ncols: int) -> str:
         """Why the format cannot store a matrix of that shape: its limit, and the shape given. "" if it can."""
         return ""
 
-    def knows(self, seen: StructureFacts) -> bool:
+    def knows(self, facts: StructureFacts) -> bool:
         """Whether the facts suffice to predict its size."""
-        return not self.refusal(seen.nrows, seen.ncols)
+        own = self.counts in ("own", "asked")
+        return self.key in facts.own_of if own else not self.refusal(facts.nrows, facts.ncols)
 
     def count(self, rows: Csr) -> Any:
         """Its own fact for these rows, counted exactly."""
@@ -329,7 +416,7 @@ class Format:
         """Its own fact, estimated from a sample."""
         raise self.not_implemented("sample")
 
-    def may_be_smallest(self, seen: StructureFacts) -> bool:
+    def may_be_smallest(self, facts: StructureFacts) -> bool:
         """Whether it is considered when choosing for memory."""
         return True
 
@@ -337,23 +424,23 @@ class Format:
         """Whether it may be fast enough that estimating its size is worthwhile."""
         return True
 
-    def fact(self, told: Any) -> Any:
+    def fact(self, value: Any) -> Any:
         """Its own fact, restored from JSON."""
-        return told
+        return value
 
     def units(self, nrows: int) -> int:
         """Rows or tile rows."""
         return -(-nrows // self.rows_per_unit)
 
-    def listing(self, seen: StructureFacts) -> ItemCounts:
+    def listing(self, facts: StructureFacts) -> ItemCounts:
         """What a layout of that structure would store."""
-        raise self.not_implemented("listing")
+        return ItemCounts(0.0, 0.0, float(facts.nvals))
 
-    def predict_bytes(self, seen: StructureFacts) -> int:
+    def predict_bytes(self, facts: StructureFacts) -> int:
         """Bytes of a layout of that structure, without values."""
         raise self.not_implemented("predict_bytes")
 
-    def scratch(self, seen: StructureFacts) -> int:
+    def scratch(self, facts: StructureFacts) -> int:
         """Bytes that `from_csr` needs in addition to the rows and the result."""
         raise self.not_implemented("scratch")
 
@@ -363,14 +450,14 @@ class Format:
 
     def dot_key(self, shared: bool) -> str:
         """The format in which dot products with such a matrix run; shared: on a device whose threads share rows."""
-        return self.key
+        return self.key if self.dot_indices else CSR
 
     def dot_key_with(self, other: Format, nrows: int, ncols: int) -> str:
         """The format of this operand in a dot product whose other operand has format `other`; the shape is this
         operand's."""
         return self.key
 
-    def dot_lanes(self, layout: Any) -> int:
+    def dot_lanes(self, layout: Layout) -> int:
         """GPU lanes per position of the mask. form: the left operand, possibly of another format."""
         raise self.not_implemented("dot_lanes")
 
@@ -378,7 +465,7 @@ class Format:
         """The format that is kept when `key` is requested for such a matrix."""
         return key
 
-    def lanes(self, layout: Any, nrows: int, kind: int, *, push: bool) -> int:
+    def lanes(self, layout: L, nrows: int, kind: int, *, push: bool) -> int:
         """GPU lanes per row or tile row of the layout, or (nrows: its rows) of its transpose."""
         raise self.not_implemented("lanes")
 
@@ -399,34 +486,33 @@ class Format:
         rows are cut into segments of that length."""
         return entries
 
-    def is_uneven(self, layout: Any) -> bool:
+    def is_uneven(self, layout: L) -> bool:
         """Whether a GPU block may read the entries of its rows as one run, because row lengths differ much."""
         return False
 
-    def active(self, layout: Any, bits: Any) -> int | None:
+    def active(self, layout: L, bits: Array) -> int | None:
         """Items of the units set in `bits`, if counting them is cheaper than reading `ptr`; else None."""
         return None
 
-    def is_binned(self, layout: Any) -> bool:
+    def is_binned(self, layout: L) -> bool:
         """Whether a GPU uses a degree-binned pull for such rows and a full vector."""
         return False
 
-    def grades(self, layout: Any, part: Any = None) -> Any:
+    def grades(self, layout: L, part: Part | None = None) -> Bins:
         """The degree-binned schedule of its rows (csr/binning.py); part: of some rows only, for coded rows
         (schedule.py)."""
         raise self.not_implemented("grades")
 
-    def binned_contents(self, layout: Any, ranked: bool) -> tuple[Any, ...]:
+    def binned_contents(self, layout: L, ranked: bool) -> Arguments:
         """Arguments of a degree-binned pull in addition to its schedule."""
-        contents: tuple[Any, ...] = layout.unit_contents(ranked)
-        return contents
+        return layout.unit_contents(ranked)
 
-    def hot(self, layout: Any, columns: int) -> int:
+    def hot(self, layout: L, columns: int) -> int:
         """Number of leading columns whose vector values a block of a degree-binned pull keeps in shared memory, with
         space for `columns`; 0: too few entries would use it."""
         raise self.not_implemented("hot")
 
-    def fixed_width(self, layout: Any) -> int:
+    def fixed_width(self, layout: L) -> int:
         """Bits of a packed column for which a staged pull is specialized; 0: any width, or plain columns."""
         return 0
 
@@ -461,11 +547,10 @@ class Format:
         """Compile-time constants of a dot product. mask: the format of the mask."""
         raise self.not_implemented("dot_constants")
 
-    def dot_mask(self, structure: Any) -> Layout:
+    def dot_mask(self, structure: Structure) -> Layout:
         """The layout of a mask for its dot products."""
-        layout: Layout = structure.layout(self.key)
-        return layout
+        return structure.layout(self.key)
 
-    def dot(self, left: Any, right: Any, mask: Any, ranked: tuple[bool, bool]) -> Dot:
+    def dot(self, left: L, right: L, mask: L, ranked: tuple[bool, bool]) -> Dot:
         """Arguments of the dot products of two such layouts. ranked: which of them has values."""
         raise self.not_implemented("dot")

@@ -5,10 +5,11 @@ The plain columns of the whole matrix are never in memory at once.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 from ..device import Device
-from .contract import CSR
+from ..typing import Array
+from .contract import CSR, Layout
 from .csr.layout import CsrBuilder
 from .mplg.layout import MplgBuilder
 from .nib.layout import NibBuilder
@@ -27,18 +28,18 @@ class LayoutBuilder(Protocol):
     def least_bytes(nrows: int, ncols: int, entries: int) -> int:
         """A lower bound of its size in bytes, known in advance."""
 
-    def expect(self, ptr: Any, col: Any, given: Any, rows: Any) -> None:
+    def expect(self, ptr: Array, col: Array, input_entries: Array, rows: Array) -> None:
         """Estimate the final size from sampled groups of rows: pointers as in `append`; columns as if each row had the
-        number it has here; the number of given entries in each of these rows, and in each row of all."""
+        number it has here; the number of input entries in each of these rows, and in each row of all."""
 
-    def room(self, entries: int) -> Any:
+    def room(self, entries: int) -> Array:
         """Memory for the columns of the next rows until they are sorted."""
 
-    def append(self, ptr: Any, col: Any, given: int) -> None:
-        """Append rows: INT64 pointers from 0, ascending columns in the memory that `room` returned; given: number of
-        entries before duplicates were combined."""
+    def append(self, ptr: Array, col: Array, input_entries: int) -> None:
+        """Append rows: INT64 pointers from 0, ascending columns in the memory that `room` returned; input_entries:
+        number of entries before duplicates were combined."""
 
-    def finish(self) -> Any:
+    def finish(self) -> Layout:
         """The layout of all appended rows."""
 
 

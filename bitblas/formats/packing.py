@@ -7,17 +7,19 @@ little-endian 32-bit words. One padding word follows, so that a funnel shift can
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from semirings.dtypes import DataType, lookup_dtype
 
+from .. import tuning
 from ..device import Device
 from ..kernels.variant import Variant
+from ..typing import Array, DTypeLike
 
 MOST_BITS = 32  # per number
-PARALLEL_NUMBERS = 1 << 16  # below this a parallel launch on the CPU does not pay off (estimated)
+Base: TypeAlias = np.generic | None  # None: 0
 
 
 @functools.lru_cache(256)
@@ -44,7 +46,7 @@ def widen_variant(number: DataType, places: bool = False) -> Variant:
     return Variant("kernels/widen", (("NUMBER", number),), (("LANES", 1), ("PLACES", int(places))))
 
 
-def pack(device: Device, numbers: Any, width: int, base: np.generic | None = None) -> Any:
+def pack(device: Device, numbers: Array, width: int, base: Base = None) -> Array:
     """Pack integers of any type, after subtracting `base` (None: 0), into `width` bits each. Returns uint32 of shape
     (packed_words(len(numbers), width),)."""
     string = device.xp.empty(packed_words(len(numbers), width), np.uint32)
@@ -52,49 +54,49 @@ def pack(device: Device, numbers: Any, width: int, base: np.generic | None = Non
     return string
 
 
-def pack_into(device: Device, numbers: Any, width: int, string: Any, base: np.generic | None = None) -> None:
+def pack_into(device: Device, numbers: Array, width: int, string: Array, base: Base = None) -> None:
     """Pack into existing words; bits beyond the last number become zero."""
     _narrow(device, numbers, width, string, numbers.dtype.type(0) if base is None else base, None)
 
 
-def gather(device: Device, source: Any, places: Any, width: int) -> Any:
+def gather(device: Device, source: Array, places: Array, width: int) -> Array:
     """The numbers of a packed string at these positions (INT32 or INT64), as a packed string of the same width."""
     string = device.xp.empty(packed_words(len(places), width), np.uint32)
     _narrow(device, places, width, string, places.dtype.type(0), source)
     return string
 
 
-def _narrow(device: Device, numbers: Any, width: int, string: Any, base: Any, source: Any | None) -> None:
+def _narrow(device: Device, numbers: Array, width: int, string: Array, base: np.generic, source: Array | None) -> None:
     n = len(string)
     if not n:
         return
-    bounds = device.ranges(n, PARALLEL_NUMBERS, work=len(numbers), fresh=True)
+    bounds = device.ranges(n, tuning.count("packing.parallel_numbers"), work=len(numbers), fresh=True)
     run = device.kernel(narrow_variant(lookup_dtype(numbers.dtype), source is not None))
-    some = numbers if len(numbers) else device.xp.zeros(1, numbers.dtype)
-    run(n, len(numbers), width, some, base, string if source is None else source, string, bounds=bounds)
+    nonempty = numbers if len(numbers) else device.xp.zeros(1, numbers.dtype)
+    run(n, len(numbers), width, nonempty, base, string if source is None else source, string, bounds=bounds)
 
 
 def unpack(
-    device: Device, string: Any, size: int, width: int, dtype: Any, *, first: int = 0, base: np.generic | None = None
-) -> Any:
+    device: Device, string: Array, size: int, width: int, dtype: DTypeLike, *, first: int = 0, base: Base = None
+) -> Array:
     """Numbers first .. size of a packed string, plus `base`, as an array of type `dtype`."""
     skipped = first // 32  # groups of 32 numbers, which end at a word boundary
     size, first = size - 32 * skipped, first % 32
-    return _widened(device, string[skipped * width :], size, width, dtype, None, base)[first:]
+    return _widen(device, string[skipped * width :], size, width, dtype, None, base)[first:]
 
 
-def unpack_at(device: Device, string: Any, places: Any, width: int, dtype: Any, base: np.generic | None = None) -> Any:
+def unpack_at(device: Device, string: Array, places: Array, width: int, dtype: DTypeLike, base: Base = None) -> Array:
     """The numbers of a packed string at these positions (INT64), plus `base`, as an array of type `dtype`."""
-    return _widened(device, string, len(places), width, dtype, places, base)
+    return _widen(device, string, len(places), width, dtype, places, base)
 
 
-def _widened(
-    device: Device, string: Any, size: int, width: int, dtype: Any, places: Any, base: np.generic | None
-) -> Any:
-    xp, some = device.xp, places is not None and size > 0
+def _widen(
+    device: Device, string: Array, size: int, width: int, dtype: DTypeLike, places: Array | None, base: Base
+) -> Array:
+    xp, gathers = device.xp, places is not None and size > 0
     numbers = xp.empty(max(1, size), dtype)
-    bounds = device.ranges(size, PARALLEL_NUMBERS, fresh=True)
-    run = device.kernel(widen_variant(lookup_dtype(numbers.dtype), places=some))
+    bounds = device.ranges(size, tuning.count("packing.parallel_numbers"), fresh=True)
+    run = device.kernel(widen_variant(lookup_dtype(numbers.dtype), places=gathers))
     least = numbers.dtype.type(0) if base is None else base
-    run(size, width, string, places if some else xp.zeros(1, np.int64), least, numbers, bounds=bounds)
+    run(size, width, string, places if gathers else xp.zeros(1, np.int64), least, numbers, bounds=bounds)
     return numbers[:size]

@@ -11,15 +11,20 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from semirings.cached import cached_property
 from semirings.dtypes import DataType
 
+from .. import tuning
 from ..device.readback import Readback
 from ..kernels.variant import Variant
+from ..typing import Array
+
+if TYPE_CHECKING:
+    from .csr.layout import Rows
 
 SIZES = (4, 8, 16, 32, 64)  # tile sizes for which the fill is estimated
 SAMPLES = 1 << 11  # sampled entries; all, if there are fewer
@@ -36,9 +41,6 @@ PARTS = (
     (np.dtype(np.uint16), 8 * BALLS * (HOPS + 1) + 16 * RANGES, 6 * SAMPLES),
 )
 BYTES = 8 * BALLS * (HOPS + 1) + 16 * RANGES + 12 * SAMPLES
-# Entries of 64 rows up to which a CPU scans all of them for a sample instead of searching in each row.
-DENSE = 1 << 13
-PARALLEL = 1 << 13  # rows from which on the CPU uses several threads
 _UNIT = 8  # samples per unit of the kernel
 
 
@@ -52,10 +54,10 @@ class Sample:
     consecutive columns of its row, 2 if it is the first of them, else 0 (uint16).
     """
 
-    fills: Any
-    bits: Any
-    gaps: Any
-    runs: Any
+    fills: Array
+    bits: Array
+    gaps: Array
+    runs: Array
     each: float
     nrows: int
     ncols: int
@@ -67,7 +69,7 @@ class Sample:
         return list((self.each * found).cumsum().tolist())
 
     @cached_property
-    def share(self) -> Any:
+    def share(self) -> Array:
         """For each tile size, the number of tiles that a sampled entry represents."""
         return self.each / self.fills
 
@@ -93,29 +95,34 @@ class StructureSample(NamedTuple):
     sample: Sample
     heads: int
     longest: int
-    balls: Any
+    balls: Array
 
 
 @functools.cache
 def sample_variant(ptr: DataType, col: DataType, packed: int) -> Variant:
     slots = TABLE // col.nbytes
     table = ("COL_64", int(col.nbytes == 8)), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1)
-    constants = (("PACKED", packed), *table, ("HOPS", HOPS), ("HEAD", HEAD), ("DENSE", DENSE), ("LANES", 256))
+    dense = "DENSE", tuning.count("sample.dense")
+    constants = (("PACKED", packed), *table, ("HOPS", HOPS), ("HEAD", HEAD), dense, ("LANES", 256))
     return Variant("formats/csr/look", (("PTR", ptr), ("COL", col)), constants)
 
 
-def sample_structure(rows: Any) -> StructureSample:
+tuning.on_change(sample_variant.cache_clear)
+
+
+def sample_structure(rows: Rows) -> StructureSample:
     """Sample a layout by rows that has entries."""
     device, nrows, nvals = rows.device, rows.nrows, rows.nvals
     balls, samples, ranges = BALLS * (nrows == rows.ncols), min(SAMPLES, nvals), min(RANGES, nrows)
     (_, ptr), (_, col) = rows.types(False)
-    kernel, told = device.kernel(sample_variant(ptr, col, int(rows.format.packed))), Readback(device, BYTES)
+    kernel, readback = device.kernel(sample_variant(ptr, col, int(rows.format.packed))), Readback(device, BYTES)
     units = balls + -(-samples // _UNIT) + ranges
-    bounds, written = device.ranges(units, PARALLEL, work=nrows), (told.part(*part) for part in PARTS)
+    bounds = device.ranges(units, tuning.count("sample.parallel_rows"), work=nrows)
+    written = [readback.part(*part) for part in PARTS]
     kernel(units, nrows, nvals, rows.ptr, rows.col, rows.width, balls, samples, ranges, *written, bounds=bounds)
-    found = told.read(np.uint8, count=BYTES)
-    sizes, ends, seen = (found[at:][: count * kind.itemsize].view(kind) for kind, at, count in PARTS)
-    each, fill = int(nvals) / samples, seen[: 6 * samples].reshape(samples, 6).T.copy()
+    output = readback.read(np.uint8, count=BYTES)
+    sizes, ends, entries = (output[at:][: count * kind.itemsize].view(kind) for kind, at, count in PARTS)
+    each, fill = int(nvals) / samples, entries[: 6 * samples].reshape(samples, 6).T.copy()
     sample = Sample(fill[:5], fill[5] & 255, fill[5] >> 8 & 63, fill[5] >> 14, each, nrows, rows.ncols)
     return StructureSample(
         sample, int(ends[::2].sum()), int(ends[1::2].max()), sizes.reshape(BALLS, HOPS + 1)[:balls].copy()

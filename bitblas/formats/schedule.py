@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-# ---- Lanes per row (tile row) on a GPU: rules shared by all formats.
+from .. import tuning
+from ..typing import Array
+from .contract import Arguments, Constants, Layout, compute_once
 
-# Iterations of a group of lanes over a row, each with a memory latency; longer rows are hubs and are cut (estimated).
-MAX_ITERATIONS = 16
+# ---- Lanes per row (tile row) on a GPU: rules shared by all formats.
 
 
 def power_of_two(x: float, low: int, high: int) -> int:
@@ -26,32 +28,33 @@ def power_of_two(x: float, low: int, high: int) -> int:
 # Computed once per layout.
 
 
+# From the rows of the hubs, and for each segment its hub, number within it, and the hub's segment count: begin and end.
+Limits: TypeAlias = Callable[[Array, Array, Array, Array], tuple[Array, Array]]
+
+
 class Hubs(NamedTuple):
     """Rows (or tile rows) too long for one group of lanes, cut into segments that are processed as rows of a separate
     launch."""
 
-    rows: Any
-    first: Any  # hub h has the segments first[h] .. first[h + 1]
-    begin: Any
-    end: Any
-    row_of: Any
+    rows: Array
+    first: Array  # hub h has the segments first[h] .. first[h + 1]
+    begin: Array
+    end: Array
+    row_of: Array
 
     @property
     def segments(self) -> int:
         return len(self.row_of)
 
 
-def longest_unit(layout: Any) -> int:
+def longest_unit(layout: Layout) -> int:
     """Entries (tiles) of the longest row (tile row)."""
-    if "longest" not in layout.cache:
-        layout.cache["longest"] = int((layout.ptr[1:] - layout.ptr[:-1]).max()) if layout.units else 0
-    return int(layout.cache["longest"])
+    longest = lambda: int((layout.ptr[1:] - layout.ptr[:-1]).max()) if layout.units else 0
+    return compute_once(layout.cache, "longest", longest)
 
 
-def cut(xp: Any, work: Any, longest: int, part: int, limits: Callable[[Any, Any, Any, Any], Any]) -> Hubs | None:
-    """Cut the units with more work than `longest` into segments of `part`; None if there are none. limits: function
-    that returns the begin and end of segments, from their hub, number within it, the hub's segment count, and the rows
-    of the hubs."""
+def cut(xp: ModuleType, work: Array, longest: int, part: int, limits: Limits) -> Hubs | None:
+    """Cut the units with more work than `longest` into segments of `part`; None if there are none."""
     rows = xp.flatnonzero(work > longest)
     if not len(rows):
         return None
@@ -64,41 +67,70 @@ def cut(xp: Any, work: Any, longest: int, part: int, limits: Callable[[Any, Any,
     return Hubs(rows, first, begin, end, rows[hub])
 
 
-def hubs_of(layout: Any, longest: int, part: int | None = None) -> Hubs | None:
+def hubs_of(layout: Layout, longest: int, part: int | None = None) -> Hubs | None:
     """The rows of a layout with more than `longest` entries (or tiles), in segments of `part` (default: `longest`);
     None if there are none."""
     size = part or longest
 
-    def limits(rows: Any, hub: Any, number: Any, count: Any) -> tuple[Any, Any]:
+    def limits(rows: Array, hub: Array, number: Array, count: Array) -> tuple[Array, Array]:
         begin = layout.ptr[rows][hub] + number * size
         end = layout.device.xp.minimum(begin + size, layout.ptr[rows + 1][hub])
         return begin.astype(layout.ptr.dtype), end.astype(layout.ptr.dtype)
 
-    if ("hubs", longest, size) not in layout.cache:
+    def compute() -> Hubs | None:
         ptr = layout.ptr
-        layout.cache["hubs", longest, size] = cut(layout.device.xp, ptr[1:] - ptr[:-1], longest, size, limits)
-    found: Hubs | None = layout.cache["hubs", longest, size]
-    return found
+        return cut(layout.device.xp, ptr[1:] - ptr[:-1], longest, size, limits)
+
+    return compute_once(layout.cache, ("hubs", longest, size), compute)
 
 
 # ---- Degree binning: what the schedules of csr/binning.py, nib/binning.py and cgr/binning.py share.
+
+
+def block_constants(shared: int) -> Constants:
+    """Compile-time constants of blocks. shared: bytes of shared memory for vector values; a block that uses them
+    occupies a multiprocessor alone."""
+    threads, blocks = (1024, 1) if shared else (256, tuning.count("rows.bin_blocks"))
+    return [("THREADS", threads), ("RESIDENT", blocks), ("SHARED_BYTES", shared)]
+
+
+class Bins(Protocol):
+    """A degree-binned schedule of the rows of a layout: of csr/binning.py, nib/binning.py, or cgr/binning.py."""
+
+    @property
+    def runs(self) -> int: ...
+    @property
+    def segments(self) -> int: ...
+    @property
+    def reached(self) -> Array:
+        """UINT64, bits of the rows that have entries."""
+
+    @property
+    def hubs(self) -> Hubs | None: ...
+    @property
+    def ones(self) -> Array:
+        """UINT64, one bit per segment, all set."""
+
+    def arguments(self) -> Arguments: ...
 
 
 class Part(NamedTuple):
     """A subset of a layout's rows, and the positions of their sums."""
 
     name: str
-    rows: Any  # bool per row
-    place: Any  # INT64 per row
+    rows: Array  # bool per row
+    place: Array  # INT64 per row
     size: int  # number of positions
 
 
-def inside(length: Any, part: Part | None) -> Any:
+def inside(length: Array, part: Part | None) -> Array:
     """Entries per row; 0 for rows outside of `part`."""
     return length if part is None else length * part.rows
 
 
-def placed(xp: Any, length: Any, row: Any, hubs: Hubs | None, part: Part | None) -> tuple[Any, Any, Hubs | None]:
+def placed(
+    xp: ModuleType, length: Array, row: Array, hubs: Hubs | None, part: Part | None
+) -> tuple[Array, Array, Hubs | None]:
     """Positions of the sums of pieces, from their rows; the bits of all positions that get a sum; and the hubs with
     these positions."""
     size = len(length)
@@ -111,6 +143,6 @@ def placed(xp: Any, length: Any, row: Any, hubs: Hubs | None, part: Part | None)
     return row.astype(np.uint32, copy=False), xp.packbits(flags, bitorder="little").view(np.uint64), hubs
 
 
-def bits_of(xp: Any, count: int) -> Any:
+def bits_of(xp: ModuleType, count: int) -> Array:
     """A bitset of that many bits, all set."""
     return xp.full(max(1, -(-count // 64)), ~np.uint64(0), np.uint64)

@@ -3,48 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from semirings.cached import cached_property
 
 from ..device import Device
-from .contract import CSR, Layout, LazyDict
+from ..typing import Array
+from .contract import CSR, Layout, LazyDict, Order
 
 if TYPE_CHECKING:
-    from .csr.layout import Csr
+    from .csr.layout import Csr, Rows
+
+
+def is_by_rows(layout: Layout) -> TypeGuard[Rows]:
+    """Whether its units are rows, with entries in row order."""
+    return layout.format.by_rows
 
 
 # ---- Convert between the layouts of a structure, and restore a layout from the arrays of a file.
 
 
-def convert(structure: Structure, key: str, *, transposed: bool, order: bool) -> tuple[Layout, Any]:
+def convert(structure: Structure, key: str, *, transposed: bool, order: bool) -> tuple[Layout, Order]:
     """A layout of the structure (or of its transpose); with `order`, the positions of its values in the primary
     layout."""
     if transposed:
         source = structure.layout(key)  # transpose within the format
         if structure.symmetric and not order:
             return source, None  # an undirected graph is its own transpose
-        made, places = source.transpose(order)
+        layout, places = source.transpose(order)
         base = structure.order(key) if order else None
         if structure.symmetric:
-            source.adopt(made)
-            made = source
-        return made, places if base is None or places is None else base[places]
+            source.adopt(layout)
+            layout = source
+        return layout, places if base is None or places is None else base[places]
     from .catalog import class_of, format_of  # imports every format; not needed while `import bitblas` runs
 
     rows, places = structure.primary.to_csr(order)
-    made, moved = class_of(key).from_csr(rows, format_of(key).tile, order)
-    return made, places if moved is None else moved if places is None else places[moved]
+    layout, layout_places = class_of(key).from_csr(rows, format_of(key).tile, order)
+    return layout, places if layout_places is None else layout_places if places is None else places[layout_places]
 
 
-def restored(device: Device, key: str, numbers: dict[str, int], arrays: dict[str, Any]) -> Layout:
+def restored(device: Device, key: str, numbers: dict[str, int], arrays: dict[str, Array]) -> Layout:
     """Rebuild a layout from its `numbers` and `arrays`; ValueError or KeyError if they do not match."""
     from .catalog import class_of
 
-    made = class_of(key).restored(device, numbers, arrays)
-    if made.key != key:
-        raise ValueError(f"format: expected {key!r}, got {made.key!r}")
-    return made
+    layout = class_of(key).restored(device, numbers, arrays)
+    if layout.key != key:
+        raise ValueError(f"format: expected {key!r}, got {layout.key!r}")
+    return layout
 
 
 # ---- The structure of a matrix: one primary layout that fixes the order of its values, and others built on demand.
@@ -64,7 +70,7 @@ class Structure:
     pushed = 0.0  # entries pushed along tiles (plan/auxiliary_formats.py)
     missed = 0.0  # reads that the lack of the transpose has cost (plan/auxiliary_formats.py)
     choices: dict[Any, Any] | None = None
-    _forms = LazyDict()  # in addition to the primary layout, by (key, transposed)
+    _layouts = LazyDict()  # in addition to the primary layout, by (key, transposed)
     _orders = LazyDict()
     due = (1, 1)  # read counts at which to plan again, for valued and for iso matrices
 
@@ -104,7 +110,7 @@ class Structure:
             self._symmetric = self.nrows == self.ncols and self.primary.is_symmetric()
         return self._symmetric
 
-    def coo(self) -> tuple[Any, Any]:
+    def coo(self) -> tuple[Array, Array]:
         """Rows and columns (INT64) of the entries, in value order."""
         return self.primary.coo()
 
@@ -117,19 +123,21 @@ class Structure:
 
     def _known(self, key: str, transposed: bool) -> Layout | None:
         primary = key == self.primary.key and not transposed
-        return self.primary if primary else self._forms.get((key, transposed))
+        return self.primary if primary else self._layouts.get((key, transposed))
 
     def cached_as(self, key: str) -> str:
         """The format that is kept when `key` is requested; a layout of any other format is built for an operation and
         dropped."""
         return self.primary.format.cached_as(key)
 
-    def rows(self, *, transposed: bool = False) -> Any:
+    def rows(self, *, transposed: bool = False) -> Rows:
         """The structure (or its transpose) in its current layout by rows, plain or packed."""
         self.other_reads += 1
-        if not transposed and self.primary.format.by_rows:
+        if not transposed and is_by_rows(self.primary):
             return self.primary
-        return self.layout(self.primary.format.rows_key(), transposed=transposed)
+        found = self.layout(self.primary.format.rows_key(), transposed=transposed)
+        assert is_by_rows(found)
+        return found
 
     def plain_rows(self) -> Csr:
         """The structure as plain rows: the cached ones, or new ones that are not kept."""
@@ -147,11 +155,11 @@ class Structure:
 
     def with_primary(self, key: str) -> Structure:
         """A new structure with the same entries whose primary, and only, layout has the format `key`."""
-        made = Structure(self.layout(key))
-        made._symmetric = self._symmetric
-        return made
+        structure = Structure(self.layout(key))
+        structure._symmetric = self._symmetric
+        return structure
 
-    def order(self, key: str, *, transposed: bool = False) -> Any:
+    def order(self, key: str, *, transposed: bool = False) -> Order:
         """For each entry of that layout the position of its value in the primary layout; None: the same order."""
         key = self.cached_as(key)
         if key == self.primary.key and not transposed:
@@ -164,27 +172,27 @@ class Structure:
         """Whether a layout of that format is kept once built."""
         return key == self.primary.key or not self.primary.compact
 
-    def _make(self, key: str, transposed: bool, order: bool) -> tuple[Layout, Any]:
+    def _make(self, key: str, transposed: bool, order: bool) -> tuple[Layout, Order]:
         layout, places = convert(self, key, transposed=transposed, order=order)
         if not self.keeps(key):
             return layout, places
-        known = self._forms.setdefault((key, transposed), layout)
+        known = self._layouts.setdefault((key, transposed), layout)
         if layout is not known:
             known.adopt(layout)  # computing the order also gives the ranks
         if order:
             self._orders[key, transposed] = places
         return known, places
 
-    def keep(self, key: str, transposed: bool, layout: Layout, order: Any) -> None:
+    def keep(self, key: str, transposed: bool, layout: Layout, order: Order) -> None:
         """Add a layout (of the transpose) that was built elsewhere, and the positions of its values (None: not
         known)."""
         if self._known(key, transposed) is None:
-            self._forms[key, transposed] = layout
+            self._layouts[key, transposed] = layout
         if order is not None:
             self._orders[key, transposed] = order
 
-    def forms(self) -> Iterator[tuple[str, bool, Layout, Any]]:
+    def forms(self) -> Iterator[tuple[str, bool, Layout, Order]]:
         """All cached layouts: key, transposed, layout, order (None if not cached)."""
         yield self.primary.key, False, self.primary, None
-        for (key, transposed), layout in list(self._forms.items()):
+        for (key, transposed), layout in list(self._layouts.items()):
             yield key, transposed, layout, self._orders.get((key, transposed))

@@ -6,39 +6,30 @@ Every entry has its mirror image if hashes of all entries' positions and of thei
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
-from ..device import Device
+from .. import tuning
 from ..kernels.variant import Variant
-
-CHUNK = {"csr": 1 << 12, "b2sr": 1 << 9}  # entries or tiles per warp, which writes one sum
-PARALLEL = 1 << 16  # entries from which on the CPU uses several threads
+from ..typing import Array
+from .contract import Layout
 
 
 def is_symmetric(
-    device: Device,
-    family: str,
-    constants: tuple[tuple[str, int], ...],
-    items: int,
-    nvals: int,
-    ptr: Any,
-    col: Any,
-    col_type: Any,
-    units: int,
-    *more: Any,
+    layout: Layout, folder: str, constant: tuple[str, int], col_type: np.dtype, *more: Array | int
 ) -> bool:
     """Whether a structure equals its transpose, in one pass.
 
-    family: the folder of the kernel, which determines what `items` are (entries or tiles). units, ptr, col: kernel
-    arguments; col_type: type of column numbers; more: further arguments. Peak memory: 8 bytes per CHUNK items.
+    folder: of the kernel; constant, more: its further compile-time constant and arguments; col_type: type of column
+    numbers. Peak memory: 8 bytes per symmetry.chunk items.
     """
-    chunk = CHUNK[family]
-    n = -(-items // chunk)
+    device, chunk = layout.device, tuning.count(f"symmetry.chunk.{folder}")
+    n = -(-layout.work // chunk)
     sums = device.xp.zeros(max(1, n), "uint64")
-    types = ("PTR", lookup_dtype(ptr.dtype)), ("COL", lookup_dtype(col_type))
-    kernel = device.kernel(Variant(f"formats/{family}/mirror", types, (*constants, ("CHUNK", chunk), ("LANES", 32))))
-    bounds = device.ranges(n, PARALLEL, work=nvals, parts=device.threads, fresh=True)
-    kernel(n, units, items, ptr, col, *more, sums, bounds=bounds)
+    types = ("PTR", lookup_dtype(layout.ptr.dtype)), ("COL", lookup_dtype(col_type))
+    kernel = device.kernel(Variant(f"formats/{folder}/mirror", types, (constant, ("CHUNK", chunk), ("LANES", 32))))
+    least = tuning.count("formats.parallel_entries")
+    bounds = device.ranges(n, least, work=layout.nvals, parts=device.threads, fresh=True)
+    kernel(n, layout.units, layout.work, layout.ptr, layout.col, *more, sums, bounds=bounds)
     return int(sums.sum()) == 0

@@ -8,7 +8,8 @@ these loops; `empty` and `zeros` because Numba's own arrays need its run-time li
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from llvmlite import ir
 from numba import types
@@ -18,8 +19,17 @@ from numba.np import arrayobj
 
 from .constants import NO_MEMORY
 
+# Numba has no type information, and its contexts and signatures have several classes.
+Context: TypeAlias = Any  # of typing, or of code generation
+Signature: TypeAlias = Any
+Values: TypeAlias = Sequence[ir.Value]
+Typed: TypeAlias = tuple[Signature, Callable[..., ir.Value]]  # an intrinsic's result: the function that emits its code
+Intrinsic: TypeAlias = Callable[..., Any]
 
-def element_pointer(ctx: Any, b: Any, array_type: Any, array: Any, index: Any, index_type: Any) -> Any:
+
+def element_pointer(
+    ctx: Context, b: ir.IRBuilder, array_type: types.Array, array: ir.Value, index: ir.Value, index_type: types.Type
+) -> ir.Value:
     """LLVM code for the address of array[index]."""
     data = arrayobj.make_array(array_type)(ctx, b, array).data
     index = ctx.cast(b, index, index_type, types.intp)
@@ -31,10 +41,10 @@ def element_pointer(ctx: Any, b: Any, array_type: Any, array: Any, index: Any, i
 
 
 @intrinsic
-def at(typing: Any, array: Any, index: Any) -> Any:
+def at(typing: Context, array: types.Array, index: types.Type) -> Typed:
     """array[index] without wrap-around of negative indices."""
 
-    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+    def code(ctx: Context, b: ir.IRBuilder, sig: Signature, args: Values) -> ir.Value:
         pointer = element_pointer(ctx, b, sig.args[0], args[0], args[1], sig.args[1])
         return ctx.unpack_value(b, sig.args[0].dtype, pointer)
 
@@ -42,10 +52,10 @@ def at(typing: Any, array: Any, index: Any) -> Any:
 
 
 @intrinsic
-def put(typing: Any, array: Any, index: Any, value: Any) -> Any:
+def put(typing: Context, array: types.Array, index: types.Type, value: types.Type) -> Typed:
     """array[index] = value without wrap-around of negative indices."""
 
-    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+    def code(ctx: Context, b: ir.IRBuilder, sig: Signature, args: Values) -> ir.Value:
         pointer = element_pointer(ctx, b, sig.args[0], args[0], args[1], sig.args[1])
         ctx.pack_value(b, sig.args[0].dtype, ctx.cast(b, args[2], sig.args[2], sig.args[0].dtype), pointer)
         return ctx.get_dummy_value()
@@ -54,10 +64,10 @@ def put(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
 
 @intrinsic
-def word_at(typing: Any, array: Any, byte: Any) -> Any:
+def word_at(typing: Context, array: types.Array, byte: types.Type) -> Typed:
     """The 64 bits that begin at a byte of an array, first byte lowest; no alignment required."""
 
-    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+    def code(ctx: Context, b: ir.IRBuilder, sig: Signature, args: Values) -> ir.Value:
         data = b.bitcast(arrayobj.make_array(sig.args[0])(ctx, b, args[0]).data, cgutils.voidptr_t)
         place = ctx.cast(b, args[1], sig.args[1], types.intp)
         try:
@@ -69,10 +79,10 @@ def word_at(typing: Any, array: Any, byte: Any) -> Any:
     return types.uint64(array, byte), code
 
 
-def _prefetch(write: int) -> Any:
+def _prefetch(write: int) -> Intrinsic:
     @intrinsic
-    def op(typing: Any, array: Any, index: Any) -> Any:
-        def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+    def op(typing: Context, array: types.Array, index: types.Type) -> Typed:
+        def code(ctx: Context, b: ir.IRBuilder, sig: Signature, args: Values) -> ir.Value:
             pointer = element_pointer(ctx, b, sig.args[0], args[0], args[1], sig.args[1])
             pointer = b.bitcast(pointer, cgutils.voidptr_t)
             i32 = ir.IntType(32)
@@ -91,10 +101,10 @@ def _prefetch(write: int) -> Any:
 prefetch, prefetch_read = _prefetch(1), _prefetch(0)
 
 
-def _bits(name: str, *flags: int) -> Any:
+def _bits(name: str, *flags: int) -> Intrinsic:
     @intrinsic
-    def op(typing: Any, x: Any) -> Any:
-        def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+    def op(typing: Context, x: types.Type) -> Typed:
+        def code(ctx: Context, b: ir.IRBuilder, sig: Signature, args: Values) -> ir.Value:
             t = args[0].type
             flag = ir.IntType(1)
             fn = cgutils.get_or_insert_function(
@@ -113,12 +123,12 @@ leading_zeros = _bits("ctlz", 0)  # zeros above the highest set bit
 
 
 @intrinsic
-def chosen(typing: Any, bit: Any, x: Any, y: Any) -> Any:
+def chosen(typing: Context, bit: types.Type, x: types.Type, y: types.Type) -> Typed:
     """x if the lowest bit of `bit` is set, else y, both of one type, numbers or bool. Uses masks, because a
     mispredicted branch would cost more than the work. Floats are treated as integers, because LLVM would make a branch
     again."""
 
-    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+    def code(ctx: Context, b: ir.IRBuilder, sig: Signature, args: Values) -> ir.Value:
         kind, mask = args[1].type, b.trunc(args[0], ir.IntType(1))
         bits = kind if kind == mask.type else ir.IntType(8 * ctx.get_abi_sizeof(kind))
         mask = mask if bits == mask.type else b.sext(mask, bits)
@@ -130,11 +140,11 @@ def chosen(typing: Any, bit: Any, x: Any, y: Any) -> Any:
 
 
 @intrinsic
-def opaque(typing: Any, x: Any) -> Any:
+def opaque(typing: Context, x: types.Type) -> Typed:
     """Returns x, hiding its value from LLVM. A loop with such a step is not vectorized: rows are too short for vector
     loops, and gathers are slower than single loads."""
 
-    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+    def code(ctx: Context, b: ir.IRBuilder, sig: Signature, args: Values) -> ir.Value:
         kind = args[0].type
         return b.asm(ir.FunctionType(kind, [kind]), "", "=r,0", [args[0]], False)
 
@@ -142,25 +152,25 @@ def opaque(typing: Any, x: Any) -> Any:
 
 
 @intrinsic
-def drop_lowest(typing: Any, x: Any) -> Any:
+def drop_lowest(typing: Context, x: types.Type) -> Typed:
     """x without its lowest set bit: x & (x - 1), which Numba would compute in float64 for uint64."""
 
-    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+    def code(ctx: Context, b: ir.IRBuilder, sig: Signature, args: Values) -> ir.Value:
         return b.and_(args[0], b.sub(args[0], ir.Constant(args[0].type, 1)))
 
     return x(x), code
 
 
-def _scratch(zeroed: bool) -> Any:
+def _scratch(zeroed: bool) -> Intrinsic:
     @intrinsic
-    def op(typing: Any, size: Any, dtype: Any) -> Any:
+    def op(typing: Context, size: types.Type, dtype: types.Type) -> Typed:
         made = types.Array(dtype.dtype, 1, "C")
         return made(size, dtype), functools.partial(_allocate, zeroed)
 
     return op
 
 
-def _allocate(zeroed: bool, ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+def _allocate(zeroed: bool, ctx: Context, b: ir.IRBuilder, sig: Signature, args: Values) -> ir.Value:
     """malloc or calloc, recorded in the frame of the entry function (compiler.py), which begins with the kernel's
     exception."""
     word, place = ir.IntType(64), ir.IntType(8).as_pointer()

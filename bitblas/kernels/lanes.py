@@ -8,17 +8,16 @@ LANE_FUNCTIONS maps operator expressions of the catalogue to the lane functions 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
-from .intrinsics import element_pointer
+from .intrinsics import Context, Intrinsic, Signature, Typed, Values, element_pointer
 
-Code = Callable[[Any, Any, Any], Any]  # (builder, x, y) -> LLVM value
+Code = Callable[[ir.IRBuilder, ir.Value, ir.Value], ir.Value]
 
 INDEX = ir.IntType(32)
 
@@ -26,7 +25,7 @@ INDEX = ir.IntType(32)
 class Lanes(types.Type):
     """`count` values of one scalar type; for booleans a mask."""
 
-    def __init__(self, dtype: Any, count: int) -> None:
+    def __init__(self, dtype: types.Type, count: int) -> None:
         self.dtype, self.count = dtype, count
         super().__init__(name=f"Lanes({dtype}, {count})")
 
@@ -41,25 +40,25 @@ def _vector(lanes: Lanes) -> ir.VectorType:
 
 @register_model(Lanes)
 class _LanesModel(models.PrimitiveModel):
-    def __init__(self, manager: Any, lanes: Lanes) -> None:
+    def __init__(self, manager: models.DataModelManager, lanes: Lanes) -> None:
         super().__init__(manager, lanes, _vector(lanes))
 
 
-def _places(places: Any) -> ir.Constant:
-    places = list(places)
-    return ir.Constant(ir.VectorType(INDEX, len(places)), places)
+def _places(places: Iterable[int]) -> ir.Constant:
+    numbers = list(places)
+    return ir.Constant(ir.VectorType(INDEX, len(numbers)), numbers)
 
 
-def _shuffled(b: Any, vector: Any, places: Any) -> Any:
+def _shuffled(b: ir.IRBuilder, vector: ir.Value, places: Iterable[int]) -> ir.Value:
     return b.shuffle_vector(vector, vector, _places(places))
 
 
 @intrinsic(prefer_literal=True)
-def splat(typing: Any, x: Any, count: Any) -> Any:
+def splat(typing: Context, x: types.Type, count: types.Type) -> Typed:
     """`count` times x."""
     lanes = Lanes(types.unliteral(x), count.literal_value)
 
-    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+    def code(ctx: Context, b: ir.IRBuilder, sig: Signature, args: Values) -> ir.Value:
         value = ctx.cast(b, args[0], sig.args[0], lanes.dtype)
         one = b.insert_element(ir.Constant(_vector(lanes), ir.Undefined), value, ir.Constant(INDEX, 0))
         return _shuffled(b, one, [0] * lanes.count)
@@ -68,18 +67,18 @@ def splat(typing: Any, x: Any, count: Any) -> Any:
 
 
 @intrinsic
-def mask_lanes(typing: Any, word: Any) -> Any:
+def mask_lanes(typing: Context, word: types.Type) -> Typed:
     """The bits of an unsigned integer as a mask, lowest first."""
     lanes = Lanes(types.boolean, word.bitwidth)
     return lanes(word), lambda ctx, b, sig, args: b.bitcast(args[0], _vector(lanes))
 
 
 @intrinsic
-def load_lanes(typing: Any, array: Any, index: Any, word: Any) -> Any:
+def load_lanes(typing: Context, array: types.Array, index: types.Type, word: types.Type) -> Typed:
     """Masked load: array[index + k] for the set bits k of `word` (uint8: eight lanes), 0 in other lanes."""
     lanes = Lanes(array.dtype, word.bitwidth)
 
-    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+    def code(ctx: Context, b: ir.IRBuilder, sig: Signature, args: Values) -> ir.Value:
         vector, mask = _vector(lanes), ir.VectorType(ir.IntType(1), lanes.count)
         pointer = b.bitcast(element_pointer(ctx, b, sig.args[0], args[0], args[1], sig.args[1]), vector.as_pointer())
         kind = f"{'f' if isinstance(lanes.dtype, types.Float) else 'i'}{lanes.dtype.bitwidth}"
@@ -95,10 +94,10 @@ def load_lanes(typing: Any, array: Any, index: Any, word: Any) -> Any:
 
 
 @intrinsic
-def store_lanes(typing: Any, array: Any, index: Any, lanes: Any) -> Any:
+def store_lanes(typing: Context, array: types.Array, index: types.Type, lanes: types.Type) -> Typed:
     """array[index + k] = lane k, for all lanes."""
 
-    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+    def code(ctx: Context, b: ir.IRBuilder, sig: Signature, args: Values) -> ir.Value:
         pointer = element_pointer(ctx, b, sig.args[0], args[0], args[1], sig.args[1])
         pointer = b.bitcast(pointer, _vector(sig.args[2]).as_pointer())
         b.store(args[2], pointer, align=sig.args[2].dtype.bitwidth // 8)
@@ -108,17 +107,17 @@ def store_lanes(typing: Any, array: Any, index: Any, lanes: Any) -> Any:
 
 
 @intrinsic
-def lane(typing: Any, lanes: Any, k: Any) -> Any:
+def lane(typing: Context, lanes: types.Type, k: types.Type) -> Typed:
     """Lane number k."""
     return lanes.dtype(lanes, k), lambda ctx, b, sig, args: b.extract_element(args[0], args[1])
 
 
 @intrinsic(prefer_literal=True)
-def row_places(typing: Any, array: Any, word: Any, shift: Any) -> Any:
+def row_places(typing: Context, array: types.Array, word: types.Type, shift: types.Type) -> Typed:
     """Three bits of each byte of a uint64, from bit `shift` on, as eight lanes of the array's element width."""
     lanes, low = Lanes(types.Integer.from_bitwidth(array.dtype.bitwidth), 8), shift.literal_value
 
-    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+    def code(ctx: Context, b: ir.IRBuilder, sig: Signature, args: Values) -> ir.Value:
         kind = _vector(lanes)
         rows = b.zext(b.bitcast(args[1], ir.VectorType(ir.IntType(8), 8)), kind)
         return b.and_(b.lshr(rows, ir.Constant(kind, [low] * 8)), ir.Constant(kind, [7] * 8))
@@ -127,12 +126,12 @@ def row_places(typing: Any, array: Any, word: Any, shift: Any) -> Any:
 
 
 @intrinsic
-def picked_lanes(typing: Any, array: Any, index: Any, places: Any) -> Any:
+def picked_lanes(typing: Context, array: types.Array, index: types.Type, places: types.Type) -> Typed:
     """array[index + places[k]] for each lane k, places below 8. LLVM makes one permutation of it, for numbers of four
     bytes from AVX2 on and of eight from AVX-512 on; elsewhere eight loads."""
     lanes = Lanes(array.dtype, 8)
 
-    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+    def code(ctx: Context, b: ir.IRBuilder, sig: Signature, args: Values) -> ir.Value:
         kind = _vector(lanes)
         pointer = element_pointer(ctx, b, sig.args[0], args[0], args[1], sig.args[1])
         choices = b.load(b.bitcast(pointer, kind.as_pointer()), align=lanes.dtype.bitwidth // 8)
@@ -146,19 +145,19 @@ def picked_lanes(typing: Any, array: Any, index: Any, places: Any) -> Any:
 
 
 @intrinsic(prefer_literal=True)
-def repeat_lanes(typing: Any, x: Any, times: Any) -> Any:
+def repeat_lanes(typing: Context, x: types.Type, times: types.Type) -> Typed:
     """All lanes of `times` copies, concatenated."""
     lanes = Lanes(x.dtype, x.count * times.literal_value)
 
-    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+    def code(ctx: Context, b: ir.IRBuilder, sig: Signature, args: Values) -> ir.Value:
         return _shuffled(b, args[0], [k % x.count for k in range(lanes.count)])
 
     return lanes(x, times), code
 
 
-def _every_second(first: int) -> Any:
+def _every_second(first: int) -> Intrinsic:
     @intrinsic
-    def op(typing: Any, x: Any) -> Any:
+    def op(typing: Context, x: types.Type) -> Typed:
         lanes = Lanes(x.dtype, x.count // 2)
         return lanes(x), lambda ctx, b, sig, args: _shuffled(b, args[0], range(first, x.count, 2))
 
@@ -169,17 +168,17 @@ even_lanes, odd_lanes = _every_second(0), _every_second(1)
 
 
 @intrinsic
-def where_lanes(typing: Any, mask: Any, x: Any, y: Any) -> Any:
+def where_lanes(typing: Context, mask: types.Type, x: types.Type, y: types.Type) -> Typed:
     """Blend: in each lane x if the mask is set, else y."""
     return x(mask, x, y), lambda ctx, b, sig, args: b.select(*args)
 
 
 @intrinsic
-def row_counts(typing: Any, word: Any) -> Any:
+def row_counts(typing: Context, word: types.Type) -> Typed:
     """The number of set bits in each byte of a uint64, as eight lanes of INT64."""
     lanes = Lanes(types.int64, 8)
 
-    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+    def code(ctx: Context, b: ir.IRBuilder, sig: Signature, args: Values) -> ir.Value:
         rows = ir.VectorType(ir.IntType(8), 8)
         count = cgutils.get_or_insert_function(b.module, ir.FunctionType(rows, [rows]), "llvm.ctpop.v8i8")
         return b.zext(b.call(count, [b.bitcast(args[0], rows)]), _vector(lanes))
@@ -188,11 +187,11 @@ def row_counts(typing: Any, word: Any) -> Any:
 
 
 @intrinsic
-def outer_counts(typing: Any, x: Any, y: Any) -> Any:
+def outer_counts(typing: Context, x: types.Type, y: types.Type) -> Typed:
     """Lane 8 r + s: popcount of byte r of x AND byte s of y (both uint64), UINT8."""
     lanes = Lanes(types.uint8, 64)
 
-    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+    def code(ctx: Context, b: ir.IRBuilder, sig: Signature, args: Values) -> ir.Value:
         rows = ir.VectorType(ir.IntType(8), 8)
         left = _shuffled(b, b.bitcast(args[0], rows), [k // 8 for k in range(64)])
         right = _shuffled(b, b.bitcast(args[1], rows), [k % 8 for k in range(64)])
@@ -203,22 +202,22 @@ def outer_counts(typing: Any, x: Any, y: Any) -> Any:
     return lanes(x, y), code
 
 
-def _binary(signed: Code, unsigned: Code, real: Code) -> Any:
+def _binary(signed: Code, unsigned: Code, real: Code) -> Intrinsic:
     """A lane function from its LLVM code for signed integers, unsigned integers and floats."""
 
     @intrinsic
-    def op(typing: Any, x: Any, y: Any) -> Any:
+    def op(typing: Context, x: types.Type, y: types.Type) -> Typed:
         code = real if isinstance(x.dtype, types.Float) else signed if x.dtype.signed else unsigned
         return x(x, y), lambda ctx, b, sig, args: code(b, *args)
 
     return op
 
 
-def _arithmetic(integer: Code, real: Code) -> Any:
+def _arithmetic(integer: Code, real: Code) -> Intrinsic:
     return _binary(integer, integer, real)
 
 
-def _chosen(symbol: str) -> Any:
+def _chosen(symbol: str) -> Intrinsic:
     """x if x < y (x > y) or y is NaN, else y: fmin and fmax, which return the number if one operand is NaN."""
     return _binary(
         lambda b, x, y: b.select(b.icmp_signed(symbol, x, y), x, y),

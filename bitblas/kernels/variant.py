@@ -9,13 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from semirings.cached import cached_property
 from semirings.dtypes import BOOL, FC32, FP32, FP64, INT64, DataType, unify
 from semirings.expressions import Expression, rename, resolve
+
+if TYPE_CHECKING:
+    from semirings.algebra import Monoid
+    from semirings.operators import BinaryOp, Operator
+
+    from ..typing import Number
 
 
 class Function(NamedTuple):
@@ -128,7 +134,7 @@ class Variant:
         return "\n".join([*lines, *(f.python() for f in self.functions), self.script]) + "\n"
 
 
-def value(name: str, dtype: DataType, x: Any) -> tuple[str, DataType, str]:
+def value(name: str, dtype: DataType, x: Number) -> tuple[str, DataType, str]:
     """A named value for Variant.values, exact to the bit."""
     raw = np.array(x, dtype.np_type).astype(dtype.np_type.newbyteorder("<")).tobytes()
     return name, dtype, hex(int.from_bytes(raw, "little"))
@@ -169,7 +175,7 @@ def py_cast(to: DataType, source: DataType, name: str) -> str:
     return f"{np_name}({name})"
 
 
-def lets(op: Any, t: DataType, *operands: tuple[str, DataType, str]) -> tuple[tuple[str, DataType, str], ...]:
+def lets(op: Operator, t: DataType, *operands: tuple[str, DataType, str]) -> tuple[tuple[str, DataType, str], ...]:
     """The casts of operands (name, type, argument) for an operator of the type `t`."""
     found = []
     for name, source, argument in operands:
@@ -185,7 +191,7 @@ def lets(op: Any, t: DataType, *operands: tuple[str, DataType, str]) -> tuple[tu
 # ---- functions from operators ---------------------------------------------------------------------------------------
 
 
-def product(op: Any, t: DataType, a: DataType, u: DataType, *, flip: bool) -> Function:
+def product(op: BinaryOp, t: DataType, a: DataType, u: DataType, *, flip: bool) -> Function:
     """mul(a, u, out, inner): the product of a matrix entry and a vector entry.
 
     mxv (flip False): x = A(out, inner), y = u(inner, 0). vxm (flip True): x = u(0, inner), y = A(inner, out).
@@ -198,7 +204,7 @@ def product(op: Any, t: DataType, a: DataType, u: DataType, *, flip: bool) -> Fu
     return Function("mul", op.result_type(t), args, let, expr)
 
 
-def product_of_entries(op: Any, t: DataType, a: DataType, b: DataType) -> Function:
+def product_of_entries(op: BinaryOp, t: DataType, a: DataType, b: DataType) -> Function:
     """mul(a, b, i, k, j): the product of A(i, k) and B(k, j)."""
     let = () if op.reads_positions_only else lets(op, t, ("x", a, "a"), ("y", b, "b"))
     expr = rename(op.expr, {"ix": "i", "jx": "k", "iy": "k", "jy": "j"})
@@ -227,7 +233,7 @@ class Doubling(Expression):
         return types["x"]
 
 
-def sum_of(monoid: Any, z: DataType) -> tuple[tuple[Function, ...], tuple[tuple[str, DataType, str], ...], int]:
+def sum_of(monoid: Monoid, z: DataType) -> tuple[tuple[Function, ...], tuple[tuple[str, DataType, str], ...], int]:
     """add(x, y), repeated(x, k), the values IDENTITY and TERMINAL, and the constant HAS_TERMINAL."""
     add = Function("add", z, (("x", z), ("y", z)), (), monoid.binaryop.expr)
     let = (("kx", z, "k"),) if "kx" in (monoid.repeated or "") else ()
@@ -240,7 +246,7 @@ def sum_of(monoid: Any, z: DataType) -> tuple[tuple[Function, ...], tuple[tuple[
     return (add, repeated), values, (0 if not worthwhile else 2 if monoid.name == "any" else 1)
 
 
-def is_neutral(monoid: Any, z: DataType) -> bool:
+def is_neutral(monoid: Monoid, z: DataType) -> bool:
     """Whether identity + x is x for every x, NaN included (except the sign of zero), so that a sum may begin with
     it."""
     if z.kind == "c":  # complex 1 * x is not x if x is infinite

@@ -10,6 +10,7 @@ import numpy as np
 from semirings import Typed
 from semirings.dtypes import DataType
 
+from .. import tuning
 from ..device import Device
 from ..formats.csr import layout as csr
 from ..formats.hyper.cost import is_hyper
@@ -24,7 +25,8 @@ def in_order(
 ) -> tuple[Array, Array] | None:
     """Row pointers and columns of many entries on the host, if they are ordered by row and column, without duplicates,
     and within the matrix: one pass checks and builds all of that. None otherwise, or if memory may not suffice."""
-    if not device.host_memory or len(rows) < csr.FEW or _is_hypersparse("auto", nrows, ncols, len(rows)):
+    few = len(rows) < tuning.count("csr.counting_sort_from")
+    if not device.host_memory or few or _is_hypersparse("auto", nrows, ncols, len(rows)):
         return None
     if device.missing(_rows_bytes(nrows, ncols, len(rows), values, 0)):
         return None

@@ -391,7 +391,7 @@ def from_counts(
         values = values[:total].copy()
     layout = growing.finish()
     del growing
-    if key == CSR:
+    if isinstance(layout, csr.Csr):
         return convert.of_rows(layout, dtype, values, format, tile)
     return MatrixStore(Structure(layout), dtype, values)
 

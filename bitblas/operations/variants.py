@@ -15,6 +15,7 @@ from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT8, UINT16, UINT32, UINT64, DataType
 from semirings.expressions import Expression, names_in, rename
 
+from .. import tuning
 from ..formats import CSR, format_of
 from ..kernels.variant import Function, Variant, is_neutral, lets, product, product_of_entries, sum_of, value
 from ..plan.epilogue import Epilogue
@@ -266,6 +267,9 @@ def pull_variant(
     )
 
 
+tuning.on_change(pull_variant.cache_clear)
+
+
 @functools.cache
 def push_variant(
     key: str,
@@ -296,6 +300,9 @@ def push_variant(
     return _product_variant(
         kernel, key, (*types, ("C", cell)), semiring, kind, (op, t, a, u, z), flip, constants, values, functions
     )
+
+
+tuning.on_change(push_variant.cache_clear)
 
 
 def blank_variant(monoid: Monoid, z: DataType, cell: DataType) -> Variant:
@@ -423,6 +430,9 @@ def dot_variant(
     constants = (("KIND", kind), ("U_BOOL", 0), ("Z_BOOL", int(of.z is BOOL)), ("HAS_TERMINAL", of.terminal), *extra)
     kernel = format.kernel("dot_lanes" if wide else "dot")
     return Variant(kernel, (*types, *of.types), constants, of.values, of.functions, of.label)
+
+
+tuning.on_change(dot_variant.cache_clear)
 
 
 @functools.cache

@@ -13,8 +13,8 @@ from .. import tuning
 from ..formats import FORMATS, ItemCounts, Structure, format_of
 from ..formats.b2sr.cost import TILES
 from ..formats.b2sr.layout import count_tiles
-from ..formats.csr.cost import UNEVEN
 from ..formats.sampling import SAMPLES, Sample, StructureSample, sample_structure
+from ..formats.structure import is_by_rows
 
 # ---- Estimate the number of levels of a breadth-first search.
 
@@ -79,7 +79,7 @@ class Facts:
     @cached_property
     def uneven(self) -> bool:
         """Whether row lengths differ so much that products use another kernel."""
-        return self.longest * self.nrows > UNEVEN * self.nvals
+        return self.longest * self.nrows > tuning.value("csr.uneven") * self.nvals
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -173,7 +173,7 @@ def estimates(structure: Structure) -> Estimates:
     cache = structure.primary.cache
     if "estimates" not in cache:
         primary = structure.primary
-        cache["estimates"] = estimated(sample_structure(primary if primary.format.by_rows else structure.plain_rows()))
+        cache["estimates"] = estimated(sample_structure(primary if is_by_rows(primary) else structure.plain_rows()))
     found: Estimates = cache["estimates"]
     return found
 

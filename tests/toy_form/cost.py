@@ -13,8 +13,8 @@ class ToyChoice(RowsCost):
     timed = smallest = fused = False
     registered = "few"
 
-    def predict_bytes(self, seen: StructureFacts) -> int:
-        return max(1, seen.nvals) * sum(index_type(limit).itemsize for limit in (seen.nrows, seen.ncols))
+    def predict_bytes(self, facts: StructureFacts) -> int:
+        return max(1, facts.nvals) * sum(index_type(limit).itemsize for limit in (facts.nrows, facts.ncols))
 
-    def scratch(self, seen: StructureFacts) -> int:
-        return 8 * seen.nvals
+    def scratch(self, facts: StructureFacts) -> int:
+        return 8 * facts.nvals

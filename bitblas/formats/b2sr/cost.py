@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ... import tuning
 from ...kernels.constants import WORDS
-from .. import schedule as limits
-from ..contract import Format, ItemCounts, StructureFacts
+from ..contract import Format, ItemCounts, L, Layout, StructureFacts
 from ..csr.cost import index_type, pointer_type
 from ..schedule import power_of_two
+
+if TYPE_CHECKING:
+    from .layout import B2sr
 
 TILES = (4, 8, 16, 32, 64)
 DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on the GPU (measured)
@@ -27,11 +30,11 @@ def words_per_tile(tile: int) -> int:
     return max(1, tile * tile // 64)
 
 
-def word_type(tile: int) -> Any:
+def word_type(tile: int) -> type[np.unsignedinteger]:
     return np.uint16 if tile == 4 else np.uint64
 
 
-class TiledCost(Format):
+class TiledCost(Format[L]):
     """Cost model shared by B2SR and Split."""
 
     item = "tile"
@@ -41,11 +44,17 @@ class TiledCost(Format):
         super().__init__(tile)
         self.fused = tile == DEFAULT_TILE  # the tile size that programs use
 
+    def steps(self, kind: int, push: bool) -> int:
+        """Factor on the iterations over a tile row up to which it is not cut."""
+        if push:
+            return 1
+        return tuning.count("tiles.pull_steps") if kind == WORDS else tuning.count("tiles.pull_steps_values")
+
     def share(self, kind: int) -> int:
         return max(1, self.tile**2 // 64) if kind == WORDS else self.tile
 
 
-class TilesCost(TiledCost):
+class TilesCost(TiledCost["B2sr"]):
     """Bit tiles without single entries."""
 
     name = folder = "b2sr"
@@ -56,40 +65,43 @@ class TilesCost(TiledCost):
         self.wide = self.fused
         self.stops_finished_tile_rows = words_per_tile(tile) == 1
         self.registered = "all" if self.fused else "few"
-        # The error of predictions; for other tile sizes a pull's epilogue is an additional kernel.
-        self.handicap = 1.05 if self.fused else 1.2
 
-    def knows(self, seen: StructureFacts) -> bool:
-        return self.tile in seen.tiles_of
+    @property
+    def handicap(self) -> float:
+        return tuning.value("b2sr.handicap") if self.fused else tuning.value("b2sr.handicap_unfused")
 
-    def listing(self, seen: StructureFacts) -> ItemCounts:
-        return ItemCounts(seen.tiles_of[self.tile], float(seen.nvals), 0.0)
+    def knows(self, facts: StructureFacts) -> bool:
+        return self.tile in facts.tiles_of
 
-    def predict_bytes(self, seen: StructureFacts) -> int:
-        return tiles_bytes(seen.nrows, seen.ncols, max(1, round(seen.tiles_of[self.tile])), self.tile)
+    def listing(self, facts: StructureFacts) -> ItemCounts:
+        return ItemCounts(facts.tiles_of[self.tile], float(facts.nvals), 0.0)
 
-    def scratch(self, seen: StructureFacts) -> int:
-        return 24 * self.units(seen.nrows)
+    def predict_bytes(self, facts: StructureFacts) -> int:
+        return tiles_bytes(facts.nrows, facts.ncols, max(1, round(facts.tiles_of[self.tile])), self.tile)
 
-    def lanes(self, layout: Any, nrows: int, kind: int, *, push: bool) -> int:
-        """A third of the words of a tile row, so that each lane has two or three loads in flight; never fewer than a
-        tile needs. Measured on an H200: of 1, 2, 4, .. lanes, tiles of 8 were fastest with 2 on a Delaunay mesh (8.7
-        tiles per tile row), 1 on a grid (5), 4 on a 27-point stencil (13)."""
+    def scratch(self, facts: StructureFacts) -> int:
+        return 24 * self.units(facts.nrows)
+
+    def lanes(self, layout: B2sr, nrows: int, kind: int, *, push: bool) -> int:
+        """So many that each has two or three words of a tile row in flight; never fewer than a tile needs."""
         tile, per_row = self.tile, layout.tiles / max(1, self.units(nrows))
         if push:
-            return power_of_two(per_row / 2, 2, 32)
+            each = tuning.value("tiles.push_items_per_lane")
+            return power_of_two(per_row / each, tuning.count("tiles.push_least_lanes"), 32)
         if kind == WORDS:
             words = max(1, tile * tile // 64)
-            return power_of_two(per_row * words / 3, 4 if tile == 4 else min(words, 32), 32)
-        return power_of_two(min(tile, 32) * per_row * tile / 128, min(tile, 32), 32)
+            each = tuning.value("tiles.pull_loads_per_lane")
+            return power_of_two(per_row * words / each, 4 if tile == 4 else min(words, 32), 32)
+        lanes = min(tile, 32)
+        return power_of_two(lanes * per_row * tile / tuning.value("b2sr.pull_bits_per_lane"), lanes, 32)
 
-    def dot_lanes(self, layout: Any) -> int:
-        """Half a lane per tile (delaunay_n20: 0.21 ms with 4 lanes, 0.30 with 8)."""
-        return power_of_two(layout.work / max(1, layout.units) / 2, 4, 32)
+    def dot_lanes(self, layout: Layout) -> int:
+        per_row, each = layout.work / max(1, layout.units), tuning.value("b2sr.dot_tiles_per_lane")
+        return power_of_two(per_row / each, tuning.count("rows.dot_least_lanes"), 32)
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
         share = 1 if push else self.share(kind)
-        return limits.MAX_ITERATIONS * max(1, (1 if push else 3 if kind == WORDS else 8) * lanes // min(share, 32))
+        return tuning.count("rows.iterations") * max(1, self.steps(kind, push) * lanes // min(share, 32))
 
     def segment(self) -> int:
-        return 8 * max(1, 2 * 32 // min(self.tile, 32))
+        return tuning.count("rows.segment_steps") * max(1, 2 * 32 // min(self.tile, 32))

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from semirings.dtypes import INT32, INT64, lookup_dtype
 
-from ...device import dummy
+from ... import tuning
 from ...kernels.variant import Variant
-from ..contract import Constants, Dot, Format, Types
+from ...typing import Array
+from ..contract import Arguments, Constants, Dot, Format, L, LayoutBase, Types
 from ..csr import kernels as rows
 from ..csr.kernels import PLACES, TYPES
 from ..schedule import Hubs, hubs_of
-from ..symmetry import CHUNK
 from .cost import DEFAULT_TILE, TILES, TilesCost
+
+if TYPE_CHECKING:
+    from .layout import B2sr
 
 # ---- Utility kernels of bit tiles (all but products), as registry/ compiles them ahead of time.
 
@@ -30,6 +33,7 @@ def build_kernels(tile: int, parts: int, *passes: tuple[int, int]) -> Iterator[V
 
 def utility_kernels() -> Iterator[Variant]:
     """The same for all tile sizes."""
+    chunk = ("CHUNK", tuning.count("symmetry.chunk.b2sr"))
     for tile in TILES:
         lanes = ("LANES", min(tile, 32))
         yield from build_kernels(tile, 0, (0, 0), (1, 0), (1, 1))
@@ -39,7 +43,7 @@ def utility_kernels() -> Iterator[Variant]:
             yield Variant("formats/b2sr/transpose", (PLACES[0], PLACES[2]), (("TILE", tile), lanes, ("ORDER", order)))
         yield Variant("formats/b2sr/cut", TYPES, (("TILE", tile), lanes))
         yield Variant("formats/b2sr/coo", PLACES, (("TILE", tile), lanes))
-        yield Variant("formats/b2sr/mirror", TYPES, (("TILE", tile), ("CHUNK", CHUNK["b2sr"]), ("LANES", 32)))
+        yield Variant("formats/b2sr/mirror", TYPES, (("TILE", tile), chunk, ("LANES", 32)))
         yield Variant("formats/b2sr/ranks", (), (("TILE", tile), ("LANES", 1)))
         yield Variant("formats/b2sr/filter", PLACES[2:], (("TILE", tile), ("LANES", 1)))
         # The first pass writes no positions, and gets its sums as that argument.
@@ -59,7 +63,7 @@ def split_utility_kernels(tiles: tuple[int, ...]) -> Iterator[Variant]:
 DOT_INDICES = (*rows.DOT_INDICES, "PLACE", "BPLACE", "MPLACE")  # plus ranks
 
 
-class TiledFormat(Format):
+class TiledFormat(Format[L]):
     """Compile-time constants of kernels on tiles. For Split these read packed tile columns and single entries."""
 
     packs: int  # whether tile columns are packed
@@ -75,7 +79,7 @@ class TiledFormat(Format):
         return [tile, ("RANKED", int(ranked)), ("NEUTRAL", int(neutral)), ("PACKED", self.packs)]
 
 
-class TilesFormat(TiledFormat, TilesCost):
+class TilesFormat(TiledFormat["B2sr"], TilesCost):
     """Bit tiles without single entries."""
 
     packs = 0
@@ -88,50 +92,53 @@ class TilesFormat(TiledFormat, TilesCost):
     def dot_constants(self, types: Types, lanes: int, mask: Format) -> Constants:
         return [("LANES", lanes), ("TILE", self.tile)]
 
-    def dot(self, left: Any, right: Any, mask: Any, ranked: tuple[bool, bool]) -> Dot:
-        ranks = tuple(layout.places(some) for layout, some in zip((left, right), ranked, strict=True))
+    def dot(self, left: B2sr, right: B2sr, mask: B2sr, ranked: tuple[bool, bool]) -> Dot:
+        ranks = tuple(layout.rank_argument(some) for layout, some in zip((left, right), ranked, strict=True))
         indices = (left.ptr, left.col, right.ptr, mask.ptr, mask.col, *ranks, mask.ranks())
         types = tuple((name, lookup_dtype(x.dtype)) for name, x in zip(DOT_INDICES, indices, strict=True))
         at = mask.ptr, mask.tile_rows, mask.col, mask.bits, mask.ranks()
-        given = ((layout.ptr, layout.col, layout.bits, r) for layout, r in zip((left, right), ranks, strict=True))
-        return Dot(mask.tiles, types, at, *given)
+        operands = ((layout.ptr, layout.col, layout.bits, r) for layout, r in zip((left, right), ranks, strict=True))
+        return Dot(mask.tiles, types, at, *operands)
 
 
 FORMATS = tuple(TilesFormat(tile) for tile in TILES)
 BY_TILE = {format.tile: format for format in FORMATS}
 
 
-class TiledArguments:
+class TiledArguments(LayoutBase):
     """Kernel arguments shared by B2SR and Split."""
 
-    def places(self: Any, ranked: bool) -> Any:
-        """Ranks as a kernel argument: a dummy array if the kernel does not read them."""
-        return self.ranks() if ranked else dummy(self.device, "int32")
+    tile: int
+    bits: Array
+
+    if TYPE_CHECKING:
+
+        def ranks(self) -> Array: ...
 
     def segments(self, longest: int) -> int:
         return 0
 
-    def pushed(self: Any, ranked: bool, longest: int) -> tuple[Any, ...]:
+    def pushed(self, ranked: bool, longest: int) -> Arguments:
         return self.unit_starts()[0], *self.unit_contents(ranked)
 
 
 class TilesArguments(TiledArguments):
     """Kernel arguments of B2SR."""
 
-    def types(self: Any, ranked: bool) -> Types:
+    def types(self, ranked: bool) -> Types:
         if ("types", ranked) not in self.cache:
-            indices = ("PTR", self.ptr), ("COL", self.col), ("PLACE", self.places(ranked))
+            indices = ("PTR", self.ptr), ("COL", self.col), ("PLACE", self.rank_argument(ranked))
             self.cache["types", ranked] = tuple((name, lookup_dtype(x.dtype)) for name, x in indices)
         found: Types = self.cache["types", ranked]
         return found
 
-    def unit_starts(self: Any) -> tuple[Any, int]:
+    def unit_starts(self) -> tuple[Array, int]:
         return self.ptr, 1
 
-    def unit_contents(self: Any, ranked: bool) -> tuple[Any, ...]:
-        return self.col, self.bits, self.places(ranked)
+    def unit_contents(self, ranked: bool) -> Arguments:
+        return self.col, self.bits, self.rank_argument(ranked)
 
-    def pulled(self: Any, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
+    def pulled(self, ranked: bool, *, read: bool = True) -> Arguments:
         return self.ptr, *self.unit_contents(ranked)
 
     def hubs(self, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:

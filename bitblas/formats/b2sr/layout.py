@@ -12,55 +12,30 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
-from ...device import Device, threads
+from ... import tuning
+from ...device import Bounds, Device, threads
 from ...kernels.variant import Variant
+from ...typing import Array
 from .. import symmetry, validation
-from ..contract import Format, LazyDict, Region
-from ..csr.layout import PARALLEL_ENTRIES, Csr, from_arrays, index_type, pointer_type, rows_bytes
+from ..contract import Format, LazyDict, Order, Region, compute_once
+from ..csr.layout import Csr, from_arrays, index_type, pointer_type, rows_bytes
 from . import kernels
 from .cost import TILES, tiles_bytes, word_type, words_per_tile
 from .kernels import BY_TILE, FORMATS, TilesArguments
 
-# ---- Base class of tile layouts: bit tiles alone (B2SR), or with single entries (Split).
-
-
-class Tiled:
-    """Shared by B2SR and Split. `value_ptr`: ranks, computed by `ranks` on first use."""
-
-    tile: int
-    value_ptr: Any
-
-    if TYPE_CHECKING:
-
-        @property
-        def format(self) -> Format: ...
-
-    @property
-    def key(self) -> str:
-        return self.format.key
-
-    @property
-    def rows_per_unit(self) -> int:
-        return self.tile
-
-    def equals(self, other: Any) -> bool:
-        return validation.same_arrays(self, other)
-
-    def adopt(self, twin: Any) -> None:
-        if self.value_ptr is None:
-            self.value_ptr = twin.value_ptr
-
+if TYPE_CHECKING:
+    pass
 
 # ---- Validate the arrays of bit tiles that come from outside.
 
 
-def check_tiles(layout: Any, counts: Any) -> None:
+def check_tiles(layout: B2sr, counts: Array) -> None:
     """ValueError unless tile columns ascend and are inside the matrix, and bits are too. counts: number of entries per
     tile."""
     tiles, tile_cols, xp = layout.tiles, -(-layout.ncols // layout.tile), layout.device.xp
@@ -75,7 +50,7 @@ def check_tiles(layout: Any, counts: Any) -> None:
             raise ValueError("bits: expected none beyond the last row and column")
 
 
-def _beyond(tile: int, limit: int, by_row: bool, word: Any) -> np.ndarray:
+def _beyond(tile: int, limit: int, by_row: bool, word: np.dtype) -> np.ndarray:
     """The bits of the last tile beyond the last of `limit` rows or columns."""
     past = np.arange(tile) > (limit - 1) % tile
     flags = np.broadcast_to(past[:, None] if by_row else past, (tile, tile))
@@ -83,10 +58,6 @@ def _beyond(tile: int, limit: int, by_row: bool, word: Any) -> np.ndarray:
 
 
 # ---- Build tiles from rows: merge the rows of each tile row by tile column, in a counting pass and a filling pass.
-
-# Mean entries per row from which on a GPU cuts a tile row, because one row may hold half of a graph (measured on an
-# H200, on RMAT 20 and on 17 million entries of which one row holds half: 16 to 64 are within 10 %, 128 is 20 % slower).
-LONG = 32
 
 
 class TileRule(NamedTuple):
@@ -98,7 +69,7 @@ class TileRule(NamedTuple):
     far: int
 
 
-def cuts_of(device: Device, rows: int, items: int, long: int, starts: Callable[[], Any]) -> tuple[int, Any]:
+def cuts_of(device: Device, rows: int, items: int, long: int, starts: Callable[[], Array]) -> tuple[int, Array]:
     """Cuts of the tile rows with at least `long` items, on devices whose threads share tile rows: an upper bound of
     their number (the exact one is only on the device), and the cuts before each tile row and in total, INT64. starts:
     function that returns the start of each tile row, and the end."""
@@ -111,10 +82,13 @@ def cuts_of(device: Device, rows: int, items: int, long: int, starts: Callable[[
     return most, cuts
 
 
+TileArrays: TypeAlias = tuple[Array, Array, Array, Array]  # columns, bits, ranks, and positions of the values
+
+
 class Merge:
     """Merge the rows of a CSR to tiles, by a counting and a filling pass; a GPU cuts long tile rows into parts."""
 
-    def __init__(self, csr: Csr, tile: int, word: Any) -> None:
+    def __init__(self, csr: Csr, tile: int, word: type[np.unsignedinteger]) -> None:
         """word: the NumPy type of the tiles' bits."""
         xp, device = csr.device.xp, csr.device
         self.csr, self.tile, self.tile_rows = csr, tile, -(-csr.nrows // tile)
@@ -123,28 +97,29 @@ class Merge:
         self.no_codes = xp.zeros(1, np.uint32)
         self.cut_cols = xp.zeros(1, np.int64)
         self.bounds = None
-        most, self.cuts = cuts_of(device, self.tile_rows, csr.nvals, LONG * tile, self._limits)
+        long = tuning.count("b2sr.cut_entries") * tile
+        most, self.cuts = cuts_of(device, self.tile_rows, csr.nvals, long, self._limits)
         self.units = self.tile_rows + most
-        if device.splits(csr.nvals, PARALLEL_ENTRIES):
+        if device.splits(csr.nvals, tuning.count("formats.parallel_entries")):
             self.bounds = threads.balanced_ranges(self._limits(), device.parts)
         if most:
             self.cut_cols = xp.empty(most, np.int64)
             cut, tile_cols = device.kernel(self._variant("cut")), -(-csr.ncols // tile)
             cut(most, self.tile_rows, csr.nrows, tile_cols, csr.ptr, csr.col, self.cuts, self.cut_cols)
 
-    def _limits(self) -> Any:
+    def _limits(self) -> Array:
         """The entries before each tile row, and in total."""
         ptr, xp = self.csr.ptr, self.csr.device.xp
         return ptr[:: self.tile] if self.csr.nrows % self.tile == 0 else xp.append(ptr[:: self.tile], ptr[-1:])
 
-    def count(self, rule: TileRule | None = None) -> Any:
+    def count(self, rule: TileRule | None = None) -> Array:
         """The tiles before each part, and in total; with a rule also the near and far single entries. Shape (1 or 3,
         units + 1)."""
         xp, kinds = self.csr.device.xp, 3 if rule else 1
         counts = xp.zeros(kinds * max(1, self.units), np.int64)
         out = xp.zeros((kinds, self.units + 1), np.int64)
-        none = xp.zeros(1, self.tile_col)
-        self._run(0, 0, rule, 0, out, counts, none, self.no_bits, self.none, self.none, self.no_codes)
+        none = xp.zeros(1, self.tile_col), self.no_bits, self.none, self.none
+        self._run(0, 0, out, counts, none, rule, self.no_codes, 0)
         for kind in range(kinds):
             xp.cumsum(counts[kind * self.units : (kind + 1) * self.units], out=out[kind, 1:])
         return out
@@ -152,50 +127,43 @@ class Merge:
     def fill(
         self,
         order: bool,
-        out: Any,
-        col: Any,
-        bits: Any,
-        ranks: Any,
-        places: Any,
+        out: Array,
+        tiles: TileArrays,
         rule: TileRule | None = None,
-        codes: Any = None,
+        codes: Array | None = None,
         in_tiles: int = 0,
     ) -> None:
         """Write the tiles of each part from the offsets in `out` on, and the codes (uint32) of single entries, near
         ones first; their positions follow those of the `in_tiles` entries of tiles."""
-        codes = self.no_codes if codes is None else codes
-        self._run(1, int(order), rule, in_tiles, out, self.cuts, col, bits, ranks, places, codes)
+        self._run(1, int(order), out, self.cuts, tiles, rule, self.no_codes if codes is None else codes, in_tiles)
 
     def _run(
         self,
         fill: int,
         order: int,
+        out: Array,
+        counts: Array,
+        tiles: TileArrays,
         rule: TileRule | None,
+        codes: Array,
         in_tiles: int,
-        out: Any,
-        counts: Any,
-        col: Any,
-        bits: Any,
-        ranks: Any,
-        places: Any,
-        codes: Any,
     ) -> None:
         csr = self.csr
-        more = ("PLACE", self.none), ("TILE_COL", col)
+        more = ("PLACE", self.none), ("TILE_COL", tiles[0])
         variant = self._variant("build", *more, FILL=fill, ORDER=order, SPLIT=int(rule is not None))
         rows = (self.tile_rows, csr.nrows, csr.ptr, csr.col, self.cuts, self.cut_cols, *(rule or TileRule(0, 0, 0)))
-        written = (col, bits, ranks, places, codes)
-        csr.device.kernel(variant)(self.units, *rows, in_tiles, out.reshape(-1), counts, *written, bounds=self.bounds)
+        written = counts, *tiles, codes
+        csr.device.kernel(variant)(self.units, *rows, in_tiles, out.reshape(-1), *written, bounds=self.bounds)
 
-    def tile_rows_of(self, out: Any) -> Any:
+    def tile_rows_of(self, out: Array) -> Array:
         """The counts (a row of `count`) before each tile row, which are those before its first part, and in total."""
         uncut = self.units == self.tile_rows
         return out if uncut else out[self.cuts + self.csr.device.xp.arange(self.tile_rows + 1)]
 
-    def _variant(self, kernel: str, *more: tuple[str, Any], **constants: int) -> Variant:
-        given = (("PTR", self.csr.ptr), ("COL", self.csr.col), *more)
+    def _variant(self, kernel: str, *more: tuple[str, Array], **constants: int) -> Variant:
+        arrays = (("PTR", self.csr.ptr), ("COL", self.csr.col), *more)
         shape = (("TILE", self.tile), ("LANES", min(self.tile, 32)), *constants.items())
-        return Variant(f"formats/b2sr/{kernel}", tuple((name, lookup_dtype(a.dtype)) for name, a in given), shape)
+        return Variant(f"formats/b2sr/{kernel}", tuple((name, lookup_dtype(a.dtype)) for name, a in arrays), shape)
 
 
 def count_tiles(csr: Csr, tile: int) -> int:
@@ -206,30 +174,24 @@ def count_tiles(csr: Csr, tile: int) -> int:
 # ---- B2SR: the non-empty T x T tiles of a matrix as bits, tile rows as in CSR (Chen et al., Bit-GraphBLAS, section
 # III).
 
-# Tiles of a tile row from which on a GPU cuts it when converting to rows, because one may hold half of a graph
-# (measured on an H200, on RMAT 20 and on 17 million entries of which one row holds half: 256 is up to 30 % slower, 1024
-# 100 %).
-LONG_TILES = 64
-
 
 @dataclass(eq=False)
-class B2sr(Tiled, TilesArguments):
+class B2sr(TilesArguments):
     """Tile row I has the tiles ptr[I] .. ptr[I + 1]; tile t is in tile column col[t]."""
 
     device: Device
     nrows: int
     ncols: int
     tile: int
-    ptr: Any  # tile rows + 1
-    col: Any  # tiles (the arrays hold at least one tile, so that each has an address)
-    bits: Any  # tiles * words_per_tile
+    ptr: Array  # tile rows + 1
+    col: Array  # tiles (the arrays hold at least one tile, so that each has an address)
+    bits: Array  # tiles * words_per_tile
     tiles: int
     nvals: int
-    value_ptr: Any = None  # tiles: rank of the first bit of each; only if values are stored in this order
+    value_ptr: Array | None = None  # tiles: rank of the first bit of each; only if values are stored in this order
     cache = LazyDict()  # schedules of kernels: hubs, parallel bounds
 
     formats: ClassVar[tuple[Format, ...]] = FORMATS
-    compact = False
 
     @property
     def format(self) -> Format:
@@ -248,78 +210,76 @@ class B2sr(Tiled, TilesArguments):
     def tile_rows(self) -> int:
         return len(self.ptr) - 1
 
-    @property
-    def nbytes(self) -> int:
-        ranks = 0 if self.value_ptr is None else int(self.value_ptr.nbytes)
-        return int(self.ptr.nbytes + self.col.nbytes + self.bits.nbytes) + ranks
-
-    def coo(self) -> tuple[Any, Any]:
+    def coo(self) -> tuple[Array, Array]:
         """Rows and columns (INT64) of the entries, in bit order of the tiles."""
         xp, ranks = self.device.xp, self.ranks()
         rows, cols = xp.empty(max(1, self.nvals), np.int64), xp.empty(max(1, self.nvals), np.int64)
-        kernel = self.device.kernel(_variant("coo", self.tile, self.ptr, self.col, ranks))
+        kernel = self.device.kernel(_variant("coo", self.tile, PTR=self.ptr, COL=self.col, PLACE=ranks))
         kernel(self.tiles, self.tile_rows, self.ptr, self.col, self.bits, ranks, rows, cols, bounds=self._tile_bounds())
         return rows[: self.nvals], cols[: self.nvals]
 
-    def _bounds(self) -> Any:
+    def _bounds(self) -> Bounds:
         """Parallel ranges of tile rows on the CPU, for structural kernels."""
-        if not self.device.splits(self.nvals, PARALLEL_ENTRIES):
+        if not self.device.splits(self.nvals, tuning.count("formats.parallel_entries")):
             return None
-        if "passes" not in self.cache:
-            self.cache["passes"] = threads.balanced_ranges(self.ptr, self.device.parts)
-        return self.cache["passes"]
+        return compute_once(self.cache, "passes", lambda: threads.balanced_ranges(self.ptr, self.device.parts))
 
-    def _tile_bounds(self) -> Any:
+    def _tile_bounds(self) -> Bounds:
         """Parallel ranges of tiles on the CPU."""
-        return self.device.ranges(self.tiles, PARALLEL_ENTRIES, work=self.nvals, parts=self.device.threads)
+        least = tuning.count("formats.parallel_entries")
+        return self.device.ranges(self.tiles, least, work=self.nvals, parts=self.device.threads)
 
     @classmethod
-    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[B2sr, Any]:
+    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[B2sr, Order]:
+        """Build tiles from rows: the T rows of each tile row are merged by tile column, once to count and once to fill.
+
+        order[e]: the position of the B2SR's entry e in `rows`. Peak memory: the result, the order if requested, and 24
+        bytes per tile row, on a GPU 24 more per T * b2sr.cut_entries entries.
+        """
         assert tile is not None
-        return from_csr(rows, tile, order)
+        xp, merge = rows.device.xp, Merge(rows, tile, word_type(tile))
+        out = merge.count()
+        tiles, kinds = int(out[0, -1]), pointer_type(rows.nvals)
+        needed = tiles_bytes(rows.nrows, rows.ncols, tiles, tile) + order * (tiles + rows.nvals) * kinds.itemsize
+        rows.device.foresee(f"B2SR-{tile} of {rows.nvals} entries in {tiles} tiles", needed)
+        col = xp.empty(max(1, tiles), merge.tile_col)
+        bits = xp.zeros(max(1, tiles) * words_per_tile(tile), word_type(tile))
+        ranks = xp.empty(max(1, tiles) if order else 1, kinds)
+        places = xp.empty(max(1, rows.nvals) if order else 1, kinds)
+        merge.fill(order, out, (col, bits, ranks, places))
+        ptr = merge.tile_rows_of(out[0]).astype(pointer_type(tiles))
+        layout = B2sr(rows.device, rows.nrows, rows.ncols, tile, ptr, col, bits, tiles, rows.nvals)
+        if order:
+            layout.value_ptr = ranks
+        return layout, places[: rows.nvals] if order else None
 
-    def by_rows(self, order: bool) -> tuple[Csr, Any]:
-        return self.to_csr(order)
-
-    def to_csr(self, order: bool) -> tuple[Csr, Any]:
+    def to_csr(self, order: bool) -> tuple[Csr, Order]:
         """The same entries row by row; order[e]: the position of entry e in this layout. Peak memory: the result, the
         order if requested, and 24 bytes per row."""
         xp, device = self.device.xp, self.device
         needed = rows_bytes(self.nrows, self.ncols, self.nvals) + order * 4 * self.nvals
         device.foresee(f"CSR of {self.nvals} entries", needed)
         none = xp.zeros(1, pointer_type(self.nvals))
-        most, cuts = cuts_of(device, self.tile_rows, self.tiles, LONG_TILES, lambda: self.ptr)
+        long = tuning.count("b2sr.cut_tiles")
+        most, cuts = cuts_of(device, self.tile_rows, self.tiles, long, lambda: self.ptr)
         counts = xp.zeros((self.tile_rows + most) * self.tile, np.int64)
         col = xp.empty(max(1, self.nvals), index_type(self.ncols))
         places = xp.empty(max(1, self.nvals) if order else 1, none.dtype)
         ptr = xp.full(self.nrows + 1, self.nvals, np.int64)
         ranks = self.ranks() if order else none
+        indices = {"PTR": self.ptr, "COL": col, "PLACE": places, "TILE_COL": self.col}
         for fill, ordered in ((0, 0), (1, int(order))):
             out = counts
             if fill:
                 out = xp.cumsum(counts)
                 out -= counts  # entries before each row of each part
-            variant = _variant("unbuild", self.tile, self.ptr, col, places, self.col, FILL=fill, ORDER=ordered)
-            device.kernel(variant)(
-                self.tile_rows + most,
-                self.tile_rows,
-                self.nrows,
-                self.ptr,
-                self.col,
-                self.bits,
-                ranks,
-                cuts,
-                out,
-                counts,
-                ptr,
-                col,
-                places,
-                bounds=self._bounds(),
-            )
+            variant = _variant("unbuild", self.tile, ("FILL", fill), ("ORDER", ordered), **indices)
+            tiles = self.tile_rows, self.nrows, self.ptr, self.col, self.bits, ranks, cuts
+            device.kernel(variant)(self.tile_rows + most, *tiles, out, counts, ptr, col, places, bounds=self._bounds())
         rows = from_arrays(device, self.nrows, self.ncols, ptr, col[: self.nvals])
         return rows, places[: self.nvals] if order else None
 
-    def transpose(self, order: bool) -> tuple[B2sr, Any]:
+    def transpose(self, order: bool) -> tuple[B2sr, Order]:
         """The tiles of the transpose; order[e]: the position of the result's entry e in this layout. The tiles are
         transposed as the entries of a CSR, then the bits of each tile. Peak memory: the result, the order, and that of
         the CSR transpose."""
@@ -331,28 +291,27 @@ class B2sr(Tiled, TilesArguments):
         bits = xp.zeros_like(self.bits)
         bounds = self._tile_bounds()
         none = xp.zeros(1, pointer_type(self.nvals))
-        write = device.kernel(_variant("transpose", self.tile, ptr=self.ptr, places=none, ORDER=0))
+        write = device.kernel(_variant("transpose", self.tile, ("ORDER", 0), PTR=self.ptr, PLACE=none))
         write(self.tiles, source, self.bits, none, none, bits, none, bounds=bounds)
         transposed = B2sr(device, self.ncols, self.nrows, self.tile, tiles.ptr, tiles.col, bits, self.tiles, self.nvals)
         if not order:
             return transposed, None
         places = xp.empty(max(1, self.nvals), none.dtype)
-        write = device.kernel(_variant("transpose", self.tile, ptr=self.ptr, places=none, ORDER=1))
+        write = device.kernel(_variant("transpose", self.tile, ("ORDER", 1), PTR=self.ptr, PLACE=none))
         write(self.tiles, source, self.bits, self.ranks(), transposed.ranks(), bits, places, bounds=bounds)
         return transposed, places[: self.nvals]
 
     def is_symmetric(self) -> bool:
-        found = self.tiles, self.nvals, self.ptr, self.col, self.col.dtype, self.tile_rows, self.bits
-        return symmetry.is_symmetric(self.device, "b2sr", (("TILE", self.tile),), *found)
+        return symmetry.is_symmetric(self, "b2sr", ("TILE", self.tile), self.col.dtype, self.bits)
 
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self) -> dict[str, Array]:
         return {"ptr": self.ptr, "col": self.col, "bits": self.bits}
 
     def numbers(self) -> dict[str, int]:
         return {name: getattr(self, name) for name in ("nrows", "ncols", "nvals", "tile", "tiles")}
 
     @classmethod
-    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> B2sr:
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> B2sr:
         nrows, ncols, nvals, tile, tiles = validation.expect_numbers(
             numbers, "nrows", "ncols", "nvals", "tile", "tiles"
         )
@@ -370,43 +329,47 @@ class B2sr(Tiled, TilesArguments):
     def samples(cls) -> Iterator[Variant]:
         return kernels.utility_kernels()
 
-    def filter(self, keep: Any) -> tuple[B2sr, Any]:
+    def filter(self, keep: Array) -> tuple[B2sr, Array]:
         """The entries for which `keep` (bools in entry order) is true, and `keep`; empty tiles are dropped."""
         xp, device = self.device.xp, self.device
-        bits, some = xp.empty_like(self.bits), xp.zeros(max(1, self.tiles), np.uint8)
+        bits, nonempty = xp.empty_like(self.bits), xp.zeros(max(1, self.tiles), np.uint8)
         flags = keep.view(np.uint8) if len(keep) else xp.zeros(1, np.uint8)
         ranks = self.ranks()
-        variant = _variant("filter", self.tile, places=ranks)
-        device.kernel(variant)(self.tiles, self.bits, ranks, flags, bits, some, bounds=self._tile_bounds())
-        return self._without_empty(bits, some, int(keep.sum())), keep
+        variant = _variant("filter", self.tile, PLACE=ranks)
+        device.kernel(variant)(self.tiles, self.bits, ranks, flags, bits, nonempty, bounds=self._tile_bounds())
+        return self._without_empty(bits, nonempty, int(keep.sum())), keep
 
-    def clip(self, region: Region, order: bool) -> tuple[B2sr, Any]:
+    def clip(self, region: Region, order: bool) -> tuple[B2sr, Order]:
         """The entries in a region; order[e]: the position of the result's entry e in this layout."""
         if order:
             keep = region.covers(*self.coo())
             return self.filter(keep)[0], self.device.xp.flatnonzero(keep)
         xp, device, rows = self.device.xp, self.device, self.tile_rows
         sums, bounds = xp.zeros(2 * rows + 1, np.int64), self._bounds()  # 0, tiles by tile row, entries by tile row
-        out: tuple[Any, Any, Any] = self.col, self.bits, sums  # not written by the first pass
+        out: tuple[Array, Array, Array] = self.col, self.bits, sums  # not written by the first pass
         for fill in (0, 1):
-            kernel = device.kernel(_variant("clip", self.tile, self.ptr, self.col, out[2], FILL=fill))
-            kernel(rows, self.ptr, self.col, self.bits, *region, sums, sums[rows:], *out, bounds=bounds)
+            variant = _variant("clip", self.tile, ("FILL", fill), PTR=self.ptr, COL=self.col, PLACE=out[2])
+            device.kernel(variant)(rows, self.ptr, self.col, self.bits, *region, sums, sums[rows:], *out, bounds=bounds)
             if not fill:
                 xp.cumsum(sums, out=sums)
                 tiles, both = device.to_host(sums[rows :: max(1, rows)]).tolist() if rows else (0, 0)
                 nvals = both - tiles
                 if nvals in (0, self.nvals):
                     break
-                words, ranks = tiles * words_per_tile(self.tile), pointer_type(nvals)
-                out = xp.empty(tiles, self.col.dtype), xp.empty(words, self.bits.dtype), xp.empty(tiles, ranks)
+                words, kind = tiles * words_per_tile(self.tile), pointer_type(nvals)
+                out = xp.empty(tiles, self.col.dtype), xp.empty(words, self.bits.dtype), xp.empty(tiles, kind)
         if nvals == self.nvals:
             return self, None
-        if not nvals:
-            out = xp.zeros(1, self.col.dtype), xp.zeros(words_per_tile(self.tile), self.bits.dtype), None
+        col, bits, ranks = out if nvals else (*self._no_tiles(), None)
         ptr = sums[: rows + 1].astype(pointer_type(tiles))
-        return B2sr(device, self.nrows, self.ncols, self.tile, ptr, out[0], out[1], tiles, nvals, out[2]), None
+        return B2sr(device, self.nrows, self.ncols, self.tile, ptr, col, bits, tiles, nvals, ranks), None
 
-    def _without_empty(self, bits: Any, count: Any, nvals: int) -> B2sr:
+    def _no_tiles(self) -> tuple[Array, Array]:
+        """Columns and bits of a layout without tiles; at least one of each, so that the arrays have addresses."""
+        xp = self.device.xp
+        return xp.zeros(1, self.col.dtype), xp.zeros(words_per_tile(self.tile), self.bits.dtype)
+
+    def _without_empty(self, bits: Array, count: Array, nvals: int) -> B2sr:
         """The same tiles with other bits, without those whose count is 0."""
         xp = self.device.xp
         full = xp.flatnonzero(count[: self.tiles])
@@ -418,57 +381,31 @@ class B2sr(Tiled, TilesArguments):
         ptr = before[self.ptr]
         col, left = self.col[full], bits.reshape(-1, words_per_tile(self.tile))[full].reshape(-1)
         if not tiles:
-            col, left = xp.zeros(1, self.col.dtype), xp.zeros(words_per_tile(self.tile), bits.dtype)
+            col, left = self._no_tiles()
         return B2sr(self.device, self.nrows, self.ncols, self.tile, ptr, col, left, tiles, nvals)
 
-    def ranks(self) -> Any:
+    def ranks(self) -> Array:
         """value_ptr, computed on first use: the prefix sum of the tiles' population counts."""
         if self.value_ptr is None:
             xp, per_tile = self.device.xp, self._counts()
             self.value_ptr = (xp.cumsum(per_tile) - per_tile).astype(pointer_type(self.nvals))
         return self.value_ptr
 
-    def _counts(self) -> Any:
+    def _counts(self) -> Array:
         """The number of entries in each tile."""
         per_tile = self.device.xp.zeros(max(1, self.tiles), np.int64)
         self.device.kernel(_variant("ranks", self.tile))(self.tiles, self.bits, per_tile)
         return per_tile
 
 
-def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
-    """Build tiles from rows: the T rows of each tile row are merged by tile column, once to count and once to fill.
-
-    order[e]: the position of the B2SR's entry e in `csr`. Peak memory: the result, the order if requested, and 24 bytes
-    per tile row, on a GPU 24 more per T * merging.LONG entries.
-    """
-    xp, merge = csr.device.xp, Merge(csr, tile, word_type(tile))
-    out = merge.count()
-    tiles, kinds = int(out[0, -1]), pointer_type(csr.nvals)
-    needed = tiles_bytes(csr.nrows, csr.ncols, tiles, tile) + order * (tiles + csr.nvals) * kinds.itemsize
-    csr.device.foresee(f"B2SR-{tile} of {csr.nvals} entries in {tiles} tiles", needed)
-    col = xp.empty(max(1, tiles), merge.tile_col)
-    bits = xp.zeros(max(1, tiles) * words_per_tile(tile), word_type(tile))
-    ranks = xp.empty(max(1, tiles) if order else 1, kinds)
-    places = xp.empty(max(1, csr.nvals) if order else 1, kinds)
-    merge.fill(order, out, col, bits, ranks, places)
-    ptr = merge.tile_rows_of(out[0]).astype(pointer_type(tiles))
-    layout = B2sr(csr.device, csr.nrows, csr.ncols, tile, ptr, col, bits, tiles, csr.nvals)
-    if order:
-        layout.value_ptr = ranks
-    return layout, places[: csr.nvals] if order else None
-
-
-def _variant(
-    kernel: str, tile: int, ptr: Any = None, col: Any = None, places: Any = None, tile_col: Any = None, **constants: int
-) -> Variant:
+def _variant(kernel: str, tile: int, *constants: tuple[str, int], **indices: Array) -> Variant:
     """A structural kernel: it depends only on the tile size and the index types."""
-    given = (("PTR", ptr), ("COL", col), ("PLACE", places), ("TILE_COL", tile_col))
-    return _made(kernel, tile, tuple((n, a.dtype) for n, a in given if a is not None), tuple(constants.items()))
+    return _cached_variant(kernel, tile, constants, tuple((name, array.dtype) for name, array in indices.items()))
 
 
 @functools.cache
-def _made(
-    kernel: str, tile: int, types: tuple[tuple[str, Any], ...], constants: tuple[tuple[str, int], ...]
+def _cached_variant(
+    kernel: str, tile: int, constants: tuple[tuple[str, int], ...], types: tuple[tuple[str, np.dtype], ...]
 ) -> Variant:
     shape = (("TILE", tile), ("LANES", 1 if kernel in ("ranks", "filter") else min(tile, 32)))
     return Variant(f"formats/b2sr/{kernel}", tuple((n, lookup_dtype(t)) for n, t in types), shape + constants)

@@ -5,12 +5,12 @@ They are built for multivector operands of products (plan/product.py), where the
 
 from __future__ import annotations
 
+from ... import tuning
 from ..contract import StructureFacts
 from ..csr.cost import RowsCost, rows_bytes
 from .lines import lines_of, places_of
 
 MOST = 1 << 40  # positions: bits, not bytes
-SMALL = 1 << 12  # positions up to which it may be chosen for memory, because rows built for other kernels are kept
 
 
 class BitmapCost(RowsCost):
@@ -24,14 +24,14 @@ class BitmapCost(RowsCost):
         fits = places_of(nrows, ncols) <= MOST
         return "" if fits else f"holds up to {MOST} positions, got {nrows} x {ncols}; 'csr' holds more"
 
-    def may_be_smallest(self, seen: StructureFacts) -> bool:
-        return places_of(seen.nrows, seen.ncols) <= SMALL
+    def may_be_smallest(self, facts: StructureFacts) -> bool:
+        return places_of(facts.nrows, facts.ncols) <= tuning.count("bitmap.small")
 
-    def predict_bytes(self, seen: StructureFacts) -> int:
-        return 8 * lines_of(seen.nrows, seen.ncols).words
+    def predict_bytes(self, facts: StructureFacts) -> int:
+        return 8 * lines_of(facts.nrows, facts.ncols).words
 
-    def scratch(self, seen: StructureFacts) -> int:
-        return 24 * seen.nvals
+    def scratch(self, facts: StructureFacts) -> int:
+        return 24 * facts.nvals
 
     def rows_bytes(self, nrows: int, ncols: int, nvals: int) -> int:
         """Bytes of the plain rows built for kernels that read rows, and of finding their entries."""

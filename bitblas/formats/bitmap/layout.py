@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ...device import Device
 from ...kernels.variant import Variant
+from ...typing import Array
 from .. import validation
-from ..contract import Format, LazyDict
+from ..contract import Format, LazyDict, Order
 from ..csr import layout as csr
 from .kernels import FORMATS
 from .lines import Lines, lines_of
@@ -33,7 +34,7 @@ class Bitmap(csr.Unlisted):
     device: Device
     nrows: int
     ncols: int
-    bits: Any  # uint64
+    bits: Array  # uint64
     count: int | None = None  # number of entries, if known
     cache = LazyDict()
 
@@ -51,11 +52,7 @@ class Bitmap(csr.Unlisted):
             self.count = len(self.places())
         return self.count
 
-    @property
-    def nbytes(self) -> int:
-        return int(self.bits.nbytes)
-
-    def places(self) -> Any:
+    def places(self) -> Array:
         """The position of each entry (INT64), in entry order. Peak memory: a byte per position, and 16 per entry."""
         xp, lines = self.device.xp, self.lines
         places = xp.flatnonzero(xp.unpackbits(self.bits.view(np.uint8), bitorder="little")).astype(np.int64, copy=False)
@@ -77,22 +74,16 @@ class Bitmap(csr.Unlisted):
         found: csr.Csr = self.cache["plain"]
         return found
 
-    def columns(self, low: int = 0, high: int | None = None) -> Any:
-        return self.plain().columns(low, high)
-
-    def columns_at(self, places: Any) -> Any:
-        return self.plain().columns_at(places)
-
-    def coo(self) -> tuple[Any, Any]:
+    def coo(self) -> tuple[Array, Array]:
         return self.lines.entry(self.places())
 
     @classmethod
-    def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Bitmap, Any]:
+    def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Bitmap, Order]:
         """Peak memory: the result, and 24 bytes per entry."""
         return cls.of(rows.device, rows.nrows, rows.ncols, lines_of(rows.nrows, rows.ncols).place(*rows.coo())), None
 
     @classmethod
-    def of(cls, device: Device, nrows: int, ncols: int, places: Any) -> Bitmap:
+    def of(cls, device: Device, nrows: int, ncols: int, places: Array) -> Bitmap:
         """A bitmap with entries at these distinct positions."""
         words = lines_of(nrows, ncols).words
         device.foresee(f"bitmap of {nrows} x {ncols}", 8 * words)
@@ -101,19 +92,16 @@ class Bitmap(csr.Unlisted):
             device.kernel(MARK)(len(places), places, bits)
         return cls(device, nrows, ncols, bits, len(places))
 
-    def to_csr(self, order: bool) -> tuple[csr.Csr, Any]:
-        return self.plain(), None
-
-    def transpose(self, order: bool) -> tuple[Bitmap, Any]:
+    def transpose(self, order: bool) -> tuple[Bitmap, Order]:
         if order or self.nrows == self.ncols:
             return super().transpose(order)
         return Bitmap(self.device, self.ncols, self.nrows, self.bits, self.count), None
 
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self) -> dict[str, Array]:
         return {"bits": self.bits}
 
     @classmethod
-    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Bitmap:
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Bitmap:
         nrows, ncols, nvals = validation.expect_numbers(numbers, "nrows", "ncols", "nvals")
         if refusal := cls.format.refusal(nrows, ncols):
             raise ValueError(f"numbers: {cls.key!r} {refusal}")

@@ -11,9 +11,12 @@ a word of another line. Bits beyond the shorter side are zero.
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
+
+from ...typing import Array
 
 WORD = 64
+T = TypeVar("T", int, Array)
 
 
 class Lines(NamedTuple):
@@ -34,11 +37,11 @@ class Lines(NamedTuple):
         """Words of 64 bits; at least one, so that the array has an address."""
         return -(-self.places // WORD) or 1
 
-    def place(self, rows: Any, cols: Any) -> Any:
+    def place(self, rows: T, cols: T) -> T:
         """Position of the entry at a row and a column."""
         return rows * self.stride + cols if self.tall else cols * self.stride + rows
 
-    def entry(self, places: Any) -> tuple[Any, Any]:
+    def entry(self, places: T) -> tuple[T, T]:
         """Row and column of a position."""
         line, position = places // self.stride, places % self.stride
         return (line, position) if self.tall else (position, line)

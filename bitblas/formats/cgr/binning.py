@@ -6,18 +6,22 @@ as they have segments, rounded up to a power of two; rows of more than 32 segmen
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ... import tuning
 from ...kernels.variant import Variant
-from ..contract import Constants
-from ..schedule import Hubs, Part, bits_of, cut, inside, placed
+from ...typing import Array
+from ..contract import Arguments, Constants, compute_once
+from ..schedule import Hubs, Part, bits_of, block_constants, cut, inside, placed
+
+if TYPE_CHECKING:
+    from .layout import Cgr
 
 GRADES = 6  # pieces of 32, 16, .. 1 lanes
 MOST = 32  # segments per piece, at most
 UNROLL = 4  # columns that a lane decodes while loads are in flight
-RESIDENT = 4  # blocks per multiprocessor, if none keeps vector values in shared memory
 
 
 class DegreeBins(NamedTuple):
@@ -25,18 +29,18 @@ class DegreeBins(NamedTuple):
     into runs run[g] .. run[g + 1]. Parts of long rows come before the rows of grade 0."""
 
     runs: int
-    run: Any  # uint32
-    piece: Any
+    run: Array  # uint32
+    piece: Array
     segments: int  # parts of long rows
-    begin: Any  # the bit at which the row's first segment of intervals begins
-    shape: Any  # uint32, of shared pieces: bits to the residuals, interval segments, segments in it, and before it
-    near: Any  # uint32, per piece: the row relative to which its first columns are coded
-    row: Any  # uint32, per piece: the position of its sum
-    reached: Any  # uint64, bits of the rows that have entries
+    begin: Array  # the bit at which the row's first segment of intervals begins
+    shape: Array  # uint32, of shared pieces: bits to the residuals, interval segments, segments in it, and before it
+    near: Array  # uint32, per piece: the row relative to which its first columns are coded
+    row: Array  # uint32, per piece: the position of its sum
+    reached: Array  # uint64, bits of the rows that have entries
     hubs: Hubs | None  # the long rows
-    ones: Any  # uint64, one bit per part, all set
+    ones: Array  # uint64, one bit per part, all set
 
-    def arguments(self) -> tuple[Any, ...]:
+    def arguments(self) -> Arguments:
         return self.run, self.piece, self.segments, self.row, self.begin, self.shape, self.near
 
 
@@ -51,21 +55,17 @@ def counts_variant() -> Variant:
 def binned_constants(shared: int) -> Constants:
     """Compile-time constants. shared: bytes of shared memory for vector values; a block that uses them occupies a
     multiprocessor alone."""
-    blocks = [("THREADS", 1024), ("RESIDENT", 1)] if shared else [("THREADS", 256), ("RESIDENT", RESIDENT)]
-    return [("UNROLL", UNROLL), ("LANES", 32), *blocks, ("SHARED_BYTES", shared)]
+    return [("UNROLL", UNROLL), ("LANES", 32), *block_constants(shared)]
 
 
-def degree_bins(layout: Any, part: Part | None = None) -> DegreeBins:
+def degree_bins(layout: Cgr, part: Part | None = None) -> DegreeBins:
     """The schedule of a layout, or of some of its rows. Kept: 12 bytes per nonempty row, and 16 more if several lanes
     share it. Peak memory: 60 bytes per row more."""
-    key = ("grades", None if part is None else part.name)
-    if key not in layout.cache:
-        layout.cache[key] = _grades(layout, part)
-    found: DegreeBins = layout.cache[key]
-    return found
+    key = "grades", None if part is None else part.name, tuning.version()
+    return compute_once(layout.cache, key, lambda: _grades(layout, part))
 
 
-def _grades(layout: Any, part: Part | None) -> DegreeBins:
+def _grades(layout: Cgr, part: Part | None) -> DegreeBins:
     device, xp = layout.device, layout.device.xp
     ptr = layout.pointers()
     length = inside(ptr[1:] - ptr[:-1], part)
@@ -102,30 +102,27 @@ class Entries(NamedTuple):
     """Positions of values that differ: for each grade the start of its numbers in `before`, which has the entries of a
     piece before each of its segments; and the number of the first entry of each piece."""
 
-    mark: Any  # uint32
-    before: Any  # uint32
-    first: Any
+    mark: Array  # uint32
+    before: Array  # uint32
+    first: Array
 
 
-def entries_of(layout: Any) -> Entries:
+def entries_of(layout: Cgr) -> Entries:
     """Kept: 4 bytes per nonempty row (8 for layouts of 2^31 entries and more), and 4 per segment of rows that lanes
     share."""
-    if "graded entries" not in layout.cache:
-        layout.cache["graded entries"] = _entries(layout)
-    found: Entries = layout.cache["graded entries"]
-    return found
+    return compute_once(layout.cache, ("graded entries", tuning.version()), lambda: _entries(layout))
 
 
-def _entries(layout: Any) -> Entries:
+def _entries(layout: Cgr) -> Entries:
     found, device = degree_bins(layout), layout.device
     xp, piece = device.xp, device.to_host(found.piece).astype(np.int64)
     shared = int(piece[GRADES - 1])
     marks = np.cumsum([0, *(np.diff(piece)[:-1] * (MOST >> np.arange(GRADES - 1)))])
     mark, before = xp.asarray(marks.astype(np.uint32)), xp.zeros(int(marks[-1]) + MOST, np.uint32)
     total, first = xp.zeros(max(1, shared), np.int64), layout.ranks()[found.row]
-    given = layout.segment, layout.words, found.begin, found.shape, found.piece, mark, before, total
+    arguments = layout.segment, layout.words, found.begin, found.shape, found.piece, mark, before, total
     if shared:
-        device.kernel(counts_variant())(shared, *given)
+        device.kernel(counts_variant())(shared, *arguments)
     if found.hubs is not None:
         begin, total = found.hubs.first, total[: found.segments]
         upto = xp.cumsum(total) - total

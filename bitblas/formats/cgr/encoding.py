@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from semirings.dtypes import DataType, lookup_dtype
 
-from ...device import threads
+from ... import tuning
+from ...device import Bounds, threads
 from ...kernels.variant import Variant
+from ...typing import Array
 from ..coded import GROUP, PAD, RowSelection, all_rows, blocks_of, mean_words
-from ..csr.layout import PARALLEL_ENTRIES, Csr
+from ..contract import Order
+from ..csr.layout import Csr
 from ..sampling import Sample
+
+if TYPE_CHECKING:
+    from .layout import Cgr
 
 IN_WORD = 32  # bits per word
 SEGMENT = 256  # bits per segment, the authors' choice
 ENDLESS = 1 << 40  # more bits than a row has: rows have one segment of each kind
 LEAST = 4  # least columns of an interval; also in code.cuh and code.cpu.py
-LONGEST = 256  # entries up to which one GPU lane encodes a whole row
 
 
 def encode_variant(ptr: DataType, fill: int, listed: int) -> Variant:
@@ -30,9 +35,9 @@ def decode_variant(fill: int, order: int) -> Variant:
     return Variant("formats/cgr/decode", (), (("FILL", fill), ("ORDER", order), ("LANES", 1)))
 
 
-def bounds_of(rows: Csr) -> Any:
+def bounds_of(rows: Csr) -> Bounds:
     """Parallel ranges of rows on the CPU, in whole groups, so that no two ranges share words."""
-    if not rows.device.splits(rows.nvals, PARALLEL_ENTRIES):
+    if not rows.device.splits(rows.nvals, tuning.count("formats.parallel_entries")):
         return None
     return threads.balanced_ranges(rows.ptr, rows.device.parts, GROUP)
 
@@ -43,28 +48,28 @@ class Encoder:
     def __init__(self, rows: Csr, segment: int) -> None:
         xp = rows.device.xp
         self.rows, self.segment = rows, segment
-        self.longest = LONGEST if rows.device.is_simt else max(1, rows.nvals)
+        self.longest = tuning.count("cgr.encode_longest") if rows.device.is_simt else max(1, rows.nvals)
         listed = xp.flatnonzero(rows.ptr[1:] - rows.ptr[:-1] > self.longest) if rows.device.is_simt else ()
         self.hubs = len(listed)
         self.row_of = listed if self.hubs else xp.zeros(1, np.int64)
         self.parts = xp.zeros(2 * max(1, self.hubs), np.int64)
 
-    def run(self, fill: int, sizes: Any, heads: Any, ends: Any, words: Any) -> None:
+    def run(self, fill: int, sizes: Array, heads: Array, ends: Array, words: Array) -> None:
         rows, device = self.rows, self.rows.device
         ptr = lookup_dtype(rows.ptr.dtype)
-        given = self.segment, self.longest, self.row_of, self.parts, rows.ptr, rows.col, sizes, heads, ends, words
-        device.kernel(encode_variant(ptr, fill, 0))(rows.nrows, *given, bounds=bounds_of(rows))
+        arguments = self.segment, self.longest, self.row_of, self.parts, rows.ptr, rows.col, sizes, heads, ends, words
+        device.kernel(encode_variant(ptr, fill, 0))(rows.nrows, *arguments, bounds=bounds_of(rows))
         if self.hubs:
-            device.kernel(encode_variant(ptr, fill, 1))(self.hubs, *given)
+            device.kernel(encode_variant(ptr, fill, 1))(self.hubs, *arguments)
 
-    def sizes(self) -> Any:
+    def sizes(self) -> Array:
         """The bits that each row takes. Peak memory: 8 bytes per row."""
         xp, rows = self.rows.device.xp, self.rows
         sizes, none = xp.zeros(max(1, rows.nrows), np.int64), xp.zeros(1, np.int64)
         self.run(0, sizes, none, none, xp.zeros(1, np.uint32))
         return sizes[: rows.nrows]
 
-    def fill(self, heads: Any, ends: Any, words: Any) -> None:
+    def fill(self, heads: Array, ends: Array, words: Array) -> None:
         """Write the codes into zeroed words, after `sizes` was called."""
         none = self.rows.device.xp.zeros(1, np.int64)
         self.run(1, none, heads, ends if len(ends) else none, words)
@@ -76,7 +81,7 @@ def counted(rows: Csr) -> float:
     return float(rows.device.to_host(found)[0])
 
 
-def gamma_bits(x: Any) -> Any:
+def gamma_bits(x: Array | float) -> Array:
     """Bits of the gamma code of a number, or of a mean."""
     return 2 * np.floor(np.log2(x + 1.0)) + 1
 
@@ -95,7 +100,7 @@ def sampled(of: Sample) -> float:
     return mean_words(of.nrows, of.each * float(bits) + float(heads), IN_WORD)
 
 
-def encoded(rows: Csr, segment: int) -> tuple[Any, Any]:
+def encoded(rows: Csr, segment: int) -> tuple[Array, Array]:
     """The heads and the words of these rows. Peak memory: the result, and 40 bytes per row."""
     device, xp = rows.device, rows.device.xp
     encoder = Encoder(rows, segment)
@@ -107,15 +112,15 @@ def encoded(rows: Csr, segment: int) -> tuple[Any, Any]:
     return heads, words
 
 
-def decode(layout: Any, fill: int, counts: Any, col: Any, place: Any, some: RowSelection) -> None:
+def decode(layout: Cgr, fill: int, counts: Array, col: Array, place: Order, selection: RowSelection) -> None:
     """One launch of decode.cu over rows of a layout."""
-    given = some.rows if place is None else place
+    numbers = selection.rows if place is None else place
     run = layout.device.kernel(decode_variant(fill, int(place is not None)))
-    what = layout.ncols, layout.segment, layout.heads, layout.words, counts, col, given
-    run(some.size, some.rows, some.stride, *what, bounds=some.bounds)
+    what = layout.ncols, layout.segment, layout.heads, layout.words, counts, col, numbers
+    run(selection.size, selection.rows, selection.stride, *what, bounds=selection.bounds)
 
 
-def check_codes(layout: Any) -> None:
+def check_codes(layout: Cgr) -> None:
     """ValueError unless all rows can be decoded within their words and columns."""
     xp = layout.device.xp
     wrong = xp.zeros(max(1, layout.nrows), np.int64)

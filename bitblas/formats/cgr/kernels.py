@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...device import dummy
 from ...kernels.variant import Variant
-from ..coded import hub_column_arguments
-from ..contract import Constants
+from ...typing import Array
+from ..coded import Coded, hub_column_arguments
+from ..contract import Arguments, Constants, compute_once
 from ..schedule import Hubs, cut
 from .binning import binned_constants
 from .cost import CgrCost
@@ -43,36 +42,36 @@ class CgrFormat(CgrCost):
 FORMATS = (CgrFormat(),)
 
 
-class CgrArguments:
+class CgrArguments(Coded):
     """Kernel arguments of CGR rows."""
 
-    def unit_contents(self: Any, ranked: bool) -> tuple[Any, ...]:
-        return self.words, self.segment, self.places(ranked)
+    segment: int
 
-    def pushed(self: Any, ranked: bool, longest: int) -> tuple[Any, ...]:
+    def unit_contents(self, ranked: bool) -> Arguments:
+        return self.words, self.segment, self.rank_argument(ranked)
+
+    def pushed(self, ranked: bool, longest: int) -> Arguments:
         """Includes the marks of the parts of `longest` words of its long rows."""
-        given = self.heads, self.words, self.places(ranked)
+        arguments = self.heads, self.words, self.rank_argument(ranked)
         found = self.hubs(longest)
         if found is None:
             none = dummy(self.device, "int64")
-            return *given, 0, none, none, none, self.segment
-        return *given, len(found.rows), found.rows, found.first, found.begin, self.segment
+            return *arguments, 0, none, none, none, self.segment
+        return *arguments, len(found.rows), found.rows, found.first, found.begin, self.segment
 
-    def pulled(self: Any, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
+    def pulled(self, ranked: bool, *, read: bool = True) -> Arguments:
         """Includes the hub columns."""
         return self.heads, self.words, self.segment, *hub_column_arguments(self, read, 1, self.segment)
 
-    def hubs(self: Any, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
+    def hubs(self, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
         """Rows of more than `longest` words. begin: a mark per part, which has the segments that begin in it."""
         size, device, xp = part or longest, self.device, self.device.xp
-        if ("hubs", longest, size) not in self.cache:
 
-            def limits(rows: Any, hub: Any, number: Any, count: Any) -> tuple[Any, Any]:
-                begin, first = xp.empty(MARK * len(hub), np.int64), xp.flatnonzero(number == 0)
-                given = self.segment, self.heads, self.words, size, rows, first, begin
-                device.kernel(marks_variant())(len(rows), *given)
-                return begin, dummy(device, "int64")
+        def limits(rows: Array, hub: Array, number: Array, count: Array) -> tuple[Array, Array]:
+            begin, first = xp.empty(MARK * len(hub), np.int64), xp.flatnonzero(number == 0)
+            arguments = self.segment, self.heads, self.words, size, rows, first, begin
+            device.kernel(marks_variant())(len(rows), *arguments)
+            return begin, dummy(device, "int64")
 
-            self.cache["hubs", longest, size] = cut(xp, self.lengths(), longest, size, limits)
-        found: Hubs | None = self.cache["hubs", longest, size]
-        return found
+        key = "hubs", longest, size
+        return compute_once(self.cache, key, lambda: cut(xp, self.lengths(), longest, size, limits))

@@ -23,15 +23,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from semirings.dtypes import INT32
 
 from ...device import Device
 from ...kernels.variant import Variant
+from ...typing import Array
 from .. import validation
-from ..coded import Coded, RowSelection, coded_hub_columns_variant, extents_variant
-from ..contract import Format
+from ..coded import RowSelection, coded_hub_columns_variant, extents_variant
+from ..contract import Format, Order
 from ..csr.layout import Csr
 from . import encoding
 from .binning import counts_variant, pieces_variant
@@ -39,7 +40,7 @@ from .kernels import FORMATS, CgrArguments, marks_variant
 
 
 @dataclass(eq=False)
-class Cgr(CgrArguments, Coded):
+class Cgr(CgrArguments):
     """Rows of intervals and residuals."""
 
     segment: int = encoding.SEGMENT  # bits per segment; ENDLESS: each row has one segment of each kind
@@ -50,13 +51,13 @@ class Cgr(CgrArguments, Coded):
     in_order = False
 
     @classmethod
-    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Cgr, Any]:
+    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Cgr, Order]:
         """Encode these rows; with `order` the position of each entry's value in them. Peak memory: the result, the
         order twice, and 40 bytes per row."""
         return cls.of_segments(rows, encoding.SEGMENT, order)
 
     @classmethod
-    def of_segments(cls, rows: Csr, segment: int, order: bool) -> tuple[Cgr, Any]:
+    def of_segments(cls, rows: Csr, segment: int, order: bool) -> tuple[Cgr, Order]:
         """The same with segments of that many bits."""
         heads, words = encoding.encoded(rows, segment)
         ranks = rows.ptr if order else None
@@ -64,22 +65,18 @@ class Cgr(CgrArguments, Coded):
         if not order:
             return layout, None
         place = layout.decoded(True)[2]
-        moved = rows.device.xp.empty_like(place)
-        moved[place] = rows.device.xp.arange(rows.nvals)
-        return layout, moved
+        places = rows.device.xp.empty_like(place)
+        places[place] = rows.device.xp.arange(rows.nvals)
+        return layout, places
 
-    def decode(self, fill: int, counts: Any, col: Any, place: Any, some: RowSelection) -> None:
-        encoding.decode(self, fill, counts, col, place, some)
-
-    def is_symmetric(self) -> bool:
-        """Peak memory: that of `to_csr`."""
-        return self.to_csr(False)[0].is_symmetric()
+    def decode(self, fill: int, counts: Array, col: Array, place: Order, selection: RowSelection) -> None:
+        encoding.decode(self, fill, counts, col, place, selection)
 
     def numbers(self) -> dict[str, int]:
         return super().numbers() | {"segment": self.segment}
 
     @classmethod
-    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Cgr:
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Cgr:
         segment = validation.expect_numbers(numbers, "nrows", "ncols", "nvals", "segment")[3]
         if segment != encoding.ENDLESS and not encoding.SEGMENT <= segment < 1 << 31:
             raise ValueError(f"segment: expected {encoding.SEGMENT} bits or more, got {segment}")

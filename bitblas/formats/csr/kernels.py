@@ -8,27 +8,30 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from semirings.dtypes import INT32, INT64, DataType, lookup_dtype
 
+from ... import tuning
 from ...device import dummy
 from ...kernels.variant import Variant
-from ..contract import Constants, Dot, Format, Layout, Types
+from ...typing import Array
+from ..contract import Arguments, Constants, Dot, Format, Layout, LayoutBase, Types, compute_once
 from ..sampling import sample_variant
 from ..schedule import Hubs, hubs_of, longest_unit, power_of_two
-from ..symmetry import CHUNK
 from .binning import binned_constants
-from .cost import CLIP_LANES, DOT_TABLE, MIN_BLOCKS, STAGE, UNROLL, RowsCost, index_type
+from .cost import UNROLL, RowsCost, index_type
+
+if TYPE_CHECKING:
+    from ..structure import Structure
+    from .layout import Rows
 
 # ---- Hub columns: the column of each row that a pull tries first.
 #
 # Many rows have such a column, so a search has likely reached it.
-
-# Ratio of the longest row to the mean from which on hub columns are better guesses than the first column of a row.
-UNEVEN = 4
 
 
 def hub_columns_variant(types: Types, packed: bool, lanes: int) -> Variant:
@@ -36,26 +39,27 @@ def hub_columns_variant(types: Types, packed: bool, lanes: int) -> Variant:
     return Variant("formats/csr/likely", types, (("PACKED", int(packed)), ("LANES", lanes)))
 
 
-def bits_of(xp: Any, flags: Any) -> Any:
+def bits_of(xp: ModuleType, flags: Array) -> Array:
     """Pack flags into whole words of bits."""
     padded = xp.zeros(-(-len(flags) // 64) * 64, bool)
     padded[: len(flags)] = flags
     return xp.packbits(padded, bitorder="little").view(np.uint64)
 
 
-def hub_columns(layout: Any, types: Types) -> Any:
+def hub_columns(layout: RowsArguments, types: Types) -> tuple[Array, Array] | None:
     """Hub columns of a square matrix: for each row the column that has most entries itself; and the bits of the
     nonempty rows. None if all rows have similar lengths."""
-    if "likely" not in layout.cache:
-        found = None
-        if layout.nrows == layout.ncols and longest_unit(layout) * layout.nrows > UNEVEN * layout.nvals:
+    key = "likely", tuning.version()
+    if key not in layout.cache:
+        found, skew = None, tuning.value("rows.hub_column_skew")
+        if layout.nrows == layout.ncols and longest_unit(layout) * layout.nrows > skew * layout.nvals:
             found = layout.device.xp.empty(layout.nrows, dict(types)["COL"].np_type)
-            lanes = power_of_two(layout.nvals / layout.nrows, 4, 32)
+            lanes = power_of_two(layout.nvals / layout.nrows, tuning.count("csr.hub_column_least_lanes"), 32)
             kernel = layout.device.kernel(hub_columns_variant(types, layout.format.packed, lanes))
             kernel(layout.nrows, layout.ptr, layout.col, layout.width, found)
             found = found, bits_of(layout.device.xp, layout.ptr[1:] > layout.ptr[:-1])
-        layout.cache["likely"] = found
-    return layout.cache["likely"]
+        layout.cache[key] = found
+    return layout.cache[key]
 
 
 # ---- Utility kernels of rows (all but products), plain and packed, as registry/ compiles them ahead of time.
@@ -64,79 +68,53 @@ TYPES = (("PTR", INT32), ("COL", INT32))
 PLACES = (*TYPES, ("PLACE", INT32))
 
 
-def key_kernels(packed: int) -> Iterator[Variant]:
-    """Kernels that sort the transpose."""
-    for order in (0, 1):
-        yield Variant("formats/csr/keys", TYPES, (("PACKED", packed), ("ORDER", order)))
-
-
 def deal_variant(col: DataType, count: int) -> Variant:
     """The kernel that distributes entries to their rows, or counts them."""
     return Variant("formats/csr/deal", (("COL", col),), (("COUNT", count),))
 
 
-def symmetry_kernels(packed: int) -> Iterator[Variant]:
-    """The symmetry test."""
-    yield Variant("formats/csr/mirror", TYPES, (("PACKED", packed), ("CHUNK", CHUNK["csr"]), ("LANES", 32)))
-
-
-def sampling_kernels(packed: int) -> Iterator[Variant]:
-    """The kernel that samples a matrix for the planner."""
+def utility_kernels(packed: int) -> Iterator[Variant]:
+    """Kernels of rows with plain or packed columns: those that sort the transpose, test symmetry, sample, find hub
+    columns, and extract a region (of packed columns only those with an order)."""
+    for order in (0, 1):
+        yield Variant("formats/csr/keys", TYPES, (("PACKED", packed), ("ORDER", order)))
+    chunk = tuning.count("symmetry.chunk.csr")
+    yield Variant("formats/csr/mirror", TYPES, (("PACKED", packed), ("CHUNK", chunk), ("LANES", 32)))
     yield sample_variant(INT32, INT32, packed)
-
-
-def clip_kernels(packed: int, *passes: tuple[int, int]) -> Iterator[Variant]:
-    """Kernels that extract a region: all for plain columns, only those with an order for packed ones."""
-    for fill, order in passes:
-        for lanes in (1, CLIP_LANES) if fill else (1,):
+    yield hub_columns_variant(TYPES, packed=bool(packed), lanes=32)
+    for fill, order in ((0, 1), (1, 1)) if packed else ((0, 0), (0, 1), (1, 0), (1, 1)):
+        for lanes in (1, tuning.count("csr.clip_lanes")) if fill else (1,):
             constants = (("PACKED", packed), ("LANES", lanes), ("FILL", fill), ("ORDER", order))
             yield Variant("formats/csr/clip", PLACES, constants)
-
-
-def utility_kernels() -> Iterator[Variant]:
-    """Kernels of plain rows."""
-    yield from key_kernels(0)
-    yield from symmetry_kernels(0)
-    yield from sampling_kernels(0)
-    yield hub_columns_variant(TYPES, packed=False, lanes=32)
+    if packed:
+        return
     yield from (deal_variant(INT32, count) for count in (0, 1))
     for pointers in (INT32, INT64):
         yield Variant("formats/csr/rows", (("PTR", pointers),))
         for columns in (INT32, INT64):
             yield Variant("formats/csr/check", (("PTR", pointers), ("COL", columns)))
-    yield from clip_kernels(0, (0, 0), (0, 1), (1, 0), (1, 1))
-
-
-def packed_utility_kernels() -> Iterator[Variant]:
-    """Kernels of packed rows."""
-    yield from key_kernels(1)
-    yield from symmetry_kernels(1)
-    yield from sampling_kernels(1)
-    yield hub_columns_variant(TYPES, packed=True, lanes=32)
-    yield from clip_kernels(1, (0, 1), (1, 1))
 
 
 # ---- Kernel arguments of layouts by rows, with plain or packed columns.
 
 # Types of a dot kernel's index arrays: of A, of B' (which may have more entries), of the mask.
 DOT_INDICES = ("PTR", "COL", "BPTR", "MPTR", "MCOL")
-PIECE = 1 << 22  # packed columns that are unpacked at a time: 16 to 32 MB, and few launches (not measured)
 
 
-def pieces(rows: Any) -> list[int]:
+def pieces(rows: RowsArguments) -> list[int]:
     """Limits of the entries that are processed at a time, from 0 to the end: all plain columns at once, packed ones in
-    pieces of PIECE."""
+    pieces."""
     nvals = rows.nvals
-    return [*range(0, nvals, PIECE), nvals] if nvals and rows.format.packed else [0, nvals]
+    return [*range(0, nvals, tuning.count("csr.piece")), nvals] if nvals and rows.format.packed else [0, nvals]
 
 
-def column_types(rows: Any) -> Types:
+def column_types(rows: RowsArguments) -> Types:
     """The types of row pointers and of (unpacked) column numbers."""
     return ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(index_type(rows.ncols)))
 
 
 @functools.cache
-def _dot_types(*kinds: Any) -> Types:
+def _dot_types(*kinds: np.dtype) -> Types:
     return tuple((name, lookup_dtype(kind)) for name, kind in zip(DOT_INDICES, kinds, strict=True))
 
 
@@ -149,7 +127,8 @@ class RowsFormat(RowsCost):
     def pull_constants(
         self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
     ) -> Constants:
-        more = [("MIN_BLOCKS", MIN_BLOCKS if many_blocks else 4), ("STAGED", staged), ("STAGE", STAGE)]
+        blocks = tuning.count("csr.min_blocks") if many_blocks else tuning.count("csr.min_blocks_wide")
+        more = [("MIN_BLOCKS", blocks), ("STAGED", staged), ("STAGE", tuning.count("csr.stage"))]
         return [*self._columns(width), ("UNROLL", UNROLL), *more]
 
     def binned_constants(self, shared: int) -> Constants:
@@ -160,18 +139,20 @@ class RowsFormat(RowsCost):
 
     def dot_constants(self, types: Types, lanes: int, mask: Format) -> Constants:
         # A block takes 256 entries, one per thread (LANES), although GROUP lanes then share the work of an entry.
-        shape = [("LANES", 1), ("GROUP", lanes), ("COL_64", int(dict(types)["COL"] is INT64)), *DOT_TABLE]
-        return [*shape, *self._columns(), ("M_PACKED", int(mask.packed))]
+        shape = [("LANES", 1), ("GROUP", lanes), ("COL_64", int(dict(types)["COL"] is INT64))]
+        slots, least = tuning.count("csr.dot_slots"), tuning.count("csr.dot_table_from")
+        table = [("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1), ("TABLE_FROM", least)]
+        table += [("TABLE_FOR", tuning.count("csr.dot_table_for")), ("LONG", tuning.count("csr.dot_long"))]
+        return [*shape, *table, *self._columns(), ("M_PACKED", int(mask.packed))]
 
     def _columns(self, width: int = 0) -> Constants:
         """Constants of columns.cuh. width: bits of packed columns if the kernel is specialized for them."""
         return [("PACKED", int(self.packed)), ("WIDTH", width)]
 
-    def dot_mask(self, structure: Any) -> Layout:
-        layout: Layout = structure.rows()
-        return layout
+    def dot_mask(self, structure: Structure) -> Layout:
+        return structure.rows()
 
-    def dot(self, left: Any, right: Any, mask: Any, ranked: tuple[bool, bool]) -> Dot:
+    def dot(self, left: Rows, right: Rows, mask: Rows, ranked: tuple[bool, bool]) -> Dot:
         kinds = left.ptr.dtype, index_type(left.ncols), right.ptr.dtype, mask.ptr.dtype, index_type(mask.ncols)
         at = mask.ptr, mask.nrows, mask.col, mask.width, right.width
         return Dot(mask.nvals, _dot_types(*kinds), at, (left.ptr, left.col), (right.ptr, right.col))
@@ -180,25 +161,34 @@ class RowsFormat(RowsCost):
 FORMATS = (RowsFormat(),)
 
 
-class RowsArguments:
+class RowsArguments(LayoutBase):
     """Kernel arguments of layouts by rows."""
 
-    def types(self: Any, ranked: bool) -> Types:
-        if "types" not in self.cache:
-            self.cache["types"] = column_types(self)
-        found: Types = self.cache["types"]
-        return found
+    if TYPE_CHECKING:
 
-    def unit_starts(self: Any) -> tuple[Any, int]:
+        @property
+        def width(self) -> int:
+            """Bits of a packed column number; 0: columns are plain."""
+
+        def columns(self, low: int = 0, high: int | None = None) -> Array:
+            """The columns of entries low .. high."""
+
+        def columns_at(self, places: Array) -> Array:
+            """The columns of these entries."""
+
+    def types(self, ranked: bool) -> Types:
+        return compute_once(self.cache, "types", lambda: column_types(self))
+
+    def unit_starts(self) -> tuple[Array, int]:
         return self.ptr, 1
 
-    def unit_contents(self: Any, ranked: bool) -> tuple[Any, ...]:
+    def unit_contents(self, ranked: bool) -> Arguments:
         return self.col, self.width
 
-    def pushed(self: Any, ranked: bool, longest: int) -> tuple[Any, ...]:
+    def pushed(self, ranked: bool, longest: int) -> Arguments:
         return self.ptr, self.col, self.width
 
-    def pulled(self: Any, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
+    def pulled(self, ranked: bool, *, read: bool = True) -> Arguments:
         likely = hub_columns(self, column_types(self)) if read else None
         none = dummy(self.device, index_type(self.ncols).name), dummy(self.device, "uint64")
         return self.ptr, self.col, *(none if likely is None else likely), np.int64(likely is not None)
@@ -209,8 +199,9 @@ class RowsArguments:
     def hubs(self, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
         return hubs_of(self, longest, part)
 
-    def segments(self: Any, longest: int) -> int:
-        if ("segments", longest) not in self.cache:
+    def segments(self, longest: int) -> int:
+        def compute() -> int:
             length = self.ptr[1:] - self.ptr[:-1]
-            self.cache["segments", longest] = int((-(-length // longest))[length > longest].sum())
-        return int(self.cache["segments", longest])
+            return int((-(-length // longest))[length > longest].sum())
+
+        return compute_once(self.cache, ("segments", longest), compute)

@@ -9,23 +9,27 @@ import ctypes
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
-from ...device import Device, dummy, threads
+from ... import tuning
+from ...device import Bounds, Device, dummy, threads
 from ...device.readback import Readback
 from ...exceptions import OutOfMemory
 from ...kernels.variant import Variant
+from ...typing import Array
 from .. import symmetry, validation
-from ..contract import Format, LazyDict, Region
+from ..contract import Format, LazyDict, Order, Region, Types
 from . import kernels
-from .cost import CLIP_ALONE, CLIP_LANES, index_type, rows_bytes
-from .cost import PARALLEL_ENTRIES as PARALLEL_ENTRIES
+from .cost import index_type, rows_bytes
 from .cost import pointer_type as pointer_type
 from .kernels import FORMATS, RowsArguments, column_types, pieces
+
+if TYPE_CHECKING:
+    from typing import Self
 
 # ---- Conversions between lists of rows and columns, sort keys, and row pointers.
 
@@ -38,20 +42,20 @@ class RowFaults(NamedTuple):
     order: bool  # one does not ascend in its row; not tested if pointers are wrong
 
 
-def are_pointers(ptr: Any, count: int) -> bool:
+def are_pointers(ptr: Array, count: int) -> bool:
     """Whether they go from 0 to `count` without decreasing; one synchronization on a GPU."""
     return len(ptr) > 0 and bool((ptr[0] == 0) & (ptr[-1] == count) & (ptr[1:] >= ptr[:-1]).all())
 
 
-def find_row_faults(device: Device, ptr: Any, cols: Any, ncols: int) -> RowFaults:
+def find_row_faults(device: Device, ptr: Array, cols: Array, ncols: int) -> RowFaults:
     """Faults of pointers and columns (INT32 or INT64 each); one synchronization on a GPU."""
     nrows, nvals = len(ptr) - 1, len(cols)
     if nrows > 0 and not device.host_memory:
-        told, of = Readback(device, 3), (("PTR", lookup_dtype(ptr.dtype)), ("COL", lookup_dtype(cols.dtype)))
+        readback, of = Readback(device, 3), (("PTR", lookup_dtype(ptr.dtype)), ("COL", lookup_dtype(cols.dtype)))
         device.kernel(Variant("formats/csr/check", of))(
-            max(nrows, nvals), nrows, nvals, ncols, ptr, cols, told.part(np.uint8, 0, 3)
+            max(nrows, nvals), nrows, nvals, ncols, ptr, cols, readback.part(np.uint8, 0, 3)
         )
-        return RowFaults(*map(bool, told.read(np.uint8, 0, 3).tolist()))
+        return RowFaults(*map(bool, readback.read(np.uint8, 0, 3).tolist()))
     if not (fit := are_pointers(ptr, nvals)) or not nvals:
         return RowFaults(not fit, False, False)
     # Viewed as unsigned, negative numbers are large: one pass tests both bounds.
@@ -62,7 +66,7 @@ def find_row_faults(device: Device, ptr: Any, cols: Any, ncols: int) -> RowFault
     return RowFaults(False, columns, not bool(after.all()))
 
 
-def numbers_of(ptr: Any, n: int, device: Device) -> Any:
+def numbers_of(ptr: Array, n: int, device: Device) -> Array:
     """The row of each of n entries, INT64: row i has the entries ptr[i] .. ptr[i + 1]."""
     xp, rows = device.xp, len(ptr) - 1
     if not n or rows == 1:
@@ -77,13 +81,15 @@ def numbers_of(ptr: Any, n: int, device: Device) -> Any:
 IN_ORDER = Variant("formats/csr/in_order")
 
 
-def in_order(device: Device, nrows: int, ncols: int, rows: Any, cols: Any, kind: Any) -> tuple[Any, Any] | None:
+def in_order(
+    device: Device, nrows: int, ncols: int, rows: Array, cols: Array, kind: np.dtype
+) -> tuple[Array, Array] | None:
     """Row pointers and columns (of type `kind`) of entries on the host (INT32 or INT64 each) that are sorted by row and
     column without duplicates. None if they are not, or if one is outside of the matrix."""
     nvals = len(rows)
     ends, col, wrong = np.zeros(nrows + 1, pointer_type(nvals)), np.empty(nvals, kind), np.zeros(1, np.uint8)
     bounds, chunks = None, device.chunks(nvals)
-    if chunks > 1 or device.splits(nvals, PARALLEL_ENTRIES):
+    if chunks > 1 or device.splits(nvals, tuning.count("formats.parallel_entries")):
         bounds = threads.even_ranges(nvals, max(device.parts, chunks))
         # Ranges of whole rows; if rows are unsorted, any ascending limits.
         bounds = np.maximum.accumulate(np.searchsorted(rows, rows[np.minimum(bounds, nvals - 1)]))
@@ -95,7 +101,7 @@ def in_order(device: Device, nrows: int, ncols: int, rows: Any, cols: Any, kind:
     return np.maximum.accumulate(ends, out=ends), col  # an empty row ends where the previous one does
 
 
-def pointers_of(rows: Any, nrows: int, device: Device) -> Any:
+def pointers_of(rows: Array, nrows: int, device: Device) -> Array:
     """Row pointers, INT64, of ascending row numbers."""
     xp = device.xp
     if not device.host_memory:  # counting would contend for one number if a row is long
@@ -105,7 +111,7 @@ def pointers_of(rows: Any, nrows: int, device: Device) -> Any:
     return ptr
 
 
-def split_keys(device: Device, keys: Any, nrows: int, ncols: int) -> tuple[Any, Any]:
+def split_keys(device: Device, keys: Array, nrows: int, ncols: int) -> tuple[Array, Array]:
     """Pointers (INT64) and columns of entries from their ascending keys row * ncols + column."""
     if device.host_memory and len(keys) < nrows:
         return pointers_of(keys // max(1, ncols), nrows, device), keys % max(1, ncols)
@@ -118,41 +124,29 @@ def split_keys(device: Device, keys: Any, nrows: int, ncols: int) -> tuple[Any, 
 
 # ---- CSR: row pointers and sorted column numbers. The plain layout, through which all others convert.
 
-# Entries whose mirror images are searched for before all are hashed, and the size from which on this is done: hashing
-# takes 1 ns per entry.
-LOOKED_UP, LOOKED_UP_OF = 32, 1 << 17
-
 
 class Rows(RowsArguments):
     """Base class of layouts by rows, with any storage of columns: row i has the entries ptr[i] .. ptr[i + 1], with
     ascending columns. Subclasses other than Csr change by way of a Csr."""
 
-    rows_per_unit = 1  # a row is a unit
-    compact = False
-
     @property
-    def units(self: Any) -> int:
-        """Number of units that kernels iterate over: rows."""
-        return int(self.nrows)
+    def work(self) -> int:
+        return self.nvals
 
-    @property
-    def work(self: Any) -> int:
-        return int(self.nvals)
-
-    def by_rows(self, order: bool) -> tuple[Any, Any]:
+    def by_rows(self, order: bool) -> tuple[Rows, Order]:
         return self, None
 
-    def clip(self: Any, region: Region, order: bool) -> tuple[Any, Any]:
+    def clip(self, region: Region, order: bool) -> tuple[Self, Order]:
         """The entries in a region; order[e]: the position of the result's entry e in this layout. Peak memory: see
         `clipped`."""
         rows, places = clipped(self, region, order)
         return self.from_csr(rows, None, False)[0], places
 
-    def filter(self: Any, keep: Any) -> tuple[Any, Any]:
+    def filter(self, keep: Array) -> tuple[Self, Array]:
         """The entries for which `keep` (bools in entry order) is true, and `keep`. Peak memory: see `picked`."""
         return self.from_csr(picked(self, keep), None, False)[0], keep
 
-    def transpose(self: Any, order: bool) -> tuple[Any, Any]:
+    def transpose(self, order: bool) -> tuple[Self, Order]:
         """The transpose; order[e]: the position of the result's entry e in this layout. Peak memory: see
         `transposed`."""
         rows, places = transposed(self, order)
@@ -162,17 +156,8 @@ class Rows(RowsArguments):
         """Whether the structure equals its transpose: see `mirrored`."""
         return mirrored(self)
 
-    def equals(self, other: Any) -> bool:
-        return validation.same_arrays(self, other)
-
-    def arrays(self: Any) -> dict[str, Any]:
+    def arrays(self) -> dict[str, Array]:
         return {"ptr": self.ptr, "col": self.col}
-
-    def numbers(self: Any) -> dict[str, int]:
-        return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
-
-    def adopt(self, twin: Any) -> None:
-        """Nothing: another build computes nothing in addition."""
 
 
 class Unlisted(Rows):
@@ -184,12 +169,21 @@ class Unlisted(Rows):
     plain: Callable[[], Csr]
 
     @property
-    def ptr(self) -> Any:
+    def ptr(self) -> Array:
         return self.plain().ptr
 
     @property
-    def col(self) -> Any:
+    def col(self) -> Array:
         return self.plain().col
+
+    def columns(self, low: int = 0, high: int | None = None) -> Array:
+        return self.plain().columns(low, high)
+
+    def columns_at(self, places: Array) -> Array:
+        return self.plain().columns_at(places)
+
+    def to_csr(self, order: bool) -> tuple[Csr, Order]:
+        return self.plain(), None
 
 
 @dataclass(eq=False)
@@ -199,8 +193,8 @@ class Csr(Rows):
     device: Device
     nrows: int
     ncols: int
-    ptr: Any  # nrows + 1
-    col: Any  # nvals (at least 1 element, so that the array has an address)
+    ptr: Array  # nrows + 1
+    col: Array  # nvals (at least 1 element, so that the array has an address)
     nvals: int
     cache = LazyDict()  # schedules of kernels: hubs, parallel bounds
 
@@ -213,26 +207,26 @@ class Csr(Rows):
     def nbytes(self) -> int:
         return int(self.ptr.nbytes) + self.nvals * int(self.col.itemsize)
 
-    def columns(self, low: int = 0, high: int | None = None) -> Any:
+    def columns(self, low: int = 0, high: int | None = None) -> Array:
         """The columns of entries low .. high."""
         return self.col[low : self.nvals if high is None else high]
 
-    def columns_at(self, places: Any) -> Any:
+    def columns_at(self, places: Array) -> Array:
         """The columns of these entries."""
         return self.col[places]
 
-    def coo(self) -> tuple[Any, Any]:
+    def coo(self) -> tuple[Array, Array]:
         return numbers_of(self.ptr, self.nvals, self.device), self.col[: self.nvals].astype(np.int64)
 
     @classmethod
-    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Csr, Any]:
+    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Csr, Order]:
         return rows, None
 
-    def to_csr(self, order: bool) -> tuple[Csr, Any]:
+    def to_csr(self, order: bool) -> tuple[Csr, Order]:
         return self, None
 
     @classmethod
-    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Csr:
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Csr:
         nrows, ncols, nvals = validation.expect_numbers(numbers, "nrows", "ncols", "nvals")
         ptr, col = validation.expect_arrays(
             arrays, ptr=(validation.INDEX, nrows + 1), col=(validation.INDEX, max(1, nvals))
@@ -244,10 +238,10 @@ class Csr(Rows):
 
     @classmethod
     def samples(cls) -> Iterator[Variant]:
-        return kernels.utility_kernels()
+        return kernels.utility_kernels(0)
 
 
-def from_arrays(device: Device, nrows: int, ncols: int, ptr: Any, col: Any) -> Csr:
+def from_arrays(device: Device, nrows: int, ncols: int, ptr: Array, col: Array) -> Csr:
     """A Csr from valid arrays, converted to the index types that fit; `col` keeps at least one element."""
     nvals = len(col)
     col = col.astype(index_type(ncols), copy=False)
@@ -259,7 +253,7 @@ def from_arrays(device: Device, nrows: int, ncols: int, ptr: Any, col: Any) -> C
 # ---- shared with packed rows (formats/mplg): the same kernels read both ---------------------------------------------
 
 
-def close_gaps(starts: Any, bounds: Any, ptr: Any, arrays: tuple[Any, ...]) -> None:
+def close_gaps(starts: Array, bounds: np.ndarray, ptr: Array, arrays: tuple[Array, ...]) -> None:
     """Move what ranges of rows (given by `bounds`) wrote from `starts` on to contiguous positions. ptr: the end of each
     row, including the gaps before the call."""
     if not isinstance(bounds, threads.Chunks):
@@ -280,28 +274,28 @@ FIND, FILL, ALL = range(3)  # passes of clip.cu; the CPU does everything in one
 
 
 @functools.cache
-def _clip(device: Device, types: Any, packed: bool, what: int, order: bool, lanes: int = 1) -> Any:
+def _clip(device: Device, types: Types, packed: bool, what: int, order: bool, lanes: int = 1) -> Callable[..., None]:
     constants = (("PACKED", int(packed)), ("LANES", lanes), ("FILL", what), ("ORDER", int(order)))
     return device.kernel(Variant("formats/csr/clip", types, constants))
 
 
-def clipped(rows: Any, region: Region, order: bool) -> tuple[Csr, Any]:
+def clipped(rows: Rows, region: Region, order: bool) -> tuple[Csr, Order]:
     """The entries of a CSR or an MPLG in a region; order[e]: the position of entry e there. Peak memory: the result,
     the order if requested, and an offset per row; on the CPU as if all entries were in the region."""
     xp, device, nrows = rows.device.xp, rows.device, rows.nrows
     kind, place_kind, nvals = index_type(rows.ncols), pointer_type(rows.nvals), rows.nvals
     types = (*rows.types(False), ("PLACE", lookup_dtype(place_kind)))
     packed = rows.format.packed
-    given = rows.ptr, rows.col, rows.width, *region
+    arguments = rows.ptr, rows.col, rows.width, *region
     if device.host_memory:
         ptr, col = np.zeros(nrows + 1, place_kind), np.empty(nvals or 1, kind)
         places = np.empty(nvals if order else 1, place_kind)
-        bounds: Any = None
+        bounds: Bounds = None
         if (chunks := device.chunks(nvals)) > 1:
             bounds = threads.as_chunks(threads.balanced_ranges(rows.ptr, max(device.parts, chunks)))
-        elif device.splits(nvals, PARALLEL_ENTRIES):
+        elif device.splits(nvals, tuning.count("formats.parallel_entries")):
             bounds = threads.balanced_ranges(rows.ptr, device.parts)
-        _clip(device, types, packed, ALL, order)(nrows, *given, ptr, ptr, col, places, bounds=bounds)
+        _clip(device, types, packed, ALL, order)(nrows, *arguments, ptr, ptr, col, places, bounds=bounds)
         if bounds is not None:
             close_gaps(rows.ptr[bounds], bounds, ptr, (col, places) if order else (col,))
         n = int(ptr[-1])
@@ -311,16 +305,16 @@ def clipped(rows: Any, region: Region, order: bool) -> tuple[Csr, Any]:
         return Csr(device, nrows, rows.ncols, ptr, col, n), places if order else None
     begin, out = xp.empty(nrows, place_kind), (xp.empty if nrows else xp.zeros)(nrows + 1, place_kind)
     none = dummy(device, kind.char), dummy(device, place_kind.char)
-    _clip(device, types, packed, FIND, order)(nrows, *given, begin, out, *none)
+    _clip(device, types, packed, FIND, order)(nrows, *arguments, begin, out, *none)
     xp.cumsum(out, out=out)
     nvals = int(out[-1])
     col, places = xp.empty(max(1, nvals), kind), xp.empty(max(1, nvals) if order else 1, place_kind)
-    lanes = CLIP_LANES if nvals > CLIP_ALONE * nrows else 1
-    _clip(device, types, packed, FILL, order, lanes)(nrows, *given, begin, out, col, places)
+    lanes = tuning.count("csr.clip_lanes") if nvals > tuning.value("csr.clip_lanes_from") * nrows else 1
+    _clip(device, types, packed, FILL, order, lanes)(nrows, *arguments, begin, out, col, places)
     return from_arrays(device, nrows, rows.ncols, out, col[:nvals]), places[:nvals] if order else None
 
 
-def transposed(rows: Any, order: bool) -> tuple[Csr, Any]:
+def transposed(rows: Rows, order: bool) -> tuple[Csr, Order]:
     """The CSR of the transpose of a CSR or an MPLG; order[e]: the position there of the result's entry e.
 
     A GPU sorts the entries by column and row. Peak memory: the result, 16 bytes per entry, and 16 per column. The CPU
@@ -334,12 +328,12 @@ def transposed(rows: Any, order: bool) -> tuple[Csr, Any]:
     if not device.prefers_sorting:
         place_kind, kind = pointer_type(nvals), index_type(rows.nrows)
         ptr, col = np.zeros(ncols + 1, place_kind), np.empty(max(1, nvals), kind)
-        came = np.empty(max(1, nvals) if order else 1, place_kind)
+        sources = np.empty(max(1, nvals) if order else 1, place_kind)
         types = *column_types(rows), ("PLACE", lookup_dtype(place_kind)), ("ROW", lookup_dtype(kind))
         constants = ("PACKED", int(rows.format.packed)), ("ORDER", int(order))
         kernel = device.kernel(Variant("formats/csr/transpose", types, constants))
-        kernel(rows.nrows, ncols, rows.ptr, rows.col, rows.width, ptr, col, came)
-        return Csr(device, ncols, rows.nrows, ptr, col, nvals), came[:nvals] if order else None
+        kernel(rows.nrows, ncols, rows.ptr, rows.col, rows.width, ptr, col, sources)
+        return Csr(device, ncols, rows.nrows, ptr, col, nvals), sources[:nvals] if order else None
     key = xp.empty(max(1, nvals), np.uint64)
     constants = (("PACKED", int(rows.format.packed)), ("ORDER", int(order)))
     device.kernel(Variant("formats/csr/keys", column_types(rows), constants))(
@@ -354,18 +348,19 @@ def transposed(rows: Any, order: bool) -> tuple[Csr, Any]:
     return from_arrays(device, ncols, rows.nrows, ptr, col), places
 
 
-def mirrored(rows: Any) -> bool:
+def mirrored(rows: Rows) -> bool:
     """Whether a square CSR or MPLG equals its transpose."""
-    if rows.device.host_memory and rows.nvals >= LOOKED_UP_OF and _lacks_one(rows):
+    sampled = rows.device.host_memory and rows.nvals >= tuning.count("csr.mirror_samples_from")
+    if sampled and _lacks_one(rows):
         return False
-    packed = (("PACKED", int(rows.format.packed)),)
-    found = rows.nvals, rows.nvals, rows.ptr, rows.col, index_type(rows.ncols), rows.nrows, rows.width
-    return symmetry.is_symmetric(rows.device, "csr", packed, *found)
+    packed = "PACKED", int(rows.format.packed)
+    return symmetry.is_symmetric(rows, "csr", packed, index_type(rows.ncols), rows.width)
 
 
-def _lacks_one(rows: Any) -> bool:
+def _lacks_one(rows: Rows) -> bool:
     """Whether one of a few sampled entries has no mirror image. On the CPU this detects directed graphs cheaply."""
-    places = np.arange(LOOKED_UP) * rows.nvals // LOOKED_UP
+    samples = tuning.count("csr.mirror_samples")
+    places = np.arange(samples) * rows.nvals // samples
     found = np.searchsorted(rows.ptr, places, side="right") - 1
     for i, j in zip(found.tolist(), rows.columns_at(places).tolist()):
         columns = rows.columns(int(rows.ptr[j]), int(rows.ptr[j + 1]))
@@ -375,7 +370,7 @@ def _lacks_one(rows: Any) -> bool:
     return False
 
 
-def picked(rows: Any, keep: Any) -> Csr:
+def picked(rows: Rows, keep: Array) -> Csr:
     """The entries of a CSR or an MPLG for which `keep` (bools in entry order) is true. Peak memory: the result, 4 bytes
     per entry (8 from almost 2**31 on), and that of one piece."""
     xp, device, nvals = rows.device.xp, rows.device, rows.nvals
@@ -394,42 +389,43 @@ def picked(rows: Any, keep: Any) -> Csr:
 
 # ---- Sort entries by row and column: by keys, or, if there are many on the CPU, by counting.
 
-FEW = 1 << 14  # entries below which the CPU uses NumPy instead of loading a kernel
-
 
 def uses_counting_sort(device: Device, nrows: int, ncols: int, nvals: int) -> bool:
     """Whether to use counting sort: not if most rows or columns are empty, because it also loops over these."""
-    return not device.prefers_sorting and nvals >= FEW and max(nrows, ncols) <= 8 * nvals
+    many = not device.prefers_sorting and nvals >= tuning.count("csr.counting_sort_from")
+    return many and max(nrows, ncols) <= tuning.value("csr.counting_sort_span") * nvals
 
 
-def counting_sort(device: Device, nrows: int, ncols: int, rows: Any, cols: Any, order: bool) -> tuple[Csr, Any]:
+def counting_sort(device: Device, nrows: int, ncols: int, rows: Array, cols: Array, order: bool) -> tuple[Csr, Order]:
     """Rows with ascending columns by counting sort, first by column, then by row; equal entries stay in input order.
     order[e]: the input position of entry e. Peak memory: the result, and 4 bytes per entry, 16 with the order (8 and 32
     from 2**31 entries on)."""
     nvals = len(rows)
     ptr, row = np.zeros(ncols + 1, pointer_type(nvals)), np.empty(nvals, index_type(nrows))
-    came = np.empty(nvals if order else 1, pointer_type(nvals))
+    sources = np.empty(nvals if order else 1, pointer_type(nvals))
     kernel = device.kernel(Variant("formats/csr/by_columns", (), (("ORDER", int(order)),)))
-    kernel(nvals, ncols, rows, cols, ptr, row, came)
+    kernel(nvals, ncols, rows, cols, ptr, row, sources)
     found, places = transposed(Csr(device, ncols, nrows, ptr, row, nvals), order)
-    return found, came[places] if order else None
+    return found, sources[places] if order else None
 
 
-def sort_entries(device: Device, rows: Any, cols: Any, nrows: int, ncols: int) -> Any:
+def sort_entries(device: Device, rows: Array, cols: Array, nrows: int, ncols: int) -> Array:
     """The order of the entries by row, then column; equal entries stay in input order."""
     if uses_counting_sort(device, nrows, ncols, len(rows)):
-        return counting_sort(device, nrows, ncols, rows, cols, True)[1]
+        order = counting_sort(device, nrows, ncols, rows, cols, True)[1]
+        assert order is not None
+        return order
     if nrows * ncols < 1 << 63:
         return device.xp.argsort(rows * ncols + cols, kind="stable")
     by_col = device.xp.argsort(cols, kind="stable")
     return by_col[device.xp.argsort(rows[by_col], kind="stable")]
 
 
-def sort_bytes(device: Device, nrows: int, ncols: int, nvals: int, alone: bool) -> int:
-    """Bytes that sorting needs in addition to input and output; alone: no values follow the entries."""
+def sort_bytes(device: Device, nrows: int, ncols: int, nvals: int, without_values: bool) -> int:
+    """Bytes that sorting needs in addition to input and output; without_values: no values follow the entries."""
     if uses_counting_sort(device, nrows, ncols, nvals):
-        return (16 if alone else 40) * nvals + 8 * (ncols + 1)
-    return (80 if not device.prefers_sorting else 16 if alone else 40) * nvals
+        return (16 if without_values else 40) * nvals + 8 * (ncols + 1)
+    return (80 if not device.prefers_sorting else 16 if without_values else 40) * nvals
 
 
 # ---- Incremental CSR builder: append bands of rows; columns are stored at their final position.
@@ -447,15 +443,15 @@ class RowPointersBuilder:
         self.rows = self.nvals = 0  # appended so far
         self.ptr = device.xp.zeros(nrows + 1, pointer_type(entries))
 
-    def expect(self, ptr: Any, col: Any, given: Any, rows: Any) -> None:
+    def expect(self, ptr: Array, col: Array, input_entries: Array, rows: Array) -> None:
         """Nothing: the size is known in advance."""
 
-    def _point(self, ptr: Any, entries: int) -> None:
+    def _point(self, ptr: Array, entries: int) -> None:
         rows = len(ptr) - 1
         self.ptr[self.rows + 1 : self.rows + rows + 1] = ptr[1:] + self.nvals
         self.rows, self.nvals = self.rows + rows, self.nvals + entries
 
-    def _pointers(self) -> Any:
+    def _pointers(self) -> Array:
         return self.ptr.astype(pointer_type(self.nvals), copy=False)
 
 
@@ -473,13 +469,13 @@ class CsrBuilder(RowPointersBuilder):
         """A lower bound of its size in bytes, known in advance."""
         return rows_bytes(nrows, ncols, entries)
 
-    def room(self, entries: int) -> Any:
+    def room(self, entries: int) -> Array:
         """Memory for the columns of the next rows until they are sorted."""
         return self.col[self.nvals : self.nvals + entries]
 
-    def append(self, ptr: Any, col: Any, given: int) -> None:
-        """Append rows: INT64 pointers from 0, ascending columns in the memory that `room` returned; given: number of
-        entries before duplicates were combined."""
+    def append(self, ptr: Array, col: Array, input_entries: int) -> None:
+        """Append rows: INT64 pointers from 0, ascending columns in the memory that `room` returned; input_entries:
+        number of entries before duplicates were combined."""
         self._point(ptr, len(col))
 
     def finish(self) -> Csr:
@@ -489,10 +485,13 @@ class CsrBuilder(RowPointersBuilder):
         return from_arrays(self.device, self.nrows, self.ncols, self._pointers(), col)
 
 
-def trimmed(device: Device, array: Any, size: int) -> Any:
-    """The beginning of an array, copied if this frees more than a sixteenth and there is memory for the copy."""
+def trimmed(device: Device, array: Array, size: int) -> Array:
+    """The beginning of an array, copied if this frees enough and there is memory for the copy."""
     wasted = (len(array) - size) * array.itemsize
-    small = 16 * wasted <= array.nbytes and wasted > 0
-    if wasted == 0 or small or device.missing(size * array.itemsize):
+    if (
+        wasted == 0
+        or tuning.value("formats.trim_part") * wasted <= array.nbytes
+        or device.missing(size * array.itemsize)
+    ):
         return array[:size]
     return array[:size].copy()

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from ... import tuning
 from ..contract import StructureFacts
 from ..csr.cost import RowsCost, rows_bytes
-
-# Rows or columns below which it is built only on request: 16 MB of row pointers, and vectors store a bit per position
-# anyway.
-FLOOR = 1 << 22
-SHARE = 16  # rows or columns per entry: an entry's cost in the lists, in row pointers (SuiteSparse's hyper_switch)
 
 
 def is_hyper(nrows: int, ncols: int, nvals: int) -> bool:
     """Whether empty rows and columns are too many to store a pointer, or a bit, for each."""
     most = max(nrows, ncols)
-    return most >= FLOOR and nvals * SHARE < most
+    return most >= tuning.count("hyper.floor") and nvals * tuning.count("hyper.share") < most
 
 
 class HyperCost(RowsCost):
@@ -24,13 +20,13 @@ class HyperCost(RowsCost):
     timed = fused = opens = False
     renumbers, usual, registered = True, False, "few"
 
-    def may_be_smallest(self, seen: StructureFacts) -> bool:
+    def may_be_smallest(self, facts: StructureFacts) -> bool:
         """The shape alone decides whether it is used (`is_hyper`)."""
         return False
 
-    def predict_bytes(self, seen: StructureFacts) -> int:
-        rows, cols = min(seen.nrows, seen.nvals), min(seen.ncols, seen.nvals)
-        return 8 * (rows + cols) + rows_bytes(rows, cols, seen.nvals)
+    def predict_bytes(self, facts: StructureFacts) -> int:
+        rows, cols = min(facts.nrows, facts.nvals), min(facts.ncols, facts.nvals)
+        return 8 * (rows + cols) + rows_bytes(rows, cols, facts.nvals)
 
-    def scratch(self, seen: StructureFacts) -> int:
-        return 24 * seen.nvals
+    def scratch(self, facts: StructureFacts) -> int:
+        return 24 * facts.nvals

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ...device import Device
 from ...kernels.variant import Variant
+from ...typing import Array
 from .. import validation
-from ..contract import Format, LazyDict, Region
+from ..contract import Format, LazyDict, Order, Region
 from ..csr import layout as csr
 from ..index_lists import placed
 from .cost import is_hyper as is_hyper
@@ -31,8 +32,8 @@ class Hyper(csr.Unlisted):
     device: Device
     nrows: int
     ncols: int
-    rows: Any  # INT64, ascending
-    cols: Any
+    rows: Array  # INT64, ascending
+    cols: Array
     inner: csr.Csr  # len(rows) x len(cols)
     cache = LazyDict()
 
@@ -61,36 +62,33 @@ class Hyper(csr.Unlisted):
         found: csr.Csr = self.cache["plain"]
         return found
 
-    def columns(self, low: int = 0, high: int | None = None) -> Any:
+    def columns(self, low: int = 0, high: int | None = None) -> Array:
         return self.cols[self.inner.columns(low, high)]
 
-    def columns_at(self, places: Any) -> Any:
+    def columns_at(self, places: Array) -> Array:
         return self.cols[self.inner.columns_at(places)]
 
-    def coo(self) -> tuple[Any, Any]:
+    def coo(self) -> tuple[Array, Array]:
         rows, cols = self.inner.coo()
         return self.rows[rows], self.cols[cols]
 
     @classmethod
-    def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Hyper, Any]:
+    def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Hyper, Order]:
         xp, length = rows.device.xp, rows.ptr[1:] - rows.ptr[:-1]
-        some = xp.flatnonzero(length).astype(np.int64)
+        nonempty = xp.flatnonzero(length).astype(np.int64)
         cols, col = xp.unique(rows.columns(), return_inverse=True)
-        ptr = xp.append(rows.ptr[some], rows.ptr[-1:])
-        inner = csr.from_arrays(rows.device, len(some), len(cols), ptr, col)
-        return cls(rows.device, rows.nrows, rows.ncols, some, cols.astype(np.int64), inner), None
+        ptr = xp.append(rows.ptr[nonempty], rows.ptr[-1:])
+        inner = csr.from_arrays(rows.device, len(nonempty), len(cols), ptr, col)
+        return cls(rows.device, rows.nrows, rows.ncols, nonempty, cols.astype(np.int64), inner), None
 
-    def to_csr(self, order: bool) -> tuple[csr.Csr, Any]:
-        return self.plain(), None
-
-    def clip(self, region: Region, order: bool) -> tuple[Hyper, Any]:
+    def clip(self, region: Region, order: bool) -> tuple[Hyper, Order]:
         keep = region.covers(*self.coo())
         return self.filter(keep)[0], self.device.xp.flatnonzero(keep) if order else None
 
-    def filter(self, keep: Any) -> tuple[Hyper, Any]:
+    def filter(self, keep: Array) -> tuple[Hyper, Array]:
         return widened(self.inner.filter(keep)[0], self.rows, self.cols, self.nrows, self.ncols), keep
 
-    def transpose(self, order: bool) -> tuple[Hyper, Any]:
+    def transpose(self, order: bool) -> tuple[Hyper, Order]:
         inner, places = self.inner.transpose(order)
         return Hyper(self.device, self.ncols, self.nrows, self.cols, self.rows, inner), places
 
@@ -98,16 +96,16 @@ class Hyper(csr.Unlisted):
         same = len(self.rows) == len(self.cols) and bool((self.rows == self.cols).all())
         return same and self.inner.is_symmetric()
 
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self) -> dict[str, Array]:
         return {"rows": self.rows, "cols": self.cols, "ptr": self.inner.ptr, "col": self.inner.col}
 
     def numbers(self) -> dict[str, int]:
         return super().numbers() | {"listed_rows": len(self.rows), "listed_cols": len(self.cols)}
 
     @classmethod
-    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Hyper:
-        wanted = "nrows", "ncols", "nvals", "listed_rows", "listed_cols"
-        nrows, ncols, nvals, m, n = validation.expect_numbers(numbers, *wanted)
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Hyper:
+        names = "nrows", "ncols", "nvals", "listed_rows", "listed_cols"
+        nrows, ncols, nvals, m, n = validation.expect_numbers(numbers, *names)
         lists = {"rows": ((np.int64,), m), "cols": ((np.int64,), n)}
         parts = {"ptr": (validation.INDEX, m + 1), "col": (validation.INDEX, max(1, nvals))}
         rows, cols, ptr, col = validation.expect_arrays(arrays, **lists, **parts)
@@ -115,9 +113,9 @@ class Hyper(csr.Unlisted):
 
     def check(self) -> None:
         self.inner.check()
-        for name, some, limit in (("rows", self.rows, self.nrows), ("cols", self.cols, self.ncols)):
-            ascends = bool((some[1:] > some[:-1]).all())
-            if len(some) and not (ascends and 0 <= int(some[0]) and int(some[-1]) < limit):
+        for name, numbers, limit in (("rows", self.rows, self.nrows), ("cols", self.cols, self.ncols)):
+            ascends = bool((numbers[1:] > numbers[:-1]).all())
+            if len(numbers) and not (ascends and 0 <= int(numbers[0]) and int(numbers[-1]) < limit):
                 raise ValueError(f"{name}: expected numbers from 0 to {limit - 1} that ascend")
         if widened(self.inner, self.rows, self.cols, self.nrows, self.ncols).numbers() != self.numbers():
             raise ValueError("rows, cols: expected only rows and columns that have entries")
@@ -127,16 +125,16 @@ class Hyper(csr.Unlisted):
         return iter(())
 
 
-def widened(inner: csr.Csr, rows: Any, cols: Any, nrows: int, ncols: int) -> Hyper:
+def widened(inner: csr.Csr, rows: Array, cols: Array, nrows: int, ncols: int) -> Hyper:
     """The hypersparse layout of `inner`, whose rows and columns have the numbers in these lists; those without entries
     are dropped."""
     device, xp = inner.device, inner.device.xp
-    some, used = inner.ptr[1:] > inner.ptr[:-1], xp.zeros(len(cols), bool)
+    nonempty, used = inner.ptr[1:] > inner.ptr[:-1], xp.zeros(len(cols), bool)
     used[inner.columns()] = True
-    if not bool(some.all() & used.all()):
-        ptr = xp.append(inner.ptr[:-1][some], inner.ptr[-1:])
+    if not bool(nonempty.all() & used.all()):
+        ptr = xp.append(inner.ptr[:-1][nonempty], inner.ptr[-1:])
         numbers = xp.cumsum(used, dtype=np.int64) - 1
-        rows, cols = rows[some], cols[used]
+        rows, cols = rows[nonempty], cols[used]
         inner = csr.from_arrays(device, len(rows), len(cols), ptr, numbers[inner.columns()])
     return Hyper(device, nrows, ncols, rows, cols, inner)
 
@@ -148,7 +146,7 @@ def empty(device: Device, nrows: int, ncols: int) -> Hyper:
     return Hyper(device, nrows, ncols, none, none, inner)
 
 
-def narrowed(layout: Hyper, rows: Any, cols: Any) -> tuple[csr.Csr, Any]:
+def narrowed(layout: Hyper, rows: Array, cols: Array) -> tuple[csr.Csr, Order]:
     """The entries in these rows and columns (ascending lists, which may lack some of the layout's and have others),
     renumbered by their positions in the lists; and bools that select their values (None: all). The inverse of
     `widened`."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
+from ... import tuning
 from .. import packing
 from ..contract import CSR, Format, StructureFacts
 from ..csr.cost import RowsCost, pointer_type
 
-# Entries from which on a staged pull is specialized for the width of its packed columns; each width takes half a second
-# to compile. Unpacking then costs 4 instructions per entry instead of 10 (counted in its SASS, not measured).
-FIXED_FROM = 1 << 20
+if TYPE_CHECKING:
+    from ..csr.layout import Rows
 
 
 def packed_bytes(nrows: int, ncols: int, nvals: int) -> int:
@@ -23,15 +23,18 @@ class PackedCost(RowsCost):
 
     name = "mplg"
     packed, fused, registered = True, False, "packed"
-    handicap = 1.1  # error of predictions; code that cannot read packed columns decodes them
+
+    @property
+    def handicap(self) -> float:
+        return tuning.value("formats.handicap")
 
     def refusal(self, nrows: int, ncols: int) -> str:
         """Columns have at most 32 bits, also those of the transpose."""
         fits = max(nrows, ncols) <= 1 << packing.MOST_BITS
         return "" if fits else f"holds up to 2**{packing.MOST_BITS} rows and columns, got {nrows} x {ncols}"
 
-    def predict_bytes(self, seen: StructureFacts) -> int:
-        return packed_bytes(seen.nrows, seen.ncols, seen.nvals)
+    def predict_bytes(self, facts: StructureFacts) -> int:
+        return packed_bytes(facts.nrows, facts.ncols, facts.nvals)
 
     def cached_as(self, key: str) -> str:
         """Plain rows, which would need up to 32 times the memory, are built for an operation and dropped. Entries are
@@ -41,5 +44,5 @@ class PackedCost(RowsCost):
     def dot_key_with(self, other: Format, nrows: int, ncols: int) -> str:
         return self.key
 
-    def fixed_width(self, layout: Any) -> int:
-        return int(layout.width) if layout.nvals >= FIXED_FROM else 0
+    def fixed_width(self, layout: Rows) -> int:
+        return layout.width if layout.nvals >= tuning.count("mplg.fixed_from") else 0

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ...device import Device
 from ...kernels.variant import Variant
+from ...typing import Array
 from .. import packing, validation
-from ..contract import Format, LazyDict
+from ..contract import Format, LazyDict, Order
 from ..csr import kernels
 from ..csr import layout as csr
 from ..csr.cost import index_type
@@ -35,8 +36,8 @@ class Mplg(csr.Rows):
     device: Device
     nrows: int
     ncols: int
-    ptr: Any  # nrows + 1
-    col: Any  # uint32 words: packing.packed_words(nvals, width)
+    ptr: Array  # nrows + 1
+    col: Array  # uint32 words: packing.packed_words(nvals, width)
     nvals: int
     cache = LazyDict()  # schedules of kernels: hubs, parallel bounds
 
@@ -49,12 +50,8 @@ class Mplg(csr.Rows):
         """Bits of a column number."""
         return packing.width_of(self.ncols)
 
-    @property
-    def nbytes(self) -> int:
-        return int(self.ptr.nbytes + self.col.nbytes)
-
     @classmethod
-    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Mplg:
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Mplg:
         nrows, ncols, nvals = validation.expect_numbers(numbers, "nrows", "ncols", "nvals")
         words = packing.packed_words(nvals, packing.width_of(ncols))
         ptr, col = validation.expect_arrays(arrays, ptr=(validation.INDEX, nrows + 1), col=((np.uint32,), words))
@@ -64,24 +61,30 @@ class Mplg(csr.Rows):
         validation.check_pointers(self.ptr, self.nvals)
         validation.check_columns(self.device.xp, self.ptr, self.columns, pieces(self), self.ncols)
 
-    def columns(self, low: int = 0, high: int | None = None) -> Any:
+    def columns(self, low: int = 0, high: int | None = None) -> Array:
         """The columns of entries low .. high, in the type that a CSR would use."""
         high = self.nvals if high is None else high
         return packing.unpack(self.device, self.col, high, self.width, csr.index_type(self.ncols), first=low)
 
-    def columns_at(self, places: Any) -> Any:
+    def columns_at(self, places: Array) -> Array:
         """The columns of these entries."""
         return packing.unpack_at(self.device, self.col, places, self.width, csr.index_type(self.ncols))
 
-    def coo(self) -> tuple[Any, Any]:
+    def coo(self) -> tuple[Array, Array]:
         columns = packing.unpack(self.device, self.col, self.nvals, self.width, np.int64)
         return csr.numbers_of(self.ptr, self.nvals, self.device), columns
 
     @classmethod
-    def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Mplg, Any]:
-        return from_csr(rows, order)
+    def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Mplg, Order]:
+        """Pack the columns of a CSR and share its row pointers; the entries keep their order. ValueError for more than
+        2**32 columns. Peak memory: the result."""
+        width = packing.width_of(rows.ncols)
+        words = packing.packed_words(rows.nvals, width)
+        rows.device.foresee(f"packed columns of {rows.nvals} entries", 4 * words)
+        string = packing.pack(rows.device, rows.columns(), width)
+        return cls(rows.device, rows.nrows, rows.ncols, rows.ptr, string, rows.nvals), None
 
-    def to_csr(self, order: bool) -> tuple[csr.Csr, Any]:
+    def to_csr(self, order: bool) -> tuple[csr.Csr, Order]:
         """The same entries with plain columns, in the same order. Peak memory: the plain columns."""
         needed = self.nvals * csr.index_type(self.ncols).itemsize
         self.device.foresee(f"plain columns of {self.nvals} entries", needed)
@@ -89,17 +92,7 @@ class Mplg(csr.Rows):
 
     @classmethod
     def samples(cls) -> Iterator[Variant]:
-        return kernels.packed_utility_kernels()
-
-
-def from_csr(rows: csr.Csr, order: bool) -> tuple[Mplg, Any]:
-    """Pack the columns of a CSR and share its row pointers; the entries keep their order. ValueError for more than
-    2**32 columns. Peak memory: the result."""
-    width = packing.width_of(rows.ncols)
-    words = packing.packed_words(rows.nvals, width)
-    rows.device.foresee(f"packed columns of {rows.nvals} entries", 4 * words)
-    string = packing.pack(rows.device, rows.columns(), width)
-    return Mplg(rows.device, rows.nrows, rows.ncols, rows.ptr, string, rows.nvals), None
+        return kernels.utility_kernels(1)
 
 
 # ---- Incremental MPLG builder: append bands of rows; their columns are packed at their final position.
@@ -123,13 +116,13 @@ class MplgBuilder(RowPointersBuilder):
         """A lower bound of its size in bytes, known in advance."""
         return packed_bytes(nrows, ncols, entries)
 
-    def room(self, entries: int) -> Any:
+    def room(self, entries: int) -> Array:
         """Memory for the columns of the next rows until they are sorted."""
         return self.device.xp.empty(entries, self.waiting.dtype)
 
-    def append(self, ptr: Any, col: Any, given: int) -> None:
-        """Append rows: INT64 pointers from 0 and ascending columns; given: number of entries before duplicates were
-        combined."""
+    def append(self, ptr: Array, col: Array, input_entries: int) -> None:
+        """Append rows: INT64 pointers from 0 and ascending columns; input_entries: number of entries before duplicates
+        were combined."""
         xp, packed = self.device.xp, self.nvals - len(self.waiting)
         self._point(ptr, len(col))
         first = xp.concatenate((self.waiting, col[: WORD - len(self.waiting)]))  # fill up the unfinished words
@@ -141,7 +134,7 @@ class MplgBuilder(RowPointersBuilder):
             first = col[whole:].copy()
         self.waiting = first
 
-    def _pack(self, numbers: Any, at: int) -> None:
+    def _pack(self, numbers: Array, at: int) -> None:
         begin, end = at // WORD * self.width, (at + len(numbers)) // WORD * self.width
         packing.pack_into(self.device, numbers, self.width, self.string[begin:end])
 

@@ -3,24 +3,27 @@
 Computed once per layout.
 
 A lane that decodes a row by itself does a third of the work of lanes that share one, but the lanes of a warp must then
-have equally many entries. So rows are sorted by length. Rows of more than CHUNK entries are shared by 2, 4, .. 32
-lanes, each starting at a mark; rows of more than 32 CHUNK entries are cut into segments.
+have equally many entries. So rows are sorted by length. Rows of more than 2^nib.bin_log_chunk entries are shared by 2,
+4, .. 32 lanes, each starting at a mark; rows of more than 32 times as many are cut into segments.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ... import tuning
 from ...kernels.variant import Variant
-from ..contract import Constants
-from ..schedule import Hubs, Part, bits_of, cut, inside, placed
+from ...typing import Array
+from ..contract import Arguments, Constants, compute_once
+from ..schedule import Hubs, Part, bits_of, block_constants, cut, inside, placed
 
-LOG_CHUNK = 6  # log2 of the entries per lane: at most 64
+if TYPE_CHECKING:
+    from .layout import Nib
+
 GRADES = 6  # pieces of 32, 16, .. 1 lanes
 UNROLL = 4  # entries that a lane decodes while loads are in flight
-RESIDENT = 4  # blocks per multiprocessor, if none keeps vector values in shared memory
 MOST_NIBBLES = 1 << 32  # marks have 32 bits
 NOT_HERE = np.uint32(0xFFFFFFFF)  # the piece of an excluded row
 
@@ -31,46 +34,47 @@ class DegreeBins(NamedTuple):
     rows of grade 0."""
 
     runs: int
-    run: Any  # uint32
-    piece: Any
-    mark: Any
+    run: Array  # uint32
+    piece: Array
+    mark: Array
     segments: int
-    begin: Any  # uint32, a nibble
-    column: Any  # uint32, the column before it
-    length: Any  # uint16, per piece
+    begin: Array  # uint32, a nibble
+    column: Array  # uint32, the column before it
+    length: Array  # uint16, per piece
     last: int  # the last pair of words
-    row: Any  # uint32, per piece: the position of its sum
-    reached: Any  # uint64, bits of the rows that have entries
+    row: Array  # uint32, per piece: the position of its sum
+    reached: Array  # uint64, bits of the rows that have entries
     hubs: Hubs | None  # the long rows
-    ones: Any  # uint64, one bit per segment, all set
+    ones: Array  # uint64, one bit per segment, all set
 
-    def arguments(self) -> tuple[Any, ...]:
+    def arguments(self) -> Arguments:
         return self.run, self.piece, self.segments, self.row, self.mark, self.begin, self.column, self.length, self.last
 
 
+def log_chunk() -> int:
+    """log2 of the entries per lane."""
+    return tuning.count("nib.bin_log_chunk")
+
+
 def chunks_variant() -> Variant:
-    return Variant("formats/nib/chunks", (), (("LANES", 32), ("LOG_CHUNK", LOG_CHUNK)))
+    return Variant("formats/nib/chunks", (), (("LANES", 32), ("LOG_CHUNK", log_chunk())))
 
 
 def binned_constants(shared: int) -> Constants:
     """Compile-time constants. shared: bytes of shared memory for vector values; a block that uses them occupies a
     multiprocessor alone."""
-    blocks = [("THREADS", 1024), ("RESIDENT", 1)] if shared else [("THREADS", 256), ("RESIDENT", RESIDENT)]
-    return [("LOG_CHUNK", LOG_CHUNK), ("UNROLL", UNROLL), ("LANES", 32), *blocks, ("SHARED_BYTES", shared)]
+    return [("LOG_CHUNK", log_chunk()), ("UNROLL", UNROLL), ("LANES", 32), *block_constants(shared)]
 
 
-def degree_bins(layout: Any, part: Part | None = None) -> DegreeBins:
+def degree_bins(layout: Nib, part: Part | None = None) -> DegreeBins:
     """The schedule of a layout of less than 2^32 nibbles, or of some of its rows. Kept: 14 bytes per nonempty row, and
-    8 more per CHUNK entries of long ones. Peak memory: 24 bytes per row more."""
-    key = ("grades", None if part is None else part.name)
-    if key not in layout.cache:
-        layout.cache[key] = _grades(layout, part)
-    found: DegreeBins = layout.cache[key]
-    return found
+    8 more per 2^nib.bin_log_chunk entries of long ones. Peak memory: 24 bytes per row more."""
+    key = "grades", None if part is None else part.name, tuning.version()
+    return compute_once(layout.cache, key, lambda: _grades(layout, part))
 
 
-def _grades(layout: Any, part: Part | None) -> DegreeBins:
-    device, longest = layout.device, 32 << LOG_CHUNK
+def _grades(layout: Nib, part: Part | None) -> DegreeBins:
+    device, longest = layout.device, 32 << log_chunk()
     xp, ptr = device.xp, layout.pointers()
     length = inside(ptr[1:] - ptr[:-1], part)
     hubs = cut(xp, length, longest, longest, lambda rows, hub, number, count: (number * longest, length[rows][hub]))
@@ -88,7 +92,7 @@ def _grades(layout: Any, part: Part | None) -> DegreeBins:
     sorted_at = xp.empty(max(1, len(order)), np.uint32)
     sorted_at[order] = xp.arange(len(order), dtype=np.uint32)
     # Limits of the rows that one lane takes, that two share, ..; other pieces have 32 lanes.
-    limits = xp.asarray([longest - (1 << LOG_CHUNK + log) for log in reversed(range(GRADES - 1))], dtype=key.dtype)
+    limits = xp.asarray([longest - (1 << log_chunk() + log) for log in reversed(range(GRADES - 1))], dtype=key.dtype)
     upto = device.to_host(xp.searchsorted(key[order], limits)).tolist()
     piece = np.array([0, *upto, len(order)])
     counts = np.diff(piece)
@@ -96,47 +100,35 @@ def _grades(layout: Any, part: Part | None) -> DegreeBins:
     marks = np.cumsum([0, *(counts << np.arange(GRADES)[::-1])])
     begin, column = (xp.zeros(int(marks[-1]) + 1, np.uint32) for _ in range(2))
     run, first, mark = (xp.asarray(x.astype(np.uint32)) for x in (runs, piece, marks))
-    given = layout.heads, layout.words, ptr, place, sorted_at, first, mark, begin, column
-    device.kernel(chunks_variant())(layout.nrows, *given)
+    arguments = layout.heads, layout.words, ptr, place, sorted_at, first, mark, begin, column
+    device.kernel(chunks_variant())(layout.nrows, *arguments)
     size = size[order].astype(np.uint16)
     row, reached, hubs = placed(xp, length, row[order], hubs, part)
     ones = bits_of(xp, segments)
-    return DegreeBins(
-        int(runs[-1]),
-        run,
-        first,
-        mark,
-        segments,
-        begin,
-        column,
-        size,
-        len(layout.words) // 2 - 1,
-        row,
-        reached,
-        hubs,
-        ones,
-    )
+    pieces = mark, segments, begin, column, size, len(layout.words) // 2 - 1, row
+    return DegreeBins(int(runs[-1]), run, first, *pieces, reached, hubs, ones)
 
 
-def entries_of(layout: Any) -> Any:
+def entries_of(layout: Nib) -> Array:
     """The number of the first entry of each piece, to find values that differ. Kept: 4 bytes per nonempty row, 8 for
     layouts of 2^31 entries and more."""
-    if "graded entries" not in layout.cache:
+    key = "graded entries", tuning.version()
+    if key not in layout.cache:
         found, xp = degree_bins(layout), layout.device.xp
         first = layout.ranks()[found.row]
         if found.hubs is not None:
             segment, begin = xp.arange(found.segments), found.hubs.first
             number = segment - begin[xp.searchsorted(begin, segment, side="right") - 1]
-            first[: found.segments] += (number << (5 + LOG_CHUNK)).astype(first.dtype)
-        layout.cache["graded entries"] = first
-    return layout.cache["graded entries"]
+            first[: found.segments] += (number << (5 + log_chunk())).astype(first.dtype)
+        layout.cache[key] = first
+    return layout.cache[key]
 
 
-def near_share(layout: Any, columns: int) -> float:
+def near_share(layout: Nib, columns: int) -> float:
     """The estimated share of entries in the first columns, from the marks of shared rows, which are evenly spaced; 0 if
     these rows have few of all entries."""
     found = degree_bins(layout)
     shared = layout.device.to_host(found.mark)[GRADES - 1]
-    if shared << LOG_CHUNK < layout.nvals // 2:
+    if tuning.value("nib.hot_part") * (int(shared) << log_chunk()) < layout.nvals:
         return 0.0
     return float((found.column[: int(shared)] < columns).mean())

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
+from ... import tuning
 from ...kernels.constants import WORDS
-from .. import schedule as limits
-from ..coded import EARLY, CodedCost
-from ..contract import CSR, Format
-from ..csr import cost as rows
+from ..coded import CodedCost
+from ..contract import CSR, Arguments, Format, Layout
 from ..sampling import Sample
-from ..schedule import power_of_two
+from ..schedule import Part, power_of_two
 from . import binning, encoding
 
+if TYPE_CHECKING:
+    from ..csr.layout import Csr
+    from .layout import Nib
 
-class NibCost(CodedCost):
+
+class NibCost(CodedCost["Nib"]):
     """Cost model of rows of nibble gaps."""
 
     name = folder = "nib"
     scans = True
 
-    def count(self, rows: Any) -> float:
+    def count(self, rows: Csr) -> float:
         return encoding.counted(rows)
 
     def sample(self, of: Sample) -> float:
@@ -34,34 +37,37 @@ class NibCost(CodedCost):
         """Plain rows of the other operand are not encoded for one operation; these are decoded instead."""
         return self.key if other.key == self.key else CSR
 
-    def dot_lanes(self, layout: Any) -> int:
+    def dot_lanes(self, layout: Layout) -> int:
         """One lane per word of a row."""
-        return power_of_two(layout.work / max(1, layout.nrows), 4, 32)
+        return power_of_two(layout.work / max(1, layout.nrows), tuning.count("rows.dot_least_lanes"), 32)
 
-    def lanes(self, layout: Any, nrows: int, kind: int, *, push: bool) -> int:
+    def lanes(self, layout: Nib, nrows: int, kind: int, *, push: bool) -> int:
         """So many that each has some words of a row; one if a row stops at its first hit."""
         if kind == WORDS and not push:
             return 1
-        return power_of_two(len(layout.words) / max(1, nrows) / (1 if push else 2), 1, 32)
+        each = tuning.value("nib.push_words_per_lane") if push else tuning.value("nib.pull_words_per_lane")
+        return power_of_two(len(layout.words) / max(1, nrows) / each, 1, 32)
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
-        return limits.MAX_ITERATIONS * (EARLY if kind == WORDS and not push else 1) * lanes
+        factor = tuning.count("coded.early_factor") if kind == WORDS and not push else 1
+        return tuning.count("rows.iterations") * factor * lanes
 
     def segment(self) -> int:
-        return 8 * 32
+        return tuning.count("rows.segment_steps") * 32
 
-    def is_binned(self, layout: Any) -> bool:
+    def is_binned(self, layout: Nib) -> bool:
         return super().is_binned(layout) and len(layout.words) * encoding.IN_WORD < binning.MOST_NIBBLES
 
-    def grades(self, layout: Any, part: Any = None) -> Any:
+    def grades(self, layout: Nib, part: Part | None = None) -> binning.DegreeBins:
         return binning.degree_bins(layout, part)
 
-    def binned_contents(self, layout: Any, ranked: bool) -> tuple[Any, ...]:
+    def binned_contents(self, layout: Nib, ranked: bool) -> Arguments:
         return (layout.words, binning.entries_of(layout)) if ranked else super().binned_contents(layout, False)
 
-    def hot(self, layout: Any, columns: int) -> int:
+    def hot(self, layout: Nib, columns: int) -> int:
         """The first columns, if most entries of long rows are in them, as in an order by degree."""
-        if ("hot", columns) not in layout.cache:
-            pays = binning.near_share(layout, columns) >= rows.HOT_SHARE
-            layout.cache["hot", columns] = min(columns, layout.ncols) if pays else 0
-        return int(layout.cache["hot", columns])
+        key = "hot", columns, tuning.version()
+        if key not in layout.cache:
+            pays = binning.near_share(layout, columns) >= tuning.value("rows.hot_share")
+            layout.cache[key] = min(columns, layout.ncols) if pays else 0
+        return int(layout.cache[key])

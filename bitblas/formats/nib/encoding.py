@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from semirings.dtypes import DataType, lookup_dtype
 
-from ...device import Device, threads
+from ... import tuning
+from ...device import Bounds, Device, threads
 from ...kernels.variant import Variant
+from ...typing import Array
 from ..coded import GROUP, PAD, RowSelection, blocks_of, groups_of, mean_words
-from ..csr.layout import PARALLEL_ENTRIES, Csr
+from ..csr.layout import Csr
 from ..sampling import Sample
 from ..schedule import power_of_two
+
+if TYPE_CHECKING:
+    from .layout import Nib
 
 IN_WORD = 8  # nibbles per word
 
@@ -28,26 +33,26 @@ def decode_variant(fill: int, lanes: int) -> Variant:
     return Variant("formats/nib/decode", (), (("FILL", fill), ("LANES", lanes)))
 
 
-def bounds_of(rows: Csr) -> Any:
+def bounds_of(rows: Csr) -> Bounds:
     """Parallel ranges of rows on the CPU, in whole groups, so that no two ranges share words."""
-    if not rows.device.splits(rows.nvals, PARALLEL_ENTRIES):
+    if not rows.device.splits(rows.nvals, tuning.count("formats.parallel_entries")):
         return None
     return threads.balanced_ranges(rows.ptr, rows.device.parts, GROUP)
 
 
 def lanes_for(items: int, rows: int) -> int:
     """GPU lanes for a row with that mean number of entries, or words, so that each lane takes some."""
-    return power_of_two(items / max(1, rows) / 2, 1, 32)
+    return power_of_two(items / max(1, rows) / tuning.value("nib.code_words_per_lane"), 1, 32)
 
 
-def sizes_of(rows: Csr, first: int = 0) -> Any:
+def sizes_of(rows: Csr, first: int = 0) -> Array:
     """The nibbles that each row takes. first: the number of the first row. Peak memory: 8 bytes per row."""
     sizes, none = rows.device.xp.zeros(max(1, rows.nrows), np.int64), rows.device.xp.zeros(1, np.int64)
     _encode(rows, 0, first, sizes, none, none, rows.device.xp.zeros(1, np.uint32))
     return sizes[: rows.nrows]
 
 
-def _encode(rows: Csr, fill: int, first: int, *arrays: Any) -> None:
+def _encode(rows: Csr, fill: int, first: int, *arrays: Array) -> None:
     variant = encode_variant(lookup_dtype(rows.ptr.dtype), fill, lanes_for(rows.nvals, rows.nrows))
     rows.device.kernel(variant)(rows.nrows, first, rows.ptr, rows.col, *arrays, bounds=bounds_of(rows))
 
@@ -64,7 +69,7 @@ def sampled(of: Sample) -> float:
     return mean_words(of.nrows, nibbles, IN_WORD)
 
 
-def encoded(rows: Csr) -> tuple[Any, Any]:
+def encoded(rows: Csr) -> tuple[Array, Array]:
     """The heads and the words of these rows. Peak memory: the result, and 40 bytes per row."""
     device, xp = rows.device, rows.device.xp
     heads, ends, total = blocks_of(device, rows.nrows, sizes_of(rows), IN_WORD)
@@ -75,24 +80,26 @@ def encoded(rows: Csr) -> tuple[Any, Any]:
     return heads, words
 
 
-def fill(rows: Csr, heads: Any, ends: Any, words: Any, first: int = 0) -> None:
+def fill(rows: Csr, heads: Array, ends: Array, words: Array, first: int = 0) -> None:
     """Write the nibbles of these rows into zeroed words at the positions in their heads. first: the number of the first
     row, which begins a group."""
     xp = rows.device.xp
     _encode(rows, 1, first, xp.zeros(1, np.int64), heads, ends if len(ends) else xp.zeros(1, np.int64), words)
 
 
-def decode(layout: Any, fill: int, counts: Any, col: Any, some: RowSelection) -> None:
+def decode(layout: Nib, fill: int, counts: Array, col: Array, selection: RowSelection) -> None:
     """One launch of decode.cu over rows of a layout."""
     run = layout.device.kernel(decode_variant(fill, lanes_for(len(layout.words), layout.nrows)))
-    run(some.size, some.rows, some.stride, layout.heads, layout.words, counts, col, bounds=some.bounds)
+    rows = selection.size, selection.rows, selection.stride
+    run(*rows, layout.heads, layout.words, counts, col, bounds=selection.bounds)
 
 
-def mirrored(device: Device, nrows: int, heads: Any, words: Any) -> bool:
+def mirrored(device: Device, nrows: int, heads: Array, words: Array) -> bool:
     """Whether the matrix is symmetric, by hashes of all positions, in one pass (formats/symmetry.py). Peak memory: 8
     bytes per 32 rows."""
     groups = groups_of(nrows)
     sums = device.xp.zeros(max(1, groups), np.uint64)
-    bounds = device.ranges(groups, PARALLEL_ENTRIES, work=len(words), parts=device.threads)
+    least = tuning.count("formats.parallel_entries")
+    bounds = device.ranges(groups, least, work=len(words), parts=device.threads)
     device.kernel(MIRROR)(groups, nrows, heads, words, sums, bounds=bounds)
     return int(sums.sum()) == 0

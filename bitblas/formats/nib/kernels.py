@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from semirings.dtypes import INT32, lookup_dtype
 
+from ... import tuning
 from ...device import dummy
 from ...kernels.variant import Variant
-from ..coded import hub_column_arguments
-from ..contract import Constants, Dot, Format, Layout, Types
+from ...typing import Array
+from ..coded import Coded, hub_column_arguments
+from ..contract import Arguments, Constants, Dot, Format, Types, compute_once
 from ..schedule import Hubs, cut
 from .binning import binned_constants
 from .cost import NibCost
 from .encoding import lanes_for
 
+if TYPE_CHECKING:
+    from .layout import Nib
+
 DOT_INDICES = "COL", "MPTR", "APLACE", "BPLACE"
-DOT_TABLE = (("SLOTS", 4096), ("LOG_SLOTS", 12))  # hash table of the row of A: half of it is filled at a time
 MARK = 3  # numbers per mark, the start of a segment of a long row: marks.cu
 
 
@@ -45,14 +49,12 @@ class NibFormat(NibCost):
 
     def dot_constants(self, types: Types, lanes: int, mask: Format) -> Constants:
         # A block takes a row of the mask, GROUP lanes one of its entries.
-        return [("LANES", 256), ("GROUP", lanes), ("COL_64", 0), *DOT_TABLE]
+        slots = tuning.count("nib.dot_slots")
+        table = [("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1)]
+        return [("LANES", 256), ("GROUP", lanes), ("COL_64", 0), *table]
 
-    def dot_mask(self, structure: Any) -> Layout:
-        layout: Layout = structure.layout(self.key)
-        return layout
-
-    def dot(self, left: Any, right: Any, mask: Any, ranked: tuple[bool, bool]) -> Dot:
-        places = mask.ranks(), left.places(ranked[0]), right.places(ranked[1])
+    def dot(self, left: Nib, right: Nib, mask: Nib, ranked: tuple[bool, bool]) -> Dot:
+        places = mask.ranks(), left.rank_argument(ranked[0]), right.rank_argument(ranked[1])
         types = tuple((name, lookup_dtype(x.dtype)) for name, x in zip(DOT_INDICES[1:], places, strict=True))
         at, a, b = ((layout.heads, layout.words, of) for layout, of in zip((mask, left, right), places, strict=True))
         return Dot(mask.nrows, (("COL", INT32), *types), at, a, b)
@@ -61,33 +63,31 @@ class NibFormat(NibCost):
 FORMATS = (NibFormat(),)
 
 
-class NibArguments:
+class NibArguments(Coded):
     """Kernel arguments of nibble rows."""
 
-    def pushed(self: Any, ranked: bool, longest: int) -> tuple[Any, ...]:
+    def pushed(self, ranked: bool, longest: int) -> Arguments:
         """Includes the marks of the segments of `longest` words of its long rows."""
         found = self.hubs(longest)
         if found is None:
             none = dummy(self.device, "int64")
-            return self.heads, self.words, self.places(ranked), 0, none, none, none, none
+            return self.heads, self.words, self.rank_argument(ranked), 0, none, none, none, none
         marks = len(found.rows), found.rows, found.first, found.begin, found.end
-        return self.heads, self.words, self.places(ranked), *marks
+        return self.heads, self.words, self.rank_argument(ranked), *marks
 
-    def pulled(self: Any, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
+    def pulled(self, ranked: bool, *, read: bool = True) -> Arguments:
         """Includes the hub columns."""
         return self.heads, self.words, *hub_column_arguments(self, read, lanes_for(len(self.words), self.nrows))
 
-    def hubs(self: Any, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
+    def hubs(self, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
         """Rows of more than `longest` words. begin: a mark per segment."""
         size, device, xp = part or longest, self.device, self.device.xp
-        if ("hubs", longest, size) not in self.cache:
 
-            def limits(rows: Any, hub: Any, number: Any, count: Any) -> tuple[Any, Any]:
-                begin, end = xp.empty(MARK * len(hub), np.int64), xp.empty(len(hub), np.int64)
-                first = xp.flatnonzero(number == 0)
-                device.kernel(marks_variant())(len(rows), self.heads, self.words, size, rows, first, begin, end)
-                return begin, end
+        def limits(rows: Array, hub: Array, number: Array, count: Array) -> tuple[Array, Array]:
+            begin, end = xp.empty(MARK * len(hub), np.int64), xp.empty(len(hub), np.int64)
+            first = xp.flatnonzero(number == 0)
+            device.kernel(marks_variant())(len(rows), self.heads, self.words, size, rows, first, begin, end)
+            return begin, end
 
-            self.cache["hubs", longest, size] = cut(xp, self.lengths(), longest, size, limits)
-        found: Hubs | None = self.cache["hubs", longest, size]
-        return found
+        key = "hubs", longest, size
+        return compute_once(self.cache, key, lambda: cut(xp, self.lengths(), longest, size, limits))

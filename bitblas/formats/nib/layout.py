@@ -14,17 +14,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from types import ModuleType
+from typing import ClassVar
 
 import numpy as np
 
 from semirings.dtypes import INT32
 
+from ... import tuning
 from ...device import Device
 from ...kernels.variant import Variant
+from ...typing import Array
 from .. import coded
-from ..coded import Coded, RowSelection, coded_hub_columns_variant, extents_variant
-from ..contract import Format
+from ..coded import RowSelection, coded_hub_columns_variant, extents_variant
+from ..contract import Format, Order
 from ..csr.cost import index_type
 from ..csr.layout import Csr, trimmed
 from . import encoding
@@ -34,7 +37,7 @@ from .kernels import FORMATS, NibArguments, marks_variant
 # ---- NIB: the gaps between a row's columns as variable-length codes of nibbles.
 
 
-class Nib(NibArguments, Coded):
+class Nib(NibArguments):
     """Rows of nibble gaps."""
 
     formats: ClassVar[tuple[Format, ...]] = FORMATS
@@ -42,14 +45,14 @@ class Nib(NibArguments, Coded):
     in_word = encoding.IN_WORD
 
     @classmethod
-    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Nib, Any]:
+    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Nib, Order]:
         """Encode these rows; entries keep their order. Peak memory: the result, and 40 bytes per row."""
         heads, words = encoding.encoded(rows)
         ranks = rows.ptr if order else None
         return cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks), None
 
-    def decode(self, fill: int, counts: Any, col: Any, place: Any, some: RowSelection) -> None:
-        encoding.decode(self, fill, counts, col, some)
+    def decode(self, fill: int, counts: Array, col: Array, place: Order, selection: RowSelection) -> None:
+        encoding.decode(self, fill, counts, col, selection)
 
     def is_symmetric(self) -> bool:
         return encoding.mirrored(self.device, self.nrows, self.heads, self.words)
@@ -68,9 +71,6 @@ class Nib(NibArguments, Coded):
 
 # ---- Incremental NIB builder: append bands of rows; each band is encoded at its final position.
 
-MORE = 1.03  # factor on the expected number of words, so that reallocation is rare
-MARGIN = 1.1  # the same if the expectation is based on the first rows
-SLICE = 1 << 16  # rows processed at a time
 CLASSES = 64  # classes of rows, by the bit length of their number of entries
 
 
@@ -84,18 +84,18 @@ def most_words(nrows: int, ncols: int, entries: int) -> float:
     return nibbles / encoding.IN_WORD + coded.groups_of(nrows) * 41
 
 
-def even_nibbles(device: Device, rows: Any, ncols: int) -> np.ndarray:
+def even_nibbles(device: Device, rows: Array, ncols: int) -> np.ndarray:
     """Nibbles of rows with these numbers of entries if gaps were even, in total for all rows of 1, 2 to 3, 4 to 7, ..
     entries."""
-    found = np.zeros(CLASSES)
-    for k in range(0, len(rows), SLICE):
-        found += device.to_host(_by_class(device.xp, rows[k : k + SLICE], None, ncols))
+    found, size = np.zeros(CLASSES), tuning.count("nib.slice")
+    for k in range(0, len(rows), size):
+        found += device.to_host(_by_class(device.xp, rows[k : k + size], None, ncols))
     return found
 
 
-def _by_class(xp: Any, rows: Any, nibbles: Any, ncols: int) -> Any:
-    some = xp.maximum(rows, 1).astype(np.float64)
-    bits = xp.log2(some)
+def _by_class(xp: ModuleType, rows: Array, nibbles: Array | None, ncols: int) -> Array:
+    entries = xp.maximum(rows, 1).astype(np.float64)
+    bits = xp.log2(entries)
     if nibbles is None:
         nibbles = rows * (1 + (math.log2(ncols) - bits) / 3)
     return xp.bincount(bits.astype(np.int64), weights=nibbles, minlength=CLASSES)
@@ -110,7 +110,7 @@ class NibBuilder:
     def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None:
         """entries: number of entries to come, duplicates included."""
         self.device, self.nrows, self.ncols, self.entries = device, nrows, ncols, entries
-        self.rows = self.nvals = self.given = self.used = 0
+        self.rows = self.nvals = self.input_entries = self.used = 0
         self.most = 0.0  # upper bound of the words of the appended rows
         self.expected = 0.0  # words of all rows, estimated from a sample; 0: no sample
         self.heads = device.xp.zeros(coded.groups_of(nrows) + 1, np.int64)
@@ -121,32 +121,33 @@ class NibBuilder:
         """A lower bound of its size in bytes, known in advance."""
         return coded.blocks_bytes(nrows, entries / encoding.IN_WORD)
 
-    def expect(self, ptr: Any, col: Any, given: Any, rows: Any) -> None:
+    def expect(self, ptr: Array, col: Array, input_entries: Array, rows: Array) -> None:
         """Estimate the final size from sampled groups of rows: pointers as in `append`; columns as if each row had the
-        number it has here; the number of given entries in each of these rows, and in each row of all."""
-        some = Csr(self.device, len(ptr) - 1, self.ncols, ptr, col if len(col) else self.room(0), len(col))
-        sizes = encoding.sizes_of(some)
-        words = float(self.device.to_host(coded.blocks_of(self.device, some.nrows, sizes, encoding.IN_WORD)[2])[0])
-        heads = (words - float(sizes.sum()) / encoding.IN_WORD) / max(1, coded.groups_of(some.nrows))
-        told = self.device.to_host(_by_class(self.device.xp, given, sizes.astype(np.float64), self.ncols))
-        even = even_nibbles(self.device, given, self.ncols)
-        share = np.divide(told, even, out=np.ones(CLASSES), where=even > 0)
+        number it has here; the number of input entries in each of these rows, and in each row of all."""
+        sample = Csr(self.device, len(ptr) - 1, self.ncols, ptr, col if len(col) else self.room(0), len(col))
+        sizes = encoding.sizes_of(sample)
+        total = coded.blocks_of(self.device, sample.nrows, sizes, encoding.IN_WORD)[2]
+        words = float(self.device.to_host(total)[0])
+        heads = (words - float(sizes.sum()) / encoding.IN_WORD) / max(1, coded.groups_of(sample.nrows))
+        sampled = self.device.to_host(_by_class(self.device.xp, input_entries, sizes.astype(np.float64), self.ncols))
+        even = even_nibbles(self.device, input_entries, self.ncols)
+        share = np.divide(sampled, even, out=np.ones(CLASSES), where=even > 0)
         nibbles = float(share @ even_nibbles(self.device, rows, self.ncols))
         self.expected = nibbles / encoding.IN_WORD + heads * coded.groups_of(self.nrows)
 
-    def room(self, entries: int) -> Any:
+    def room(self, entries: int) -> Array:
         """Memory for the columns of the next rows until they are sorted."""
         return self.device.xp.empty(max(1, entries), index_type(self.ncols))
 
-    def append(self, ptr: Any, col: Any, given: int) -> None:
+    def append(self, ptr: Array, col: Array, input_entries: int) -> None:
         """Append whole groups of rows (the last may be partial): INT64 pointers from 0 and ascending columns; given:
         number of entries before duplicates were combined. OutOfMemory if the expected size of all rows does not fit."""
         rows = Csr(self.device, len(ptr) - 1, self.ncols, ptr, col if len(col) else self.room(0), len(col))
         sizes = encoding.sizes_of(rows, self.rows)
         heads, ends, total = coded.blocks_of(self.device, rows.nrows, sizes, encoding.IN_WORD)
         count, at = int(self.device.to_host(total)[0]), self.rows // coded.GROUP
-        self.most += most_words(rows.nrows, self.ncols, given)
-        self.given += given
+        self.most += most_words(rows.nrows, self.ncols, input_entries)
+        self.input_entries += input_entries
         heads += self.used << coded.HEAD_BITS
         self._make_room(self.used + count, rows.nrows)
         encoding.fill(rows, heads, ends, self.words, self.rows)
@@ -159,10 +160,14 @@ class NibBuilder:
             return
         left = self.nrows - self.rows - rows
         share = min(1.0, used / self.most) if self.most else 1.0
-        by_rows = used + share * most_words(left, self.ncols, self.entries - self.given)
-        expected = self.expected * MORE if used < self.expected else by_rows * (MARGIN if left else 1.0)
+        by_rows = used + share * most_words(left, self.ncols, self.entries - self.input_entries)
+        expected = by_rows * (tuning.value("nib.reserve_early") if left else 1.0)
+        if used < self.expected:
+            expected = self.expected * tuning.value("nib.reserve")
         size = max(used, math.ceil(expected)) + coded.PAD
-        self.device.foresee(f"nib of {self.entries} entries, estimated from {self.given or 'some'} of them", 4 * size)
+        self.device.foresee(
+            f"nib of {self.entries} entries, estimated from {self.input_entries or 'some'} of them", 4 * size
+        )
         words = self.device.xp.zeros(size, np.uint32)
         words[: self.used] = self.words[: self.used]
         self.words = words

@@ -16,20 +16,24 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ... import tuning
 from ...kernels.constants import WORDS
-from .. import schedule as limits
+from ...typing import Array
 from ..b2sr.cost import TiledCost, word_type
 from ..b2sr.layout import Merge, TileRule
-from ..contract import CSR, ItemCounts, StructureFacts
+from ..contract import ItemCounts, StructureFacts, compute_once
 from ..csr.cost import UNROLL, pointer_type
 from ..csr.layout import Csr
 from ..packing import packed_words, width_of
 from ..sampling import SIZES, Sample
 from ..schedule import power_of_two
+
+if TYPE_CHECKING:
+    from .layout import Split
 
 # ---- Which entries of a Split are stored in tiles, and the bits that each part takes: pure functions of counts.
 
@@ -120,14 +124,14 @@ def best_parts(
     widths, pointers = range(2 * log, width), 32 * (-(-nrows // tile) + 1)
     if best.in_rest * len(widths) <= pointers:
         return best
-    some = below()
-    first = max(widths, key=lambda w: some[w - log] * (width - w))
-    if min(some[first - log], best.in_rest) * (width - first) <= pointers:
+    in_columns = below()
+    first = max(widths, key=lambda w: in_columns[w - log] * (width - w))
+    if min(in_columns[first - log], best.in_rest) * (width - first) <= pointers:
         return best
     tried = count(first)
     # Tiles hold more near entries than far ones, so the share of single entries beyond `first` is used for all limits.
-    share = tried.far / max(1, some[-1] - some[first - log])
-    second = max(widths, key=lambda w: (tried.in_rest - share * (some[-1] - some[w - log])) * (width - w))
+    share = tried.far / max(1, in_columns[-1] - in_columns[first - log])
+    second = max(widths, key=lambda w: (tried.in_rest - share * (in_columns[-1] - in_columns[w - log])) * (width - w))
     found = [best, tried] if second == first else [best, tried, count(second)]
     return min(found, key=lambda parts: predict_bytes(nrows, ncols, tile, parts))
 
@@ -138,15 +142,16 @@ def best_parts(
 def columns_below(csr: Csr) -> list[int]:
     """Entries in columns below 1, 2, 4, .. up to the first power of two above all columns; counted once. Peak memory: a
     byte per entry."""
-    if "columns below" not in csr.cache:
+
+    def compute() -> list[int]:
         limits, col = [1 << k for k in range((csr.ncols - 1).bit_length() + 1)], csr.col[: csr.nvals]
-        found = csr.device.to_host(csr.device.xp.stack([(col < limit).sum() for limit in limits]))
-        csr.cache["columns below"] = found.tolist()
-    below: list[int] = csr.cache["columns below"]
-    return below
+        below: list[int] = csr.device.to_host(csr.device.xp.stack([(col < limit).sum() for limit in limits])).tolist()
+        return below
+
+    return compute_once(csr.cache, "columns below", compute)
 
 
-def counted(csr: Csr, tile: int) -> tuple[Parts, Merge, Any]:
+def counted(csr: Csr, tile: int) -> tuple[Parts, Merge, Array]:
     """The parts of the Split of these rows, and the Merge and counts that were computed for it."""
     merge, counts = Merge(csr, tile, word_type(tile)), {}
 
@@ -189,15 +194,16 @@ def sampled_parts(of: Sample, tile: int) -> Parts:
 
 # ---- Cost model of Split (bit tiles and single entries). layout.py decides which entries go into tiles.
 
-FEWEST, MOST = 0.1, 0.6  # shares of entries in dense tiles between which a Split is considered when choosing for time
 
-
-class SplitCost(TiledCost):
+class SplitCost(TiledCost["Split"]):
     """Dense tiles and single entries."""
 
     name = folder = "split"
     counts, nothing, heavy = "own", Parts(0.0, 0.0), True
-    handicap = 1.1  # error of predictions; code that cannot read a Split converts it to rows for each operation
+
+    @property
+    def handicap(self) -> float:
+        return tuning.value("formats.handicap")
 
     def __init__(self, tile: int) -> None:
         super().__init__(tile)
@@ -207,49 +213,43 @@ class SplitCost(TiledCost):
         fits = fits_32_bits(ncols, self.tile)
         return "" if fits else f"holds up to {(1 << 32) // self.tile} columns with tiles of {self.tile}, got {ncols}"
 
-    def knows(self, seen: StructureFacts) -> bool:
-        return self.key in seen.own_of
-
-    def count(self, rows: Any) -> Parts:
+    def count(self, rows: Csr) -> Parts:
         return count_parts(rows, self.tile)
 
     def may_be_fast(self, of: Sample) -> bool:
-        """If dense tiles hold some of the entries, but not so many that all might as well be in tiles. (Of 62 graphs in
-        three orders, those for which it is chosen for time have 0.15 to 0.46 of their entries there.)"""
-        return FEWEST <= paying(of, self.tile) <= MOST
+        """If dense tiles hold some of the entries, but not so many that all might as well be in tiles."""
+        return tuning.value("split.least_dense") <= paying(of, self.tile) <= tuning.value("split.most_dense")
 
     def sample(self, of: Sample) -> Parts:
         return sampled_parts(of, self.tile)
 
-    def fact(self, told: Any) -> Parts:
-        return Parts(*told)
+    def fact(self, value: Sequence[float]) -> Parts:
+        tiles, far, near, near_width = value
+        return Parts(tiles, far, near, int(near_width))
 
-    def listing(self, seen: StructureFacts) -> ItemCounts:
-        parts = seen.own_of[self.key]
-        return ItemCounts(parts.tiles, seen.nvals - parts.in_rest, parts.in_rest)
+    def listing(self, facts: StructureFacts) -> ItemCounts:
+        parts = facts.own_of[self.key]
+        return ItemCounts(parts.tiles, facts.nvals - parts.in_rest, parts.in_rest)
 
-    def predict_bytes(self, seen: StructureFacts) -> int:
-        return predict_bytes(seen.nrows, seen.ncols, self.tile, seen.own_of[self.key])
+    def predict_bytes(self, facts: StructureFacts) -> int:
+        return predict_bytes(facts.nrows, facts.ncols, self.tile, facts.own_of[self.key])
 
-    def scratch(self, seen: StructureFacts) -> int:
-        return 100 * self.units(seen.nrows) + seen.nvals + 4 * round(self.listing(seen).items)
+    def scratch(self, facts: StructureFacts) -> int:
+        return 100 * self.units(facts.nrows) + facts.nvals + 4 * round(self.listing(facts).items)
 
-    def dot_key(self, shared: bool) -> str:
-        """There is no such kernel; rows are built for the operation."""
-        return CSR
-
-    def lanes(self, layout: Any, nrows: int, kind: int, *, push: bool) -> int:
-        """A third of the loads, as for tiles (not measured)."""
+    def lanes(self, layout: Split, nrows: int, kind: int, *, push: bool) -> int:
+        """As many loads per lane as for tiles."""
         units = max(1, self.units(nrows))
         if push:
-            return power_of_two((layout.tiles + layout.in_rest) / units / 2, 2, 32)
-        share = self.share(kind)
+            each = tuning.value("tiles.push_items_per_lane")
+            return power_of_two(layout.work / units / each, tuning.count("tiles.push_least_lanes"), 32)
+        share, each = self.share(kind), tuning.value("tiles.pull_loads_per_lane")
         fewest = 4 if self.tile == 4 and kind == WORDS else share
-        return power_of_two((layout.tiles * share + layout.in_rest) / units / 3, fewest, 32)
+        return power_of_two((layout.tiles * share + layout.in_rest) / units / each, fewest, 32)
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
         """In single entries; a tile counts as many as it costs."""
-        return limits.MAX_ITERATIONS * (1 if push else 3 if kind == WORDS else 8) * lanes
+        return tuning.count("rows.iterations") * self.steps(kind, push) * lanes
 
     def segment(self) -> int:
-        return 8 * UNROLL * 32
+        return tuning.count("rows.segment_steps") * UNROLL * 32

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
+from ...typing import Array
 from ..b2sr.kernels import TiledArguments, TiledFormat
-from ..contract import Types
+from ..contract import Arguments, Types
 from ..schedule import Hubs, cut
 from .cost import TILES, SplitCost, column_width, entry_width
 
@@ -32,26 +33,38 @@ BY_TILE = {format.tile: format for format in FORMATS}
 class SplitArguments(TiledArguments):
     """Kernel arguments of tiles with single entries."""
 
-    def types(self: Any, ranked: bool) -> Types:
+    starts: Array
+    in_tiles: int
+    in_near: int
+    near_width: int
+
+    if TYPE_CHECKING:
+
+        @property
+        def parts(self) -> int: ...
+
+        def range_words(self) -> tuple[Array, Array]: ...
+
+    def types(self, ranked: bool) -> Types:
         if ("types", ranked) not in self.cache:
-            indices = ("PTR", self.starts), ("PLACE", self.places(ranked))
+            indices = ("PTR", self.starts), ("PLACE", self.rank_argument(ranked))
             self.cache["types", ranked] = tuple((name, lookup_dtype(x.dtype)) for name, x in indices)
         found: Types = self.cache["types", ranked]
         return found
 
-    def unit_starts(self: Any) -> tuple[Any, int]:
+    def unit_starts(self) -> tuple[Array, int]:
         return self.starts, self.parts
 
-    def unit_contents(self: Any, ranked: bool) -> tuple[Any, ...]:
+    def unit_contents(self, ranked: bool) -> Arguments:
         near, far = self.range_words()
         width = entry_width(self.ncols, self.tile)
         rest = near, self.near_width, far, width, self.in_tiles, self.in_near, self.parts
-        return self.col, column_width(self.ncols, self.tile), self.bits, self.places(ranked), *rest
+        return self.col, column_width(self.ncols, self.tile), self.bits, self.rank_argument(ranked), *rest
 
-    def pulled(self, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
+    def pulled(self, ranked: bool, *, read: bool = True) -> Arguments:
         return self.unit_starts()[0], *self.unit_contents(ranked)
 
-    def hubs(self: Any, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
+    def hubs(self, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
         """A tile costs as much as `share` single entries; a segment of a tile row takes the same fraction of its tiles
         and of each range of single entries. begin, end: as many numbers per unit as `starts` has."""
         key, size = ("hubs", longest, part or longest, share), part or longest
@@ -59,7 +72,7 @@ class SplitArguments(TiledArguments):
             starts = self.starts.reshape(-1, self.parts)
             length = (starts[1:] - starts[:-1]).astype(np.int64)
 
-            def limits(rows: Any, hub: Any, number: Any, count: Any) -> tuple[Any, Any]:
+            def limits(rows: Array, hub: Array, number: Array, count: Array) -> tuple[Array, Array]:
                 start, whole, at, of = starts[rows][hub], length[rows][hub], number[:, None], count[:, None]
                 both = start + whole * at // of, start + whole * (at + 1) // of
                 begin, end = (limit.astype(starts.dtype).reshape(-1) for limit in both)

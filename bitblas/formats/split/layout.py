@@ -14,19 +14,20 @@ number: the order that they would have in tiles). Single entry k has the rank `i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from ...device import Device
 from ...kernels.variant import Variant
+from ...typing import Array
 from .. import validation
 from ..b2sr import kernels
 from ..b2sr.cost import word_type, words_per_tile
-from ..b2sr.layout import B2sr, Tiled
-from ..contract import Format, LazyDict, Region
+from ..b2sr.layout import B2sr
+from ..contract import Format, LazyDict, Order, Region
 from ..csr.layout import (
     Csr,
     from_arrays,
@@ -46,7 +47,7 @@ from .kernels import BY_TILE, FORMATS, SplitArguments
 # ---- Validate the arrays of a Split that come from outside.
 
 
-def check_split(layout: Any) -> None:
+def check_split(layout: Split) -> None:
     """ValueError unless the tiles are valid, and the numbers of each range of single entries ascend in each tile row,
     are inside the matrix and their range, and repeat no entry."""
     layout.tile_part().check()
@@ -69,7 +70,7 @@ def check_split(layout: Any) -> None:
 # ---- List the entries of a Split row by row.
 
 
-def rows_of(split: Split, order: bool) -> tuple[Csr, Any]:
+def rows_of(split: Split, order: bool) -> tuple[Csr, Order]:
     """Plain rows; order[e]: the position of entry e in the Split. The entries are sorted. Peak memory: the result, 48
     bytes per entry, and 8 per row."""
     device, nrows, ncols = split.device, split.nrows, split.ncols
@@ -83,7 +84,7 @@ def rows_of(split: Split, order: bool) -> tuple[Csr, Any]:
     return made, places.astype(pointer_type(split.nvals)) if order else None
 
 
-def _merged(split: Split, order: bool) -> tuple[Csr, Any]:
+def _merged(split: Split, order: bool) -> tuple[Csr, Order]:
     """The same on the CPU: the rows of tiles are already sorted, and NumPy's stable sort exploits sorted runs."""
     tiles, first = split.tile_part().to_csr(order)
     at, keys = split.in_tiles, np.empty(split.nvals, np.int64)
@@ -92,8 +93,8 @@ def _merged(split: Split, order: bool) -> tuple[Csr, Any]:
     rows, cols = np.empty((2, split.nvals - at), np.int64)
     split.write_rest(rows, cols)
     np.add(rows * split.ncols, cols, out=keys[at:])
-    places = None
-    if order:
+    places: Order = None
+    if first is not None:
         sorts = keys.argsort(kind="stable")
         places = np.concatenate((first, np.arange(at, split.nvals)))[sorts].astype(pointer_type(split.nvals))
     keys.sort(kind="stable")
@@ -114,15 +115,15 @@ class Range(NamedTuple):
     """A range of single entries: their packed string, number and width; how many precede each tile row, and their
     total; and the least permitted number."""
 
-    string: Any
+    string: Array
     size: int
     width: int
-    ends: Any
+    ends: Array
     least: int
 
 
 @dataclass(eq=False)
-class Split(Tiled, SplitArguments):
+class Split(SplitArguments):
     """Tile row I has the tiles starts[P * I] .. starts[P * (I + 1)] and, of the P - 1 ranges of single entries, in
     range p those from starts[P * I + p] to starts[P * (I + 1) + p]: near entries, if there are any, and far ones."""
 
@@ -130,16 +131,16 @@ class Split(Tiled, SplitArguments):
     nrows: int
     ncols: int
     tile: int
-    starts: Any  # P * (tile rows + 1), P = 2 or 3
-    col: Any  # packed tile columns
-    bits: Any  # tiles * words_per_tile (at least one tile)
-    rest: Any  # packed entries
+    starts: Array  # P * (tile rows + 1), P = 2 or 3
+    col: Array  # packed tile columns
+    bits: Array  # tiles * words_per_tile (at least one tile)
+    rest: Array  # packed entries
     tiles: int
     in_tiles: int  # entries in tiles
     in_near: int
     near_width: int  # bits per near entry; 0: there are none, P = 2
     nvals: int
-    value_ptr: Any = None  # tiles: rank of the first bit of each; only if values are stored in this order
+    value_ptr: Array | None = None  # tiles: rank of the first bit of each; only if values are stored in this order
     cache = LazyDict()  # schedules of kernels: hubs, parallel bounds
 
     formats: ClassVar[tuple[Format, ...]] = FORMATS
@@ -160,7 +161,7 @@ class Split(Tiled, SplitArguments):
         return len(self.starts) // self.parts - 1
 
     @property
-    def ptr(self) -> Any:
+    def ptr(self) -> Array:
         """Tiles and single entries before each tile row, as a measure of work. Computed at every call."""
         return self.starts.reshape(-1, self.parts).sum(axis=1, dtype=pointer_type(self.work))
 
@@ -173,27 +174,22 @@ class Split(Tiled, SplitArguments):
         """Number of single entries."""
         return self.nvals - self.in_tiles
 
-    @property
-    def nbytes(self) -> int:
-        ranks = 0 if self.value_ptr is None else int(self.value_ptr.nbytes)
-        return sum(int(a.nbytes) for a in self.arrays().values()) + ranks
-
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self) -> dict[str, Array]:
         return {"starts": self.starts, "col": self.col, "bits": self.bits, "rest": self.rest}
 
     def numbers(self) -> dict[str, int]:
         return {name: getattr(self, name) for name in NUMBERS}
 
     @classmethod
-    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Split:
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Split:
         nrows, ncols, nvals, tile, tiles, in_tiles, in_near, near_width = validation.expect_numbers(numbers, *NUMBERS)
         if tile not in TILES or not cost.fits_32_bits(ncols, tile) or in_tiles + in_near > nvals:
-            held = f"{in_tiles} of {nvals} entries in tiles, {in_near} near"
-            raise ValueError(f"numbers: expected those of a Split, got a tile of {tile}, {ncols} columns, {held}")
+            got = f"{in_tiles} of {nvals} entries in tiles, {in_near} near"
+            raise ValueError(f"numbers: expected those of a Split, got a tile of {tile}, {ncols} columns, {got}")
         least, most = 2 * cost.log_of(tile), entry_width(ncols, tile)
         if not least <= near_width < most and (near_width or in_near):
-            held = f"{near_width} for {in_near} entries"
-            raise ValueError(f"near_width: expected 0, or {least} to {most - 1} bits, got {held}")
+            got = f"{near_width} for {in_near} entries"
+            raise ValueError(f"near_width: expected 0, or {least} to {most - 1} bits, got {got}")
         in_far = nvals - in_tiles - in_near
         starts, col, bits, rest = validation.expect_arrays(
             arrays,
@@ -208,7 +204,7 @@ class Split(Tiled, SplitArguments):
     def check(self) -> None:
         check_split(self)
 
-    def range_words(self) -> tuple[Any, Any]:
+    def range_words(self) -> tuple[Array, Array]:
         """The strings of near and far entries."""
         near = near_words(self.in_near, self.near_width)
         return self.rest[: near + 1], self.rest[near:]
@@ -223,7 +219,7 @@ class Split(Tiled, SplitArguments):
         in_far, width = self.in_rest - self.in_near, entry_width(self.ncols, self.tile)
         yield Range(far, in_far, width, xp.ascontiguousarray(of[:, -1]), least)
 
-    def codes(self, part: Range) -> Any:
+    def codes(self, part: Range) -> Array:
         """The numbers of a range of single entries, uint32."""
         return unpack(self.device, part.string, part.size, part.width, np.uint32)
 
@@ -236,7 +232,7 @@ class Split(Tiled, SplitArguments):
         shape = (self.device, self.nrows, self.ncols, self.tile)
         return B2sr(*shape, ptr, col, self.bits, self.tiles, self.in_tiles, self.value_ptr)
 
-    def ranks(self) -> Any:
+    def ranks(self) -> Array:
         """value_ptr, computed on first use."""
         if self.value_ptr is None:
             self.value_ptr = self.tile_part().ranks()
@@ -246,7 +242,7 @@ class Split(Tiled, SplitArguments):
     def samples(cls) -> Iterator[Variant]:
         return kernels.split_utility_kernels(TILES)
 
-    def coo(self) -> tuple[Any, Any]:
+    def coo(self) -> tuple[Array, Array]:
         """Rows and columns (INT64) of the entries: those in tiles, then single ones."""
         xp = self.device.xp
         rows, cols = xp.empty(self.nvals, np.int64), xp.empty(self.nvals, np.int64)
@@ -256,7 +252,7 @@ class Split(Tiled, SplitArguments):
         self.write_rest(rows[at:], cols[at:])
         return rows, cols
 
-    def write_rest(self, rows: Any, cols: Any) -> None:
+    def write_rest(self, rows: Array, cols: Array) -> None:
         """Write the rows and columns (INT64) of single entries to these arrays."""
         at, tile, log = 0, self.tile, cost.log_of(self.tile)
         for part in self.ranges():
@@ -274,80 +270,75 @@ class Split(Tiled, SplitArguments):
             c += low
 
     @classmethod
-    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Split, Any]:
+    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Split, Order]:
+        """Build a Split: the T rows of each tile row are merged by tile column, first to count (for up to three limits
+        of near columns), then to fill tiles or single entries.
+
+        order[e]: the position of the Split's entry e in `rows`. Peak memory: the result, the order if requested, 4
+        bytes per tile and per single entry, which are packed afterwards, 1 byte per entry, and 100 bytes per tile row,
+        on a GPU 100 more per T * b2sr.cut_entries entries. Raises ValueError for more columns than 32 bits can number
+        (`entry_width`).
+        """
         assert tile is not None
-        return from_csr(rows, tile, order)
+        xp, device, width = rows.device.xp, rows.device, entry_width(rows.ncols, tile)
+        parts, merge, out = counted(rows, tile)
+        tiles, in_far, in_near, near_width = (int(x) for x in parts)
+        in_rest, kind = in_near + in_far, pointer_type(rows.nvals)
+        in_tiles = rows.nvals - in_rest
+        needed = cost.predict_bytes(rows.nrows, rows.ncols, tile, parts) + 4 * (tiles + in_rest)
+        device.foresee(f"Split-{tile} of {rows.nvals} entries", needed + order * (tiles + rows.nvals) * kind.itemsize)
+        col, codes = xp.empty(max(1, tiles), merge.tile_col), xp.empty(max(1, in_rest), np.uint32)
+        bits = xp.zeros(max(1, tiles) * words_per_tile(tile), word_type(tile))
+        ranks = xp.empty(max(1, tiles) if order else 1, kind)
+        places = xp.empty(max(1, rows.nvals) if order else 1, kind)
+        rule = cost.rule_of(rows.ncols, tile, near_width)
+        merge.fill(order, out, (col, bits, ranks, places), rule, codes, in_tiles)
+        starts = xp.empty(parts.kinds * (merge.tile_rows + 1), pointer_type(max(tiles, in_near, in_far)))
+        for k, part in enumerate((0, 1, 2) if near_width else (0, 2)):
+            starts[k :: parts.kinds] = merge.tile_rows_of(out[part])
+        columns = pack(device, col[:tiles], column_width(rows.ncols, tile))
+        near = near_words(in_near, near_width)
+        rest = xp.empty(cost.rest_words(in_near, in_far, near_width, rows.ncols, tile), np.uint32)
+        pack_into(device, codes[:in_near], near_width, rest[:near])
+        pack_into(device, codes[in_near:in_rest], width, rest[near:])
+        shape = (device, rows.nrows, rows.ncols, tile)
+        layout = Split(*shape, starts, columns, bits, rest, tiles, in_tiles, in_near, near_width, rows.nvals)
+        if not order:
+            return layout, None
+        layout.value_ptr = ranks
+        return layout, places[: rows.nvals]
 
-    def by_rows(self, order: bool) -> tuple[Csr, Any]:
-        return self.to_csr(order)
-
-    def to_csr(self, order: bool) -> tuple[Csr, Any]:
+    def to_csr(self, order: bool) -> tuple[Csr, Order]:
         """The same entries row by row; order[e]: the position of entry e in this layout."""
         return rows_of(self, order)
 
-    def _through_rows(self, change: Any, order: bool) -> tuple[Split, Any]:
+    def _through_rows(self, change: Callable[[Csr, Order], tuple[Csr, Order]], order: bool) -> tuple[Split, Order]:
         """Apply `change` to the rows (a Csr, and with `order` the positions of its entries in them) and build a Split
         again."""
         rows, first = self.to_csr(order)
         changed, second = change(rows, first)
-        made, third = from_csr(changed, self.tile, order)
-        return made, first[second[third]] if order else None
+        split, third = self.from_csr(changed, self.tile, order)
+        if first is None or second is None:
+            return split, None
+        return split, first[second[third]]
 
-    def transpose(self, order: bool) -> tuple[Split, Any]:
+    def transpose(self, order: bool) -> tuple[Split, Order]:
         """The layout of the transpose; order[e]: the position of the result's entry e in this layout. Peak memory: that
         of `to_csr`, of a CSR's transpose, and of `from_csr`."""
         return self._through_rows(lambda rows, _: rows.transpose(order), order)
 
-    def clip(self, region: Region, order: bool) -> tuple[Split, Any]:
+    def clip(self, region: Region, order: bool) -> tuple[Split, Order]:
         """The entries in a region; order[e]: the position of the result's entry e in this layout."""
         return self._through_rows(lambda rows, _: rows.clip(region, order), order)
 
-    def filter(self, keep: Any) -> tuple[Split, Any]:
+    def filter(self, keep: Array) -> tuple[Split, Array]:
         """The entries for which `keep` (bools in entry order) is true; order[e]: the position of the result's entry e
         in this layout. Tiles that no longer save space become single entries."""
 
-        def drop(rows: Csr, places: Any) -> tuple[Csr, Any]:
+        def drop(rows: Csr, places: Order) -> tuple[Csr, Order]:
             kept, flags = rows.filter(keep[places])
             return kept, self.device.xp.flatnonzero(flags)
 
-        return self._through_rows(drop, True)
-
-    def is_symmetric(self) -> bool:
-        return self.to_csr(False)[0].is_symmetric()
-
-
-def from_csr(csr: Csr, tile: int, order: bool) -> tuple[Split, Any]:
-    """Build a Split: the T rows of each tile row are merged by tile column, first to count (for up to three limits of
-    near columns), then to fill tiles or single entries.
-
-    order[e]: the position of the Split's entry e in `csr`. Peak memory: the result, the order if requested, 4 bytes per
-    tile and per single entry, which are packed afterwards, 1 byte per entry, and 100 bytes per tile row, on a GPU 100
-    more per T * merging.LONG entries. Raises ValueError for more columns than 32 bits can number (`entry_width`).
-    """
-    xp, device, width = csr.device.xp, csr.device, entry_width(csr.ncols, tile)
-    parts, merge, out = counted(csr, tile)
-    tiles, in_far, in_near, near_width = (int(x) for x in parts)
-    in_rest, kind = in_near + in_far, pointer_type(csr.nvals)
-    in_tiles = csr.nvals - in_rest
-    needed = cost.predict_bytes(csr.nrows, csr.ncols, tile, parts) + 4 * (tiles + in_rest)
-    device.foresee(f"Split-{tile} of {csr.nvals} entries", needed + order * (tiles + csr.nvals) * kind.itemsize)
-    col, codes = xp.empty(max(1, tiles), merge.tile_col), xp.empty(max(1, in_rest), np.uint32)
-    bits = xp.zeros(max(1, tiles) * words_per_tile(tile), word_type(tile))
-    ranks = xp.empty(max(1, tiles) if order else 1, kind)
-    places = xp.empty(max(1, csr.nvals) if order else 1, kind)
-    rule = cost.rule_of(csr.ncols, tile, near_width)
-    merge.fill(order, out, col, bits, ranks, places, rule, codes, in_tiles)
-    starts = xp.empty(parts.kinds * (merge.tile_rows + 1), pointer_type(max(tiles, in_near, in_far)))
-    for k, part in enumerate((0, 1, 2) if near_width else (0, 2)):
-        starts[k :: parts.kinds] = merge.tile_rows_of(out[part])
-    columns = pack(device, col[:tiles], column_width(csr.ncols, tile))
-    near = near_words(in_near, near_width)
-    rest = xp.empty(cost.rest_words(in_near, in_far, near_width, csr.ncols, tile), np.uint32)
-    pack_into(device, codes[:in_near], near_width, rest[:near])
-    pack_into(device, codes[in_near:in_rest], width, rest[near:])
-    shape = (device, csr.nrows, csr.ncols, tile)
-    layout = Split(*shape, starts, columns, bits, rest, tiles, in_tiles, in_near, near_width, csr.nvals)
-    if not order:
-        return layout, None
-    layout.value_ptr = ranks
-    return layout, places[: csr.nvals]
+        split, places = self._through_rows(drop, True)
+        assert places is not None
+        return split, places

@@ -21,15 +21,12 @@ class VirtualCost(RowsCost):
         fits = max(nrows, ncols) <= MOST
         return "" if fits else f"holds up to {MOST} rows and columns, got {nrows} x {ncols}; 'csr' holds more"
 
-    def knows(self, seen: StructureFacts) -> bool:
-        return self.key in seen.own_of
+    def predict_bytes(self, facts: StructureFacts) -> int:
+        return int(facts.own_of[self.key])
 
-    def predict_bytes(self, seen: StructureFacts) -> int:
-        return int(seen.own_of[self.key])
-
-    def scratch(self, seen: StructureFacts) -> int:
+    def scratch(self, facts: StructureFacts) -> int:
         """On a GPU that of the codes: mining runs on the host and predicts its own memory."""
-        return 40 * (seen.nrows + seen.nvals)
+        return 40 * (facts.nrows + facts.nvals)
 
     def rows_key(self) -> str:
         return CSR

@@ -16,23 +16,29 @@ import math
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from ... import device as devices
+from ... import tuning
 from ...device import Device
 from ...kernels.variant import Variant
+from ...typing import Array
 from .. import validation
 from ..cgr.layout import Cgr
 from ..coded import blocks_bytes
-from ..contract import Format, LazyDict, Region
+from ..contract import Format, LazyDict, Order, Region
 from ..csr import layout as csr
-from ..csr.layout import PARALLEL_ENTRIES, Csr, from_arrays, index_type, numbers_of, pointers_of
+from ..csr.layout import Csr, from_arrays, index_type, numbers_of, pointers_of
 from ..nib.layout import Nib
 from ..schedule import Part
 from .kernels import FORMATS
 from .mining import Mined, mined
+
+if TYPE_CHECKING:
+    from typing import Self
 
 # ---- Positions of virtual nodes among the rows or columns of a matrix, which keep their order.
 
@@ -44,7 +50,7 @@ class Places:
     device: Device
     size: int  # positions: of nodes and others
     nodes: int
-    bits: Any  # uint64, at least one word
+    bits: Array  # uint64, at least one word
     cache = LazyDict()
 
     @classmethod
@@ -68,11 +74,11 @@ class Places:
         found: Places = self.cache["turned"]
         return found
 
-    def flags(self) -> Any:
+    def flags(self) -> Array:
         """Whether a node is at each position of the words."""
         return self.device.xp.unpackbits(self.bits.view(np.uint8), bitorder="little")
 
-    def before(self) -> Any:
+    def before(self) -> Array:
         """Number of nodes before each word, UINT32, computed on first use."""
         if "before" not in self.cache:
             xp = self.device.xp
@@ -81,7 +87,7 @@ class Places:
             self.cache["before"] = found
         return self.cache["before"]
 
-    def at(self) -> Any:
+    def at(self) -> Array:
         """The position of every 64th non-node, UINT32, computed on first use."""
         if "at" not in self.cache:
             xp = self.device.xp
@@ -89,7 +95,7 @@ class Places:
             self.cache["at"] = found if len(found) else xp.zeros(1, np.uint32)
         return self.cache["at"]
 
-    def numbers(self) -> tuple[Any, Any]:
+    def numbers(self) -> tuple[Array, Array]:
         """For each position whether it is a node's, and its number among nodes or among others (INT64). Computed at
         every call."""
         xp, is_node = self.device.xp, self.flags()[: self.size].astype(bool)
@@ -121,7 +127,9 @@ def of_others(rows: Places) -> Part:
 
 # ---- Build the graph with virtual nodes from rows, and expand it back.
 
-UNFOLD = Variant("formats/virtual/unfold", (), (("MOST", 64),))  # lists per row that are merged one by one
+
+def unfold_variant() -> Variant:
+    return Variant("formats/virtual/unfold", (), (("MOST", tuning.count("virtual.merged_lists")),))
 
 
 def ordered_variant(sort: int) -> Variant:
@@ -156,16 +164,16 @@ def merged(found: Mined, of: Csr) -> Graph:
 
 def rows_in_order(nrows: int, ncols: int, row: np.ndarray, col: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Pointers and columns of distinct entries in any order, on the host."""
-    host = devices.get("cpu")
+    host, least = devices.get("cpu"), tuning.count("formats.parallel_entries")
     ptr = np.append(0, np.cumsum(np.bincount(row, minlength=nrows)))
     found = np.empty(len(row), index_type(ncols))
     for sort, units in enumerate((len(row), nrows)):
-        bounds = host.ranges(nrows, PARALLEL_ENTRIES, work=len(row)) if sort else None
+        bounds = host.ranges(nrows, least, work=len(row)) if sort else None
         host.kernel(ordered_variant(sort))(units, row, col, ptr[:-1].copy(), ptr, found, bounds=bounds)
     return ptr, found
 
 
-def keys_of(inner: Csr, rows: Places, cols: Places, nvals: int) -> Any:
+def keys_of(inner: Csr, rows: Places, cols: Places, nvals: int) -> Array:
     """The matrix entries that the graph represents, as ascending row * ncols + column: those between rows and columns,
     and for each use of a node the node's columns. ValueError unless there are `nvals`."""
     xp, device = inner.device.xp, inner.device
@@ -213,31 +221,22 @@ def unfolded(inner: Csr, rows: Places, cols: Places, nrows: int, ncols: int, nva
     if int(ptr[-1]) != nvals:
         raise ValueError(f"nodes: expected {nvals} entries, got {int(ptr[-1])}")
     col, unsorted = xp.empty(nvals, index_type(ncols)), xp.empty(nrows, bool)
-    device.kernel(UNFOLD)(
-        nrows,
-        np.flatnonzero(~of_node),
-        inner.ptr,
-        inner.col,
-        np.where(to_node, ~number, number),
-        node_rows,
-        ptr,
-        col,
-        unsorted,
-        bounds=device.ranges(nrows, PARALLEL_ENTRIES, work=nvals),
-    )
+    graph = np.flatnonzero(~of_node), inner.ptr, inner.col, np.where(to_node, ~number, number), node_rows
+    bounds = device.ranges(nrows, tuning.count("formats.parallel_entries"), work=nvals)
+    device.kernel(unfold_variant())(nrows, *graph, ptr, col, unsorted, bounds=bounds)
     for row in np.flatnonzero(unsorted):
         col[ptr[row] : ptr[row + 1]].sort()
     return from_arrays(device, nrows, ncols, ptr, col)
 
 
-def _used(xp: Any, node: Any, nodes: int) -> Any:
+def _used(xp: ModuleType, node: Array, nodes: int) -> Array:
     """Which nodes are used."""
     found = xp.zeros(nodes, bool)
     found[node] = True
     return found
 
 
-def rows_of(device: Device, keys: Any, nrows: int, ncols: int) -> Csr:
+def rows_of(device: Device, keys: Array, nrows: int, ncols: int) -> Csr:
     """Rows from ascending keys."""
     row = keys // max(1, ncols)
     ptr = pointers_of(row, nrows, device)
@@ -247,7 +246,7 @@ def rows_of(device: Device, keys: Any, nrows: int, ncols: int) -> Csr:
 
 # ---- Virtual nodes: lists of columns that several rows share, as vertices of their own.
 
-INNER = (Nib, Cgr)  # layouts of the graph, by their numbers in files
+INNER: tuple[type[Nib | Cgr], ...] = (Nib, Cgr)  # layouts of the graph, by their numbers in files
 # A node must save more entries than this; values are tried in turn until the size grows. A node's own cost is repaid by
 # the first entry in the benchmarks' web graph, by 3 on indochina-2004, by 17 on facebook_combined (measured).
 LEAST = (0, 2, 4, 8, 16, 32, math.inf)
@@ -260,7 +259,7 @@ class Virtual(csr.Unlisted):
     device: Device
     nrows: int
     ncols: int
-    inner: Any  # a layout of INNER, nrows + nodes x ncols + nodes
+    inner: Nib | Cgr  # a layout of INNER, nrows + nodes x ncols + nodes
     rows: Places
     cols: Places  # the same object as `rows` if the matrix is square
     nvals: int
@@ -271,12 +270,8 @@ class Virtual(csr.Unlisted):
     key = format.key
     compact = True
 
-    @property
-    def nbytes(self) -> int:
-        return sum(int(x.nbytes) for x in self.arrays().values())
-
     @classmethod
-    def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Virtual, Any]:
+    def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Virtual, Order]:
         """Mines, which takes seconds for ten million entries. Peak memory: that of `mined` on the host, and of the
         codes."""
         return cls.of(mined(rows), rows)[0], None
@@ -301,7 +296,7 @@ class Virtual(csr.Unlisted):
     @classmethod
     def _of(cls, graph: Graph, rows: csr.Csr) -> Virtual:
         device = rows.device
-        inner: Any = min(INNER, key=lambda kind: bytes_in(kind, graph.rows))
+        inner = min(INNER, key=lambda kind: bytes_in(kind, graph.rows))
         places = Places.of(device, graph.row_nodes, graph.rows.nrows)
         others = places if rows.nrows == rows.ncols else Places.of(device, graph.col_nodes, graph.rows.ncols)
         layout = inner.from_csr(graph.rows, None, False)[0]
@@ -319,60 +314,52 @@ class Virtual(csr.Unlisted):
             self.cache["plain"] = weakref.ref(found)
         return found
 
-    def columns(self, low: int = 0, high: int | None = None) -> Any:
-        return self.plain().columns(low, high)
-
-    def columns_at(self, places: Any) -> Any:
-        return self.plain().columns_at(places)
-
-    def coo(self) -> tuple[Any, Any]:
+    def coo(self) -> tuple[Array, Array]:
         return self.plain().coo()
 
-    def to_csr(self, order: bool) -> tuple[csr.Csr, Any]:
+    def by_rows(self, order: bool) -> tuple[csr.Rows, Order]:
         return self.plain(), None
 
-    def by_rows(self, order: bool) -> tuple[Any, Any]:
-        return self.plain(), None
-
-    def transpose(self, order: bool) -> tuple[Virtual, Any]:
+    def transpose(self, order: bool) -> tuple[Virtual, Order]:
         inner = self.inner.transpose(False)[0]
         places = self.plain().transpose(True)[1] if order else None
         return Virtual(self.device, self.ncols, self.nrows, inner, self.cols, self.rows, self.nvals), places
 
-    def clip(self, region: Region, order: bool) -> tuple[Virtual, Any]:
+    def clip(self, region: Region, order: bool) -> tuple[Virtual, Order]:
         rows, places = self.plain().clip(region, order)
         return self.without(rows), places
 
-    def filter(self, keep: Any) -> tuple[Virtual, Any]:
+    def filter(self, keep: Array) -> tuple[Virtual, Array]:
         return self.without(self.plain().filter(keep)[0]), keep
 
-    def equals(self, other: Any) -> bool:
+    def equals(self, other: Self) -> bool:
         return self.plain().equals(other.plain())
 
     def is_symmetric(self) -> bool:
         return self.plain().is_symmetric()
 
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self) -> dict[str, Array]:
         cols = {} if self.rows is self.cols else {"col_nodes": self.cols.bits}
         return {**self.inner.arrays(), "row_nodes": self.rows.bits, **cols}
 
     def numbers(self) -> dict[str, int]:
-        held = {f"inner_{name}": x for name, x in self.inner.numbers().items()}
-        return super().numbers() | {"nodes": self.rows.nodes, "inner": INNER.index(type(self.inner))} | held
+        inner_numbers = {f"inner_{name}": x for name, x in self.inner.numbers().items()}
+        return super().numbers() | {"nodes": self.rows.nodes, "inner": INNER.index(type(self.inner))} | inner_numbers
 
     @classmethod
-    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Virtual:
-        given = {name: x for name, x in numbers.items() if not name.startswith("inner_")}
-        nrows, ncols, nvals, nodes, kind = validation.expect_numbers(given, "nrows", "ncols", "nvals", "nodes", "inner")
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Virtual:
+        whole = {name: x for name, x in numbers.items() if not name.startswith("inner_")}
+        nrows, ncols, nvals, nodes, kind = validation.expect_numbers(whole, "nrows", "ncols", "nvals", "nodes", "inner")
         if refusal := cls.format.refusal(max(nrows, nodes), ncols):
             raise ValueError(f"numbers: {cls.key!r} {refusal}")
         if kind >= len(INNER):
             raise ValueError(f"inner: expected a number below {len(INNER)}, got {kind}")
-        held = {name.removeprefix("inner_"): x for name, x in numbers.items() if name.startswith("inner_")}
+        inner_numbers = {name.removeprefix("inner_"): x for name, x in numbers.items() if name.startswith("inner_")}
         sizes = {"row_nodes": nrows + nodes} | ({} if nrows == ncols else {"col_nodes": ncols + nodes})
         bits = {name: x for name, x in arrays.items() if name in sizes}
         validation.expect_arrays(bits, **{name: ((np.uint64,), -(-size // 64) or 1) for name, size in sizes.items()})
-        inner = INNER[kind].restored(device, held, {name: x for name, x in arrays.items() if name not in sizes})
+        rest = {name: x for name, x in arrays.items() if name not in sizes}
+        inner = INNER[kind].restored(device, inner_numbers, rest)
         if (inner.nrows, inner.ncols) != (nrows + nodes, ncols + nodes):
             raise ValueError(f"inner: expected {nrows + nodes} x {ncols + nodes}, got {inner.nrows} x {inner.ncols}")
         rows, *cols = (Places(device, size, nodes, bits[name]) for name, size in sizes.items())
@@ -392,6 +379,6 @@ class Virtual(csr.Unlisted):
         return iter(())
 
 
-def bytes_in(kind: Any, graph: csr.Csr) -> int:
+def bytes_in(kind: type[Nib | Cgr], graph: csr.Csr) -> int:
     """Bytes of a graph in one of the layouts of `INNER`."""
     return blocks_bytes(graph.nrows, kind.format.count(graph))

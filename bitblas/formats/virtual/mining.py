@@ -16,14 +16,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ... import device as devices
+from ... import tuning
 from ...kernels.variant import Variant
 from ..csr.layout import Csr
 
-HASHES = 8  # per signature
 MOST = 64  # rows per cluster: the bits of a word
-PASSES = 4  # each with other hashes; on a web graph of 15 M links, ten leave 3.83 M entries and four 3.84 M
-GAIN = 200  # a pass that removes fewer than one in GAIN entries is the last
-MINHASH, BICLIQUES = Variant("formats/virtual/minhash", (), (("HASHES", HASHES),)), Variant("formats/virtual/bicliques")
+BICLIQUES = Variant("formats/virtual/bicliques")
+
+
+def minhash_variant(hashes: int) -> Variant:
+    return Variant("formats/virtual/minhash", (), (("HASHES", hashes),))
 
 
 def left_variant(fill: int) -> Variant:
@@ -70,15 +72,8 @@ class Mined:
         ptr = np.append(0, np.cumsum(np.bincount(row, minlength=nrows)))
         col = np.append(self.col, self.member[order][at])[np.argsort(row, kind="stable")]
         number = np.cumsum(kept) - 1
-        return Mined(
-            ptr,
-            col,
-            self.middle[kept],
-            number[self.node[uses]],
-            self.user[uses],
-            number[self.node_at[has]],
-            self.member[has],
-        )
+        nodes = number[self.node[uses]], self.user[uses], number[self.node_at[has]], self.member[has]
+        return Mined(ptr, col, self.middle[kept], *nodes)
 
 
 def foresee(nrows: int, ncols: int, nvals: int) -> None:
@@ -92,11 +87,11 @@ def mined(rows: Csr) -> Mined:
     foresee(rows.nrows, rows.ncols, rows.nvals)
     ptr, col = (rows.device.to_host(part) for part in (rows.ptr, rows.col[: rows.nvals]))
     found, total = [], 0
-    for seed in range(PASSES):
+    for seed in range(tuning.count("virtual.passes")):
         before = len(col)
         ptr, col, total, part = one_pass(ptr, col, seed, total)
         found.append(part)
-        if (before - len(col)) * GAIN < before or not before:
+        if (before - len(col)) * tuning.value("virtual.gain") < before or not before:
             break
     node, user, node_at, member = (np.concatenate(parts) for parts in zip(*found))
     number, middle = numbers_of(total, node, user)
@@ -109,17 +104,17 @@ def one_pass(
     """One pass of mining: the remaining pointers and columns; the total number of nodes; and for the new nodes the
     pairs (node, user) and (node, column)."""
     host, n, size = devices.get("cpu"), len(ptr) - 1, len(col)
-    bounds = host.ranges(n, 1 << 12)
-    signature = np.empty(n * HASHES, np.uint32)
-    host.kernel(MINHASH)(n, ptr, col, seed, signature, bounds=bounds)
+    bounds, hashes = host.ranges(n, tuning.count("virtual.parallel_rows")), tuning.count("virtual.hashes")
+    signature = np.empty(n * hashes, np.uint32)
+    host.kernel(minhash_variant(hashes))(n, ptr, col, seed, signature, bounds=bounds)
     degree = np.diff(ptr)
     some = np.flatnonzero(degree > 1)
-    order, begins = clusters(signature.reshape(n, HASHES)[some])
+    order, begins = clusters(signature.reshape(n, hashes)[some])
     rows = some[order]
     # Entries before each cluster: its nodes have at most half as many uses, and columns. Each part has its own
     # clusters, so the nodes do not depend on the number of threads.
     before = np.append(0, np.cumsum(degree[rows], dtype=np.int64))[begins]
-    parts = host.parts if host.splits(int(before[-1]), 1 << 14) else 1
+    parts = host.parts if host.splits(int(before[-1]), tuning.count("virtual.parallel_entries")) else 1
     limits = np.append(np.searchsorted(before, np.linspace(0, before[-1], parts + 1)[:-1]), len(begins) - 1)
     most = [int(np.diff(before[low : high + 1]).max(initial=0)) for low, high in itertools.pairwise(limits.tolist())]
     rooms = np.append(0, np.cumsum(most))
@@ -127,37 +122,17 @@ def one_pass(
     masks, taken = np.empty(int(rooms[-1]), np.uint64), np.empty(int(rooms[-1]), np.uint64)
     node, user, node_at, member = (np.empty(int(before[-1]) // 2 + 1, np.int64) for _ in range(4))
     gone, counts = np.zeros(size, np.uint8), np.zeros(3 * parts, np.int64)
-    host.kernel(BICLIQUES)(
-        parts,
-        limits,
-        begins,
-        before,
-        rows,
-        ptr,
-        col,
-        rooms,
-        slot,
-        places,
-        columns,
-        masks,
-        taken,
-        chain,
-        node,
-        user,
-        node_at,
-        member,
-        gone,
-        counts,
-        bounds=np.arange(parts + 1),
-    )
+    scratch, nodes_found = (slot, places, columns, masks, taken, chain), (node, user, node_at, member)
+    read = limits, begins, before, rows, ptr, col, rooms
+    host.kernel(BICLIQUES)(parts, *read, *scratch, *nodes_found, gone, counts, bounds=np.arange(parts + 1))
     nodes, uses, members = counts.reshape(parts, 3).T
     first = total + np.cumsum(nodes) - nodes
     begin = before[limits[:-1]] // 2
-    taken_of = [
+    per_part = [
         (node[at : at + u] + base, user[at : at + u], node_at[at : at + m] + base, member[at : at + m])
         for at, u, m, base in zip(begin.tolist(), uses.tolist(), members.tolist(), first.tolist())
     ]
-    found = tuple(np.concatenate(of) for of in zip(*taken_of))
+    found = tuple(np.concatenate(of) for of in zip(*per_part))
     left = np.zeros(n + 1, ptr.dtype)
     host.kernel(left_variant(0))(n, ptr, gone, col, left, col, bounds=bounds)
     np.cumsum(left, out=left)
