@@ -30,6 +30,8 @@ FLOORS = (
         "bitblas.lazy_import",
         "bitblas.status",
         "bitblas.table",
+        "bitblas.tuning",
+        "bitblas.typing",
     ),
     ("bitblas.kernels",),
     ("bitblas.device",),

@@ -16,12 +16,11 @@ FP32, INT64, BOOL = gb.dtypes.FP32, gb.dtypes.INT64, gb.dtypes.BOOL
 
 
 @pytest.fixture
-def small(device, monkeypatch):
+def small(device, monkeypatch, tune):
     """Patches of 128 vertices of 4 bytes, however few there are."""
     if not devices.get(device).captures_bodies:
         pytest.skip("loops run without kernels of a GPU")
-    monkeypatch.setattr(patches, "PATCH_BYTES", 512)
-    monkeypatch.setattr(patches, "THREADS", 64)
+    tune({"patch.bytes": 512, "patch.threads": 64})
     monkeypatch.setattr(plan, "LEAST_VERTICES", 1)
 
 

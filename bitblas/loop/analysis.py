@@ -15,6 +15,7 @@ import numpy as np
 
 from semirings.dtypes import DataType, cast_scalar
 
+from .. import tuning
 from ..operations.ewise_vector import same_value
 from ..operations.variants import BOTH, CELLS, LEFT
 from ..plan.product import WORDS, any_order, kind_of
@@ -268,8 +269,6 @@ def iso_of_added(round_: Round, body: Body, iso: dict[int, Any]) -> dict[int, An
 # ---- Find the sparse vectors of a round: where none of them has an entry, the round does nothing. Element-wise
 # kernels over all positions can then run on a worklist instead. Pure functions of statements.
 
-MOST_CANDIDATES = 8  # all subsets of which are tried
-
 
 def sparse_vectors(
     passes: Sequence[Pass], needed: Iterable[Vec], never: frozenset[int] = frozenset()
@@ -284,7 +283,7 @@ def sparse_vectors(
     local = {number for p in passes for number in p.local}
     named = {x for s in statements for x in _named(s) if x.id not in local | never}
     others = sorted(named - first, key=lambda x: x.id)
-    if len(others) > MOST_CANDIDATES:
+    if len(others) > tuning.count("loop.sparse_candidates"):
         return None
     for count in range(len(others) + 1):
         for more in itertools.combinations(others, count):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from semirings.dtypes import BOOL
 
+from .. import tuning
 from .codegen.cuda_statements import is_subset
 from .ir import (
     Block,
@@ -32,12 +33,6 @@ from .ir import (
 )
 
 # ---- Decide which statements share an element-wise kernel: pure functions of what they read and write.
-
-# Limits of one kernel: 4096 bytes of arguments, of which a vector needs up to 24 and a scalar 16; 48 KB of shared
-# memory, of which a sum needs up to 4.3; and a text that compiles in a second.
-MOST_NAMES = 120
-MOST_SUMS = 8
-MOST_STATEMENTS = 200
 
 
 def group_statements(statements: Sequence[Statement]) -> list[list[Statement]]:
@@ -63,7 +58,11 @@ def fits_one_kernel(parts: Sequence[Sequence[Statement]]) -> bool:
     names = {x for s in statements for x in (*s.vectors, *s.elsewhere, s.target)}
     scalars = {number for s in statements for number in _read(s)}
     sums = sum(isinstance(s.value, Reduce) for s in statements)
-    return len(names) + len(scalars) <= MOST_NAMES and sums <= MOST_SUMS and len(statements) <= MOST_STATEMENTS
+    return (
+        len(names) + len(scalars) <= tuning.count("loop.kernel_names")
+        and sums <= tuning.count("loop.kernel_sums")
+        and len(statements) <= tuning.count("loop.kernel_statements")
+    )
 
 
 def size_of(s: Statement) -> int | None:

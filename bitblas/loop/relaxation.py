@@ -14,6 +14,7 @@ from typing import Any
 
 from semirings.dtypes import BOOL, DataType
 
+from .. import tuning
 from ..operations.variants import BOTH, CELLS, LEFT, UNION
 from .ir import Body, Elementwise, Masked, Product, Reduce, Scal, Statement, Term, Vec, flat
 
@@ -28,7 +29,6 @@ COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "valuene": lambda x, t: x != t, "land": lambda x, y: bool(x and y), "lor": lambda x, y: bool(x or y),
 }  # fmt: skip
 VALUES_AT, SCALARS = (1, 2, 3), (0, 1, 1.5, 2, 2.5, 3, 4)  # all orders of two values at a position, and of a scalar
-MOST_SCALARS = 2
 
 
 class Unknown(Exception):
@@ -90,7 +90,7 @@ def _try_all(
 ) -> None:
     """Raise Unknown if a round does anything other than relaxing at a position."""
     scalars = sorted({x.id for s in statements if isinstance(s.target, Vec) for x in _terms(s) if isinstance(x, Scal)})
-    if len(scalars) > MOST_SCALARS:
+    if len(scalars) > tuning.count("loop.relaxation_scalars"):
         raise Unknown(f"{len(scalars)} scalars are read")
     truth = q.dtype is BOOL
     for known in itertools.product(SCALARS, repeat=len(scalars)):

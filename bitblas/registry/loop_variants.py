@@ -8,11 +8,12 @@ from typing import Any
 from semirings.catalog import BINARY, INDEXUNARY, MONOIDS
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType
 
+from .. import tuning
 from ..device import Cluster
 from ..formats import FORMATS, Format
 from ..kernels.variant import Variant
 from ..loop.codegen.cuda_advance import Opens, advance_variant, compact_variant, listed_pull_variant
-from ..loop.codegen.cuda_elementwise import WIDE, entry_text, pass_variant
+from ..loop.codegen.cuda_elementwise import entry_text, pass_variant
 from ..loop.codegen.cuda_worklist import WorklistRound
 from ..loop.fuse import Pass, Step
 from ..loop.gpu.patches import patch_of, patch_variants
@@ -181,7 +182,7 @@ def others() -> Iterator[Variant]:
     for per in sorted({format.rows_per_unit for format in FORMATS.values()}):
         yield compact_variant(per, 1, INT32)
         yield compact_variant(per, 1, INT32, late=True)
-    for size in (64, WIDE):
+    for size in (64, tuning.count("loop.wide_size")):
         q, d, worse = Vec(0, size, INT64), Vec(1, size, INT64), Vec(2, size, BOOL)
         relax = [
             Statement(worse, Elementwise(BOTH, BINARY["ge"][INT64], q, d)),

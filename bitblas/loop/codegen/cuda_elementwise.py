@@ -10,6 +10,7 @@ from typing import Any
 
 from semirings.dtypes import BOOL, DataType
 
+from ... import tuning
 from ...kernels.variant import Function, Variant, sum_of
 from ..analysis import sparse_vectors
 from ..fuse import Pass, late_scalars
@@ -129,16 +130,6 @@ def _unread(statements: Sequence[Statement]) -> set[Vec]:
 # ---- Generate the variant of an element-wise kernel: fused statements, sums and scalars as one kernel (pass.cu), and
 # the statements that an advance includes (AT_ENTRY). Pure functions from statements to text.
 
-# Limits for positions that a thread loads at once: registers (of 64 per thread), and statements.
-MOST_WORDS, MOST_LINES = 8, 48
-# Size from which on every warp of a GPU has several half words to process. If sparse vectors tell whether there is any
-# work, a lane first checks AHEAD half words of theirs, and values pass from statement to statement in registers, with
-# up to FEW positions of a half word processed by their own lane. On an H100, microseconds of the element-wise kernels
-# per round of betweenness from 64 sources, forward and back: 105 and 370 without, 79 and 256 with (a grid of 2048 x
-# 2048); 298 and 341, 316 and 288 (a mesh with 27 neighbours, where many half words have work). More than 8 spill
-# registers.
-WIDE, AHEAD, FEW = 1 << 23, 4, 8
-
 
 def pass_variant(
     statements: Sequence[Statement],
@@ -162,7 +153,7 @@ def pass_variant(
     modified = {s.written for s in statements if s.written is not None}
     sums = [s for s in statements if isinstance(s.value, Reduce)]
     looked = _looked_at(text, statements, counted)
-    ahead = bool(looked) and positions(statements) >= WIDE
+    ahead = bool(looked) and positions(statements) >= tuning.count("loop.wide_size")
     few = ahead and not sums and computes(statements)
     words = not few and runs_by_words(statements, text)
     stores: list[str] = []
@@ -202,8 +193,9 @@ def pass_variant(
         macro("AT_WORDS" if words else "AT_POSITION", [*lines, *stores]),
     ]
     if loads is not None:
+        own = tuning.count("loop.wide_positions")
         macros += [
-            f"#define FEW {FEW if few else 0}",
+            f"#define FEW {own if few else 0}",
             f"#define POSITIONS {at_once(loads.words, len(statements), few)}",
             macro("MEMBERS", loads.members),
             macro("NAMES", loads.names),
@@ -217,8 +209,9 @@ def pass_variant(
 
 def at_once(words: int, statements: int, few: bool = False) -> int:
     """How many positions a thread loads at once: as many as registers and the length of the text allow."""
+    registers, lines = tuning.count("loop.load_registers"), tuning.count("loop.load_statements")
     for many in (2,) if few else (4, 2):
-        if words * many <= MOST_WORDS and statements * many <= MOST_LINES:
+        if words * many <= registers and statements * many <= lines:
             return many
     return 1
 
@@ -227,8 +220,9 @@ def _looking(looked: Sequence[Vec], ahead: bool) -> list[str]:
     """The macros that detect positions without work. ahead: before the work is done."""
     own = " | ".join(f"w{x.id}" for x in looked)
     there = " | ".join(f"((const u32*)x{x.id}_bits)[i]" for x in looked)
+    checked = tuning.count("loop.wide_half_words") if ahead else 1
     look = [f"#define LOOK(i) ({there})"] * ahead
-    return [f"#define SOME {own or 'true'}", f"#define AHEAD {AHEAD if ahead else 1}", *look]
+    return [f"#define SOME {own or 'true'}", f"#define AHEAD {checked}", *look]
 
 
 def _looked_at(text: CudaText, statements: Sequence[Statement], counted: Vec | Scal | None) -> list[Vec]:

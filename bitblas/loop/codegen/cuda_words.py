@@ -10,19 +10,16 @@ from typing import Any
 
 from semirings.dtypes import BOOL, DataType
 
+from ... import tuning
 from ...operations.variants import BOTH, LEFT
 from ..ir import Const, Elementwise, Gather, Masked, Scal, Statement, Term, Vec
 from .cuda_statements import CudaText, literal
-
-# Size from which on an element-wise kernel that computes also goes by words: it writes a value to memory for the next
-# statement to read, and for smaller sizes latency is determined by the number of dependent loads.
-LARGE = 1 << 22
 
 
 def runs_by_words(statements: Sequence[Statement], text: CudaText) -> bool:
     """Whether an element-wise kernel only copies entries, or processes few of many positions. Values need memory, which
     vectors local to one kernel do not have."""
-    large = positions(statements) >= LARGE
+    large = positions(statements) >= tuning.count("loop.words_size")
     return all(_is_plain(s, text, large) for s in statements) and not any(
         isinstance(x, Vec) and x.id in text.local and x.id not in text.iso and x.dtype is not BOOL
         for s in statements

@@ -13,6 +13,7 @@ import numpy as np
 
 from semirings.dtypes import BOOL, lookup_dtype
 
+from ... import tuning
 from ...device import memory, threads
 from ...device.kernel_table import STATE, Loop, Operation, Table, kernels
 from ...exceptions import CaptureError
@@ -51,7 +52,6 @@ from ..scratch import OwnMemory
 # ---- Products in rounds on the CPU: push along entries, pull by rows, and the operations that choose between them.
 
 NEVER = 1 << 62
-MANY_ENTRIES = 8 * PARALLEL_WORDS  # entries of a frontier from which on threads share kernels over listed words
 
 
 class NotYetAvailable(CaptureError):
@@ -142,7 +142,7 @@ class Products:
                 most = int(case.max_push_entries(vec.size)) + 1, int(layout.work / case.push_cost()[1]) + 1
                 longest = longest_unit(layout)
         variant = host_kernel("tally", (("PTR", lookup_dtype(ptr.dtype)),), (("ROWS", rows),))
-        args = (x.at(x.bits), x.at(x.summaries), ptr, longest, *most, MANY_ENTRIES, told)
+        args = (x.at(x.bits), x.at(x.summaries), ptr, longest, *most, tuning.count("loop.parallel_entries"), told)
         return Operation(variant, np.array([0, len(x.summaries[0])], np.int64), args)
 
     def _mask(self, mask: Masked | None) -> Allowed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from ... import tuning
 from ...core.scalar import Scalar
 from ...device import tracing
 from ...device.kernel_table import COPY, FAULT, INDEX, LIMIT, ROUND
@@ -30,6 +31,7 @@ class CpuRounds:
     vectors of the same kind in each run. Raises CaptureError if the body cannot be executed symbolically."""
 
     def __init__(self, body: Callable[..., Any], condition: Any, given: tuple[Any, ...]) -> None:
+        self.version = tuning.version()
         cells = getattr(body, "__closure__", None) or ()
         if isinstance(condition, tuple):
             body, condition, _ = with_any_condition(body, condition, None)
@@ -92,7 +94,7 @@ class CpuRounds:
         for x, thing in zip(self.given, given):
             if x is not None:
                 self.vectors[x] = as_vector(single_rank_part(thing))
-        if any(transpose_amortized(s) for s in self.build.missing_transposes):
+        if self.version != tuning.version() or any(transpose_amortized(s) for s in self.build.missing_transposes):
             return False
         same = all(matrix._stored is held for matrix, held in self.recorder.matrices)
         same = same and all(self._held(x).nvals == x.size for x in self.full_at_start)

@@ -14,6 +14,7 @@ import numpy as np
 
 from semirings.dtypes import DataType, lookup_dtype
 
+from ... import tuning
 from ...device import memory
 from ...device.jit import BLOCK
 from ...exceptions import CaptureError
@@ -24,7 +25,6 @@ from ...operations.variants import initial_sum
 from ...plan.product import VALUES
 from .. import analysis
 from ..buffers import BUFFERS, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Frontier, States
-from ..codegen.cuda_advance import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
 from ..codegen.cuda_elementwise import entry_text, pass_variant
 from ..codegen.cuda_statements import Parameter
 from ..fuse import Activate, Between, Inner, Item, Line, Pass, Pull, Round, Step, size_of, statement_texts
@@ -74,7 +74,7 @@ class Build:
         limit: of the rounds of every run, as far as known. inputs: values of vectors that are used in place."""
         self.device, self.round, self.iso, self.condition = device, plan, iso, condition
         self.full, self.full_vecs = frozenset(x.id for x in full), full
-        self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # maximum blocks of a launch
+        self.blocks = tuning.count("loop.blocks") * device.multiprocessors  # maximum blocks of a launch
         self.steps = [item for item in plan.items if isinstance(item, Step)]
         skewed, opened = (
             any(self.rows_of(step.product)[1] for step in self.steps),
@@ -164,7 +164,7 @@ class Build:
 
     def longest(self, layout: Any) -> int:
         """Maximum items of a row in that format that is not cut into segments."""
-        return layout.format.walked(SEGMENT_ENTRIES)
+        return layout.format.walked(tuning.count("loop.segment_entries"))
 
     # ---- launches ----
 
@@ -259,9 +259,8 @@ class Build:
         slot = None if item.counted is None or self.remaining is None else self.number(self.remaining + k + 1)
         head = (*self.once, np.int64(0)) if once else self._head(k)
         args = (np.int64(size), np.int64(size), *head, *self.resolve(parameters, slot))
-        # Dependent reads: as many threads as fit hide their latency. Sums have a partial sum per block.
         sums = any(isinstance(s.value, Reduce) for s in item.statements)
-        return self.launcher(variant, self.grid(size, 1 if sums else 2), args)
+        return self.launcher(variant, self.grid(size, 1 if sums else tuning.count("loop.blocks_without_sums")), args)
 
     def mask(self, mask: Masked | None) -> Allowed:
         if mask is not None:

@@ -11,6 +11,7 @@ from zlib import crc32
 import numpy as np
 
 from ... import device as devices
+from ... import tuning
 from ...core.matrix.matrix import Matrix
 from ...core.scalar import Scalar
 from ...core.vector.vector import Vector
@@ -52,6 +53,7 @@ class CapturedProgram:
         moved: set[int] | None = None,
     ) -> None:
         """moved: vectors of the program whose memory has moved (transfer.py)."""
+        self.version = tuning.version()
         condition = single_rank_part(condition)
         asked = (
             None if isinstance(condition, (Vector, Matrix, Scalar)) else LoopCondition(condition)
@@ -167,6 +169,8 @@ class CapturedProgram:
         return valid if self.group is None else bool(self.group.allreduce(np.array([valid]), np.logical_and)[0])
 
     def _is_valid(self) -> bool:
+        if self.version != tuning.version():
+            return False
         for structure in self.build.missing_transposes.values():
             if transpose_amortized(structure):
                 return False

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import tuning
 from ...kernels.variant import Variant
 from ..buffers import BUFFERS, DENSE, ROUNDS, STATE
 from ..fuse import Between, Inner, Item, Line, Pass, Pull, Round, Step
@@ -65,17 +66,6 @@ def _small(build: Any, handle: int, *, follows: bool) -> list[LaunchCall]:
 # of any loop do, and are moved back to the first buffer before the round continues.
 
 Launch = Callable[[], None]
-# Rounds per run of the body if each of its kernels can be skipped; multiples of a frontier's buffers. On an H200 a
-# skipped kernel costs 2.1 us (with 528 blocks; 1.2 with 132), another run of the body 4.5 and two more kernels. With
-# hubs (`skewed`) a search ends after some seven rounds: milliseconds with 6, 9, 12 rounds, in one run, RMAT 20 0.188,
-# 0.177, 0.179, Mycielski graph 14 0.112, 0.117, 0.118.
-COPIES, COPIES_SKEWED = 12, 9
-COPIES_DENSE = 3  # of a search where two edges reach nearly all vertices: Mycielski 14 .115 ms, .121 with 9
-COPIES_INSIDE = 3  # of a nested loop of element-wise kernels only: it is entered often, and ends soon
-# If products cannot be skipped, but take little longer than another run of the body: up to this number of entries. On
-# an H200, microseconds with 2, 4, 10, in one run: 20 rounds of PageRank on Mycielski 14 735, 687, 682, until a
-# tolerance 716, 674, 665.
-COPIES_BRIEF, BRIEF = 4, 1 << 22
 
 
 def rounds_per_run(
@@ -93,11 +83,15 @@ def rounds_per_run(
     rotates = any(isinstance(item, Step) for item in round_.items)
     last = [x for x in round_.items if isinstance(x, (Inner, Between)) or (isinstance(x, Pull) and not opened(x))]
     if not captures or last:
-        return BUFFERS if rotates else COPIES_BRIEF if captures and not inside and all(map(_is_brief, last)) else 1
-    inside = inside and all(isinstance(item, Pass) for item in round_.items)
-    copies = COPIES_INSIDE if inside else COPIES_SKEWED if skewed else COPIES
-    if skewed and not inside and _is_soon_over(round_.items):
-        copies = COPIES_DENSE
+        brief = captures and not inside and all(map(_is_brief, last))
+        return BUFFERS if rotates else tuning.count("loop.rounds_pulled") if brief else 1
+    if inside and all(isinstance(item, Pass) for item in round_.items):
+        copies = tuning.count("loop.rounds_nested")
+    elif skewed:
+        soon = _is_soon_over(round_.items)
+        copies = tuning.count("loop.rounds_dense") if soon else tuning.count("loop.rounds_skewed")
+    else:
+        copies = tuning.count("loop.rounds")
     copies = min(copies // max(1, len(round_.items) // 2), limit + BUFFERS - 1)
     return copies // BUFFERS * BUFFERS or BUFFERS
 
@@ -114,7 +108,7 @@ def _is_brief(item: Item) -> bool:
     return (
         isinstance(item, Pull)
         and not isinstance(item.product, MultivectorProduct)
-        and item.product.matrix.nvals <= BRIEF
+        and item.product.matrix.nvals <= tuning.count("loop.pulled_entries")
     )
 
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from ... import tuning
 from ...device import Device, jit
 from ...exceptions import DeviceError, DistributedError
 from ...kernels.variant import Variant
@@ -41,11 +42,6 @@ class KernelLaunch:
 
 
 # ---- Run the launches of a body until its condition fails: as a CUDA graph with a while node, or launch by launch.
-
-LOOKS = 100  # polls of the word that the device writes, some microseconds
-SPIN_SECONDS = 2e-3  # a graph that takes longer is waited for with sleeps
-SLEEP_SECONDS = 5e-5
-
 
 # For each GPU, the stream on which a program was last launched, and the event at its end.
 LATEST: dict[int, tuple[int, Any]] = {}
@@ -190,9 +186,10 @@ class GraphLoop:
             if self.group is not None:
                 self.group.await_event(self.done)
                 return
-            while not any(words[last] for _ in range(LOOKS)) and not self.done.done:
-                if time.perf_counter() - begin > SPIN_SECONDS:
-                    time.sleep(SLEEP_SECONDS)
+            polls, spin = tuning.count("loop.polls"), tuning.value("loop.spin_seconds")
+            while not any(words[last] for _ in range(polls)) and not self.done.done:
+                if time.perf_counter() - begin > spin:
+                    time.sleep(tuning.value("loop.sleep_seconds"))
         except KeyboardInterrupt:
             stop()
             self.done.synchronize()

@@ -15,6 +15,7 @@ import numpy as np
 from semirings import Semiring, Typed
 from semirings.dtypes import DataType
 
+from ... import tuning
 from ...device.jit import BLOCK
 from ...formats import format_of
 from ...formats.contract import CSR
@@ -34,13 +35,7 @@ from .advance import launch_arguments
 from .control_flow import NestedLaunch
 
 Launch = Callable[[], None]
-# Bytes of the values of a patch's vertices. Measured on an H200, shortest paths on a grid of 2048 x 2048, milliseconds:
-# 11.0 with 4 KB and 256 threads, 13.5 with 128, 16.0 with 8 KB; 65 by rounds. Delaying patches that are far behind
-# takes longer.
-PATCH_BYTES = 1 << 12
-LANES = 1, 2, 4, 8  # lanes per row: the fewest that leave each at most 8 entries
-THREADS, AT_ONCE = 256, 4  # threads per block, blocks per multiprocessor
-COPIES = 12  # rounds per run: a multiple of the three rotating lists
+LANES = 1, 2, 4, 8  # lanes per row
 NUMBERS = 16  # of the state (patches.cuh)
 
 
@@ -85,7 +80,7 @@ def _chosen(build: Any, found: Relaxation) -> tuple[Relaxation, Any, Numbering] 
 
 def patch_of(dtype: DataType) -> int:
     """Number of vertices of a patch."""
-    return PATCH_BYTES // int(dtype.np_type.itemsize)
+    return tuning.count("patch.bytes") // int(dtype.np_type.itemsize)
 
 
 def patch_variants(
@@ -118,7 +113,7 @@ def patch_variants(
         packed=packed,
         weighs=False,
     )
-    shape = {"THREADS": THREADS, "BLOCKS_AT_ONCE": AT_ONCE}
+    shape = {"THREADS": tuning.count("patch.threads"), "BLOCKS_AT_ONCE": tuning.count("patch.blocks")}
     common = {"PATCH": patch, "RENUMBERED": int(renumbered)}
 
     def like(kernel: str, **more: int) -> Variant:
@@ -147,7 +142,8 @@ class PatchLoop(NestedLaunch):
             rows = A.structure.layout(CSR, transposed=not product.transpose)
         self.how = f" along a space-filling curve of a grid with strides {how.strides}" if how.strides else ""
         values = A.raw_for(CSR, not product.transpose)
-        lanes = next(lanes for lanes in LANES if lanes == LANES[-1] or 8 * lanes * n >= rows.nvals)
+        each = tuning.count("patch.lane_entries")
+        lanes = next(lanes for lanes in LANES if lanes == LANES[-1] or each * lanes * n >= rows.nvals)
         kernels = patch_variants(
             rows.types(False),
             product.semiring,
@@ -174,15 +170,15 @@ class PatchLoop(NestedLaunch):
             *launch_arguments(entry_values(device, A.dtype, values)),
         )
         size, memory = np.int64(n), (self.state, self.lists, listed, waiting)
-        grid = device.multiprocessors * AT_ONCE
+        grid, threads = device.multiprocessors * tuning.count("patch.blocks"), tuning.count("patch.threads")
         self.rounds = [
             build.launcher(
                 kernels[0],
                 min(grid, count),
                 (size, size, np.uint32(k % BUFFERS), *memory, build.outermost, vertices, d_val, *matrix),
-                THREADS,
+                threads,
             )
-            for k in range(COPIES)
+            for k in range(tuning.count("patch.rounds"))
         ]
         begin = size, size, *memory, build.rounds, np.int64(NO_LIMIT), vertices, d_bits, d_val, q_bits, q_val
         self._begin = build.launcher(kernels[1], min(grid, count), begin)

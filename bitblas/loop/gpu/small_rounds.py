@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ... import tuning
 from ...kernels.variant import Variant
 from ...plan.product import VALUES, WORDS
 from ...store import words
@@ -24,20 +25,6 @@ from ..codegen.cuda_worklist import WorklistRound, is_exact, split_round, workli
 from ..fuse import Between, Pull, Round, Step, fits_one_kernel, size_of
 from ..ir import InitializeCells, Scal, Statement, Vec
 from .advance import AdvanceMatrix, launch_arguments
-
-# A frontier leaves the cluster if it has more units, or more matrix entries in them, and returns with half of that:
-# from there on a round on the grid is as fast. Tiles with values, whose entries one lane combines one by one, leave
-# earlier. Measured on an H200, milliseconds per search of 400 levels on a triangle mesh: 3.45 without a cluster, 3.30,
-# 3.52, 3.46 with 16384, 32768, 65536; a grid of 3300 levels needs 20 000: 13.6, and 17.2 without.
-MOST_UNITS = 8192
-MOST_WORK = 24576
-MOST_WORK_OF_VALUES = 4096
-# Limits for a body with element-wise kernels: positions, and matrix entries. Shortest paths on that mesh with 16384,
-# 24576, 32768 positions: 11.8, 12.2, 12.5; on the grid 68.4, 67.9, 68.0.
-MOST_PLACES = 1 << 14
-MOST_LISTED_WORK = 1 << 16
-FEW_STATEMENTS = 12  # for which 64 registers suffice (shortest paths have 8; larger kernels were not measured)
-MAX_LANES = 8
 
 
 class SmallRounds(NamedTuple):
@@ -98,10 +85,11 @@ def small_rounds(build: Any) -> SmallRounds:
     u, t = build.buffers[step.product.u], build.buffers[step.target]
     state = build.first[step.target]
     units, size = np.int64(along.layout.units), np.int64(step.product.outer)
-    most = MOST_PLACES, MOST_LISTED_WORK
+    most = tuning.count("cluster.positions"), tuning.count("cluster.listed_entries")
     if isinstance(how, Step):
-        by_one = along.kind == VALUES and along.layout.rows_per_unit > 1
-        most = MOST_UNITS, min(MOST_WORK, MOST_WORK_OF_VALUES) if by_one else MOST_WORK
+        most = tuning.count("cluster.units"), tuning.count("cluster.entries")
+        if along.kind == VALUES and along.layout.rows_per_unit > 1:
+            most = most[0], min(most[1], tuning.count("cluster.value_entries"))
     # If rows have very different lengths, few rounds are small before the first large ones: check only later.
     first = build.copies if along.segments else 0
     longest = build.longest(along.layout)
@@ -131,7 +119,8 @@ def small_rounds(build: Any) -> SmallRounds:
 
 def lanes_of(work: int, units: int) -> int:
     """Lanes for a row or tile row, by its average number of items: a cluster has fewer threads than the grid."""
-    return next((lanes for lanes in (4,) if lanes * units >= work), MAX_LANES)
+    short = tuning.count("cluster.lanes_short")
+    return short if short * units >= work else tuning.count("cluster.lanes")
 
 
 def rounds_variant(
@@ -139,8 +128,7 @@ def rounds_variant(
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel of an advance and the statements at its entries, and its parameters. The frontier, whose buffers
     rotate inside the kernel, is not among them."""
-    if lanes == MAX_LANES and step.constant("KIND") == WORDS:
-        # More threads, with 64 registers, pay if rows are long: a triangle mesh by tiles, 8.1 us per round, not 10.
+    if lanes == tuning.count("cluster.lanes") and step.constant("KIND") == WORDS:
         cluster = cluster._replace(threads=2 * cluster.threads)
     text, at_entry = entry_text(before, u, iso)
     turning = [p for p in text.parameters if p.key in (("bits", u.id), ("val", u.id))]
@@ -158,9 +146,7 @@ def listed_variant(
     of the format need many registers."""
     text, others, macros = worklist_text(listed, iso)
     count = sum(len(p.statements) for p in (*listed.before, *listed.after)) + len(listed.step.before)
-    if count <= FEW_STATEMENTS and not heavy:
-        # More threads, with 64 registers, load all positions at once: shortest paths on that grid 68.4 ms, not 74.0, on
-        # the mesh 11.8, not 12.2; on a road network with small frontiers 8.15, not 7.88.
+    if count <= tuning.count("cluster.statements") and not heavy:
         cluster = cluster._replace(threads=2 * cluster.threads)
     return _variant(step, "listed", text, macros, f" with {count} statements", cluster, lanes, places=True), others
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from semirings.dtypes import BOOL
 
+from ... import tuning
 from ...core.vector.vector import Vector
 from ...device import Device
 from ...device.jit import BLOCK
@@ -33,7 +34,6 @@ from ..symbolic.multivectors import MultivectorAsVector
 FIELDS = 10  # of a piece, 64 bits each (move.cu)
 TO, FROM, BYTES, STEPS, PATTERN, AT, WORD = 0, 1, 4, 5, 6, 8, 9
 NOWHERE = (1 << 64) - 1
-AHEAD = 1 << 24  # bytes of a result up to which memory for the next run is allocated in advance
 CHUNK = 1 << 14  # bytes that a block copies at a time (move.cu)
 
 
@@ -236,7 +236,7 @@ class CopyOut:
 
     def allocate_ahead(self, stream: int) -> None:
         """Allocate memory for the run after this one, while the device works; skipped if there is not enough."""
-        if not self.left and self.nbytes <= AHEAD:
+        if not self.left and self.nbytes <= tuning.count("loop.result_bytes"):
             with suppress(*self.exchange.device.errors):
                 self.ahead = {stream: self._memory()}
 

@@ -12,6 +12,7 @@ from semirings.algebra import compose
 from semirings.catalog import BINARY, INDEXUNARY
 from semirings.dtypes import BOOL, INT32, INT64
 
+from ... import tuning
 from ...config import config
 from ...core.matrix.matrix import Matrix
 from ...core.options import StorageOptions
@@ -22,8 +23,6 @@ from ...operations.permute import SUMMED
 from ...operations.virtual_nodes import graph_of
 from ...plan.product import equal_products, reads_matrix
 from ...store import VectorStore, full_bits
-
-ROWS_PEAK = 64  # peak bytes per entry of building CSR (formats/virtual/layout.py), including the result
 
 
 def lower_virtual_product(recorder: Any, expr: Any, mask: Mask | None) -> Any:
@@ -37,8 +36,8 @@ def lower_virtual_product(recorder: Any, expr: Any, mask: Mask | None) -> Any:
     if recorder.host:  # its single statements run on the format itself
         recorder.refuse(f"{expr.method}: a matrix with virtual nodes")
     layout = held.structure.primary
-    if config.prefer != "memory" and not held.device.missing(ROWS_PEAK * layout.nvals):
-        return None  # a search of 15 M links takes 0.39 ms on CSR, 3.8 on the virtual-node graph (H200)
+    if config.prefer != "memory" and not held.device.missing(tuning.count("loop.csr_peak_bytes") * layout.nvals):
+        return None
     x = _multiplied(v, held, expr.op, flip)
     to = layout.rows
     if x is None or held.order is not None or (to.nodes and to is not layout.cols):
