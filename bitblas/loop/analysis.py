@@ -9,10 +9,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from semirings import Monoid, Typed
 from semirings.dtypes import DataType, cast_scalar
 
 from .. import tuning
@@ -29,6 +30,7 @@ from .ir import (
     Exchange,
     Gather,
     InitializeCells,
+    IsoValues,
     Masked,
     MultivectorProduct,
     Part,
@@ -38,20 +40,26 @@ from .ir import (
     Scatter,
     Statement,
     Term,
+    Value,
     Vec,
     flat,
 )
 
+if TYPE_CHECKING:
+    from ..typing import Array
+
 # ---- Choose the storage of a body's vectors and the kernels of its products: pure functions of statements and facts.
 
 
-def iso_values(body: Body, held: Mapping[int, VectorStore], never: frozenset[Vec] = frozenset()) -> dict[int, Any]:
+def iso_values(
+    body: Body, held: Mapping[int, VectorStore], never: frozenset[Vec] = frozenset()
+) -> dict[int, np.generic]:
     """The vectors whose entries have the same value throughout the loop, and that value, by vector number.
 
     Starts with the values of the first statements or of the objects, and drops a vector once anything else is written
     to it. `never`: vectors for which other ranks found otherwise.
     """
-    iso: dict[int, Any] = {}
+    iso: dict[int, np.generic] = {}
     for x in body.vectors:
         if x in never:
             continue
@@ -154,7 +162,7 @@ def _fills(s: Statement, full: Set[Vec], certain: Set[int]) -> bool:
     return (was or s.mask is None) and _is_everywhere(s.value, full, certain)
 
 
-def _is_everywhere(e: Any, full: Set[Vec], certain: Set[int]) -> bool:
+def _is_everywhere(e: Value, full: Set[Vec], certain: Set[int]) -> bool:
     if isinstance(e, Gather):
         return e.source in full and e.index in full
     if isinstance(e, Exchange):
@@ -178,7 +186,7 @@ def without_needless_inits(body: Body, full: frozenset[Vec]) -> Body:
 
     def part(statements: Part) -> Part:
         found: list[Statement | Block] = []
-        ready: dict[Vec | Scal, Any] = {}
+        ready: dict[Vec | Scal, Typed[Monoid]] = {}
         for s in statements:
             if isinstance(s, Block):
                 ready.clear()
@@ -195,12 +203,12 @@ def without_needless_inits(body: Body, full: frozenset[Vec]) -> Body:
     return replace(body, statements=part(body.statements), begin=part(body.begin), end=part(body.end))
 
 
-def _keeps(s: Statement, iso: Mapping[int, Any]) -> bool:
+def _keeps(s: Statement, iso: IsoValues) -> bool:
     value = _constant(s, s.target.dtype, iso)
     return s.accum is None and value is not None and same_value(value, iso[s.target.id])
 
 
-def _constant(s: Statement, dtype: DataType, iso: Mapping[int, Any]) -> Any:
+def _constant(s: Statement, dtype: DataType, iso: IsoValues) -> np.generic | None:
     """The single value that a statement writes, or None if it may write several."""
     e = s.value
     if isinstance(e, Product):
@@ -215,18 +223,18 @@ def _constant(s: Statement, dtype: DataType, iso: Mapping[int, Any]) -> Any:
     return cast_scalar(iso[e.u.id], dtype) if isinstance(e.u, Vec) and e.u.id in iso else None
 
 
-def planned_operand(product: Product, iso: Mapping[int, Any]) -> Any:
+def planned_operand(product: Product, iso: IsoValues) -> Array | np.generic:
     """The values of the product's vector in the form that plans expect: a scalar if it is iso, else an array."""
     u = product.u
     return iso[u.id] if u.id in iso else np.empty(0, u.dtype.np_type)
 
 
-def product_kind(product: Product, iso: Mapping[int, Any]) -> tuple[int, Any]:
+def product_kind(product: Product, iso: IsoValues) -> tuple[int, np.generic | None]:
     """WORDS, COUNT or VALUES, and the value of all products if they are equal."""
     return kind_of(product.semiring, product.matrix.raw, planned_operand(product, iso), flip=product.flip)
 
 
-def can_advance(s: Statement, iso: Mapping[int, Any]) -> bool:
+def can_advance(s: Statement, iso: IsoValues) -> bool:
     """Whether the product of a statement can be an advance: sums may be taken in any order, atomics can swap the cells,
     and the matrix is square, so that the result can be the next frontier, or this rank's rows of a square one."""
     product = s.value
@@ -239,7 +247,7 @@ def can_advance(s: Statement, iso: Mapping[int, Any]) -> bool:
     return square and any_order(product.semiring, found) and swapped
 
 
-def can_write_directly(s: Statement, iso: Mapping[int, Any]) -> bool:
+def can_write_directly(s: Statement, iso: IsoValues) -> bool:
     """Whether the advance of a statement may write the target itself."""
     assert isinstance(s.value, Product) and isinstance(s.target, Vec)
     if not s.overwrites:
@@ -249,9 +257,9 @@ def can_write_directly(s: Statement, iso: Mapping[int, Any]) -> bool:
     return s.target.id not in iso and s.target.dtype is s.value.semiring.return_type
 
 
-def iso_of_added(round_: Round, body: Body, iso: dict[int, Any]) -> dict[int, Any]:
+def iso_of_added(round_: Round, body: Body, iso: IsoValues) -> dict[int, np.generic]:
     """The iso values of vectors that fusion added."""
-    added = {}
+    added: dict[int, np.generic] = {}
     for item in round_.all:
         if isinstance(item, (Step, Pull)) and item.target not in body.vectors:
             how, value = product_kind(item.product, iso)

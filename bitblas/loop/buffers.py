@@ -7,7 +7,8 @@ and a state of 8 numbers (see frontier.cuh); on the CPU each bitset has a summar
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -16,6 +17,12 @@ from semirings.dtypes import BOOL
 from ..store import VectorStore, full_bits, words
 from .ir import Vec
 from .scratch import OwnMemory, Scratch
+
+if TYPE_CHECKING:
+    from ..typing import Array
+
+Launch: TypeAlias = Callable[[], None]
+Argument: TypeAlias = "Array | np.generic | int"  # of a kernel
 
 # ---- Memory of a captured program: allocated before capture, the same for every run, never moved.
 
@@ -29,20 +36,22 @@ FAULTS = 5  # index of the faults of index vectors among them (see indexed.cuh)
 class Frontier:
     """The arrays of one vector: its bits, values (None if it is iso) and worklists, each once or three times."""
 
-    def __init__(self, scratch: Scratch | OwnMemory, vec: Vec, iso: Any, rotates: bool, values: Any = None) -> None:
+    def __init__(
+        self, scratch: Scratch | OwnMemory, vec: Vec, iso: np.generic | None, rotates: bool, values: Array | None = None
+    ) -> None:
         """values: the existing values of a vector that is only read."""
         count = BUFFERS if rotates else 1
         self.vec, self.iso, self.rotates = vec, iso, rotates
         self.scratch, self.device, self.current = scratch, scratch.device, 0  # index of the buffer that is read
         self.bits = [scratch.bits(vec.size) for _ in range(count)]
-        self.values: list[Any] = []
+        self.values: list[Array] = []
         if values is not None:
             self.values = [values]
         elif iso is None:
             n, dtype = (words(vec.size), np.uint64) if vec.dtype is BOOL else (max(1, vec.size), vec.dtype.np_type)
             self.values = [scratch.array(n, dtype) for _ in range(count)]
-        self.lists: list[Any] = []
-        self.segments: list[Any] = []
+        self.lists: list[Array] = []
+        self.segments: list[Array] = []
 
     def list_units(self, units: int, segments: int) -> None:
         """Allocate lists for the units of a format, and for the segments of its long rows."""
@@ -50,9 +59,9 @@ class Frontier:
             self.lists = [self.scratch.array(max(1, units), np.uint32) for _ in self.bits]
             self.segments = [self.scratch.array(max(1, 2 * segments), np.uint32) for _ in self.bits]
 
-    def at(self, arrays: list[Any], ahead: int = 0) -> Any:
+    def at(self, arrays: list[Array], ahead: int = 0) -> Array:
         """One of the rotating arrays: the current one, the next, or the one after that."""
-        return arrays[(self.current + ahead) % len(arrays)] if arrays else None
+        return arrays[(self.current + ahead) % len(arrays)]
 
     @property
     def nbytes(self) -> int:
@@ -88,7 +97,7 @@ class Frontier:
         elif store.count != 0:
             self.device.fill(first, store.values)
 
-    def begin_cells(self, beginning: Any) -> None:
+    def begin_cells(self, beginning: np.generic) -> None:
         """Initialize the cells into which products are accumulated; cells of the current buffer are cleared with its
         entries."""
         for more in self.values[1:]:
@@ -123,7 +132,7 @@ class States:
 class SummarizedFrontier(Frontier):
     """The arrays of one vector, and a summary for each of its bitsets: the words that have, or may have, entries."""
 
-    def __init__(self, scratch: OwnMemory, vec: Vec, iso: Any, rotates: bool) -> None:
+    def __init__(self, scratch: OwnMemory, vec: Vec, iso: np.generic | None, rotates: bool) -> None:
         super().__init__(scratch, vec, iso, rotates)
         self.summaries = [np.zeros(-(-words(vec.size) // 64), np.uint64) for _ in self.bits]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from semirings.dtypes import BOOL
 
@@ -368,7 +368,7 @@ def _localize(items: Sequence[Item], own: frozenset[Vec]) -> None:
                 only.local |= {x.id}
 
 
-def _touched(item: Item) -> set[Any]:
+def _touched(item: Item) -> set[Vec | Scal]:
     if isinstance(item, (Pass, Between)):
         return {x for s in item.statements for x in (*s.vectors, *s.elsewhere, s.target)}
     if isinstance(item, Activate):
@@ -384,7 +384,7 @@ def _fuse(
     body: Body,
     is_step: Callable[[Statement], bool],
     is_direct: Callable[[Statement], bool],
-    condition: Any,
+    condition: Vec | Scal | None,
     fresh: dict[Vec, Product],
     *,
     pulls: bool = False,
@@ -419,9 +419,9 @@ def _fuse(
                 items.append(last := Between([]))
             last.statements.append(s)
             _grown(fresh, s)
-            if s.target == condition and s.target in along_of:
-                fresh[condition] = product = along_of[condition]
-                items.append(Activate(condition, product, late=True))
+            if isinstance(s.target, Vec) and s.target == condition and s.target in along_of:
+                fresh[s.target] = product = along_of[s.target]
+                items.append(Activate(s.target, product, late=True))
             continue
         if isinstance(s.value, Gather) and s.target == s.value.source:  # gathered from while it is written
             t = Vec(len(vectors), s.target.size, s.target.dtype)
@@ -468,7 +468,9 @@ def _fuse(
             _grown(fresh, waiting[-1])
     wrote = next((s for s in reversed(body.statements) if _writes(s, condition)), None)
     whole = isinstance(wrote, Block) or (wrote is not None and isinstance(wrote.value, (Exchange, Scatter)))
-    if whole and not any(isinstance(item, Activate) and item.late for item in items):  # counted when complete
+    if (
+        condition is not None and whole and not any(isinstance(item, Activate) and item.late for item in items)
+    ):  # counted when complete
         waiting.append(Statement(condition, Elementwise(0, None, condition), text="the condition"))
     flush()
     _count(items, condition)
@@ -488,7 +490,7 @@ def _inner(
     return Inner(round_, block.condition, block.limit, block.text)
 
 
-def _writes(s: Statement | Block, condition: Any) -> bool:
+def _writes(s: Statement | Block, condition: Vec | Scal | None) -> bool:
     return any(_is(x.target, condition) for x in flat((s,)))
 
 
@@ -498,7 +500,7 @@ def _grown(fresh: dict[Vec, Product], s: Statement) -> None:
         del fresh[s.target]
 
 
-def _count(items: list[Item], condition: Vec | Scal) -> None:
+def _count(items: list[Item], condition: Vec | Scal | None) -> None:
     """Mark the kernel that computes the condition: the last element-wise kernel that writes it, unless an advance
     writes it later."""
     for item in reversed(items):
@@ -509,7 +511,7 @@ def _count(items: list[Item], condition: Vec | Scal) -> None:
             return
 
 
-def _is(target: Any, condition: Any) -> bool:
+def _is(target: Vec | Scal, condition: Vec | Scal | None) -> bool:
     return type(target) is type(condition) and target.id == condition.id
 
 

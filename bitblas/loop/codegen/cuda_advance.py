@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from semirings import Monoid, Semiring, Typed
 from semirings.dtypes import DataType
@@ -87,7 +87,7 @@ class Opens(NamedTuple):
     """The initial state of a pull of some rows: the type of its cells and their value. full: the vector is full."""
 
     cell: DataType
-    begin: Any
+    begin: tuple[str, DataType, str]
     full: bool
 
     @classmethod

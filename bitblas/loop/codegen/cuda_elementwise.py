@@ -5,8 +5,7 @@ Also the statements that an advance includes (AT_ENTRY). Pure functions from sta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from semirings.dtypes import BOOL, DataType
 
@@ -14,7 +13,7 @@ from ... import tuning
 from ...kernels.variant import Function, Variant, sum_of
 from ..analysis import sparse_vectors
 from ..fuse import Pass, late_scalars
-from ..ir import Elementwise, Gather, InitializeCells, Reduce, Scal, Statement, Vec
+from ..ir import Elementwise, Gather, InitializeCells, IsoValues, Reduce, Scal, Statement, Vec
 from .cuda_statements import CudaText, Parameter, literal, macro
 from .cuda_words import computes, half_words, laziness, positions, runs_by_words, scalar_lines, truths, word_statements
 
@@ -133,7 +132,7 @@ def _unread(statements: Sequence[Statement]) -> set[Vec]:
 
 def pass_variant(
     statements: Sequence[Statement],
-    iso: Mapping[int, Any],
+    iso: IsoValues,
     counted: Vec | Scal | None,
     full: frozenset[int] = frozenset(),
     local: frozenset[int] = frozenset(),
@@ -236,7 +235,7 @@ def _looked_at(text: CudaText, statements: Sequence[Statement], counted: Vec | S
 
 
 def entry_text(
-    statements: Sequence[Statement], u: Vec, iso: Mapping[int, Any], text: CudaText | None = None
+    statements: Sequence[Statement], u: Vec, iso: IsoValues, text: CudaText | None = None
 ) -> tuple[CudaText, str]:
     """AT_ENTRY(i): the statements at an entry of u, all of which have the mask u.S. text: an existing text, in which
     scalars and the round already have names."""
@@ -338,7 +337,7 @@ def sum_function(s: Statement) -> tuple[Function, DataType]:
 def _begin(text: CudaText, s: Statement, k: int) -> str:
     add, z = sum_function(s)
     name, c = text.function(add), z.c_type
-    text.parameter(f"{c}* parts{k}", "parts", k, z.name)
+    text.parameter(f"{c}* parts{k}", "parts", k, z)
     text.parameter(f"u8* has{k}", "has", k)
     return (
         f"const auto add{k} = [](const {c} x, const {c} y) {{ return {name}(x, y); }}; "
@@ -353,7 +352,7 @@ def take_text(s: Statement, k: int) -> str:
 
 
 def _ending(
-    text: CudaText, sums: Sequence[Statement], late: Sequence[str], written: Sequence[Scal], counted: Any
+    text: CudaText, sums: Sequence[Statement], late: Sequence[str], written: Sequence[Scal], counted: Vec | Scal | None
 ) -> list[str]:
     """The last finishing block combines the sums of all blocks, computes the scalars in `late`, and writes the
     scalars."""

@@ -5,14 +5,13 @@ where a value is written or needed does a thread process each position (loop/gpu
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
-from typing import Any
+from collections.abc import Container, Sequence
 
 from semirings.dtypes import BOOL, DataType
 
 from ... import tuning
 from ...operations.variants import BOTH, LEFT
-from ..ir import Const, Elementwise, Gather, Masked, Scal, Statement, Term, Vec
+from ..ir import Const, Elementwise, Gather, IsoValues, Masked, Scal, Statement, Term, Vec
 from .cuda_statements import CudaText, literal
 
 
@@ -171,7 +170,7 @@ def _open(text: CudaText, mask: Masked | None) -> str:
 
 
 def laziness(
-    statements: Sequence[Statement], iso: Mapping[int, Any], local: frozenset[int]
+    statements: Sequence[Statement], iso: IsoValues, local: frozenset[int]
 ) -> tuple[frozenset[int], frozenset[int]]:
     """First, the vectors whose values are read only where statements need them: those that are read only under masks or
     jointly with others, and are written by at most one statement, which accumulates into them. Second, those whose

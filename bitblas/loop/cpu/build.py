@@ -6,8 +6,8 @@ A product is a push along entries or a pull by rows; an operation of the table c
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,17 +37,22 @@ from ...operations.operands import (
     stored,
 )
 from ...operations.spmv import PreparedProduct
-from ...operations.variants import push_variant
+from ...operations.variants import Types, push_variant
 from ...plan.auxiliary_formats import is_available
 from ...plan.direction import ProductFacts, VectorFacts, pulled
 from ...plan.product import ALPHA, COUNT, VALUES, WORDS, reads_matrix
-from ...store import VectorStore, words
+from ...store import Raw, VectorStore, words
 from .. import analysis
 from ..buffers import BUFFERS, SummarizedFrontier
+from ..codegen.cuda_statements import Key
 from ..codegen.numba_elementwise import UNIT, elementwise_variant_of, needs_one_thread
 from ..fuse import Inner, Item, Line, Pass, Pull, Round, Step, size_of, statement_texts
-from ..ir import Elementwise, Masked, MultivectorProduct, Product, Scal, Statement, Vec
+from ..ir import Elementwise, IsoValues, Masked, MultivectorProduct, Product, Scal, Statement, Vec
 from ..scratch import OwnMemory
+
+if TYPE_CHECKING:
+    from ...device import Device
+    from ...formats.contract import Layout
 
 # ---- Products in rounds on the CPU: push along entries, pull by rows, and the operations that choose between them.
 
@@ -58,7 +63,7 @@ class NotYetAvailable(CaptureError):
     """A structure that statements will build does not exist yet: the capture can be tried again later."""
 
 
-def runs_along_entries(s: Statement, full: frozenset[Vec], iso: Mapping[int, Any]) -> bool:
+def runs_along_entries(s: Statement, full: frozenset[Vec], iso: IsoValues) -> bool:
     """Whether the product of a statement runs along its vector's entries. One thread combines products in the order of
     the entries, so that float sums are the same as by rows. A full vector gains nothing by that, unless a pull would
     need the transpose. Products that all equal one value are counted by rows, and multiplied; sums along entries are
@@ -104,12 +109,12 @@ def _at_hand(product: Product, transposed: bool) -> bool:
 class Products:
     """The operations of products, as part of a Build."""
 
-    device: Any
-    iso: Mapping[int, Any]
+    device: Device
+    iso: IsoValues
     full: frozenset[int]
     buffers: dict[Vec, SummarizedFrontier]
 
-    def _shared(self, units: int, size: int) -> Any:
+    def _shared(self, units: int, size: int) -> np.ndarray | None:
         """Ranges of units for threads; None for one range."""
         if not self.device.splits(words(size), PARALLEL_WORDS):
             return None
@@ -121,7 +126,7 @@ class Products:
         many = self._shared(units, t.vec.size)
         return Operation(host_kernel(name), self._bounds(units, many), (t.at(t.bits), t.at(t.summaries)))
 
-    def _along(self, product: Product) -> tuple[Any, bool]:
+    def _along(self, product: Product) -> tuple[Layout, bool]:
         """The format that an advance traverses, and whether it is of the transpose."""
         structure = product.matrix.structure
         return structure.layout(structure.primary.key, transposed=not product.transpose), not product.transpose
@@ -156,7 +161,8 @@ class Products:
     def _push(self, product: Product, u: SummarizedFrontier) -> Callable[[Allowed, SummarizedFrontier], Operation]:
         """A push along the entries of u, in its current buffer, as a function of mask and result."""
         A, kind, device = product.matrix, self._kind(product), self.device
-        (layout, transposed), values = self._along(product), np.bool_(True)
+        layout, transposed = self._along(product)
+        values: Raw = np.bool_(True)
         a_type, semiring = BOOL, None
         given = Input(u.at(u.bits), *stored(device, BOOL, np.bool_(True)))
         if kind == VALUES:
@@ -205,7 +211,9 @@ class Products:
         given = Input(u.at(u.bits), *values)
 
         def by_tiles(mask: Allowed, t: SummarizedFrontier) -> list[Operation]:
-            calls = zip(made.apart.variants, made.apart.calls(given, mask, t.at(t.bits), t.at(t.values)))
+            calls = zip(
+                made.apart.variants, made.apart.calls(given, mask, t.at(t.bits), t.at(t.values) if t.values else None)
+            )
             found = [Operation(variant, self._bounds(n, many), args) for variant, (n, many, args) in calls]
             return [self._summary(t, "clear"), *found]
 
@@ -256,11 +264,11 @@ class Products:
         return [*found, self._summary(t)]
 
     @staticmethod
-    def _bounds(units: int, many: Any) -> Any:
+    def _bounds(units: int, many: np.ndarray | None) -> np.ndarray:
         return np.array([0, units], np.int64) if many is None else many
 
 
-def host_kernel(name: str, types: Any = (), constants: Any = ()) -> Variant:
+def host_kernel(name: str, types: Types = (), constants: tuple[tuple[str, int], ...] = ()) -> Variant:
     return Variant(f"loop/cpu/{name}", types, (*constants, ("LANES", 1)))
 
 
@@ -275,10 +283,10 @@ class Build(Products):
 
     def __init__(
         self,
-        device: Any,
+        device: Device,
         plan: Round,
         scalars: tuple[Scal, ...],
-        iso: Mapping[int, Any],
+        iso: IsoValues,
         full: frozenset[Vec],
         condition: Vec | Scal,
         around: Build | None = None,
@@ -385,7 +393,7 @@ class Build(Products):
         self.latest = None
         self.lines += [Line("block", (item.text,), ""), *(x._replace(kind=f"  {x.kind}") for x in inner.lines)]
         if isinstance(item.condition, Vec):
-            begins: list[Any] = inner.copies[-1][-1:]
+            begins: Sequence[Operation | Loop] = inner.copies[-1][-1:]
         else:
             same = Statement(item.condition, Elementwise(0, None, item.condition))
             begins = inner._pass(Pass([same], item.condition))
@@ -409,7 +417,9 @@ class Build(Products):
     def _pass(self, item: Pass) -> list[Operation]:
         return self._fused(item.statements, item.local, item.counted)
 
-    def _fused(self, statements: Any, local: frozenset[int], counted: Any = None) -> list[Operation]:
+    def _fused(
+        self, statements: Sequence[Statement], local: frozenset[int], counted: Vec | Scal | None = None
+    ) -> list[Operation]:
         counted = counted if isinstance(counted, Scal) else None
         variant, parameters, ends, listed = elementwise_variant_of(statements, self.iso, self.full, local, counted)
         size = max((size for s in statements if (size := size_of(s)) is not None), default=0)
@@ -425,22 +435,22 @@ class Build(Products):
             found.append(Operation(variant, one if many is None else many, args))
         return [*found, Operation(variant, np.array([-1, 0], np.int64), args)] if ends else found
 
-    def _argument(self, key: tuple[Any, ...], size: int, units: int) -> Any:
-        kind, *rest = key
+    def _argument(self, key: Key, size: int, units: int) -> np.ndarray | int:
+        kind, number, dtype = key
         if kind == "state":
             return self.state
         if kind == "positions":
             return size
         if kind in ("bits", "val", "sum", "size"):
-            x = next(f for v, f in self.buffers.items() if v.id == rest[0])
+            x = next(f for v, f in self.buffers.items() if v.id == number)
             if kind == "size":
                 return x.vec.size
             return x.at({"bits": x.bits, "val": x.values, "sum": x.summaries}[kind])
         if kind in ("has", "scalar"):
-            return self.scalars[rest[0]][kind == "scalar"]
+            return self.scalars[number][kind == "scalar"]
         if kind == "going":
             return self.going
-        return np.zeros(units, np.uint8 if kind == "there" else rest[1].np_type)
+        return np.zeros(units, np.uint8 if dtype is None else dtype.np_type)
 
     def _step(self, item: Step) -> list[Operation]:
         product = item.product

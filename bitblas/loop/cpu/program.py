@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import CellType
 from typing import Any, NoReturn
 
 from ... import tuning
@@ -20,7 +21,7 @@ from ..fuse import fuse
 from ..ir import Body, Scal, Vec, reads_first, scalar_is_read_first
 from ..symbolic.context import single_rank_part
 from ..symbolic.multivectors import as_vector
-from ..symbolic.recorder import OnHost, record, with_any_condition
+from ..symbolic.recorder import OnHost, Recorder, record, with_any_condition
 from .build import Build, runs_along_entries
 
 HUGE = 1 << 31  # maximum size: larger vectors are not stored densely
@@ -61,12 +62,13 @@ class CpuRounds:
         self.build = Build(self.device, round_, body_.scalars, iso, full, self.condition)
 
     def _condition(self, condition: Any) -> Vec | Scal:
-        known: dict[int, Any] = self.recorder.scalars if isinstance(condition, Scalar) else self.recorder.vectors
+        known: Mapping[int, tuple[object, Vec | Scal]] = (
+            self.recorder.scalars if isinstance(condition, Scalar) else self.recorder.vectors
+        )
         found = known.get(id(condition))
         if found is None or not any(s.target == found[1] for s in self.body.all):
             raise CaptureError(f"while_: the body never writes to {condition.name}")
-        term: Vec | Scal = found[1]
-        return term
+        return found[1]
 
     def _check(self) -> None:
         for x in self.body.vectors:
@@ -82,7 +84,7 @@ class CpuRounds:
     def _held(self, x: Vec) -> VectorStore:
         return self.vectors[x]._in(self._order_of(x))
 
-    def _kinds(self) -> list[Any]:
+    def _kinds(self) -> list[tuple[str, bytes] | str | None]:
         """Facts about values that the table relies on: those that stay the same."""
         stores = (self._held(x) for x in self.iso_at_start)
         return [
@@ -155,7 +157,7 @@ class CpuRounds:
         raise IndexOutOfBound(f"{text}: Index out of range: index={index}, size={size} (round {number})")
 
 
-def _record_twice(body: Callable[..., Any], cells: Sequence[Any], given: tuple[Any, ...]) -> tuple[Body, Any]:
+def _record_twice(body: Callable[..., Any], cells: Sequence[CellType], given: tuple[Any, ...]) -> tuple[Body, Recorder]:
     """Record the body, twice. A body that rebinds its names (`cells`), or keeps what it creates alive, cannot be
     captured."""
     before = [_contents(cell) for cell in cells]
@@ -176,13 +178,13 @@ def _record_twice(body: Callable[..., Any], cells: Sequence[Any], given: tuple[A
     return found
 
 
-def _known(body: Body, recorder: Any) -> set[int]:
+def _known(body: Body, recorder: Recorder) -> set[int]:
     """The vectors and scalars that are also referenced outside of the body."""
     vectors = {id(vector) for vector, x in recorder.vectors.values() if x not in body.own}
     return vectors | {id(scalar) for scalar, x in recorder.scalars.values() if x.id not in body.unknown}
 
 
-def _contents(cell: Any) -> Any:
+def _contents(cell: CellType) -> object:
     try:
         return cell.cell_contents
     except ValueError:  # empty

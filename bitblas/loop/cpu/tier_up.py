@@ -6,6 +6,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from ... import tuning
@@ -22,14 +23,14 @@ class TierUp:
     """Decide whether the next round of a program runs statement by statement, or all remaining rounds run as a table of
     kernels. why: what in the body a table cannot do. waits: what was missing when a table was last tried."""
 
-    COSTS = weakref.WeakKeyDictionary[Any, float]()  # seconds that a table took for a body with the same code
+    COSTS = weakref.WeakKeyDictionary[CodeType, float]()  # seconds that a table took for a body with the same code
 
     def __init__(self, body: Callable[..., Any], condition: Any) -> None:
         self.body, self.condition = body, condition
         self.spent, self.compiled = 0.0, object_files.compiled
         self.why = self.waits = ""
         self.rounds: CpuRounds | None = None
-        self.code = getattr(body, "__code__", None)
+        self.code: CodeType | None = getattr(body, "__code__", None)
         # When the next table is tried. A table is not rebuilt before its compile time has been amortized, even if
         # rounds leave vectors of other kinds.
         patience = tuning.value("loop.tier_up_seconds")

@@ -7,31 +7,33 @@ round continues.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ... import tuning
 from ...kernels.variant import Variant
-from ..buffers import BUFFERS, DENSE, ROUNDS, STATE
+from ..buffers import BUFFERS, DENSE, ROUNDS, STATE, Argument, Launch
 from ..fuse import Between, Inner, Item, Line, Pass, Pull, Round, Step
 from ..ir import Elementwise, MultivectorProduct, Statement, Vec
 from ..symbolic.context import NO_LIMIT
 from .advance import compaction
 
+if TYPE_CHECKING:
+    from ...typing import Array
+    from .build import Build
+
 # ---- The loop condition: whether a body runs first and again, with the small rounds before and after it.
 
-LaunchCall = Callable[[], None]
 
-
-def start(build: Any, handle: int) -> list[LaunchCall]:
+def start(build: Build, handle: int) -> list[Launch]:
     """The launches before the loop: small rounds, then whether the body is needed. If rows have very different lengths,
     a first run of the body instead: most searches end in it, and a while node costs more. handle: of the condition."""
     later = build.small.later and build.outer
     return [*build.launches, *finish(build, handle)] if later else _small(build, handle, follows=False)
 
 
-def finish(build: Any, handle: int) -> list[LaunchCall]:
+def finish(build: Build, handle: int) -> list[Launch]:
     """The launches that end a run of the body, followed by small rounds."""
     state, which = build.condition_at(0)
     args = (
@@ -51,7 +53,7 @@ def finish(build: Any, handle: int) -> list[LaunchCall]:
     return [build.launcher(Variant("loop/gpu/finish"), 1, args), *_small(build, handle, follows=True)]
 
 
-def _small(build: Any, handle: int, *, follows: bool) -> list[LaunchCall]:
+def _small(build: Build, handle: int, *, follows: bool) -> list[Launch]:
     """Small rounds; those of a nested loop are inside its body, because the loop may not begin at all. follows: whether
     they follow the end of a body."""
     if not build.outer or not build.small.launches:
@@ -64,8 +66,6 @@ def _small(build: Any, handle: int, *, follows: bool) -> list[LaunchCall]:
 
 # ---- Nested loops inside a round: the launches that the enclosing build adds. Their frontiers rotate buffers as those
 # of any loop do, and are moved back to the first buffer before the round continues.
-
-Launch = Callable[[], None]
 
 
 def rounds_per_run(
@@ -112,10 +112,15 @@ def _is_brief(item: Item) -> bool:
     )
 
 
-def first_launches(build: Any) -> list[Launch]:
+def first_launches(build: Build) -> list[Launch]:
     """The launches before the first round: the worklists of the first frontiers, the count of the condition."""
     condition, known = build.condition, build.round.entering
-    state = lambda x: build.first[x] + 1 if x in build.first else build.remaining
+
+    def state(x: Vec) -> int:
+        found = build.first[x] + 1 if x in build.first else build.remaining
+        assert found is not None
+        return found
+
     launches: list[Launch] = [compaction(build, x, product, state(x)) for x, product in known.items()]
     if isinstance(condition, Vec) and condition not in known:
         launches.append(compaction(build, condition, None, build.condition_at(0)[0]))
@@ -124,7 +129,7 @@ def first_launches(build: Any) -> list[Launch]:
     return launches
 
 
-def initial_numbers(build: Any, limit: int) -> Any:
+def initial_numbers(build: Build, limit: int) -> Array:
     """The initial states and rounds of a run."""
     numbers = np.zeros(len(build.numbers), np.uint64)
     # DENSE marks frontiers all of whose cells must be cleared, because worklists contain only entries.
@@ -153,7 +158,7 @@ class NestedLaunch:
 class NestedLoopLaunch(NestedLaunch):
     """The launches of a nested loop inside a round."""
 
-    def __init__(self, build: Any, item: Inner, head: tuple[Any, ...]) -> None:
+    def __init__(self, build: Build, item: Inner, head: tuple[Argument, ...]) -> None:
         """head: of a launch of the enclosing round."""
         self.text = item.text
         self.build, self.head, self.first = build, head, initial_numbers(build, item.limit)
@@ -206,8 +211,7 @@ class NestedLoopLaunch(NestedLaunch):
         condition = build.number(*build.condition_at(0))
         around = condition, *self.head, build.ends.before
         args = np.int64(1), *around, np.uint64(handle), build.going, *build.telling, np.int64(0)
-        launch: Launch = build.launcher(Variant("loop/gpu/enter"), 1, args)
-        return launch
+        return build.launcher(Variant("loop/gpu/enter"), 1, args)
 
     def _back(self, x: Vec) -> list[Launch]:
         """Copy a vector from the buffer in which the last round left it to the first one."""

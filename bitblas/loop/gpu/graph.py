@@ -8,15 +8,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import tuning
 from ...device import Device, jit
 from ...exceptions import DeviceError, DistributedError
 from ...kernels.variant import Variant
+from ..buffers import Argument, Launch
 from .control_flow import NestedLaunch
 from .exchange import STOP, SelectedExchange
-from .transfer import HostWords
+from .transfer import HostWords, address
+
+if TYPE_CHECKING:
+    from ...device.cuda import Cuda
+    from ...distributed.group import Group
+    from ...typing import Array
 
 # ---- A kernel launch with bound arguments, the element that a program's graph consists of.
 
@@ -27,7 +33,7 @@ class KernelLaunch:
 
     __slots__ = ("args", "awaits", "block", "grid", "run")
 
-    def __init__(self, device: Any, variant: Variant, grid: int, block: int, args: tuple[Any, ...]) -> None:
+    def __init__(self, device: Cuda, variant: Variant, grid: int, block: int, args: tuple[Argument, ...]) -> None:
         self.run, self.grid, self.block, self.args = device.load(variant), (grid,), (block,), args
         self.awaits = device.launches_early and jit.awaits(variant)
 
@@ -47,18 +53,18 @@ class KernelLaunch:
 LATEST: dict[int, tuple[int, Any]] = {}
 
 # Launches that set a condition, given by its handle: whether the body runs (again).
-Ask = Callable[[int], list[Callable[[], None]]]
+Ask = Callable[[int], list[Launch]]
 
 
 class Parts(NamedTuple):
     """The launches before the loop, of one run of its body, and after it."""
 
-    begin: list[Callable[[], None]]
-    body: list[Callable[[], None]]
-    end: list[Callable[[], None]]
+    begin: Sequence[Launch]
+    body: Sequence[Launch]
+    end: Sequence[Launch]
 
 
-def warm(launches: Sequence[Callable[[], None]]) -> None:
+def warm(launches: Sequence[Launch]) -> None:
     """Run every launch once. No run has begun: frontiers may contain what another program has left, which fits into
     worklists once (a body that also occurs before its loop would list it twice)."""
     for launch in {id(launch): launch for launch in launches}.values():
@@ -74,7 +80,7 @@ class HostLoop:
     """Runs the body launch by launch."""
 
     def __init__(
-        self, device: Device, parts: Parts, start: Ask, finish: Ask, going: Any, group: Any, rounds: Any
+        self, device: Device, parts: Parts, start: Ask, finish: Ask, going: Array, group: Group | None, rounds: Array
     ) -> None:
         self.device, self.parts, self.start, self.finish, self.going = device, parts, start(0), finish(0), going
 
@@ -99,7 +105,7 @@ class GraphLoop:
     """Captures the body once into a while node; `run` is one launch."""
 
     def __init__(
-        self, device: Device, parts: Parts, start: Ask, finish: Ask, going: Any, group: Any, rounds: Any
+        self, device: Device, parts: Parts, start: Ask, finish: Ask, going: Array, group: Group | None, rounds: Array
     ) -> None:
         from cuda.core import Device as Gpu
 
@@ -136,8 +142,8 @@ class GraphLoop:
         self.streams: dict[int, Any] = {}
         self.done = self.cp.cuda.Event(disable_timing=True)
 
-    def _capture(self, builder: Any, launches: Sequence[Callable[[], None]]) -> None:
-        before: Any = None
+    def _capture(self, builder: Any, launches: Sequence[Launch]) -> None:
+        before: Launch | None = None
         for launch in launches:
             follows, before = isinstance(before, KernelLaunch), launch
             if isinstance(launch, NestedLaunch):
@@ -160,7 +166,7 @@ class GraphLoop:
             self._capture(branch, way)
             branch.end_building()
 
-    def _while(self, builder: Any, condition: Any, launches: Sequence[Callable[[], None]]) -> None:
+    def _while(self, builder: Any, condition: Any, launches: Sequence[Launch]) -> None:
         loop = builder.while_loop(condition).begin_building()
         self._capture(loop, launches)
         loop.end_building()
@@ -202,4 +208,4 @@ class GraphLoop:
         """Calls of a broken group end at once, but the rounds that contain them do not. Stop them by a memset: a kernel
         might have to be loaded first, which waits for running kernels."""
         runtime = self.cp.cuda.runtime
-        runtime.memsetAsync(self.rounds.data.ptr + 8 * STOP, 0xFF, 8, self.aside.ptr)
+        runtime.memsetAsync(address(self.rounds) + 8 * STOP, 0xFF, 8, self.aside.ptr)

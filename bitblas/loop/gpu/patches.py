@@ -7,8 +7,7 @@ This is a loop of its own, in which each block takes a patch and relaxes all its
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,14 +26,17 @@ from ...order import Order
 from ...plan.patches import SAMPLES, Numbering, curve, numbering
 from ...plan.product import VALUES
 from ...store import MatrixStore
-from ..buffers import BUFFERS
+from ..buffers import BUFFERS, Launch
 from ..codegen.cuda_advance import advance_variant
 from ..relaxation import Relaxation, has_atomic
 from ..symbolic.context import NO_LIMIT
 from .advance import launch_arguments
 from .control_flow import NestedLaunch
 
-Launch = Callable[[], None]
+if TYPE_CHECKING:
+    from ...formats.contract import Layout
+    from .build import Build
+
 LANES = 1, 2, 4, 8  # lanes per row
 NUMBERS = 16  # of the state (patches.cuh)
 
@@ -42,11 +44,11 @@ NUMBERS = 16  # of the state (patches.cuh)
 class ByPatches(NamedTuple):
     """The launches before the rounds, or why there are none."""
 
-    launches: list[NestedLaunch]
+    launches: list[PatchLoop]
     text: str
 
 
-def relax_by_patches(build: Any, found: Relaxation | str | None) -> ByPatches:
+def relax_by_patches(build: Build, found: Relaxation | str | None) -> ByPatches:
     """Build the loop by patches for a body, if it is a relaxation."""
     if found is None:
         return ByPatches([], "")
@@ -57,7 +59,7 @@ def relax_by_patches(build: Any, found: Relaxation | str | None) -> ByPatches:
     return ByPatches([loop], f"before the rounds, edges are relaxed by patches of {loop.patch} vertices{loop.how}")
 
 
-def _chosen(build: Any, found: Relaxation) -> tuple[Relaxation, Any, Numbering] | str:
+def _chosen(build: Build, found: Relaxation) -> tuple[Relaxation, Layout, Numbering] | str:
     """The relaxation, its rows, and the numbering of patches; or why there are none."""
     product, dtype = found.product, found.best.dtype
     if found.best.id in build.iso or found.held is (found.waiting.id in build.iso):
@@ -130,7 +132,7 @@ def patch_variants(
 class PatchLoop(NestedLaunch):
     """The launches of the loop by patches, and their memory."""
 
-    def __init__(self, build: Any, found: Relaxation, rows: Any, how: Numbering) -> None:
+    def __init__(self, build: Build, found: Relaxation, rows: Layout, how: Numbering) -> None:
         self.build, device, xp = build, build.device, build.device.xp
         product, dtype, n = found.product, found.best.dtype, found.best.size
         self.patch = patch_of(dtype)
@@ -191,8 +193,7 @@ class PatchLoop(NestedLaunch):
     def _turn(self, handle: int) -> Launch:
         build = self.build
         args = np.int64(1), self.state, build.outermost, np.uint64(handle), build.going
-        turn: Launch = build.launcher(Variant("loop/gpu/patches_turn"), 1, args, BLOCK)
-        return turn
+        return build.launcher(Variant("loop/gpu/patches_turn"), 1, args, BLOCK)
 
     def enter(self, handle: int) -> list[Launch]:
         return [self._reset, self._begin, self._turn(handle)]

@@ -8,8 +8,8 @@ that have entries (kernels/listed.cuh).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,20 +18,24 @@ from ...kernels.variant import Variant
 from ...plan.product import VALUES, WORDS
 from ...store import words
 from ..analysis import sparse_vectors
-from ..buffers import BUFFERS
+from ..buffers import BUFFERS, Launch
 from ..codegen.cuda_elementwise import entry_text
-from ..codegen.cuda_statements import CudaText, Parameter, macro
+from ..codegen.cuda_statements import CudaText, Key, Parameter, macro
 from ..codegen.cuda_worklist import WorklistRound, is_exact, split_round, worklist_text
 from ..fuse import Between, Pull, Round, Step, fits_one_kernel, size_of
-from ..ir import InitializeCells, Scal, Statement, Vec
+from ..ir import InitializeCells, IsoValues, Scal, Statement, Vec
 from .advance import AdvanceMatrix, launch_arguments
+
+if TYPE_CHECKING:
+    from ...device.base import Cluster
+    from .build import Build
 
 
 class SmallRounds(NamedTuple):
     """The launch of small rounds, or why there is none. later: it runs none before the rounds of the first body.
     counted: the vectors whose entries decide whether rounds are small, before any statement has written them."""
 
-    launches: list[Callable[[], None]]
+    launches: list[Launch]
     text: str
     later: bool = False
     counted: frozenset[Vec] = frozenset()
@@ -71,11 +75,11 @@ def plan_small_rounds(round_: Round, condition: Vec | Scal) -> Step | WorklistRo
     return WorklistRound(tuple(before), step, tuple(after), sparse, condition)
 
 
-def small_rounds(build: Any) -> SmallRounds:
+def small_rounds(build: Build) -> SmallRounds:
     """The launch of small rounds for the body of a build, bound to its memory."""
     cluster, how = build.device.cluster, plan_small_rounds(build.round, build.condition)
     if cluster is None:
-        how = "the device has no thread-block clusters"
+        return SmallRounds([], "no small rounds in a cluster: the device has no thread-block clusters")
     if isinstance(how, str):
         return SmallRounds([], f"no small rounds in a cluster: {how}")
     step = how if isinstance(how, Step) else how.step
@@ -124,23 +128,23 @@ def lanes_of(work: int, units: int) -> int:
 
 
 def rounds_variant(
-    step: Variant, before: Sequence[Statement], u: Vec, iso: Any, cluster: Any, lanes: int
+    step: Variant, before: Sequence[Statement], u: Vec, iso: IsoValues, cluster: Cluster, lanes: int
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel of an advance and the statements at its entries, and its parameters. The frontier, whose buffers
     rotate inside the kernel, is not among them."""
     if lanes == tuning.count("cluster.lanes") and step.constant("KIND") == WORDS:
         cluster = cluster._replace(threads=2 * cluster.threads)
     text, at_entry = entry_text(before, u, iso)
-    turning = [p for p in text.parameters if p.key in (("bits", u.id), ("val", u.id))]
+    turning = [p for p in text.parameters if p.key in (Key("bits", u.id), Key("val", u.id))]
     others = tuple(p for p in text.parameters if p not in turning)
-    names = [f"#define x{u.id}_{p.key[0]} b.{p.key[0]}" for p in turning]
+    names = [f"#define x{u.id}_{p.key.kind} b.{p.key.kind}" for p in turning]
     lines = [macro("PARAMETERS", [f", {p.declaration}" for p in others]), *names, at_entry]
     label = " with statements" if before else ""
     return _variant(step, "rounds", text, "\n".join(lines) + "\n", label, cluster, lanes, places=False), others
 
 
 def listed_variant(
-    step: Variant, listed: WorklistRound, iso: Any, cluster: Any, lanes: int, *, heavy: bool
+    step: Variant, listed: WorklistRound, iso: IsoValues, cluster: Cluster, lanes: int, *, heavy: bool
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel of a round of element-wise kernels and an advance, and the parameters of its statements. heavy: items
     of the format need many registers."""
@@ -152,7 +156,7 @@ def listed_variant(
 
 
 def _variant(
-    step: Variant, kernel: str, text: CudaText, macros: str, label: str, cluster: Any, lanes: int, *, places: bool
+    step: Variant, kernel: str, text: CudaText, macros: str, label: str, cluster: Cluster, lanes: int, *, places: bool
 ) -> Variant:
     """The advance's variant as that of another kernel of its format."""
     constants = {**dict(step.constants), "LANES": lanes, "PULLS": 0, "PLACES": int(places)}

@@ -10,9 +10,9 @@ If such a vector has other memory in a later run, the program is captured again,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,9 +25,13 @@ from ...device.jit import BLOCK
 from ...kernels.variant import Variant
 from ...order import Order
 from ...store import VectorStore, empty_vector, is_blank, words
-from ..buffers import BUFFERS, Frontier
+from ..buffers import BUFFERS, Argument, Frontier, Launch
 from ..ir import Vec
 from ..symbolic.multivectors import MultivectorAsVector
+
+if TYPE_CHECKING:
+    from ...typing import Array
+    from .build import Build
 
 # ---- Copy vectors into the memory of a program before a run, and out of it afterwards.
 
@@ -47,7 +51,7 @@ class SingleEntry:
         self.place, self.values = place, value
 
 
-def address(array: Any) -> int:
+def address(array: Array) -> int:
     """The address of an array."""
     return int(array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr)
 
@@ -90,8 +94,8 @@ class Transfer:
 
     def add(
         self,
-        to: Any = 0,
-        sources: Any = (),
+        to: Array | int = 0,
+        sources: Sequence[Array] = (),
         nbytes: int | None = None,
         *,
         steps: int = 0,
@@ -102,12 +106,13 @@ class Transfer:
         places = [address(x) for x in sources] or [0]
         places = [places[k % len(places)] for k in range(BUFFERS)]
         if nbytes is None:
+            assert not isinstance(to, int)
             nbytes = int(to.nbytes)
         at = to if isinstance(to, int) else address(to)
         self.rows.append([at, *places, nbytes, steps % BUFFERS, *filled, NOWHERE, 0])
         return len(self.rows) - 1
 
-    def tell(self, k: int, source: Any, nbytes: int | None = None) -> None:
+    def tell(self, k: int, source: Array, nbytes: int | None = None) -> None:
         """Report an array to the host, as its words from k on."""
         self.add(self.told.address + 8 * k, (source,), int(source.nbytes) if nbytes is None else nbytes)
 
@@ -115,33 +120,29 @@ class Transfer:
         """Allocate the table. Nothing can be added afterwards."""
         self.table = HostWords(self.device, FIELDS * len(self.rows))
         self.table.host[: self.table.count] = np.array(self.rows, np.uint64).reshape(-1)
-        self.there: Any = self.device.xp.zeros_like(self.table.host)
+        self.there: Array = self.device.xp.zeros_like(self.table.host)
         same = [self.table.address] * BUFFERS
         row = [address(self.there), *same, int(self.there.nbytes), 0, 0, 0, NOWHERE, 0]
         self.all = self.device.asarray(np.array(row, np.uint64))
 
-    def send(self, build: Any) -> Callable[[], None]:
+    def send(self, build: Build) -> Launch:
         """Copy the table to the device, as one piece: by a kernel that reads host memory, because the next kernel
         starts sooner after a kernel than after a copy."""
         args = np.int64(1), self.all, build.rounds, self.told.last, np.int64(1), np.int64(0)
-        launch: Callable[[], None] = build.launcher(Variant("loop/gpu/move"), 1, args)
-        return launch
+        return build.launcher(Variant("loop/gpu/move"), 1, args)
 
-    def launch(
-        self, build: Any, first: int, end: int, *, enters: bool = False, tells: bool = False
-    ) -> Callable[[], None]:
+    def launch(self, build: Build, first: int, end: int, *, enters: bool = False, tells: bool = False) -> Launch:
         """The launch that fills or copies some of the pieces, bound to the memory of a build. enters: before the
         rounds. tells: it notifies the host when it is done."""
         part = self.there[FIELDS * first : FIELDS * end]
         chunks = sum(-(-row[BYTES] // CHUNK) for row in self.rows[first:end])
-        launch: Callable[[], None] = build.launcher(
+        return build.launcher(
             Variant("loop/gpu/move"),
             1 if tells else build.grid(BLOCK * chunks),
             (np.int64(end - first), part, build.rounds, self.told.last, np.int64(enters), np.int64(tells)),
         )
-        return launch
 
-    def telling(self, first: int) -> tuple[Any, ...]:
+    def telling(self, first: int) -> tuple[Argument, ...]:
         """The pieces from `first` on, for kernels that report to the host themselves (tell.cuh)."""
         return np.int64(len(self.rows) - first), self.there[FIELDS * first :], self.told.last
 
@@ -180,13 +181,13 @@ class CopyIn:
         if self.values is None:
             return
         if self.vec.dtype is BOOL:  # values are a second bitset
-            if not held.iso:
+            if not isinstance(held, SingleEntry) and not held.iso:
                 self._word(self.values, held.values, None)
             elif held.values:
                 self._word(self.values, held.bits, single)
             else:
                 self._word(self.values, None, None)
-        elif not held.iso:
+        elif not isinstance(held, SingleEntry) and not held.iso:
             self._cells(0, self.size)
             exchange.put(self.values, FROM, address(held.values))
         elif held.count == 0:
@@ -201,7 +202,7 @@ class CopyIn:
         self.exchange.put(self.values, TO, self.home + first)
         self.exchange.put(self.values, BYTES, nbytes)
 
-    def _word(self, piece: int, bits: Any, single: SingleEntry | None) -> None:
+    def _word(self, piece: int, bits: Array | None, single: SingleEntry | None) -> None:
         """Copy a bitset, or clear it except for one bit."""
         words, first = self.exchange.table.words, FIELDS * piece
         words[first + FROM] = 0 if bits is None else address(bits)
@@ -221,7 +222,9 @@ class CopyOut:
         self.values = exchange.add(0, values, int(values[0].nbytes), steps=steps) if values else None
         self.count, self.held = len(frontier.bits[0]), (len(values[0]), values[0].dtype) if values else None
         self.nbytes = 8 * self.count + (int(values[0].nbytes) if values else 0)
-        self.ahead: dict[int, tuple[Any, Any]] = {}  # by stream, because other streams may still write to freed memory
+        self.ahead: dict[
+            int, tuple[Array, Array | None]
+        ] = {}  # by stream, because other streams may still write to freed memory
         self.taken: VectorStore | None = None
         self.left = True  # the pieces have no destination yet
 
@@ -230,9 +233,10 @@ class CopyOut:
         f, self.left = self.frontier, False
         (bits, values), self.ahead = self.ahead.get(stream) or self._memory(), {}
         self.exchange.put(self.bits, TO, address(bits))
-        if self.values is not None:
+        if self.values is not None and values is not None:
             self.exchange.put(self.values, TO, address(values))
-        self.taken = VectorStore(f.device, f.vec.size, f.vec.dtype, bits, values, f.vec.size if self.full else None)
+        stored = f.iso if values is None else values
+        self.taken = VectorStore(f.device, f.vec.size, f.vec.dtype, bits, stored, f.vec.size if self.full else None)
 
     def allocate_ahead(self, stream: int) -> None:
         """Allocate memory for the run after this one, while the device works; skipped if there is not enough."""
@@ -240,9 +244,9 @@ class CopyOut:
             with suppress(*self.exchange.device.errors):
                 self.ahead = {stream: self._memory()}
 
-    def _memory(self) -> tuple[Any, Any]:
+    def _memory(self) -> tuple[Array, Array | None]:
         xp = self.exchange.device.xp
-        return xp.empty(self.count, np.uint64), xp.empty(*self.held) if self.held else self.frontier.iso
+        return xp.empty(self.count, np.uint64), xp.empty(*self.held) if self.held else None
 
     def leave(self) -> None:
         """Let the next run produce no result, and not write to the memory of earlier ones."""
@@ -299,7 +303,7 @@ class ProgramVector:
             self.adopt(empty_vector(vector.device, vector.size, vector.dtype))
 
 
-def kind_of_values(held: VectorStore | SingleEntry) -> Any:
+def kind_of_values(held: VectorStore | SingleEntry) -> tuple[str, bytes] | str | None:
     """What a capture assumes about the values: that all are equal, or not; None: there are no entries."""
     if held.count == 0:
         return None
@@ -328,7 +332,7 @@ class Inputs:
         """held: the contents of vectors, by number. read: full vectors that nothing writes. moved: vectors whose memory
         has moved, by `id`; more are added."""
         self.members, self.moved = members, moved
-        self.values: dict[Vec, Any] = {}
+        self.values: dict[Vec, Array] = {}
         for x in read:
             store, vector = held[x.id], members[x].vector
             known = isinstance(vector, Vector) and id(vector) not in moved
