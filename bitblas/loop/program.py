@@ -87,12 +87,12 @@ class Program:
 
     def __init__(
         self,
-        body: Callable[..., Any],
+        body: Callable[..., object],
         *,
         while_: Any,
         limit: int | None = None,
-        begin: Callable[[], Any] | None = None,
-        end: Callable[..., Any] | None = None,
+        begin: Callable[[], object] | None = None,
+        end: Callable[..., object] | None = None,
         fixpoint: bool = False,
     ) -> None:
         if not callable(body):
@@ -219,7 +219,7 @@ def condition_holds(condition: Any) -> bool:
     return bool(condition.nvals)
 
 
-def holds_matrix(A: Any) -> bool:
+def holds_matrix(A: object) -> bool:
     """Whether the body of a program may write a Matrix of that shape and type: n x k with k below n and at most 512, on
     a device with enough memory for its positions."""
     from .symbolic.multivectors import is_narrow
@@ -227,7 +227,7 @@ def holds_matrix(A: Any) -> bool:
     return not isinstance(A, Matrix) or is_narrow(A._data)
 
 
-def if_(condition: Any, then: Callable[[], Any], else_: Callable[[], Any] | None = None) -> None:
+def if_(condition: Any, then: Callable[[], object], else_: Callable[[], object] | None = None) -> None:
     """Run then() if the Vector `condition` has entries (the Scalar, or scalar expression, is true), otherwise else_().
 
     Replaces Python's `if` in a body: inside a body on a GPU both functions are called once, and the device decides in
@@ -247,7 +247,7 @@ def if_(condition: Any, then: Callable[[], Any], else_: Callable[[], Any] | None
         else_()
 
 
-def repeat(body: Callable[[Any], Any], *, while_: Any, limit: int | None = None) -> Any:
+def repeat(body: Callable[[Any], object], *, while_: Any, limit: int | None = None) -> Any:
     """Run body(k) for k = 0, 1, 2, .. while the Vector `while_` has entries (the Scalar is true); return the rounds
     run.
 

@@ -31,7 +31,7 @@ class CpuRounds:
     """The rounds of a body as a table of kernels. given: the results of the program's `begin`, which may be other
     vectors of the same kind in each run. Raises CaptureError if the body cannot be executed symbolically."""
 
-    def __init__(self, body: Callable[..., Any], condition: Any, given: tuple[Any, ...]) -> None:
+    def __init__(self, body: Callable[..., object], condition: Any, given: tuple[object, ...]) -> None:
         self.version = tuning.version()
         cells = getattr(body, "__closure__", None) or ()
         if isinstance(condition, tuple):
@@ -91,7 +91,7 @@ class CpuRounds:
             None if s.count == 0 else (s.values.dtype.char, s.values.tobytes()) if s.iso else "dense" for s in stores
         ]
 
-    def fits(self, given: tuple[Any, ...]) -> bool:
+    def fits(self, given: tuple[object, ...]) -> bool:
         """Whether matrices and kinds of vectors are still those that the table was built for."""
         for x, thing in zip(self.given, given):
             if x is not None:
@@ -157,7 +157,9 @@ class CpuRounds:
         raise IndexOutOfBound(f"{text}: Index out of range: index={index}, size={size} (round {number})")
 
 
-def _record_twice(body: Callable[..., Any], cells: Sequence[CellType], given: tuple[Any, ...]) -> tuple[Body, Recorder]:
+def _record_twice(
+    body: Callable[..., object], cells: Sequence[CellType], given: tuple[object, ...]
+) -> tuple[Body, Recorder]:
     """Record the body, twice. A body that rebinds its names (`cells`), or keeps what it creates alive, cannot be
     captured."""
     before = [_contents(cell) for cell in cells]

@@ -25,7 +25,7 @@ class TierUp:
 
     COSTS = weakref.WeakKeyDictionary[CodeType, float]()  # seconds that a table took for a body with the same code
 
-    def __init__(self, body: Callable[..., Any], condition: Any) -> None:
+    def __init__(self, body: Callable[..., object], condition: Any) -> None:
         self.body, self.condition = body, condition
         self.spent, self.compiled = 0.0, object_files.compiled
         self.why = self.waits = ""
@@ -37,7 +37,7 @@ class TierUp:
         self.due = max(patience, self.COSTS.get(self.code, 0.0)) if patience and self.code else patience
         self.again = 1  # delay before the next attempt, in units of loop.tier_up_seconds, if something was missing
 
-    def made(self, given: tuple[Any, ...]) -> CpuRounds | None:
+    def made(self, given: tuple[object, ...]) -> CpuRounds | None:
         """The table for the remaining rounds; None: run another round by statements."""
         if self.why or self._is_early() or listening.recorder is not None:
             return None

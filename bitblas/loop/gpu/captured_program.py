@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import partial
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 from zlib import crc32
 
 import numpy as np
@@ -36,6 +36,9 @@ from .patches import relax_by_patches
 from .pull import prefers_listed_pull
 from .transfer import FROM, CopyIn, CopyOut, Inputs, ProgramVector, Transfer, address, kind_of_values, pattern
 
+if TYPE_CHECKING:
+    from ...typing import Array
+
 TOLD = 3  # words for a scalar: whether it has a value, and up to 16 bytes of the value
 NOBODY_ELSE = nullcontext()
 
@@ -45,10 +48,10 @@ class CapturedProgram:
 
     def __init__(
         self,
-        body: Callable[..., Any],
+        body: Callable[..., object],
         condition: Any,
-        begin: Callable[[], Any] | None,
-        end: Callable[..., Any] | None,
+        begin: Callable[[], object] | None,
+        end: Callable[..., object] | None,
         fixpoint: bool = False,
         moved: set[int] | None = None,
     ) -> None:
@@ -113,7 +116,7 @@ class CapturedProgram:
         asks = partial(start, build), partial(finish, build)
         self.loop = loop(self.device, parts, *asks, build.going, self.group, build.outermost)
 
-    def _layout(self, held: dict[int, VectorStore]) -> tuple[dict[int, Any], frozenset[Vec]]:
+    def _layout(self, held: dict[int, VectorStore]) -> tuple[dict[int, np.generic], frozenset[Vec]]:
         """The values of iso vectors, and the full vectors: those on which all ranks agree, so that they send the
         same."""
         body, group = self.body, self.group
@@ -143,9 +146,10 @@ class CapturedProgram:
         if not products:
             return list(tests)
         found = np.array([[test(s) for s in products] for test in tests], bool)
+        assert self.group is not None
         agreed = self.group.allreduce(found, np.logical_and)
 
-        def test_of(row: Any) -> Callable[[Statement], bool]:
+        def test_of(row: np.ndarray) -> Callable[[Statement], bool]:
             holds = {key(s): bool(x) for s, x in zip(products, row)}
             return lambda s: holds[key(s)]
 
@@ -155,12 +159,11 @@ class CapturedProgram:
         if isinstance(condition, Vec):
             return condition
         scalar = isinstance(condition, Scalar)
-        known: dict[int, Any] = self.recorder.scalars if scalar else self.recorder.vectors
+        known: Mapping[int, tuple[object, Vec | Scal]] = self.recorder.scalars if scalar else self.recorder.vectors
         found = known.get(id(condition))
         if found is None or not any(s.target == found[1] for s in flat(self.body.statements)):
             raise CaptureError(f"while_: the body never writes to {condition.name}, so the loop would not end")
-        term: Vec | Scal = found[1]
-        return term
+        return found[1]
 
     def is_valid(self) -> bool:
         """Whether matrices and kinds of vectors are those of the capture, and no transpose has been amortized since; on
@@ -197,7 +200,7 @@ class CapturedProgram:
         """What every run begins with: the states, the worklists of the first frontiers, the count of the condition."""
         build = self.build
         self.entering = first_launches(build)
-        self.beginnings: dict[int, tuple[Any, int]] = {}
+        self.beginnings: dict[int, tuple[Array, int]] = {}
         self._exchange()
 
     def _exchange(self) -> None:

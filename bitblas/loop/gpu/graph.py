@@ -109,7 +109,7 @@ class GraphLoop:
     ) -> None:
         from cuda.core import Device as Gpu
 
-        self.cp: Any = device.xp
+        self.cp = device.xp
         self.group = group  # the ranks that run the same loop: while waiting, their liveness is checked
         gpu = Gpu(self.cp.cuda.Device().id)
         gpu.set_current()

@@ -8,7 +8,7 @@ known; reading entries raises CaptureError.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from semirings import Typed
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, DataType
 
+from ...core.matrix.matrix import Matrix
 from ...core.vector.vector import Vector
 from ...formats.bitmap.lines import lines_of
 from ...operations.multivector import at_places, valid_bits
@@ -23,7 +24,16 @@ from ...operations.variants import BOTH
 from ...order import Order
 from ...plan.product import MOST_BYTES, WIDEST
 from ...store import FlatStore, VectorStore, flat_of, refusal
-from ..ir import Const, Elementwise, MultivectorProduct, Scal, Term, Vec
+from ..ir import Const, Elementwise, Gather, MultivectorProduct, Product, Scal, Term, Vec
+from .context import Expr, Recording
+
+if TYPE_CHECKING:
+    from ...core.scalar import Scalar
+    from ...core.statement.expressions import MatrixExpression
+    from ...core.statement.infix import Operand
+    from ...core.statement.masks import Mask
+    from ...device import Device
+    from ...store import MatrixStore
 
 # ---- Symbolic stand-ins for a body's objects during capture: sizes, types and devices are known, entries are not and
 # raise CaptureError.
@@ -32,13 +42,13 @@ from ..ir import Const, Elementwise, MultivectorProduct, Scal, Term, Vec
 class SymbolicVector:
     """Stands for a Vector."""
 
-    def __init__(self, recorder: Any, vector: Any) -> None:
+    def __init__(self, recorder: Recording, vector: Vector) -> None:
         data = vector._data
         self.size, self.dtype, self.device = data.size, data.dtype, data.device
         self.order = None  # known after recording
         self._recorder, self._vector, self._name = recorder, vector, vector.name
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Scalar:
         if name == "nvals":
             return self._recorder.count(self._vector)
         self._recorder.refuse(f"{self._name}: reading its entries")
@@ -47,13 +57,13 @@ class SymbolicVector:
 class SymbolicMatrix:
     """Stands for a Matrix."""
 
-    def __init__(self, recorder: Any, matrix: Any) -> None:
+    def __init__(self, recorder: Recording, matrix: Matrix) -> None:
         data = matrix._data
         self.nrows, self.ncols, self.dtype, self.device = data.nrows, data.ncols, data.dtype, data.device
         self.order = None
         self._recorder, self._matrix = recorder, matrix
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Scalar:
         if name == "nvals":
             return self._recorder.count(self._matrix)
         self._recorder.refuse(f"{self._matrix.name}: reading its entries")
@@ -72,21 +82,20 @@ class MultivectorAsVector:
     __slots__ = ("matrix",)
     _pending: tuple[()] = ()
 
-    def __init__(self, matrix: Any) -> None:
+    def __init__(self, matrix: Matrix) -> None:
         self.matrix = matrix
 
     @property
     def name(self) -> str:
-        return str(self.matrix.name)
+        return self.matrix.name
 
     @property
-    def device(self) -> Any:
+    def device(self) -> Device:
         return self.matrix.device
 
     @property
     def dtype(self) -> DataType:
-        found: DataType = self.matrix.dtype
-        return found
+        return self.matrix.dtype
 
     @property
     def size(self) -> int:
@@ -103,42 +112,40 @@ class MultivectorAsVector:
         self.matrix._adopt(FlatStore(store, *self.matrix.shape))
 
 
-def as_vector(thing: Any) -> Any:
-    """A Vector itself; a Matrix as Places."""
-    return thing if thing.ndim == 1 else MultivectorAsVector(thing)
+def as_vector(thing: Vector | Matrix) -> Vector | MultivectorAsVector:
+    """A Vector itself; a Matrix as one."""
+    return MultivectorAsVector(thing) if isinstance(thing, Matrix) else thing
 
 
-def is_narrow(data: Any) -> bool:
+def from_store(data: VectorStore | MatrixStore) -> Vector | Matrix:
+    """A new object with that content."""
+    return Vector._from_store(data) if isinstance(data, VectorStore) else Matrix._from_store(data)
+
+
+def is_narrow(data: MatrixStore) -> bool:
     """Whether a matrix may be read and written by statements of a body."""
     lines = lines_of(data.nrows, data.ncols)
     fits = lines.places * data.dtype.np_type.itemsize <= MOST_BYTES[data.device.kind]
     return 0 < lines.width <= WIDEST and lines.width < lines.number and fits and not refusal(data.nrows, data.ncols)
 
 
-class MatrixRecorder:
+class MatrixRecorder(Recording):
     """The part of a Recorder that handles multivectors."""
-
-    refuse: Any
-    repeats: bool
-    _vec: Any
-    matrices: list[tuple[Any, Any]]
-    vectors: dict[int, tuple[Any, Vec]]
-    vector_statement: Any
 
     def __init__(self) -> None:
         super().__init__()
-        self.valid: dict[tuple[int, int], Any] = {}  # by shape: a Vector with an entry at each valid position
+        self.valid: dict[tuple[int, int], Vector] = {}  # by shape: a Vector with an entry at each valid position
 
     # ---- the hooks of core ----
 
-    def takes(self, matrix: Any) -> bool:
+    def takes(self, matrix: Matrix) -> bool:
         """Whether a Matrix may belong to the body, with entries that are known on the device only."""
         return is_narrow(matrix._data)
 
-    def matrix_shape(self, matrix: Any) -> Any:
+    def matrix_shape(self, matrix: Matrix) -> SymbolicMatrix:
         return SymbolicMatrix(self, matrix)
 
-    def matrix_statement(self, C: Any, value: Any, mask: Any, accum: Typed | None, replace: bool) -> None:
+    def matrix_statement(self, C: Matrix, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
         """C(mask, accum, replace) << value."""
         if not self.takes(C):
             self.refuse(f"{C.name} << ..: a Matrix of {C.nrows} x {C.ncols}; {SHAPE_HINT}")
@@ -148,7 +155,7 @@ class MatrixRecorder:
 
     # ---- lowering ----
 
-    def _places(self, matrix: Any) -> int:
+    def _places(self, matrix: Matrix) -> int:
         """The size of a multivector, which belongs to the body from now on."""
         if not self.takes(matrix):
             self.refuse(f"{matrix.name}: a Matrix of {matrix.nrows} x {matrix.ncols}; {SHAPE_HINT}")
@@ -156,17 +163,16 @@ class MatrixRecorder:
             self.refuse(f"{matrix.name}: a reordered multivector")
         return lines_of(*matrix.shape).places
 
-    def _tensor(self, value: Any) -> Vec:
+    def _tensor(self, operand: Operand) -> Vec:
         """A Vector or Matrix, or the transpose of a Matrix, which has the same positions."""
-        value = value._resolve()
+        value = operand._resolve()
         if value.ndim == 2:
             if not hasattr(value, "_matrix"):
                 self.refuse(f"{value.name}: a Vector where a Matrix is expected")
             value = value._matrix
-        found: Vec = self._vec(value)
-        return found
+        return self._vec(value)
 
-    def _everywhere(self, target: Any, scalar: Term, mask: Any) -> Any:
+    def _everywhere(self, target: Matrix, scalar: Term, mask: Mask | None) -> Elementwise | None:
         """A single value wherever a mask allows it, but not in the padding between rows."""
         lines = lines_of(*target.shape)
         inside = mask is not None and not mask.complement
@@ -182,11 +188,12 @@ class MatrixRecorder:
         dtype = scalar.casts[-1] if isinstance(scalar, Scal) and scalar.casts else scalar.dtype
         return Elementwise(BOTH, BINARY["second"][dtype], self._vec(self.valid[key]), scalar)
 
-    def _mxm(self, expr: Any) -> MultivectorProduct:
+    def _mxm(self, expr: MatrixExpression) -> MultivectorProduct:
         """T = S X by rows, of a sparse S and a multivector X; or the same of their transposes, if T is wide."""
         A, B = expr.args
         flip = expr.ncols > expr.nrows  # T is stored by columns
         (S, X), lines = ((B, A) if flip else (A, B)), lines_of(*expr.shape)
+        assert expr.op is not None
         inner, sparse, narrow = A.ncols, S._matrix, X._matrix
         text = expr._text()
         if lines.width == lines.number or lines_of(*X.shape).number != inner:
@@ -208,7 +215,7 @@ class MatrixRecorder:
             if id(matrix) in self.vectors:
                 self.refuse(f"{matrix.name}: a multivector of the body where a sparse matrix is expected")
 
-    def _at_places(self, expr: Any, found: Any) -> Any:
+    def _at_places(self, expr: Expr, found: Elementwise | Product | Gather) -> Elementwise | Product | Gather:
         """Replace an operator that reads rows and columns by one that derives them from the position."""
         if expr.ndim == 2 and isinstance(found, Elementwise) and found.op is not None and found.op.op.positional:
             return replace(found, op=at_places(found.op, lines_of(*expr.shape)))
