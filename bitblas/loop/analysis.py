@@ -1,4 +1,4 @@
-"""Analysis of a body: iso and full vectors, products that can be advances, sparse vectors of a round.
+"""Analysis of a body: which vectors are read, written, iso and full; products that can be advances; sparse vectors.
 
 Pure functions of statements and facts, used by both executors. Sparse vectors: where none of them has an entry, the
 round does nothing, so element-wise kernels over all positions can run on a worklist instead.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,12 +43,65 @@ from .ir import (
     Value,
     Vec,
     flat,
+    reads_first,
+    scalar_is_read_first,
 )
 
 if TYPE_CHECKING:
     from ..typing import Array
 
 # ---- Choose the storage of a body's vectors and the kernels of its products: pure functions of statements and facts.
+
+
+@dataclass(frozen=True)
+class BodyFacts:
+    """What the executors need to know about a body.
+
+    body: without needless initializations of cells. loaded: the vectors whose contents a run begins with. changed,
+    changed_scalars: what it stores at its end. inputs: full vectors that are only read, so that their values can be
+    used in place. iso, full: as in `iso_values` and `full_vectors`. fresh: the numbers of Scalars whose earlier value
+    no run reads.
+    """
+
+    body: Body
+    loaded: tuple[Vec, ...]
+    changed: tuple[Vec, ...]
+    changed_scalars: tuple[Scal, ...]
+    inputs: tuple[Vec, ...]
+    iso: IsoValues
+    full: frozenset[Vec]
+    fresh: frozenset[int]
+
+
+def loaded_vectors(body: Body, condition: Vec | Scal) -> tuple[Vec, ...]:
+    """The vectors whose contents a run begins with."""
+    used = {x for s in body.all for x in (*s.vectors, *s.elsewhere, s.target)} | {b.condition for b in body.blocks}
+    begun = any(s.target == condition for s in flat(body.begin))  # otherwise it is evaluated before the first statement
+    return tuple(x for x in body.vectors if (x == condition and not begun) or (x in used and reads_first(body, x)))
+
+
+def analyze(
+    body: Body,
+    stores: Mapping[int, VectorStore],
+    never_iso: frozenset[Vec] = frozenset(),
+    never_full: frozenset[Vec] = frozenset(),
+) -> BodyFacts:
+    """The facts about a body. stores: the contents of its loaded vectors, by number. never_iso, never_full: vectors for
+    which other ranks found otherwise."""
+    iso, full = iso_values(body, stores, never_iso), full_vectors(body, stores, never_full)
+    written = {s.target for s in body.all}
+    loaded = tuple(x for x in body.vectors if x.id in stores)
+    reduced = without_needless_inits(body, full)
+    return BodyFacts(
+        reduced,
+        loaded,
+        tuple(x for x in body.vectors if x in written and x not in body.own),
+        tuple(s for s in body.scalars if s in written and s.id not in body.unknown),
+        tuple(x for x in loaded if x in full and x not in written and x.id not in iso),
+        iso,
+        full,
+        frozenset(s.id for s in body.scalars if not scalar_is_read_first(reduced, s)),
+    )
 
 
 def iso_values(

@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
 
 from ... import device as devices
-from ... import tuning
 from ...core.matrix.matrix import Matrix
 from ...core.scalar import Scalar
 from ...core.vector.vector import Vector
 from ...device import tracing
-from ...exceptions import CaptureError, IndexOutOfBound
+from ...exceptions import CaptureError
 from ...plan.auxiliary_formats import transpose_amortized
 from ...plan.direction import PUSH_COST
 from ...store import VectorStore
 from .. import analysis
-from ..buffers import ROUNDS, STATE
+from ..buffers import ROUNDS, STATE, Assumptions, ProgramVector, program_vectors
 from ..fuse import Round, Step, fuse
-from ..ir import Product, Scal, Statement, Vec, flat, reads_first, scalar_is_read_first
+from ..ir import Product, Scal, Statement, Vec, flat
 from ..relaxation import relaxation
 from ..symbolic.context import NO_LIMIT, single_rank_part
 from ..symbolic.control_flow import LoopCondition
-from ..symbolic.multivectors import as_vector
 from ..symbolic.recorder import record
 from .build import Build
 from .control_flow import finish, first_launches, initial_numbers, start
 from .graph import GraphLoop, HostLoop, Parts
 from .patches import relax_by_patches
 from .pull import prefers_listed_pull
-from .transfer import FROM, CopyIn, CopyOut, Inputs, ProgramVector, Transfer, address, kind_of_values, pattern
+from .transfer import FROM, CopyIn, CopyOut, Inputs, Transfer, address, pattern
 
 if TYPE_CHECKING:
     from ...typing import Array
@@ -56,29 +54,20 @@ class CapturedProgram:
         moved: set[int] | None = None,
     ) -> None:
         """moved: vectors of the program whose memory has moved (transfer.py)."""
-        self.version = tuning.version()
         condition = single_rank_part(condition)
         asked = (
             None if isinstance(condition, (Vector, Matrix, Scalar)) else LoopCondition(condition)
         )  # several, or distributed
         self.body, self.recorder = record(body, begin, end, asks=asked)
         self.condition = self._condition(condition if asked is None else asked.term)
-        self.device, self.order, self.group = self.recorder.device, self.recorder.order(), self.recorder.group
-        self.vectors = {x: as_vector(vector) for vector, x in self.recorder.vectors.values()}
+        self.device, self.group = self.recorder.device, self.recorder.group
+        self.members = program_vectors(self.recorder.vectors.values(), self.recorder.order())
         self.scalars = {s.id: scalar for scalar, s in self.recorder.scalars.values()}
-        used = {x for s in self.body.all for x in (*s.vectors, *s.elsewhere, s.target)}
-        used |= {b.condition for b in self.body.blocks}
-        begun = any(s.target == self.condition for s in flat(self.body.begin))
-        first = () if begun else (self.condition,)  # evaluated before the first statement
-        self.loaded = [x for x in self.body.vectors if x in first or (x in used and reads_first(self.body, x))]
-        written = {s.target for s in self.body.all}
-        self.changed = [x for x in self.body.vectors if x in written and x not in self.body.own]
         self.written_once = {s.target for s in flat((*self.body.begin, *self.body.end))}
-        order = lambda x: self.order if self.order is not None and x.size == self.order.size else None
-        self.members = {x: ProgramVector(vector, order(x)) for x, vector in self.vectors.items()}
-        held = {x.id: self.members[x].held() for x in self.loaded}
-        iso, full = self._layout(held)
-        self.body = analysis.without_needless_inits(self.body, full)
+        loaded = analysis.loaded_vectors(self.body, self.condition)
+        stores = {x.id: self.members[x].held() for x in loaded}
+        self.facts = facts = self._analyze(stores)
+        self.body, iso, full = facts.body, facts.iso, facts.full
         is_step = lambda s: (
             s.value.u not in full and analysis.can_advance(s, iso) and not prefers_listed_pull(self.device, s, iso)
         )
@@ -88,13 +77,10 @@ class CapturedProgram:
             is_step, is_direct = self._agreed(own_step, lambda s: own_step(s) and analysis.can_write_directly(s, iso))
         round_ = fuse(self.body, is_step, is_direct, self.condition)
         self._check_end(round_)
-        self.full_at_start = [self.members[x] for x in self.loaded if x in full]
-        self.iso_at_start = [self.members[x] for x in self.loaded if x.id in iso]
-        self.kinds = [kind_of_values(member.entering()) for member in self.iso_at_start]
-        self.fresh = {s.id for s in self.body.scalars if not scalar_is_read_first(self.body, s)}
-        iso |= analysis.iso_of_added(round_, self.body, iso)
-        read = [x for x in self.loaded if x in full and x not in written and x.id not in iso and self.group is None]
-        self.inputs = Inputs(self.members, held, read, set() if moved is None else moved)
+        self.assumptions = Assumptions(facts, self.members, self.recorder.matrices)
+        iso = {**iso, **analysis.iso_of_added(round_, self.body, iso)}
+        in_place = facts.inputs if self.group is None else ()
+        self.inputs = Inputs(self.members, stores, in_place, set() if moved is None else moved)
         self.build = Build(
             self.device,
             round_,
@@ -116,15 +102,15 @@ class CapturedProgram:
         asks = partial(start, build), partial(finish, build)
         self.loop = loop(self.device, parts, *asks, build.going, self.group, build.outermost)
 
-    def _layout(self, held: dict[int, VectorStore]) -> tuple[dict[int, np.generic], frozenset[Vec]]:
-        """The values of iso vectors, and the full vectors: those on which all ranks agree, so that they send the
-        same."""
+    def _analyze(self, stores: dict[int, VectorStore]) -> analysis.BodyFacts:
+        """The facts about the body. Vectors are iso or full only if they are on all ranks, which then send the same."""
         body, group = self.body, self.group
-        differ: tuple[frozenset[Vec], frozenset[Vec]] = frozenset(), frozenset()
+        never: tuple[frozenset[Vec], frozenset[Vec]] = frozenset(), frozenset()
         while True:
-            iso, full = analysis.iso_values(body, held, differ[0]), analysis.full_vectors(body, held, differ[1])
+            facts = analysis.analyze(body, stores, *never)
             if group is None:
-                return iso, full
+                return facts
+            iso, full = facts.iso, facts.full
             said = [
                 [1 + crc32(np.asarray(iso[x.id]).tobytes()) if x.id in iso else 0 for x in body.vectors],
                 [x in full for x in body.vectors],
@@ -132,11 +118,11 @@ class CapturedProgram:
             told = group.told(np.array(said, np.int64))
             same = (told == told[0]).all(axis=0)
             if same.all():
-                return iso, full
-            iso_differs, full_differs = (
-                before | {x for x, s in zip(body.vectors, row) if not s} for before, row in zip(differ, same)
+                return facts
+            never_iso, never_full = (
+                before | {x for x, s in zip(body.vectors, row) if not s} for before, row in zip(never, same)
             )
-            differ = iso_differs, full_differs
+            never = never_iso, never_full
 
     def _agreed(self, *tests: Callable[[Statement], bool]) -> list[Callable[[Statement], bool]]:
         """Tests of the body's products that hold only if they do on all ranks: they examine the format and values of
@@ -158,12 +144,10 @@ class CapturedProgram:
     def _condition(self, condition: Any) -> Vec | Scal:
         if isinstance(condition, Vec):
             return condition
-        scalar = isinstance(condition, Scalar)
-        known: Mapping[int, tuple[object, Vec | Scal]] = self.recorder.scalars if scalar else self.recorder.vectors
-        found = known.get(id(condition))
-        if found is None or not any(s.target == found[1] for s in flat(self.body.statements)):
+        term = self.recorder.written_condition(condition, self.body.statements)
+        if term is None:
             raise CaptureError(f"while_: the body never writes to {condition.name}, so the loop would not end")
-        return found[1]
+        return term
 
     def is_valid(self) -> bool:
         """Whether matrices and kinds of vectors are those of the capture, and no transpose has been amortized since; on
@@ -172,21 +156,8 @@ class CapturedProgram:
         return valid if self.group is None else bool(self.group.allreduce(np.array([valid]), np.logical_and)[0])
 
     def _is_valid(self) -> bool:
-        if self.version != tuning.version():
+        if any(map(transpose_amortized, self.build.missing_transposes.values())) or not self.assumptions.hold():
             return False
-        for structure in self.build.missing_transposes.values():
-            if transpose_amortized(structure):
-                return False
-        for matrix, held in self.recorder.matrices:
-            if matrix._stored is not held:
-                return False
-        for member in self.full_at_start:
-            if member.entering().nvals != member.vector.size:
-                return False
-        for member, then in zip(self.iso_at_start, self.kinds):  # values that stay the same
-            now = kind_of_values(member.entering())
-            if now is not None and now != then:
-                return False
         return self.inputs.stay()
 
     def _check_end(self, round_: Round) -> None:
@@ -206,7 +177,7 @@ class CapturedProgram:
     def _exchange(self) -> None:
         """The launches that copy vectors and scalars in before the rounds, and out after them."""
         build = self.build
-        told = [s for s in self.body.scalars if s.id not in self.body.unknown and self._is_written(s)]
+        told = self.facts.changed_scalars
         exchange = self.exchange = Transfer(self.device, ROUNDS + TOLD * len(told) + 1)
         self.numbers = exchange.add(build.numbers)
         exchange.add(build.marks.all)
@@ -215,7 +186,7 @@ class CapturedProgram:
             full = x.id in build.full
             if x in self.inputs.values:
                 continue
-            if x in self.loaded:
+            if x in self.facts.loaded:
                 self.entrances.append((self.members[x], CopyIn(exchange, frontier, full=full)))
             elif not full and (frontier.rotates or x in build.small.counted):
                 exchange.add(frontier.bits[0])
@@ -224,7 +195,7 @@ class CapturedProgram:
         for x, first in build.cells.items():  # cells of the current buffer are cleared with its entries
             for more in build.buffers[x].values[1:]:
                 exchange.add(more, filled=pattern(first))
-        known = (n for n in self.scalars if n not in self.fresh)
+        known = (n for n in self.scalars if n not in self.facts.fresh)
         self.given = [
             (self.scalars[n], build.scalars[n][1].dtype.type, *map(exchange.add, build.scalars[n])) for n in known
         ]
@@ -237,7 +208,7 @@ class CapturedProgram:
                 x in self.written_once,
                 x == self.condition and x not in at_end,
             )
-            for x in self.changed
+            for x in self.facts.changed
         ]
         end = len(exchange.rows)
         exchange.tell(0, build.rounds)
@@ -253,9 +224,6 @@ class CapturedProgram:
             build.telling = exchange.telling(end)
         else:
             self.leave[:0] = [exchange.launch(build, end, len(exchange.rows), tells=True)]
-
-    def _is_written(self, s: Scal) -> bool:
-        return any(t.target == s for t in self.body.all)
 
     def run(self, limit: int) -> int:
         """Run the loop; returns the number of rounds. Afterwards the vectors and scalars hold the results."""
@@ -291,7 +259,7 @@ class CapturedProgram:
             chosen = exchange.told.signed[exchange.told.count - 2]
             self.group.sent += rounds * build.sent[0] + build.sent[1] + chosen
         if fault:
-            self._tell(fault - 1, index, rounds)
+            self.recorder.raise_fault(fault - 1, index, rounds)
         for structure in build.missing_transposes.values():
             structure.missed += PUSH_COST[self.device.kind]  # as if all entries had been pushed once
         for member, exit_, once, exhausted in self.exits:
@@ -320,13 +288,6 @@ class CapturedProgram:
             made = initial_numbers(self.build, limit)
             self.beginnings[limit] = made, address(made)
         return self.beginnings[limit][1]
-
-    def _tell(self, fault: int, index: int, rounds: int) -> NoReturn:
-        """Raise the error of a statement whose index was out of range or missing. No results are copied out."""
-        text, size = self.recorder.indexed[fault // 2]
-        if fault % 2:
-            raise TypeError(f"{text}: expected an index vector and values without missing entries (round {rounds})")
-        raise IndexOutOfBound(f"{text}: Index out of range: index={index}, size={size} (round {rounds})")
 
     def _stop(self) -> None:
         with self.device.xp.cuda.Stream(non_blocking=True):

@@ -23,11 +23,9 @@ from ...core.vector.vector import Vector
 from ...device import Device
 from ...device.jit import BLOCK
 from ...kernels.variant import Variant
-from ...order import Order
-from ...store import VectorStore, empty_vector, is_blank, words
-from ..buffers import BUFFERS, Argument, Frontier, Launch
+from ...store import VectorStore, words
+from ..buffers import BUFFERS, Argument, Frontier, Launch, ProgramVector, SingleEntry
 from ..ir import Vec
-from ..symbolic.multivectors import MultivectorAsVector
 
 if TYPE_CHECKING:
     from ...typing import Array
@@ -39,16 +37,6 @@ FIELDS = 10  # of a piece, 64 bits each (move.cu)
 TO, FROM, BYTES, STEPS, PATTERN, AT, WORD = 0, 1, 4, 5, 6, 8, 9
 NOWHERE = (1 << 64) - 1
 CHUNK = 1 << 14  # bytes that a block copies at a time (move.cu)
-
-
-class SingleEntry:
-    """A vector with one pending entry: its position and value, in place of a VectorStore."""
-
-    __slots__ = ("place", "values")
-    count, nvals, iso, bits = 1, 1, True, None
-
-    def __init__(self, place: int, value: np.generic) -> None:
-        self.place, self.values = place, value
 
 
 def address(array: Array) -> int:
@@ -260,54 +248,6 @@ class CopyOut:
         taken, self.taken = self.taken, None
         assert taken is not None
         return taken
-
-
-# ---- Contents of a Vector before and after a run of a program: its bits, values and count.
-
-
-class ProgramVector:
-    """A Vector (or the positions of a Matrix) that a program uses, and its order inside the program: that of the
-    matrices for vectors of their size. Vectors of other sizes are not combined with these."""
-
-    __slots__ = ("order", "vector")
-
-    def __init__(self, vector: Vector | MultivectorAsVector, order: Order | None) -> None:
-        self.vector, self.order = vector, order
-
-    def held(self) -> VectorStore:
-        """The vector's contents, in the order of the loop."""
-        return self.vector._in(self.order)
-
-    def entering(self) -> VectorStore | SingleEntry:
-        """The same; or the only pending entry of a vector that was emptied and then given one entry."""
-        written, data = self.vector._pending, self.vector._data
-        if len(written) != 1 or data.count != 0 or type(data) is not VectorStore:
-            return self.held()
-        ((place, value),) = written.items()
-        if value is None:
-            return self.held()
-        return SingleEntry(place if self.order is None else self.order.place(place), value)
-
-    def adopt(self, store: VectorStore) -> None:
-        """Store the result of a run."""
-        self.vector._adopt(store)
-        self.vector._data.order = self.order
-
-    def empty(self) -> None:
-        """Set it to have no entries after a run, discarding a pending entry that it had before."""
-        vector = self.vector
-        if type(vector) is Vector and is_blank(vector._data):
-            vector._pending.clear()
-            vector._data.order = self.order
-        else:
-            self.adopt(empty_vector(vector.device, vector.size, vector.dtype))
-
-
-def kind_of_values(held: VectorStore | SingleEntry) -> tuple[str, bytes] | str | None:
-    """What a capture assumes about the values: that all are equal, or not; None: there are no entries."""
-    if held.count == 0:
-        return None
-    return (held.values.dtype.char, held.values.tobytes()) if held.iso else "dense"
 
 
 # ---- Inputs used in place: full vectors that a body only reads. Its kernels read the vector's own memory, so that no

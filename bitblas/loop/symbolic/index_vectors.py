@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from semirings import Monoid, Typed
 from semirings.dtypes import BOOL, INT64, DataType, lookup_dtype
@@ -19,7 +19,7 @@ from ...core.operators import typed
 from ...core.statement.infix import Operand
 from ...core.statement.scalar_operands import of
 from ...core.statement.symbolic import SymbolicArray
-from ...exceptions import DimensionMismatch
+from ...exceptions import DimensionMismatch, IndexOutOfBound
 from ...operations.variants import CELLS, LEFT, binary_of
 from ..ir import Block, Const, Elementwise, Gather, InitializeCells, Part, Scatter, Statement, Term, Vec
 from .context import Recording
@@ -110,6 +110,13 @@ class IndexRecorder(Recording):
                 raise DimensionMismatch(f"{text}: expected a vector of size {listed.size}, got {value._data.size}")
             value = value[SymbolicArray(last, None, size)]
         w._update(value, last.S, accum)
+
+    def raise_fault(self, fault: int, index: int, number: int) -> NoReturn:
+        """Raise the error of a statement whose index was out of range or missing in round `number`."""
+        text, size = self.indexed[fault // 2]
+        if fault % 2:
+            raise TypeError(f"{text}: expected an index vector and values without missing entries (round {number})")
+        raise IndexOutOfBound(f"{text}: Index out of range: index={index}, size={size} (round {number})")
 
     # ---- lowering ----
 

@@ -7,7 +7,7 @@ parts: statements before its rounds, in one round, and after them.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -37,6 +37,7 @@ from ..ir import (
     Elementwise,
     Gather,
     Masked,
+    Part,
     Product,
     Reduce,
     Scal,
@@ -128,6 +129,12 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
         if (found := next(positional, None)) is not None:
             self.refuse(f"{found.text}: positions, in a loop over a reordered matrix")
         return order
+
+    def written_condition(self, condition: object, part: Part) -> Vec | Scal | None:
+        """The vector or scalar of a loop condition; None if no statement of the part writes it."""
+        known: Mapping[int, tuple[object, Vec | Scal]] = self.scalars if isinstance(condition, Scalar) else self.vectors
+        found = known.get(id(condition))
+        return None if found is None or all(s.target != found[1] for s in flat(part)) else found[1]
 
     # ---- lowering ----
 
