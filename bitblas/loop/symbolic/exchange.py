@@ -6,13 +6,13 @@ import weakref
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ...core.scalar import Scalar
 from ..ir import Block, Exchange, Pattern, Scal, Statement, Vec, flat
 from .context import OnHost, Recording
 from .control_flow import InitialContents
 
 if TYPE_CHECKING:
     from ...core.matrix.matrix import Matrix
-    from ...core.scalar import Scalar
     from ...core.vector.vector import Vector
     from ...distributed.base import Distributed
 

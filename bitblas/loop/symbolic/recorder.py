@@ -62,7 +62,6 @@ from .multivectors import MatrixRecorder, SymbolicVector, from_store
 from .virtual_nodes import lower_virtual_product
 
 if TYPE_CHECKING:
-    from ...core.statement.expressions import VectorExpression
     from ...store import MatrixStore
 
 __all__ = ["OnHost", "Recorder", "record"]
