@@ -310,21 +310,20 @@ def can_write_directly(s: Statement, iso: IsoValues) -> bool:
     return s.target.id not in iso and s.target.dtype is s.value.semiring.return_type
 
 
-def iso_of_added(round_: Round, body: Body, iso: IsoValues) -> dict[int, np.generic]:
-    """The iso values of vectors that fusion added."""
-    added: dict[int, np.generic] = {}
+def with_added(facts: BodyFacts, round_: Round) -> BodyFacts:
+    """The facts, including the iso values of vectors that fusion added."""
+    known, iso = facts.body.vectors, dict(facts.iso)
     for item in round_.all:
-        if isinstance(item, (Step, Pull)) and item.target not in body.vectors:
-            how, value = product_kind(item.product, iso)
+        if isinstance(item, (Step, Pull)) and item.target not in known:
+            how, value = product_kind(item.product, facts.iso)
             if how == WORDS:
-                added[item.target.id] = item.target.dtype.np_type.type(value)
+                iso[item.target.id] = item.target.dtype.np_type.type(value)
         elif isinstance(item, Pass):
             for s in item.statements:
-                e = s.value
-                masks = isinstance(e, Elementwise) and isinstance(e.u, Const)
-                if masks and s.target not in body.vectors and isinstance(s.target, Vec):
-                    added[s.target.id] = np.bool_(True)
-    return added
+                masks = isinstance(s.value, Elementwise) and isinstance(s.value.u, Const)
+                if masks and s.target not in known and isinstance(s.target, Vec):
+                    iso[s.target.id] = np.bool_(True)
+    return replace(facts, iso=iso)
 
 
 # ---- Find the sparse vectors of a round: where none of them has an entry, the round does nothing. Element-wise

@@ -195,6 +195,3 @@ def _terms(s: Statement) -> tuple[Term, ...]:
 def has_atomic(x: DataType, monoid: str) -> bool:
     """Whether a hardware atomic can combine values of a type."""
     return x in CELLS and (x.kind != "f" or monoid == "min")
-
-
-__all__ = ["Relaxation", "has_atomic", "relaxation"]

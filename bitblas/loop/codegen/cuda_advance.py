@@ -132,14 +132,3 @@ def advance_lanes(words: int, units: int, skewed: bool) -> int:
         return tuning.count("loop.lanes_skewed")
     each = tuning.count("loop.lane_entries")
     return next((lanes for lanes in (8, 16) if lanes * units >= each * words), 32)
-
-
-__all__ = [
-    "Opens",
-    "advance_lanes",
-    "advance_variant",
-    "can_pull",
-    "can_pull_listed",
-    "compact_variant",
-    "listed_pull_variant",
-]

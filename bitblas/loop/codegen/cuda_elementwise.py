@@ -145,9 +145,7 @@ def pass_variant(
     scalars = scalars_of(statements)
     for x in scalars:
         const = "" if writes(statements, x) else "const "
-        text.parameter(f"{const}u8* s{x.id}_has", "scalar_has", x.id)
-        text.parameter(f"{const}{x.dtype.c_type}* s{x.id}_val", "scalar_val", x.id)
-        before.append(scalar_text(x, const))
+        before.append(scalar_text(text, x, const))
     vectors = vectors_of(statements)
     modified = {s.written for s in statements if s.written is not None}
     sums = [s for s in statements if isinstance(s.value, Reduce)]
@@ -246,9 +244,7 @@ def entry_text(
     loads: list[str] = []
     stores: list[str] = []
     for s in () if known else scalars_of(statements):
-        text.parameter(f"const u8* s{s.id}_has", "scalar_has", s.id)
-        text.parameter(f"const {s.dtype.c_type}* s{s.id}_val", "scalar_val", s.id)
-        loads.append(scalar_text(s, "const "))
+        loads.append(scalar_text(text, s, "const "))
     full, text.full = text.full, text.full | {u.id}  # at an entry of u its bit need not be read
     for x in vectors:
         loads += load_text(text, x, x in modified, "inside")
@@ -316,8 +312,10 @@ def writes(statements: Sequence[Statement], s: Scal) -> bool:
     return any(isinstance(x.target, Scal) and x.target.id == s.id for x in statements)
 
 
-def scalar_text(s: Scal, const: str) -> str:
+def scalar_text(text: CudaText, s: Scal, const: str) -> str:
     """Load a scalar into its names."""
+    text.parameter(f"{const}u8* s{s.id}_has", "scalar_has", s.id)
+    text.parameter(f"{const}{s.dtype.c_type}* s{s.id}_val", "scalar_val", s.id)
     return (
         f"{const}bool c{s.id} = s{s.id}_has[0] != 0; {const}{s.dtype.c_type} s{s.id} = s{s.id}_val[0]; "
         f"(void)c{s.id}, (void)s{s.id};"

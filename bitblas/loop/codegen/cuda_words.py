@@ -233,15 +233,3 @@ def _word(text: CudaText, x: Vec, name: str, kind: str, modified: bool, loads: l
     loads.append(f"u32 {name}{x.id} = {found}; (void){name}{x.id};")
     if modified and not local:
         stores.append(f"((u32*)x{x.id}_{kind})[mine] = {name}{x.id};")
-
-
-__all__ = [
-    "computes",
-    "half_words",
-    "laziness",
-    "positions",
-    "runs_by_words",
-    "scalar_lines",
-    "truths",
-    "word_statements",
-]

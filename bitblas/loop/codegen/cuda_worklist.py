@@ -60,9 +60,7 @@ def worklist_text(listed: WorklistRound, iso: IsoValues) -> tuple[CudaText, tupl
     declared, stored = [], []
     for s in scalars:
         const = "" if writes(statements, s) else "const "
-        text.parameter(f"{const}u8* s{s.id}_has", "scalar_has", s.id)
-        text.parameter(f"{const}{s.dtype.c_type}* s{s.id}_val", "scalar_val", s.id)
-        declared.append(scalar_text(s, const))
+        declared.append(scalar_text(text, s, const))
         if not const:
             stored.append(f"if (small.me == 0) s{s.id}_has[0] = c{s.id}, s{s.id}_val[0] = s{s.id};")
     builder = (listed.before or listed.after)[-1]

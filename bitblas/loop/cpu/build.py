@@ -43,6 +43,7 @@ from ...plan.direction import ProductFacts, VectorFacts, pulled
 from ...plan.product import ALPHA, COUNT, VALUES, WORDS, reads_matrix
 from ...store import Raw, VectorStore, words
 from .. import analysis
+from ..analysis import BodyFacts
 from ..buffers import BUFFERS, SummarizedFrontier
 from ..codegen.cuda_statements import Key
 from ..codegen.numba_elementwise import UNIT, elementwise_variant_of, needs_one_thread
@@ -113,6 +114,7 @@ class Products:
     iso: IsoValues
     full: frozenset[int]
     buffers: dict[Vec, SummarizedFrontier]
+    scalars: dict[int, tuple[np.ndarray, np.ndarray]]
 
     def _shared(self, units: int, size: int) -> np.ndarray | None:
         """Ranges of units for threads; None for one range."""
@@ -285,30 +287,27 @@ class Build(Products):
         self,
         device: Device,
         plan: Round,
-        scalars: tuple[Scal, ...],
-        iso: IsoValues,
-        full: frozenset[Vec],
+        facts: BodyFacts,
         condition: Vec | Scal,
         around: Build | None = None,
     ) -> None:
         """around: the build of the enclosing round, if this round is of a nested loop; it shares that build's
         memory."""
-        self.device, self.round, self.iso, self.condition = device, plan, iso, condition
-        self.full_vecs, self.full = full, frozenset(x.id for x in full)
+        self.device, self.round, self.facts, self.condition = device, plan, facts, condition
+        self.iso, self.full = facts.iso, frozenset(x.id for x in facts.full)
         self.steps = [item for item in plan.items if isinstance(item, Step)]
         turning = _turning(plan.items)
         self.advances_of = {x: sum(s.target == x for s in self.steps) if x in turning else 0 for x in plan.vectors}
-        self.scalars: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         if around is not None:
             self.buffers, self.scalars = around.buffers, around.scalars
         else:
             rotate = _turning(plan.all)
             self.buffers = {
-                x: SummarizedFrontier(OwnMemory(device), x, iso.get(x.id), x in rotate) for x in plan.stored
+                x: SummarizedFrontier(OwnMemory(device), x, self.iso.get(x.id), x in rotate) for x in plan.stored
             }
-            for x in full & plan.stored:
+            for x in facts.full & plan.stored:
                 self.buffers[x].fill()
-            self.scalars = {s.id: (np.zeros(1, np.uint8), np.zeros(1, s.dtype.np_type)) for s in scalars}
+            self.scalars = {s.id: (np.zeros(1, np.uint8), np.zeros(1, s.dtype.np_type)) for s in facts.body.scalars}
         self.state, self.going = np.zeros(STATE, np.int64), np.zeros(3, np.int64)
         self.lines: list[Line] = []
         first = self.steps[0] if self.steps else None
@@ -388,7 +387,7 @@ class Build(Products):
 
     def _inner(self, item: Inner) -> list[Operation | Loop]:
         """A nested loop inside the round. Afterwards its vectors are in the same buffers as before."""
-        inner = Build(self.device, item.round, (), self.iso, self.full_vecs, item.condition, self)
+        inner = Build(self.device, item.round, self.facts, item.condition, self)
         self.missing_transposes += inner.missing_transposes
         self.latest = None
         self.lines += [Line("block", (item.text,), ""), *(x._replace(kind=f"  {x.kind}") for x in inner.lines)]

@@ -49,8 +49,7 @@ class CpuRounds:
         steps, direct = lambda s: runs_along_entries(s, full, iso), lambda s: analysis.can_write_directly(s, iso)
         round_ = fuse(self.body, steps, direct, term, lists=False)
         self.assumptions = Assumptions(facts, self.members, self.recorder.matrices)
-        iso = {**iso, **analysis.iso_of_added(round_, self.body, iso)}
-        self.build = Build(self.device, round_, self.body.scalars, iso, full, term)
+        self.build = Build(self.device, round_, analysis.with_added(facts, round_), term)
 
     def _check(self) -> None:
         for x in self.body.vectors:

@@ -24,11 +24,12 @@ from ...operations.operands import Allowed, Mask, Values, allowed, dummy, stored
 from ...operations.variants import initial_sum
 from ...plan.product import VALUES
 from .. import analysis
+from ..analysis import BodyFacts
 from ..buffers import BUFFERS, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Argument, Frontier, Launch, States
 from ..codegen.cuda_elementwise import entry_text, pass_variant
 from ..codegen.cuda_statements import Parameter
 from ..fuse import Activate, Between, Inner, Item, Line, Pass, Pull, Round, Step, size_of, statement_texts
-from ..ir import IsoValues, Masked, MultivectorProduct, Product, Reduce, Scal, Vec
+from ..ir import Masked, MultivectorProduct, Product, Reduce, Scal, Vec
 from ..scratch import Scratch
 from ..symbolic.context import NO_LIMIT
 from .advance import (
@@ -66,9 +67,7 @@ class Build:
         self,
         device: Cuda,
         plan: Round,
-        scalars: tuple[Scal, ...],
-        iso: IsoValues,
-        full: frozenset[Vec],
+        facts: BodyFacts,
         condition: Vec | Scal,
         around: Build | None = None,
         group: Group | None = None,
@@ -77,14 +76,12 @@ class Build:
     ) -> None:
         """around: the build of the round that contains this nested loop, whose memory it shares. group: its ranks.
         limit: of the rounds of every run, as far as known. inputs: values of vectors that are used in place."""
-        self.device, self.round, self.iso, self.condition = device, plan, iso, condition
-        self.full, self.full_vecs = frozenset(x.id for x in full), full
+        self.device, self.round, self.facts, self.condition = device, plan, facts, condition
+        self.iso, self.full = facts.iso, frozenset(x.id for x in facts.full)
         self.blocks = tuning.count("loop.blocks") * device.multiprocessors  # maximum blocks of a launch
         self.steps = [item for item in plan.items if isinstance(item, Step)]
-        skewed, opened = (
-            any(self.rows_of(step.product)[1] for step in self.steps),
-            lambda item: pulls_listed_rows(self, item),
-        )
+        skewed = any(self.rows_of(step.product)[1] for step in self.steps)
+        opened = lambda item: pulls_listed_rows(self, item)
         copies = rounds_per_run(plan, device.captures, limit, skewed=skewed, inside=around is not None, opened=opened)
         self.copies = copies = copies if group is None else int(group.allreduce(np.array([copies]), np.maximum)[0])
         self.advances_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # advances per round
@@ -94,10 +91,12 @@ class Build:
         if around is None:
             turns = {item.target for item in plan.all if isinstance(item, Step)}
             self.scratch = Scratch(device)
-            self.buffers = {x: Frontier(self.scratch, x, iso.get(x.id), x in turns, inputs.get(x)) for x in plan.stored}
-            for x in full & plan.stored:
+            self.buffers = {
+                x: Frontier(self.scratch, x, self.iso.get(x.id), x in turns, inputs.get(x)) for x in plan.stored
+            }
+            for x in facts.full & plan.stored:
                 self.buffers[x].fill()
-            self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in scalars}
+            self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in facts.body.scalars}
         else:
             self.scratch, self.buffers, self.scalars = around.scratch, around.buffers, around.scalars
             self.missing_transposes = around.missing_transposes
@@ -124,11 +123,8 @@ class Build:
         self.all_rounds: list[Array] = [] if around is None else around.all_rounds
         self.all_rounds.append(self.rounds)
         self.outermost, self.going = self.all_rounds[0], xp.zeros(2, np.uint64)
-        self.telling: tuple[Argument, ...] = (
-            np.int64(0),
-            self.going,
-            self.going,
-        )  # reported to the host at the end of the loop (tell.cuh)
+        # Reported to the host at the end of the loop (tell.cuh).
+        self.telling: tuple[Argument, ...] = np.int64(0), self.going, self.going
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
         self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0
         self.sent, self.inside = [0, 0], around is not None  # bytes sent by this rank: per round, outside of rounds
@@ -219,8 +215,7 @@ class Build:
 
     def _inner(self, item: Inner, head: tuple[Argument, ...]) -> Launch:
         """A nested loop inside the round, or statements under a condition. head: of a launch of the round."""
-        around, limit = self, item.limit
-        inner = Build(self.device, item.round, (), self.iso, self.full_vecs, item.condition, around, limit=limit)
+        inner = Build(self.device, item.round, self.facts, item.condition, self, limit=item.limit)
         loop = NestedLoopLaunch(inner, item, head)
         self.lines += loop.lines
         return loop

@@ -66,7 +66,7 @@ class CapturedProgram:
         self.written_once = {s.target for s in flat((*self.body.begin, *self.body.end))}
         loaded = analysis.loaded_vectors(self.body, self.condition)
         stores = {x.id: self.members[x].held() for x in loaded}
-        self.facts = facts = self._analyze(stores)
+        facts = self._analyze(stores)
         self.body, iso, full = facts.body, facts.iso, facts.full
         is_step = lambda s: (
             s.value.u not in full and analysis.can_advance(s, iso) and not prefers_listed_pull(self.device, s, iso)
@@ -78,19 +78,11 @@ class CapturedProgram:
         round_ = fuse(self.body, is_step, is_direct, self.condition)
         self._check_end(round_)
         self.assumptions = Assumptions(facts, self.members, self.recorder.matrices)
-        iso = {**iso, **analysis.iso_of_added(round_, self.body, iso)}
+        self.facts = facts = analysis.with_added(facts, round_)
         in_place = facts.inputs if self.group is None else ()
         self.inputs = Inputs(self.members, stores, in_place, set() if moved is None else moved)
-        self.build = Build(
-            self.device,
-            round_,
-            self.body.scalars,
-            iso,
-            full,
-            self.condition,
-            group=self.group,
-            inputs=self.inputs.values,
-        )
+        values = self.inputs.values
+        self.build = Build(self.device, round_, facts, self.condition, group=self.group, inputs=values)
         relaxed = relaxation(self.body, self.condition, full) if fixpoint and self.group is None else None
         self.patches = relax_by_patches(self.build, relaxed)
         self._prepare()

@@ -6,10 +6,13 @@ round continues.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from semirings.cached import cached_property
 
 from ... import tuning
 from ...kernels.variant import Variant
@@ -138,21 +141,34 @@ def initial_numbers(build: Build, limit: int) -> Array:
     return build.device.asarray(numbers)
 
 
-class NestedLaunch:
+class NestedLaunch(ABC):
     """A loop inside a capture; called as a launch, it is run by the host."""
 
+    build: Build  # whose memory has its condition
     leave: list[Launch]  # after the loop
 
+    @abstractmethod
     def enter(self, handle: int) -> list[Launch]:
         """The launches before the loop; they set its condition, given by its handle."""
-        raise TypeError(f"{type(self).__name__}: enter() is not implemented")
 
+    @abstractmethod
     def body(self, handle: int) -> list[Launch]:
         """The launches of a run of the body, which end with whether there is another one."""
-        raise TypeError(f"{type(self).__name__}: body() is not implemented")
+
+    @cached_property
+    def by_host(self) -> tuple[list[Launch], list[Launch]]:
+        """The launches before the loop, and of a run of its body."""
+        return self.enter(0), self.body(0)
 
     def __call__(self) -> None:
-        raise TypeError(f"{type(self).__name__}: cannot be run by the host")
+        enter, body = self.by_host
+        for launch in enter:
+            launch()
+        while self.build.device.to_host(self.build.going)[0]:
+            for launch in body:
+                launch()
+        for launch in self.leave:
+            launch()
 
 
 class NestedLoopLaunch(NestedLaunch):
@@ -167,7 +183,6 @@ class NestedLoopLaunch(NestedLaunch):
         if not isinstance(build.condition, Vec):
             same = Statement(build.condition, Elementwise(0, None, build.condition))
             self._entering.append(build.passes(Pass([same], build.condition), -1, once=True))
-        self._enter, self._finish = self._decision(0), finish(build, 0)
         self.leave = [launch for x in self.turning for launch in self._back(x)]
 
     @property
@@ -176,25 +191,11 @@ class NestedLoopLaunch(NestedLaunch):
         times = "" if self.build.copies == 1 else f"{self.build.copies} rounds per run"
         return [Line("block", (self.text,), times), *(x._replace(kind=f"  {x.kind}") for x in self.build.lines)]
 
-    def __call__(self) -> None:
-        going, device = self.build.going, self.build.device
-        for launch in (*self._prepared, self._enter):
-            launch()
-        while device.to_host(going)[0]:
-            for launch in (*self.build.launches, *self._finish):
-                launch()
-        for launch in self.leave:
-            launch()
-
     def enter(self, handle: int) -> list[Launch]:
-        return [*self._prepared, self._decision(handle)]
+        return [self._reset, *self._entering, self._decision(handle)]
 
     def body(self, handle: int) -> list[Launch]:
         return [*self.build.launches, *finish(self.build, handle)]
-
-    @property
-    def _prepared(self) -> list[Launch]:
-        return [self._reset, *self._entering]
 
     def _reset(self) -> None:
         build = self.build

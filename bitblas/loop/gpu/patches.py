@@ -200,16 +200,3 @@ class PatchLoop(NestedLaunch):
 
     def body(self, handle: int) -> list[Launch]:
         return [*self.rounds, self._turn(handle)]
-
-    def __call__(self) -> None:
-        for launch in self.enter(0):
-            launch()
-        rounds = self.body(0)
-        while self.build.device.to_host(self.build.going)[0]:
-            for launch in rounds:
-                launch()
-        for launch in self.leave:
-            launch()
-
-
-__all__ = ["ByPatches", "PatchLoop", "patch_of", "patch_variants", "relax_by_patches"]

@@ -87,6 +87,3 @@ def _gathers(s: Statement, u: Vec) -> bool:
 
 def _makes(s: Statement | Block, x: Vec | Scal) -> bool:
     return isinstance(s, InitialContents) and s.target == x
-
-
-__all__ = ["ExchangeRecorder"]

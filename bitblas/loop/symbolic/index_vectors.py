@@ -203,6 +203,3 @@ def _joins_at_once(four: Sequence[Statement], t: Vec, statements: Sequence[State
         return False
     monoid, op = scatter.value.monoid, binary_of(last.accum)
     return op.op is monoid.op.binaryop and op.dtype is p.dtype and monoid.op.name != "any"
-
-
-__all__ = ["IndexRecorder", "scatter_directly"]

@@ -39,34 +39,23 @@ if TYPE_CHECKING:
 # raise CaptureError.
 
 
-class SymbolicVector:
-    """Stands for a Vector."""
+class SymbolicTensor:
+    """Stands for a Vector or a Matrix."""
 
-    def __init__(self, recorder: Recording, vector: Vector) -> None:
-        data = vector._data
-        self.size, self.dtype, self.device = data.size, data.dtype, data.device
-        self.order = None  # known after recording
-        self._recorder, self._vector, self._name = recorder, vector, vector.name
+    order = None  # known after recording
 
-    def __getattr__(self, name: str) -> Scalar:
-        if name == "nvals":
-            return self._recorder.count(self._vector)
-        self._recorder.refuse(f"{self._name}: reading its entries")
-
-
-class SymbolicMatrix:
-    """Stands for a Matrix."""
-
-    def __init__(self, recorder: Recording, matrix: Matrix) -> None:
-        data = matrix._data
-        self.nrows, self.ncols, self.dtype, self.device = data.nrows, data.ncols, data.dtype, data.device
-        self.order = None
-        self._recorder, self._matrix = recorder, matrix
+    def __init__(self, recorder: Recording, tensor: Vector | Matrix) -> None:
+        self._recorder, self._tensor = recorder, tensor
+        self.dtype, self.device = tensor.dtype, tensor.device
+        if isinstance(tensor, Matrix):
+            self.nrows, self.ncols = tensor.nrows, tensor.ncols
+        else:
+            self.size = tensor.size
 
     def __getattr__(self, name: str) -> Scalar:
         if name == "nvals":
-            return self._recorder.count(self._matrix)
-        self._recorder.refuse(f"{self._matrix.name}: reading its entries")
+            return self._recorder.count(self._tensor)
+        self._recorder.refuse(f"{self._tensor.name}: reading its entries")
 
 
 # ---- Multivectors (tall-skinny matrices) in a body: each is stored as a vector (store.py), so that element-wise
@@ -142,8 +131,8 @@ class MatrixRecorder(Recording):
         """Whether a Matrix may belong to the body, with entries that are known on the device only."""
         return is_narrow(matrix._data)
 
-    def matrix_shape(self, matrix: Matrix) -> SymbolicMatrix:
-        return SymbolicMatrix(self, matrix)
+    def matrix_shape(self, matrix: Matrix) -> SymbolicTensor:
+        return SymbolicTensor(self, matrix)
 
     def matrix_statement(self, C: Matrix, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
         """C(mask, accum, replace) << value."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -58,7 +58,7 @@ from .control_flow import (
 from .exchange import ExchangeRecorder
 from .exchange_passes import merge_gathers, rematerialize
 from .index_vectors import IndexRecorder, scatter_directly
-from .multivectors import MatrixRecorder, SymbolicVector, from_store
+from .multivectors import MatrixRecorder, SymbolicTensor, from_store
 from .virtual_nodes import lower_virtual_product
 
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
     def refuse(self, what: str) -> NoReturn:
         raise CaptureError(f"{what}: cannot be captured; {HINT}")
 
-    def shape_of(self, vector: Vector) -> SymbolicVector:
-        return SymbolicVector(self, vector)
+    def shape_of(self, vector: Vector) -> SymbolicTensor:
+        return SymbolicTensor(self, vector)
 
     def symbol(self, value: Any) -> tuple[SymbolicScalar, DataType]:
         """A Scalar of the body (or a delayed one, which becomes a statement) as a symbolic operand."""
@@ -339,6 +339,11 @@ def _text(value: Any) -> str:
     return str(getattr(value, "name", None) or value)
 
 
+Thing = TypeVar("Thing")
+Number = TypeVar("Number")
+Content = TypeVar("Content")
+
+
 # ---- The parts of a symbolic program: statements before its rounds, in one round, and after them.
 
 
@@ -377,7 +382,9 @@ def record(
     all_ = tuple(recorder.statements)
     vectors = tuple(v for _, v in recorder.vectors.values())
     scalars = tuple(s for _, s in recorder.scalars.values())
-    own, unknown = _own(recorder), _unknown(recorder)
+    # Each run creates them again, with their initial contents.
+    own = frozenset(_unreferenced(recorder.vectors, lambda v: v._data, lambda data, _: from_store(data)))
+    unknown = frozenset(s.id for s in _unreferenced(recorder.scalars, lambda s: s._value, _scalar))
     every = tuple(flat(all_))
     kept = [
         tuple(needed_statements(part, every))
@@ -409,30 +416,25 @@ def with_any_condition(
     return asking, goes_on, first
 
 
-def _own(recorder: Recorder) -> frozenset[Vec]:
-    """The vectors that only the statements reference: each run creates them again, with their initial contents."""
-    known = [(weakref.ref(vector), vector._data, x) for vector, x in recorder.vectors.values()]
-    recorder.vectors.clear()
-    own = []
-    for ref, data, x in known:
-        vector = ref()
-        if vector is None:
-            own.append(x)
-            vector = from_store(data)
-        recorder.vectors[id(vector)] = vector, x
-    return frozenset(own)
+def _unreferenced(
+    objects: dict[int, tuple[Thing, Number]],
+    content: Callable[[Thing], Content],
+    new: Callable[[Content, Number], Thing],
+) -> list[Number]:
+    """The objects that only the statements reference, by number. They are replaced by new ones with their content."""
+    known = [(weakref.ref(thing), content(thing), number) for thing, number in objects.values()]
+    objects.clear()
+    found = []
+    for ref, data, number in known:
+        thing = ref()
+        if thing is None:
+            found.append(number)
+            thing = new(data, number)
+        objects[id(thing)] = thing, number
+    return found
 
 
-def _unknown(recorder: Recorder) -> frozenset[int]:
-    """The same for Scalars, by number."""
-    known = [(weakref.ref(scalar), scalar._value, x) for scalar, x in recorder.scalars.values()]
-    recorder.scalars.clear()
-    own = []
-    for ref, value, x in known:
-        scalar = ref()
-        if scalar is None:
-            own.append(x.id)
-            scalar = Scalar(x.dtype)
-            scalar._value = value
-        recorder.scalars[id(scalar)] = scalar, x
-    return frozenset(own)
+def _scalar(value: np.generic | None, like: Scal) -> Scalar:
+    scalar = Scalar(like.dtype)
+    scalar._value = value
+    return scalar
