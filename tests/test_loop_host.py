@@ -75,14 +75,14 @@ def test_a_table_takes_over_between_rounds(monkeypatch):
     """The first rounds run statement by statement, until they have taken long enough."""
     n = 100
     A = gb.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), True, nrows=n, ncols=n)
-    made = TierUp.made
+    table = TierUp.table
     asked = []
 
     def later(turn, given):
         asked.append(turn)
-        return made(turn, given) if len(asked) > 3 else None
+        return table(turn, given) if len(asked) > 3 else None
 
-    monkeypatch.setattr(TierUp, "made", later)
+    monkeypatch.setattr(TierUp, "table", later)
     assert searches(A)[1](0) == (n, dict(zip(range(n), range(n)))) and len(asked) == 4
 
 

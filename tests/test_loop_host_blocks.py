@@ -118,7 +118,7 @@ def test_a_loop_inside_pauses(monkeypatch):
     assert program.run() == 2 and total.value == 2 * 1001 * many
     assert "block" in kinds(program)
     v[0], total.value = 2, 0
-    made, turns = program._turn.rounds.build.table, []
+    made, turns = program._tier_up.rounds.build.table, []
     loop = made.loop
     monkeypatch.setattr(made, "loop", lambda *args: (turns.append(made.state[RESUMED]), loop(*args))[1])
     assert program.run() == 2 and total.value == 2 * 1001 * many

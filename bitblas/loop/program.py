@@ -111,7 +111,7 @@ class Program:
         self.begin, self.end, self.fixpoint = begin, end, fixpoint
         self._captured: CapturedProgram | None = None
         self._moved: set[int] = set()  # vectors whose memory has moved between runs (gpu/transfer.py)
-        self._turn: TierUp | None = None
+        self._tier_up: TierUp | None = None
         self._checkpoint: Checkpoint | None = None
 
     def checkpoint(self, path: str | os.PathLike[str], *, state: Sequence[Any] = (), every: int = 100) -> Program:
@@ -165,40 +165,40 @@ class Program:
                 pass
         if shared and one._ranks.size > 1:
             return self._run_plain(None)
-        if self._turn is None:
-            self._turn = TierUp(self.body, self.condition)
-        return self._run_plain(self._turn)
+        if self._tier_up is None:
+            self._tier_up = TierUp(self.body, self.condition)
+        return self._run_plain(self._tier_up)
 
     def explain(self) -> Explanation:
         """The kernels of one round and the statements in each; prints as a list. A plain loop before the first run on a
         GPU, and on the CPU as long as statements run one by one."""
         if self._captured is None:
-            turn = self._turn
-            if turn is None:
+            tier_up = self._tier_up
+            if tier_up is None:
                 return Explanation(1, ())
-            lines = turn.lines()
-            return Explanation(0, lines, turn.why or ("" if lines else turn.waits))
+            lines = tier_up.lines()
+            return Explanation(0, lines, tier_up.refusal or ("" if lines else tier_up.missing))
         build, patches = self._captured.build, self._captured.patches
         small = "\n".join(filter(None, (patches.text, build.small.text)))
         return Explanation(build.copies, tuple(build.lines), small)
 
-    def _run_plain(self, turn: TierUp | None) -> int:
+    def _run_plain(self, tier_up: TierUp | None) -> int:
         """Run round by round, until a table of kernels takes over."""
         saved = self._checkpoint
         with one_by_one:
             rounds, given, now = 0 if saved is None else saved.restore(), state_of(self.begin), perf_counter()
             while rounds < self.limit and self._goes_on():
-                if turn is not None:
-                    if (made := turn.made(given)) is not None:
-                        rounds = made.run(rounds, self.limit)
+                if tier_up is not None:
+                    if (table := tier_up.table(given)) is not None:
+                        rounds = table.run(rounds, self.limit)
                         break
-                    now = turn.spend(now)
+                    now = tier_up.spend(now)
                 self.body(rounds, *given)
                 rounds += 1
                 if saved is not None and rounds % saved.every == 0:
                     saved.save(rounds)
-            if turn is not None:
-                turn.spend(now)
+            if tier_up is not None:
+                tier_up.spend(now)
             if self.end is not None:
                 self.end(*given)
             if saved is not None:

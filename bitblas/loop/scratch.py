@@ -50,22 +50,22 @@ class Scratch:
 
     def __init__(self, device: Device) -> None:
         self.device, self.blocks = device, list[SharedBlock]()
-        self.taken: Counter[Key] = Counter()
+        self.used: Counter[Key] = Counter()
         shared = _shared(device)
         for key in [key for key, blocks in shared.items() if not any(block() for block in blocks)]:
             del shared[key]
 
     def bits(self, size: int) -> Array:
         """A bitset of `size` bits, shared only with bitsets of that size, because no bits past its end may be set."""
-        return self._take(("bits", size), words(size), np.uint64)
+        return self._next(("bits", size), words(size), np.uint64)
 
     def array(self, count: int, dtype: DTypeLike) -> Array:
         """An array with arbitrary contents."""
-        return self._take(("bytes", count * np.dtype(dtype).itemsize), count, dtype)
+        return self._next(("bytes", count * np.dtype(dtype).itemsize), count, dtype)
 
-    def _take(self, key: Key, count: int, dtype: DTypeLike) -> Array:
-        blocks, k = _shared(self.device).setdefault(key, []), self.taken[key]
-        self.taken[key] += 1
+    def _next(self, key: Key, count: int, dtype: DTypeLike) -> Array:
+        blocks, k = _shared(self.device).setdefault(key, []), self.used[key]
+        self.used[key] += 1
         block = blocks[k]() if k < len(blocks) else None
         if block is None:
             block = SharedBlock(self.device.xp.zeros(count, dtype))

@@ -77,7 +77,7 @@ class Loads:
         self.words = 2 * sum(isinstance(s.value, Gather) for s in statements)  # registers per position
         unread = _unread(statements)
         for x in vectors:
-            self._load(text, x, x in modified, x in unread and x.id in text.noted)
+            self._load(text, x, x in modified, x in unread and x.id in text.flagged)
             if x in modified and x.id not in text.local:
                 self._store(text, x, any(s.target == x and isinstance(s.value, InitializeCells) for s in statements))
 
@@ -109,8 +109,8 @@ class Loads:
         if x.dtype is BOOL:
             self.stores.append(f"put_bits(t{x.id}, owner, at, few, {has} && v{x.id});")
             return
-        self.own += [f"bool d{x.id} = false;"] * (x.id in text.noted)
-        has = f"d{x.id}" if x.id in text.noted else has
+        self.own += [f"bool d{x.id} = false;"] * (x.id in text.flagged)
+        has = f"d{x.id}" if x.id in text.flagged else has
         self.stores.append(f"if ({has}) x{x.id}_val[p] = v{x.id};")
 
 
@@ -149,8 +149,8 @@ def pass_variant(
     vectors = vectors_of(statements)
     modified = {s.written for s in statements if s.written is not None}
     sums = [s for s in statements if isinstance(s.value, Reduce)]
-    looked = _looked_at(text, statements, counted)
-    ahead = bool(looked) and positions(statements) >= tuning.count("loop.wide_size")
+    guards = _guards(text, statements, counted)
+    ahead = bool(guards) and positions(statements) >= tuning.count("loop.wide_size")
     few = ahead and not sums and computes(statements)
     words = not few and runs_by_words(statements, text)
     stores: list[str] = []
@@ -181,7 +181,7 @@ def pass_variant(
     held = half_words(text, stored, modified, truths(statements, text) if words else vectors)
     macros = [
         f"#define BY_WORDS {int(words)}",
-        *_looking(looked, ahead),
+        *_guard_macros(guards, ahead),
         macro("LOAD_WORDS", held[0]),
         macro("STORE_WORDS", held[1]),
         macro("PARAMETERS", [f", {p.declaration}" for p in text.parameters]),
@@ -213,16 +213,16 @@ def at_once(words: int, statements: int, few: bool = False) -> int:
     return 1
 
 
-def _looking(looked: Sequence[Vec], ahead: bool) -> list[str]:
+def _guard_macros(guards: Sequence[Vec], ahead: bool) -> list[str]:
     """The macros that detect positions without work. ahead: before the work is done."""
-    own = " | ".join(f"w{x.id}" for x in looked)
-    there = " | ".join(f"((const u32*)x{x.id}_bits)[i]" for x in looked)
+    own = " | ".join(f"w{x.id}" for x in guards)
+    there = " | ".join(f"((const u32*)x{x.id}_bits)[i]" for x in guards)
     checked = tuning.count("loop.wide_half_words") if ahead else 1
     look = [f"#define LOOK(i) ({there})"] * ahead
     return [f"#define SOME {own or 'true'}", f"#define AHEAD {checked}", *look]
 
 
-def _looked_at(text: CudaText, statements: Sequence[Statement], counted: Vec | Scal | None) -> list[Vec]:
+def _guards(text: CudaText, statements: Sequence[Statement], counted: Vec | Scal | None) -> list[Vec]:
     """The vectors without whose entries there is no work at a position; none if there may always be work."""
     needed = {counted} if isinstance(counted, Vec) else set()
     sparse = sparse_vectors([Pass(list(statements), local=text.local)], needed, text.full)

@@ -135,7 +135,7 @@ class CudaText:
     full: frozenset[int] = frozenset()
     local: frozenset[int] = frozenset()
     lazy: frozenset[int] = frozenset()  # vectors whose values are read only where a statement needs them
-    noted: frozenset[int] = frozenset()  # vectors with a flag d3 that says whether the value has changed
+    flagged: frozenset[int] = frozenset()  # vectors with a flag d3 that says whether the value has changed
     functions: list[Function] = dataclasses.field(default_factory=list)
     parameters: list[Parameter] = dataclasses.field(default_factory=list)
     lines: list[str] = dataclasses.field(default_factory=list)
@@ -199,7 +199,7 @@ class CudaText:
             has = u_has if e.under is None else f"({u_has} && {self.is_open(e.under)})"
             return has, u, u_type
         v_has, v, v_type = (u_has, u, u_type) if e.v is None else self.term(e.v)
-        f, result = self.called(e, u_type, v_type)
+        f, result = self.operator_function(e, u_type, v_type)
         at = f"{at}, i64(0)"
         if e.keep:
             return f"({u_has} && {f}({u}, {v}, {at}))", u, u_type
@@ -216,7 +216,7 @@ class CudaText:
         both = f"{f}({u_has} ? {u} : {left}, {v_has} ? {v} : {right}, {at})"
         return f"({u_has} || {v_has})", both, result
 
-    def called(self, e: Elementwise, u: DataType, v: DataType) -> tuple[str, DataType]:
+    def operator_function(self, e: Elementwise, u: DataType, v: DataType) -> tuple[str, DataType]:
         """The name of an operator's function, and its result type."""
         assert e.op is not None
         variant, result = elementwise_variant(e.mode, e.op, u, v, e.bound, keep=e.keep)
@@ -255,7 +255,7 @@ class CudaText:
         was = "" if s.accum is None else f" || {b}"
         stored = isinstance(w, Scal) or w.id not in self.iso
         take = f"if (has) {v} = {new};" if stored else "(void)t;"
-        if isinstance(w, Vec) and w.id in self.noted:
+        if isinstance(w, Vec) and w.id in self.flagged:
             take = f"if (has) {v} = {new}, d{w.id} = true;"
         t = dtype.c_type
         self.lines.append(

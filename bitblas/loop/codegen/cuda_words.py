@@ -103,7 +103,7 @@ def _kept(text: CudaText, e: Elementwise, x: str) -> str:
     loads = isinstance(u, Vec) and u.id not in text.iso and u.dtype is not BOOL
     if not isinstance(u, Vec) or not loads or u.dtype.np_type.itemsize > 1 or isinstance(v, Vec):
         return f"kept_half(here, mine, [&](i64 p) {{ return (bool){x}; }})"
-    f, _ = text.called(e, u.dtype, text.term(v)[2])
+    f, _ = text.operator_function(e, u.dtype, text.term(v)[2])
     own = f"[&](i64 p, {u.dtype.c_type} x) {{ return (bool){f}(x, {_value(text, v)}, p, i64(0)); }}"
     return f"kept_bytes(here, mine, size, x{u.id}_val, {own})"
 
@@ -138,7 +138,7 @@ def _computed(text: CudaText, e: Elementwise) -> tuple[str, DataType]:
     if e.op is None:
         return _value(text, e.u), text.term(e.u)[2]
     v = e.u if e.v is None else e.v
-    f, result = text.called(e, text.term(e.u)[2], text.term(v)[2])
+    f, result = text.operator_function(e, text.term(e.u)[2], text.term(v)[2])
     return f"{f}({_value(text, e.u)}, {_value(text, v)}, p, i64(0))", result
 
 
@@ -178,9 +178,9 @@ def laziness(
     vectors = {x for s in statements for x in (*s.vectors, *([s.written] if s.written else ()))}
     stored = {x for x in vectors if x.id not in iso and x.id not in local and x.dtype is not BOOL}
     ready = {s.target for s in statements if not isinstance(s.value, (Elementwise, Gather))}
-    noted = frozenset(x.id for x in stored if x not in ready and any(s.written == x for s in statements))
+    flagged = frozenset(x.id for x in stored if x not in ready and any(s.written == x for s in statements))
     lazy = frozenset(x.id for x in stored - ready if _is_lazy(x, statements))
-    return lazy, noted
+    return lazy, flagged
 
 
 def _is_lazy(x: Vec, statements: Sequence[Statement]) -> bool:

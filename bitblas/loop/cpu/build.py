@@ -94,15 +94,15 @@ def runs_along_entries(s: Statement, full: frozenset[Vec], iso: IsoValues) -> bo
 
 def can_push(product: Product) -> bool:
     """Whether the format that a push reads exists."""
-    return _at_hand(product, not product.transpose)
+    return _exists(product, not product.transpose)
 
 
 def can_pull(product: Product) -> bool:
     """Whether the format that a pull reads exists."""
-    return _at_hand(product, product.transpose)
+    return _exists(product, product.transpose)
 
 
-def _at_hand(product: Product, transposed: bool) -> bool:
+def _exists(product: Product, transposed: bool) -> bool:
     valued = not product.matrix.iso and reads_matrix(product.semiring, product.flip)
     return is_available(product.matrix.structure, transposed=transposed, valued=valued)
 
@@ -296,12 +296,12 @@ class Build(Products):
         self.device, self.round, self.facts, self.condition = device, plan, facts, condition
         self.iso, self.full = facts.iso, frozenset(x.id for x in facts.full)
         self.steps = [item for item in plan.items if isinstance(item, Step)]
-        turning = _turning(plan.items)
-        self.advances_of = {x: sum(s.target == x for s in self.steps) if x in turning else 0 for x in plan.vectors}
+        rotating = _rotating(plan.items)
+        self.advances_of = {x: sum(s.target == x for s in self.steps) if x in rotating else 0 for x in plan.vectors}
         if around is not None:
             self.buffers, self.scalars = around.buffers, around.scalars
         else:
-            rotate = _turning(plan.all)
+            rotate = _rotating(plan.all)
             self.buffers = {
                 x: SummarizedFrontier(OwnMemory(device), x, self.iso.get(x.id), x in rotate) for x in plan.stored
             }
@@ -315,7 +315,7 @@ class Build(Products):
         self.told = {id(s): self.going if s is self.enters else np.zeros(3, np.int64) for s in self.steps}
         # Structures whose advances would read the transpose if it existed.
         self.missing_transposes = [s.product.matrix.structure for s in self.steps if not can_pull(s.product)]
-        copies = BUFFERS if turning else 1
+        copies = BUFFERS if rotating else 1
         self.copies = [self._round(k) for k in range(copies)]
         self._table: Table | None = None
 
@@ -341,7 +341,7 @@ class Build(Products):
         found: list[Operation | Loop] = []
         self.latest = self.told[id(self.steps[-1])] if self.steps else None  # the last tally of a vector
         for item in self.round.items:
-            said = len(found)
+            before = len(found)
             if isinstance(item, Step):
                 found += self._step(item)
             elif isinstance(item, Pull):
@@ -357,7 +357,7 @@ class Build(Products):
                 found += self._inner(item)
                 continue
             if k == 0:
-                self._note(item, found[said:])
+                self._add_line(item, found[before:])
         if isinstance(self.condition, Vec):
             product = None if self.enters is None else self.enters.product
             found.append(self._tally(self.condition, product, self.going))
@@ -380,9 +380,9 @@ class Build(Products):
             assert isinstance(last, Operation)
             self.device.kernel(last.variant)(int(last.bounds[1]), *last.args)
 
-    def _note(self, item: Item, made: list[Operation | Loop]) -> None:
-        if made:
-            variants = ", ".join(str(op.variant) for op in made if isinstance(op, Operation))
+    def _add_line(self, item: Item, operations: list[Operation | Loop]) -> None:
+        if operations:
+            variants = ", ".join(str(op.variant) for op in operations if isinstance(op, Operation))
             self.lines.append(Line(type(item).__name__.lower(), statement_texts(item), variants))
 
     def _inner(self, item: Inner) -> list[Operation | Loop]:
@@ -469,7 +469,7 @@ class Build(Products):
         return [*found, push(mask, t)._replace(when=(number, 0)), *ways]
 
 
-def _turning(items: Iterable[Item]) -> set[Vec]:
+def _rotating(items: Iterable[Item]) -> set[Vec]:
     """The vectors that an advance writes while it reads them."""
     steps = [item for item in items if isinstance(item, Step)]
     return {s.target for s in steps if s.target == s.product.u or (s.mask and s.mask.vec == s.target)}

@@ -97,10 +97,10 @@ class CpuRounds:
         for structure in build.missing_transposes:
             structure.missed += PUSH_COST[self.device.kind]
         if rounds > first:
-            self._hand_out(rounds - first, rounds < limit)
+            self._store_results(rounds - first, rounds < limit)
         return rounds
 
-    def _hand_out(self, count: int, over: bool) -> None:
+    def _store_results(self, count: int, over: bool) -> None:
         build = self.build
         for x in self.facts.changed:
             if x == self.condition and over:

@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 
 class TierUp:
     """Decide whether the next round of a program runs statement by statement, or all remaining rounds run as a table of
-    kernels. why: what in the body a table cannot do. waits: what was missing when a table was last tried."""
+    kernels. refusal: what in the body a table cannot do. missing: what was missing when a table was last tried."""
 
     COSTS = weakref.WeakKeyDictionary[CodeType, float]()  # seconds that a table took for a body with the same code
 
     def __init__(self, body: Callable[..., object], condition: Any) -> None:
         self.body, self.condition = body, condition
         self.spent, self.compiled = 0.0, object_files.compiled
-        self.why = self.waits = ""
+        self.refusal = self.missing = ""
         self.rounds: CpuRounds | None = None
         self.code: CodeType | None = getattr(body, "__code__", None)
         # When the next table is tried. A table is not rebuilt before its compile time has been amortized, even if
         # rounds leave vectors of other kinds.
         patience = tuning.value("loop.tier_up_seconds")
         self.due = max(patience, self.COSTS.get(self.code, 0.0)) if patience and self.code else patience
-        self.again = 1  # delay before the next attempt, in units of loop.tier_up_seconds, if something was missing
+        self.backoff = 1  # delay before the next attempt, in units of loop.tier_up_seconds, if something was missing
 
-    def made(self, given: tuple[object, ...]) -> CpuRounds | None:
+    def table(self, given: tuple[object, ...]) -> CpuRounds | None:
         """The table for the remaining rounds; None: run another round by statements."""
-        if self.why or self._is_early() or listening.recorder is not None:
+        if self.refusal or self._is_early() or listening.recorder is not None:
             return None
         from .program import CpuRounds
 
@@ -51,12 +51,12 @@ class TierUp:
             try:
                 self.rounds = CpuRounds(self.body, self.condition, given)
             except NotYetAvailable as error:
-                self.waits = str(error)
-                self.due = self.spent + self.again * tuning.value("loop.tier_up_seconds")
-                self.again *= 2
+                self.missing = str(error)
+                self.due = self.spent + self.backoff * tuning.value("loop.tier_up_seconds")
+                self.backoff *= 2
                 return None
             except (CaptureError, OnHost) as error:
-                self.why = str(error) or "vectors on other devices"
+                self.refusal = str(error) or "vectors on other devices"
                 self._note(2 * self.due)  # attempts become ever rarer
                 return None
             compiling = tuning.value("loop.compile_seconds") * self.rounds.build.missing()

@@ -37,8 +37,8 @@ from .transfer import FROM, CopyIn, CopyOut, Inputs, Transfer, address, pattern
 if TYPE_CHECKING:
     from ...typing import Array
 
-TOLD = 3  # words for a scalar: whether it has a value, and up to 16 bytes of the value
-NOBODY_ELSE = nullcontext()
+SCALAR_WORDS = 3  # words for a scalar: whether it has a value, and up to 16 bytes of the value
+NO_RANKS = nullcontext()
 
 
 class CapturedProgram:
@@ -55,11 +55,10 @@ class CapturedProgram:
     ) -> None:
         """moved: vectors of the program whose memory has moved (transfer.py)."""
         condition = single_rank_part(condition)
-        asked = (
-            None if isinstance(condition, (Vector, Matrix, Scalar)) else LoopCondition(condition)
-        )  # several, or distributed
-        self.body, self.recorder = record(body, begin, end, asks=asked)
-        self.condition = self._condition(condition if asked is None else asked.term)
+        plain = isinstance(condition, (Vector, Matrix, Scalar))  # otherwise several, or distributed
+        several = None if plain else LoopCondition(condition)
+        self.body, self.recorder = record(body, begin, end, condition=several)
+        self.condition = self._condition(condition if several is None else several.term)
         self.device, self.group = self.recorder.device, self.recorder.group
         self.members = program_vectors(self.recorder.vectors.values(), self.recorder.order())
         self.scalars = {s.id: scalar for scalar, s in self.recorder.scalars.values()}
@@ -91,8 +90,8 @@ class CapturedProgram:
         begin_: list[Callable[[], None]]
         begin_, end_ = [*self.enter, *build.begin, *self.patches.launches, *self.entering], [*build.end, *self.leave]
         parts = Parts(begin_, build.launches, end_)
-        asks = partial(start, build), partial(finish, build)
-        self.loop = loop(self.device, parts, *asks, build.going, self.group, build.outermost)
+        decide = partial(start, build), partial(finish, build)
+        self.loop = loop(self.device, parts, *decide, build.going, self.group, build.outermost)
 
     def _analyze(self, stores: dict[int, VectorStore]) -> analysis.BodyFacts:
         """The facts about the body. Vectors are iso or full only if they are on all ranks, which then send the same."""
@@ -103,12 +102,12 @@ class CapturedProgram:
             if group is None:
                 return facts
             iso, full = facts.iso, facts.full
-            said = [
+            local = [
                 [1 + crc32(np.asarray(iso[x.id]).tobytes()) if x.id in iso else 0 for x in body.vectors],
                 [x in full for x in body.vectors],
             ]
-            told = group.told(np.array(said, np.int64))
-            same = (told == told[0]).all(axis=0)
+            ranks = group.told(np.array(local, np.int64))
+            same = (ranks == ranks[0]).all(axis=0)
             if same.all():
                 return facts
             never_iso, never_full = (
@@ -163,23 +162,23 @@ class CapturedProgram:
         """What every run begins with: the states, the worklists of the first frontiers, the count of the condition."""
         build = self.build
         self.entering = first_launches(build)
-        self.beginnings: dict[int, tuple[Array, int]] = {}
+        self.initial: dict[int, tuple[Array, int]] = {}
         self._exchange()
 
     def _exchange(self) -> None:
         """The launches that copy vectors and scalars in before the rounds, and out after them."""
         build = self.build
-        told = self.facts.changed_scalars
-        exchange = self.exchange = Transfer(self.device, ROUNDS + TOLD * len(told) + 1)
+        scalars = self.facts.changed_scalars
+        exchange = self.exchange = Transfer(self.device, ROUNDS + SCALAR_WORDS * len(scalars) + 1)
         self.numbers = exchange.add(build.numbers)
         exchange.add(build.marks.all)
-        self.entrances: list[tuple[ProgramVector, CopyIn]] = []
+        self.copies_in: list[tuple[ProgramVector, CopyIn]] = []
         for x, frontier in build.buffers.items():
             full = x.id in build.full
             if x in self.inputs.values:
                 continue
             if x in self.facts.loaded:
-                self.entrances.append((self.members[x], CopyIn(exchange, frontier, full=full)))
+                self.copies_in.append((self.members[x], CopyIn(exchange, frontier, full=full)))
             elif not full and (frontier.rotates or x in build.small.counted):
                 exchange.add(frontier.bits[0])
             for bits in frontier.bits[1:]:
@@ -188,12 +187,12 @@ class CapturedProgram:
             for more in build.buffers[x].values[1:]:
                 exchange.add(more, filled=pattern(first))
         known = (n for n in self.scalars if n not in self.facts.fresh)
-        self.given = [
+        self.scalar_inputs = [
             (self.scalars[n], build.scalars[n][1].dtype.type, *map(exchange.add, build.scalars[n])) for n in known
         ]
         split = len(exchange.rows)
         buffers, steps, at_end = build.buffers, build.advances_of, {s.target for s in flat(self.body.end)}
-        self.exits = [
+        self.copies_out = [
             (
                 self.members[x],
                 CopyOut(exchange, buffers[x], steps[x], full=x.id in build.full),
@@ -203,83 +202,84 @@ class CapturedProgram:
             for x in self.facts.changed
         ]
         end = len(exchange.rows)
-        exchange.tell(0, build.rounds)
-        self.told = {s: ROUNDS + TOLD * k for k, s in enumerate(told)}
-        for s, k in self.told.items():
+        exchange.report(0, build.rounds)
+        self.reported = {s: ROUNDS + SCALAR_WORDS * k for k, s in enumerate(scalars)}
+        for s, k in self.reported.items():
             for part, array in enumerate(build.scalars[s.id]):
-                exchange.tell(k + part, array)
-        exchange.tell(exchange.told.count - 2, build.marks.sent)
+                exchange.report(k + part, array)
+        exchange.report(exchange.reported.count - 2, build.marks.sent)
         exchange.bind()
         self.enter = [exchange.send(build), exchange.launch(build, 0, split, enters=True)]
         self.leave = [exchange.launch(build, split, end)]
         if build.outer and not build.end:  # reported by the kernel that ends the loop
-            build.telling = exchange.telling(end)
+            build.report_arguments = exchange.report_arguments(end)
         else:
-            self.leave[:0] = [exchange.launch(build, end, len(exchange.rows), tells=True)]
+            self.leave[:0] = [exchange.launch(build, end, len(exchange.rows), reports=True)]
 
     def run(self, limit: int) -> int:
         """Run the loop; returns the number of rounds. Afterwards the vectors and scalars hold the results."""
         build, exchange = self.build, self.exchange
         if devices.several:
             devices.activate(self.device)
-        for member, entrance in self.entrances:
-            entrance.load(member.entering())
-        for scalar, kind, has, at in self.given:
-            held = scalar._value
-            exchange.fill(has, np.uint8(held is not None))
-            if held is not None:
-                exchange.fill(at, kind(held))
-        exchange.put(self.numbers, FROM, self._beginning(limit))
+        for member, copy in self.copies_in:
+            copy.load(member.entering())
+        for scalar, kind, has, at in self.scalar_inputs:
+            value = scalar._value
+            exchange.fill(has, np.uint8(value is not None))
+            if value is not None:
+                exchange.fill(at, kind(value))
+        exchange.put(self.numbers, FROM, self._initial_numbers(limit))
         if isinstance(self.condition, Scal):
             state, which = build.condition_at(0)
             exchange.differ(self.numbers, state * STATE + which, int(bool(self.scalars[self.condition.id])))
         stream = self.device.stream
-        for _, exit_, _, exhausted in self.exits:  # exhausted: it has no entries if the loop ends before its limit
+        # exhausted: it has no entries if the loop ends before its limit
+        for _, result, _, exhausted in self.copies_out:
             if exhausted and limit == NO_LIMIT:
-                exit_.leave()
+                result.skip()
                 continue
-            exit_.take(stream)
-        with self.device.guard, NOBODY_ELSE if self.group is None else self.group.looping(self._named):
+            result.allocate(stream)
+        with self.device.guard, NO_RANKS if self.group is None else self.group.looping(self._text):
             if tracing.active is None:
-                self.loop.run(self._stop, exchange.told, self._meanwhile)
+                self.loop.run(self._stop, exchange.reported, self._allocate_ahead)
             else:
-                run = partial(self.loop.run, self._stop, exchange.told, self._meanwhile)
+                run = partial(self.loop.run, self._stop, exchange.reported, self._allocate_ahead)
                 tracing.active.note_loop(self.device, len(build.launches), run)
         self.recorder.changed()
-        _, _, rounds, _, _, fault, index = exchange.told.signed[:ROUNDS]
+        _, _, rounds, _, _, fault, index = exchange.reported.signed[:ROUNDS]
         if self.group is not None:
-            chosen = exchange.told.signed[exchange.told.count - 2]
+            chosen = exchange.reported.signed[exchange.reported.count - 2]
             self.group.sent += rounds * build.sent[0] + build.sent[1] + chosen
         if fault:
             self.recorder.raise_fault(fault - 1, index, rounds)
         for structure in build.missing_transposes.values():
             structure.missed += PUSH_COST[self.device.kind]  # as if all entries had been pushed once
-        for member, exit_, once, exhausted in self.exits:
+        for member, result, once, exhausted in self.copies_out:
             if rounds or once:
                 if exhausted and rounds < limit:
                     member.empty()
                 else:
-                    member.adopt(exit_.give())
-        for s, k in self.told.items():
-            host, dtype = exchange.told.host, s.dtype.np_type
-            value = host[k + 1 : k + TOLD].view(np.uint8)[: np.dtype(dtype).itemsize].view(dtype)[0]
+                    member.adopt(result.contents())
+        for s, k in self.reported.items():
+            host, dtype = exchange.reported.host, s.dtype.np_type
+            value = host[k + 1 : k + SCALAR_WORDS].view(np.uint8)[: np.dtype(dtype).itemsize].view(dtype)[0]
             self.scalars[s.id]._store(dtype.type(value) if host[k] else None)
         return rounds
 
-    def _meanwhile(self, stream: int) -> None:
+    def _allocate_ahead(self, stream: int) -> None:
         """The host's work while the device computes."""
-        for _, exit_, _, _ in self.exits:
-            exit_.allocate_ahead(stream)
+        for _, copy, _, _ in self.copies_out:
+            copy.allocate_ahead(stream)
 
-    def _named(self) -> str:
+    def _text(self) -> str:
         return f"a loop: {next(flat(self.body.statements)).text}, .."
 
-    def _beginning(self, limit: int) -> int:
+    def _initial_numbers(self, limit: int) -> int:
         """The address of the initial states and rounds of a run."""
-        if limit not in self.beginnings:
-            made = initial_numbers(self.build, limit)
-            self.beginnings[limit] = made, address(made)
-        return self.beginnings[limit][1]
+        if limit not in self.initial:
+            numbers = initial_numbers(self.build, limit)
+            self.initial[limit] = numbers, address(numbers)
+        return self.initial[limit][1]
 
     def _stop(self) -> None:
         with self.device.xp.cuda.Stream(non_blocking=True):

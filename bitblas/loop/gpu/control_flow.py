@@ -50,7 +50,7 @@ def finish(build: Build, handle: int) -> list[Launch]:
         np.uint64(handle),
         build.going,
         *build.ends.args,
-        *build.telling,
+        *build.report_arguments,
         np.int64(not (build.outer and build.small.launches)),
     )
     return [build.launcher(Variant("loop/gpu/finish"), 1, args), *_small(build, handle, follows=True)]
@@ -63,7 +63,7 @@ def _small(build: Build, handle: int, *, follows: bool) -> list[Launch]:
         return []
     condition = build.number(*build.condition_at(0))
     around = condition, condition, build.rounds, np.int64(0), build.outermost
-    args = np.int64(1), *around, np.uint64(handle), build.going, *build.telling, np.int64(follows)
+    args = np.int64(1), *around, np.uint64(handle), build.going, *build.report_arguments, np.int64(follows)
     return [*build.small.launches, build.launcher(Variant("loop/gpu/enter"), 1, args)]
 
 
@@ -178,12 +178,12 @@ class NestedLoopLaunch(NestedLaunch):
         """head: of a launch of the enclosing round."""
         self.text = item.text
         self.build, self.head, self.first = build, head, initial_numbers(build, item.limit)
-        self.turning = {x: count for x, count in build.advances_of.items() if count}
+        self.rotating = {x: count for x, count in build.advances_of.items() if count}
         self._entering = first_launches(build)
         if not isinstance(build.condition, Vec):
             same = Statement(build.condition, Elementwise(0, None, build.condition))
             self._entering.append(build.passes(Pass([same], build.condition), -1, once=True))
-        self.leave = [launch for x in self.turning for launch in self._back(x)]
+        self.leave = [launch for x in self.rotating for launch in self._copies_back(x)]
 
     @property
     def lines(self) -> list[Line]:
@@ -192,7 +192,7 @@ class NestedLoopLaunch(NestedLaunch):
         return [Line("block", (self.text,), times), *(x._replace(kind=f"  {x.kind}") for x in self.build.lines)]
 
     def enter(self, handle: int) -> list[Launch]:
-        return [self._reset, *self._entering, self._decision(handle)]
+        return [self._reset, *self._entering, self._decide(handle)]
 
     def body(self, handle: int) -> list[Launch]:
         return [*self.build.launches, *finish(self.build, handle)]
@@ -200,28 +200,28 @@ class NestedLoopLaunch(NestedLaunch):
     def _reset(self) -> None:
         build = self.build
         build.numbers[...] = self.first
-        for x in self.turning:
+        for x in self.rotating:
             for bits in build.buffers[x].bits[1:]:
                 bits.fill(0)
         for x, first in build.cells.items():
             for cells in build.buffers[x].values[1:]:
                 cells.fill(first)
 
-    def _decision(self, handle: int) -> Launch:
+    def _decide(self, handle: int) -> Launch:
         build = self.build
         condition = build.number(*build.condition_at(0))
         around = condition, *self.head, build.ends.before
-        args = np.int64(1), *around, np.uint64(handle), build.going, *build.telling, np.int64(0)
+        args = np.int64(1), *around, np.uint64(handle), build.going, *build.report_arguments, np.int64(0)
         return build.launcher(Variant("loop/gpu/enter"), 1, args)
 
-    def _back(self, x: Vec) -> list[Launch]:
+    def _copies_back(self, x: Vec) -> list[Launch]:
         """Copy a vector from the buffer in which the last round left it to the first one."""
         build, launches = self.build, []
         for arrays in (build.buffers[x].bits, build.buffers[x].values):
             if arrays:
                 words = [a.view(np.uint32) for a in arrays]
                 n = np.int64(len(words[0]))
-                args = n, n, build.rounds, np.int64(self.turning[x]), *words
+                args = n, n, build.rounds, np.int64(self.rotating[x]), *words
                 settle = Variant("loop/gpu/settle", (), (("LANES", 1),))
                 launches.append(build.launcher(settle, build.grid(int(n)), args))
         return launches

@@ -84,7 +84,7 @@ class HostLoop:
     ) -> None:
         self.device, self.parts, self.start, self.finish, self.going = device, parts, start(0), finish(0), going
 
-    def run(self, stop: Callable[[], None], told: HostWords, meanwhile: Callable[[int], None]) -> None:
+    def run(self, stop: Callable[[], None], reported: HostWords, meanwhile: Callable[[int], None]) -> None:
         for launch in (*self.parts.begin, *self.start):
             launch()
         goes_on = not self.start or self._goes_on()
@@ -171,17 +171,17 @@ class GraphLoop:
         self._capture(loop, launches)
         loop.end_building()
 
-    def run(self, stop: Callable[[], None], told: HostWords, meanwhile: Callable[[int], None]) -> None:
+    def run(self, stop: Callable[[], None], reported: HostWords, meanwhile: Callable[[int], None]) -> None:
         """Launch the graph on the current stream, and wait until the rounds have ended: results are copied while the
-        host continues. stop: requests the end of the loop, on another stream. told: words that the device writes at the
-        end. meanwhile: called with the stream before the host waits."""
+        host continues. stop: requests the end of the loop, on another stream. reported: words that the device writes at
+        the end. meanwhile: called with the stream before the host waits."""
         current = self.cp.cuda.get_current_stream()
         if current.ptr not in self.streams:
             self.streams[current.ptr] = self.gpu.create_stream(current)
         stream, done = LATEST.get(self.gpu.device_id, (current.ptr, self.done))
         if stream != current.ptr:  # programs share memory
             current.wait_event(done)
-        words, last = told.words, told.count - 1
+        words, last = reported.words, reported.count - 1
         words[last] = 0
         self.graph.launch(self.streams[current.ptr])
         self.done.record(current)

@@ -75,9 +75,9 @@ class Transfer:
     Pieces are added first; then `bind` allocates the table. `launch` makes launches for the graph.
     """
 
-    def __init__(self, device: Device, told: int) -> None:
+    def __init__(self, device: Device, words: int) -> None:
         self.device = device
-        self.told = HostWords(device, told + 1)  # the last word: whether the others are complete
+        self.reported = HostWords(device, words + 1)  # the last word: whether the others are complete
         self.rows: list[list[int]] = []
 
     def add(
@@ -100,39 +100,39 @@ class Transfer:
         self.rows.append([at, *places, nbytes, steps % BUFFERS, *filled, NOWHERE, 0])
         return len(self.rows) - 1
 
-    def tell(self, k: int, source: Array, nbytes: int | None = None) -> None:
+    def report(self, k: int, source: Array, nbytes: int | None = None) -> None:
         """Report an array to the host, as its words from k on."""
-        self.add(self.told.address + 8 * k, (source,), int(source.nbytes) if nbytes is None else nbytes)
+        self.add(self.reported.address + 8 * k, (source,), int(source.nbytes) if nbytes is None else nbytes)
 
     def bind(self) -> None:
         """Allocate the table. Nothing can be added afterwards."""
         self.table = HostWords(self.device, FIELDS * len(self.rows))
         self.table.host[: self.table.count] = np.array(self.rows, np.uint64).reshape(-1)
-        self.there: Array = self.device.xp.zeros_like(self.table.host)
+        self.device_table: Array = self.device.xp.zeros_like(self.table.host)
         same = [self.table.address] * BUFFERS
-        row = [address(self.there), *same, int(self.there.nbytes), 0, 0, 0, NOWHERE, 0]
+        row = [address(self.device_table), *same, int(self.device_table.nbytes), 0, 0, 0, NOWHERE, 0]
         self.all = self.device.asarray(np.array(row, np.uint64))
 
     def send(self, build: Build) -> Launch:
         """Copy the table to the device, as one piece: by a kernel that reads host memory, because the next kernel
         starts sooner after a kernel than after a copy."""
-        args = np.int64(1), self.all, build.rounds, self.told.last, np.int64(1), np.int64(0)
+        args = np.int64(1), self.all, build.rounds, self.reported.last, np.int64(1), np.int64(0)
         return build.launcher(Variant("loop/gpu/move"), 1, args)
 
-    def launch(self, build: Build, first: int, end: int, *, enters: bool = False, tells: bool = False) -> Launch:
+    def launch(self, build: Build, first: int, end: int, *, enters: bool = False, reports: bool = False) -> Launch:
         """The launch that fills or copies some of the pieces, bound to the memory of a build. enters: before the
-        rounds. tells: it notifies the host when it is done."""
-        part = self.there[FIELDS * first : FIELDS * end]
+        rounds. reports: it notifies the host when it is done."""
+        part = self.device_table[FIELDS * first : FIELDS * end]
         chunks = sum(-(-row[BYTES] // CHUNK) for row in self.rows[first:end])
         return build.launcher(
             Variant("loop/gpu/move"),
-            1 if tells else build.grid(BLOCK * chunks),
-            (np.int64(end - first), part, build.rounds, self.told.last, np.int64(enters), np.int64(tells)),
+            1 if reports else build.grid(BLOCK * chunks),
+            (np.int64(end - first), part, build.rounds, self.reported.last, np.int64(enters), np.int64(reports)),
         )
 
-    def telling(self, first: int) -> tuple[Argument, ...]:
+    def report_arguments(self, first: int) -> tuple[Argument, ...]:
         """The pieces from `first` on, for kernels that report to the host themselves (tell.cuh)."""
-        return np.int64(len(self.rows) - first), self.there[FIELDS * first :], self.told.last
+        return np.int64(len(self.rows) - first), self.device_table[FIELDS * first :], self.reported.last
 
     # ---- before a run ----
 
@@ -156,9 +156,9 @@ class CopyIn:
     def __init__(self, exchange: Transfer, frontier: Frontier, *, full: bool) -> None:
         self.exchange, self.vec = exchange, frontier.vec
         self.bits = None if full else exchange.add(frontier.bits[0])
-        self.values, self.home = None, 0
+        self.values, self.address = None, 0
         if frontier.values:
-            self.values, self.home = exchange.add(frontier.values[0]), address(frontier.values[0])
+            self.values, self.address = exchange.add(frontier.values[0]), address(frontier.values[0])
         self.size = np.dtype(self.vec.dtype.np_type).itemsize * self.vec.size
 
     def load(self, held: VectorStore | SingleEntry) -> None:
@@ -187,7 +187,7 @@ class CopyIn:
 
     def _cells(self, first: int, nbytes: int) -> None:
         assert self.values is not None
-        self.exchange.put(self.values, TO, self.home + first)
+        self.exchange.put(self.values, TO, self.address + first)
         self.exchange.put(self.values, BYTES, nbytes)
 
     def _word(self, piece: int, bits: Array | None, single: SingleEntry | None) -> None:
@@ -208,46 +208,45 @@ class CopyOut:
         self.bits = exchange.add(0, frontier.bits, words(frontier.vec.size) * 8, steps=steps)
         values = frontier.values
         self.values = exchange.add(0, values, int(values[0].nbytes), steps=steps) if values else None
-        self.count, self.held = len(frontier.bits[0]), (len(values[0]), values[0].dtype) if values else None
+        self.count, self.values_shape = len(frontier.bits[0]), (len(values[0]), values[0].dtype) if values else None
         self.nbytes = 8 * self.count + (int(values[0].nbytes) if values else 0)
-        self.ahead: dict[
-            int, tuple[Array, Array | None]
-        ] = {}  # by stream, because other streams may still write to freed memory
-        self.taken: VectorStore | None = None
-        self.left = True  # the pieces have no destination yet
+        # By stream, because other streams may still write to freed memory.
+        self.allocated: dict[int, tuple[Array, Array | None]] = {}
+        self.store: VectorStore | None = None
+        self.skipped = True  # the pieces have no destination yet
 
-    def take(self, stream: int) -> None:
+    def allocate(self, stream: int) -> None:
         """Allocate memory for the results of the next run, on that stream, or use what was allocated in advance."""
-        f, self.left = self.frontier, False
-        (bits, values), self.ahead = self.ahead.get(stream) or self._memory(), {}
+        f, self.skipped = self.frontier, False
+        (bits, values), self.allocated = self.allocated.get(stream) or self._memory(), {}
         self.exchange.put(self.bits, TO, address(bits))
         if self.values is not None and values is not None:
             self.exchange.put(self.values, TO, address(values))
         stored = f.iso if values is None else values
-        self.taken = VectorStore(f.device, f.vec.size, f.vec.dtype, bits, stored, f.vec.size if self.full else None)
+        self.store = VectorStore(f.device, f.vec.size, f.vec.dtype, bits, stored, f.vec.size if self.full else None)
 
     def allocate_ahead(self, stream: int) -> None:
         """Allocate memory for the run after this one, while the device works; skipped if there is not enough."""
-        if not self.left and self.nbytes <= tuning.count("loop.result_bytes"):
+        if not self.skipped and self.nbytes <= tuning.count("loop.result_bytes"):
             with suppress(*self.exchange.device.errors):
-                self.ahead = {stream: self._memory()}
+                self.allocated = {stream: self._memory()}
 
     def _memory(self) -> tuple[Array, Array | None]:
         xp = self.exchange.device.xp
-        return xp.empty(self.count, np.uint64), xp.empty(*self.held) if self.held else None
+        return xp.empty(self.count, np.uint64), xp.empty(*self.values_shape) if self.values_shape else None
 
-    def leave(self) -> None:
+    def skip(self) -> None:
         """Let the next run produce no result, and not write to the memory of earlier ones."""
-        for piece in () if self.left else (self.bits, self.values):
+        for piece in () if self.skipped else (self.bits, self.values):
             if piece is not None:
                 self.exchange.put(piece, TO, 0)
-        self.left = True
+        self.skipped = True
 
-    def give(self) -> VectorStore:
+    def contents(self) -> VectorStore:
         """The result of the run."""
-        taken, self.taken = self.taken, None
-        assert taken is not None
-        return taken
+        store, self.store = self.store, None
+        assert store is not None
+        return store
 
 
 # ---- Inputs used in place: full vectors that a body only reads. Its kernels read the vector's own memory, so that no

@@ -35,11 +35,11 @@ class InitialContents(Statement):
 
 class EnclosingBody:
     """The body around a block: its statements so far, its round, and a Scalar with its round number, if the block needs
-    it. told: whether all ranks decide alike if the block runs. part: the recorder's value of `part`."""
+    it. agreed: whether all ranks decide alike if the block runs. part: the recorder's value of `part`."""
 
-    def __init__(self, statements: list[Statement | Block], round_: Scalar, told: bool, part: int) -> None:
-        self.statements, self.round, self.told, self.part = statements, round_, told, part
-        self.held: Scalar | None = None
+    def __init__(self, statements: list[Statement | Block], round_: Scalar, agreed: bool, part: int) -> None:
+        self.statements, self.round, self.agreed, self.part = statements, round_, agreed, part
+        self.scalar: Scalar | None = None
 
 
 class BlockRecorder(Recording):
@@ -54,13 +54,13 @@ class BlockRecorder(Recording):
         if not self.repeats:
             return
         t = self._vec(vector)
-        held: Term = Const(t.dtype, None)
+        contents: Term = Const(t.dtype, None)
         if (vector._data.count if isinstance(vector, Vector) else vector._data.nvals) != 0:
             self.repeats = False
-            held = self._vec(from_store(vector._data))
+            contents = self._vec(from_store(vector._data))
             self.repeats = True
         self.statements.append(
-            InitialContents(t, Elementwise(LEFT, None, held), text=f"{vector.name} << its initial contents")
+            InitialContents(t, Elementwise(LEFT, None, contents), text=f"{vector.name} << its initial contents")
         )
 
     def count(self, vector: Vector | Matrix) -> Scalar:
@@ -80,19 +80,19 @@ class BlockRecorder(Recording):
         """A nested loop: Program(body, ..).run()"""
         given, condition = state_of(begin), single_rank_part(condition)
         text = f"while {condition_name(condition)}"
-        told = hasattr(condition, "_ranks")  # distributed
-        several = (condition,) if told else condition
-        among = any_has_entries(several) if isinstance(several, tuple) else None
-        goes_on = condition if among is None else Scalar(BOOL, name=f"any of {condition_name(several)}")
-        if among is not None:
-            goes_on << among()
+        agreed = hasattr(condition, "_ranks")  # distributed
+        several = (condition,) if agreed else condition
+        test = any_has_entries(several) if isinstance(several, tuple) else None
+        goes_on = condition if test is None else Scalar(BOOL, name=f"any of {condition_name(several)}")
+        if test is not None:
+            goes_on << test()
 
         def inside() -> None:
             body(self.round, *given)
-            if among is not None:
-                goes_on << among()
+            if test is not None:
+                goes_on << test()
 
-        block = self._block(goes_on, limit, text, inside, told)
+        block = self._block(goes_on, limit, text, inside, agreed)
         if not any(s.target == block.condition for s in flat(block.statements)):
             self.refuse(f"{text}: the body never writes to {condition_name(condition)}, so the loop would not end")
         if end is not None:
@@ -121,23 +121,23 @@ class BlockRecorder(Recording):
         itself."""
         for level in self.levels:
             if scalar is level.round:
-                if level.held is None:
-                    level.held = Scalar(INT64, name="the enclosing round")
+                if level.scalar is None:
+                    level.scalar = Scalar(INT64, name="the enclosing round")
                     inner, self.statements = self.statements, level.statements
                     levels, self.levels = self.levels, self.levels[: self.levels.index(level)]
                     here, self.round = self.round, level.round
-                    level.held << scalar
+                    level.scalar << scalar
                     self.statements, self.levels, self.round = inner, levels, here
-                return level.held
+                return level.scalar
         return scalar
 
     def _block(
-        self, condition: object, limit: int, text: str, inside: Callable[[], object], told: bool = False
+        self, condition: object, limit: int, text: str, inside: Callable[[], object], agreed: bool = False
     ) -> Block:
         if not isinstance(condition, (Vector, Matrix, Scalar)):  # distributed
             raise OnHost
         known = self._scal(condition) if isinstance(condition, Scalar) else self._vec(condition)
-        self.levels.append(EnclosingBody(self.statements, self.round, told, self.part))
+        self.levels.append(EnclosingBody(self.statements, self.round, agreed, self.part))
         self.statements, self.round, self.part = [], Scalar(INT64, name="round"), 0
         around, self.repeats = self.repeats, True
         try:
@@ -178,13 +178,13 @@ def _in_vain(made: InitialContents, after: Part, everywhere: Sequence[Statement]
 def any_has_entries(vectors: Sequence[Any]) -> Callable[[], Scalar]:
     """A function that tests, inside a body, whether any of several vectors has an entry."""
 
-    def ask() -> Scalar:
+    def test() -> Scalar:
         found: Scalar = vectors[0].nvals
         for x in vectors[1:]:
             found = found.ewise_add(x.nvals, monoid.plus[INT64]).new()
         return found
 
-    return ask
+    return test
 
 
 def condition_name(condition: Any) -> str:
@@ -208,7 +208,7 @@ class LoopCondition:
 
     def __init__(self, condition: Any) -> None:
         vectors = condition if isinstance(condition, tuple) else (condition,)
-        self.goes_on, self.ask = Scalar(BOOL, name=f"any of {condition_name(vectors)}"), any_has_entries(vectors)
+        self.goes_on, self.test = Scalar(BOOL, name=f"any of {condition_name(vectors)}"), any_has_entries(vectors)
         self.one = vectors[0] if len(vectors) == 1 and vectors[0].dtype is BOOL else None
         self.carried: Statement | None = None
 
@@ -216,7 +216,7 @@ class LoopCondition:
         if self.one is not None and hasattr(self.one, "_part"):
             self.carried = recorder.move_gather_last(self.one._part)
         if self.carried is None:
-            self.goes_on << self.ask()
+            self.goes_on << self.test()
         self.term = self.goes_on
         if self.carried is not None:
             assert isinstance(self.carried.target, Vec)
@@ -224,7 +224,7 @@ class LoopCondition:
 
     def before_rounds(self, recorder: Recorder) -> None:
         if self.carried is None:
-            self.goes_on << self.ask()
+            self.goes_on << self.test()
         else:
             recorder.repeat_exchange(self.carried)
 

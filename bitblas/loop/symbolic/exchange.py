@@ -34,7 +34,7 @@ class ExchangeRecorder(Recording):
     def exchange(self, target: Vector | Scalar, source: Vector | Scalar, how: Pattern) -> None:
         """Record target << an exchange of a Vector or a Scalar. Raises OnHost inside of a block that may run on some
         ranks only, and if the ranks' calls cannot be captured in a graph."""
-        if not all(level.told for level in self.levels) or self.host or not how.group.captures:
+        if not all(level.agreed for level in self.levels) or self.host or not how.group.captures:
             raise OnHost
         u, t = (self._scal(x) if isinstance(x, Scalar) else self._vec(x) for x in (source, target))
         self.group = how.group

@@ -353,11 +353,11 @@ def record(
     end: Callable[..., object] | None = None,
     *,
     host: bool = False,
-    asks: LoopCondition | None = None,
+    condition: LoopCondition | None = None,
 ) -> tuple[Body, Recorder]:
     """Record the statements of begin(), body(round, *state) and end(*state), where state is the result of begin.
-    Returns them with the recorder, which references the objects. host: whether these are on the CPU. asks: the loop
-    condition, if it must be computed. Raises CaptureError, OnHost."""
+    Returns them with the recorder, which references the objects. host: whether these are on the CPU. condition: that
+    of the loop, if it must be computed. Raises CaptureError, OnHost."""
     if state.recorder is not None:
         raise CaptureError("a loop captured while another body is recorded: not supported")
     recorder = Recorder(host=host)
@@ -366,12 +366,12 @@ def record(
         given = state_of(begin)
         first, recorder.repeats = recorder.begin_part(), True
         body(recorder.round, *given)
-        if asks is not None:
-            asks.after_round(recorder)
+        if condition is not None:
+            condition.after_round(recorder)
         recorder.repeats = False
-        asked = recorder.begin_part()
-        if asks is not None:
-            asks.before_rounds(recorder)
+        before_rounds = recorder.begin_part()
+        if condition is not None:
+            condition.before_rounds(recorder)
         after = recorder.begin_part()
         if end is not None:
             end(*given)
@@ -388,13 +388,13 @@ def record(
     every = tuple(flat(all_))
     kept = [
         tuple(needed_statements(part, every))
-        for part in (all_[:first] + all_[asked:after], all_[first:asked], all_[after:])
+        for part in (all_[:first] + all_[before_rounds:after], all_[first:before_rounds], all_[after:])
     ]
     every = tuple(s for part in kept for s in flat(part))
     beginning, statements, ending = (tuple(scatter_directly(part, own, every)) for part in kept)
     written = Body(statements, vectors, scalars, beginning, ending, own, unknown)
     if recorder.group is not None:
-        written = merge_gathers(rematerialize(written), frozenset() if asks is None else asks.kept)
+        written = merge_gathers(rematerialize(written), frozenset() if condition is None else condition.kept)
     return written, recorder
 
 
@@ -402,18 +402,18 @@ def with_any_condition(
     body: Callable[..., object], vectors: tuple[Any, ...], begin: Callable[[], object] | None
 ) -> tuple[Callable[..., object], Scalar, Callable[[], object]]:
     """Extend a body by the condition that any of several vectors has an entry: new body, condition and begin."""
-    goes_on, ask = Scalar(BOOL, name=f"any of {condition_name(vectors)}"), any_has_entries(vectors)
+    goes_on, test = Scalar(BOOL, name=f"any of {condition_name(vectors)}"), any_has_entries(vectors)
 
-    def asking(number: Scalar | int, *given: object) -> None:
+    def round_(number: Scalar | int, *given: object) -> None:
         body(number, *given)
-        goes_on << ask()
+        goes_on << test()
 
     def first() -> tuple[object, ...]:
         given = state_of(begin)
-        goes_on << ask()
+        goes_on << test()
         return given
 
-    return asking, goes_on, first
+    return round_, goes_on, first
 
 
 def _unreferenced(
