@@ -75,7 +75,7 @@ class BodyFacts:
 
 def loaded_vectors(body: Body, condition: Vec | Scal) -> tuple[Vec, ...]:
     """The vectors whose contents a run begins with."""
-    used = {x for s in body.all for x in (*s.vectors, *s.elsewhere, s.target)} | {b.condition for b in body.blocks}
+    used = {x for s in body.all for x in s.named} | {b.condition for b in body.blocks}
     begun = any(s.target == condition for s in flat(body.begin))  # otherwise it is evaluated before the first statement
     return tuple(x for x in body.vectors if (x == condition and not begun) or (x in used and reads_first(body, x)))
 
@@ -173,8 +173,7 @@ def certain_scalars(body: Body) -> frozenset[int]:
 
 
 def _read(s: Statement) -> set[int]:
-    terms = (*s.value.terms, *s.value.defaults) if isinstance(s.value, Elementwise) else ()
-    return {t.id for t in terms if isinstance(t, Scal)}
+    return {t.id for t in s.terms if isinstance(t, Scal)}
 
 
 def _gives(s: Statement, certain: Set[int]) -> bool:

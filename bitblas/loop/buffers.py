@@ -104,12 +104,6 @@ class Frontier:
         elif store.count != 0:
             self.device.fill(first, store.values)
 
-    def begin_cells(self, beginning: np.generic) -> None:
-        """Initialize the cells into which products are accumulated; cells of the current buffer are cleared with its
-        entries."""
-        for more in self.values[1:]:
-            more.fill(beginning)
-
     def store(self, steps: int, *, full: bool = False) -> VectorStore:
         """Copy out the contents after `steps` advances as a new vector. full: it has an entry everywhere."""
         k = steps % len(self.bits)

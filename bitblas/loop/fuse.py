@@ -27,7 +27,6 @@ from .ir import (
     Scal,
     Scatter,
     Statement,
-    Term,
     Vec,
     flat,
 )
@@ -55,7 +54,7 @@ def group_statements(statements: Sequence[Statement]) -> list[list[Statement]]:
 def fits_one_kernel(parts: Sequence[Sequence[Statement]]) -> bool:
     """Whether one kernel can run all these statements."""
     statements = [s for part in parts for s in part]
-    names = {x for s in statements for x in (*s.vectors, *s.elsewhere, s.target)}
+    names = {x for s in statements for x in s.named}
     scalars = {number for s in statements for number in _read(s)}
     sums = sum(isinstance(s.value, Reduce) for s in statements)
     return (
@@ -76,9 +75,8 @@ def size_of(s: Statement) -> int | None:
 
 def _read(s: Statement) -> set[int]:
     """The scalars that a statement reads."""
-    terms: tuple[Term, ...] = s.value.terms + s.value.defaults if isinstance(s.value, Elementwise) else ()
     own = {s.target.id} if isinstance(s.target, Scal) and s.accum is not None else set()
-    return {t.id for t in terms if isinstance(t, Scal)} | own
+    return {t.id for t in s.terms if isinstance(t, Scal)} | own
 
 
 class _Scalars:
@@ -363,14 +361,14 @@ def _localize(items: Sequence[Item], own: frozenset[Vec]) -> None:
     for x in own:
         uses = [item for item in items if x in _touched(item)]
         if len(uses) == 1 and (only := uses[0]) in passes and isinstance(only, Pass):
-            mine = [s for s in only.statements if x in (*s.vectors, *s.elsewhere, s.target)]
+            mine = [s for s in only.statements if x in s.named]
             if mine[0].written == x and x not in mine[0].vectors and not any(x in s.elsewhere for s in mine):
                 only.local |= {x.id}
 
 
 def _touched(item: Item) -> set[Vec | Scal]:
     if isinstance(item, (Pass, Between)):
-        return {x for s in item.statements for x in (*s.vectors, *s.elsewhere, s.target)}
+        return {x for s in item.statements for x in s.named}
     if isinstance(item, Activate):
         return {item.vec}
     if isinstance(item, Inner):

@@ -219,6 +219,16 @@ class Statement:
         return tuple(dict.fromkeys(found))
 
     @property
+    def terms(self) -> tuple[Term, ...]:
+        """The operands of an element-wise statement."""
+        return (*self.value.terms, *self.value.defaults) if isinstance(self.value, Elementwise) else ()
+
+    @property
+    def named(self) -> set[Vec | Scal]:
+        """The vectors that it reads or writes anywhere, and its target."""
+        return {*self.vectors, *self.elsewhere, self.target}
+
+    @property
     def elsewhere(self) -> tuple[Vec, ...]:
         """The vectors that it reads or changes at other positions, given by an index vector."""
         if isinstance(self.value, Scatter):
@@ -325,8 +335,7 @@ def _read_or_written(part: Part, x: Vec) -> bool | None:
 def scalar_is_read_first(body: Body, x: Scal) -> bool:
     """The same as `reads_first` for a Scalar."""
     for s in body.all:
-        terms: tuple[Term, ...] = s.value.terms + s.value.defaults if isinstance(s.value, Elementwise) else ()
-        terms = (s.value.u,) if isinstance(s.value, Exchange) else terms
+        terms = (s.value.u,) if isinstance(s.value, Exchange) else s.terms
         if any(isinstance(t, Scal) and t.id == x.id for t in terms):
             return True
         if isinstance(s.target, Scal) and s.target.id == x.id:

@@ -69,7 +69,7 @@ def relaxation(body: Body, condition: Vec | Scal, full: frozenset[Vec] = frozens
     semiring = product.semiring.op
     if semiring.monoid.name not in BETTER or semiring.binaryop.name not in MONOTONE:
         return f"{product.semiring} is not min or max with a monotone operator, which keeps the order"
-    late = {x for s in flat(body.end) for x in _terms(s) if isinstance(x, Scal)}
+    late = {x for s in flat(body.end) for x in s.terms if isinstance(x, Scal)}
     if late & {s.target for s in statements}:
         return "statements after the rounds read a scalar that the rounds write"
     dtype, z = product.u.dtype, product.semiring.return_type
@@ -94,7 +94,7 @@ def _try_all(
     places: Sequence[tuple[Sample, bool, Sample]],
 ) -> None:
     """Raise Unknown if a round does anything other than relaxing at a position."""
-    scalars = sorted({x.id for s in statements if isinstance(s.target, Vec) for x in _terms(s) if isinstance(x, Scal)})
+    scalars = sorted({x.id for s in statements if isinstance(s.target, Vec) for x in s.terms if isinstance(x, Scal)})
     if len(scalars) > tuning.count("loop.relaxation_scalars"):
         raise Unknown(f"{len(scalars)} scalars are read")
     truth = q.dtype is BOOL
@@ -186,10 +186,6 @@ def compared(op: Typed) -> Combine:
     if found is None:
         raise Unknown(f"{op}: does more than compare values")
     return found
-
-
-def _terms(s: Statement) -> tuple[Term, ...]:
-    return s.value.terms if isinstance(s.value, Elementwise) else ()
 
 
 def has_atomic(x: DataType, monoid: str) -> bool:

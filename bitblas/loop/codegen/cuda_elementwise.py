@@ -13,7 +13,7 @@ from ... import tuning
 from ...kernels.variant import Function, Variant, sum_of
 from ..analysis import sparse_vectors
 from ..fuse import Pass, late_scalars
-from ..ir import Elementwise, Gather, InitializeCells, IsoValues, Reduce, Scal, Statement, Vec
+from ..ir import Gather, InitializeCells, IsoValues, Reduce, Scal, Statement, Vec
 from .cuda_statements import CudaText, Parameter, literal, macro
 from .cuda_words import computes, half_words, laziness, positions, runs_by_words, scalar_lines, truths, word_statements
 
@@ -301,8 +301,7 @@ def vectors_of(statements: Sequence[Statement]) -> list[Vec]:
 def scalars_of(statements: Sequence[Statement]) -> list[Scal]:
     found: dict[int, Scal] = {}
     for s in statements:
-        terms = s.value.terms + s.value.defaults if isinstance(s.value, Elementwise) else ()
-        for t in (*terms, s.target):
+        for t in (*s.terms, s.target):
             if isinstance(t, Scal) and t.id >= 0:
                 found[t.id] = Scal(t.id, t.dtype)
     return [found[k] for k in sorted(found)]

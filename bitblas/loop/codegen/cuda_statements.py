@@ -127,27 +127,32 @@ class Parameter(NamedTuple):
 
 
 @dataclasses.dataclass
-class CudaText:
+class KernelText:
     """Text under construction. iso: vectors whose entries all have one value, by number. full: vectors that have an
     entry everywhere. local: vectors without memory."""
 
     iso: IsoValues
     full: frozenset[int] = frozenset()
     local: frozenset[int] = frozenset()
-    lazy: frozenset[int] = frozenset()  # vectors whose values are read only where a statement needs them
-    flagged: frozenset[int] = frozenset()  # vectors with a flag d3 that says whether the value has changed
-    functions: list[Function] = dataclasses.field(default_factory=list)
-    parameters: list[Parameter] = dataclasses.field(default_factory=list)
-    lines: list[str] = dataclasses.field(default_factory=list)
+    functions: list[Function] = dataclasses.field(default_factory=list, kw_only=True)
+    lines: list[str] = dataclasses.field(default_factory=list, kw_only=True)
 
     def function(self, f: Function) -> str:
         """The name of a function with this content, which is added if it is new."""
         for known in self.functions:
             if known._replace(name=f.name) == f:
                 return known.name
-        named = f._replace(name=f"f{len(self.functions)}")
-        self.functions.append(named)
-        return named.name
+        self.functions.append(f._replace(name=f"f{len(self.functions)}"))
+        return self.functions[-1].name
+
+
+@dataclasses.dataclass
+class CudaText(KernelText):
+    """Text in CUDA C++."""
+
+    lazy: frozenset[int] = frozenset()  # vectors whose values are read only where a statement needs them
+    flagged: frozenset[int] = frozenset()  # vectors with a flag d3 that says whether the value has changed
+    parameters: list[Parameter] = dataclasses.field(default_factory=list)
 
     def parameter(self, declaration: str, kind: str, number: int = -1, dtype: DataType | None = None) -> None:
         key = Key(kind, number, dtype)

@@ -22,7 +22,6 @@ from ..ir import (
     Elementwise,
     Gather,
     InitializeCells,
-    IsoValues,
     Masked,
     Reduce,
     Scal,
@@ -32,7 +31,7 @@ from ..ir import (
     Vec,
 )
 from .cuda_elementwise import sum_function
-from .cuda_statements import Key
+from .cuda_statements import KernelText, Key
 
 if TYPE_CHECKING:
     from ...typing import Number
@@ -65,30 +64,16 @@ def outside(word: str) -> str:
 
 
 @dataclasses.dataclass
-class NumbaText:
-    """Text under construction. iso: vectors whose entries all have one value, by number. full: vectors that have an
-    entry everywhere. local: vectors without memory. values: constants of the kernel, as in a Variant."""
+class NumbaText(KernelText):
+    """Text in Numba Python. values: constants of the kernel, as in a Variant."""
 
-    iso: IsoValues
-    full: frozenset[int] = frozenset()
-    local: frozenset[int] = frozenset()
-    functions: list[Function] = dataclasses.field(default_factory=list)
     values: list[tuple[str, DataType, str]] = dataclasses.field(default_factory=list)
     parameters: dict[str, Key] = dataclasses.field(default_factory=dict)
-    lines: Lines = dataclasses.field(default_factory=list)
     numbers: int = 0  # counter for generated names
 
     def number(self) -> int:
         self.numbers += 1
         return self.numbers
-
-    def function(self, f: Function) -> str:
-        """The name of a function with this content, which is added if it is new."""
-        for known in self.functions:
-            if known._replace(name=f.name) == f:
-                return known.name
-        self.functions.append(f._replace(name=f"f{len(self.functions)}"))
-        return self.functions[-1].name
 
     def parameter(self, name: str, kind: str, number: int = -1, dtype: DataType | None = None) -> str:
         self.parameters.setdefault(name, Key(kind, number, dtype))

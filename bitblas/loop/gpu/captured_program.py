@@ -84,7 +84,10 @@ class CapturedProgram:
         self.build = Build(self.device, round_, facts, self.condition, group=self.group, inputs=values)
         relaxed = relaxation(self.body, self.condition, full) if fixpoint and self.group is None else None
         self.patches = relax_by_patches(self.build, relaxed)
-        self._prepare()
+        # What every run begins with: the states, the worklists of the first frontiers, the count of the condition.
+        self.entering = first_launches(self.build)
+        self.initial: dict[int, tuple[Array, int]] = {}
+        self._add_copies()
         loop = GraphLoop if self.device.captures else HostLoop
         build = self.build
         begin_: list[Callable[[], None]]
@@ -143,13 +146,9 @@ class CapturedProgram:
     def is_valid(self) -> bool:
         """Whether matrices and kinds of vectors are those of the capture, and no transpose has been amortized since; on
         all ranks that run the same loop."""
-        valid = self._is_valid()
+        amortized = any(map(transpose_amortized, self.build.missing_transposes.values()))
+        valid = not amortized and self.assumptions.hold() and self.inputs.stay()
         return valid if self.group is None else bool(self.group.allreduce(np.array([valid]), np.logical_and)[0])
-
-    def _is_valid(self) -> bool:
-        if any(map(transpose_amortized, self.build.missing_transposes.values())) or not self.assumptions.hold():
-            return False
-        return self.inputs.stay()
 
     def _check_end(self, round_: Round) -> None:
         """Refuse an end that uses vectors of advances: their buffer after the last round is unknown at capture."""
@@ -158,14 +157,7 @@ class CapturedProgram:
             if turning & {*s.vectors, *s.elsewhere, s.target}:
                 self.recorder.refuse(f"end: {s.text}: a vector that products of the loop write")
 
-    def _prepare(self) -> None:
-        """What every run begins with: the states, the worklists of the first frontiers, the count of the condition."""
-        build = self.build
-        self.entering = first_launches(build)
-        self.initial: dict[int, tuple[Array, int]] = {}
-        self._exchange()
-
-    def _exchange(self) -> None:
+    def _add_copies(self) -> None:
         """The launches that copy vectors and scalars in before the rounds, and out after them."""
         build = self.build
         scalars = self.facts.changed_scalars
