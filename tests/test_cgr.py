@@ -18,7 +18,6 @@ import bitblas as gb
 from bitblas.formats.cgr import encoding
 from bitblas.formats.cgr.layout import Cgr
 from bitblas.formats.coded import coded_hub_columns
-from bitblas.loop.gpu import build as loop_build
 from bitblas.plan.facts import facts
 from bitblas.plan.product import VALUES
 
@@ -105,11 +104,11 @@ def test_products(device, call, algebra, u, iso, tune, monkeypatch):
 
 
 @pytest.mark.slow
-def test_programs(device, monkeypatch):
+def test_programs(device, tune):
     """Levels and shortest paths along codes; rows cut into parts."""
     test_loop.test_breadth_first_levels(device, ("cgr", None))
     test_loop.test_shortest_paths(device, ("cgr", None), gb.dtypes.INT64)
-    monkeypatch.setattr(loop_build, "SEGMENT_ENTRIES", 2)
+    tune({"loop.segment_entries": 2})
     test_loop.test_breadth_first_levels(device, ("cgr", None))
 
 

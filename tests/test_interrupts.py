@@ -218,7 +218,7 @@ def test_long_products_inside_of_a_loop(short, tables):
         y, whole = spreading(symmetric(N, 0.05), 4)
         whole.run()
     assert x.isequal(y) and x.nvals == N
-    made = [one._turn.rounds.build.table for one in (program, whole)]
+    made = [one._tier_up.rounds.build.table for one in (program, whole)]
     parts, wholes = (int(table.words[3]) for table in made)
     assert parts > wholes, "expected a product in several operations"
 
@@ -232,7 +232,7 @@ def test_a_round_pauses_inside_of_a_long_product(tables, monkeypatch, tune):
         x, program = spreading(A, 3)
         assert program.run() == 3
         wanted = x.dup()
-        made, turns = program._turn.rounds.build.table, []
+        made, turns = program._tier_up.rounds.build.table, []
         loop = made.loop
         x << 1.0
         monkeypatch.setattr(made, "loop", lambda *args: (turns.append(int(made.state[RESUMED])), loop(*args))[1])

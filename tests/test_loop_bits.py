@@ -9,17 +9,16 @@ from test_loop import BOOL, FP64, INT64
 
 import bitblas as gb
 from bitblas.loop import Program
-from bitblas.loop.cpu.tier_up import TierUp
 
 N = 9000  # more than one chunk of positions
 LINE, END = np.arange(1, N), np.zeros(N - 1, int)
 
 
-def both_ways(monkeypatch, begin, body):
+def both_ways(tune, begin, body):
     """What four rounds of `body` leave in the total and in y, by a table and by statements; begin: gives x and y."""
     found = []
     for patience in (0.0, 1e9):
-        monkeypatch.setattr(TierUp, "PATIENCE", patience)
+        tune({"loop.tier_up_seconds": patience})
         x, y, total = *begin(), gb.Scalar(FP64)
         rounds, going = gb.Scalar.from_value(0, INT64), gb.Scalar.from_value(True, BOOL)
 
@@ -43,18 +42,18 @@ def vectors(values, share):
 
 @pytest.mark.parametrize("share", [1.0, 0.6])
 @pytest.mark.parametrize("values", ["iso", "any"])
-def test_sums(monkeypatch, values, share):
+def test_sums(tune, values, share):
     def body(x, y, total):
         total << x.reduce(gb.monoid.plus)
         x << x.apply(gb.binary.times, right=1.1)
         y << x.apply(gb.binary.plus, right=total)
 
-    by_table, by_statements = both_ways(monkeypatch, lambda: vectors(values, share), body)
+    by_table, by_statements = both_ways(tune, lambda: vectors(values, share), body)
     assert by_table == by_statements
 
 
 @pytest.mark.parametrize("share", [1.0, 0.6, 0.003])
-def test_products_that_are_one_value(monkeypatch, share):
+def test_products_that_are_one_value(tune, share):
     """Are counted and multiplied; along entries they would be added one by one."""
     A = gb.Matrix.from_coo(np.append(LINE, END), np.append(END, LINE), 0.3, nrows=N, ncols=N)  # a star
 
@@ -62,7 +61,7 @@ def test_products_that_are_one_value(monkeypatch, share):
         y << x.vxm(A, gb.semiring.plus_plus)
         total << y.reduce(gb.monoid.plus)
 
-    by_table, by_statements = both_ways(monkeypatch, lambda: vectors("iso", share), body)
+    by_table, by_statements = both_ways(tune, lambda: vectors("iso", share), body)
     assert by_table == by_statements
 
 

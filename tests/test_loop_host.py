@@ -76,19 +76,19 @@ def test_a_table_takes_over_between_rounds(monkeypatch):
     """The first rounds run statement by statement, until they have taken long enough."""
     n = 100
     A = gb.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), True, nrows=n, ncols=n)
-    made = TierUp.made
+    table = TierUp.table
     asked = []
 
     def later(turn, given):
         asked.append(turn)
-        return made(turn, given) if len(asked) > 3 else None
+        return table(turn, given) if len(asked) > 3 else None
 
-    monkeypatch.setattr(TierUp, "made", later)
+    monkeypatch.setattr(TierUp, "table", later)
     assert searches(A)[1](0) == (n, dict(zip(range(n), range(n)))) and len(asked) == 4
 
 
-def test_patience(monkeypatch):
-    monkeypatch.setattr(TierUp, "PATIENCE", 1e9)
+def test_patience(monkeypatch, tune):
+    tune({"loop.tier_up_seconds": 1e9})
     program, search = searches(graph())
     assert search(0)[1] == oracle_levels(graph(), 0)
     assert str(program.explain()) == "a plain loop: statement by statement"
@@ -100,7 +100,7 @@ def test_patience(monkeypatch):
     assert turn.spent > 0.0
 
 
-def test_what_is_not_repaid_is_made_once(monkeypatch):
+def test_what_is_not_repaid_is_made_once(monkeypatch, tune):
     """A table whose kernels would have to be compiled waits for that long, whatever becomes of the vectors until then;
     and the next program of that body waits from its beginning."""
     from bitblas.loop.cpu import program
@@ -110,8 +110,7 @@ def test_what_is_not_repaid_is_made_once(monkeypatch):
     init = program.CpuRounds.__init__
     monkeypatch.setattr(program.CpuRounds, "__init__", lambda self, *args: (made.append(1), init(self, *args))[1])
     monkeypatch.setattr(Build, "missing", lambda self: 1)
-    monkeypatch.setattr(TierUp, "PATIENCE", 1e-9)
-    monkeypatch.setattr(TierUp, "COMPILING", 1e9)
+    tune({"loop.tier_up_seconds": 1e-9, "loop.compile_seconds": 1e9})
 
     def rounds():
         left, x = gb.Vector.from_coo(np.arange(20), True, size=20), gb.Vector.from_coo(np.arange(20), 0.0, size=20)
@@ -216,7 +215,7 @@ def test_searches_and_paths_on_every_form(form):
 @pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("algorithm", [connected_components, core_numbers, pagerank, sssp])
-def test_algorithms(algorithm, threads, monkeypatch):
+def test_algorithms(algorithm, threads, tune):
     """Large enough for threads, with rounds that push and rounds that pull."""
     n = 1 << 18
     numbers = np.random.default_rng(1)
@@ -228,7 +227,7 @@ def test_algorithms(algorithm, threads, monkeypatch):
     with gb.config.set(threads=threads):
         A = gb.Matrix.from_coo(rows, cols, weights, nrows=n, ncols=n, dup_op=gb.binary.first)
         by_table = algorithm(A, **options)
-        monkeypatch.setattr(TierUp, "PATIENCE", 1e9)
+        tune({"loop.tier_up_seconds": 1e9})
         B = gb.Matrix.from_coo(rows, cols, weights, nrows=n, ncols=n, dup_op=gb.binary.first)
         expected = algorithm(B, **options)
     assert by_table.isclose(expected, rel_tol=1e-9) if algorithm is pagerank else by_table.isequal(expected)

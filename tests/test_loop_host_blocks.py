@@ -118,7 +118,7 @@ def test_a_loop_inside_pauses(monkeypatch):
     assert program.run() == 2 and total.value == 2 * 1001 * many
     assert "block" in kinds(program)
     v[0], total.value = 2, 0
-    made, turns = program._turn.rounds.build.table, []
+    made, turns = program._tier_up.rounds.build.table, []
     loop = made.loop
     monkeypatch.setattr(made, "loop", lambda *args: (turns.append(made.state[RESUMED]), loop(*args))[1])
     assert program.run() == 2 and total.value == 2 * 1001 * many
@@ -161,3 +161,20 @@ def test_several_vectors_to_go_on_by():
     w[0] = 2
     assert program.run() == 2
     assert program.run() == 0
+
+
+@pytest.mark.parametrize("present", [True, False])
+def test_a_condition_that_no_statement_names(present):
+    """A table reads the vector of a condition even if nothing else reads or writes it."""
+    flag, total, going = gb.Vector(gb.dtypes.BOOL, 4), gb.Scalar.from_value(0, INT64), full(gb, [1, 2, 3, 1])
+    if present:
+        flag[2] = True
+
+    def body(_):
+        if_(flag, lambda: total << total.apply(gb.binary.plus, right=1))
+        going << going.apply(gb.binary.minus, right=1)
+        going << going.select(gb.select.valuegt, 0)
+
+    program = Program(body, while_=going)
+    assert program.run() == 3 and "block" in kinds(program)
+    assert total.value == (3 if present else 0)

@@ -9,7 +9,6 @@ import pytest
 import bitblas as gb
 from bitblas.exceptions import CaptureError
 from bitblas.loop import Program, at_once, holds_matrix, if_, repeat
-from bitblas.loop.codegen import cuda_elementwise, cuda_words
 
 BOOL, INT64, FP64 = gb.dtypes.BOOL, gb.dtypes.INT64, gb.dtypes.FP64
 N = 90
@@ -111,12 +110,11 @@ def statements(lib, A, C, D, M, s, k):
 @in_emulator
 @pytest.mark.in_turn
 @pytest.mark.parametrize("large", [True, pytest.param(False, marks=SLOW)])
-def test_what_a_body_says(device, turn, large, monkeypatch):
+def test_what_a_body_says(device, turn, large, tune):
     """Padded lines, where a complement and a value for all places reach beyond the matrix; passes as those over many
     places are, and as others."""
     if large:
-        monkeypatch.setattr(cuda_words, "LARGE", 0)
-        monkeypatch.setattr(cuda_elementwise, "WIDE", 0)
+        tune({"loop.words_size": 0, "loop.wide_size": 0})
     rows, cols = edges(seed=2)
 
     def made(lib):

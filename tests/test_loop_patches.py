@@ -20,8 +20,7 @@ def small(device, tune, monkeypatch):
     """Patches of 128 vertices of 4 bytes, however few there are."""
     if not devices.get(device).captures_bodies:
         pytest.skip("loops run without kernels of a GPU")
-    monkeypatch.setattr(patches, "PATCH_BYTES", 512)
-    monkeypatch.setattr(patches, "THREADS", 64)
+    tune({"patch.bytes": 512, "patch.threads": 64})
     tune({"patches.vertices": 1})
 
 

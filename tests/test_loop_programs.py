@@ -21,7 +21,6 @@ from bitblas.algorithms import (
 )  # fmt: skip
 from bitblas.exceptions import CaptureError
 from bitblas.loop import Program, repeat
-from bitblas.loop import fuse as passes_of
 
 BOOL, INT64 = gb.dtypes.BOOL, gb.dtypes.INT64
 # Plain loops on the CPU are slow tests.
@@ -86,10 +85,9 @@ def test_copies_and_what_is_cleared(device, turn):
 
 
 @pytest.mark.slow
-def test_more_statements_than_a_kernel_takes(device, monkeypatch):
+def test_more_statements_than_a_kernel_takes(device, monkeypatch, tune):
     """They become several kernels; the error names a statement that cannot be split."""
-    monkeypatch.setattr(passes_of, "MOST_NAMES", 4)
-    monkeypatch.setattr(passes_of, "MOST_SUMS", 1)
+    tune({"loop.kernel_names": 4, "loop.kernel_sums": 1})
     x = [full(gb, [k, 10 + k]) for k in range(6)]
     sums = [gb.Scalar(INT64) for _ in x]
     going = full(gb, [2, 2])

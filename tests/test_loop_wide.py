@@ -69,8 +69,8 @@ def summing(lib, q, p, d, s):
 @pytest.mark.in_turn
 @pytest.mark.parametrize("alike", [True, False], ids=["alike", "in_parts"])
 @pytest.mark.parametrize("make", [computing, moving, summing])
-def test_few_and_many_positions(device, turn, make, alike, monkeypatch):
-    monkeypatch.setattr(cuda_elementwise, "WIDE", 1000)
+def test_few_and_many_positions(device, turn, make, alike, monkeypatch, tune):
+    tune({"loop.wide_size": 1000})
     texts = []
     plain = cuda_elementwise.Variant
     monkeypatch.setattr(cuda_elementwise, "Variant", lambda *how: texts.append(how[-1]) or plain(*how))

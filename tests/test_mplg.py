@@ -13,7 +13,6 @@ from bitblas.formats import packing
 from bitblas.formats.mplg.cost import packed_bytes
 from bitblas.formats.mplg.layout import Mplg
 from bitblas.loop import repeat
-from bitblas.loop.gpu import build as loop_build
 from bitblas.operations.spgemm import products_before
 from bitblas.operations.variants import pull_variant
 from bitblas.plan import product as plan
@@ -102,9 +101,9 @@ def test_rows_of_different_lengths(device, fixed_from, tune):
         assert found.isequal(expected), name
 
 
-def test_long_rows_in_a_loop(device, monkeypatch):
+def test_long_rows_in_a_loop(device, tune):
     """A row is pushed along in segments."""
-    monkeypatch.setattr(loop_build, "SEGMENT_ENTRIES", 100)
+    tune({"loop.segment_entries": 100})
     A = uneven(600, format="mplg")
     n, levels = A.nrows, []
     for M in (A, uneven(600, format="csr")):

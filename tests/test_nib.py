@@ -19,7 +19,6 @@ from bitblas.formats.csr.layout import from_arrays
 from bitblas.formats.nib import encoding
 from bitblas.formats.nib.layout import Nib
 from bitblas.io import host_coo
-from bitblas.loop.gpu import build as loop_build
 from bitblas.plan.facts import facts
 
 
@@ -146,11 +145,11 @@ def test_marks_of_segments(emulator):
                 assert at == 0 or begin[s, 1] == cols[rows == row][at - 1]
 
 
-def test_programs(device, monkeypatch):
+def test_programs(device, tune):
     """Levels and shortest paths along nibbles; rows cut into segments."""
     test_loop.test_breadth_first_levels(device, ("nib", None))
     test_loop.test_shortest_paths(device, ("nib", None), gb.dtypes.INT64)
-    monkeypatch.setattr(loop_build, "SEGMENT_ENTRIES", 2)
+    tune({"loop.segment_entries": 2})
     test_loop.test_breadth_first_levels(device, ("nib", None))
 
 

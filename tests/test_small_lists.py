@@ -12,7 +12,6 @@ import bitblas as gb
 from bitblas.loop import Program
 from bitblas.loop.analysis import sparse_vectors
 from bitblas.loop.fuse import Pass
-from bitblas.loop.gpu import small_rounds
 from bitblas.loop.ir import Const, Elementwise, Gather, Masked, Reduce, Scal, Statement, Vec
 from bitblas.operations.variants import BOTH, LEFT, UNION
 from semirings.catalog import BINARY, MONOIDS
@@ -32,10 +31,10 @@ def distances(A, source):
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form", HANDED)
 @pytest.mark.parametrize(("dtype", "most"), [(FP64, 1 << 15), (FP64, 60), (INT64, 30)])
-def test_shortest_paths_by_lists(device, clusters, form, dtype, most, monkeypatch):
+def test_shortest_paths_by_lists(device, clusters, form, dtype, most, tune):
     """Element-wise kernels read the positions on a list; if it grows long, the grid continues, with sums and cells
     unchanged."""
-    monkeypatch.setattr(small_rounds, "MOST_PLACES", most)
+    tune({"cluster.positions": most})
     A = mesh(weights=dtype.np_type, **options(form))
     n = A.nrows
     d, q, near, t = (gb.Vector(dtype, n) for _ in range(4))

@@ -9,7 +9,6 @@ from test_loop import BOOL, FORMS, FP64, INT64, entries, graph, levels_program, 
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.loop import Program
-from bitblas.loop.gpu import small_rounds
 
 HANDED = (FORMS[0], FORMS[1], FORMS[2], FORMS[5], FORMS[-1])  # rows, tiles whose units share words or have two, a Split
 
@@ -38,9 +37,9 @@ def clusters(device):
 @pytest.mark.in_turn
 @pytest.mark.parametrize("most", [4, 10, 8192])
 @pytest.mark.parametrize("form", HANDED)
-def test_levels_go_back_and_forth(device, clusters, form, most, monkeypatch):
+def test_levels_go_back_and_forth(device, clusters, form, most, tune):
     """The frontier of a mesh passes any limit and comes back; wherever a cluster stops, the grid continues."""
-    monkeypatch.setattr(small_rounds, "MOST_UNITS", most)
+    tune({"cluster.units": most})
     A = mesh(**options(form))
     v, q = gb.Vector(INT64, A.nrows), gb.Vector(BOOL, A.nrows)
     program = levels_program(A, v, q)
@@ -60,9 +59,9 @@ def test_levels_go_back_and_forth(device, clusters, form, most, monkeypatch):
 
 @pytest.mark.parametrize("form", HANDED)
 @pytest.mark.parametrize("most", [12, 8192])
-def test_lowest_parents(device, clusters, form, most, monkeypatch):
+def test_lowest_parents(device, clusters, form, most, tune):
     """Values into which several entries are combined, in any of the buffers."""
-    monkeypatch.setattr(small_rounds, "MOST_UNITS", most)
+    tune({"cluster.units": most})
     A = mesh(**options(form))
     n = A.nrows
     p, q = gb.Vector(INT64, n), gb.Vector(INT64, n)

@@ -13,11 +13,12 @@ from test_split import with_near
 
 import bitblas as gb
 from bitblas import device as devices
+from bitblas import tuning
 from bitblas.loop import Program
 from bitblas.loop.buffers import ENTRIES, LISTED, REMAINING, SEGMENTS, STATE, WORK
 from bitblas.loop.codegen.cuda_advance import compact_variant
 from bitblas.loop.fuse import Pass, Pull, Round, Step
-from bitblas.loop.gpu.control_flow import BRIEF, rounds_per_run
+from bitblas.loop.gpu.control_flow import rounds_per_run
 from bitblas.loop.ir import Product, Vec
 from bitblas.store import pack
 
@@ -176,7 +177,8 @@ def test_few_rounds_in_a_body_where_rows_are_long():
     assert rounds_per_run(Round((Step(x, dense, None, (), False, ""),), (x,), {}), True, skewed=True) == 3
     assert rounds_per_run(round_, False, skewed=True) == 3
     assert rounds_per_run(Round((Pass(),), (x,), {}), True, skewed=False, inside=True) == 3
-    for nvals, copies in ((BRIEF, 4), (BRIEF + 1, 1)):
+    brief = tuning.count("loop.pulled_entries")
+    for nvals, copies in ((brief, 4), (brief + 1, 1)):
         pull = Pull(x, replace(product, matrix=SimpleNamespace(nvals=nvals)), None, "")
         assert rounds_per_run(Round((pull,), (x,), {}), True, skewed=False) == copies
 

@@ -1,4 +1,4 @@
-"""Analysis of a body: iso and full vectors, products that can be advances, sparse vectors of a round.
+"""Analysis of a body: which vectors are read, written, iso and full; products that can be advances; sparse vectors.
 
 Pure functions of statements and facts, used by both executors. Sparse vectors: where none of them has an entry, the
 round does nothing, so element-wise kernels over all positions can run on a worklist instead.
@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from semirings import Monoid, Typed
 from semirings.dtypes import DataType, cast_scalar
 
+from .. import tuning
 from ..operations.ewise_vector import same_value
 from ..operations.variants import BOTH, LEFT
 from ..plan.product import WORDS, kind_of
@@ -28,6 +30,7 @@ from .ir import (
     Exchange,
     Gather,
     InitializeCells,
+    IsoValues,
     Masked,
     Part,
     Product,
@@ -36,20 +39,79 @@ from .ir import (
     Scatter,
     Statement,
     Term,
+    Value,
     Vec,
     flat,
+    reads_first,
+    scalar_is_read_first,
 )
+
+if TYPE_CHECKING:
+    from ..typing import Array
 
 # ---- Choose the storage of a body's vectors and the kernels of its products: pure functions of statements and facts.
 
 
-def iso_values(body: Body, held: Mapping[int, VectorStore], never: frozenset[Vec] = frozenset()) -> dict[int, Any]:
+@dataclass(frozen=True)
+class BodyFacts:
+    """What the executors need to know about a body.
+
+    body: without needless initializations of cells. loaded: the vectors whose contents a run begins with. changed,
+    changed_scalars: what it stores at its end. inputs: full vectors that are only read, so that their values can be
+    used in place. iso, full: as in `iso_values` and `full_vectors`. fresh: the numbers of Scalars whose earlier value
+    no run reads.
+    """
+
+    body: Body
+    loaded: tuple[Vec, ...]
+    changed: tuple[Vec, ...]
+    changed_scalars: tuple[Scal, ...]
+    inputs: tuple[Vec, ...]
+    iso: IsoValues
+    full: frozenset[Vec]
+    fresh: frozenset[int]
+
+
+def loaded_vectors(body: Body, condition: Vec | Scal) -> tuple[Vec, ...]:
+    """The vectors whose contents a run begins with."""
+    used = {x for s in body.all for x in s.named} | {b.condition for b in body.blocks}
+    begun = any(s.target == condition for s in flat(body.begin))  # otherwise it is evaluated before the first statement
+    return tuple(x for x in body.vectors if (x == condition and not begun) or (x in used and reads_first(body, x)))
+
+
+def analyze(
+    body: Body,
+    stores: Mapping[int, VectorStore],
+    never_iso: frozenset[Vec] = frozenset(),
+    never_full: frozenset[Vec] = frozenset(),
+) -> BodyFacts:
+    """The facts about a body. stores: the contents of its loaded vectors, by number. never_iso, never_full: vectors for
+    which other ranks found otherwise."""
+    iso, full = iso_values(body, stores, never_iso), full_vectors(body, stores, never_full)
+    written = {s.target for s in body.all}
+    loaded = tuple(x for x in body.vectors if x.id in stores)
+    reduced = without_needless_inits(body, full)
+    return BodyFacts(
+        reduced,
+        loaded,
+        tuple(x for x in body.vectors if x in written and x not in body.own),
+        tuple(s for s in body.scalars if s in written and s.id not in body.unknown),
+        tuple(x for x in loaded if x in full and x not in written and x.id not in iso),
+        iso,
+        full,
+        frozenset(s.id for s in body.scalars if not scalar_is_read_first(reduced, s)),
+    )
+
+
+def iso_values(
+    body: Body, held: Mapping[int, VectorStore], never: frozenset[Vec] = frozenset()
+) -> dict[int, np.generic]:
     """The vectors whose entries have the same value throughout the loop, and that value, by vector number.
 
     Starts with the values of the first statements or of the objects, and drops a vector once anything else is written
     to it. `never`: vectors for which other ranks found otherwise.
     """
-    iso: dict[int, Any] = {}
+    iso: dict[int, np.generic] = {}
     for x in body.vectors:
         if x in never:
             continue
@@ -110,8 +172,7 @@ def certain_scalars(body: Body) -> frozenset[int]:
 
 
 def _read(s: Statement) -> set[int]:
-    terms = (*s.value.terms, *s.value.defaults) if isinstance(s.value, Elementwise) else ()
-    return {t.id for t in terms if isinstance(t, Scal)}
+    return {t.id for t in s.terms if isinstance(t, Scal)}
 
 
 def _gives(s: Statement, certain: Set[int]) -> bool:
@@ -152,7 +213,7 @@ def _fills(s: Statement, full: Set[Vec], certain: Set[int]) -> bool:
     return (was or s.mask is None) and _is_everywhere(s.value, full, certain)
 
 
-def _is_everywhere(e: Any, full: Set[Vec], certain: Set[int]) -> bool:
+def _is_everywhere(e: Value, full: Set[Vec], certain: Set[int]) -> bool:
     if isinstance(e, Gather):
         return e.source in full and e.index in full
     if isinstance(e, Exchange):
@@ -176,7 +237,7 @@ def without_needless_inits(body: Body, full: frozenset[Vec]) -> Body:
 
     def part(statements: Part) -> Part:
         found: list[Statement | Block] = []
-        ready: dict[Vec | Scal, Any] = {}
+        ready: dict[Vec | Scal, Typed[Monoid]] = {}
         for s in statements:
             if isinstance(s, Block):
                 ready.clear()
@@ -193,12 +254,12 @@ def without_needless_inits(body: Body, full: frozenset[Vec]) -> Body:
     return replace(body, statements=part(body.statements), begin=part(body.begin), end=part(body.end))
 
 
-def _keeps(s: Statement, iso: Mapping[int, Any]) -> bool:
+def _keeps(s: Statement, iso: IsoValues) -> bool:
     value = _constant(s, s.target.dtype, iso)
     return s.accum is None and value is not None and same_value(value, iso[s.target.id])
 
 
-def _constant(s: Statement, dtype: DataType, iso: Mapping[int, Any]) -> Any:
+def _constant(s: Statement, dtype: DataType, iso: IsoValues) -> np.generic | None:
     """The single value that a statement writes, or None if it may write several."""
     e = s.value
     if isinstance(e, Product):
@@ -213,18 +274,18 @@ def _constant(s: Statement, dtype: DataType, iso: Mapping[int, Any]) -> Any:
     return cast_scalar(iso[e.u.id], dtype) if isinstance(e.u, Vec) and e.u.id in iso else None
 
 
-def planned_operand(product: Product, iso: Mapping[int, Any]) -> Any:
+def planned_operand(product: Product, iso: IsoValues) -> Array | np.generic:
     """The values of the product's vector in the form that plans expect: a scalar if it is iso, else an array."""
     u = product.u
     return iso[u.id] if u.id in iso else np.empty(0, u.dtype.np_type)
 
 
-def product_kind(product: Product, iso: Mapping[int, Any]) -> tuple[int, Any]:
+def product_kind(product: Product, iso: IsoValues) -> tuple[int, np.generic | None]:
     """WORDS, COUNT or VALUES, and the value of all products if they are equal."""
     return kind_of(product.semiring, product.matrix.raw, planned_operand(product, iso), flip=product.flip)
 
 
-def can_write_directly(s: Statement, iso: Mapping[int, Any]) -> bool:
+def can_write_directly(s: Statement, iso: IsoValues) -> bool:
     """Whether the advance of a statement may write the target itself."""
     assert isinstance(s.value, Product) and isinstance(s.target, Vec)
     if not s.overwrites:
@@ -234,27 +295,24 @@ def can_write_directly(s: Statement, iso: Mapping[int, Any]) -> bool:
     return s.target.id not in iso and s.target.dtype is s.value.semiring.return_type
 
 
-def iso_of_added(round_: Round, body: Body, iso: dict[int, Any]) -> dict[int, Any]:
-    """The iso values of vectors that fusion added."""
-    added = {}
+def with_added(facts: BodyFacts, round_: Round) -> BodyFacts:
+    """The facts, including the iso values of vectors that fusion added."""
+    known, iso = facts.body.vectors, dict(facts.iso)
     for item in round_.all:
-        if isinstance(item, (Step, Pull)) and item.target not in body.vectors:
-            how, value = product_kind(item.product, iso)
+        if isinstance(item, (Step, Pull)) and item.target not in known:
+            how, value = product_kind(item.product, facts.iso)
             if how == WORDS:
-                added[item.target.id] = item.target.dtype.np_type.type(value)
+                iso[item.target.id] = item.target.dtype.np_type.type(value)
         elif isinstance(item, Pass):
             for s in item.statements:
-                e = s.value
-                masks = isinstance(e, Elementwise) and isinstance(e.u, Const)
-                if masks and s.target not in body.vectors and isinstance(s.target, Vec):
-                    added[s.target.id] = np.bool_(True)
-    return added
+                masks = isinstance(s.value, Elementwise) and isinstance(s.value.u, Const)
+                if masks and s.target not in known and isinstance(s.target, Vec):
+                    iso[s.target.id] = np.bool_(True)
+    return replace(facts, iso=iso)
 
 
 # ---- Find the sparse vectors of a round: where none of them has an entry, the round does nothing. Element-wise
 # kernels over all positions can then run on a worklist instead. Pure functions of statements.
-
-MOST_CANDIDATES = 8  # all subsets of which are tried
 
 
 def sparse_vectors(
@@ -270,7 +328,7 @@ def sparse_vectors(
     local = {number for p in passes for number in p.local}
     named = {x for s in statements for x in _named(s) if x.id not in local | never}
     others = sorted(named - first, key=lambda x: x.id)
-    if len(others) > MOST_CANDIDATES:
+    if len(others) > tuning.count("loop.sparse_candidates"):
         return None
     for count in range(len(others) + 1):
         for more in itertools.combinations(others, count):

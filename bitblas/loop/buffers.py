@@ -7,15 +7,29 @@ and a state of 8 numbers (see frontier.cuh); on the CPU each bitset has a summar
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from semirings.dtypes import BOOL
 
-from ..store import VectorStore, full_bits, words
+from .. import tuning
+from ..core.vector.vector import Vector
+from ..store import VectorStore, empty_vector, full_bits, is_blank, words
 from .ir import Vec
 from .scratch import OwnMemory, Scratch
+from .symbolic.multivectors import MultivectorAsVector, as_vector
+
+if TYPE_CHECKING:
+    from ..core.matrix.matrix import Matrix
+    from ..order import Order
+    from ..store import MatrixStore
+    from ..typing import Array
+    from .analysis import BodyFacts
+
+Launch: TypeAlias = Callable[[], None]
+Argument: TypeAlias = "Array | np.generic | int"  # of a kernel
 
 # ---- Memory of a captured program: allocated before capture, the same for every run, never moved.
 
@@ -29,20 +43,22 @@ FAULTS = 5  # index of the faults of index vectors among them (see indexed.cuh)
 class Frontier:
     """The arrays of one vector: its bits, values (None if it is iso) and worklists, each once or three times."""
 
-    def __init__(self, scratch: Scratch | OwnMemory, vec: Vec, iso: Any, rotates: bool, values: Any = None) -> None:
+    def __init__(
+        self, scratch: Scratch | OwnMemory, vec: Vec, iso: np.generic | None, rotates: bool, values: Array | None = None
+    ) -> None:
         """values: the existing values of a vector that is only read."""
         count = BUFFERS if rotates else 1
         self.vec, self.iso, self.rotates = vec, iso, rotates
         self.scratch, self.device, self.current = scratch, scratch.device, 0  # index of the buffer that is read
         self.bits = [scratch.bits(vec.size) for _ in range(count)]
-        self.values: list[Any] = []
+        self.values: list[Array] = []
         if values is not None:
             self.values = [values]
         elif iso is None:
             n, dtype = (words(vec.size), np.uint64) if vec.dtype is BOOL else (max(1, vec.size), vec.dtype.np_type)
             self.values = [scratch.array(n, dtype) for _ in range(count)]
-        self.lists: list[Any] = []
-        self.segments: list[Any] = []
+        self.lists: list[Array] = []
+        self.segments: list[Array] = []
 
     def list_units(self, units: int, segments: int) -> None:
         """Allocate lists for the units of a format, and for the segments of its long rows."""
@@ -50,9 +66,9 @@ class Frontier:
             self.lists = [self.scratch.array(max(1, units), np.uint32) for _ in self.bits]
             self.segments = [self.scratch.array(max(1, 2 * segments), np.uint32) for _ in self.bits]
 
-    def at(self, arrays: list[Any], ahead: int = 0) -> Any:
+    def at(self, arrays: list[Array], ahead: int = 0) -> Array:
         """One of the rotating arrays: the current one, the next, or the one after that."""
-        return arrays[(self.current + ahead) % len(arrays)] if arrays else None
+        return arrays[(self.current + ahead) % len(arrays)]
 
     @property
     def nbytes(self) -> int:
@@ -88,12 +104,6 @@ class Frontier:
         elif store.count != 0:
             self.device.fill(first, store.values)
 
-    def begin_cells(self, beginning: Any) -> None:
-        """Initialize the cells into which products are accumulated; cells of the current buffer are cleared with its
-        entries."""
-        for more in self.values[1:]:
-            more.fill(beginning)
-
     def store(self, steps: int, *, full: bool = False) -> VectorStore:
         """Copy out the contents after `steps` advances as a new vector. full: it has an entry everywhere."""
         k = steps % len(self.bits)
@@ -123,7 +133,7 @@ class States:
 class SummarizedFrontier(Frontier):
     """The arrays of one vector, and a summary for each of its bitsets: the words that have, or may have, entries."""
 
-    def __init__(self, scratch: OwnMemory, vec: Vec, iso: Any, rotates: bool) -> None:
+    def __init__(self, scratch: OwnMemory, vec: Vec, iso: np.generic | None, rotates: bool) -> None:
         super().__init__(scratch, vec, iso, rotates)
         self.summaries = [np.zeros(-(-words(vec.size) // 64), np.uint64) for _ in self.bits]
 
@@ -149,3 +159,90 @@ class SummarizedFrontier(Frontier):
     def _clear_summaries(self) -> None:
         for summary in self.summaries:
             summary.fill(0)
+
+
+# ---- Contents of a Vector before and after a run of a program: its bits, values and count.
+
+
+class SingleEntry:
+    """A vector with one pending entry: its position and value, in place of a VectorStore."""
+
+    __slots__ = ("place", "values")
+    count, nvals, iso, bits = 1, 1, True, None
+
+    def __init__(self, place: int, value: np.generic) -> None:
+        self.place, self.values = place, value
+
+
+class ProgramVector:
+    """A Vector (or the positions of a Matrix) that a program uses, and its order inside the program: that of the
+    matrices for vectors of their size. Vectors of other sizes are not combined with these."""
+
+    __slots__ = ("order", "vector")
+
+    def __init__(self, vector: Vector | MultivectorAsVector, order: Order | None) -> None:
+        self.vector, self.order = vector, order
+
+    def held(self) -> VectorStore:
+        """The vector's contents, in the order of the loop."""
+        return self.vector._in(self.order)
+
+    def entering(self) -> VectorStore | SingleEntry:
+        """The same; or the only pending entry of a vector that was emptied and then given one entry."""
+        written, data = self.vector._pending, self.vector._data
+        if len(written) != 1 or data.count != 0 or type(data) is not VectorStore:
+            return self.held()
+        ((place, value),) = written.items()
+        if value is None:
+            return self.held()
+        return SingleEntry(place if self.order is None else self.order.place(place), value)
+
+    def adopt(self, store: VectorStore) -> None:
+        """Store the result of a run."""
+        self.vector._adopt(store)
+        self.vector._data.order = self.order
+
+    def empty(self) -> None:
+        """Set it to have no entries after a run, discarding a pending entry that it had before."""
+        vector = self.vector
+        if type(vector) is Vector and is_blank(vector._data):
+            vector._pending.clear()
+            vector._data.order = self.order
+        else:
+            self.adopt(empty_vector(vector.device, vector.size, vector.dtype))
+
+
+def kind_of_values(held: VectorStore | SingleEntry) -> tuple[str, bytes] | str | None:
+    """What a capture assumes about the values: that all are equal, or not; None: there are no entries."""
+    if held.count == 0:
+        return None
+    return (held.values.dtype.char, held.values.tobytes()) if held.iso else "dense"
+
+
+def program_vectors(vectors: Iterable[tuple[Vector | Matrix, Vec]], order: Order | None) -> dict[Vec, ProgramVector]:
+    """The vectors of a program. order: that of its matrices, for vectors of their size."""
+    return {
+        x: ProgramVector(as_vector(vector), order if order is not None and x.size == order.size else None)
+        for vector, x in vectors
+    }
+
+
+class Assumptions:
+    """What compiled rounds rely on: the stored matrices, the rows of the tuning table, which vectors are full, and
+    which have one value. `hold()`: whether it is still so."""
+
+    def __init__(
+        self, facts: BodyFacts, members: Mapping[Vec, ProgramVector], matrices: Sequence[tuple[Matrix, MatrixStore]]
+    ) -> None:
+        self.version, self.matrices = tuning.version(), matrices
+        self.full = [members[x] for x in facts.loaded if x in facts.full]
+        self.iso = [members[x] for x in facts.loaded if x.id in facts.iso]
+        self.kinds = [kind_of_values(member.entering()) for member in self.iso]
+
+    def hold(self) -> bool:
+        if self.version != tuning.version() or any(matrix._stored is not held for matrix, held in self.matrices):
+            return False
+        if any(member.entering().nvals != member.vector.size for member in self.full):
+            return False
+        now = (kind_of_values(member.entering()) for member in self.iso)
+        return all(kind is None or kind == then for kind, then in zip(now, self.kinds))

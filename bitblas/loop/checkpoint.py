@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from ..atomic import replacing
 from ..core.scalar import Scalar
 from ..exceptions import InvalidValue
 
+if TYPE_CHECKING:
+    from ..distributed.group import Group
+
+T = TypeVar("T")
 MANIFEST = "manifest.json"
 VERSION = 1
 
@@ -31,7 +35,7 @@ class SingleRank:
     def barrier(self) -> None:
         return
 
-    def all_or_none(self, what: str, run: Callable[[], Any]) -> Any:
+    def all_or_none(self, what: str, run: Callable[[], T]) -> T:
         return run()
 
     def texts(self, text: str) -> list[str]:
@@ -49,7 +53,7 @@ class Checkpoint:
             if not hasattr(x, "to_coo" if getattr(x, "ndim", None) == 1 else "value") or x.dtype._is_udt:
                 raise TypeError(f"state: expected Vectors and Scalars of built-in types, got {type(x).__qualname__}")
         self.folder, self.state, self.every = Path(path), state, every
-        self.ranks: Any = next((x._ranks for x in state if hasattr(x, "_ranks")), SingleRank())
+        self.ranks: Group | SingleRank = next((x._ranks for x in state if hasattr(x, "_ranks")), SingleRank())
 
     def save(self, rounds: int) -> None:
         """Save the state after `rounds` rounds. OSError if it cannot be written; the previous checkpoint then
@@ -97,10 +101,10 @@ class Checkpoint:
             x << type(x).from_coo(i, values, x.dtype, size=x.size, **share)
         return int(facts["rounds"])
 
-    def _read(self, names: list[str]) -> list[tuple[Any, Any]]:
+    def _read(self, names: list[str]) -> list[tuple[np.ndarray | None, np.ndarray]]:
         """Indices and values of this rank's part of each object; a Scalar has no indices."""
         files = [np.load(self.folder / name) for name in names[self.ranks.rank :: self.ranks.size]]
-        found: list[tuple[Any, Any]] = []
+        found: list[tuple[np.ndarray | None, np.ndarray]] = []
         for k, x in enumerate(self.state):
             if isinstance(x, Scalar):
                 with np.load(self.folder / names[0]) as first:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from semirings.dtypes import BOOL
 
+from .. import tuning
 from .codegen.cuda_statements import is_subset
 from .ir import (
     Block,
@@ -26,18 +27,11 @@ from .ir import (
     Scal,
     Scatter,
     Statement,
-    Term,
     Vec,
     flat,
 )
 
 # ---- Decide which statements share an element-wise kernel: pure functions of what they read and write.
-
-# Limits of one kernel: 4096 bytes of arguments, of which a vector needs up to 24 and a scalar 16; 48 KB of shared
-# memory, of which a sum needs up to 4.3; and a text that compiles in a second.
-MOST_NAMES = 120
-MOST_SUMS = 8
-MOST_STATEMENTS = 200
 
 
 def group_statements(statements: Sequence[Statement]) -> list[list[Statement]]:
@@ -60,10 +54,14 @@ def group_statements(statements: Sequence[Statement]) -> list[list[Statement]]:
 def fits_one_kernel(parts: Sequence[Sequence[Statement]]) -> bool:
     """Whether one kernel can run all these statements."""
     statements = [s for part in parts for s in part]
-    names = {x for s in statements for x in (*s.vectors, *s.elsewhere, s.target)}
+    names = {x for s in statements for x in s.named}
     scalars = {number for s in statements for number in _read(s)}
     sums = sum(isinstance(s.value, Reduce) for s in statements)
-    return len(names) + len(scalars) <= MOST_NAMES and sums <= MOST_SUMS and len(statements) <= MOST_STATEMENTS
+    return (
+        len(names) + len(scalars) <= tuning.count("loop.kernel_names")
+        and sums <= tuning.count("loop.kernel_sums")
+        and len(statements) <= tuning.count("loop.kernel_statements")
+    )
 
 
 def size_of(s: Statement) -> int | None:
@@ -77,9 +75,8 @@ def size_of(s: Statement) -> int | None:
 
 def _read(s: Statement) -> set[int]:
     """The scalars that a statement reads."""
-    terms: tuple[Term, ...] = s.value.terms + s.value.defaults if isinstance(s.value, Elementwise) else ()
     own = {s.target.id} if isinstance(s.target, Scal) and s.accum is not None else set()
-    return {t.id for t in terms if isinstance(t, Scal)} | own
+    return {t.id for t in s.terms if isinstance(t, Scal)} | own
 
 
 class _Scalars:
@@ -364,14 +361,14 @@ def _localize(items: Sequence[Item], own: frozenset[Vec]) -> None:
     for x in own:
         uses = [item for item in items if x in _touched(item)]
         if len(uses) == 1 and (only := uses[0]) in passes and isinstance(only, Pass):
-            mine = [s for s in only.statements if x in (*s.vectors, *s.elsewhere, s.target)]
+            mine = [s for s in only.statements if x in s.named]
             if mine[0].written == x and x not in mine[0].vectors and not any(x in s.elsewhere for s in mine):
                 only.local |= {x.id}
 
 
-def _touched(item: Item) -> set[Any]:
+def _touched(item: Item) -> set[Vec | Scal]:
     if isinstance(item, (Pass, Between)):
-        return {x for s in item.statements for x in (*s.vectors, *s.elsewhere, s.target)}
+        return {x for s in item.statements for x in s.named}
     if isinstance(item, Activate):
         return {item.vec}
     if isinstance(item, Inner):
@@ -385,7 +382,7 @@ def _fuse(
     body: Body,
     is_step: Callable[[Statement], bool],
     is_direct: Callable[[Statement], bool],
-    condition: Any,
+    condition: Vec | Scal | None,
     fresh: dict[Vec, Product],
     *,
     pulls: bool = False,
@@ -420,9 +417,9 @@ def _fuse(
                 items.append(last := Between([]))
             last.statements.append(s)
             _grown(fresh, s)
-            if s.target == condition and s.target in along_of:
-                fresh[condition] = product = along_of[condition]
-                items.append(Activate(condition, product, late=True))
+            if isinstance(s.target, Vec) and s.target == condition and s.target in along_of:
+                fresh[s.target] = product = along_of[s.target]
+                items.append(Activate(s.target, product, late=True))
             continue
         if isinstance(s.value, Gather) and s.target == s.value.source:  # gathered from while it is written
             t = Vec(len(vectors), s.target.size, s.target.dtype)
@@ -469,7 +466,9 @@ def _fuse(
             _grown(fresh, waiting[-1])
     wrote = next((s for s in reversed(body.statements) if _writes(s, condition)), None)
     whole = isinstance(wrote, Block) or (wrote is not None and isinstance(wrote.value, (Exchange, Scatter)))
-    if whole and not any(isinstance(item, Activate) and item.late for item in items):  # counted when complete
+    if (
+        condition is not None and whole and not any(isinstance(item, Activate) and item.late for item in items)
+    ):  # counted when complete
         waiting.append(Statement(condition, Elementwise(0, None, condition), text="the condition"))
     flush()
     _count(items, condition)
@@ -489,7 +488,7 @@ def _inner(
     return Inner(round_, block.condition, block.limit, block.text)
 
 
-def _writes(s: Statement | Block, condition: Any) -> bool:
+def _writes(s: Statement | Block, condition: Vec | Scal | None) -> bool:
     return any(_is(x.target, condition) for x in flat((s,)))
 
 
@@ -499,7 +498,7 @@ def _grown(fresh: dict[Vec, Product], s: Statement) -> None:
         del fresh[s.target]
 
 
-def _count(items: list[Item], condition: Vec | Scal) -> None:
+def _count(items: list[Item], condition: Vec | Scal | None) -> None:
     """Mark the kernel that computes the condition: the last element-wise kernel that writes it, unless an advance
     writes it later."""
     for item in reversed(items):
@@ -510,7 +509,7 @@ def _count(items: list[Item], condition: Vec | Scal) -> None:
             return
 
 
-def _is(target: Any, condition: Any) -> bool:
+def _is(target: Vec | Scal, condition: Vec | Scal | None) -> bool:
     return type(target) is type(condition) and target.id == condition.id
 
 

@@ -6,15 +6,23 @@ a statement is one operation deep, because every delayed expression used as an o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from semirings import Typed
+import numpy as np
+
+from semirings import Monoid, Semiring, Typed
 from semirings.cached import cached_property
 from semirings.dtypes import DataType
 
 from ..formats.bitmap.lines import Lines
+from ..store import MatrixStore
+
+if TYPE_CHECKING:
+    from ..distributed.group import Group
+    from ..distributed.shares import Shares
+    from ..typing import Array
 
 
 @dataclass(frozen=True)
@@ -46,10 +54,11 @@ class Const:
     """A value that is known on the host."""
 
     dtype: DataType
-    value: Any  # a NumPy scalar; None: an empty Scalar
+    value: np.generic | None  # None: an empty Scalar
 
 
-Term = Vec | Scal | Const
+Term: TypeAlias = Vec | Scal | Const
+IsoValues: TypeAlias = Mapping[int, np.generic]  # by vector number, the value that all entries of a vector have
 
 
 @dataclass(frozen=True)
@@ -75,7 +84,7 @@ class Elementwise:
     v: Term | None = None
     bound: str = "xy"
     keep: bool = False
-    defaults: tuple[Any, Any] = (0, 0)
+    defaults: tuple[Term, ...] = ()  # of u and v, in mode FILLED
     under: Masked | None = None
 
     @property
@@ -87,9 +96,9 @@ class Elementwise:
 class Product:
     """u times a matrix (`flip`: vxm), or its transpose if `transpose`, as in operations.spmv.mxv."""
 
-    matrix: Any  # MatrixStore
+    matrix: MatrixStore
     u: Vec
-    semiring: Typed
+    semiring: Typed[Semiring]
     transpose: bool
     flip: bool
     outer: int  # the size of the result
@@ -109,9 +118,9 @@ class MultivectorProduct(Product):
 class Reduce:
     """The monoid's sum of the entries of u; `default` (None: no value) if there are none."""
 
-    monoid: Typed
+    monoid: Typed[Monoid]
     u: Vec
-    default: Any = None
+    default: np.generic | None = None
 
 
 @dataclass(frozen=True)
@@ -133,7 +142,7 @@ class Scatter:
     index: Vec | None
     u: Term | None  # None: the position itself
     where: Vec | None
-    monoid: Typed
+    monoid: Typed[Monoid]
     full: tuple[Vec, ...]
     size: int  # number of positions traversed
     number: int  # identifies the statement in errors
@@ -144,7 +153,27 @@ class InitializeCells:
     """Initialize the target's cells without an entry to a monoid's identity, so that a Scatter may combine into
     them."""
 
-    monoid: Typed
+    monoid: Typed[Monoid]
+
+
+class Pattern(Protocol):
+    """The communication of an exchange (distributed/loops.py). shares: the partition of its vector. root: the only rank
+    that sends, if there is one."""
+
+    text: str
+    gathers: bool
+    takes: bool
+    group: Group
+    shares: Shares
+    root: int
+
+    def run(self, source: Array, target: Array, bits: bool) -> None: ...
+
+    def sent(self, source: Array, bits: bool) -> int:
+        """The bytes that leave this rank."""
+
+    def own(self) -> Pattern:
+        """The inverse pattern."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +181,10 @@ class Exchange:
     """Communication of u between ranks that run the same loop, in the pattern `how` (distributed/loops.py)."""
 
     u: Vec | Scal
-    how: Any
+    how: Pattern
+
+
+Value: TypeAlias = Elementwise | Product | Reduce | Gather | Scatter | InitializeCells | Exchange
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +192,7 @@ class Statement:
     """target(mask, accum, replace) << value. text: its name in errors and in `explain`."""
 
     target: Vec | Scal
-    value: Elementwise | Product | Reduce | Gather | Scatter | InitializeCells | Exchange
+    value: Value
     mask: Masked | None = None
     accum: Typed | None = None
     replace: bool = False
@@ -185,6 +217,16 @@ class Statement:
         if isinstance(self.target, Vec) and not self.overwrites:
             found.append(self.target)
         return tuple(dict.fromkeys(found))
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The operands of an element-wise statement."""
+        return (*self.value.terms, *self.value.defaults) if isinstance(self.value, Elementwise) else ()
+
+    @property
+    def named(self) -> set[Vec | Scal]:
+        """The vectors that it reads or writes anywhere, and its target."""
+        return {*self.vectors, *self.elsewhere, self.target}
 
     @property
     def elsewhere(self) -> tuple[Vec, ...]:
@@ -293,8 +335,7 @@ def _read_or_written(part: Part, x: Vec) -> bool | None:
 def scalar_is_read_first(body: Body, x: Scal) -> bool:
     """The same as `reads_first` for a Scalar."""
     for s in body.all:
-        terms: tuple[Any, ...] = s.value.terms + s.value.defaults if isinstance(s.value, Elementwise) else ()
-        terms = (s.value.u,) if isinstance(s.value, Exchange) else terms
+        terms = (s.value.u,) if isinstance(s.value, Exchange) else s.terms
         if any(isinstance(t, Scal) and t.id == x.id for t in terms):
             return True
         if isinstance(s.target, Scal) and s.target.id == x.id:

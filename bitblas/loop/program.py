@@ -87,12 +87,12 @@ class Program:
 
     def __init__(
         self,
-        body: Callable[..., Any],
+        body: Callable[..., object],
         *,
         while_: Any,
         limit: int | None = None,
-        begin: Callable[[], Any] | None = None,
-        end: Callable[..., Any] | None = None,
+        begin: Callable[[], object] | None = None,
+        end: Callable[..., object] | None = None,
         fixpoint: bool = False,
     ) -> None:
         if not callable(body):
@@ -111,7 +111,7 @@ class Program:
         self.begin, self.end, self.fixpoint = begin, end, fixpoint
         self._captured: CapturedProgram | None = None
         self._moved: set[int] = set()  # vectors whose memory has moved between runs (gpu/transfer.py)
-        self._turn: TierUp | None = None
+        self._tier_up: TierUp | None = None
         self._checkpoint: Checkpoint | None = None
 
     def checkpoint(self, path: str | os.PathLike[str], *, state: Sequence[Any] = (), every: int = 100) -> Program:
@@ -165,40 +165,40 @@ class Program:
                 pass
         if shared and one._ranks.size > 1:
             return self._run_plain(None)
-        if self._turn is None:
-            self._turn = TierUp(self.body, self.condition)
-        return self._run_plain(self._turn)
+        if self._tier_up is None:
+            self._tier_up = TierUp(self.body, self.condition)
+        return self._run_plain(self._tier_up)
 
     def explain(self) -> Explanation:
         """The kernels of one round and the statements in each; prints as a list. A plain loop before the first run on a
         GPU, and on the CPU as long as statements run one by one."""
         if self._captured is None:
-            turn = self._turn
-            if turn is None:
+            tier_up = self._tier_up
+            if tier_up is None:
                 return Explanation(1, ())
-            lines = turn.lines()
-            return Explanation(0, lines, turn.why or ("" if lines else turn.waits))
+            lines = tier_up.lines()
+            return Explanation(0, lines, tier_up.refusal or ("" if lines else tier_up.missing))
         build, patches = self._captured.build, self._captured.patches
         small = "\n".join(filter(None, (patches.text, build.small.text)))
         return Explanation(build.copies, tuple(build.lines), small)
 
-    def _run_plain(self, turn: TierUp | None) -> int:
+    def _run_plain(self, tier_up: TierUp | None) -> int:
         """Run round by round, until a table of kernels takes over."""
         saved = self._checkpoint
         with one_by_one:
             rounds, given, now = 0 if saved is None else saved.restore(), state_of(self.begin), perf_counter()
             while rounds < self.limit and self._goes_on():
-                if turn is not None:
-                    if (made := turn.made(given)) is not None:
-                        rounds = made.run(rounds, self.limit)
+                if tier_up is not None:
+                    if (table := tier_up.table(given)) is not None:
+                        rounds = table.run(rounds, self.limit)
                         break
-                    now = turn.spend(now)
+                    now = tier_up.spend(now)
                 self.body(rounds, *given)
                 rounds += 1
                 if saved is not None and rounds % saved.every == 0:
                     saved.save(rounds)
-            if turn is not None:
-                turn.spend(now)
+            if tier_up is not None:
+                tier_up.spend(now)
             if self.end is not None:
                 self.end(*given)
             if saved is not None:
@@ -219,7 +219,7 @@ def condition_holds(condition: Any) -> bool:
     return bool(condition.nvals)
 
 
-def holds_matrix(A: Any) -> bool:
+def holds_matrix(A: object) -> bool:
     """Whether the body of a program may write a Matrix of that shape and type: n x k with k below n and at most 512, on
     a device with enough memory for its positions."""
     from .symbolic.multivectors import is_narrow
@@ -227,7 +227,7 @@ def holds_matrix(A: Any) -> bool:
     return not isinstance(A, Matrix) or is_narrow(A._data)
 
 
-def if_(condition: Any, then: Callable[[], Any], else_: Callable[[], Any] | None = None) -> None:
+def if_(condition: Any, then: Callable[[], object], else_: Callable[[], object] | None = None) -> None:
     """Run then() if the Vector `condition` has entries (the Scalar, or scalar expression, is true), otherwise else_().
 
     Replaces Python's `if` in a body: inside a body on a GPU both functions are called once, and the device decides in
@@ -247,7 +247,7 @@ def if_(condition: Any, then: Callable[[], Any], else_: Callable[[], Any] | None
         else_()
 
 
-def repeat(body: Callable[[Any], Any], *, while_: Any, limit: int | None = None) -> Any:
+def repeat(body: Callable[[Any], object], *, while_: Any, limit: int | None = None) -> Any:
     """Run body(k) for k = 0, 1, 2, .. while the Vector `while_` has entries (the Scalar is true); return the rounds
     run.
 

@@ -10,17 +10,23 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
+from semirings import Typed
 from semirings.dtypes import BOOL, DataType
 
+from .. import tuning
 from ..operations.variants import BOTH, CELLS, LEFT, UNION
 from .ir import Body, Elementwise, Masked, Product, Reduce, Scal, Statement, Term, Vec, flat
 
 # Multiplications that are monotone in their first operand: a better operand gives no worse product.
 MONOTONE = ("plus", "min", "max", "first", "second")
-BETTER: dict[str, Callable[[Any, Any], bool]] = {"min": lambda x, y: x < y, "max": lambda x, y: x > y}
-COMPARED: dict[str, Callable[[Any, Any], Any]] = {
+# A value at a position (None: no entry), for which small numbers and truth values stand.
+Sample: TypeAlias = bool | int | float | None
+Combine: TypeAlias = Callable[[float, float], float]
+
+BETTER: dict[str, Callable[[float, float], bool]] = {"min": lambda x, y: x < y, "max": lambda x, y: x > y}
+COMPARED: dict[str, Combine] = {
     "lt": lambda x, y: x < y, "le": lambda x, y: x <= y, "gt": lambda x, y: x > y, "ge": lambda x, y: x >= y,
     "eq": lambda x, y: x == y, "ne": lambda x, y: x != y, "min": min, "max": max, "first": lambda x, _: x,
     "second": lambda _, y: y, "any": lambda x, _: x, "valuelt": lambda x, t: x < t, "valuele": lambda x, t: x <= t,
@@ -28,7 +34,6 @@ COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "valuene": lambda x, t: x != t, "land": lambda x, y: bool(x and y), "lor": lambda x, y: bool(x or y),
 }  # fmt: skip
 VALUES_AT, SCALARS = (1, 2, 3), (0, 1, 1.5, 2, 2.5, 3, 4)  # all orders of two values at a position, and of a scalar
-MOST_SCALARS = 2
 
 
 class Unknown(Exception):
@@ -64,7 +69,7 @@ def relaxation(body: Body, condition: Vec | Scal, full: frozenset[Vec] = frozens
     semiring = product.semiring.op
     if semiring.monoid.name not in BETTER or semiring.binaryop.name not in MONOTONE:
         return f"{product.semiring} is not min or max with a monotone operator, which keeps the order"
-    late = {x for s in flat(body.end) for x in _terms(s) if isinstance(x, Scal)}
+    late = {x for s in flat(body.end) for x in s.terms if isinstance(x, Scal)}
     if late & {s.target for s in statements}:
         return "statements after the rounds read a scalar that the rounds write"
     dtype, z = product.u.dtype, product.semiring.return_type
@@ -85,12 +90,12 @@ def _try_all(
     statements: Sequence[Statement],
     d: Vec,
     q: Vec,
-    better: Callable[[Any, Any], bool],
-    places: Sequence[tuple[Any, bool, Any]],
+    better: Callable[[float, float], bool],
+    places: Sequence[tuple[Sample, bool, Sample]],
 ) -> None:
     """Raise Unknown if a round does anything other than relaxing at a position."""
-    scalars = sorted({x.id for s in statements if isinstance(s.target, Vec) for x in _terms(s) if isinstance(x, Scal)})
-    if len(scalars) > MOST_SCALARS:
+    scalars = sorted({x.id for s in statements if isinstance(s.target, Vec) for x in s.terms if isinstance(x, Scal)})
+    if len(scalars) > tuning.count("loop.relaxation_scalars"):
         raise Unknown(f"{len(scalars)} scalars are read")
     truth = q.dtype is BOOL
     for known in itertools.product(SCALARS, repeat=len(scalars)):
@@ -109,7 +114,7 @@ def _try_all(
                 raise Unknown("a round does not only relax edges")
 
 
-def _places(full: bool) -> list[tuple[Any, bool, Any]]:
+def _places(full: bool) -> list[tuple[Sample, bool, Sample]]:
     """All cases at a position: its value, whether it is active, and the value that arrives along edges."""
     values = (None, *VALUES_AT)
     cases = itertools.product(VALUES_AT if full else values, (False, True), values)
@@ -119,9 +124,9 @@ def _places(full: bool) -> list[tuple[Any, bool, Any]]:
 class _Place:
     """The vectors of a body at one position, while its statements are simulated."""
 
-    def __init__(self, held: dict[Vec, Any], scalars: Mapping[int, Any], found: Any) -> None:
+    def __init__(self, held: dict[Vec, Sample], scalars: Mapping[int, float], found: Sample) -> None:
         self.held, self.scalars, self.found = held, scalars, found
-        self.pushed: Any = None
+        self.pushed: Sample = None
 
     def run(self, s: Statement) -> None:
         if isinstance(s.target, Scal):
@@ -143,7 +148,7 @@ class _Place:
         else:
             self.held[s.target] = old if new is None else compared(s.accum)(old, new)
 
-    def at(self, x: Vec) -> Any:
+    def at(self, x: Vec) -> Sample:
         if x not in self.held:
             raise Unknown("a vector with unknown contents is read")
         return self.held[x]
@@ -152,7 +157,7 @@ class _Place:
         value = self.at(mask.vec)
         return (value is not None if mask.structure else bool(value)) is not mask.complement
 
-    def term(self, t: Term) -> Any:
+    def term(self, t: Term) -> Sample:
         if isinstance(t, Vec):
             return self.at(t)
         if isinstance(t, Scal):
@@ -161,7 +166,7 @@ class _Place:
             raise Unknown("a constant number is written or compared")
         return bool(t.value)
 
-    def value(self, e: Elementwise) -> Any:
+    def value(self, e: Elementwise) -> Sample:
         u, v = self.term(e.u), None if e.v is None else self.term(e.v)
         if e.under is not None and not self.is_open(e.under):
             return None
@@ -175,7 +180,7 @@ class _Place:
         return (u if result else None) if e.keep else result
 
 
-def compared(op: Any) -> Callable[[Any, Any], Any]:
+def compared(op: Typed) -> Combine:
     """The function of an operator that compares or selects values."""
     found = COMPARED.get(op.name.split("[")[0])
     if found is None:
@@ -183,13 +188,6 @@ def compared(op: Any) -> Callable[[Any, Any], Any]:
     return found
 
 
-def _terms(s: Statement) -> tuple[Term, ...]:
-    return s.value.terms if isinstance(s.value, Elementwise) else ()
-
-
 def has_atomic(x: DataType, monoid: str) -> bool:
     """Whether a hardware atomic can combine values of a type."""
     return x in CELLS and (x.kind != "f" or monoid == "min")
-
-
-__all__ = ["Relaxation", "has_atomic", "relaxation"]

@@ -10,12 +10,17 @@ import functools
 import threading
 import weakref
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..device import Device
 from ..store import words
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from ..typing import Array
 
 Key = tuple[str, int]
 
@@ -25,7 +30,7 @@ class SharedBlock:
 
     __slots__ = ("__weakref__", "array")
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: Array) -> None:
         self.array = array
 
 
@@ -45,28 +50,28 @@ class Scratch:
 
     def __init__(self, device: Device) -> None:
         self.device, self.blocks = device, list[SharedBlock]()
-        self.taken: Counter[Key] = Counter()
+        self.used: Counter[Key] = Counter()
         shared = _shared(device)
         for key in [key for key, blocks in shared.items() if not any(block() for block in blocks)]:
             del shared[key]
 
-    def bits(self, size: int) -> Any:
+    def bits(self, size: int) -> Array:
         """A bitset of `size` bits, shared only with bitsets of that size, because no bits past its end may be set."""
-        return self._take(("bits", size), words(size), np.uint64)
+        return self._next(("bits", size), words(size), np.uint64)
 
-    def array(self, count: int, dtype: Any) -> Any:
+    def array(self, count: int, dtype: DTypeLike) -> Array:
         """An array with arbitrary contents."""
-        return self._take(("bytes", count * np.dtype(dtype).itemsize), count, dtype)
+        return self._next(("bytes", count * np.dtype(dtype).itemsize), count, dtype)
 
-    def _take(self, key: Key, count: int, dtype: Any) -> Any:
-        blocks, k = _shared(self.device).setdefault(key, []), self.taken[key]
-        self.taken[key] += 1
+    def _next(self, key: Key, count: int, dtype: DTypeLike) -> Array:
+        blocks, k = _shared(self.device).setdefault(key, []), self.used[key]
+        self.used[key] += 1
         block = blocks[k]() if k < len(blocks) else None
         if block is None:
             block = SharedBlock(self.device.xp.zeros(count, dtype))
             blocks[k : k + 1] = [weakref.ref(block)]
         self.blocks.append(block)
-        return block.array.view(dtype)
+        return block.array.view(np.dtype(dtype))
 
 
 class OwnMemory:
@@ -75,8 +80,8 @@ class OwnMemory:
     def __init__(self, device: Device) -> None:
         self.device = device
 
-    def bits(self, size: int) -> Any:
+    def bits(self, size: int) -> Array:
         return self.device.xp.zeros(words(size), np.uint64)
 
-    def array(self, count: int, dtype: Any) -> Any:
+    def array(self, count: int, dtype: DTypeLike) -> Array:
         return self.device.xp.zeros(count, dtype)

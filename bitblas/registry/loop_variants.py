@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from semirings.catalog import BINARY, INDEXUNARY, MONOIDS
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, DataType
 
+from .. import tuning
 from ..device import Cluster
 from ..formats import FORMATS, Format
 from ..kernels.variant import Variant
 from ..loop.codegen.cuda_advance import Opens, advance_variant, compact_variant, listed_pull_variant
-from ..loop.codegen.cuda_elementwise import WIDE, entry_text, pass_variant
+from ..loop.codegen.cuda_elementwise import entry_text, pass_variant
 from ..loop.codegen.cuda_worklist import WorklistRound
 from ..loop.fuse import Pass, Step
 from ..loop.gpu.patches import patch_of, patch_variants
@@ -29,7 +32,7 @@ def steps(format: Format) -> Iterator[Variant]:
     key, types = format.key, tuple((name, INT32) for name in format.indices)
     v, q = Vec(0, 64, INT64), Vec(1, 64, BOOL)
     level = Statement(v, Elementwise(LEFT, None, Scal(-1, INT64)), Masked(q, True, False))
-    entry = entry_text([level], q, {1: True})
+    entry = entry_text([level], q, {1: np.True_})
     yield advance_variant(
         key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, also=True, pulls=True, lanes=8, entry=entry
     )
@@ -94,7 +97,7 @@ def small_rounds(format: Format) -> Iterator[Variant]:
     level = Statement(v, Elementwise(LEFT, None, Scal(-1, INT64)), Masked(q, True, False))
     how: dict[str, Any] = {"flip": True, "pulls": False, "lanes": 8}
     step = advance_variant(key, types, None, WORDS, BOOL, BOOL, ranked=False, also=True, **how)
-    yield rounds_variant(step, [level], q, {1: True}, CLUSTER, 8)[0]
+    yield rounds_variant(step, [level], q, {1: np.True_}, CLUSTER, 8)[0]
     if format.registered == "words":
         return
     p = Vec(1, 64, INT64)
@@ -158,7 +161,8 @@ def _window(dtype: DataType) -> WorklistRound:
         *(Statement(x, Elementwise(LEFT, None, t), Masked(t, True, False)) for x in (d, q)),
         Statement(nearest, Reduce(MONOIDS["min"][dtype], q)),
     ]
-    step = Step(t, Product(None, near, semiring.min_plus[dtype], False, True, 64), None, (), False, "")
+    matrix: Any = None  # not read by the text
+    step = Step(t, Product(matrix, near, semiring.min_plus[dtype], False, True, 64), None, (), False, "")
     sparse = frozenset((q, near, t, worse))
     return WorklistRound((Pass(choose),), step, (Pass(relax, q),), sparse, q)
 
@@ -176,7 +180,7 @@ def others() -> Iterator[Variant]:
     for per in sorted({format.rows_per_unit for format in FORMATS.values()}):
         yield compact_variant(per, 1, INT32)
         yield compact_variant(per, 1, INT32, late=True)
-    for size in (64, WIDE):
+    for size in (64, tuning.count("loop.wide_size")):
         q, d, worse = Vec(0, size, INT64), Vec(1, size, INT64), Vec(2, size, BOOL)
         relax = [
             Statement(worse, Elementwise(BOTH, BINARY["ge"][INT64], q, d)),

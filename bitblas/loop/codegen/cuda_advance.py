@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from semirings import Monoid, Semiring, Typed
 from semirings.dtypes import DataType
 
+from ... import tuning
 from ...formats import format_of
 from ...kernels.variant import Variant, value
 from ...operations.variants import ATOMICS, CELLS, algebra_of, initial_sum, push_variant
 from ...plan.product import VALUES, WORDS, any_order
 from .cuda_statements import CudaText, macro
-
-SEGMENT_ENTRIES = 512  # of a row that a group of lanes traverses; longer rows are cut into segments of this length
-# Maximum blocks of a launch: they iterate over more work (an element-wise kernel has one partial sum per block).
-BLOCKS_PER_MULTIPROCESSOR = 4
 
 
 def advance_variant(
@@ -90,7 +87,7 @@ class Opens(NamedTuple):
     """The initial state of a pull of some rows: the type of its cells and their value. full: the vector is full."""
 
     cell: DataType
-    begin: Any
+    begin: tuple[str, DataType, str]
     full: bool
 
     @classmethod
@@ -130,23 +127,8 @@ def can_pull(key: str, semiring: Typed[Semiring], kind: int) -> bool:
 
 
 def advance_lanes(words: int, units: int, skewed: bool) -> int:
-    """Lanes for a row or tile row, by its average number of entries or tiles. If rows are similar, most of them should
-    end after one trip to memory, because a round on a mesh lasts as long as its longest chain of loads. Measured on an
-    H200, microseconds per level with 4, 8, 16, 32 lanes: Delaunay mesh, 8.7 tiles per tile row: 8.8, 7.3, 6.6, 6.5;
-    grid, 5 tiles: -, 5.4, 5.3, 5.1; RMAT 20, milliseconds in total with 8 and 32: 0.25, 0.28."""
+    """Lanes for a row or tile row, by its average number of entries or tiles."""
     if skewed:
-        return 8
-    return next((lanes for lanes in (8, 16) if lanes * units >= 3 * words), 32)
-
-
-__all__ = [
-    "BLOCKS_PER_MULTIPROCESSOR",
-    "SEGMENT_ENTRIES",
-    "Opens",
-    "advance_lanes",
-    "advance_variant",
-    "can_pull",
-    "can_pull_listed",
-    "compact_variant",
-    "listed_pull_variant",
-]
+        return tuning.count("loop.lanes_skewed")
+    each = tuning.count("loop.lane_entries")
+    return next((lanes for lanes in (8, 16) if lanes * units >= each * words), 32)

@@ -5,15 +5,15 @@ Also the statements that an advance includes (AT_ENTRY). Pure functions from sta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from semirings.dtypes import BOOL, DataType
 
+from ... import tuning
 from ...kernels.variant import Function, Variant, sum_of
 from ..analysis import sparse_vectors
 from ..fuse import Pass, late_scalars
-from ..ir import Elementwise, Gather, InitializeCells, Reduce, Scal, Statement, Vec
+from ..ir import Gather, InitializeCells, IsoValues, Reduce, Scal, Statement, Vec
 from .cuda_statements import CudaText, Parameter, literal, macro
 from .cuda_words import computes, half_words, laziness, positions, runs_by_words, scalar_lines, truths, word_statements
 
@@ -77,7 +77,7 @@ class Loads:
         self.words = 2 * sum(isinstance(s.value, Gather) for s in statements)  # registers per position
         unread = _unread(statements)
         for x in vectors:
-            self._load(text, x, x in modified, x in unread and x.id in text.noted)
+            self._load(text, x, x in modified, x in unread and x.id in text.flagged)
             if x in modified and x.id not in text.local:
                 self._store(text, x, any(s.target == x and isinstance(s.value, InitializeCells) for s in statements))
 
@@ -109,8 +109,8 @@ class Loads:
         if x.dtype is BOOL:
             self.stores.append(f"put_bits(t{x.id}, owner, at, few, {has} && v{x.id});")
             return
-        self.own += [f"bool d{x.id} = false;"] * (x.id in text.noted)
-        has = f"d{x.id}" if x.id in text.noted else has
+        self.own += [f"bool d{x.id} = false;"] * (x.id in text.flagged)
+        has = f"d{x.id}" if x.id in text.flagged else has
         self.stores.append(f"if ({has}) x{x.id}_val[p] = v{x.id};")
 
 
@@ -129,20 +129,10 @@ def _unread(statements: Sequence[Statement]) -> set[Vec]:
 # ---- Generate the variant of an element-wise kernel: fused statements, sums and scalars as one kernel (pass.cu), and
 # the statements that an advance includes (AT_ENTRY). Pure functions from statements to text.
 
-# Limits for positions that a thread loads at once: registers (of 64 per thread), and statements.
-MOST_WORDS, MOST_LINES = 8, 48
-# Size from which on every warp of a GPU has several half words to process. If sparse vectors tell whether there is any
-# work, a lane first checks AHEAD half words of theirs, and values pass from statement to statement in registers, with
-# up to FEW positions of a half word processed by their own lane. On an H100, microseconds of the element-wise kernels
-# per round of betweenness from 64 sources, forward and back: 105 and 370 without, 79 and 256 with (a grid of 2048 x
-# 2048); 298 and 341, 316 and 288 (a mesh with 27 neighbours, where many half words have work). More than 8 spill
-# registers.
-WIDE, AHEAD, FEW = 1 << 23, 4, 8
-
 
 def pass_variant(
     statements: Sequence[Statement],
-    iso: Mapping[int, Any],
+    iso: IsoValues,
     counted: Vec | Scal | None,
     full: frozenset[int] = frozenset(),
     local: frozenset[int] = frozenset(),
@@ -155,14 +145,12 @@ def pass_variant(
     scalars = scalars_of(statements)
     for x in scalars:
         const = "" if writes(statements, x) else "const "
-        text.parameter(f"{const}u8* s{x.id}_has", "scalar_has", x.id)
-        text.parameter(f"{const}{x.dtype.c_type}* s{x.id}_val", "scalar_val", x.id)
-        before.append(scalar_text(x, const))
+        before.append(scalar_text(text, x, const))
     vectors = vectors_of(statements)
     modified = {s.written for s in statements if s.written is not None}
     sums = [s for s in statements if isinstance(s.value, Reduce)]
-    looked = _looked_at(text, statements, counted)
-    ahead = bool(looked) and positions(statements) >= WIDE
+    guards = _guards(text, statements, counted)
+    ahead = bool(guards) and positions(statements) >= tuning.count("loop.wide_size")
     few = ahead and not sums and computes(statements)
     words = not few and runs_by_words(statements, text)
     stores: list[str] = []
@@ -193,7 +181,7 @@ def pass_variant(
     held = half_words(text, stored, modified, truths(statements, text) if words else vectors)
     macros = [
         f"#define BY_WORDS {int(words)}",
-        *_looking(looked, ahead),
+        *_guard_macros(guards, ahead),
         macro("LOAD_WORDS", held[0]),
         macro("STORE_WORDS", held[1]),
         macro("PARAMETERS", [f", {p.declaration}" for p in text.parameters]),
@@ -202,8 +190,9 @@ def pass_variant(
         macro("AT_WORDS" if words else "AT_POSITION", [*lines, *stores]),
     ]
     if loads is not None:
+        own = tuning.count("loop.wide_positions")
         macros += [
-            f"#define FEW {FEW if few else 0}",
+            f"#define FEW {own if few else 0}",
             f"#define POSITIONS {at_once(loads.words, len(statements), few)}",
             macro("MEMBERS", loads.members),
             macro("NAMES", loads.names),
@@ -217,21 +206,23 @@ def pass_variant(
 
 def at_once(words: int, statements: int, few: bool = False) -> int:
     """How many positions a thread loads at once: as many as registers and the length of the text allow."""
+    registers, lines = tuning.count("loop.load_registers"), tuning.count("loop.load_statements")
     for many in (2,) if few else (4, 2):
-        if words * many <= MOST_WORDS and statements * many <= MOST_LINES:
+        if words * many <= registers and statements * many <= lines:
             return many
     return 1
 
 
-def _looking(looked: Sequence[Vec], ahead: bool) -> list[str]:
+def _guard_macros(guards: Sequence[Vec], ahead: bool) -> list[str]:
     """The macros that detect positions without work. ahead: before the work is done."""
-    own = " | ".join(f"w{x.id}" for x in looked)
-    there = " | ".join(f"((const u32*)x{x.id}_bits)[i]" for x in looked)
+    own = " | ".join(f"w{x.id}" for x in guards)
+    there = " | ".join(f"((const u32*)x{x.id}_bits)[i]" for x in guards)
+    checked = tuning.count("loop.wide_half_words") if ahead else 1
     look = [f"#define LOOK(i) ({there})"] * ahead
-    return [f"#define SOME {own or 'true'}", f"#define AHEAD {AHEAD if ahead else 1}", *look]
+    return [f"#define SOME {own or 'true'}", f"#define AHEAD {checked}", *look]
 
 
-def _looked_at(text: CudaText, statements: Sequence[Statement], counted: Vec | Scal | None) -> list[Vec]:
+def _guards(text: CudaText, statements: Sequence[Statement], counted: Vec | Scal | None) -> list[Vec]:
     """The vectors without whose entries there is no work at a position; none if there may always be work."""
     needed = {counted} if isinstance(counted, Vec) else set()
     sparse = sparse_vectors([Pass(list(statements), local=text.local)], needed, text.full)
@@ -242,7 +233,7 @@ def _looked_at(text: CudaText, statements: Sequence[Statement], counted: Vec | S
 
 
 def entry_text(
-    statements: Sequence[Statement], u: Vec, iso: Mapping[int, Any], text: CudaText | None = None
+    statements: Sequence[Statement], u: Vec, iso: IsoValues, text: CudaText | None = None
 ) -> tuple[CudaText, str]:
     """AT_ENTRY(i): the statements at an entry of u, all of which have the mask u.S. text: an existing text, in which
     scalars and the round already have names."""
@@ -253,9 +244,7 @@ def entry_text(
     loads: list[str] = []
     stores: list[str] = []
     for s in () if known else scalars_of(statements):
-        text.parameter(f"const u8* s{s.id}_has", "scalar_has", s.id)
-        text.parameter(f"const {s.dtype.c_type}* s{s.id}_val", "scalar_val", s.id)
-        loads.append(scalar_text(s, "const "))
+        loads.append(scalar_text(text, s, "const "))
     full, text.full = text.full, text.full | {u.id}  # at an entry of u its bit need not be read
     for x in vectors:
         loads += load_text(text, x, x in modified, "inside")
@@ -312,8 +301,7 @@ def vectors_of(statements: Sequence[Statement]) -> list[Vec]:
 def scalars_of(statements: Sequence[Statement]) -> list[Scal]:
     found: dict[int, Scal] = {}
     for s in statements:
-        terms = s.value.terms + s.value.defaults if isinstance(s.value, Elementwise) else ()
-        for t in (*terms, s.target):
+        for t in (*s.terms, s.target):
             if isinstance(t, Scal) and t.id >= 0:
                 found[t.id] = Scal(t.id, t.dtype)
     return [found[k] for k in sorted(found)]
@@ -323,8 +311,10 @@ def writes(statements: Sequence[Statement], s: Scal) -> bool:
     return any(isinstance(x.target, Scal) and x.target.id == s.id for x in statements)
 
 
-def scalar_text(s: Scal, const: str) -> str:
+def scalar_text(text: CudaText, s: Scal, const: str) -> str:
     """Load a scalar into its names."""
+    text.parameter(f"{const}u8* s{s.id}_has", "scalar_has", s.id)
+    text.parameter(f"{const}{s.dtype.c_type}* s{s.id}_val", "scalar_val", s.id)
     return (
         f"{const}bool c{s.id} = s{s.id}_has[0] != 0; {const}{s.dtype.c_type} s{s.id} = s{s.id}_val[0]; "
         f"(void)c{s.id}, (void)s{s.id};"
@@ -344,7 +334,7 @@ def sum_function(s: Statement) -> tuple[Function, DataType]:
 def _begin(text: CudaText, s: Statement, k: int) -> str:
     add, z = sum_function(s)
     name, c = text.function(add), z.c_type
-    text.parameter(f"{c}* parts{k}", "parts", k, z.name)
+    text.parameter(f"{c}* parts{k}", "parts", k, z)
     text.parameter(f"u8* has{k}", "has", k)
     return (
         f"const auto add{k} = [](const {c} x, const {c} y) {{ return {name}(x, y); }}; "
@@ -359,7 +349,7 @@ def take_text(s: Statement, k: int) -> str:
 
 
 def _ending(
-    text: CudaText, sums: Sequence[Statement], late: Sequence[str], written: Sequence[Scal], counted: Any
+    text: CudaText, sums: Sequence[Statement], late: Sequence[str], written: Sequence[Scal], counted: Vec | Scal | None
 ) -> list[str]:
     """The last finishing block combines the sums of all blocks, computes the scalars in `late`, and writes the
     scalars."""

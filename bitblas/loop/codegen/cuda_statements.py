@@ -8,20 +8,36 @@ statements and stored after them.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from semirings import Typed
 from semirings.dtypes import BOOL, INT64, DataType
 
 from ...kernels.variant import Function, cpp_literal, lets, sum_of, value
 from ...operations.variants import ATOMICS, BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, initial_sum
-from ..ir import Const, Elementwise, Gather, InitializeCells, Masked, Scal, Scatter, Statement, Term, Vec
+from ..ir import (
+    Const,
+    Elementwise,
+    Gather,
+    InitializeCells,
+    IsoValues,
+    Masked,
+    Scal,
+    Scatter,
+    Statement,
+    Term,
+    Value,
+    Vec,
+)
+
+if TYPE_CHECKING:
+    from ...typing import Number
 
 # ---- CUDA C++ for statements that gather or scatter through index vectors (indexed.cuh).
 
 
-def literal(dtype: DataType, x: Any) -> str:
+def literal(dtype: DataType, x: Number) -> str:
     """A value as an exact C++ constant."""
     return cpp_literal(dtype, value("x", dtype, x)[2])
 
@@ -31,7 +47,7 @@ def beginning_text(monoid: Typed, dtype: DataType) -> str:
     return literal(dtype, initial_sum(monoid.op, dtype) if monoid.op.name != "any" else dtype.np_type.type(0))
 
 
-def gather_text(text: Any, e: Gather) -> tuple[str, str, str]:
+def gather_text(text: CudaText, e: Gather) -> tuple[str, str, str]:
     """The text before the access, the condition that there is an entry, and its value."""
     x, i = e.source, e.index
     signed = "true" if i.dtype.kind == "i" else "false"
@@ -51,7 +67,7 @@ def gather_text(text: Any, e: Gather) -> tuple[str, str, str]:
     return before, f"({has})", f"bit_of(x{x.id}_val, at)" if x.dtype is BOOL else f"x{x.id}_val[at]"
 
 
-def scatter_text(text: Any, w: Vec, e: Scatter) -> str:
+def scatter_text(text: CudaText, w: Vec, e: Scatter) -> str:
     """Combine the entry of a position into the target at its index."""
     text.parameter("i64* faults", "faults")
     text.parameter(f"i64 size{w.id}", "size", w.id)
@@ -78,7 +94,7 @@ def scatter_text(text: Any, w: Vec, e: Scatter) -> str:
     return f"{{ {' '.join(lines)} if (at >= 0) {{ {join} }} }}"
 
 
-def _join(text: Any, w: Vec, monoid: Typed, x: str) -> str:
+def _join(text: CudaText, w: Vec, monoid: Typed, x: str) -> str:
     """Combine x into the cell at `at`."""
     name, val = monoid.op.name, f"x{w.id}_val"
     if w.dtype is BOOL:
@@ -95,37 +111,51 @@ def _join(text: Any, w: Vec, monoid: Typed, x: str) -> str:
 # ---- CUDA C++ for element-wise statements: the macros from which pass.cu and step.cu are built.
 
 
+class Key(NamedTuple):
+    """What a parameter is: an array of vector 3 ("bits", 3), a scalar ("scalar_val", 2), partial sums, .."""
+
+    kind: str
+    number: int = -1
+    dtype: DataType | None = None
+
+
 class Parameter(NamedTuple):
-    """An argument of a generated kernel: its C++ declaration, and what it is: ("bits", 3), ("scalar", 2), .."""
+    """An argument of a generated kernel: its C++ declaration, and what it is."""
 
     declaration: str
-    key: tuple[Any, ...]
+    key: Key
 
 
 @dataclasses.dataclass
-class CudaText:
+class KernelText:
     """Text under construction. iso: vectors whose entries all have one value, by number. full: vectors that have an
     entry everywhere. local: vectors without memory."""
 
-    iso: Mapping[int, Any]
+    iso: IsoValues
     full: frozenset[int] = frozenset()
     local: frozenset[int] = frozenset()
-    lazy: frozenset[int] = frozenset()  # vectors whose values are read only where a statement needs them
-    noted: frozenset[int] = frozenset()  # vectors with a flag d3 that says whether the value has changed
-    functions: list[Function] = dataclasses.field(default_factory=list)
-    parameters: list[Parameter] = dataclasses.field(default_factory=list)
-    lines: list[str] = dataclasses.field(default_factory=list)
+    functions: list[Function] = dataclasses.field(default_factory=list, kw_only=True)
+    lines: list[str] = dataclasses.field(default_factory=list, kw_only=True)
 
     def function(self, f: Function) -> str:
         """The name of a function with this content, which is added if it is new."""
         for known in self.functions:
             if known._replace(name=f.name) == f:
                 return known.name
-        named = f._replace(name=f"f{len(self.functions)}")
-        self.functions.append(named)
-        return named.name
+        self.functions.append(f._replace(name=f"f{len(self.functions)}"))
+        return self.functions[-1].name
 
-    def parameter(self, declaration: str, *key: Any) -> None:
+
+@dataclasses.dataclass
+class CudaText(KernelText):
+    """Text in CUDA C++."""
+
+    lazy: frozenset[int] = frozenset()  # vectors whose values are read only where a statement needs them
+    flagged: frozenset[int] = frozenset()  # vectors with a flag d3 that says whether the value has changed
+    parameters: list[Parameter] = dataclasses.field(default_factory=list)
+
+    def parameter(self, declaration: str, kind: str, number: int = -1, dtype: DataType | None = None) -> None:
+        key = Key(kind, number, dtype)
         if all(p.key != key for p in self.parameters):
             self.parameters.append(Parameter(declaration, key))
 
@@ -137,7 +167,7 @@ class CudaText:
             self._array(x.id, "val", "u64" if x.dtype is BOOL else x.dtype.c_type, written)
 
     def _array(self, number: int, kind: str, c_type: str, written: bool) -> None:
-        key, name = (kind, number), f"x{number}_{kind}"
+        key, name = Key(kind, number), f"x{number}_{kind}"
         self.parameters = [
             p._replace(declaration=f"{c_type}* {name}") if p.key == key and written else p for p in self.parameters
         ]
@@ -174,7 +204,7 @@ class CudaText:
             has = u_has if e.under is None else f"({u_has} && {self.is_open(e.under)})"
             return has, u, u_type
         v_has, v, v_type = (u_has, u, u_type) if e.v is None else self.term(e.v)
-        f, result = self.called(e, u_type, v_type)
+        f, result = self.operator_function(e, u_type, v_type)
         at = f"{at}, i64(0)"
         if e.keep:
             return f"({u_has} && {f}({u}, {v}, {at}))", u, u_type
@@ -191,7 +221,7 @@ class CudaText:
         both = f"{f}({u_has} ? {u} : {left}, {v_has} ? {v} : {right}, {at})"
         return f"({u_has} || {v_has})", both, result
 
-    def called(self, e: Elementwise, u: DataType, v: DataType) -> tuple[str, DataType]:
+    def operator_function(self, e: Elementwise, u: DataType, v: DataType) -> tuple[str, DataType]:
         """The name of an operator's function, and its result type."""
         assert e.op is not None
         variant, result = elementwise_variant(e.mode, e.op, u, v, e.bound, keep=e.keep)
@@ -230,7 +260,7 @@ class CudaText:
         was = "" if s.accum is None else f" || {b}"
         stored = isinstance(w, Scal) or w.id not in self.iso
         take = f"if (has) {v} = {new};" if stored else "(void)t;"
-        if isinstance(w, Vec) and w.id in self.noted:
+        if isinstance(w, Vec) and w.id in self.flagged:
             take = f"if (has) {v} = {new}, d{w.id} = true;"
         t = dtype.c_type
         self.lines.append(
@@ -245,7 +275,7 @@ class CudaText:
         return f"cast<{w.c_type}>({self.function(f)}({v}, t))"
 
 
-def is_subset(e: Any, x: Vec) -> bool:
+def is_subset(e: Value, x: Vec) -> bool:
     """Whether a value has entries only where x has entries."""
     if not isinstance(e, Elementwise):
         return False

@@ -5,24 +5,20 @@ where a value is written or needed does a thread process each position (loop/gpu
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
-from typing import Any
+from collections.abc import Container, Sequence
 
 from semirings.dtypes import BOOL, DataType
 
+from ... import tuning
 from ...operations.variants import BOTH, LEFT
-from ..ir import Const, Elementwise, Gather, Masked, Scal, Statement, Term, Vec
+from ..ir import Const, Elementwise, Gather, IsoValues, Masked, Scal, Statement, Term, Vec
 from .cuda_statements import CudaText, literal
-
-# Size from which on an element-wise kernel that computes also goes by words: it writes a value to memory for the next
-# statement to read, and for smaller sizes latency is determined by the number of dependent loads.
-LARGE = 1 << 22
 
 
 def runs_by_words(statements: Sequence[Statement], text: CudaText) -> bool:
     """Whether an element-wise kernel only copies entries, or processes few of many positions. Values need memory, which
     vectors local to one kernel do not have."""
-    large = positions(statements) >= LARGE
+    large = positions(statements) >= tuning.count("loop.words_size")
     return all(_is_plain(s, text, large) for s in statements) and not any(
         isinstance(x, Vec) and x.id in text.local and x.id not in text.iso and x.dtype is not BOOL
         for s in statements
@@ -107,7 +103,7 @@ def _kept(text: CudaText, e: Elementwise, x: str) -> str:
     loads = isinstance(u, Vec) and u.id not in text.iso and u.dtype is not BOOL
     if not isinstance(u, Vec) or not loads or u.dtype.np_type.itemsize > 1 or isinstance(v, Vec):
         return f"kept_half(here, mine, [&](i64 p) {{ return (bool){x}; }})"
-    f, _ = text.called(e, u.dtype, text.term(v)[2])
+    f, _ = text.operator_function(e, u.dtype, text.term(v)[2])
     own = f"[&](i64 p, {u.dtype.c_type} x) {{ return (bool){f}(x, {_value(text, v)}, p, i64(0)); }}"
     return f"kept_bytes(here, mine, size, x{u.id}_val, {own})"
 
@@ -142,7 +138,7 @@ def _computed(text: CudaText, e: Elementwise) -> tuple[str, DataType]:
     if e.op is None:
         return _value(text, e.u), text.term(e.u)[2]
     v = e.u if e.v is None else e.v
-    f, result = text.called(e, text.term(e.u)[2], text.term(v)[2])
+    f, result = text.operator_function(e, text.term(e.u)[2], text.term(v)[2])
     return f"{f}({_value(text, e.u)}, {_value(text, v)}, p, i64(0))", result
 
 
@@ -174,7 +170,7 @@ def _open(text: CudaText, mask: Masked | None) -> str:
 
 
 def laziness(
-    statements: Sequence[Statement], iso: Mapping[int, Any], local: frozenset[int]
+    statements: Sequence[Statement], iso: IsoValues, local: frozenset[int]
 ) -> tuple[frozenset[int], frozenset[int]]:
     """First, the vectors whose values are read only where statements need them: those that are read only under masks or
     jointly with others, and are written by at most one statement, which accumulates into them. Second, those whose
@@ -182,9 +178,9 @@ def laziness(
     vectors = {x for s in statements for x in (*s.vectors, *([s.written] if s.written else ()))}
     stored = {x for x in vectors if x.id not in iso and x.id not in local and x.dtype is not BOOL}
     ready = {s.target for s in statements if not isinstance(s.value, (Elementwise, Gather))}
-    noted = frozenset(x.id for x in stored if x not in ready and any(s.written == x for s in statements))
+    flagged = frozenset(x.id for x in stored if x not in ready and any(s.written == x for s in statements))
     lazy = frozenset(x.id for x in stored - ready if _is_lazy(x, statements))
-    return lazy, noted
+    return lazy, flagged
 
 
 def _is_lazy(x: Vec, statements: Sequence[Statement]) -> bool:
@@ -237,15 +233,3 @@ def _word(text: CudaText, x: Vec, name: str, kind: str, modified: bool, loads: l
     loads.append(f"u32 {name}{x.id} = {found}; (void){name}{x.id};")
     if modified and not local:
         stores.append(f"((u32*)x{x.id}_{kind})[mine] = {name}{x.id};")
-
-
-__all__ = [
-    "computes",
-    "half_words",
-    "laziness",
-    "positions",
-    "runs_by_words",
-    "scalar_lines",
-    "truths",
-    "word_statements",
-]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from semirings.dtypes import BOOL
 
-from ..fuse import Pass, Step
-from ..ir import Reduce, Scal, Statement, Vec
+from ..fuse import Item, Pass, Step
+from ..ir import IsoValues, Reduce, Scal, Statement, Vec
 from .cuda_elementwise import (
     entry_text,
     lines_of,
@@ -21,7 +20,7 @@ from .cuda_elementwise import (
     vectors_of,
     writes,
 )
-from .cuda_statements import CudaText, Parameter, macro
+from .cuda_statements import CudaText, Key, Parameter, macro
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ def is_exact(s: Statement) -> bool:
     return s.value.monoid.op.is_exact_in_any_order or sum_function(s)[1].kind != "f"
 
 
-def worklist_text(listed: WorklistRound, iso: Mapping[int, Any]) -> tuple[CudaText, tuple[Parameter, ...], str]:
+def worklist_text(listed: WorklistRound, iso: IsoValues) -> tuple[CudaText, tuple[Parameter, ...], str]:
     """The functions and macros that listed.cu uses, and its parameters. The vector that the advance writes is not among
     them: its buffers rotate inside the kernel."""
     local = frozenset(number for p in (*listed.before, *listed.after) for number in p.local)
@@ -61,9 +60,7 @@ def worklist_text(listed: WorklistRound, iso: Mapping[int, Any]) -> tuple[CudaTe
     declared, stored = [], []
     for s in scalars:
         const = "" if writes(statements, s) else "const "
-        text.parameter(f"{const}u8* s{s.id}_has", "scalar_has", s.id)
-        text.parameter(f"{const}{s.dtype.c_type}* s{s.id}_val", "scalar_val", s.id)
-        declared.append(scalar_text(s, const))
+        declared.append(scalar_text(text, s, const))
         if not const:
             stored.append(f"if (small.me == 0) s{s.id}_has[0] = c{s.id}, s{s.id}_val[0] = s{s.id};")
     builder = (listed.before or listed.after)[-1]
@@ -78,7 +75,7 @@ def worklist_text(listed: WorklistRound, iso: Mapping[int, Any]) -> tuple[CudaTe
     if isinstance(listed.condition, Scal):
         remains = f"c{listed.condition.id} && cast<bool>(s{listed.condition.id})"
     turns = step.product.u == turning
-    others = tuple(p for p in text.parameters if p.key not in (("bits", turning.id), ("val", turning.id)))
+    others = tuple(p for p in text.parameters if p.key not in (Key("bits", turning.id), Key("val", turning.id)))
     macros = [
         macro("PARAMETERS", [f", {p.declaration}" for p in others]),
         f"#define x{turning.id}_bits small.b.bits",
@@ -164,7 +161,7 @@ def _begin(text: CudaText, s: Statement, k: int) -> str:
     )
 
 
-def split_round(items: Sequence[Any]) -> tuple[list[Pass], list[Step], list[Pass]]:
+def split_round(items: Sequence[Item]) -> tuple[list[Pass], list[Step], list[Pass]]:
     """The element-wise kernels before the first advance, the advances, and the element-wise kernels after it."""
     steps = [item for item in items if isinstance(item, Step)]
     at = items.index(steps[0]) if steps else len(items)

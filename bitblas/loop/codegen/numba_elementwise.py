@@ -6,16 +6,16 @@ and writes the scalars.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from semirings.dtypes import BOOL
 
 from ...kernels.variant import Variant
 from ..analysis import sparse_vectors
 from ..fuse import Pass, late_scalars
-from ..ir import Elementwise, Gather, InitializeCells, Reduce, Scal, Scatter, Statement, Vec
+from ..ir import Elementwise, Gather, InitializeCells, IsoValues, Reduce, Scal, Scatter, Statement, Vec
 from .cuda_elementwise import scalars_of, sum_function, vectors_of, writes
+from .cuda_statements import Key
 from .numba_statements import NumbaText, gather, indented, initialize_cells, scatter
 
 UNIT = 4096  # positions per unit
@@ -37,11 +37,11 @@ def sparse_of(
 
 def elementwise_variant_of(
     statements: Sequence[Statement],
-    iso: Mapping[int, Any],
+    iso: IsoValues,
     full: frozenset[int] = frozenset(),
     local: frozenset[int] = frozenset(),
     counted: Scal | None = None,
-) -> tuple[Variant, dict[str, tuple[Any, ...]], bool, bool]:
+) -> tuple[Variant, dict[str, Key], bool, bool]:
     """The kernel of these statements, its parameters, whether it has an ending, and whether it processes only the words
     listed in summaries. counted: the scalar that is the loop condition."""
     text = NumbaText(iso, full, local)

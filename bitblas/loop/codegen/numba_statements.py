@@ -9,16 +9,32 @@ existing positions, ZERO has none.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from semirings import Typed
 from semirings.dtypes import BOOL, INT64, DataType
 
 from ...kernels.variant import Function, lets, py_cast, sum_of, value
 from ...operations.variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, initial_sum
-from ..ir import Const, Elementwise, Gather, InitializeCells, Masked, Reduce, Scal, Scatter, Statement, Term, Vec
+from ..ir import (
+    Const,
+    Elementwise,
+    Gather,
+    InitializeCells,
+    Masked,
+    Reduce,
+    Scal,
+    Scatter,
+    Statement,
+    Term,
+    Vec,
+)
 from .cuda_elementwise import sum_function
+from .cuda_statements import KernelText, Key
+
+if TYPE_CHECKING:
+    from ...typing import Number
 
 # ---- Text of expressions on 64-bit words of positions: `inside` is the mask of existing positions, ZERO has none.
 
@@ -48,36 +64,22 @@ def outside(word: str) -> str:
 
 
 @dataclasses.dataclass
-class NumbaText:
-    """Text under construction. iso: vectors whose entries all have one value, by number. full: vectors that have an
-    entry everywhere. local: vectors without memory. values: constants of the kernel, as in a Variant."""
+class NumbaText(KernelText):
+    """Text in Numba Python. values: constants of the kernel, as in a Variant."""
 
-    iso: Mapping[int, Any]
-    full: frozenset[int] = frozenset()
-    local: frozenset[int] = frozenset()
-    functions: list[Function] = dataclasses.field(default_factory=list)
     values: list[tuple[str, DataType, str]] = dataclasses.field(default_factory=list)
-    parameters: dict[str, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
-    lines: Lines = dataclasses.field(default_factory=list)
+    parameters: dict[str, Key] = dataclasses.field(default_factory=dict)
     numbers: int = 0  # counter for generated names
 
     def number(self) -> int:
         self.numbers += 1
         return self.numbers
 
-    def function(self, f: Function) -> str:
-        """The name of a function with this content, which is added if it is new."""
-        for known in self.functions:
-            if known._replace(name=f.name) == f:
-                return known.name
-        self.functions.append(f._replace(name=f"f{len(self.functions)}"))
-        return self.functions[-1].name
-
-    def parameter(self, name: str, *key: Any) -> str:
-        self.parameters.setdefault(name, key)
+    def parameter(self, name: str, kind: str, number: int = -1, dtype: DataType | None = None) -> str:
+        self.parameters.setdefault(name, Key(kind, number, dtype))
         return name
 
-    def literal(self, dtype: DataType, x: Any) -> str:
+    def literal(self, dtype: DataType, x: Number) -> str:
         """The name of a constant value."""
         if dtype is BOOL:
             return str(bool(x))
@@ -260,7 +262,7 @@ class NumbaText:
         if w.id not in self.full and new != had:
             self.lines.append(f"w{w.id} = {new}")
 
-    def _truth(self, here: str, x: str, dtype: DataType, accum: Any, stored: str) -> str:
+    def _truth(self, here: str, x: str, dtype: DataType, accum: Typed | None, stored: str) -> str:
         """The truth values of an expression at the positions of a word."""
         if accum is None and dtype is BOOL and x in ("True", "False"):
             return here if x == "True" else "ZERO"
@@ -268,7 +270,7 @@ class NumbaText:
             return both(here, x[1 : x.index(" ")])
         return self.bits(here, stored)
 
-    def accumulated(self, accum: Typed, w: Any, t: DataType, x: str) -> str:
+    def accumulated(self, accum: Typed, w: Vec | Scal, t: DataType, x: str) -> str:
         op = binary_of(accum)
         let = lets(op.op, op.dtype, ("x", w.dtype, "a"), ("y", t, "b"))
         f = Function("accum", op.return_type, (("a", w.dtype), ("b", t)), let, op.op.expr)

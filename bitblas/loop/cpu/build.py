@@ -6,8 +6,8 @@ A product is a push along entries or a pull by rows; an operation of the table c
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from ...operations.operands import (
     stored,
 )
 from ...operations.spmv import PreparedProduct
-from ...operations.variants import push_variant
+from ...operations.variants import Types, push_variant
 from ...plan.auxiliary_formats import is_available
 from ...plan.direction import (
     LoopFacts,
@@ -48,25 +48,30 @@ from ...plan.direction import (
     multivector_push_limit,
 )
 from ...plan.product import COUNT, VALUES, WORDS, reads_matrix
-from ...store import VectorStore, words
+from ...store import Raw, VectorStore, words
 from .. import analysis
+from ..analysis import BodyFacts
 from ..buffers import BUFFERS, SummarizedFrontier
+from ..codegen.cuda_statements import Key
 from ..codegen.numba_elementwise import UNIT, elementwise_variant_of, needs_one_thread
 from ..fuse import Inner, Item, Line, Pass, Pull, Round, Step, size_of, statement_texts
-from ..ir import Elementwise, Masked, MultivectorProduct, Product, Scal, Statement, Vec
+from ..ir import Elementwise, IsoValues, Masked, MultivectorProduct, Product, Scal, Statement, Vec
 from ..scratch import OwnMemory
+
+if TYPE_CHECKING:
+    from ...device import Device
+    from ...formats.contract import Layout
 
 # ---- Products in rounds on the CPU: push along entries, pull by rows, and the operations that choose between them.
 
 NEVER = 1 << 62
-MANY_ENTRIES = 1 << 13  # entries of a frontier from which on threads share kernels over listed words
 
 
 class NotYetAvailable(CaptureError):
     """A structure that statements will build does not exist yet: the capture can be tried again later."""
 
 
-def may_push(s: Statement, full: frozenset[Vec], iso: Mapping[int, Any]) -> bool:
+def may_push(s: Statement, full: frozenset[Vec], iso: IsoValues) -> bool:
     """Whether rounds may push the product of a statement (plan/direction.py). CaptureError if it can neither be pushed
     nor pulled. One thread pushes in the order of the entries, so that float sums are the same as by rows. Products that
     all equal one value are counted by rows, and multiplied: they are pushed only if no sum of them is rounded."""
@@ -100,15 +105,15 @@ def may_push(s: Statement, full: frozenset[Vec], iso: Mapping[int, Any]) -> bool
 
 def can_push(product: Product) -> bool:
     """Whether the format that a push reads exists."""
-    return _at_hand(product, not product.transpose)
+    return _exists(product, not product.transpose)
 
 
 def can_pull(product: Product) -> bool:
     """Whether the format that a pull reads exists."""
-    return _at_hand(product, product.transpose)
+    return _exists(product, product.transpose)
 
 
-def _at_hand(product: Product, transposed: bool) -> bool:
+def _exists(product: Product, transposed: bool) -> bool:
     valued = not product.matrix.iso and reads_matrix(product.semiring, product.flip)
     return is_available(product.matrix.structure, transposed=transposed, valued=valued)
 
@@ -116,12 +121,13 @@ def _at_hand(product: Product, transposed: bool) -> bool:
 class Products:
     """The operations of products, as part of a Build."""
 
-    device: Any
-    iso: Mapping[int, Any]
+    device: Device
+    iso: IsoValues
     full: frozenset[int]
     buffers: dict[Vec, SummarizedFrontier]
+    scalars: dict[int, tuple[np.ndarray, np.ndarray]]
 
-    def _shared(self, units: int, size: int) -> Any:
+    def _shared(self, units: int, size: int) -> np.ndarray | None:
         """Ranges of units for threads; None for one range."""
         if not self.device.splits(words(size), tuning.count("parallel.words")):
             return None
@@ -133,7 +139,7 @@ class Products:
         many = self._shared(units, t.vec.size)
         return Operation(host_kernel(name), self._bounds(units, many), (t.at(t.bits), t.at(t.summaries)))
 
-    def _along(self, product: Product) -> tuple[Any, bool]:
+    def _along(self, product: Product) -> tuple[Layout, bool]:
         """The format that an advance traverses, and whether it is of the transpose."""
         structure = product.matrix.structure
         return structure.layout(structure.primary.key, transposed=not product.transpose), not product.transpose
@@ -153,7 +159,7 @@ class Products:
                 most = self._case(product)._replace(items=layout.work).push_limits(vec.size)
                 longest = longest_unit(layout)
         variant = host_kernel("tally", (("PTR", lookup_dtype(ptr.dtype)),), (("ROWS", rows),))
-        args = (x.at(x.bits), x.at(x.summaries), ptr, longest, *most, MANY_ENTRIES, told)
+        args = (x.at(x.bits), x.at(x.summaries), ptr, longest, *most, tuning.count("loop.parallel_entries"), told)
         return Operation(variant, np.array([0, len(x.summaries[0])], np.int64), args)
 
     def _mask(self, mask: Masked | None) -> Allowed:
@@ -167,7 +173,8 @@ class Products:
     def _push(self, product: Product, u: SummarizedFrontier) -> Callable[[Allowed, SummarizedFrontier], Operation]:
         """A push along the entries of u, in its current buffer, as a function of mask and result."""
         A, kind, device = product.matrix, self._kind(product), self.device
-        (layout, transposed), values = self._along(product), np.bool_(True)
+        layout, transposed = self._along(product)
+        values: Raw = np.bool_(True)
         a_type, semiring = BOOL, None
         given = Input(u.at(u.bits), *stored(device, BOOL, np.bool_(True)))
         if kind == VALUES:
@@ -216,7 +223,9 @@ class Products:
         given = Input(u.at(u.bits), *values)
 
         def by_tiles(mask: Allowed, t: SummarizedFrontier) -> list[Operation]:
-            calls = zip(made.apart.variants, made.apart.calls(given, mask, t.at(t.bits), t.at(t.values)))
+            calls = zip(
+                made.apart.variants, made.apart.calls(given, mask, t.at(t.bits), t.at(t.values) if t.values else None)
+            )
             found = [Operation(variant, self._bounds(n, many), args) for variant, (n, many, args) in calls]
             return [self._summary(t, "clear"), *found]
 
@@ -267,11 +276,11 @@ class Products:
         return [*found, self._summary(t)]
 
     @staticmethod
-    def _bounds(units: int, many: Any) -> Any:
+    def _bounds(units: int, many: np.ndarray | None) -> np.ndarray:
         return np.array([0, units], np.int64) if many is None else many
 
 
-def host_kernel(name: str, types: Any = (), constants: Any = ()) -> Variant:
+def host_kernel(name: str, types: Types = (), constants: tuple[tuple[str, int], ...] = ()) -> Variant:
     return Variant(f"loop/cpu/{name}", types, (*constants, ("LANES", 1)))
 
 
@@ -286,32 +295,29 @@ class Build(Products):
 
     def __init__(
         self,
-        device: Any,
+        device: Device,
         plan: Round,
-        scalars: tuple[Scal, ...],
-        iso: Mapping[int, Any],
-        full: frozenset[Vec],
+        facts: BodyFacts,
         condition: Vec | Scal,
         around: Build | None = None,
     ) -> None:
         """around: the build of the enclosing round, if this round is of a nested loop; it shares that build's
         memory."""
-        self.device, self.round, self.iso, self.condition = device, plan, iso, condition
-        self.full_vecs, self.full = full, frozenset(x.id for x in full)
+        self.device, self.round, self.facts, self.condition = device, plan, facts, condition
+        self.iso, self.full = facts.iso, frozenset(x.id for x in facts.full)
         self.steps = [item for item in plan.items if isinstance(item, Step)]
-        turning = _turning(plan.items)
-        self.advances_of = {x: sum(s.target == x for s in self.steps) if x in turning else 0 for x in plan.vectors}
-        self.scalars: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        rotating = _rotating(plan.items)
+        self.advances_of = {x: sum(s.target == x for s in self.steps) if x in rotating else 0 for x in plan.vectors}
         if around is not None:
             self.buffers, self.scalars = around.buffers, around.scalars
         else:
-            rotate = _turning(plan.all)
+            rotate = _rotating(plan.all)
             self.buffers = {
-                x: SummarizedFrontier(OwnMemory(device), x, iso.get(x.id), x in rotate) for x in plan.stored
+                x: SummarizedFrontier(OwnMemory(device), x, self.iso.get(x.id), x in rotate) for x in plan.stored
             }
-            for x in full & plan.stored:
+            for x in facts.full & plan.stored:
                 self.buffers[x].fill()
-            self.scalars = {s.id: (np.zeros(1, np.uint8), np.zeros(1, s.dtype.np_type)) for s in scalars}
+            self.scalars = {s.id: (np.zeros(1, np.uint8), np.zeros(1, s.dtype.np_type)) for s in facts.body.scalars}
         self.state, self.going = np.zeros(STATE, np.int64), np.zeros(3, np.int64)
         self.lines: list[Line] = []
         first = self.steps[0] if self.steps else None
@@ -319,7 +325,7 @@ class Build(Products):
         self.told = {id(s): self.going if s is self.enters else np.zeros(3, np.int64) for s in self.steps}
         # Structures whose advances would read the transpose if it existed.
         self.missing_transposes = [s.product.matrix.structure for s in self.steps if not can_pull(s.product)]
-        copies = BUFFERS if turning else 1
+        copies = BUFFERS if rotating else 1
         self.copies = [self._round(k) for k in range(copies)]
         self._table: Table | None = None
 
@@ -345,7 +351,7 @@ class Build(Products):
         found: list[Operation | Loop] = []
         self.latest = self.told[id(self.steps[-1])] if self.steps else None  # the last tally of a vector
         for item in self.round.items:
-            said = len(found)
+            before = len(found)
             if isinstance(item, Step):
                 found += self._step(item)
             elif isinstance(item, Pull):
@@ -361,7 +367,7 @@ class Build(Products):
                 found += self._inner(item)
                 continue
             if k == 0:
-                self._note(item, found[said:])
+                self._add_line(item, found[before:])
         if isinstance(self.condition, Vec):
             product = None if self.enters is None else self.enters.product
             found.append(self._tally(self.condition, product, self.going))
@@ -384,19 +390,19 @@ class Build(Products):
             assert isinstance(last, Operation)
             self.device.kernel(last.variant)(int(last.bounds[1]), *last.args)
 
-    def _note(self, item: Item, made: list[Operation | Loop]) -> None:
-        if made:
-            variants = ", ".join(str(op.variant) for op in made if isinstance(op, Operation))
+    def _add_line(self, item: Item, operations: list[Operation | Loop]) -> None:
+        if operations:
+            variants = ", ".join(str(op.variant) for op in operations if isinstance(op, Operation))
             self.lines.append(Line(type(item).__name__.lower(), statement_texts(item), variants))
 
     def _inner(self, item: Inner) -> list[Operation | Loop]:
         """A nested loop inside the round. Afterwards its vectors are in the same buffers as before."""
-        inner = Build(self.device, item.round, (), self.iso, self.full_vecs, item.condition, self)
+        inner = Build(self.device, item.round, self.facts, item.condition, self)
         self.missing_transposes += inner.missing_transposes
         self.latest = None
         self.lines += [Line("block", (item.text,), ""), *(x._replace(kind=f"  {x.kind}") for x in inner.lines)]
         if isinstance(item.condition, Vec):
-            begins: list[Any] = inner.copies[-1][-1:]
+            begins: Sequence[Operation | Loop] = inner.copies[-1][-1:]
         else:
             same = Statement(item.condition, Elementwise(0, None, item.condition))
             begins = inner._pass(Pass([same], item.condition))
@@ -420,7 +426,9 @@ class Build(Products):
     def _pass(self, item: Pass) -> list[Operation]:
         return self._fused(item.statements, item.local, item.counted)
 
-    def _fused(self, statements: Any, local: frozenset[int], counted: Any = None) -> list[Operation]:
+    def _fused(
+        self, statements: Sequence[Statement], local: frozenset[int], counted: Vec | Scal | None = None
+    ) -> list[Operation]:
         counted = counted if isinstance(counted, Scal) else None
         variant, parameters, ends, listed = elementwise_variant_of(statements, self.iso, self.full, local, counted)
         size = max((size for s in statements if (size := size_of(s)) is not None), default=0)
@@ -436,22 +444,22 @@ class Build(Products):
             found.append(Operation(variant, one if many is None else many, args))
         return [*found, Operation(variant, np.array([-1, 0], np.int64), args)] if ends else found
 
-    def _argument(self, key: tuple[Any, ...], size: int, units: int) -> Any:
-        kind, *rest = key
+    def _argument(self, key: Key, size: int, units: int) -> np.ndarray | int:
+        kind, number, dtype = key
         if kind == "state":
             return self.state
         if kind == "positions":
             return size
         if kind in ("bits", "val", "sum", "size"):
-            x = next(f for v, f in self.buffers.items() if v.id == rest[0])
+            x = next(f for v, f in self.buffers.items() if v.id == number)
             if kind == "size":
                 return x.vec.size
             return x.at({"bits": x.bits, "val": x.values, "sum": x.summaries}[kind])
         if kind in ("has", "scalar"):
-            return self.scalars[rest[0]][kind == "scalar"]
+            return self.scalars[number][kind == "scalar"]
         if kind == "going":
             return self.going
-        return np.zeros(units, np.uint8 if kind == "there" else rest[1].np_type)
+        return np.zeros(units, np.uint8 if dtype is None else dtype.np_type)
 
     def _step(self, item: Step) -> list[Operation]:
         product = item.product
@@ -471,7 +479,7 @@ class Build(Products):
         return [*found, push(mask, t)._replace(when=(number, 0)), *ways]
 
 
-def _turning(items: Iterable[Item]) -> set[Vec]:
+def _rotating(items: Iterable[Item]) -> set[Vec]:
     """The vectors that an advance writes while it reads them."""
     steps = [item for item in items if isinstance(item, Step)]
     return {s.target for s in steps if s.target == s.product.u or (s.mask and s.mask.vec == s.target)}

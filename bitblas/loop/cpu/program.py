@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from types import CellType
+from typing import Any
 
-from ...core.scalar import Scalar
 from ...device import tracing
 from ...device.kernel_table import COPY, FAULT, INDEX, LIMIT, ROUND
-from ...exceptions import CaptureError, IndexOutOfBound
-from ...order import Order
+from ...exceptions import CaptureError
 from ...plan.auxiliary_formats import transpose_amortized
 from ...plan.direction import missed_by_loop
-from ...store import VectorStore, empty_vector
 from .. import analysis
-from ..analysis import iso_of_added
+from ..buffers import Assumptions, program_vectors
 from ..fuse import fuse
-from ..ir import Body, Scal, Vec, reads_first, scalar_is_read_first
+from ..ir import Body, Scal
 from ..symbolic.context import single_rank_part
 from ..symbolic.multivectors import as_vector
-from ..symbolic.recorder import OnHost, record, with_any_condition
+from ..symbolic.recorder import OnHost, Recorder, record, with_any_condition
 from .build import Build, may_push
 
 HUGE = 1 << 31  # maximum size: larger vectors are not stored densely
@@ -29,42 +27,29 @@ class CpuRounds:
     """The rounds of a body as a table of kernels. given: the results of the program's `begin`, which may be other
     vectors of the same kind in each run. Raises CaptureError if the body cannot be executed symbolically."""
 
-    def __init__(self, body: Callable[..., Any], condition: Any, given: tuple[Any, ...]) -> None:
+    def __init__(self, body: Callable[..., object], condition: Any, given: tuple[object, ...]) -> None:
         cells = getattr(body, "__closure__", None) or ()
         if isinstance(condition, tuple):
             body, condition, _ = with_any_condition(body, condition, None)
         self.body, self.recorder = _record_twice(body, cells, given)
-        self.device, self.order = self.recorder.device, self.recorder.order()
-        self.condition = self._condition(single_rank_part(condition))
-        self.vectors = {x: as_vector(vector) for vector, x in self.recorder.vectors.values()}
+        self.device = self.recorder.device
+        condition = single_rank_part(condition)
+        term = self.recorder.written_condition(condition, self.body.statements)
+        if term is None:
+            raise CaptureError(f"while_: the body never writes to {condition.name}")
+        self.condition = term
+        self.members = program_vectors(self.recorder.vectors.values(), self.recorder.order())
         self.scalars = {s.id: scalar for scalar, s in self.recorder.scalars.values()}
         ids = {id(vector): x for vector, x in self.recorder.vectors.values()}
         self.given = [ids.get(id(single_rank_part(thing))) for thing in given]
         self._check()
-        body_ = self.body
-        used = {x for s in body_.all for x in (*s.vectors, *s.elsewhere, s.target)}
-        self.loaded = [x for x in body_.vectors if x == self.condition or (x in used and reads_first(body_, x))]
-        written = {s.target for s in body_.all}
-        self.changed = [x for x in body_.vectors if x in written and x not in body_.own]
-        stores = {x.id: self._held(x) for x in self.loaded}
-        iso, full = analysis.iso_values(body_, stores), analysis.full_vectors(body_, stores)
-        self.body = body_ = analysis.without_needless_inits(body_, full)
+        loaded = analysis.loaded_vectors(self.body, term)
+        self.facts = facts = analysis.analyze(self.body, {x.id: self.members[x].held() for x in loaded})
+        self.body, iso, full = facts.body, facts.iso, facts.full
         steps, direct = lambda s: may_push(s, full, iso), lambda s: analysis.can_write_directly(s, iso)
-        round_ = fuse(body_, steps, direct, self.condition, lists=False)
-        self.full_at_start = [x for x in self.loaded if x in full]
-        self.iso_at_start = [x for x in self.loaded if x.id in iso]
-        self.kinds = self._kinds()
-        self.fresh = {s.id for s in body_.scalars if not scalar_is_read_first(body_, s)}
-        iso |= iso_of_added(round_, body_, iso)
-        self.build = Build(self.device, round_, body_.scalars, iso, full, self.condition)
-
-    def _condition(self, condition: Any) -> Vec | Scal:
-        known: dict[int, Any] = self.recorder.scalars if isinstance(condition, Scalar) else self.recorder.vectors
-        found = known.get(id(condition))
-        if found is None or not any(s.target == found[1] for s in self.body.all):
-            raise CaptureError(f"while_: the body never writes to {condition.name}")
-        term: Vec | Scal = found[1]
-        return term
+        round_ = fuse(self.body, steps, direct, term, lists=False)
+        self.assumptions = Assumptions(facts, self.members, self.recorder.matrices)
+        self.build = Build(self.device, round_, analysis.with_added(facts, round_), term)
 
     def _check(self) -> None:
         for x in self.body.vectors:
@@ -74,41 +59,24 @@ class CpuRounds:
             if held.structure.renumbers or 0 in (held.nrows, held.ncols):
                 self.recorder.refuse("a hypersparse matrix")
 
-    def _order_of(self, x: Vec) -> Order | None:
-        return self.order if self.order is not None and x.size == self.order.size else None
-
-    def _held(self, x: Vec) -> VectorStore:
-        return self.vectors[x]._in(self._order_of(x))
-
-    def _kinds(self) -> list[Any]:
-        """Facts about values that the table relies on: those that stay the same."""
-        stores = (self._held(x) for x in self.iso_at_start)
-        return [
-            None if s.count == 0 else (s.values.dtype.char, s.values.tobytes()) if s.iso else "dense" for s in stores
-        ]
-
-    def fits(self, given: tuple[Any, ...]) -> bool:
+    def fits(self, given: tuple[object, ...]) -> bool:
         """Whether matrices and kinds of vectors are still those that the table was built for."""
         for x, thing in zip(self.given, given):
             if x is not None:
-                self.vectors[x] = as_vector(single_rank_part(thing))
-        if any(transpose_amortized(s) for s in self.build.missing_transposes):
-            return False
-        same = all(matrix._stored is held for matrix, held in self.recorder.matrices)
-        same = same and all(self._held(x).nvals == x.size for x in self.full_at_start)
-        return same and all(now is None or now == then for now, then in zip(self._kinds(), self.kinds))
+                self.members[x].vector = as_vector(single_rank_part(thing))
+        return self.assumptions.hold() and not any(transpose_amortized(s) for s in self.build.missing_transposes)
 
     def run(self, first: int, limit: int) -> int:
         """Run rounds from number `first` on, until the condition fails; return the number of the first round that did
         not run. Afterwards vectors and scalars hold the results of the body."""
         build, table = self.build, self.build.table
         for x, summed in build.buffers.items():
-            if x in self.loaded:
-                summed.load(self._held(x), full=x.id in build.full)
+            if x in self.facts.loaded:
+                summed.load(self.members[x].held(), full=x.id in build.full)
             elif x.id not in build.full:
                 summed.empty()
         for number, scalar in self.scalars.items():
-            if number not in self.fresh:
+            if number not in self.facts.fresh:
                 has, value = build.scalars[number]
                 has.fill(scalar._value is not None)
                 if scalar._value is not None:
@@ -125,35 +93,28 @@ class CpuRounds:
         self.recorder.changed()
         rounds = int(build.state[ROUND])
         if build.state[FAULT]:
-            self._tell(int(build.state[FAULT]) - 1, int(build.state[INDEX]), rounds - 1)
+            self.recorder.raise_fault(int(build.state[FAULT]) - 1, int(build.state[INDEX]), rounds - 1)
         for structure in build.missing_transposes:
             structure.missed += missed_by_loop(self.device.kind)
         if rounds > first:
-            self._hand_out(rounds - first, rounds < limit)
+            self._store_results(rounds - first, rounds < limit)
         return rounds
 
-    def _hand_out(self, count: int, over: bool) -> None:
+    def _store_results(self, count: int, over: bool) -> None:
         build = self.build
-        for x in self.changed:
+        for x in self.facts.changed:
             if x == self.condition and over:
-                self.vectors[x]._adopt(empty_vector(self.device, x.size, x.dtype))
+                self.members[x].empty()
             else:
-                self.vectors[x]._adopt(build.buffers[x].store(count * build.advances_of[x], full=x.id in build.full))
-            self.vectors[x]._data.order = self._order_of(x)
-        for s in self.body.scalars:
-            if s.id not in self.body.unknown and any(t.target == s for t in self.body.all):
-                has, value = (a[0] for a in build.scalars[s.id])
-                self.scalars[s.id]._store(s.dtype.np_type.type(value) if has else None)
-
-    def _tell(self, fault: int, index: int, number: int) -> NoReturn:
-        """Raise the error of a statement whose index was out of range or missing. No results are copied out."""
-        text, size = self.recorder.indexed[fault // 2]
-        if fault % 2:
-            raise TypeError(f"{text}: expected an index vector and values without missing entries (round {number})")
-        raise IndexOutOfBound(f"{text}: Index out of range: index={index}, size={size} (round {number})")
+                self.members[x].adopt(build.buffers[x].store(count * build.advances_of[x], full=x.id in build.full))
+        for s in self.facts.changed_scalars:
+            has, value = (a[0] for a in build.scalars[s.id])
+            self.scalars[s.id]._store(s.dtype.np_type.type(value) if has else None)
 
 
-def _record_twice(body: Callable[..., Any], cells: Sequence[Any], given: tuple[Any, ...]) -> tuple[Body, Any]:
+def _record_twice(
+    body: Callable[..., object], cells: Sequence[CellType], given: tuple[object, ...]
+) -> tuple[Body, Recorder]:
     """Record the body, twice. A body that rebinds its names (`cells`), or keeps what it creates alive, cannot be
     captured."""
     before = [_contents(cell) for cell in cells]
@@ -174,13 +135,13 @@ def _record_twice(body: Callable[..., Any], cells: Sequence[Any], given: tuple[A
     return found
 
 
-def _known(body: Body, recorder: Any) -> set[int]:
+def _known(body: Body, recorder: Recorder) -> set[int]:
     """The vectors and scalars that are also referenced outside of the body."""
     vectors = {id(vector) for vector, x in recorder.vectors.values() if x not in body.own}
     return vectors | {id(scalar) for scalar, x in recorder.scalars.values() if x.id not in body.unknown}
 
 
-def _contents(cell: Any) -> Any:
+def _contents(cell: CellType) -> object:
     try:
         return cell.cell_contents
     except ValueError:  # empty

@@ -6,8 +6,10 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
+from ... import tuning
 from ...core.statement.running import listening
 from ...device import object_files
 from ...exceptions import CaptureError
@@ -19,26 +21,25 @@ if TYPE_CHECKING:
 
 class TierUp:
     """Decide whether the next round of a program runs statement by statement, or all remaining rounds run as a table of
-    kernels. why: what in the body a table cannot do. waits: what was missing when a table was last tried."""
+    kernels. refusal: what in the body a table cannot do. missing: what was missing when a table was last tried."""
 
-    PATIENCE = 5e-3  # seconds of rounds by statements after which a table is built, which takes about as long
-    COSTS = weakref.WeakKeyDictionary[Any, float]()  # or seconds that it took for a body with the same code
-    COMPILING = 0.3  # additional seconds for each kernel that must be compiled
+    COSTS = weakref.WeakKeyDictionary[CodeType, float]()  # seconds that a table took for a body with the same code
 
-    def __init__(self, body: Callable[..., Any], condition: Any) -> None:
+    def __init__(self, body: Callable[..., object], condition: Any) -> None:
         self.body, self.condition = body, condition
         self.spent, self.compiled = 0.0, object_files.compiled
-        self.why = self.waits = ""
+        self.refusal = self.missing = ""
         self.rounds: CpuRounds | None = None
-        self.code = getattr(body, "__code__", None)
+        self.code: CodeType | None = getattr(body, "__code__", None)
         # When the next table is tried. A table is not rebuilt before its compile time has been amortized, even if
         # rounds leave vectors of other kinds.
-        self.due = max(self.PATIENCE, self.COSTS.get(self.code, 0.0)) if self.PATIENCE and self.code else self.PATIENCE
-        self.again = 1  # delay before the next attempt, in units of PATIENCE, if something was missing
+        patience = tuning.value("loop.tier_up_seconds")
+        self.due = max(patience, self.COSTS.get(self.code, 0.0)) if patience and self.code else patience
+        self.backoff = 1  # delay before the next attempt, in units of loop.tier_up_seconds, if something was missing
 
-    def made(self, given: tuple[Any, ...]) -> CpuRounds | None:
+    def table(self, given: tuple[object, ...]) -> CpuRounds | None:
         """The table for the remaining rounds; None: run another round by statements."""
-        if self.why or self._is_early() or listening.recorder is not None:
+        if self.refusal or self._is_early() or listening.recorder is not None:
             return None
         from .program import CpuRounds
 
@@ -50,23 +51,24 @@ class TierUp:
             try:
                 self.rounds = CpuRounds(self.body, self.condition, given)
             except NotYetAvailable as error:
-                self.waits = str(error)
-                self.due = self.spent + self.again * self.PATIENCE
-                self.again *= 2
+                self.missing = str(error)
+                self.due = self.spent + self.backoff * tuning.value("loop.tier_up_seconds")
+                self.backoff *= 2
                 return None
             except (CaptureError, OnHost) as error:
-                self.why = str(error) or "vectors on other devices"
+                self.refusal = str(error) or "vectors on other devices"
                 self._note(2 * self.due)  # attempts become ever rarer
                 return None
-            self.due = self.PATIENCE + self.COMPILING * self.rounds.build.missing()
+            compiling = tuning.value("loop.compile_seconds") * self.rounds.build.missing()
+            self.due = tuning.value("loop.tier_up_seconds") + compiling
             self._note(self.due + time.perf_counter() - begin)
         return None if self._is_early() else self.rounds
 
     def _is_early(self) -> bool:
-        return self.spent < self.due and self.PATIENCE > 0
+        return self.spent < self.due and tuning.value("loop.tier_up_seconds") > 0
 
     def _note(self, seconds: float) -> None:
-        if self.code is not None and self.PATIENCE:
+        if self.code is not None and tuning.value("loop.tier_up_seconds"):
             self.COSTS[self.code] = seconds
 
     def spend(self, begin: float) -> float:
@@ -86,9 +88,5 @@ class TierUp:
 @contextmanager
 def at_once() -> Iterator[None]:
     """Context in which CPU programs run as tables from their first round on, whatever must be compiled for that."""
-    before = TierUp.PATIENCE, TierUp.COMPILING
-    TierUp.PATIENCE = TierUp.COMPILING = 0.0
-    try:
+    with tuning.override({"loop.tier_up_seconds": 0.0, "loop.compile_seconds": 0.0}):
         yield
-    finally:
-        TierUp.PATIENCE, TierUp.COMPILING = before

@@ -7,12 +7,13 @@ the entries of a frontier, unless an advance finds them itself.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ...formats.values import PackedValues
@@ -23,10 +24,17 @@ from ...plan.direction import round_limits
 from ...plan.product import VALUES, WORDS
 from ...store import Raw
 from .. import analysis
+from ..buffers import Argument, Launch
 from ..codegen.cuda_advance import advance_lanes, advance_variant, can_pull, compact_variant
 from ..codegen.cuda_statements import CudaText
 from ..fuse import Activate, Step
 from ..ir import Product, Vec
+
+if TYPE_CHECKING:
+    from ...device import Device
+    from ...formats.contract import Layout
+    from ...typing import Array
+    from .build import Build
 
 # ---- Operands of an advance, in the order of its kernels' arguments: kernels/step_rows.cuh, b2sr/step.cu.
 
@@ -39,43 +47,43 @@ class Head(NamedTuple):
     longest: np.int64
     most_work: np.uint64
     most_entries: np.uint64
-    condition: Any
-    rounds: Any
+    condition: Array
+    rounds: Array
     ahead: np.int64
 
 
 class Source(NamedTuple):
     """The frontier that is read."""
 
-    bits: Any
-    array: Any
-    iso: Any
+    bits: Array
+    array: Array
+    iso: np.generic
     stride: int
-    units: Any  # the list of those with entries
-    state: Any
-    segments: Any
+    units: Array  # the list of those with entries
+    state: Array
+    segments: Array
 
 
 class Target(NamedTuple):
     """The frontier that is written."""
 
-    bits: Any
-    array: Any
-    units: Any
-    state: Any
-    segments: Any
+    bits: Array
+    array: Array
+    units: Array
+    state: Array
+    segments: Array
 
 
 class Cleared(NamedTuple):
     """The frontier that is cleared, for the next advance to write."""
 
-    bits: Any
-    array: Any
-    units: Any
-    state: Any
+    bits: Array
+    array: Array
+    units: Array
+    state: Array
 
 
-def launch_arguments(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+def launch_arguments(arguments: Iterable[Argument]) -> tuple[Argument, ...]:
     """Convert Python ints for a launch."""
     return tuple(np.int64(x) if isinstance(x, int) else x for x in arguments)
 
@@ -87,10 +95,10 @@ def launch_arguments(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
 class AdvanceMatrix:
     """The format that an advance traverses, with the types and values of its product."""
 
-    layout: Any
+    layout: Layout
     segments: int  # of its long rows
     kind: int
-    semiring: Any
+    semiring: Typed[Semiring] | None
     values: Raw
     ranked: bool
     a_type: DataType
@@ -99,7 +107,7 @@ class AdvanceMatrix:
     in_share: bool  # whether its vector has other positions than the result
 
     @classmethod
-    def of(cls, build: Any, item: Step) -> AdvanceMatrix:
+    def of(cls, build: Build, item: Step) -> AdvanceMatrix:
         """The matrix side of an advance of a program; the build notes a missing transpose."""
         product = item.product
         A, (layout, segments) = product.matrix, build.rows_of(product)
@@ -152,13 +160,13 @@ class AdvanceMatrix:
             weighs=weighs,
         )
 
-    def matrix(self, device: Any, longest: int) -> tuple[Any, ...]:
+    def matrix(self, device: Device, longest: int) -> tuple[Argument, ...]:
         """The arguments for the matrix: its arrays, with rows of more than `longest` items in segments, and its
         values."""
         contents = launch_arguments(self.layout.pushed(self.ranked, longest))
         return *contents, *launch_arguments(entry_values(device, self.a_type, self.values))
 
-    def back(self, device: Any, back: Any, product: Product) -> tuple[Any, ...]:
+    def back(self, device: Device, back: Layout | None, product: Product) -> tuple[Argument, ...]:
         """The matrix by rows of the result, for pulling; if it does not exist, the same arrays again, which are
         unused."""
         layout = self.layout
@@ -177,15 +185,15 @@ ALL = np.uint64(np.iinfo(np.uint64).max)
 
 
 def compaction(
-    build: Any, vec: Vec, product: Product | None, state: int, most: np.uint64 = ALL, late: tuple[Any, ...] = ()
-) -> Callable[[], None]:
+    build: Build, vec: Vec, product: Product | None, state: int, most: np.uint64 = ALL, late: tuple[Argument, ...] = ()
+) -> Launch:
     """The launch that counts the entries of a vector, and lists them if an advance needs that. most: with more work
     than this, no advance needs the list. late: the head of a launch of the round, if the list is for the next round."""
     frontier, device, longest = build.buffers[vec], build.device, 1
     bits, to = frontier.at(frontier.bits), build.number(state)
     if product is None:
         none = dummy(device, "uint32")
-        args: tuple[Any, ...] = bits, dummy(device, "int32"), none, to, none
+        args: tuple[Argument, ...] = bits, dummy(device, "int32"), none, to, none
         variant = compact_variant(1, 0, lookup_dtype(np.int32))
     else:
         layout, _ = build.rows_of(product)
@@ -193,36 +201,38 @@ def compaction(
         args = bits, layout.ptr, frontier.at(frontier.lists), to, frontier.at(frontier.segments)
         variant = compact_variant(layout.rows_per_unit, 1, lookup_dtype(layout.ptr.dtype), late=bool(late))
     head = np.int64(vec.size), np.int64(vec.size), np.int64(longest), most
-    launch: Callable[[], None] = build.launcher(variant, build.grid(vec.size), (*head, *args, *late))
-    return launch
+    return build.launcher(variant, build.grid(vec.size), (*head, *args, *late))
 
 
-def finds_own_entries(build: Any, number: int, vec: Vec) -> bool:
+def finds_own_entries(build: Build, number: int, vec: Vec) -> bool:
     """Whether the advances for which item `number` of a round lists a vector's entries find these themselves."""
     return not build.advances_of.get(vec) and all(AdvanceMatrix.of(build, x).scans for x in _steps(build, number, vec))
 
 
-def most_work(build: Any, number: int) -> np.uint64:
+def most_work(build: Build, number: int) -> np.uint64:
     """The work in the entries listed by item `number` of a round beyond which no advance needs the list: all of them
     then pull, and find the entries for their statements by the bits."""
-    vec = build.round.items[number].vec
+    item = build.round.items[number]
+    assert isinstance(item, Activate)
+    vec = item.vec
     along = [AdvanceMatrix.of(build, x) for x in _steps(build, number, vec)]
     if build.advances_of.get(vec) or not all(a.pulls for a in along):
         return ALL
     return max((limits(a.layout)[0] for a in along), default=ALL)
 
 
-def limits(layout: Any, *, masked: bool = False, back: Any = None) -> tuple[np.uint64, np.uint64]:
+def limits(layout: Layout, *, masked: bool = False, back: Layout | None = None) -> tuple[np.uint64, np.uint64]:
     """The work, and the entries, of a frontier above which an advance pulls. back: the layout by rows of the result,
     whose arguments have been made."""
     found = round_limits(layout, masked=masked, tries_likely=back is not None and back.cache.get("likely") is not None)
     return np.uint64(found.items), np.uint64(found.entries)
 
 
-def _steps(build: Any, number: int, vec: Vec) -> list[Step]:
+def _steps(build: Build, number: int, vec: Vec) -> list[Step]:
     """The advances for which item `number` of a round lists a vector's entries; those of the next round if it is
     late."""
     items = build.round.items
-    after = items if items[number].late else items[number + 1 :]
+    item = items[number]
+    after = items if isinstance(item, Activate) and item.late else items[number + 1 :]
     rest = itertools.takewhile(lambda x: not (isinstance(x, Activate) and x.vec == vec), after)
     return [x for x in rest if isinstance(x, Step) and x.product.u == vec]

@@ -6,14 +6,15 @@ that the cost of the loop itself is shared by several rounds. A round whose cond
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from semirings.dtypes import DataType, lookup_dtype
+from semirings.dtypes import DataType
 
+from ... import tuning
 from ...device import memory
 from ...device.jit import BLOCK
 from ...exceptions import CaptureError
@@ -24,8 +25,8 @@ from ...operations.variants import initial_sum
 from ...plan.product import VALUES
 from ...typing import Array
 from .. import analysis
-from ..buffers import BUFFERS, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Frontier, States
-from ..codegen.cuda_advance import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
+from ..analysis import BodyFacts
+from ..buffers import BUFFERS, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Argument, Frontier, Launch, States
 from ..codegen.cuda_elementwise import entry_text, pass_variant
 from ..codegen.cuda_statements import Parameter
 from ..fuse import Activate, Between, Inner, Item, Line, Pass, Pull, Round, Step, size_of, statement_texts
@@ -50,7 +51,12 @@ from .graph import KernelLaunch
 from .pull import PullLaunch, listed_pull_format, multivector_launch, pulls_listed_rows
 from .small_rounds import small_rounds
 
-Launch = Callable[[], None]
+if TYPE_CHECKING:
+    from ...device.cuda import Cuda
+    from ...distributed.group import Group
+    from ...formats.contract import Layout
+    from ...typing import Array
+
 MOST_ARGUMENTS = 4096 // 8  # of a kernel
 
 
@@ -60,27 +66,23 @@ class Build:
 
     def __init__(
         self,
-        device: Any,
+        device: Cuda,
         plan: Round,
-        scalars: tuple[Scal, ...],
-        iso: Mapping[int, Any],
-        full: frozenset[Vec],
+        facts: BodyFacts,
         condition: Vec | Scal,
         around: Build | None = None,
-        group: Any = None,
+        group: Group | None = None,
         limit: int = NO_LIMIT,
-        inputs: Mapping[Vec, Any] = MappingProxyType({}),
+        inputs: Mapping[Vec, Array] = MappingProxyType({}),
     ) -> None:
         """around: the build of the round that contains this nested loop, whose memory it shares. group: its ranks.
         limit: of the rounds of every run, as far as known. inputs: values of vectors that are used in place."""
-        self.device, self.round, self.iso, self.condition = device, plan, iso, condition
-        self.full, self.full_vecs = frozenset(x.id for x in full), full
-        self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # maximum blocks of a launch
+        self.device, self.round, self.facts, self.condition = device, plan, facts, condition
+        self.iso, self.full = facts.iso, frozenset(x.id for x in facts.full)
+        self.blocks = tuning.count("loop.blocks") * device.multiprocessors  # maximum blocks of a launch
         self.steps = [item for item in plan.items if isinstance(item, Step)]
-        skewed, opened = (
-            any(self.rows_of(step.product)[1] for step in self.steps),
-            lambda item: pulls_listed_rows(self, item),
-        )
+        skewed = any(self.rows_of(step.product)[1] for step in self.steps)
+        opened = lambda item: pulls_listed_rows(self, item)
         copies = rounds_per_run(plan, device.captures, limit, skewed=skewed, inside=around is not None, opened=opened)
         self.copies = copies = copies if group is None else int(group.allreduce(np.array([copies]), np.maximum)[0])
         self.advances_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # advances per round
@@ -90,19 +92,21 @@ class Build:
         if around is None:
             turns = {item.target for item in plan.all if isinstance(item, Step)}
             self.scratch = Scratch(device)
-            self.buffers = {x: Frontier(self.scratch, x, iso.get(x.id), x in turns, inputs.get(x)) for x in plan.stored}
-            for x in full & plan.stored:
+            self.buffers = {
+                x: Frontier(self.scratch, x, self.iso.get(x.id), x in turns, inputs.get(x)) for x in plan.stored
+            }
+            for x in facts.full & plan.stored:
                 self.buffers[x].fill()
-            self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in scalars}
+            self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in facts.body.scalars}
         else:
             self.scratch, self.buffers, self.scalars = around.scratch, around.buffers, around.scalars
             self.missing_transposes = around.missing_transposes
-        self.told: dict[int, tuple[Any, Any]] = place_scalars_together(self) if around is None else around.told
+        self.told: dict[int, tuple[Array, Array]] = place_scalars_together(self) if around is None else around.told
         self.states = States()
         self.first: dict[Vec, int] = {x: self.states.take(copies * t + 2, 2) for x, t in self.advances_of.items() if t}
         self.activations: dict[tuple[int, int], int] = {}
         self.scanned: set[int] = set()  # states of vectors whose entries are not listed: the advances find them
-        self.cells: dict[Vec, Any] = {}  # vectors whose cells must hold the initial value of a sum
+        self.cells: dict[Vec, np.generic] = {}  # vectors whose cells must hold the initial value of a sum
         self._list_frontiers()
         by_step = any(item.target == condition for item in self.steps)
         by_pass = not by_step or any(isinstance(item, Pass) and item.counted is not None for item in plan.items)
@@ -117,10 +121,11 @@ class Build:
         self.numbers = xp.zeros(len(self.states.sources) * STATE + ROUNDS, np.uint64)
         self.memory, self.rounds = self.numbers[:-ROUNDS], self.numbers[-ROUNDS:].view(np.int64)
         # Rounds of the outermost loop come first: faults and the request to stop are written there.
-        self.all_rounds: list[Any] = [] if around is None else around.all_rounds
+        self.all_rounds: list[Array] = [] if around is None else around.all_rounds
         self.all_rounds.append(self.rounds)
         self.outermost, self.going = self.all_rounds[0], xp.zeros(2, np.uint64)
-        self.telling = np.int64(0), self.going, self.going  # reported to the host at the end of the loop (tell.cuh)
+        # Reported to the host at the end of the loop (tell.cuh).
+        self.report_arguments: tuple[Argument, ...] = np.int64(0), self.going, self.going
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
         self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0
         self.sent, self.inside = [0, 0], around is not None  # bytes sent by this rank: per round, outside of rounds
@@ -143,7 +148,7 @@ class Build:
         assert isinstance(self.condition, Vec)
         return self.first[self.condition] + 1 + copy * self.advances_of[self.condition], ENTRIES
 
-    def number(self, state: int, which: int = 0) -> Any:
+    def number(self, state: int, which: int = 0) -> Array:
         """A number of a state, as an array."""
         return self.memory[state * STATE + which : (state + 1) * STATE]
 
@@ -156,16 +161,16 @@ class Build:
                 if isinstance(item, Step):
                     self.buffers[item.product.u].list_units(layout.units, segments)
 
-    def rows_of(self, product: Product) -> tuple[Any, int]:
+    def rows_of(self, product: Product) -> tuple[Layout, int]:
         """The format that an advance pushes along, and the number of segments of its long rows. If it does not exist,
         it is built and kept with the matrix, even in addition to a compact format: it pays in every round."""
         structure = product.matrix.structure
         layout = structure.layout(structure.primary.key, transposed=not product.transpose)
         return layout, layout.segments(self.longest(layout))
 
-    def longest(self, layout: Any) -> int:
+    def longest(self, layout: Layout) -> int:
         """Maximum items of a row in that format that is not cut into segments."""
-        return layout.format.walked(SEGMENT_ENTRIES)
+        return layout.format.walked(tuning.count("loop.segment_entries"))
 
     # ---- launches ----
 
@@ -209,15 +214,14 @@ class Build:
         self.lines.append(Line(where, statement_texts(item), self.launched))
         return launch
 
-    def _inner(self, item: Inner, head: tuple[Any, ...]) -> Launch:
+    def _inner(self, item: Inner, head: tuple[Argument, ...]) -> Launch:
         """A nested loop inside the round, or statements under a condition. head: of a launch of the round."""
-        around, limit = self, item.limit
-        inner = Build(self.device, item.round, (), self.iso, self.full_vecs, item.condition, around, limit=limit)
+        inner = Build(self.device, item.round, self.facts, item.condition, self, limit=item.limit)
         loop = NestedLoopLaunch(inner, item, head)
         self.lines += loop.lines
         return loop
 
-    def launcher(self, variant: Variant, grid: int, args: tuple[Any, ...], block: int = BLOCK) -> Launch:
+    def launcher(self, variant: Variant, grid: int, args: tuple[Argument, ...], block: int = BLOCK) -> Launch:
         if len(args) > MOST_ARGUMENTS:
             raise CaptureError(f"the body: {variant} would take {len(args)} arguments, the maximum is {MOST_ARGUMENTS}")
         self.launched = str(variant)
@@ -228,30 +232,31 @@ class Build:
         so few registers that more blocks fit."""
         return max(1, min(times * self.blocks, -(-threads // BLOCK)))
 
-    def _head(self, k: int) -> tuple[Any, ...]:
+    def _head(self, k: int) -> tuple[Array, Array, np.int64]:
         return self.number(*self.condition_at(k)), self.rounds, np.int64(k)
 
-    def resolve(self, parameters: tuple[Parameter, ...], slot: Any = None) -> tuple[Any, ...]:
+    def resolve(self, parameters: tuple[Parameter, ...], slot: Array | None = None) -> tuple[Argument, ...]:
         """The arrays for the parameters of generated text, in their current buffers."""
-        xp, found = self.device.xp, []
+        xp, found = self.device.xp, list[Argument]()
         by_number = {x.id: f for x, f in self.buffers.items()}
         for p in parameters:
-            kind, *rest = p.key
+            kind, number, dtype = p.key
             if kind in ("bits", "val"):
-                frontier = by_number[rest[0]]
+                frontier = by_number[number]
                 found.append(frontier.at(frontier.bits if kind == "bits" else frontier.values))
             elif kind.startswith("scalar"):
-                found.append(self.scalars[rest[0]][kind == "scalar_val"])
+                found.append(self.scalars[number][kind == "scalar_val"])
             elif kind == "slot":
+                assert slot is not None
                 found.append(slot)
             elif kind == "size":
-                found.append(np.int64(by_number[rest[0]].vec.size))
+                found.append(np.int64(by_number[number].vec.size))
             elif kind == "faults":
                 found.append(self.outermost[FAULTS:])
             elif kind == "ticket":
                 found.append(xp.zeros(1, np.uint32))
             else:
-                found.append(xp.zeros(self.blocks, np.uint8 if kind == "has" else lookup_dtype(rest[1]).np_type))
+                found.append(xp.zeros(self.blocks, np.uint8 if dtype is None else dtype.np_type))
         return tuple(found)
 
     def passes(self, item: Pass, k: int, *, once: bool = False) -> Launch:
@@ -260,9 +265,8 @@ class Build:
         slot = None if item.counted is None or self.remaining is None else self.number(self.remaining + k + 1)
         head = (*self.once, np.int64(0)) if once else self._head(k)
         args = (np.int64(size), np.int64(size), *head, *self.resolve(parameters, slot))
-        # Dependent reads: as many threads as fit hide their latency. Sums have a partial sum per block.
         sums = any(isinstance(s.value, Reduce) for s in item.statements)
-        return self.launcher(variant, self.grid(size, 1 if sums else 2), args)
+        return self.launcher(variant, self.grid(size, 1 if sums else tuning.count("loop.blocks_without_sums")), args)
 
     def mask(self, mask: Masked | None) -> Allowed:
         if mask is not None:
@@ -320,5 +324,5 @@ class Build:
         held = u.at(u.values) if kind == VALUES and u.values else u_type.np_type.type(u.iso if kind == VALUES else 1)
         return stored(self.device, u_type, held)
 
-    def cells_at(self, t: Frontier, ahead: int, kind: int) -> Any:
+    def cells_at(self, t: Frontier, ahead: int, kind: int) -> Array:
         return t.at(t.values, ahead) if kind == VALUES else dummy(self.device, "int32")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
@@ -15,28 +15,30 @@ from ...core.matrix.matrix import Matrix
 from ...core.scalar import Scalar
 from ...core.vector.vector import Vector
 from ...device import tracing
-from ...exceptions import CaptureError, IndexOutOfBound
+from ...exceptions import CaptureError
 from ...plan.auxiliary_formats import transpose_amortized
 from ...plan.direction import missed_by_loop
 from ...store import VectorStore
 from .. import analysis
-from ..buffers import ROUNDS, STATE
+from ..buffers import ROUNDS, STATE, Assumptions, ProgramVector, program_vectors
 from ..fuse import Round, Step, fuse
-from ..ir import Product, Scal, Statement, Vec, flat, reads_first, scalar_is_read_first
+from ..ir import Product, Scal, Statement, Vec, flat
 from ..relaxation import relaxation
 from ..symbolic.context import NO_LIMIT, single_rank_part
 from ..symbolic.control_flow import LoopCondition
-from ..symbolic.multivectors import as_vector
 from ..symbolic.recorder import record
 from .build import Build
 from .control_flow import finish, first_launches, initial_numbers, start
 from .graph import GraphLoop, HostLoop, Parts
 from .patches import relax_by_patches
 from .pull import may_push
-from .transfer import FROM, CopyIn, CopyOut, Inputs, ProgramVector, Transfer, address, kind_of_values, pattern
+from .transfer import FROM, CopyIn, CopyOut, Inputs, Transfer, address, pattern
 
-TOLD = 3  # words for a scalar: whether it has a value, and up to 16 bytes of the value
-NOBODY_ELSE = nullcontext()
+if TYPE_CHECKING:
+    from ...typing import Array
+
+SCALAR_WORDS = 3  # words for a scalar: whether it has a value, and up to 16 bytes of the value
+NO_RANKS = nullcontext()
 
 
 class CapturedProgram:
@@ -44,36 +46,27 @@ class CapturedProgram:
 
     def __init__(
         self,
-        body: Callable[..., Any],
+        body: Callable[..., object],
         condition: Any,
-        begin: Callable[[], Any] | None,
-        end: Callable[..., Any] | None,
+        begin: Callable[[], object] | None,
+        end: Callable[..., object] | None,
         fixpoint: bool = False,
         moved: set[int] | None = None,
     ) -> None:
         """moved: vectors of the program whose memory has moved (transfer.py)."""
         condition = single_rank_part(condition)
-        asked = (
-            None if isinstance(condition, (Vector, Matrix, Scalar)) else LoopCondition(condition)
-        )  # several, or distributed
-        self.body, self.recorder = record(body, begin, end, asks=asked)
-        self.condition = self._condition(condition if asked is None else asked.term)
-        self.device, self.order, self.group = self.recorder.device, self.recorder.order(), self.recorder.group
-        self.vectors = {x: as_vector(vector) for vector, x in self.recorder.vectors.values()}
+        plain = isinstance(condition, (Vector, Matrix, Scalar))  # otherwise several, or distributed
+        several = None if plain else LoopCondition(condition)
+        self.body, self.recorder = record(body, begin, end, condition=several)
+        self.condition = self._condition(condition if several is None else several.term)
+        self.device, self.group = self.recorder.device, self.recorder.group
+        self.members = program_vectors(self.recorder.vectors.values(), self.recorder.order())
         self.scalars = {s.id: scalar for scalar, s in self.recorder.scalars.values()}
-        used = {x for s in self.body.all for x in (*s.vectors, *s.elsewhere, s.target)}
-        used |= {b.condition for b in self.body.blocks}
-        begun = any(s.target == self.condition for s in flat(self.body.begin))
-        first = () if begun else (self.condition,)  # evaluated before the first statement
-        self.loaded = [x for x in self.body.vectors if x in first or (x in used and reads_first(self.body, x))]
-        written = {s.target for s in self.body.all}
-        self.changed = [x for x in self.body.vectors if x in written and x not in self.body.own]
         self.written_once = {s.target for s in flat((*self.body.begin, *self.body.end))}
-        order = lambda x: self.order if self.order is not None and x.size == self.order.size else None
-        self.members = {x: ProgramVector(vector, order(x)) for x, vector in self.vectors.items()}
-        held = {x.id: self.members[x].held() for x in self.loaded}
-        iso, full = self._layout(held)
-        self.body = analysis.without_needless_inits(self.body, full)
+        loaded = analysis.loaded_vectors(self.body, self.condition)
+        stores = {x.id: self.members[x].held() for x in loaded}
+        facts = self._analyze(stores)
+        self.body, iso, full = facts.body, facts.iso, facts.full
         is_step = lambda s: may_push(self.device, s, full, iso)
         is_direct = lambda s: analysis.can_write_directly(s, iso)
         if self.group is not None:
@@ -81,55 +74,47 @@ class CapturedProgram:
             is_step, is_direct = self._agreed(own_step, lambda s: own_step(s) and analysis.can_write_directly(s, iso))
         round_ = fuse(self.body, is_step, is_direct, self.condition)
         self._check_end(round_)
-        self.full_at_start = [self.members[x] for x in self.loaded if x in full]
-        self.iso_at_start = [self.members[x] for x in self.loaded if x.id in iso]
-        self.kinds = [kind_of_values(member.entering()) for member in self.iso_at_start]
-        self.fresh = {s.id for s in self.body.scalars if not scalar_is_read_first(self.body, s)}
-        iso |= analysis.iso_of_added(round_, self.body, iso)
-        read = [x for x in self.loaded if x in full and x not in written and x.id not in iso and self.group is None]
-        self.inputs = Inputs(self.members, held, read, set() if moved is None else moved)
-        self.build = Build(
-            self.device,
-            round_,
-            self.body.scalars,
-            iso,
-            full,
-            self.condition,
-            group=self.group,
-            inputs=self.inputs.values,
-        )
+        self.assumptions = Assumptions(facts, self.members, self.recorder.matrices)
+        self.facts = facts = analysis.with_added(facts, round_)
+        in_place = facts.inputs if self.group is None else ()
+        self.inputs = Inputs(self.members, stores, in_place, set() if moved is None else moved)
+        values = self.inputs.values
+        self.build = Build(self.device, round_, facts, self.condition, group=self.group, inputs=values)
         relaxed = relaxation(self.body, self.condition, full) if fixpoint and self.group is None else None
         self.patches = relax_by_patches(self.build, relaxed)
-        self._prepare()
+        # What every run begins with: the states, the worklists of the first frontiers, the count of the condition.
+        self.entering = first_launches(self.build)
+        self.initial: dict[int, tuple[Array, int]] = {}
+        self._add_copies()
         loop = GraphLoop if self.device.captures else HostLoop
         build = self.build
         begin_: list[Callable[[], None]]
         begin_, end_ = [*self.enter, *build.begin, *self.patches.launches, *self.entering], [*build.end, *self.leave]
         parts = Parts(begin_, build.launches, end_)
-        asks = partial(start, build), partial(finish, build)
-        self.loop = loop(self.device, parts, *asks, build.going, self.group, build.outermost)
+        decide = partial(start, build), partial(finish, build)
+        self.loop = loop(self.device, parts, *decide, build.going, self.group, build.outermost)
 
-    def _layout(self, held: dict[int, VectorStore]) -> tuple[dict[int, Any], frozenset[Vec]]:
-        """The values of iso vectors, and the full vectors: those on which all ranks agree, so that they send the
-        same."""
+    def _analyze(self, stores: dict[int, VectorStore]) -> analysis.BodyFacts:
+        """The facts about the body. Vectors are iso or full only if they are on all ranks, which then send the same."""
         body, group = self.body, self.group
-        differ: tuple[frozenset[Vec], frozenset[Vec]] = frozenset(), frozenset()
+        never: tuple[frozenset[Vec], frozenset[Vec]] = frozenset(), frozenset()
         while True:
-            iso, full = analysis.iso_values(body, held, differ[0]), analysis.full_vectors(body, held, differ[1])
+            facts = analysis.analyze(body, stores, *never)
             if group is None:
-                return iso, full
-            said = [
+                return facts
+            iso, full = facts.iso, facts.full
+            local = [
                 [1 + crc32(np.asarray(iso[x.id]).tobytes()) if x.id in iso else 0 for x in body.vectors],
                 [x in full for x in body.vectors],
             ]
-            told = group.gather_host(np.array(said, np.int64))
-            same = (told == told[0]).all(axis=0)
+            ranks = group.gather_host(np.array(local, np.int64))
+            same = (ranks == ranks[0]).all(axis=0)
             if same.all():
-                return iso, full
-            iso_differs, full_differs = (
-                before | {x for x, s in zip(body.vectors, row) if not s} for before, row in zip(differ, same)
+                return facts
+            never_iso, never_full = (
+                before | {x for x, s in zip(body.vectors, row) if not s} for before, row in zip(never, same)
             )
-            differ = iso_differs, full_differs
+            never = never_iso, never_full
 
     def _agreed(self, *tests: Callable[[Statement], bool]) -> list[Callable[[Statement], bool]]:
         """Tests of the body's products that hold only if they do on all ranks: they examine the format and values of
@@ -139,9 +124,10 @@ class CapturedProgram:
         if not products:
             return list(tests)
         found = np.array([[test(s) for s in products] for test in tests], bool)
+        assert self.group is not None
         agreed = self.group.allreduce(found, np.logical_and)
 
-        def test_of(row: Any) -> Callable[[Statement], bool]:
+        def test_of(row: np.ndarray) -> Callable[[Statement], bool]:
             holds = {key(s): bool(x) for s, x in zip(products, row)}
             return lambda s: holds[key(s)]
 
@@ -150,35 +136,17 @@ class CapturedProgram:
     def _condition(self, condition: Any) -> Vec | Scal:
         if isinstance(condition, Vec):
             return condition
-        scalar = isinstance(condition, Scalar)
-        known: dict[int, Any] = self.recorder.scalars if scalar else self.recorder.vectors
-        found = known.get(id(condition))
-        if found is None or not any(s.target == found[1] for s in flat(self.body.statements)):
+        term = self.recorder.written_condition(condition, self.body.statements)
+        if term is None:
             raise CaptureError(f"while_: the body never writes to {condition.name}, so the loop would not end")
-        term: Vec | Scal = found[1]
         return term
 
     def is_valid(self) -> bool:
         """Whether matrices and kinds of vectors are those of the capture, and no transpose has been amortized since; on
         all ranks that run the same loop."""
-        valid = self._is_valid()
+        amortized = any(map(transpose_amortized, self.build.missing_transposes.values()))
+        valid = not amortized and self.assumptions.hold() and self.inputs.stay()
         return valid if self.group is None else bool(self.group.allreduce(np.array([valid]), np.logical_and)[0])
-
-    def _is_valid(self) -> bool:
-        for structure in self.build.missing_transposes.values():
-            if transpose_amortized(structure):
-                return False
-        for matrix, held in self.recorder.matrices:
-            if matrix._stored is not held:
-                return False
-        for member in self.full_at_start:
-            if member.entering().nvals != member.vector.size:
-                return False
-        for member, then in zip(self.iso_at_start, self.kinds):  # values that stay the same
-            now = kind_of_values(member.entering())
-            if now is not None and now != then:
-                return False
-        return self.inputs.stay()
 
     def _check_end(self, round_: Round) -> None:
         """Refuse an end that uses vectors of advances: their buffer after the last round is unknown at capture."""
@@ -187,27 +155,20 @@ class CapturedProgram:
             if turning & {*s.vectors, *s.elsewhere, s.target}:
                 self.recorder.refuse(f"end: {s.text}: a vector that products of the loop write")
 
-    def _prepare(self) -> None:
-        """What every run begins with: the states, the worklists of the first frontiers, the count of the condition."""
-        build = self.build
-        self.entering = first_launches(build)
-        self.beginnings: dict[int, tuple[Any, int]] = {}
-        self._exchange()
-
-    def _exchange(self) -> None:
+    def _add_copies(self) -> None:
         """The launches that copy vectors and scalars in before the rounds, and out after them."""
         build = self.build
-        told = [s for s in self.body.scalars if s.id not in self.body.unknown and self._is_written(s)]
-        exchange = self.exchange = Transfer(self.device, ROUNDS + TOLD * len(told) + 1)
+        scalars = self.facts.changed_scalars
+        exchange = self.exchange = Transfer(self.device, ROUNDS + SCALAR_WORDS * len(scalars) + 1)
         self.numbers = exchange.add(build.numbers)
         exchange.add(build.sent_inside)
-        self.entrances: list[tuple[ProgramVector, CopyIn]] = []
+        self.copies_in: list[tuple[ProgramVector, CopyIn]] = []
         for x, frontier in build.buffers.items():
             full = x.id in build.full
             if x in self.inputs.values:
                 continue
-            if x in self.loaded:
-                self.entrances.append((self.members[x], CopyIn(exchange, frontier, full=full)))
+            if x in self.facts.loaded:
+                self.copies_in.append((self.members[x], CopyIn(exchange, frontier, full=full)))
             elif not full and (frontier.rotates or x in build.small.counted):
                 exchange.add(frontier.bits[0])
             for bits in frontier.bits[1:]:
@@ -215,109 +176,100 @@ class CapturedProgram:
         for x, first in build.cells.items():  # cells of the current buffer are cleared with its entries
             for more in build.buffers[x].values[1:]:
                 exchange.add(more, filled=pattern(first))
-        known = (n for n in self.scalars if n not in self.fresh)
-        self.given = [
+        known = (n for n in self.scalars if n not in self.facts.fresh)
+        self.scalar_inputs = [
             (self.scalars[n], build.scalars[n][1].dtype.type, *map(exchange.add, build.scalars[n])) for n in known
         ]
         split = len(exchange.rows)
         buffers, steps, at_end = build.buffers, build.advances_of, {s.target for s in flat(self.body.end)}
-        self.exits = [
+        self.copies_out = [
             (
                 self.members[x],
                 CopyOut(exchange, buffers[x], steps[x], full=x.id in build.full),
                 x in self.written_once,
                 x == self.condition and x not in at_end,
             )
-            for x in self.changed
+            for x in self.facts.changed
         ]
         end = len(exchange.rows)
-        exchange.tell(0, build.rounds)
-        self.told = {s: ROUNDS + TOLD * k for k, s in enumerate(told)}
-        for s, k in self.told.items():
+        exchange.report(0, build.rounds)
+        self.reported = {s: ROUNDS + SCALAR_WORDS * k for k, s in enumerate(scalars)}
+        for s, k in self.reported.items():
             for part, array in enumerate(build.scalars[s.id]):
-                exchange.tell(k + part, array)
-        exchange.tell(exchange.told.count - 2, build.sent_inside)
+                exchange.report(k + part, array)
+        exchange.report(exchange.reported.count - 2, build.sent_inside)
         exchange.bind()
         self.enter = [exchange.send(build), exchange.launch(build, 0, split, enters=True)]
         self.leave = [exchange.launch(build, split, end)]
         if build.outer and not build.end:  # reported by the kernel that ends the loop
-            build.telling = exchange.telling(end)
+            build.report_arguments = exchange.report_arguments(end)
         else:
-            self.leave[:0] = [exchange.launch(build, end, len(exchange.rows), tells=True)]
-
-    def _is_written(self, s: Scal) -> bool:
-        return any(t.target == s for t in self.body.all)
+            self.leave[:0] = [exchange.launch(build, end, len(exchange.rows), reports=True)]
 
     def run(self, limit: int) -> int:
         """Run the loop; returns the number of rounds. Afterwards the vectors and scalars hold the results."""
         build, exchange = self.build, self.exchange
         if devices.several:
             devices.activate(self.device)
-        for member, entrance in self.entrances:
-            entrance.load(member.entering())
-        for scalar, kind, has, at in self.given:
-            held = scalar._value
-            exchange.fill(has, np.uint8(held is not None))
-            if held is not None:
-                exchange.fill(at, kind(held))
-        exchange.put(self.numbers, FROM, self._beginning(limit))
+        for member, copy in self.copies_in:
+            copy.load(member.entering())
+        for scalar, kind, has, at in self.scalar_inputs:
+            value = scalar._value
+            exchange.fill(has, np.uint8(value is not None))
+            if value is not None:
+                exchange.fill(at, kind(value))
+        exchange.put(self.numbers, FROM, self._initial_numbers(limit))
         if isinstance(self.condition, Scal):
             state, which = build.condition_at(0)
             exchange.differ(self.numbers, state * STATE + which, int(bool(self.scalars[self.condition.id])))
         stream = self.device.stream
-        for _, exit_, _, exhausted in self.exits:  # exhausted: it has no entries if the loop ends before its limit
+        # exhausted: it has no entries if the loop ends before its limit
+        for _, result, _, exhausted in self.copies_out:
             if exhausted and limit == NO_LIMIT:
-                exit_.leave()
+                result.skip()
                 continue
-            exit_.take(stream)
-        with self.device.guard, NOBODY_ELSE if self.group is None else self.group.looping(self._named):
+            result.allocate(stream)
+        with self.device.guard, NO_RANKS if self.group is None else self.group.looping(self._text):
             if tracing.active is None:
-                self.loop.run(self._stop, exchange.told, self._meanwhile)
+                self.loop.run(self._stop, exchange.reported, self._allocate_ahead)
             else:
-                run = partial(self.loop.run, self._stop, exchange.told, self._meanwhile)
+                run = partial(self.loop.run, self._stop, exchange.reported, self._allocate_ahead)
                 tracing.active.note_loop(self.device, len(build.launches), run)
         self.recorder.changed()
-        _, _, rounds, _, _, fault, index = exchange.told.signed[:ROUNDS]
+        _, _, rounds, _, _, fault, index = exchange.reported.signed[:ROUNDS]
         if self.group is not None:
-            inside = exchange.told.signed[exchange.told.count - 2]
+            inside = exchange.reported.signed[exchange.reported.count - 2]
             self.group.sent += rounds * build.sent[0] + build.sent[1] + inside
         if fault:
-            self._tell(fault - 1, index, rounds)
+            self.recorder.raise_fault(fault - 1, index, rounds)
         for structure in build.missing_transposes.values():
             structure.missed += missed_by_loop(self.device.kind)
-        for member, exit_, once, exhausted in self.exits:
+        for member, result, once, exhausted in self.copies_out:
             if rounds or once:
                 if exhausted and rounds < limit:
                     member.empty()
                 else:
-                    member.adopt(exit_.give())
-        for s, k in self.told.items():
-            host, dtype = exchange.told.host, s.dtype.np_type
-            value = host[k + 1 : k + TOLD].view(np.uint8)[: np.dtype(dtype).itemsize].view(dtype)[0]
+                    member.adopt(result.contents())
+        for s, k in self.reported.items():
+            host, dtype = exchange.reported.host, s.dtype.np_type
+            value = host[k + 1 : k + SCALAR_WORDS].view(np.uint8)[: np.dtype(dtype).itemsize].view(dtype)[0]
             self.scalars[s.id]._store(dtype.type(value) if host[k] else None)
         return rounds
 
-    def _meanwhile(self, stream: int) -> None:
+    def _allocate_ahead(self, stream: int) -> None:
         """The host's work while the device computes."""
-        for _, exit_, _, _ in self.exits:
-            exit_.allocate_ahead(stream)
+        for _, copy, _, _ in self.copies_out:
+            copy.allocate_ahead(stream)
 
-    def _named(self) -> str:
+    def _text(self) -> str:
         return f"a loop: {next(flat(self.body.statements)).text}, .."
 
-    def _beginning(self, limit: int) -> int:
+    def _initial_numbers(self, limit: int) -> int:
         """The address of the initial states and rounds of a run."""
-        if limit not in self.beginnings:
-            made = initial_numbers(self.build, limit)
-            self.beginnings[limit] = made, address(made)
-        return self.beginnings[limit][1]
-
-    def _tell(self, fault: int, index: int, rounds: int) -> NoReturn:
-        """Raise the error of a statement whose index was out of range or missing. No results are copied out."""
-        text, size = self.recorder.indexed[fault // 2]
-        if fault % 2:
-            raise TypeError(f"{text}: expected an index vector and values without missing entries (round {rounds})")
-        raise IndexOutOfBound(f"{text}: Index out of range: index={index}, size={size} (round {rounds})")
+        if limit not in self.initial:
+            numbers = initial_numbers(self.build, limit)
+            self.initial[limit] = numbers, address(numbers)
+        return self.initial[limit][1]
 
     def _stop(self) -> None:
         with self.device.xp.cuda.Stream(non_blocking=True):

@@ -8,14 +8,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ... import tuning
 from ...device import Device, jit
 from ...exceptions import DeviceError, DistributedError
 from ...kernels.variant import Variant
+from ..buffers import Argument, Launch
 from .control_flow import NestedLaunch
 from .exchange import STOP
-from .transfer import HostWords
+from .transfer import HostWords, address
+
+if TYPE_CHECKING:
+    from ...device.cuda import Cuda
+    from ...distributed.group import Group
+    from ...typing import Array
 
 # ---- A kernel launch with bound arguments, the element that a program's graph consists of.
 
@@ -26,7 +33,7 @@ class KernelLaunch:
 
     __slots__ = ("args", "awaits", "block", "grid", "run")
 
-    def __init__(self, device: Any, variant: Variant, grid: int, block: int, args: tuple[Any, ...]) -> None:
+    def __init__(self, device: Cuda, variant: Variant, grid: int, block: int, args: tuple[Argument, ...]) -> None:
         self.run, self.grid, self.block, self.args = device.load(variant), (grid,), (block,), args
         self.awaits = device.launches_early and jit.awaits(variant)
 
@@ -42,27 +49,22 @@ class KernelLaunch:
 
 # ---- Run the launches of a body until its condition fails: as a CUDA graph with a while node, or launch by launch.
 
-LOOKS = 100  # polls of the word that the device writes, some microseconds
-SPIN_SECONDS = 2e-3  # a graph that takes longer is waited for with sleeps
-SLEEP_SECONDS = 5e-5
-
-
 # For each GPU, the stream on which a program was last launched, and the event at its end.
 LATEST: dict[int, tuple[int, Any]] = {}
 
 # Launches that set a condition, given by its handle: whether the body runs (again).
-Ask = Callable[[int], list[Callable[[], None]]]
+Ask = Callable[[int], list[Launch]]
 
 
 class Parts(NamedTuple):
     """The launches before the loop, of one run of its body, and after it."""
 
-    begin: list[Callable[[], None]]
-    body: list[Callable[[], None]]
-    end: list[Callable[[], None]]
+    begin: Sequence[Launch]
+    body: Sequence[Launch]
+    end: Sequence[Launch]
 
 
-def warm(launches: Sequence[Callable[[], None]]) -> None:
+def warm(launches: Sequence[Launch]) -> None:
     """Run every launch once. No run has begun: frontiers may contain what another program has left, which fits into
     worklists once (a body that also occurs before its loop would list it twice)."""
     for launch in {id(launch): launch for launch in launches}.values():
@@ -76,11 +78,11 @@ class HostLoop:
     """Runs the body launch by launch."""
 
     def __init__(
-        self, device: Device, parts: Parts, start: Ask, finish: Ask, going: Any, group: Any, rounds: Any
+        self, device: Device, parts: Parts, start: Ask, finish: Ask, going: Array, group: Group | None, rounds: Array
     ) -> None:
         self.device, self.parts, self.start, self.finish, self.going = device, parts, start(0), finish(0), going
 
-    def run(self, stop: Callable[[], None], told: HostWords, meanwhile: Callable[[int], None]) -> None:
+    def run(self, stop: Callable[[], None], reported: HostWords, meanwhile: Callable[[int], None]) -> None:
         for launch in (*self.parts.begin, *self.start):
             launch()
         goes_on = not self.start or self._goes_on()
@@ -101,11 +103,11 @@ class GraphLoop:
     """Captures the body once into a while node; `run` is one launch."""
 
     def __init__(
-        self, device: Device, parts: Parts, start: Ask, finish: Ask, going: Any, group: Any, rounds: Any
+        self, device: Device, parts: Parts, start: Ask, finish: Ask, going: Array, group: Group | None, rounds: Array
     ) -> None:
         from cuda.core import Device as Gpu
 
-        self.cp: Any = device.xp
+        self.cp = device.xp
         self.group = group  # the ranks that run the same loop: while waiting, their liveness is checked
         gpu = Gpu(self.cp.cuda.Device().id)
         gpu.set_current()
@@ -138,8 +140,8 @@ class GraphLoop:
         self.streams: dict[int, Any] = {}
         self.done = self.cp.cuda.Event(disable_timing=True)
 
-    def _capture(self, builder: Any, launches: Sequence[Callable[[], None]]) -> None:
-        before: Any = None
+    def _capture(self, builder: Any, launches: Sequence[Launch]) -> None:
+        before: Launch | None = None
         for launch in launches:
             follows, before = isinstance(before, KernelLaunch), launch
             if isinstance(launch, NestedLaunch):
@@ -152,22 +154,22 @@ class GraphLoop:
                 with self.cp.cuda.Stream.from_external(builder):
                     launch.early() if follows and isinstance(launch, KernelLaunch) else launch()
 
-    def _while(self, builder: Any, condition: Any, launches: Sequence[Callable[[], None]]) -> None:
+    def _while(self, builder: Any, condition: Any, launches: Sequence[Launch]) -> None:
         loop = builder.while_loop(condition).begin_building()
         self._capture(loop, launches)
         loop.end_building()
 
-    def run(self, stop: Callable[[], None], told: HostWords, meanwhile: Callable[[int], None]) -> None:
+    def run(self, stop: Callable[[], None], reported: HostWords, meanwhile: Callable[[int], None]) -> None:
         """Launch the graph on the current stream, and wait until the rounds have ended: results are copied while the
-        host continues. stop: requests the end of the loop, on another stream. told: words that the device writes at the
-        end. meanwhile: called with the stream before the host waits."""
+        host continues. stop: requests the end of the loop, on another stream. reported: words that the device writes at
+        the end. meanwhile: called with the stream before the host waits."""
         current = self.cp.cuda.get_current_stream()
         if current.ptr not in self.streams:
             self.streams[current.ptr] = self.gpu.create_stream(current)
         stream, done = LATEST.get(self.gpu.device_id, (current.ptr, self.done))
         if stream != current.ptr:  # programs share memory
             current.wait_event(done)
-        words, last = told.words, told.count - 1
+        words, last = reported.words, reported.count - 1
         words[last] = 0
         self.graph.launch(self.streams[current.ptr])
         self.done.record(current)
@@ -178,9 +180,10 @@ class GraphLoop:
             if self.group is not None:
                 self.group.await_event(self.done)
                 return
-            while not any(words[last] for _ in range(LOOKS)) and not self.done.done:
-                if time.perf_counter() - begin > SPIN_SECONDS:
-                    time.sleep(SLEEP_SECONDS)
+            polls, spin = tuning.count("loop.polls"), tuning.value("loop.spin_seconds")
+            while not any(words[last] for _ in range(polls)) and not self.done.done:
+                if time.perf_counter() - begin > spin:
+                    time.sleep(tuning.value("loop.sleep_seconds"))
         except KeyboardInterrupt:
             stop()
             self.done.synchronize()
@@ -193,4 +196,4 @@ class GraphLoop:
         """Calls of a broken group end at once, but the rounds that contain them do not. Stop them by a memset: a kernel
         might have to be loaded first, which waits for running kernels."""
         runtime = self.cp.cuda.runtime
-        runtime.memsetAsync(self.rounds.data.ptr + 8 * STOP, 0xFF, 8, self.aside.ptr)
+        runtime.memsetAsync(address(self.rounds) + 8 * STOP, 0xFF, 8, self.aside.ptr)

@@ -7,14 +7,14 @@ This is a loop of its own, in which each block takes a patch and relaxes all its
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from semirings import Semiring, Typed
 from semirings.dtypes import DataType
 
+from ... import tuning
 from ...device.jit import BLOCK
 from ...formats import format_of
 from ...formats.contract import CSR
@@ -26,32 +26,29 @@ from ...order import Order
 from ...plan.patches import SAMPLES, Numbering, curve, numbering
 from ...plan.product import VALUES
 from ...store import MatrixStore
-from ..buffers import BUFFERS
+from ..buffers import BUFFERS, Launch
 from ..codegen.cuda_advance import advance_variant
 from ..relaxation import Relaxation, has_atomic
 from ..symbolic.context import NO_LIMIT
 from .advance import launch_arguments
 from .control_flow import NestedLaunch
 
-Launch = Callable[[], None]
-# Bytes of the values of a patch's vertices. Measured on an H200, shortest paths on a grid of 2048 x 2048, milliseconds:
-# 11.0 with 4 KB and 256 threads, 13.5 with 128, 16.0 with 8 KB; 65 by rounds. Delaying patches that are far behind
-# takes longer.
-PATCH_BYTES = 1 << 12
-LANES = 1, 2, 4, 8  # lanes per row: the fewest that leave each at most 8 entries
-THREADS, AT_ONCE = 256, 4  # threads per block, blocks per multiprocessor
-COPIES = 12  # rounds per run: a multiple of the three rotating lists
+if TYPE_CHECKING:
+    from ...formats.contract import Layout
+    from .build import Build
+
+LANES = 1, 2, 4, 8  # lanes per row
 NUMBERS = 16  # of the state (patches.cuh)
 
 
 class ByPatches(NamedTuple):
     """The launches before the rounds, or why there are none."""
 
-    launches: list[NestedLaunch]
+    launches: list[PatchLoop]
     text: str
 
 
-def relax_by_patches(build: Any, found: Relaxation | str | None) -> ByPatches:
+def relax_by_patches(build: Build, found: Relaxation | str | None) -> ByPatches:
     """Build the loop by patches for a body, if it is a relaxation."""
     if found is None:
         return ByPatches([], "")
@@ -62,7 +59,7 @@ def relax_by_patches(build: Any, found: Relaxation | str | None) -> ByPatches:
     return ByPatches([loop], f"before the rounds, edges are relaxed by patches of {loop.patch} vertices{loop.how}")
 
 
-def _chosen(build: Any, found: Relaxation) -> tuple[Relaxation, Any, Numbering] | str:
+def _chosen(build: Build, found: Relaxation) -> tuple[Relaxation, Layout, Numbering] | str:
     """The relaxation, its rows, and the numbering of patches; or why there are none."""
     product, dtype = found.product, found.best.dtype
     if found.best.id in build.iso or found.held is (found.waiting.id in build.iso):
@@ -85,7 +82,7 @@ def _chosen(build: Any, found: Relaxation) -> tuple[Relaxation, Any, Numbering] 
 
 def patch_of(dtype: DataType) -> int:
     """Number of vertices of a patch."""
-    return PATCH_BYTES // int(dtype.np_type.itemsize)
+    return tuning.count("patch.bytes") // int(dtype.np_type.itemsize)
 
 
 def patch_variants(
@@ -118,7 +115,7 @@ def patch_variants(
         packed=packed,
         weighs=False,
     )
-    shape = {"THREADS": THREADS, "BLOCKS_AT_ONCE": AT_ONCE}
+    shape = {"THREADS": tuning.count("patch.threads"), "BLOCKS_AT_ONCE": tuning.count("patch.blocks")}
     common = {"PATCH": patch, "RENUMBERED": int(renumbered)}
 
     def like(kernel: str, **more: int) -> Variant:
@@ -135,7 +132,7 @@ def patch_variants(
 class PatchLoop(NestedLaunch):
     """The launches of the loop by patches, and their memory."""
 
-    def __init__(self, build: Any, found: Relaxation, rows: Any, how: Numbering) -> None:
+    def __init__(self, build: Build, found: Relaxation, rows: Layout, how: Numbering) -> None:
         self.build, device, xp = build, build.device, build.device.xp
         product, dtype, n = found.product, found.best.dtype, found.best.size
         self.patch = patch_of(dtype)
@@ -147,7 +144,8 @@ class PatchLoop(NestedLaunch):
             rows = A.structure.layout(CSR, transposed=not product.transpose)
         self.how = f" along a space-filling curve of a grid with strides {how.strides}" if how.strides else ""
         values = A.raw_for(CSR, not product.transpose)
-        lanes = next(lanes for lanes in LANES if lanes == LANES[-1] or 8 * lanes * n >= rows.nvals)
+        each = tuning.count("patch.lane_entries")
+        lanes = next(lanes for lanes in LANES if lanes == LANES[-1] or each * lanes * n >= rows.nvals)
         kernels = patch_variants(
             rows.types(False),
             product.semiring,
@@ -174,15 +172,15 @@ class PatchLoop(NestedLaunch):
             *launch_arguments(entry_values(device, A.dtype, values)),
         )
         size, memory = np.int64(n), (self.state, self.lists, listed, waiting)
-        grid = device.multiprocessors * AT_ONCE
+        grid, threads = device.multiprocessors * tuning.count("patch.blocks"), tuning.count("patch.threads")
         self.rounds = [
             build.launcher(
                 kernels[0],
                 min(grid, count),
                 (size, size, np.uint32(k % BUFFERS), *memory, build.outermost, vertices, d_val, *matrix),
-                THREADS,
+                threads,
             )
-            for k in range(COPIES)
+            for k in range(tuning.count("patch.rounds"))
         ]
         begin = size, size, *memory, build.rounds, np.int64(NO_LIMIT), vertices, d_bits, d_val, q_bits, q_val
         self._begin = build.launcher(kernels[1], min(grid, count), begin)
@@ -195,24 +193,10 @@ class PatchLoop(NestedLaunch):
     def _turn(self, handle: int) -> Launch:
         build = self.build
         args = np.int64(1), self.state, build.outermost, np.uint64(handle), build.going
-        turn: Launch = build.launcher(Variant("loop/gpu/patches_turn"), 1, args, BLOCK)
-        return turn
+        return build.launcher(Variant("loop/gpu/patches_turn"), 1, args, BLOCK)
 
     def enter(self, handle: int) -> list[Launch]:
         return [self._reset, self._begin, self._turn(handle)]
 
     def body(self, handle: int) -> list[Launch]:
         return [*self.rounds, self._turn(handle)]
-
-    def __call__(self) -> None:
-        for launch in self.enter(0):
-            launch()
-        rounds = self.body(0)
-        while self.build.device.to_host(self.build.going)[0]:
-            for launch in rounds:
-                launch()
-        for launch in self.leave:
-            launch()
-
-
-__all__ = ["ByPatches", "PatchLoop", "patch_of", "patch_variants", "relax_by_patches"]

@@ -6,8 +6,8 @@ or along the rows that have entries.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Set
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,16 +23,21 @@ from ...plan.direction import LoopFacts, VectorFacts, always_pull, loop_directio
 from ...plan.product import VALUES, WORDS, any_order
 from ...store import VectorStore
 from .. import analysis
-from ..buffers import Frontier
+from ..buffers import Argument, Frontier, Launch
 from ..codegen.cuda_advance import Opens, can_pull_listed, compact_variant, listed_pull_variant
 from ..fuse import Pull
-from ..ir import Masked, MultivectorProduct, Product, Statement
+from ..ir import IsoValues, Masked, MultivectorProduct, Product, Statement, Vec
 from .advance import ALL, launch_arguments
+
+if TYPE_CHECKING:
+    from ...device import Device
+    from ...typing import Array
+    from .build import Build
 
 # ---- Product by rows (pull) inside a program: the kernels of single statements, with preallocated memory.
 
 
-def listed_pull_format(device: Any, product: Product, mask: Masked | None, iso: Any) -> str:
+def listed_pull_format(device: Device, product: Product, mask: Masked | None, iso: IsoValues) -> str:
     """The key of the format whose rows a product traverses if its mask lists them; "" if there is none. CSR in addition
     to tiles, if the mask is the product's own frontier (independent sets, milliseconds: Delaunay mesh 0.49 by tiles,
     0.37; grid 1.12, 0.83)."""
@@ -44,12 +49,12 @@ def listed_pull_format(device: Any, product: Product, mask: Masked | None, iso: 
     return key if can_pull_listed(key, product.semiring, analysis.product_kind(product, iso)[0]) else ""
 
 
-def pulls_listed_rows(build: Any, item: Pull) -> bool:
+def pulls_listed_rows(build: Build, item: Pull) -> bool:
     """Whether a product by rows traverses only the rows that its mask lists."""
     return listed_pull_format(build.device, item.product, item.mask, build.iso) != ""
 
 
-def may_push(device: Any, s: Statement, full: Any, iso: Any) -> bool:
+def may_push(device: Device, s: Statement, full: Set[Vec], iso: IsoValues) -> bool:
     """Whether rounds may push the product of a statement (plan/direction.py): as an advance, which takes sums in any
     order, by atomics. It needs a square matrix, so that its result can be the next frontier, or this rank's rows of
     one."""
@@ -77,9 +82,9 @@ class PullLaunch:
 
     def __init__(
         self,
-        device: Any,
+        device: Device,
         product: Product,
-        values: Any,
+        values: Array | np.generic,
         u: Frontier,
         t: Frontier,
         *,
@@ -97,7 +102,7 @@ class PullLaunch:
         self.prepared = PreparedProduct(plan, case.product, A, product.u.dtype, semiring, flip, full=full)
         self.pull = self.prepared.pull(self.prepared.z, None, None, False, masked)
 
-    def bound(self, build: Any, item: Pull, k: int) -> Callable[[], None]:
+    def bound(self, build: Build, item: Pull, k: int) -> Launch:
         """The launch of a round's item; k < 0: outside of the rounds, where nothing is listed."""
         if k >= 0 and item.mask is not None and pulls_listed_rows(build, item):
             state = build.number(build.activations[k, build.round.items.index(item)])
@@ -105,7 +110,7 @@ class PullLaunch:
         build.launched = str(self.prepared.plan)
         return self.launch(build.mask(item.mask))
 
-    def launch(self, mask: Allowed) -> Callable[[], None]:
+    def launch(self, mask: Allowed) -> Launch:
         """The product as a launch."""
         pull, u, t = self.pull, self.u, self.t
         given = Input(u.at(u.bits), *self._u_values)
@@ -119,7 +124,7 @@ class PullLaunch:
         u = self.u
         return found or stored(self.device, u.vec.dtype, u.at(u.values) if u.values else u.iso)
 
-    def launch_some(self, build: Any, mask: Frontier, state: Any, head: tuple[Any, ...]) -> Callable[[], None]:
+    def launch_some(self, build: Build, mask: Frontier, state: Array, head: tuple[Argument, ...]) -> Launch:
         """The product of the rows where a mask has entries, which are listed first, as a launch: only these rows are
         read, and many warps share few rows. head: of a launch of the round."""
         prepared, u, t, layout = self.prepared, self.u, self.t, self.prepared.layout
@@ -167,14 +172,14 @@ class MultivectorLaunch:
 
     def __init__(
         self,
-        device: Any,
+        device: Device,
         product: MultivectorProduct,
-        values: Any,
+        values: Array | np.generic,
         u: Frontier,
         t: Frontier,
         mask: Masked | None,
-        mask_bits: Any,
-        counted: Any,
+        mask_bits: Array,
+        counted: Array | None,
     ) -> None:
         x = VectorStore(device, product.u.size, product.u.dtype, u.at(u.bits), u.at(u.values) if u.values else u.iso)
         pull = PreparedMultivectorProduct(
@@ -199,7 +204,7 @@ class MultivectorLaunch:
         self.clear = bits if len(calls) > 1 and ask.least else None
         self.device, self.calls = device, calls
 
-    def launch(self) -> Callable[[], None]:
+    def launch(self) -> Launch:
         """The product as a launch."""
 
         def run() -> None:
@@ -212,9 +217,10 @@ class MultivectorLaunch:
 
 
 def multivector_launch(
-    build: Any, item: Any, k: int, values: Any, frontiers: tuple[Frontier, Frontier]
-) -> Callable[[], None]:
+    build: Build, item: Pull, k: int, values: Array | np.generic, frontiers: tuple[Frontier, Frontier]
+) -> Launch:
     """The launch of such a product in copy k of a round; -1: before the first one or after the last."""
+    assert isinstance(item.product, MultivectorProduct)
     known = k >= 0 and item.product.u == build.condition and build.remaining is not None
     # Changes by the round before this product are not counted: more entries make it slower, but not wrong.
     counted = build.number(*build.condition_at(k)).view(np.int64) if known else None

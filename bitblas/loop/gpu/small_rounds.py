@@ -8,43 +8,34 @@ that have entries (kernels/listed.cuh).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ... import tuning
 from ...kernels.variant import Variant
 from ...plan.product import VALUES, WORDS
 from ...store import words
 from ..analysis import sparse_vectors
-from ..buffers import BUFFERS
+from ..buffers import BUFFERS, Launch
 from ..codegen.cuda_elementwise import entry_text
-from ..codegen.cuda_statements import CudaText, Parameter, macro
+from ..codegen.cuda_statements import CudaText, Key, Parameter, macro
 from ..codegen.cuda_worklist import WorklistRound, is_exact, split_round, worklist_text
 from ..fuse import Between, Pull, Round, Step, fits_one_kernel, size_of
-from ..ir import InitializeCells, Scal, Statement, Vec
+from ..ir import InitializeCells, IsoValues, Scal, Statement, Vec
 from .advance import AdvanceMatrix, launch_arguments
 
-# A frontier leaves the cluster if it has more units, or more matrix entries in them, and returns with half of that:
-# from there on a round on the grid is as fast. Tiles with values, whose entries one lane combines one by one, leave
-# earlier. Measured on an H200, milliseconds per search of 400 levels on a triangle mesh: 3.45 without a cluster, 3.30,
-# 3.52, 3.46 with 16384, 32768, 65536; a grid of 3300 levels needs 20 000: 13.6, and 17.2 without.
-MOST_UNITS = 8192
-MOST_WORK = 24576
-MOST_WORK_OF_VALUES = 4096
-# Limits for a body with element-wise kernels: positions, and matrix entries. Shortest paths on that mesh with 16384,
-# 24576, 32768 positions: 11.8, 12.2, 12.5; on the grid 68.4, 67.9, 68.0.
-MOST_PLACES = 1 << 14
-MOST_LISTED_WORK = 1 << 16
-FEW_STATEMENTS = 12  # for which 64 registers suffice (shortest paths have 8; larger kernels were not measured)
-MAX_LANES = 8
+if TYPE_CHECKING:
+    from ...device.base import Cluster
+    from .build import Build
 
 
 class SmallRounds(NamedTuple):
     """The launch of small rounds, or why there is none. later: it runs none before the rounds of the first body.
     counted: the vectors whose entries decide whether rounds are small, before any statement has written them."""
 
-    launches: list[Callable[[], None]]
+    launches: list[Launch]
     text: str
     later: bool = False
     counted: frozenset[Vec] = frozenset()
@@ -84,11 +75,11 @@ def plan_small_rounds(round_: Round, condition: Vec | Scal) -> Step | WorklistRo
     return WorklistRound(tuple(before), step, tuple(after), sparse, condition)
 
 
-def small_rounds(build: Any) -> SmallRounds:
+def small_rounds(build: Build) -> SmallRounds:
     """The launch of small rounds for the body of a build, bound to its memory."""
     cluster, how = build.device.cluster, plan_small_rounds(build.round, build.condition)
     if cluster is None:
-        how = "the device has no thread-block clusters"
+        return SmallRounds([], "no small rounds in a cluster: the device has no thread-block clusters")
     if isinstance(how, str):
         return SmallRounds([], f"no small rounds in a cluster: {how}")
     step = how if isinstance(how, Step) else how.step
@@ -98,10 +89,11 @@ def small_rounds(build: Any) -> SmallRounds:
     u, t = build.buffers[step.product.u], build.buffers[step.target]
     state = build.first[step.target]
     units, size = np.int64(along.layout.units), np.int64(step.product.outer)
-    most = MOST_PLACES, MOST_LISTED_WORK
+    most = tuning.count("cluster.positions"), tuning.count("cluster.listed_entries")
     if isinstance(how, Step):
-        by_one = along.kind == VALUES and along.layout.rows_per_unit > 1
-        most = MOST_UNITS, min(MOST_WORK, MOST_WORK_OF_VALUES) if by_one else MOST_WORK
+        most = tuning.count("cluster.units"), tuning.count("cluster.entries")
+        if along.kind == VALUES and along.layout.rows_per_unit > 1:
+            most = most[0], min(most[1], tuning.count("cluster.value_entries"))
     # If rows have very different lengths, few rounds are small before the first large ones: check only later.
     first = build.copies if along.segments else 0
     longest = build.longest(along.layout)
@@ -131,42 +123,40 @@ def small_rounds(build: Any) -> SmallRounds:
 
 def lanes_of(work: int, units: int) -> int:
     """Lanes for a row or tile row, by its average number of items: a cluster has fewer threads than the grid."""
-    return next((lanes for lanes in (4,) if lanes * units >= work), MAX_LANES)
+    short = tuning.count("cluster.lanes_short")
+    return short if short * units >= work else tuning.count("cluster.lanes")
 
 
 def rounds_variant(
-    step: Variant, before: Sequence[Statement], u: Vec, iso: Any, cluster: Any, lanes: int
+    step: Variant, before: Sequence[Statement], u: Vec, iso: IsoValues, cluster: Cluster, lanes: int
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel of an advance and the statements at its entries, and its parameters. The frontier, whose buffers
     rotate inside the kernel, is not among them."""
-    if lanes == MAX_LANES and step.constant("KIND") == WORDS:
-        # More threads, with 64 registers, pay if rows are long: a triangle mesh by tiles, 8.1 us per round, not 10.
+    if lanes == tuning.count("cluster.lanes") and step.constant("KIND") == WORDS:
         cluster = cluster._replace(threads=2 * cluster.threads)
     text, at_entry = entry_text(before, u, iso)
-    turning = [p for p in text.parameters if p.key in (("bits", u.id), ("val", u.id))]
+    turning = [p for p in text.parameters if p.key in (Key("bits", u.id), Key("val", u.id))]
     others = tuple(p for p in text.parameters if p not in turning)
-    names = [f"#define x{u.id}_{p.key[0]} b.{p.key[0]}" for p in turning]
+    names = [f"#define x{u.id}_{p.key.kind} b.{p.key.kind}" for p in turning]
     lines = [macro("PARAMETERS", [f", {p.declaration}" for p in others]), *names, at_entry]
     label = " with statements" if before else ""
     return _variant(step, "rounds", text, "\n".join(lines) + "\n", label, cluster, lanes, places=False), others
 
 
 def listed_variant(
-    step: Variant, listed: WorklistRound, iso: Any, cluster: Any, lanes: int, *, heavy: bool
+    step: Variant, listed: WorklistRound, iso: IsoValues, cluster: Cluster, lanes: int, *, heavy: bool
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel of a round of element-wise kernels and an advance, and the parameters of its statements. heavy: items
     of the format need many registers."""
     text, others, macros = worklist_text(listed, iso)
     count = sum(len(p.statements) for p in (*listed.before, *listed.after)) + len(listed.step.before)
-    if count <= FEW_STATEMENTS and not heavy:
-        # More threads, with 64 registers, load all positions at once: shortest paths on that grid 68.4 ms, not 74.0, on
-        # the mesh 11.8, not 12.2; on a road network with small frontiers 8.15, not 7.88.
+    if count <= tuning.count("cluster.statements") and not heavy:
         cluster = cluster._replace(threads=2 * cluster.threads)
     return _variant(step, "listed", text, macros, f" with {count} statements", cluster, lanes, places=True), others
 
 
 def _variant(
-    step: Variant, kernel: str, text: CudaText, macros: str, label: str, cluster: Any, lanes: int, *, places: bool
+    step: Variant, kernel: str, text: CudaText, macros: str, label: str, cluster: Cluster, lanes: int, *, places: bool
 ) -> Variant:
     """The advance's variant as that of another kernel of its format."""
     constants = {**dict(step.constants), "LANES": lanes, "PULLS": 0, "PLACES": int(places)}

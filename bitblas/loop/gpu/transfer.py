@@ -10,44 +10,36 @@ If such a vector has other memory in a later run, the program is captured again,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from semirings.dtypes import BOOL
 
+from ... import tuning
 from ...core.vector.vector import Vector
 from ...device import Device
 from ...device.jit import BLOCK
 from ...kernels.variant import Variant
-from ...order import Order
-from ...store import VectorStore, empty_vector, is_blank, words
-from ..buffers import BUFFERS, Frontier
+from ...store import VectorStore, words
+from ..buffers import BUFFERS, Argument, Frontier, Launch, ProgramVector, SingleEntry
 from ..ir import Vec
-from ..symbolic.multivectors import MultivectorAsVector
+
+if TYPE_CHECKING:
+    from ...typing import Array
+    from .build import Build
 
 # ---- Copy vectors into the memory of a program before a run, and out of it afterwards.
 
 FIELDS = 10  # of a piece, 64 bits each (move.cu)
 TO, FROM, BYTES, STEPS, PATTERN, AT, WORD = 0, 1, 4, 5, 6, 8, 9
 NOWHERE = (1 << 64) - 1
-AHEAD = 1 << 24  # bytes of a result up to which memory for the next run is allocated in advance
 CHUNK = 1 << 14  # bytes that a block copies at a time (move.cu)
 
 
-class SingleEntry:
-    """A vector with one pending entry: its position and value, in place of a VectorStore."""
-
-    __slots__ = ("place", "values")
-    count, nvals, iso, bits = 1, 1, True, None
-
-    def __init__(self, place: int, value: np.generic) -> None:
-        self.place, self.values = place, value
-
-
-def address(array: Any) -> int:
+def address(array: Array) -> int:
     """The address of an array."""
     return int(array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr)
 
@@ -83,15 +75,15 @@ class Transfer:
     Pieces are added first; then `bind` allocates the table. `launch` makes launches for the graph.
     """
 
-    def __init__(self, device: Device, told: int) -> None:
+    def __init__(self, device: Device, words: int) -> None:
         self.device = device
-        self.told = HostWords(device, told + 1)  # the last word: whether the others are complete
+        self.reported = HostWords(device, words + 1)  # the last word: whether the others are complete
         self.rows: list[list[int]] = []
 
     def add(
         self,
-        to: Any = 0,
-        sources: Any = (),
+        to: Array | int = 0,
+        sources: Sequence[Array] = (),
         nbytes: int | None = None,
         *,
         steps: int = 0,
@@ -102,48 +94,45 @@ class Transfer:
         places = [address(x) for x in sources] or [0]
         places = [places[k % len(places)] for k in range(BUFFERS)]
         if nbytes is None:
+            assert not isinstance(to, int)
             nbytes = int(to.nbytes)
         at = to if isinstance(to, int) else address(to)
         self.rows.append([at, *places, nbytes, steps % BUFFERS, *filled, NOWHERE, 0])
         return len(self.rows) - 1
 
-    def tell(self, k: int, source: Any, nbytes: int | None = None) -> None:
+    def report(self, k: int, source: Array, nbytes: int | None = None) -> None:
         """Report an array to the host, as its words from k on."""
-        self.add(self.told.address + 8 * k, (source,), int(source.nbytes) if nbytes is None else nbytes)
+        self.add(self.reported.address + 8 * k, (source,), int(source.nbytes) if nbytes is None else nbytes)
 
     def bind(self) -> None:
         """Allocate the table. Nothing can be added afterwards."""
         self.table = HostWords(self.device, FIELDS * len(self.rows))
         self.table.host[: self.table.count] = np.array(self.rows, np.uint64).reshape(-1)
-        self.there: Any = self.device.xp.zeros_like(self.table.host)
+        self.device_table: Array = self.device.xp.zeros_like(self.table.host)
         same = [self.table.address] * BUFFERS
-        row = [address(self.there), *same, int(self.there.nbytes), 0, 0, 0, NOWHERE, 0]
+        row = [address(self.device_table), *same, int(self.device_table.nbytes), 0, 0, 0, NOWHERE, 0]
         self.all = self.device.asarray(np.array(row, np.uint64))
 
-    def send(self, build: Any) -> Callable[[], None]:
+    def send(self, build: Build) -> Launch:
         """Copy the table to the device, as one piece: by a kernel that reads host memory, because the next kernel
         starts sooner after a kernel than after a copy."""
-        args = np.int64(1), self.all, build.rounds, self.told.last, np.int64(1), np.int64(0)
-        launch: Callable[[], None] = build.launcher(Variant("loop/gpu/move"), 1, args)
-        return launch
+        args = np.int64(1), self.all, build.rounds, self.reported.last, np.int64(1), np.int64(0)
+        return build.launcher(Variant("loop/gpu/move"), 1, args)
 
-    def launch(
-        self, build: Any, first: int, end: int, *, enters: bool = False, tells: bool = False
-    ) -> Callable[[], None]:
+    def launch(self, build: Build, first: int, end: int, *, enters: bool = False, reports: bool = False) -> Launch:
         """The launch that fills or copies some of the pieces, bound to the memory of a build. enters: before the
-        rounds. tells: it notifies the host when it is done."""
-        part = self.there[FIELDS * first : FIELDS * end]
+        rounds. reports: it notifies the host when it is done."""
+        part = self.device_table[FIELDS * first : FIELDS * end]
         chunks = sum(-(-row[BYTES] // CHUNK) for row in self.rows[first:end])
-        launch: Callable[[], None] = build.launcher(
+        return build.launcher(
             Variant("loop/gpu/move"),
-            1 if tells else build.grid(BLOCK * chunks),
-            (np.int64(end - first), part, build.rounds, self.told.last, np.int64(enters), np.int64(tells)),
+            1 if reports else build.grid(BLOCK * chunks),
+            (np.int64(end - first), part, build.rounds, self.reported.last, np.int64(enters), np.int64(reports)),
         )
-        return launch
 
-    def telling(self, first: int) -> tuple[Any, ...]:
+    def report_arguments(self, first: int) -> tuple[Argument, ...]:
         """The pieces from `first` on, for kernels that report to the host themselves (tell.cuh)."""
-        return np.int64(len(self.rows) - first), self.there[FIELDS * first :], self.told.last
+        return np.int64(len(self.rows) - first), self.device_table[FIELDS * first :], self.reported.last
 
     # ---- before a run ----
 
@@ -167,9 +156,9 @@ class CopyIn:
     def __init__(self, exchange: Transfer, frontier: Frontier, *, full: bool) -> None:
         self.exchange, self.vec = exchange, frontier.vec
         self.bits = None if full else exchange.add(frontier.bits[0])
-        self.values, self.home = None, 0
+        self.values, self.address = None, 0
         if frontier.values:
-            self.values, self.home = exchange.add(frontier.values[0]), address(frontier.values[0])
+            self.values, self.address = exchange.add(frontier.values[0]), address(frontier.values[0])
         self.size = np.dtype(self.vec.dtype.np_type).itemsize * self.vec.size
 
     def load(self, held: VectorStore | SingleEntry) -> None:
@@ -180,13 +169,13 @@ class CopyIn:
         if self.values is None:
             return
         if self.vec.dtype is BOOL:  # values are a second bitset
-            if not held.iso:
+            if not isinstance(held, SingleEntry) and not held.iso:
                 self._word(self.values, held.values, None)
             elif held.values:
                 self._word(self.values, held.bits, single)
             else:
                 self._word(self.values, None, None)
-        elif not held.iso:
+        elif not isinstance(held, SingleEntry) and not held.iso:
             self._cells(0, self.size)
             exchange.put(self.values, FROM, address(held.values))
         elif held.count == 0:
@@ -198,10 +187,10 @@ class CopyIn:
 
     def _cells(self, first: int, nbytes: int) -> None:
         assert self.values is not None
-        self.exchange.put(self.values, TO, self.home + first)
+        self.exchange.put(self.values, TO, self.address + first)
         self.exchange.put(self.values, BYTES, nbytes)
 
-    def _word(self, piece: int, bits: Any, single: SingleEntry | None) -> None:
+    def _word(self, piece: int, bits: Array | None, single: SingleEntry | None) -> None:
         """Copy a bitset, or clear it except for one bit."""
         words, first = self.exchange.table.words, FIELDS * piece
         words[first + FROM] = 0 if bits is None else address(bits)
@@ -219,91 +208,45 @@ class CopyOut:
         self.bits = exchange.add(0, frontier.bits, words(frontier.vec.size) * 8, steps=steps)
         values = frontier.values
         self.values = exchange.add(0, values, int(values[0].nbytes), steps=steps) if values else None
-        self.count, self.held = len(frontier.bits[0]), (len(values[0]), values[0].dtype) if values else None
+        self.count, self.values_shape = len(frontier.bits[0]), (len(values[0]), values[0].dtype) if values else None
         self.nbytes = 8 * self.count + (int(values[0].nbytes) if values else 0)
-        self.ahead: dict[int, tuple[Any, Any]] = {}  # by stream, because other streams may still write to freed memory
-        self.taken: VectorStore | None = None
-        self.left = True  # the pieces have no destination yet
+        # By stream, because other streams may still write to freed memory.
+        self.allocated: dict[int, tuple[Array, Array | None]] = {}
+        self.store: VectorStore | None = None
+        self.skipped = True  # the pieces have no destination yet
 
-    def take(self, stream: int) -> None:
+    def allocate(self, stream: int) -> None:
         """Allocate memory for the results of the next run, on that stream, or use what was allocated in advance."""
-        f, self.left = self.frontier, False
-        (bits, values), self.ahead = self.ahead.get(stream) or self._memory(), {}
+        f, self.skipped = self.frontier, False
+        (bits, values), self.allocated = self.allocated.get(stream) or self._memory(), {}
         self.exchange.put(self.bits, TO, address(bits))
-        if self.values is not None:
+        if self.values is not None and values is not None:
             self.exchange.put(self.values, TO, address(values))
-        self.taken = VectorStore(f.device, f.vec.size, f.vec.dtype, bits, values, f.vec.size if self.full else None)
+        stored = f.iso if values is None else values
+        self.store = VectorStore(f.device, f.vec.size, f.vec.dtype, bits, stored, f.vec.size if self.full else None)
 
     def allocate_ahead(self, stream: int) -> None:
         """Allocate memory for the run after this one, while the device works; skipped if there is not enough."""
-        if not self.left and self.nbytes <= AHEAD:
+        if not self.skipped and self.nbytes <= tuning.count("loop.result_bytes"):
             with suppress(*self.exchange.device.errors):
-                self.ahead = {stream: self._memory()}
+                self.allocated = {stream: self._memory()}
 
-    def _memory(self) -> tuple[Any, Any]:
+    def _memory(self) -> tuple[Array, Array | None]:
         xp = self.exchange.device.xp
-        return xp.empty(self.count, np.uint64), xp.empty(*self.held) if self.held else self.frontier.iso
+        return xp.empty(self.count, np.uint64), xp.empty(*self.values_shape) if self.values_shape else None
 
-    def leave(self) -> None:
+    def skip(self) -> None:
         """Let the next run produce no result, and not write to the memory of earlier ones."""
-        for piece in () if self.left else (self.bits, self.values):
+        for piece in () if self.skipped else (self.bits, self.values):
             if piece is not None:
                 self.exchange.put(piece, TO, 0)
-        self.left = True
+        self.skipped = True
 
-    def give(self) -> VectorStore:
+    def contents(self) -> VectorStore:
         """The result of the run."""
-        taken, self.taken = self.taken, None
-        assert taken is not None
-        return taken
-
-
-# ---- Contents of a Vector before and after a run of a program: its bits, values and count.
-
-
-class ProgramVector:
-    """A Vector (or the positions of a Matrix) that a program uses, and its order inside the program: that of the
-    matrices for vectors of their size. Vectors of other sizes are not combined with these."""
-
-    __slots__ = ("order", "vector")
-
-    def __init__(self, vector: Vector | MultivectorAsVector, order: Order | None) -> None:
-        self.vector, self.order = vector, order
-
-    def held(self) -> VectorStore:
-        """The vector's contents, in the order of the loop."""
-        return self.vector._in(self.order)
-
-    def entering(self) -> VectorStore | SingleEntry:
-        """The same; or the only pending entry of a vector that was emptied and then given one entry."""
-        written, data = self.vector._pending, self.vector._data
-        if len(written) != 1 or data.count != 0 or type(data) is not VectorStore:
-            return self.held()
-        ((place, value),) = written.items()
-        if value is None:
-            return self.held()
-        return SingleEntry(place if self.order is None else self.order.place(place), value)
-
-    def adopt(self, store: VectorStore) -> None:
-        """Store the result of a run."""
-        self.vector._adopt(store)
-        self.vector._data.order = self.order
-
-    def empty(self) -> None:
-        """Set it to have no entries after a run, discarding a pending entry that it had before."""
-        vector = self.vector
-        if type(vector) is Vector and is_blank(vector._data):
-            vector._pending.clear()
-            vector._data.order = self.order
-        else:
-            self.adopt(empty_vector(vector.device, vector.size, vector.dtype))
-
-
-def kind_of_values(held: VectorStore | SingleEntry) -> Any:
-    """What a capture assumes about the values: that all are equal, or not; None: there are no entries."""
-    if held.count == 0:
-        return None
-    return (held.values.dtype.char, held.values.tobytes()) if held.iso else "dense"
+        store, self.store = self.store, None
+        assert store is not None
+        return store
 
 
 # ---- Inputs used in place: full vectors that a body only reads. Its kernels read the vector's own memory, so that no
@@ -328,7 +271,7 @@ class Inputs:
         """held: the contents of vectors, by number. read: full vectors that nothing writes. moved: vectors whose memory
         has moved, by `id`; more are added."""
         self.members, self.moved = members, moved
-        self.values: dict[Vec, Any] = {}
+        self.values: dict[Vec, Array] = {}
         for x in read:
             store, vector = held[x.id], members[x].vector
             known = isinstance(vector, Vector) and id(vector) not in moved

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from semirings import binary, monoid, unary
 from semirings.dtypes import BOOL, INT64
@@ -17,8 +17,12 @@ from ...core.matrix.matrix import Matrix
 from ...core.scalar import Scalar
 from ...core.vector.vector import Vector
 from ...operations.variants import LEFT
-from ..ir import Block, Const, Elementwise, Part, Statement, Vec, flat
-from .context import OnHost, single_rank_part, state_of
+from ..ir import Block, Const, Elementwise, Part, Statement, Term, Vec, flat
+from .context import OnHost, Recording, single_rank_part, state_of
+from .multivectors import from_store
+
+if TYPE_CHECKING:
+    from .recorder import Recorder
 
 # ---- Nested loops and conditions in a body, recorded as blocks of statements. Their condition is a Vector or a Scalar
 # on the device.
@@ -31,78 +35,70 @@ class InitialContents(Statement):
 
 class EnclosingBody:
     """The body around a block: its statements so far, its round, and a Scalar with its round number, if the block needs
-    it. told: whether all ranks decide alike if the block runs. part: the recorder's value of `part`."""
+    it. agreed: whether all ranks decide alike if the block runs. part: the recorder's value of `part`."""
 
-    def __init__(self, statements: list[Statement | Block], round_: Scalar, told: bool, part: int) -> None:
-        self.statements, self.round, self.told, self.part = statements, round_, told, part
-        self.held: Scalar | None = None
+    def __init__(self, statements: list[Statement | Block], round_: Scalar, agreed: bool, part: int) -> None:
+        self.statements, self.round, self.agreed, self.part = statements, round_, agreed, part
+        self.scalar: Scalar | None = None
 
 
-class BlockRecorder:
+class BlockRecorder(Recording):
     """The part of a Recorder that handles blocks."""
-
-    refuse: Any
-    _vec: Any
-    _scal: Any
-    statements: list[Statement | Block]
-    levels: list[EnclosingBody]
-    round: Scalar
-    part: int
 
     def __init__(self) -> None:
         super().__init__()
-        self.repeats = False  # whether the recorded statements will run more than once
+        self.repeats = False
 
-    def created(self, vector: Any) -> None:
+    def created(self, vector: Vector | Matrix) -> None:
         """A Vector that the body creates: in each round again, with its initial contents."""
         if not self.repeats:
             return
-        t, data = self._vec(vector), vector._data
-        held: Any = Const(t.dtype, None)
-        if (data.count if vector.ndim == 1 else data.nvals) != 0:
+        t = self._vec(vector)
+        contents: Term = Const(t.dtype, None)
+        if (vector._data.count if isinstance(vector, Vector) else vector._data.nvals) != 0:
             self.repeats = False
-            held = self._vec(type(vector)._from_store(data))
+            contents = self._vec(from_store(vector._data))
             self.repeats = True
         self.statements.append(
-            InitialContents(t, Elementwise(LEFT, None, held), text=f"{vector.name} << its initial contents")
+            InitialContents(t, Elementwise(LEFT, None, contents), text=f"{vector.name} << its initial contents")
         )
 
-    def count(self, vector: Any) -> Scalar:
+    def count(self, vector: Vector | Matrix) -> Scalar:
         """v.nvals"""
         ones = vector.apply(unary.one[INT64]).new()
-        reduce = ones.reduce if vector.ndim == 1 else ones.reduce_scalar
+        reduce = ones.reduce_scalar if isinstance(ones, Matrix) else ones.reduce
         return reduce(monoid.plus[INT64], allow_empty=False).new(name=f"{vector.name}.nvals")
 
     def repeated(
         self,
-        body: Callable[..., Any],
+        body: Callable[..., object],
         condition: Any,
         limit: int,
-        begin: Callable[[], Any] | None,
-        end: Callable[..., Any] | None,
+        begin: Callable[[], object] | None,
+        end: Callable[..., object] | None,
     ) -> None:
         """A nested loop: Program(body, ..).run()"""
         given, condition = state_of(begin), single_rank_part(condition)
         text = f"while {condition_name(condition)}"
-        told = hasattr(condition, "_ranks")  # distributed
-        several = (condition,) if told else condition
-        among = any_has_entries(several) if isinstance(several, tuple) else None
-        goes_on = condition if among is None else Scalar(BOOL, name=f"any of {condition_name(several)}")
-        if among is not None:
-            goes_on << among()
+        agreed = hasattr(condition, "_ranks")  # distributed
+        several = (condition,) if agreed else condition
+        test = any_has_entries(several) if isinstance(several, tuple) else None
+        goes_on = condition if test is None else Scalar(BOOL, name=f"any of {condition_name(several)}")
+        if test is not None:
+            goes_on << test()
 
         def inside() -> None:
             body(self.round, *given)
-            if among is not None:
-                goes_on << among()
+            if test is not None:
+                goes_on << test()
 
-        block = self._block(goes_on, limit, text, inside, told)
+        block = self._block(goes_on, limit, text, inside, agreed)
         if not any(s.target == block.condition for s in flat(block.statements)):
             self.refuse(f"{text}: the body never writes to {condition_name(condition)}, so the loop would not end")
         if end is not None:
             end(*given)
 
-    def under(self, condition: Any, then: Callable[[], Any], else_: Callable[[], Any] | None) -> None:
+    def under(self, condition: Any, then: Callable[[], object], else_: Callable[[], object] | None) -> None:
         """if_(condition, then, else_)"""
         text = f"if {condition_name(condition)}"
         if else_ is not None:  # both are evaluated before either runs
@@ -120,26 +116,28 @@ class BlockRecorder:
                 condition = condition.new()
             self._block(condition, 1, text, then)
 
-    def enclosing_round(self, scalar: Any) -> Any:
+    def enclosing_round(self, scalar: Scalar) -> Scalar:
         """The Scalar with the round number of an enclosing body, if `scalar` is that round; otherwise `scalar`
         itself."""
         for level in self.levels:
             if scalar is level.round:
-                if level.held is None:
-                    level.held = Scalar(INT64, name="the enclosing round")
+                if level.scalar is None:
+                    level.scalar = Scalar(INT64, name="the enclosing round")
                     inner, self.statements = self.statements, level.statements
                     levels, self.levels = self.levels, self.levels[: self.levels.index(level)]
                     here, self.round = self.round, level.round
-                    level.held << scalar
+                    level.scalar << scalar
                     self.statements, self.levels, self.round = inner, levels, here
-                return level.held
+                return level.scalar
         return scalar
 
-    def _block(self, condition: Any, limit: int, text: str, inside: Callable[[], Any], told: bool = False) -> Block:
+    def _block(
+        self, condition: object, limit: int, text: str, inside: Callable[[], object], agreed: bool = False
+    ) -> Block:
         if not isinstance(condition, (Vector, Matrix, Scalar)):  # distributed
             raise OnHost
         known = self._scal(condition) if isinstance(condition, Scalar) else self._vec(condition)
-        self.levels.append(EnclosingBody(self.statements, self.round, told, self.part))
+        self.levels.append(EnclosingBody(self.statements, self.round, agreed, self.part))
         self.statements, self.round, self.part = [], Scalar(INT64, name="round"), 0
         around, self.repeats = self.repeats, True
         try:
@@ -177,16 +175,16 @@ def _in_vain(made: InitialContents, after: Part, everywhere: Sequence[Statement]
     return True
 
 
-def any_has_entries(vectors: Sequence[Any]) -> Callable[[], Any]:
+def any_has_entries(vectors: Sequence[Any]) -> Callable[[], Scalar]:
     """A function that tests, inside a body, whether any of several vectors has an entry."""
 
-    def ask() -> Any:
-        found = vectors[0].nvals
+    def test() -> Scalar:
+        found: Scalar = vectors[0].nvals
         for x in vectors[1:]:
             found = found.ewise_add(x.nvals, monoid.plus[INT64]).new()
         return found
 
-    return ask
+    return test
 
 
 def condition_name(condition: Any) -> str:
@@ -210,24 +208,27 @@ class LoopCondition:
 
     def __init__(self, condition: Any) -> None:
         vectors = condition if isinstance(condition, tuple) else (condition,)
-        self.goes_on, self.ask = Scalar(BOOL, name=f"any of {condition_name(vectors)}"), any_has_entries(vectors)
+        self.goes_on, self.test = Scalar(BOOL, name=f"any of {condition_name(vectors)}"), any_has_entries(vectors)
         self.one = vectors[0] if len(vectors) == 1 and vectors[0].dtype is BOOL else None
-        self.carried: Any = None
+        self.carried: Statement | None = None
 
-    def after_round(self, recorder: Any) -> None:
+    def after_round(self, recorder: Recorder) -> None:
         if self.one is not None and hasattr(self.one, "_part"):
             self.carried = recorder.move_gather_last(self.one._part)
         if self.carried is None:
-            self.goes_on << self.ask()
-        self.term = self.goes_on if self.carried is None else self.carried.target
+            self.goes_on << self.test()
+        self.term = self.goes_on
+        if self.carried is not None:
+            assert isinstance(self.carried.target, Vec)
+            self.term = self.carried.target
 
-    def before_rounds(self, recorder: Any) -> None:
+    def before_rounds(self, recorder: Recorder) -> None:
         if self.carried is None:
-            self.goes_on << self.ask()
+            self.goes_on << self.test()
         else:
             recorder.repeat_exchange(self.carried)
 
     @property
     def kept(self) -> frozenset[Vec]:
         """The vector that must not be merged with others."""
-        return frozenset() if self.carried is None else frozenset({self.carried.target})
+        return frozenset({self.term}) if isinstance(self.term, Vec) else frozenset()

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
-from ..ir import Block, Exchange, Scal, Statement, Vec, flat
-from .context import OnHost
+from ...core.scalar import Scalar
+from ..ir import Block, Exchange, Pattern, Scal, Statement, Vec, flat
+from .context import OnHost, Recording
 from .control_flow import InitialContents
 
+if TYPE_CHECKING:
+    from ...core.matrix.matrix import Matrix
+    from ...core.vector.vector import Vector
+    from ...distributed.base import Distributed
 
-class ExchangeRecorder:
+
+class ExchangeRecorder(Recording):
     """The part of a Recorder that handles distributed objects."""
-
-    _vec: Any
-    _scal: Any
-    statements: list[Statement | Block]
-    vectors: dict[int, tuple[Any, Vec]]
-    levels: list[Any]
-    host: bool
 
     def __init__(self) -> None:
         super().__init__()
-        self.part = 0  # index of the first statement of the current part: before the rounds, in one, after them
-        self.group: Any = None  # the ranks that run the same loop, if they exchange anything
-        self.written_distributed: list[Any] = []  # weak references to distributed objects that are written
+        self.part, self.group = 0, None
+        self.written_distributed: list[weakref.ref[Distributed]] = []
 
     def begin_part(self) -> int:
         """Begin a part: exchanges recorded before belong to another round, or to none. Returns the statements so
@@ -32,17 +31,16 @@ class ExchangeRecorder:
         self.part = len(self.statements)
         return self.part
 
-    def exchange(self, target: Any, source: Any, how: Any) -> None:
+    def exchange(self, target: Vector | Scalar, source: Vector | Scalar, how: Pattern) -> None:
         """Record target << an exchange of a Vector or a Scalar. Raises OnHost inside of a block that may run on some
         ranks only, and if the ranks' calls cannot be captured in a graph."""
-        if not all(level.told for level in self.levels) or self.host or not how.group.captures:
+        if not all(level.agreed for level in self.levels) or self.host or not how.group.captures:
             raise OnHost
-        terms: list[Vec | Scal] = [self._vec(x) if x.ndim else self._scal(x) for x in (source, target)]
-        u, t = terms
+        u, t = (self._scal(x) if isinstance(x, Scalar) else self._vec(x) for x in (source, target))
         self.group = how.group
         self.statements.append(Statement(t, Exchange(u, how), text=f"{target.name} << {how.text} {source.name}"))
 
-    def exchanged(self, source: Any, how: type) -> Any:
+    def exchanged(self, source: Vector, how: type) -> Vector | Matrix | None:
         """The Vector that an exchange of this kind has made of a Vector, unless that was written since."""
         u = self._vec(source)
         for s in reversed(self.statements[self.part :]):
@@ -52,7 +50,7 @@ class ExchangeRecorder:
                 return next(vector for vector, x in self.vectors.values() if x == s.target)
         return None
 
-    def move_gather_last(self, source: Any) -> Statement | None:
+    def move_gather_last(self, source: Vector) -> Statement | None:
         """Move the gather of a Vector with which a round begins to its end, where it provides the next round's input;
         None if a round writes the Vector before, or exchanges it twice."""
         u = self._vec(source)
@@ -89,6 +87,3 @@ def _gathers(s: Statement, u: Vec) -> bool:
 
 def _makes(s: Statement | Block, x: Vec | Scal) -> bool:
     return isinstance(s, InitialContents) and s.target == x
-
-
-__all__ = ["ExchangeRecorder"]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from semirings import Monoid, Typed
 from semirings.dtypes import BOOL, INT64, DataType, lookup_dtype
 
 from ...core.building import duplicates
@@ -18,20 +19,21 @@ from ...core.operators import typed
 from ...core.statement.infix import Operand
 from ...core.statement.scalar_operands import of
 from ...core.statement.symbolic import SymbolicArray
-from ...exceptions import DimensionMismatch
+from ...exceptions import DimensionMismatch, IndexOutOfBound
 from ...operations.variants import CELLS, LEFT, binary_of
-from ..ir import Block, Const, Elementwise, Gather, InitializeCells, Scatter, Statement, Vec
+from ..ir import Block, Const, Elementwise, Gather, InitializeCells, Part, Scatter, Statement, Term, Vec
+from .context import Recording
+
+if TYPE_CHECKING:
+    from ...core.statement.indexing import Axis
+    from ...core.statement.masks import Mask
+    from ...core.vector.vector import Vector
 
 OF_BOOL = ("lor", "land", "any")  # monoids that single-bit atomics can compute
 
 
-class IndexRecorder:
+class IndexRecorder(Recording):
     """The part of a Recorder that handles index vectors."""
-
-    refuse: Any
-    _vec: Any
-    _term: Any
-    statements: list[Statement | Block]
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,27 +41,30 @@ class IndexRecorder:
 
     # ---- the hooks of core ----
 
-    def dense(self, vector: Any, fill_value: Any, dtype: Any) -> SymbolicArray:
+    def dense(self, vector: Vector, fill_value: object, dtype: object) -> SymbolicArray:
         """v.to_dense()"""
         if fill_value is not None or dtype is not None:
             self.refuse(f"{vector.name}.to_dense(..): with a fill value or a dtype")
         return SymbolicArray(vector, None, vector._data.size)
 
-    def listing(self, vector: Any, dtype: Any, *, indices: bool, values: bool) -> tuple[Any, Any]:
+    def listing(
+        self, vector: Vector, dtype: object, *, indices: bool, values: bool
+    ) -> tuple[SymbolicArray | None, SymbolicArray | None]:
         """v.to_coo()"""
         if dtype is not None:
             self.refuse(f"{vector.name}.to_coo(..): with a dtype")
         size = vector._data.size
-        return SymbolicArray(None, vector, size) if indices else None, SymbolicArray(
-            vector, vector, size
-        ) if values else None
+        i, x = SymbolicArray(None, vector, size), SymbolicArray(vector, vector, size)
+        return i if indices else None, x if values else None
 
-    def cleared(self, w: Any) -> None:
+    def cleared(self, w: Vector) -> None:
         """w.clear()"""
         t = self._vec(w)
         self._note(Statement(t, Elementwise(LEFT, None, Const(t.dtype, None)), text=f"{w.name}.clear()"))
 
-    def built(self, indices: SymbolicArray, values: Any, dtype: Any, size: Any, dup_op: Any, name: Any) -> Any:
+    def built(
+        self, indices: SymbolicArray, values: Any, dtype: Any, size: Any, dup_op: Any, name: str | None
+    ) -> Vector:
         """Vector.from_coo(indices, values, dtype, size=size, dup_op=dup_op)"""
         text = f"Vector.from_coo({indices}, {values})"
         if size is None:
@@ -71,9 +76,10 @@ class IndexRecorder:
         if type(values) is SymbolicArray:
             if values.where is not indices.where or values.size != indices.size:
                 raise DimensionMismatch(f"{text}: expected indices and values of the same entries")
-            u: Any = None if values.vector is None else self._vec(values.vector)
-            held = lookup_dtype("UINT64") if u is None else u.dtype
-            full += [] if u is None or u in (where, index) else [u]
+            x = None if values.vector is None else self._vec(values.vector)
+            u: Term | None = x
+            held = lookup_dtype("UINT64") if x is None else x.dtype
+            full += [] if x is None or x in (where, index) else [x]
             if dup_op is None:
                 self.refuse(f"{text}: without dup_op, which would require a search for equal indices")
         else:
@@ -82,11 +88,11 @@ class IndexRecorder:
             u = Const(held, value)
         kind = held if dtype is None else lookup_dtype(dtype)
         monoid = typed("any", "monoid", kind) if dup_op is None else self._joining(text, dup_op, kind)
-        target = type(parent)(kind, check_size("size", size), name=name, device=parent._data.device)
+        target: Vector = type(parent)(kind, check_size("size", size), name=name, device=parent._data.device)
         self._built(target, text, index, u, where, monoid, tuple(full), indices.size)
         return target
 
-    def assigned(self, w: Any, axis: Any, value: Any, mask: Any, accum: Any) -> None:
+    def assigned(self, w: Vector, axis: Axis, value: Any, mask: Mask | None, accum: Typed | None) -> None:
         """w(accum)[x.to_dense()] << value: of equal indices the last one counts, as in single statements."""
         text = f"{w.name}[{axis}] << {getattr(value, 'name', value)}"
         if type(axis.at) is not SymbolicArray:
@@ -105,16 +111,23 @@ class IndexRecorder:
             value = value[SymbolicArray(last, None, size)]
         w._update(value, last.S, accum)
 
+    def raise_fault(self, fault: int, index: int, number: int) -> NoReturn:
+        """Raise the error of a statement whose index was out of range or missing in round `number`."""
+        text, size = self.indexed[fault // 2]
+        if fault % 2:
+            raise TypeError(f"{text}: expected an index vector and values without missing entries (round {number})")
+        raise IndexOutOfBound(f"{text}: Index out of range: index={index}, size={size} (round {number})")
+
     # ---- lowering ----
 
     def _built(
         self,
-        target: Any,
+        target: Vector,
         text: str,
         index: Vec | None,
-        u: Any,
+        u: Term | None,
         where: Vec | None,
-        monoid: Any,
+        monoid: Typed[Monoid],
         full: tuple[Vec, ...],
         size: int,
     ) -> None:
@@ -130,12 +143,12 @@ class IndexRecorder:
         self.statements.append(s)
 
     def _index(self, listed: SymbolicArray) -> Vec:
-        x: Vec = self._vec(listed.vector)
+        x = self._vec(listed.vector)
         if x.dtype.kind not in "iu":
             raise TypeError(f"index: expected integers, got {listed} of {x.dtype}")
         return x
 
-    def _gather(self, parent: Any, listed: Any) -> Gather:
+    def _gather(self, parent: Vector, listed: SymbolicArray) -> Gather:
         """parent[listed]"""
         text = f"{parent.name}[{listed}]"
         if listed.where is not None:
@@ -144,7 +157,7 @@ class IndexRecorder:
         self.indexed.append((text, source.size))
         return Gather(source, index, len(self.indexed) - 1)
 
-    def _joining(self, text: str, dup_op: Any, kind: DataType) -> Any:
+    def _joining(self, text: str, dup_op: Any, kind: DataType) -> Typed[Monoid]:
         """The monoid of an operator, which must give the same sum in any order."""
         op = binary_of(typed(dup_op, "binary", kind))
         monoid = op.op.monoid
@@ -157,19 +170,19 @@ class IndexRecorder:
 
 
 def scatter_directly(
-    statements: Sequence[Any], own: frozenset[Vec], everywhere: Sequence[Statement]
+    statements: Part, own: frozenset[Vec], everywhere: Sequence[Statement]
 ) -> Iterator[Statement | Block]:
     """The statements, out of those `everywhere`, with p(op) << t replaced by a scatter into p itself, if t was built
     only for this purpose, by the same op."""
     k = 0
     while k < len(statements):
-        first, four = statements[k], statements[k : k + 4]
+        first, four = statements[k], [s for s in statements[k : k + 4] if isinstance(s, Statement)]
         if isinstance(first, Block):
             yield replace(first, statements=tuple(scatter_directly(first.statements, own, everywhere)))
             k += 1
             continue
-        t, plain = first.target, len(four) == 4 and not any(isinstance(s, Block) for s in four)
-        if plain and t in own and isinstance(t, Vec) and _joins_at_once(four, t, everywhere):
+        t = first.target
+        if len(four) == 4 and t in own and isinstance(t, Vec) and _joins_at_once(four, t, everywhere):
             scatter, last = four[2], four[3]
             yield Statement(last.target, four[1].value, text=f"{last.text}, initial values")
             yield Statement(last.target, scatter.value, text=f"{last.text} of {scatter.text}")
@@ -190,6 +203,3 @@ def _joins_at_once(four: Sequence[Statement], t: Vec, statements: Sequence[State
         return False
     monoid, op = scatter.value.monoid, binary_of(last.accum)
     return op.op is monoid.op.binaryop and op.dtype is p.dtype and monoid.op.name != "any"
-
-
-__all__ = ["IndexRecorder", "scatter_directly"]

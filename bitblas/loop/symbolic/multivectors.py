@@ -8,7 +8,7 @@ known; reading entries raises CaptureError.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,46 +17,45 @@ from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, DataType
 
 from ... import tuning
+from ...core.matrix.matrix import Matrix
 from ...core.vector.vector import Vector
 from ...formats.bitmap.lines import lines_of
 from ...operations.multivector import at_places, valid_bits
 from ...operations.variants import BOTH
 from ...order import Order
 from ...store import FlatStore, VectorStore, flat_of, refusal
-from ..ir import Const, Elementwise, MultivectorProduct, Scal, Term, Vec
+from ..ir import Const, Elementwise, Gather, MultivectorProduct, Product, Scal, Term, Vec
+from .context import Expr, Recording
+
+if TYPE_CHECKING:
+    from ...core.scalar import Scalar
+    from ...core.statement.expressions import MatrixExpression
+    from ...core.statement.infix import Operand
+    from ...core.statement.masks import Mask
+    from ...device import Device
+    from ...store import MatrixStore
 
 # ---- Symbolic stand-ins for a body's objects during capture: sizes, types and devices are known, entries are not and
 # raise CaptureError.
 
 
-class SymbolicVector:
-    """Stands for a Vector."""
+class SymbolicTensor:
+    """Stands for a Vector or a Matrix."""
 
-    def __init__(self, recorder: Any, vector: Any) -> None:
-        data = vector._data
-        self.size, self.dtype, self.device = data.size, data.dtype, data.device
-        self.order = None  # known after recording
-        self._recorder, self._vector, self._name = recorder, vector, vector.name
+    order = None  # known after recording
 
-    def __getattr__(self, name: str) -> Any:
+    def __init__(self, recorder: Recording, tensor: Vector | Matrix) -> None:
+        self._recorder, self._tensor = recorder, tensor
+        self.dtype, self.device = tensor.dtype, tensor.device
+        if isinstance(tensor, Matrix):
+            self.nrows, self.ncols = tensor.nrows, tensor.ncols
+        else:
+            self.size = tensor.size
+
+    def __getattr__(self, name: str) -> Scalar:
         if name == "nvals":
-            return self._recorder.count(self._vector)
-        self._recorder.refuse(f"{self._name}: reading its entries")
-
-
-class SymbolicMatrix:
-    """Stands for a Matrix."""
-
-    def __init__(self, recorder: Any, matrix: Any) -> None:
-        data = matrix._data
-        self.nrows, self.ncols, self.dtype, self.device = data.nrows, data.ncols, data.dtype, data.device
-        self.order = None
-        self._recorder, self._matrix = recorder, matrix
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "nvals":
-            return self._recorder.count(self._matrix)
-        self._recorder.refuse(f"{self._matrix.name}: reading its entries")
+            return self._recorder.count(self._tensor)
+        self._recorder.refuse(f"{self._tensor.name}: reading its entries")
 
 
 # ---- Multivectors (tall-skinny matrices) in a body: each is stored as a vector (store.py), so that element-wise
@@ -75,21 +74,20 @@ class MultivectorAsVector:
     __slots__ = ("matrix",)
     _pending: tuple[()] = ()
 
-    def __init__(self, matrix: Any) -> None:
+    def __init__(self, matrix: Matrix) -> None:
         self.matrix = matrix
 
     @property
     def name(self) -> str:
-        return str(self.matrix.name)
+        return self.matrix.name
 
     @property
-    def device(self) -> Any:
+    def device(self) -> Device:
         return self.matrix.device
 
     @property
     def dtype(self) -> DataType:
-        found: DataType = self.matrix.dtype
-        return found
+        return self.matrix.dtype
 
     @property
     def size(self) -> int:
@@ -106,12 +104,17 @@ class MultivectorAsVector:
         self.matrix._adopt(FlatStore(store, *self.matrix.shape))
 
 
-def as_vector(thing: Any) -> Any:
-    """A Vector itself; a Matrix as Places."""
-    return thing if thing.ndim == 1 else MultivectorAsVector(thing)
+def as_vector(thing: Vector | Matrix) -> Vector | MultivectorAsVector:
+    """A Vector itself; a Matrix as one."""
+    return MultivectorAsVector(thing) if isinstance(thing, Matrix) else thing
 
 
-def is_narrow(data: Any) -> bool:
+def from_store(data: VectorStore | MatrixStore) -> Vector | Matrix:
+    """A new object with that content."""
+    return Vector._from_store(data) if isinstance(data, VectorStore) else Matrix._from_store(data)
+
+
+def is_narrow(data: MatrixStore) -> bool:
     """Whether a matrix may be read and written by statements of a body."""
     lines = lines_of(data.nrows, data.ncols)
     fits = lines.places * data.dtype.np_type.itemsize <= tuning.value(f"multivector.bytes.{data.device.kind}")
@@ -123,30 +126,23 @@ def is_narrow(data: Any) -> bool:
     )
 
 
-class MatrixRecorder:
+class MatrixRecorder(Recording):
     """The part of a Recorder that handles multivectors."""
-
-    refuse: Any
-    repeats: bool
-    _vec: Any
-    matrices: list[tuple[Any, Any]]
-    vectors: dict[int, tuple[Any, Vec]]
-    vector_statement: Any
 
     def __init__(self) -> None:
         super().__init__()
-        self.valid: dict[tuple[int, int], Any] = {}  # by shape: a Vector with an entry at each valid position
+        self.valid: dict[tuple[int, int], Vector] = {}  # by shape: a Vector with an entry at each valid position
 
     # ---- the hooks of core ----
 
-    def takes(self, matrix: Any) -> bool:
+    def takes(self, matrix: Matrix) -> bool:
         """Whether a Matrix may belong to the body, with entries that are known on the device only."""
         return is_narrow(matrix._data)
 
-    def matrix_shape(self, matrix: Any) -> Any:
-        return SymbolicMatrix(self, matrix)
+    def matrix_shape(self, matrix: Matrix) -> SymbolicTensor:
+        return SymbolicTensor(self, matrix)
 
-    def matrix_statement(self, C: Any, value: Any, mask: Any, accum: Typed | None, replace: bool) -> None:
+    def matrix_statement(self, C: Matrix, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
         """C(mask, accum, replace) << value."""
         if not self.takes(C):
             self.refuse(f"{C.name} << ..: a Matrix of {C.nrows} x {C.ncols}; {shape_hint()}")
@@ -156,7 +152,7 @@ class MatrixRecorder:
 
     # ---- lowering ----
 
-    def _places(self, matrix: Any) -> int:
+    def _places(self, matrix: Matrix) -> int:
         """The size of a multivector, which belongs to the body from now on."""
         if not self.takes(matrix):
             self.refuse(f"{matrix.name}: a Matrix of {matrix.nrows} x {matrix.ncols}; {shape_hint()}")
@@ -164,17 +160,16 @@ class MatrixRecorder:
             self.refuse(f"{matrix.name}: a reordered multivector")
         return lines_of(*matrix.shape).places
 
-    def _tensor(self, value: Any) -> Vec:
+    def _tensor(self, operand: Operand) -> Vec:
         """A Vector or Matrix, or the transpose of a Matrix, which has the same positions."""
-        value = value._resolve()
+        value = operand._resolve()
         if value.ndim == 2:
             if not hasattr(value, "_matrix"):
                 self.refuse(f"{value.name}: a Vector where a Matrix is expected")
             value = value._matrix
-        found: Vec = self._vec(value)
-        return found
+        return self._vec(value)
 
-    def _everywhere(self, target: Any, scalar: Term, mask: Any) -> Any:
+    def _everywhere(self, target: Matrix, scalar: Term, mask: Mask | None) -> Elementwise | None:
         """A single value wherever a mask allows it, but not in the padding between rows."""
         lines = lines_of(*target.shape)
         inside = mask is not None and not mask.complement
@@ -190,11 +185,12 @@ class MatrixRecorder:
         dtype = scalar.casts[-1] if isinstance(scalar, Scal) and scalar.casts else scalar.dtype
         return Elementwise(BOTH, BINARY["second"][dtype], self._vec(self.valid[key]), scalar)
 
-    def _mxm(self, expr: Any) -> MultivectorProduct:
+    def _mxm(self, expr: MatrixExpression) -> MultivectorProduct:
         """T = S X by rows, of a sparse S and a multivector X; or the same of their transposes, if T is wide."""
         A, B = expr.args
         flip = expr.ncols > expr.nrows  # T is stored by columns
         (S, X), lines = ((B, A) if flip else (A, B)), lines_of(*expr.shape)
+        assert expr.op is not None
         inner, sparse, narrow = A.ncols, S._matrix, X._matrix
         text = expr._text()
         if lines.width == lines.number or lines_of(*X.shape).number != inner:
@@ -216,7 +212,7 @@ class MatrixRecorder:
             if id(matrix) in self.vectors:
                 self.refuse(f"{matrix.name}: a multivector of the body where a sparse matrix is expected")
 
-    def _at_places(self, expr: Any, found: Any) -> Any:
+    def _at_places(self, expr: Expr, found: Elementwise | Product | Gather) -> Elementwise | Product | Gather:
         """Replace an operator that reads rows and columns by one that derives them from the position."""
         if expr.ndim == 2 and isinstance(found, Elementwise) and found.op is not None and found.op.op.positional:
             return replace(found, op=at_places(found.op, lines_of(*expr.shape)))

@@ -7,17 +7,18 @@ parts: statements before its rounds, in one round, and after them.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
-from semirings import IndexUnaryOp, Monoid, Typed, UnaryOp
+from semirings import IndexUnaryOp, Monoid, Semiring, Typed, UnaryOp
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, INT64, DataType, lookup_dtype
 
+from ...core.matrix.matrix import Matrix
 from ...core.scalar import Scalar
-from ...core.statement.expressions import Expression, ScalarExpression
+from ...core.statement.expressions import Expression, MatrixExpression, ScalarExpression, VectorExpression
 from ...core.statement.indexing import IndexExpr
 from ...core.statement.infix import NAMES, Infix, Operand, is_tensor
 from ...core.statement.masks import Mask
@@ -31,12 +32,12 @@ from ...operations.virtual_nodes import rows_of
 from ...order import Order
 from ...store import VectorStore, empty_vector, full_bits
 from ..ir import (
-    Block,
     Body,
     Const,
     Elementwise,
     Gather,
     Masked,
+    Part,
     Product,
     Reduce,
     Scal,
@@ -46,10 +47,9 @@ from ..ir import (
     Vec,
     flat,
 )
-from .context import OnHost, state_of
+from .context import Expr, OnHost, state_of
 from .control_flow import (
     BlockRecorder,
-    EnclosingBody,
     LoopCondition,
     any_has_entries,
     condition_name,
@@ -58,8 +58,11 @@ from .control_flow import (
 from .exchange import ExchangeRecorder
 from .exchange_passes import merge_gathers, rematerialize
 from .index_vectors import IndexRecorder, scatter_directly
-from .multivectors import MatrixRecorder, SymbolicVector
+from .multivectors import MatrixRecorder, SymbolicTensor, from_store
 from .virtual_nodes import lower_virtual_product
+
+if TYPE_CHECKING:
+    from ...store import MatrixStore
 
 __all__ = ["OnHost", "Recorder", "record"]
 
@@ -77,13 +80,10 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
 
     def __init__(self, *, host: bool = False) -> None:
         super().__init__()
-        self.host = host  # whether vectors are on the CPU
-        self.device: Any = None  # the device of the first vector
-        self.matrices: list[tuple[Any, Any]] = []  # each Matrix and its contents when it was read
-        self.statements: list[Statement | Block] = []  # of the innermost block
-        self.vectors: dict[int, tuple[Any, Vec]] = {}  # by the id of the Vector, which is kept alive here
-        self.scalars: dict[int, tuple[Any, Scal]] = {}
-        self.levels: list[EnclosingBody] = []
+        self.host = host
+        self.device: Any = None  # of the first vector: Cuda, or on the CPU a Device
+        self.matrices, self.statements, self.levels = [], [], []
+        self.vectors, self.scalars = {}, {}
         self.round = Scalar(INT64, name="round")
 
     # ---- the hooks of core ----
@@ -91,10 +91,10 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
     def refuse(self, what: str) -> NoReturn:
         raise CaptureError(f"{what}: cannot be captured; {HINT}")
 
-    def shape_of(self, vector: Any) -> Any:
-        return SymbolicVector(self, vector)
+    def shape_of(self, vector: Vector) -> SymbolicTensor:
+        return SymbolicTensor(self, vector)
 
-    def symbol(self, value: Any) -> tuple[Any, DataType]:
+    def symbol(self, value: Any) -> tuple[SymbolicScalar, DataType]:
         """A Scalar of the body (or a delayed one, which becomes a statement) as a symbolic operand."""
         if not isinstance(value, Scalar):
             value = value._to_expr() if isinstance(value, (Infix, IndexExpr)) else value
@@ -102,17 +102,18 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
         held = value._value  # a Scalar may have been created from another one
         return held if isinstance(held, SymbolicScalar) else SymbolicScalar(value), value.dtype
 
-    def vector_statement(self, w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
+    def vector_statement(
+        self, w: Vector | Matrix, value: Any, mask: Mask | None, accum: Typed | None, replace: bool
+    ) -> None:
         target = self._vec(w)
         lowered = self._value(value, w, mask)
         m = None if mask is None else self._masked(mask, target)
         text = f"{w.name}{_parameters(mask, accum, replace)} << {_text(value)}"
         self.statements.append(Statement(target, lowered, m, accum, replace and mask is not None, text))
 
-    def scalar_statement(self, s: Any, value: Any, accum: Typed | None) -> None:
-        lowered = self._scalar_value(
-            value, s.dtype
-        )  # before the target is registered, because it may be read here for the first time
+    def scalar_statement(self, s: Scalar, value: Any, accum: Typed | None) -> None:
+        # Before the target is registered, because it may be read here for the first time.
+        lowered = self._scalar_value(value, s.dtype)
         text = f"{s.name}{_parameters(None, accum, False)} << {_text(value)}"
         self.statements.append(Statement(self._scal(s), lowered, None, accum, False, text))
 
@@ -128,9 +129,15 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
             self.refuse(f"{found.text}: positions, in a loop over a reordered matrix")
         return order
 
+    def written_condition(self, condition: object, part: Part) -> Vec | Scal | None:
+        """The vector or scalar of a loop condition; None if no statement of the part writes it."""
+        known: Mapping[int, tuple[object, Vec | Scal]] = self.scalars if isinstance(condition, Scalar) else self.vectors
+        found = known.get(id(condition))
+        return None if found is None or all(s.target != found[1] for s in flat(part)) else found[1]
+
     # ---- lowering ----
 
-    def _vec(self, vector: Any) -> Vec:
+    def _vec(self, vector: Vector | Matrix) -> Vec:
         if id(vector) not in self.vectors:
             data = vector._data
             if self.device is None:
@@ -141,11 +148,11 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
                 self.refuse(f"{vector.name}: of {data.dtype}, a user-defined type, in a loop on {self.device.name}")
             if data.device is not self.device:
                 self.refuse(f"{vector.name}: on {data.device}, while the loop runs on {self.device}")
-            size = data.size if vector.ndim == 1 else self._places(vector)
+            size = self._places(vector) if isinstance(vector, Matrix) else vector._data.size
             self.vectors[id(vector)] = vector, Vec(len(self.vectors), size, data.dtype)
         return self.vectors[id(vector)][1]
 
-    def _scal(self, scalar: Any) -> Scal:
+    def _scal(self, scalar: Scalar) -> Scal:
         if scalar is self.round:
             return Scal(-1, INT64)
         scalar = self.enclosing_round(scalar)
@@ -153,14 +160,17 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
             self.scalars[id(scalar)] = scalar, Scal(len(self.scalars), scalar.dtype)
         return self.scalars[id(scalar)][1]
 
-    def _term(self, value: Any, dtype: DataType | None = None) -> Term:
+    def _term(self, value: Operand | SymbolicScalar | np.generic | None, dtype: DataType | None = None) -> Term:
         """A Vector, a Symbol or a value as an operand."""
         if isinstance(value, SymbolicScalar):
             plain = self._scal(value.scalar)
             return Scal(plain.id, plain.dtype, tuple(lookup_dtype(t) for t in value.casts))
         if isinstance(value, Operand) and value.ndim:
             return self._tensor(value)
-        assert dtype is not None or isinstance(value, np.generic)
+        if value is None:
+            assert dtype is not None
+            return Const(dtype, None)
+        assert isinstance(value, np.generic)
         return Const(lookup_dtype(value.dtype) if dtype is None else dtype, value)
 
     def _masked(self, mask: Mask, like: Vec) -> Masked:
@@ -169,7 +179,7 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
             raise DimensionMismatch(f"mask: expected shape {(like.size,)}, got {(vec.size,)}")
         return Masked(vec, mask.structure, mask.complement)
 
-    def _value(self, value: Any, w: Any, mask: Mask | None) -> Elementwise | Product | Gather:
+    def _value(self, value: Any, w: Vector | Matrix | Expr, mask: Mask | None) -> Elementwise | Product | Gather:
         if isinstance(value, (Infix, IndexExpr)):
             value = value._to_expr()
         if is_tensor(value):
@@ -179,47 +189,49 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
                 what = "vector of size" if w.ndim == 1 else "matrix of shape"
                 size = lambda x: x.shape[0] if w.ndim == 1 else x.shape
                 raise DimensionMismatch(f"w << x: expected a {what} {size(w)}, got {size(value)}")
-            if isinstance(value, Expression) and value._value is None:
+            if isinstance(value, (VectorExpression, MatrixExpression)) and value._value is None:
                 return self._expression(value, mask)
             return Elementwise(LEFT, None, self._term(value))
         term = self._scalar_term(value, w.dtype)
-        return (self._everywhere(w, term, mask) if w.ndim == 2 else None) or Elementwise(LEFT, None, term)
+        return (self._everywhere(w, term, mask) if isinstance(w, Matrix) else None) or Elementwise(LEFT, None, term)
 
-    def _scalar_term(self, value: Any, like: DataType | None = None) -> Term:
+    def _scalar_term(self, value: object, like: DataType | None = None) -> Term:
         """A scalar as an operand. like: the type that it will be cast to."""
         found, dtype = of(value, like)
         return self._term(found, dtype)
 
-    def _expression(self, expr: Any, mask: Mask | None = None) -> Elementwise | Product | Gather:
+    def _expression(self, expr: Expr, mask: Mask | None = None) -> Elementwise | Product | Gather:
         if expr.method == "__getitem__" and len(expr.args) == 2:
             return self._gather(*expr.args)
         lower: Callable[[Any], Elementwise | Product] | None = getattr(self, f"_{expr.method}", None)
         if lower is None:
             what = "extraction by index" if expr.method == "__getitem__" else expr.method
             self.refuse(f"{_text(expr)}: {what}")
-        along = lower_virtual_product(self, expr, mask) if expr.method in ("mxv", "vxm") else None
-        found: Elementwise | Product | Gather
-        found = self._at_places(expr, lower(expr)) if along is None else self._value(along, expr, None)
-        return found
+        if isinstance(expr, VectorExpression) and expr.method in ("mxv", "vxm"):
+            along = lower_virtual_product(self, expr, mask)
+            if along is not None:
+                return self._value(along, expr, None)
+        return self._at_places(expr, lower(expr))
 
-    def _mxv(self, expr: Any, flip: bool = False) -> Product:
+    def _mxv(self, expr: VectorExpression, flip: bool = False) -> Product:
         A, vector = expr.args[::-1] if flip else expr.args
         u = self._vec(vector)
-        held, op = A._matrix._read(now=True), expr.op  # read now: a captured program keeps this format for many rounds
+        # Read now: a captured program keeps this format for many rounds.
+        held, op = A._matrix._read(now=True), _operator(expr)
         self.matrices.append((A._matrix, held))
         held = rows_of(held) if held.structure.has_virtual_nodes else held
         if held.order is not None and op.op.is_positional:
             u, op = self._numbered(expr, u, held, flip)
         return Product(held, u, op, A._transposed != flip, flip, expr.size, self.is_exchange_result(u))
 
-    def _numbered(self, expr: Any, u: Vec, held: Any, flip: bool) -> tuple[Vec, Typed]:
+    def _numbered(self, expr: VectorExpression, u: Vec, held: MatrixStore, flip: bool) -> tuple[Vec, Typed[Semiring]]:
         """A positional product with a reordered matrix: a statement before it writes the user's numbers into a vector,
         and the product then multiplies by value."""
         if expr.along is None:
             self.refuse(f"{_text(expr)}: positions of the result of a reordered matrix")
         full = VectorStore(held.device, u.size, BOOL, full_bits(held.device, u.size), np.bool_(True), u.size)
         full.order = held.order
-        numbers, op = by_value(full, expr.op, flip)
+        numbers, op = by_value(full, _operator(expr), flip)
         if numbers is full:  # the position in the vector, seen as a matrix of one row or column: 0
             return u, op
         t = self._vec(Vector._from_store(empty_vector(held.device, u.size, INT64)))
@@ -227,32 +239,32 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
         self.statements.append(Statement(t, by_number, text=f"{t} << the numbers of {u}"))
         return t, op
 
-    def _vxm(self, expr: Any) -> Product:
+    def _vxm(self, expr: VectorExpression) -> Product:
         return self._mxv(expr, True)
 
-    def _ewise_add(self, expr: Any) -> Elementwise:
+    def _ewise_add(self, expr: Expr) -> Elementwise:
         u, v = map(self._term, expr.args)
-        return Elementwise(UNION, binary_of(expr.op), u, v)
+        return Elementwise(UNION, binary_of(_operator(expr)), u, v)
 
-    def _ewise_mult(self, expr: Any) -> Elementwise:
+    def _ewise_mult(self, expr: Expr) -> Elementwise:
         u, v = map(self._term, expr.args)
-        return Elementwise(BOTH, binary_of(expr.op), u, v)
+        return Elementwise(BOTH, binary_of(_operator(expr)), u, v)
 
-    def _ewise_union(self, expr: Any) -> Elementwise:
+    def _ewise_union(self, expr: Expr) -> Elementwise:
         u, v, left, right = expr.args
         return Elementwise(
             FILLED,
-            binary_of(expr.op),
+            binary_of(_operator(expr)),
             self._term(u),
             self._term(v),
             defaults=(self._default(left), self._default(right)),
         )
 
-    def _default(self, value: Any) -> Term:
+    def _default(self, value: object) -> Term:
         return self._scalar_term(value)
 
-    def _apply(self, expr: Any) -> Elementwise:
-        op: Any = expr.op
+    def _apply(self, expr: Expr | ScalarExpression) -> Elementwise:
+        op = _operator(expr)
         x, *rest = expr.args
         if isinstance(op.op, UnaryOp):
             return Elementwise(LEFT, op, self._any(x), bound="x")
@@ -261,7 +273,7 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
         left = len(rest) == 2
         return Elementwise(LEFT, binary_of(op), self._any(x), self._term(rest[-1]), bound="yx" if left else "xy")
 
-    def _select(self, expr: Any) -> Elementwise:
+    def _select(self, expr: Expr) -> Elementwise:
         x, by = expr.args
         if expr.op is None:
             u = self._term(x)
@@ -269,7 +281,7 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
             return Elementwise(LEFT, None, u, under=self._masked(by, u))
         return Elementwise(LEFT, expr.op, self._term(x), self._term(by), bound="xt", keep=True)
 
-    def _any(self, x: Any) -> Term:
+    def _any(self, x: Operand | np.generic) -> Term:
         return self._term(SymbolicScalar(x)) if isinstance(x, Scalar) else self._term(x)
 
     def _scalar_value(self, value: Any, like: DataType) -> Elementwise | Reduce:
@@ -290,6 +302,11 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
                 return Elementwise(mode, binary_of(value.op), u, v)
             self.refuse(f"{_text(value)}: {value.method}")
         return Elementwise(LEFT, None, self._scalar_term(value, like))
+
+
+def _operator(expr: Expr | ScalarExpression) -> Typed:
+    assert expr.op is not None
+    return expr.op
 
 
 def _alike(a: Order | None, b: Order | None) -> bool:
@@ -322,20 +339,25 @@ def _text(value: Any) -> str:
     return str(getattr(value, "name", None) or value)
 
 
+Thing = TypeVar("Thing")
+Number = TypeVar("Number")
+Content = TypeVar("Content")
+
+
 # ---- The parts of a symbolic program: statements before its rounds, in one round, and after them.
 
 
 def record(
-    body: Callable[..., Any],
-    begin: Callable[[], Any] | None = None,
-    end: Callable[..., Any] | None = None,
+    body: Callable[..., object],
+    begin: Callable[[], object] | None = None,
+    end: Callable[..., object] | None = None,
     *,
     host: bool = False,
-    asks: LoopCondition | None = None,
+    condition: LoopCondition | None = None,
 ) -> tuple[Body, Recorder]:
     """Record the statements of begin(), body(round, *state) and end(*state), where state is the result of begin.
-    Returns them with the recorder, which references the objects. host: whether these are on the CPU. asks: the loop
-    condition, if it must be computed. Raises CaptureError, OnHost."""
+    Returns them with the recorder, which references the objects. host: whether these are on the CPU. condition: that
+    of the loop, if it must be computed. Raises CaptureError, OnHost."""
     if state.recorder is not None:
         raise CaptureError("a loop captured while another body is recorded: not supported")
     recorder = Recorder(host=host)
@@ -344,12 +366,12 @@ def record(
         given = state_of(begin)
         first, recorder.repeats = recorder.begin_part(), True
         body(recorder.round, *given)
-        if asks is not None:
-            asks.after_round(recorder)
+        if condition is not None:
+            condition.after_round(recorder)
         recorder.repeats = False
-        asked = recorder.begin_part()
-        if asks is not None:
-            asks.before_rounds(recorder)
+        before_rounds = recorder.begin_part()
+        if condition is not None:
+            condition.before_rounds(recorder)
         after = recorder.begin_part()
         if end is not None:
             end(*given)
@@ -360,62 +382,59 @@ def record(
     all_ = tuple(recorder.statements)
     vectors = tuple(v for _, v in recorder.vectors.values())
     scalars = tuple(s for _, s in recorder.scalars.values())
-    own, unknown = _own(recorder), _unknown(recorder)
+    # Each run creates them again, with their initial contents.
+    own = frozenset(_unreferenced(recorder.vectors, lambda v: v._data, lambda data, _: from_store(data)))
+    unknown = frozenset(s.id for s in _unreferenced(recorder.scalars, lambda s: s._value, _scalar))
     every = tuple(flat(all_))
     kept = [
         tuple(needed_statements(part, every))
-        for part in (all_[:first] + all_[asked:after], all_[first:asked], all_[after:])
+        for part in (all_[:first] + all_[before_rounds:after], all_[first:before_rounds], all_[after:])
     ]
     every = tuple(s for part in kept for s in flat(part))
     beginning, statements, ending = (tuple(scatter_directly(part, own, every)) for part in kept)
     written = Body(statements, vectors, scalars, beginning, ending, own, unknown)
     if recorder.group is not None:
-        written = merge_gathers(rematerialize(written), frozenset() if asks is None else asks.kept)
+        written = merge_gathers(rematerialize(written), frozenset() if condition is None else condition.kept)
     return written, recorder
 
 
 def with_any_condition(
-    body: Callable[..., Any], vectors: tuple[Any, ...], begin: Callable[[], Any] | None
-) -> tuple[Callable[..., Any], Scalar, Callable[[], Any]]:
+    body: Callable[..., object], vectors: tuple[Any, ...], begin: Callable[[], object] | None
+) -> tuple[Callable[..., object], Scalar, Callable[[], object]]:
     """Extend a body by the condition that any of several vectors has an entry: new body, condition and begin."""
-    goes_on, ask = Scalar(BOOL, name=f"any of {condition_name(vectors)}"), any_has_entries(vectors)
+    goes_on, test = Scalar(BOOL, name=f"any of {condition_name(vectors)}"), any_has_entries(vectors)
 
-    def asking(number: Any, *given: Any) -> None:
+    def round_(number: Scalar | int, *given: object) -> None:
         body(number, *given)
-        goes_on << ask()
+        goes_on << test()
 
-    def first() -> tuple[Any, ...]:
+    def first() -> tuple[object, ...]:
         given = state_of(begin)
-        goes_on << ask()
+        goes_on << test()
         return given
 
-    return asking, goes_on, first
+    return round_, goes_on, first
 
 
-def _own(recorder: Recorder) -> frozenset[Vec]:
-    """The vectors that only the statements reference: each run creates them again, with their initial contents."""
-    known = [(weakref.ref(vector), type(vector), vector._data, x) for vector, x in recorder.vectors.values()]
-    recorder.vectors.clear()
-    own = []
-    for ref, kind, data, x in known:
-        vector = ref()
-        if vector is None:
-            own.append(x)
-            vector = kind._from_store(data)
-        recorder.vectors[id(vector)] = vector, x
-    return frozenset(own)
+def _unreferenced(
+    objects: dict[int, tuple[Thing, Number]],
+    content: Callable[[Thing], Content],
+    new: Callable[[Content, Number], Thing],
+) -> list[Number]:
+    """The objects that only the statements reference, by number. They are replaced by new ones with their content."""
+    known = [(weakref.ref(thing), content(thing), number) for thing, number in objects.values()]
+    objects.clear()
+    found = []
+    for ref, data, number in known:
+        thing = ref()
+        if thing is None:
+            found.append(number)
+            thing = new(data, number)
+        objects[id(thing)] = thing, number
+    return found
 
 
-def _unknown(recorder: Recorder) -> frozenset[int]:
-    """The same for Scalars, by number."""
-    known = [(weakref.ref(scalar), scalar._value, x) for scalar, x in recorder.scalars.values()]
-    recorder.scalars.clear()
-    own = []
-    for ref, value, x in known:
-        scalar = ref()
-        if scalar is None:
-            own.append(x.id)
-            scalar = Scalar(x.dtype)
-            scalar._value = value
-        recorder.scalars[id(scalar)] = scalar, x
-    return frozenset(own)
+def _scalar(value: np.generic | None, like: Scal) -> Scalar:
+    scalar = Scalar(like.dtype)
+    scalar._value = value
+    return scalar

@@ -4,14 +4,16 @@ recorded product (operations/virtual_nodes.py does the same for a single product
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semirings import Semiring, Typed
 from semirings.algebra import compose
 from semirings.catalog import BINARY, INDEXUNARY
 from semirings.dtypes import BOOL, INT32, INT64
 
+from ... import tuning
 from ...config import config
 from ...core.matrix.matrix import Matrix
 from ...core.options import StorageOptions
@@ -21,15 +23,22 @@ from ...formats.virtual.layout import Places
 from ...operations.permute import SUMMED
 from ...operations.virtual_nodes import graph_of
 from ...plan.product import equal_products, reads_matrix
-from ...store import VectorStore, full_bits
+from ...store import MatrixStore, VectorStore, full_bits
 
-ROWS_PEAK = 64  # peak bytes per entry of building CSR (formats/virtual/layout.py), including the result
+if TYPE_CHECKING:
+    from ...core.statement.expressions import VectorExpression
+    from ...core.statement.indexing import IndexExpr
+    from .recorder import Recorder
 
 
-def lower_virtual_product(recorder: Any, expr: Any, mask: Mask | None) -> Any:
+def lower_virtual_product(
+    recorder: Recorder, expr: VectorExpression, mask: Mask | None
+) -> VectorExpression | IndexExpr[Vector] | None:
     """A product as an extraction from a vector that preceding statements fill. None if the matrix has no nodes or is
     not square, if products differ between entries, or if there is enough memory for CSR, which is then used."""
     flip = expr.method == "vxm"
+    op = expr.op
+    assert op is not None
     A, v = expr.args[::-1] if flip else expr.args
     held = A._matrix._read(now=True)
     if not held.structure.has_virtual_nodes:
@@ -37,16 +46,16 @@ def lower_virtual_product(recorder: Any, expr: Any, mask: Mask | None) -> Any:
     if recorder.host:  # its single statements run on the format itself
         recorder.refuse(f"{expr.method}: a matrix with virtual nodes")
     layout = held.structure.primary
-    if config.prefer != "memory" and not held.device.missing(ROWS_PEAK * layout.nvals):
-        return None  # a search of 15 M links takes 0.39 ms on CSR, 3.8 on the virtual-node graph (H200)
-    x = _multiplied(v, held, expr.op, flip)
+    if config.prefer != "memory" and not held.device.missing(tuning.count("loop.csr_peak_bytes") * layout.nvals):
+        return None
+    x = _multiplied(v, held, op, flip)
     to = layout.rows
     if x is None or held.order is not None or (to.nodes and to is not layout.cols):
         return None
     recorder.matrices.append((A._matrix, held))
-    z, held_graph = expr.op.return_type, Matrix._from_store(graph_of(layout), None, StorageOptions(layout.inner.key))
+    z, held_graph = op.return_type, Matrix._from_store(graph_of(layout), None, StorageOptions(layout.inner.key))
     graph: Any = held_graph.T if A._transposed != flip else held_graph
-    sums = compose(expr.op.op.monoid, BINARY["second"])[z]
+    sums = compose(op.op.monoid, BINARY["second"])[z]
     if not to.nodes:
         multiplied = Vector(z, v.size, device=v.device)
         multiplied << x
@@ -66,7 +75,9 @@ def lower_virtual_product(recorder: Any, expr: Any, mask: Mask | None) -> Any:
     return sums_of[place.to_dense()]
 
 
-def _multiplied(v: Any, held: Any, semiring: Any, flip: bool) -> Any:
+def _multiplied(
+    v: Vector, held: MatrixStore, semiring: Typed[Semiring], flip: bool
+) -> Vector | VectorExpression | None:
     """v with its entries multiplied by the single value of the matrix."""
     op, expr = semiring.op.binaryop, semiring.op.binaryop.expr
     one = equal_products(semiring, held.raw, np.zeros(0), flip=flip)
