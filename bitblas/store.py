@@ -35,8 +35,7 @@ from .order import Order
 from .typing import Array
 
 if TYPE_CHECKING:
-    from .formats.csr.layout import Csr
-    from .formats.mplg.layout import Mplg
+    from .formats.csr.layout import Rows
     from .operations.operands import Mask
 
 # ---- Stores: the data of a Matrix or Vector on one device. The public objects of `core` refer to these.
@@ -219,7 +218,7 @@ PlainValues: TypeAlias = "np.generic | Array"
 # The values of a matrix as they are stored: also bit-packed.
 Raw: TypeAlias = "np.generic | PackedValues | Array"
 # Layouts of plain and of packed rows.
-RowLayout: TypeAlias = "Csr | Mplg"
+RowLayout: TypeAlias = "Rows"
 
 
 def plain(values: Raw) -> PlainValues:

@@ -2,7 +2,7 @@
 
 A threshold is a number that decides which of several ways runs, how work is divided, or how much is cached: changing it
 changes time or memory, never an answer. Read one with ``value("push_cost.gpu")``, or ``count("..")`` if it is a whole
-number. Tests change rows with ``override``; nothing else does. ``python -m bitblas.tuning`` prints the table. This
+number. Tests change rows with ``override``; nothing else does. ``table()`` returns the table as text. This
 module imports nothing of bitblas, so that kernels and devices can read it.
 """
 
@@ -1455,7 +1455,3 @@ def table() -> str:
     for name, row in TABLE.items():
         rows.append(f"{name} = {row.value:,} {row.unit}\n    {row.reason}\n    measured: {row.measured}")
     return "\n".join(rows)
-
-
-if __name__ == "__main__":
-    print(table())

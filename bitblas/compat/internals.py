@@ -6,6 +6,8 @@ the modules of objects share one table, and those of operators another one.
 
 from __future__ import annotations
 
+from typing import Any
+
 from semirings import Operator, Parameterized, Typed, dtypes
 from semirings.namespace import Namespace
 
@@ -14,7 +16,7 @@ from ..core.aggregators import Aggregator, TypedAggregator
 from ..core.statement import expressions, indexing, infix, masks, running
 from . import functions
 
-Names = dict[str, object]  # the content of a module
+Names = dict[str, Any]  # the content of a module
 UTILS = ("UNKNOWN_OPCLASS", "find_opclass", "get_semiring", "get_typed_op")
 SPACES = ("agg", "binary", "indexunary", "monoid", "select", "semiring", "unary")
 RAISED = ("DimensionMismatch", "EmptyObject", "InvalidValue", "NoValue")

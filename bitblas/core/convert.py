@@ -473,7 +473,7 @@ def entry_array(device: Device, data: Any, dtype: DTypeArg) -> tuple[Any, DataTy
     return value_array(device, data, dtype)
 
 
-def _encoded_values(device: Device, data: object, want: UserType) -> ArrayOrValue:
+def _encoded_values(device: Device, data: Any, want: UserType) -> ArrayOrValue:
     """Values of a user-defined type as their encoded numbers."""
     if not isinstance(data, list) and not getattr(data, "ndim", 0):
         return want.one(data)

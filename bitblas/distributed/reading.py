@@ -18,9 +18,9 @@ from .. import io, tuning
 from ..core.convert import check_size
 from ..exceptions import InvalidValue
 from ..io.build import check_held, check_overflow, fits, grows, mirrored, name_of, smaller_operator, total_of, wide_type
-from ..io.chunks import MatrixMarketChunks
+from ..io.chunks import FileChunks, MatrixMarketChunks
 from ..io.edgelist_parser import EdgeListOptions, Reader, delimiter_of
-from ..io.files import Source, opened
+from ..io.files import Bytes, Source, opened
 from ..io.graphs import check_numbering
 from ..io.matrixmarket_parser import Header, read_header
 from ..io.parquet import load
@@ -186,7 +186,7 @@ class Part(Source):
             yield rest
 
 
-def _line_after(file: IO[bytes], position: int, begin: int) -> int:
+def _line_after(file: Bytes, position: int, begin: int) -> int:
     """The position of the first line that begins at `position` or later."""
     if position <= begin:
         return begin
@@ -211,7 +211,7 @@ class MarketPart(MatrixMarketChunks):
         current().raise_remote_failures("read", numbers[:, 0])
         return int(numbers.sum())
 
-    def all(self) -> list[Entries]:
+    def all(self) -> list[tuple[np.ndarray, ...]]:
         """This rank's entries; DistributedError if another rank fails before it has counted its own."""
         try:
             return list(self)
@@ -276,12 +276,13 @@ def _market(source: Input, **how: Unpack[BuildOptions]) -> Matrix:
     if head.layout != "coordinate" or head.field == "complex":
         raise InvalidValue(f"{source}: expected coordinates of real numbers; pass share=False to read it on every rank")
     chunks = MatrixMarketChunks if group.rank == 0 else _Nothing
-    made = (chunks if packed else MarketPart)(source, head, False, is_rounded(how.get("dtype")))
+    made: FileChunks = (chunks if packed else MarketPart)(source, head, False, is_rounded(how.get("dtype")))
     found = made.all() if isinstance(made, MarketPart) else group.all_or_none("read", lambda: list(made))
-    if head.field == "pattern":
-        none = np.zeros(0, np.int64)
-        found = [*((i, j, None) for i, j, *_ in found), (none, none, None)]
-    return _build_matrix(source, found, head.nrows, head.ncols, how)
+    none = np.zeros(0, np.int64)
+    pattern = head.field == "pattern"
+    entries: list[Entries] = [(i, j, None if pattern else values[0]) for i, j, *values in found]
+    entries += [(none, none, None)] * pattern
+    return _build_matrix(source, entries, head.nrows, head.ncols, how)
 
 
 class _Nothing(MatrixMarketChunks):

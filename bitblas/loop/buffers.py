@@ -16,7 +16,7 @@ from semirings.dtypes import BOOL
 
 from .. import tuning
 from ..core.vector.vector import Vector
-from ..store import VectorStore, empty_vector, full_bits, is_blank, words
+from ..store import PlainValues, VectorStore, empty_vector, full_bits, is_blank, words
 from .ir import Vec
 from .scratch import OwnMemory, Scratch
 from .symbolic.multivectors import MultivectorAsVector, as_vector
@@ -69,6 +69,13 @@ class Frontier:
     def at(self, arrays: list[Array], ahead: int = 0) -> Array:
         """One of the rotating arrays: the current one, the next, or the one after that."""
         return arrays[(self.current + ahead) % len(arrays)]
+
+    def stored_values(self) -> PlainValues:
+        """The current values, or the one of all entries."""
+        if self.values:
+            return self.at(self.values)
+        assert self.iso is not None
+        return self.iso
 
     @property
     def nbytes(self) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy import generic
@@ -42,6 +42,9 @@ from .operands import MatrixMask, dummy
 from .sorted_keys import cast, check_keys, coo, entries, find, joined, keys_of, same_iso, store
 from .value_arrays import take
 from .variants import extract_variant
+
+# Positions of an assignment or extraction: None for all, a range only of hypersparse matrices.
+Index: TypeAlias = "Array | range | None"
 
 # ---- Submatrices row by row on the CPU: extract A[I, J], the entries outside of it, and assign a small matrix into a
 # large one. Rows are ascending lists, so the column indices have to ascend; if they do not, assign_extract.py sorts
@@ -108,7 +111,7 @@ def _copy_entries(
     kernel = _kernel(device, wide, a.width > 0, flagged)
     kernel(nrows, *row, a.ptr, a.col, a.width, moved, *at, begin, ptr, col, out, bounds=bounds)
     if bounds is not None:
-        close_gaps(begin[bounds], bounds, ptr, (col,) if iso else (col, values))
+        close_gaps(begin[bounds], bounds, ptr, (col, *(x for x in (values,) if not isinstance(x, np.generic))))
     n = ptr.item(-1)
     col.resize(n or 1, refcheck=False)
     if not iso:
@@ -174,7 +177,7 @@ def embed_rows(T: MatrixStore, I: Array | None, J: Array | None, nrows: int, nco
 DENSE_LIMIT = 1 << 32  # maximum entries of a full matrix that one assignment may create
 
 
-def extract(A: MatrixStore, I: Array | None, J: Array | None) -> MatrixStore:
+def extract(A: MatrixStore, I: Index, J: Index) -> MatrixStore:
     """A[I, J]; indices may repeat. Of a hypersparse A they may be ranges too."""
     if not A.usual and A.structure.renumbers:
         (rows, cols), xp = hypersparse.lists(A), A.device.xp
@@ -183,6 +186,7 @@ def extract(A: MatrixStore, I: Array | None, J: Array | None) -> MatrixStore:
             hypersparse.resolve_index(J, cols, A.ncols, xp),
         )
         return hypersparse.widened(extract(hypersparse.compressed_matrix(A), i, j), row, col, m, n)
+    assert not isinstance(I, range) and not isinstance(J, range)
     if I is not None and A.structure.primary.format.decodes_single_rows:
         A, I = _decode_rows(A, I), None
         if J is None:
@@ -337,8 +341,8 @@ def _inside(C: MatrixStore, keys: Array, I: Array | None, J: Array | None) -> Ar
 
 def assign(
     C: MatrixStore,
-    I: Array | None,
-    J: Array | None,
+    I: Index,
+    J: Index,
     T: MatrixStore,
     mask: MatrixMask | None,
     accum: Typed[Operator] | None,
@@ -348,6 +352,7 @@ def assign(
     hypersparse C the indices may be ranges too."""
     if any(x.renumbers for x in (C.structure, T.structure, C.structure if mask is None else mask.structure)):
         return _assign_hyper(C, I, J, T, mask, accum, replace)
+    assert not isinstance(I, range) and not isinstance(J, range)
     if all(map(supports_rows, (C, T))) and ascends(I) and ascends(J):
         Z = embed_rows(T, I, J, C.nrows, C.ncols)
         if accum is None:
@@ -376,8 +381,8 @@ def assign(
 
 def _assign_hyper(
     C: MatrixStore,
-    I: Array | None,
-    J: Array | None,
+    I: Index,
+    J: Index,
     T: MatrixStore,
     mask: MatrixMask | None,
     accum: Typed[Operator] | None,

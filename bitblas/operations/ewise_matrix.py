@@ -215,7 +215,7 @@ def _trimmed(
     """The matrix of rows that were written by ranges, from `starts` on, into a larger room. values: an array, or one
     value for all entries."""
     array = None if isinstance(values, np.generic) else values
-    if bounds is not None:
+    if bounds is not None and starts is not None:
         close_gaps(starts, bounds, ptr, (col,) if array is None else (col, array))
     n, most = ptr.item(-1), len(col)
     if most >= tuning.count("ewise.resized_entries"):

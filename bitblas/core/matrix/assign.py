@@ -138,7 +138,8 @@ def assign_matrix(
         whole, m = None, None
         if within is not None:
             area = axes if region else _whole_line(axes)
-            whole, m = tuple(a.places(C.device, False) for a in area), _area_mask(C, within, area)
+            whole = area[0].places(C.device, False), area[1].places(C.device, False)
+            m = _area_mask(C, within, area)
         elif mask is not None:
             mask.fits(C)
             m = matrix_mask(mask)
@@ -163,8 +164,9 @@ def assign_matrix(
     at = _positions(store, area)
     part = operations.assign_extract.extract(store, *at)
     # The part is a single row or column.
-    I, J = (None, None) if region else (None if a.size is None else p for a, p in zip(axes, _positions(part, axes)))
-    part = operations.assign_extract.assign(part, I, J, t, m, accum, replace)
+    places = (None, None) if region else _positions(part, axes)
+    rows, cols = (None if a.size is None else p for a, p in zip(axes, places))
+    part = operations.assign_extract.assign(part, rows, cols, t, m, accum, replace)
     C._adopt(operations.assign_extract.assign(store, *at, part, None, None, False))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NoReturn, TypeGuard, TypeVar, overload
 
 import numpy as np
 
@@ -60,6 +60,12 @@ class Axis:
     def region(self) -> range | None:
         """The range of a slice; None for other indices."""
         return range(self.at.start, self.at.stop, self.at.step) if isinstance(self.at, slice) else None
+
+    @overload
+    def places(self, device: Device, ranges: Literal[False]) -> Array | None: ...
+
+    @overload
+    def places(self, device: Device, ranges: bool) -> Places: ...
 
     def places(self, device: Device, ranges: bool) -> Places:
         """None for all, a range if the operation supports `ranges` and it is one, else an array."""

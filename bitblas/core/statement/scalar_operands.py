@@ -70,7 +70,7 @@ def several(value: object, dtype: DataType) -> bool:
     return dtype.record.subdtype is None or np.shape(values) != dtype.record.shape
 
 
-def _of_user_type(value: object, like: UserType) -> tuple[np.generic | None, DataType]:
+def _of_user_type(value: Any, like: UserType) -> tuple[np.generic | None, DataType]:
     if value is None or not isinstance(value, Operand):
         return (None if value is None else like.one(value)), like
     found, dtype = _of(value)

@@ -60,6 +60,7 @@ from ..scratch import OwnMemory
 
 if TYPE_CHECKING:
     from ...device import Device
+    from ...device.native import Argument
     from ...formats.contract import Layout
 
 # ---- Products in rounds on the CPU: push along entries, pull by rows, and the operations that choose between them.
@@ -80,8 +81,10 @@ def may_push(s: Statement, full: frozenset[Vec], iso: IsoValues) -> bool:
     if isinstance(product, MultivectorProduct):
         return False
     kind, value = analysis.product_kind(product, iso)
-    rounded = kind == COUNT and not product.semiring.op.monoid.repeats_exactly(
-        product.semiring.dtype, value, product.u.size
+    rounded = (
+        value is not None
+        and kind == COUNT
+        and not product.semiring.op.monoid.repeats_exactly(product.semiring.dtype, value, product.u.size)
     )
     A, key = product.matrix, product.matrix.structure.primary.key
     square = A.nrows == A.ncols
@@ -181,7 +184,7 @@ class Products:
             a_type, semiring = A.dtype, product.semiring
             read = A.iso or reads_matrix(semiring, product.flip)
             values = A.raw_for(layout.key, transposed) if read else A.dtype.np_type.type(0)
-            given = Input(u.at(u.bits), *stored(device, u.vec.dtype, u.at(u.values) if u.values else u.iso))
+            given = Input(u.at(u.bits), *stored(device, u.vec.dtype, u.stored_values()))
         ranked = layout.format.ranked and not isinstance(values, np.generic)
         variant = push_variant(
             layout.key,
@@ -219,7 +222,7 @@ class Products:
         full = product.u.id in self.full and plan.kind == VALUES
         plan = plan._replace(wide=wide)
         made = PreparedProduct(plan, case.product, A, product.u.dtype, product.semiring, product.flip, full=full)
-        values = made.u_values or stored(self.device, made.u_type, u.at(u.values) if u.values else u.iso)
+        values = made.u_values or stored(self.device, made.u_type, u.stored_values())
         given = Input(u.at(u.bits), *values)
 
         def by_tiles(mask: Allowed, t: SummarizedFrontier) -> list[Operation]:
@@ -258,7 +261,7 @@ class Products:
             product.semiring,
             flip=product.flip,
         )
-        x = VectorStore(self.device, u.vec.size, u.vec.dtype, u.at(u.bits), u.at(u.values) if u.values else u.iso)
+        x = VectorStore(self.device, u.vec.size, u.vec.dtype, u.at(u.bits), u.stored_values())
         bits, sums = t.at(t.bits), t.at(t.values) if t.values else nothing(self.device, BOOL)
         where = None if mask is None else (self.buffers[mask.vec].at(self.buffers[mask.vec].bits), mask.complement)
         few = multivector_push_limit(product.inner.number, self.device.kind)
@@ -417,7 +420,7 @@ class Build(Products):
         of = self.buffers[x]
         values = of.values or [dummy(self.device, "int32")] * BUFFERS
         kind = 0 if not of.values else 2 if x.dtype is BOOL else 1
-        args = (inner.state, steps, *of.bits, *of.summaries, *values)
+        args: tuple[Argument, ...] = (inner.state, steps, *of.bits, *of.summaries, *values)
         return Operation(host_kernel("settle", (), (("HELD", kind),)), np.array([0, 1], np.int64), args)
 
     def _units(self, size: int) -> int:

@@ -297,7 +297,9 @@ class Build:
         back = product.matrix.structure.layout(layout.key, transposed=product.transpose) if along.pulls else None
         work = np.int64(layout.units), np.int64(product.outer), np.int64(self.longest(layout))
         pulled = along.back(device, back, product)
-        head = Head(*work, *limits(layout, masked=item.mask is not None, back=back), *self._head(k))
+        most = limits(layout, masked=item.mask is not None, back=back)
+        condition, rounds, ahead = self._head(k)
+        head = Head(*work, *most, condition, rounds, ahead)
         lists = u.at(u.lists), self.number(u_state), u.at(u.segments)
         source = Source(u.at(u.bits), *self.values_of(u, along.u_type, kind), *lists)
         lists = t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1)

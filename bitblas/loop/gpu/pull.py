@@ -122,7 +122,7 @@ class PullLaunch:
     def _u_values(self) -> Values:
         found: Values | None = self.prepared.u_values
         u = self.u
-        return found or stored(self.device, u.vec.dtype, u.at(u.values) if u.values else u.iso)
+        return found or stored(self.device, u.vec.dtype, u.stored_values())
 
     def launch_some(self, build: Build, mask: Frontier, state: Array, head: tuple[Argument, ...]) -> Launch:
         """The product of the rows where a mask has entries, which are listed first, as a launch: only these rows are
@@ -181,7 +181,7 @@ class MultivectorLaunch:
         mask_bits: Array,
         counted: Array | None,
     ) -> None:
-        x = VectorStore(device, product.u.size, product.u.dtype, u.at(u.bits), u.at(u.values) if u.values else u.iso)
+        x = VectorStore(device, product.u.size, product.u.dtype, u.at(u.bits), u.stored_values())
         pull = PreparedMultivectorProduct(
             product.matrix,
             product.transpose,

@@ -89,7 +89,7 @@ def _multiplied(
         return v.apply(INDEXUNARY["rowindex"][INT64], right=int(expr.endswith(" + 1")))
     if not reads_matrix(semiring, flip):
         return v
-    if not held.iso:
+    if not isinstance(held.raw, np.generic):
         return None
     typed = op[semiring.op.operand_type(semiring.dtype)]
     return v.apply(typed, right=held.raw) if flip else v.apply(typed, left=held.raw)
