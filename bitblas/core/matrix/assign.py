@@ -165,8 +165,8 @@ def assign_matrix(
     part = operations.assign_extract.extract(store, *at)
     # The part is a single row or column.
     places = (None, None) if region else _positions(part, axes)
-    rows, cols = (None if a.size is None else p for a, p in zip(axes, places))
-    part = operations.assign_extract.assign(part, rows, cols, t, m, accum, replace)
+    here = tuple(None if a.size is None else p for a, p in zip(axes, places))
+    part = operations.assign_extract.assign(part, here[0], here[1], t, m, accum, replace)
     C._adopt(operations.assign_extract.assign(store, *at, part, None, None, False))
 
 
