@@ -66,32 +66,34 @@ def dense_values(d: Device, values: ValuesLike, dtype: DTypeArg, kind: Any) -> t
     return array, found
 
 
-def fill_of(fill_value: OperandArg, dtype: DTypeArg, held: DataType, full: bool) -> tuple[np.generic, DataType]:
+def fill_of(fill_value: OperandArg, dtype: DTypeArg, stored_type: DataType, full: bool) -> tuple[np.generic, DataType]:
     """The fill value of `to_dense`, and the type of its array: `dtype`, or one that holds both. full: there is an entry
     everywhere."""
     if fill_value is None:
         if not full:
             raise TypeError("fill_value must be given in `to_dense` when there are missing values")
         fill_value = False
-    if type(fill_value) is int and not held._is_udt:
-        into = held if dtype is None else dtypes.lookup_dtype(dtype)
-        found, of_fill = of(fill_value, into) if full or dtype is not None else operand(fill_value, "fill_value", held)
+    if type(fill_value) is int and not stored_type._is_udt:
+        into = stored_type if dtype is None else dtypes.lookup_dtype(dtype)
+        found, of_fill = (
+            of(fill_value, into) if full or dtype is not None else operand(fill_value, "fill_value", stored_type)
+        )
     else:
-        found, of_fill = of(fill_value, held if held._is_udt else None)
+        found, of_fill = of(fill_value, stored_type if stored_type._is_udt else None)
     if found is None:
         raise TypeError("fill_value: expected a value, got an empty Scalar")
     if dtype is not None:
         kind = dtypes.lookup_dtype(dtype)
-        check_cast(held, kind)
+        check_cast(stored_type, kind)
     else:
-        kind = held if full else dtypes.unify(held, of_fill)
+        kind = stored_type if full else dtypes.unify(stored_type, of_fill)
     return cast_scalar(found, kind), kind
 
 
 def restored(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Vector | Matrix:
     """Called by pickle and copy: construct the object on its device."""
     order, stays_packed = kwargs.pop("order", None), kwargs.pop("stays_packed", False)
-    made = kind.from_coo(*args, **kwargs)
+    result = kind.from_coo(*args, **kwargs)
     if stays_packed:
-        made._data = operations.convert.with_values(made._data, True)
-    return made if order is None else made.reorder(order, name=kwargs["name"])
+        result._data = operations.convert.with_values(result._data, True)
+    return result if order is None else result.reorder(order, name=kwargs["name"])

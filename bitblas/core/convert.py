@@ -239,18 +239,18 @@ def _truncated(x: object, want: DataType) -> int:
 def _to_floats(array: Array, want: DataType) -> Array:
     """Objects as floats, complex numbers or Booleans."""
     try:
-        made = array.astype(want.np_type)
+        floats = array.astype(want.np_type)
     except OverflowError:
-        made = None
+        floats = None
     except (TypeError, ValueError):
         raise NotNumbers(f"values: expected numbers, got {contents(array)}") from None
-    beyond = array.ravel() if made is None else array[np.isinf(made)] if want.kind in "fc" else ()
+    beyond = array.ravel() if floats is None else array[np.isinf(floats)] if want.kind in "fc" else ()
     for x in beyond:
         if isinstance(x, int) and abs(x) > np.finfo(want.np_type).max:
             raise OverflowError(f"values: expected numbers that {want} holds, got {_shown(x)}")
-    if made is None:
+    if floats is None:
         raise OverflowError(f"values: expected numbers that {want} holds, got larger ones")
-    return made
+    return floats
 
 
 def _bounds(kind: DataType | None) -> str:
@@ -404,9 +404,9 @@ def alike(device: Device, array: ArrayOrValue, dup: Typed | None) -> ArrayOrValu
     return first
 
 
-def check_distinct(nvals: int, given: int) -> None:
+def check_distinct(nvals: int, entries: int) -> None:
     """ValueError if there were duplicates and no operator to combine them."""
-    if nvals != given:
+    if nvals != entries:
         raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
 
 
@@ -508,9 +508,9 @@ def pickled(dtype: DataType, values: ArrayOrValue) -> tuple[ArrayOrValue, str | 
     return (dtype.decoded([values])[0] if isinstance(values, np.generic) else dtype.decoded(values)), dtype
 
 
-def check_symmetric(structure: Structure, said: bool) -> None:
+def check_symmetric(structure: Structure, declared: bool) -> None:
     """InvalidValue if a matrix was declared symmetric, and is not; the finding is cached."""
-    if said and not structure.symmetric:
+    if declared and not structure.symmetric:
         raise InvalidValue(
             f"symmetric: expected an entry (j, i) for each entry (i, j), got {structure.nrows} x {structure.ncols} "
             f"with {structure.nvals} entries, some without; use symmetric=False"

@@ -132,8 +132,8 @@ def _list(index: Any, dim: int, device: Device) -> Axis:
         if known is not None:
             return Axis(len(index), known, dim)
     if len(index):
-        given = index.tolist() if few else ()  # not the original list, which may contain Scalars
-        low, high = (min(given), max(given)) if few else (int(index.min()), int(index.max()))
+        indices = index.tolist() if few else ()  # not the original list, which may contain Scalars
+        low, high = (min(indices), max(indices)) if few else (int(index.min()), int(index.max()))
         if low < -dim or high >= dim:
             raise IndexOutOfBound(f"Index out of range: index={low if low < -dim else high}, size={dim}")
         index = index.astype(np.int64, copy=not few)  # an array may belong to the caller

@@ -113,11 +113,11 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         if recording.threads and recording.recorder is not None:
             recording.recorder.cleared(self)
             return
-        held = self._data
-        if is_blank(held):
+        store = self._data
+        if is_blank(store):
             self._pending.clear()
         else:
-            self._adopt(empty_vector(held.device, held.size, held.dtype))
+            self._adopt(empty_vector(store.device, store.size, store.dtype))
 
     def to(self, device: str | Device) -> Vector:
         """A copy on another device; the object itself if it is already there."""
@@ -310,8 +310,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
 
     def diag(self, k: int = 0, *, name: str | None = None) -> Matrix:
         """The Matrix with this vector on diagonal k, of size + abs(k) rows and columns."""
-        made: Matrix = kinds[2]._from_store(operations.kronecker.from_diagonal(self._store, int(k)), name)
-        return made
+        return kinds[2]._from_store(operations.kronecker.from_diagonal(self._store, int(k)), name)
 
 
 enter(Vector)
