@@ -19,15 +19,12 @@ from semirings.dtypes import FP64, INT64, UINT64, DataType
 from semirings.user_types import UserType
 
 from .. import device as devices
-from .. import tuning
 from ..config import config
 from ..device import Device
 from ..exceptions import DeviceError, IndexOutOfBound, InvalidValue
 from ..formats import Structure
 
 if TYPE_CHECKING:
-    from semirings import Typed
-
     from .statement.infix import Operand
     from .typing import Array, ArrayOrValue, DeviceArg, DTypeArg
 
@@ -383,31 +380,6 @@ def check_range(indices: Array, size: int, name: str) -> None:
     if int(unsigned.max()) >= min(size, 1 << (8 * indices.itemsize - 1)):
         low, high = int(indices.min()), int(indices.max())
         raise IndexOutOfBound(f"{name}: expected indices from 0 to {size - 1}, got {low if low < 0 else high}")
-
-
-def alike(device: Device, array: ArrayOrValue, dup: Typed | None) -> ArrayOrValue:
-    """The single value of an array whose elements are bitwise equal, as SuiteSparse detects it; else the array. It is
-    compared up to the first difference, if it is in host memory and there is no `dup`."""
-    if not device.host_memory or dup is not None or isinstance(array, np.generic):
-        return array
-    if not len(array) or array.dtype.kind not in "biufc":
-        return array
-    first, last = array[0], array[-1]
-    if first != last and (first == first or last == last):  # most arrays; two NaN may be bitwise equal
-        return array
-    raw = array.view(f"u{min(8, array.itemsize)}").reshape(len(array), -1)
-    begin, step = 0, tuning.count("iso.first_block")
-    while begin < len(raw):
-        if (raw[begin : begin + step] != raw[0]).any():
-            return array
-        begin, step = begin + step, 4 * step
-    return first
-
-
-def check_distinct(nvals: int, entries: int) -> None:
-    """ValueError if there were duplicates and no operator to combine them."""
-    if nvals != entries:
-        raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
 
 
 def value_array(device: Device, data: Any, dtype: DTypeArg) -> tuple[Any, DataType]:

@@ -14,18 +14,8 @@ from ...device import Device
 from ...exceptions import IndexOutOfBound, InvalidObject, OutputNotEmpty
 from ...formats.csr.layout import find_row_faults, index_type
 from ...store import FlatStore
-from ..building import check_lengths, dense_values, duplicates, one_value
-from ..convert import (
-    alike,
-    check_distinct,
-    check_range,
-    check_size,
-    check_symmetric,
-    device_of,
-    entry_array,
-    index_array,
-    value_array,
-)
+from ..building import alike, check_distinct, check_lengths, dense_values, duplicates, one_value
+from ..convert import check_range, check_size, check_symmetric, device_of, entry_array, index_array, value_array
 from ..options import check_options, check_storage_options
 from ..statement.scalar_operands import OF_PYTHON
 from .arrays import CompressedBuild, fault_of_pointers

@@ -12,19 +12,8 @@ from semirings.dtypes import check_cast
 from ... import operations
 from ...exceptions import OutputNotEmpty
 from ...store import full_vector
-from ..building import check_lengths, dense_values, duplicates, fill_of, one_value, restored
-from ..convert import (
-    alike,
-    check_distinct,
-    check_size,
-    device_of,
-    entry_array,
-    holds,
-    index_array,
-    pickled,
-    shown,
-    value_array,
-)
+from ..building import alike, check_distinct, check_lengths, dense_values, duplicates, fill_of, one_value, restored
+from ..convert import check_size, device_of, entry_array, holds, index_array, pickled, shown, value_array
 from ..options import check_options
 from ..statement.expressions import VectorExpression
 from ..statement.running import guarded
