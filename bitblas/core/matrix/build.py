@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -26,18 +26,8 @@ if TYPE_CHECKING:
 
     from semirings import DataType
 
-    from ..typing import (
-        Array,
-        DeviceArg,
-        DTypeArg,
-        IndicesLike,
-        OperandArg,
-        OperandLike,
-        OperatorArg,
-        SizeArg,
-        SizeLike,
-        ValuesLike,
-    )
+    from ...typing import Array
+    from ..typing import DeviceArg, DTypeArg, IndicesLike, OperandArg, OperandLike, OperatorArg, SizeArg, ValuesLike
 
 
 # ---- Build matrices from chunks of entries, for inputs that do not fit in memory together with the result.
@@ -279,8 +269,8 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     def from_scalar(
         cls,
         value: OperandLike,
-        nrows: SizeLike,
-        ncols: SizeLike,
+        nrows: SupportsIndex,
+        ncols: SupportsIndex,
         dtype: DTypeArg = None,
         *,
         name: str | None = None,

@@ -6,7 +6,7 @@ resize: GraphBLAS C API 2.1, section 4.2.5.5.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -39,10 +39,9 @@ from .views import TransposedMatrix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
-    from typing import SupportsIndex
 
     from ..statement.expressions import MatrixExpression
-    from ..typing import DeviceArg, DTypeLike, MaskArg, MaskLike, OperatorArg, SizeLike, ValuesLike
+    from ..typing import DeviceArg, DTypeLike, MaskArg, MaskLike, OperatorArg, ValuesLike
 
 # ---- Methods that change a Matrix in place: size and diagonal. resize: GraphBLAS C API 2.1, section 4.2.5.5.
 
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
 class MatrixReshape(StoredMatrix):
     __slots__ = ()
 
-    def resize(self, nrows: SizeLike, ncols: SizeLike) -> None:
+    def resize(self, nrows: SupportsIndex, ncols: SupportsIndex) -> None:
         """Change the shape in place; entries beyond it are deleted."""
         shape = check_size("nrows", nrows), check_size("ncols", ncols)
         self._adopt(operations.assign_extract.place(self._store, 0, 0, *shape))
@@ -157,8 +156,8 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=fore
     def __init__(
         self,
         dtype: DTypeLike = FP64,
-        nrows: SizeLike = 0,
-        ncols: SizeLike = 0,
+        nrows: SupportsIndex = 0,
+        ncols: SupportsIndex = 0,
         *,
         name: str | None = None,
         device: DeviceArg = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -29,7 +29,7 @@ Tiles = list[list[Matrix | TransposedMatrix]]
 if TYPE_CHECKING:
     from semirings import DataType
 
-    from ..typing import Array, ArrayOrValue, DTypeArg, SizeArg, SizeLike
+    from ..typing import Array, ArrayOrValue, DTypeArg, SizeArg
 
 
 def _column(x: object) -> Matrix | TransposedMatrix:
@@ -206,7 +206,7 @@ class MatrixTiles(Extras[Matrix]):
     @guarded
     def reshape(
         self,
-        nrows: SizeLike | tuple[int, int],
+        nrows: SupportsIndex | tuple[int, int],
         ncols: SizeArg = None,
         order: str = "rowwise",
         *,
@@ -266,7 +266,7 @@ class VectorTiles(Extras[Vector]):
     @guarded
     def reshape(
         self,
-        nrows: SizeLike | tuple[int, int],
+        nrows: SupportsIndex | tuple[int, int],
         ncols: SizeArg = None,
         order: str = "rowwise",
         *,
