@@ -99,12 +99,9 @@ def modules() -> dict[str, Names]:
     """Module name below `graphblas` -> its content; parents precede their submodules."""
     kinds = {"DataType": dtypes.DataType, "lookup_dtype": dtypes.lookup_dtype, "unify": dtypes.unify}
     registering = {name: getattr(dtypes, name) for name in ("register_anonymous", "register_new")}
-    return (
-        {
-            "core": {"_supports_udfs": True},
-            "core.dtypes": _types() | kinds | registering | {"_supports_complex": dtypes._supports_complex},
-            "core.utils": _named("ensure_type", "output_type") | {"lookup_dtype": dtypes.lookup_dtype},
-        }
-        | _statements()
-        | _operators()
-    )
+    whole: dict[str, Names] = {
+        "core": {"_supports_udfs": True},
+        "core.dtypes": _types() | kinds | registering | {"_supports_complex": dtypes._supports_complex},
+        "core.utils": _named("ensure_type", "output_type") | {"lookup_dtype": dtypes.lookup_dtype},
+    }
+    return whole | _statements() | _operators()

@@ -40,11 +40,11 @@ class Reduction(NamedTuple):
 
     def by(self, m: Monoid | Typed[Monoid], x: Delayed | Vector | MatrixRead | None = None) -> Vector | Scalar:
         """Reduce x (self's operand if not given) by a monoid."""
-        return getattr(self.x if x is None else _made(x), self.method)(m).new()
+        return getattr(self.x if x is None else _computed(x), self.method)(m).new()
 
     def positions(self, x: Vector | MatrixRead) -> VectorExpression | MatrixExpression:
         """The index of each entry along the reduction."""
-        return _made(x).apply(indexunary.colindex if x.ndim == 2 else indexunary.rowindex)
+        return _computed(x).apply(indexunary.colindex if x.ndim == 2 else indexunary.rowindex)
 
     def where(self, x: Vector | MatrixRead, y: Any, result: Any) -> Any:
         """The entries of `x` at which y equals the `result` of their row, or the single result."""
@@ -57,7 +57,7 @@ class Reduction(NamedTuple):
         return x.select(same.new().V)
 
 
-def _made(x: Any) -> Any:
+def _computed(x: Any) -> Any:
     """x, computed if it is delayed: a recipe decides itself what it computes, whatever config.autocompute is."""
     return x.new() if isinstance(x, Expression) else x
 
@@ -67,7 +67,7 @@ Recipe = Callable[[Reduction], "Vector | Scalar"]
 
 def composite_recipe(parts: Sequence[Recipe], finalize: Callable[..., object]) -> Recipe:
     """finalize(a, b, .., {}) of the results of other recipes."""
-    return lambda r: _made(finalize(*(part(r) for part in parts), {}))
+    return lambda r: _computed(finalize(*(part(r) for part in parts), {}))
 
 
 def count(r: Reduction) -> Vector | Scalar:

@@ -9,7 +9,7 @@ import numpy as np
 from semirings import dtypes
 from semirings.dtypes import DataType, cast_scalar, check_cast
 
-from .. import operations
+from .. import operations, tuning
 from ..device import Device
 from .convert import array_of, value_array
 from .operators import joining, typed
@@ -44,6 +44,31 @@ def check_lengths(values: ArrayOrValue, *indices: Array) -> None:
         raise ValueError(f"indices and values: lengths must match: {[len(i) for i in indices]} and {shape}")
 
 
+def alike(device: Device, array: ArrayOrValue, dup: Typed | None) -> ArrayOrValue:
+    """The single value of an array whose elements are bitwise equal, as SuiteSparse detects it; else the array. It is
+    compared up to the first difference, if it is in host memory and there is no `dup`."""
+    if not device.host_memory or dup is not None or isinstance(array, np.generic):
+        return array
+    if not len(array) or array.dtype.kind not in "biufc":
+        return array
+    first, last = array[0], array[-1]
+    if first != last and (first == first or last == last):  # most arrays; two NaN may be bitwise equal
+        return array
+    raw = array.view(f"u{min(8, array.itemsize)}").reshape(len(array), -1)
+    begin, step = 0, tuning.count("iso.first_block")
+    while begin < len(raw):
+        if (raw[begin : begin + step] != raw[0]).any():
+            return array
+        begin, step = begin + step, 4 * step
+    return first
+
+
+def check_distinct(nvals: int, entries: int) -> None:
+    """ValueError if there were duplicates and no operator to combine them."""
+    if nvals != entries:
+        raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
+
+
 def one_value(value: OperandLike, dtype: DTypeArg) -> tuple[np.generic, DataType]:
     """The argument of `from_scalar`, as a value of `dtype` or of its own type."""
     want = None if dtype is None else dtypes.lookup_dtype(dtype)
@@ -68,32 +93,34 @@ def dense_values(d: Device, values: ValuesLike, dtype: DTypeArg, kind: Any) -> t
     return array, found
 
 
-def fill_of(fill_value: OperandArg, dtype: DTypeArg, held: DataType, full: bool) -> tuple[np.generic, DataType]:
+def fill_of(fill_value: OperandArg, dtype: DTypeArg, stored_type: DataType, full: bool) -> tuple[np.generic, DataType]:
     """The fill value of `to_dense`, and the type of its array: `dtype`, or one that holds both. full: there is an entry
     everywhere."""
     if fill_value is None:
         if not full:
             raise TypeError("fill_value must be given in `to_dense` when there are missing values")
         fill_value = False
-    if type(fill_value) is int and not held._is_udt:
-        into = held if dtype is None else dtypes.lookup_dtype(dtype)
-        found, of_fill = of(fill_value, into) if full or dtype is not None else operand(fill_value, "fill_value", held)
+    if type(fill_value) is int and not stored_type._is_udt:
+        into = stored_type if dtype is None else dtypes.lookup_dtype(dtype)
+        found, of_fill = (
+            of(fill_value, into) if full or dtype is not None else operand(fill_value, "fill_value", stored_type)
+        )
     else:
-        found, of_fill = of(fill_value, held if held._is_udt else None)
+        found, of_fill = of(fill_value, stored_type if stored_type._is_udt else None)
     if found is None:
         raise TypeError("fill_value: expected a value, got an empty Scalar")
     if dtype is not None:
         kind = dtypes.lookup_dtype(dtype)
-        check_cast(held, kind)
+        check_cast(stored_type, kind)
     else:
-        kind = held if full else dtypes.unify(held, of_fill)
+        kind = stored_type if full else dtypes.unify(stored_type, of_fill)
     return cast_scalar(found, kind), kind
 
 
 def restored(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Vector | Matrix:
     """Called by pickle and copy: construct the object on its device."""
     order, stays_packed = kwargs.pop("order", None), kwargs.pop("stays_packed", False)
-    made = kind.from_coo(*args, **kwargs)
+    result = kind.from_coo(*args, **kwargs)
     if stays_packed:
-        made._data = operations.convert.with_values(made._data, True)
-    return made if order is None else made.reorder(order, name=kwargs["name"])
+        result._data = operations.convert.with_values(result._data, True)
+    return result if order is None else result.reorder(order, name=kwargs["name"])

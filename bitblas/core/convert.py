@@ -19,15 +19,12 @@ from semirings.dtypes import FP64, INT64, UINT64, DataType
 from semirings.user_types import UserType
 
 from .. import device as devices
-from .. import tuning
 from ..config import config
 from ..device import Device
 from ..exceptions import DeviceError, IndexOutOfBound, InvalidValue
 from ..formats import Structure
 
 if TYPE_CHECKING:
-    from semirings import Typed
-
     from .statement.infix import Operand
     from .typing import Array, ArrayOrValue, DeviceArg, DTypeArg
 
@@ -239,18 +236,18 @@ def _truncated(x: object, want: DataType) -> int:
 def _to_floats(array: Array, want: DataType) -> Array:
     """Objects as floats, complex numbers or Booleans."""
     try:
-        made = array.astype(want.np_type)
+        floats = array.astype(want.np_type)
     except OverflowError:
-        made = None
+        floats = None
     except (TypeError, ValueError):
         raise NotNumbers(f"values: expected numbers, got {contents(array)}") from None
-    beyond = array.ravel() if made is None else array[np.isinf(made)] if want.kind in "fc" else ()
+    beyond = array.ravel() if floats is None else array[np.isinf(floats)] if want.kind in "fc" else ()
     for x in beyond:
         if isinstance(x, int) and abs(x) > np.finfo(want.np_type).max:
             raise OverflowError(f"values: expected numbers that {want} holds, got {_shown(x)}")
-    if made is None:
+    if floats is None:
         raise OverflowError(f"values: expected numbers that {want} holds, got larger ones")
-    return made
+    return floats
 
 
 def _bounds(kind: DataType | None) -> str:
@@ -385,31 +382,6 @@ def check_range(indices: Array, size: int, name: str) -> None:
         raise IndexOutOfBound(f"{name}: expected indices from 0 to {size - 1}, got {low if low < 0 else high}")
 
 
-def alike(device: Device, array: ArrayOrValue, dup: Typed | None) -> ArrayOrValue:
-    """The single value of an array whose elements are bitwise equal, as SuiteSparse detects it; else the array. It is
-    compared up to the first difference, if it is in host memory and there is no `dup`."""
-    if not device.host_memory or dup is not None or isinstance(array, np.generic):
-        return array
-    if not len(array) or array.dtype.kind not in "biufc":
-        return array
-    first, last = array[0], array[-1]
-    if first != last and (first == first or last == last):  # most arrays; two NaN may be bitwise equal
-        return array
-    raw = array.view(f"u{min(8, array.itemsize)}").reshape(len(array), -1)
-    begin, step = 0, tuning.count("iso.first_block")
-    while begin < len(raw):
-        if (raw[begin : begin + step] != raw[0]).any():
-            return array
-        begin, step = begin + step, 4 * step
-    return first
-
-
-def check_distinct(nvals: int, given: int) -> None:
-    """ValueError if there were duplicates and no operator to combine them."""
-    if nvals != given:
-        raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
-
-
 def value_array(device: Device, data: Any, dtype: DTypeArg) -> tuple[Any, DataType]:
     """Values as an array of the device, or as a NumPy scalar if they are one; and their type.
 
@@ -508,9 +480,9 @@ def pickled(dtype: DataType, values: ArrayOrValue) -> tuple[ArrayOrValue, str | 
     return (dtype.decoded([values])[0] if isinstance(values, np.generic) else dtype.decoded(values)), dtype
 
 
-def check_symmetric(structure: Structure, said: bool) -> None:
+def check_symmetric(structure: Structure, declared: bool) -> None:
     """InvalidValue if a matrix was declared symmetric, and is not; the finding is cached."""
-    if said and not structure.symmetric:
+    if declared and not structure.symmetric:
         raise InvalidValue(
             f"symmetric: expected an entry (j, i) for each entry (i, j), got {structure.nrows} x {structure.ncols} "
             f"with {structure.nvals} entries, some without; use symmetric=False"

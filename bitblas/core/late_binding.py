@@ -40,5 +40,5 @@ class Sized:
     __slots__ = ()
 
     def __sizeof__(self) -> int:
-        held: Any = self
-        return object.__sizeof__(self) + int(held.memory().total)
+        content: Any = self
+        return object.__sizeof__(self) + int(content.memory().total)

@@ -9,20 +9,8 @@ from __future__ import annotations
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from semirings import (
-    BinaryOp,
-    IndexUnaryOp,
-    Monoid,
-    Parameterized,
-    SelectOp,
-    Semiring,
-    Typed,
-    UnaryOp,
-    binary,
-    dtypes,
-    unary,
-)
-from semirings.dtypes import DataType
+from semirings import BinaryOp, IndexUnaryOp, Monoid, Parameterized, SelectOp, Semiring, Typed, UnaryOp, binary, unary
+from semirings.dtypes import DataType, check_cast, unify
 from semirings.errors import DomainMismatch
 from semirings.namespaces import SPACES
 from semirings.registration import build
@@ -88,15 +76,15 @@ def _typed(op: OperatorLike, kind: str, left: DataType, right: DataType | None) 
     if type(op) is Typed:
         dtype = op.dtype
         if dtype._is_udt:  # values of other types are not reinterpreted as this one
-            dtypes.check_cast(left, dtype)
+            check_cast(left, dtype)
             if right is not None and kind in ("binary", "semiring"):
-                dtypes.check_cast(right, dtype)
+                check_cast(right, dtype)
     elif isinstance(plain, Semiring) and plain.binaryop.default_type is not None:
         dtype = plain.binaryop.default_type
     elif isinstance(plain, BinaryOp) and plain.default_type is not None and right is not None:
         dtype = plain.default_type
     else:
-        dtype = left if right is None else dtypes.unify(left, right)
+        dtype = left if right is None else unify(left, right)
     plain.check(dtype)
     if kind == "monoid":
         found = monoid_of(plain)

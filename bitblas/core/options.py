@@ -39,8 +39,8 @@ def check_storage_options(format: str | None, tile: int | None, packed: bool | N
         raise ValueError(f"tile: expected {expected}, got {tile!r} with format={format!r}")
     if packed is not None and not isinstance(packed, bool):
         raise ValueError(f"packed: expected True, False or None (as config.prefer says), got {packed!r}")
-    asked = StorageOptions(format or "auto", tile, packed)
-    return AUTO if asked == AUTO else asked
+    requested = StorageOptions(format or "auto", tile, packed)
+    return AUTO if requested == AUTO else requested
 
 
 # Name -> the allowed values; none are listed if any number or text is allowed.
@@ -65,13 +65,13 @@ def check_options(opts: Mapping[str, object]) -> None:
     """Hints to SuiteSparse are accepted, in any letter case, and ignored. ValueError for an unknown name, an unknown
     value, or a name given twice."""
     seen = set()
-    for given, value in opts.items():
-        name = given.lower()
+    for option, value in opts.items():
+        name = option.lower()
         if name not in KNOWN:
             known = ", ".join(KNOWN)
-            raise ValueError(f"descriptor option: expected one of {known} (hints that bitblas ignores), got {given!r}")
+            raise ValueError(f"descriptor option: expected one of {known} (hints that bitblas ignores), got {option!r}")
         if name in seen:
             raise ValueError(f"descriptor option: expected {name} once, got it twice")
         if KNOWN[name] and value is not None and not any(value is x or value == x for x in KNOWN[name]):
-            raise ValueError(f"{given}: expected one of {', '.join(map(str, KNOWN[name]))}, got {value!r}")
+            raise ValueError(f"{option}: expected one of {', '.join(map(str, KNOWN[name]))}, got {value!r}")
         seen.add(name)

@@ -76,8 +76,8 @@ def matrix_table(A: MatrixRead) -> Table:
     found: dict[int, dict[int, object]] = {}
     for a, b, value in zip(*(_host(A.device, part, keep) for part in (i, j, x))):
         found.setdefault(a, {})[b] = value
-    lines = [["...", *("..." for _ in cols)] if r is None else [str(r), *_cells(cols, found.get(r, {}))] for r in rows]
-    return ["", *("..." if c is None else str(c) for c in cols)], lines
+    body = [["...", *("..." for _ in cols)] if r is None else [str(r), *_cells(cols, found.get(r, {}))] for r in rows]
+    return ["", *("..." if c is None else str(c) for c in cols)], body
 
 
 def facts(x: Any) -> dict[str, str]:

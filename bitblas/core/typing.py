@@ -43,7 +43,6 @@ IndicesLike: TypeAlias = ArrayLike | Iterable[Any] | SymbolicArray
 ValuesLike: TypeAlias = IndicesLike | Number | Operand
 # v[i], v[I]: an integer, or several.
 IndexLike: TypeAlias = SupportsIndex | slice | IndicesLike | Operand
-SizeLike: TypeAlias = SupportsIndex
 AnyExpression: TypeAlias = MatrixExpression | VectorExpression | ScalarExpression
 # A value inside of an operation: None is an empty Scalar.
 Value: TypeAlias = np.generic | SymbolicScalar
@@ -60,7 +59,7 @@ DTypeArg: TypeAlias = DTypeLike | None
 MaskArg: TypeAlias = MaskLike | None
 OperatorArg: TypeAlias = OperatorLike | None
 OperandArg: TypeAlias = OperandLike | None
-SizeArg: TypeAlias = SizeLike | None
+SizeArg: TypeAlias = SupportsIndex | None
 DeviceArg: TypeAlias = str | Device | None
 # The indices of parent[key]: one for a Vector, two for a Matrix.
 Axes: TypeAlias = tuple[Axis, ...]

@@ -37,38 +37,38 @@ def update_matrix(C: Matrix, value: object, mask: Mask | None, accum: Typed | No
     if recording.threads and recording.recorder is not None:
         recording.recorder.matrix_statement(C, value, mask, accum, replace)
         return
-    held: MatrixStore = C._stored
+    store: MatrixStore = C._stored
     if mask is not None:
         mask.fits(C)
     x = value if type(value) is MatrixExpression and value._value is None else _source(C, value)
     if not isinstance(x, tuple):
-        if x.nrows != held.nrows or x.ncols != held.ncols:
+        if x.nrows != store.nrows or x.ncols != store.ncols:
             raise DimensionMismatch(f"C << x: expected a matrix of shape {C.shape}, got {x.shape}")
-        if (x.args[0] if isinstance(x, MatrixExpression) else x).device is not held.device:
+        if (x.args[0] if isinstance(x, MatrixExpression) else x).device is not store.device:
             same_device("C << x", C, x)
-        if x.dtype is not held.dtype:
-            check_cast(x.dtype, held.dtype)
+        if x.dtype is not store.dtype:
+            check_cast(x.dtype, store.dtype)
     kept = accum is not None or (mask is not None and not replace)
     if kept:  # None: not counted yet
-        kept = (held.flat.count if isinstance(held, FlatStore) else held.structure.nvals) != 0
+        kept = (store.flat.count if isinstance(store, FlatStore) else store.structure.nvals) != 0
     order = common([*_along(x), *_parents(mask), *([C] if kept else [])]) if orders.used else None
     m = None if mask is None else matrix_mask(mask, order)
     restricted = isinstance(x, MatrixExpression) and x.masked
     if isinstance(x, MatrixExpression):
         t = x.computed(m if restricted else None, order)
     elif isinstance(x, tuple):
-        t = _fill(held, *x, m)
+        t = _fill(store, *x, m)
     else:
         t = x._at(order)
     # If nothing of C is kept (it is empty, or replaced), C becomes t.
     if (m is None or restricted) and not kept:
-        t = t if t.dtype is held.dtype else operations.ewise_matrix.cast(t, held.dtype)
+        t = t if t.dtype is store.dtype else operations.ewise_matrix.cast(t, store.dtype)
     else:
-        t = operations.ewise_matrix.merge(C._at(order) if kept else held, t, m, accum, replace, inside=True)
+        t = operations.ewise_matrix.merge(C._at(order) if kept else store, t, m, accum, replace, inside=True)
     C._adopt(t if t.order is order else t.tagged(order))
 
 
-def alone(expr: MatrixExpression, dtype: DataType, mask: Mask | None) -> MatrixStore:
+def compute(expr: MatrixExpression, dtype: DataType, mask: Mask | None) -> MatrixStore:
     """The result of an expression under a mask that it applies itself, of type dtype."""
     if mask is not None:
         mask.fits(expr)
@@ -235,10 +235,12 @@ def _values(C: Matrix, value: object, axes: Axes, *, flat: bool = False) -> Any:
     values of the region row by row."""
     device = C.device
     shape = tuple(1 if a.size is None else a.size for a in axes)
-    lines = sum(a.size is not None for a in axes)
-    own = C.dtype if C.dtype._is_udt else None
+    free_axes = sum(a.size is not None for a in axes)
+    user_type = C.dtype if C.dtype._is_udt else None
     listed = isinstance(value, (list, tuple)) or bool(getattr(value, "ndim", False))
-    if not isinstance(value, Operand) and (listed if own is None else lines > 0 and several(value, own)):
+    if not isinstance(value, Operand) and (
+        listed if user_type is None else free_axes > 0 and several(value, user_type)
+    ):
         array, dtype = written_array(device, value, C.dtype)
         expected = tuple(a.size for a in axes if a.size is not None)
         if array.shape != expected:
@@ -249,7 +251,7 @@ def _values(C: Matrix, value: object, axes: Axes, *, flat: bool = False) -> Any:
         return operations.build.from_sorted_keys(device, shape[0], shape[1], keys, array.reshape(-1), dtype)
     if is_tensor(value):
         x = _right_side(C, value, axes)
-        return _line(x, axes) if lines == 1 and not flat else x
+        return _line(x, axes) if free_axes == 1 and not flat else x
     found, dtype = assigned(value, C.dtype, "C[I, J] = x", "a Matrix, Vector, array or scalar")
     if flat:
         size = shape[0] * shape[1]

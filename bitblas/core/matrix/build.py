@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -14,18 +14,8 @@ from ...device import Device
 from ...exceptions import IndexOutOfBound, InvalidObject, OutputNotEmpty
 from ...formats.csr.layout import find_row_faults, index_type
 from ...store import FlatStore
-from ..building import check_lengths, dense_values, duplicates, one_value
-from ..convert import (
-    alike,
-    check_distinct,
-    check_range,
-    check_size,
-    check_symmetric,
-    device_of,
-    entry_array,
-    index_array,
-    value_array,
-)
+from ..building import alike, check_distinct, check_lengths, dense_values, duplicates, one_value
+from ..convert import check_range, check_size, check_symmetric, device_of, entry_array, index_array, value_array
 from ..options import check_options, check_storage_options
 from ..statement.scalar_operands import OF_PYTHON
 from .arrays import CompressedBuild, fault_of_pointers
@@ -36,18 +26,8 @@ if TYPE_CHECKING:
 
     from semirings import DataType
 
-    from ..typing import (
-        Array,
-        DeviceArg,
-        DTypeArg,
-        IndicesLike,
-        OperandArg,
-        OperandLike,
-        OperatorArg,
-        SizeArg,
-        SizeLike,
-        ValuesLike,
-    )
+    from ...typing import Array
+    from ..typing import DeviceArg, DTypeArg, IndicesLike, OperandArg, OperandLike, OperatorArg, SizeArg, ValuesLike
 
 
 # ---- Build matrices from chunks of entries, for inputs that do not fit in memory together with the result.
@@ -70,8 +50,8 @@ class Chunks:
         for entries in self._read():
             if self.kept is not None:
                 narrow = [x.astype(index_type(int(x.max()) + 1 if len(x) else 0)) for x in entries[:2]]
-                own = entries[2].copy() if entries[2] is not None else None
-                self.kept.append((*narrow, own))
+                values = entries[2].copy() if entries[2] is not None else None
+                self.kept.append((*narrow, values))
             yield entries
 
     def again(self) -> Iterator[Entries]:
@@ -85,20 +65,20 @@ class Chunks:
     @property
     def value_type(self) -> DataType:
         """The common type of all values, after all chunks were read."""
-        said = getattr(self.source, "value_dtype", None)
-        return self.dtype or dtypes.lookup_dtype(self.found if said is None else said)
+        declared = getattr(self.source, "value_dtype", None)
+        return self.dtype or dtypes.lookup_dtype(self.found if declared is None else declared)
 
     def _read(self) -> Iterator[Entries]:
         for chunk in self.source() if callable(self.source) else self.source:
-            given = tuple(chunk)
-            if len(given) not in (2, 3) or self.parts not in (0, len(given)):
+            arrays = tuple(chunk)
+            if len(arrays) not in (2, 3) or self.parts not in (0, len(arrays)):
                 expected = self.parts or "2 or 3 (rows, columns and, if there are any, values)"
-                raise ValueError(f"chunks: expected {expected} arrays in each, got {len(given)}")
-            self.parts = len(given)
-            i, j = index_array(self.device, given[0], "rows"), index_array(self.device, given[1], "columns")
+                raise ValueError(f"chunks: expected {expected} arrays in each, got {len(arrays)}")
+            self.parts = len(arrays)
+            i, j = index_array(self.device, arrays[0], "rows"), index_array(self.device, arrays[1], "columns")
             x = None
-            if len(given) == 3:
-                x, kind = value_array(self.device, given[2], self.dtype)
+            if len(arrays) == 3:
+                x, kind = value_array(self.device, arrays[2], self.dtype)
                 x = self.device.full(len(i), x) if isinstance(x, np.generic) else x
                 self.found = kind.np_type if self.found is None else np.result_type(self.found, kind.np_type)
             check_lengths(np.bool_(True) if x is None else x, i, j)
@@ -142,10 +122,10 @@ class ChunkBuild(StoredMatrix):
         """
         layout = check_storage_options(format, tile, packed)
         d = device_of(device)
-        given = [None if n is None else check_size(what, n) for n, what in ((nrows, "nrows"), (ncols, "ncols"))]
+        sizes = [None if n is None else check_size(what, n) for n, what in ((nrows, "nrows"), (ncols, "ncols"))]
         source = Chunks(chunks, d, dtype)
         with d.guard:
-            first, second = _sizes(given, chunks)
+            first, second = _sizes(sizes, chunks)
             from ...operations import build_chunks as build  # imports all formats that grow: 2 ms
 
             counts = build.Counts(d, first)
@@ -153,7 +133,7 @@ class ChunkBuild(StoredMatrix):
                 check_range(i, 1 << 60 if first is None else first, "rows")
                 check_range(j, 1 << 60 if second is None else second, "columns")
                 counts.add(i, j)
-            first, second = _sizes(given, chunks)
+            first, second = _sizes(sizes, chunks)
             if not counts.entries and None in (first, second):
                 raise ValueError("nrows, ncols: expected sizes, because there are no indices, got None")
             shape = counts.nrows if first is None else first, counts.ncols if second is None else second
@@ -166,11 +146,11 @@ class ChunkBuild(StoredMatrix):
         return cls._from_store(store, name, layout)
 
 
-def _sizes(given: list[int | None], chunks: Any) -> tuple[int | None, int | None]:
+def _sizes(sizes: list[int | None], chunks: Any) -> tuple[int | None, int | None]:
     """Rows and columns, as far as they are known now: as given, else as the chunks report."""
     shape: tuple[int | None, ...] = getattr(chunks, "shape", ())
     rows, cols = shape if len(shape) == 2 else (None, None)
-    return rows if given[0] is None else given[0], cols if given[1] is None else given[1]
+    return rows if sizes[0] is None else sizes[0], cols if sizes[1] is None else sizes[1]
 
 
 # ---- Build matrices from arrays and lists. GraphBLAS C API 2.1, section 4.2.5 (build).
@@ -180,9 +160,9 @@ class BeyondRows(IndexOutOfBound, InvalidObject):
     """Columns beyond the matrix: both errors that SuiteSparse raises for it, a bad index and an invalid object."""
 
 
-def _limit(indices: Array, given: SizeArg, name: str) -> int:
-    if given is not None:
-        return check_size(name, given)
+def _limit(indices: Array, size: SizeArg, name: str) -> int:
+    if size is not None:
+        return check_size(name, size)
     if not len(indices):
         raise ValueError(f"{name}: expected a size, because there are no indices, got None")
     return int(indices.max()) + 1
@@ -289,8 +269,8 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     def from_scalar(
         cls,
         value: OperandLike,
-        nrows: SizeLike,
-        ncols: SizeLike,
+        nrows: SupportsIndex,
+        ncols: SupportsIndex,
         dtype: DTypeArg = None,
         *,
         name: str | None = None,

@@ -6,7 +6,7 @@ resize: GraphBLAS C API 2.1, section 4.2.5.5.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -39,10 +39,9 @@ from .views import TransposedMatrix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
-    from typing import SupportsIndex
 
     from ..statement.expressions import MatrixExpression
-    from ..typing import DeviceArg, DTypeLike, MaskArg, MaskLike, OperatorArg, SizeLike, ValuesLike
+    from ..typing import DeviceArg, DTypeLike, MaskArg, MaskLike, OperatorArg, ValuesLike
 
 # ---- Methods that change a Matrix in place: size and diagonal. resize: GraphBLAS C API 2.1, section 4.2.5.5.
 
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
 class MatrixReshape(StoredMatrix):
     __slots__ = ()
 
-    def resize(self, nrows: SizeLike, ncols: SizeLike) -> None:
+    def resize(self, nrows: SupportsIndex, ncols: SupportsIndex) -> None:
         """Change the shape in place; entries beyond it are deleted."""
         shape = check_size("nrows", nrows), check_size("ncols", ncols)
         self._adopt(operations.assign_extract.place(self._store, 0, 0, *shape))
@@ -82,9 +81,9 @@ class MatrixReshape(StoredMatrix):
             inside = v.dup(bool, clear=True)
             for some in (self.diag(k), to_write):  # other positions are neither written nor deleted
                 inside(some.S) << True
-            gone = (inside if m is None else inside.dup(mask=m)).diag(k)
-            gone.resize(nrows, ncols)
-            self(gone.S) << D
+            deleted = (inside if m is None else inside.dup(mask=m)).diag(k)
+            deleted.resize(nrows, ncols)
+            self(deleted.S) << D
         else:
             self(D.S, accum) << D
 
@@ -108,9 +107,9 @@ def _diagonal_values(A: MatrixReshape, values: Any, size: int) -> Vector:
         same_device("setdiag", A, v)
         check_cast(v.dtype, A.dtype)
         return v
-    own = A.dtype if A.dtype._is_udt else None
-    if own is not None and not several(values, own):
-        return Vector.from_scalar(values, size, own, device=A.device)
+    user_type = A.dtype if A.dtype._is_udt else None
+    if user_type is not None and not several(values, user_type):
+        return Vector.from_scalar(values, size, user_type, device=A.device)
     if isinstance(values, Operand):
         values = values._resolve()
     array, dtype = written_array(A.device, values, A.dtype)
@@ -157,8 +156,8 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=fore
     def __init__(
         self,
         dtype: DTypeLike = FP64,
-        nrows: SizeLike = 0,
-        ncols: SizeLike = 0,
+        nrows: SupportsIndex = 0,
+        ncols: SupportsIndex = 0,
         *,
         name: str | None = None,
         device: DeviceArg = None,
@@ -187,7 +186,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=fore
             and not (recording.threads and recording.recorder is not None)
         ):  # the new Matrix becomes the result
             name = named(name)
-            return cls._from_store(computed(expr, lambda: assign_matrix.alone(expr, kind, m), name, m), name)
+            return cls._from_store(computed(expr, lambda: assign_matrix.compute(expr, kind, m), name, m), name)
         C = cls(kind, expr.nrows, expr.ncols, name=name, device=expr.device)
         C._update(expr, m, None, m is not None)
         return C
@@ -241,9 +240,9 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=fore
             twin = type(self)._from_store(
                 MatrixStore(store.structure, store.dtype, store.raw, store.copies, order=store.order)
             )
-            made = store.prepared[key] = make(twin)
-            if isinstance(made, Matrix):  # keeps the Layout of self: it is not converted for products with vectors
-                made._layout = StorageOptions(made.format)
+            result = store.prepared[key] = make(twin)
+            if isinstance(result, Matrix):  # keeps the Layout of self: it is not converted for products with vectors
+                result._layout = StorageOptions(result.format)
         return store.prepared[key]
 
     def clear(self) -> None:

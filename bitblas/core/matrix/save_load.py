@@ -133,8 +133,8 @@ class MatrixFile(StoredMatrix):
                 store = operations.convert.with_format(store, *layout[:2])
             if layout.packed is not None:
                 store = operations.convert.with_values(store, layout.packed)
-        asked = check_storage_options(*facts["format"] or AUTO) if layout == AUTO else layout
-        return cls._from_store(store, name or facts["name"], asked, as_is=True)
+        requested = check_storage_options(*facts["format"] or AUTO) if layout == AUTO else layout
+        return cls._from_store(store, name or facts["name"], requested, as_is=True)
 
 
 def _restored(file: Container, d: Device, verify: bool) -> tuple[MatrixStore, dict[str, Any]]:

@@ -54,16 +54,16 @@ class Writes(dict[tuple[int, int], np.generic | None]):
         self.limits = None
 
     def copy(self) -> Writes:
-        made = Writes()
-        made.update(self)
-        return made
+        copied = Writes()
+        copied.update(self)
+        return copied
 
-    def packs(self, held: MatrixStore, value: np.generic) -> bool:
+    def packs(self, store: MatrixStore, value: np.generic) -> bool:
         """Whether the values certainly can be packed, or are all equal, after one more value; False: unknown."""
-        if held.dtype.kind == "c" or (held.dtype.kind != "f" and held.dtype.nbytes <= MOST_BITS // 8):
+        if store.dtype.kind == "c" or (store.dtype.kind != "f" and store.dtype.nbytes <= MOST_BITS // 8):
             return True
         x = value.item()
-        low, high = self.limits or _limits(held) or (x, x)
+        low, high = self.limits or _limits(store) or (x, x)
         if not low == high == x or math.copysign(1, low) != math.copysign(1, x):  # NaN differs from itself
             if not (is_whole(low) and is_whole(high) and is_whole(x)):
                 return False
@@ -73,55 +73,57 @@ class Writes(dict[tuple[int, int], np.generic | None]):
         self.limits = low, high
         return True
 
-    def into(self, held: MatrixStore) -> MatrixStore:
+    def into(self, store: MatrixStore) -> MatrixStore:
         """The matrix with the pending writes applied."""
-        d = held.device
-        plain = held.usual and d.host_memory and held.order is None and not isinstance(held.raw, PackedValues)
-        if len(self) == 1 and plain and held.structure.primary.key == CSR:
+        d = store.device
+        plain = store.usual and d.host_memory and store.order is None and not isinstance(store.raw, PackedValues)
+        if len(self) == 1 and plain and store.structure.primary.key == CSR:
             (((i, j), value),) = self.items()
-            return operations.assign_extract.put_one(held, i, j, value)
+            return operations.assign_extract.put_one(store, i, j, value)
         at = np.array(list(self), np.int64)
-        if held.order is not None:
-            at = d.to_host(held.order.places(d.asarray(at)))
-        if operations.multivector.is_flat(held) and not held.dtype._is_udt:
-            return operations.multivector.written(held, at, list(self.values())).tagged(held.order)
-        if held.structure.renumbers:
-            return self._into_hyper(held, at)
-        keys = at[:, 0] * held.ncols + at[:, 1]
+        if store.order is not None:
+            at = d.to_host(store.order.places(d.asarray(at)))
+        if operations.multivector.is_flat(store) and not store.dtype._is_udt:
+            return operations.multivector.written(store, at, list(self.values())).tagged(store.order)
+        if store.structure.renumbers:
+            return self._into_hyper(store, at)
+        keys = at[:, 0] * store.ncols + at[:, 1]
         order = np.argsort(keys)
         written = list(self.values())
         kept = np.array([x is not None for x in written], bool)[order]
-        values = np.array([held.dtype.np_type.type(0) if x is None else x for x in written], held.dtype.np_type)[order]
-        one = values[kept][0] if kept.any() else held.raw
+        values = np.array([store.dtype.np_type.type(0) if x is None else x for x in written], store.dtype.np_type)[
+            order
+        ]
+        one = values[kept][0] if kept.any() else store.raw
         new: Any = values[kept]
-        if (held.iso and (new == held.raw).all()) or (not held.nvals and len(new) and (new == one).all()):
+        if (store.iso and (new == store.raw).all()) or (not store.nvals and len(new) and (new == one).all()):
             new = one  # an iso matrix stays iso
         put = new if isinstance(new, np.generic) else d.asarray(new)
         keys = keys[order]
-        return operations.assign_extract.put(held, d.asarray(keys[kept]), put, d.asarray(keys[~kept])).tagged(
-            held.order
+        return operations.assign_extract.put(store, d.asarray(keys[kept]), put, d.asarray(keys[~kept])).tagged(
+            store.order
         )
 
-    def _into_hyper(self, held: MatrixStore, at: np.ndarray) -> MatrixStore:
+    def _into_hyper(self, store: MatrixStore, at: np.ndarray) -> MatrixStore:
         """The same for hypersparse matrices. at: stored positions of the writes."""
-        d = held.device
-        found = zip(operations.hypersparse.lists(held), at.T, strict=True)
+        d = store.device
+        found = zip(operations.hypersparse.lists(store), at.T, strict=True)
         rows, cols = (d.xp.union1d(some, d.asarray(fresh)) for some, fresh in found)
         inside = Writes()
         places = (d.to_host(some).searchsorted(fresh).tolist() for some, fresh in zip((rows, cols), at.T, strict=True))
         inside.update(zip(zip(*places, strict=True), self.values(), strict=True))
-        written = inside.into(operations.hypersparse.compress(held, rows, cols))
-        return operations.hypersparse.widened(written, rows, cols, held.nrows, held.ncols).tagged(held.order)
+        written = inside.into(operations.hypersparse.compress(store, rows, cols))
+        return operations.hypersparse.widened(written, rows, cols, store.nrows, store.ncols).tagged(store.order)
 
 
-def _limits(held: MatrixStore) -> tuple[Any, Any] | None:
+def _limits(store: MatrixStore) -> tuple[Any, Any] | None:
     """Bounds of the values of a matrix if they cost nothing: NaN if they do; None without values."""
-    if not held.nvals:
+    if not store.nvals:
         return None
-    if isinstance(held.raw, PackedValues):
-        low = int(held.raw.base)
-        return low, low + (1 << held.raw.width) - 1
-    one = held.raw.item() if isinstance(held.raw, np.generic) else math.nan
+    if isinstance(store.raw, PackedValues):
+        low = int(store.raw.base)
+        return low, low + (1 << store.raw.width) - 1
+    one = store.raw.item() if isinstance(store.raw, np.generic) else math.nan
     return one, one
 
 
@@ -213,19 +215,19 @@ class StoredMatrix(MatrixRead, Tensor):
 
     def _release(self) -> Self:
         """A Matrix that takes over the content; this one is left without entries."""
-        held = self._stored
+        store = self._stored
         self._adopt(self._empty_store())
-        if isinstance(held, FlatStore):
-            held.owner_count -= 1
-        return self._from_store(held)
+        if isinstance(store, FlatStore):
+            store.owner_count -= 1
+        return self._from_store(store)
 
     def _empty_store(self) -> MatrixStore:
         """The content after all entries are deleted: a bitmap stays a bitmap, so that later writes go into its
         arrays."""
-        held = self._data
-        if type(held) is FlatStore:
-            return FlatStore(empty_vector(held.device, held.flat.size, held.dtype), held.nrows, held.ncols)
-        return operations.ewise_matrix.empty(held.device, held.nrows, held.ncols, held.dtype)
+        store = self._data
+        if type(store) is FlatStore:
+            return FlatStore(empty_vector(store.device, store.flat.size, store.dtype), store.nrows, store.ncols)
+        return operations.ewise_matrix.empty(store.device, store.nrows, store.ncols, store.dtype)
 
     def _put(self, i: int, j: int, value: np.generic | None) -> None:
         """Set (None: delete) one entry; many of them cost one rebuild, at the next read. InvalidValue for a value that

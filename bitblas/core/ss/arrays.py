@@ -268,46 +268,46 @@ def _columnwise(*arrays: object) -> bool:
     return found is not None and found.flags.f_contiguous
 
 
-def _matrix_form(given: Parts) -> str:
+def _matrix_form(parts: Parts) -> str:
     """The format of the given arrays. TypeError if they match none."""
-    has = {name for name in INDEX_ARRAYS if given.get(name) is not None}
+    has = {name for name in INDEX_ARRAYS if parts.get(name) is not None}
     if "bitmap" in has:
         if has != {"bitmap"}:
             raise TypeError(f"bitmap: expected no other indices, got {', '.join(sorted(has - {'bitmap'}))}")
-        return "bitmapc" if _columnwise(given["values"], given["bitmap"]) else "bitmapr"
+        return "bitmapc" if _columnwise(parts["values"], parts["bitmap"]) else "bitmapr"
     if "indptr" in has:
         for form, (major, minor, _) in COMPRESSED.items():
             if has == {"indptr", minor} | ({major} if major else set()):
                 return form
         raise TypeError(f"indptr: expected col_indices (and rows), or row_indices (and cols), got {sorted(has)}")
     if not has:
-        return "fullc" if _columnwise(given["values"]) else "fullr"
+        return "fullc" if _columnwise(parts["values"]) else "fullr"
     if has != {"rows", "cols"}:
         raise ValueError(f"coo requires both `rows` and `cols`, got {sorted(has)}")
     return "coo"
 
 
-def _matrix(form: str, given: Parts, more: Parts) -> Matrix:
+def _matrix(form: str, parts: Parts, more: Parts) -> Matrix:
     """The Matrix from these arrays. more: dtype and name."""
-    values = _iso(given["values"], given.get("is_iso", False), more["dtype"])
-    shape = given.get("nrows"), given.get("ncols")
+    values = _iso(parts["values"], parts.get("is_iso", False), more["dtype"])
+    shape = parts.get("nrows"), parts.get("ncols")
     if form in COMPRESSED:
         major, minor, make = COMPRESSED[form]
         nmajor = shape[0] if form.endswith("r") else shape[1]
-        ptr = _array(given["indptr"])
+        ptr = _array(parts["indptr"])
         ptr = ptr if nmajor is None or major else ptr[: int(nmajor) + 1]
-        index: tuple[Array, ...] = (ptr, _array(given[minor])[: int(ptr[-1])])
-        index = index if major is None else (_array(given[major])[: len(ptr) - 1], *index)
+        index: tuple[Array, ...] = (ptr, _array(parts[minor])[: int(ptr[-1])])
+        index = index if major is None else (_array(parts[major])[: len(ptr) - 1], *index)
         cut = values if values.ndim == 0 else values[: int(ptr[-1])]
         return make(*index, cut, nrows=shape[0], ncols=shape[1], **more)
     if form.startswith("coo"):
         for letter, name in (("r", "sorted_rows"), ("c", "sorted_cols")):
-            if form == f"coo{letter}" and not given.get(name, True):
+            if form == f"coo{letter}" and not parts.get(name, True):
                 raise ValueError(f"{name} must be True for {form!r}")
-        cut = values if values.ndim == 0 else values[: len(given["rows"])]
-        return Matrix.from_coo(given["rows"], given["cols"], cut, nrows=shape[0], ncols=shape[1], **more)
+        cut = values if values.ndim == 0 else values[: len(parts["rows"])]
+        return Matrix.from_coo(parts["rows"], parts["cols"], cut, nrows=shape[0], ncols=shape[1], **more)
     letter = form[-1]
-    marks = given["bitmap"] if form.startswith("bitmap") else None
+    marks = parts["bitmap"] if form.startswith("bitmap") else None
     nrows, ncols = _shape(shape, values, marks)
     size = nrows * ncols
     keep = slice(None) if marks is None else np.flatnonzero(_flat(marks, letter, size, "bitmap"))
@@ -327,22 +327,22 @@ def _shape(requested: tuple[int | None, int | None], *arrays: Any) -> tuple[int,
     return int(nrows), int(ncols)
 
 
-def _vector_form(given: Parts) -> str:
-    if given.get("indices") is not None and given.get("bitmap") is not None:
+def _vector_form(parts: Parts) -> str:
+    if parts.get("indices") is not None and parts.get("bitmap") is not None:
         raise TypeError("Cannot provide both `indices` and `bitmap`")
-    return "sparse" if given.get("indices") is not None else "full" if given.get("bitmap") is None else "bitmap"
+    return "sparse" if parts.get("indices") is not None else "full" if parts.get("bitmap") is None else "bitmap"
 
 
-def _vector(form: str, given: Parts, more: Parts) -> Vector:
-    values, size = _iso(given["values"], given.get("is_iso", False), more["dtype"]), given.get("size")
+def _vector(form: str, parts: Parts, more: Parts) -> Vector:
+    values, size = _iso(parts["values"], parts.get("is_iso", False), more["dtype"]), parts.get("size")
     if form == "sparse":
-        indices = _array(given["indices"])
+        indices = _array(parts["indices"])
         cut = values if values.ndim == 0 else values[: len(indices)]
         return Vector.from_coo(indices, cut, size=size, **more)
     if size is None:
-        size = len(given["bitmap"]) if values.ndim == 0 and form == "bitmap" else values.size
+        size = len(parts["bitmap"]) if values.ndim == 0 and form == "bitmap" else values.size
     size = int(size)
-    at = np.arange(size) if form == "full" else np.flatnonzero(_flat(given["bitmap"], "r", size, "bitmap"))
+    at = np.arange(size) if form == "full" else np.flatnonzero(_flat(parts["bitmap"], "r", size, "bitmap"))
     return Vector.from_coo(
         at, values if values.ndim == 0 else _flat(values, "r", size, "values")[at], size=size, **more
     )
@@ -351,23 +351,23 @@ def _vector(form: str, given: Parts, more: Parts) -> Vector:
 KINDS = {"nrows": (_matrix_form, _matrix), "size": (_vector_form, _vector)}  # by the name of a size
 
 
-def _made(kind: str, forms: Sequence[str], form: str, given: Parts) -> Any:
+def _build(kind: str, forms: Sequence[str], form: str, parts: Parts) -> Any:
     """The object from the arguments of an import. form: "any", or the format in its name."""
     guess, make = KINDS[kind]
     known = {*INDEX_ARRAYS, *HINTS, "values", "is_iso", "nrows", "ncols", "size"}
-    asked, more = given.pop("format", None), {key: given.pop(key, None) for key in ("dtype", "name")}
-    check_options({key: x for key, x in given.items() if key not in known})
-    if asked is not None and (asked not in forms or form not in ("any", asked)):
-        raise ValueError(f"Invalid format: expected {form if form != 'any' else ', '.join(forms)}, got {asked!r}")
-    chosen = (asked or guess(given)) if form == "any" else form
-    return make(chosen, given, more)
+    requested, more = parts.pop("format", None), {key: parts.pop(key, None) for key in ("dtype", "name")}
+    check_options({key: x for key, x in parts.items() if key not in known})
+    if requested is not None and (requested not in forms or form not in ("any", requested)):
+        raise ValueError(f"Invalid format: expected {form if form != 'any' else ', '.join(forms)}, got {requested!r}")
+    chosen = (requested or guess(parts)) if form == "any" else form
+    return make(chosen, parts, more)
 
 
 def importer(kind: str, forms: Sequence[str], form: str) -> Any:
     """import_FORM of a class of extras."""
 
     def import_form(cls: Any, values: ValuesLike, **arrays: Any) -> Any:
-        return _made(kind, forms, form, arrays | {"values": values})
+        return _build(kind, forms, form, arrays | {"values": values})
 
     return classmethod(_called(import_form, f"import_{form}", "A new object of the arrays of"))
 
@@ -378,7 +378,7 @@ def packer(kind: str, forms: Sequence[str], form: str) -> Any:
     def pack_form(self: Any, values: ValuesLike, **arrays: Any) -> None:
         p = self._parent
         sizes = dict(zip(("nrows", "ncols") if kind == "nrows" else ("size",), p.shape))
-        p << _made(kind, forms, form, arrays | sizes | {"values": values, "dtype": p.dtype}).to(p.device)
+        p << _build(kind, forms, form, arrays | sizes | {"values": values, "dtype": p.dtype}).to(p.device)
 
     return guarded(_called(pack_form, f"pack_{form}", "Replace the entries by the arrays of"))
 

@@ -47,8 +47,8 @@ class Context(Values):
         self, engage: bool = True, *, nthreads: int | None = None, chunk: float | None = None, gpu_id: int | None = None
     ) -> Context:
         """A copy with these settings, and those of this one that are not given."""
-        given = {"nthreads": nthreads, "chunk": chunk, "gpu_id": gpu_id}
-        named: dict[str, Any] = {name: self[name] if value is None else value for name, value in given.items()}
+        settings = {"nthreads": nthreads, "chunk": chunk, "gpu_id": gpu_id}
+        named: dict[str, Any] = {name: self[name] if value is None else value for name, value in settings.items()}
         return Context(engage, stack=False, **named)
 
     def __setitem__(self, name: str, value: Any) -> None:

@@ -75,10 +75,10 @@ class Segments(NamedTuple):
 
     def counts(self) -> Array:
         """The number of entries in the segment of each entry."""
-        before, behind = (self.device.xp.searchsorted(self.segment, self.segment, side=s) for s in ("left", "right"))
-        return behind - before
+        before, after = (self.device.xp.searchsorted(self.segment, self.segment, side=s) for s in ("left", "right"))
+        return after - before
 
-    def taken(self, places: Array) -> Segments:
+    def take(self, places: Array) -> Segments:
         """The entries at these positions."""
         return self._replace(
             segment=self.segment[places], index=self.index[places], values=sorted_keys.take(self.values, places)
@@ -130,9 +130,9 @@ class Segments(NamedTuple):
         for low, high in _network(xp, n):
             a, b = order[low], order[high]
             x, y = self.values[a], self.values[b]
-            before, behind = value_arrays.binary(d, op, x, y), value_arrays.binary(d, op, y, x)
+            before, after = value_arrays.binary(d, op, x, y), value_arrays.binary(d, op, y, x)
             late = self.index[a] > self.index[b]
-            swap = xp.where(before == behind, late ^ before, behind)
+            swap = xp.where(before == after, late ^ before, after)
             swap = (self.segment[a] > self.segment[b]) | ((self.segment[a] == self.segment[b]) & swap)
             order[low], order[high] = xp.where(swap, b, a), xp.where(swap, a, b)
         return order
@@ -212,7 +212,7 @@ class Choosing(Extras[Parent]):
             raise ValueError(f"k: expected a number of entries, got {k}; negative k is not allowed")
         s = Segments.of(self._parent, order)
         places = s.ordered(how, seed)[s.ranks() < k]
-        return self._made(s.taken(self.device.xp.sort(places)), name)
+        return self._made(s.take(self.device.xp.sort(places)), name)
 
     def _compactify(
         self, how: str, k: int | None, order: str, reverse: bool, asindex: bool, name: str | None, seed: int | None
@@ -221,9 +221,9 @@ class Choosing(Extras[Parent]):
         s = Segments.of(self._parent, order)
         ranks = s.ranks()
         width = (int(ranks.max()) + 1 if len(ranks) else 0) if k is None else check_size("k", k)
-        found = s.taken(s.ordered(how, seed)[ranks < width])
+        found = s.take(s.ordered(how, seed)[ranks < width])
         if reverse and how != "random":
-            found = found.taken(found.sorted_by(-found.ranks()))
+            found = found.take(found.sorted_by(-found.ranks()))
         if asindex:
             found = found._replace(values=found.index.astype(np.uint64), dtype=UINT64)
         return self._made(found._replace(index=found.ranks()), name, width=width)
@@ -237,13 +237,13 @@ class Choosing(Extras[Parent]):
                 f"op: expected a comparison, which gives BOOL, got {op!r}, which gives {f.return_type}"
             )
         s = Segments.of(self._parent, order)
-        found = s.taken(_sorted(s, f))
+        found = s.take(_sorted(s, f))
         ranks = found.ranks()
-        made = self._made(found._replace(index=ranks), "Values") if values else None
+        sorted_values = self._made(found._replace(index=ranks), "Values") if values else None
         if not permutation:
-            return made, None
+            return sorted_values, None
         where = found._replace(index=ranks, values=found.index.astype(np.uint64), dtype=UINT64)
-        return made, self._made(where, "Permutation")
+        return sorted_values, self._made(where, "Permutation")
 
     def _scan(self, op: OperatorLike, order: str, name: str | None) -> Parent:
         s = Segments.of(self._parent, order)

@@ -98,8 +98,8 @@ class ObjectSettings(Values):
 
     _title = "config"
 
-    def __init__(self, parent: Matrix | Vector, given: dict[str, Any], status: Callable[[], str]) -> None:
-        self._parent, self._given, self._status = parent, given, status
+    def __init__(self, parent: Matrix | Vector, overrides: dict[str, Any], status: Callable[[], str]) -> None:
+        self._parent, self._overrides, self._status = parent, overrides, status
 
     @property
     def _matrix(self) -> bool:
@@ -121,8 +121,8 @@ class ObjectSettings(Values):
             raise KeyError(name)
         if name == "sparsity_status":
             return self._status()
-        if name in self._given:
-            return self._given[name]
+        if name in self._overrides:
+            return self._overrides[name]
         if name == "sparsity_control":
             return {"auto"}
         return config.bitmap_switch(self._parent.shape) if name == "bitmap_switch" else config[name]
@@ -133,7 +133,7 @@ class ObjectSettings(Values):
         if name == "sparsity_status":
             raise ValueError("sparsity_status: is read-only; set sparsity_control to restrict it")
         if value is None:
-            self._given.pop(name, None)
+            self._overrides.pop(name, None)
             return
         if name == "format" and value not in FORMATS:
             raise KeyError(f"format: expected one of {', '.join(FORMATS)}, got {value!r}")
@@ -143,7 +143,7 @@ class ObjectSettings(Values):
                 raise KeyError(f"sparsity_control: expected some of auto, {', '.join(self._forms)}, got {value}")
         elif name != "format":
             value = float(value)
-        self._given[name] = value
+        self._overrides[name] = value
 
     def __repr__(self) -> str:
         return "".join(f"{name} = {value!r}\n" for name, value in self.items())

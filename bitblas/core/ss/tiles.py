@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -29,7 +29,7 @@ Tiles = list[list[Matrix | TransposedMatrix]]
 if TYPE_CHECKING:
     from semirings import DataType
 
-    from ..typing import Array, ArrayOrValue, DTypeArg, SizeArg, SizeLike
+    from ..typing import Array, ArrayOrValue, DTypeArg, SizeArg
 
 
 def _column(x: object) -> Matrix | TransposedMatrix:
@@ -41,10 +41,10 @@ def _column(x: object) -> Matrix | TransposedMatrix:
     if isinstance(x, Vector):
         return x.ss.reshape(x.size, 1)
     if isinstance(x, Scalar):
-        made = Matrix(x.dtype, 1, 1)
+        tile = Matrix(x.dtype, 1, 1)
         if not x.is_empty:
-            made[0, 0] = x
-        return made
+            tile[0, 0] = x
+        return tile
     raise TypeError(f"tiles: expected Matrices, Vectors and Scalars, got {describe(x)}")
 
 
@@ -153,17 +153,17 @@ def sizes_of(chunks: Any, size: int) -> list[int]:
 
 def shape_of(nrows: Any, ncols: SizeArg, total: int) -> tuple[int, int]:
     """The requested shape, as two numbers or one pair; -1: the remaining factor. ValueError if it does not fit."""
-    asked = nrows if ncols is None else (nrows, ncols)
-    asked = tuple(asked) if hasattr(asked, "__len__") else (asked,)
-    if len(asked) != 2:
-        raise ValueError(f"shape: expected two numbers, got {asked}")
-    known = [int(x) for x in asked if x != -1]
+    requested = nrows if ncols is None else (nrows, ncols)
+    requested = tuple(requested) if hasattr(requested, "__len__") else (requested,)
+    if len(requested) != 2:
+        raise ValueError(f"shape: expected two numbers, got {requested}")
+    known = [int(x) for x in requested if x != -1]
     if not known or min(known) < 0:
-        raise ValueError(f"shape: expected two sizes, at most one of them -1, got {asked}")
+        raise ValueError(f"shape: expected two sizes, at most one of them -1, got {requested}")
     fill = total // known[0] if len(known) == 1 and known[0] else 0
-    high, wide = (fill if x == -1 else int(x) for x in asked)
+    high, wide = (fill if x == -1 else int(x) for x in requested)
     if high * wide != total:
-        raise ValueError(f"shape: expected {total} positions, got {asked}")
+        raise ValueError(f"shape: expected {total} positions, got {requested}")
     return high, wide
 
 
@@ -206,7 +206,7 @@ class MatrixTiles(Extras[Matrix]):
     @guarded
     def reshape(
         self,
-        nrows: SizeLike | tuple[int, int],
+        nrows: SupportsIndex | tuple[int, int],
         ncols: SizeArg = None,
         order: str = "rowwise",
         *,
@@ -266,7 +266,7 @@ class VectorTiles(Extras[Vector]):
     @guarded
     def reshape(
         self,
-        nrows: SizeLike | tuple[int, int],
+        nrows: SupportsIndex | tuple[int, int],
         ncols: SizeArg = None,
         order: str = "rowwise",
         *,

@@ -195,8 +195,7 @@ class Expression(NotInPlace, Delayed, Operators, Generic[Result]):
             if name is not None:
                 value.name = name
             return value
-        made: Result = kinds[self.ndim]._computed(self, kind, mask, name)
-        return made
+        return kinds[self.ndim]._computed(self, kind, mask, name)
 
     def dup(self, dtype: DTypeArg = None, **kwargs: Any) -> Result:
         return self._resolve().dup(dtype, **kwargs)
@@ -349,11 +348,11 @@ def multiply_vector(matrix: Any, vector: Vector, op: OperatorLike, method: str) 
     along = None if f.op.is_positional and operations.permute.reads_result(f, flip) else args
 
     def run(into: operations.operands.Into | None) -> VectorStore | None:
-        held, u, op = M._read(), vector._stored, f
+        matrix_store, u, op = M._read(), vector._stored, f
         if along is None:
-            held = M._store
+            matrix_store = M._store
         if u.order is not None:
             u, op = operations.permute.by_value(u, f, flip)
-        return operations.spmv.mxv(held, u, op, transpose, flip, None if into is None else into[1], into)
+        return operations.spmv.mxv(matrix_store, u, op, transpose, flip, None if into is None else into[1], into)
 
     return VectorExpression(nrows, method, args, f, run, None, False, True, along)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NoReturn, TypeGuard, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NoReturn, TypeVar, overload
 
 import numpy as np
 
@@ -138,8 +138,8 @@ def _list(index: Any, dim: int, device: Device) -> Axis:
         if known is not None:
             return Axis(len(index), known, dim)
     if len(index):
-        given = index.tolist() if few else ()  # not the original list, which may contain Scalars
-        low, high = (min(given), max(given)) if few else (int(index.min()), int(index.max()))
+        indices = index.tolist() if few else ()  # not the original list, which may contain Scalars
+        low, high = (min(indices), max(indices)) if few else (int(index.min()), int(index.max()))
         if low < -dim or high >= dim:
             raise IndexOutOfBound(f"Index out of range: index={low if low < -dim else high}, size={dim}")
         index = index.astype(np.int64, copy=not few)  # an array may belong to the caller
@@ -252,11 +252,15 @@ class Assigner:
     __hash__ = object.__hash__
 
 
-def _replaces(operation: Callable[[Any, Any], Any]) -> Any:
-    """The method of x op= y that assigns x op y."""
+def _in_place(operation: Callable[[Any, Any], Any], accum: str = "", dtype: DataType | None = None) -> Any:
+    """The method of x op= y, which assigns x op y. With `accum`, an operand of the same kind (and of that type) is
+    accumulated instead; a scalar changes only existing entries."""
 
     def method(self: Output, other: OperandLike) -> Output:
-        self._update(operation(self, other))
+        if accum and is_tensor(other) and other.ndim == self.ndim and (dtype is None or other.dtype is dtype):
+            self(accum) << other
+        else:
+            self._update(operation(self, other))
         return self
 
     return method
@@ -280,33 +284,14 @@ class Output(Operators):
     _mask_ranks: tuple[int, ...]
     name: str
 
-    __isub__, __imul__, __itruediv__ = map(_replaces, (operator.sub, operator.mul, operator.truediv))
-    __ifloordiv__, __imod__, __ipow__ = map(_replaces, (operator.floordiv, operator.mod, operator.pow))
-    __imatmul__ = _replaces(operator.matmul)
-    __iand__ = _replaces(lambda x, y: bool_infix(x, y, "land", "&=", "mult"))
-
-    def _accumulates(self, other: OperandLike) -> TypeGuard[Operand]:
-        """Whether x op= other accumulates: an operand of the same kind; a scalar changes only existing entries."""
-        return is_tensor(other) and other.ndim == self.ndim
-
-    def _add_in_place(self, other: OperandLike) -> Any:
-        if self._accumulates(other):
-            self("plus") << other
-        else:
-            self << self + other
-        return self
-
-    def _in_place_bool(self, other: OperandLike, accum: str, symbol: str) -> Any:
-        # The type of the right operand decides, as in python-graphblas.
-        if self._accumulates(other) and other.dtype is BOOL:
-            self(accum) << other
-        else:
-            self._update(bool_infix(self, other, accum, symbol))
-        return self
-
-    __iadd__: Any = _add_in_place
-    __ior__: Any = lambda self, other: self._in_place_bool(other, "lor", "|=")
-    __ixor__: Any = lambda self, other: self._in_place_bool(other, "lxor", "^=")
+    __iadd__ = _in_place(operator.add, "plus")
+    __isub__, __imul__, __itruediv__ = map(_in_place, (operator.sub, operator.mul, operator.truediv))
+    __ifloordiv__, __imod__, __ipow__ = map(_in_place, (operator.floordiv, operator.mod, operator.pow))
+    __imatmul__ = _in_place(operator.matmul)
+    # The type of the right operand decides whether it is accumulated, as in python-graphblas.
+    __iand__ = _in_place(lambda x, y: bool_infix(x, y, "land", "&=", "mult"))
+    __ior__ = _in_place(lambda x, y: bool_infix(x, y, "lor", "|="), "lor", BOOL)
+    __ixor__ = _in_place(lambda x, y: bool_infix(x, y, "lxor", "^="), "lxor", BOOL)
 
     def __call__(
         self,

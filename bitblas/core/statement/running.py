@@ -177,17 +177,17 @@ class Recorder:
         return len(self.data)
 
     @contextmanager
-    def hears(self, text: Callable[[], str]) -> Iterator[None]:
+    def records(self, text: Callable[[], str]) -> Iterator[None]:
         """Context of a running statement with that text."""
         listening.recorder = None
         try:
-            said = text()
+            line = text()
             yield
         except BaseException as error:
-            self.data.append(f"{said}  # ERROR: {type(error).__name__}")
+            self.data.append(f"{line}  # ERROR: {type(error).__name__}")
             raise
         else:
-            self.data.append(said)
+            self.data.append(line)
         finally:
             listening.choose()
 
@@ -239,11 +239,11 @@ def statement(
 ) -> None:
     """run(target, value, mask, accum, replace): a statement that writes into `target`."""
     try:
-        if (tracing.active is None and not listening.threads) or _unheard():  # saves a call
+        if (tracing.active is None and not listening.threads) or _unobserved():  # saves a call
             run(target, value, mask, accum, replace)
         else:
             text = lambda: written(target.name, value, mask, accum, replace)
-            with _heard(lambda: reason(value, mask), text):
+            with _observed(lambda: reason(value, mask), text):
                 run(target, value, mask, accum, replace)
     except target.device.errors as error:
         target.device.fail(error)
@@ -252,11 +252,11 @@ def statement(
 def assignment(run: Callable[..., None], target: Output, axes: Axes, value: object, *how: Any) -> None:
     """run(target, axes, value, *how): the same for a part of `target`."""
     try:
-        if _unheard():
+        if _unobserved():
             run(target, axes, value, *how)
         else:
             text = lambda: written(target.name, value, *how[:4], axes=axes)
-            with _heard(lambda: f"assign to {target.name}[..]", text):
+            with _observed(lambda: f"assign to {target.name}[..]", text):
                 run(target, axes, value, *how)
     except target.device.errors as error:
         target.device.fail(error)
@@ -265,15 +265,15 @@ def assignment(run: Callable[..., None], target: Output, axes: Axes, value: obje
 def computed(expr: Expression, run: Callable[[], R], name: str, mask: Mask | None = None) -> R:
     """run(): what a delayed Matrix or Scalar gives, for a new object of that name."""
     try:
-        if _unheard():
+        if _unobserved():
             return run()
-        with _heard(lambda: reason(expr, mask), lambda: written(name, expr, mask)):
+        with _observed(lambda: reason(expr, mask), lambda: written(name, expr, mask)):
             return run()
     except expr.device.errors as error:
         return expr.device.fail(error)
 
 
-def _unheard() -> bool:
+def _unobserved() -> bool:
     """Whether no recorder is active; statements of a symbolic program are not reported, because they do not run."""
     if tracing.active is None and not (listening.threads and listening.recorder is not None):
         return True
@@ -281,8 +281,8 @@ def _unheard() -> bool:
 
 
 @contextmanager
-def _heard(why: Callable[[], str], text: Callable[[], str]) -> Iterator[None]:
-    with listening.recorder.hears(text) if listening.recorder is not None else nullcontext():
+def _observed(why: Callable[[], str], text: Callable[[], str]) -> Iterator[None]:
+    with listening.recorder.records(text) if listening.recorder is not None else nullcontext():
         with tracing.active.of(why()) if tracing.active is not None else nullcontext():
             yield
 

@@ -84,9 +84,9 @@ def update_vector(w: Vector, value: object, mask: Mask | None, accum: Typed | No
         _commit(w, t, m, accum, replace, False)
     elif t.ends:
         keeps = store.count != 0 and (accum is not None or (m is not None and not replace))  # inlines `_keeps`
-        held = t.run(operations.operands.make(operations.operands.Into, (store, m, accum, replace, keeps)))
-        if held is not None and held is not store:
-            w._adopt(held if held.dtype is store.dtype else operations.ewise_vector.cast(held, store.dtype))
+        result = t.run(operations.operands.make(operations.operands.Into, (store, m, accum, replace, keeps)))
+        if result is not None and result is not store:
+            w._adopt(result if result.dtype is store.dtype else operations.ewise_vector.cast(result, store.dtype))
     else:
         _commit(w, t.run(None), m, accum, replace, True)
     w._data.order = order

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -12,19 +12,8 @@ from semirings.dtypes import check_cast
 from ... import operations
 from ...exceptions import OutputNotEmpty
 from ...store import full_vector
-from ..building import check_lengths, dense_values, duplicates, fill_of, one_value, restored
-from ..convert import (
-    alike,
-    check_distinct,
-    check_size,
-    device_of,
-    entry_array,
-    holds,
-    index_array,
-    pickled,
-    shown,
-    value_array,
-)
+from ..building import alike, check_distinct, check_lengths, dense_values, duplicates, fill_of, one_value, restored
+from ..convert import check_size, device_of, entry_array, holds, index_array, pickled, shown, value_array
 from ..options import check_options
 from ..statement.expressions import VectorExpression
 from ..statement.running import guarded
@@ -37,18 +26,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from ..typing import (
-        Array,
-        DeviceArg,
-        DTypeArg,
-        IndicesLike,
-        OperandArg,
-        OperandLike,
-        OperatorArg,
-        SizeArg,
-        SizeLike,
-        ValuesLike,
-    )
+    from ...typing import Array
+    from ..typing import DeviceArg, DTypeArg, IndicesLike, OperandArg, OperandLike, OperatorArg, SizeArg, ValuesLike
 
 
 class VectorBuild(StoredVector):
@@ -98,7 +77,7 @@ class VectorBuild(StoredVector):
     def from_scalar(
         cls,
         value: OperandLike,
-        size: SizeLike,
+        size: SupportsIndex,
         dtype: DTypeArg = None,
         *,
         name: str | None = None,
@@ -181,7 +160,7 @@ class VectorBuild(StoredVector):
         run = lambda mask: operations.vector_entries.place_at(self._store, shift, size)
         return VectorExpression(size, "reposition", (self, shift), None, run, self._store.dtype)
 
-    def resize(self, size: SizeLike) -> None:
+    def resize(self, size: SupportsIndex) -> None:
         """Change the size in place; entries beyond it are deleted."""
         self._adopt(operations.vector_entries.place_at(self._store, 0, check_size("size", size)))
 

@@ -94,9 +94,9 @@ class StoredVector(TypedVector, Tensor):
 
     def _release(self) -> Self:
         """A Vector that takes over the content; this one is left without entries."""
-        held = self._stored
-        self._adopt(empty_vector(held.device, held.size, held.dtype))
-        return self._from_store(held)
+        store = self._stored
+        self._adopt(empty_vector(store.device, store.size, store.dtype))
+        return self._from_store(store)
 
     def _put(self, i: int, value: np.generic | None) -> None:
         """Set (None: delete) one entry; many of them cost one kernel, at the next read."""

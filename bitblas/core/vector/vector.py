@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -36,18 +36,7 @@ from .stored import StyledVector, VectorIndex, named
 if TYPE_CHECKING:
     from ..matrix.matrix import Matrix
     from ..statement.infix import Operand
-    from ..typing import (
-        DeviceArg,
-        DTypeArg,
-        DTypeLike,
-        MaskArg,
-        MaskLike,
-        OperandArg,
-        OperandLike,
-        OperatorLike,
-        Run,
-        SizeLike,
-    )
+    from ..typing import DeviceArg, DTypeArg, DTypeLike, MaskArg, MaskLike, OperandArg, OperandLike, OperatorLike, Run
 
 
 class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hinted):
@@ -63,7 +52,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
     _write_part = staticmethod(assign.assign_vector)
 
     def __init__(
-        self, dtype: DTypeLike = FP64, size: SizeLike = 0, *, name: str | None = None, device: DeviceArg = None
+        self, dtype: DTypeLike = FP64, size: SupportsIndex = 0, *, name: str | None = None, device: DeviceArg = None
     ) -> None:
         kind = dtypes.lookup_dtype(dtype)
         if type(size) is not int or not 0 <= size < 1 << 60:
@@ -114,11 +103,11 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         if recording.threads and recording.recorder is not None:
             recording.recorder.cleared(self)
             return
-        held = self._data
-        if is_blank(held):
+        store = self._data
+        if is_blank(store):
             self._pending.clear()
         else:
-            self._adopt(empty_vector(held.device, held.size, held.dtype))
+            self._adopt(empty_vector(store.device, store.size, store.dtype))
 
     def to(self, device: str | Device) -> Vector:
         """A copy on another device; the object itself if it is already there."""
@@ -192,17 +181,15 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
 
         op: BinaryOp, Monoid or text. Raises DimensionMismatch, TypeError, KeyError (op has no version for the type).
         """
-        if type(other) is not Vector and is_tensor(other) and other.ndim == 2:
-            return self._columns(other, "ewise_add").ewise_add(other, op)
         return self._ewise(other, op, "ewise_add", True)
 
     def ewise_mult(self, other: OperandLike, op: OperatorLike = binary_ops.times) -> VectorExpression:
         """The intersection: op where both have an entry. C API 2.1, 4.3.4. Errors as in `ewise_add`."""
-        if type(other) is not Vector and is_tensor(other) and other.ndim == 2:
-            return self._columns(other, "ewise_mult").ewise_mult(other, op)
         return self._ewise(other, op, "ewise_mult", False)
 
     def _ewise(self, other: OperandLike, op: OperatorLike, method: str, union: bool) -> VectorExpression:
+        if type(other) is not Vector and is_tensor(other) and other.ndim == 2:
+            return getattr(self._columns(other, method), method)(other, op)
         u, v = self._data, self._partner(other, method)
         args, f = (self, v), typed(op, "binary", u.dtype, v._data.dtype)
         if union:
@@ -311,8 +298,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
 
     def diag(self, k: int = 0, *, name: str | None = None) -> Matrix:
         """The Matrix with this vector on diagonal k, of size + abs(k) rows and columns."""
-        made: Matrix = kinds[2]._from_store(operations.kronecker.from_diagonal(self._store, int(k)), name)
-        return made
+        return kinds[2]._from_store(operations.kronecker.from_diagonal(self._store, int(k)), name)
 
 
 enter(Vector)
