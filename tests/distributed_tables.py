@@ -68,7 +68,7 @@ def tables(g, folder):
     rows = [len(module.read_rows(folder / "many.parquet", True, ("source", "to", None), N)[0][0])]
     assert abs(int(g.gather_host(np.array(rows)).max()) - len(i) / g.size) < 1  # even, whatever the groups
     for name, options, text in (
-        ("missing.parquet", {}, "without one, the first is row 0"), ("far.parquet", {}, "expected vertices from 0"),
+        ("missing.parquet", {}, "empty rows, first: row 0"), ("far.parquet", {}, "expected vertices from 0"),
         ("named.parquet", {}, "expected integers"), ("bad.parquet", {}, "expected a Parquet file"),
         ("one.parquet", {"weight": "x"}, "expected one of 'more'"), ("one.parquet", {"size": 5}, "from 0 to 4"),
         ("gone.parquet", {}, "gone.parquet"),
