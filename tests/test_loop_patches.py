@@ -182,6 +182,26 @@ def test_bodies_that_are_not_known(small):
     assert "patches" not in str(program.explain())
 
 
+@pytest.mark.parametrize("default", [True, False])
+def test_scalars_that_the_end_reads(small, default):
+    """The last value of a Scalar depends on the order of the rounds, also if it only stands in for missing entries."""
+    A = grid(12, 20, FP32)
+    d, q, found, least = gb.Vector(FP32, 240), gb.Vector(FP32, 240), gb.Vector(FP32, 240), gb.Scalar(FP32)
+    d[0] = q[0] = 0
+    rounds = relaxing(A, d, q)
+
+    def body(k):
+        rounds.body(k)
+        least << q.reduce(gb.monoid.min, allow_empty=False)
+
+    def end():
+        found << (d.ewise_union(q, "plus", 0, least) if default else d.apply("plus", right=least))
+
+    program = Program(body, while_=q, end=end, fixpoint=True)
+    program.run()
+    assert "read a scalar that the rounds write" in str(program.explain())
+
+
 def test_numbering():
     """Patches keep the order if entries are local; those of a grid numbered line by line follow a curve."""
     n = 1 << 20

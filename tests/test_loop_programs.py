@@ -115,6 +115,43 @@ def test_more_statements_than_a_kernel_takes(device, monkeypatch, tune):
             Program(body, while_=going).run()
 
 
+def test_a_scalar_in_place_of_missing_entries(device, tune):
+    """A Scalar of the body as a default of a union, which rounds on a device read there."""
+    tune({"loop.tier_up_seconds": 0, "loop.compile_seconds": 0})
+    going, x, s = full(gb, [3, 2]), gb.Vector.from_coo([1], [10], size=2), gb.Scalar.from_value(5)
+    y = gb.Vector(INT64, 2)
+
+    def body(_):
+        y << x.ewise_union(going, gb.binary.plus, s, 0)
+        s << s.apply(gb.binary.plus, right=1)
+        going << going.apply(gb.binary.minus, right=1)
+        going << going.select(gb.select.valuegt, 0)
+
+    program = Program(body, while_=going)
+    assert program.run() == 3 and program.explain().launches
+    assert y.to_coo()[1].tolist() == [7 + 1, 10] and s.value == 8
+
+
+def test_a_changed_threshold_builds_the_rounds_again(device, tune):
+    """Kernels that were chosen by rows of the tuning table do not run after these have changed."""
+    tune({"loop.tier_up_seconds": 0, "loop.compile_seconds": 0})
+    going = full(gb, [3, 2])
+
+    def body(_):
+        going << going.apply(gb.binary.minus, right=1)
+        going << going.select(gb.select.valuegt, 0)
+
+    program = Program(body, while_=going)
+    built = lambda: (program._captured or program._tier_up.rounds).build
+    assert program.run() == 3
+    first = built()
+    going[0] = 1
+    assert program.run() == 1 and built() is first
+    tune({"loop.kernel_statements": 1})
+    going[0] = 1
+    assert program.run() == 1 and built() is not first
+
+
 @pytest.mark.slow
 def test_thirty_products_in_a_round(device):
     """More states of frontiers than one block of the last kernel has threads."""

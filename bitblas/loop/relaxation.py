@@ -69,8 +69,8 @@ def relaxation(body: Body, condition: Vec | Scal, full: frozenset[Vec] = frozens
     semiring = product.semiring.op
     if semiring.monoid.name not in BETTER or semiring.binaryop.name not in MONOTONE:
         return f"{product.semiring} is not min or max with a monotone operator, which keeps the order"
-    late = {x for s in flat(body.end) for x in s.terms if isinstance(x, Scal)}
-    if late & {s.target for s in statements}:
+    late = {x.id for s in flat(body.end) for x in s.terms if isinstance(x, Scal)}
+    if late & {s.target.id for s in statements if isinstance(s.target, Scal)}:
         return "statements after the rounds read a scalar that the rounds write"
     dtype, z = product.u.dtype, product.semiring.return_type
     seen = {s.target for s in statements if isinstance(s.target, Vec)} - body.own - {condition}

@@ -261,7 +261,7 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
         )
 
     def _default(self, value: object) -> Term:
-        return self._scalar_term(value)
+        return self._term(value) if isinstance(value, SymbolicScalar) else self._scalar_term(value)
 
     def _apply(self, expr: Expr | ScalarExpression) -> Elementwise:
         op = _operator(expr)
