@@ -15,10 +15,8 @@ from . import arguments, validation
 from .answers import Values
 
 if TYPE_CHECKING:
-    from semirings.operators import BinaryOp
-    from semirings.typed import Typed
-
     from ..core import Matrix, Vector
+    from ..io.build import DupOp
     from .graph import Graph
 
 
@@ -74,7 +72,7 @@ def edge_table(graph: Graph) -> dict[str, Any]:
     return found
 
 
-def both_ways(A: Matrix, dup_op: str | BinaryOp | Typed[BinaryOp] | None = None, **where: Any) -> Matrix:
+def both_ways(A: Matrix, dup_op: DupOp | None = None, **where: Any) -> Matrix:
     """Every edge in both directions; if the two have different values, the smaller is kept, or dup_op combines them,
     that of the vertex that comes first as its first operand. Small integers become INT64 if the result may be larger.
     where: storage options. InvalidValue for an unknown dup_op, and for a value that does not fit."""
@@ -98,14 +96,14 @@ def both_ways(A: Matrix, dup_op: str | BinaryOp | Typed[BinaryOp] | None = None,
     return both
 
 
-def check_dup_op_for(A: Matrix, dup_op: str | BinaryOp | Typed[BinaryOp] | None) -> None:
+def check_dup_op_for(A: Matrix, dup_op: DupOp | None) -> None:
     """Raise InvalidValue for an unknown dup_op, or one that is undefined for the values of A."""
     from ..io.build import check_dup_op
 
     check_dup_op(dup_op, A.dtype)
 
 
-def _joined(A: Matrix, dup_op: str | BinaryOp | Typed[BinaryOp] | None) -> Matrix:
+def _joined(A: Matrix, dup_op: DupOp) -> Matrix:
     """The upper triangle, each entry combined with its mirror image."""
     import bitblas as gb
 
