@@ -35,7 +35,7 @@ def convert_argument(graph: Graph, argument: str, value: Any) -> Any:
     if argument in VERTEX_VALUES and isinstance(value, Mapping):
         import bitblas as gb
 
-        at = [graph.vertex(one) for one in value]
+        at = [graph.vertex(name) for name in value]
         size, device = graph.matrix.nrows, graph.matrix.device.name
         return gb.Vector.from_coo(at, list(value.values()), size=size, device=device)
     if argument == VERTEX_VALUES[0] and isinstance(value, str | list | tuple | set):

@@ -16,7 +16,7 @@ from .answers import Values
 
 if TYPE_CHECKING:
     from ..core import Matrix, Vector
-    from ..core.typing import OperatorArg, OperatorLike
+    from ..io.build import DupOp
     from .graph import Graph
 
 
@@ -72,7 +72,7 @@ def edge_table(graph: Graph) -> dict[str, Any]:
     return found
 
 
-def both_ways(A: Matrix, dup_op: OperatorArg = None, **where: Any) -> Matrix:
+def both_ways(A: Matrix, dup_op: DupOp | None = None, **where: Any) -> Matrix:
     """Every edge in both directions; if the two have different values, the smaller is kept, or dup_op combines them,
     that of the vertex that comes first as its first operand. Small integers become INT64 if the result may be larger.
     where: storage options. InvalidValue for an unknown dup_op, and for a value that does not fit."""
@@ -96,14 +96,14 @@ def both_ways(A: Matrix, dup_op: OperatorArg = None, **where: Any) -> Matrix:
     return both
 
 
-def check_dup_op_for(A: Matrix, dup_op: OperatorArg) -> None:
+def check_dup_op_for(A: Matrix, dup_op: DupOp | None) -> None:
     """Raise InvalidValue for an unknown dup_op, or one that is undefined for the values of A."""
     from ..io.build import check_dup_op
 
     check_dup_op(dup_op, A.dtype)
 
 
-def _joined(A: Matrix, dup_op: OperatorLike) -> Matrix:
+def _joined(A: Matrix, dup_op: DupOp) -> Matrix:
     """The upper triangle, each entry combined with its mirror image."""
     import bitblas as gb
 

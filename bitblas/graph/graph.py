@@ -15,10 +15,8 @@ from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 from . import arguments, edges, methods, validation
 
 if TYPE_CHECKING:
-    from semirings.operators import BinaryOp
-    from semirings.typed import Typed
-
     from ..core import Matrix
+    from ..io.build import DupOp
     from .answers import Values
     from .typed import Methods
 else:
@@ -301,7 +299,7 @@ class Graph(Methods, metaclass=methods.Named):
         missing or a name occurs twice."""
         return edges.over(self, names)
 
-    def to_undirected(self, dup_op: str | BinaryOp | Typed[BinaryOp] | None = None) -> Graph:
+    def to_undirected(self, dup_op: DupOp | None = None) -> Graph:
         """The same graph with each edge in both directions. Of two different values the smaller is kept, or dup_op
         ("plus", "max", "first", ..) combines them; its first operand is the edge from the vertex that comes first.
         Sums and products of small integers are INT64. Raises InvalidValue for a dup_op that is unknown or undefined for
