@@ -88,10 +88,6 @@ def operators(ops: dict[str, Operator]) -> str:
     return "\n\n".join("\n".join([f"{types}:", "", *lines]) for types, lines in by_types.items())
 
 
-def value(x: object) -> str:
-    return "" if x is None else f"{x}"
-
-
 def monoids(listed: Mapping[str, Monoid]) -> str:
     rows = []
     for name, m in listed.items():
@@ -99,17 +95,11 @@ def monoids(listed: Mapping[str, Monoid]) -> str:
         shown = {"max": "least value", "min": "greatest value"}.get(name.replace("imum", ""), "")
         last = {"max": "greatest value", "min": "least value", "bor": "all bits", "any": "any value"}.get(name)
         some = next(iter(ones))
-        one = shown or ("all bits" if name in ("band", "bxnor") else value(ones[some]))
-        end = last or value(m.terminal(some))
-        rows.append(
-            [
-                f"`{name}`",
-                signature(m.types),
-                one,
-                end,
-                "" if m.is_idempotent else f"`{m.repeated}`" if m.repeated else "by doubling",
-            ]
-        )
+        one = shown or ("all bits" if name in ("band", "bxnor") else str(ones[some]))
+        terminal = m.terminal(some)
+        end = last or ("" if terminal is None else str(terminal))
+        repeated = "" if m.is_idempotent else f"`{m.repeated}`" if m.repeated else "by doubling"
+        rows.append([f"`{name}`", signature(m.types), one, end, repeated])
     return table(["name", "types", "identity", "terminal", "sum of k equal values, unless idempotent"], rows)
 
 

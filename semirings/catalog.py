@@ -8,42 +8,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
-from . import numpy_operators, relations
+from . import numpy_operators, relations, rules
 from .algebra import Monoid, Semiring, compose
 from .dtypes import INT64
 from .expressions import ByKind, but_complex
 from .operators import BinaryOp, IndexUnaryOp, Operator, Parameterized, SelectOp, UnaryOp
-from .rules import (
-    arithmetic,
-    boolean,
-    classify,
-    close,
-    compare,
-    floating,
-    from_integer,
-    inexact,
-    integer,
-    inverse,
-    logical,
-    long_integer,
-    magnitude,
-    number,
-    only_complex,
-    only_floating,
-    order,
-    ordered,
-    ordered_arithmetic,
-    part,
-    parts,
-    position,
-    position_test,
-    quotient,
-    real,
-    same,
-    small_inverse,
-    small_ordered,
-    unsigned,
-)
 
 # Functions of C99's <math.h> under their own names; complex ones are in complex_functions.py.
 MATH = "cbrt erf erfc lgamma tgamma".split()
@@ -57,28 +26,28 @@ UNARY = {
     for op in (
         UnaryOp("identity", "x"),
         UnaryOp("ainv", "negative(x)"),
-        UnaryOp("minv", but_complex("1 / x", "complex_quotient(cartesian(1.0, 0.0), x)"), inverse),
-        UnaryOp("abs", but_complex("absolute(x)", "magnitude_of(x)"), magnitude),
-        UnaryOp("lnot", "x == 0", ordered),
-        UnaryOp("bnot", "inverted(x)", integer),
+        UnaryOp("minv", but_complex("1 / x", "complex_quotient(cartesian(1.0, 0.0), x)"), rules.inverse),
+        UnaryOp("abs", but_complex("absolute(x)", "magnitude_of(x)"), rules.magnitude),
+        UnaryOp("lnot", "x == 0", rules.ordered),
+        UnaryOp("bnot", "inverted(x)", rules.integer),
         UnaryOp("one", "1"),
-        *(UnaryOp(name, f"{name}(x)", floating) for name in MATH),
-        *(UnaryOp(name, but_complex(f"{name}(x)", f"complex_{name}(x)"), inexact) for name in COMPLEX_MATH),
-        UnaryOp("round", but_complex("rounded(x)", "complex_rounded(x)"), inexact),
-        UnaryOp("signum", but_complex("signum(x)", "complex_signum(x)"), inexact),
-        UnaryOp("conj", "conjugate(x)", only_complex),
-        UnaryOp("creal", "real_part(x)", part),
-        UnaryOp("cimag", "imaginary_part(x)", part),
-        UnaryOp("carg", "angle_of(x)", part),
-        UnaryOp("frexpx", "fraction_of(x)", only_floating),
-        UnaryOp("frexpe", "exponent_of(x)", only_floating),
-        UnaryOp("isfinite", but_complex("isfinite(x)", "complex_isfinite(x)"), classify),
-        UnaryOp("isinf", but_complex("isinf(x)", "complex_isinf(x)"), classify),
-        UnaryOp("isnan", but_complex("isnan(x)", "complex_isnan(x)"), classify),
-        UnaryOp("positioni", "ix", position),
-        UnaryOp("positioni1", "ix + 1", position),
-        UnaryOp("positionj", "jx", position),
-        UnaryOp("positionj1", "jx + 1", position),
+        *(UnaryOp(name, f"{name}(x)", rules.floating) for name in MATH),
+        *(UnaryOp(name, but_complex(f"{name}(x)", f"complex_{name}(x)"), rules.inexact) for name in COMPLEX_MATH),
+        UnaryOp("round", but_complex("rounded(x)", "complex_rounded(x)"), rules.inexact),
+        UnaryOp("signum", but_complex("signum(x)", "complex_signum(x)"), rules.inexact),
+        UnaryOp("conj", "conjugate(x)", rules.only_complex),
+        UnaryOp("creal", "real_part(x)", rules.part),
+        UnaryOp("cimag", "imaginary_part(x)", rules.part),
+        UnaryOp("carg", "angle_of(x)", rules.part),
+        UnaryOp("frexpx", "fraction_of(x)", rules.only_floating),
+        UnaryOp("frexpe", "exponent_of(x)", rules.only_floating),
+        UnaryOp("isfinite", but_complex("isfinite(x)", "complex_isfinite(x)"), rules.classify),
+        UnaryOp("isinf", but_complex("isinf(x)", "complex_isinf(x)"), rules.classify),
+        UnaryOp("isnan", but_complex("isnan(x)", "complex_isnan(x)"), rules.classify),
+        UnaryOp("positioni", "ix", rules.position),
+        UnaryOp("positioni1", "ix + 1", rules.position),
+        UnaryOp("positionj", "jx", rules.position),
+        UnaryOp("positionj1", "jx + 1", rules.position),
     )
 }
 
@@ -89,78 +58,78 @@ BINARY = {
         BinaryOp("second", "y", exchanged="first"),
         BinaryOp("any", "x", exchanged="any"),
         BinaryOp("pair", "1", exchanged="pair", default_type=INT64),
-        BinaryOp("plus", "plus(x, y)", arithmetic, exchanged="plus"),
-        BinaryOp("minus", "minus(x, y)", arithmetic, exchanged="rminus"),
-        BinaryOp("rminus", "minus(y, x)", arithmetic, exchanged="minus"),
-        BinaryOp("times", "times(x, y)", arithmetic, exchanged="times"),
-        BinaryOp("truediv", but_complex("x / y", "complex_quotient(x, y)"), real, exchanged="rtruediv"),
-        BinaryOp("rtruediv", but_complex("y / x", "complex_quotient(y, x)"), real, exchanged="truediv"),
+        BinaryOp("plus", "plus(x, y)", rules.arithmetic, exchanged="plus"),
+        BinaryOp("minus", "minus(x, y)", rules.arithmetic, exchanged="rminus"),
+        BinaryOp("rminus", "minus(y, x)", rules.arithmetic, exchanged="minus"),
+        BinaryOp("times", "times(x, y)", rules.arithmetic, exchanged="times"),
+        BinaryOp("truediv", but_complex("x / y", "complex_quotient(x, y)"), rules.real, exchanged="rtruediv"),
+        BinaryOp("rtruediv", but_complex("y / x", "complex_quotient(y, x)"), rules.real, exchanged="truediv"),
         BinaryOp(
             "cdiv",
             ByKind("x", "quotient(x, y, bits)", "x / y", "unsigned_quotient(x, y)", "complex_quotient(x, y)"),
-            quotient, exchanged="rdiv",
+            rules.quotient, exchanged="rdiv",
         ),
         BinaryOp(
             "rdiv",
             ByKind("y", "quotient(y, x, bits)", "y / x", "unsigned_quotient(y, x)", "complex_quotient(y, x)"),
-            quotient, exchanged="cdiv",
+            rules.quotient, exchanged="cdiv",
         ),
         BinaryOp(
             "floordiv", ByKind("x & y", "floor_quotient(x, y)", "floored(x, y)", "unsigned_floor_quotient(x, y)"),
-            small_ordered, exchanged="rfloordiv",
+            rules.small_ordered, exchanged="rfloordiv",
         ),
         BinaryOp(
             "rfloordiv", ByKind("x & y", "floor_quotient(y, x)", "floored(y, x)", "unsigned_floor_quotient(y, x)"),
-            small_ordered, exchanged="floordiv",
+            rules.small_ordered, exchanged="floordiv",
         ),
-        BinaryOp("pow", but_complex("raised(x, y)", "complex_power(x, y)"), inverse, exchanged="rpow"),
+        BinaryOp("pow", but_complex("raised(x, y)", "complex_power(x, y)"), rules.inverse, exchanged="rpow"),
         BinaryOp(
-            "rpow", but_complex("raised(y, x)", "complex_power(y, x)"), small_inverse, exchanged="pow",
+            "rpow", but_complex("raised(y, x)", "complex_power(y, x)"), rules.small_inverse, exchanged="pow",
         ),
-        BinaryOp("min", "least(x, y)", ordered_arithmetic, exchanged="min"),
-        BinaryOp("max", "greatest(x, y)", ordered_arithmetic, exchanged="max"),
-        BinaryOp("absfirst", but_complex("absolute(x)", "magnitude_of(x)"), magnitude, exchanged="abssecond"),
-        BinaryOp("abssecond", but_complex("absolute(y)", "magnitude_of(y)"), magnitude, exchanged="absfirst"),
-        BinaryOp("lor", "(x != 0) | (y != 0)", ordered, exchanged="lor"),
-        BinaryOp("land", "(x != 0) & (y != 0)", ordered, exchanged="land"),
-        BinaryOp("lxor", "(x != 0) != (y != 0)", ordered, exchanged="lxor"),
-        BinaryOp("lxnor", "(x != 0) == (y != 0)", logical, exchanged="lxnor"),
-        BinaryOp("eq", "x == y", compare, exchanged="eq"),
-        BinaryOp("ne", "x != y", compare, exchanged="ne"),
-        BinaryOp("lt", "x < y", order, exchanged="gt"),
-        BinaryOp("gt", "x > y", order, exchanged="lt"),
-        BinaryOp("le", "x <= y", order, exchanged="ge"),
-        BinaryOp("ge", "x >= y", order, exchanged="le"),
-        BinaryOp("iseq", "x == y", arithmetic, exchanged="iseq"),
-        BinaryOp("isne", "x != y", arithmetic, exchanged="isne"),
-        BinaryOp("islt", "x < y", ordered_arithmetic, exchanged="isgt"),
-        BinaryOp("isgt", "x > y", ordered_arithmetic, exchanged="islt"),
-        BinaryOp("isle", "x <= y", ordered_arithmetic, exchanged="isge"),
-        BinaryOp("isge", "x >= y", ordered_arithmetic, exchanged="isle"),
-        BinaryOp("band", "x & y", integer, exchanged="band"),
-        BinaryOp("bor", "x | y", integer, exchanged="bor"),
-        BinaryOp("bxor", "x ^ y", integer, exchanged="bxor"),
-        BinaryOp("bxnor", "~(x ^ y)", integer, exchanged="bxnor"),
-        BinaryOp("bget", "get_bit(x, y, bits)", integer),
-        BinaryOp("bset", "include_bit(x, y, bits)", integer),
-        BinaryOp("bclr", "clear_bit(x, y, bits)", integer),
-        BinaryOp("bshift", "shift(x, y)", integer),
-        BinaryOp("binom", "binomial(x, y)", long_integer),
-        BinaryOp("atan2", "atan2(x, y)", floating),
-        BinaryOp("hypot", "hypot(x, y)", floating, exchanged="hypot"),
-        BinaryOp("fmod", "fmod(x, y)", floating),
-        BinaryOp("remainder", "remainder(x, y)", floating),
-        BinaryOp("cmplx", "cartesian(x, y)", parts),
-        BinaryOp("copysign", "copysign(x, y)", floating),
-        BinaryOp("ldexp", "scaled(x, y)", from_integer),
-        BinaryOp("firsti", "ix", position, exchanged="secondi"),
-        BinaryOp("firsti1", "ix + 1", position, exchanged="secondi1"),
-        BinaryOp("firstj", "jx", position, exchanged="secondj"),
-        BinaryOp("firstj1", "jx + 1", position, exchanged="secondj1"),
-        BinaryOp("secondi", "iy", position, exchanged="firsti"),
-        BinaryOp("secondi1", "iy + 1", position, exchanged="firsti1"),
-        BinaryOp("secondj", "jy", position, exchanged="firstj"),
-        BinaryOp("secondj1", "jy + 1", position, exchanged="firstj1"),
+        BinaryOp("min", "least(x, y)", rules.ordered_arithmetic, exchanged="min"),
+        BinaryOp("max", "greatest(x, y)", rules.ordered_arithmetic, exchanged="max"),
+        BinaryOp("absfirst", but_complex("absolute(x)", "magnitude_of(x)"), rules.magnitude, exchanged="abssecond"),
+        BinaryOp("abssecond", but_complex("absolute(y)", "magnitude_of(y)"), rules.magnitude, exchanged="absfirst"),
+        BinaryOp("lor", "(x != 0) | (y != 0)", rules.ordered, exchanged="lor"),
+        BinaryOp("land", "(x != 0) & (y != 0)", rules.ordered, exchanged="land"),
+        BinaryOp("lxor", "(x != 0) != (y != 0)", rules.ordered, exchanged="lxor"),
+        BinaryOp("lxnor", "(x != 0) == (y != 0)", rules.logical, exchanged="lxnor"),
+        BinaryOp("eq", "x == y", rules.compare, exchanged="eq"),
+        BinaryOp("ne", "x != y", rules.compare, exchanged="ne"),
+        BinaryOp("lt", "x < y", rules.order, exchanged="gt"),
+        BinaryOp("gt", "x > y", rules.order, exchanged="lt"),
+        BinaryOp("le", "x <= y", rules.order, exchanged="ge"),
+        BinaryOp("ge", "x >= y", rules.order, exchanged="le"),
+        BinaryOp("iseq", "x == y", rules.arithmetic, exchanged="iseq"),
+        BinaryOp("isne", "x != y", rules.arithmetic, exchanged="isne"),
+        BinaryOp("islt", "x < y", rules.ordered_arithmetic, exchanged="isgt"),
+        BinaryOp("isgt", "x > y", rules.ordered_arithmetic, exchanged="islt"),
+        BinaryOp("isle", "x <= y", rules.ordered_arithmetic, exchanged="isge"),
+        BinaryOp("isge", "x >= y", rules.ordered_arithmetic, exchanged="isle"),
+        BinaryOp("band", "x & y", rules.integer, exchanged="band"),
+        BinaryOp("bor", "x | y", rules.integer, exchanged="bor"),
+        BinaryOp("bxor", "x ^ y", rules.integer, exchanged="bxor"),
+        BinaryOp("bxnor", "~(x ^ y)", rules.integer, exchanged="bxnor"),
+        BinaryOp("bget", "get_bit(x, y, bits)", rules.integer),
+        BinaryOp("bset", "include_bit(x, y, bits)", rules.integer),
+        BinaryOp("bclr", "clear_bit(x, y, bits)", rules.integer),
+        BinaryOp("bshift", "shift(x, y)", rules.integer),
+        BinaryOp("binom", "binomial(x, y)", rules.long_integer),
+        BinaryOp("atan2", "atan2(x, y)", rules.floating),
+        BinaryOp("hypot", "hypot(x, y)", rules.floating, exchanged="hypot"),
+        BinaryOp("fmod", "fmod(x, y)", rules.floating),
+        BinaryOp("remainder", "remainder(x, y)", rules.floating),
+        BinaryOp("cmplx", "cartesian(x, y)", rules.parts),
+        BinaryOp("copysign", "copysign(x, y)", rules.floating),
+        BinaryOp("ldexp", "scaled(x, y)", rules.from_integer),
+        BinaryOp("firsti", "ix", rules.position, exchanged="secondi"),
+        BinaryOp("firsti1", "ix + 1", rules.position, exchanged="secondi1"),
+        BinaryOp("firstj", "jx", rules.position, exchanged="secondj"),
+        BinaryOp("firstj1", "jx + 1", rules.position, exchanged="secondj1"),
+        BinaryOp("secondi", "iy", rules.position, exchanged="firsti"),
+        BinaryOp("secondi1", "iy + 1", rules.position, exchanged="firsti1"),
+        BinaryOp("secondj", "jy", rules.position, exchanged="firstj"),
+        BinaryOp("secondj1", "jy + 1", rules.position, exchanged="firstj1"),
     )
 }  # fmt: skip
 BINARY["oneb"] = BINARY["pair"]  # the C API's name
@@ -171,7 +140,7 @@ relations.BINARY.update(BINARY)
 def is_close(rel_tol: float = 1e-7, abs_tol: float = 0.0) -> BinaryOp:
     """x == y or abs(x - y) <= max(rel_tol * max(abs(x), abs(y)), abs_tol), in FP64, or FC64."""
     how = f"(x, y, {float(rel_tol)!r}, {float(abs_tol)!r})"
-    return BinaryOp("isclose", but_complex(f"near{how}", f"complex_near{how}"), close, exchanged="isclose")
+    return BinaryOp("isclose", but_complex(f"near{how}", f"complex_near{how}"), rules.close, exchanged="isclose")
 
 
 PARAMETERIZED = {"isclose": Parameterized("isclose", is_close, "binary", is_commutative=True)}
@@ -179,28 +148,28 @@ PARAMETERIZED = {"isclose": Parameterized("isclose", is_close, "binary", is_comm
 INDEXUNARY = {
     op.name: op
     for op in (
-        IndexUnaryOp("rowindex", "plus(ix, t)", position),
-        IndexUnaryOp("colindex", "plus(jx, t)", position),
-        IndexUnaryOp("diagindex", "minus(jx - ix, t)", position),
-        IndexUnaryOp("tril", "jx - ix <= t", position_test),
-        IndexUnaryOp("triu", "jx - ix >= t", position_test),
-        IndexUnaryOp("diag", "jx - ix == t", position_test),
-        IndexUnaryOp("offdiag", "jx - ix != t", position_test),
-        IndexUnaryOp("rowle", "ix <= t", position_test),
-        IndexUnaryOp("rowgt", "ix > t", position_test),
-        IndexUnaryOp("colle", "jx <= t", position_test),
-        IndexUnaryOp("colgt", "jx > t", position_test),
-        IndexUnaryOp("valueeq", "x == t", compare),
-        IndexUnaryOp("valuene", "x != t", compare),
-        IndexUnaryOp("valuelt", "x < t", order),
-        IndexUnaryOp("valuele", "x <= t", order),
-        IndexUnaryOp("valuegt", "x > t", order),
-        IndexUnaryOp("valuege", "x >= t", order),
+        IndexUnaryOp("rowindex", "plus(ix, t)", rules.position),
+        IndexUnaryOp("colindex", "plus(jx, t)", rules.position),
+        IndexUnaryOp("diagindex", "minus(jx - ix, t)", rules.position),
+        IndexUnaryOp("tril", "jx - ix <= t", rules.position_test),
+        IndexUnaryOp("triu", "jx - ix >= t", rules.position_test),
+        IndexUnaryOp("diag", "jx - ix == t", rules.position_test),
+        IndexUnaryOp("offdiag", "jx - ix != t", rules.position_test),
+        IndexUnaryOp("rowle", "ix <= t", rules.position_test),
+        IndexUnaryOp("rowgt", "ix > t", rules.position_test),
+        IndexUnaryOp("colle", "jx <= t", rules.position_test),
+        IndexUnaryOp("colgt", "jx > t", rules.position_test),
+        IndexUnaryOp("valueeq", "x == t", rules.compare),
+        IndexUnaryOp("valuene", "x != t", rules.compare),
+        IndexUnaryOp("valuelt", "x < t", rules.order),
+        IndexUnaryOp("valuele", "x <= t", rules.order),
+        IndexUnaryOp("valuegt", "x > t", rules.order),
+        IndexUnaryOp("valuege", "x >= t", rules.order),
     )
 }
 # The index of a vector is a row.
 INDEXUNARY |= {f"index{end}": INDEXUNARY[f"row{end or 'index'}"] for end in ("", "le", "gt")}
-_TESTS = {op: SelectOp(op.name, op.expr, op.rule) for op in INDEXUNARY.values() if op.rule is not position}
+_TESTS = {op: SelectOp(op.name, op.expr, op.rule) for op in INDEXUNARY.values() if op.rule is not rules.position}
 SELECT = {name: _TESTS[op] for name, op in INDEXUNARY.items() if op in _TESTS}
 
 
@@ -216,26 +185,30 @@ MONOIDS = {
     m.name: m
     for m in (
         Monoid(
-            "plus", BINARY["plus"], lambda t: 0, repeated=but_complex("times(x, kx)", "multiple_of(x, k)"), rule=number
+            "plus",
+            BINARY["plus"],
+            lambda t: 0,
+            repeated=but_complex("times(x, kx)", "multiple_of(x, k)"),
+            rule=rules.number,
         ),
-        Monoid("times", BINARY["times"], lambda t: 1, repeated="power(x, k)", rule=arithmetic),
-        Monoid("min", BINARY["min"], lambda t: t.highest, lambda t: t.lowest, rule=ordered),
-        Monoid("max", BINARY["max"], lambda t: t.lowest, lambda t: t.highest, rule=ordered),
+        Monoid("times", BINARY["times"], lambda t: 1, repeated="power(x, k)", rule=rules.arithmetic),
+        Monoid("min", BINARY["min"], lambda t: t.highest, lambda t: t.lowest, rule=rules.ordered),
+        Monoid("max", BINARY["max"], lambda t: t.lowest, lambda t: t.highest, rule=rules.ordered),
         Monoid("any", BINARY["any"], lambda t: 0, lambda t: 0),
-        Monoid("lor", BINARY["lor"], lambda t: False, lambda t: True, rule=logical),
-        Monoid("land", BINARY["land"], lambda t: True, lambda t: False, rule=logical),
-        Monoid("lxor", BINARY["lxor"], lambda t: False, repeated="where(k & 1, x, x != x)", rule=logical),
-        Monoid("lxnor", BINARY["lxnor"], lambda t: True, repeated="where(k & 1, x, x == x)", rule=logical),
-        Monoid("eq", BINARY["eq"], lambda t: True, repeated="where(k & 1, x, x == x)", rule=boolean),
-        Monoid("bor", BINARY["bor"], lambda t: 0, lambda t: t.highest, rule=unsigned),
-        Monoid("band", BINARY["band"], lambda t: t.highest, lambda t: 0, rule=unsigned),
-        Monoid("bxor", BINARY["bxor"], lambda t: 0, repeated="where(k & 1, x, minus(x, x))", rule=unsigned),
+        Monoid("lor", BINARY["lor"], lambda t: False, lambda t: True, rule=rules.logical),
+        Monoid("land", BINARY["land"], lambda t: True, lambda t: False, rule=rules.logical),
+        Monoid("lxor", BINARY["lxor"], lambda t: False, repeated="where(k & 1, x, x != x)", rule=rules.logical),
+        Monoid("lxnor", BINARY["lxnor"], lambda t: True, repeated="where(k & 1, x, x == x)", rule=rules.logical),
+        Monoid("eq", BINARY["eq"], lambda t: True, repeated="where(k & 1, x, x == x)", rule=rules.boolean),
+        Monoid("bor", BINARY["bor"], lambda t: 0, lambda t: t.highest, rule=rules.unsigned),
+        Monoid("band", BINARY["band"], lambda t: t.highest, lambda t: 0, rule=rules.unsigned),
+        Monoid("bxor", BINARY["bxor"], lambda t: 0, repeated="where(k & 1, x, minus(x, x))", rule=rules.unsigned),
         Monoid(
             "bxnor",
             BINARY["bxnor"],
             lambda t: t.highest,
             repeated="where(k & 1, x, inverted(minus(x, x)))",
-            rule=unsigned,
+            rule=rules.unsigned,
         ),
     )
 }
@@ -250,7 +223,7 @@ NAMED_SEMIRINGS = (
 
 
 for _monoid in MONOIDS.values():
-    relations.remember_monoid(_monoid.binaryop, _monoid, own=False)
+    relations.remember_monoid(_monoid.binaryop, _monoid, user_defined=False)
 
 
 def find_semiring(name: str) -> Semiring | None:
@@ -276,15 +249,3 @@ def _named(name: str) -> Semiring:
 
 
 SEMIRINGS = {name: _named(name) for name in NAMED_SEMIRINGS}
-
-__all__ = [
-    "BINARY",
-    "INDEXUNARY",
-    "MONOIDS",
-    "NAMED_SEMIRINGS",
-    "PARAMETERIZED",
-    "SELECT",
-    "SEMIRINGS",
-    "UNARY",
-    "same",
-]

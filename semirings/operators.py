@@ -226,16 +226,3 @@ class IndexBinaryOp(Parameterized):
     def orig_func(self) -> Callable[..., object]:
         function: Callable[..., object] = self.parts[0]
         return function
-
-
-__all__ = [
-    "BinaryOp",
-    "IndexBinaryOp",
-    "IndexUnaryOp",
-    "Operator",
-    "Parameterized",
-    "SelectOp",
-    "UnaryOp",
-    "as_row_operator",
-    "with_positions",
-]

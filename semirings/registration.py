@@ -119,7 +119,7 @@ def _build_monoid(
 
         parts = (binaryop, identity, is_idempotent)
         monoids = Parameterized(name or binaryop.name, _cached(make), "monoid", binaryop.signature, parts)
-        remember_monoid(binaryop, monoids, own=True)
+        remember_monoid(binaryop, monoids, user_defined=True)
         return monoids
     if type(binaryop) is not BinaryOp:
         raise TypeError(f"binaryop: expected a BinaryOp, got {type(binaryop).__name__}")
@@ -134,7 +134,7 @@ def _build_monoid(
         return (t, t) if binaryop.rule(t) == (t, t) and (ones.by_type is None or t in ones.by_type) else None
 
     made = Monoid(name or binaryop.name, binaryop, ones, repeated="x" if is_idempotent else None, rule=rule)
-    remember_monoid(binaryop, made, own=True)
+    remember_monoid(binaryop, made, user_defined=True)
     return made
 
 

@@ -48,9 +48,9 @@ def monoid_of(op: BinaryOp | Parameterized) -> Monoid | Parameterized | None:
     return found
 
 
-def remember_monoid(op: BinaryOp | Parameterized, monoid: Monoid | Parameterized, *, own: bool) -> None:
-    """Record a monoid or a family of monoids; own: user-defined."""
-    (_user_monoids if own else _monoids)[op] = monoid
+def remember_monoid(op: BinaryOp | Parameterized, monoid: Monoid | Parameterized, *, user_defined: bool) -> None:
+    """Record a monoid or a family of monoids."""
+    (_user_monoids if user_defined else _monoids)[op] = monoid
 
 
 def remember_origin(

@@ -15,7 +15,7 @@ from cli_runs import EDGES, EXPECTED, GRAPH, result, run, written
 
 import bitblas as gb
 from bitblas import Graph
-from bitblas.cli.file_commands import _counted, degrees, people
+from bitblas.cli.file_commands import _counted, degrees, graph_facts
 
 
 @pytest.fixture
@@ -240,7 +240,7 @@ def test_far_vertices_take_little_memory(capsys, tmp_path):
     assert [(x.tolist(), more) for x, more in twice] == [([0, 0, 1, 0, 0, 2], 0), ([1, 2], (1 << 40) - 2)]
     some = Graph(gb.Matrix.from_coo([9, 5, 9], [5, 9, 1 << 30], True, nrows=1 << 31, ncols=1 << 31, device="cpu"))
     rows, cols, values = gb.io.build.host_coo(some.matrix)
-    found = people(some, rows, cols, values)
+    found = graph_facts(some, rows, cols, values)
     assert (found["components"], found["largest"], found["most_edges"]) == (
         (1 << 31) - 2,
         3,

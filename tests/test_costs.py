@@ -150,7 +150,7 @@ def test_a_calibration_is_kept_and_read(monkeypatch, tmp_path):
 def test_products_are_measured(monkeypatch):
     """Two samples, two formats: every pair of format and verb has constants and a reported error."""
     few = lambda n: [("near", n, kinds.near(n, 6, 40)), ("grid", 64, kinds.grid(64))]
-    monkeypatch.setattr(calibrate, "samples", few)
+    monkeypatch.setattr(kinds, "samples", few)
     monkeypatch.setattr(Facts, "forms", property(lambda self: ("csr", "b2sr8")))
     monkeypatch.setattr(calibrate, "measure", lambda A, verb, source: float(A.nvals))
     made = calibrate.calibrate(gb.device.get("cpu"), 10)

@@ -6,11 +6,11 @@ Each function returns rows and columns of a square pattern of about `n` rows; du
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
-Entries = tuple[Any, Any]
+Entries: TypeAlias = tuple[np.ndarray, np.ndarray]
 
 
 def grid(n: int) -> Entries:
@@ -35,10 +35,10 @@ def mesh(n: int, kept: float = 1.0) -> Entries:
     return np.concatenate([a, b]), np.concatenate([b, a])
 
 
-def _spread(bits: int) -> Any:
+def _spread(bits: int) -> np.ndarray:
     """The numbers below 2^bits, with their bits spread to even positions."""
     numbers = np.arange(1 << bits)
-    return sum((numbers >> bit & 1) << 2 * bit for bit in range(bits)) + np.zeros_like(numbers)
+    return sum(((numbers >> bit & 1) << 2 * bit for bit in range(bits)), np.zeros_like(numbers))
 
 
 def stencil(n: int) -> Entries:

@@ -12,7 +12,7 @@ import dataclasses
 import datetime
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,7 +36,7 @@ from ..plan.facts import Facts
 from ..plan.format_choice import verbs_of
 from ..plan.profile import Profile
 from ..store import MatrixStore
-from .matrices import samples
+from . import matrices
 
 MOVES = {"cpu": 3, "gpu": 2}  # moves per copied byte: a CPU also reads the lines that it overwrites
 
@@ -49,17 +49,17 @@ class Sample:
     facts: Facts
     us: dict[str, float]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return dataclasses.asdict(self)
 
     @staticmethod
-    def from_json(made: Any) -> Sample:
+    def from_json(data: Mapping[str, Any]) -> Sample:
         """Restore from `to_json`; further keys are ignored. KeyError, TypeError, ValueError for other data."""
-        us = {str(name): float(time) for name, time in made["us"].items()}
-        return Sample(str(made["name"]), Facts.from_json(made["facts"]), us)
+        us = {str(name): float(time) for name, time in data["us"].items()}
+        return Sample(str(data["name"]), Facts.from_json(data["facts"]), us)
 
 
-def statement(A: Matrix, verb: str, source: int = 0) -> Callable[[], Any]:
+def statement(A: Matrix, verb: str, source: int = 0) -> Callable[[], Vector]:
     """The timed function, which returns its result: w << A.mxv(u), or the search from a vertex."""
     if verb == BFS:
         from ..algorithms import bfs_levels
@@ -73,7 +73,7 @@ def statement(A: Matrix, verb: str, source: int = 0) -> Callable[[], Any]:
     w, semiring = Vector(t, A.nrows, device=device), SEMIRINGS[ring][t]
     assert u.nvals >= 0  # caches the count: counting synchronizes, which a captured statement must not do
 
-    def run() -> Any:
+    def run() -> Vector:
         w << A.mxv(u, semiring)
         return w
 
@@ -104,7 +104,7 @@ def measure(A: Matrix, verb: str, source: int = 0) -> float:
     return A.device.time_us(run, samples=samples, captured=not search)
 
 
-def warm(run: Callable[[], Any], verb: str) -> None:
+def warm(run: Callable[[], object], verb: str) -> None:
     """Warm up: the first searches of a matrix run round by round on the stored format; later ones use compiled kernel
     tables, and rows in addition to tiles."""
     for _ in range(tuning.count("calibrate.warm_searches") if verb == BFS else 0):
@@ -120,17 +120,17 @@ def fit(rows: Sequence[tuple[tuple[float, ...], float, float]]) -> tuple[float, 
     Solved by iteratively reweighted least squares, with the predictions of the previous round in the weights."""
     from scipy.optimize import nnls
 
-    features = np.array([found for found, _, _ in rows])
+    features = np.array([row[0] for row in rows])
     times, weights = (np.array([row[k] for row in rows]) for k in (1, 2))
     scale = times  # relative errors, to begin with
     for _ in range(tuning.count("calibrate.fit_rounds")):
         scaled = features * (weights / scale)[:, None]
         widths = np.abs(scaled).max(axis=0)  # features span nine orders of magnitude
         widths[widths == 0] = 1
-        found = nnls(scaled / widths, weights * times / scale)[0] / widths
-        told = np.maximum(features @ found, times / 50)
-        scale = told * np.sqrt(times / (told + times))
-    return tuple(float(c) for c in found)
+        constants = nnls(scaled / widths, weights * times / scale)[0] / widths
+        predicted = np.maximum(features @ constants, times / 50)
+        scale = predicted * np.sqrt(times / (predicted + times))
+    return tuple(float(c) for c in constants)
 
 
 @dataclass(frozen=True)
@@ -148,56 +148,55 @@ class Calibration:
 
 
 def fitted(
-    seen: Sequence[Sample], device: str, source: str, bandwidth: float = math.inf, threads: int = 1
+    samples: Sequence[Sample], device: str, source: str, bandwidth: float = math.inf, threads: int = 1
 ) -> Calibration:
     """The constants that fit the samples best. The planner compares forms, so ratios matter more than times: all forms
     but CSR are fitted to the prediction for CSR times the measured ratio, and share its errors up to a factor."""
     us: dict[str, tuple[float, ...]] = {}
     errors: dict[str, tuple[float, float]] = {}
     shared = tuning.value("calibrate.shared_error")
-    names = sorted({name for sample in seen for name in sample.us})
+    names = sorted({name for sample in samples for name in sample.us})
     for name in sorted(names, key=lambda name: name.split()[0] != CSR):
         key, verb = name.split()
         plain, rows = f"{CSR} {verb}", []
-        for sample in (sample for sample in seen if name in sample.us):
+        timed = [sample for sample in samples if name in sample.us]
+        for sample in timed:
             time, weight = sample.us[name], 1.0
             if plain in us and plain in sample.us:
-                told = float(np.dot(us[plain], cost_model.features(sample.facts, CSR, verb)))
-                time *= min(shared, max(1 / shared, told / sample.us[plain]))
+                predicted = float(np.dot(us[plain], cost_model.features(sample.facts, CSR, verb)))
+                time *= min(shared, max(1 / shared, predicted / sample.us[plain]))
             if sample.facts.bytes_of(key) > sample.facts.bytes_of(CSR):
                 weight = tuning.value("calibrate.large_weight")
             rows.append((cost_model.features(sample.facts, key, verb), time, weight))
         us[name] = fit(rows)
         off = [
             abs(float(np.dot(us[name], cost_model.features(sample.facts, key, verb))) / sample.us[name] - 1)
-            for sample in seen
-            if name in sample.us
+            for sample in timed
         ]
         errors[name] = float(np.mean(off)), max(off)
-    made = Costs(device, source, dict(sorted(us.items())), bandwidth, threads)
-    return Calibration(made, dict(sorted(errors.items())), tuple(seen))
+    costs = Costs(device, source, dict(sorted(us.items())), bandwidth, threads)
+    return Calibration(costs, dict(sorted(errors.items())), tuple(samples))
 
 
 def calibrate(device: Device, scale: int | None = None) -> Calibration:
     """Measure and fit all forms. scale: log2 of the vertices of the samples (default 16 on a CPU, 20 on a GPU)."""
-    how: dict[str, Any]
-    found, most = [], tuning.value("calibrate.format_bytes")
-    for name, n, (i, j) in samples(1 << (scale or tuning.count(f"calibrate.scale.{device.kind}"))):
+    measurements, most = [], tuning.value("calibrate.format_bytes")
+    for name, n, (i, j) in matrices.samples(1 << (scale or tuning.count(f"calibrate.scale.{device.kind}"))):
         us: dict[str, float] = {}
         source = int(np.bincount(i).argmax())
         for weighted in (False, True):
             values = ((i * 7 + j) % 63 + 1).astype(np.float32) if weighted else True
-            how = {"dup_op": "first"} if weighted else {}
-            A = Matrix.from_coo(i, j, values, nrows=n, ncols=n, device=device.name, format="csr", **how)
-            seen = facts.best_known(A._store.structure)
-            keys = (key for key in seen.forms if format_of(key).timed)
-            for key in (key for key in keys if seen.bytes_of(key) <= most * seen.bytes_of(CSR)):
+            dup_op = "first" if weighted else None
+            A = Matrix.from_coo(i, j, values, nrows=n, ncols=n, device=device.name, format="csr", dup_op=dup_op)
+            known = facts.best_known(A._store.structure)
+            keys = (key for key in known.forms if format_of(key).timed)
+            for key in (key for key in keys if known.bytes_of(key) <= most * known.bytes_of(CSR)):
                 B = in_form(A, key)
                 us |= {f"{key} {verb}": measure(B, verb, source) for verb in verbs_of(not weighted, True)}
-        found.append(Sample(name, seen, us))
+        measurements.append(Sample(name, known, us))
     when = datetime.date.today().isoformat()
     threads = 1 if device.is_simt else device.threads
-    return fitted(found, device.model, f"calibrated {when}", bandwidth(device), threads)
+    return fitted(measurements, device.model, f"calibrated {when}", bandwidth(device), threads)
 
 
 def bandwidth(device: Device) -> float:
@@ -229,17 +228,17 @@ def longest_row(A: MatrixStore) -> int:
 
 def measured(A: Matrix, profile: Profile) -> Profile:
     """The profile with the products of A timed in every format; each is built temporarily."""
-    found, held = [], A._store
-    source = longest_row(held)
+    times, store = [], A._store
+    source = longest_row(store)
     for key in profile.facts.forms:
-        rows = MatrixStore(Structure(held.structure.layout(CSR)), held.dtype, held.raw_for(CSR, False))
+        rows = MatrixStore(Structure(store.structure.layout(CSR)), store.dtype, store.raw_for(CSR, False))
         B = in_form(Matrix._from_store(rows), key)
-        found += [((key, verb), measure(B, verb, source)) for verb in profile.verbs]
-    return replace(profile, measured=tuple(found))
+        times += [((key, verb), measure(B, verb, source)) for verb in profile.verbs]
+    return replace(profile, measured=tuple(times))
 
 
-def save(made: Costs, path: Path) -> None:
+def save(costs: Costs, path: Path) -> None:
     """Write the constants atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as out:
-        out.write(json.dumps(made.to_json(), indent=1).encode())
+        out.write(json.dumps(costs.to_json(), indent=1).encode())

@@ -216,9 +216,9 @@ def answer(args: argparse.Namespace, graph: Graph, read: Timer) -> None:
         elif kind != "walks" or not output.write_lines(args.out, answer, graph):
             output.write(args.out, answer, graph, args.algorithm.vertices(args), best, header)
     A = graph.matrix
-    made = {"file": args.file, **facts(A), "result": summary, "rounds": watch.rounds, "converged": watch.converged}
-    made |= {"both_ways": operand is not A, "read_seconds": read.seconds, "read_compile_seconds": read.compiling}
-    made |= {"seconds": ran.seconds, "compile_seconds": ran.compiling}
+    record = {"file": args.file, **facts(A), "result": summary, "rounds": watch.rounds, "converged": watch.converged}
+    record |= {"both_ways": operand is not A, "read_seconds": read.seconds, "read_compile_seconds": read.compiling}
+    record |= {"seconds": ran.seconds, "compile_seconds": ran.compiling}
     terminal = output.is_terminal(sys.stderr if args.algorithm.writes and args.out == output.STDOUT else None)
     found = output.table(summary) if terminal else words(summary)
     if args.algorithm.each(args) and not args.out and not args.json and getattr(args, "best", None) is None:
@@ -227,7 +227,7 @@ def answer(args: argparse.Namespace, graph: Graph, read: Timer) -> None:
         found += f"\nnot converged after {watch.rounds} rounds: raise --max-iter or --tol"
     both = "" if operand is A else ", edge directions ignored"
     times = f"{A.nrows} vertices, {A.nvals} entries{both}, on {A.device.name}: read in {read}, ran in {ran}"
-    output.tell(args, made, f"{found}\n{output.paint(times, output.DIM) if terminal else times}")
+    output.print_summary(args, record, f"{found}\n{output.paint(times, output.DIM) if terminal else times}")
 
 
 def _each(args: argparse.Namespace, graph: Graph, answer: Vector, terminal: bool) -> str:

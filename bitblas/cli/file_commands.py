@@ -45,11 +45,11 @@ def degrees(counts: np.ndarray, more: int = 0) -> dict[str, float]:
     if not total:
         return {}
     ordered = np.sort(counts)
-    made: dict[str, float] = {}
+    record: dict[str, float] = {}
     for name, share in QUANTILES.items():
         at = round(share / 100 * (total - 1)) - more
-        made[name] = int(ordered[min(at, len(ordered) - 1)]) if at >= 0 else 0
-    return {**made, "mean": float(counts.sum()) / total, "empty": int((counts == 0).sum()) + more}
+        record[name] = int(ordered[min(at, len(ordered) - 1)]) if at >= 0 else 0
+    return {**record, "mean": float(counts.sum()) / total, "empty": int((counts == 0).sum()) + more}
 
 
 def _counted(indices: np.ndarray, size: int) -> tuple[np.ndarray, int]:
@@ -60,7 +60,7 @@ def _counted(indices: np.ndarray, size: int) -> tuple[np.ndarray, int]:
     return counts, size - len(counts)
 
 
-def people(graph: Graph, rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> Summary:
+def graph_facts(graph: Graph, rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> Summary:
     """The facts of a graph that `info` prints first, in that order."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -106,14 +106,14 @@ def info(args: argparse.Namespace) -> None:
     A = graph.matrix
     rows, cols, values = host_coo(A)
     with Ticker("info"):
-        seen_first = people(graph, rows, cols, values) if A.nrows == A.ncols else None
+        graph_info = graph_facts(graph, rows, cols, values) if A.nrows == A.ncols else None
         profile = A.profile(measure=args.measure)
         orders = A.profile(orders=True) if args.orders else None
-    seen = profile.facts
-    forms: dict[str, dict[str, float]] = {key: {"bytes": seen.bytes_of(key)} for key in seen.forms}
+    matrix_facts = profile.facts
+    forms: dict[str, dict[str, float]] = {key: {"bytes": matrix_facts.bytes_of(key)} for key in matrix_facts.forms}
     for key, form in forms.items():
         if format_of(key).tile is not None:
-            tiles, inside, _ = seen.listing_in(key)
+            tiles, inside, _ = matrix_facts.listing_in(key)
             form |= {"entries_per_tile": inside / max(1.0, tiles), "entries_in_tiles": inside}
         form |= {f"{verb}_us": us for verb, us in profile.predicted(key).items()}
     for (key, verb), us in profile.measured:
@@ -122,23 +122,25 @@ def info(args: argparse.Namespace) -> None:
     cols_degrees = degrees(*_counted(cols, A.ncols))
     loops = int((rows == cols).sum())
     if args.json:
-        made = {"command": "info", "file": args.file, **facts(A), "labels": graph.labels is not None, "loops": loops}
-        made |= {
-            "graph": seen_first,
+        record = {"command": "info", "file": args.file, **facts(A), "labels": graph.labels is not None, "loops": loops}
+        record |= {
+            "graph": graph_info,
             "row_degrees": rows_degrees,
             "column_degrees": cols_degrees,
             "forms": forms,
             "chosen": profile.chosen,
         }
-        made |= {"stored": profile.stored, "outlook": profile.outlook}
-        made |= {"values": profile.values._asdict()}
+        record |= {"stored": profile.stored, "outlook": profile.outlook}
+        record |= {"values": profile.values._asdict()}
         costs, measured = profile.costs, profile.device if args.measure else None
-        made |= {"times": {"predicted_for": costs.device, "source": costs.source, "measured_on": measured}}
-        made |= {"depth": seen.levels} | ({} if orders is None else {"orders": ordered(orders), "best": orders.best})
-        print(json.dumps(made))
+        record |= {"times": {"predicted_for": costs.device, "source": costs.source, "measured_on": measured}}
+        record |= {"depth": matrix_facts.levels} | (
+            {} if orders is None else {"orders": ordered(orders), "best": orders.best}
+        )
+        print(json.dumps(record))
         return
-    if seen_first is not None:
-        print(_graph_summary(seen_first))
+    if graph_info is not None:
+        print(_graph_summary(graph_info))
     if graph.labels is not None:
         print(f"vertices have names ({', '.join(map(str, graph.labels[:3]))}, ...)")
     print(f"\nas a matrix: {A.dtype}, {loops} on the diagonal, on {A.device.name}\n")
@@ -157,11 +159,11 @@ def _stored(profile: Profile) -> str:
     """The stored format, the smallest, and the fastest, in words."""
     size = lambda key: f"{key}, {profile.facts.bytes_of(key):,} bytes"
     least = min(profile.facts.forms, key=profile.facts.bytes_of)
-    told = {f"stored as {size(profile.stored)}": profile.stored, f"smallest as {size(least)}": least}
+    formats = {f"stored as {size(profile.stored)}": profile.stored, f"smallest as {size(least)}": least}
     if profile.chosen != profile.stored:
-        told[f"fastest, by the plan, as {size(profile.chosen)}"] = profile.chosen
+        formats[f"fastest, by the plan, as {size(profile.chosen)}"] = profile.chosen
     more = "; --forms lists all, --orders also those under other vertex orders"
-    return "; ".join(told) + more
+    return "; ".join(formats) + more
 
 
 def ordered(orders: Orders) -> Summary:
@@ -222,9 +224,9 @@ def calibrate(args: argparse.Namespace) -> None:
         calibrate.save(found.costs, path)
     forget()
     seconds = time.perf_counter() - start
-    made = {"out": str(path), "seconds": seconds, **found.costs.to_json(), "gpu": device.is_gpu}
-    made["samples"] = [sample.to_json() for sample in found.samples]
-    output.tell(args, made, f"{found}\n\n{path}, in {seconds:.1f} s")
+    record = {"out": str(path), "seconds": seconds, **found.costs.to_json(), "gpu": device.is_gpu}
+    record["samples"] = [sample.to_json() for sample in found.samples]
+    output.print_summary(args, record, f"{found}\n\n{path}, in {seconds:.1f} s")
 
 
 # ---- convert ----
@@ -249,10 +251,12 @@ def add_convert_options(p: argparse.ArgumentParser) -> None:
     )
     mtx.add_argument("--comment", help="a comment at the top of the file")
     p.add_argument_group("to .npz").add_argument("--layout", choices=["csr", "csc", "coo"], help="default: csr")
-    own = p.add_argument_group("to .bitblas")
-    own.add_argument("--format", choices=FORMATS[1:], help="the stored format (default: chosen by the planner)")
-    own.add_argument("--tile", type=int, choices=TILES, help=f"edge of a tile ({', '.join(tiled())})")
-    own.add_argument("--packed", action="store_true", help="bit-packed values; integers only")
+    writer_options = p.add_argument_group("to .bitblas")
+    writer_options.add_argument(
+        "--format", choices=FORMATS[1:], help="the stored format (default: chosen by the planner)"
+    )
+    writer_options.add_argument("--tile", type=int, choices=TILES, help=f"edge of a tile ({', '.join(tiled())})")
+    writer_options.add_argument("--packed", action="store_true", help="bit-packed values; integers only")
     edges = p.add_argument_group("to an edge list")
     edges.add_argument("--output-base", type=int, choices=[0, 1], help="the number of the first vertex (default 0)")
     edges.add_argument("--output-header", action="store_true", help="write a first line with the column names")
@@ -278,13 +282,13 @@ def convert(args: argparse.Namespace) -> None:
         },
     }
     given = {name: {k: v for k, v in group.items() if v is not None} for name, group in groups.items()}
-    own = given.pop("edges" if kind in TEXTS else kind)
+    writer_options = given.pop("edges" if kind in TEXTS else kind)
     if any(given.values()):
         wrong = ", ".join(name for group in given.values() for name in group)
         raise Fault(f"--out: a file of format {kind} has no {wrong}")
-    stored, own = (own, {}) if kind == "bitblas" else ({}, own)
+    stored, writer_options = (writer_options, {}) if kind == "bitblas" else ({}, writer_options)
     check_tile(stored.get("format"), stored.get("tile"))
-    with Timer() as taken:
+    with Timer() as timer:
         where = Storage(device="cpu", format=stored.get("format"), tile=stored.get("tile"), packed=stored.get("packed"))
         graph = load(args, square=False, where=where)
         A = graph.matrix
@@ -292,15 +296,15 @@ def convert(args: argparse.Namespace) -> None:
         names = {} if graph.labels is None or dropped else {"labels": graph.labels}
         if args.output_undirected and not has_all_reverse_edges(A, loops=True):
             raise Fault("--output-undirected: expected a symmetric matrix, got one that is not")
-        write(output.target(args.out), A, kind, **names, **(direction_options(graph, kind) | own))
-    made = {"file": args.file, **facts(A), "out": args.out, "output_format": kind, "labels_dropped": dropped}
+        write(output.target(args.out), A, kind, **names, **(direction_options(graph, kind) | writer_options))
+    record = {"file": args.file, **facts(A), "out": args.out, "output_format": kind, "labels_dropped": dropped}
     size = f" {os.path.getsize(args.out)} bytes," if os.path.isfile(args.out) else ""
     note = "; the names of the vertices are left out, because this format has none" if dropped else ""
     note += "".join(f"; {as_options(lost)} are left out" for lost in lost_vertices(graph, kind))
-    output.tell(
+    output.print_summary(
         args,
-        {**made, "seconds": taken.seconds, "compile_seconds": taken.compiling},
-        f"{args.out}: {A.nrows} x {A.ncols}, {A.nvals} entries,{size} in {taken}{note}",
+        {**record, "seconds": timer.seconds, "compile_seconds": timer.compiling},
+        f"{args.out}: {A.nrows} x {A.ncols}, {A.nvals} entries,{size} in {timer}{note}",
     )
 
 
@@ -317,7 +321,7 @@ def spy(args: argparse.Namespace) -> None:
     A = load(args, square=False).matrix
     figure = plots.spy(A, title=os.path.basename(args.file), tile=args.tile)
     plots.save(figure, output.target(args.out))
-    output.tell(
+    output.print_summary(
         args, {"file": args.file, **facts(A), "out": args.out}, f"{args.out}: {A.nrows} x {A.ncols}, {A.nvals} entries"
     )
 
@@ -367,12 +371,12 @@ def make(args: argparse.Namespace) -> None:
     import bitblas as gb
 
     device = storage(args)["device"]
-    with Timer() as taken, Ticker("make"), gb.config.set(**({} if device is None else {"device": device})):
+    with Timer() as timer, Ticker("make"), gb.config.set(**({} if device is None else {"device": device})):
         A = args.program(**given)
         kind = args.output_format or ("mtx" if args.out == output.STDOUT else None)
         ways = given.get("directed", not has_all_reverse_edges(A, loops=True))
         stated = direction_options(Graph(A, directed=ways), kind or file_format_of(args.out))
         write(output.target(args.out), A, kind, **stated)
-    made = {"kind": args.kind, "arguments": given, **facts(A), "out": args.out}
-    made |= {"seconds": taken.seconds, "compile_seconds": taken.compiling}
-    output.tell(args, made, f"{args.out}: {A.nrows} vertices, {A.nvals} entries, in {taken}")
+    record = {"kind": args.kind, "arguments": given, **facts(A), "out": args.out}
+    record |= {"seconds": timer.seconds, "compile_seconds": timer.compiling}
+    output.print_summary(args, record, f"{args.out}: {A.nrows} vertices, {A.nvals} entries, in {timer}")

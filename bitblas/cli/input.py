@@ -51,7 +51,7 @@ ELSEWHERE = {"source": "center", "names": "labels", "input": "input-format", "ou
 ELSEWHERE |= dict.fromkeys(("limit", "head", "n", "sort"), "top") | dict.fromkeys(("sep", "separator"), "delimiter")
 
 
-def meant(word: str, known: Iterable[str]) -> str:
+def suggestion(word: str, known: Iterable[str]) -> str:
     """A suggestion after an unknown word: the known word that looks like it, ignoring dashes."""
     bare = {name.lstrip("-"): name for name in known}
     plain = word.lstrip("-")
@@ -68,7 +68,7 @@ def storage(args: argparse.Namespace) -> Storage:
         try:
             devices.get(args.device)
         except ValueError as error:
-            raise Fault(f"--{error}{meant(args.device, ('cpu', 'cuda'))}") from None
+            raise Fault(f"--{error}{suggestion(args.device, ('cpu', 'cuda'))}") from None
     return {"device": args.device, "format": format, "tile": args.tile}
 
 
@@ -124,7 +124,7 @@ def _dup_op(name: str | None) -> BinaryOp | None:
         return None
     found: BinaryOp | None = getattr(binary, name, None)
     if found is None or name.startswith("_"):
-        hint = meant(name, dir(binary))
+        hint = suggestion(name, dir(binary))
         raise Fault(f"--dup-op: expected the name of a binary operator, such as plus, got {name!r}{hint}")
     return found
 
@@ -132,7 +132,9 @@ def _dup_op(name: str | None) -> BinaryOp | None:
 def _dtype(name: str) -> str:
     known = [str(kind) for kind in vars(dtypes).values() if isinstance(kind, dtypes.DataType)]
     if name.upper() not in known:
-        raise Fault(f"--dtype: expected one of {', '.join(dict.fromkeys(known))}, got {name!r}{meant(name, known)}")
+        raise Fault(
+            f"--dtype: expected one of {', '.join(dict.fromkeys(known))}, got {name!r}{suggestion(name, known)}"
+        )
     return name.upper()
 
 

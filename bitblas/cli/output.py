@@ -23,7 +23,7 @@ from ..io import write as write_matrix
 from ..io.edgelist import quoted
 from ..io.file_formats import DELIMITERS, output_format_of
 from ..io.files import Output, created
-from ..io.tables import VERTICES, Columns, table_of
+from ..io.tables import Columns, table_of
 from .input import Fault
 
 # ---- Write results: to files by suffix or to stdout; the summary then goes to stderr.
@@ -68,9 +68,9 @@ def target(out: str) -> Output:
     return sys.stdout.buffer if out == STDOUT else out
 
 
-def tell(args: argparse.Namespace, made: Mapping[str, object], text: str) -> None:
+def print_summary(args: argparse.Namespace, record: Mapping[str, object], text: str) -> None:
     """Print a summary, or one JSON object: on stdout, or on stderr if the result itself goes to stdout."""
-    words = json.dumps({"command": args.command, **made}) if args.json else text
+    words = json.dumps({"command": args.command, **record}) if args.json else text
     print(words, file=sys.stderr if getattr(args, "out", None) == STDOUT else sys.stdout)
 
 
@@ -103,7 +103,8 @@ def as_table(answer: Matrix | Vector, graph: Graph, vertices: bool, top: int | N
     columns = table_of(answer, graph.labels)
     if top is not None and isinstance(answer, Vector):
         best = largest(answer, top).tolist()
-        columns = {name: [_values(column)[k] for k in best] for name, column in columns.items()}
+        lists = {name: _values(column) for name, column in columns.items()}
+        columns = {name: [values[k] for k in best] for name, values in lists.items()}
     if vertices and graph.labels is not None:
         columns["value"] = [graph.labels[x] for x in _values(columns["value"])]
     return columns
@@ -114,15 +115,25 @@ def _values(column: np.ndarray | list[Hashable]) -> list[Any]:
     return column.tolist() if isinstance(column, np.ndarray) else column
 
 
-def _write_table(out: str, kind: str, columns: Columns) -> None:
+def _write_table(out: str, kind: str, columns: Columns, header: bool = False) -> None:
+    """Write columns as .json, .parquet, or lines. header: lines start with the column names."""
     with created(target(out)) as stream:
         if kind == "parquet":
             from pyarrow import parquet, table
 
             parquet.write_table(table(columns), stream)
+        elif kind == "json":
+            stream.write(json.dumps({name: _values(column) for name, column in columns.items()}).encode() + b"\n")
         else:
-            lists = {name: _values(column) for name, column in columns.items()}
-            stream.write(json.dumps(lists).encode() + b"\n")
+            mark = DELIMITERS[kind]
+            texts = (
+                map(str, column.tolist()) if isinstance(column, np.ndarray) else [quoted(str(x), mark) for x in column]
+                for column in columns.values()
+            )
+            if header:
+                stream.write(f"{mark.join(columns)}\n".encode())
+            for row in zip(*texts):
+                stream.write(f"{mark.join(row)}\n".encode())
 
 
 def write_lines(out: str, answer: Matrix, graph: Graph) -> bool:
@@ -151,19 +162,9 @@ def write_points(out: str, answer: Matrix, graph: Graph, axes: tuple[str, ...], 
     if kind not in (*DELIMITERS, *TABLES.values()):
         write_matrix(target(out), answer, kind)
         return
-    device = answer.device
-    points = device.to_host(answer.to_dense(0))
-    columns: Columns = {"vertex": list(graph.vertices), **{axis: points[:, k] for k, axis in enumerate(axes)}}
-    if kind in TABLES.values():
-        _write_table(out, kind, columns)
-        return
-    mark = DELIMITERS[kind]
-    with created(target(out)) as stream:
-        if header:
-            stream.write(f"{mark.join(columns)}\n".encode())
-        names = [quoted(str(name), mark) for name in graph.vertices]
-        for name, row in zip(names, points.tolist()):
-            stream.write(f"{mark.join((name, *map(repr, row)))}\n".encode())
+    points = answer.device.to_host(answer.to_dense(0))
+    columns = {axis: points[:, k] for k, axis in enumerate(axes)}
+    _write_table(out, kind, {"vertex": list(graph.vertices), **columns}, header)
 
 
 def write(
@@ -176,36 +177,25 @@ def write(
     a Vector, in descending order if the format keeps an order. header: lines start with the column names.
     """
     kind = kind_of(out, matrix=isinstance(answer, Matrix))
-    if kind in TABLES.values():
-        _write_table(out, kind, as_table(answer, graph, vertices, top))
+    if isinstance(answer, Matrix) and kind not in TABLES.values():
+        options: dict[str, Any] = {"labels": graph.labels, "header": header} if kind in DELIMITERS else {}
+        write_matrix(target(out), answer, kind, **options)
         return
-    if isinstance(answer, Matrix):
-        labels = graph.labels if kind in DELIMITERS else None
-        write_matrix(target(out), answer, kind, labels=labels, **({"header": header} if kind in DELIMITERS else {}))
+    if kind in (*TABLES.values(), *DELIMITERS):
+        _write_table(out, kind, as_table(answer, graph, vertices, top), header)
         return
     index, values = host_coo(answer)
-    if top is not None:
+    if top is not None and isinstance(answer, Vector):
         best = largest(answer, top)
         index, values = index[best], values[best]
+        answer = Vector.from_coo(index, values, size=answer.size)
     if kind == "mtx":
-        mmwrite(target(out), answer if top is None else Vector.from_coo(index, values, size=answer.size))
+        mmwrite(target(out), answer)
         return
+    arrays: dict[str, Any] = {"indices": index, "values": values, "size": answer.shape[0]}
+    arrays |= {} if graph.labels is None else {"labels": np.array(graph.labels)}
     with created(target(out)) as stream:
-        if kind == "npz":
-            parts: dict[str, Any] = {"indices": index, "values": values, "size": answer.size}
-            if graph.labels is not None:
-                parts["labels"] = np.array(graph.labels)
-            np.savez(stream, **parts)
-            return
-        mark = DELIMITERS[kind]
-        ends, answers = index.tolist(), values.tolist()
-        if graph.labels is not None:
-            name = lambda vertex: quoted(str(graph.labels[vertex]), mark)
-            ends, answers = list(map(name, ends)), list(map(name, answers)) if vertices else answers
-        if header:
-            stream.write(f"{mark.join(VERTICES)}\n".encode())
-        for i, x in zip(ends, answers):
-            stream.write(f"{i}{mark}{x}\n".encode())
+        np.savez(stream, **arrays)
 
 
 # ---- Format a summary as a colored table on a terminal (no colors if NO_COLOR is set); pipes get plain words.

@@ -11,7 +11,7 @@ from ..formats import TILES, tiled
 from ..io import FILE_FORMATS
 from ..plan.format_choice import FORMATS
 from . import algorithms, commands, file_commands, output, tools
-from .input import Fault, meant
+from .input import Fault, suggestion
 
 DESCRIPTION = (
     "Graph algorithms as linear algebra on bits. FILE is a Matrix Market file, an edge list, a .npz of SciPy or a "
@@ -36,25 +36,25 @@ class Parser(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             known = [str(choice) for choice in action.choices]
             if action.dest == "command":
-                raise Fault(f"{value}: no such command (see 'bitblas --help'){meant(str(value), known)}")
+                raise Fault(f"{value}: no such command (see 'bitblas --help'){suggestion(str(value), known)}")
             raise argparse.ArgumentError(
-                action, f"expected one of {', '.join(known)}, got {value!r}{meant(str(value), known)}"
+                action, f"expected one of {', '.join(known)}, got {value!r}{suggestion(str(value), known)}"
             )
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        made, rest = self.parse_known_args(args, namespace)
+        parsed, rest = self.parse_known_args(args, namespace)
         if rest:
-            of: Parser = made.parser
+            of: Parser = parsed.parser
             if not rest[0].startswith("-"):
                 of.error(f"{rest[0]}: expected options, got one more argument")
             known = [flag for action in of._actions for flag in action.option_strings]
             flag = rest[0].partition("=")[0]
-            if flag in commands.FLAGS and hasattr(made, "commands"):
+            if flag in commands.FLAGS and hasattr(parsed, "commands"):
                 of.error(
                     f"{flag}: put an option of an algorithm inside the quotes of that algorithm. {algorithms.EXAMPLE}"
                 )
-            of.error(f"{rest[0]}: no such option{meant(flag, known)}")
-        return made
+            of.error(f"{rest[0]}: no such option{suggestion(flag, known)}")
+        return parsed
 
 
 def parser() -> argparse.ArgumentParser:
@@ -64,8 +64,8 @@ def parser() -> argparse.ArgumentParser:
     top = Parser(prog="bitblas", formatter_class=argparse.RawDescriptionHelpFormatter)
     top.description = textwrap.fill(DESCRIPTION, WIDTH)
     top.add_argument("--version", action="version", version=f"bitblas {__version__}")
-    listed = top.add_subparsers(dest="command", metavar="COMMAND", help="one of the commands below", required=True)
-    words: dict[str, list[str]] = {}  # help lines of the commands, by group
+    subparsers = top.add_subparsers(dest="command", metavar="COMMAND", help="one of the commands below", required=True)
+    help_lines: dict[str, list[str]] = {}  # help lines of the commands, by group
 
     def command(
         name: str,
@@ -74,12 +74,12 @@ def parser() -> argparse.ArgumentParser:
         aliases: tuple[str, ...] = (),
         group: str = OTHERS,
     ) -> argparse.ArgumentParser:
-        p: argparse.ArgumentParser = listed.add_parser(name, description=help, aliases=aliases)
+        p: argparse.ArgumentParser = subparsers.add_parser(name, description=help, aliases=aliases)
         p.add_argument("--json", action="store_true", help="the result as one JSON object")
         p.set_defaults(run=run, parser=p)
         first = f"  {', '.join((name, *aliases)):{INDENT - 2}s}"
-        said = textwrap.fill(help, WIDTH, initial_indent=first, subsequent_indent=" " * INDENT)
-        words.setdefault(group, []).append(said)
+        lines = textwrap.fill(help, WIDTH, initial_indent=first, subsequent_indent=" " * INDENT)
+        help_lines.setdefault(group, []).append(lines)
         return p
 
     p = command(
@@ -157,7 +157,7 @@ def parser() -> argparse.ArgumentParser:
         p.add_argument("--source", metavar="VERTEX", help="start vertex (default 0, if vertices have no names)")
         p.add_argument("--picture", metavar="OUT", help="plot the graph colored by distance: .png, .svg; needs [plots]")
         p.add_argument("--algorithms", metavar="NAME,...", help="only these; all: every algorithm, which can take long")
-    top.epilog = "\n\n".join("\n".join([textwrap.fill(group, WIDTH), *said]) for group, said in words.items())
+    top.epilog = "\n\n".join("\n".join([textwrap.fill(group, WIDTH), *lines]) for group, lines in help_lines.items())
     top.epilog += "\n\n" + textwrap.fill(CODES, WIDTH)
     return top
 

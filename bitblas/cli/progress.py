@@ -15,7 +15,7 @@ from ..device import jit
 
 
 class Timer:
-    """`with Timer() as taken:` sets `taken.seconds` and `taken.compiling` at the end of the block."""
+    """`with Timer() as timer:` sets `timer.seconds` and `timer.compiling` at the end of the block."""
 
     def __init__(self) -> None:
         self.seconds = self.compiling = 0.0

@@ -57,8 +57,8 @@ def compare(args: argparse.Namespace) -> int:
         with Ticker("picture"):
             plots.save(plots.levels(A, source, title=f"{args.file}: distance from vertex {source}"), args.picture)
     if args.json:
-        made = {"command": args.command, "file": args.file, **facts(A), "source": source, "equal": equal}
-        print(json.dumps({**made, "rows": [compare.as_dict(row) for row in rows]}))
+        record = {"command": args.command, "file": args.file, **facts(A), "source": source, "equal": equal}
+        print(json.dumps({**record, "rows": [compare.as_dict(row) for row in rows]}))
         return 0 if equal else 1
     if args.command == "demo":
         print(f"\nNumber of crossings by distance from crossing {source}:")
@@ -101,24 +101,16 @@ def _bash(commands: dict[str, argparse.ArgumentParser]) -> str:
         options = options_of(p)
         cases.append(f"    {name}) words='{' '.join(options)}' ;;")
         values += [f"    {name}:{flag}) words='{' '.join(known)}' ;;" for flag, known in options.items() if known]
-    lines = "\n".join(
-        [
-            "_bitblas() {",
-            '  local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}" words=""',
-            "  if [ $COMP_CWORD -eq 1 ]; then",
-            f"    words='{' '.join(commands)}'",
-            '  else case "${COMP_WORDS[1]}:$before" in',
-            *values,
-            '    *) case "$word" in -*) case "${COMP_WORDS[1]}" in',
-            *cases,
-            "    esac ;; esac ;;",
-            "  esac; fi",
-            '  COMPREPLY=($(compgen -W "$words" -- "$word"))',
-            "}",
-            "complete -o default -F _bitblas bitblas",
-        ]
-    )
-    return lines
+    head = """_bitblas() {
+  local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}" words=""
+  if [ $COMP_CWORD -eq 1 ]; then"""
+    tail = """    esac ;; esac ;;
+  esac; fi
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+}
+complete -o default -F _bitblas bitblas"""
+    choices = [f"    words='{' '.join(commands)}'", '  else case "${COMP_WORDS[1]}:$before" in', *values]
+    return "\n".join([head, *choices, '    *) case "$word" in -*) case "${COMP_WORDS[1]}" in', *cases, tail])
 
 
 def _zsh(commands: dict[str, argparse.ArgumentParser]) -> str:

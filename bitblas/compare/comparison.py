@@ -217,10 +217,8 @@ def rows(all_sides: list[Side], source: int = 0, names: str | None = None) -> It
 
 def as_dict(row: Row) -> dict[str, object]:
     """A row as a dictionary for JSON."""
-    made = asdict(row)
-    if row.difference is not None and not np.isfinite(row.difference):
-        made["difference"] = None
-    return made
+    finite = row.difference is not None and np.isfinite(row.difference)
+    return asdict(row) | {"difference": row.difference if finite else None}
 
 
 def cpu_threads() -> int:

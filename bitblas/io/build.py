@@ -122,13 +122,18 @@ def wide_type(dtype: np.dtype) -> np.dtype:
     return dtype if dtype.itemsize == 8 else np.dtype(np.int64)
 
 
+def _beyond(low: int, high: int, dtype: np.dtype) -> int | None:
+    """One of two numbers that an integer type cannot represent, None if it holds both."""
+    limits = np.iinfo(dtype)
+    return high if high > limits.max else low if low < limits.min else None
+
+
 def cast_to(source: str, A: Matrix, dtype: DTypeLike, name: str | None) -> Matrix:
     """Cast an INT64 Matrix to a smaller type. InvalidValue for a value that does not fit."""
     kind = lookup_dtype(dtype)
     if A.nvals:
         low, high = (int(A.reduce_scalar(f).new().value) for f in (monoid.min, monoid.max))
-        wrong = high if high > kind.highest else low if low < kind.lowest else None
-        if wrong is not None:
+        if (wrong := _beyond(low, high, kind.np_type)) is not None:
             raise InvalidValue(f"{source}: dtype {kind}: expected weights that fit, got {wrong}")
     return A.dup(kind, name=name)
 
@@ -213,8 +218,7 @@ def check_held(source: str, values: np.ndarray, dtype: DTypeLike | None) -> None
     kind = lookup_dtype(dtype)
     if kind.np_type.kind not in "iu":
         return
-    limits, low, high = np.iinfo(kind.np_type), values.min().item(), values.max().item()  # Python compares exactly
-    wrong = high if high > limits.max else low if low < limits.min else None
+    wrong = _beyond(values.min().item(), values.max().item(), kind.np_type)  # Python compares exactly
     if wrong is None and values.dtype.kind == "f" and (apart := values != np.floor(values)).any():
         wrong = values[apart][0]
     if wrong is not None:

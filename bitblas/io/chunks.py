@@ -66,16 +66,16 @@ class FileChunks(ABC):
         assert isinstance(source, (str, os.PathLike))  # only paths are read in chunks
         self.source, self.progress, self.name = source, progress, os.fspath(source)
         self.shape: tuple[int, ...] = ()
-        self.seen, self.total = 0, 0.0  # entries, and the sum of their absolute values
+        self.entries_read, self.total = 0, 0.0  # entries, and the sum of their absolute values
         self.value_dtype: np.dtype | None = None
         self.dtype: DTypeLike | None = None
-        self.once = False  # whether duplicate entries that are seen while reading are refused
+        self.once = False  # whether duplicate entries that occur while reading are refused
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, ...]]:
-        self.seen, self.total = 0, 0.0
+        self.entries_read, self.total = 0, 0.0
         with opened(self.source, self.progress) as stream:
             for rows, cols, values in self.entries(stream):
-                self.seen += len(rows)
+                self.entries_read += len(rows)
                 self.total += 0.0 if values is None or values.dtype.kind not in "iu" else total_of(values)
                 if values is not None:
                     check_held(self.name, values, self.dtype)
@@ -106,7 +106,7 @@ class FileChunks(ABC):
         dtype = INT64 if small else kind
         A = Matrix.from_chunks(self, dup_op=dup_op, dtype=dtype, name=name, **options.storage)
         stored = A.dtype.np_type
-        if grows(dup_op, stored) and A.nvals < self.seen and not fits(dup_op, self.total, stored):
+        if grows(dup_op, stored) and A.nvals < self.entries_read and not fits(dup_op, self.total, stored):
             B = Matrix.from_chunks(self, dup_op=name_of(dup_op), dtype=FP64, device=options.device)
             check_overflow(self.name, dup_op, A, B)
         return cast_to(self.name, A, kind, name) if kind is not None and small else A
@@ -178,7 +178,7 @@ class MatrixMarketChunks(FileChunks):
         weights = head.field != "pattern"
         rounded = self.rounded or head.field == "real"
         layout = EdgeListOptions(None, False, False, weights, columns=2 + weights, nan=True, rounded=rounded)
-        reader, seen = Reader(stream.name, layout, 1, max(head.nrows, head.ncols)), 0
+        reader, count = Reader(stream.name, layout, 1, max(head.nrows, head.ncols)), 0
         blocks = stream.blocks(tuning.count("file.chunked_block"))
         reader.lines = stream.lines
         if weights:  # a file without entries needs a type too
@@ -190,7 +190,7 @@ class MatrixMarketChunks(FileChunks):
                 raise InvalidValue(f"{place}: expected {head.entry}, got a comment")
             reader.feed(block)
             for rows, cols, values in reader.taken():
-                seen += len(rows)
+                count += len(rows)
                 if reader.weights.real and head.field != "real":
                     raise InvalidValue(f"{place}: expected {head.entry}, got something else")
                 reader.weights.check(self.name)
@@ -200,8 +200,8 @@ class MatrixMarketChunks(FileChunks):
                 yield from self._expanded(rows, cols, values)
         if weights and head.field == "integer":
             self.value_dtype = reader.weights.dtype
-        if (seen := self.counted(seen)) != head.entries:
-            raise InvalidValue(f"{self.name}: expected {head.entries} entries, got {seen}")
+        if (count := self.counted(count)) != head.entries:
+            raise InvalidValue(f"{self.name}: expected {head.entries} entries, got {count}")
 
     def counted(self, seen: int) -> int:
         """The number of entries in the file, of which `seen` were read."""

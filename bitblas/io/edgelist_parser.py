@@ -161,16 +161,16 @@ class Reader:
 
     def _check_first(self, block: bytes) -> None:
         """The same for the text of the first lines, before numbers are parsed and kernels for names are compiled."""
-        seen: set[tuple[str, ...]] = set()
+        known: set[tuple[str, ...]] = set()
         most = tuning.count("edgelist.early_lines")
         end = block.rfind(b"\n", 0, most * tuning.count("edgelist.line_bytes")) + 1
         for number, fields in islice(self._lines(block[: end or None]), most):
             pair = tuple(fields[:2])
             if self._lacking(fields) is not None:
                 return
-            if pair in seen:
+            if pair in known:
                 raise self._duplicate_error(number, fields)
-            seen.add(pair)
+            known.add(pair)
 
     def _duplicate_error(self, number: int, fields: list[str]) -> InvalidValue:
         expected = f"{self.name}, line {number}: expected every edge once"

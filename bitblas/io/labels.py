@@ -71,18 +71,18 @@ class Names:
 
     def __init__(self) -> None:
         self.index: dict[str, int] | None = {}
-        self.found = np.zeros(2, np.int64)  # number of names, and their bytes
+        self.sizes = np.zeros(2, np.int64)  # number of names, and their bytes
         self.table = np.zeros(1, np.uint64)
         self.names, self.starts = np.zeros(1, np.uint8), np.zeros(1, np.int64)
 
     def __len__(self) -> int:
-        return self.found.item(0) if self.index is None else len(self.index)
+        return self.sizes.item(0) if self.index is None else len(self.index)
 
     def labels(self) -> tuple[str, ...]:
         """The names, ordered by number."""
         if self.index is not None:
             return tuple(self.index)
-        return tuple(self.names[: self.found[1]].tobytes().decode().split("\n")[:-1])
+        return tuple(self.names[: self.sizes[1]].tobytes().decode().split("\n")[:-1])
 
     def numbers(self, names: Iterable[str]) -> np.ndarray:
         """The numbers of some names."""
@@ -106,7 +106,7 @@ class Names:
 
     def _number(self, text: np.ndarray, begins: np.ndarray, lengths: np.ndarray, *more: np.ndarray) -> None:
         words = len(begins)
-        count, size = self.found.tolist()
+        count, size = self.sizes.tolist()
         before = np.zeros(1, np.uint64)
         slots = len(self.table) // 3
         if slots < (needed := tuning.count("labels.slots") * (count + words)):
@@ -119,7 +119,7 @@ class Names:
         kernel = devices.get("cpu").kernel(
             Variant("kernels/numbered", (), (("AHEAD", tuning.count("labels.prefetch")),))
         )
-        kernel(words, text, begins, lengths, *keys, *table, self.names, self.starts, self.found, numbers)
+        kernel(words, text, begins, lengths, *keys, *table, self.names, self.starts, self.sizes, numbers)
 
 
 def _resized(array: np.ndarray, size: int) -> np.ndarray:
