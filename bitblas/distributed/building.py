@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypedDict
 
 import numpy as np
 
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
         OperandLike,
         OperatorArg,
         SizeArg,
-        SizeLike,
         ValuesLike,
     )
 
@@ -122,8 +121,8 @@ class MatrixBuild(Distributed):
         value: OperandLike = True,
         dtype: DTypeArg = None,
         *,
-        nrows: SizeLike,
-        ncols: SizeLike,
+        nrows: SupportsIndex,
+        ncols: SupportsIndex,
         dup_op: OperatorArg = None,
         name: str | None = None,
         share: bool = False,

@@ -7,7 +7,7 @@ must have the same sum.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 import numpy as np
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from ..core import Vector as WholeVector
-    from ..core.typing import Axes, DeviceArg, DTypeArg, DTypeLike, MaskArg, OperandLike, OperatorLike, SizeLike
+    from ..core.typing import Axes, DeviceArg, DTypeArg, DTypeLike, MaskArg, OperandLike, OperatorLike
     from .building import LayoutOptions
     from .expressions import Local
 
@@ -224,8 +224,8 @@ class Matrix(MatrixRead, MatrixBuild):
     def __init__(
         self,
         dtype: DTypeLike = FP64,
-        nrows: SizeLike = 0,
-        ncols: SizeLike = 0,
+        nrows: SupportsIndex = 0,
+        ncols: SupportsIndex = 0,
         *,
         name: str | None = None,
         device: DeviceArg = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
         OperatorArg,
         OperatorLike,
         SizeArg,
-        SizeLike,
         ValuesLike,
     )
     from .expressions import Local
@@ -63,7 +62,7 @@ class Vector(Distributed, StyledVector):
     _part: Whole
 
     def __init__(
-        self, dtype: DTypeLike = FP64, size: SizeLike = 0, *, name: str | None = None, device: DeviceArg = None
+        self, dtype: DTypeLike = FP64, size: SupportsIndex = 0, *, name: str | None = None, device: DeviceArg = None
     ) -> None:
         self.shares = shares.of(check_size("size", size))
         self._part = Whole(dtype, self.shares.mine, name=name, device=rank_device(device))
@@ -151,7 +150,7 @@ class Vector(Distributed, StyledVector):
     def from_scalar(
         cls,
         value: OperandLike,
-        size: SizeLike,
+        size: SupportsIndex,
         dtype: DTypeArg = None,
         *,
         name: str | None = None,
