@@ -7,7 +7,8 @@ import numpy as np
 
 import bitblas as gb
 import bitblas.distributed as gd
-from bitblas.distributed import reading, replicated
+from bitblas import tuning
+from bitblas.distributed import replicated
 from bitblas.exceptions import DistributedError, IndexOutOfBound, InvalidValue, OutOfMemory, OutputNotEmpty
 
 N = 300
@@ -147,11 +148,11 @@ def files(group, folder):
         (folder / "bad.csv").write_text("\n".join(line.replace(" ", ",") for line in [*lines, ""]))
         (folder / "few.mtx").write_text("\n".join([head, f"{N} {N} {len(lines)}", *lines[:-3], ""]))
     group.barrier()
-    reading.BLOCK = 1 << 12  # the first rank sends the columns to all ranks
-    for name in ("bad.mtx", "bad.csv"):
-        refused(group, name, lambda name=name: gd.read(folder / name), InvalidValue)
-    for name, kind in (("few.mtx", InvalidValue), ("none.mtx", FileNotFoundError), ("none.csv", FileNotFoundError)):
-        refused(group, name, lambda name=name: gd.read(folder / name), kind, kind)
+    with tuning.override({"file.chunked_block": 1 << 12}):  # the first rank sends the columns to all ranks
+        for name in ("bad.mtx", "bad.csv"):
+            refused(group, name, lambda name=name: gd.read(folder / name), InvalidValue)
+        for name, kind in (("few.mtx", InvalidValue), ("none.mtx", FileNotFoundError), ("none.csv", FileNotFoundError)):
+            refused(group, name, lambda name=name: gd.read(folder / name), kind, kind)
     A = gd.Matrix.from_coo(i, j, 1, nrows=N, ncols=N)
     if group.rank == 0:
         (folder / "taken").write_text("a file")

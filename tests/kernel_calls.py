@@ -16,6 +16,7 @@ from battery import generator, values
 from call_operands import SIZE, a_matrix, a_vector, limits, operator, types
 
 import bitblas as gb
+from bitblas import tuning
 from bitblas.kernels.variant import Variant
 from bitblas.registry import variants as registry
 
@@ -197,10 +198,7 @@ def loops_inside(variant: Variant) -> None:
 
 def by_patches(variant: Variant) -> None:
     """Shortest paths and least labels as fixpoints, along paths and a grid that are larger than patches."""
-    from bitblas.plan import patches
-
-    least, patches.LEAST_VERTICES = patches.LEAST_VERTICES, 1
-    try:
+    with tuning.override({"patches.vertices": 1}):
         for dtype, n, strides in (("FP32", 9000, (1, 3000)), ("FP32", 5000, (1,)), ("INT64", 5000, (1,))):
             rows = np.concatenate([np.arange(n - stride) for stride in strides])
             cols = np.concatenate([np.arange(stride, n) for stride in strides])
@@ -216,8 +214,6 @@ def by_patches(variant: Variant) -> None:
 
         A = A.apply(gb.unary.one["BOOL"]).new()
         gb.loop.Program(spread, while_=waits, fixpoint=True).run()
-    finally:
-        patches.LEAST_VERTICES = least
 
 
 def hubs(variant: Variant) -> None:

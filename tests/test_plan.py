@@ -12,7 +12,7 @@ from bitblas.config import config
 from bitblas.exceptions import InvalidValue
 from bitblas.formats import EVERYWHERE, format_of
 from bitblas.formats.b2sr.cost import DEFAULT_TILE
-from bitblas.operations import spmv, spmv_kernels
+from bitblas.operations import spmv_kernels
 from bitblas.plan import format_choice as plan_forms
 from bitblas.plan import product as plan
 from bitblas.plan.facts import facts
@@ -217,7 +217,8 @@ def one_hub(n, **options):  # n x n; one row has half of all entries
 def test_no_unit_of_work_is_longer_than_the_plan_allows(device, key, name, monkeypatch):
     gpu = devices.get(config.device).is_gpu
     launches = []
-    plain = spmv_kernels.compiled
+    cls = type(devices.get(config.device))
+    plain = cls.kernel
 
     def watch(on, variant):
         kernel = plain(on, variant)
@@ -230,8 +231,7 @@ def test_no_unit_of_work_is_longer_than_the_plan_allows(device, key, name, monke
 
         return call if variant.kernel.endswith(("pull", "push")) else kernel
 
-    monkeypatch.setattr(spmv, "compiled", watch)
-    monkeypatch.setattr(spmv_kernels, "compiled", watch)
+    monkeypatch.setattr(cls, "kernel", watch)
     n = 3000
     A, u, hub = one_hub(n, **FORMS[key]), vector(n, 1.0), 0
     u[5] = 7  # no longer iso

@@ -37,7 +37,7 @@ def test_what_promises_most_is_chosen(device):
         best = plan_forms.best_form(of, A.profile().costs, "time", iso=True, kind=A.device.kind)
         assert A.profile().chosen == best and of.bytes_of(best) <= of.bytes_of("csr"), "never more bytes than plain CSR"
     small = bitblas.Matrix.from_coo(near[:8].ravel() // 8, near[:8].ravel() % 8, True, nrows=n, ncols=n)
-    assert small.nvals < plan_forms.SMALL and small.profile().chosen == "csr"
+    assert small.nvals < tuning.count("format.sampled_entries") and small.profile().chosen == "csr"
     with config.set(prefer="memory"):
         of = facts(small._store.structure)
         forms = [key for key in of.forms if format_of(key).may_be_smallest(of)]
@@ -129,7 +129,7 @@ def test_ratios_are_those_of_the_worst_verb():
 
 
 def test_what_is_small_or_short_is_not_looked_at():
-    small = plan_forms.SMALL
+    small = tuning.count("format.sampled_entries")
     assert plan_forms.without_facts(10, small - 1, "time") and not plan_forms.without_facts(10, small, "time")
     assert plan_forms.without_facts(small, small, "time") and not plan_forms.without_facts(small, small - 1, "memory")
 
@@ -153,7 +153,7 @@ def test_tiles_of_which_a_sample_is_not_sure_are_counted(monkeypatch, near):
     assert dict(facts(structure).tiles)[8] == built.tiles, "and is known from now on"
 
 
-def test_facts_come_in_stages(monkeypatch):
+def test_facts_come_in_stages(tune):
     """A choice for time estimates only the facts of candidate formats: with hubs those by rows; no Split if tiles pay
     for no entries or nearly all; and never those that matter for bytes only."""
     n, at, rng = 1 << 13, np.arange(1 << 13), np.random.default_rng(2)
@@ -165,7 +165,7 @@ def test_facts_come_in_stages(monkeypatch):
         i, j = (np.concatenate(x) for x in zip(*parts))
         A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device="cpu", format="csr")
         structure = A._store.structure
-        monkeypatch.setitem(plan_forms.HUBS, "cpu", 8)
+        tune({"format.hubs.cpu": 8})
         plan_forms.choose_form(structure)
         asked[name] = set(plan_facts.estimates(structure).own)
         assert asked[name] < set(dict(facts(structure).own)), "the others when somebody asks"

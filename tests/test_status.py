@@ -53,7 +53,7 @@ def test_reading_running_and_compiling_share_a_line(monkeypatch, tune):
     reading.at(500)
     assert terminal.screen == ["graph.csv: [##########          ]  50 % of 0 MB"]
     monkeypatch.setattr(object_files, "compiled", 6)
-    with object_files._said():
+    with object_files._notice():
         both = "graph.csv: [##########          ]  50 % of 0 MB; bitblas: compiling kernel 7, once for this machine"
         assert terminal.screen == [both[:99]]  # as much as fits in the line
         reading.at(1000)
@@ -72,7 +72,7 @@ def test_reading_running_and_compiling_share_a_line(monkeypatch, tune):
 def test_a_ticker_and_a_compiler_take_turns(monkeypatch, tune):
     terminal = on_a_terminal(monkeypatch)
     tune({"progress.delay": 0.001, "progress.command_interval": 0.001})
-    with ticker.Ticker("pagerank"), object_files._said():
+    with ticker.Ticker("pagerank"), object_files._notice():
         until = time.monotonic() + 60
         while "pagerank: " not in terminal.getvalue() and time.monotonic() < until:
             time.sleep(0.001)
@@ -151,7 +151,7 @@ def test_what_compilers_take_is_counted(monkeypatch):
 
 
 def test_without_a_terminal_nothing_is_shown(capsys):
-    with object_files._said(), ticker.Ticker("pagerank"):
+    with object_files._notice(), ticker.Ticker("pagerank"):
         reading = files.Progress("graph.csv", 1000, None)
         assert not reading.shown
     assert capsys.readouterr().err == "" and not status._texts

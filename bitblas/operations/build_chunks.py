@@ -39,6 +39,7 @@ from ..formats.csr import layout as csr
 from ..formats.csr.kernels import deal_variant
 from ..formats.hyper.cost import is_hyper
 from ..formats.incremental import BUILDERS, LayoutBuilder
+from ..formats.structure import is_by_rows
 from ..store import MatrixStore, PlainValues
 from ..typing import Array
 from . import convert, duplicates
@@ -391,7 +392,7 @@ def from_counts(
         values = values[:total].copy()
     layout = growing.finish()
     del growing
-    if isinstance(layout, csr.Csr):
+    if is_by_rows(layout) and layout.key == CSR:
         return convert.of_rows(layout, dtype, values, format, tile)
     return MatrixStore(Structure(layout), dtype, values)
 
