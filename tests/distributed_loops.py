@@ -47,10 +47,13 @@ def loop(g):
     with emulated(g) as group:
         y, al = operands(gd), gb.algorithms
         program, q, v = search(y.S)
-        for source in (3, 250):
+        captured = None
+        for source in (3, 3, 250):
             v.clear(), q.clear()
             q[source] = True
             rounds, wanted = program.run(), al.bfs_levels(x.S, source)
+            assert captured in (None, program._captured) or source != 3, "an equal run is captured again"
+            captured = program._captured
             assert rounds == 1 + wanted.reduce("max").new().value and v.nvals == wanted.nvals and not q.nvals
             assert same(wanted, to_cpu(v))
         text, shared = str(program.explain()), g.size > 1

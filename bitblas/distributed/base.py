@@ -193,9 +193,19 @@ class Distributed(Styled):
     ) -> None:
         loops.require_host()
         first, s = axes[0], self.shares
+        if current().size == 1 and not isinstance(value, Operand) and not isinstance(first.at, loops.DistributedArray):
+            self._changes()._assign(axes, value, None if mask is None else part_of(mask), accum, replace, region)
+            return
         shape = tuple(a.size for a in axes if a.size is not None)
         with current().statement(lambda: f"assign to {self.name}[..]"):
-            item, at = evaluated(value), first.array(self.device)
+            item = evaluated(value)
+            single = self.ndim == 1 and first.size is None and mask is None and not is_tensor(item)
+            if single and not s.low <= first.at < s.high:
+                # Another rank's element. The value is refused on all ranks, not only by the owner of the position.
+                type(self._part)(self.dtype, 1, device=self.device)(accum=accum)[0] << item
+                self._changes()
+                return
+            at = first.array(self.device)
             keep = s.has(at)
             places = (at - s.low)[keep]
             if is_tensor(item):
@@ -220,7 +230,7 @@ class Distributed(Styled):
                 mask = part_of(mask)
             self._changes()
             if not len(places):
-                if region or (self.ndim == 2 and (mask is None or (first.size is None and mask.parent.ndim == 1))):
+                if region or mask is None or (self.ndim == 2 and first.size is None and mask.parent.ndim == 1):
                     return
                 # With `replace` the mask applies to all positions: none is written here, but entries may be deleted.
                 if first.size is None and shape and (is_tensor(item) or hasattr(item, "__len__")):
