@@ -4,8 +4,8 @@
     python benchmarks/ranks.py 25 26 --whole        # bitblas without ranks, on one device
 
 Prints one JSON line per scale and program: median milliseconds (PageRank: of a round), G edges/s, bytes that rank 0
-sent (search: see `levels`), the share of time in collectives outside of captured loops, and a number for comparing
-answers.
+sent (search: see `levels`), the share of time that the host waits in calls of the group (on GPUs also for captured
+loops), and a number for comparing answers.
 """
 
 import argparse
