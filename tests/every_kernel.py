@@ -19,7 +19,6 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import core_programs
 import kernel_calls
@@ -30,11 +29,10 @@ from battery import FORMS, MATRICES, generator, values
 from both_libraries import operands
 
 import bitblas as gb
-from bitblas import algorithms, binary, device, semiring
+from bitblas import algorithms, binary, device, semiring, tuning
 from bitblas.device import jit
 from bitblas.formats import format_of
 from bitblas.kernels.variant import Variant
-from bitblas.loop.codegen import cuda_elementwise
 from bitblas.registry import variants as registry
 
 # Constants that the plan sets by the operands, and by the device.
@@ -130,7 +128,7 @@ def programs(key: str, how: tuple[str, int | None]) -> None:
 
 def wide() -> None:
     """Passes as those over many places are."""
-    with mock.patch.object(cuda_elementwise, "WIDE", 0):
+    with tuning.override({"loop.wide_size": 0}):
         algorithms.betweenness_centrality(test_loop.graph(symmetric=True), range(9))
 
 
