@@ -9,6 +9,7 @@ module imports nothing of bitblas, so that kernels and devices can read it.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -1407,14 +1408,13 @@ _version = 0
 _clear: list[Callable[[], None]] = []
 
 
-def value(name: str) -> float:
-    """The current value of a threshold. KeyError if there is none of that name."""
-    return TABLE[name].value
-
-
-def count(name: str) -> int:
-    """The current value of a threshold that is a whole number."""
-    return int(TABLE[name].value)
+# A statement reads several rows: both functions are methods of dictionaries, which take no Python frame.
+_values = {name: row.value for name, row in TABLE.items()}
+_counts = {name: int(row.value) for name, row in TABLE.items() if math.isfinite(row.value)}
+# value(name): the current value of a threshold. KeyError if there is none of that name.
+value: Callable[[str], float] = _values.__getitem__
+# count(name): the same as an int, for whole numbers.
+count: Callable[[str], int] = _counts.__getitem__
 
 
 def version() -> int:
@@ -1431,20 +1431,24 @@ def on_change(clear: Callable[[], None]) -> None:
 def override(changes: Mapping[str, float]) -> Iterator[None]:
     """Change rows inside a ``with`` block: ``with override({"push_cost.gpu": 1.0}): ..``. Decisions cached before are
     not used inside, and those cached inside are not used after. KeyError, without a change, if there is no such row."""
-    global _version
     before, version_before = {name: TABLE[name] for name in changes}, _version
     try:
-        TABLE.update({name: replace(before[name], value=number) for name, number in changes.items()})
-        _version = next(_versions)
-        _clear_caches()
+        _set({name: replace(before[name], value=number) for name, number in changes.items()}, next(_versions))
         yield
     finally:
-        TABLE.update(before)
-        _version = version_before
-        _clear_caches()
+        _set(before, version_before)
 
 
-def _clear_caches() -> None:
+def _set(rows: Mapping[str, Threshold], version: int) -> None:
+    global _version
+    TABLE.update(rows)
+    _values.update({name: row.value for name, row in rows.items()})
+    for name, row in rows.items():
+        if math.isfinite(row.value):
+            _counts[name] = int(row.value)
+        else:
+            _counts.pop(name, None)
+    _version = version
     for clear in _clear:
         clear()
 

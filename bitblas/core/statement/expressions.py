@@ -241,10 +241,17 @@ class VectorExpression(TypedVector, Expression["Vector"]):
     ) -> None:
         if op is not None and op.dtype._is_udt:
             check_functions(op, args)
-        # without Expression.__init__, to save a call per statement
-        self.method, self.args, self.op, self.run = method, args, op, run
-        self.masked, self._dtype, self._value = masked, dtype, None
-        self.size, self.ends, self.along = size, ends, along
+        # Without Expression.__init__ and tuples: a statement is made in two microseconds.
+        self.method = method
+        self.args = args
+        self.op = op
+        self.run = run
+        self.masked = masked
+        self._dtype = dtype
+        self._value = None
+        self.size = size
+        self.ends = ends
+        self.along = along
 
     @property
     def shape(self) -> tuple[int]:
@@ -275,9 +282,16 @@ class MatrixExpression(TypedMatrix, Expression["Matrix"]):
     ) -> None:
         if op is not None and op.dtype._is_udt:
             check_functions(op, args)
-        self.method, self.args, self.op, self.run = method, args, op, run  # as above
-        self.masked, self._dtype, self._value = masked, dtype, None
-        self.nrows, self.ncols, self.along = nrows, ncols, along
+        self.method = method  # as above
+        self.args = args
+        self.op = op
+        self.run = run
+        self.masked = masked
+        self._dtype = dtype
+        self._value = None
+        self.nrows = nrows
+        self.ncols = ncols
+        self.along = along
 
     def computed(self, mask: operations.spgemm.MatrixMask | None, order: Order | None) -> MatrixStore:
         """The result as a store, in that order."""

@@ -124,7 +124,10 @@ class Mask(ShownMask):
 
 def check(mask: object, *ndim: int) -> Mask:
     """A Mask of one of these ranks, or a BOOL object as a mask of its values. TypeError for anything else."""
-    if not isinstance(mask, Mask):
+    if isinstance(mask, Mask):
+        if mask.parent.ndim in ndim:
+            return mask
+    else:
         if getattr(mask, "ndim", 0) == 0 or not hasattr(mask, "_resolve"):
             raise TypeError(f"mask: expected a mask (x.S, x.V) or a BOOL object, got {type(mask).__qualname__}")
         if (dtype := getattr(mask, "dtype", None)) is not BOOL:
