@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import bitblas as gb
-from bitblas import device as devices
 from bitblas.loop import Program
 from bitblas.loop.gpu import patches
 from bitblas.plan import patches as plan
@@ -18,8 +17,6 @@ FP32, INT64, BOOL = gb.dtypes.FP32, gb.dtypes.INT64, gb.dtypes.BOOL
 @pytest.fixture
 def small(device, tune, monkeypatch):
     """Patches of 128 vertices of 4 bytes, however few there are."""
-    if not devices.get(device).captures_bodies:
-        pytest.skip("loops run without kernels of a GPU")
     tune({"patch.bytes": 512, "patch.threads": 64})
     tune({"patches.vertices": 1})
 
@@ -69,6 +66,7 @@ def state(program):
     return program._captured.device.to_host(loop.state)
 
 
+@pytest.mark.off_cpu
 @pytest.mark.uses_cpu
 @pytest.mark.parametrize("width, dtype", [(12, FP32), (40, FP32), (12, INT64)])
 def test_shortest_paths(small, width, dtype):
@@ -89,6 +87,7 @@ def test_shortest_paths(small, width, dtype):
     same(gb.algorithms.sssp(A, 7), shortest(A, 7))
 
 
+@pytest.mark.off_cpu
 @pytest.mark.uses_cpu
 def test_weights_that_are_infinite_or_negative(small):
     """No path of infinite weight is lost, and vertices that cannot be reached have no entry; negative weights without a
@@ -104,6 +103,7 @@ def test_weights_that_are_infinite_or_negative(small):
         same(d, shortest(keep, 5))
 
 
+@pytest.mark.off_cpu
 def test_labels(small):
     """The least label that reaches a vertex, of a vector that is full."""
     A = grid(12, 20, INT64)
@@ -119,6 +119,7 @@ def test_labels(small):
     assert state(program)[6] > 0
 
 
+@pytest.mark.off_cpu
 def test_what_goes_by_rounds_all_the_same(small):
     """A limit; values that wait and are not those that are kept; a product that is no number."""
     A = grid(12, 20, FP32)
@@ -141,6 +142,7 @@ def test_what_goes_by_rounds_all_the_same(small):
     assert np.isnan(d[1].new().value)
 
 
+@pytest.mark.off_cpu
 def test_bodies_that_are_not_known(small):
     """Each reports the reason."""
     A = grid(12, 20, FP32)
@@ -182,6 +184,7 @@ def test_bodies_that_are_not_known(small):
     assert "patches" not in str(program.explain())
 
 
+@pytest.mark.off_cpu
 @pytest.mark.parametrize("default", [True, False])
 def test_scalars_that_the_end_reads(small, default):
     """The last value of a Scalar depends on the order of the rounds, also if it only stands in for missing entries."""

@@ -27,11 +27,10 @@ BOOL, INT64 = gb.dtypes.BOOL, gb.dtypes.INT64
 in_emulator = pytest.mark.parametrize("turn", [{"device": "emulator"}], ids=["emulator"])
 
 
+@pytest.mark.off_cpu  # test_vertex_sets.py has the CPU's
 @pytest.mark.slow
 def test_sets_colors_and_forests_on_the_device(device):
     """Programs with nested loops; results equal those of the CPU, also if the matrix has another order."""
-    if device == "cpu":
-        pytest.skip("test_vertex_sets.py has it")
     clique = [(i, j) for i in range(70) for j in range(i)]
     sparse = oracles.random(90, 120, 1, symmetric=True)
     edges = [*clique, *((70 + i, 70 + j) for i, j in zip(sparse.rows.tolist(), sparse.cols.tolist(), strict=True))]

@@ -36,7 +36,7 @@ OperatorLike: TypeAlias = (
 # Everything that may be in an expression or on the right of `<<`: an object, a delayed value, an array, or a scalar,
 # which is a tuple or a list if its type is user-defined.
 OperandLike: TypeAlias = Operand | Number | ArrayLike | SymbolicArray
-# A mask, or a BOOL object, which stands for its values.
+# A mask, or a BOOL object: its values are the mask.
 MaskLike: TypeAlias = Mask | Operand
 # Indices and values of entries: arrays, lists, generators, columns of data frames.
 IndicesLike: TypeAlias = ArrayLike | Iterable[Any] | SymbolicArray
