@@ -4,6 +4,12 @@ template <class R> struct alignas(2 * sizeof(R)) Complex { R re, im; };
 typedef Complex<float> fc32;
 typedef Complex<double> fc64;
 #define OF_PARTS template <class R> __device__ __forceinline__
+template <class R> struct Argument<Complex<R>> {
+  struct type {
+    R re, im;
+    __device__ __forceinline__ operator Complex<R>() const { return {re, im}; }
+  };
+};
 OF_PARTS Complex<R> operator+(Complex<R> x, Complex<R> y) { return Complex<R>{x.re + y.re, x.im + y.im}; }
 OF_PARTS Complex<R> operator-(Complex<R> x, Complex<R> y) { return Complex<R>{x.re - y.re, x.im - y.im}; }
 OF_PARTS Complex<R> operator*(Complex<R> x, Complex<R> y) {

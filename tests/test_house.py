@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bitblas.device import Cpu, Cuda
+from bitblas.device import Cpu, Cuda, jit
+from bitblas.kernels.views import VIEWS as CPU_VIEWS
+from bitblas.kernels.views import arguments
 
 ROOT = Path(__file__).parents[1]
 MODULES = {
@@ -222,38 +224,84 @@ CPU_ONLY |= {"kernels/words", "kernels/numbered", "kernels/webgraph"}  # files, 
 CPU_ONLY |= {"kernels/gorder", "kernels/lacking"}  # one vertex after the other; for pulls that foresee nothing
 CPU_ONLY |= {f"formats/virtual/{name}" for name in ("minhash", "bicliques", "left", "ordered")}  # mining
 CPU_ONLY |= {"formats/virtual/unfold", "formats/active"}  # rows, list by list; few rows, one after the other
-KERNELS = sorted(str(p.relative_to(ROOT / "bitblas").with_suffix("")) for p in (ROOT / "bitblas").rglob("*.cu"))
+PACKAGE = ROOT / "bitblas"
+
+
+def kernels(suffix: str) -> list[str]:
+    folders = sorted({path.parent.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob(f"*{suffix}")})
+    return [f"{folder}/{name}" for folder in folders for name in jit.kernels_of(folder, suffix)]
+
+
+KERNELS = kernels(".cu")
 GPU_ONLY |= {kernel for kernel in KERNELS if kernel.startswith("loop/gpu/")}
 
 
-def arguments(text: str, pattern: str) -> list[str]:
+def parameters(text: str, pattern: str) -> list[str]:
     found = re.search(pattern, text, re.S | re.M)
     assert found, pattern
-    return [re.findall(r"\w+", part)[-1] for part in found[1].split(",") if part.strip()]
+    return [" ".join(part.split()) for part in found[1].split(",") if part.strip()]
+
+
+def views() -> dict[str, list[str]]:
+    """The fields of the structs in which CUDA kernels take arguments, as declarations."""
+    found = {}
+    for path in PACKAGE.rglob("*.cu*"):
+        for name, body in re.findall(
+            r"^(?:template <class \w> )?struct (\w+) \{\n(.*?)^\};", path.read_text(), re.S | re.M
+        ):
+            fields = []
+            for line in body.splitlines():
+                if not (declared := re.fullmatch(r"  ([^()]*(?:\([^()]*\))?[^()]*);.*", line)):
+                    break
+                first, *more = declared[1].split(",")
+                fields += [first, *(f"{first.rpartition(' ')[0]} {name.strip()}" for name in more)]
+            found[name] = fields
+    return found
+
+
+VIEWS = views()
+
+
+def fields(declaration: str) -> list[str]:
+    """The arguments that a parameter stands for: itself, or the fields of a view, joined by dots."""
+    kind, _, name = declaration.rpartition(" ")
+    if (view := re.sub(r"<.*>|const |&", "", kind)) not in VIEWS:
+        return [name.lstrip("*&")]
+    return [f"{name}.{field}" for part in VIEWS[view] for field in fields(part)]
+
+
+def is_twin(field: str, argument: str) -> bool:
+    """Whether an argument of a CPU kernel has the name of a field: "u.bits" is u_bits, "rows.begin" may be begin."""
+    parts = field.split(".")
+    parts[-1] = re.sub("_val$", "_values", re.sub("^mask$", "mask_bits", parts[-1]))
+    argument = re.sub("_val$", "_values", re.sub("^mask$", "mask_bits", argument))
+    return argument in {"_".join(parts[k:]) for k in range(len(parts))}
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_twins_have_the_same_arguments(kernel):
-    entry, base = kernel.rpartition("/")[2], ROOT / "bitblas" / kernel
-    twin = base.with_name(f"{entry}.cpu.py")
-    assert twin.exists() == (kernel not in GPU_ONLY)
-    text = base.with_suffix(".cu").read_text()
-    if 'extern "C"' not in text:  # one text for many forms, which their headers make their own
-        headers = [(ROOT / "bitblas" / name).read_text() for name in re.findall(r'#include "(.+)"', text)]
+    folder, _, entry = kernel.rpartition("/")
+    assert (entry in jit.kernels_of(folder, ".cpu.py")) == (kernel not in GPU_ONLY)
+    text = jit.kernel_text(kernel)
+    if 'extern "C"' not in text:  # one text for many formats, which their headers make their own
+        headers = [(PACKAGE / name).read_text() for name in re.findall(r'#include "(.+)"', text)]
         text = next(header for header in headers if 'extern "C"' in header)
-    cuda = arguments(text, rf'extern "C".*?\b{entry}\((.*?)\) \{{')
-    assert cuda[0] == "n"
+    cuda = parameters(text, rf'extern "C".*?\b{entry}\((.*?)\) \{{')
+    assert cuda[0] == "i64 n"
     if kernel in GPU_ONLY:
         return
-    cpu = arguments(twin.read_text(), rf"^def {entry}\((.*?)\):")
+    cpu = parameters(jit.kernel_file(kernel, ".cpu.py").read_text(), rf"^def {entry}\((.*?)\):")
     assert cpu[:2] == ["lo", "hi"]
-    assert cuda[1:] == cpu[2:]
+    found = [field for declaration in cuda[1:] for field in fields(declaration)]
+    plain = [name for part in cpu[2:] for name in (arguments(*part.split(": ")) if ": " in part else [part])]
+    assert len(found) == len(plain)
+    assert not [pair for pair in zip(found, plain, strict=True) if not is_twin(*pair)]
+
+
+@pytest.mark.parametrize("view", CPU_VIEWS)
+def test_views_have_the_same_fields(view):
+    assert [field.removeprefix("x.") for field in fields(f"{view} x")] == list(CPU_VIEWS[view])
 
 
 def test_every_twin_has_a_kernel():
-    twins = {
-        str(p.relative_to(ROOT / "bitblas"))[: -len(".cpu.py")]
-        for p in (ROOT / "bitblas").rglob("*.cpu.py")
-        if re.search(rf"^def {p.name[: -len('.cpu.py')]}\(lo, hi", p.read_text(), re.M)
-    }
-    assert twins == set(KERNELS) - GPU_ONLY | CPU_ONLY
+    assert set(kernels(".cpu.py")) == set(KERNELS) - GPU_ONLY | CPU_ONLY

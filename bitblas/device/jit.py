@@ -25,6 +25,7 @@ from .. import extras
 from ..atomic import replacing
 from ..exceptions import DeviceError, JitError
 from ..kernels.variant import Variant
+from ..kernels.views import without_views
 
 # ---- Parse Python source, in one thread at a time.
 
@@ -108,6 +109,35 @@ def _inline(text: str, pattern: re.Pattern[str], included: set[str]) -> str:
     return pattern.sub(load, text)
 
 
+# A .cu file has one kernel of its own name, or several: each between these lines, after what they share.
+_SECTION = re.compile(r"^#ifdef KERNEL_(\w+)\n(.*?)^#endif  // KERNEL_\1\n", re.M | re.S)
+_CPU_KERNEL = re.compile(r"^@njit\(\*\*(?!FUNCTION).*\).*\ndef (\w+)\(lo, hi\b", re.M)
+
+
+@functools.cache
+def kernels_of(folder: str, suffix: str) -> dict[str, Path]:
+    """The files of a folder's kernels by the kernels' names; suffix ".cu" or ".cpu.py"."""
+    files = {}
+    for path in sorted((PACKAGE / folder).glob(f"*{suffix}")):
+        text, stem = path.read_text(), path.name.removesuffix(suffix)
+        names = [m[1] for m in _SECTION.finditer(text)] or [stem] if suffix == ".cu" else _CPU_KERNEL.findall(text)
+        files |= dict.fromkeys(names, path)
+    return files
+
+
+def kernel_file(kernel: str, suffix: str) -> Path:
+    """The file of a kernel such as "formats/csr/pull": that of its name, or one with several kernels."""
+    folder, name = kernel.rsplit("/", 1)
+    path = PACKAGE / f"{kernel}{suffix}"
+    return path if path.exists() else kernels_of(folder, suffix)[name]
+
+
+def kernel_text(kernel: str) -> str:
+    """The CUDA C++ of a kernel: its file without the sections of other kernels."""
+    name = kernel.rsplit("/", 1)[1]
+    return _SECTION.sub(lambda m: m[2] if m[1] == name else "", kernel_file(kernel, ".cu").read_text())
+
+
 @functools.cache
 def cuda_source(variant: Variant) -> str:
     """The complete CUDA C++ text of a variant."""
@@ -118,7 +148,7 @@ def cuda_source(variant: Variant) -> str:
         *(("semirings/complex.cuh",) if variant.is_complex() else ()),
     )
     head = _inline("".join(f'#include "{name}"\n' for name in files), _CPP_INCLUDE, included)
-    body = _inline((PACKAGE / f"{variant.kernel}.cu").read_text(), _CPP_INCLUDE, included)
+    body = _inline(kernel_text(variant.kernel), _CPP_INCLUDE, included)
     return f"// {variant}\n{head}{variant.cpp()}{body}"
 
 
@@ -149,7 +179,7 @@ def functions_text() -> str:
 
 @functools.cache
 def _cpu_body(kernel: str) -> str:
-    return _inline((PACKAGE / f"{kernel}.cpu.py").read_text(), _PY_INCLUDE, set())
+    return without_views(_inline(kernel_file(kernel, ".cpu.py").read_text(), _PY_INCLUDE, set()))
 
 
 def _reached(texts: Iterable[str], roots: Iterable[str]) -> str:

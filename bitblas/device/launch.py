@@ -23,25 +23,29 @@ if TYPE_CHECKING:
 
 CODES = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "float32": "f", "float64": "d"}
 CODES |= {f"u{name}": code.upper() for name, code in CODES.items() if name.startswith("int")}
-CODES |= {"complex64": "ff", "complex128": "dd"}  # real and imaginary part, aligned as one number (complex.cuh)
+CODES |= {"complex64": "ff", "complex128": "dd"}  # real and imaginary part (Argument in complex.cuh)
+# CU_LAUNCH_PARAM_BUFFER_POINTER, its address, CU_LAUNCH_PARAM_BUFFER_SIZE, its address, CU_LAUNCH_PARAM_END
+BUFFER_POINTER, BUFFER_SIZE, END = 1, 2, 0
 
 
 class Arguments:
     """The arguments of one kernel in the layout of a C struct; one object per thread, as threads launch
-    concurrently."""
+    concurrently.
+
+    Views (kernels/views.cuh) take the same bytes as their fields one by one: they begin and end with fields of 8 bytes.
+    """
 
     def __init__(self, codes: Sequence[str]) -> None:
-        layout, places = "=", []
+        layout = "="
         for code in codes:
-            size, end = struct.calcsize(f"={code}"), struct.calcsize(layout)
-            places.append(end + -end % size)
-            layout += f"{-end % size}x{code}"
+            layout += f"{-struct.calcsize(layout) % struct.calcsize(f'={code[0]}')}x{code}"
         self.pack = struct.Struct(layout).pack_into
         self.complex = [k for k, code in enumerate(codes) if len(code) == 2]
         self.buffer = ctypes.create_string_buffer(struct.calcsize(layout))
-        start = ctypes.addressof(self.buffer)
-        self.pointers = (ctypes.c_void_p * len(codes))(*(start + place for place in places))
-        self.address = ctypes.addressof(self.pointers)
+        self.size = ctypes.c_size_t(struct.calcsize(layout))
+        places = BUFFER_POINTER, ctypes.addressof(self.buffer), BUFFER_SIZE, ctypes.addressof(self.size), END
+        self.extra = (ctypes.c_void_p * len(places))(*places)
+        self.address = ctypes.addressof(self.extra)
 
     def put(self, values: list[Any]) -> None:
         """Set the values of the arguments; complex values take two fields."""
@@ -72,7 +76,7 @@ def launcher(xp: ModuleType, kernel: Any, shared: int) -> Callable[..., None]:
         if early:
             start_early(function, grid[0], block[0], shared, current().ptr, arguments.address)
         else:
-            start(function, grid[0], 1, 1, block[0], 1, 1, shared, current().ptr, arguments.address, 0)
+            start(function, grid[0], 1, 1, block[0], 1, 1, shared, current().ptr, 0, arguments.address)
 
     return launch
 
@@ -89,7 +93,7 @@ def start_early(function: int, grid: int, block: int, shared: int, stream: int, 
     config.blockDimX, config.blockDimY, config.blockDimZ = block, 1, 1
     config.sharedMemBytes, config.hStream = shared, driver.CUstream(stream)
     config.attrs, config.numAttrs = [attribute], 1
-    (error,) = driver.cuLaunchKernelEx(config, driver.CUfunction(function), arguments, 0)
+    (error,) = driver.cuLaunchKernelEx(config, driver.CUfunction(function), 0, arguments)
     if error:
         raise RuntimeError(f"cuLaunchKernelEx: {error.name}")
 

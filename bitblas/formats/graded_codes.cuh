@@ -48,7 +48,7 @@ struct Sums {
     return load<U_T>(u_val, u_iso, u_stride, j);
   }
   // The matrix value of entry + i.
-  __device__ __forceinline__ A_T weight(int i) const { return RANKED ? values[(i64)(entry + i)] : values.one; }
+  __device__ __forceinline__ A_T weight(int i) const { return RANKED ? values[(i64)(entry + i)] : values.iso; }
   __device__ __forceinline__ void take(A_T a, U_T x, u32 j) { sum = add(sum, mul(a, x, 0, j)); }
   // Add columns next(), `left` of them.
   template <class Next> __device__ __forceinline__ void each(u32 left, Next next) {
@@ -56,7 +56,7 @@ struct Sums {
     A_T a[AHEAD];
     u32 asked = 0, j_of[AHEAD];  // loads in flight
 #pragma unroll
-    for (int i = 0; i < AHEAD; ++i) x[i] = U_T(), j_of[i] = 0, a[i] = values.one;
+    for (int i = 0; i < AHEAD; ++i) x[i] = U_T(), j_of[i] = 0, a[i] = values.iso;
     if (__all_sync(ALL_LANES, left >= AHEAD)) {
       left -= AHEAD, asked = AHEAD;
 #pragma unroll
@@ -102,7 +102,7 @@ struct Sums {
       const PLACE_T first = RANKED ? __shfl_sync(ALL_LANES, entry, owner) : 0;
       Z_T share = BEGIN;
       for (u32 j = lane; j < many; j += 32) {
-        const A_T a = RANKED ? values[(i64)(first + j)] : values.one;
+        const A_T a = RANKED ? values[(i64)(first + j)] : values.iso;
         share = add(share, mul(a, value_at(low + j), 0, low + j));
       }
 #pragma unroll
@@ -115,7 +115,7 @@ struct Sums {
 #pragma unroll
       for (int i = 0; i < UNROLL; ++i) {
         x[i] = j + i < length ? value_at(from + j + i) : U_T();
-        a[i] = RANKED && j + i < length ? values[(i64)(entry + j + i)] : values.one;
+        a[i] = RANKED && j + i < length ? values[(i64)(entry + j + i)] : values.iso;
       }
 #pragma unroll
       for (int i = 0; i < UNROLL; ++i)
@@ -135,7 +135,7 @@ struct Sums {
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const u32* row, PIECES(), CODES(),
-            const PLACE_T* first, const value_t* a_val, A_T a_iso, i64 a_stride, const U_T* u_val, U_T u_iso,
+            const PLACE_T* first, const value_t* a_val, ARGUMENT(A_T) a_iso, i64 a_stride, const U_T* u_val, ARGUMENT(U_T) u_iso,
             i64 u_stride, i64 hot, i64 size, const u64* reached, Z_T* parts, u64* t_bits, Z_T* t_val MASK()) {
   (void)first;
   const Pieces pieces = PIECES_OF;

@@ -2,7 +2,7 @@
 // t(p) = u(k), where p is the k-th position that is not in the bitset `nodes`. Positions in `nodes` get no entry.
 // before: number of nodes before each 64-bit word. u_*: input vector; t_*: output. DENSE 0: the vector is iso, only
 // bits are read and written.
-#include "kernels/vector.cuh"
+#include "kernels/views.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 among(i64 n, i64 size, const u64* nodes, const u32* before, const u64* u_bits, const STORED(U_T)* u_val, u64* t_bits,

@@ -8,6 +8,11 @@ typedef unsigned long long u64;
 typedef long long i64;
 
 #define BLOCK 256
+
+// A number as a kernel's argument or in a view: complex.cuh passes a complex one as its two parts, so that the fields of
+// a view are where they would be as single arguments.
+template <class T> struct Argument { typedef T type; };
+#define ARGUMENT(T) typename Argument<T>::type
 #define ALL_LANES 0xffffffffu
 
 // Call first in a kernel that may be launched while the previous one still runs (device/launch.py): waits until that

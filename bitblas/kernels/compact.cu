@@ -2,10 +2,10 @@
 // One block handles a chunk of CHUNK words. `counts` (count.cu) gives the position of the chunk's first entry. A warp
 // takes 32 words and writes them half by half.
 #include "kernels/blocks.cuh"
-#include "kernels/vector.cuh"
+#include "kernels/views.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-compact(i64 n, i64 words, const u64* bits, const u32* counts, const STORED(U_T)* u_val, U_T u_iso, i64 u_stride,
+compact(i64 n, i64 words, const u64* bits, const u32* counts, const STORED(U_T)* u_val, ARGUMENT(U_T) u_iso, i64 u_stride,
         i64* indices, U_T* values) {
   static_assert(CHUNK == BLOCK, "a thread reads one word");
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;

@@ -6,7 +6,7 @@
 // PLACES: position p is the matrix entry (rows[p], cols[p]), which f receives as its indices. W_ISO: only bits are
 // written.
 // Arguments: operands u_*, v_* with u_default, v_default; rows, cols; the mask; output w_*.
-#include "kernels/vector.cuh"
+#include "kernels/views.cuh"
 #include "kernels/merge.cuh"
 #define LEFT 0
 #define BOTH 1
@@ -15,8 +15,8 @@
 #define AT_ONCE (64 / LANES)
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-elementwise(i64 n, i64 size, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, const u64* v_bits,
-            const STORED(V_T)* v_val, V_T v_iso, i64 v_stride, U_T u_default, V_T v_default, const i64* rows,
+elementwise(i64 n, i64 size, const u64* u_bits, const STORED(U_T)* u_val, ARGUMENT(U_T) u_iso, i64 u_stride, const u64* v_bits,
+            const STORED(V_T)* v_val, ARGUMENT(V_T) v_iso, i64 v_stride, ARGUMENT(U_T) u_default, ARGUMENT(V_T) v_default, const i64* rows,
             const i64* cols, const u64* mask, i64 mask_stride, u64 mask_invert, i64 replace, u64* w_bits,
             STORED(W_T)* w_val) {
   // A warp has some consecutive half words: their bits are loaded together, then the values.

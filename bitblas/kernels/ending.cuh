@@ -5,6 +5,11 @@
 // Epilogue of w<mask, accum, replace> = t in the kernel that computes t (C API 2.1, section 2.3.4). MERGE 0: the result
 // is t alone. MERGE 1: where t has no entry, w keeps its own: its old bits and values are read from w_*, and copied if
 // the result is in other arrays (moved). STORE: values are written too, not only presence.
+struct Epilogue {
+  VectorView<W_T> w;
+  i64 moved, replace;
+  OutputView<W_T> t;
+};
 struct Ending {
   bool present, value;  // value: the bit, if values are a bitset
 };
@@ -32,6 +37,9 @@ __device__ __forceinline__ Ending finish(i64 row, bool open, bool some, Z_T sum,
 #endif
 #endif
   return end;
+}
+__device__ __forceinline__ Ending finish(i64 row, bool open, bool some, Z_T sum, const Epilogue& to, i64 replace) {
+  return finish(row, open, some, sum, to.w.bits, to.w.values, to.w.iso, to.w.stride, to.moved, replace, to.t.values);
 }
 
 // Write BITS bits for unit `unit` of the bitset t, provided by the first lane of every group of LANES. All threads of

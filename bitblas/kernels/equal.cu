@@ -1,9 +1,9 @@
 // Compare two vectors of one type: set differ[0] = 1 if their entries or values differ, otherwise leave it unchanged.
-#include "kernels/vector.cuh"
+#include "kernels/views.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-equal(i64 n, i64 size, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, const u64* v_bits,
-      const STORED(U_T)* v_val, U_T v_iso, i64 v_stride, u32* differ) {
+equal(i64 n, i64 size, const u64* u_bits, const STORED(U_T)* u_val, ARGUMENT(U_T) u_iso, i64 u_stride, const u64* v_bits,
+      const STORED(U_T)* v_val, ARGUMENT(U_T) v_iso, i64 v_stride, u32* differ) {
   const i64 p = thread_number();
   bool other = false;
   if (p < size) {

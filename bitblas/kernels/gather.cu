@@ -1,6 +1,6 @@
 // Gather: t(k) = u(where[k]), extraction by index. FULL: u has an entry everywhere.
 // DENSE 0: u is iso, only bits are read.
-#include "kernels/vector.cuh"
+#include "kernels/views.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 gather(i64 n, i64 size, const i64* where, const u64* u_bits, const STORED(U_T)* u_val, u64* t_bits,

@@ -13,7 +13,7 @@ __device__ __forceinline__ void put_bit(u64* bits, i64 i, bool value) {  // othe
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 hubs(i64 n, const i64* hub, const i64* first, const u64* part_bits, const STORED(Z_T)* part_val, const u64* mask,
-     i64 mask_stride, u64 mask_invert, const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso, i64 w_stride, i64 moved,
+     i64 mask_stride, u64 mask_invert, const u64* w_bits, const STORED(W_T)* w_val, ARGUMENT(W_T) w_iso, i64 w_stride, i64 moved,
      i64 replace, u64* t_bits, STORED(W_T)* t_val) {
   __shared__ Z_T sums[BLOCK];
   __shared__ u8 somes[BLOCK];

@@ -258,9 +258,9 @@ struct Small : Places {
 extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
 listed(i64 n, i64 size, i64 longest, i64 from, u64 most, u64 most_work, u64* condition, i64* rounds, u64* state,
        u64* old_state, u64* t_bits, u64* next_bits, u64* old_bits, C_T* t_val, C_T* next_val, C_T* old_val,
-       const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, u32* list, const u32* old_list,
+       const u64* u_bits, const STORED(U_T)* u_val, ARGUMENT(U_T) u_iso, i64 u_stride, u32* list, const u32* old_list,
        u32* segments, u64* on, u32* spill, u32* other_spill, u32* item_spill, const u64* mask, i64 mask_stride,
-       u64 mask_invert, FORM(), const value_t* a_val, A_T a_iso, i64 a_stride PARAMETERS) {
+       u64 mask_invert, FORM(), const value_t* a_val, ARGUMENT(A_T) a_iso, i64 a_stride PARAMETERS) {
   await_previous();
   (void)n;
   __shared__ Lists lists;

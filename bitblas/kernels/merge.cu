@@ -2,11 +2,11 @@
 // Bits change in place. So do values, unless w was iso (old_iso) and now gets an array. STORE 0: the iso value stays,
 // only bits change.
 // Arguments: old values of w (old_val, old_iso, old_stride); result t_*; the mask; `replace`; output w_bits and w_val.
-#include "kernels/vector.cuh"
+#include "kernels/views.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-merge(i64 n, i64 size, u64* w_bits, const STORED(W_T)* old_val, W_T old_iso, i64 old_stride, const u64* t_bits,
-      const STORED(T_T)* t_val, T_T t_iso, i64 t_stride, const u64* mask, i64 mask_stride, u64 mask_invert, i64 replace,
+merge(i64 n, i64 size, u64* w_bits, const STORED(W_T)* old_val, ARGUMENT(W_T) old_iso, i64 old_stride, const u64* t_bits,
+      const STORED(T_T)* t_val, ARGUMENT(T_T) t_iso, i64 t_stride, const u64* mask, i64 mask_stride, u64 mask_invert, i64 replace,
       STORED(W_T)* w_val) {
   const i64 p = thread_number();
   const bool inside = p < size;

@@ -5,7 +5,7 @@
 #include "kernels/packed.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-narrow(i64 n, i64 size, i64 width, const NUMBER_T* numbers, NUMBER_T base, const u32* source, u32* string) {
+narrow(i64 n, i64 size, i64 width, const NUMBER_T* numbers, ARGUMENT(NUMBER_T) base, const u32* source, u32* string) {
   const i64 word = thread_number();
   if (word >= n) return;
   const i64 begin = word * 32, end = begin + 32;

@@ -5,7 +5,7 @@
 // full.
 // Arguments: where, the target indices; u_*, the input vector; t_*, the output; flags[TWICE], flags[OUTSIDE], set to 1
 // for bad indices.
-#include "kernels/vector.cuh"
+#include "kernels/views.cuh"
 #if JOIN
 #include "kernels/push.cuh"
 #endif
@@ -38,7 +38,7 @@ __device__ __forceinline__ void sum_into(u64* t_bits, T_T* t_val, i64 i, Z_T z) 
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-place(i64 n, i64 size, const i64* where, const u64* u_bits, i64 u_bits_stride, const STORED(U_T)* u_val, U_T u_iso,
+place(i64 n, i64 size, const i64* where, const u64* u_bits, i64 u_bits_stride, const STORED(U_T)* u_val, ARGUMENT(U_T) u_iso,
       i64 u_stride, u64* t_bits, STORED(T_T)* t_val, u32* flags) {
   const i64 k = thread_number();
   const i64 i = k < n ? where[k] : 0;

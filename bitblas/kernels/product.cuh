@@ -6,7 +6,7 @@
 // Argument groups of products: begin, end, row_of, row_stride (the rows to compute); the layout's arrays (CSR: col,
 // width); a_val, a_iso, a_stride (matrix values); the vector u_*; the mask; product (the value of all products; KIND
 // WORDS and COUNT); old output w_*, `moved` and `replace`; the result t_*.
-#include "kernels/vector.cuh"
+#include "kernels/views.cuh"
 #define WORDS 0
 #define COUNT 1
 #define VALUES 2

@@ -9,12 +9,12 @@ struct Row {
   i64 n, unit, row;
   int lane;
   bool inside, segment, open, hub;
-  __device__ __forceinline__ Row(i64 units, const i64* row_of, i64 row_stride, const u64* mask, i64 mask_stride,
-                                 u64 mask_invert, const u64* t_bits)
+  template <class P>
+  __device__ __forceinline__ Row(i64 units, const RowsView<P>& rows, const MaskView& mask, const u64* t_bits)
       : n(units), unit(thread_number() / LANES), lane(threadIdx.x & (LANES - 1)), inside(unit < n),
-        segment(PRESENCE && row_stride), hub(false) {
-    row = row_stride && inside ? row_of[unit] : unit;
-    open = inside && allowed(mask, mask_stride, mask_invert, row) && !(segment && bit_now(t_bits, row));
+        segment(PRESENCE && rows.row_stride), hub(false) {
+    row = rows.row_stride && inside ? rows.row_of[unit] : unit;
+    open = inside && mask.allows(row) && !(segment && bit_now(t_bits, row));
   }
 };
 
@@ -27,8 +27,8 @@ struct Sum {
   // Add entries of the row that a lane has found together: N columns, a flag for each, and value(k). All operands are
   // loaded before the first is used.
   template <int N, class J, class V>
-  __device__ __forceinline__ void take(bool (&has)[N], const J (&j)[N], V value, A_T a_iso, i64 row, const u64* u_bits,
-                                       const STORED(U_T)* u_val, U_T u_iso, i64 u_stride) {
+  __device__ __forceinline__ void take(bool (&has)[N], const J (&j)[N], V value, A_T a_iso, i64 row,
+                                       const VectorView<U_T>& u) {
 #if KIND == VALUES
     A_T a[N];
     U_T x[N];
@@ -37,9 +37,9 @@ struct Sum {
 #endif
 #pragma unroll
     for (int k = 0; k < N; ++k) {
-      if (!U_FULL) has[k] = has[k] && bit_of(u_bits, j[k]);
+      if (!U_FULL) has[k] = has[k] && u.has(j[k]);
 #if KIND == VALUES
-      x[k] = has[k] ? load<U_T>(u_val, u_iso, u_stride, j[k]) : U_T();
+      x[k] = has[k] ? u.at(j[k]) : U_T();
 #else
       some = some || has[k];
       count += has[k];
@@ -55,9 +55,7 @@ struct Sum {
   __device__ __forceinline__ bool done() const { return KIND == WORDS ? some : KIND == VALUES && is_final(some, sum); }
 };
 
-__device__ __forceinline__ void end_row(const Row& of, Sum x, Z_T product, const u64* w_bits, const STORED(W_T)* w_val,
-                                        W_T w_iso, i64 w_stride, i64 moved, i64 replace, u64* t_bits,
-                                        STORED(W_T)* t_val) {
+__device__ __forceinline__ void end_row(const Row& of, Sum x, Z_T product, const Epilogue& to) {
   if (KIND == COUNT) {
 #pragma unroll
     for (int d = LANES / 2; d; d >>= 1) x.count += shuffle_xor(ALL_LANES, x.count, d);
@@ -68,15 +66,14 @@ __device__ __forceinline__ void end_row(const Row& of, Sum x, Z_T product, const
     join_lanes(x.some, x.sum, 1);
   }
   if (of.segment) {
-    if (x.some && of.lane == 0) atomicOr((u32*)t_bits + (of.row >> 5), 1u << (of.row & 31));
+    if (x.some && of.lane == 0) atomicOr((u32*)to.t.bits + (of.row >> 5), 1u << (of.row & 31));
     return;
   }
   Ending done = {false, false};
   if (of.inside && of.lane == 0)
-    done = finish(of.unit, of.open && !of.hub, x.some, x.sum, w_bits, w_val, w_iso, w_stride, moved, of.hub ? 0 : replace,
-                  t_val);
-  write_bits<1>(t_bits, of.n, of.unit, done.present);
+    done = finish(of.unit, of.open && !of.hub, x.some, x.sum, to, of.hub ? 0 : to.replace);
+  write_bits<1>(to.t.bits, of.n, of.unit, done.present);
 #if STORE && W_BOOL
-  write_bits<1>(t_val, of.n, of.unit, done.value);
+  write_bits<1>(to.t.values, of.n, of.unit, done.value);
 #endif
 }

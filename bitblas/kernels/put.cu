@@ -1,6 +1,6 @@
 // Scattered single writes in place. Indices are distinct.
 // Item k is (index, whether the entry is present afterwards, the bits of its value in whole words).
-#include "kernels/vector.cuh"
+#include "kernels/views.cuh"
 
 __device__ __forceinline__ void write_bit(u64* bits, i64 i, bool on) {
   u32* half = (u32*)bits + (i >> 5);

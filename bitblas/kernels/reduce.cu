@@ -1,7 +1,7 @@
 // Reduce a vector: one block per chunk of `per` words, threads strided, then a tree.
 // The order of additions depends only on the size, so the same input gives the same bits.
 // FLAGS: presence is an array of bytes instead of bits.
-#include "kernels/vector.cuh"
+#include "kernels/views.cuh"
 #define AHEAD 4  // values that a thread loads before it adds any
 #if FLAGS
 typedef u8 presence_t;
@@ -16,7 +16,7 @@ typedef STORED(U_T) stored_t;
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-reduce(i64 n, i64 per, i64 size, const presence_t* u_bits, const stored_t* u_val, U_T u_iso, i64 u_stride,
+reduce(i64 n, i64 per, i64 size, const presence_t* u_bits, const stored_t* u_val, ARGUMENT(U_T) u_iso, i64 u_stride,
        u8* sum_present, Z_T* sums) {
   __shared__ Z_T part[BLOCK];
   __shared__ u8 some[BLOCK];

@@ -224,7 +224,7 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
 rounds(i64 n, i64 size, i64 longest, i64 from, u64 most, u64 most_work, i64* rounds, u64* state, u64* old_state,
        u64* u_bits, u64* t_bits, u64* old_bits, C_T* u_val, C_T* t_val, C_T* old_val, u32* list, u32* spill,
        const u32* old_list, u32* segments, const u64* mask, i64 mask_stride, u64 mask_invert, FORM(),
-       const value_t* a_val, A_T a_iso, i64 a_stride PARAMETERS) {
+       const value_t* a_val, ARGUMENT(A_T) a_iso, i64 a_stride PARAMETERS) {
   await_previous();
   (void)n;
   const Units form = FORM_OF();

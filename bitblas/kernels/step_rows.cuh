@@ -34,10 +34,10 @@ typedef u32 rows_t;
 
 extern "C" __global__ void __launch_bounds__(BLOCK, STEP_BLOCKS)
 step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* condition, i64* rounds, i64 ahead, const u64* u_bits,
-     const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, const u32* u_list, const u64* u_state, const u32* u_segments,
+     const STORED(U_T)* u_val, ARGUMENT(U_T) u_iso, i64 u_stride, const u32* u_list, const u64* u_state, const u32* u_segments,
      u64* t_bits, C_T* t_val, u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val,
      const u32* old_list, const u64* old_state, const u64* mask, i64 mask_stride, u64 mask_invert, FORM(),
-     const value_t* a_val, A_T a_iso, i64 a_stride, PULL_FORM() PARAMETERS) {
+     const value_t* a_val, ARGUMENT(A_T) a_iso, i64 a_stride, PULL_FORM() PARAMETERS) {
   await_previous();
   // All numbers are loaded before the first is used: each costs a trip to the L2 cache.
   const i64 begun[] = {rounds[0]};

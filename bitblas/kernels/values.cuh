@@ -1,5 +1,5 @@
 // Values of a matrix's entries: iso, an array, or packed.
-// One value for all (iso, stride 0), an array (stride 1), or VALUES_PACKED: the value of entry e is `one` + number e
+// One value for all (iso, stride 0), an array (stride 1), or VALUES_PACKED: the value of entry e is `iso` + number e
 // of a packed string with `stride` bits per number.
 #include "kernels/packed.cuh"
 
@@ -9,26 +9,27 @@ typedef u32 value_t;  // element type of the array
 typedef A_T value_t;
 #endif
 
+// The view of a matrix's values.
 struct Values {
-  const value_t* array;
-  A_T one;
+  const value_t* values;
+  ARGUMENT(A_T) iso;
   i64 stride;
 
   // Value of entry e, if there is more than one value.
   __device__ __forceinline__ A_T operator[](i64 e) const {
 #if VALUES_PACKED
-    return based(one, packed_at(array, e, (u32)stride));
+    return based(A_T(iso), packed_at(values, e, (u32)stride));
 #else
-    return array[e];
+    return values[e];
 #endif
   }
-  __device__ __forceinline__ A_T at(i64 e) const { return VALUES_PACKED || stride ? (*this)[e] : one; }
+  __device__ __forceinline__ A_T at(i64 e) const { return VALUES_PACKED || stride ? (*this)[e] : A_T(iso); }
   // The same for a value that is not read again; packed words are read again, for neighbouring entries.
   __device__ __forceinline__ A_T once(i64 e) const {
 #if VALUES_PACKED
     return (*this)[e];
 #else
-    return stride ? load_once(array + e) : one;
+    return stride ? load_once(values + e) : A_T(iso);
 #endif
   }
 };

@@ -2,7 +2,7 @@
 // The direction rule compares it with the work of a pull.
 // ROWS: rows in a unit. A thread takes a word of u; blocks add integer sums to `total`, in any order.
 // ptr: start of each row (tile row), in entries (tiles).
-#include "kernels/vector.cuh"
+#include "kernels/views.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 weigh(i64 n, const u64* u_bits, const PTR_T* ptr, u64* total) {

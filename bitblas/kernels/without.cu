@@ -1,7 +1,7 @@
 // Remove the positions of virtual nodes from a vector: the inverse of among.cu.
 // t(k) = u(p), where p is the k-th position that is not in the bitset `nodes`.
 // start: the position p of each 64th k. DENSE 0: the vector is iso, only bits are read and written.
-#include "kernels/vector.cuh"
+#include "kernels/views.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 without(i64 n, i64 size, const u64* nodes, const u32* start, const u64* u_bits, const STORED(U_T)* u_val, u64* t_bits,

@@ -331,10 +331,70 @@ template <class T> struct Described<T *> {
 template <class T> struct Described<const T *> {
   static constexpr Argument value() { return {'P', 'c', Described<T>::value().kind, Described<T>::value().bytes}; }
 };
+// Views (kernels/views.cuh) are structs of arguments; Python passes their fields one by one. Structs with a field `re`
+// are complex numbers.
+struct AnyField { template <class T> operator T() const; };
+template <int N> struct Rank : Rank<N - 1> { static constexpr int value = N; };
+template <> struct Rank<0> {};
+template <class T> auto count(Rank<12>) -> decltype(T{AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}}, Rank<12>());
+template <class T> auto count(Rank<11>) -> decltype(T{AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}}, Rank<11>());
+template <class T> auto count(Rank<10>) -> decltype(T{AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}}, Rank<10>());
+template <class T> auto count(Rank<9>) -> decltype(T{AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}}, Rank<9>());
+template <class T> auto count(Rank<8>) -> decltype(T{AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}}, Rank<8>());
+template <class T> auto count(Rank<7>) -> decltype(T{AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}}, Rank<7>());
+template <class T> auto count(Rank<6>) -> decltype(T{AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}}, Rank<6>());
+template <class T> auto count(Rank<5>) -> decltype(T{AnyField{}, AnyField{}, AnyField{}, AnyField{}, AnyField{}}, Rank<5>());
+template <class T> auto count(Rank<4>) -> decltype(T{AnyField{}, AnyField{}, AnyField{}, AnyField{}}, Rank<4>());
+template <class T> auto count(Rank<3>) -> decltype(T{AnyField{}, AnyField{}, AnyField{}}, Rank<3>());
+template <class T> auto count(Rank<2>) -> decltype(T{AnyField{}, AnyField{}}, Rank<2>());
+template <class T> auto count(Rank<1>) -> decltype(T{AnyField{}}, Rank<1>());
+template <class T> constexpr auto is_number(int) -> decltype((void)T().re, true) { return true; }
+template <class T> constexpr bool is_number(...) { return false; }
+template <class T> static constexpr bool is_view() {
+  if constexpr (__is_class(T)) return !is_number<T>(0);
+  else return false;
+}
+template <class T, class F> static void each_field(T &view, F visit) {
+  constexpr int N = decltype(count<T>(Rank<12>()))::value;
+  if constexpr (N == 1) { auto &[f0] = view; visit(f0); }
+  else if constexpr (N == 2) { auto &[f0, f1] = view; visit(f0); visit(f1); }
+  else if constexpr (N == 3) { auto &[f0, f1, f2] = view; visit(f0); visit(f1); visit(f2); }
+  else if constexpr (N == 4) { auto &[f0, f1, f2, f3] = view; visit(f0); visit(f1); visit(f2); visit(f3); }
+  else if constexpr (N == 5) { auto &[f0, f1, f2, f3, f4] = view; visit(f0); visit(f1); visit(f2); visit(f3); visit(f4); }
+  else if constexpr (N == 6) { auto &[f0, f1, f2, f3, f4, f5] = view; visit(f0); visit(f1); visit(f2); visit(f3); visit(f4); visit(f5); }
+  else if constexpr (N == 7) { auto &[f0, f1, f2, f3, f4, f5, f6] = view; visit(f0); visit(f1); visit(f2); visit(f3); visit(f4); visit(f5); visit(f6); }
+  else if constexpr (N == 8) { auto &[f0, f1, f2, f3, f4, f5, f6, f7] = view; visit(f0); visit(f1); visit(f2); visit(f3); visit(f4); visit(f5); visit(f6); visit(f7); }
+  else if constexpr (N == 9) { auto &[f0, f1, f2, f3, f4, f5, f6, f7, f8] = view; visit(f0); visit(f1); visit(f2); visit(f3); visit(f4); visit(f5); visit(f6); visit(f7); visit(f8); }
+  else if constexpr (N == 10) { auto &[f0, f1, f2, f3, f4, f5, f6, f7, f8, f9] = view; visit(f0); visit(f1); visit(f2); visit(f3); visit(f4); visit(f5); visit(f6); visit(f7); visit(f8); visit(f9); }
+  else if constexpr (N == 11) { auto &[f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10] = view; visit(f0); visit(f1); visit(f2); visit(f3); visit(f4); visit(f5); visit(f6); visit(f7); visit(f8); visit(f9); visit(f10); }
+  else if constexpr (N == 12) { auto &[f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11] = view; visit(f0); visit(f1); visit(f2); visit(f3); visit(f4); visit(f5); visit(f6); visit(f7); visit(f8); visit(f9); visit(f10); visit(f11); }
+}
+template <class T> static void describe(Argument *&next, T *) {
+  if constexpr (is_view<T>()) {
+    alignas(T) char memory[sizeof(T)];  // only types are read
+    each_field(*(T *)memory, [&](auto &field) { describe(next, &field); });
+  } else *next++ = Described<T>::value();
+}
 template <class... A> static const char *signature(void (*)(A...)) {
-  static const Argument list[] = {Described<A>::value()..., {0, 0, 0, 0}};
+  static Argument list[256];
+  Argument *next = list;
+  (describe(next, (A *)nullptr), ...);
+  *next = {0, 0, 0, 0};
   return (const char *)list;
 }
+template <class T> struct Taken {
+  static T from(void **&next) {
+    if constexpr (is_view<T>()) {
+      T view;
+      each_field(view, [&](auto &field) { take(field, next); });
+      return view;
+    } else return *(T *)*next++;
+  }
+  template <class F> static void take(F &field, void **&next) {
+    if constexpr (is_view<F>()) each_field(field, [&](auto &inner) { take(inner, next); });
+    else field = *(F *)*next++;
+  }
+};
 template <class... A> struct Call { Call(void (*kernel)(A...), A... a) { kernel(a...); } };
 template <class... A> static int launch(const char *name, void (*kernel)(A...), const Config *c, void **arguments,
                                         char *shared_begin, char *shared_end) {
@@ -344,7 +404,7 @@ template <class... A> static int launch(const char *name, void (*kernel)(A...), 
     static void run(void *p) {
       void **next = ((Closure *)p)->arguments;
       (void)next;
-      Call<A...>{((Closure *)p)->kernel, *(A *)*next++...};  // braces: evaluated from left to right
+      Call<A...>{((Closure *)p)->kernel, Taken<A>::from(next)...};  // braces: evaluated from left to right
     }
   } closure{kernel, arguments};
   return emu_launch(name, c, &Closure::run, &closure, shared_begin, shared_end);

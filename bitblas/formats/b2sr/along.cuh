@@ -104,7 +104,7 @@ struct Along : Operands, Ends {
 #endif
           put_in_tile(t_bits, t_val, j, at, z, fresh, first);
         };
-        form.form.products(items, item, tile_row, active, open, values, values.one, u_val, u_iso, u_stride, j, put_product);
+        form.form.products(items, item, tile_row, active, open, values, values.iso, u_val, u_iso, u_stride, j, put_product);
         if (!PLACES && first) found = form.item((u32)j);
 #endif
       }

@@ -7,9 +7,9 @@
 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_stride, const COL_T* col,
-     const word_t* bits, const PLACE_T* value_ptr, const value_t* a_val, A_T a_iso, i64 a_stride, const u64* u_bits,
-     const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, const u64* mask, i64 mask_stride, u64 mask_invert, Z_T product,
-     const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso, i64 w_stride, i64 moved, i64 replace, u64* t_bits,
+     const word_t* bits, const PLACE_T* value_ptr, const value_t* a_val, ARGUMENT(A_T) a_iso, i64 a_stride, const u64* u_bits,
+     const STORED(U_T)* u_val, ARGUMENT(U_T) u_iso, i64 u_stride, const u64* mask, i64 mask_stride, u64 mask_invert, ARGUMENT(Z_T) product,
+     const u64* w_bits, const STORED(W_T)* w_val, ARGUMENT(W_T) w_iso, i64 w_stride, i64 moved, i64 replace, u64* t_bits,
      STORED(W_T)* t_val) {
   const i64 unit = (i64)blockIdx.x * (BLOCK / LANES) + threadIdx.x / LANES;
   const int lane = threadIdx.x & (LANES - 1);

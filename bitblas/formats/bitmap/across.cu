@@ -4,7 +4,7 @@
 #include "kernels/product.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-across(i64 n, i64 words, const LINE_T* x_bits, const STORED(U_T)* x_val, U_T x_iso, i64 x_stride, Z_T product,
+across(i64 n, i64 words, const LINE_T* x_bits, const STORED(U_T)* x_val, ARGUMENT(U_T) x_iso, i64 x_stride, ARGUMENT(Z_T) product,
        u64* t_bits, STORED(Z_T)* t_val) {
   const i64 line = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);

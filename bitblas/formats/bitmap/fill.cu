@@ -4,7 +4,7 @@
 #include "kernels/base.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-fill(i64 n, const u64* t_bits, W_T x, const u64* mask, i64 mask_stride, u64 mask_invert, i64 replace, u64* w_bits,
+fill(i64 n, const u64* t_bits, ARGUMENT(W_T) x, const u64* mask, i64 mask_stride, u64 mask_invert, i64 replace, u64* w_bits,
      W_T* w_val) {
   const i64 word = thread_number();
   u64 news = 0;

@@ -7,8 +7,8 @@
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 push(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_stride, const column_t* col,
-     i64 width, const value_t* a_val, A_T a_iso, i64 a_stride, i64 words, u64 last, const LINE_T* x_bits,
-     const STORED(U_T)* x_val, U_T x_iso, i64 x_stride, const LINE_T* mask, i64 mask_stride, u64 mask_invert,
+     i64 width, const value_t* a_val, ARGUMENT(A_T) a_iso, i64 a_stride, i64 words, u64 last, const LINE_T* x_bits,
+     const STORED(U_T)* x_val, ARGUMENT(U_T) x_iso, i64 x_stride, const LINE_T* mask, i64 mask_stride, u64 mask_invert,
      LINE_T* t_bits, sums_t* t_val, const i64* asked, i64 least, i64 most) {
   if (*asked < least || *asked >= most) return;
   const i64 unit = thread_number();

@@ -10,8 +10,8 @@
 // Add the intervals of lanes to their sums. Long ones are shared by all lanes of the warp, in an order that depends
 // only on the length.
 #define LONG 64
-__device__ __forceinline__ void take_ranges(const Found& found, Sum& x, const Values& values, A_T a_iso, i64 row,
-                                            const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_stride) {
+__device__ __forceinline__ void take_ranges(const Found& found, Sum& x, const Values& a, i64 row,
+                                            const VectorView<U_T>& u) {
   const u32 lane = threadIdx.x & 31;
   u32 longs = __ballot_sync(ALL_LANES, found.length >= LONG);
   for (; longs; longs &= longs - 1) {
@@ -22,7 +22,7 @@ __device__ __forceinline__ void take_ranges(const Found& found, Sum& x, const Va
     for (u32 k = lane; k < length && !share.done(); k += 32) {
       bool has[1] = {true};
       const u32 j[1] = {from + k};
-      share.take(has, j, [&](int) { return RANKED ? values.at(e + k) : a_iso; }, a_iso, i, u_bits, u_val, u_iso, u_stride);
+      share.take(has, j, [&](int) { return RANKED ? a.at(e + k) : a.iso; }, a.iso, i, u);
     }
 #pragma unroll
     for (int d = 16; d; d >>= 1) {
@@ -38,39 +38,34 @@ __device__ __forceinline__ void take_ranges(const Found& found, Sum& x, const Va
     u32 j[TAKEN];
 #pragma unroll
     for (int s = 0; s < TAKEN; ++s) has[s] = k + s < found.length, j[s] = found.from + k + s;
-    x.take(has, j, [&](int s) { return RANKED ? values.at(found.entry + k + s) : a_iso; }, a_iso, row, u_bits, u_val, u_iso,
-           u_stride);
+    x.take(has, j, [&](int s) { return RANKED ? a.at(found.entry + k + s) : a.iso; }, a.iso, row, u);
   }
 }
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, KIND == VALUES && sizeof(Z_T) > 4 ? 3 : 4)
-pull(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i64 row_stride, const u32* words,
-     i64 segment, const PLACE_T* value_ptr, const value_t* a_val, A_T a_iso, i64 a_stride, const u64* u_bits,
-     const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, const u64* mask, i64 mask_stride, u64 mask_invert, Z_T product,
-     const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso, i64 w_stride, i64 moved, i64 replace, u64* t_bits,
-     STORED(W_T)* t_val) {
-  (void)end;
-  Row of(n, row_of, row_stride, mask, mask_stride, mask_invert, t_bits);
+pull(i64 n, i64 longest, RowsView<i64> rows, const u32* words,
+     i64 segment, const PLACE_T* value_ptr, Values a, VectorView<U_T> u, MaskView mask, ARGUMENT(Z_T) product,
+     Epilogue to) {
+  Row of(n, rows, mask, to.t.bits);
   typedef Walk<LANES, RANKED, true> Lanes;
   Lanes walk;
   if (of.open) {
     const i64 number = RANKED ? (i64)value_ptr[of.row] : 0;
-    if (row_stride) {
-      walk = Lanes(words, begin + MARK * of.unit, segment, of.row, number, of.lane);
+    if (rows.row_stride) {
+      walk = Lanes(words, rows.begin + MARK * of.unit, segment, of.row, number, of.lane);
     } else {
-      Extent x = row_extent(begin, words, of.row);
+      Extent x = row_extent(rows.begin, words, of.row);
       // Presence is searched in the segments of a hub; they set the bit themselves.
       if (words_of(x) > longest) of.hub = !PRESENCE, x.end = x.at;
       walk = Lanes(words, x, segment, of.row, number, of.lane);
     }
   }
-  const Values values = {a_val, a_iso, a_stride};
-  (void)values;
+  (void)a;
   Sum x = {false, IDENTITY, 0};
 #if KIND == WORDS && U_FULL
   if (of.open) {  // a part belongs to a nonempty row
-    const Extent all = row_stride ? Extent{0, 1} : row_extent(begin, words, of.row);
+    const Extent all = rows.row_stride ? Extent{0, 1} : row_extent(rows.begin, words, of.row);
     x.some = all.at < all.end;
   }
 #else
@@ -78,18 +73,17 @@ pull(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i6
     Found found;
     walk.step(words, of.lane, found);
 #if KIND == WORDS
-    x.some = x.some || (found.length && any_in(u_bits, found.from, found.length));
+    x.some = x.some || (found.length && any_in(u.bits, found.from, found.length));
 #elif KIND == VALUES
-    take_ranges(found, x, values, a_iso, of.row, u_bits, u_val, u_iso, u_stride);
+    take_ranges(found, x, a, of.row, u);
 #else
-    x.count += U_FULL ? (i64)found.length : count_in(u_bits, found.from, found.length);
+    x.count += U_FULL ? (i64)found.length : count_in(u.bits, found.from, found.length);
 #endif
-    x.take(found.has, found.at, [&](int k) { return RANKED ? values.at(found.entry + k) : a_iso; }, a_iso, of.row, u_bits,
-           u_val, u_iso, u_stride);
+    x.take(found.has, found.at, [&](int k) { return RANKED ? a.at(found.entry + k) : a.iso; }, a.iso, of.row, u);
 #if KIND == WORDS || (KIND == VALUES && HAS_TERMINAL)
     if (LANES == 1 ? x.done() : (__ballot_sync(ALL_LANES, x.done()) & group_mask<LANES>()) != 0) walk.stop();
 #endif
   }
 #endif
-  end_row(of, x, product, w_bits, w_val, w_iso, w_stride, moved, replace, t_bits, t_val);
+  end_row(of, x, product, to);
 }

@@ -8,6 +8,18 @@
 typedef u32 column_t;  // element type of the array
 #define SIDE_BY_SIDE 1
 #define BITS(width) (WIDTH ? (u32)WIDTH : (u32)(width))  // WIDTH: fixed at compile time; 0: any
+#else
+typedef COL_T column_t;
+#define SIDE_BY_SIDE 0
+#endif
+
+// The view of all columns: plain numbers, or the words of packed ones and the bits of a number.
+struct ColumnsView {
+  const column_t* col;
+  i64 width;
+};
+
+#if PACKED
 
 // Entry e and the following ones, for a lane that walks a row. Cost of a column in inner loops for sm_90, in
 // instructions more than a plain column, loads included: `read` 6 (25 for four, which share one `skip`); `once` with n
@@ -17,6 +29,7 @@ struct Columns {
   u32 first, width;  // entry e begins at bit `first` of words[0]: below 32
   __device__ __forceinline__ Columns(const u32* string, i64 bits, u64 e)
       : words(string + (e * BITS(bits) >> 5)), first((u32)e * BITS(bits) & 31), width(BITS(bits)) {}
+  __device__ __forceinline__ Columns(const ColumnsView& all, u64 e) : Columns(all.col, all.width, e) {}
   // The word in which entry e + n begins; n * width is below 2^32.
   __device__ __forceinline__ const u32* word(u32 n) const {
     return n % 32 == 0 ? words + n / 32 * width : words + ((first + n * width) >> 5);
@@ -52,12 +65,10 @@ struct Columns {
   }
 };
 #else
-typedef COL_T column_t;
-#define SIDE_BY_SIDE 0
-
 struct Columns {
   const COL_T* col;
   __device__ __forceinline__ Columns(const COL_T* numbers, i64, i64) : col(numbers) {}
+  __device__ __forceinline__ Columns(const ColumnsView& all, i64) : col(all.col) {}
   template <class E> __device__ __forceinline__ COL_T at(E e, u32 n) const { return col[e + n]; }
   template <class E> __device__ __forceinline__ COL_T once(E e, u32 n) const { return load_once(col + (e + n)); }
   __device__ __forceinline__ void skip(u32) {}

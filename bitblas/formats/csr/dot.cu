@@ -48,8 +48,8 @@ __device__ __forceinline__ void search(const Rows& m, i64 i, i64 j, int lane, in
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MaskColumn::stored* m_col, i64 m_width, i64 width, const PTR_T* a_ptr,
-    const column_t* a_col, const A_T* a_val, A_T a_iso, i64 a_stride, const BPTR_T* b_ptr, const column_t* b_col,
-    const B_T* b_val, B_T b_iso, i64 b_stride, i64 inner, Z_T product, u8* present, Z_T* sums) {
+    const column_t* a_col, const A_T* a_val, ARGUMENT(A_T) a_iso, i64 a_stride, const BPTR_T* b_ptr, const column_t* b_col,
+    const B_T* b_val, ARGUMENT(B_T) b_iso, i64 b_stride, i64 inner, ARGUMENT(Z_T) product, u8* present, Z_T* sums) {
   (void)inner;
   __shared__ COL_T keys[SLOTS];
   __shared__ u16 places[KIND == VALUES ? SLOTS : 1];  // position of the key in its row of A

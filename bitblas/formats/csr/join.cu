@@ -8,9 +8,9 @@
 #include "kernels/rows.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-join(i64 n, i64 rows, const PTR_T* a_ptr, const AColumn::stored* a_col, i64 a_width, const A_T* a_val, A_T a_iso,
-     i64 a_stride, A_T a_default, const BPTR_T* b_ptr, const BColumn::stored* b_col, i64 b_width, const B_T* b_val,
-     B_T b_iso, i64 b_stride, B_T b_default, const BPTR_T* place, const u8* hit, const PTR_T* before, COL_T* c_col,
+join(i64 n, i64 rows, const PTR_T* a_ptr, const AColumn::stored* a_col, i64 a_width, const A_T* a_val, ARGUMENT(A_T) a_iso,
+     i64 a_stride, ARGUMENT(A_T) a_default, const BPTR_T* b_ptr, const BColumn::stored* b_col, i64 b_width, const B_T* b_val,
+     ARGUMENT(B_T) b_iso, i64 b_stride, ARGUMENT(B_T) b_default, const BPTR_T* place, const u8* hit, const PTR_T* before, COL_T* c_col,
      Z_T* c_val) {
   const i64 entry = thread_number();
 #if PLACES || SIDE

@@ -29,7 +29,7 @@ __device__ __forceinline__ void fence_of_block() {
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
 patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* waiting, const i64* outermost,
-        const u32* vertices, C_T* d_val, FORM(), const value_t* a_val, A_T a_iso, i64 a_stride) {
+        const u32* vertices, C_T* d_val, FORM(), const value_t* a_val, ARGUMENT(A_T) a_iso, i64 a_stride) {
   (void)n, (void)vertices;
   __shared__ Local s;
   const u32 next = turn == 2 ? 0 : turn + 1, after = next == 2 ? 0 : next + 1, all = (u32)((size + PATCH - 1) / PATCH);

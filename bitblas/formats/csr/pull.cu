@@ -11,20 +11,17 @@
 typedef PLACE(PTR_T) place_t;
 
 extern "C" __global__ void __launch_bounds__(BLOCK, MIN_BLOCKS)
-pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_stride,
-     const column_t* col, i64 width, const value_t* a_val, A_T a_iso, i64 a_stride, const u64* u_bits,
-     const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, const u64* mask, i64 mask_stride, u64 mask_invert, Z_T product,
-     const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso, i64 w_stride, i64 moved, i64 replace, u64* t_bits,
-     STORED(W_T)* t_val) {
-  Row of(n, row_of, row_stride, mask, mask_stride, mask_invert, t_bits);
+pull(i64 n, i64 longest, RowsView<PTR_T> rows,
+     ColumnsView col, Values a, VectorView<U_T> u, MaskView mask, ARGUMENT(Z_T) product,
+     Epilogue to) {
+  Row of(n, rows, mask, to.t.bits);
   place_t e = 0, stop = 0;
   if (of.open) {
-    e = (place_t)begin[of.unit];
-    stop = (place_t)end[of.unit];
+    e = (place_t)rows.begin[of.unit];
+    stop = (place_t)rows.end[of.unit];
     if ((i64)(stop - e) > longest) of.hub = !PRESENCE, stop = PRESENCE ? e + (place_t)longest : e;
   }
-  const Values values = {a_val, a_iso, a_stride};
-  (void)values;
+  (void)a;
   Sum x = {false, IDENTITY, 0};
 #if STAGED == 1
   // Neighbouring threads read neighbouring entries, STAGE at a time, and pass products to their rows through shared
@@ -33,7 +30,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   __shared__ place_t run[2];
   const i64 first = (i64)blockIdx.x * (BLOCK / LANES), after = first + BLOCK / LANES;
   place_t at = 0, all = 0;
-  if (first < n) at = (place_t)begin[first], all = (place_t)end[(after < n ? after : n) - 1];
+  if (first < n) at = (place_t)rows.begin[first], all = (place_t)rows.end[(after < n ? after : n) - 1];
   const bool holes = __syncthreads_or(of.hub);
   x.some = e < stop;
   x.sum = BEGIN;
@@ -43,8 +40,8 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
       if (threadIdx.x == 0) run[0] = at, run[1] = until;
       __syncthreads();
       if (of.hub && of.lane == 0) {
-        const place_t from = (place_t)begin[of.unit];
-        if (from == at) run[0] = (place_t)end[of.unit];
+        const place_t from = (place_t)rows.begin[of.unit];
+        if (from == at) run[0] = (place_t)rows.end[of.unit];
         else if (from > at && from < until) run[1] = from;
       }
       __syncthreads();
@@ -57,17 +54,17 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
       }
     }
     COL_T j[STAGE / BLOCK];
-    A_T a[STAGE / BLOCK];
-    const Columns entries(col, width, at + threadIdx.x);
+    A_T weight[STAGE / BLOCK];
+    const Columns entries(col, at + threadIdx.x);
 #pragma unroll
     for (int i = 0; i < STAGE / BLOCK; ++i) {
       const place_t k = at + threadIdx.x + i * BLOCK;
-      if (k < until) j[i] = entries.once(at + threadIdx.x, i * BLOCK), a[i] = values.once(k);
+      if (k < until) j[i] = entries.once(at + threadIdx.x, i * BLOCK), weight[i] = a.once(k);
     }
 #pragma unroll
     for (int i = 0; i < STAGE / BLOCK; ++i) {
       const int k = threadIdx.x + i * BLOCK;
-      if (k < until - at) staged[k] = mul(a[i], load<U_T>(u_val, u_iso, u_stride, j[i]), 0, j[i]);
+      if (k < until - at) staged[k] = mul(weight[i], u.at(j[i]), 0, j[i]);
     }
     __syncthreads();
     const place_t low = e > at ? e : at, high = stop < until ? stop : until;
@@ -82,13 +79,13 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   x.sum = BEGIN;
   walk_joined(e, stop, [&](const bool* has, const place_t* at, const int*, u32 low, u32 high) {
     COL_T j[AT_ONCE];
-    A_T a[AT_ONCE];
+    A_T weight[AT_ONCE];
 #pragma unroll
     for (int i = 0; i < AT_ONCE; ++i)
-      if (has[i]) j[i] = Columns(col, width, at[i]).at(at[i], 0), a[i] = values.at(at[i]);
+      if (has[i]) j[i] = Columns(col, at[i]).at(at[i], 0), weight[i] = a.at(at[i]);
 #pragma unroll
     for (int i = 0; i < AT_ONCE; ++i)
-      if (has[i]) here[i * 32 + LANE_OF_WARP] = mul(a[i], load<U_T>(u_val, u_iso, u_stride, j[i]), 0, j[i]);
+      if (has[i]) here[i * 32 + LANE_OF_WARP] = mul(weight[i], u.at(j[i]), 0, j[i]);
     __syncwarp();
     for (u32 k = low; k < high; ++k) x.sum = add(x.sum, here[k]);
     __syncwarp();
@@ -98,7 +95,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #else
   constexpr int APART = SIDE_BY_SIDE ? 1 : LANES;  // distance of the entries that a lane takes at once
   e += of.lane * (SIDE_BY_SIDE ? UNROLL : 1);
-  for (Columns entries(col, width, e); e < stop; e += UNROLL * LANES, entries.skip(UNROLL * LANES)) {
+  for (Columns entries(col, e); e < stop; e += UNROLL * LANES, entries.skip(UNROLL * LANES)) {
     bool has[UNROLL];
     COL_T j[UNROLL];
 #if PACKED
@@ -116,9 +113,9 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
       if (!PACKED) j[i] = has[i] ? entries.at(next, 0) : 0;
 #endif
     }
-    x.take(has, j, [&](int k) { return values.at(e + k * APART); }, a_iso, of.row, u_bits, u_val, u_iso, u_stride);
+    x.take(has, j, [&](int k) { return a.at(e + k * APART); }, a.iso, of.row, u);
     if (x.done()) break;
   }
 #endif
-  end_row(of, x, product, w_bits, w_val, w_iso, w_stride, moved, replace, t_bits, t_val);
+  end_row(of, x, product, to);
 }

@@ -20,7 +20,7 @@ struct Run {
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const PTR_T* begin, const u16* length, const u32* row,
-            const column_t* col, i64 width, const value_t* a_val, A_T a_iso, i64 a_stride, const U_T* u_val, U_T u_iso,
+            const column_t* col, i64 width, const value_t* a_val, ARGUMENT(A_T) a_iso, i64 a_stride, const U_T* u_val, ARGUMENT(U_T) u_iso,
             i64 u_stride, i64 hot, i64 size, const u64* reached, Z_T* parts, u64* t_bits, Z_T* t_val) {
   const u32 lane = threadIdx.x & 31, warps = gridDim.x * (THREADS / 32);
 #if SHARED_BYTES

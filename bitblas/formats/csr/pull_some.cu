@@ -31,7 +31,7 @@ struct Operand {
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) {
       j[k] = has[k] ? Columns(rows.col, rows.width, e[k]).at((i64)e[k], 0) : COL_T(0);
-      a[k] = has[k] ? values.at(e[k]) : values.one;
+      a[k] = has[k] ? values.at(e[k]) : values.iso;
     }
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) {
@@ -61,8 +61,8 @@ struct Operand {
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 pull_some(i64 n, i64 longest, const u64* condition, const i64* rounds, i64 ahead, const u32* list, u64* state,
-          const u32* segments, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, FORM(),
-          const value_t* a_val, A_T a_iso, i64 a_stride, u64* t_bits, C_T* t_val) {
+          const u32* segments, const u64* u_bits, const STORED(U_T)* u_val, ARGUMENT(U_T) u_iso, i64 u_stride, FORM(),
+          const value_t* a_val, ARGUMENT(A_T) a_iso, i64 a_stride, u64* t_bits, C_T* t_val) {
   (void)n;
   const bool runs = may_run(condition, rounds, ahead);
   const u32 listed = (u32)state[LISTED];

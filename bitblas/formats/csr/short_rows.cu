@@ -17,9 +17,9 @@ typedef Z_T cell_t;
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 short_rows(i64 n, const i64* rows, const PTR_T* a_ptr, const AColumn::stored* a_col, i64 a_width, const A_T* a_val,
-           A_T a_iso, i64 a_stride, const BPTR_T* b_ptr, const BColumn::stored* b_col, i64 b_width, const B_T* b_val,
-           B_T b_iso, i64 b_stride, const MPTR_T* m_ptr, const MColumn::stored* m_col, i64 m_width, i64 mask_kind,
-           Z_T product, i64* c_ptr, COL_T* c_col, Z_T* c_val) {
+           ARGUMENT(A_T) a_iso, i64 a_stride, const BPTR_T* b_ptr, const BColumn::stored* b_col, i64 b_width, const B_T* b_val,
+           ARGUMENT(B_T) b_iso, i64 b_stride, const MPTR_T* m_ptr, const MColumn::stored* m_col, i64 m_width, i64 mask_kind,
+           ARGUMENT(Z_T) product, i64* c_ptr, COL_T* c_col, Z_T* c_val) {
   __shared__ COL_T all_keys[BLOCK / LANES * SLOTS];
 #if FILL
   __shared__ cell_t all_cells[KIND == WORDS ? 1 : BLOCK / LANES * SLOTS];

@@ -45,8 +45,8 @@ struct Table {
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 dot(i64 n, const i64* m_heads, const u32* m_words, const MPTR_T* m_ptr, const i64* a_heads, const u32* a_words,
-    const APLACE_T* a_place, const A_T* a_val, A_T a_iso, i64 a_stride, const i64* b_heads, const u32* b_words,
-    const BPLACE_T* b_place, const B_T* b_val, B_T b_iso, i64 b_stride, i64 inner, Z_T product, u8* present, Z_T* sums) {
+    const APLACE_T* a_place, const A_T* a_val, ARGUMENT(A_T) a_iso, i64 a_stride, const i64* b_heads, const u32* b_words,
+    const BPLACE_T* b_place, const B_T* b_val, ARGUMENT(B_T) b_iso, i64 b_stride, i64 inner, ARGUMENT(Z_T) product, u8* present, Z_T* sums) {
   (void)inner;
   __shared__ COL_T keys[SLOTS];
   __shared__ u32 places[KIND == VALUES ? SLOTS : 1];

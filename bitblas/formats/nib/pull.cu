@@ -8,12 +8,10 @@
 #define AT_ONCE 4
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-pull(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i64 row_stride, const u32* words,
-     const PLACE_T* value_ptr, const value_t* a_val, A_T a_iso, i64 a_stride, const u64* u_bits,
-     const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, const u64* mask, i64 mask_stride, u64 mask_invert, Z_T product,
-     const u64* w_bits, const STORED(W_T)* w_val, W_T w_iso, i64 w_stride, i64 moved, i64 replace, u64* t_bits,
-     STORED(W_T)* t_val) {
-  Row of(n, row_of, row_stride, mask, mask_stride, mask_invert, t_bits);
+pull(i64 n, i64 longest, RowsView<i64> rows, const u32* words,
+     const PLACE_T* value_ptr, Values a, VectorView<U_T> u, MaskView mask, ARGUMENT(Z_T) product,
+     Epilogue to) {
+  Row of(n, rows, mask, to.t.bits);
 #if KIND == WORDS
   Scan walk;
 #else
@@ -21,16 +19,15 @@ pull(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i6
 #endif
   if (of.open) {
     const i64 number = RANKED ? (i64)value_ptr[of.row] : 0;
-    if (row_stride) {
-      walk = decltype(walk)(begin + 3 * of.unit, end[of.unit], number);
+    if (rows.row_stride) {
+      walk = decltype(walk)(rows.begin + 3 * of.unit, rows.end[of.unit], number);
     } else {
-      Extent x = row_extent(begin, words, of.row);
+      Extent x = row_extent(rows.begin, words, of.row);
       if (words_of(x) > longest) of.hub = !PRESENCE, x.end = PRESENCE ? x.at + 8 * longest : x.at;
       walk = decltype(walk)(x, of.row, number);
     }
   }
-  const Values values = {a_val, a_iso, a_stride};
-  (void)values;
+  (void)a;
   Sum x = {false, IDENTITY, 0};
 #if KIND == WORDS && U_FULL
   x.some = walk.more();
@@ -43,7 +40,7 @@ pull(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i6
       has[k] = walk.more();
       j[k] = has[k] ? walk.next(words) : 0;
     }
-    x.take(has, j, [&](int) { return a_iso; }, a_iso, of.row, u_bits, u_val, u_iso, u_stride);
+    x.take(has, j, [&](int) { return a.iso; }, a.iso, of.row, u);
   }
 #else
   while (__any_sync(ALL_LANES, walk.more())) {
@@ -56,12 +53,11 @@ pull(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i6
       has[k] = found.has(k);
       j[k] = found.at(k);
     }
-    x.take(has, j, [&](int k) { return RANKED ? values.at(found.number(k)) : a_iso; }, a_iso, of.row, u_bits, u_val, u_iso,
-           u_stride);
+    x.take(has, j, [&](int k) { return RANKED ? a.at(found.number(k)) : a.iso; }, a.iso, of.row, u);
 #if KIND == VALUES && HAS_TERMINAL
     if (LANES == 1 ? x.done() : (__ballot_sync(ALL_LANES, x.done()) & group_mask<LANES>()) != 0) walk.stop();
 #endif
   }
 #endif
-  end_row(of, x, product, w_bits, w_val, w_iso, w_stride, moved, replace, t_bits, t_val);
+  end_row(of, x, product, to);
 }

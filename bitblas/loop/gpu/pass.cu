@@ -5,7 +5,7 @@
 // the sums, and computes the scalars that depend on them.
 // SOME: the positions of a lane's half word outside of which the statements do nothing; LOOK(i), if there are many half words:
 // those of half word i, loaded before everything else. The text is generated (cuda_elementwise.py, cuda_words.py).
-#include "kernels/vector.cuh"
+#include "kernels/views.cuh"
 #include "kernels/frontier.cuh"
 #include "loop/gpu/indexed.cuh"
 

@@ -1,0 +1,70 @@
+// Views: what a kernel's arguments are. The host passes their fields one by one (operations/operands.py, same order);
+// device/launch.py packs them, so every view begins and ends with a field of 8 bytes.
+// Values of BOOL vectors are a bitset. Values are iso (stride 0) or dense (stride 1).
+template <class T> struct Stored { typedef T type; };
+template <> struct Stored<bool> { typedef u64 type; };
+#define STORED(T) typename Stored<T>::type
+
+template <class T> struct Load {
+  static __device__ __forceinline__ T at(const T* values, T iso, i64 stride, i64 i) { return stride ? values[i] : iso; }
+};
+template <> struct Load<bool> {
+  static __device__ __forceinline__ bool at(const u64* values, bool iso, i64 stride, i64 i) {
+    return stride ? bit_of(values, i) : iso;
+  }
+};
+template <class T> __device__ __forceinline__ T load(const STORED(T)* values, T iso, i64 stride, i64 i) {
+  return Load<T>::at(values, iso, stride, i);
+}
+// The same for a vector that is written in place: other threads write adjacent bits of BOOL values.
+template <class T> __device__ __forceinline__ T load_in_place(const STORED(T)* values, T iso, i64 stride, i64 i) {
+  return load<T>(values, iso, stride, i);
+}
+template <> __device__ __forceinline__ bool load_in_place<bool>(const u64* values, bool iso, i64 stride, i64 i) {
+  return stride ? bit_now(values, i) : iso;
+}
+
+// Bit `place` of a mask. No mask is one zero word, read with stride 0 and inverted. Half words are read, as they are
+// written: a mask may be the presence bits of the output itself.
+__device__ __forceinline__ bool allowed(const u64* mask, i64 stride, u64 invert, i64 place) {
+  return ((peek((const u32*)mask + (place >> 5) * stride) ^ (u32)invert) >> (place & 31)) & 1u;
+}
+
+// An input vector: presence bits and values.
+template <class T> struct VectorView {
+  const u64* bits;
+  const STORED(T)* values;
+  ARGUMENT(T) iso;
+  i64 stride;
+
+  __device__ __forceinline__ bool has(i64 i) const { return bit_of(bits, i); }
+  __device__ __forceinline__ T at(i64 i) const { return load<T>(values, iso, stride, i); }
+};
+
+// The mask rule: which positions of the output may be written (GraphBLAS C API 2.1, section 2.3.4). A complemented mask
+// has invert ~0; no mask is one zero word with stride 0 and invert ~0. Half words are read, as they are written: a mask
+// may be the presence bits of the output itself.
+struct MaskView {
+  const u64* bits;
+  i64 stride;
+  u64 invert;
+
+  // The 32 positions of half word h, a bit each.
+  __device__ __forceinline__ u32 half(i64 h) const { return peek((const u32*)bits + h * stride) ^ (u32)invert; }
+  __device__ __forceinline__ bool allows(i64 i) const { return half(i >> 5) >> (i & 31) & 1u; }
+};
+
+// The rows that a product computes: row pointers, and the same shifted by one; or (row_stride 1) segments of long rows,
+// with the row of each.
+template <class P> struct RowsView {
+  const P* begin;
+  const P* end;
+  const i64* row_of;
+  i64 row_stride;
+};
+
+// The arrays of a result.
+template <class T> struct OutputView {
+  u64* bits;
+  STORED(T)* values;
+};

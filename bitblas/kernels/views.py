@@ -1,0 +1,41 @@
+"""Views in CPU kernels: arguments that belong together under one name, as in CUDA C++ (views.cuh).
+
+A .cpu.py text writes `u: VectorView` in a signature and `u.bits` in the body. Numba gets plain arguments instead
+(`u_bits`), because a native call with single arguments costs least. `f(u)` passes all fields.
+"""
+
+from __future__ import annotations
+
+import re
+
+VIEWS = {
+    "VectorView": ("bits", "values", "iso", "stride"),
+    "MaskView": ("bits", "stride", "invert"),
+    "RowsView": ("begin", "end", "row_of", "row_stride"),
+    "ColumnsView": ("col", "width"),
+    "Values": ("values", "iso", "stride"),
+    "OutputView": ("bits", "values"),
+    "Epilogue": ("w.bits", "w.values", "w.iso", "w.stride", "moved", "replace", "t.bits", "t.values"),
+}
+_VIEWED = re.compile(rf"\b(\w+): ({'|'.join(VIEWS)})\b")
+_FUNCTION = re.compile(r"^def .*?(?=^\S)|^def .*", re.M | re.S)
+
+
+def arguments(name: str, view: str) -> list[str]:
+    """The plain arguments that a view stands for."""
+    return [f"{name}_{field.replace('.', '_')}" for field in VIEWS[view]]
+
+
+def without_views(text: str) -> str:
+    """The text of a module in which functions take plain arguments."""
+    return _FUNCTION.sub(lambda function: _expanded(function[0]), text) if _VIEWED.search(text) else text
+
+
+def _expanded(function: str) -> str:
+    for name, view in _VIEWED.findall(function[: function.index("):")]):
+        every = ", ".join(arguments(name, view))
+        function = function.replace(f"{name}: {view}", every, 1)
+        for field in VIEWS[view]:
+            function = re.sub(rf"(?<![\w.]){name}\.{re.escape(field)}\b", f"{name}_{field.replace('.', '_')}", function)
+        function = re.sub(rf"(?<![\w.\"]){name}(?=[,)])", every, function)
+    return function
