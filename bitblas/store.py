@@ -536,4 +536,4 @@ def flat_of(A: MatrixStore) -> VectorStore:
 
 def refusal(nrows: int, ncols: int) -> str:
     """Why there is no bitmap of that shape."""
-    return formats.format_of(BITMAP).refusal(nrows, ncols)
+    return formats.format_of(BITMAP).cost.refusal(nrows, ncols)

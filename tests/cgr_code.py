@@ -76,7 +76,7 @@ def sound_cgr(form: Any, predicted: Any) -> None:
     rows, place = form.to_csr(True)
     rows.check()
     ranks = 0 if form.value_ptr is None else host(form.value_ptr).nbytes
-    assert form.nbytes - ranks == predicted(form, own=(("cgr", form.format.count(rows)),))
+    assert form.nbytes - ranks == predicted(form, own=(("cgr", form.format.cost.count(rows)),))
     assert ranks == 0 or np.array_equal(host(form.value_ptr), host(rows.ptr))
     ptr, col, place = host(rows.ptr), host(rows.col), host(place)
     for row in range(form.nrows):

@@ -77,7 +77,7 @@ class Pushes:
     def run(self, how: Schedule) -> Any:
         """What pushes by this schedule, once."""
         d, form = self.device, self.forms[how.segment]
-        wide = form.hubs(tuning.count("cgr.longest"), how.part) if how.part else None
+        wide = form.format.view.hubs(form, tuning.count("cgr.longest"), how.part) if how.part else None
         contents = form.words, form.segment, dummy(d, "int32"), dummy(d, "bool_"), np.True_, 0
         iso, stride = (np.int32(0), 1) if self.kind == VALUES else (np.False_, 0)
         u = self.u_bits, self.u_values if stride else dummy(d, "uint64"), iso, stride, self.mask, 0, np.uint64(ALL)

@@ -119,7 +119,7 @@ def test_marks_of_parts(emulator):
         lists = segmented_rows(n)
         form = Cgr.of_segments(rows_of(lists, n), encoding.SEGMENT, True)[0]
         for size in (3, 8, 64):
-            found = form.hubs(9, size)
+            found = form.format.view.hubs(form, 9, size)
             begin, rows = host(found.begin).reshape(-1, 2, 3), host(found.row_of)
             assert len(found.rows) > 20
             for row in host(found.rows).tolist():

@@ -8,8 +8,8 @@ import bitblas as gb
 from bitblas import device as devices
 from bitblas import tuning
 from bitblas.config import config
-from bitblas.formats.csr import binning
-from bitblas.formats.csr.kernels import hub_columns
+from bitblas.formats.csr import kernels
+from bitblas.formats.csr.kernels import column_types, hub_columns
 
 N = 3000
 
@@ -127,15 +127,15 @@ def test_grades(device, small):
     rows, cols = skewed(generator("grades"))
     A = gb.Matrix.from_coo(rows, cols, True, nrows=N, ncols=N)
     form = A._store.structure.layout("csr")
-    found, xp = binning.degree_bins(form), form.device.xp
+    found, xp = kernels.degree_bins(form), form.device.xp
     entries = xp.concatenate([xp.arange(int(b), int(b) + int(k)) for b, k in zip(found.begin, found.length)])
     assert np.array_equal(np.sort(devices.get(config.device).to_host(entries)), np.arange(A.nvals))
     assert found.segments == 6 and int(found.piece[-1]) == len(found.row) == len(np.unique(rows)) - 3 + 6
-    for grade in range(len(binning.log_limits())):
+    for grade in range(len(kernels.log_limits())):
         some = found.length[int(found.piece[grade]) : int(found.piece[grade + 1])]
         assert (some <= 1 << (tuning.count("csr.bin_log_longest") - grade)).all()
         runs = int(found.run[grade + 1]) - int(found.run[grade])
-        assert runs == -(-len(some) // binning.rows_of_run(grade))
+        assert runs == -(-len(some) // kernels.rows_of_run(grade))
     assert found.runs == int(found.run[-1])
 
 
@@ -143,12 +143,13 @@ def test_cached_decisions_follow_their_thresholds(device, tune):
     """What a layout keeps in its cache is computed again when rows of the tuning table change."""
     rows, cols = skewed(generator("thresholds"))
     layout = gb.Matrix.from_coo(rows, cols, True, nrows=N, ncols=N)._store.structure.layout("csr")
-    bins = binning.degree_bins(layout)
+    bins = kernels.degree_bins(layout)
     with tuning.override({"csr.bin_log_longest": 8, "rows.hot_share": 0.0}):
-        cut = binning.degree_bins(layout)
+        cut = kernels.degree_bins(layout)
         assert int(cut.length.max()) == 1 << 8 < int(bins.length.max()) and cut.segments > bins.segments
-        assert layout.format.hot(layout, 9) == 9
+        assert layout.format.kernels["mxv.pull.binned"].hot(layout, 9) == 9
     tune({"rows.hot_share": 2.0, "rows.hub_column_skew": 1e9})
-    assert layout.format.hot(layout, 9) == 0 and hub_columns(layout, layout.types(False)) is None
+    assert layout.format.kernels["mxv.pull.binned"].hot(layout, 9) == 0
+    assert hub_columns(layout, column_types(layout)) is None
     tune({"rows.hub_column_skew": 1})
-    assert layout.device.host_memory or hub_columns(layout, layout.types(False)) is not None
+    assert layout.device.host_memory or hub_columns(layout, column_types(layout)) is not None

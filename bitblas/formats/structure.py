@@ -80,7 +80,7 @@ class Structure:
         self.device: Device = primary.device
         self.nrows: int = primary.nrows
         self.ncols: int = primary.ncols
-        self.usual: bool = primary.format.usual
+        self.usual: bool = primary.format.plain
         if self.usual:  # otherwise entries are counted on first use
             self.nvals = primary.nvals
 
@@ -91,7 +91,7 @@ class Structure:
     @property
     def renumbers(self) -> bool:
         """Whether it is hypersparse: the rows and columns with entries are listed."""
-        return self.primary.format.renumbers
+        return self.primary.format.hypersparse
 
     @property
     def has_virtual_nodes(self) -> bool:
@@ -101,7 +101,7 @@ class Structure:
     @property
     def bits(self) -> bool:
         """Whether it is a bitmap."""
-        return self.primary.format.bits
+        return self.primary.format.bitmap
 
     @property
     def symmetric(self) -> bool:
@@ -135,7 +135,7 @@ class Structure:
         self.other_reads += 1
         found: Any = self.primary  # no type guard: each call counts in statements on small matrices
         if transposed or not found.format.by_rows:
-            found = self.layout(found.format.rows_key(), transposed=transposed)
+            found = self.layout(found.format.rows_key, transposed=transposed)
         rows: Rows = found
         return rows
 

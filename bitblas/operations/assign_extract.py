@@ -187,7 +187,7 @@ def extract(A: MatrixStore, I: Index, J: Index) -> MatrixStore:
         )
         return hypersparse.widened(extract(hypersparse.compressed_matrix(A), i, j), row, col, m, n)
     assert not isinstance(I, range) and not isinstance(J, range)
-    if I is not None and A.structure.primary.format.decodes_single_rows:
+    if I is not None and "rows" in A.structure.primary.format.kernels:
         A, I = _decode_rows(A, I), None
         if J is None:
             return A
@@ -224,7 +224,7 @@ def extract(A: MatrixStore, I: Index, J: Index) -> MatrixStore:
 def _decode_rows(A: MatrixStore, rows: Array) -> MatrixStore:
     """Some rows of a format that can decode them without the others."""
     primary: Any = A.structure.primary
-    layout, places = primary.some_rows(rows, not A.iso)
+    layout, places = primary.format.kernels["rows"](primary, rows, not A.iso)
     return convert.of_rows(layout, A.dtype, unpacked(A.taken(places)))
 
 
@@ -232,8 +232,8 @@ def _row(A: MatrixStore, i: int) -> tuple[RowLayout, int, int, Array | None]:
     """CSR in which row i is entries low .. high, and the positions of their values (None: the same)."""
     layout: Any = A.structure.primary
     device = A.device
-    if layout.format.decodes_single_rows:
-        rows, order = layout.some_rows(device.asarray([i], np.int64), not A.iso)
+    if "rows" in layout.format.kernels:
+        rows, order = layout.format.kernels["rows"](layout, device.asarray([i], np.int64), not A.iso)
         return rows, 0, rows.nvals, order
     layout = A.structure.rows()
     low, high = device.to_host(layout.ptr[i : i + 2]).tolist()

@@ -36,7 +36,7 @@ def lists(A: MatrixStore | Structure) -> tuple[Array, Array]:
     """The rows and the columns that have entries."""
     structure = A if isinstance(A, Structure) else A.structure
     layout: Any = structure.primary
-    if layout.format.renumbers:
+    if layout.format.hypersparse:
         return layout.rows, layout.cols
     xp = structure.device.xp
     unique = tuple(map(xp.unique, layout.coo()))

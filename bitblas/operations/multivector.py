@@ -520,7 +520,7 @@ class PreparedMultivectorProduct:
         packed = self.layout.format.packed
         return lines_variant(
             self.plan.direction,
-            self.layout.types(False),
+            self.layout.format.view.types(self.layout, False),
             semiring,
             self.a_type,
             x_type,
@@ -567,7 +567,7 @@ class PreparedMultivectorProduct:
         segment = tuning.count("multivector.segment")
         longest = segment if self.push else tuning.count("multivector.long_row")
         yield Call(variant, n * per, (longest, *rows, *given, *head, *to))
-        hubs = layout.hubs(longest, segment if valued else longest)
+        hubs = layout.format.view.hubs(layout, longest, segment if valued else longest)
         if hubs is None:
             return
         parts, rows = hubs.segments * per, (hubs.begin, hubs.end, hubs.row_of, 1)

@@ -92,7 +92,7 @@ class SpMSpV:
         packed = not isinstance(raw, (np.generic, np.ndarray))
         self.variant: Variant = push_variant(
             layout.key,
-            layout.types(False),
+            layout.format.view.types(layout, False),
             None if self.kind == WORDS else semiring,
             self.kind,
             a_type,
@@ -186,7 +186,7 @@ def _prepared_spmspv(
     layout: Any = small.structure.held(CSR, transposed=not transpose)
     if layout is None and is_available(small.structure, transposed=not transpose, valued=not A.iso):
         layout = small.structure.layout(small.structure.primary.key, transposed=not transpose)
-    if layout is None or not layout.format.by_rows or layout.format.renumbers:
+    if layout is None or not layout.format.by_rows or layout.format.hypersparse:
         return None
     product = A.prepared[key] = SpMSpV(A, u, semiring, layout, small, transposed=not transpose, flip=flip)
     return product
@@ -326,17 +326,23 @@ class PreparedProduct:
             a_values, a_type, self.u_type = cast_scalar(a_values, z), z, z
         full = not push and 0 < layout.ncols and full  # without entries there is no gain, so no separate kernel
         options = {"flip": flip, "ranked": ranked, "full": full, "packed": isinstance(a_values, PackedValues)}
-        self.algebra = (layout.types(ranked), None if kind == WORDS else semiring, kind, a_type, options)
+        self.algebra = (
+            layout.format.view.types(layout, ranked),
+            None if kind == WORDS else semiring,
+            kind,
+            a_type,
+            options,
+        )
         self.size = layout.ncols if push else layout.nrows
         self.staged = is_staged(semiring, kind, layout, full)
         self.graded = is_binned(semiring, kind, layout, full, self.u_type)
-        self.under = self.graded and layout.format.bins_masked_rows
+        self.under = self.graded and layout.format.kernels["mxv.pull.binned"].masked
         taken = lambda layout: matrix_of(layout, ranked, entry_values(device, a_type, a_values))
         self.layout, self.matrix = layout, taken(layout)
         self.long = device.chunks(layout.nvals) > 1  # an interrupt may end it, so it does not run in place
         if (wide := plan.wide) and full and kind == COUNT:
             wide, self.layout = False, row_lengths(layout, self.matrix.flat())
-            self.algebra = (self.layout.types(ranked), *self.algebra[1:])
+            self.algebra = (self.layout.format.view.types(self.layout, ranked), *self.algebra[1:])
             self.matrix = taken(self.layout)
         self.arguments = self.matrix.flat()
         self.fills = 0.0 if full else spmv_kernels.filled_row_length(plan, layout, semiring, self.u_type)

@@ -24,7 +24,7 @@ from ..formats.contract import Layout
 def may_keep_rows(layout: Layout) -> bool:
     """Whether pushes would be faster along CSR rows, and those may be kept."""
     format = layout.format
-    usual = format.usual and not format.by_rows and format.cached_as(CSR) == CSR
+    usual = format.plain and not format.by_rows and format.cached_as(CSR) == CSR
     return usual and not layout.device.is_simt and not layout.compact
 
 

@@ -31,16 +31,15 @@ from ...device import Device
 from ...kernels.variant import Variant
 from ...typing import Array
 from .. import validation
-from ..coded import RowSelection, coded_hub_columns_variant, extents_variant
+from ..coded import Coded, RowSelection, coded_hub_columns_variant, extents_variant
 from ..contract import Format, Order
 from ..csr.layout import Csr
 from . import encoding
-from .binning import counts_variant, pieces_variant
-from .kernels import FORMATS, CgrArguments, marks_variant
+from .kernels import FORMATS, counts_variant, marks_variant, pieces_variant
 
 
 @dataclass(eq=False)
-class Cgr(CgrArguments):
+class Cgr(Coded):
     """Rows of intervals and residuals."""
 
     segment: int = encoding.SEGMENT  # bits per segment; ENDLESS: each row has one segment of each kind
