@@ -355,10 +355,6 @@ class Coded(Layout):
         ptr, col, places = self.decoded(order)
         return from_arrays(self.device, self.nrows, self.ncols, ptr, col), places
 
-    def again(self, rows: Csr) -> Self:
-        """Encode these rows in the same format."""
-        return self.from_csr(rows, None, False)[0]
-
     def arrays(self) -> dict[str, Array]:
         return {"heads": self.heads, "words": self.words}
 
@@ -379,7 +375,7 @@ class Coded(Layout):
         self.check_codes()
         rows = self.to_csr(False)[0]
         rows.check()
-        if not self.equals(self.again(rows)):
+        if not self.equals(self.from_csr(rows, None, False)[0]):
             raise ValueError("words: expected the canonical encoding of the rows")
 
 

@@ -66,9 +66,9 @@ from .variants import PARTS, WHOLE, join_lines_variant, lines_variant, reduce_li
 
 def is_flat(A: MatrixStore) -> bool:
     """Whether a matrix is a bitmap."""
-    if A.usual:
+    if A.plain:
         return False
-    return type(A) is FlatStore or (A.places if isinstance(A, LazyMaskedProduct) else A.structure).bits
+    return type(A) is FlatStore or (A.places if isinstance(A, LazyMaskedProduct) else A.structure).bitmap
 
 
 def _unshared(t: VectorStore, *read: VectorStore) -> VectorStore:
@@ -438,7 +438,7 @@ def sides(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool, t
         size = semiring.return_type.np_type.itemsize
         if not plan.is_tall_skinny(X.nrows, X.ncols, X.nvals, X.device.kind, size):
             return None
-        if S.structure.renumbers or not plan.is_tall_skinny(nrows, ncols, max(nrows, ncols), X.device.kind, size):
+        if S.structure.hypersparse or not plan.is_tall_skinny(nrows, ncols, max(nrows, ncols), X.device.kind, size):
             return None
     return Sides(S, ts, X, flip, (nrows, ncols))
 

@@ -326,8 +326,8 @@ def mxm(
     by_lines = multivector.sides(A, B, semiring, transpose_a, transpose_b)
     if by_lines is not None:
         return multivector.mxm(by_lines, semiring, mask)
-    listed = A.structure.renumbers or B.structure.renumbers
-    if listed or (mask is not None and mask.structure.renumbers):
+    listed = A.structure.hypersparse or B.structure.hypersparse
+    if listed or (mask is not None and mask.structure.hypersparse):
         return hypersparse.mxm(mxm, MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask))
     if semiring.dtype._is_udt and udf.computes(semiring):
         return sorted_keys.mxm(MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask))

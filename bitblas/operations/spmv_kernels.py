@@ -134,7 +134,7 @@ def decide(A: MatrixStore, u: VectorStore, of: ProductFacts) -> tuple[Direction,
 
 def count_tile_push(A: MatrixStore, plan: Plan, entries: float) -> None:
     """Count entries that are pushed along tiles: auxiliary CSR rows are built once that is amortized."""
-    A.structure.pushed += entries
+    A.structure.rows_credit += entries
     if rows_amortized(A.structure):
         A.structure.layout(CSR, transposed=plan.transposed)
         A.prepared.clear()

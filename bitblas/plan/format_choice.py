@@ -250,13 +250,13 @@ def choice_of(structure: Structure, iso: bool) -> Choice:
 
 def check_again_at(structure: Structure, iso: bool, reads: int) -> None:
     """Check the choice again at this number of reads."""
-    several, one = structure.due
-    structure.due = (several, reads) if iso else (reads, one)
+    several, one = structure.check_at
+    structure.check_at = (several, reads) if iso else (reads, one)
 
 
 def initial_format(structure: Structure, iso: bool) -> str:
     """The format of a new matrix if the user requests none: the one that it has, unless bytes count more than time."""
-    if structure.renumbers or (config.prefer != "memory" and config.memory_limit is None):
+    if structure.hypersparse or (config.prefer != "memory" and config.memory_limit is None):
         return structure.primary.key
     key = choose_form(structure, iso=iso) if config.prefer == "memory" else structure.primary.key
     return apply_memory_limit(structure, key, iso)[0]
@@ -264,7 +264,7 @@ def initial_format(structure: Structure, iso: bool) -> str:
 
 def format_to_use(structure: Structure, iso: bool, *, now: bool = False) -> str:
     """The format to use now: the primary one, until reads have amortized another or the caller requests the best
-    (`now`). Notes in `structure.due` at how many reads to check again."""
+    (`now`). Notes in `structure.check_at` at how many reads to check again."""
     key, choice = structure.primary.key, choice_of(structure, iso)
     if choice.key is None and may_change(structure) and (now or structure.reads >= reads_needed(structure, iso)):
         find_best_format(structure, iso)

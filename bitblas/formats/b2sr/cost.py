@@ -36,7 +36,8 @@ class TilesCost(Cost):
 
     @property
     def margin(self) -> float:
-        return tuning.value("b2sr.handicap" if self.tile == DEFAULT_TILE else "b2sr.handicap_unfused")
+        default = self.tile == DEFAULT_TILE
+        return tuning.value("b2sr.margin") if default else tuning.value("b2sr.margin_unfused")
 
     def listing(self, facts: StructureFacts) -> ItemCounts:
         return ItemCounts(facts.tiles_of[self.tile], float(facts.nvals), 0.0)

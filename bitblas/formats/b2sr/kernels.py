@@ -118,7 +118,7 @@ class TiledPull(Pull[L]):
 
     def steps(self, kind: int) -> int:
         """Factor on the iterations over a tile row up to which it is not cut."""
-        return tuning.count("tiles.pull_steps" if kind == WORDS else "tiles.pull_steps_values")
+        return tuning.count("tiles.pull_steps") if kind == WORDS else tuning.count("tiles.pull_steps_values")
 
 
 class TilesPull(TiledPull["B2sr"]):

@@ -23,6 +23,7 @@ from ..coded import (
 from ..contract import Arguments, Constants, Format, Kernels, compute_once
 from ..schedule import Hubs, Part, bits_of, block_constants, cut, inside, placed
 from .cost import CgrCost
+from .encoding import SEGMENT
 
 if TYPE_CHECKING:
     from .layout import Cgr
@@ -77,9 +78,7 @@ def _grades(layout: Cgr, part: Part | None) -> DegreeBins:
     ptr = layout.pointers()
     length = inside(ptr[1:] - ptr[:-1], part)
     begin, later, runs, others = (xp.zeros(layout.nrows, np.int64) for _ in range(4))
-    device.kernel(pieces_variant())(
-        layout.nrows, layout.segment, layout.heads, layout.words, begin, later, runs, others
-    )
+    device.kernel(pieces_variant())(layout.nrows, SEGMENT, layout.heads, layout.words, begin, later, runs, others)
     parts = xp.where((runs <= 1) & (others <= 1), 1, runs + others)
     parts[length == 0] = 0
     hubs = cut(xp, parts, MOST, MOST, lambda rows, hub, number, count: (number * MOST, parts[rows][hub]))
@@ -127,7 +126,7 @@ def _entries(layout: Cgr) -> Entries:
     marks = np.cumsum([0, *(np.diff(piece)[:-1] * (MOST >> np.arange(GRADES - 1)))])
     mark, before = xp.asarray(marks.astype(np.uint32)), xp.zeros(int(marks[-1]) + MOST, np.uint32)
     total, first = xp.zeros(max(1, shared), np.int64), layout.ranks()[found.row]
-    arguments = layout.segment, layout.words, found.begin, found.shape, found.piece, mark, before, total
+    arguments = SEGMENT, layout.words, found.begin, found.shape, found.piece, mark, before, total
     if shared:
         device.kernel(counts_variant())(shared, *arguments)
     if found.hubs is not None:
@@ -151,14 +150,14 @@ class CgrView(CodedView["Cgr"]):
     """Rows of more than `longest` words are cut; begin: a mark per part, which has the segments that begin in it."""
 
     def contents(self, layout: Cgr, ranked: bool) -> Arguments:
-        return layout.words, layout.segment, layout.rank_argument(ranked)
+        return layout.words, SEGMENT, layout.rank_argument(ranked)
 
     def hubs(self, layout: Cgr, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
         size, device, xp = part or longest, layout.device, layout.device.xp
 
         def limits(rows: Array, hub: Array, number: Array, count: Array) -> tuple[Array, Array]:
             begin, first = xp.empty(MARK * len(hub), np.int64), xp.flatnonzero(number == 0)
-            arguments = layout.segment, layout.heads, layout.words, size, rows, first, begin
+            arguments = SEGMENT, layout.heads, layout.words, size, rows, first, begin
             device.kernel(marks_variant())(len(rows), *arguments)
             return begin, dummy(device, "int64")
 
@@ -168,11 +167,6 @@ class CgrView(CodedView["Cgr"]):
 
 class CgrPull(CodedPull["Cgr"]):
     """One lane reads a row of up to one segment of each kind."""
-
-    def constants(
-        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
-    ) -> Constants:
-        return [("RANKED", int(ranked)), ("TWO_PHASES", 1), ("SHARED", 1), ("WIDTH", width)]
 
     def lanes(self, layout: Cgr, nrows: int, kind: int) -> int:
         return 1
@@ -212,7 +206,7 @@ class CgrPush(CodedPush["Cgr"]):
     """As a pull; columns of intervals are distributed over the warp."""
 
     def constants(self, *, ranked: bool, neutral: bool) -> Constants:
-        return [*super().constants(ranked=ranked, neutral=neutral), ("TWO_PHASES", 1), ("SHARED", 1)]
+        return [*super().constants(ranked=ranked, neutral=neutral), ("SHARED", 1)]
 
     def lanes(self, layout: Cgr, nrows: int, kind: int) -> int:
         return 1
@@ -233,10 +227,10 @@ class CgrAdvance(CodedAdvance["Cgr"]):
         marks: Arguments = 0, none, none, none
         if found is not None:
             marks = len(found.rows), found.rows, found.first, found.begin
-        return layout.heads, layout.words, layout.rank_argument(ranked), *marks, layout.segment
+        return layout.heads, layout.words, layout.rank_argument(ranked), *marks, SEGMENT
 
     def pulled(self, layout: Cgr, ranked: bool, *, read: bool = True) -> Arguments:
-        return layout.heads, layout.words, layout.segment, *hub_column_arguments(layout, read, 1, layout.segment)
+        return layout.heads, layout.words, SEGMENT, *hub_column_arguments(layout, read, 1, SEGMENT)
 
 
 KERNELS: Kernels = {

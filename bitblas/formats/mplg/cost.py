@@ -24,7 +24,7 @@ class PackedCost(RowsCost):
 
     @property
     def margin(self) -> float:
-        return tuning.value("formats.handicap")
+        return tuning.value("formats.margin")
 
     def refusal(self, nrows: int, ncols: int) -> str:
         """Columns have at most 32 bits, also those of the transpose."""

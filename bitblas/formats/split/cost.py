@@ -199,7 +199,7 @@ class SplitCost(Cost):
 
     @property
     def margin(self) -> float:
-        return tuning.value("formats.handicap")
+        return tuning.value("formats.margin")
 
     def refusal(self, nrows: int, ncols: int) -> str:
         fits = fits_32_bits(ncols, self.tile)
