@@ -10,6 +10,8 @@ from bitblas import tuning
 from bitblas.config import config
 from bitblas.formats.csr import kernels
 from bitblas.formats.csr.kernels import column_types, hub_columns
+from bitblas.loop.gpu.advance import limits
+from bitblas.plan.direction import NO_LIMIT
 
 N = 3000
 
@@ -153,3 +155,19 @@ def test_cached_decisions_follow_their_thresholds(device, tune):
     assert hub_columns(layout, column_types(layout)) is None
     tune({"rows.hub_column_skew": 1})
     assert layout.device.host_memory or hub_columns(layout, column_types(layout)) is not None
+
+
+def test_masked_rounds_of_rows_with_hub_columns_pull_from_few_entries_on(emulator):
+    """A pull that tries a hub column of each row first is worth it for a frontier of fewer entries."""
+    with gb.config.set(device="emulator"):
+        n = 300
+        hub = np.append(np.zeros(n, np.int64), np.arange(n)), np.append(np.arange(n), np.zeros(n, np.int64))
+        even = np.arange(n), np.arange(n) * 7 % n
+        found = []
+        for rows, cols in (hub, even):
+            keys = np.unique(rows * n + cols)
+            A = gb.Matrix.from_coo(keys // n, keys % n, True, nrows=n, ncols=n)
+            layout = A._store.structure.layout("csr")
+            layout.format.kernels["advance"].pulled(layout, False)
+            found.append([int(limits(layout, masked=True, back=back)[1]) for back in (layout, None)])
+        assert found == [[n // 16, NO_LIMIT], [NO_LIMIT, NO_LIMIT]]

@@ -487,6 +487,10 @@ class Advance(Generic[L]):
         built for it."""
         raise NotImplementedError
 
+    def tries_hub_columns(self, layout: L) -> bool:
+        """Whether a pull of entries, for whose arguments `layout` was made, tries one column of each row first."""
+        return False
+
     def segments(self, layout: L, longest: int) -> int:
         """Number of segments of the long rows; 0 if rows are not cut."""
         return 0

@@ -561,11 +561,7 @@ def merge(
 ) -> MatrixStore:
     """The content of C after C<mask, accum, replace> = T, of C's type. inside: C may be overwritten."""
     ordinary = C.plain and T.plain
-    if (
-        not ordinary
-        and (mask is not None or accum is not None)
-        and (multivector.is_flat(C) or multivector.is_flat(T))
-    ):
+    if not ordinary and (mask is not None or accum is not None) and (multivector.is_flat(C) or multivector.is_flat(T)):
         if multivector.merges(C, accum):
             return multivector.merge(C, T, mask, accum if accum is None else plain(accum), replace, inside)
     op = _second(C.dtype.name) if accum is None else plain(accum)

@@ -226,7 +226,8 @@ def most_work(build: Build, number: int) -> np.uint64:
 def limits(layout: Layout, *, masked: bool = False, back: Layout | None = None) -> tuple[np.uint64, np.uint64]:
     """The work, and the entries, of a frontier above which an advance pulls. back: the layout by rows of the result,
     whose arguments have been made."""
-    found = round_limits(layout, masked=masked, tries_likely=back is not None and back.cache.get("likely") is not None)
+    tries_likely = back is not None and back.format.kernels["advance"].tries_hub_columns(back)
+    found = round_limits(layout, masked=masked, tries_likely=tries_likely)
     return np.uint64(found.items), np.uint64(found.entries)
 
 
