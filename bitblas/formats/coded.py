@@ -37,6 +37,7 @@ from .contract import (
     LazyDict,
     Order,
     Pull,
+    PullCase,
     Push,
     StructureFacts,
     Types,
@@ -402,10 +403,8 @@ class CodedView(View[C]):
 class CodedPull(Pull[C]):
     """A row is decoded from its beginning."""
 
-    def constants(
-        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
-    ) -> Constants:
-        return [("RANKED", int(ranked)), ("WIDTH", width)]
+    def constants(self, case: PullCase) -> Constants:
+        return [("RANKED", int(case.ranked)), ("WIDTH", case.width)]
 
 
 class CodedBinnedPull(BinnedPull[C]):

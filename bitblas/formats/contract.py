@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from ..exceptions import Panic
 from ..typing import Array
 
 if TYPE_CHECKING:
-    from typing import Protocol, Self
+    from typing import Self
 
     from semirings.dtypes import DataType
 
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from .sampling import Sample
     from .schedule import Bins, Hubs, Part
     from .structure import Structure
-else:
-    Protocol = object
 
 EVERYWHERE = 1 << 62  # larger than any index
 CSR = "csr"  # the plain format: input arrives in it, and all others convert through it
@@ -247,7 +245,7 @@ class Layout:
         return dummy(self.device, "int32") if ranks is None else ranks
 
 
-L = TypeVar("L", bound=Layout)
+L = TypeVar("L", bound=Layout, contravariant=True)
 
 
 # ---- Cost: what a format can hold, and bytes and time predicted from facts.
@@ -350,7 +348,7 @@ class Cost:
 # ---- Kernels: what a format offers, by operation.
 
 
-class View(Generic[L]):
+class View(Protocol[L]):
     """How product kernels receive a layout: index types, where units start, what they contain, which are long."""
 
     indices: ClassVar[tuple[str, ...]]  # type names of its index arrays
@@ -358,7 +356,6 @@ class View(Generic[L]):
     def types(self, layout: L, ranked: bool) -> Types:
         """The types of its index arrays, under the names that kernels use. ranked: with values, which are found by
         ranks."""
-        raise NotImplementedError
 
     def starts(self, layout: L) -> tuple[Array, int]:
         """The array of unit starts, plus the end of the last unit; and how many numbers a unit has in it."""
@@ -366,40 +363,43 @@ class View(Generic[L]):
 
     def contents(self, layout: L, ranked: bool) -> Arguments:
         """The arrays of unit contents."""
-        raise NotImplementedError
 
     def hubs(self, layout: L, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
         """The units of more than `longest` items, in segments of `part` (default: `longest`); None if there are none.
         share: `Pull.share`."""
-        raise NotImplementedError
 
 
-class Pull(Generic[L]):
+class PullCase(NamedTuple):
+    """What the constants of a pull depend on. ranked: values are found by ranks. neutral: sums may begin with the
+    identity. padded: the last tile column is wider than the matrix. many_blocks: limit registers so that more blocks
+    run at once, possible for a full vector and types of at most 32 bits. staged, width: see `StagedPull`."""
+
+    ranked: bool
+    neutral: bool
+    padded: bool
+    many_blocks: bool
+    staged: int
+    width: int
+
+
+class Pull(Protocol[L]):
     """A product by rows of the output."""
 
     fused: bool = False  # includes the epilogue; each is another kernel, so only for formats of programs
     accepts_nan: bool = False  # CPU: NaN may stand for missing entries (csr/pull.cpu.py)
     stops_finished_tile_rows: bool = False  # CPU: a presence pull stops once all rows of a tile row have a hit
 
-    def constants(
-        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
-    ) -> Constants:
-        """Compile-time constants. ranked: values are found by ranks. neutral: sums may begin with the identity. padded:
-        the last tile column is wider than the matrix. many_blocks: limit registers so that more blocks run at once,
-        possible for a full vector and types of at most 32 bits. staged, width: see `StagedPull`."""
-        raise NotImplementedError
+    def constants(self, case: PullCase) -> Constants:
+        """Compile-time constants."""
 
     def lanes(self, layout: L, nrows: int, kind: int) -> int:
         """GPU lanes per row or tile row of the layout, or (nrows: its rows) of its transpose."""
-        raise NotImplementedError
 
     def longest(self, kind: int, lanes: int, *, staged: bool = False) -> int:
         """Items of a unit that one group of GPU lanes processes; longer units are cut into segments."""
-        raise NotImplementedError
 
     def segment(self) -> int:
         """Items of a long unit that `part_lanes` sum: eight steps."""
-        raise NotImplementedError
 
     def share(self, kind: int) -> int:
         """Lanes that process a tile together: its cost in entries."""
@@ -411,19 +411,18 @@ class Pull(Generic[L]):
         return 32
 
 
-class StagedPull(Generic[L]):
+class StagedPull(Protocol[L]):
     """A pull in which a GPU block reads the entries of its rows as one run."""
 
     def suits(self, layout: L) -> bool:
         """Whether row lengths differ so much that it is faster."""
-        raise NotImplementedError
 
     def width(self, layout: L) -> int:
         """Bits of a packed column for which the kernel is specialized; 0: any width, or plain columns."""
         return 0
 
 
-class BinnedPull(StagedPull[L]):
+class BinnedPull(StagedPull[L], Protocol[L]):
     """A pull from a full vector by a schedule of rows that are binned by length (csr/pull_graded.cu)."""
 
     masked: bool = False  # accepts a mask
@@ -431,45 +430,39 @@ class BinnedPull(StagedPull[L]):
 
     def bins(self, layout: L, part: Part | None = None) -> Bins:
         """The schedule of its rows; part: of some rows only, for coded rows (schedule.py)."""
-        raise NotImplementedError
 
     def contents(self, layout: L, ranked: bool) -> Arguments:
         """Arguments in addition to the schedule."""
-        raise NotImplementedError
 
     def constants(self, shared: int) -> Constants:
         """Constants in addition to those of a pull. shared: bytes of shared memory per block."""
-        raise NotImplementedError
 
     def hot(self, layout: L, columns: int) -> int:
         """Number of leading columns whose vector values a block keeps in shared memory, with space for `columns`; 0:
         too few entries would use it."""
-        raise NotImplementedError
+        return 0
 
 
-class Push(Generic[L]):
+class Push(Protocol[L]):
     """A product by entries of the vector."""
 
     by_output_word: bool = False  # CPU: units are words of the output, not of the vector
 
     def constants(self, *, ranked: bool, neutral: bool) -> Constants:
         """Compile-time constants, also of a loop's advance."""
-        raise NotImplementedError
 
     def lanes(self, layout: L, nrows: int, kind: int) -> int:
         """As of a pull."""
-        raise NotImplementedError
 
     def longest(self, lanes: int) -> int:
         """As of a pull."""
-        raise NotImplementedError
 
     def active(self, layout: L, bits: Array) -> int | None:
         """Items of the units set in `bits`, if counting them is cheaper than reading `ptr`; else None."""
         return None
 
 
-class Advance(Generic[L]):
+class Advance(Protocol[L]):
     """A product with a frontier in a loop on a GPU."""
 
     kernel: str
@@ -480,12 +473,10 @@ class Advance(Generic[L]):
 
     def pushed(self, layout: L, ranked: bool, longest: int) -> Arguments:
         """Arguments of a push, except values: unit starts, contents, and the long rows in segments of `longest`."""
-        raise NotImplementedError
 
     def pulled(self, layout: L, ranked: bool, *, read: bool = True) -> Arguments:
         """Arguments of a pull by rows of the result, except values. read: False if it never pulls; then nothing is
         built for it."""
-        raise NotImplementedError
 
     def tries_hub_columns(self, layout: L) -> bool:
         """Whether a pull of entries, for whose arguments `layout` was made, tries one column of each row first."""
@@ -512,7 +503,7 @@ class DotArguments(NamedTuple):
     right: Arguments
 
 
-class Dot(Generic[L]):
+class Dot(Protocol[L]):
     """Dot products at the entries of a mask."""
 
     indices: ClassVar[tuple[str, ...]]  # type names of its index arrays
@@ -520,15 +511,12 @@ class Dot(Generic[L]):
 
     def constants(self, types: Types, lanes: int, mask: Format) -> Constants:
         """Compile-time constants. mask: the format of the mask."""
-        raise NotImplementedError
 
     def lanes(self, layout: Layout) -> int:
         """GPU lanes per position of the mask. layout: the left operand, possibly of another format."""
-        raise NotImplementedError
 
     def arguments(self, left: L, right: L, mask: L, ranked: tuple[bool, bool]) -> DotArguments:
         """Arguments for two such layouts. ranked: which of them has values."""
-        raise NotImplementedError
 
     def mask(self, structure: Structure, key: str) -> Layout:
         """The layout of a mask for operands in the format `key`."""

@@ -17,6 +17,7 @@ from semirings.expressions import Expression, names_in, rename
 
 from .. import tuning
 from ..formats import CSR, format_of
+from ..formats.contract import PullCase
 from ..kernels.variant import Function, Variant, is_neutral, lets, product, product_of_entries, sum_of, value
 from ..plan.epilogue import Epilogue
 from ..plan.product import LANE_EXPRESSIONS, VALUES, WORDS
@@ -249,18 +250,9 @@ def pull_variant(
     functions, values, terminal = sum_of(monoid, z)
     padded = padded or not full or kind != VALUES or ranked  # kernels that do not depend on it share one variant
     constants = [("U_FULL", int(full)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *end.constants()]
-    constants += (
-        format_of(key)
-        .kernels["mxv.pull"]
-        .constants(
-            ranked=ranked,
-            neutral=is_neutral(monoid, z),
-            padded=padded,
-            many_blocks=full and max(t.nbytes for t in (a, u, z, end.w)) <= 4,
-            staged=staged,
-            width=width,
-        )
-    )
+    many_blocks = full and max(t.nbytes for t in (a, u, z, end.w)) <= 4
+    case = PullCase(ranked, is_neutral(monoid, z), padded, many_blocks, staged, width)
+    constants += format_of(key).kernels["mxv.pull"].constants(case)
     blend = (int(may_compute_unneeded(op, monoid, z)) + sentinel_kind(op, monoid, z, u)) if kind == VALUES else 0
     constants += [("VALUES_PACKED", int(packed)), ("BLEND", blend)]
     functions = (*functions, *epilogue_functions(end.w, z, end.accum))

@@ -21,6 +21,7 @@ from ..contract import (
     L,
     Layout,
     Pull,
+    PullCase,
     Push,
     Types,
     View,
@@ -107,11 +108,9 @@ class TiledPull(Pull[L]):
         self.tile = tile
         self.fused = tile == DEFAULT_TILE  # the tile size that programs use
 
-    def constants(
-        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
-    ) -> Constants:
-        *head, last = tiled_constants(self.tile, self.packed, ranked, neutral)
-        return [*head, ("PADDED", int(padded)), last]
+    def constants(self, case: PullCase) -> Constants:
+        *head, last = tiled_constants(self.tile, self.packed, case.ranked, case.neutral)
+        return [*head, ("PADDED", int(case.padded)), last]
 
     def share(self, kind: int) -> int:
         return max(1, self.tile**2 // 64) if kind == WORDS else self.tile

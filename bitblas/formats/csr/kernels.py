@@ -32,6 +32,7 @@ from ..contract import (
     Kernels,
     Layout,
     Pull,
+    PullCase,
     Push,
     StagedPull,
     Types,
@@ -234,12 +235,10 @@ class RowsPull(Pull["Rows"]):
     def __init__(self, packed: bool = False, fused: bool = False) -> None:
         self.packed, self.fused = packed, fused
 
-    def constants(
-        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
-    ) -> Constants:
-        blocks = tuning.count("csr.min_blocks") if many_blocks else tuning.count("csr.min_blocks_wide")
-        more = [("MIN_BLOCKS", blocks), ("STAGED", staged), ("STAGE", tuning.count("csr.stage"))]
-        return [*_columns(self.packed, width), ("UNROLL", UNROLL), *more]
+    def constants(self, case: PullCase) -> Constants:
+        blocks = tuning.count("csr.min_blocks") if case.many_blocks else tuning.count("csr.min_blocks_wide")
+        more = [("MIN_BLOCKS", blocks), ("STAGED", case.staged), ("STAGE", tuning.count("csr.stage"))]
+        return [*_columns(self.packed, case.width), ("UNROLL", UNROLL), *more]
 
     def lanes(self, layout: Rows, nrows: int, kind: int) -> int:
         """As many as have two or three loads in flight each. Boolean CSR, which stops a row at its first hit, was
