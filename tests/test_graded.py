@@ -129,7 +129,8 @@ def test_grades(device, small):
     rows, cols = skewed(generator("grades"))
     A = gb.Matrix.from_coo(rows, cols, True, nrows=N, ncols=N)
     form = A._store.structure.layout("csr")
-    found, xp = kernels.degree_bins(form), form.device.xp
+    bins, xp = kernels.degree_bins(form), form.device.xp
+    found = bins.pieces
     entries = xp.concatenate([xp.arange(int(b), int(b) + int(k)) for b, k in zip(found.begin, found.length)])
     assert np.array_equal(np.sort(devices.get(config.device).to_host(entries)), np.arange(A.nvals))
     assert found.segments == 6 and int(found.piece[-1]) == len(found.row) == len(np.unique(rows)) - 3 + 6
@@ -138,16 +139,16 @@ def test_grades(device, small):
         assert (some <= 1 << (tuning.count("csr.bin_log_longest") - grade)).all()
         runs = int(found.run[grade + 1]) - int(found.run[grade])
         assert runs == -(-len(some) // kernels.rows_of_run(grade))
-    assert found.runs == int(found.run[-1])
+    assert bins.runs == int(found.run[-1])
 
 
 def test_cached_decisions_follow_their_thresholds(device, tune):
     """What a layout keeps in its cache is computed again when rows of the tuning table change."""
     rows, cols = skewed(generator("thresholds"))
     layout = gb.Matrix.from_coo(rows, cols, True, nrows=N, ncols=N)._store.structure.layout("csr")
-    bins = kernels.degree_bins(layout)
+    bins = kernels.degree_bins(layout).pieces
     with tuning.override({"csr.bin_log_longest": 8, "rows.hot_share": 0.0}):
-        cut = kernels.degree_bins(layout)
+        cut = kernels.degree_bins(layout).pieces
         assert int(cut.length.max()) == 1 << 8 < int(bins.length.max()) and cut.segments > bins.segments
         assert layout.format.kernels["mxv.pull.binned"].hot(layout, 9) == 9
     tune({"rows.hot_share": 2.0, "rows.hub_column_skew": 1e9})

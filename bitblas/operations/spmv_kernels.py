@@ -621,6 +621,6 @@ class DegreeBinnedPull:
         grades, hubs = self.grades, self.grades.hubs
         parts = scratch or self.scratch()
         rest = *u[1:], self.hot, self.size, grades.reached, parts.array, *to, *(mask if self.masked else ())
-        self.kernel(grades.runs, *grades.arguments(), *self.matrix, *rest)
+        self.kernel(grades.runs, *grades.pieces, *self.matrix, *rest)
         if hubs is not None:
             self.join(len(hubs.rows), hubs.rows, hubs.first, *parts, *mask, *old, *to)

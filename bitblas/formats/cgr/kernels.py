@@ -21,7 +21,7 @@ from ..coded import (
     hub_column_arguments,
 )
 from ..contract import Arguments, Constants, Format, Kernels, compute_once
-from ..schedule import Hubs, Part, bits_of, block_constants, cut, inside, placed
+from ..schedule import Bins, Hubs, Part, all_set, block_constants, cut, inside, placed
 from .cost import CgrCost
 from .encoding import SEGMENT
 
@@ -38,24 +38,17 @@ MOST = 32  # segments per piece, at most
 UNROLL = 4  # columns that a lane decodes while loads are in flight
 
 
-class DegreeBins(NamedTuple):
+class Pieces(NamedTuple):
     """Pieces, the longest first: grade g has those shared by 2^(5 - g) lanes, pieces piece[g] .. piece[g + 1], grouped
     into runs run[g] .. run[g + 1]. Parts of long rows come before the rows of grade 0."""
 
-    runs: int
     run: Array  # uint32
     piece: Array
     segments: int  # parts of long rows
+    row: Array  # uint32, per piece: the position of its sum
     begin: Array  # the bit at which the row's first segment of intervals begins
     shape: Array  # uint32, of shared pieces: bits to the residuals, interval segments, segments in it, and before it
     near: Array  # uint32, per piece: the row relative to which its first columns are coded
-    row: Array  # uint32, per piece: the position of its sum
-    reached: Array  # uint64, bits of the rows that have entries
-    hubs: Hubs | None  # the long rows
-    ones: Array  # uint64, one bit per part, all set
-
-    def arguments(self) -> Arguments:
-        return self.run, self.piece, self.segments, self.row, self.begin, self.shape, self.near
 
 
 def pieces_variant() -> Variant:
@@ -66,14 +59,14 @@ def counts_variant() -> Variant:
     return Variant("formats/cgr/counts", (), (("LANES", 32),))
 
 
-def degree_bins(layout: Cgr, part: Part | None = None) -> DegreeBins:
+def degree_bins(layout: Cgr, part: Part | None = None) -> Bins[Pieces]:
     """The schedule of a layout, or of some of its rows. Kept: 12 bytes per nonempty row, and 16 more if several lanes
     share it. Peak memory: 60 bytes per row more."""
     key = "grades", None if part is None else part.name, tuning.version()
     return compute_once(layout.cache, key, lambda: _grades(layout, part))
 
 
-def _grades(layout: Cgr, part: Part | None) -> DegreeBins:
+def _grades(layout: Cgr, part: Part | None) -> Bins[Pieces]:
     device, xp = layout.device, layout.device.xp
     ptr = layout.pointers()
     length = inside(ptr[1:] - ptr[:-1], part)
@@ -100,8 +93,8 @@ def _grades(layout: Cgr, part: Part | None) -> DegreeBins:
     near = row.astype(np.uint32)
     to, reached, hubs = placed(xp, length, near, hubs, part)
     run, first = (xp.asarray(x.astype(np.uint32)) for x in (runs_upto, piece))
-    ones = bits_of(xp, segments)
-    return DegreeBins(int(runs_upto[-1]), run, first, segments, begin[row], shape, near, to, reached, hubs, ones)
+    pieces = Pieces(run, first, segments, to, begin[row], shape, near)
+    return Bins(int(runs_upto[-1]), pieces, reached, hubs, all_set(xp, segments))
 
 
 class Entries(NamedTuple):
@@ -120,7 +113,8 @@ def entries_of(layout: Cgr) -> Entries:
 
 
 def _entries(layout: Cgr) -> Entries:
-    found, device = degree_bins(layout), layout.device
+    bins, device = degree_bins(layout), layout.device
+    found = bins.pieces
     xp, piece = device.xp, device.to_host(found.piece).astype(np.int64)
     shared = int(piece[GRADES - 1])
     marks = np.cumsum([0, *(np.diff(piece)[:-1] * (MOST >> np.arange(GRADES - 1)))])
@@ -129,8 +123,8 @@ def _entries(layout: Cgr) -> Entries:
     arguments = SEGMENT, layout.words, found.begin, found.shape, found.piece, mark, before, total
     if shared:
         device.kernel(counts_variant())(shared, *arguments)
-    if found.hubs is not None:
-        begin, total = found.hubs.first, total[: found.segments]
+    if bins.hubs is not None:
+        begin, total = bins.hubs.first, total[: found.segments]
         upto = xp.cumsum(total) - total
         hub = xp.searchsorted(begin, xp.arange(found.segments), side="right") - 1
         first[: found.segments] += (upto - upto[begin[:-1]][hub]).astype(first.dtype)
@@ -188,7 +182,7 @@ class CgrBinnedPull(CodedBinnedPull["Cgr"]):
 
     keeps_hot_columns = False
 
-    def bins(self, layout: Cgr, part: Part | None = None) -> DegreeBins:
+    def bins(self, layout: Cgr, part: Part | None = None) -> Bins[Pieces]:
         return degree_bins(layout, part)
 
     def contents(self, layout: Cgr, ranked: bool) -> Arguments:

@@ -40,7 +40,7 @@ from ..contract import (
     compute_once,
 )
 from ..sampling import sample_variant
-from ..schedule import Hubs, Part, block_constants, hubs_of, longest_unit, power_of_two
+from ..schedule import Bins, Hubs, Part, all_set, block_constants, hubs_of, longest_unit, placed, power_of_two
 from .cost import UNROLL, RowsCost, index_type
 
 if TYPE_CHECKING:
@@ -124,24 +124,17 @@ def log_limits() -> range:
     return range(tuning.count("csr.bin_log_shortest"), tuning.count("csr.bin_log_longest") + 1)
 
 
-class DegreeBins(NamedTuple):
+class Pieces(NamedTuple):
     """Pieces by bin (grade), the longest first: grade g has rows of up to 2^(csr.bin_log_longest - g) entries,
     pieces piece[g] .. piece[g + 1], grouped into runs run[g] .. run[g + 1]. Segments of long rows come before the rows
     of grade 0."""
 
-    runs: int
     run: Array  # uint32
     piece: Array
     segments: int
     begin: Array  # type of ptr
     length: Array  # uint16
     row: Array  # uint32: the row of a piece, or the number of a segment
-    reached: Array  # uint64, bits of the rows that have entries
-    hubs: Hubs | None  # the long rows
-    ones: Array  # uint64, one bit per segment, all set
-
-    def arguments(self) -> Arguments:
-        return self.run, self.piece, self.segments, self.begin, self.length, self.row
 
 
 def rows_of_run(grade: int) -> int:
@@ -149,14 +142,14 @@ def rows_of_run(grade: int) -> int:
     return 1 << min(5, max(0, tuning.count("csr.bin_log_run") - log_limits()[-1] + grade))
 
 
-def degree_bins(layout: Rows) -> DegreeBins:
+def degree_bins(layout: Rows) -> Bins[Pieces]:
     """The schedule of a layout by rows with less than 2^32 rows. Kept: 10 bytes per nonempty row, 14 with 64-bit
     pointers. Peak memory: 20 bytes per row more."""
     key = "grades", tuning.version()
     return compute_once(layout.cache, key, lambda: _grades(layout))
 
 
-def _grades(layout: Rows) -> DegreeBins:
+def _grades(layout: Rows) -> Bins[Pieces]:
     logs = log_limits()
     xp, ptr, longest, grades = layout.device.xp, layout.ptr, 1 << logs[-1], len(logs)
     length, hubs = ptr[1:] - ptr[:-1], hubs_of(layout, longest)
@@ -165,10 +158,8 @@ def _grades(layout: Rows) -> DegreeBins:
     grade = xp.where((length > 0) & (length <= longest), grade, UNLISTED).astype(np.uint8)
     counts = layout.device.to_host(xp.bincount(grade, minlength=UNLISTED + 1))[:grades].astype(np.int64)
     row = xp.argsort(grade, kind="stable")[: int(counts.sum())]
-    begin, lengths, reached = ptr[row], length[row].astype(np.uint16), xp.zeros(-(-layout.nrows // 64), np.uint64)
-    bits = xp.packbits(length > 0, bitorder="little")
-    reached.view(np.uint8)[: len(bits)] = bits
-    row, segments = row.astype(np.uint32), 0
+    begin, lengths, segments = ptr[row], length[row].astype(np.uint16), 0
+    row, reached, hubs = placed(xp, length, row, hubs, None)
     if hubs is not None:
         segments = hubs.segments
         begin = xp.concatenate([hubs.begin, begin])
@@ -177,8 +168,8 @@ def _grades(layout: Rows) -> DegreeBins:
     counts[0] += segments
     runs = [-(-int(count) // rows_of_run(grade)) for grade, count in enumerate(counts)]
     run, piece = (xp.asarray(np.cumsum([0, *some]).astype(np.uint32)) for some in (runs, counts))
-    ones = xp.full(max(1, -(-segments // 64)), ~np.uint64(0), np.uint64)
-    return DegreeBins(sum(runs), run, piece, segments, begin, lengths, row, reached, hubs, ones)
+    pieces = Pieces(run, piece, segments, begin, lengths, row)
+    return Bins(sum(runs), pieces, reached, hubs, all_set(xp, segments))
 
 
 # ---- Types and pieces of rows.
@@ -274,7 +265,7 @@ class RowsBinnedPull(BinnedPull["Rows"], RowsStagedPull):
         enough = layout.nvals >= tuning.count("csr.binned_from") and layout.nrows < 1 << 32
         return enough and super().suits(layout)
 
-    def bins(self, layout: Rows, part: Part | None = None) -> DegreeBins:
+    def bins(self, layout: Rows, part: Part | None = None) -> Bins[Pieces]:
         return degree_bins(layout)
 
     def contents(self, layout: Rows, ranked: bool) -> Arguments:

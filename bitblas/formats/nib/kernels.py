@@ -23,7 +23,7 @@ from ..coded import (
     hub_column_arguments,
 )
 from ..contract import CSR, Arguments, Constants, Dot, DotArguments, Format, Kernels, Layout, Types, compute_once
-from ..schedule import Hubs, Part, bits_of, block_constants, cut, inside, placed, power_of_two
+from ..schedule import Bins, Hubs, Part, all_set, block_constants, cut, inside, placed, power_of_two
 from .cost import NibCost
 from .encoding import IN_WORD, lanes_for
 
@@ -44,27 +44,20 @@ MOST_NIBBLES = 1 << 32  # marks have 32 bits
 NOT_HERE = np.uint32(0xFFFFFFFF)  # the piece of an excluded row
 
 
-class DegreeBins(NamedTuple):
+class Pieces(NamedTuple):
     """Pieces, the longest first: grade g has those shared by 2^(5 - g) lanes, pieces piece[g] .. piece[g + 1], grouped
     into runs run[g] .. run[g + 1]; the marks of their lanes begin at mark[g]. Segments of long rows come before the
     rows of grade 0."""
 
-    runs: int
     run: Array  # uint32
     piece: Array
-    mark: Array
     segments: int
+    row: Array  # uint32, per piece: the position of its sum
+    mark: Array
     begin: Array  # uint32, a nibble
     column: Array  # uint32, the column before it
     length: Array  # uint16, per piece
     last: int  # the last pair of words
-    row: Array  # uint32, per piece: the position of its sum
-    reached: Array  # uint64, bits of the rows that have entries
-    hubs: Hubs | None  # the long rows
-    ones: Array  # uint64, one bit per segment, all set
-
-    def arguments(self) -> Arguments:
-        return self.run, self.piece, self.segments, self.row, self.mark, self.begin, self.column, self.length, self.last
 
 
 def log_chunk() -> int:
@@ -76,14 +69,14 @@ def chunks_variant() -> Variant:
     return Variant("formats/nib/chunks", (), (("LANES", 32), ("LOG_CHUNK", log_chunk())))
 
 
-def degree_bins(layout: Nib, part: Part | None = None) -> DegreeBins:
+def degree_bins(layout: Nib, part: Part | None = None) -> Bins[Pieces]:
     """The schedule of a layout of less than 2^32 nibbles, or of some of its rows. Kept: 14 bytes per nonempty row, and
     8 more per 2^nib.bin_log_chunk entries of long ones. Peak memory: 24 bytes per row more."""
     key = "grades", None if part is None else part.name, tuning.version()
     return compute_once(layout.cache, key, lambda: _grades(layout, part))
 
 
-def _grades(layout: Nib, part: Part | None) -> DegreeBins:
+def _grades(layout: Nib, part: Part | None) -> Bins[Pieces]:
     device, longest = layout.device, 32 << log_chunk()
     xp, ptr = device.xp, layout.pointers()
     length = inside(ptr[1:] - ptr[:-1], part)
@@ -114,9 +107,8 @@ def _grades(layout: Nib, part: Part | None) -> DegreeBins:
     device.kernel(chunks_variant())(layout.nrows, *arguments)
     size = size[order].astype(np.uint16)
     row, reached, hubs = placed(xp, length, row[order], hubs, part)
-    ones = bits_of(xp, segments)
-    pieces = mark, segments, begin, column, size, len(layout.words) // 2 - 1, row
-    return DegreeBins(int(runs[-1]), run, first, *pieces, reached, hubs, ones)
+    pieces = Pieces(run, first, segments, row, mark, begin, column, size, len(layout.words) // 2 - 1)
+    return Bins(int(runs[-1]), pieces, reached, hubs, all_set(xp, segments))
 
 
 def entries_of(layout: Nib) -> Array:
@@ -125,7 +117,7 @@ def entries_of(layout: Nib) -> Array:
     key = "graded entries", tuning.version()
     if key not in layout.cache:
         found, xp = degree_bins(layout), layout.device.xp
-        first = layout.ranks()[found.row]
+        first = layout.ranks()[found.pieces.row]
         if found.hubs is not None:
             segment, begin = xp.arange(found.segments), found.hubs.first
             number = segment - begin[xp.searchsorted(begin, segment, side="right") - 1]
@@ -137,7 +129,7 @@ def entries_of(layout: Nib) -> Array:
 def near_share(layout: Nib, columns: int) -> float:
     """The estimated share of entries in the first columns, from the marks of shared rows, which are evenly spaced; 0 if
     these rows have few of all entries."""
-    found = degree_bins(layout)
+    found = degree_bins(layout).pieces
     shared = layout.device.to_host(found.mark)[GRADES - 1]
     if tuning.value("nib.hot_part") * (int(shared) << log_chunk()) < layout.nvals:
         return 0.0
@@ -192,7 +184,7 @@ class NibBinnedPull(CodedBinnedPull["Nib"]):
     def suits(self, layout: Nib) -> bool:
         return super().suits(layout) and len(layout.words) * IN_WORD < MOST_NIBBLES
 
-    def bins(self, layout: Nib, part: Part | None = None) -> DegreeBins:
+    def bins(self, layout: Nib, part: Part | None = None) -> Bins[Pieces]:
         return degree_bins(layout, part)
 
     def contents(self, layout: Nib, ranked: bool) -> Arguments:
