@@ -42,7 +42,7 @@ def sizes(of: Structure) -> dict[str, int]:
 def row_of(name: str, order: str, of: Structure) -> list[Any]:
     """A row of the table."""
     found, edges, seen = sizes(of), of.nvals, facts(of, exact=True)
-    allowed = (key for key in found if FORMATS[key].may_be_smallest(seen))
+    allowed = (key for key in found if FORMATS[key].cost.may_be_smallest(seen))
     smallest = min(allowed, key=lambda key: found[key])
     with config.set(prefer="memory"):
         chosen = plan_forms.choose_form(of)

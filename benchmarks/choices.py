@@ -137,7 +137,7 @@ def measure(case: Case, device: Any, timer: Any, samples: int) -> dict[str, Any]
         held = A._store
         seen = facts(held.structure)
         verbs = verbs_of(values is True, case.nrows == case.ncols)
-        timed = (key for key in seen.forms if format_of(key).timed)
+        timed = (key for key in seen.forms if format_of(key).cost.timed)
         for key in (key for key in timed if seen.bytes_of(key) <= MOST * seen.bytes_of(CSR)):
             rows = MatrixStore(Structure(held.structure.primary), held.dtype, held.values)  # caches nothing with A
             B = calibrate.in_form(gb.Matrix._from_store(rows), key)

@@ -233,7 +233,7 @@ class MatrixStore:
 
     raw: the values as they are stored. `values`: as an array or one value; packed ones are unpacked at every call, and
     not cached. copies: gathered values for formats that are not primary. prepared: cached products, with decisions that
-    do not have to be made again. order: the order of rows and columns; None: the user's. usual: see
+    do not have to be made again. order: the order of rows and columns; None: the user's. plain: see
     formats/contract.py.
     """
 
@@ -253,7 +253,7 @@ class MatrixStore:
             self.copies = copies
         # Plain attributes, because every statement reads them several times.
         self.device, self.nrows, self.ncols = structure.device, structure.nrows, structure.ncols
-        self.usual = structure.usual
+        self.plain = structure.plain
 
     @property
     def iso(self) -> bool:
@@ -439,7 +439,7 @@ class FlatStore(MatrixStore):
     while it is not shared: it belongs to one Matrix, and its `structure`, on which caches depend, was never read."""
 
     def __init__(self, flat: VectorStore, nrows: int, ncols: int) -> None:
-        self.flat, self.dtype, self.order, self.usual = flat, flat.dtype, None, False
+        self.flat, self.dtype, self.order, self.plain = flat, flat.dtype, None, False
         self.copies, self.prepared = {}, {}
         self.device, self.nrows, self.ncols = flat.device, nrows, ncols
         self.owner_count = 0  # number of matrices that hold it
@@ -536,4 +536,4 @@ def flat_of(A: MatrixStore) -> VectorStore:
 
 def refusal(nrows: int, ncols: int) -> str:
     """Why there is no bitmap of that shape."""
-    return formats.format_of(BITMAP).refusal(nrows, ncols)
+    return formats.format_of(BITMAP).cost.refusal(nrows, ncols)

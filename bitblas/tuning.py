@@ -415,7 +415,7 @@ TABLE: dict[str, Threshold] = {
         "bytes kept per byte wasted",
         "A built array is copied to its size only if this frees more than a sixteenth.",
     ),
-    "formats.handicap": Threshold(
+    "formats.margin": Threshold(
         1.1,
         "times the fastest",
         "Error of predictions of mplg and split; code that cannot read packed columns or a Split converts them to rows "
@@ -589,8 +589,8 @@ TABLE: dict[str, Threshold] = {
     "tiles.push_least_lanes": Threshold(2, "lanes", "Least GPU lanes per tile row of a push."),
     "tiles.pull_steps": Threshold(3, "times rows.iterations", "Longer tile rows are cut, in a pull of presence."),
     "tiles.pull_steps_values": Threshold(8, "times rows.iterations", "The same for a pull of values."),
-    "b2sr.handicap": Threshold(1.05, "times the fastest", "Error of predictions."),
-    "b2sr.handicap_unfused": Threshold(
+    "b2sr.margin": Threshold(1.05, "times the fastest", "Error of predictions."),
+    "b2sr.margin_unfused": Threshold(
         1.2,
         "times the fastest",
         "Error of predictions of tile sizes that programs do not use: a pull's epilogue is an additional kernel.",

@@ -260,7 +260,7 @@ def run_product(case, tune, monkeypatch):
     planned = bitblas.explain(eval(call, operands.scope))
     key = case["form"].partition(" ")[0]
     by_rows = planned.key == "csr" and format_of(key).has_virtual_nodes  # where products differ by entry
-    assert by_rows or planned.key == ("csr" if format_of(key).renumbers else key)  # of the small matrix within
+    assert by_rows or planned.key == ("csr" if format_of(key).hypersparse else key)  # of the small matrix within
     free = operands.scope["A"].nvals and not by_rows and not name.startswith("plus")
     u = operands.scope["u"]
     if bitblas.config.device == "cpu" and format_of(planned.key).by_rows and u.nvals == u.size:

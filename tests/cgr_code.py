@@ -36,23 +36,23 @@ def parts(cols: list[int]) -> tuple[list[tuple[int, int]], list[int]]:
     return [(r[0], len(r)) for r in runs if len(r) >= LEAST], [j for r in runs if len(r) < LEAST for j in r]
 
 
-def segmented(codes: list[tuple[str, str]], segment: int) -> str:
+def segmented(codes: list[tuple[str, str]]) -> str:
     """codes: each as the first one of a segment, and as one after another."""
     segments: list[list[tuple[str, str]]] = [[]]
     for code in codes:
         held = segments[-1]
         bits = gamma(len(held) + 1) + "".join(c[k > 0] for k, c in enumerate([*held, code]))
-        if segment and held and len(bits) > segment:
+        if held and len(bits) > SEGMENT:
             segments.append([code])
         else:
             held.append(code)
     if len(segments) > 1:
         segments[-2:] = [segments[-2] + segments[-1]]
     found = [gamma(len(s)) + "".join(c[k > 0] for k, c in enumerate(s)) for s in segments]
-    return gamma(len(found) - 1) + "".join(s.ljust(segment, "0") for s in found[:-1]) + found[-1]
+    return gamma(len(found) - 1) + "".join(s.ljust(SEGMENT, "0") for s in found[:-1]) + found[-1]
 
 
-def row_bits(row: int, cols: list[int], segment: int = SEGMENT) -> str:
+def row_bits(row: int, cols: list[int]) -> str:
     """The stored bits of a row."""
     runs, others = parts(cols)
     ends = [a + n - 1 for a, n in runs]
@@ -61,7 +61,7 @@ def row_bits(row: int, cols: list[int], segment: int = SEGMENT) -> str:
     starts = list(zip(first, ["", *later]))
     gaps = ["", *(zeta(b - a - 1) for a, b in itertools.pairwise(others))]
     residuals = list(zip((zeta(folded(j - row)) for j in others), gaps))
-    return segmented(starts, segment) + segmented(residuals, segment)
+    return segmented(starts) + segmented(residuals)
 
 
 def bits_of(form: Any, row: int) -> str:
@@ -76,12 +76,12 @@ def sound_cgr(form: Any, predicted: Any) -> None:
     rows, place = form.to_csr(True)
     rows.check()
     ranks = 0 if form.value_ptr is None else host(form.value_ptr).nbytes
-    assert form.nbytes - ranks == predicted(form, own=(("cgr", form.format.count(rows)),))
+    assert form.nbytes - ranks == predicted(form, own=(("cgr", form.format.cost.count(rows)),))
     assert ranks == 0 or np.array_equal(host(form.value_ptr), host(rows.ptr))
     ptr, col, place = host(rows.ptr), host(rows.col), host(place)
     for row in range(form.nrows):
         cols = col[ptr[row] : ptr[row + 1]].tolist()
-        assert bits_of(form, row) == (row_bits(row, cols, min(form.segment, 1 << 40)) if cols else "")
+        assert bits_of(form, row) == (row_bits(row, cols) if cols else "")
         runs, others = parts(cols)
         ordered = [a + k for a, n in runs for k in range(n)] + others
         assert [ordered[p - ptr[row]] for p in place[ptr[row] : ptr[row + 1]].tolist()] == cols

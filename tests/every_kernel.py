@@ -174,10 +174,10 @@ def tasks() -> Iterator[Task]:
         yield f"programs {key}", lambda key=key, how=how: programs(key, how)
         if format_of(key).by_rows:
             yield f"long rows {key}", lambda key=key: long_rows(key)
-        if format_of(key).fused or format_of(key).packed:
+        if format_of(key).kernels["mxv.pull"].fused or format_of(key).packed:
             yield f"packed {key}", lambda key=key: packed(key)
         few = dict.fromkeys((*registry.FEW, *registry.PRODUCTS[:2], *registry.PRODUCTS[-1:]))
-        for name, dtype, a, u, _ in registry.PRODUCTS if format_of(key).fused else few:
+        for name, dtype, a, u, _ in registry.PRODUCTS if format_of(key).kernels["mxv.pull"].fused else few:
             iso = not name.endswith(("plus", "times", "land"))
             which = key, name, dtype.name, a.name, u.name, iso
             yield f"products {' '.join(which[:3])}", lambda which=which: products(*which)

@@ -108,7 +108,7 @@ def forms_of(variant: Variant) -> Iterator[str]:
     """The keys of the forms whose kernel it is."""
     name = variant.kernel.rpartition("/")[2]
     for key, format in FORMATS.items():
-        told = dict(format.push_constants(ranked=False, neutral=False))
+        told = dict(format.kernels["mxv.push"].constants(ranked=False, neutral=False))
         alike = all(variant.constant(c, told.get(c)) == told.get(c) for c in ("TILE", "PACKED"))
         if alike and variant.kernel == format.kernel(name):
             yield key

@@ -62,5 +62,5 @@ def sound_nib(form: Any, predicted: Any) -> None:
     rows = form.to_csr(False)[0]
     rows.check()
     ranks = 0 if form.value_ptr is None else host(form.value_ptr).nbytes
-    assert form.nbytes - ranks == predicted(form, own=(("nib", form.format.count(rows)),))
+    assert form.nbytes - ranks == predicted(form, own=(("nib", form.format.cost.count(rows)),))
     assert ranks == 0 or np.array_equal(host(form.value_ptr), host(rows.ptr))

@@ -8,7 +8,6 @@ import test_loop
 from battery import MATRICES
 from battery_runs import ALGEBRAS
 from cgr_code import bits_of, gamma, row_bits, zeta
-from cgr_schedules import SCHEDULES, Pushes
 from nib_code import head_of
 from test_battery import run_matrices
 from test_builds import rows_of
@@ -19,7 +18,6 @@ from bitblas.formats.cgr import encoding
 from bitblas.formats.cgr.layout import Cgr
 from bitblas.formats.coded import coded_hub_columns
 from bitblas.plan.facts import facts
-from bitblas.plan.product import VALUES
 
 
 def structure(rows, cols, nrows: int, ncols: int) -> Cgr:
@@ -54,19 +52,15 @@ def segmented_rows(n: int):
 
 
 def test_segments(device):
-    """Encoded as they should be, in 256 bits and in endless ones, and back; in the order that values have."""
+    """Encoded as they should be, and back; in the order that values have."""
     n = (1 << 31) - 1
     rows = rows_of(segmented_rows(n), n)
-    for segment in (encoding.SEGMENT, encoding.ENDLESS):
-        form, order = Cgr.of_segments(rows, segment, True)
-        back, place = form.to_csr(True)
-        assert np.array_equal(host(back.col), host(rows.col)) and np.array_equal(host(back.ptr), host(rows.ptr))
-        assert np.array_equal(host(order)[host(place)], np.arange(rows.nvals))
-        if segment == encoding.SEGMENT:
-            assert_sound(form)
-        else:
-            form.check()
-            assert bits_of(form, 65) == row_bits(65, segmented_rows(n)[65], 0)
+    form, order = Cgr.from_csr(rows, None, True)
+    back, place = form.to_csr(True)
+    assert np.array_equal(host(back.col), host(rows.col)) and np.array_equal(host(back.ptr), host(rows.ptr))
+    assert np.array_equal(host(order)[host(place)], np.arange(rows.nvals))
+    assert_sound(form)
+    assert bits_of(form, 65) == row_bits(65, segmented_rows(n)[65])
 
 
 def test_long_rows_are_encoded_alike(device, tune):
@@ -75,7 +69,7 @@ def test_long_rows_are_encoded_alike(device, tune):
     rows, made = rows_of(segmented_rows(n), n), []
     for longest in (3, 60, 1 << 20):
         tune({"cgr.encode_longest": longest})
-        made.append(Cgr.of_segments(rows, encoding.SEGMENT, False)[0])
+        made.append(Cgr.from_csr(rows, None, False)[0])
     assert made[0].equals(made[2]) and made[1].equals(made[2]) and made[0].heads is not made[2].heads
 
 
@@ -117,9 +111,9 @@ def test_marks_of_parts(emulator):
     with gb.config.set(device="emulator"):
         n = (1 << 31) - 1
         lists = segmented_rows(n)
-        form = Cgr.of_segments(rows_of(lists, n), encoding.SEGMENT, True)[0]
+        form = Cgr.from_csr(rows_of(lists, n), None, True)[0]
         for size in (3, 8, 64):
-            found = form.hubs(9, size)
+            found = form.format.view.hubs(form, 9, size)
             begin, rows = host(found.begin).reshape(-1, 2, 3), host(found.row_of)
             assert len(found.rows) > 20
             for row in host(found.rows).tolist():
@@ -131,21 +125,24 @@ def test_marks_of_parts(emulator):
                     assert sorted(before) == before and before[-1] <= len(lists[row])
 
 
-@pytest.mark.parametrize(
-    "how", [pytest.param(how, marks=() if "steal" in how else pytest.mark.slow) for how in SCHEDULES]
-)
-def test_schedules(emulator, how):
-    """However threads share the work, a push gives the least source of each column."""
+@pytest.mark.parametrize("longest", [2, 1 << 20])  # words of a row that is not cut into parts
+def test_a_push_gives_the_least_source_of_each_column(emulator, tune, longest):
+    """However lanes share the rows: intervals, residuals, parts of long rows."""
     lists = [sorted({*range(r % 50, r % 50 + r % 40), *range(r % 7, 900, 3 + r * r % 90)}) for r in range(300)]
     lists[6], lists[7] = list(range(900)), sorted({k + j for k in range(0, 900, 9) for j in range(5)})
-    wanted = np.full(900, np.iinfo(np.int32).max)
+    wanted = np.full(900, 300)
     for i in reversed(range(300)):
         wanted[lists[i]] = i
+    tune({"push_cost.gpu": 0.0, "pull.always.entries": 0, "cgr.longest": longest})
     with gb.config.set(device="emulator"):
-        pushes = Pushes(rows_of(lists, 900), VALUES)
-        pushes.clear()
-        pushes.run(SCHEDULES[how])()
-        assert np.array_equal(host(pushes.values)[:900], wanted)
+        rows = np.repeat(np.arange(300), [len(row) for row in lists])
+        A = gb.Matrix.from_coo(rows, np.concatenate(lists), True, nrows=300, ncols=900, format="cgr")
+        sources = gb.Vector.from_coo(np.arange(299), np.arange(299), gb.dtypes.INT32, size=300)  # a full one is pulled
+        product = sources.vxm(A, gb.semiring.min_first)
+        assert gb.explain(product).direction == "push" and gb.explain(product).key == "cgr"
+        found = product.new()
+        wanted[wanted == 299] = 300
+        assert np.array_equal(found.to_dense(300), wanted)
 
 
 def test_what_it_cannot_number():
@@ -221,7 +218,7 @@ def test_rows_beside_a_hub_of_intervals_have_a_likely_column(emulator):
     rows, cols = np.r_[np.zeros(len(wide) + 3, int), wide, 1, 2, 3], np.r_[wide, 1, 2, 3, np.zeros(len(wide) + 3, int)]
     with gb.config.set(device="emulator"):
         form = structure(rows, cols, n, n)
-        likely, filled = coded_hub_columns(form, 1, form.segment)
+        likely, filled = coded_hub_columns(form, 1, encoding.SEGMENT)
     assert np.unpackbits(filled.view(np.uint8), bitorder="little").tolist() == (likely != 0xFFFFFFFF).tolist()
     assert likely[1:4].tolist() == [0, 0, 0] and (likely[wide] == 0).all() and likely[4] == 0xFFFFFFFF
 

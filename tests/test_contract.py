@@ -3,54 +3,67 @@
 from __future__ import annotations
 
 import inspect
+import typing
 from pathlib import Path
 
 import numpy as np
 import pytest
 from battery import FORMS, MATRICES
 from test_formats import assert_sound, host, make
+from test_house import CPU_ONLY, KERNELS
 
 from bitblas.exceptions import Panic
-from bitblas.formats import FORMATS, NAMES, Format, Layout, format_of, forms
+from bitblas.formats import FORMATS, NAMES, Layout, contract, format_of, forms
+
+
+def assert_overrides(cls: type, base: type) -> None:
+    """Public methods of a subclass take the same arguments, with the same defaults, as those of its base class."""
+    for name, wanted in inspect.getmembers(base, inspect.isroutine):
+        if not name.startswith("_"):
+            given, expected = (inspect.signature(f).parameters.values() for f in (getattr(cls, name), wanted))
+            assert [(p.name, p.default) for p in given] == [(p.name, p.default) for p in expected], (cls, name)
 
 
 @pytest.mark.parametrize("kind", forms(), ids=lambda kind: kind.__name__)
 def test_forms_keep_the_contract(kind):
     """Every member of the contract is there, and takes the same arguments."""
     members = [name for name in vars(Layout) if not name.startswith("_")]
-    assert {"transpose", "equals", "filter", "ranks", "from_csr", "unit_contents"} <= set(members)
+    assert {"transpose", "equals", "filter", "ranks", "from_csr", "arrays"} <= set(members)
     made = make(MATRICES["gaps"](), True, "BOOL", kind.formats[0].key)._store.structure.primary
     assert type(made) is kind and made.format is kind.formats[0]
-    for name in (*members, *Layout.__annotations__):
+    for name in (*members, "device", "nrows", "ncols", "nvals", "ptr", "col", "cache"):
         assert hasattr(made, name), f"{kind.__name__}.{name}"
-        wanted = getattr(Layout, name, None)
-        if inspect.isfunction(wanted) or inspect.ismethod(wanted):
-            given = inspect.signature(getattr(kind, name)).parameters
-            expected = inspect.signature(wanted).parameters
-            assert [(p.name, p.default) for p in given.values()] == [(p.name, p.default) for p in expected.values()], (
-                name
-            )
+    assert_overrides(kind, Layout)
+    for name in ("from_csr", "to_csr", "arrays", "restored", "check"):  # what each format has to write
+        assert getattr(kind, name).__qualname__ != f"Layout.{name}"
 
 
 @pytest.mark.parametrize("format", FORMATS.values(), ids=lambda format: format.key)
 def test_formats_keep_the_contract(format):
-    """Attributes and methods of a format have the types and signatures of `Format`."""
+    """The cost model, the view and each kernel of a format have the methods and signatures of the contract."""
     assert format_of(format.key) is format and format.units(65) == -(-65 // format.rows_per_unit)
-    for name, wanted in inspect.getmembers(Format, inspect.isfunction):
-        if not name.startswith("_"):
-            given, expected = (inspect.signature(f).parameters.values() for f in (getattr(type(format), name), wanted))
-            assert [(p.name, p.default) for p in given] == [(p.name, p.default) for p in expected], name
+    assert_overrides(type(format.cost), contract.Cost)
+    assert_overrides(type(format.view), contract.View)
+    hints = typing.get_type_hints(contract.Kernels, {**vars(contract), "Csr": object, "Array": object})
+    assert {"mxv.pull", "mxv.push"} <= set(format.kernels) <= set(hints)
+    for name, kernel in format.kernels.items():
+        kind = hints[name]
+        if inspect.isclass(kind) and kind.__module__ == contract.__name__:
+            assert kind in type(kernel).__mro__
+            assert_overrides(type(kernel), kind)
+        elif kind is str and name != "mxv":
+            assert kernel in KERNELS or kernel in CPU_ONLY
 
 
 def test_a_question_that_a_format_does_not_answer():
-    """The error names the format and the missing operation."""
-    with pytest.raises(Panic, match=r"<format csr> does not implement `count`"):
-        format_of("csr").count(None)
-    for kind in forms():
-        for format in kind.formats:
-            assert format.counts != "own" or type(format).count is not Format.count
-            assert not format.dot_indices or type(format).dot_constants is not Format.dot_constants
-            assert not format.wide or type(format).wide_constants is not Format.wide_constants
+    """The error names the format and the missing prediction; kernels that a format lacks are absent."""
+    with pytest.raises(Panic, match=r"<cost of csr> does not implement `count`"):
+        format_of("csr").cost.count(None)
+    for format in FORMATS.values():
+        for name in ("count", "sample"):
+            found = getattr(type(format.cost), name) is not getattr(contract.Cost, name)
+            assert found == (format.cost.counts == "own")
+    assert format_of("split8").kernels.get("dot") is None is format_of("virtual").kernels.get("advance")
 
 
 @pytest.mark.parametrize("key", FORMS)

@@ -243,7 +243,7 @@ def test_no_rows_are_made_beside_a_form_that_keeps_none(tune, monkeypatch):
     tune({"rows_for_push.least": 0})
     n = 600
     A = gb.Matrix.from_coo(np.arange(n), (np.arange(n) * 7) % n, True, nrows=n, ncols=n, device="cpu", format="nib")
-    A._stored.structure.pushed = 1e9  # as after many pushes
+    A._stored.structure.rows_credit = 1e9  # as after many pushes
     monkeypatch.setattr(type(A._stored.structure.primary), "to_csr", None)
     v = gb.Vector.from_coo([3], True, size=n, device="cpu")
     for _ in range(3):
@@ -275,7 +275,7 @@ def test_rows_of_codes_are_weighed_by_themselves(key):
         v = gb.Vector.from_coo(list(rows), 1, dtype=int, size=300, device="cpu")._stored
         bits = np.packbits(np.isin(np.arange(320), list(rows)), bitorder="little").view(np.uint64)
         wanted = int(np.diff(form.ptr)[list(rows)].sum())
-        assert form.format.active(form, bits) == spmv_kernels.active_entries(v, form) == wanted
+        assert form.format.kernels["mxv.push"].active(form, bits) == spmv_kernels.active_entries(v, form) == wanted
 
 
 def test_pushes_along_rows_beside_tiles_pay_where_pulls_are_by_tiles():
@@ -292,7 +292,7 @@ def test_what_is_small_is_not_made_twice_to_push(device, form, both_ways):
     i, j = (np.r_[at, at + 1], np.r_[at + 1, at]) if both_ways else (at, at + 1)
     A, u = gb.Matrix.from_coo(i, j, True, nrows=n, ncols=n, **form), gb.Vector.from_coo([7], True, size=n)
     product = A.mxv(u, gb.semiring.lor_land)
-    A._stored.structure.missed = 1e9  # as after many products
+    A._stored.structure.transpose_credit = 1e9  # as after many products
     before = sum(A.memory().forms.values())
     for _ in range(3):
         assert product.new().to_coo()[0].tolist() == ([6, 8] if both_ways else [6])

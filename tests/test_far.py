@@ -100,6 +100,7 @@ def test_pointers_have_room_for_the_steps_of_kernels():
     assert [index_type(n).itemsize for n in ((1 << 31) - 1, 1 << 31)] == [4, 8]
     for form in FORMATS.values():
         if form.by_rows:
-            kinds = itertools.product((WORDS, COUNT, VALUES), (1, 32), (False, True))
-            steps = [form.longest(kind, lanes, push=push) for kind, lanes, push in kinds]
-            assert 2 * max(*steps, form.segment(), 32 * 4) < STRIDE
+            push, pull = form.kernels["mxv.push"], form.kernels["mxv.pull"]
+            kinds = itertools.product((WORDS, COUNT, VALUES), (1, 32))
+            steps = [length for kind, lanes in kinds for length in (pull.longest(kind, lanes), push.longest(lanes))]
+            assert 2 * max(*steps, pull.segment(), 32 * 4) < STRIDE

@@ -40,7 +40,7 @@ def assert_entries(A, p: Pattern, x) -> None:
 
 def predicted(form, **held) -> int:
     """The bytes of a layout, by its own report."""
-    return form.format.predict_bytes(Facts(form.nrows, form.ncols, form.nvals, **{"tiles": (), **held}))
+    return form.format.cost.predict_bytes(Facts(form.nrows, form.ncols, form.nvals, **{"tiles": (), **held}))
 
 
 def assert_sound(form) -> None:
@@ -67,7 +67,7 @@ def assert_sound(form) -> None:
     key = row * max(1, limit) + col[:count]
     assert (np.diff(key) > 0).all() and ((0 <= col[:count]) & (col[:count] < limit)).all()
     if by_rows:  # which rows and columns have entries is not known before
-        assert form.nbytes == predicted(form) or (form.format.renumbers and form.nbytes < predicted(form))
+        assert form.nbytes == predicted(form) or (form.format.hypersparse and form.nbytes < predicted(form))
         return
     t = form.tile
     assert form.bits.dtype == b2sr_choice.word_type(t) and len(host(form.bits)) >= count * b2sr_choice.words_per_tile(t)
@@ -226,7 +226,7 @@ def test_predicted_bytes_are_the_bytes(device):
         seen = facts(A._store.structure)
         for key in set(KEYS) - {"nib", "cgr", "virtual"}:
             held = A._store.structure.layout(key).nbytes
-            assert seen.bytes_of(key) == held or (format_of(key).renumbers and seen.bytes_of(key) > held), (name, key)
+            assert seen.bytes_of(key) == held or (format_of(key).hypersparse and seen.bytes_of(key) > held), (name, key)
 
 
 @pytest.mark.parametrize("key", KEYS)

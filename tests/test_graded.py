@@ -8,8 +8,10 @@ import bitblas as gb
 from bitblas import device as devices
 from bitblas import tuning
 from bitblas.config import config
-from bitblas.formats.csr import binning
-from bitblas.formats.csr.kernels import hub_columns
+from bitblas.formats.csr import kernels
+from bitblas.formats.csr.kernels import column_types, hub_columns
+from bitblas.loop.gpu.advance import limits
+from bitblas.plan.direction import NO_LIMIT
 
 N = 3000
 
@@ -127,28 +129,46 @@ def test_grades(device, small):
     rows, cols = skewed(generator("grades"))
     A = gb.Matrix.from_coo(rows, cols, True, nrows=N, ncols=N)
     form = A._store.structure.layout("csr")
-    found, xp = binning.degree_bins(form), form.device.xp
+    bins, xp = kernels.degree_bins(form), form.device.xp
+    found = bins.pieces
     entries = xp.concatenate([xp.arange(int(b), int(b) + int(k)) for b, k in zip(found.begin, found.length)])
     assert np.array_equal(np.sort(devices.get(config.device).to_host(entries)), np.arange(A.nvals))
     assert found.segments == 6 and int(found.piece[-1]) == len(found.row) == len(np.unique(rows)) - 3 + 6
-    for grade in range(len(binning.log_limits())):
+    for grade in range(len(kernels.log_limits())):
         some = found.length[int(found.piece[grade]) : int(found.piece[grade + 1])]
         assert (some <= 1 << (tuning.count("csr.bin_log_longest") - grade)).all()
         runs = int(found.run[grade + 1]) - int(found.run[grade])
-        assert runs == -(-len(some) // binning.rows_of_run(grade))
-    assert found.runs == int(found.run[-1])
+        assert runs == -(-len(some) // kernels.rows_of_run(grade))
+    assert bins.runs == int(found.run[-1])
 
 
 def test_cached_decisions_follow_their_thresholds(device, tune):
     """What a layout keeps in its cache is computed again when rows of the tuning table change."""
     rows, cols = skewed(generator("thresholds"))
     layout = gb.Matrix.from_coo(rows, cols, True, nrows=N, ncols=N)._store.structure.layout("csr")
-    bins = binning.degree_bins(layout)
+    bins = kernels.degree_bins(layout).pieces
     with tuning.override({"csr.bin_log_longest": 8, "rows.hot_share": 0.0}):
-        cut = binning.degree_bins(layout)
+        cut = kernels.degree_bins(layout).pieces
         assert int(cut.length.max()) == 1 << 8 < int(bins.length.max()) and cut.segments > bins.segments
-        assert layout.format.hot(layout, 9) == 9
+        assert layout.format.kernels["mxv.pull.binned"].hot(layout, 9) == 9
     tune({"rows.hot_share": 2.0, "rows.hub_column_skew": 1e9})
-    assert layout.format.hot(layout, 9) == 0 and hub_columns(layout, layout.types(False)) is None
+    assert layout.format.kernels["mxv.pull.binned"].hot(layout, 9) == 0
+    assert hub_columns(layout, column_types(layout)) is None
     tune({"rows.hub_column_skew": 1})
-    assert layout.device.host_memory or hub_columns(layout, layout.types(False)) is not None
+    assert layout.device.host_memory or hub_columns(layout, column_types(layout)) is not None
+
+
+def test_masked_rounds_of_rows_with_hub_columns_pull_from_few_entries_on(emulator):
+    """A pull that tries a hub column of each row first is worth it for a frontier of fewer entries."""
+    with gb.config.set(device="emulator"):
+        n = 300
+        hub = np.append(np.zeros(n, np.int64), np.arange(n)), np.append(np.arange(n), np.zeros(n, np.int64))
+        even = np.arange(n), np.arange(n) * 7 % n
+        found = []
+        for rows, cols in (hub, even):
+            keys = np.unique(rows * n + cols)
+            A = gb.Matrix.from_coo(keys // n, keys % n, True, nrows=n, ncols=n)
+            layout = A._store.structure.layout("csr")
+            layout.format.kernels["advance"].pulled(layout, False)
+            found.append([int(limits(layout, masked=True, back=back)[1]) for back in (layout, None)])
+        assert found == [[n // 16, NO_LIMIT], [NO_LIMIT, NO_LIMIT]]

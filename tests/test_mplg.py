@@ -53,7 +53,7 @@ def test_sizes_beyond_32_bits():
     assert packed_bytes(10, 1 << 20, 1 << 31) == 8 * 11 + 4 * (20 * (1 << 26) + 1)
     assert packed_bytes(10, 1 << 32, 1 << 40) == 8 * 11 + 4 * ((1 << 40) + 1)
     assert packed_bytes(0, 0, 0) == 4 + 4
-    assert not Mplg.format.refusal(1 << 32, 1 << 32) and Mplg.format.refusal(3, (1 << 32) + 1)
+    assert not Mplg.format.cost.refusal(1 << 32, 1 << 32) and Mplg.format.cost.refusal(3, (1 << 32) + 1)
 
 
 def test_offsets_beyond_32_bits(device):
@@ -93,8 +93,8 @@ def test_rows_of_different_lengths(device, fixed_from, tune):
     tune({"mplg.fixed_from": fixed_from})
     A, B = uneven(2500, format="mplg"), uneven(2500, format="csr")
     of_a, of_b = (M._store.structure.primary for M in (A, B))
-    assert of_a.format.fixed_width(of_a) == (0 if fixed_from else 12)
-    assert of_b.format.fixed_width(of_b) == 0
+    assert of_a.format.kernels["mxv.pull.staged"].width(of_a) == (0 if fixed_from else 12)
+    assert of_b.format.kernels["mxv.pull.staged"].width(of_b) == 0
     u = gb.Vector.from_coo(np.arange(2500), generator("u").integers(0, 99, 2500), size=2500)
     for name in ("plus_times", "plus_second"):
         found, expected = (M.mxv(u, gb.semiring[name]).new() for M in (A, B))

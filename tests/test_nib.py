@@ -135,7 +135,7 @@ def test_marks_of_segments(emulator):
         rows, cols = long_values(n)
         form = structure(rows, cols, 70, n)
         for part in (2, 3):
-            found = form.hubs(4, part)
+            found = form.format.view.hubs(form, 4, part)
             begin, end = host(found.begin).reshape(-1, 3), host(found.end)
             assert len(found.rows) > 10 and (begin[:, 0] <= end).all()
             for s, row in enumerate(host(found.row_of).tolist()):

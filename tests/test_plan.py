@@ -82,7 +82,7 @@ def test_profile_prints_every_form(device, name):
     A = matrix(name, format="csr")
     text = str(A.profile())
     for key in FORMS:
-        assert (key in text) == (format_of(key).counts != "asked")
+        assert (key in text) == (format_of(key).cost.counts != "asked")
     assert text.count("<- auto") == 1 and "(held)" in text
     assert f"{A.nvals} entries" in text.splitlines()[0]
 
@@ -178,7 +178,7 @@ LANES = (1, 2, 4, 8, 16, 32)
 
 def assert_cut(form, longest):
     """Each unit longer than `longest` is covered by segments of at most `longest`, each entry once, in order."""
-    hubs = form.hubs(longest)
+    hubs = form.format.view.hubs(form, longest)
     ptr = devices.get(config.device).to_host(form.ptr).astype(np.int64)
     long = np.flatnonzero(np.diff(ptr) > longest)
     if not len(long):
@@ -241,10 +241,11 @@ def test_no_unit_of_work_is_longer_than_the_plan_allows(device, key, name, monke
         plan_of, _ = bitblas.explain(expr), expr.new()
         for lanes, longest, length in launches:
             hub = max(hub, int(length.max(initial=0)))
-            how, stored = (plan_of.kind, lanes), format_of(key)
-            limits = [stored.longest(*how, push=plan_of.direction == "push", staged=x) for x in (False, True)]
+            push, pull = format_of(key).kernels["mxv.push"], format_of(key).kernels["mxv.pull"]
+            limits = [pull.longest(plan_of.kind, lanes, staged=x) for x in (False, True)]
+            limits = [push.longest(lanes)] if plan_of.direction == "push" else limits
             if gpu and longest == EVERYWHERE:
-                assert lanes == stored.part_lanes and length.max() <= stored.segment()
+                assert lanes == pull.part_lanes and length.max() <= pull.segment()
             planned = plan_of.lanes, plan.staged_lanes(plan_of.lanes, n)
             assert longest == EVERYWHERE or (lanes in planned and longest in limits)
         if gpu:  # each entry (or tile) of the form is done exactly once, in units that are short enough

@@ -40,7 +40,7 @@ def test_what_promises_most_is_chosen(device):
     assert small.nvals < tuning.count("format.sampled_entries") and small.profile().chosen == "csr"
     with config.set(prefer="memory"):
         of = facts(small._store.structure)
-        forms = [key for key in of.forms if format_of(key).may_be_smallest(of)]
+        forms = [key for key in of.forms if format_of(key).cost.may_be_smallest(of)]
         assert small.dup().profile().chosen == min(forms, key=of.bytes_of) != "csr", "small ones too"
         for A, of in zip((full, scattered), seen):
             least = A.dup().profile()
@@ -199,7 +199,7 @@ def test_a_look_estimates_what_is_there(device, key, shape):
         assert abs(seen.tiles[tile] - number) <= 4 * seen.errors[tile] < 0.3 * number
     for name, parts in true.own:
         told = (dataclasses.replace(true, own=((name, found),)) for found in (seen.own[name], parts))
-        sizes = [format_of(name).predict_bytes(of) for of in told]
+        sizes = [format_of(name).cost.predict_bytes(of) for of in told]
         assert sizes[0] == pytest.approx(sizes[1], rel=0.1 if name in ("nib", "cgr") else 0.05), name
     limits = np.arange(SAMPLES + 1) * structure.nvals // SAMPLES
     at = limits[:-1] + (scrambled(np.arange(SAMPLES)) % np.diff(limits).astype(np.uint64)).astype(np.int64)

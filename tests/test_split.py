@@ -253,11 +253,14 @@ def test_segments_cover_each_hub_once(device, kind):
     for name in ("hub", "long hub", "dense row", "all ones", "wide", "no entries"):
         for tile in cost.TILES:
             form = made(name, tile)._store.structure.primary
-            starts, share = host(form.starts).reshape(-1, form.parts).astype(np.int64), form.format.share(kind)
+            starts, share = (
+                host(form.starts).reshape(-1, form.parts).astype(np.int64),
+                form.format.kernels["mxv.pull"].share(kind),
+            )
             costs = [share, 1, 1][: form.parts]
             work = np.diff(starts, axis=0) @ costs
             for longest, part in ((1, 1), (64, 20), (200, 200), (3000, 512)):
-                hubs, long = form.hubs(longest, part, share), np.flatnonzero(work > longest)
+                hubs, long = form.format.view.hubs(form, longest, part, share), np.flatnonzero(work > longest)
                 if not len(long):
                     assert hubs is None
                     continue

@@ -25,7 +25,7 @@ def copy(tmp_path_factory) -> Path:
     catalog = top / "bitblas" / "formats" / "catalog.py"
     text, changed = re.subn(r"^(    \"Bitmap\": .*)$", r'\1\n    "Toy": toy,', catalog.read_text(), flags=re.M)
     assert changed == 1
-    catalog.write_text(text.replace("from .virtual import", "from .toy import kernels as toy\nfrom .virtual import"))
+    catalog.write_text(text.replace("from .virtual import", "from .toy import cost as toy\nfrom .virtual import"))
     return top
 
 

@@ -61,19 +61,19 @@ def test_what_goes_without_is_counted(device, tune):
     cost = spmv_kernels.facts_of(A._store, np.True_, PAIR[gb.dtypes.BOOL], transpose=False, flip=False).push_cost()[0]
     plan = gb.explain(dense.vxm(A, PAIR))
     assert plan.direction == "push" and "is not yet amortized" in str(plan)
-    assert gb.explain(A.mxv(few, PAIR)).direction == "pull" and held.missed == 0
+    assert gb.explain(A.mxv(few, PAIR)).direction == "pull" and held.transpose_credit == 0
     dense.vxm(A, PAIR).new()
-    assert held.missed == cost - 1
+    assert held.transpose_credit == cost - 1
     A.mxv(few, PAIR).new()
-    assert held.missed == cost and not has_transpose(A)
+    assert held.transpose_credit == cost and not has_transpose(A)
     A.mxv(dense, PAIR).new(), few.vxm(A, PAIR).new()
-    assert held.missed == cost, "as it lies"
+    assert held.transpose_credit == cost, "as it lies"
     tune({"transpose.reads.cpu": cost, "transpose.reads.gpu": cost})
     assert gb.explain(dense.vxm(A, PAIR)).direction == "pull" and not has_transpose(A)
     expected = gb.Vector.from_coo(sorted(set(A.to_coo()[1].tolist())), True, size=N)
     assert dense.vxm(A, PAIR).new().isequal(expected) and has_transpose(A)
     few.vxm(A, PAIR).new(), A.mxv(few, PAIR).new()
-    assert held.missed == cost
+    assert held.transpose_credit == cost
 
 
 def test_sums_that_have_an_order_need_it(device):

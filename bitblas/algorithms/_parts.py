@@ -26,7 +26,7 @@ def prefers_row_extraction(A, least):
     device, store = getattr(A, "device", None), getattr(A, "_store", None)  # both None on python-graphblas
     if device is not None and not device.host_memory:
         return False
-    decoded = store is not None and store.structure.primary.format.decodes_single_rows
+    decoded = store is not None and "rows" in store.structure.primary.format.kernels
     return A.nvals > least / (tuning.value("walks.decoding") if decoded else 1)
 
 

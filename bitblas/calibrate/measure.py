@@ -189,7 +189,7 @@ def calibrate(device: Device, scale: int | None = None) -> Calibration:
             dup_op = "first" if weighted else None
             A = Matrix.from_coo(i, j, values, nrows=n, ncols=n, device=device.name, format="csr", dup_op=dup_op)
             known = facts.best_known(A._store.structure)
-            keys = (key for key in known.forms if format_of(key).timed)
+            keys = (key for key in known.forms if format_of(key).cost.timed)
             for key in (key for key in keys if known.bytes_of(key) <= most * known.bytes_of(CSR)):
                 B = in_form(A, key)
                 us |= {f"{key} {verb}": measure(B, verb, source) for verb in verbs_of(not weighted, True)}

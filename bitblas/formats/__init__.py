@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from .contract import CSR, EVERYWHERE, Dot, Format, ItemCounts, Layout, Region, StructureFacts
+from .contract import CSR, EVERYWHERE, DotArguments, Format, ItemCounts, Layout, Region, StructureFacts
 from .schedule import Hubs, longest_unit
 from .structure import Structure, restored
 
@@ -23,7 +23,7 @@ __all__ = [
     "FORMATS",
     "NAMES",
     "TILES",
-    "Dot",
+    "DotArguments",
     "Format",
     "Hubs",
     "ItemCounts",

@@ -7,17 +7,17 @@ import importlib
 from types import ModuleType
 
 from .b2sr import kernels as b2sr
-from .bitmap import kernels as bitmap
+from .bitmap import cost as bitmap
 from .cgr import kernels as cgr
 from .contract import Format, Layout
 from .csr import kernels as csr
-from .hyper import kernels as hyper
-from .mplg import kernels as mplg
+from .hyper import cost as hyper
+from .mplg import cost as mplg
 from .nib import kernels as nib
 from .split import kernels as split
-from .virtual import kernels as virtual
+from .virtual import cost as virtual
 
-# Class name -> kernels module. The class itself, in the folder's layout.py, is imported on first use.
+# Class name -> the module with its FORMATS. The class itself, in the folder's layout.py, is imported on first use.
 CLASSES: dict[str, ModuleType] = {
     "Csr": csr,
     "Mplg": mplg,

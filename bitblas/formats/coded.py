@@ -13,7 +13,6 @@ four bits apart. A group without entries has no block.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
@@ -28,14 +27,21 @@ from ..kernels.variant import Variant
 from ..typing import Array
 from . import validation
 from .contract import (
+    Advance,
     Arguments,
+    BinnedPull,
+    Constants,
+    Cost,
     Format,
-    LayoutBase,
+    Layout,
     LazyDict,
     Order,
-    Region,
+    Pull,
+    PullCase,
+    Push,
     StructureFacts,
     Types,
+    View,
     compute_once,
 )
 from .csr.kernels import bits_of
@@ -200,17 +206,10 @@ MOST = (1 << 31) - 1  # rows and columns: a row's first value is twice the dista
 SHORT = 24  # bits per value, so that each code fits into one word
 
 
-C = TypeVar("C", bound="Coded")
+class CodedCost(Cost):
+    """Cost model of layouts whose rows can only be read from their beginning. `own_of` has their words."""
 
-
-class CodedCost(Format[C]):
-    """Cost model of layouts whose rows can only be read from their beginning."""
-
-    item, counts, nothing = "code", "own", 0.0
-    timed = False
-    decodes_single_rows = True
-    registered = "thin"
-    bins_masked_rows = True  # lanes sharing a row take 3x as long (RMAT 20, half of the rows: 567 us, and 183)
+    counts, nothing, timed = "own", 0.0, False
 
     def refusal(self, nrows: int, ncols: int) -> str:
         fits = max(nrows, ncols) <= MOST
@@ -221,21 +220,6 @@ class CodedCost(Format[C]):
 
     def scratch(self, facts: StructureFacts) -> int:
         return 40 * facts.nrows
-
-    def active(self, layout: C, bits: Array) -> int | None:
-        """CPU only: a push reads few rows, while computing the words before each row reads all of them."""
-        return active_words(layout, bits) if layout.device.host_memory else None
-
-    def is_binned(self, layout: C) -> bool:
-        return layout.nvals >= tuning.count("coded.binned_from")
-
-    def fixed_width(self, layout: C) -> int:
-        """Bits per value: SHORT if no value has more bits, so that each code fits into one word; 0: any."""
-        return SHORT if 2 * max(layout.nrows, layout.ncols) <= 1 << SHORT else 0
-
-    def walked(self, entries: int) -> int:
-        """Words that are pushed one after the other; each lane completes some entries of a word."""
-        return max(1, entries // tuning.count("coded.entries_per_step"))
 
 
 # ---- Hub columns of coded rows: the column of each row that a pull tries first (csr/kernels.py).
@@ -276,11 +260,11 @@ def hub_column_arguments(layout: Coded, read: bool, lanes: int, *arguments: int)
 
 # ---- Base class of layouts that store rows as variable-length codes in blocks of 32 rows.
 #
-# A subclass defines `from_csr`, `decode`, `check_codes` and `hubs`.
+# A subclass defines `from_csr`, `decode` and `check_codes`.
 
 
 @dataclass(eq=False)
-class Coded(LayoutBase):
+class Coded(Layout):
     """Row i is in group g = i // 32: heads[g] >> 6 is the first word of its block, heads[g] & 63 the width of ends."""
 
     device: Device
@@ -293,7 +277,7 @@ class Coded(LayoutBase):
     cache = LazyDict()  # schedules of kernels: hubs, parallel bounds
 
     in_word: ClassVar[int]  # units per word: nibbles or bits
-    format: ClassVar[CodedCost]
+    format: ClassVar[Format]
     compact = True
     in_order: ClassVar[bool] = True  # entries are in CSR order
 
@@ -372,54 +356,13 @@ class Coded(LayoutBase):
         ptr, col, places = self.decoded(order)
         return from_arrays(self.device, self.nrows, self.ncols, ptr, col), places
 
-    def changed(self, change: Callable[[Csr], tuple[Csr, Order]], order: bool) -> tuple[Self, Order]:
-        """Decode, apply `change` to the rows, and encode again; order[e]: the position of the result's entry e in this
-        layout. Peak memory: that of `to_csr`, of the change, and of `from_csr`."""
-        rows, places = self.to_csr(order)
-        rows, kept = change(rows)
-        layout, encoded_places = self.from_csr(rows, None, order)
-        for step in (kept, encoded_places) if order else ():
-            places = step if places is None else places if step is None else places[step]
-        return layout, places
-
-    def transpose(self, order: bool) -> tuple[Self, Order]:
-        """The layout of the transpose; order[e]: the position of the result's entry e in this layout."""
-        return self.changed(lambda rows: rows.transpose(order), order)
-
-    def clip(self, region: Region, order: bool) -> tuple[Self, Order]:
-        """The entries in a region; order[e]: the position of the result's entry e in this layout."""
-        return self.changed(lambda rows: rows.clip(region, order), order)
-
-    def again(self, rows: Csr) -> Self:
-        """Encode these rows in the same format."""
-        return self.from_csr(rows, None, False)[0]
-
-    def filter(self, keep: Array) -> tuple[Self, Array]:
-        """The entries for which `keep` (bools in entry order) is true, and the index that selects their values from
-        this layout's."""
-        rows, places = self.to_csr(True)
-        kept = keep if places is None else keep[places]
-        layout, encoded_places = self.from_csr(rows.filter(kept)[0], None, True)
-        if places is None:
-            return layout, keep
-        return layout, places[kept] if encoded_places is None else places[kept][encoded_places]
-
-    def coo(self) -> tuple[Array, Array]:
-        rows, places = self.to_csr(True)
-        found = rows.coo()
-        if places is None:
-            return found
-        for x, of in zip(coordinates := tuple(self.device.xp.empty_like(x) for x in found), found, strict=True):
-            x[places] = of
-        return coordinates
-
     def arrays(self) -> dict[str, Array]:
         return {"heads": self.heads, "words": self.words}
 
     @classmethod
     def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Self:
         nrows, ncols, nvals = validation.expect_numbers(numbers, "nrows", "ncols", "nvals")
-        if refusal := cls.format.refusal(nrows, ncols):
+        if refusal := cls.format.cost.refusal(nrows, ncols):
             raise ValueError(f"numbers: {cls.format.key!r} {refusal}")
         size = len(arrays["words"]) if "words" in arrays else 0
         heads, words = validation.expect_arrays(
@@ -433,20 +376,68 @@ class Coded(LayoutBase):
         self.check_codes()
         rows = self.to_csr(False)[0]
         rows.check()
-        if not self.equals(self.again(rows)):
+        if not self.equals(self.from_csr(rows, None, False)[0]):
             raise ValueError("words: expected the canonical encoding of the rows")
 
-    # ---- kernel arguments ----
 
-    def types(self, ranked: bool) -> Types:
-        return (("PLACE", lookup_dtype(self.rank_argument(ranked).dtype)),)
+# ---- What coded rows offer. NIB and CGR override what differs.
 
-    def unit_starts(self) -> tuple[Array, int]:
-        return self.heads, 1
+C = TypeVar("C", bound=Coded)
 
-    def unit_contents(self, ranked: bool) -> Arguments:
-        return self.words, self.rank_argument(ranked)
 
-    def segments(self, longest: int) -> int:
-        found = self.hubs(longest)
+class CodedView(View[C]):
+    """Heads of groups of rows, and one string of words. `hubs` cuts rows of many words at marks."""
+
+    indices = ("PLACE",)
+
+    def types(self, layout: C, ranked: bool) -> Types:
+        return (("PLACE", lookup_dtype(layout.rank_argument(ranked).dtype)),)
+
+    def starts(self, layout: C) -> tuple[Array, int]:
+        return layout.heads, 1
+
+    def contents(self, layout: C, ranked: bool) -> Arguments:
+        return layout.words, layout.rank_argument(ranked)
+
+
+class CodedPull(Pull[C]):
+    """A row is decoded from its beginning."""
+
+    def constants(self, case: PullCase) -> Constants:
+        return [("RANKED", int(case.ranked)), ("WIDTH", case.width)]
+
+
+class CodedBinnedPull(BinnedPull[C]):
+    """Lanes that share a row take three times as long (RMAT 20, half of the rows masked: 567 us, and 183)."""
+
+    masked = True
+
+    def suits(self, layout: C) -> bool:
+        return layout.nvals >= tuning.count("coded.binned_from")
+
+    def width(self, layout: C) -> int:
+        """Bits per value: SHORT if no value has more bits, so that each code fits into one word; 0: any."""
+        return SHORT if 2 * max(layout.nrows, layout.ncols) <= 1 << SHORT else 0
+
+
+class CodedPush(Push[C]):
+    """On the CPU few rows are read, while computing the words before each row reads all of them."""
+
+    def constants(self, *, ranked: bool, neutral: bool) -> Constants:
+        return [("RANKED", int(ranked))]
+
+    def active(self, layout: C, bits: Array) -> int | None:
+        return active_words(layout, bits) if layout.device.host_memory else None
+
+
+class CodedAdvance(Advance[C]):
+    """Words are pushed one after the other; each lane completes some entries of a word."""
+
+    item = "code"
+
+    def longest(self, entries: int) -> int:
+        return max(1, entries // tuning.count("coded.entries_per_step"))
+
+    def segments(self, layout: C, longest: int) -> int:
+        found = layout.format.view.hubs(layout, longest)
         return 0 if found is None else found.segments

@@ -1,12 +1,12 @@
-"""Interfaces of a stored layout (the structure of one matrix) and of its format (what all layouts with one key share).
+"""The contract of a stored format, in three parts: the arrays of one matrix, predictions, and kernels.
 
-A *layout* is one matrix's structure as arrays on a device (`Layout`). A *format* is what all layouts with one key, such
-as "csr" or "b2sr8", share (`Format`): what it can hold, bytes and time predicted from facts, compile-time choices of
-kernels. A layout holds structure, never arithmetic. Every layout converts through CSR and represents every matrix
-exactly.
+A *layout* is the structure of one matrix as arrays on one device (`Layout`, in layout.py of the format's folder). A
+*format* is what all layouts with one key, such as "csr" or "b2sr8", share (`Format`): predictions from facts (`Cost`,
+in cost.py) and kernels by the operation that they serve (`Kernels`, in kernels.py). A layout holds structure, never
+arithmetic. Every layout converts through CSR and represents every matrix exactly.
 
-Each format is a folder: layout.py has the arrays, cost.py what there is to choose, and kernels.py, whose class inherits
-from that of cost.py, what kernels are compiled with. Both override only what differs from `Format`.
+Code outside of a format's folder looks up an operation in `format.kernels`: what is absent is not supported. Facts
+about one kernel are attributes of its entry.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
 
@@ -34,17 +34,11 @@ if TYPE_CHECKING:
     from .schedule import Bins, Hubs, Part
     from .structure import Structure
 
-
-# ---- Interface of a stored layout: the structure of one matrix as arrays on a device.
-#
-# A *layout* is one matrix's structure (`Layout`; layout.py and kernels.py in its folder). A *format* is what all
-# layouts with one key share, such as "csr" or "b2sr8" (`Format`). A layout holds structure, never arithmetic.
-# Every layout converts through CSR and represents every matrix exactly.
-
 EVERYWHERE = 1 << 62  # larger than any index
 CSR = "csr"  # the plain format: input arrives in it, and all others convert through it
 
 Types = tuple[tuple[str, "DataType"], ...]
+Constants = list[tuple[str, int]]
 Arguments: TypeAlias = tuple[Array | np.generic | int, ...]  # of a kernel
 # The position of each entry's value in another layout. None: the same order, or not requested.
 Order: TypeAlias = Array | None
@@ -79,145 +73,7 @@ class LazyDict:
         return found
 
 
-class Layout(Protocol):
-    """A stored layout: the structure of a matrix as arrays on one device, immutable once built.
-
-    A unit is what kernels iterate over: a row, or a tile row of `rows_per_unit` rows. Unit u holds the items ptr[u] ..
-    ptr[u + 1] of `col`: entries, or tiles.
-    """
-
-    formats: ClassVar[tuple[Format, ...]]  # all formats of this class
-    compact: bool  # chosen for size: when primary, no other layout is cached
-    device: Device
-    nrows: int
-    ncols: int
-
-    # ---- arrays and conversions ----
-
-    @property
-    def format(self) -> Format: ...
-
-    @property
-    def key(self) -> str:
-        """The key of its format."""
-
-    @property
-    def cache(self) -> dict[Any, Any]:
-        """What is computed once per layout: kernel schedules, facts."""
-
-    @property
-    def nvals(self) -> int: ...
-
-    @property
-    def ptr(self) -> Array: ...
-
-    @property
-    def col(self) -> Array: ...
-
-    @property
-    def units(self) -> int: ...
-
-    @property
-    def rows_per_unit(self) -> int: ...
-
-    @property
-    def work(self) -> int:
-        """Number of items in all units: entries, or tiles."""
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes used on the device."""
-
-    @classmethod
-    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Self, Order]:
-        """Build the layout from rows. With `order` also order[e], the position of entry e's value in `rows` (None: the
-        same order)."""
-
-    def to_csr(self, order: bool) -> tuple[Csr, Order]:
-        """The same entries row by row; with `order` also order[e], the position of entry e's value in this layout."""
-
-    def by_rows(self, order: bool) -> tuple[Rows, Order]:
-        """The same entries in a layout by rows: this one, if it is by rows."""
-
-    def transpose(self, order: bool) -> tuple[Self, Order]:
-        """The layout of the transpose; with `order` also the positions of its values in this layout."""
-
-    def clip(self, region: Region, order: bool) -> tuple[Self, Order]:
-        """The entries in a region, in the same format; with `order` also the positions of their values in this
-        layout."""
-
-    def filter(self, keep: Array) -> tuple[Self, Array]:
-        """The entries for which `keep` (bools in entry order) is true, in the same format, and an index that selects
-        their values from this layout's: bools, or positions."""
-
-    def equals(self, other: Self) -> bool:
-        """Whether another layout of the same class has the same entries."""
-
-    def coo(self) -> tuple[Array, Array]:
-        """Rows and columns (INT64) of the entries, in this layout's entry order."""
-
-    def ranks(self) -> Array | None:
-        """The rank of each item's first entry, computed on first use; None if the items are the entries."""
-
-    def is_symmetric(self) -> bool:
-        """Whether a square matrix equals its transpose, which is not built for this. A false positive has probability
-        2^-64."""
-
-    def arrays(self) -> dict[str, Array]:
-        """The arrays that define it, by name: they count as its bytes, and are saved. Derived arrays such as ranks are
-        excluded."""
-
-    def numbers(self) -> dict[str, int]:
-        """The integers that define it together with the arrays; includes nrows, ncols and nvals."""
-
-    @classmethod
-    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Self:
-        """Rebuild the layout from `numbers` and `arrays` that came from a file. ValueError if names, types or lengths
-        do not match; contents are not checked."""
-
-    def check(self) -> None:
-        """ValueError unless the arrays are a valid layout, which kernels can read without leaving it."""
-
-    @classmethod
-    def samples(cls) -> Iterator[Variant]:
-        """Kernels that build, slice and read it, for registry/ to compile ahead of time."""
-
-    def adopt(self, twin: Self) -> None:
-        """Take over what another build of the same layout has computed in addition, such as ranks."""
-
-    # ---- kernel arguments ----
-
-    def types(self, ranked: bool) -> Types:
-        """The types of its index arrays, under the names that kernels use (`Format.indices`)."""
-
-    def unit_starts(self) -> tuple[Array, int]:
-        """The array of unit starts, plus the end of the last unit; and how many numbers a unit has in it."""
-
-    def unit_contents(self, ranked: bool) -> Arguments:
-        """The arrays of unit contents. ranked: with values, which are found by ranks."""
-
-    def pushed(self, ranked: bool, longest: int) -> Arguments:
-        """Arguments of an advance that pushes, except values: unit starts, contents, and the long rows in segments of
-        `longest`."""
-
-    def pulled(self, ranked: bool, *, read: bool = True) -> Arguments:
-        """Arguments of an advance that pulls by rows of the result, except values. read: False if it never pulls; then
-        nothing is built for it."""
-
-    def hubs(self, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
-        """The units of more than `longest` items, in segments of `part` (default: `longest`); None if there are none.
-        share: `Format.share`."""
-
-    def segments(self, longest: int) -> int:
-        """Number of segments of an advance's long rows; 0 if rows are not cut."""
-
-
 V = TypeVar("V")
-L = TypeVar("L", bound=Layout)
-if TYPE_CHECKING:
-    _Interface = Layout  # type checkers see a layout, which subclasses complete
-else:
-    _Interface = object
 
 
 def compute_once(cache: dict[Any, Any], key: Hashable, compute: Callable[[], V]) -> V:
@@ -228,14 +84,140 @@ def compute_once(cache: dict[Any, Any], key: Hashable, compute: Callable[[], V])
     return found
 
 
-class LayoutBase(_Interface):
-    """What most layouts have in common: those that change by way of plain rows, and have rows as units."""
+# ---- Layout: the structure of one matrix as arrays on one device, immutable once built.
 
-    compact = False
+
+class Layout:
+    """A stored layout. A subclass is a dataclass of its arrays and writes `from_csr`, `to_csr`, `arrays`, `restored`
+    and `check`; the other methods here go through CSR or those five. Override them if the format has a shorter way.
+
+    A unit is what kernels iterate over: a row, or a tile row of `rows_per_unit` rows. Unit u holds the items ptr[u] ..
+    ptr[u + 1] of `col`: entries, or tiles. Layouts without kernels of their own inherit `RowsOnDemand` (csr/layout.py).
+    """
+
+    compact: ClassVar[bool] = False  # chosen for size: when primary, no other layout is cached
     value_ptr: Array | None = None  # ranks, computed by `ranks` on first use; only if values need them
+
+    if TYPE_CHECKING:
+        device: Device
+        nrows: int
+        ncols: int
+
+        @property
+        def cache(self) -> dict[Any, Any]:
+            """What is computed once per layout: kernel schedules, facts."""
+
+        @property
+        def format(self) -> Format: ...
+        @property
+        def nvals(self) -> int: ...
+        @property
+        def ptr(self) -> Array: ...
+        @property
+        def col(self) -> Array: ...
+
+    @classmethod
+    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Self, Order]:
+        """Build the layout from rows. With `order` also order[e], the position of entry e's value in `rows` (None: the
+        same order)."""
+        raise NotImplementedError
+
+    def to_csr(self, order: bool) -> tuple[Csr, Order]:
+        """The same entries row by row; with `order` also order[e], the position of entry e's value in this layout."""
+        raise NotImplementedError
+
+    def arrays(self) -> dict[str, Array]:
+        """The arrays that define it, by name: they count as its bytes, and are saved. Derived arrays such as ranks are
+        excluded."""
+        raise NotImplementedError
+
+    def numbers(self) -> dict[str, int]:
+        """The integers that define it together with the arrays; includes nrows, ncols and nvals."""
+        return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
+
+    @classmethod
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Self:
+        """Rebuild the layout from `numbers` and `arrays` that came from a file. ValueError if names, types or lengths
+        do not match; contents are not checked."""
+        raise NotImplementedError
+
+    def check(self) -> None:
+        """ValueError unless the arrays are a valid layout, which kernels can read without leaving it."""
+        raise NotImplementedError
+
+    # ---- derived: override what the format can do faster ----
+
+    def changed(self, change: Callable[[Csr], tuple[Csr, Order]], order: bool) -> tuple[Self, Order]:
+        """Convert to rows, apply `change` to them, and convert back; order[e]: the position of the result's entry e in
+        this layout. Peak memory: that of `to_csr`, of the change, and of `from_csr`."""
+        rows, places = self.to_csr(order)
+        rows, kept = change(rows)
+        layout, back = self.from_csr(rows, self.format.tile, order)
+        for step in (kept, back) if order else ():
+            places = step if places is None else places if step is None else places[step]
+        return layout, places
+
+    def transpose(self, order: bool) -> tuple[Self, Order]:
+        """The layout of the transpose; with `order` also the positions of its values in this layout."""
+        return self.changed(lambda rows: rows.transpose(order), order)
+
+    def clip(self, region: Region, order: bool) -> tuple[Self, Order]:
+        """The entries in a region, in the same format; with `order` also the positions of their values in this
+        layout."""
+        return self.changed(lambda rows: rows.clip(region, order), order)
+
+    def filter(self, keep: Array) -> tuple[Self, Array]:
+        """The entries for which `keep` (bools in entry order) is true, in the same format, and an index that selects
+        their values from this layout's: bools, or positions."""
+        rows, places = self.to_csr(True)
+        kept = keep if places is None else keep[places]
+        layout, back = self.from_csr(rows.filter(kept)[0], self.format.tile, True)
+        selected = keep if places is None else places[kept]
+        return layout, selected if back is None else selected[back]
+
+    def coo(self) -> tuple[Array, Array]:
+        """Rows and columns (INT64) of the entries, in this layout's entry order."""
+        rows, places = self.to_csr(True)
+        found = rows.coo()
+        if places is None:
+            return found
+        for x, of in zip(coordinates := tuple(self.device.xp.empty_like(x) for x in found), found, strict=True):
+            x[places] = of
+        return coordinates
+
+    def by_rows(self, order: bool) -> tuple[Rows, Order]:
+        """The same entries in a layout by rows: this one, if it is by rows."""
+        return self.to_csr(order)
+
+    def equals(self, other: Self) -> bool:
+        """Whether another layout of the same class has the same entries. One synchronization."""
+        pairs = [(array, other.arrays()[name]) for name, array in self.arrays().items()]
+        if self.numbers() != other.numbers() or any(a.shape != b.shape for a, b in pairs):
+            return False
+        return bool(functools.reduce(operator.and_, [(a == b).all() for a, b in pairs]))
+
+    def is_symmetric(self) -> bool:
+        """Whether a square matrix equals its transpose, which is not built for this. A false positive has probability
+        2^-64. Peak memory: that of `to_csr`."""
+        return self.to_csr(False)[0].is_symmetric()
+
+    def ranks(self) -> Array | None:
+        """The rank of each item's first entry, computed on first use; None if the items are the entries."""
+        return None
+
+    def adopt(self, twin: Self) -> None:
+        """Take over what another build of the same layout has computed in addition, such as ranks."""
+        if self.value_ptr is None:
+            self.value_ptr = twin.value_ptr
+
+    @classmethod
+    def samples(cls) -> Iterator[Variant]:
+        """Kernels that build, slice and read it, for registry/ to compile ahead of time."""
+        return iter(())
 
     @property
     def key(self) -> str:
+        """The key of its format."""
         return self.format.key
 
     @property
@@ -247,30 +229,15 @@ class LayoutBase(_Interface):
         return self.nrows
 
     @property
+    def work(self) -> int:
+        """Number of items in all units: entries, or tiles."""
+        return self.nvals
+
+    @property
     def nbytes(self) -> int:
+        """Bytes used on the device."""
         ranks = () if self.value_ptr is None else (self.value_ptr,)
         return sum(int(array.nbytes) for array in (*self.arrays().values(), *ranks))
-
-    def by_rows(self, order: bool) -> tuple[Rows, Order]:
-        return self.to_csr(order)
-
-    def is_symmetric(self) -> bool:
-        """Peak memory: that of `to_csr`."""
-        return self.to_csr(False)[0].is_symmetric()
-
-    def equals(self, other: Self) -> bool:
-        """One synchronization."""
-        pairs = [(array, other.arrays()[name]) for name, array in self.arrays().items()]
-        if self.numbers() != other.numbers() or any(a.shape != b.shape for a, b in pairs):
-            return False
-        return bool(functools.reduce(operator.and_, [(a == b).all() for a, b in pairs]))
-
-    def numbers(self) -> dict[str, int]:
-        return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
-
-    def adopt(self, twin: Self) -> None:
-        if self.value_ptr is None:
-            self.value_ptr = twin.value_ptr
 
     def rank_argument(self, ranked: bool) -> Array:
         """Ranks as a kernel argument: a dummy array if the kernel does not read them."""
@@ -278,12 +245,10 @@ class LayoutBase(_Interface):
         return dummy(self.device, "int32") if ranks is None else ranks
 
 
-# ---- Interface of a format: what it can hold, predicted bytes and time, compile-time choices of its kernels.
-#
-# The class in <format>/cost.py defines what there is to choose; its subclass in <format>/kernels.py defines what
-# kernels are compiled with. Both override only what differs from `Format`.
+L = TypeVar("L", bound=Layout, contravariant=True)
 
-Constants = list[tuple[str, int]]
+
+# ---- Cost: what a format can hold, and bytes and time predicted from facts.
 
 
 class StructureFacts(Protocol):
@@ -314,7 +279,220 @@ class ItemCounts(NamedTuple):
         return self.tiles + self.listed
 
 
-class Dot(NamedTuple):
+class Cost:
+    """Predictions for a format. A subclass writes `predict_bytes` and `scratch`, and overrides what differs."""
+
+    name: ClassVar[str]  # the value of `format=`
+    tile: int | None = None  # side length of its tiles; None: units are rows
+    # Facts that predict its size: shape and number of entries alone (""), "tiles", its "own" fact (`count`, `sample`),
+    # or a count that is made only on request ("asked").
+    counts: ClassVar[str] = ""
+    nothing: ClassVar[Any] = None  # its own fact for an empty matrix
+    timed: ClassVar[bool] = True  # considered when choosing for time, and calibrated
+
+    def __init__(self, tile: int | None = None) -> None:
+        self.tile = tile
+        self.key = self.name if tile is None else f"{self.name}{tile}"
+
+    def __repr__(self) -> str:
+        return f"<cost of {self.key}>"
+
+    def missing(self, question: str) -> Panic:
+        """The error for a prediction that the format does not make; its attributes tell callers what to use."""
+        return Panic(f"{self!r} does not implement `{question}`")
+
+    def knows(self, facts: StructureFacts) -> bool:
+        """Whether the facts suffice to predict its size."""
+        if self.counts == "tiles":
+            return self.tile in facts.tiles_of
+        return self.key in facts.own_of if self.counts else not self.refusal(facts.nrows, facts.ncols)
+
+    def refusal(self, nrows: int, ncols: int) -> str:
+        """Why the format cannot store a matrix of that shape: its limit, and the shape given. "" if it can."""
+        return ""
+
+    def predict_bytes(self, facts: StructureFacts) -> int:
+        """Bytes of a layout of that structure, without values."""
+        raise self.missing("predict_bytes")
+
+    def scratch(self, facts: StructureFacts) -> int:
+        """Bytes that `from_csr` needs in addition to the rows and the result."""
+        raise self.missing("scratch")
+
+    def listing(self, facts: StructureFacts) -> ItemCounts:
+        """What a layout of that structure would store: predicted times are for these."""
+        return ItemCounts(0.0, 0.0, float(facts.nvals))
+
+    def count(self, rows: Csr) -> Any:
+        """Its own fact for these rows, counted exactly."""
+        raise self.missing("count")
+
+    def sample(self, of: Sample) -> Any:
+        """Its own fact, estimated from a sample."""
+        raise self.missing("sample")
+
+    def may_be_smallest(self, facts: StructureFacts) -> bool:
+        """Whether it is considered when choosing for memory."""
+        return True
+
+    def may_be_fast(self, of: Sample) -> bool:
+        """Whether it may be fast enough that estimating its size is worthwhile."""
+        return True
+
+    @property
+    def margin(self) -> float:
+        """Factor on its time relative to the best, for the error of predictions (plan/format_choice.py)."""
+        return 1.0
+
+
+# ---- Kernels: what a format offers, by operation.
+
+
+class View(Protocol[L]):
+    """How product kernels receive a layout: index types, where units start, what they contain, which are long."""
+
+    indices: ClassVar[tuple[str, ...]]  # type names of its index arrays
+
+    def types(self, layout: L, ranked: bool) -> Types:
+        """The types of its index arrays, under the names that kernels use. ranked: with values, which are found by
+        ranks."""
+
+    def starts(self, layout: L) -> tuple[Array, int]:
+        """The array of unit starts, plus the end of the last unit; and how many numbers a unit has in it."""
+        return layout.ptr, 1
+
+    def contents(self, layout: L, ranked: bool) -> Arguments:
+        """The arrays of unit contents."""
+
+    def hubs(self, layout: L, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
+        """The units of more than `longest` items, in segments of `part` (default: `longest`); None if there are none.
+        share: `Pull.share`."""
+
+
+class PullCase(NamedTuple):
+    """What the constants of a pull depend on. ranked: values are found by ranks. neutral: sums may begin with the
+    identity. padded: the last tile column is wider than the matrix. many_blocks: limit registers so that more blocks
+    run at once, possible for a full vector and types of at most 32 bits. staged, width: see `StagedPull`."""
+
+    ranked: bool
+    neutral: bool
+    padded: bool
+    many_blocks: bool
+    staged: int
+    width: int
+
+
+class Pull(Protocol[L]):
+    """A product by rows of the output."""
+
+    fused: bool = False  # includes the epilogue; each is another kernel, so only for formats of programs
+    accepts_nan: bool = False  # CPU: NaN may stand for missing entries (csr/pull.cpu.py)
+    stops_finished_tile_rows: bool = False  # CPU: a presence pull stops once all rows of a tile row have a hit
+
+    def constants(self, case: PullCase) -> Constants:
+        """Compile-time constants."""
+
+    def lanes(self, layout: L, nrows: int, kind: int) -> int:
+        """GPU lanes per row or tile row of the layout, or (nrows: its rows) of its transpose."""
+
+    def longest(self, kind: int, lanes: int, *, staged: bool = False) -> int:
+        """Items of a unit that one group of GPU lanes processes; longer units are cut into segments."""
+
+    def segment(self) -> int:
+        """Items of a long unit that `part_lanes` sum: eight steps."""
+
+    def share(self, kind: int) -> int:
+        """Lanes that process a tile together: its cost in entries."""
+        return 1
+
+    @property
+    def part_lanes(self) -> int:
+        """GPU lanes that share a segment of a long unit in a pull of sums."""
+        return 32
+
+
+class StagedPull(Protocol[L]):
+    """A pull in which a GPU block reads the entries of its rows as one run."""
+
+    def suits(self, layout: L) -> bool:
+        """Whether row lengths differ so much that it is faster."""
+
+    def width(self, layout: L) -> int:
+        """Bits of a packed column for which the kernel is specialized; 0: any width, or plain columns."""
+        return 0
+
+
+class BinnedPull(StagedPull[L], Protocol[L]):
+    """A pull from a full vector by a schedule of rows that are binned by length (csr/pull_graded.cu)."""
+
+    masked: bool = False  # accepts a mask
+    keeps_hot_columns: bool = True  # may keep vector values of hot columns in shared memory
+
+    def bins(self, layout: L, part: Part | None = None) -> Bins:
+        """The schedule of its rows; part: of some rows only, for coded rows (schedule.py)."""
+
+    def contents(self, layout: L, ranked: bool) -> Arguments:
+        """Arguments in addition to the schedule."""
+
+    def constants(self, shared: int) -> Constants:
+        """Constants in addition to those of a pull. shared: bytes of shared memory per block."""
+
+    def hot(self, layout: L, columns: int) -> int:
+        """Number of leading columns whose vector values a block keeps in shared memory, with space for `columns`; 0:
+        too few entries would use it."""
+        return 0
+
+
+class Push(Protocol[L]):
+    """A product by entries of the vector."""
+
+    by_output_word: bool = False  # CPU: units are words of the output, not of the vector
+
+    def constants(self, *, ranked: bool, neutral: bool) -> Constants:
+        """Compile-time constants, also of a loop's advance."""
+
+    def lanes(self, layout: L, nrows: int, kind: int) -> int:
+        """As of a pull."""
+
+    def longest(self, lanes: int) -> int:
+        """As of a pull."""
+
+    def active(self, layout: L, bits: Array) -> int | None:
+        """Items of the units set in `bits`, if counting them is cheaper than reading `ptr`; else None."""
+        return None
+
+
+class Advance(Protocol[L]):
+    """A product with a frontier in a loop on a GPU."""
+
+    kernel: str
+    item: str = "entry"  # what units consist of: "entry", "tile", "code" (a word of packed gaps)
+    reads_values: bool = False  # reads values of the matrix when it pulls (loop/codegen/cuda_advance.py)
+    scans: bool = False  # can scan the vector's bits if entries are not listed
+    heavy: bool = False  # items take many registers
+
+    def pushed(self, layout: L, ranked: bool, longest: int) -> Arguments:
+        """Arguments of a push, except values: unit starts, contents, and the long rows in segments of `longest`."""
+
+    def pulled(self, layout: L, ranked: bool, *, read: bool = True) -> Arguments:
+        """Arguments of a pull by rows of the result, except values. read: False if it never pulls; then nothing is
+        built for it."""
+
+    def tries_hub_columns(self, layout: L) -> bool:
+        """Whether a pull of entries, for whose arguments `layout` was made, tries one column of each row first."""
+        return False
+
+    def segments(self, layout: L, longest: int) -> int:
+        """Number of segments of the long rows; 0 if rows are not cut."""
+        return 0
+
+    def longest(self, entries: int) -> int:
+        """Items of a row that a group of lanes processes where it would process that many plain entries; longer rows
+        are cut into segments of that length."""
+        return entries
+
+
+class DotArguments(NamedTuple):
     """Arguments of a format's kernel for masked dot products: number of work units, types of the index arrays, and the
     arrays and numbers of the mask and both operands, except values."""
 
@@ -325,232 +503,101 @@ class Dot(NamedTuple):
     right: Arguments
 
 
-class Format(Generic[L]):
-    """A format: what all layouts with one key share. The defaults here hold unless a format overrides them."""
+class Dot(Protocol[L]):
+    """Dot products at the entries of a mask."""
 
-    # ---- identity ----
-    name: ClassVar[str]  # the value of `format=`
-    folder: ClassVar[str]  # folder of its kernels, below formats/
-    tile: int | None = None  # side length of its tiles; None: units are rows
-    default_tile: ClassVar[int | None] = None  # tile size if none is requested; None: the smallest in bytes
-    # Facts that predict its size: shape and number of entries alone (""), "tiles", its "own" fact (`count`, `sample`),
-    # or a count that is made only on request ("asked").
-    counts: ClassVar[str] = ""
-    nothing: ClassVar[Any] = None  # its own fact for an empty matrix
-    item: ClassVar[str] = "entry"  # what its units consist of: "entry", "tile", "code" (a word of packed gaps)
-    by_rows: ClassVar[bool] = False  # units are rows, entries in row order: such formats share one value order
-    ranked: ClassVar[bool] = True  # kernels find values by ranks, because entries are not in unit order
-    packed: ClassVar[bool] = False  # column numbers of rows are packed
-    bits: ClassVar[bool] = False  # has a bit per position; operations treat it as a vector (operations/multivector.py)
-    renumbers: ClassVar[bool] = False  # hypersparse: renumbers rows and columns (operations/hypersparse.py)
-    has_virtual_nodes: ClassVar[bool] = (
-        False  # has virtual nodes; products run on their graph (operations/virtual_nodes.py)
-    )
-    usual: ClassVar[bool] = True  # none of bits, renumbers, composed
-    # ---- capabilities and costs ----
-    timed: ClassVar[bool] = True  # considered when choosing for time, and calibrated
-    fused: bool = False  # pulls include the epilogue; each is another kernel, so only for formats of programs
-    wide: bool = False  # the CPU has a SIMD kernel for whole tiles (b2sr/lanes.cpu.py)
-    stops_finished_tile_rows: bool = False  # the CPU's presence pull stops once all rows of a tile row have a hit
-    accepts_nan: ClassVar[bool] = False  # the CPU's pull accepts NaN for missing entries (csr/pull.cpu.py)
-    pushes_by_output_word: ClassVar[bool] = False  # CPU: units of a push are words of the output, not of the vector
-    spreads: ClassVar[bool] = False  # has a push for CPU loops (spread.cpu.py)
-    reads_values: ClassVar[bool] = False  # an advance that pulls reads values (loop/codegen/cuda_advance.py)
-    heavy: ClassVar[bool] = False  # items take many registers: tiles, and single entries
-    opens: ClassVar[bool] = False  # has a pull over a list of rows (csr/pull_some.cu)
-    keeps_hot_columns: ClassVar[bool] = True  # degree-binned pulls may keep hot columns in shared memory
-    bins_masked_rows: ClassVar[bool] = False  # degree-binned pulls accept a mask
-    decodes_single_rows: ClassVar[bool] = False  # can decode single rows (coded.py: some_rows)
-    scans: ClassVar[bool] = False  # its advance can scan the vector's bits if entries are not listed
-    indices: ClassVar[tuple[str, ...]]  # type names of its index arrays in pull and push kernels
-    dot_indices: ClassVar[tuple[str, ...]] = ()  # the same in its dot kernel; empty: it has none
-    # Which of its products registry/ compiles ahead of time: "all", a "few", those that "packed" rows need, "thin"
-    # (each kind once), or "words" (presence only).
-    registered: str = "few"
+    indices: ClassVar[tuple[str, ...]]  # type names of its index arrays
+    on_cpu: ClassVar[bool] = True  # the CPU has such a kernel too
 
-    def __init__(self, tile: int | None = None) -> None:
-        self.tile = tile
+    def constants(self, types: Types, lanes: int, mask: Format) -> Constants:
+        """Compile-time constants. mask: the format of the mask."""
 
-    @property
-    def key(self) -> str:
-        """The name of the format including its tile size: "csr", "mplg", "b2sr8", "split8"."""
-        return self.name if self.tile is None else f"{self.name}{self.tile}"
+    def lanes(self, layout: Layout) -> int:
+        """GPU lanes per position of the mask. layout: the left operand, possibly of another format."""
 
-    @property
-    def rows_per_unit(self) -> int:
-        return self.tile or 1
+    def arguments(self, left: L, right: L, mask: L, ranked: tuple[bool, bool]) -> DotArguments:
+        """Arguments for two such layouts. ranked: which of them has values."""
+
+    def mask(self, structure: Structure, key: str) -> Layout:
+        """The layout of a mask for operands in the format `key`."""
+        return structure.layout(key)
+
+    def key_with(self, format: Format, other: Format, nrows: int, ncols: int) -> str:
+        """The format in which the left operand, of this `format` and shape, is read if the right one has format
+        `other`."""
+        return format.key
+
+
+Kernels = TypedDict(
+    "Kernels",
+    {
+        # The module of operations/ that prepares products and element-wise operations of such matrices, if they do not
+        # run on the layout itself: "hypersparse", "multivector" or "virtual_nodes".
+        "mxv": str,
+        "mxv.pull": Pull,
+        "mxv.pull.staged": StagedPull,
+        "mxv.pull.binned": BinnedPull,
+        "mxv.pull.wide": Constants,  # CPU: a SIMD kernel for whole tiles, with these constants (b2sr/lanes.cpu.py)
+        "mxv.pull.listed": str,  # GPU: the kernel of a pull over a list of rows
+        "mxv.push": Push,
+        "advance": Advance,
+        "advance.cpu": str,  # the kernel of a push in a loop on the CPU
+        "dot": Dot,
+        "dot.wide": str,  # CPU: the SIMD kernel for whole tiles
+        "rows": Callable[..., "tuple[Csr, Order]"],  # (layout, row numbers, order): decodes some rows only
+    },
+    total=False,
+)
+
+
+class Format:
+    """A stored format: what all layouts with one key share."""
+
+    def __init__(
+        self,
+        cost: Cost,
+        view: View,
+        kernels: Kernels,
+        *,
+        folder: str = "",
+        by_rows: bool = False,
+        ranked: bool = True,
+        packed: bool = False,
+        default_tile: int | None = None,
+        registered: str = "few",
+    ) -> None:
+        self.cost, self.view, self.kernels = cost, view, kernels
+        self.name, self.tile = cost.name, cost.tile
+        # The name including the tile size: "csr", "mplg", "b2sr8", "split8"
+        self.key = cost.key
+        self.folder = folder or cost.name  # of its kernels, below formats/
+        self.rows_per_unit = cost.tile or 1
+        self.by_rows = by_rows  # units are rows, entries in row order: such formats share one value order
+        self.rows_key = self.key if by_rows else CSR  # the format in which such a matrix is read row by row
+        self.ranked = ranked  # kernels find values by ranks, because entries are not in unit order
+        self.packed = packed  # rows with packed column numbers, which replace plain rows once chosen
+        self.default_tile = default_tile  # tile size if none is requested; None: the smallest in bytes
+        special = kernels.get("mxv", "")
+        self.plain = not special
+        self.hypersparse = special == "hypersparse"  # lists the rows and columns that have entries
+        self.bitmap = special == "multivector"  # a bit per position
+        self.has_virtual_nodes = special == "virtual_nodes"
+        # Which of its products registry/ compiles ahead of time: "all", a "few", those that "packed" rows need, "thin"
+        # (each kind once), or "words" (presence only).
+        self.registered = registered
 
     def __repr__(self) -> str:
         return f"<format {self.key}>"
-
-    def not_implemented(self, question: str) -> Panic:
-        """The error for a method that this format does not implement; its capability flags tell callers what to use."""
-        return Panic(f"{self!r} does not implement `{question}`")
-
-    # ---- sizes and costs ----
-
-    @property
-    def handicap(self) -> float:
-        """Factor on its time relative to the best (plan/format_choice.py)."""
-        return 1.0
-
-    @property
-    def part_lanes(self) -> int:
-        """GPU lanes that share a segment of a long unit in a pull of sums."""
-        return 32
-
-    def refusal(self, nrows: int, ncols: int) -> str:
-        """Why the format cannot store a matrix of that shape: its limit, and the shape given. "" if it can."""
-        return ""
-
-    def knows(self, facts: StructureFacts) -> bool:
-        """Whether the facts suffice to predict its size."""
-        own = self.counts in ("own", "asked")
-        return self.key in facts.own_of if own else not self.refusal(facts.nrows, facts.ncols)
-
-    def count(self, rows: Csr) -> Any:
-        """Its own fact for these rows, counted exactly."""
-        raise self.not_implemented("count")
-
-    def sample(self, of: Sample) -> Any:
-        """Its own fact, estimated from a sample."""
-        raise self.not_implemented("sample")
-
-    def may_be_smallest(self, facts: StructureFacts) -> bool:
-        """Whether it is considered when choosing for memory."""
-        return True
-
-    def may_be_fast(self, of: Sample) -> bool:
-        """Whether it may be fast enough that estimating its size is worthwhile."""
-        return True
-
-    def fact(self, value: Any) -> Any:
-        """Its own fact, restored from JSON."""
-        return value
-
-    def units(self, nrows: int) -> int:
-        """Rows or tile rows."""
-        return -(-nrows // self.rows_per_unit)
-
-    def listing(self, facts: StructureFacts) -> ItemCounts:
-        """What a layout of that structure would store."""
-        return ItemCounts(0.0, 0.0, float(facts.nvals))
-
-    def predict_bytes(self, facts: StructureFacts) -> int:
-        """Bytes of a layout of that structure, without values."""
-        raise self.not_implemented("predict_bytes")
-
-    def scratch(self, facts: StructureFacts) -> int:
-        """Bytes that `from_csr` needs in addition to the rows and the result."""
-        raise self.not_implemented("scratch")
-
-    def rows_key(self) -> str:
-        """The format by rows in which such a matrix is read row by row."""
-        return CSR
-
-    def dot_key(self, shared: bool) -> str:
-        """The format in which dot products with such a matrix run; shared: on a device whose threads share rows."""
-        return self.key if self.dot_indices else CSR
-
-    def dot_key_with(self, other: Format, nrows: int, ncols: int) -> str:
-        """The format of this operand in a dot product whose other operand has format `other`; the shape is this
-        operand's."""
-        return self.key
-
-    def dot_lanes(self, layout: Layout) -> int:
-        """GPU lanes per position of the mask. form: the left operand, possibly of another format."""
-        raise self.not_implemented("dot_lanes")
-
-    def cached_as(self, key: str) -> str:
-        """The format that is kept when `key` is requested for such a matrix."""
-        return key
-
-    def lanes(self, layout: L, nrows: int, kind: int, *, push: bool) -> int:
-        """GPU lanes per row or tile row of the layout, or (nrows: its rows) of its transpose."""
-        raise self.not_implemented("lanes")
-
-    def share(self, kind: int) -> int:
-        """Lanes that process a tile together: its cost in entries."""
-        return 1
-
-    def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
-        """Items of a unit that one group of GPU lanes processes; longer units are cut into segments."""
-        raise self.not_implemented("longest")
-
-    def segment(self) -> int:
-        """Items of a long unit that `part_lanes` sum: eight steps."""
-        raise self.not_implemented("segment")
-
-    def walked(self, entries: int) -> int:
-        """Items of a row that a group of lanes walks in an advance, where it would walk that many plain entries; longer
-        rows are cut into segments of that length."""
-        return entries
-
-    def is_uneven(self, layout: L) -> bool:
-        """Whether a GPU block may read the entries of its rows as one run, because row lengths differ much."""
-        return False
-
-    def active(self, layout: L, bits: Array) -> int | None:
-        """Items of the units set in `bits`, if counting them is cheaper than reading `ptr`; else None."""
-        return None
-
-    def is_binned(self, layout: L) -> bool:
-        """Whether a GPU uses a degree-binned pull for such rows and a full vector."""
-        return False
-
-    def grades(self, layout: L, part: Part | None = None) -> Bins:
-        """The degree-binned schedule of its rows (csr/binning.py); part: of some rows only, for coded rows
-        (schedule.py)."""
-        raise self.not_implemented("grades")
-
-    def binned_contents(self, layout: L, ranked: bool) -> Arguments:
-        """Arguments of a degree-binned pull in addition to its schedule."""
-        return layout.unit_contents(ranked)
-
-    def hot(self, layout: L, columns: int) -> int:
-        """Number of leading columns whose vector values a block of a degree-binned pull keeps in shared memory, with
-        space for `columns`; 0: too few entries would use it."""
-        raise self.not_implemented("hot")
-
-    def fixed_width(self, layout: L) -> int:
-        """Bits of a packed column for which a staged pull is specialized; 0: any width, or plain columns."""
-        return 0
-
-    # ---- kernels ----
 
     def kernel(self, name: str) -> str:
         """The path of one of its kernels."""
         return f"formats/{self.folder}/{name}"
 
-    def pull_constants(
-        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
-    ) -> Constants:
-        """Compile-time constants of a pull. ranked: values are found by ranks. neutral: sums may begin with the
-        identity. padded: the last tile column is wider than the matrix. many_blocks: limit registers so that more
-        blocks run at once, possible for a full vector and types of at most 32 bits. staged, width: see `is_uneven`,
-        `fixed_width`."""
-        raise self.not_implemented("pull_constants")
+    def units(self, nrows: int) -> int:
+        """Rows or tile rows."""
+        return -(-nrows // self.rows_per_unit)
 
-    def binned_constants(self, shared: int) -> Constants:
-        """Additional constants of a degree-binned pull. shared: bytes of shared memory per block."""
-        raise self.not_implemented("binned_constants")
-
-    def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:
-        """Compile-time constants of a push, or of a loop's advance."""
-        raise self.not_implemented("push_constants")
-
-    def wide_constants(self) -> Constants:
-        """Compile-time constants of the CPU's SIMD kernel `lanes` for whole tiles."""
-        raise self.not_implemented("wide_constants")
-
-    def dot_constants(self, types: Types, lanes: int, mask: Format) -> Constants:
-        """Compile-time constants of a dot product. mask: the format of the mask."""
-        raise self.not_implemented("dot_constants")
-
-    def dot_mask(self, structure: Structure) -> Layout:
-        """The layout of a mask for its dot products."""
-        return structure.layout(self.key)
-
-    def dot(self, left: L, right: L, mask: L, ranked: tuple[bool, bool]) -> Dot:
-        """Arguments of the dot products of two such layouts. ranked: which of them has values."""
-        raise self.not_implemented("dot")
+    def cached_as(self, key: str) -> str:
+        """The format that is kept when `key` is requested for such a matrix. Plain rows of packed ones, which would
+        need up to 32 times the memory, are built for an operation and dropped."""
+        return self.key if self.packed and key == CSR else key

@@ -114,7 +114,7 @@ def sample_structure(rows: Rows) -> StructureSample:
     """Sample a layout by rows that has entries."""
     device, nrows, nvals = rows.device, rows.nrows, rows.nvals
     balls, samples, ranges = BALLS * (nrows == rows.ncols), min(SAMPLES, nvals), min(RANGES, nrows)
-    (_, ptr), (_, col) = rows.types(False)
+    (_, ptr), (_, col) = rows.format.view.types(rows, False)
     kernel, readback = device.kernel(sample_variant(ptr, col, int(rows.format.packed))), Readback(device, BYTES)
     units = balls + -(-samples // _UNIT) + ranges
     bounds = device.ranges(units, tuning.count("sample.parallel_rows"), work=nrows)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import ModuleType
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from .. import tuning
 from ..typing import Array
-from .contract import Arguments, Constants, Layout, compute_once
+from .contract import Constants, Layout, compute_once
 
 # ---- Lanes per row (tile row) on a GPU: rules shared by all formats.
 
@@ -84,7 +85,7 @@ def hubs_of(layout: Layout, longest: int, part: int | None = None) -> Hubs | Non
     return compute_once(layout.cache, ("hubs", longest, size), compute)
 
 
-# ---- Degree binning: what the schedules of csr/binning.py, nib/binning.py and cgr/binning.py share.
+# ---- Degree binning: what the schedules of CSR, NIB and CGR share.
 
 
 def block_constants(shared: int) -> Constants:
@@ -94,24 +95,22 @@ def block_constants(shared: int) -> Constants:
     return [("THREADS", threads), ("RESIDENT", blocks), ("SHARED_BYTES", shared)]
 
 
-class Bins(Protocol):
-    """A degree-binned schedule of the rows of a layout: of csr/binning.py, nib/binning.py, or cgr/binning.py."""
+P = TypeVar("P")
+
+
+@dataclass(frozen=True, eq=False)
+class Bins(Generic[P]):
+    """A degree-binned schedule of the rows of a layout: pieces, the longest first, grouped into runs."""
+
+    runs: int
+    pieces: P  # of the format: the first arguments of its kernel
+    reached: Array  # uint64, bits of the rows that have entries
+    hubs: Hubs | None  # the long rows
+    ones: Array  # uint64, one bit per segment, all set
 
     @property
-    def runs(self) -> int: ...
-    @property
-    def segments(self) -> int: ...
-    @property
-    def reached(self) -> Array:
-        """UINT64, bits of the rows that have entries."""
-
-    @property
-    def hubs(self) -> Hubs | None: ...
-    @property
-    def ones(self) -> Array:
-        """UINT64, one bit per segment, all set."""
-
-    def arguments(self) -> Arguments: ...
+    def segments(self) -> int:
+        return 0 if self.hubs is None else self.hubs.segments
 
 
 class Part(NamedTuple):
@@ -143,6 +142,6 @@ def placed(
     return row.astype(np.uint32, copy=False), xp.packbits(flags, bitorder="little").view(np.uint64), hubs
 
 
-def bits_of(xp: ModuleType, count: int) -> Array:
+def all_set(xp: ModuleType, count: int) -> Array:
     """A bitset of that many bits, all set."""
     return xp.full(max(1, -(-count // 64)), ~np.uint64(0), np.uint64)

@@ -67,12 +67,13 @@ class Structure:
     _symmetric: bool | None = None  # None: not tested yet
     # For plan/format_choice.py. Threads may lose an increment; nothing depends on the exact number.
     reads = other_reads = 0  # by products with vectors, and by other operations that read rows
-    pushed = 0.0  # entries pushed along tiles (plan/auxiliary_formats.py)
-    missed = 0.0  # reads that the lack of the transpose has cost (plan/auxiliary_formats.py)
+    # Credits towards auxiliary formats (plan/auxiliary_formats.py): entries that were pushed along tiles instead of
+    # rows, and reads that the lack of the transpose has cost
+    rows_credit = transpose_credit = 0.0
     choices: dict[Any, Any] | None = None
     _layouts = LazyDict()  # in addition to the primary layout, by (key, transposed)
     _orders = LazyDict()
-    due = (1, 1)  # read counts at which to plan again, for valued and for iso matrices
+    check_at = (1, 1)  # read counts at which to plan again, for valued and for iso matrices
 
     def __init__(self, primary: Layout) -> None:
         self.primary = primary
@@ -80,8 +81,8 @@ class Structure:
         self.device: Device = primary.device
         self.nrows: int = primary.nrows
         self.ncols: int = primary.ncols
-        self.usual: bool = primary.format.usual
-        if self.usual:  # otherwise entries are counted on first use
+        self.plain: bool = primary.format.plain
+        if self.plain:  # otherwise entries are counted on first use
             self.nvals = primary.nvals
 
     @cached_property
@@ -89,19 +90,19 @@ class Structure:
         return self.primary.nvals
 
     @property
-    def renumbers(self) -> bool:
-        """Whether it is hypersparse: the rows and columns with entries are listed."""
-        return self.primary.format.renumbers
+    def hypersparse(self) -> bool:
+        """Whether the rows and columns with entries are listed."""
+        return self.primary.format.hypersparse
 
     @property
     def has_virtual_nodes(self) -> bool:
-        """Whether it has virtual nodes: products run on the smaller graph that is stored."""
+        """Whether products run on the smaller graph that is stored."""
         return self.primary.format.has_virtual_nodes
 
     @property
-    def bits(self) -> bool:
-        """Whether it is a bitmap."""
-        return self.primary.format.bits
+    def bitmap(self) -> bool:
+        """Whether it has a bit per position."""
+        return self.primary.format.bitmap
 
     @property
     def symmetric(self) -> bool:
@@ -135,7 +136,7 @@ class Structure:
         self.other_reads += 1
         found: Any = self.primary  # no type guard: each call counts in statements on small matrices
         if transposed or not found.format.by_rows:
-            found = self.layout(found.format.rows_key(), transposed=transposed)
+            found = self.layout(found.format.rows_key, transposed=transposed)
         rows: Rows = found
         return rows
 

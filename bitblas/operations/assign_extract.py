@@ -179,7 +179,7 @@ DENSE_LIMIT = 1 << 32  # maximum entries of a full matrix that one assignment ma
 
 def extract(A: MatrixStore, I: Index, J: Index) -> MatrixStore:
     """A[I, J]; indices may repeat. Of a hypersparse A they may be ranges too."""
-    if not A.usual and A.structure.renumbers:
+    if not A.plain and A.structure.hypersparse:
         (rows, cols), xp = hypersparse.lists(A), A.device.xp
         (i, row, m), (j, col, n) = (
             hypersparse.resolve_index(I, rows, A.nrows, xp),
@@ -187,7 +187,7 @@ def extract(A: MatrixStore, I: Index, J: Index) -> MatrixStore:
         )
         return hypersparse.widened(extract(hypersparse.compressed_matrix(A), i, j), row, col, m, n)
     assert not isinstance(I, range) and not isinstance(J, range)
-    if I is not None and A.structure.primary.format.decodes_single_rows:
+    if I is not None and "rows" in A.structure.primary.format.kernels:
         A, I = _decode_rows(A, I), None
         if J is None:
             return A
@@ -224,7 +224,7 @@ def extract(A: MatrixStore, I: Index, J: Index) -> MatrixStore:
 def _decode_rows(A: MatrixStore, rows: Array) -> MatrixStore:
     """Some rows of a format that can decode them without the others."""
     primary: Any = A.structure.primary
-    layout, places = primary.some_rows(rows, not A.iso)
+    layout, places = primary.format.kernels["rows"](primary, rows, not A.iso)
     return convert.of_rows(layout, A.dtype, unpacked(A.taken(places)))
 
 
@@ -232,8 +232,8 @@ def _row(A: MatrixStore, i: int) -> tuple[RowLayout, int, int, Array | None]:
     """CSR in which row i is entries low .. high, and the positions of their values (None: the same)."""
     layout: Any = A.structure.primary
     device = A.device
-    if layout.format.decodes_single_rows:
-        rows, order = layout.some_rows(device.asarray([i], np.int64), not A.iso)
+    if "rows" in layout.format.kernels:
+        rows, order = layout.format.kernels["rows"](layout, device.asarray([i], np.int64), not A.iso)
         return rows, 0, rows.nvals, order
     layout = A.structure.rows()
     low, high = device.to_host(layout.ptr[i : i + 2]).tolist()
@@ -257,7 +257,7 @@ def in_order(device: Device, nrows: int, ncols: int, keys: Array, values: PlainV
 
 def place(A: MatrixStore, row_offset: int, col_offset: int, nrows: int, ncols: int) -> MatrixStore:
     """A matrix of nrows x ncols with A's entries shifted by the offsets; entries that fall outside are dropped."""
-    if A.structure.renumbers or hyper_shape(nrows, ncols, A.nvals):
+    if A.structure.hypersparse or hyper_shape(nrows, ncols, A.nvals):
         rows, cols, values = coo(A)
         rows, cols = rows + row_offset, cols + col_offset
         inside = (rows >= 0) & (rows < nrows) & (cols >= 0) & (cols < ncols)
@@ -276,7 +276,7 @@ def line(A: MatrixStore, i: int, *, column: bool) -> VectorStore:
     xp = A.device.xp
     if column:
         (at, _), values = _part(A, Region(col_low=i, col_high=i + 1))
-    elif not A.usual and A.structure.renumbers:
+    elif not A.plain and A.structure.hypersparse:
         (_, at), values = _part(A, Region(row_low=i, row_high=i + 1))
     else:
         layout, low, high, order = _row(A, i)
@@ -295,7 +295,7 @@ def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
     """A[i, j], None if there is no entry."""
     if isinstance(A, FlatStore):
         return vector_entries.get(A.flat, A.lines.place(i, j))
-    if not A.usual and A.structure.renumbers:
+    if not A.plain and A.structure.hypersparse:
         axes = zip(hypersparse.lists(A), (i, j), strict=True)
         places = [index_lists.placed(A.device.xp, some, A.device.asarray([k])) for some, k in axes]
         there = all(bool(hit[0]) for _, hit in places)
@@ -350,7 +350,7 @@ def assign(
 ) -> MatrixStore:
     """The content of C after C<mask, accum, replace>[I, J] = T. If an index repeats, the last one counts. Of a
     hypersparse C the indices may be ranges too."""
-    if any(x.renumbers for x in (C.structure, T.structure, C.structure if mask is None else mask.structure)):
+    if any(x.hypersparse for x in (C.structure, T.structure, C.structure if mask is None else mask.structure)):
         return _assign_hyper(C, I, J, T, mask, accum, replace)
     assert not isinstance(I, range) and not isinstance(J, range)
     if all(map(supports_rows, (C, T))) and ascends(I) and ascends(J):

@@ -427,7 +427,7 @@ def _chosen(counts: Counts, nrows: int, ncols: int, itemsize: int, format: str) 
     """The format to build, and the number of bands. If the user requested none, a format that is built in bands is used
     if no other fits. OutOfMemory if none fits."""
     device, entries = counts.device, counts.entries
-    fits = {k: g for k, g in BUILDERS.items() if g.bands and not FORMATS[k].refusal(nrows, ncols)}
+    fits = {k: g for k, g in BUILDERS.items() if g.bands and not FORMATS[k].cost.refusal(nrows, ncols)}
     if format in fits:
         key, plain = format, 0
     else:

@@ -66,7 +66,7 @@ def check_rows(device: Device, nrows: int) -> None:
 
 def lists_rows(format: str) -> bool:
     """Whether the requested format may list the rows and columns that have entries."""
-    return format == "auto" or any(known.renumbers for known in FORMATS.values() if known.name == format)
+    return format == "auto" or any(known.hypersparse for known in FORMATS.values() if known.name == format)
 
 
 def widened(A: MatrixStore, rows: Array, cols: Array, nrows: int, ncols: int) -> MatrixStore:
@@ -81,7 +81,7 @@ def widened(A: MatrixStore, rows: Array, cols: Array, nrows: int, ncols: int) ->
 def narrowed(A: MatrixStore, rows: Array, cols: Array) -> MatrixStore:
     """The entries of a matrix in these rows and columns (ascending lists), with compressed indices."""
     layout: Any = A.structure.primary
-    if not layout.format.renumbers:
+    if not layout.format.hypersparse:
         rows_of, places = layout.to_csr(not A.iso)
         layout, A = hyper.Hyper.from_csr(rows_of, None, False)[0], MatrixStore(A.structure, A.dtype, A.taken(places))
     inner, keep = hyper.narrowed(layout, rows, cols)

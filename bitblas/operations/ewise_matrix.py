@@ -370,7 +370,7 @@ def ewise_union(A: MatrixStore, B: MatrixStore, op: Typed, left_default: Number,
 
 def _ewise(A: MatrixStore, B: MatrixStore, op: Typed, mode: int, defaults: Pair | None = None) -> MatrixStore:
     op = plain(op)
-    if not (A.usual and B.usual) and (multivector.is_flat(A) or multivector.is_flat(B)) and multivector.computes(op):
+    if not (A.plain and B.plain) and (multivector.is_flat(A) or multivector.is_flat(B)) and multivector.computes(op):
         return multivector.ewise(A, B, op, union=mode != BOTH, defaults=defaults)
     if A.structure is not B.structure:
         return _join(A, B, op, op.return_type, mode, defaults)
@@ -387,7 +387,7 @@ def _join(
     """The entries of both (mode BOTH), or of either, by one thread per row or one per entry."""
     if op.dtype._is_udt and udf.computes(op):
         return _join_places(A, B, op, z, mode, defaults)
-    if not (A.usual and B.usual) and (A.structure.renumbers or B.structure.renumbers):
+    if not (A.plain and B.plain) and (A.structure.hypersparse or B.structure.hypersparse):
         if op.op.positional:
             return _join_places(A, B, op, z, mode, defaults)
         return hypersparse.entrywise(lambda a, b: _join(a, b, op, z, mode, defaults), A, B)
@@ -420,7 +420,7 @@ def _join_places(
 
 def apply(A: MatrixStore, op: Typed[Operator]) -> MatrixStore:
     """op of every entry."""
-    if not A.usual and multivector.maps(A, op):
+    if not A.plain and multivector.maps(A, op):
         return multivector.each(ewise_vector.apply, A, op)
     if op.op.positional:
         return apply_index(A, op, np.int64(0))
@@ -438,7 +438,7 @@ def apply_bound(A: MatrixStore, op: Typed, scalar: Any, *, left: bool) -> Matrix
     """op(scalar, entry) if left, else op(entry, scalar)."""
     op = plain(op)
     positional = op.op.positional
-    if not A.usual and multivector.maps(A, op):
+    if not A.plain and multivector.maps(A, op):
         return multivector.each(ewise_vector.apply_bound, A, op, scalar, left=left)
     if not A.nvals:
         return MatrixStore(A.structure, op.return_type, op.return_type.np_type.type(0))
@@ -452,7 +452,7 @@ def apply_bound(A: MatrixStore, op: Typed, scalar: Any, *, left: bool) -> Matrix
 
 def apply_index(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     """op(entry, row, column, thunk)."""
-    if not A.usual and multivector.maps(A, op):
+    if not A.plain and multivector.maps(A, op):
         return multivector.each(ewise_vector.apply_index, A, op, thunk)
     if not A.nvals:
         return MatrixStore(A.structure, op.return_type, op.return_type.np_type.type(0))
@@ -477,11 +477,11 @@ def select(A: MatrixStore, op: Typed[Operator], thunk: np.generic | int) -> Matr
     if name in REGIONS:  # beyond the limit nothing changes, and sums with it cannot overflow
         limit = max(A.nrows, A.ncols) + 1
         thunk = min(max(int(cast_scalar(thunk, INT64)), -limit), limit)
-    if not A.usual and multivector.maps(A, op):
+    if not A.plain and multivector.maps(A, op):
         return multivector.each(ewise_vector.select, A, op, thunk)
     if not A.nvals:
         return A
-    by_rows = not A.device.is_simt and A.usual and A.structure.primary.format.by_rows
+    by_rows = not A.device.is_simt and A.plain and A.structure.primary.format.by_rows
     by_rows = by_rows and not udf.computes(op)
     if by_rows and not A.packed and A.order is None and not (A.iso and not op.op.positional):
         return select_rows(A, op, thunk)
@@ -560,16 +560,16 @@ def merge(
     inside: bool = False,
 ) -> MatrixStore:
     """The content of C after C<mask, accum, replace> = T, of C's type. inside: C may be overwritten."""
-    usual = C.usual and T.usual
-    if not usual and (mask is not None or accum is not None) and (multivector.is_flat(C) or multivector.is_flat(T)):
+    ordinary = C.plain and T.plain
+    if not ordinary and (mask is not None or accum is not None) and (multivector.is_flat(C) or multivector.is_flat(T)):
         if multivector.merges(C, accum):
             return multivector.merge(C, T, mask, accum if accum is None else plain(accum), replace, inside)
     op = _second(C.dtype.name) if accum is None else plain(accum)
     if accum is not None and udf.computes(op):
         T, op, accum = _join(C, T, op, C.dtype, UNION), _second(C.dtype.name), None
-    if mask is not None and not (usual and mask.structure.usual):
+    if mask is not None and not (ordinary and mask.structure.plain):
         t = T.places if isinstance(T, LazyMaskedProduct) else T.structure
-        if C.structure.renumbers or mask.structure.renumbers or t.renumbers:
+        if C.structure.hypersparse or mask.structure.hypersparse or t.hypersparse:
             return _merge_hyper(C, T, mask, accum, replace)
     if mask is None:
         return cast(T, C.dtype) if accum is None else _join(C, T, op, C.dtype, UNION)

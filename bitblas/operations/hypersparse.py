@@ -36,7 +36,7 @@ def lists(A: MatrixStore | Structure) -> tuple[Array, Array]:
     """The rows and the columns that have entries."""
     structure = A if isinstance(A, Structure) else A.structure
     layout: Any = structure.primary
-    if layout.format.renumbers:
+    if layout.format.hypersparse:
         return layout.rows, layout.cols
     xp = structure.device.xp
     unique = tuple(map(xp.unique, layout.coo()))
@@ -63,7 +63,7 @@ def compressed_matrix(A: MatrixStore) -> MatrixStore:
 def compress(A: MatrixStore, rows: Array, cols: Array) -> MatrixStore:
     """The entries in these rows and columns, with compressed indices."""
     primary: Any = A.structure.primary
-    same = A.structure.renumbers and primary.rows is rows and primary.cols is cols
+    same = A.structure.hypersparse and primary.rows is rows and primary.cols is cols
     return compressed_matrix(A) if same else narrowed(A, rows, cols)
 
 

@@ -35,7 +35,7 @@ class LazyMaskedProduct(MatrixStore):
         self.places, self.dtype, self.sums, self.present, self.monoid = places, dtype, sums, present, monoid
         self.order = None
         self.device, self.nrows, self.ncols = places.device, places.nrows, places.ncols
-        self.usual = places.usual
+        self.plain = places.plain
         self.pending = True  # the structure has not been read yet
 
     @cached_property

@@ -66,9 +66,9 @@ from .variants import PARTS, WHOLE, join_lines_variant, lines_variant, reduce_li
 
 def is_flat(A: MatrixStore) -> bool:
     """Whether a matrix is a bitmap."""
-    if A.usual:
+    if A.plain:
         return False
-    return type(A) is FlatStore or (A.places if isinstance(A, LazyMaskedProduct) else A.structure).bits
+    return type(A) is FlatStore or (A.places if isinstance(A, LazyMaskedProduct) else A.structure).bitmap
 
 
 def _unshared(t: VectorStore, *read: VectorStore) -> VectorStore:
@@ -438,7 +438,7 @@ def sides(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool, t
         size = semiring.return_type.np_type.itemsize
         if not plan.is_tall_skinny(X.nrows, X.ncols, X.nvals, X.device.kind, size):
             return None
-        if S.structure.renumbers or not plan.is_tall_skinny(nrows, ncols, max(nrows, ncols), X.device.kind, size):
+        if S.structure.hypersparse or not plan.is_tall_skinny(nrows, ncols, max(nrows, ncols), X.device.kind, size):
             return None
     return Sides(S, ts, X, flip, (nrows, ncols))
 
@@ -520,7 +520,7 @@ class PreparedMultivectorProduct:
         packed = self.layout.format.packed
         return lines_variant(
             self.plan.direction,
-            self.layout.types(False),
+            self.layout.format.view.types(self.layout, False),
             semiring,
             self.a_type,
             x_type,
@@ -567,7 +567,7 @@ class PreparedMultivectorProduct:
         segment = tuning.count("multivector.segment")
         longest = segment if self.push else tuning.count("multivector.long_row")
         yield Call(variant, n * per, (longest, *rows, *given, *head, *to))
-        hubs = layout.hubs(longest, segment if valued else longest)
+        hubs = layout.format.view.hubs(layout, longest, segment if valued else longest)
         if hubs is None:
             return
         parts, rows = hubs.segments * per, (hubs.begin, hubs.end, hubs.row_of, 1)

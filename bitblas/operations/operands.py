@@ -176,10 +176,11 @@ class Output(NamedTuple):
 
 def matrix_of(layout: Layout, ranked: bool, values: Values) -> Matrix:
     """A matrix in that format as kernel arguments. ranked: values are found by ranks."""
-    starts, parts = layout.unit_starts()
+    view = layout.format.view
+    starts, parts = view.starts(layout)
     # The kernel reads codes up to the end of the next group
     rows = Rows(starts, starts[parts:], dummy(layout.device, "int64"), 0)
-    return Matrix(rows, layout.unit_contents(ranked), values)
+    return Matrix(rows, view.contents(layout, ranked), values)
 
 
 def stored(device: Device, dtype: DataType, values: PlainValues) -> Values:

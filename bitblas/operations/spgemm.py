@@ -23,7 +23,7 @@ from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from .. import tuning
 from ..device import Bounds, Device, Kernel, memory, threads
-from ..formats import Dot, Layout, Structure, format_of
+from ..formats import DotArguments, Layout, Structure, format_of
 from ..formats.csr.kernels import pieces
 from ..formats.csr.layout import Csr, close_gaps, from_arrays, index_type, rows_bytes
 from ..kernels.variant import Variant
@@ -326,8 +326,8 @@ def mxm(
     by_lines = multivector.sides(A, B, semiring, transpose_a, transpose_b)
     if by_lines is not None:
         return multivector.mxm(by_lines, semiring, mask)
-    listed = A.structure.renumbers or B.structure.renumbers
-    if listed or (mask is not None and mask.structure.renumbers):
+    listed = A.structure.hypersparse or B.structure.hypersparse
+    if listed or (mask is not None and mask.structure.hypersparse):
         return hypersparse.mxm(mxm, MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask))
     if semiring.dtype._is_udt and udf.computes(semiring):
         return sorted_keys.mxm(MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask))
@@ -369,7 +369,7 @@ class Dots(NamedTuple):
     semiring: Typed[Semiring]
     variant: Variant
     at: Layout  # of the mask
-    given: Dot
+    given: DotArguments
     left: Values
     right: Values
     inner: int
@@ -409,9 +409,9 @@ def _dots(of: MatrixProduct, plan: Plan, product: np.generic | None) -> Dots:
     a_type, b_type = (A.dtype, B.dtype) if kind == VALUES else (BOOL, BOOL)
     left = A.structure.layout(key, transposed=ta)
     right = B.structure.layout(key, transposed=not tb)
-    format = format_of(key)
-    at = format.dot_mask(mask.structure)
-    call = format.dot(left, right, at, (not isinstance(a_val, np.generic), not isinstance(b_val, np.generic)))
+    dot = format_of(key).kernels["dot"]
+    at = dot.mask(mask.structure, key)
+    call = dot.arguments(left, right, at, (not isinstance(a_val, np.generic), not isinstance(b_val, np.generic)))
     words = kind == WORDS
     typed = None if words else semiring
     variant = dot_variant(key, call.types, typed, kind, a_type, b_type, plan.lanes, plan.wide, at.key)

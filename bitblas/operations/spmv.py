@@ -92,7 +92,7 @@ class SpMSpV:
         packed = not isinstance(raw, (np.generic, np.ndarray))
         self.variant: Variant = push_variant(
             layout.key,
-            layout.types(False),
+            layout.format.view.types(layout, False),
             None if self.kind == WORDS else semiring,
             self.kind,
             a_type,
@@ -108,7 +108,7 @@ class SpMSpV:
         self.product = z.np_type.type(0 if product is None else product)
         rows = cols = none = dummy(device, "int64")
         listed = -1, -1
-        if A.structure.renumbers:
+        if A.structure.hypersparse:
             rows, cols = hypersparse.lists(A)[:: -1 if transposed else 1]
             listed = len(rows), len(cols)
             rows, cols = (x if len(x) else none for x in (rows, cols))
@@ -182,11 +182,11 @@ def _prepared_spmspv(
     product: SpMSpV | None = A.prepared.get(key)
     if product is not None:
         return product
-    small = hypersparse.compressed_matrix(A) if A.structure.renumbers else A
+    small = hypersparse.compressed_matrix(A) if A.structure.hypersparse else A
     layout: Any = small.structure.held(CSR, transposed=not transpose)
     if layout is None and is_available(small.structure, transposed=not transpose, valued=not A.iso):
         layout = small.structure.layout(small.structure.primary.key, transposed=not transpose)
-    if layout is None or not layout.format.by_rows or layout.format.renumbers:
+    if layout is None or not layout.format.by_rows or layout.format.hypersparse:
         return None
     product = A.prepared[key] = SpMSpV(A, u, semiring, layout, small, transposed=not transpose, flip=flip)
     return product
@@ -212,18 +212,18 @@ def mxv(
         t = spmspv(A, u, semiring, transpose=transpose, flip=flip, mask=mask)
         if t is not None:
             return hypersparse.merge_into(t, mask, into)
-    if not A.usual and (A.structure.has_virtual_nodes or A.structure.renumbers):
+    if not A.plain and (A.structure.has_virtual_nodes or A.structure.hypersparse):
         of = VectorProduct(A, u, semiring, transpose, flip, mask, into)
         virtual = A.structure.has_virtual_nodes
         return virtual_nodes.mxv(mxv, prepared, of) if virtual else hypersparse.mxv(mxv, of)
     if type(u) is SparseStore and (rows := hypersparse.rows_along(A, u, transposed=not transpose)) is not None:
         return hypersparse.mxv(mxv, VectorProduct(rows, u, semiring, True, flip, mask, into))
     product, lost = prepared(A, u, semiring, transpose, flip)
-    A.structure.missed += lost
+    A.structure.transpose_credit += lost
     small_push = product.pushes and tuning.value("format.push_read") * (u.count or 0) < u.size
     A.structure.reads += product.reads and not small_push
-    if product.rents:
-        spmv_kernels.count_tile_push(A, product.plan, product.rents * (u.count or 0))
+    if product.push_work:
+        spmv_kernels.count_tile_push(A, product.plan, product.push_work * (u.count or 0))
     return product.run(u, mask, into)
 
 
@@ -279,9 +279,9 @@ class PreparedProduct:
         "plan",
         "product",
         "pulls",
+        "push_work",
         "pushes",
         "reads",
-        "rents",
         "semiring",
         "size",
         "staged",
@@ -318,7 +318,7 @@ class PreparedProduct:
             )
         ranked = not isinstance(a_values, np.generic)
         layout = A.structure.layout(key, transposed=plan.transposed)  # kernels take the arrays of their own format
-        self.rents = extra_push_work(layout) if push and not ranked else 0.0
+        self.push_work = extra_push_work(layout) if push and not ranked else 0.0
         self.z = z = semiring.return_type
         self.u_type = u_type if kind == VALUES else BOOL
         a_type = A.dtype if kind == VALUES else BOOL
@@ -326,17 +326,23 @@ class PreparedProduct:
             a_values, a_type, self.u_type = cast_scalar(a_values, z), z, z
         full = not push and 0 < layout.ncols and full  # without entries there is no gain, so no separate kernel
         options = {"flip": flip, "ranked": ranked, "full": full, "packed": isinstance(a_values, PackedValues)}
-        self.algebra = (layout.types(ranked), None if kind == WORDS else semiring, kind, a_type, options)
+        self.algebra = (
+            layout.format.view.types(layout, ranked),
+            None if kind == WORDS else semiring,
+            kind,
+            a_type,
+            options,
+        )
         self.size = layout.ncols if push else layout.nrows
         self.staged = is_staged(semiring, kind, layout, full)
         self.graded = is_binned(semiring, kind, layout, full, self.u_type)
-        self.under = self.graded and layout.format.bins_masked_rows
+        self.under = self.graded and layout.format.kernels["mxv.pull.binned"].masked
         taken = lambda layout: matrix_of(layout, ranked, entry_values(device, a_type, a_values))
         self.layout, self.matrix = layout, taken(layout)
         self.long = device.chunks(layout.nvals) > 1  # an interrupt may end it, so it does not run in place
         if (wide := plan.wide) and full and kind == COUNT:
             wide, self.layout = False, row_lengths(layout, self.matrix.flat())
-            self.algebra = (self.layout.types(ranked), *self.algebra[1:])
+            self.algebra = (self.layout.format.view.types(self.layout, ranked), *self.algebra[1:])
             self.matrix = taken(self.layout)
         self.arguments = self.matrix.flat()
         self.fills = 0.0 if full else spmv_kernels.filled_row_length(plan, layout, semiring, self.u_type)
@@ -460,10 +466,10 @@ def reduce_rows(
     A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False, into: Into | None = None
 ) -> VectorStore | None:
     """t(i) = the sum of row i (column i if `transpose`): A (+).first 1. Section 4.3.10."""
-    if not A.usual and multivector.is_flat(A) and multivector.computes(monoid):
+    if not A.plain and multivector.is_flat(A) and multivector.computes(monoid):
         lines = lines_of(A.nrows, A.ncols)
         return ewise_vector.commit(multivector.reduce_lines(A, monoid, along=lines.tall != transpose), into)
-    size, hyper, mask = A.nrows if transpose else A.ncols, A.structure.renumbers, None if into is None else into[1]
+    size, hyper, mask = A.nrows if transpose else A.ncols, A.structure.hypersparse, None if into is None else into[1]
     if hyper or size > tuning.count("cached.full_positions"):
         ones = hypersparse.ones(A, transpose) if hyper else full_vector(A.device, size, np.bool_(True), BOOL)
         return mxv(A, ones, _first(monoid), transpose, False, mask, into)

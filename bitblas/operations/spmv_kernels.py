@@ -92,7 +92,7 @@ def facts_of(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bo
     )  # whether a pull may stop at the first hit of a row
     together = layout.format.rows_per_unit
     if together > 1:  # at the first hit of the last of several rows
-        ends = facts.kind == WORDS and layout.format.stops_finished_tile_rows
+        ends = facts.kind == WORDS and layout.format.kernels["mxv.pull"].stops_finished_tile_rows
     if not ends or A.device.is_simt:
         return facts
     last = sum(1 / k for k in range(1, together + 1))  # mean number of hits of one row until each row has one
@@ -134,7 +134,7 @@ def decide(A: MatrixStore, u: VectorStore, of: ProductFacts) -> tuple[Direction,
 
 def count_tile_push(A: MatrixStore, plan: Plan, entries: float) -> None:
     """Count entries that are pushed along tiles: auxiliary CSR rows are built once that is amortized."""
-    A.structure.pushed += entries
+    A.structure.rows_credit += entries
     if rows_amortized(A.structure):
         A.structure.layout(CSR, transposed=plan.transposed)
         A.prepared.clear()
@@ -150,14 +150,16 @@ def planned(A: MatrixStore, direction: Direction, of: ProductFacts, known: Vecto
     kind, push = of.kind, direction.push
     transposed = of.push_transposed if push else of.pull_transposed
     primary, nrows = A.structure.primary, A.ncols if transposed else A.nrows
-    lanes = primary.format.lanes(primary, nrows, kind, push=push) if A.device.is_simt else 1
+    kernels = primary.format.kernels
+    kernel = kernels["mxv.push"] if push else kernels["mxv.pull"]
+    lanes = kernel.lanes(primary, nrows, kind) if A.device.is_simt else 1
     return plan_mxv(of, known, direction, lanes)
 
 
 def active_entries(u: VectorStore, layout: Layout) -> int:
     """Number of entries (tiles) in the rows (tile rows) of a format where u has entries."""
     device = u.device
-    known: int | None = layout.format.active(layout, u.present)
+    known: int | None = layout.format.kernels["mxv.push"].active(layout, u.present)
     if known is not None:
         return known
     total, ptr = device.xp.zeros(1, np.uint64), layout.ptr
@@ -205,7 +207,7 @@ class PullKernels:
         variants = functools.partial(
             pull_variant, layout.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
         )
-        width = layout.format.fixed_width(layout) if staged == 1 else 0
+        width = layout.format.kernels["mxv.pull.staged"].width(layout) if staged == 1 else 0
         lanes = plan.lanes if not staged else staged_lanes(plan.lanes, layout.units) if staged == 1 else 1
         # Any entry will do, and all products are equal: a row ends at its first entry, whatever its length.
         of_any = kind == VALUES and semiring is not None and semiring.op.monoid.name == "any"
@@ -226,13 +228,14 @@ class PullKernels:
         if first or not device.is_simt:
             return
         per, presence = layout.rows_per_unit, kind == WORDS and not end.store
-        self.longest = layout.format.longest(kind, lanes, staged=staged > 0)
+        pull = layout.format.kernels["mxv.pull"]
+        self.longest = pull.longest(kind, lanes, staged=staged > 0)
         self.extra = pull_blocks(layout.units, per, lanes)
-        part = self.longest if presence else min(self.longest, layout.format.segment())
-        self.hubs = layout.hubs(self.longest, part, layout.format.share(kind))
+        part = self.longest if presence else min(self.longest, pull.segment())
+        self.hubs = layout.format.view.hubs(layout, self.longest, part, pull.share(kind))
         if self.hubs is not None and not presence:  # presence needs no sums of segments
             cut = (
-                variants(end=Epilogue(end.z, end.z), lanes=layout.format.part_lanes),
+                variants(end=Epilogue(end.z, end.z), lanes=pull.part_lanes),
                 hubs_variant(semiring, kind, per, end),
             )
             self.parts, self.join = (device.kernel(variant) for variant in cut)
@@ -263,7 +266,7 @@ class PullKernels:
         # Process segments of open rows like rows of a vector of their own; then one block per long row combines them.
         device, per = self.device, of.layout.rows_per_unit
         rest = *u, *mask, self.value, *no_output(device, self.end.z), *parts
-        extra = pull_blocks(hubs.segments, per, self.of.layout.format.part_lanes)
+        extra = pull_blocks(hubs.segments, per, self.of.layout.format.kernels["mxv.pull"].part_lanes)
         self.parts(hubs.segments, EVERYWHERE, *segments, *rest, extra_blocks=extra)
         self.join(len(hubs.rows) * per, hubs.rows, hubs.first, *parts, *mask, *old, *to)
 
@@ -344,7 +347,7 @@ class Push:
         layout = of.layout
         self.host = not device.is_simt
         self.by_words = (
-            layout.format.pushes_by_output_word and self.host
+            layout.format.kernels["mxv.push"].by_output_word and self.host
         )  # ranges are words of the output, else of the vector
         self.no_counts, self.no_values = dummy(device, "int64"), dummy(device, "int32")
         self.product = np.False_ if kind == WORDS else of.value  # unused if only presence is computed
@@ -352,8 +355,8 @@ class Push:
         if self.by_words and layout.work >= tuning.value("push.shared_row_length") * layout.units:
             self.shared = device.ranges(words(of.size), tuning.count("push.words_per_thread"), parts=device.threads)
         if device.is_simt:
-            self.longest = of.layout.format.longest(kind, plan.lanes, push=True)
-            self.hubs = of.layout.hubs(self.longest)
+            self.longest = layout.format.kernels["mxv.push"].longest(plan.lanes)
+            self.hubs = layout.format.view.hubs(layout, self.longest)
             if kind != WORDS:  # atomics combine with the initial values
                 self.blank = device.kernel(blank_variant(of.semiring.op.monoid, z, self.cell))
 
@@ -468,7 +471,9 @@ def row_lengths(layout: Layout, arguments: tuple[Any, ...]) -> Csr:
     lengths: Csr | None = layout.cache.get("lengths")
     if lengths is None:
         device, n = layout.device, layout.nrows
-        variant = lanes_variant(layout.key, (*layout.types(False), ("Z", INT64)), PLUS_PAIR, COUNT, flip=False)
+        variant = lanes_variant(
+            layout.key, (*layout.format.view.types(layout, False), ("Z", INT64)), PLUS_PAIR, COUNT, flip=False
+        )
         counts, bits = np.zeros(n or 1, np.int64), np.zeros(words(n), np.uint64)
         ptr = np.zeros(n + 1, pointer_type(layout.nvals))
         every = full_bits(device, layout.ncols), *stored(device, BOOL, np.True_)
@@ -488,7 +493,7 @@ def filled_row_length(plan: Plan, layout: Layout, semiring: Typed[Semiring], u: 
     """Mean entries of a row if a pull may use filled vectors, else 0: see `amortizes_fill`. Known before the
     vector is, because the plan's kernel has to support it."""
     pulls = plan.direction == "pull" and plan.kind == VALUES and not plan.wide
-    if not pulls or layout.device.is_simt or not layout.format.accepts_nan:
+    if not pulls or layout.device.is_simt or not layout.format.kernels["mxv.pull"].accepts_nan:
         return 0.0
     if layout.nvals < tuning.count("fill.matrix_entries"):
         return 0.0
@@ -537,13 +542,12 @@ def describe_binning(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], 
     layout = A.structure.held(plan.key, transposed=plan.transposed)
     if layout is None or plan.direction != "pull" or u.count != u.size:
         return ""
-    if masked and not layout.format.bins_masked_rows:
+    binned = layout.format.kernels.get("mxv.pull.binned")
+    if binned is None or (masked and not binned.masked) or not is_binned(semiring, plan.kind, layout, True, u.dtype):
         return ""
-    if not is_binned(semiring, plan.kind, layout, True, u.dtype):
-        return ""
-    hot = layout.format.hot(layout, hot_bytes(A.device) // u.dtype.nbytes) if layout.format.keeps_hot_columns else 0
-    if not layout.format.keeps_hot_columns:
+    if not binned.keeps_hot_columns:
         return "degree-binned rows"
+    hot = binned.hot(layout, hot_bytes(A.device) // u.dtype.nbytes)
     by_degree = 'no hot columns, which A.reorder("degree") may give' if A.order is None else "no hot columns"
     return f"degree-binned rows, {f'{hot} hot columns in shared memory' if hot else by_degree}"
 
@@ -562,11 +566,11 @@ def degree_binned_variant(
     masked: bool = False,
     **options: bool,
 ) -> Variant:
-    """The kernel. shared: bytes of shared memory for hot columns; width: see `Format.fixed_width`; masked: under a
+    """The kernel. shared: bytes of shared memory for hot columns; width: see `BinnedPull.width`; masked: under a
     mask."""
     how: dict[str, Any] = options | {"end": end, "lanes": 32, "width": width, "kernel": "pull_graded"}
-    format = format_of(key)
-    more = (*format.binned_constants(shared), *([("MASKED", int(masked))] if format.bins_masked_rows else []))
+    binned = format_of(key).kernels["mxv.pull.binned"]
+    more = (*binned.constants(shared), *([("MASKED", int(masked))] if binned.masked else []))
     return pull_variant(key, types, semiring, kind, a, u, **how, more=more)
 
 
@@ -590,13 +594,13 @@ class DegreeBinnedPull:
 
     def __init__(self, of: PreparedProduct, end: Epilogue, w: DataType, masked: bool, part: Part | None = None) -> None:
         """w: type of an output with the type of the sums. part: only some rows, without a mask."""
-        device, layout, format = of.device, of.layout, of.layout.format
+        device, layout, binned = of.device, of.layout, of.layout.format.kernels["mxv.pull.binned"]
         types, semiring, kind, a_type, options = of.algebra
         self.of, self.end, self.masked = of, end, masked
-        self.grades, self.size = format.grades(layout, part), of.size if part is None else part.size
-        shared, width = hot_bytes(device), format.fixed_width(layout)
-        keeps_hot_columns = part is None and format.keeps_hot_columns
-        self.hot = format.hot(layout, shared // of.u_type.nbytes) if keeps_hot_columns else 0
+        self.grades, self.size = binned.bins(layout, part), of.size if part is None else part.size
+        shared, width = hot_bytes(device), binned.width(layout)
+        keeps_hot_columns = part is None and binned.keeps_hot_columns
+        self.hot = binned.hot(layout, shared // of.u_type.nbytes) if keeps_hot_columns else 0
         shared = shared if self.hot else 0
         options = options | {"masked": masked}
         variant = degree_binned_variant(
@@ -604,7 +608,7 @@ class DegreeBinnedPull:
         )
         self.variants = (variant, hubs_variant(semiring, kind, 1, end))[: 1 + (self.grades.hubs is not None)]
         self.kernel, self.join = device.kernel(variant), device.kernel(self.variants[-1])
-        self.matrix = *format.binned_contents(layout, options["ranked"]), *of.matrix.values
+        self.matrix = *binned.contents(layout, options["ranked"]), *of.matrix.values
         self.nothing, self.one = no_output(device, end.w), of.value
 
     def scratch(self) -> Output:
@@ -617,6 +621,6 @@ class DegreeBinnedPull:
         grades, hubs = self.grades, self.grades.hubs
         parts = scratch or self.scratch()
         rest = *u[1:], self.hot, self.size, grades.reached, parts.array, *to, *(mask if self.masked else ())
-        self.kernel(grades.runs, *grades.arguments(), *self.matrix, *rest)
+        self.kernel(grades.runs, *grades.pieces, *self.matrix, *rest)
         if hubs is not None:
             self.join(len(hubs.rows), hubs.rows, hubs.first, *parts, *mask, *old, *to)

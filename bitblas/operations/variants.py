@@ -17,6 +17,7 @@ from semirings.expressions import Expression, names_in, rename
 
 from .. import tuning
 from ..formats import CSR, format_of
+from ..formats.contract import PullCase
 from ..kernels.variant import Function, Variant, is_neutral, lets, product, product_of_entries, sum_of, value
 from ..plan.epilogue import Epilogue
 from ..plan.product import LANE_EXPRESSIONS, VALUES, WORDS
@@ -242,21 +243,16 @@ def pull_variant(
 ) -> Variant:
     """The pull kernel of a format for a semiring (None for WORDS) with an epilogue.
 
-    padded: the last tile column is wider than the matrix. staged: see `is_staged`; width: see `Format.fixed_width`.
+    padded: the last tile column is wider than the matrix. staged: see `is_staged`; width: see `StagedPull.width`.
     packed: the matrix's values are bit-packed. kernel, more: another kernel, and its constants instead of these.
     """
     op, t, monoid, z = algebra_of(semiring, end.z)
     functions, values, terminal = sum_of(monoid, z)
     padded = padded or not full or kind != VALUES or ranked  # kernels that do not depend on it share one variant
     constants = [("U_FULL", int(full)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *end.constants()]
-    constants += format_of(key).pull_constants(
-        ranked=ranked,
-        neutral=is_neutral(monoid, z),
-        padded=padded,
-        many_blocks=full and max(t.nbytes for t in (a, u, z, end.w)) <= 4,
-        staged=staged,
-        width=width,
-    )
+    many_blocks = full and max(t.nbytes for t in (a, u, z, end.w)) <= 4
+    case = PullCase(ranked, is_neutral(monoid, z), padded, many_blocks, staged, width)
+    constants += format_of(key).kernels["mxv.pull"].constants(case)
     blend = (int(may_compute_unneeded(op, monoid, z)) + sentinel_kind(op, monoid, z, u)) if kind == VALUES else 0
     constants += [("VALUES_PACKED", int(packed)), ("BLEND", blend)]
     functions = (*functions, *epilogue_functions(end.w, z, end.accum))
@@ -290,7 +286,7 @@ def push_variant(
     functions, values, terminal = sum_of(monoid, z)
     cell = cell_of(z)
     constants = [("U_FULL", 0), ("HAS_TERMINAL", terminal), ("LANES", lanes)]
-    constants += format_of(key).push_constants(ranked=ranked, neutral=is_neutral(monoid, z))
+    constants += format_of(key).kernels["mxv.push"].constants(ranked=ranked, neutral=is_neutral(monoid, z))
     constants += [
         ("VALUES_PACKED", int(packed)),
         ("BLEND", int(kind == VALUES and may_compute_unneeded(op, monoid, z, "fiub"))),
@@ -353,7 +349,13 @@ def lanes_variant(
     op, _, monoid, z = algebra_of(semiring)
     functions, values, _ = sum_of(monoid, z)
     begin, format = value("BEGIN", z, initial_sum(monoid, z)), format_of(key)
-    constants = [("KIND", kind), *format.wide_constants(), ("FLIP", int(flip)), ("U_BOOL", 0), ("HAS_TERMINAL", 0)]
+    constants = [
+        ("KIND", kind),
+        *format.kernels["mxv.pull.wide"],
+        ("FLIP", int(flip)),
+        ("U_BOOL", 0),
+        ("HAS_TERMINAL", 0),
+    ]
     if kind == VALUES:
         exprs = (("ADD", monoid.binaryop.expr), ("MUL", op.expr))
         constants += [(name, LANE_EXPRESSIONS.index(expr)) for name, expr in exprs]
@@ -426,9 +428,9 @@ def dot_variant(
     """The dot kernel of a format for a semiring; `semiring` is None for WORDS. wide: the CPU's, by whole tiles. mask:
     its format, if by rows."""
     of, format = _algebra(semiring, kind, a, b), format_of(key)
-    extra = format.dot_constants(types, lanes, format_of(mask))
+    extra = format.kernels["dot"].constants(types, lanes, format_of(mask))
     constants = (("KIND", kind), ("U_BOOL", 0), ("Z_BOOL", int(of.z is BOOL)), ("HAS_TERMINAL", of.terminal), *extra)
-    kernel = format.kernel("dot_lanes" if wide else "dot")
+    kernel = format.kernels["dot.wide"] if wide else format.kernel("dot")
     return Variant(kernel, (*types, *of.types), constants, of.values, of.functions, of.label)
 
 

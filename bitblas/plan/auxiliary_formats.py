@@ -2,7 +2,7 @@
 
 A product that prefers the transpose can often do without: it pushes along the matrix instead of pulling from the
 transpose, or the other way round. One search does not amortize a sort of all entries; a search from many sources does.
-The cost of doing without is counted in the structure, in reads of all its entries (`Structure.missed`).
+The cost of doing without is counted in the structure, in reads of all its entries (`Structure.transpose_credit`).
 
 Plain rows serve pushes on the CPU. A push along tiles reads the tiles of eight rows for the entries of one: two to five
 times the time of a push along rows (us, one thread, 1 % of the vector present, tiles and rows: delaunay_n14 37 and 12,
@@ -24,8 +24,8 @@ from ..formats.contract import Layout
 def may_keep_rows(layout: Layout) -> bool:
     """Whether pushes would be faster along CSR rows, and those may be kept."""
     format = layout.format
-    usual = format.usual and not format.by_rows and format.cached_as(CSR) == CSR
-    return usual and not layout.device.is_simt and not layout.compact
+    plain = format.plain and not format.by_rows and format.cached_as(CSR) == CSR
+    return plain and not layout.device.is_simt and not layout.compact
 
 
 def extra_push_work(layout: Layout) -> float:
@@ -36,7 +36,7 @@ def extra_push_work(layout: Layout) -> float:
 def rows_amortized(structure: Structure) -> bool:
     """Whether pushes have lost as much as building rows takes, and memory allows it."""
     needed = tuning.value("rows_for_push.per_entry") * structure.nvals + tuning.value("rows_for_push.least")
-    if structure.pushed < needed:
+    if structure.rows_credit < needed:
         return False
     return config.prefer == "time" and config.memory_limit is None
 
@@ -56,6 +56,6 @@ def is_available(structure: Structure, *, transposed: bool, valued: bool, made: 
 def transpose_amortized(structure: Structure) -> bool:
     """Whether building the transpose is amortized, and there is memory for it."""
     device, primary = structure.device, structure.primary
-    if structure.missed < tuning.value(f"transpose.reads.{device.kind}"):
+    if structure.transpose_credit < tuning.value(f"transpose.reads.{device.kind}"):
         return False
     return not device.missing(primary.nbytes + 16 * primary.work)

@@ -315,7 +315,7 @@ def round_limits(layout: Layout, *, masked: bool, tries_likely: bool) -> PushLim
     """Limits of a round of a loop on a GPU, for the layout that its advance reads. They are wider than those of a
     statement, because a push of a loop needs no merge. masked: the product has a mask. tries_likely: a pull tries a
     likely column of each row first."""
-    item = layout.format.item
+    item = layout.format.kernels["advance"].item
     most = layout.work / tuning.value(f"push_cost.round.{item}")
     if item == "entry":  # pushes contend for the cells of the result
         most = min(most, layout.units * tuning.value("push.round.contended"))

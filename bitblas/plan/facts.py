@@ -84,7 +84,7 @@ class Facts:
     @property
     def forms(self) -> tuple[str, ...]:
         """The formats that can hold such a structure, and for which these facts predict the size."""
-        return tuple(key for key, format in FORMATS.items() if format.knows(self))
+        return tuple(key for key, format in FORMATS.items() if format.cost.knows(self))
 
     def bytes_of(self, key: str) -> int:
         """Predicted bytes of the structure in a format, without values."""
@@ -104,7 +104,7 @@ class Facts:
         if found is None:
             format = format_of(key)
             units = max(1, format.units(self.nrows))
-            found = self._held[key] = format.predict_bytes(self), format.listing(self), units
+            found = self._held[key] = format.cost.predict_bytes(self), format.cost.listing(self), units
         return found
 
     @staticmethod
@@ -113,8 +113,13 @@ class Facts:
         if missing := {field.name for field in fields(Facts)} - set(made):
             raise KeyError(*missing)
         tiles = tuple((int(tile), float(count)) for tile, count in made["tiles"])
-        own = tuple((str(key), format_of(key).fact(told)) for key, told in made["own"])
+        own = tuple((str(key), _own(format_of(key).cost.nothing, value)) for key, value in made["own"])
         return Facts(**{**made, "tiles": tiles, "own": own})
+
+
+def _own(nothing: Any, value: Any) -> Any:
+    """What a format counts itself, from JSON: of the same class as for an empty matrix."""
+    return type(nothing)(*value) if isinstance(nothing, tuple) else value
 
 
 class Own(dict[str, Any]):
@@ -124,7 +129,7 @@ class Own(dict[str, Any]):
         self.sample = of
 
     def __missing__(self, key: str) -> Any:
-        found = self[key] = format_of(key).sample(self.sample)
+        found = self[key] = format_of(key).cost.sample(self.sample)
         return found
 
 
@@ -145,19 +150,20 @@ def facts(
     """Tiles of these sizes, and what formats of these keys count themselves. Estimated from one sample
     (formats/sampling.py), on every device, unless already counted; with `exact` everything is counted."""
     nrows, ncols, nvals = structure.nrows, structure.ncols, structure.nvals
-    own = {key: f for key, f in FORMATS.items() if f.counts == "own" and key in keys and not f.refusal(nrows, ncols)}
+    costs = {key: format.cost for key, format in FORMATS.items()}
+    own = {k: c for k, c in costs.items() if c.counts == "own" and k in keys and not c.refusal(nrows, ncols)}
     if not nvals:
-        nothing = tuple((tile, 0.0) for tile in sizes), tuple((key, f.nothing) for key, f in own.items())
+        nothing = tuple((tile, 0.0) for tile in sizes), tuple((key, cost.nothing) for key, cost in own.items())
         return Facts(nrows, ncols, nvals, *nothing)
     counted: dict[Any, Any] = structure.primary.cache.setdefault("counted", {})
     if exact and not counted.keys() >= {*sizes, *own}:
         rows = structure.plain_rows()
         counted |= {tile: float(count_tiles(rows, tile)) for tile in sizes if tile not in counted}
-        counted |= {key: format.count(rows) for key, format in own.items() if key not in counted}
+        counted |= {key: cost.count(rows) for key, cost in own.items() if key not in counted}
     seen = estimates(structure)
     tiles = tuple((tile, counted.get(tile, seen.tiles[tile])) for tile in sizes)
     parts = tuple((key, counted[key] if key in counted else seen.own[key]) for key in own)
-    parts += tuple((key, counted[key]) for key, f in FORMATS.items() if f.counts == "asked" and key in counted)
+    parts += tuple((key, counted[key]) for key, cost in costs.items() if cost.counts == "asked" and key in counted)
     return Facts(nrows, ncols, nvals, tiles, parts, seen.levels, seen.heads, seen.longest)
 
 

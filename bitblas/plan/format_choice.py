@@ -48,7 +48,7 @@ def takes_part(key: str, prefer: str, iso: bool) -> bool:
     rank, which costs more than it saves in products (H200: 26 us on a mesh's rows, 86 on its tiles) and in programs,
     which the costs do not cover; and a bitmap has a value for each position, with an entry or without."""
     format = format_of(key)
-    return (iso or not (format.ranked or format.bits)) and (prefer == "memory" or format.timed)
+    return (iso or not (format.ranked or format.bitmap)) and (prefer == "memory" or format.cost.timed)
 
 
 def has_hubs(nrows: int, nvals: int, longest: float, kind: str) -> bool:
@@ -63,7 +63,7 @@ def allowed(seen: Facts, prefer: str, iso: bool, *, by_rows: bool = False) -> tu
     most = math.inf if prefer == "memory" else seen.bytes_of(CSR)
     keys = (key for key in seen.forms if takes_part(key, prefer, iso) and format_of(key).by_rows >= by_rows)
     if prefer == "memory":
-        keys = (key for key in keys if format_of(key).may_be_smallest(seen))
+        keys = (key for key in keys if format_of(key).cost.may_be_smallest(seen))
     return tuple(key for key in keys if seen.bytes_of(key) <= most)
 
 
@@ -95,7 +95,7 @@ def weigh(seen: Facts, costs: Costs, prefer: str, *, iso: bool, kind: str) -> We
         return Weighed(min(keys, key=seen.bytes_of), {})
     us = costs.times(seen, keys, verbs_of(iso, seen.nrows == seen.ncols))
     worst = worst_ratios(us, tuning.value(f"cost.floor_us.{kind}"))
-    return Weighed(min(keys, key=lambda key: worst[key] * format_of(key).handicap), us)
+    return Weighed(min(keys, key=lambda key: worst[key] * format_of(key).cost.margin), us)
 
 
 def best_form(seen: Facts, costs: Costs, prefer: str, *, iso: bool, kind: str) -> str:
@@ -122,12 +122,12 @@ def requested_format(structure: Structure, name: str, tile: int | None) -> str:
         raise InvalidValue(f"tile: expected one of {', '.join(map(str, sizes))}, got {tile!r}")
     tile = formats[0].default_tile if tile is None else tile
     wanted = [format for format in formats if tile is None or format.tile == tile]
-    fit = [format for format in wanted if not format.refusal(structure.nrows, structure.ncols)]
+    fit = [format for format in wanted if not format.cost.refusal(structure.nrows, structure.ncols)]
     if not fit:
-        raise InvalidValue(f"format: {name!r} {wanted[0].refusal(structure.nrows, structure.ncols)}")
+        raise InvalidValue(f"format: {name!r} {wanted[0].cost.refusal(structure.nrows, structure.ncols)}")
     if len(wanted) == 1:
         return fit[0].key
-    sizes = [format.tile for format in fit if format.tile is not None and format.counts == "tiles"]
+    sizes = [format.tile for format in fit if format.tile is not None and format.cost.counts == "tiles"]
     keys = [format.key for format in fit]
     return min(keys, key=best_known(structure, tuple(sizes), keys).bytes_of)
 
@@ -157,7 +157,7 @@ def weigh_structure(structure: Structure, *, iso: bool) -> Weighed:
         seen = for_time(structure, iso) if prefer == "time" else best_known(structure)
         found = weigh(seen, costs_of(device), prefer, iso=iso, kind=device.kind)
         format = format_of(found.key)
-        if format.counts != "tiles" or format.tile is None or _is_small(structure, seen, found.key, format.tile):
+        if format.cost.counts != "tiles" or format.tile is None or _is_small(structure, seen, found.key, format.tile):
             return found
         if not count(structure, format.tile):
             return found
@@ -170,7 +170,7 @@ def for_time(structure: Structure, iso: bool) -> Facts:
     seen = estimates(structure)
     by_rows = has_hubs(structure.nrows, structure.nvals, seen.longest, structure.device.kind)
     left = [key for key in STORED if takes_part(key, "time", iso) and format_of(key).by_rows >= by_rows]
-    return facts(structure, keys=[key for key in left if format_of(key).may_be_fast(seen.own.sample)])
+    return facts(structure, keys=[key for key in left if format_of(key).cost.may_be_fast(seen.own.sample)])
 
 
 def _is_small(structure: Structure, seen: Facts, key: str, tile: int) -> bool:
@@ -193,7 +193,7 @@ def within(seen: Facts, key: str, budget: int) -> tuple[str, str]:
     size = seen.bytes_of
 
     def can_be_built(k: str) -> bool:
-        return k == CSR or size(CSR) + size(k) + format_of(k).scratch(seen) <= budget
+        return k == CSR or size(CSR) + size(k) + format_of(k).cost.scratch(seen) <= budget
 
     if can_be_built(key) and 2 * size(key) <= budget:
         return key, ""
@@ -250,13 +250,13 @@ def choice_of(structure: Structure, iso: bool) -> Choice:
 
 def check_again_at(structure: Structure, iso: bool, reads: int) -> None:
     """Check the choice again at this number of reads."""
-    several, one = structure.due
-    structure.due = (several, reads) if iso else (reads, one)
+    several, one = structure.check_at
+    structure.check_at = (several, reads) if iso else (reads, one)
 
 
 def initial_format(structure: Structure, iso: bool) -> str:
     """The format of a new matrix if the user requests none: the one that it has, unless bytes count more than time."""
-    if structure.renumbers or (config.prefer != "memory" and config.memory_limit is None):
+    if structure.hypersparse or (config.prefer != "memory" and config.memory_limit is None):
         return structure.primary.key
     key = choose_form(structure, iso=iso) if config.prefer == "memory" else structure.primary.key
     return apply_memory_limit(structure, key, iso)[0]
@@ -264,7 +264,7 @@ def initial_format(structure: Structure, iso: bool) -> str:
 
 def format_to_use(structure: Structure, iso: bool, *, now: bool = False) -> str:
     """The format to use now: the primary one, until reads have amortized another or the caller requests the best
-    (`now`). Notes in `structure.due` at how many reads to check again."""
+    (`now`). Notes in `structure.check_at` at how many reads to check again."""
     key, choice = structure.primary.key, choice_of(structure, iso)
     if choice.key is None and may_change(structure) and (now or structure.reads >= reads_needed(structure, iso)):
         find_best_format(structure, iso)
@@ -355,7 +355,7 @@ def find_best_format(structure: Structure, iso: bool) -> None:
     if structure.other_reads and class_of(key).compact:
         key = CSR  # because each of those statements would build the rows again
     # Otherwise the gain is unknown: such a format is only built if the user prefers memory
-    if key != CSR and format_of(key).timed:
+    if key != CSR and format_of(key).cost.timed:
         verbs = verbs_of(iso, square=False)
         if key not in us:
             us = costs_of(structure.device).times(facts(structure), (CSR, key), verbs)

@@ -15,7 +15,7 @@ from semirings.dtypes import BOOL, DataType, cast_scalar
 
 from .. import tuning
 from ..device import Device
-from ..formats import Layout, format_of
+from ..formats import CSR, Layout, format_of
 from ..formats.bitmap.lines import lines_of
 from ..formats.schedule import power_of_two as power_of_two
 from ..kernels.constants import COUNT as COUNT
@@ -57,7 +57,7 @@ LANE_EXPRESSIONS = ("x", "y", "plus(x, y)", "minus(x, y)", "times(x, y)", "least
 def is_wide(semiring: Typed[Semiring], kind: int, key: str, a: Any) -> bool:
     """Whether the CPU's kernel for all 64 positions of a tile at once supports the product: see lanes.cpu.py."""
     z, monoid, op = semiring.return_type, semiring.op.monoid, semiring.op.binaryop
-    if not format_of(key).wide or kind == WORDS or z is BOOL or z.kind == "c":
+    if "mxv.pull.wide" not in format_of(key).kernels or kind == WORDS or z is BOOL or z.kind == "c":
         return False
     if kind == COUNT:
         return True
@@ -125,7 +125,7 @@ def has_fused_epilogue(key: str, semiring: Typed[Semiring], w: DataType, accum: 
     """Whether a pull has its epilogue in the kernel: for the outputs and accumulators that are common with a semiring.
     Each epilogue is a separate kernel, which takes 0.1 to 1 s to compile; all others take one more element-wise
     kernel."""
-    if not format_of(key).fused or w is not semiring.return_type:
+    if not format_of(key).kernels["mxv.pull"].fused or w is not semiring.return_type:
         return False
     return accum is None or (accum.op.name == semiring.op.monoid.name and accum.dtype is w)
 
@@ -139,7 +139,8 @@ def may_split_rows(semiring: Typed[Semiring], kind: int, layout: Layout, full: b
 
 def is_staged(semiring: Typed[Semiring], kind: int, layout: Layout, full: bool) -> bool:
     """Whether a GPU block reads the entries of its rows as one run: for rows of very different lengths."""
-    return may_split_rows(semiring, kind, layout, full) and layout.format.is_uneven(layout)
+    staged = layout.format.kernels.get("mxv.pull.staged")
+    return staged is not None and may_split_rows(semiring, kind, layout, full) and staged.suits(layout)
 
 
 def is_binned(semiring: Typed[Semiring], kind: int, layout: Layout, full: bool, u: DataType) -> bool:
@@ -147,7 +148,8 @@ def is_binned(semiring: Typed[Semiring], kind: int, layout: Layout, full: bool, 
     numbers over enough entries to amortize the schedule."""
     z = semiring.return_type
     numbers = all(t is not BOOL and t.kind in "fiu" for t in (z, u))
-    return numbers and may_split_rows(semiring, kind, layout, full) and layout.format.is_binned(layout)
+    binned = layout.format.kernels.get("mxv.pull.binned")
+    return binned is not None and numbers and may_split_rows(semiring, kind, layout, full) and binned.suits(layout)
 
 
 def hot_bytes(device: Device) -> int:
@@ -180,15 +182,16 @@ def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: 
         return f"; this statement converts {' and '.join(made)}" if made else ""
 
     if not masked:
-        key = layout.format.rows_key()
+        key = layout.format.rows_key
         return Plan(
             "mxm", semiring.op.name, key, False, "gustavson", kind, 1, "no mask, so row by row" + note(key)
         ), product
-    format = format_of(layout.format.dot_key(A.device.is_simt))
-    format = format_of(format.dot_key_with(B.structure.primary.format, A.nrows, A.ncols))
-    key, shared = format.key, A.device.is_simt
-    lanes = format.dot_lanes(layout) if shared else 1
-    wide = not shared and format.wide and kind != VALUES
+    shared, dot = A.device.is_simt, layout.format.kernels.get("dot")
+    format = layout.format if dot is not None and (dot.on_cpu or shared) else format_of(CSR)
+    key = format.kernels["dot"].key_with(format, B.structure.primary.format, A.nrows, A.ncols)
+    kernels = format_of(key).kernels
+    lanes = kernels["dot"].lanes(layout) if shared else 1
+    wide = not shared and "dot.wide" in kernels and kind != VALUES
     reason = "dot products only at the entries of the mask" + note(key)
     return Plan("mxm", semiring.op.name, key, False, "dot", kind, lanes, reason, wide), product
 

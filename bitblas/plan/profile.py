@@ -44,7 +44,7 @@ class Profile:
 
     def predicted(self, key: str) -> dict[str, float]:
         """Microseconds of each verb in a format; empty if the calibration does not cover the format."""
-        if not format_of(key).timed:
+        if not format_of(key).cost.timed:
             return {}
         return self.costs.times(self.facts, (key,), self.verbs)[key]
 
@@ -176,7 +176,7 @@ class Orders:
         """The largest saving of each order."""
         found: dict[str, Saving] = {}
         for order, seen in self.profiles.items():
-            keys = [key for key in seen.facts.forms if format_of(key).may_be_smallest(seen.facts)]
+            keys = [key for key in seen.facts.forms if format_of(key).cost.may_be_smallest(seen.facts)]
             key = min(keys, key=lambda key: self.bytes_of(order, key))
             nbytes = self.bytes_of(order, key)
             first = next(iter(found.values()), Saving(key, nbytes, 0.0))
@@ -247,7 +247,7 @@ def best_pair(found: Mapping[str, Profile], prefer: str, *, iso: bool, kind: str
     names = {f"{order} {key}": (order, key) for order, key in fit}
     us = {name: found[order].predicted(key) for name, (order, key) in names.items()}
     worst = worst_ratios(us, tuning.value(f"cost.floor_us.{kind}"))
-    return names[min(us, key=lambda name: worst[name] * format_of(names[name][1]).handicap)]
+    return names[min(us, key=lambda name: worst[name] * format_of(names[name][1]).cost.margin)]
 
 
 __all__ = ["AS_IT_IS", "Orders", "Profile", "Saving", "best_pair", "orders", "profile"]

@@ -66,7 +66,7 @@ class VirtualNodes:
 
 def smallest(of: Structure) -> Part:
     seen = facts(of, exact=True)
-    key = min((key for key in seen.forms if FORMATS[key].may_be_smallest(seen)), key=seen.bytes_of)
+    key = min((key for key in seen.forms if FORMATS[key].cost.may_be_smallest(seen)), key=seen.bytes_of)
     return Part("A", of.nvals, key, seen.bytes_of(key))
 
 

@@ -29,7 +29,7 @@ def steps(format: Format) -> Iterator[Variant]:
     """Advance kernels of one form: breadth-first levels and parents, shortest paths."""
     from semirings import semiring
 
-    key, types = format.key, tuple((name, INT32) for name in format.indices)
+    key, types = format.key, tuple((name, INT32) for name in format.view.indices)
     v, q = Vec(0, 64, INT64), Vec(1, 64, BOOL)
     level = Statement(v, Elementwise(LEFT, None, Scal(-1, INT64)), Masked(q, True, False))
     entry = entry_text([level], q, {1: np.True_})
@@ -52,11 +52,11 @@ def steps(format: Format) -> Iterator[Variant]:
         flip=True,
         ranked=False,
         also=True,
-        pulls=format.reads_values,
+        pulls=format.kernels["advance"].reads_values,
         lanes=8,
         entry=entry_text([parent], Vec(1, 64, INT64), {}),
     )
-    packed = [(INT64, True)] if format.fused or format.packed else []
+    packed = [(INT64, True)] if format.kernels["mxv.pull"].fused or format.packed else []
     for dtype, is_packed in [(FP32, False), (FP64, False), (INT64, False), *packed]:
         yield advance_variant(
             key,
@@ -71,7 +71,7 @@ def steps(format: Format) -> Iterator[Variant]:
             pulls=False,
             lanes=8,
             packed=is_packed,
-            scans=dtype is FP32 and format.scans,
+            scans=dtype is FP32 and format.kernels["advance"].scans,
             weighs=dtype is not FP32,
         )
 
@@ -80,8 +80,8 @@ def some_rows(format: Format) -> Iterator[Variant]:
     """Pulls of the rows of a worklist: the least label among the neighbours."""
     from semirings import semiring
 
-    if format.opens:
-        types = tuple((name, INT32) for name in format.indices)
+    if "mxv.pull.listed" in format.kernels:
+        types = tuple((name, INT32) for name in format.view.indices)
         yield listed_pull_variant(format.key, types, semiring.min_second[INT32], BOOL, INT32, flip=False, full=True)
 
 
@@ -92,7 +92,7 @@ def small_rounds(format: Format) -> Iterator[Variant]:
     """The same within one thread block cluster: levels and parents by frontiers, shortest paths by worklists."""
     from semirings import semiring
 
-    key, types = format.key, tuple((name, INT32) for name in format.indices)
+    key, types = format.key, tuple((name, INT32) for name in format.view.indices)
     v, q = Vec(0, 64, INT64), Vec(1, 64, BOOL)
     level = Statement(v, Elementwise(LEFT, None, Scal(-1, INT64)), Masked(q, True, False))
     how: dict[str, Any] = {"flip": True, "pulls": False, "lanes": 8}
@@ -108,7 +108,7 @@ def small_rounds(format: Format) -> Iterator[Variant]:
         step = advance_variant(
             key, types, semiring.min_plus[dtype], VALUES, dtype, dtype, ranked=format.ranked, also=False, **how
         )
-        yield listed_variant(step, _window(dtype), {}, CLUSTER, 8, heavy=format.heavy)[0]
+        yield listed_variant(step, _window(dtype), {}, CLUSTER, 8, heavy=format.kernels["advance"].heavy)[0]
 
 
 def patches() -> Iterator[Variant]:

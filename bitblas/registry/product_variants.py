@@ -44,7 +44,7 @@ def complex_numbers() -> Iterator[Variant]:
     plus_times, end = semiring.plus_times[FC64], Epilogue(FC64, FC64)
     how: dict[str, Any] = {"lanes": 8}
     for format in (format for format in FORMATS.values() if format.registered == "all"):
-        types = tuple((name, INT32) for name in format.indices)
+        types = tuple((name, INT32) for name in format.view.indices)
         ranked = format.ranked  # for kernels that read values of the matrix
         yield pull_variant(
             format.key, types, plus_times, VALUES, FC64, FC64, **how, ranked=ranked, flip=False, full=True, end=end
@@ -83,12 +83,12 @@ def graded() -> Iterator[Variant]:
         ("cgr", "plus_second", FP64, BOOL, 0, 0),
         ("cgr", "min_plus", FP32, FP32, 0, SHORT),
     ):
-        types = tuple((name, INT32) for name in format_of(key).indices)
+        types = tuple((name, INT32) for name in format_of(key).view.indices)
         op = semiring[name][dtype]
         end = Epilogue(op.return_type, op.return_type)
         how = {"flip": False, "ranked": a is not BOOL, "full": True, "packed": False}
         yield degree_binned_variant(key, types, op, VALUES, a, dtype, end, shared, width, **how)
-        if format_of(key).bins_masked_rows and dtype is FP32:
+        if format_of(key).kernels["mxv.pull.binned"].masked and dtype is FP32:
             yield degree_binned_variant(key, types, op, VALUES, a, dtype, end, shared, width, masked=True, **how)
 
 
@@ -126,11 +126,11 @@ def narrow() -> Iterator[Variant]:
 
 def packed_values() -> Iterator[Variant]:
     """Pulls with sparse and full vectors, by rows also staged; pushes."""
-    for format in (format for format in FORMATS.values() if format.fused or format.packed):
+    for format in (format for format in FORMATS.values() if format.kernels["mxv.pull"].fused or format.packed):
         dtype = FP32 if format.packed else INT64
         args = (
             format.key,
-            tuple((name, INT32) for name in format.indices),
+            tuple((name, INT32) for name in format.view.indices),
             semiring.min_plus[dtype],
             VALUES,
             dtype,

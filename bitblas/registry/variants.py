@@ -77,25 +77,27 @@ def _all_kinds(format: Format) -> Iterator[Variant]:
     from ..operations.variants import dot_variant, pull_variant, push_variant
 
     key, tiled = format.key, format.tile is not None
-    types, indices = (tuple((name, INT32) for name in names) for names in (format.indices, format.dot_indices))
-    lanes_words = max(4, min(format.share(WORDS), 32)) if tiled else 2
+    types = tuple((name, INT32) for name in format.view.indices)
+    lanes_words = max(4, min(format.kernels["mxv.pull"].share(WORDS), 32)) if tiled else 2
     lanes = min(format.rows_per_unit, 32) if tiled else 2
     plain: dict[str, Any] = {"flip": False, "full": False, "ranked": False}
     ends = [Epilogue(BOOL, BOOL, store=False)]
-    if format.fused:
+    if format.kernels["mxv.pull"].fused:
         ends += [Epilogue(BOOL, BOOL, merge=True, store=False), Epilogue(FP64, FP64, merge=True)]
     for end in ends:
         for full in (False, True)[: 1 if end.merge else 2]:  # with a full vector only for new outputs
             how = plain | {"full": full, "lanes": lanes_words, "end": end}
             yield pull_variant(key, types, None, WORDS, BOOL, BOOL, **how)
     yield push_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, lanes=2)
-    yield dot_variant(key, indices, None, WORDS, BOOL, BOOL, 4)
+    if dot := format.kernels.get("dot"):
+        indices = tuple((name, INT32) for name in dot.indices)
+        yield dot_variant(key, indices, None, WORDS, BOOL, BOOL, 4)
     for name, dtype, a, u, kind in LISTED[format.registered]:
         typed = _typed(name, dtype)
         z = typed.return_type
         ranked = format.ranked and kind == VALUES and name.endswith(("plus", "times", "land"))
         ends = [Epilogue(z, z)]
-        if name in MERGED and format.fused:
+        if name in MERGED and format.kernels["mxv.pull"].fused:
             ends += [Epilogue(z, z, None, merge=True), Epilogue(z, z, BINARY[MERGED[name]][z], merge=True)]
         for end in ends:
             for full in (False, True):
@@ -111,7 +113,7 @@ def _all_kinds(format: Format) -> Iterator[Variant]:
         if kind == VALUES and not (z.kind == "f" and name.startswith("plus")):
             flip = name != "min_second"  # all products of vxm with a pattern are equal
             yield push_variant(key, types, typed, kind, a, u, flip=flip, ranked=ranked, lanes=2)
-        if name in ("plus_pair", "plus_times", "min_plus"):
+        if dot and name in ("plus_pair", "plus_times", "min_plus"):
             yield dot_variant(key, indices, typed, kind, a, u, 4)
 
 
@@ -119,28 +121,28 @@ def _thin(format: Format) -> Iterator[Variant]:
     """Pulls and pushes, each kind once; for some formats only the ANY kernels on words."""
     from ..operations.variants import dot_variant, pull_variant, push_variant
 
-    key, types = format.key, tuple((name, INT32) for name in format.indices)
+    key, types = format.key, tuple((name, INT32) for name in format.view.indices)
     presence, kept = Epilogue(BOOL, BOOL, store=False), Epilogue(BOOL, BOOL, merge=True, store=False)
     how: dict[str, Any] = {"flip": False, "ranked": False, "full": False, "lanes": 8}
     yield pull_variant(key, types, None, WORDS, BOOL, BOOL, **how, end=presence)
     if format.registered == "words":
         return
     ends = (kept, False), (presence, True), (Epilogue(FP64, FP64, merge=True), False)
-    for end, full in ends if format.fused else ends[1:2]:
+    for end, full in ends if format.kernels["mxv.pull"].fused else ends[1:2]:
         yield pull_variant(key, types, None, WORDS, BOOL, BOOL, **how | {"full": full}, end=end)
     for name, dtype, a, u, kind in FEW:
         typed = _typed(name, dtype)
         z = typed.return_type
         how |= {"full": dtype in (FP64, INT64), "ranked": kind == VALUES and a is not BOOL}
         yield pull_variant(key, types, typed, kind, a, u, **how, end=Epilogue(z, z))
-        if name in MERGED and format.fused:
+        if name in MERGED and format.kernels["mxv.pull"].fused:
             end = Epilogue(z, z, BINARY[MERGED[name]][z], merge=True)
             yield pull_variant(key, types, typed, kind, a, u, **how, end=end)
     yield push_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, lanes=2)
     min_plus = _typed("min_plus", FP32)
     yield push_variant(key, types, min_plus, VALUES, FP32, FP32, flip=True, ranked=True, lanes=2)
-    if format.dot_indices:
-        indices = tuple((name, INT32) for name in format.dot_indices)
+    if dot := format.kernels.get("dot"):
+        indices = tuple((name, INT32) for name in dot.indices)
         yield dot_variant(key, indices, None, WORDS, BOOL, BOOL, 4)
         yield dot_variant(key, indices, min_plus, VALUES, FP32, FP32, 4)
 
@@ -289,7 +291,7 @@ def hub_joins() -> Iterator[Variant]:
     """Hub rows of every format and kind."""
     from ..operations.variants import hubs_variant
 
-    fused = {format.rows_per_unit for format in FORMATS.values() if format.fused}
+    fused = {format.rows_per_unit for format in FORMATS.values() if format.kernels["mxv.pull"].fused}
     for per in UNITS:
         if per in fused:
             yield hubs_variant(None, WORDS, per, Epilogue(FP64, FP64, merge=True))

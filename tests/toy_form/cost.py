@@ -1,20 +1,23 @@
-"""Decisions about lists: as for rows, except bytes; the format is built only on request."""
+"""Bytes of lists. The format is built only on request; its kernels are those of rows."""
 
 from __future__ import annotations
 
 from ..contract import StructureFacts
 from ..csr.cost import RowsCost, index_type
+from ..csr.kernels import rows_format
 
 
-class ToyChoice(RowsCost):
+class ToyCost(RowsCost):
     """Rows and columns of entries, one after the other."""
 
     name = "toy"
-    timed = smallest = fused = False
-    registered = "few"
+    timed = False
 
     def predict_bytes(self, facts: StructureFacts) -> int:
         return max(1, facts.nvals) * sum(index_type(limit).itemsize for limit in (facts.nrows, facts.ncols))
 
     def scratch(self, facts: StructureFacts) -> int:
         return 8 * facts.nvals
+
+
+FORMATS = (rows_format(ToyCost()),)

@@ -148,7 +148,7 @@ def assign_matrix(
         C._adopt(operations.multivector.assigned(store, I, J, t, m, accum, replace, whole))
         return
     whole_row = rows.size is None and cols.at is None and mask is None and accum is None
-    if whole_row and is_tensor(value) and not store.structure.renumbers and not store.structure.rows().format.packed:
+    if whole_row and is_tensor(value) and not store.structure.hypersparse and not store.structure.rows().format.packed:
         C._adopt(operations.assign_extract.assign_row(store, rows.at, _right_side(C, value, axes)))
         return
     if within is None:
@@ -171,7 +171,7 @@ def assign_matrix(
 
 
 def _positions(C: MatrixStore, axes: Axes) -> tuple[Places, Places]:
-    rows, cols = (a.places(C.device, C.structure.renumbers) for a in axes)
+    rows, cols = (a.places(C.device, C.structure.hypersparse) for a in axes)
     return rows, cols
 
 

@@ -324,7 +324,7 @@ class MatrixIndex(MatrixElementwise):
             if rows.at is None and cols.at is None:
                 return self._store
             A = self._store
-            I, J = (a.places(self.device, A.structure.renumbers) for a in axes)
+            I, J = (a.places(self.device, A.structure.hypersparse) for a in axes)
             return operations.assign_extract.extract(A, I, J)
 
         return MatrixExpression(rows.size, cols.size, "__getitem__", (self,), None, part, self.dtype)

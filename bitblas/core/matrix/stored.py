@@ -76,7 +76,7 @@ class Writes(dict[tuple[int, int], np.generic | None]):
     def into(self, store: MatrixStore) -> MatrixStore:
         """The matrix with the pending writes applied."""
         d = store.device
-        plain = store.usual and d.host_memory and store.order is None and not isinstance(store.raw, PackedValues)
+        plain = store.plain and d.host_memory and store.order is None and not isinstance(store.raw, PackedValues)
         if len(self) == 1 and plain and store.structure.primary.key == CSR:
             (((i, j), value),) = self.items()
             return operations.assign_extract.put_one(store, i, j, value)
@@ -85,7 +85,7 @@ class Writes(dict[tuple[int, int], np.generic | None]):
             at = d.to_host(store.order.places(d.asarray(at)))
         if operations.multivector.is_flat(store) and not store.dtype._is_udt:
             return operations.multivector.written(store, at, list(self.values())).tagged(store.order)
-        if store.structure.renumbers:
+        if store.structure.hypersparse:
             return self._into_hyper(store, at)
         keys = at[:, 0] * store.ncols + at[:, 1]
         order = np.argsort(keys)
@@ -187,10 +187,10 @@ class StoredMatrix(MatrixRead, Tensor):
         """The content for a product, in the format that the planner chooses once that is amortized (or `now`). Stores
         that other objects share are unchanged, so several threads may read."""
         store = self._stored if self._pending or devices.several else self._data
-        if not store.usual and isinstance(store, FlatStore):
+        if not store.plain and isinstance(store, FlatStore):
             return store
         structure = store.structure
-        if not now and structure.reads < structure.due[isinstance(store.raw, np.generic)]:
+        if not now and structure.reads < structure.check_at[isinstance(store.raw, np.generic)]:
             return store
         if self._layout.asks or (not now and self.device.capturing):  # a choice waits for the device
             return store
@@ -207,7 +207,7 @@ class StoredMatrix(MatrixRead, Tensor):
             store = operations.convert.with_values(store, self._layout.packed)
         elif config.prefer == "memory":
             store = operations.convert.with_values(store)
-        if not store.usual and isinstance(store, FlatStore) and store is not self._data:
+        if not store.plain and isinstance(store, FlatStore) and store is not self._data:
             store.owner_count += 1
         self._data = store
         if self._pending:
@@ -232,7 +232,7 @@ class StoredMatrix(MatrixRead, Tensor):
     def _put(self, i: int, j: int, value: np.generic | None) -> None:
         """Set (None: delete) one entry; many of them cost one rebuild, at the next read. InvalidValue for a value that
         cannot be packed with the others, if packing is requested."""
-        if self._data.usual:  # neither a bitmap nor hypersparse
+        if self._data.plain:  # neither a bitmap nor hypersparse
             operations.ewise_matrix.check_keys(*self.shape)
         writes = self._pending
         if value is None or not self._layout.packed or writes.packs(self._data, value):

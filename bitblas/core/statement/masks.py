@@ -145,7 +145,7 @@ def check(mask: object, *ndim: int) -> Mask:
 def matrix_mask(mask: Mask, order: Order | None = None) -> operations.spgemm.MatrixMask:
     """A mask of a Matrix for the operations: a value mask drops its zero entries first; a complement stays a flag."""
     store = mask.parent._at(order)
-    if not store.usual and mask.structure and isinstance(store, FlatStore):
+    if not store.plain and mask.structure and isinstance(store, FlatStore):
         return operations.operands.make(operations.spgemm.MatrixMask, (store.pattern(), mask.complement))
     return operations.operands.make(
         operations.spgemm.MatrixMask,

@@ -66,7 +66,7 @@ def _vector(expr: Any, mask: Mask | None, source: bool) -> tuple[Plan, Sequence[
     if held.structure.has_virtual_nodes:
         plan, (held, u, op, how) = virtual_nodes.explained(held, u, op, **how)
         return plan, spmv.prepared(held, u, op, **how)[0].variants(True) if source else ()
-    if held.structure.renumbers:
+    if held.structure.hypersparse:
         held, u = hypersparse.within(held, u, transpose=how["transpose"])
     plan = spmv_kernels.explain_mxv(held, u, op, **how)
     if more := spmv_kernels.describe_binning(held, u, op, plan, masked=mask is not None):
@@ -83,7 +83,7 @@ def _matrices(expr: Any, mask: Mask | None, source: bool) -> tuple[Plan, Sequenc
     a, b = A._matrix._stored, B._matrix._stored
     allowed: Any = None if mask is None else matrix_mask(mask)
     how = {"transpose_a": A._transposed, "transpose_b": B._transposed}
-    if a.structure.renumbers or b.structure.renumbers or (mask is not None and allowed.structure.renumbers):
+    if a.structure.hypersparse or b.structure.hypersparse or (mask is not None and allowed.structure.hypersparse):
         a, b, allowed, *_ = hypersparse.within_both(a, b, mask=allowed, **how)
     lines = multivector.sides(a, b, expr.op, A._transposed, B._transposed)
     if lines is not None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,14 +23,11 @@ from ...device import Bounds, Device, threads
 from ...kernels.variant import Variant
 from ...typing import Array
 from .. import symmetry, validation
-from ..contract import Format, LazyDict, Order, Region, compute_once
+from ..contract import Format, Layout, LazyDict, Order, Region, compute_once
 from ..csr.layout import Csr, from_arrays, index_type, pointer_type, rows_bytes
 from . import kernels
 from .cost import TILES, tiles_bytes, word_type, words_per_tile
-from .kernels import BY_TILE, FORMATS, TilesArguments
-
-if TYPE_CHECKING:
-    pass
+from .kernels import BY_TILE, FORMATS
 
 # ---- Validate the arrays of bit tiles that come from outside.
 
@@ -176,7 +173,7 @@ def count_tiles(csr: Csr, tile: int) -> int:
 
 
 @dataclass(eq=False)
-class B2sr(TilesArguments):
+class B2sr(Layout):
     """Tile row I has the tiles ptr[I] .. ptr[I + 1]; tile t is in tile column col[t]."""
 
     device: Device

@@ -1,13 +1,15 @@
 """Cost model of bitmaps.
 
 They are built for multivector operands of products (plan/product.py), where they take the fewest bytes, or on request.
+This folder's kernels read lines (operations/multivector.py); all others get plain rows, which are built for them.
 """
 
 from __future__ import annotations
 
 from ... import tuning
 from ..contract import StructureFacts
-from ..csr.cost import RowsCost, rows_bytes
+from ..csr.cost import RowsCost
+from ..csr.kernels import rows_format
 from .lines import lines_of, places_of
 
 MOST = 1 << 40  # positions: bits, not bytes
@@ -17,8 +19,7 @@ class BitmapCost(RowsCost):
     """A bit for each position."""
 
     name = "bitmap"
-    timed = fused = opens = False
-    bits, usual, registered = True, False, "few"
+    timed = False
 
     def refusal(self, nrows: int, ncols: int) -> str:
         fits = places_of(nrows, ncols) <= MOST
@@ -33,6 +34,5 @@ class BitmapCost(RowsCost):
     def scratch(self, facts: StructureFacts) -> int:
         return 24 * facts.nvals
 
-    def rows_bytes(self, nrows: int, ncols: int, nvals: int) -> int:
-        """Bytes of the plain rows built for kernels that read rows, and of finding their entries."""
-        return rows_bytes(nrows, ncols, nvals) + 16 * nvals + places_of(nrows, ncols)
+
+FORMATS = (rows_format(BitmapCost(), {"mxv": "multivector"}),)

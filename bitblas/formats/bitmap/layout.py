@@ -21,14 +21,14 @@ from ...typing import Array
 from .. import validation
 from ..contract import Format, LazyDict, Order
 from ..csr import layout as csr
-from .kernels import FORMATS
+from .cost import FORMATS
 from .lines import Lines, lines_of
 
 MARK = Variant("formats/bitmap/mark", (), (("LANES", 1),))
 
 
 @dataclass(eq=False)
-class Bitmap(csr.Unlisted):
+class Bitmap(csr.RowsOnDemand):
     """In a tall matrix, the bit of row i, column j is bit i * stride + j."""
 
     device: Device
@@ -66,7 +66,8 @@ class Bitmap(csr.Unlisted):
     def plain(self) -> csr.Csr:
         """The same entries by rows, built on first use."""
         if "plain" not in self.cache:
-            needed = self.format.rows_bytes(self.nrows, self.ncols, self.count or 0)
+            count = self.count or 0  # rows, and finding their entries
+            needed = csr.rows_bytes(self.nrows, self.ncols, count) + 16 * count + self.lines.places
             self.device.foresee(f"rows of a bitmap of {self.nrows} x {self.ncols}", needed)
             rows, cols = self.coo()
             ptr = csr.pointers_of(rows, self.nrows, self.device)
@@ -103,7 +104,7 @@ class Bitmap(csr.Unlisted):
     @classmethod
     def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Bitmap:
         nrows, ncols, nvals = validation.expect_numbers(numbers, "nrows", "ncols", "nvals")
-        if refusal := cls.format.refusal(nrows, ncols):
+        if refusal := cls.format.cost.refusal(nrows, ncols):
             raise ValueError(f"numbers: {cls.key!r} {refusal}")
         (bits,) = validation.expect_arrays(arrays, bits=((np.uint64,), lines_of(nrows, ncols).words))
         return cls(device, nrows, ncols, bits, nvals)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 IN_WORD = 32  # bits per word
 SEGMENT = 256  # bits per segment, the authors' choice
-ENDLESS = 1 << 40  # more bits than a row has: rows have one segment of each kind
 LEAST = 4  # least columns of an interval; also in code.cuh and code.cpu.py
 
 
@@ -45,9 +44,9 @@ def bounds_of(rows: Csr) -> Bounds:
 class Encoder:
     """Encodes rows; for a GPU the long ones are listed separately."""
 
-    def __init__(self, rows: Csr, segment: int) -> None:
+    def __init__(self, rows: Csr) -> None:
         xp = rows.device.xp
-        self.rows, self.segment = rows, segment
+        self.rows = rows
         self.longest = tuning.count("cgr.encode_longest") if rows.device.is_simt else max(1, rows.nvals)
         listed = xp.flatnonzero(rows.ptr[1:] - rows.ptr[:-1] > self.longest) if rows.device.is_simt else ()
         self.hubs = len(listed)
@@ -57,7 +56,7 @@ class Encoder:
     def run(self, fill: int, sizes: Array, heads: Array, ends: Array, words: Array) -> None:
         rows, device = self.rows, self.rows.device
         ptr = lookup_dtype(rows.ptr.dtype)
-        arguments = self.segment, self.longest, self.row_of, self.parts, rows.ptr, rows.col, sizes, heads, ends, words
+        arguments = SEGMENT, self.longest, self.row_of, self.parts, rows.ptr, rows.col, sizes, heads, ends, words
         device.kernel(encode_variant(ptr, fill, 0))(rows.nrows, *arguments, bounds=bounds_of(rows))
         if self.hubs:
             device.kernel(encode_variant(ptr, fill, 1))(self.hubs, *arguments)
@@ -77,7 +76,7 @@ class Encoder:
 
 def counted(rows: Csr) -> float:
     """The words that these rows take."""
-    found = blocks_of(rows.device, rows.nrows, Encoder(rows, SEGMENT).sizes(), IN_WORD)[2]
+    found = blocks_of(rows.device, rows.nrows, Encoder(rows).sizes(), IN_WORD)[2]
     return float(rows.device.to_host(found)[0])
 
 
@@ -100,10 +99,10 @@ def sampled(of: Sample) -> float:
     return mean_words(of.nrows, of.each * float(bits) + float(heads), IN_WORD)
 
 
-def encoded(rows: Csr, segment: int) -> tuple[Array, Array]:
+def encoded(rows: Csr) -> tuple[Array, Array]:
     """The heads and the words of these rows. Peak memory: the result, and 40 bytes per row."""
     device, xp = rows.device, rows.device.xp
-    encoder = Encoder(rows, segment)
+    encoder = Encoder(rows)
     heads, ends, total = blocks_of(device, rows.nrows, encoder.sizes(), IN_WORD)
     count = int(device.to_host(total)[0])
     device.foresee(f"codes of {rows.nvals} entries", 4 * (count + PAD))
@@ -116,7 +115,7 @@ def decode(layout: Cgr, fill: int, counts: Array, col: Array, place: Order, sele
     """One launch of decode.cu over rows of a layout."""
     numbers = selection.rows if place is None else place
     run = layout.device.kernel(decode_variant(fill, int(place is not None)))
-    what = layout.ncols, layout.segment, layout.heads, layout.words, counts, col, numbers
+    what = layout.ncols, SEGMENT, layout.heads, layout.words, counts, col, numbers
     run(selection.size, selection.rows, selection.stride, *what, bounds=selection.bounds)
 
 

@@ -22,7 +22,6 @@ Entry order: row; the entries of intervals, then residuals.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from semirings.dtypes import INT32
@@ -30,20 +29,15 @@ from semirings.dtypes import INT32
 from ...device import Device
 from ...kernels.variant import Variant
 from ...typing import Array
-from .. import validation
-from ..coded import RowSelection, coded_hub_columns_variant, extents_variant
+from ..coded import Coded, RowSelection, coded_hub_columns_variant, extents_variant
 from ..contract import Format, Order
 from ..csr.layout import Csr
 from . import encoding
-from .binning import counts_variant, pieces_variant
-from .kernels import FORMATS, CgrArguments, marks_variant
+from .kernels import FORMATS, counts_variant, marks_variant, pieces_variant
 
 
-@dataclass(eq=False)
-class Cgr(CgrArguments):
+class Cgr(Coded):
     """Rows of intervals and residuals."""
-
-    segment: int = encoding.SEGMENT  # bits per segment; ENDLESS: each row has one segment of each kind
 
     formats: ClassVar[tuple[Format, ...]] = FORMATS
     format = FORMATS[0]
@@ -54,14 +48,9 @@ class Cgr(CgrArguments):
     def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Cgr, Order]:
         """Encode these rows; with `order` the position of each entry's value in them. Peak memory: the result, the
         order twice, and 40 bytes per row."""
-        return cls.of_segments(rows, encoding.SEGMENT, order)
-
-    @classmethod
-    def of_segments(cls, rows: Csr, segment: int, order: bool) -> tuple[Cgr, Order]:
-        """The same with segments of that many bits."""
-        heads, words = encoding.encoded(rows, segment)
+        heads, words = encoding.encoded(rows)
         ranks = rows.ptr if order else None
-        layout = cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks, segment)
+        layout = cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks)
         if not order:
             return layout, None
         place = layout.decoded(True)[2]
@@ -73,19 +62,13 @@ class Cgr(CgrArguments):
         encoding.decode(self, fill, counts, col, place, selection)
 
     def numbers(self) -> dict[str, int]:
-        return super().numbers() | {"segment": self.segment}
+        return super().numbers() | {"segment": encoding.SEGMENT}
 
     @classmethod
     def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Cgr:
-        segment = validation.expect_numbers(numbers, "nrows", "ncols", "nvals", "segment")[3]
-        if segment != encoding.ENDLESS and not encoding.SEGMENT <= segment < 1 << 31:
-            raise ValueError(f"segment: expected {encoding.SEGMENT} bits or more, got {segment}")
-        layout: Cgr = super().restored(device, {name: x for name, x in numbers.items() if name != "segment"}, arrays)
-        layout.segment = segment
-        return layout
-
-    def again(self, rows: Csr) -> Cgr:
-        return self.of_segments(rows, self.segment, False)[0]
+        if numbers.get("segment") != encoding.SEGMENT:
+            raise ValueError(f"segment: expected {encoding.SEGMENT} bits, got {numbers.get('segment')}")
+        return super().restored(device, {name: x for name, x in numbers.items() if name != "segment"}, arrays)
 
     def check_codes(self) -> None:
         encoding.check_codes(self)

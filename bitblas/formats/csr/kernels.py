@@ -1,4 +1,4 @@
-"""Kernels of layouts by rows: arguments and constants of products, hub columns, utility kernels for registry/.
+"""Kernels of layouts by rows: arguments and constants of products, degree bins, hub columns, utility kernels.
 
 Hub columns: a pull tries one column of each row first, one that many rows have, because a search has likely reached
 it.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,12 +17,30 @@ from semirings.dtypes import INT32, INT64, DataType, lookup_dtype
 
 from ... import tuning
 from ...device import dummy
+from ...kernels.constants import WORDS
 from ...kernels.variant import Variant
 from ...typing import Array
-from ..contract import Arguments, Constants, Dot, Format, Layout, LayoutBase, Types, compute_once
+from ..contract import (
+    Advance,
+    Arguments,
+    BinnedPull,
+    Constants,
+    Cost,
+    Dot,
+    DotArguments,
+    Format,
+    Kernels,
+    Layout,
+    Pull,
+    PullCase,
+    Push,
+    StagedPull,
+    Types,
+    View,
+    compute_once,
+)
 from ..sampling import sample_variant
-from ..schedule import Hubs, hubs_of, longest_unit, power_of_two
-from .binning import binned_constants
+from ..schedule import Bins, Hubs, Part, all_set, block_constants, hubs_of, longest_unit, placed, power_of_two
 from .cost import UNROLL, RowsCost, index_type
 
 if TYPE_CHECKING:
@@ -46,7 +64,7 @@ def bits_of(xp: ModuleType, flags: Array) -> Array:
     return xp.packbits(padded, bitorder="little").view(np.uint64)
 
 
-def hub_columns(layout: RowsArguments, types: Types) -> tuple[Array, Array] | None:
+def hub_columns(layout: Rows, types: Types) -> tuple[Array, Array] | None:
     """Hub columns of a square matrix: for each row the column that has most entries itself; and the bits of the
     nonempty rows. None if all rows have similar lengths."""
     key = "likely", tuning.version()
@@ -95,20 +113,79 @@ def utility_kernels(packed: int) -> Iterator[Variant]:
             yield Variant("formats/csr/check", (("PTR", pointers), ("COL", columns)))
 
 
-# ---- Kernel arguments of layouts by rows, with plain or packed columns.
+# ---- Degree-binned schedule of rows for a GPU's pull when row lengths differ much (pull_graded.cu). Computed once per
+# layout.
+
+UNLISTED = 255
+
+
+def log_limits() -> range:
+    """log2 of the longest row of each bin, ascending."""
+    return range(tuning.count("csr.bin_log_shortest"), tuning.count("csr.bin_log_longest") + 1)
+
+
+class Pieces(NamedTuple):
+    """Pieces by bin (grade), the longest first: grade g has rows of up to 2^(csr.bin_log_longest - g) entries,
+    pieces piece[g] .. piece[g + 1], grouped into runs run[g] .. run[g + 1]. Segments of long rows come before the rows
+    of grade 0."""
+
+    run: Array  # uint32
+    piece: Array
+    segments: int
+    begin: Array  # type of ptr
+    length: Array  # uint16
+    row: Array  # uint32: the row of a piece, or the number of a segment
+
+
+def rows_of_run(grade: int) -> int:
+    """Number of rows, or segments, that a warp takes at a time."""
+    return 1 << min(5, max(0, tuning.count("csr.bin_log_run") - log_limits()[-1] + grade))
+
+
+def degree_bins(layout: Rows) -> Bins[Pieces]:
+    """The schedule of a layout by rows with less than 2^32 rows. Kept: 10 bytes per nonempty row, 14 with 64-bit
+    pointers. Peak memory: 20 bytes per row more."""
+    key = "grades", tuning.version()
+    return compute_once(layout.cache, key, lambda: _grades(layout))
+
+
+def _grades(layout: Rows) -> Bins[Pieces]:
+    logs = log_limits()
+    xp, ptr, longest, grades = layout.device.xp, layout.ptr, 1 << logs[-1], len(logs)
+    length, hubs = ptr[1:] - ptr[:-1], hubs_of(layout, longest)
+    tops = xp.asarray([1 << log for log in logs[:-1]], dtype=length.dtype)
+    grade = grades - 1 - xp.searchsorted(tops, length)  # up to 4, up to 8, .. entries
+    grade = xp.where((length > 0) & (length <= longest), grade, UNLISTED).astype(np.uint8)
+    counts = layout.device.to_host(xp.bincount(grade, minlength=UNLISTED + 1))[:grades].astype(np.int64)
+    row = xp.argsort(grade, kind="stable")[: int(counts.sum())]
+    begin, lengths, segments = ptr[row], length[row].astype(np.uint16), 0
+    row, reached, hubs = placed(xp, length, row, hubs, None)
+    if hubs is not None:
+        segments = hubs.segments
+        begin = xp.concatenate([hubs.begin, begin])
+        lengths = xp.concatenate([(hubs.end - hubs.begin).astype(np.uint16), lengths])
+        row = xp.concatenate([xp.arange(segments, dtype=np.uint32), row])
+    counts[0] += segments
+    runs = [-(-int(count) // rows_of_run(grade)) for grade, count in enumerate(counts)]
+    run, piece = (xp.asarray(np.cumsum([0, *some]).astype(np.uint32)) for some in (runs, counts))
+    pieces = Pieces(run, piece, segments, begin, lengths, row)
+    return Bins(sum(runs), pieces, reached, hubs, all_set(xp, segments))
+
+
+# ---- Types and pieces of rows.
 
 # Types of a dot kernel's index arrays: of A, of B' (which may have more entries), of the mask.
 DOT_INDICES = ("PTR", "COL", "BPTR", "MPTR", "MCOL")
 
 
-def pieces(rows: RowsArguments) -> list[int]:
+def pieces(rows: Rows) -> list[int]:
     """Limits of the entries that are processed at a time, from 0 to the end: all plain columns at once, packed ones in
     pieces."""
     nvals = rows.nvals
     return [*range(0, nvals, tuning.count("csr.piece")), nvals] if nvals and rows.format.packed else [0, nvals]
 
 
-def column_types(rows: RowsArguments) -> Types:
+def column_types(rows: Rows) -> Types:
     """The types of row pointers and of (unpacked) column numbers."""
     return ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(index_type(rows.ncols)))
 
@@ -118,90 +195,195 @@ def _dot_types(*kinds: np.dtype) -> Types:
     return tuple((name, lookup_dtype(kind)) for name, kind in zip(DOT_INDICES, kinds, strict=True))
 
 
-class RowsFormat(RowsCost):
-    """Compile-time constants of kernels by rows."""
+# ---- What layouts by rows offer, with plain or packed columns.
+
+
+def _columns(packed: bool, width: int = 0) -> Constants:
+    """Constants of columns.cuh. width: bits of packed columns if the kernel is specialized for them."""
+    return [("PACKED", int(packed)), ("WIDTH", width)]
+
+
+class RowsView(View["Rows"]):
+    """Row pointers and columns."""
 
     indices = ("PTR", "COL")
-    dot_indices = DOT_INDICES
 
-    def pull_constants(
-        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
-    ) -> Constants:
-        blocks = tuning.count("csr.min_blocks") if many_blocks else tuning.count("csr.min_blocks_wide")
-        more = [("MIN_BLOCKS", blocks), ("STAGED", staged), ("STAGE", tuning.count("csr.stage"))]
-        return [*self._columns(width), ("UNROLL", UNROLL), *more]
+    def types(self, layout: Rows, ranked: bool) -> Types:
+        return compute_once(layout.cache, "types", lambda: column_types(layout))
 
-    def binned_constants(self, shared: int) -> Constants:
-        return binned_constants(shared)
+    def contents(self, layout: Rows, ranked: bool) -> Arguments:
+        return layout.col, layout.width
 
-    def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:
-        return self._columns()
+    def hubs(self, layout: Rows, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
+        return hubs_of(layout, longest, part)
 
-    def dot_constants(self, types: Types, lanes: int, mask: Format) -> Constants:
+
+class RowsPull(Pull["Rows"]):
+    """Lanes share a row."""
+
+    accepts_nan = True
+
+    def __init__(self, packed: bool = False, fused: bool = False) -> None:
+        self.packed, self.fused = packed, fused
+
+    def constants(self, case: PullCase) -> Constants:
+        blocks = tuning.count("csr.min_blocks") if case.many_blocks else tuning.count("csr.min_blocks_wide")
+        more = [("MIN_BLOCKS", blocks), ("STAGED", case.staged), ("STAGE", tuning.count("csr.stage"))]
+        return [*_columns(self.packed, case.width), ("UNROLL", UNROLL), *more]
+
+    def lanes(self, layout: Rows, nrows: int, kind: int) -> int:
+        """As many as have two or three loads in flight each. Boolean CSR, which stops a row at its first hit, was
+        fastest with 1 on an H200 (RMAT 20: 22, 32, 56 us with 1, 2, 4)."""
+        if kind == WORDS:
+            return 1
+        return power_of_two(layout.nvals / max(1, nrows) / tuning.value("csr.pull_entries_per_lane"), 1, 32)
+
+    def longest(self, kind: int, lanes: int, *, staged: bool = False) -> int:
+        iterations = tuning.count("rows.iterations")
+        if staged:
+            return max(tuning.count("csr.stage"), iterations * UNROLL * lanes)
+        return (tuning.count("csr.iterations_early") if kind == WORDS else iterations) * UNROLL * lanes
+
+    def segment(self) -> int:
+        return tuning.count("rows.segment_steps") * UNROLL * 32
+
+
+class RowsStagedPull(StagedPull["Rows"]):
+    """Rows of very different lengths."""
+
+    def suits(self, layout: Rows) -> bool:
+        return longest_unit(layout) * layout.units > tuning.value("csr.uneven") * layout.nvals
+
+    def width(self, layout: Rows) -> int:
+        return layout.width if layout.nvals >= tuning.count("mplg.fixed_from") else 0
+
+
+class RowsBinnedPull(BinnedPull["Rows"], RowsStagedPull):
+    """Many rows of very different lengths."""
+
+    def suits(self, layout: Rows) -> bool:
+        enough = layout.nvals >= tuning.count("csr.binned_from") and layout.nrows < 1 << 32
+        return enough and super().suits(layout)
+
+    def bins(self, layout: Rows, part: Part | None = None) -> Bins[Pieces]:
+        return degree_bins(layout)
+
+    def contents(self, layout: Rows, ranked: bool) -> Arguments:
+        return layout.col, layout.width
+
+    def constants(self, shared: int) -> Constants:
+        logs, run = log_limits(), tuning.count("csr.bin_log_run")
+        shape = [("LOG_LONGEST", logs[-1]), ("LOG_LANE", logs[0]), ("LOG_RUN", run), ("LANES", 32)]
+        return [*shape, *block_constants(shared)]
+
+    def hot(self, layout: Rows, columns: int) -> int:
+        """Sampled once per layout: with columns ordered by degree, the first ones have most entries."""
+
+        def compute() -> int:
+            samples = min(layout.nvals, tuning.count("csr.hot_samples"))
+            at = np.linspace(0, layout.nvals - 1, samples).astype(np.int64)
+            inside = layout.columns_at(layout.device.asarray(at)) < columns
+            return min(columns, layout.ncols) if float(inside.mean()) >= tuning.value("rows.hot_share") else 0
+
+        return compute_once(layout.cache, ("hot", columns, tuning.version()), compute)
+
+
+class RowsPush(Push["Rows"]):
+    """Lanes share a row."""
+
+    by_output_word = True
+
+    def __init__(self, packed: bool = False) -> None:
+        self.packed = packed
+
+    def constants(self, *, ranked: bool, neutral: bool) -> Constants:
+        return _columns(self.packed)
+
+    def lanes(self, layout: Rows, nrows: int, kind: int) -> int:
+        return power_of_two(layout.nvals / max(1, nrows) / tuning.value("csr.push_entries_per_lane"), 1, 32)
+
+    def longest(self, lanes: int) -> int:
+        return tuning.count("rows.iterations") * lanes
+
+
+class RowsAdvance(Advance["Rows"]):
+    """Its pulls try a hub column of each row first."""
+
+    kernel = "formats/csr/step"
+    reads_values = scans = True
+
+    def pushed(self, layout: Rows, ranked: bool, longest: int) -> Arguments:
+        return layout.ptr, layout.col, layout.width
+
+    def pulled(self, layout: Rows, ranked: bool, *, read: bool = True) -> Arguments:
+        likely = hub_columns(layout, column_types(layout)) if read else None
+        none = dummy(layout.device, index_type(layout.ncols).name), dummy(layout.device, "uint64")
+        return layout.ptr, layout.col, *(none if likely is None else likely), np.int64(likely is not None)
+
+    def tries_hub_columns(self, layout: Rows) -> bool:
+        return hub_columns(layout, column_types(layout)) is not None
+
+    def segments(self, layout: Rows, longest: int) -> int:
+        def compute() -> int:
+            length = layout.ptr[1:] - layout.ptr[:-1]
+            return int((-(-length // longest))[length > longest].sum())
+
+        return compute_once(layout.cache, ("segments", longest), compute)
+
+
+class RowsDot(Dot["Rows"]):
+    """Operands by rows, with a mask by rows of any format."""
+
+    indices = DOT_INDICES
+
+    def __init__(self, packed: bool = False) -> None:
+        self.packed = packed
+
+    def constants(self, types: Types, lanes: int, mask: Format) -> Constants:
         # A block takes 256 entries, one per thread (LANES), although GROUP lanes then share the work of an entry.
         shape = [("LANES", 1), ("GROUP", lanes), ("COL_64", int(dict(types)["COL"] is INT64))]
         slots, least = tuning.count("csr.dot_slots"), tuning.count("csr.dot_table_from")
         table = [("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1), ("TABLE_FROM", least)]
         table += [("TABLE_FOR", tuning.count("csr.dot_table_for")), ("LONG", tuning.count("csr.dot_long"))]
-        return [*shape, *table, *self._columns(), ("M_PACKED", int(mask.packed))]
+        return [*shape, *table, *_columns(self.packed), ("M_PACKED", int(mask.packed))]
 
-    def _columns(self, width: int = 0) -> Constants:
-        """Constants of columns.cuh. width: bits of packed columns if the kernel is specialized for them."""
-        return [("PACKED", int(self.packed)), ("WIDTH", width)]
+    def lanes(self, layout: Layout) -> int:
+        """One per entry of a row (rmat20: 10.8 ms with 4 lanes, 9.6 and 10.8 in two runs with 8, 10.0 with 32)."""
+        return power_of_two(layout.nvals / max(1, layout.nrows), tuning.count("rows.dot_least_lanes"), 32)
 
-    def dot_mask(self, structure: Structure) -> Layout:
+    def mask(self, structure: Structure, key: str) -> Layout:
         return structure.rows()
 
-    def dot(self, left: Rows, right: Rows, mask: Rows, ranked: tuple[bool, bool]) -> Dot:
+    def arguments(self, left: Rows, right: Rows, mask: Rows, ranked: tuple[bool, bool]) -> DotArguments:
         kinds = left.ptr.dtype, index_type(left.ncols), right.ptr.dtype, mask.ptr.dtype, index_type(mask.ncols)
         at = mask.ptr, mask.nrows, mask.col, mask.width, right.width
-        return Dot(mask.nvals, _dot_types(*kinds), at, (left.ptr, left.col), (right.ptr, right.col))
+        return DotArguments(mask.nvals, _dot_types(*kinds), at, (left.ptr, left.col), (right.ptr, right.col))
+
+    def key_with(self, format: Format, other: Format, nrows: int, ncols: int) -> str:
+        """If the other operand is packed, pack this one too, once: plain columns would be rebuilt for every
+        operation."""
+        return other.key if other.packed and not other.cost.refusal(nrows, ncols) else format.key
 
 
-FORMATS = (RowsFormat(),)
+def rows_kernels(packed: bool = False, fused: bool = False) -> Kernels:
+    """The kernels of layouts by rows. packed: columns are. fused: pulls have epilogues."""
+    return {
+        "mxv.pull": RowsPull(packed, fused),
+        "mxv.pull.staged": RowsStagedPull(),
+        "mxv.pull.binned": RowsBinnedPull(),
+        "mxv.pull.listed": "formats/csr/pull_some",
+        "mxv.push": RowsPush(packed),
+        "advance": RowsAdvance(),
+        "advance.cpu": "formats/csr/spread",
+        "dot": RowsDot(packed),
+    }
 
 
-class RowsArguments(LayoutBase):
-    """Kernel arguments of layouts by rows."""
+def rows_format(cost: Cost, more: Kernels | None = None) -> Format:
+    """A format whose kernels are those of plain rows, which its layouts build on demand. more: its other kernels."""
+    kernels = rows_kernels()
+    kernels.update(more or {})
+    return Format(cost, RowsView(), kernels, folder="csr", by_rows=True, ranked=False)
 
-    if TYPE_CHECKING:
 
-        @property
-        def width(self) -> int:
-            """Bits of a packed column number; 0: columns are plain."""
-
-        def columns(self, low: int = 0, high: int | None = None) -> Array:
-            """The columns of entries low .. high."""
-
-        def columns_at(self, places: Array) -> Array:
-            """The columns of these entries."""
-
-    def types(self, ranked: bool) -> Types:
-        return compute_once(self.cache, "types", lambda: column_types(self))
-
-    def unit_starts(self) -> tuple[Array, int]:
-        return self.ptr, 1
-
-    def unit_contents(self, ranked: bool) -> Arguments:
-        return self.col, self.width
-
-    def pushed(self, ranked: bool, longest: int) -> Arguments:
-        return self.ptr, self.col, self.width
-
-    def pulled(self, ranked: bool, *, read: bool = True) -> Arguments:
-        likely = hub_columns(self, column_types(self)) if read else None
-        none = dummy(self.device, index_type(self.ncols).name), dummy(self.device, "uint64")
-        return self.ptr, self.col, *(none if likely is None else likely), np.int64(likely is not None)
-
-    def ranks(self) -> None:
-        return None
-
-    def hubs(self, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
-        return hubs_of(self, longest, part)
-
-    def segments(self, longest: int) -> int:
-        def compute() -> int:
-            length = self.ptr[1:] - self.ptr[:-1]
-            return int((-(-length // longest))[length > longest].sum())
-
-        return compute_once(self.cache, ("segments", longest), compute)
+FORMATS = (Format(RowsCost(), RowsView(), rows_kernels(fused=True), by_rows=True, ranked=False, registered="all"),)

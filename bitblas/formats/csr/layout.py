@@ -22,11 +22,11 @@ from ...exceptions import OutOfMemory
 from ...kernels.variant import Variant
 from ...typing import Array
 from .. import symmetry, validation
-from ..contract import Format, LazyDict, Order, Region, Types
+from ..contract import Format, Layout, LazyDict, Order, Region, Types
 from . import kernels
 from .cost import index_type, rows_bytes
 from .cost import pointer_type as pointer_type
-from .kernels import FORMATS, RowsArguments, column_types, pieces
+from .kernels import FORMATS, column_types, pieces
 
 if TYPE_CHECKING:
     from typing import Self
@@ -125,13 +125,21 @@ def split_keys(device: Device, keys: Array, nrows: int, ncols: int) -> tuple[Arr
 # ---- CSR: row pointers and sorted column numbers. The plain layout, through which all others convert.
 
 
-class Rows(RowsArguments):
+class Rows(Layout):
     """Base class of layouts by rows, with any storage of columns: row i has the entries ptr[i] .. ptr[i + 1], with
     ascending columns. Subclasses other than Csr change by way of a Csr."""
 
-    @property
-    def work(self) -> int:
-        return self.nvals
+    if TYPE_CHECKING:
+
+        @property
+        def width(self) -> int:
+            """Bits of a packed column number; 0: columns are plain."""
+
+        def columns(self, low: int = 0, high: int | None = None) -> Array:
+            """The columns of entries low .. high."""
+
+        def columns_at(self, places: Array) -> Array:
+            """The columns of these entries."""
 
     def by_rows(self, order: bool) -> tuple[Rows, Order]:
         return self, None
@@ -160,13 +168,15 @@ class Rows(RowsArguments):
         return {"ptr": self.ptr, "col": self.col}
 
 
-class Unlisted(Rows):
-    """Base class of layouts that do not store rows: kernels that read rows get plain ones, which `plain` builds on
-    first use."""
+class RowsOnDemand(Rows):
+    """Base class of layouts without kernels of their own: those of plain rows read what `plain` builds on first use. A
+    subclass writes `from_csr`, `plain`, `arrays`, `restored` and `check`."""
 
-    width = 0  # bits of a packed column number: columns are plain
+    width = 0
 
-    plain: Callable[[], Csr]
+    def plain(self) -> Csr:
+        """The same entries by rows, kept in `cache`."""
+        raise NotImplementedError
 
     @property
     def ptr(self) -> Array:
@@ -184,6 +194,9 @@ class Unlisted(Rows):
 
     def to_csr(self, order: bool) -> tuple[Csr, Order]:
         return self.plain(), None
+
+    def coo(self) -> tuple[Array, Array]:
+        return self.plain().coo()
 
 
 @dataclass(eq=False)
@@ -284,7 +297,7 @@ def clipped(rows: Rows, region: Region, order: bool) -> tuple[Csr, Order]:
     the order if requested, and an offset per row; on the CPU as if all entries were in the region."""
     xp, device, nrows = rows.device.xp, rows.device, rows.nrows
     kind, place_kind, nvals = index_type(rows.ncols), pointer_type(rows.nvals), rows.nvals
-    types = (*rows.types(False), ("PLACE", lookup_dtype(place_kind)))
+    types = (*rows.format.view.types(rows, False), ("PLACE", lookup_dtype(place_kind)))
     packed = rows.format.packed
     arguments = rows.ptr, rows.col, rows.width, *region
     if device.host_memory:

@@ -1,10 +1,15 @@
-"""Cost model of hypersparse matrices. They are used if few rows or columns have entries, or on request."""
+"""Cost model of hypersparse matrices. They are used if few rows or columns have entries, or on request.
+
+Products run on the rows inside (operations/hypersparse.py). Code that needs all rows, such as a captured loop, gets
+plain ones, which are built for it.
+"""
 
 from __future__ import annotations
 
 from ... import tuning
 from ..contract import StructureFacts
 from ..csr.cost import RowsCost, rows_bytes
+from ..csr.kernels import rows_format
 
 
 def is_hyper(nrows: int, ncols: int, nvals: int) -> bool:
@@ -17,8 +22,7 @@ class HyperCost(RowsCost):
     """Lists of the rows and columns that have entries, and plain rows of that many."""
 
     name = "hyper"
-    timed = fused = opens = False
-    renumbers, usual, registered = True, False, "few"
+    timed = False
 
     def may_be_smallest(self, facts: StructureFacts) -> bool:
         """The shape alone decides whether it is used (`is_hyper`)."""
@@ -30,3 +34,6 @@ class HyperCost(RowsCost):
 
     def scratch(self, facts: StructureFacts) -> int:
         return 24 * facts.nvals
+
+
+FORMATS = (rows_format(HyperCost(), {"mxv": "hypersparse"}),)

@@ -21,12 +21,12 @@ from .. import validation
 from ..contract import Format, LazyDict, Order, Region
 from ..csr import layout as csr
 from ..index_lists import placed
+from .cost import FORMATS
 from .cost import is_hyper as is_hyper
-from .kernels import FORMATS
 
 
 @dataclass(eq=False)
-class Hyper(csr.Unlisted):
+class Hyper(csr.RowsOnDemand):
     """Row k of `inner` is row rows[k], its column c is column cols[c]."""
 
     device: Device

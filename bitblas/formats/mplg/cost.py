@@ -1,16 +1,15 @@
-"""Cost model of packed rows, where it differs from that of plain ones."""
+"""Cost model and kernels of packed rows, where they differ from those of plain ones.
+
+The kernels are CSR's with PACKED (csr/columns.cuh for walks through a row, csr/any_column.cuh for single entries).
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ... import tuning
 from .. import packing
-from ..contract import CSR, Format, StructureFacts
+from ..contract import Format, StructureFacts
 from ..csr.cost import RowsCost, pointer_type
-
-if TYPE_CHECKING:
-    from ..csr.layout import Rows
+from ..csr.kernels import RowsView, rows_kernels
 
 
 def packed_bytes(nrows: int, ncols: int, nvals: int) -> int:
@@ -22,11 +21,10 @@ class PackedCost(RowsCost):
     """Rows with packed columns."""
 
     name = "mplg"
-    packed, fused, registered = True, False, "packed"
 
     @property
-    def handicap(self) -> float:
-        return tuning.value("formats.handicap")
+    def margin(self) -> float:
+        return tuning.value("formats.margin")
 
     def refusal(self, nrows: int, ncols: int) -> str:
         """Columns have at most 32 bits, also those of the transpose."""
@@ -36,13 +34,16 @@ class PackedCost(RowsCost):
     def predict_bytes(self, facts: StructureFacts) -> int:
         return packed_bytes(facts.nrows, facts.ncols, facts.nvals)
 
-    def cached_as(self, key: str) -> str:
-        """Plain rows, which would need up to 32 times the memory, are built for an operation and dropped. Entries are
-        in the same order in both."""
-        return self.key if key == CSR else key
 
-    def dot_key_with(self, other: Format, nrows: int, ncols: int) -> str:
-        return self.key
-
-    def fixed_width(self, layout: Rows) -> int:
-        return layout.width if layout.nvals >= tuning.count("mplg.fixed_from") else 0
+FORMATS = (
+    Format(
+        PackedCost(),
+        RowsView(),
+        rows_kernels(packed=True),
+        folder="csr",
+        by_rows=True,
+        ranked=False,
+        packed=True,
+        registered="packed",
+    ),
+)

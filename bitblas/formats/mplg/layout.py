@@ -22,8 +22,7 @@ from ..csr import layout as csr
 from ..csr.cost import index_type
 from ..csr.kernels import pieces
 from ..csr.layout import RowPointersBuilder, trimmed
-from .cost import packed_bytes
-from .kernels import FORMATS
+from .cost import FORMATS, packed_bytes
 
 # ---- MPLG: CSR with bit-packed column numbers. The smallest layout of scattered entries.
 

@@ -1,8 +1,8 @@
-"""Kernel arguments of nibble rows: heads of groups of rows, and one string of words."""
+"""Kernels of nibble rows: heads of groups of rows, and one string of words."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -10,17 +10,133 @@ from semirings.dtypes import INT32, lookup_dtype
 
 from ... import tuning
 from ...device import dummy
+from ...kernels.constants import WORDS
 from ...kernels.variant import Variant
 from ...typing import Array
-from ..coded import Coded, hub_column_arguments
-from ..contract import Arguments, Constants, Dot, Format, Types, compute_once
-from ..schedule import Hubs, cut
-from .binning import binned_constants
+from ..coded import (
+    Coded,
+    CodedAdvance,
+    CodedBinnedPull,
+    CodedPull,
+    CodedPush,
+    CodedView,
+    hub_column_arguments,
+)
+from ..contract import CSR, Arguments, Constants, Dot, DotArguments, Format, Kernels, Layout, Types, compute_once
+from ..schedule import Bins, Hubs, Part, all_set, block_constants, cut, inside, placed, power_of_two
 from .cost import NibCost
-from .encoding import lanes_for
+from .encoding import IN_WORD, lanes_for
 
 if TYPE_CHECKING:
     from .layout import Nib
+
+# ---- Degree-binned schedule of rows for a GPU's pull from a full vector (pull_graded.cu). Computed once per layout.
+#
+# Computed once per layout.
+#
+# A lane that decodes a row by itself does a third of the work of lanes that share one, but the lanes of a warp must
+# then have equally many entries. So rows are sorted by length. Rows of more than 2^nib.bin_log_chunk entries are shared
+# by 2, 4, .. 32 lanes, each starting at a mark; rows of more than 32 times as many are cut into segments.
+
+GRADES = 6  # pieces of 32, 16, .. 1 lanes
+UNROLL = 4  # entries that a lane decodes while loads are in flight
+MOST_NIBBLES = 1 << 32  # marks have 32 bits
+NOT_HERE = np.uint32(0xFFFFFFFF)  # the piece of an excluded row
+
+
+class Pieces(NamedTuple):
+    """Pieces, the longest first: grade g has those shared by 2^(5 - g) lanes, pieces piece[g] .. piece[g + 1], grouped
+    into runs run[g] .. run[g + 1]; the marks of their lanes begin at mark[g]. Segments of long rows come before the
+    rows of grade 0."""
+
+    run: Array  # uint32
+    piece: Array
+    segments: int
+    row: Array  # uint32, per piece: the position of its sum
+    mark: Array
+    begin: Array  # uint32, a nibble
+    column: Array  # uint32, the column before it
+    length: Array  # uint16, per piece
+    last: int  # the last pair of words
+
+
+def log_chunk() -> int:
+    """log2 of the entries per lane."""
+    return tuning.count("nib.bin_log_chunk")
+
+
+def chunks_variant() -> Variant:
+    return Variant("formats/nib/chunks", (), (("LANES", 32), ("LOG_CHUNK", log_chunk())))
+
+
+def degree_bins(layout: Nib, part: Part | None = None) -> Bins[Pieces]:
+    """The schedule of a layout of less than 2^32 nibbles, or of some of its rows. Kept: 14 bytes per nonempty row, and
+    8 more per 2^nib.bin_log_chunk entries of long ones. Peak memory: 24 bytes per row more."""
+    key = "grades", None if part is None else part.name, tuning.version()
+    return compute_once(layout.cache, key, lambda: _grades(layout, part))
+
+
+def _grades(layout: Nib, part: Part | None) -> Bins[Pieces]:
+    device, longest = layout.device, 32 << log_chunk()
+    xp, ptr = device.xp, layout.pointers()
+    length = inside(ptr[1:] - ptr[:-1], part)
+    hubs = cut(xp, length, longest, longest, lambda rows, hub, number, count: (number * longest, length[rows][hub]))
+    row = xp.flatnonzero((length > 0) & (length <= longest))
+    size, place, segments = length[row], xp.full(layout.nrows, NOT_HERE, np.uint32), 0
+    if hubs is not None:
+        segments = hubs.segments
+        size = xp.concatenate([xp.minimum(hubs.end - hubs.begin, longest), size])
+        place[hubs.rows] = hubs.first[:-1].astype(np.uint32)
+    place[row] = xp.arange(segments, len(size), dtype=np.uint32)
+    row = row if hubs is None else xp.concatenate([hubs.row_of, row])
+    key = (longest - size).astype(np.uint16)
+    key[:segments] = 0  # segments come first, so that their numbers distinguish them from rows
+    order = xp.argsort(key, kind="stable")
+    sorted_at = xp.empty(max(1, len(order)), np.uint32)
+    sorted_at[order] = xp.arange(len(order), dtype=np.uint32)
+    # Limits of the rows that one lane takes, that two share, ..; other pieces have 32 lanes.
+    limits = xp.asarray([longest - (1 << log_chunk() + log) for log in reversed(range(GRADES - 1))], dtype=key.dtype)
+    upto = device.to_host(xp.searchsorted(key[order], limits)).tolist()
+    piece = np.array([0, *upto, len(order)])
+    counts = np.diff(piece)
+    runs = np.cumsum([0, *(-(-counts // (1 << np.arange(GRADES))))])
+    marks = np.cumsum([0, *(counts << np.arange(GRADES)[::-1])])
+    begin, column = (xp.zeros(int(marks[-1]) + 1, np.uint32) for _ in range(2))
+    run, first, mark = (xp.asarray(x.astype(np.uint32)) for x in (runs, piece, marks))
+    arguments = layout.heads, layout.words, ptr, place, sorted_at, first, mark, begin, column
+    device.kernel(chunks_variant())(layout.nrows, *arguments)
+    size = size[order].astype(np.uint16)
+    row, reached, hubs = placed(xp, length, row[order], hubs, part)
+    pieces = Pieces(run, first, segments, row, mark, begin, column, size, len(layout.words) // 2 - 1)
+    return Bins(int(runs[-1]), pieces, reached, hubs, all_set(xp, segments))
+
+
+def entries_of(layout: Nib) -> Array:
+    """The number of the first entry of each piece, to find values that differ. Kept: 4 bytes per nonempty row, 8 for
+    layouts of 2^31 entries and more."""
+    key = "graded entries", tuning.version()
+    if key not in layout.cache:
+        found, xp = degree_bins(layout), layout.device.xp
+        first = layout.ranks()[found.pieces.row]
+        if found.hubs is not None:
+            segment, begin = xp.arange(found.segments), found.hubs.first
+            number = segment - begin[xp.searchsorted(begin, segment, side="right") - 1]
+            first[: found.segments] += (number << (5 + log_chunk())).astype(first.dtype)
+        layout.cache[key] = first
+    return layout.cache[key]
+
+
+def near_share(layout: Nib, columns: int) -> float:
+    """The estimated share of entries in the first columns, from the marks of shared rows, which are evenly spaced; 0 if
+    these rows have few of all entries."""
+    found = degree_bins(layout).pieces
+    shared = layout.device.to_host(found.mark)[GRADES - 1]
+    if tuning.value("nib.hot_part") * (int(shared) << log_chunk()) < layout.nvals:
+        return 0.0
+    return float((found.column[: int(shared)] < columns).mean())
+
+
+# ---- What nibble rows offer.
 
 DOT_INDICES = "COL", "MPTR", "APLACE", "BPLACE"
 MARK = 3  # numbers per mark, the start of a segment of a long row: marks.cu
@@ -30,64 +146,124 @@ def marks_variant() -> Variant:
     return Variant("formats/nib/marks", (), (("LANES", 32),))
 
 
-class NibFormat(NibCost):
-    """Compile-time constants of kernels on nibble rows."""
+class NibView(CodedView["Nib"]):
+    """Rows of more than `longest` words are cut; begin: a mark per segment."""
 
-    indices = ("PLACE",)
-    dot_indices = DOT_INDICES
-
-    def pull_constants(
-        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
-    ) -> Constants:
-        return [*self.push_constants(ranked=ranked, neutral=neutral), ("WIDTH", width)]
-
-    def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:
-        return [("RANKED", int(ranked))]
-
-    def binned_constants(self, shared: int) -> Constants:
-        return binned_constants(shared)
-
-    def dot_constants(self, types: Types, lanes: int, mask: Format) -> Constants:
-        # A block takes a row of the mask, GROUP lanes one of its entries.
-        slots = tuning.count("nib.dot_slots")
-        table = [("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1)]
-        return [("LANES", 256), ("GROUP", lanes), ("COL_64", 0), *table]
-
-    def dot(self, left: Nib, right: Nib, mask: Nib, ranked: tuple[bool, bool]) -> Dot:
-        places = mask.ranks(), left.rank_argument(ranked[0]), right.rank_argument(ranked[1])
-        types = tuple((name, lookup_dtype(x.dtype)) for name, x in zip(DOT_INDICES[1:], places, strict=True))
-        at, a, b = ((layout.heads, layout.words, of) for layout, of in zip((mask, left, right), places, strict=True))
-        return Dot(mask.nrows, (("COL", INT32), *types), at, a, b)
-
-
-FORMATS = (NibFormat(),)
-
-
-class NibArguments(Coded):
-    """Kernel arguments of nibble rows."""
-
-    def pushed(self, ranked: bool, longest: int) -> Arguments:
-        """Includes the marks of the segments of `longest` words of its long rows."""
-        found = self.hubs(longest)
-        if found is None:
-            none = dummy(self.device, "int64")
-            return self.heads, self.words, self.rank_argument(ranked), 0, none, none, none, none
-        marks = len(found.rows), found.rows, found.first, found.begin, found.end
-        return self.heads, self.words, self.rank_argument(ranked), *marks
-
-    def pulled(self, ranked: bool, *, read: bool = True) -> Arguments:
-        """Includes the hub columns."""
-        return self.heads, self.words, *hub_column_arguments(self, read, lanes_for(len(self.words), self.nrows))
-
-    def hubs(self, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
-        """Rows of more than `longest` words. begin: a mark per segment."""
-        size, device, xp = part or longest, self.device, self.device.xp
+    def hubs(self, layout: Nib, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
+        size, device, xp = part or longest, layout.device, layout.device.xp
 
         def limits(rows: Array, hub: Array, number: Array, count: Array) -> tuple[Array, Array]:
             begin, end = xp.empty(MARK * len(hub), np.int64), xp.empty(len(hub), np.int64)
             first = xp.flatnonzero(number == 0)
-            device.kernel(marks_variant())(len(rows), self.heads, self.words, size, rows, first, begin, end)
+            device.kernel(marks_variant())(len(rows), layout.heads, layout.words, size, rows, first, begin, end)
             return begin, end
 
         key = "hubs", longest, size
-        return compute_once(self.cache, key, lambda: cut(xp, self.lengths(), longest, size, limits))
+        return compute_once(layout.cache, key, lambda: cut(xp, layout.lengths(), longest, size, limits))
+
+
+class NibPull(CodedPull["Nib"]):
+    """Each lane has some words of a row; one lane if a row stops at its first hit."""
+
+    def lanes(self, layout: Nib, nrows: int, kind: int) -> int:
+        if kind == WORDS:
+            return 1
+        return power_of_two(len(layout.words) / max(1, nrows) / tuning.value("nib.pull_words_per_lane"), 1, 32)
+
+    def longest(self, kind: int, lanes: int, *, staged: bool = False) -> int:
+        factor = tuning.count("coded.early_factor") if kind == WORDS else 1
+        return tuning.count("rows.iterations") * factor * lanes
+
+    def segment(self) -> int:
+        return tuning.count("rows.segment_steps") * 32
+
+
+class NibBinnedPull(CodedBinnedPull["Nib"]):
+    """Lanes decode chunks of equal numbers of entries."""
+
+    def suits(self, layout: Nib) -> bool:
+        return super().suits(layout) and len(layout.words) * IN_WORD < MOST_NIBBLES
+
+    def bins(self, layout: Nib, part: Part | None = None) -> Bins[Pieces]:
+        return degree_bins(layout, part)
+
+    def contents(self, layout: Nib, ranked: bool) -> Arguments:
+        return (layout.words, entries_of(layout)) if ranked else layout.format.view.contents(layout, False)
+
+    def constants(self, shared: int) -> Constants:
+        return [("LOG_CHUNK", log_chunk()), ("UNROLL", UNROLL), ("LANES", 32), *block_constants(shared)]
+
+    def hot(self, layout: Nib, columns: int) -> int:
+        """The first columns, if most entries of long rows are in them, as in an order by degree."""
+
+        def compute() -> int:
+            return min(columns, layout.ncols) if near_share(layout, columns) >= tuning.value("rows.hot_share") else 0
+
+        return compute_once(layout.cache, ("hot", columns, tuning.version()), compute)
+
+
+class NibPush(CodedPush["Nib"]):
+    """Each lane has some words of a row."""
+
+    def lanes(self, layout: Nib, nrows: int, kind: int) -> int:
+        return power_of_two(len(layout.words) / max(1, nrows) / tuning.value("nib.push_words_per_lane"), 1, 32)
+
+    def longest(self, lanes: int) -> int:
+        return tuning.count("rows.iterations") * lanes
+
+
+class NibAdvance(CodedAdvance["Nib"]):
+    """A push takes the marks of the segments of long rows, a pull the hub columns."""
+
+    kernel = "formats/nib/step"
+    scans = True
+
+    def pushed(self, layout: Nib, ranked: bool, longest: int) -> Arguments:
+        found = layout.format.view.hubs(layout, longest)
+        none = dummy(layout.device, "int64")
+        marks: Arguments = 0, none, none, none, none
+        if found is not None:
+            marks = len(found.rows), found.rows, found.first, found.begin, found.end
+        return layout.heads, layout.words, layout.rank_argument(ranked), *marks
+
+    def pulled(self, layout: Nib, ranked: bool, *, read: bool = True) -> Arguments:
+        lanes = lanes_for(len(layout.words), layout.nrows)
+        return layout.heads, layout.words, *hub_column_arguments(layout, read, lanes)
+
+
+class NibDot(Dot["Nib"]):
+    """A block takes a row of the mask. The CPU has no such kernel; rows are built for the operation."""
+
+    indices = DOT_INDICES
+    on_cpu = False
+
+    def constants(self, types: Types, lanes: int, mask: Format) -> Constants:
+        # GROUP lanes take an entry of the mask
+        slots = tuning.count("nib.dot_slots")
+        table = [("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1)]
+        return [("LANES", 256), ("GROUP", lanes), ("COL_64", 0), *table]
+
+    def lanes(self, layout: Layout) -> int:
+        """One per word of a row."""
+        return power_of_two(layout.work / max(1, layout.nrows), tuning.count("rows.dot_least_lanes"), 32)
+
+    def key_with(self, format: Format, other: Format, nrows: int, ncols: int) -> str:
+        """Plain rows of the other operand are not encoded for one operation; these are decoded instead."""
+        return format.key if other is format else CSR
+
+    def arguments(self, left: Nib, right: Nib, mask: Nib, ranked: tuple[bool, bool]) -> DotArguments:
+        places = mask.ranks(), left.rank_argument(ranked[0]), right.rank_argument(ranked[1])
+        types = tuple((name, lookup_dtype(x.dtype)) for name, x in zip(DOT_INDICES[1:], places, strict=True))
+        at, a, b = ((layout.heads, layout.words, of) for layout, of in zip((mask, left, right), places, strict=True))
+        return DotArguments(mask.nrows, (("COL", INT32), *types), at, a, b)
+
+
+KERNELS: Kernels = {
+    "mxv.pull": NibPull(),
+    "mxv.pull.binned": NibBinnedPull(),
+    "mxv.push": NibPush(),
+    "advance": NibAdvance(),
+    "dot": NibDot(),
+    "rows": Coded.some_rows,
+}
+FORMATS = (Format(NibCost(), NibView(), KERNELS, registered="thin"),)

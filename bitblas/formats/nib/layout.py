@@ -26,18 +26,17 @@ from ...device import Device
 from ...kernels.variant import Variant
 from ...typing import Array
 from .. import coded
-from ..coded import RowSelection, coded_hub_columns_variant, extents_variant
+from ..coded import Coded, RowSelection, coded_hub_columns_variant, extents_variant
 from ..contract import Format, Order
 from ..csr.cost import index_type
 from ..csr.layout import Csr, trimmed
 from . import encoding
-from .binning import chunks_variant
-from .kernels import FORMATS, NibArguments, marks_variant
+from .kernels import FORMATS, chunks_variant, marks_variant
 
 # ---- NIB: the gaps between a row's columns as variable-length codes of nibbles.
 
 
-class Nib(NibArguments):
+class Nib(Coded):
     """Rows of nibble gaps."""
 
     formats: ClassVar[tuple[Format, ...]] = FORMATS

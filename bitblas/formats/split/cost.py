@@ -16,24 +16,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ... import tuning
-from ...kernels.constants import WORDS
 from ...typing import Array
-from ..b2sr.cost import TiledCost, word_type
+from ..b2sr.cost import word_type
 from ..b2sr.layout import Merge, TileRule
-from ..contract import ItemCounts, StructureFacts, compute_once
-from ..csr.cost import UNROLL, pointer_type
+from ..contract import Cost, ItemCounts, StructureFacts, compute_once
+from ..csr.cost import pointer_type
 from ..csr.layout import Csr
 from ..packing import packed_words, width_of
 from ..sampling import SIZES, Sample
-from ..schedule import power_of_two
-
-if TYPE_CHECKING:
-    from .layout import Split
 
 # ---- Which entries of a Split are stored in tiles, and the bits that each part takes: pure functions of counts.
 
@@ -195,19 +190,16 @@ def sampled_parts(of: Sample, tile: int) -> Parts:
 # ---- Cost model of Split (bit tiles and single entries). layout.py decides which entries go into tiles.
 
 
-class SplitCost(TiledCost["Split"]):
+class SplitCost(Cost):
     """Dense tiles and single entries."""
 
-    name = folder = "split"
-    counts, nothing, heavy = "own", Parts(0.0, 0.0), True
+    name = "split"
+    counts, nothing = "own", Parts(0.0, 0.0)
+    tile: int
 
     @property
-    def handicap(self) -> float:
-        return tuning.value("formats.handicap")
-
-    def __init__(self, tile: int) -> None:
-        super().__init__(tile)
-        self.registered = "thin" if self.fused else "words"
+    def margin(self) -> float:
+        return tuning.value("formats.margin")
 
     def refusal(self, nrows: int, ncols: int) -> str:
         fits = fits_32_bits(ncols, self.tile)
@@ -223,10 +215,6 @@ class SplitCost(TiledCost["Split"]):
     def sample(self, of: Sample) -> Parts:
         return sampled_parts(of, self.tile)
 
-    def fact(self, value: Sequence[float]) -> Parts:
-        tiles, far, near, near_width = value
-        return Parts(tiles, far, near, int(near_width))
-
     def listing(self, facts: StructureFacts) -> ItemCounts:
         parts = facts.own_of[self.key]
         return ItemCounts(parts.tiles, facts.nvals - parts.in_rest, parts.in_rest)
@@ -235,21 +223,4 @@ class SplitCost(TiledCost["Split"]):
         return predict_bytes(facts.nrows, facts.ncols, self.tile, facts.own_of[self.key])
 
     def scratch(self, facts: StructureFacts) -> int:
-        return 100 * self.units(facts.nrows) + facts.nvals + 4 * round(self.listing(facts).items)
-
-    def lanes(self, layout: Split, nrows: int, kind: int, *, push: bool) -> int:
-        """As many loads per lane as for tiles."""
-        units = max(1, self.units(nrows))
-        if push:
-            each = tuning.value("tiles.push_items_per_lane")
-            return power_of_two(layout.work / units / each, tuning.count("tiles.push_least_lanes"), 32)
-        share, each = self.share(kind), tuning.value("tiles.pull_loads_per_lane")
-        fewest = 4 if self.tile == 4 and kind == WORDS else share
-        return power_of_two((layout.tiles * share + layout.in_rest) / units / each, fewest, 32)
-
-    def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
-        """In single entries; a tile counts as many as it costs."""
-        return tuning.count("rows.iterations") * self.steps(kind, push) * lanes
-
-    def segment(self) -> int:
-        return tuning.count("rows.segment_steps") * UNROLL * 32
+        return 100 * -(-facts.nrows // self.tile) + facts.nvals + 4 * round(self.listing(facts).items)

@@ -1,4 +1,4 @@
-"""Kernel arguments of Split: bit tiles and single entries."""
+"""Kernels of Split: bit tiles and single entries."""
 
 from __future__ import annotations
 
@@ -8,68 +8,44 @@ import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
+from ... import tuning
+from ...kernels.constants import WORDS
 from ...typing import Array
-from ..b2sr.kernels import TiledArguments, TiledFormat
-from ..contract import Arguments, Types
-from ..schedule import Hubs, cut
+from ..b2sr.cost import DEFAULT_TILE
+from ..b2sr.kernels import TiledAdvance, TiledPull, TiledPush
+from ..contract import Arguments, Format, Kernels, Types, View, compute_once
+from ..csr.cost import UNROLL
+from ..schedule import Hubs, cut, power_of_two
 from .cost import TILES, SplitCost, column_width, entry_width
 
+if TYPE_CHECKING:
+    from .layout import Split
 
-class SplitFormat(TiledFormat, SplitCost):
-    """Compile-time constants of kernels on tiles with single entries."""
 
-    packs = 1
+class SplitView(View["Split"]):
+    """Packed tile columns, bits, and single entries in two ranges."""
+
     indices = ("PTR", "PLACE")
 
-    def kernel(self, name: str) -> str:
-        """An advance uses the tile kernel, which also reads single entries if PACKED."""
-        return "formats/b2sr/step" if name == "step" else super().kernel(name)
+    def types(self, layout: Split, ranked: bool) -> Types:
+        indices = ("PTR", layout.starts), ("PLACE", layout.rank_argument(ranked))
+        return tuple((name, lookup_dtype(x.dtype)) for name, x in indices)
 
+    def starts(self, layout: Split) -> tuple[Array, int]:
+        return layout.starts, layout.parts
 
-FORMATS = tuple(SplitFormat(tile) for tile in TILES)
-BY_TILE = {format.tile: format for format in FORMATS}
+    def contents(self, layout: Split, ranked: bool) -> Arguments:
+        near, far = layout.range_words()
+        width = entry_width(layout.ncols, layout.tile)
+        rest = near, layout.near_width, far, width, layout.in_tiles, layout.in_near, layout.parts
+        return layout.col, column_width(layout.ncols, layout.tile), layout.bits, layout.rank_argument(ranked), *rest
 
-
-class SplitArguments(TiledArguments):
-    """Kernel arguments of tiles with single entries."""
-
-    starts: Array
-    in_tiles: int
-    in_near: int
-    near_width: int
-
-    if TYPE_CHECKING:
-
-        @property
-        def parts(self) -> int: ...
-
-        def range_words(self) -> tuple[Array, Array]: ...
-
-    def types(self, ranked: bool) -> Types:
-        if ("types", ranked) not in self.cache:
-            indices = ("PTR", self.starts), ("PLACE", self.rank_argument(ranked))
-            self.cache["types", ranked] = tuple((name, lookup_dtype(x.dtype)) for name, x in indices)
-        found: Types = self.cache["types", ranked]
-        return found
-
-    def unit_starts(self) -> tuple[Array, int]:
-        return self.starts, self.parts
-
-    def unit_contents(self, ranked: bool) -> Arguments:
-        near, far = self.range_words()
-        width = entry_width(self.ncols, self.tile)
-        rest = near, self.near_width, far, width, self.in_tiles, self.in_near, self.parts
-        return self.col, column_width(self.ncols, self.tile), self.bits, self.rank_argument(ranked), *rest
-
-    def pulled(self, ranked: bool, *, read: bool = True) -> Arguments:
-        return self.unit_starts()[0], *self.unit_contents(ranked)
-
-    def hubs(self, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
+    def hubs(self, layout: Split, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
         """A tile costs as much as `share` single entries; a segment of a tile row takes the same fraction of its tiles
         and of each range of single entries. begin, end: as many numbers per unit as `starts` has."""
-        key, size = ("hubs", longest, part or longest, share), part or longest
-        if key not in self.cache:
-            starts = self.starts.reshape(-1, self.parts)
+
+        def compute() -> Hubs | None:
+            starts = layout.starts.reshape(-1, layout.parts)
             length = (starts[1:] - starts[:-1]).astype(np.int64)
 
             def limits(rows: Array, hub: Array, number: Array, count: Array) -> tuple[Array, Array]:
@@ -79,6 +55,44 @@ class SplitArguments(TiledArguments):
                 return begin, end
 
             work = length.sum(axis=1) + length[:, 0] * (share - 1)
-            self.cache[key] = cut(self.device.xp, work, longest, size, limits)
-        found: Hubs | None = self.cache[key]
-        return found
+            return cut(layout.device.xp, work, longest, part or longest, limits)
+
+        return compute_once(layout.cache, ("hubs", longest, part or longest, share), compute)
+
+
+class SplitPull(TiledPull["Split"]):
+    """As many loads per lane as for tiles."""
+
+    packed = 1
+
+    def lanes(self, layout: Split, nrows: int, kind: int) -> int:
+        units = max(1, -(-nrows // self.tile))
+        share, each = self.share(kind), tuning.value("tiles.pull_loads_per_lane")
+        fewest = 4 if self.tile == 4 and kind == WORDS else share
+        return power_of_two((layout.tiles * share + layout.in_rest) / units / each, fewest, 32)
+
+    def longest(self, kind: int, lanes: int, *, staged: bool = False) -> int:
+        """In single entries; a tile counts as many as it costs."""
+        return tuning.count("rows.iterations") * self.steps(kind) * lanes
+
+    def segment(self) -> int:
+        return tuning.count("rows.segment_steps") * UNROLL * 32
+
+
+class SplitPush(TiledPush["Split"]):
+    """Tiles and single entries."""
+
+    packed = 1
+
+
+def _format(tile: int) -> Format:
+    kernels: Kernels = {
+        "mxv.pull": SplitPull(tile),
+        "mxv.push": SplitPush(tile),
+        "advance": TiledAdvance(),
+    }
+    return Format(SplitCost(tile), SplitView(), kernels, registered="thin" if tile == DEFAULT_TILE else "words")
+
+
+FORMATS = tuple(map(_format, TILES))
+BY_TILE = {format.tile: format for format in FORMATS}

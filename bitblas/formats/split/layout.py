@@ -9,12 +9,12 @@ in 16 to 24 consecutive bytes.
 
 Entry order: first the entries of all tiles (tile row, tile, bit), then the near ones, then the far ones (tile row,
 number: the order that they would have in tiles). Single entry k has the rank `in_tiles` + k, so only tiles need a
-`value_ptr`.
+`value_ptr`. Transposes, parts and selections are built again, because tiles may no longer save space.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -27,7 +27,7 @@ from .. import validation
 from ..b2sr import kernels
 from ..b2sr.cost import word_type, words_per_tile
 from ..b2sr.layout import B2sr
-from ..contract import Format, LazyDict, Order, Region
+from ..contract import Format, Layout, LazyDict, Order
 from ..csr.layout import (
     Csr,
     from_arrays,
@@ -42,7 +42,7 @@ from ..csr.layout import (
 from ..packing import pack, pack_into, packed_words, unpack
 from . import cost
 from .cost import TILES, column_width, counted, entry_width, near_words
-from .kernels import BY_TILE, FORMATS, SplitArguments
+from .kernels import BY_TILE, FORMATS
 
 # ---- Validate the arrays of a Split that come from outside.
 
@@ -123,7 +123,7 @@ class Range(NamedTuple):
 
 
 @dataclass(eq=False)
-class Split(SplitArguments):
+class Split(Layout):
     """Tile row I has the tiles starts[P * I] .. starts[P * (I + 1)] and, of the P - 1 ranges of single entries, in
     range p those from starts[P * I + p] to starts[P * (I + 1) + p]: near entries, if there are any, and far ones."""
 
@@ -311,34 +311,3 @@ class Split(SplitArguments):
     def to_csr(self, order: bool) -> tuple[Csr, Order]:
         """The same entries row by row; order[e]: the position of entry e in this layout."""
         return rows_of(self, order)
-
-    def _through_rows(self, change: Callable[[Csr, Order], tuple[Csr, Order]], order: bool) -> tuple[Split, Order]:
-        """Apply `change` to the rows (a Csr, and with `order` the positions of its entries in them) and build a Split
-        again."""
-        rows, first = self.to_csr(order)
-        changed, second = change(rows, first)
-        split, third = self.from_csr(changed, self.tile, order)
-        if first is None or second is None:
-            return split, None
-        return split, first[second[third]]
-
-    def transpose(self, order: bool) -> tuple[Split, Order]:
-        """The layout of the transpose; order[e]: the position of the result's entry e in this layout. Peak memory: that
-        of `to_csr`, of a CSR's transpose, and of `from_csr`."""
-        return self._through_rows(lambda rows, _: rows.transpose(order), order)
-
-    def clip(self, region: Region, order: bool) -> tuple[Split, Order]:
-        """The entries in a region; order[e]: the position of the result's entry e in this layout."""
-        return self._through_rows(lambda rows, _: rows.clip(region, order), order)
-
-    def filter(self, keep: Array) -> tuple[Split, Array]:
-        """The entries for which `keep` (bools in entry order) is true; order[e]: the position of the result's entry e
-        in this layout. Tiles that no longer save space become single entries."""
-
-        def drop(rows: Csr, places: Order) -> tuple[Csr, Order]:
-            kept, flags = rows.filter(keep[places])
-            return kept, self.device.xp.flatnonzero(flags)
-
-        split, places = self._through_rows(drop, True)
-        assert places is not None
-        return split, places

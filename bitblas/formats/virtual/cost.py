@@ -1,9 +1,14 @@
-"""Cost model of virtual nodes. They are built on request, or to save memory if they have been mined before."""
+"""Cost model of virtual nodes. They are built on request, or to save memory if they have been mined before.
+
+Products with vectors run on the graph that has them (operations/virtual_nodes.py); kernels that need all rows get plain
+ones, which are built for them.
+"""
 
 from __future__ import annotations
 
-from ..contract import CSR, StructureFacts
+from ..contract import Format, Kernels, StructureFacts
 from ..csr.cost import RowsCost
+from ..csr.kernels import RowsPull, RowsPush, RowsView
 
 MOST = 1 << 30  # rows and columns, so that as many nodes fit in addition
 
@@ -13,9 +18,7 @@ class VirtualCost(RowsCost):
     known only after it was mined on request (`A.profile(virtual_nodes=True)`)."""
 
     name = "virtual"
-    counts, nothing = "asked", 0.0
-    has_virtual_nodes, usual, registered = True, False, "few"
-    timed = fused = opens = by_rows = reads_values = scans = spreads = pushes_by_output_word = False
+    counts, nothing, timed = "asked", 0.0, False
 
     def refusal(self, nrows: int, ncols: int) -> str:
         fits = max(nrows, ncols) <= MOST
@@ -28,9 +31,6 @@ class VirtualCost(RowsCost):
         """On a GPU that of the codes: mining runs on the host and predicts its own memory."""
         return 40 * (facts.nrows + facts.nvals)
 
-    def rows_key(self) -> str:
-        return CSR
 
-    def dot_key(self, shared: bool) -> str:
-        """There is no such kernel; rows are built for the operation."""
-        return CSR
+KERNELS: Kernels = {"mxv": "virtual_nodes", "mxv.pull": RowsPull(), "mxv.push": RowsPush()}
+FORMATS = (Format(VirtualCost(), RowsView(), KERNELS, folder="csr", ranked=False),)

@@ -34,7 +34,7 @@ from ..csr import layout as csr
 from ..csr.layout import Csr, from_arrays, index_type, numbers_of, pointers_of
 from ..nib.layout import Nib
 from ..schedule import Part
-from .kernels import FORMATS
+from .cost import FORMATS
 from .mining import Mined, mined
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ LEAST = (0, 2, 4, 8, 16, 32, math.inf)
 
 
 @dataclass(eq=False)
-class Virtual(csr.Unlisted):
+class Virtual(csr.RowsOnDemand):
     """Row i of the matrix is the i-th row of `inner` that is not a node's; columns in the same way."""
 
     device: Device
@@ -314,9 +314,6 @@ class Virtual(csr.Unlisted):
             self.cache["plain"] = weakref.ref(found)
         return found
 
-    def coo(self) -> tuple[Array, Array]:
-        return self.plain().coo()
-
     def by_rows(self, order: bool) -> tuple[csr.Rows, Order]:
         return self.plain(), None
 
@@ -350,7 +347,7 @@ class Virtual(csr.Unlisted):
     def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Virtual:
         whole = {name: x for name, x in numbers.items() if not name.startswith("inner_")}
         nrows, ncols, nvals, nodes, kind = validation.expect_numbers(whole, "nrows", "ncols", "nvals", "nodes", "inner")
-        if refusal := cls.format.refusal(max(nrows, nodes), ncols):
+        if refusal := cls.format.cost.refusal(max(nrows, nodes), ncols):
             raise ValueError(f"numbers: {cls.key!r} {refusal}")
         if kind >= len(INNER):
             raise ValueError(f"inner: expected a number below {len(INNER)}, got {kind}")
@@ -381,4 +378,4 @@ class Virtual(csr.Unlisted):
 
 def bytes_in(kind: type[Nib | Cgr], graph: csr.Csr) -> int:
     """Bytes of a graph in one of the layouts of `INNER`."""
-    return blocks_bytes(graph.nrows, kind.format.count(graph))
+    return blocks_bytes(graph.nrows, kind.format.cost.count(graph))

@@ -43,7 +43,7 @@ def advance_variant(
     parameters = macro("PARAMETERS", [f", {p.declaration}" for p in text.parameters])
     return dataclasses.replace(
         plain,
-        kernel=format_of(key).kernel("step"),
+        kernel=format_of(key).kernels["advance"].kernel,
         constants=(
             *plain.constants,
             ("ALSO", int(also)),
@@ -112,18 +112,20 @@ def listed_pull_variant(
         key, types, semiring, VALUES, a, u, flip=flip, ranked=False, also=False, pulls=False, lanes=32, packed=packed
     )
     constants = tuple({**dict(step.constants), "U_FULL": int(full)}.items())
-    return dataclasses.replace(step, kernel=format_of(key).kernel("pull_some"), constants=constants, text="")
+    return dataclasses.replace(step, kernel=format_of(key).kernels["mxv.pull.listed"], constants=constants, text="")
 
 
 def can_pull_listed(key: str, semiring: Typed[Semiring], kind: int) -> bool:
     """Whether a pull may process only listed rows: segments of long rows are combined in any order."""
     joined = kind == VALUES and semiring.op.monoid.name != "any" and any_order(semiring, kind)
-    return joined and format_of(key).opens and semiring.return_type in CELLS
+    return joined and "mxv.pull.listed" in format_of(key).kernels and semiring.return_type in CELLS
 
 
 def can_pull(key: str, semiring: Typed[Semiring], kind: int) -> bool:
     """Whether finding one entry of the frontier is enough."""
-    return kind == WORDS or (kind == VALUES and format_of(key).reads_values and semiring.op.monoid.name == "any")
+    return kind == WORDS or (
+        kind == VALUES and format_of(key).kernels["advance"].reads_values and semiring.op.monoid.name == "any"
+    )
 
 
 def advance_lanes(words: int, units: int, skewed: bool) -> int:

@@ -88,7 +88,7 @@ def may_push(s: Statement, full: frozenset[Vec], iso: IsoValues) -> bool:
     )
     A, key = product.matrix, product.matrix.structure.primary.key
     square = A.nrows == A.ncols
-    cannot = not square or not A.structure.primary.format.spreads
+    cannot = not square or "advance.cpu" not in A.structure.primary.format.kernels
     found = loop_direction(
         LoopFacts(
             full=product.u in full,
@@ -157,7 +157,7 @@ class Products:
         ptr, rows, longest, most = dummy(self.device, "int64"), 1, 0, PushLimits(NEVER, NEVER)
         if product is not None:
             layout, _ = self._along(product)
-            (ptr, _), rows = layout.unit_starts(), layout.rows_per_unit
+            (ptr, _), rows = layout.format.view.starts(layout), layout.rows_per_unit
             if can_pull(product):
                 most = self._case(product)._replace(items=layout.work).push_limits(vec.size)
                 longest = longest_unit(layout)
@@ -188,7 +188,7 @@ class Products:
         ranked = layout.format.ranked and not isinstance(values, np.generic)
         variant = push_variant(
             layout.key,
-            layout.types(ranked),
+            layout.format.view.types(layout, ranked),
             semiring,
             kind,
             a_type,
@@ -198,10 +198,11 @@ class Products:
             lanes=1,
             packed=isinstance(values, PackedValues),
         )
-        variant = dataclasses.replace(variant, kernel=layout.format.kernel("spread"))
-        starts, parts = layout.unit_starts()
+        variant = dataclasses.replace(variant, kernel=layout.format.kernels["advance.cpu"])
+        view = layout.format.view
+        starts, parts = view.starts(layout)
         rows = Rows(starts, starts[parts:], dummy(device, "int64"), 0)
-        matrix = Matrix(rows, layout.unit_contents(ranked), entry_values(device, a_type, values)).flat()
+        matrix = Matrix(rows, view.contents(layout, ranked), entry_values(device, a_type, values)).flat()
         none = np.False_ if kind == WORDS else product.semiring.return_type.np_type.type(0)
         summary = u.at(u.summaries)
 

@@ -56,7 +56,7 @@ class CpuRounds:
             if not 0 < x.size < HUGE or x.dtype.kind == "c":
                 self.recorder.refuse(f"a vector of {x.size} positions of {x.dtype}")
         for _, held in self.recorder.matrices:
-            if held.structure.renumbers or 0 in (held.nrows, held.ncols):
+            if held.structure.hypersparse or 0 in (held.nrows, held.ncols):
                 self.recorder.refuse("a hypersparse matrix")
 
     def fits(self, given: tuple[object, ...]) -> bool:
@@ -95,7 +95,7 @@ class CpuRounds:
         if build.state[FAULT]:
             self.recorder.raise_fault(int(build.state[FAULT]) - 1, int(build.state[INDEX]), rounds - 1)
         for structure in build.missing_transposes:
-            structure.missed += missed_by_loop(self.device.kind)
+            structure.transpose_credit += missed_by_loop(self.device.kind)
         if rounds > first:
             self._store_results(rounds - first, rounds < limit)
         return rounds

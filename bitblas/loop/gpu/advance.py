@@ -138,13 +138,14 @@ class AdvanceMatrix:
     def scans(self) -> bool:
         """Whether the advance can find the entries of its vector itself, without a worklist: if it needs neither the
         number of their edges nor their long rows, and if its vector and its result have the same size."""
-        return bool(self.layout.format.scans) and not self.pulls and not self.segments and not self.in_share
+        scans = self.layout.format.kernels["advance"].scans
+        return scans and not self.pulls and not self.segments and not self.in_share
 
     def variant(self, item: Step, before: tuple[CudaText, str], *, scans: bool = False, weighs: bool = True) -> Variant:
         """The kernel of the advance, including the statements that run at entries."""
         return advance_variant(
             self.layout.key,
-            self.layout.types(self.ranked),
+            self.layout.format.view.types(self.layout, self.ranked),
             self.semiring,
             self.kind,
             self.a_type,
@@ -163,15 +164,16 @@ class AdvanceMatrix:
     def matrix(self, device: Device, longest: int) -> tuple[Argument, ...]:
         """The arguments for the matrix: its arrays, with rows of more than `longest` items in segments, and its
         values."""
-        contents = launch_arguments(self.layout.pushed(self.ranked, longest))
+        contents = launch_arguments(self.layout.format.kernels["advance"].pushed(self.layout, self.ranked, longest))
         return *contents, *launch_arguments(entry_values(device, self.a_type, self.values))
 
     def back(self, device: Device, back: Layout | None, product: Product) -> tuple[Argument, ...]:
         """The matrix by rows of the result, for pulling; if it does not exist, the same arrays again, which are
         unused."""
-        layout = self.layout
-        arguments = launch_arguments((layout if back is None else back).pulled(self.ranked, read=back is not None))
-        if not layout.format.reads_values:
+        layout, advance = self.layout, self.layout.format.kernels["advance"]
+        pulled = advance.pulled(layout if back is None else back, self.ranked, read=back is not None)
+        arguments = launch_arguments(pulled)
+        if not advance.reads_values:
             return arguments
         transposed = product.transpose if back is not None else not product.transpose
         values: Raw = product.matrix.raw_for(layout.key, transposed) if self.kind == VALUES else np.bool_(True)
@@ -224,7 +226,8 @@ def most_work(build: Build, number: int) -> np.uint64:
 def limits(layout: Layout, *, masked: bool = False, back: Layout | None = None) -> tuple[np.uint64, np.uint64]:
     """The work, and the entries, of a frontier above which an advance pulls. back: the layout by rows of the result,
     whose arguments have been made."""
-    found = round_limits(layout, masked=masked, tries_likely=back is not None and back.cache.get("likely") is not None)
+    tries_likely = back is not None and back.format.kernels["advance"].tries_hub_columns(back)
+    found = round_limits(layout, masked=masked, tries_likely=tries_likely)
     return np.uint64(found.items), np.uint64(found.entries)
 
 

@@ -166,11 +166,11 @@ class Build:
         it is built and kept with the matrix, even in addition to a compact format: it pays in every round."""
         structure = product.matrix.structure
         layout = structure.layout(structure.primary.key, transposed=not product.transpose)
-        return layout, layout.segments(self.longest(layout))
+        return layout, layout.format.kernels["advance"].segments(layout, self.longest(layout))
 
     def longest(self, layout: Layout) -> int:
         """Maximum items of a row in that format that is not cut into segments."""
-        return layout.format.walked(tuning.count("loop.segment_entries"))
+        return layout.format.kernels["advance"].longest(tuning.count("loop.segment_entries"))
 
     # ---- launches ----
 

@@ -243,7 +243,7 @@ class CapturedProgram:
         if fault:
             self.recorder.raise_fault(fault - 1, index, rounds)
         for structure in build.missing_transposes.values():
-            structure.missed += missed_by_loop(self.device.kind)
+            structure.transpose_credit += missed_by_loop(self.device.kind)
         for member, result, once, exhausted in self.copies_out:
             if rounds or once:
                 if exhausted and rounds < limit:

@@ -70,7 +70,7 @@ def _chosen(build: Build, found: Relaxation) -> tuple[Relaxation, Layout, Number
     if A.structure.cached_as(CSR) != CSR or A.nrows != A.ncols or A.nrows >= 1 << 31:
         return "the matrix is not square CSR"
     rows = A.structure.layout(CSR, transposed=not product.transpose)
-    if rows.segments(build.longest(rows)):
+    if rows.format.kernels["advance"].segments(rows, build.longest(rows)):
         return "some rows are long"
     xp, to_host = build.device.xp, build.device.to_host
     places = xp.arange(min(SAMPLES, rows.nvals), dtype=np.int64) * rows.nvals // max(1, min(SAMPLES, rows.nvals))
@@ -147,7 +147,7 @@ class PatchLoop(NestedLaunch):
         each = tuning.count("patch.lane_entries")
         lanes = next(lanes for lanes in LANES if lanes == LANES[-1] or each * lanes * n >= rows.nvals)
         kernels = patch_variants(
-            rows.types(False),
+            rows.format.view.types(rows, False),
             product.semiring,
             A.dtype,
             dtype,
@@ -168,7 +168,7 @@ class PatchLoop(NestedLaunch):
         d_bits, d_val, q_bits = d.bits[0], d.values[0], q.bits[0]
         q_val = q.values[0] if found.held else d_val
         matrix = (
-            *launch_arguments(rows.pushed(False, build.longest(rows))),
+            *launch_arguments(rows.format.kernels["advance"].pushed(rows, False, build.longest(rows))),
             *launch_arguments(entry_values(device, A.dtype, values)),
         )
         size, memory = np.int64(n), (self.state, self.lists, listed, waiting)

@@ -132,7 +132,9 @@ class PullLaunch:
         semiring = prepared.semiring
         longest, n = np.int64(build.longest(layout)), np.int64(mask.vec.size)
         rows = build.scratch.array(max(1, layout.units), np.uint32)
-        segments = build.scratch.array(max(1, 2 * layout.segments(int(longest))), np.uint32)
+        segments = build.scratch.array(
+            max(1, 2 * layout.format.kernels["advance"].segments(layout, int(longest))), np.uint32
+        )
         to = t.at(t.bits), t.at(t.values)
         opens = Opens.of(semiring, full=how["full"])
         listed = build.launcher(

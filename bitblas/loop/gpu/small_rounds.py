@@ -106,7 +106,7 @@ def small_rounds(build: Build) -> SmallRounds:
         lists = u.lists[0], u.lists[1], u.lists[2], u.segments[0]
         args = units, size, *limits, build.rounds, *states, *buffers, *lists
     else:
-        heavy = along.layout.format.heavy
+        heavy = along.layout.format.kernels["advance"].heavy
         variant, parameters = listed_variant(base, how, build.iso, cluster, lanes, heavy=heavy)
         xp = build.device.xp
         spill = (build.scratch.array(max(1, step.target.size), np.uint32) for _ in range(3))
