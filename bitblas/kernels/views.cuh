@@ -41,6 +41,30 @@ template <class T> struct VectorView {
   __device__ __forceinline__ T at(i64 i) const { return load<T>(values, iso, stride, i); }
 };
 
+// An input vector whose values are an array, or are not read.
+template <class T> struct DenseView {
+  const u64* bits;
+  const STORED(T)* values;
+};
+
+// The values of a vector whose presence bits are elsewhere, or which is full.
+template <class T> struct VectorValues {
+  const STORED(T)* values;
+  ARGUMENT(T) iso;
+  i64 stride;
+
+  __device__ __forceinline__ T at(i64 i) const { return load<T>(values, iso, stride, i); }
+};
+
+// The values of a matrix's entries, iso or an array (packed ones: values.cuh).
+template <class T> struct MatrixValues {
+  const T* values;
+  ARGUMENT(T) iso;
+  i64 stride;
+
+  __device__ __forceinline__ T at(i64 e) const { return stride ? values[e] : T(iso); }
+};
+
 // The mask rule: which positions of the output may be written (GraphBLAS C API 2.1, section 2.3.4). A complemented mask
 // has invert ~0; no mask is one zero word with stride 0 and invert ~0. Half words are read, as they are written: a mask
 // may be the presence bits of the output itself.
@@ -49,8 +73,9 @@ struct MaskView {
   i64 stride;
   u64 invert;
 
-  // The 32 positions of half word h, a bit each.
+  // The 32 positions of half word h, a bit each; the 64 of a word.
   __device__ __forceinline__ u32 half(i64 h) const { return peek((const u32*)bits + h * stride) ^ (u32)invert; }
+  __device__ __forceinline__ u64 word(i64 w) const { return peek(bits + w * stride) ^ invert; }
   __device__ __forceinline__ bool allows(i64 i) const { return half(i >> 5) >> (i & 31) & 1u; }
 };
 
