@@ -17,7 +17,5 @@ struct Operands {
   Values values;
   U_T u_iso;
   i64 u_stride;
-  const u64* mask;
-  i64 mask_stride;
-  u64 mask_invert;
+  MaskView mask;
 };

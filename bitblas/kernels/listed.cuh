@@ -13,14 +13,14 @@ struct Small : Places {
   // any(h): half word h of the positions where any sparse vector has an entry. Returns false if the cluster does not
   // take over.
   template <class Any> __device__ __forceinline__ bool begin(Any any) {
-    if (*condition == 0 || first >= limit || first < from) return false;
+    if (*condition == 0 || first >= limit || first < limits.from) return false;
     if (threadIdx.x == 0) {
       for (int k = 0; k < 2; ++k)
         q.listed[k] = q.itemed[k] = q.work[k] = q.remaining[k] = q.leave[k] = q.spilled[k] = q.items_spilled[k] = 0;
       q.all_leave = q.all_work = q.all_remaining = q.long_count = 0;
     }
     __syncthreads();
-    const i64 halves = (size + 31) / 32, step = PEERS * THREADS;
+    const i64 halves = (limits.size + 31) / 32, step = PEERS * THREADS;
     u32 count = 0;
     for (i64 h = me; h < halves; h += step) count += __popc(any(h));
     add_work(&q.remaining[1], count);
@@ -29,27 +29,27 @@ struct Small : Places {
     for (int r = 0; r < PEERS; ++r) total += *at_peer(&q.remaining[1], r);
     const u64 dense = state[DENSE], listed = state[LISTED], old_dense = old_state[DENSE], old_listed = old_state[LISTED];
     meet_in_cluster();
-    if (total > most / 2) return false;  // half of its limit, as hysteresis
+    if (total > limits.most / 2) return false;  // half of its limit, as hysteresis
     if (threadIdx.x == 0) q.remaining[1] = 0;
     for (i64 h = me; h - WARP_LANE < halves; h += step) {
       u32 some = 0;
       if (h < halves) {
         some = any(h);
-        ((u32*)on)[h] = some;
+        ((u32*)w.on)[h] = some;
         ((u32*)b.old_bits)[h] = 0;
       }
       for (; __any_sync(ALL_LANES, some != 0); some &= some - 1) put_place(some != 0, (u32)(h * 32 + __ffs(some) - 1), 0);
     }
 #if CELLS_BEGIN
     // In frontiers of the grid, their lists contain all cells that products may have been combined in.
-    for (i64 p = me; (dense || old_dense) && p < size; p += step) {
+    for (i64 p = me; (dense || old_dense) && p < limits.size; p += step) {
       if (dense && !bit_of(b.bits, p)) b.val[p] = C_T(BEGIN);
       if (old_dense) b.old_val[p] = C_T(BEGIN);
     }
     for (u64 k = me; !dense && k < listed; k += step)
-      each_place(list[k], size, [&](i64 p) { if (!bit_of(b.bits, p)) b.val[p] = C_T(BEGIN); });
+      each_place(w.list[k], limits.size, [&](i64 p) { if (!bit_of(b.bits, p)) b.val[p] = C_T(BEGIN); });
     for (u64 k = me; !old_dense && k < old_listed; k += step)
-      each_place(old_list[k], size, [&](i64 p) { b.old_val[p] = C_T(BEGIN); });
+      each_place(w.old_list[k], limits.size, [&](i64 p) { b.old_val[p] = C_T(BEGIN); });
 #else
     (void)dense, (void)listed, (void)old_dense, (void)old_listed;
 #endif
@@ -92,7 +92,7 @@ struct Small : Places {
     __syncthreads();
     parity ^= 1;
     if (me == 0 && *(volatile i64*)(rounds + 3)) poke(&q.leave[parity], 1u);  // all see it at the end of the round
-    const bool goes = q.before[PEERS] + q.outside <= most && q.all_work <= most_work && !q.all_leave && first + done < limit;
+    const bool goes = q.before[PEERS] + q.outside <= limits.most && q.all_work <= limits.most_work && !q.all_leave && first + done < limit;
     // The advance appends to the list that other blocks may still be counting, and its item counts replace those of
     // this list.
     if (STEP_FIRST) meet_in_cluster();
@@ -111,7 +111,7 @@ struct Small : Places {
   // decides whether the loop continues.
   __device__ __forceinline__ void end(bool counted, u64 remains) {
     each_listed([&](bool is, u32 p) {
-      if (is) clear_bit(on, p);
+      if (is) clear_bit(w.on, p);
       if (is && was_old(p)) drop_old(p);
     });
     if (me < 8) state[me] = old_state[me] = 0;
@@ -128,15 +128,15 @@ struct Small : Places {
       const bool has = is && bit_of(home, p);
       bool owner = has;  // the first position of a unit lists it
       for (u32 other = p / PER * PER; owner && other < p; ++other) owner = !bit_of(home, other);
-      append(owner, p / PER, list, state + LISTED);
+      append(owner, p / PER, w.list, state + LISTED);
       entries += has;
       if (owner) {
         const i64 length = form.work_of(form.item(p / PER));
         work += length;
-        if (PER == 1 && length > longest) {
-          const i64 parts = (length + longest - 1) / longest;
+        if (PER == 1 && length > limits.longest) {
+          const i64 parts = (length + limits.longest - 1) / limits.longest;
           const u64 to = atomicAdd(state + SEGMENTS, (u64)parts);
-          for (i64 s = 0; s < parts; ++s) segments[2 * (to + s)] = p, segments[2 * (to + s) + 1] = (u32)s;
+          for (i64 s = 0; s < parts; ++s) w.segments[2 * (to + s)] = p, w.segments[2 * (to + s) + 1] = (u32)s;
         }
       }
       if (has && b.bits != home) {
@@ -179,7 +179,7 @@ struct Small : Places {
         if (builds) x = form.item_at(p), form.ask(x);
         at((i64)p, keep, chosen);
         if (after && old) drop_old(p);
-        if (builds && !keep) clear_bit(on, p);
+        if (builds && !keep) clear_bit(w.on, p);
       }
       if (builds) {
         put_item(is && chosen, x, p, turn ^ 1);
@@ -198,7 +198,7 @@ struct Small : Places {
 #else
       typedef u32 word;
 #endif
-      word* const at = (word*)small.on + base / (8 * sizeof(word));
+      word* const at = (word*)small.w.on + base / (8 * sizeof(word));
       const int shift = (int)(base & (8 * sizeof(word) - 1));
       if (PER > 1 && !(bits & ~(u64)(peek(at) >> shift))) return 0;  // an entry of a row gets here only once
       return bits & ~(u64)(atomicOr(at, (word)bits << shift) >> shift);
@@ -230,7 +230,7 @@ struct Small : Places {
       Item x = {};
       if (mine < total) x = item(mine);
       const Item whole = x;
-      const bool is_long = form.work_of(x) > longest;
+      const bool is_long = form.work_of(x) > limits.longest;
       u32 at = LONGS;
       if (is_long && lane == 0) at = atomicAdd(&q.long_count, 1u);
       at = __shfl_sync(ALL_LANES, at, WARP_LANE & ~(LANES - 1));
@@ -256,19 +256,14 @@ struct Small : Places {
 
 // The kernel of every layout; its along.cuh defines units, items and pushes.
 extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
-listed(i64 n, i64 size, i64 longest, i64 from, u64 most, u64 most_work, u64* condition, i64* rounds, u64* state,
-       u64* old_state, u64* t_bits, u64* next_bits, u64* old_bits, C_T* t_val, C_T* next_val, C_T* old_val,
-       const u64* u_bits, const STORED(U_T)* u_val, ARGUMENT(U_T) u_iso, i64 u_stride, u32* list, const u32* old_list,
-       u32* segments, u64* on, u32* spill, u32* other_spill, u32* item_spill, const u64* mask, i64 mask_stride,
-       u64 mask_invert, FORM(), const value_t* a_val, ARGUMENT(A_T) a_iso, i64 a_stride PARAMETERS) {
+listed(i64 n, Limits limits, u64* condition, i64* rounds, u64* state, u64* old_state, Buffers b, VectorView<U_T> u,
+       Worklists lists, MaskView mask, FORM(), Values a PARAMETERS) {
   await_previous();
   (void)n;
-  __shared__ Lists lists;
+  __shared__ Lists shared;
   const Units form = FORM_OF();
-  const Operands of = {form, {a_val, a_iso, a_stride}, u_iso, u_stride, mask, mask_stride, mask_invert};
-  Small small = {lists, form, {t_bits, next_bits, old_bits, t_val, next_val, old_val}, size, longest, from, most,
-                 most_work, condition, rounds, state, old_state, list, old_list, segments, on, spill, other_spill,
-                 item_spill};
+  const Operands of = {form, a, u.iso, u.stride, mask};
+  Small small = {shared, form, b, limits, condition, rounds, state, old_state, lists};
   small.start();
   if (!small.begin([&](i64 h) { return ANY_SPARSE(h); })) return;
   SCALARS

@@ -17,20 +17,24 @@ struct Lists {
   u32 longs[LONGS], long_count;
 };
 
-struct Places {
-  Lists& q;
-  const Units& form;
-  Buffers b;  // of the vector that the advance writes
-  i64 size, longest, from;  // from: rounds that the grid runs before
-  u64 most, most_work;
-  u64* condition;
-  i64* rounds;
-  u64 *state, *old_state;
+// Lists in global memory: the frontier's, and what does not fit into shared memory. on: marks of all listed positions.
+struct Worklists {
   u32* list;
   const u32* old_list;
   u32* segments;
   u64* on;
   u32 *spill, *other_spill, *item_spill;
+};
+
+struct Places {
+  Lists& q;
+  const Units& form;
+  Buffers b;  // of the vector that the advance writes
+  const Limits& limits;
+  u64* condition;
+  i64* rounds;
+  u64 *state, *old_state;
+  const Worklists& w;
   u64* home;
   C_T* home_val;
   u32 rank, me;
@@ -46,7 +50,7 @@ struct Places {
 
   // ---- lists ----
 
-  __device__ __forceinline__ u32* spill_of(int list) const { return list ? other_spill : spill; }
+  __device__ __forceinline__ u32* spill_of(int list) const { return list ? w.other_spill : w.spill; }
 
   // Called by the whole block before it reads a list.
   __device__ __forceinline__ void gather(u32* counts, u32 room, u32* spilled) {
@@ -78,7 +82,7 @@ struct Places {
     return *at_peer(&q.places[turn][k - q.before[owner]], owner);
   }
   __device__ __forceinline__ Item item(u32 k) const {
-    if (k >= q.before[PEERS]) return form.item_at(item_spill[k - q.before[PEERS]]);
+    if (k >= q.before[PEERS]) return form.item_at(w.item_spill[k - q.before[PEERS]]);
     const u32 owner = owner_of(k);
     return *at_peer(&q.items[k - q.before[owner]], owner);
   }
@@ -101,9 +105,9 @@ struct Places {
   __device__ __forceinline__ void put_item(bool add, const Item& x, u32 p, int to) {
     const u32 at = number(add, &q.itemed[to]);
     if (add && at < ITEM_ROOM) q.items[at] = x;
-    else if (add) item_spill[atomicAdd(at_peer(&q.items_spilled[to], 0), 1u)] = p, poke(&q.leave[parity], 1u);
+    else if (add) w.item_spill[atomicAdd(at_peer(&q.items_spilled[to], 0), 1u)] = p, poke(&q.leave[parity], 1u);
     const i64 work = add ? form.work_of(x) : 0;
-    add_work(&q.work[to], work < longest ? (u32)work : (u32)longest);
+    add_work(&q.work[to], work < limits.longest ? (u32)work : (u32)limits.longest);
   }
   __device__ __forceinline__ void add_work(u32* to, u32 x) {
     x = __reduce_add_sync(ALL_LANES, x);

@@ -8,6 +8,13 @@
 // turns, so that even little work is spread over all of them.
 __device__ __forceinline__ u32 first_of_warp(u32 rank, u32 share) { return (threadIdx.x / 32 * PEERS + rank) * share; }
 
+// Limits for staying in the cluster: positions of a vector, the longest row, rounds that the grid runs before, and the
+// most units and entries of a frontier.
+struct Limits {
+  i64 size, longest, from;
+  u64 most, most_work;
+};
+
 // The three buffers of the frontier's vector: one is read, one written, one cleared.
 struct Buffers {
   u64 *bits, *next_bits, *old_bits;
