@@ -3,7 +3,6 @@
 // The frontier is in the blocks' shared memory, together with the start of each unit's row, which is loaded when the
 // unit is found. Each block takes a part of the work. Include after the layout's along.cuh, which defines the push
 // along a unit.
-#include "kernels/small.cuh"
 #define ROOM ((int)(QUEUE_BYTES / (3 * sizeof(Item))))  // items of a frontier per block
 
 // The fused statements at entry i of the frontier, in round `begin + ahead`.

@@ -8,10 +8,9 @@
 // Include after the layout's rows.cuh and the definitions of its step.cu: how a warp walks rows (walk_rows,
 // walk_segment, AT_ONCE entries per lane), how many warps share a segment (log_parts_of), and the rows that pull
 // (Back, PULL_FORM, PULL_FORM_OF, back_row, back_look; is_same, back_length). A pull tries the most likely column
-// first (Back::guesses, guess, some, place). Rows without a hit there are deferred (kernels/deferred.cuh); long ones
+// first (Back::guesses, guess, some, place). Rows without a hit there are deferred (Deferred); long ones
 // go to look_by_block (BY_BLOCK).
 // For layouts that decode rows from their beginning, kernels/decoded_rows.cuh defines most of these.
-#include "kernels/deferred.cuh"
 #if SCANS  // without a list, scan the bits of u, eight rows at a time, so that close ones go to many warps
 #define ROWS 8
 typedef u8 rows_t;
@@ -19,7 +18,6 @@ typedef u8 rows_t;
 #define ROWS 32
 typedef u32 rows_t;
 #endif
-#include "kernels/found.cuh"
 
 #ifndef EARLY
 #define EARLY 1  // registers suffice to load rows before they are known to exist, or to be new
@@ -27,6 +25,116 @@ typedef u32 rows_t;
 #ifndef STEP_BLOCKS
 #define STEP_BLOCKS 4  // blocks per multiprocessor: 64 registers per thread
 #endif
+
+
+// ---- New entries: append them to the next frontier and add up its work. ----
+
+struct FrontierView {
+  u64* bits;
+  C_T* values;
+  u32* list;
+  u64* state;
+  u32* segments;
+};
+struct Out {
+  const FrontierView& t;
+  Rows rows;  // rows that the next advance pushes along
+  i64 longest;
+};
+
+// Position of the set bit that has `number` set bits below it.
+__device__ __forceinline__ u32 place_of_bit(u32 bits, u32 number) {
+  u32 place = 0;
+#pragma unroll
+  for (int d = 16; d; d >>= 1) {
+    const u32 below = __popc(bits & ((1u << d) - 1));
+    if (number < below) continue;
+    number -= below, bits >>= d, place += d;
+  }
+  return place;
+}
+
+// Add up the work of pushing along newly found rows (`fresh`), if WEIGHS.
+__device__ __forceinline__ void weigh(Stage& stage, const Out& out, bool fresh, i64 j, i64 length, u32& entries, u64& work) {
+  entries += fresh;
+  if (!WEIGHS || !fresh) return;
+  work += length;
+  if (length > out.longest) put_segments(stage, (u32)j, (u32)((length + out.longest - 1) / out.longest), out.t.segments, out.t.state);
+}
+
+// Called by the whole warp: entries j are new in t for lanes with `fresh`. known: their rows were loaded already.
+__device__ __forceinline__ void found(Stage& stage, const Out& out, const bool* fresh, const number_t* j, Item* row, bool known,
+                                      u32& entries, u64& work) {
+#pragma unroll
+  for (int k = 0; k < AT_ONCE; ++k)
+    if (WEIGHS && fresh[k] && !known) row[k] = out.rows.item((u32)j[k]);
+  put_on<AT_ONCE>(stage, fresh, j, out.t.list, out.t.state + LISTED);
+#pragma unroll
+  for (int k = 0; k < AT_ONCE; ++k) weigh(stage, out, fresh[k], j[k], out.rows.work_of(row[k]), entries, work);
+}
+
+// ---- Defer pulling rows that had no hit at their first guess, so that all lanes of a warp stay busy. ----
+// Each warp collects such rows until it has enough for all of its lanes. Long rows are processed by the whole block
+// (BY_BLOCK). The layout defines the row type (back_row_t) and walks 32 rows at a time.
+#define APART 4         // with at most this many rows per warp, the rows are spread far apart
+#define MOST_ROWS 512   // rows of a warp at a time
+#define SLOTS 64        // deferred rows of a warp; it processes 32 as soon as it has them
+#define LONGEST 1024    // entries of a row from which on the whole block searches it
+#define LONG_SLOTS 32   // long rows that a block can queue; a warp searches further ones itself
+
+// Rows that a warp takes at a time: a power of two such that every warp gets some.
+__device__ __forceinline__ u32 rows_at_once(i64 rows, u32 warps) {
+  u32 share = 1;
+  while (share < MOST_ROWS && rows > (i64)warps * share) share *= 2;
+  return share;
+}
+
+// Set bits of a warp's consecutive rows from `first` on, one per lane, the last row in lane 0. They are within one half
+// word.
+__device__ __forceinline__ void set_bits(u64* bits, u32 first, u32 rows, bool has) {
+  const u32 word = __brev(__ballot_sync(ALL_LANES, has)) >> (32 - rows) << (first & 31);
+  if (WARP_LANE == 0 && word) atomicOr((u32*)bits + (first >> 5), word);
+}
+
+struct Deferred {
+  struct {
+    back_row_t row[SLOTS];
+    u32 number[SLOTS];
+    u16 list[MOST_ROWS];         // the wanted ones among its current rows
+    u32 found[MOST_ROWS / 32];  // bits of the rows whose first guess hit
+  } of_warp[BLOCK / 32];
+#if BY_BLOCK
+  back_row_t row[LONG_SLOTS];
+  u32 number[LONG_SLOTS], count;
+#endif
+
+  // Called by the whole warp. Returns the number of its deferred rows afterwards.
+  __device__ __forceinline__ u32 put(bool add, const back_row_t& x, u32 number_of, u32 waiting) {
+    auto& own = of_warp[threadIdx.x / 32];
+    const u32 who = __ballot_sync(ALL_LANES, add), at = waiting + __popc(who & ((1u << WARP_LANE) - 1u));
+    if (add) own.row[at] = x, own.number[at] = number_of;
+    __syncwarp();
+    return waiting + __popc(who);
+  }
+  // Take the last 32 deferred rows, or all, one per lane; long ones are queued for the block.
+  __device__ __forceinline__ back_row_t take(u32& waiting, u32& number_of) {
+    const auto& own = of_warp[threadIdx.x / 32];
+    const u32 few = waiting < 32 ? waiting : 32;
+    waiting -= few;
+    back_row_t x = {};
+    if (WARP_LANE < few) x = own.row[waiting + WARP_LANE], number_of = own.number[waiting + WARP_LANE];
+    __syncwarp();
+#if BY_BLOCK
+    if ((i64)x.end - (i64)x.begin > LONGEST) {
+      const u32 at = atomicAdd(&count, 1u);
+      if (at < LONG_SLOTS) row[at] = x, number[at] = number_of, x = {};
+    }
+#endif
+    return x;
+  }
+};
+
+// ---- The kernel. ----
 
 // Entries per segment of long rows, and the work and entries of u above which it pulls (~0: any number;
 // plan/direction.py).
