@@ -244,10 +244,10 @@ def parameters(text: str, pattern: str) -> list[str]:
 
 def views() -> dict[str, list[str]]:
     """The fields of the structs in which CUDA kernels take arguments, as declarations."""
-    found = {}
+    found, types = {}, {}
     for path in PACKAGE.rglob("*.cu*"):
         for name, body in re.findall(
-            r"^(?:template <class \w> )?struct (\w+) \{\n(.*?)^\};", path.read_text(), re.S | re.M
+            r"^(?:template <[^>]+> )?struct (\w+) \{\n(.*?)^\};", text := path.read_text(), re.S | re.M
         ):
             fields = []
             for line in body.splitlines():
@@ -256,7 +256,8 @@ def views() -> dict[str, list[str]]:
                 first, *more = declared[1].split(",")
                 fields += [first, *(f"{first.rpartition(' ')[0]} {name.strip()}" for name in more)]
             found[name] = fields
-    return found
+        types |= {name: view for view, name in re.findall(r"^typedef (\w+)<.*> (\w+);", text, re.M)}
+    return found | {name: found[view] for name, view in types.items() if view in found}
 
 
 VIEWS = views()

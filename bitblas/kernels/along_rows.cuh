@@ -17,7 +17,7 @@ struct Along : Operands, Ends {
       Z_T z = Z_T(BEGIN);
       if (KIND != WORDS && has) z = mul(values.at(e), load<U_T>(u_val, u_iso, u_stride, x.unit), j, x.unit);
       if (waiting) meanwhile();
-      if (has && open(j))
+      if (has && is_open(mask, u_bits, j))
         fresh = reach(t_bits, t_val, j, z, [&] {
           added = put.add(j, 1);
           return mark(t_bits, j);
@@ -26,15 +26,15 @@ struct Along : Operands, Ends {
 #else
       Item found = {};
       u32 there = 0;
-      bool is_open = false;
+      bool allowed = false;
       if (has) {
         found = form.item((u32)j);
         there = peek((const u32*)t_bits + (j >> 5));
-        is_open = open(j);
-        form.ask(found), asked(there), asked(is_open);
+        allowed = is_open(mask, u_bits, j);
+        form.ask(found), asked(there), asked(allowed);
       }
       if (waiting) meanwhile();
-      if (is_open)
+      if (allowed)
         fresh = (CELLS_BEGIN || !(there >> (j & 31) & 1)) &&
                 reach_anew(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
       put(fresh, found);

@@ -27,6 +27,15 @@ __device__ __forceinline__ bool may_run(const u64* condition, const i64* rounds,
   return (*condition != 0) & (rounds[0] + ahead < rounds[1]);  // no short circuit: both loads are issued at once
 }
 
+// When a kernel of a round runs: the loop condition, the round counters, and the number of this round after the first.
+struct Control {
+  const u64* condition;
+  i64* rounds;
+  i64 ahead;
+
+  __device__ __forceinline__ bool runs() const { return may_run(condition, rounds, ahead); }
+};
+
 // Called by the whole warp: lanes with `add` append their unit to the list.
 __device__ __forceinline__ void append(bool add, u32 unit, u32* list, u64* count) {
   const u32 who = __ballot_sync(ALL_LANES, add);

@@ -12,19 +12,17 @@ __device__ __forceinline__ void put_bit(u64* bits, i64 i, bool value) {  // othe
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-hubs(i64 n, const i64* hub, const i64* first, const u64* part_bits, const STORED(Z_T)* part_val, const u64* mask,
-     i64 mask_stride, u64 mask_invert, const u64* w_bits, const STORED(W_T)* w_val, ARGUMENT(W_T) w_iso, i64 w_stride, i64 moved,
-     i64 replace, u64* t_bits, STORED(W_T)* t_val) {
+hubs(i64 n, const i64* hub, const i64* first, DenseView<Z_T> part, MaskView mask, Epilogue to) {
   __shared__ Z_T sums[BLOCK];
   __shared__ u8 somes[BLOCK];
   const i64 h = blockIdx.x / ROWS, r = blockIdx.x % ROWS, row = hub[h] * ROWS + r;
   bool some = false;
   Z_T sum = IDENTITY;
-  const bool open = allowed(mask, mask_stride, mask_invert, row);
+  const bool open = mask.allows(row);
   const i64 segments = open ? first[h + 1] - first[h] : 0;  // the same in all threads
   for (i64 s = threadIdx.x; s < segments; s += BLOCK) {
     const i64 p = (first[h] + s) * ROWS + r;
-    if (bit_of(part_bits, p)) join(some, sum, true, load<Z_T>(part_val, IDENTITY, 1, p));
+    if (bit_of(part.bits, p)) join(some, sum, true, load<Z_T>(part.values, IDENTITY, 1, p));
   }
   sums[threadIdx.x] = sum;
   somes[threadIdx.x] = some;
@@ -39,10 +37,10 @@ hubs(i64 n, const i64* hub, const i64* first, const u64* part_bits, const STORED
     }
   }
   if (threadIdx.x == 0) {
-    const Ending done = finish(row, open, some, sum, w_bits, w_val, w_iso, w_stride, moved, replace, t_val);
-    put_bit(t_bits, row, done.present);
+    const Ending done = finish(row, open, some, sum, to, to.replace);
+    put_bit(to.t.bits, row, done.present);
 #if W_BOOL
-    put_bit(t_val, row, done.value);
+    put_bit(to.t.values, row, done.value);
 #endif
   }
 }

@@ -3,9 +3,168 @@
 // Element-wise kernels visit only these positions; all others would not change. The advance pushes along its vector's
 // entries, which the kernel before it lists separately. New positions that the advance reaches join the worklist; the
 // kernel before it drops those that became empty.
-// The layout's along.cuh defines how its units are pushed along.
-#include "kernels/places.cuh"
-#include "kernels/parts.cuh"
+// The layout's along.cuh, included before, defines how its units are pushed along.
+
+// ---- Lists of positions, and of items of the advance. Each block holds its part in shared memory; what does not fit is
+// spilled to global memory. ----
+#define ROOM ((int)(QUEUE_BYTES / 2 / 8))  // positions of a list per block: half of the memory is for two lists
+#define ITEM_ROOM ((int)(QUEUE_BYTES / 2 / sizeof(Item)))
+#define LONGS 64  // rows that the whole block walks
+
+struct Lists {
+  u32 places[2][ROOM];
+  Item items[ITEM_ROOM];
+  // Lists of this block; of each pair, one is current and one is being built.
+  u32 listed[2], itemed[2], work[2], remaining[2], leave[2];
+  u32 spilled[2], items_spilled[2];  // in block 0: counts of what was spilled to global memory
+  // The current list: counts before each block's part, and in global memory.
+  u32 before[PEERS + 1], outside;
+  u32 all_work, all_leave, all_remaining;
+  u32 longs[LONGS], long_count;
+};
+
+// Lists in global memory: the frontier's, and what does not fit into shared memory. on: marks of all listed positions.
+struct Worklists {
+  u32* list;
+  const u32* old_list;
+  u32* segments;
+  u64* on;
+  u32 *spill, *other_spill, *item_spill;
+};
+
+struct Places {
+  Lists& q;
+  const Units& form;
+  Buffers b;  // of the vector that the advance writes
+  const Limits& limits;
+  u64* condition;
+  i64* rounds;
+  u64 *state, *old_state;
+  const Worklists& w;
+  u64* home;
+  C_T* home_val;
+  u32 rank, me;
+  int turn, parity;  // current lists; which counter of remaining entries is in use
+  i64 first, limit, done;
+
+  __device__ __forceinline__ void start() {
+    home = b.bits, home_val = b.val;
+    rank = rank_in_cluster(), me = rank * THREADS + threadIdx.x;
+    turn = parity = 0;
+    first = rounds[0], limit = rounds[1], done = 0;
+  }
+
+  // ---- lists ----
+
+  __device__ __forceinline__ u32* spill_of(int list) const { return list ? w.other_spill : w.spill; }
+
+  // Called by the whole block before it reads a list.
+  __device__ __forceinline__ void gather(u32* counts, u32 room, u32* spilled) {
+    if (threadIdx.x < 32) scan(counts, room, spilled);
+    __syncthreads();
+  }
+  __device__ __forceinline__ void scan(u32* counts, u32 room, u32* spilled) {  // the first warp
+    u32 sum = 0, outside = 0;
+    if (WARP_LANE < PEERS) sum = *at_peer(counts, WARP_LANE);
+    if (WARP_LANE == 0) outside = *at_peer(spilled, 0);
+    if (sum > room) sum = room;
+#pragma unroll
+    for (int d = 1; d < PEERS; d <<= 1) {
+      const u32 below = __shfl_up_sync(ALL_LANES, sum, d);
+      if (WARP_LANE >= d) sum += below;
+    }
+    if (WARP_LANE < PEERS) q.before[WARP_LANE + 1] = sum;
+    if (WARP_LANE == 0) q.before[0] = 0, q.outside = outside;
+  }
+  __device__ __forceinline__ u32 owner_of(u32 k) const {
+    u32 owner = 0;
+#pragma unroll
+    for (int r = 1; r < PEERS; ++r) owner += k >= q.before[r];
+    return owner;
+  }
+  __device__ __forceinline__ u32 place(u32 k) const {
+    if (k >= q.before[PEERS]) return spill_of(turn)[k - q.before[PEERS]];
+    const u32 owner = owner_of(k);
+    return *at_peer(&q.places[turn][k - q.before[owner]], owner);
+  }
+  __device__ __forceinline__ Item item(u32 k) const {
+    if (k >= q.before[PEERS]) return form.item_at(w.item_spill[k - q.before[PEERS]]);
+    const u32 owner = owner_of(k);
+    return *at_peer(&q.items[k - q.before[owner]], owner);
+  }
+
+  // Called by whole warps: lanes with `add` append to a list. Returns the position on the block's list.
+  __device__ __forceinline__ u32 number(bool add, u32* count) {
+    const u32 who = __ballot_sync(ALL_LANES, add);
+    if (!who) return 0;
+    const int leader = __ffs(who) - 1;
+    u32 at = 0;
+    if (WARP_LANE == leader) at = atomicAdd(count, (u32)__popc(who));
+    return __shfl_sync(ALL_LANES, at, leader) + __popc(who & ((1u << WARP_LANE) - 1u));
+  }
+  __device__ __forceinline__ void put_place(bool add, u32 p, int to) {
+    const u32 at = number(add, &q.listed[to]);
+    if (!add) return;
+    if (at < ROOM) q.places[to][at] = p;
+    else spill_of(to)[atomicAdd(at_peer(&q.spilled[to], 0), 1u)] = p, poke(&q.leave[parity], 1u);
+  }
+  __device__ __forceinline__ void put_item(bool add, const Item& x, u32 p, int to) {
+    const u32 at = number(add, &q.itemed[to]);
+    if (add && at < ITEM_ROOM) q.items[at] = x;
+    else if (add) w.item_spill[atomicAdd(at_peer(&q.items_spilled[to], 0), 1u)] = p, poke(&q.leave[parity], 1u);
+    const i64 work = add ? form.work_of(x) : 0;
+    add_work(&q.work[to], work < limits.longest ? (u32)work : (u32)limits.longest);
+  }
+  __device__ __forceinline__ void add_work(u32* to, u32 x) {
+    x = __reduce_add_sync(ALL_LANES, x);
+    if (WARP_LANE == 0 && x) atomicAdd(to, x);
+  }
+  __device__ __forceinline__ void remain(u32 entries) { add_work(&q.remaining[parity], entries); }
+};
+
+// ---- Reductions over a cluster, for monoids whose result does not depend on the order: each block reduces its part, then
+// the parts are combined. ----
+
+template <class T> struct Parts {
+  T of_warp[WARPS], sum, total;
+  u32 in_warp[WARPS], some, any;
+};
+template <class T, class Add> __device__ __forceinline__ void join_warp(bool& some, T& sum, Add add) {
+#pragma unroll
+  for (int d = 16; d; d >>= 1) {
+    const bool other = shuffle_xor(ALL_LANES, some, d);
+    const T x = shuffle_xor(ALL_LANES, sum, d);
+    if (other) sum = some ? add(sum, x) : x;
+    some = some || other;
+  }
+}
+// Store the block's part. Called by the whole block.
+template <class T, class Add> __device__ __forceinline__ void put_part(Parts<T>& parts, bool some, T sum, Add add) {
+  join_warp(some, sum, add);
+  if (WARP_LANE == 0) parts.of_warp[threadIdx.x / 32] = sum, parts.in_warp[threadIdx.x / 32] = some;
+  __syncthreads();
+  if (threadIdx.x >= 32) return;
+  some = WARP_LANE < WARPS && parts.in_warp[WARP_LANE < WARPS ? WARP_LANE : 0];
+  if (some) sum = parts.of_warp[WARP_LANE];
+  join_warp(some, sum, add);
+  if (WARP_LANE == 0) parts.sum = sum, parts.some = some;
+}
+// Combine the parts, after a cluster barrier. Called by the whole block.
+template <class T, class Add> __device__ __forceinline__ void join_parts(Parts<T>& parts, bool& some, T& sum, Add add) {
+  if (threadIdx.x < 32) {
+    some = false;
+    if (WARP_LANE < PEERS) {
+      const Parts<T>* const there = at_peer(&parts, WARP_LANE);
+      sum = there->sum, some = there->some;
+    }
+    join_warp(some, sum, add);
+    if (WARP_LANE == 0) parts.total = sum, parts.any = some;
+  }
+  __syncthreads();
+  some = parts.any, sum = parts.total;
+}
+
+// ---- Rounds. ----
 
 struct Small : Places {
   // ---- begin, end, and between rounds ----
@@ -13,14 +172,14 @@ struct Small : Places {
   // any(h): half word h of the positions where any sparse vector has an entry. Returns false if the cluster does not
   // take over.
   template <class Any> __device__ __forceinline__ bool begin(Any any) {
-    if (*condition == 0 || first >= limit || first < from) return false;
+    if (*condition == 0 || first >= limit || first < limits.from) return false;
     if (threadIdx.x == 0) {
       for (int k = 0; k < 2; ++k)
         q.listed[k] = q.itemed[k] = q.work[k] = q.remaining[k] = q.leave[k] = q.spilled[k] = q.items_spilled[k] = 0;
       q.all_leave = q.all_work = q.all_remaining = q.long_count = 0;
     }
     __syncthreads();
-    const i64 halves = (size + 31) / 32, step = PEERS * THREADS;
+    const i64 halves = (limits.size + 31) / 32, step = PEERS * THREADS;
     u32 count = 0;
     for (i64 h = me; h < halves; h += step) count += __popc(any(h));
     add_work(&q.remaining[1], count);
@@ -29,27 +188,27 @@ struct Small : Places {
     for (int r = 0; r < PEERS; ++r) total += *at_peer(&q.remaining[1], r);
     const u64 dense = state[DENSE], listed = state[LISTED], old_dense = old_state[DENSE], old_listed = old_state[LISTED];
     meet_in_cluster();
-    if (total > most / 2) return false;  // half of its limit, as hysteresis
+    if (total > limits.most / 2) return false;  // half of its limit, as hysteresis
     if (threadIdx.x == 0) q.remaining[1] = 0;
     for (i64 h = me; h - WARP_LANE < halves; h += step) {
       u32 some = 0;
       if (h < halves) {
         some = any(h);
-        ((u32*)on)[h] = some;
+        ((u32*)w.on)[h] = some;
         ((u32*)b.old_bits)[h] = 0;
       }
       for (; __any_sync(ALL_LANES, some != 0); some &= some - 1) put_place(some != 0, (u32)(h * 32 + __ffs(some) - 1), 0);
     }
 #if CELLS_BEGIN
     // In frontiers of the grid, their lists contain all cells that products may have been combined in.
-    for (i64 p = me; (dense || old_dense) && p < size; p += step) {
+    for (i64 p = me; (dense || old_dense) && p < limits.size; p += step) {
       if (dense && !bit_of(b.bits, p)) b.val[p] = C_T(BEGIN);
       if (old_dense) b.old_val[p] = C_T(BEGIN);
     }
     for (u64 k = me; !dense && k < listed; k += step)
-      each_place(list[k], size, [&](i64 p) { if (!bit_of(b.bits, p)) b.val[p] = C_T(BEGIN); });
+      each_place(w.list[k], limits.size, [&](i64 p) { if (!bit_of(b.bits, p)) b.val[p] = C_T(BEGIN); });
     for (u64 k = me; !old_dense && k < old_listed; k += step)
-      each_place(old_list[k], size, [&](i64 p) { b.old_val[p] = C_T(BEGIN); });
+      each_place(w.old_list[k], limits.size, [&](i64 p) { b.old_val[p] = C_T(BEGIN); });
 #else
     (void)dense, (void)listed, (void)old_dense, (void)old_listed;
 #endif
@@ -92,7 +251,7 @@ struct Small : Places {
     __syncthreads();
     parity ^= 1;
     if (me == 0 && *(volatile i64*)(rounds + 3)) poke(&q.leave[parity], 1u);  // all see it at the end of the round
-    const bool goes = q.before[PEERS] + q.outside <= most && q.all_work <= most_work && !q.all_leave && first + done < limit;
+    const bool goes = q.before[PEERS] + q.outside <= limits.most && q.all_work <= limits.most_work && !q.all_leave && first + done < limit;
     // The advance appends to the list that other blocks may still be counting, and its item counts replace those of
     // this list.
     if (STEP_FIRST) meet_in_cluster();
@@ -111,7 +270,7 @@ struct Small : Places {
   // decides whether the loop continues.
   __device__ __forceinline__ void end(bool counted, u64 remains) {
     each_listed([&](bool is, u32 p) {
-      if (is) clear_bit(on, p);
+      if (is) clear_bit(w.on, p);
       if (is && was_old(p)) drop_old(p);
     });
     if (me < 8) state[me] = old_state[me] = 0;
@@ -128,15 +287,15 @@ struct Small : Places {
       const bool has = is && bit_of(home, p);
       bool owner = has;  // the first position of a unit lists it
       for (u32 other = p / PER * PER; owner && other < p; ++other) owner = !bit_of(home, other);
-      append(owner, p / PER, list, state + LISTED);
+      append(owner, p / PER, w.list, state + LISTED);
       entries += has;
       if (owner) {
         const i64 length = form.work_of(form.item(p / PER));
         work += length;
-        if (PER == 1 && length > longest) {
-          const i64 parts = (length + longest - 1) / longest;
+        if (PER == 1 && length > limits.longest) {
+          const i64 parts = (length + limits.longest - 1) / limits.longest;
           const u64 to = atomicAdd(state + SEGMENTS, (u64)parts);
-          for (i64 s = 0; s < parts; ++s) segments[2 * (to + s)] = p, segments[2 * (to + s) + 1] = (u32)s;
+          for (i64 s = 0; s < parts; ++s) w.segments[2 * (to + s)] = p, w.segments[2 * (to + s) + 1] = (u32)s;
         }
       }
       if (has && b.bits != home) {
@@ -179,7 +338,7 @@ struct Small : Places {
         if (builds) x = form.item_at(p), form.ask(x);
         at((i64)p, keep, chosen);
         if (after && old) drop_old(p);
-        if (builds && !keep) clear_bit(on, p);
+        if (builds && !keep) clear_bit(w.on, p);
       }
       if (builds) {
         put_item(is && chosen, x, p, turn ^ 1);
@@ -198,7 +357,7 @@ struct Small : Places {
 #else
       typedef u32 word;
 #endif
-      word* const at = (word*)small.on + base / (8 * sizeof(word));
+      word* const at = (word*)small.w.on + base / (8 * sizeof(word));
       const int shift = (int)(base & (8 * sizeof(word) - 1));
       if (PER > 1 && !(bits & ~(u64)(peek(at) >> shift))) return 0;  // an entry of a row gets here only once
       return bits & ~(u64)(atomicOr(at, (word)bits << shift) >> shift);
@@ -230,7 +389,7 @@ struct Small : Places {
       Item x = {};
       if (mine < total) x = item(mine);
       const Item whole = x;
-      const bool is_long = form.work_of(x) > longest;
+      const bool is_long = form.work_of(x) > limits.longest;
       u32 at = LONGS;
       if (is_long && lane == 0) at = atomicAdd(&q.long_count, 1u);
       at = __shfl_sync(ALL_LANES, at, WARP_LANE & ~(LANES - 1));
@@ -256,19 +415,14 @@ struct Small : Places {
 
 // The kernel of every layout; its along.cuh defines units, items and pushes.
 extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
-listed(i64 n, i64 size, i64 longest, i64 from, u64 most, u64 most_work, u64* condition, i64* rounds, u64* state,
-       u64* old_state, u64* t_bits, u64* next_bits, u64* old_bits, C_T* t_val, C_T* next_val, C_T* old_val,
-       const u64* u_bits, const STORED(U_T)* u_val, ARGUMENT(U_T) u_iso, i64 u_stride, u32* list, const u32* old_list,
-       u32* segments, u64* on, u32* spill, u32* other_spill, u32* item_spill, const u64* mask, i64 mask_stride,
-       u64 mask_invert, FORM(), const value_t* a_val, ARGUMENT(A_T) a_iso, i64 a_stride PARAMETERS) {
+listed(i64 n, Limits limits, u64* condition, i64* rounds, u64* state, u64* old_state, Buffers b, VectorView<U_T> u,
+       Worklists lists, MaskView mask, FORM(), Values a PARAMETERS) {
   await_previous();
   (void)n;
-  __shared__ Lists lists;
+  __shared__ Lists queues;
   const Units form = FORM_OF();
-  const Operands of = {form, {a_val, a_iso, a_stride}, u_iso, u_stride, mask, mask_stride, mask_invert};
-  Small small = {lists, form, {t_bits, next_bits, old_bits, t_val, next_val, old_val}, size, longest, from, most,
-                 most_work, condition, rounds, state, old_state, list, old_list, segments, on, spill, other_spill,
-                 item_spill};
+  const Operands of = {form, a, u.iso, u.stride, mask};
+  Small small = {queues, form, b, limits, condition, rounds, state, old_state, lists};
   small.start();
   if (!small.begin([&](i64 h) { return ANY_SPARSE(h); })) return;
   SCALARS

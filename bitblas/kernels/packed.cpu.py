@@ -1,5 +1,5 @@
-# Packed integers: read numbers of `width` bits (1 to 32) from a little-endian string of 32-bit words.
-# CPU twin of packed.cuh.
+# Packed integers: pack, unpack, and read numbers of `width` bits (1 to 32) from a little-endian string of 32-bit words.
+# CPU twin of packed.cuh and packed.cu.
 
 
 @njit(**FUNCTION)
@@ -19,3 +19,28 @@ def packed_at(string, k, width):
 def based(base, number):
     """base + number as INT64, modulo 2**64; floats here are integers that fit 64 bits."""
     return np.int64(base) + np.int64(number)
+
+
+# Bit packing: store numbers in `width` bits each.
+@njit(**KERNEL)
+def narrow(lo, hi, size, width, numbers, base, source, string):
+    for word in range(lo, hi):
+        begin = word * 32
+        bits = np.uint64(0)
+        k = begin // width
+        while k < size and k * width < begin + 32:
+            shift = k * width - begin
+            if GATHER:
+                number = packed_at(source, np.int64(at(numbers, k)), width)
+            else:
+                number = np.uint64(np.int64(at(numbers, k)) - np.int64(base))
+            bits |= number << np.uint64(shift) if shift >= 0 else number >> np.uint64(-shift)
+            k += 1
+        put(string, word, bits & np.uint64(0xFFFFFFFF))
+
+
+# Unpack packed integers, or values stored as offsets from a base, into an array.
+@njit(**KERNEL)
+def widen(lo, hi, width, string, places, base, numbers):
+    for k in range(lo, hi):
+        put(numbers, k, based(base, packed_at(string, at(places, k) if PLACES else k, width)))

@@ -1,5 +1,5 @@
 # Shared parts of all product kernels. CPU twin of product.cuh.
-# include: kernels/vector.cpu.py
+# include: kernels/views.cpu.py
 WORDS, COUNT, VALUES = 0, 1, 2
 ONE = np.uint64(1)
 

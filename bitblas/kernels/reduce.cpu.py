@@ -1,14 +1,15 @@
-# Reduce a vector: one partial sum per chunk of `per` words. CPU twin of reduce.cu.
-# include: kernels/vector.cpu.py
+# Reductions of a vector: its sum, and the work of a frontier. CPU twin of reduce.cu.
+# include: kernels/views.cpu.py
+ONE = np.uint64(1)
 
 
 @njit(**FUNCTION)
-def value_at(values, iso, stride, p):
+def value_at(u: VectorView, p):
     if FLAGS:
-        return at(values, p)
+        return at(u.values, p)
     if U_BOOL:
-        return bit_of(values, p) if stride else iso
-    return at(values, p) if stride else iso
+        return bit_of(u.values, p) if u.stride else u.iso
+    return at(u.values, p) if u.stride else u.iso
 
 
 @njit(**FUNCTION)
@@ -38,32 +39,48 @@ def same_sum(x):
     return total
 
 
+# One partial sum per chunk of `per` words.
 @njit(**SLP)  # adding eight sums one by one would take longer than reading their operands
-def reduce(lo, hi, per, size, u_bits, u_val, u_iso, u_stride, sum_present, sums):
-    same = IDENTITY if FLAGS or U_BOOL or u_stride else same_sum(take(u_iso))
+def reduce(lo, hi, per, size, u: VectorView, sum_present, sums):
+    same = IDENTITY if FLAGS or U_BOOL or u.stride else same_sum(take(u.iso))
     for chunk in range(lo, hi):
         total = IDENTITY
         some = False
         end = min((chunk + 1) * per * 64, size)
         if FLAGS:
             for p in range(chunk * per * 64, end):
-                if at(u_bits, p):
-                    x = take(value_at(u_val, u_iso, u_stride, p))
+                if at(u.bits, p):
+                    x = take(value_at(u, p))
                     total = add(total, x) if some else x
                     some = True
         else:
             for w in range(chunk * per, (end + 63) >> 6):
-                rest = at(u_bits, w)
+                rest = at(u.bits, w)
                 if not U_BOOL and rest == ~np.uint64(0):
-                    x = word_sum(u_val, w << 6) if u_stride else same
+                    x = word_sum(u.values, w << 6) if u.stride else same
                     total = add(total, x) if some else x
                     some = True
                     continue
                 while rest != 0:
                     p = (w << 6) + np.int64(trailing_zeros(rest))
                     rest = drop_lowest(rest)
-                    x = take(value_at(u_val, u_iso, u_stride, p))
+                    x = take(value_at(u, p))
                     total = add(total, x) if some else x
                     some = True
         sum_present[chunk] = some
         sums[chunk] = total
+
+
+# Frontier work: count the entries (tiles) in the rows (tile rows) where u has an entry. Units are the words of u; one
+# thread.
+@njit(**KERNEL)
+def weigh(lo, hi, u_bits, ptr, total):
+    found = np.int64(0)
+    for word in range(lo, hi):
+        rest = at(u_bits, word)
+        while rest != 0:
+            unit = np.int64(trailing_zeros(rest)) // ROWS
+            place = word * (64 // ROWS) + unit
+            found += np.int64(at(ptr, place + 1)) - np.int64(at(ptr, place))
+            rest &= np.uint64(0) if ROWS == 64 else ~(((ONE << np.uint64(ROWS & 63)) - ONE) << np.uint64(unit * ROWS))
+    put(total, 0, np.uint64(found))

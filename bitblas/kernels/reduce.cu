@@ -1,23 +1,27 @@
+// Reductions of a vector: its sum, and the work of a frontier.
+#include "kernels/views.cuh"
+
+#ifdef KERNEL_reduce
 // Reduce a vector: one block per chunk of `per` words, threads strided, then a tree.
 // The order of additions depends only on the size, so the same input gives the same bits.
 // FLAGS: presence is an array of bytes instead of bits.
-#include "kernels/views.cuh"
 #define AHEAD 4  // values that a thread loads before it adds any
 #if FLAGS
-typedef u8 presence_t;
-#define HAS(present, p) (present[p] != 0)
-#define VALUE(values, iso, stride, p) values[p]
-typedef U_T stored_t;
+struct Entries {
+  const u8* bits;
+  const U_T* values;
+  ARGUMENT(U_T) iso;
+  i64 stride;
+
+  __device__ __forceinline__ bool has(i64 p) const { return bits[p] != 0; }
+  __device__ __forceinline__ U_T at(i64 p) const { return values[p]; }
+};
 #else
-typedef u64 presence_t;
-#define HAS bit_of
-#define VALUE load<U_T>
-typedef STORED(U_T) stored_t;
+typedef VectorView<U_T> Entries;
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-reduce(i64 n, i64 per, i64 size, const presence_t* u_bits, const stored_t* u_val, ARGUMENT(U_T) u_iso, i64 u_stride,
-       u8* sum_present, Z_T* sums) {
+reduce(i64 n, i64 per, i64 size, Entries u, u8* sum_present, Z_T* sums) {
   __shared__ Z_T part[BLOCK];
   __shared__ u8 some[BLOCK];
   const i64 first = (i64)blockIdx.x * per * 64;
@@ -31,8 +35,8 @@ reduce(i64 n, i64 per, i64 size, const presence_t* u_bits, const stored_t* u_val
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) {
       const i64 p = begin + k * BLOCK;
-      has[k] = p < end && HAS(u_bits, p);
-      x[k] = has[k] ? cast<Z_T>(VALUE(u_val, u_iso, u_stride, p)) : IDENTITY;
+      has[k] = p < end && u.has(p);
+      x[k] = has[k] ? cast<Z_T>(u.at(p)) : IDENTITY;
     }
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k)
@@ -56,3 +60,32 @@ reduce(i64 n, i64 per, i64 size, const presence_t* u_bits, const stored_t* u_val
     sums[blockIdx.x] = part[0];
   }
 }
+#endif  // KERNEL_reduce
+
+#ifdef KERNEL_weigh
+// Frontier work: count the entries (tiles) in the rows (tile rows) where u has an entry.
+// The direction rule compares it with the work of a pull.
+// ROWS: rows in a unit. A thread takes a word of u; blocks add integer sums to `total`, in any order.
+// ptr: start of each row (tile row), in entries (tiles).
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+weigh(i64 n, const u64* u_bits, const PTR_T* ptr, u64* total) {
+  const i64 word = thread_number();
+  u64 sum = 0;
+  for (u64 rest = word < n ? u_bits[word] : 0ull; rest;) {
+    const int unit = (__ffsll(rest) - 1) / ROWS;
+    const i64 at = word * (64 / ROWS) + unit;
+    sum += ptr[at + 1] - ptr[at];
+    rest &= ROWS == 64 ? 0ull : ~(((1ull << (ROWS & 63)) - 1) << (unit * ROWS));
+  }
+  __shared__ u64 sums[BLOCK / 32];
+#pragma unroll
+  for (int d = 16; d; d >>= 1) sum += __shfl_xor_sync(ALL_LANES, sum, d);
+  if ((threadIdx.x & 31) == 0) sums[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int k = 1; k < BLOCK / 32; ++k) sum += sums[k];
+    if (sum) atomicAdd(total, sum);
+  }
+}
+#endif  // KERNEL_weigh

@@ -3,10 +3,6 @@
 // The frontier is in the blocks' shared memory, together with the start of each unit's row, which is loaded when the
 // unit is found. Each block takes a part of the work. Include after the layout's along.cuh, which defines the push
 // along a unit.
-// Arguments: limits for staying in the cluster (longest row, most entries and work); counters and states of the loop;
-// the three buffers u_*, t_*, old_* of the frontier's vector; lists; the mask; the layout and values of the matrix;
-// parameters of the fused statements.
-#include "kernels/small.cuh"
 #define ROOM ((int)(QUEUE_BYTES / (3 * sizeof(Item))))  // items of a frontier per block
 
 // The fused statements at entry i of the frontier, in round `begin + ahead`.
@@ -88,14 +84,22 @@ struct Handed {
   }
 };
 
+struct RoundLists {
+  u32 *list, *spill;
+  const u32* old_list;
+  u32* segments;
+};
+
 // Run all rounds after the first `from`, until the frontier is empty or too large, a row is too long, or the limit is
 // reached. Then move the frontier into the first buffer and into `list`, as the grid's kernels expect at the start of
 // the body.
 template <class Entry>
-__device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, i64 size, i64 longest, i64 from, u64 most, u64 most_work,
-                                           i64* rounds, u64* state, u64* old_state, u32* list, u32* spill,
-                                           const u32* old_list, u32* segments, Entry entry) {
+__device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const Limits& limits, i64* rounds,
+                                           u64* state, u64* old_state, const RoundLists& lists, Entry entry) {
   const Units& form = of.form;
+  const i64 size = limits.size, longest = limits.longest, from = limits.from;
+  const u64 most_work = limits.most_work;
+  u64 most = limits.most;
   const u64 listed = state[LISTED], work = state[WORK], cut = state[SEGMENTS], dense = state[DENSE];
   const i64 first = rounds[0], limit = rounds[1];
   const u64 old_listed = old_state[LISTED], old_dense = old_state[DENSE];
@@ -111,7 +115,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, i64 si
     const u64 end = begin + share < listed ? begin + share : listed;
     bool leave = false;
     for (u64 k = begin + threadIdx.x; k < end; k += THREADS) {
-      const Item x = form.item(list[k]);
+      const Item x = form.item(lists.list[k]);
       q.items[0][k - begin] = x;
       leave = leave || form.work_of(x) > longest;
     }
@@ -121,7 +125,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, i64 si
       q.spilled = 0;
     }
     const u64 me = (u64)rank * THREADS + threadIdx.x, all = (u64)PEERS * THREADS;
-    clear_frontier(old_dense, old_list, (i64)old_listed, size, b.old_bits, b.old_val, (i64)me, (i64)all);
+    clear_frontier(old_dense, lists.old_list, (i64)old_listed, size, b.old_bits, b.old_val, (i64)me, (i64)all);
     // The frontier is dense: cells without an entry hold arbitrary values.
     for (u64 p = me; CELLS_BEGIN && dense && p < (u64)size; p += all)
       if (!bit_of(b.bits, p)) b.val[p] = C_T(BEGIN);
@@ -162,7 +166,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, i64 si
         item = *at_peer(&q.items[now][mine - q.before[owner]], owner);
       }
       const auto put = [&](bool add, const Item& x) {
-        put_item(q, turn, next, add, x, spill);
+        put_item(q, turn, next, add, x, lists.spill);
         if (!add) return;
         const i64 length = form.work_of(x);
         if (length > longest) poke(&q.tally[turn ^ 1].leave, 1u);
@@ -190,15 +194,15 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, i64 si
   if (me < 8) state[me] = old_state[me] = 0;
   meet_in_cluster();
   u64 entries = 0, sum = 0;
-  const Handed handed = {here, count, q.before[rank], spill, spilled, inside, me};
+  const Handed handed = {here, count, q.before[rank], lists.spill, spilled, inside, me};
   handed.each(form, [&](const Item& x, u32 at) {
-    list[at] = x.unit;
+    lists.list[at] = x.unit;
     const i64 length = form.work_of(x);
     sum += length;
     if (PER == 1 && length > longest) {
       const i64 parts = (length + longest - 1) / longest;
       const u64 to = atomicAdd(state + SEGMENTS, (u64)parts);
-      for (i64 s = 0; s < parts; ++s) segments[2 * (to + s)] = x.unit, segments[2 * (to + s) + 1] = (u32)s;
+      for (i64 s = 0; s < parts; ++s) lists.segments[2 * (to + s)] = x.unit, lists.segments[2 * (to + s) + 1] = (u32)s;
     }
     each_place(x.unit, size, [&](i64 p) {
       if (!bit_of(b.bits, p)) return;
@@ -221,15 +225,11 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, i64 si
 
 // The kernel of every layout; its along.cuh defines units, items and pushes.
 extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
-rounds(i64 n, i64 size, i64 longest, i64 from, u64 most, u64 most_work, i64* rounds, u64* state, u64* old_state,
-       u64* u_bits, u64* t_bits, u64* old_bits, C_T* u_val, C_T* t_val, C_T* old_val, u32* list, u32* spill,
-       const u32* old_list, u32* segments, const u64* mask, i64 mask_stride, u64 mask_invert, FORM(),
-       const value_t* a_val, ARGUMENT(A_T) a_iso, i64 a_stride PARAMETERS) {
+rounds(i64 n, Limits limits, i64* rounds, u64* state, u64* old_state, Buffers b, RoundLists lists, MaskView mask, FORM(),
+       Values a PARAMETERS) {
   await_previous();
   (void)n;
   const Units form = FORM_OF();
-  const Operands of = {form, {a_val, a_iso, a_stride}, U_T(), 1, mask, mask_stride, mask_invert};
-  const Buffers b = {u_bits, t_bits, old_bits, u_val, t_val, old_val};
-  run_rounds(of, b, size, longest, from, most, most_work, rounds, state, old_state, list, spill, old_list,
-             segments, ENTRY_OF_ROUND);
+  const Operands of = {form, a, U_T(), 1, mask};
+  run_rounds(of, b, limits, rounds, state, old_state, lists, ENTRY_OF_ROUND);
 }

@@ -2,11 +2,11 @@
 #include "kernels/push.cuh"
 #include "kernels/frontier.cuh"
 
-// Bit j of a mask. ALSO: the entries of u count as set, because AT_ENTRY sets them while others read.
-#define open(j) \
-  (((((mask_stride ? peek((const u32*)mask + ((j) >> 5)) : 0u) | (ALSO ? peek((const u32*)u_bits + ((j) >> 5)) : 0u)) ^             \
-     (u32)mask_invert) >>                                                                                            \
-    ((j) & 31)) & 1u)
+// Whether a mask allows position j. ALSO: the entries of u count as set, because AT_ENTRY sets them while others read.
+__device__ __forceinline__ bool is_open(const MaskView& mask, const u64* u_bits, i64 j) {
+  const u32 also = ALSO ? peek((const u32*)u_bits + (j >> 5)) : 0u;
+  return mask.allowed(mask.stored(j >> 5) | also) >> (j & 31) & 1u;
+}
 
 // Bits and cells of the old frontier are cleared, because the next round's t must start empty.
 #if KIND == VALUES && HAS_TERMINAL != 2

@@ -8,14 +8,9 @@
 // Include after the layout's rows.cuh and the definitions of its step.cu: how a warp walks rows (walk_rows,
 // walk_segment, AT_ONCE entries per lane), how many warps share a segment (log_parts_of), and the rows that pull
 // (Back, PULL_FORM, PULL_FORM_OF, back_row, back_look; is_same, back_length). A pull tries the most likely column
-// first (Back::guesses, guess, some, place). Rows without a hit there are deferred (kernels/deferred.cuh); long ones
+// first (Back::guesses, guess, some, place). Rows without a hit there are deferred (Deferred); long ones
 // go to look_by_block (BY_BLOCK).
 // For layouts that decode rows from their beginning, kernels/decoded_rows.cuh defines most of these.
-// Arguments: longest: entries per segment of long rows; most_work, most_entries: of u, above which it pulls
-// (~0: any number; plan/direction.py); condition, rounds, ahead: loop control (frontier.cuh); the frontiers u, t and old, each with bits, values, list, state and segments;
-// the mask; the layout (FORM) and its values; the layout of the transpose (PULL_FORM); parameters of the fused
-// statements.
-#include "kernels/deferred.cuh"
 #if SCANS  // without a list, scan the bits of u, eight rows at a time, so that close ones go to many warps
 #define ROWS 8
 typedef u8 rows_t;
@@ -23,7 +18,6 @@ typedef u8 rows_t;
 #define ROWS 32
 typedef u32 rows_t;
 #endif
-#include "kernels/found.cuh"
 
 #ifndef EARLY
 #define EARLY 1  // registers suffice to load rows before they are known to exist, or to be new
@@ -32,37 +26,171 @@ typedef u32 rows_t;
 #define STEP_BLOCKS 4  // blocks per multiprocessor: 64 registers per thread
 #endif
 
+
+// ---- New entries: append them to the next frontier and add up its work. ----
+
+struct FrontierView {
+  u64* bits;
+  C_T* values;
+  u32* list;
+  u64* state;
+  u32* segments;
+};
+struct Out {
+  const FrontierView& t;
+  Rows rows;  // rows that the next advance pushes along
+  i64 longest;
+};
+
+// Position of the set bit that has `number` set bits below it.
+__device__ __forceinline__ u32 place_of_bit(u32 bits, u32 number) {
+  u32 place = 0;
+#pragma unroll
+  for (int d = 16; d; d >>= 1) {
+    const u32 below = __popc(bits & ((1u << d) - 1));
+    if (number < below) continue;
+    number -= below, bits >>= d, place += d;
+  }
+  return place;
+}
+
+// Add up the work of pushing along newly found rows (`fresh`), if WEIGHS.
+__device__ __forceinline__ void weigh(Stage& stage, const Out& out, bool fresh, i64 j, i64 length, u32& entries, u64& work) {
+  entries += fresh;
+  if (!WEIGHS || !fresh) return;
+  work += length;
+  if (length > out.longest) put_segments(stage, (u32)j, (u32)((length + out.longest - 1) / out.longest), out.t.segments, out.t.state);
+}
+
+// Called by the whole warp: entries j are new in t for lanes with `fresh`. known: their rows were loaded already.
+__device__ __forceinline__ void found(Stage& stage, const Out& out, const bool* fresh, const number_t* j, Item* row, bool known,
+                                      u32& entries, u64& work) {
+#pragma unroll
+  for (int k = 0; k < AT_ONCE; ++k)
+    if (WEIGHS && fresh[k] && !known) row[k] = out.rows.item((u32)j[k]);
+  put_on<AT_ONCE>(stage, fresh, j, out.t.list, out.t.state + LISTED);
+#pragma unroll
+  for (int k = 0; k < AT_ONCE; ++k) weigh(stage, out, fresh[k], j[k], out.rows.work_of(row[k]), entries, work);
+}
+
+// ---- Defer pulling rows that had no hit at their first guess, so that all lanes of a warp stay busy. ----
+// Each warp collects such rows until it has enough for all of its lanes. Long rows are processed by the whole block
+// (BY_BLOCK). The layout defines the row type (back_row_t) and walks 32 rows at a time.
+#define APART 4         // with at most this many rows per warp, the rows are spread far apart
+#define MOST_ROWS 512   // rows of a warp at a time
+#define SLOTS 64        // deferred rows of a warp; it processes 32 as soon as it has them
+#define LONGEST 1024    // entries of a row from which on the whole block searches it
+#define LONG_SLOTS 32   // long rows that a block can queue; a warp searches further ones itself
+
+// Rows that a warp takes at a time: a power of two such that every warp gets some.
+__device__ __forceinline__ u32 rows_at_once(i64 rows, u32 warps) {
+  u32 share = 1;
+  while (share < MOST_ROWS && rows > (i64)warps * share) share *= 2;
+  return share;
+}
+
+// Set bits of a warp's consecutive rows from `first` on, one per lane, the last row in lane 0. They are within one half
+// word.
+__device__ __forceinline__ void set_bits(u64* bits, u32 first, u32 rows, bool has) {
+  const u32 word = __brev(__ballot_sync(ALL_LANES, has)) >> (32 - rows) << (first & 31);
+  if (WARP_LANE == 0 && word) atomicOr((u32*)bits + (first >> 5), word);
+}
+
+struct Deferred {
+  struct {
+    back_row_t row[SLOTS];
+    u32 number[SLOTS];
+    u16 list[MOST_ROWS];         // the wanted ones among its current rows
+    u32 found[MOST_ROWS / 32];  // bits of the rows whose first guess hit
+  } of_warp[BLOCK / 32];
+#if BY_BLOCK
+  back_row_t row[LONG_SLOTS];
+  u32 number[LONG_SLOTS], count;
+#endif
+
+  // Called by the whole warp. Returns the number of its deferred rows afterwards.
+  __device__ __forceinline__ u32 put(bool add, const back_row_t& x, u32 number_of, u32 waiting) {
+    auto& own = of_warp[threadIdx.x / 32];
+    const u32 who = __ballot_sync(ALL_LANES, add), at = waiting + __popc(who & ((1u << WARP_LANE) - 1u));
+    if (add) own.row[at] = x, own.number[at] = number_of;
+    __syncwarp();
+    return waiting + __popc(who);
+  }
+  // Take the last 32 deferred rows, or all, one per lane; long ones are queued for the block.
+  __device__ __forceinline__ back_row_t take(u32& waiting, u32& number_of) {
+    const auto& own = of_warp[threadIdx.x / 32];
+    const u32 few = waiting < 32 ? waiting : 32;
+    waiting -= few;
+    back_row_t x = {};
+    if (WARP_LANE < few) x = own.row[waiting + WARP_LANE], number_of = own.number[waiting + WARP_LANE];
+    __syncwarp();
+#if BY_BLOCK
+    if ((i64)x.end - (i64)x.begin > LONGEST) {
+      const u32 at = atomicAdd(&count, 1u);
+      if (at < LONG_SLOTS) row[at] = x, number[at] = number_of, x = {};
+    }
+#endif
+    return x;
+  }
+};
+
+// ---- The kernel. ----
+
+// Entries per segment of long rows, and the work and entries of u above which it pulls (~0: any number;
+// plan/direction.py).
+struct AdvanceLimits {
+  i64 size, longest;
+  u64 most_work, most_entries;
+};
+// The frontiers that are read, written, and cleared for the next round.
+struct SourceView {
+  const u64* bits;
+  const STORED(U_T)* values;
+  ARGUMENT(U_T) iso;
+  i64 stride;
+  const u32* list;
+  const u64* state;
+  const u32* segments;
+
+  __device__ __forceinline__ bool has(i64 i) const { return bit_of(bits, i); }
+  __device__ __forceinline__ U_T at(i64 i) const { return load<U_T>(values, iso, stride, i); }
+};
+struct ClearedView {
+  u64* bits;
+  C_T* values;
+  const u32* list;
+  const u64* state;
+};
+
 extern "C" __global__ void __launch_bounds__(BLOCK, STEP_BLOCKS)
-step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* condition, i64* rounds, i64 ahead, const u64* u_bits,
-     const STORED(U_T)* u_val, ARGUMENT(U_T) u_iso, i64 u_stride, const u32* u_list, const u64* u_state, const u32* u_segments,
-     u64* t_bits, C_T* t_val, u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val,
-     const u32* old_list, const u64* old_state, const u64* mask, i64 mask_stride, u64 mask_invert, FORM(),
-     const value_t* a_val, ARGUMENT(A_T) a_iso, i64 a_stride, PULL_FORM() PARAMETERS) {
+step(i64 n, AdvanceLimits limits, Control control, SourceView u, FrontierView t, ClearedView old, MaskView mask, FORM(),
+     Values a, PULL_FORM() PARAMETERS) {
   await_previous();
   // All numbers are loaded before the first is used: each costs a trip to the L2 cache.
-  const i64 begun[] = {rounds[0]};
-  const u64 no_list = u_state[DENSE], no_old_list = old_state[DENSE], u_listed = u_state[LISTED], u_work = u_state[WORK];
-  const u64 segments = u_state[SEGMENTS], old_listed = old_state[LISTED];
-  const u64 u_entries = most_entries != ~0ull ? u_state[ENTRIES] : ~0ull;  // ~0 is ignored by runs_with
+  const i64 begun[] = {control.rounds[0]};
+  const u64 no_list = u.state[DENSE], no_old_list = old.state[DENSE], u_listed = u.state[LISTED], u_work = u.state[WORK];
+  const u64 segments = u.state[SEGMENTS], old_listed = old.state[LISTED];
+  const u64 u_entries = limits.most_entries != ~0ull ? u.state[ENTRIES] : ~0ull;  // ~0 is ignored by runs_with
   // Consecutive warps are in different blocks, so that many blocks share the staging.
   const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x / 32), warps = gridDim.x * (BLOCK / 32);
   // Prefetch the row of a warp, in case the list is not longer than the number of warps.
-  const u32 own = !EARLY || SCANS || warp >= n ? 0 : u_list[warp];
-  const bool runs = may_run(condition, rounds, ahead);
+  const u32 own = !EARLY || SCANS || warp >= n ? 0 : u.list[warp];
+  const bool runs = control.runs();
   if (!runs_with(runs, no_list, no_old_list, u_listed, u_work, segments, old_listed, u_entries, own)) return;
   const bool dense = SCANS || no_list, old_dense = no_old_list != 0;
-  if (thread_number() == 0) rounds[2] = begun[0] + ahead + 1;
-  const bool pull = PULLS && (u_work > most_work || (most_entries != ~0ull && u_entries > most_entries));
+  if (thread_number() == 0) control.rounds[2] = begun[0] + control.ahead + 1;
+  const bool pull = PULLS && (u_work > limits.most_work || (limits.most_entries != ~0ull && u_entries > limits.most_entries));
   const Rows A = FORM_OF();
-  const Out t = {t_bits, t_val, t_list, t_state, t_segments, A, longest};
-  [[maybe_unused]] const Values values = {a_val, a_iso, a_stride};
+  const i64 size = limits.size, longest = limits.longest;
+  const Out out = {t, A, longest};
+  (void)a;
   u32 entries = 0;  // found by this thread
   u64 work = 0;
   __shared__ Stage stage;
   open_stage(stage);
 
   // From the last thread on: small frontiers push with the first ones.
-  clear_frontier(old_dense, old_list, (i64)old_listed, size, old_bits, old_val, warps * 32 - 1 - thread_number(), warps * 32);
+  clear_frontier(old_dense, old.list, (i64)old_listed, size, old.bits, old.values, warps * 32 - 1 - thread_number(), warps * 32);
 
   // With fewer entries than lanes, rows are loaded before they are known to be new, which saves one trip.
   const bool early = EARLY && WEIGHS && !SCANS && u_work <= (u64)warps * 32;
@@ -77,7 +205,7 @@ step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* c
 #endif
 #if KIND == VALUES
     Z_T z[AT_ONCE];
-    A_T a[AT_ONCE];
+    A_T weight[AT_ONCE];
     U_T x[AT_ONCE];
     u32 from[AT_ONCE];
 #if CELLS_BEGIN
@@ -87,34 +215,34 @@ step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* c
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) {
       from[k] = __shfl_sync(ALL_LANES, i, owner[k]);
-      a[k] = has[k] ? values.at(e[k]) : A_T();
-      x[k] = has[k] ? load<U_T>(u_val, u_iso, u_stride, from[k]) : U_T();
+      weight[k] = has[k] ? a.at(e[k]) : A_T();
+      x[k] = has[k] ? u.at(from[k]) : U_T();
     }
 #else
     (void)e, (void)owner;
 #endif
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) {
-      masked[k] = has[k] & (mask_stride != 0) ? peek((const u32*)mask + (j[k] >> 5)) : 0;
-      also[k] = ALSO && has[k] ? peek((const u32*)u_bits + (j[k] >> 5)) : 0;
+      masked[k] = has[k] ? mask.stored(j[k] >> 5) : 0;
+      also[k] = ALSO && has[k] ? peek((const u32*)u.bits + (j[k] >> 5)) : 0;
 #if CELLS_BEGIN
-      cell[k] = has[k] ? cell_at(t_val + j[k]) : C_T(BEGIN);
+      cell[k] = has[k] ? cell_at(t.values + j[k]) : C_T(BEGIN);
 #else
-      there[k] = has[k] ? peek((const u32*)t_bits + (j[k] >> 5)) : 0;
+      there[k] = has[k] ? peek((const u32*)t.bits + (j[k] >> 5)) : 0;
 #endif
       row[k] = {};
       if (early && has[k]) row[k] = A.item((u32)j[k]), A.ask(row[k]);
     }
     // Results of loads and atomics are used only when all are in flight.
 #pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) fresh[k] = has[k] & ((((masked[k] | also[k]) ^ (u32)mask_invert) >> (j[k] & 31)) & 1);
+    for (int k = 0; k < AT_ONCE; ++k) fresh[k] = has[k] & ((mask.allowed(masked[k] | also[k]) >> (j[k] & 31)) & 1);
 #if KIND == VALUES
 #pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) z[k] = has[k] ? mul(a[k], x[k], j[k], from[k]) : Z_T(BEGIN);
+    for (int k = 0; k < AT_ONCE; ++k) z[k] = has[k] ? mul(weight[k], x[k], j[k], from[k]) : Z_T(BEGIN);
 #endif
 #if CELLS_BEGIN
 #pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) before[k] = fresh[k] ? join_to(t_val + j[k], z[k], cell[k]) : cell_t(0);
+    for (int k = 0; k < AT_ONCE; ++k) before[k] = fresh[k] ? join_to(t.values + j[k], z[k], cell[k]) : cell_t(0);
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) fresh[k] = fresh[k] && is_beginning(before[k]);
 #else
@@ -123,15 +251,15 @@ step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* c
 #endif
     u32 word[AT_ONCE];
 #pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) word[k] = fresh[k] ? atomicOr((u32*)t_bits + (j[k] >> 5), 1u << (j[k] & 31)) : ~0u;
+    for (int k = 0; k < AT_ONCE; ++k) word[k] = fresh[k] ? atomicOr((u32*)t.bits + (j[k] >> 5), 1u << (j[k] & 31)) : ~0u;
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) {
       fresh[k] = !(word[k] >> (j[k] & 31) & 1);
 #if KIND == VALUES && !CELLS_BEGIN
-      if (fresh[k]) t_val[j[k]] = C_T(z[k]);
+      if (fresh[k]) t.values[j[k]] = C_T(z[k]);
 #endif
     }
-    found(stage, t, fresh, j, row, early, entries, work);
+    found(stage, out, fresh, j, row, early, entries, work);
   };
 
   // Entries of u, one per lane: as many of the list as give every warp some, or those of 32 units of bits, which are
@@ -142,7 +270,7 @@ step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* c
   const u32 units = dense ? (u32)((size + ROWS - 1) / ROWS) : listed ? (listed + share - 1) / share : 0;
   for (u32 first = warp; first < units; first += (dense ? 32 : 1) * warps) {
     const u32 unit = first + WARP_LANE * warps;
-    const u32 rows = dense && unit < units ? (u32)((const rows_t*)u_bits)[unit] : 0;
+    const u32 rows = dense && unit < units ? (u32)((const rows_t*)u.bits)[unit] : 0;
     u32 before = 0, total = share;
     if (dense) before = group_sum_below<32>(__popc(rows)), total = __shfl_sync(ALL_LANES, before + __popc(rows), 31);
     for (u32 done = 0; done < total; done += 32) {
@@ -157,15 +285,16 @@ step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* c
         i = mine ? (first + owner * warps) * ROWS + place_of_bit(bits, number) : 0;
       } else {
         mine = mine && first * share + x < listed;
-        i = mine ? EARLY && share == 1 && first == warp ? own : u_list[first * share + x] : 0;
+        i = mine ? EARLY && share == 1 && first == warp ? own : u.list[first * share + x] : 0;
       }
       Item row = {};
       if (mine && !pull) row = A.item(i), A.ask(row);
-      if (!dense) mine = mine && bit_of(u_bits, i);  // later statements may have removed it
+      if (!dense) mine = mine && u.has(i);  // later statements may have removed it
       if (!mine) row = {};
       if (mine) {
         const i64* const rounds = begun;
-        (void)rounds;
+        const i64 ahead = control.ahead;
+        (void)rounds, (void)ahead;
         AT_ENTRY((i64)i)
       }
       if (pull) continue;
@@ -176,8 +305,8 @@ step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* c
   if (!pull) {
     const u32 log = log_parts_of(segments, warps), parts = 1u << log;
     for (i64 s = warp; s < (i64)(segments << log); s += warps) {
-      i = u_segments[2 * (s >> log)];
-      if (bit_of(u_bits, i)) walk_segment(A, i, u_segments[2 * (s >> log) + 1], (u32)s & (parts - 1), parts, longest, push);
+      i = u.segments[2 * (s >> log)];
+      if (u.has(i)) walk_segment(A, i, u.segments[2 * (s >> log) + 1], (u32)s & (parts - 1), parts, longest, push);
     }
   }
 #if PULLS
@@ -204,36 +333,35 @@ step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* c
       const u32 x = WARP_LANE < left ? left - 1 - WARP_LANE : 0;
       return wide ? own_rows.list[x] : x;
     };
-    struct Asked {
-      bool wanted;
+    struct Candidate {
+      bool open;
       back_row_t row;
       guess_t guess;
     };
-    const auto ask = [&](u32 left) {
+    const auto load_row = [&](u32 left) {
       const u32 j = at(code_of(left));
-      Asked asked = {WARP_LANE < left && (i64)j < size};
-      if (asked.wanted) {
-        u32 masked = mask_stride && !wide ? peek((const u32*)mask + (j >> 5)) : 0;
-        if (ALSO && !wide) masked |= peek((const u32*)u_bits + (j >> 5));
-        asked.row = back_row(back, j), asked.guess = back.guess(j);
-        if (!wide) asked.wanted = ((masked ^ (u32)mask_invert) >> (j & 31)) & 1;
+      Candidate found = {WARP_LANE < left && (i64)j < size};
+      if (found.open) {
+        u32 masked = wide ? 0 : mask.stored(j >> 5);
+        if (ALSO && !wide) masked |= peek((const u32*)u.bits + (j >> 5));
+        found.row = back_row(back, j), found.guess = back.guess(j);
+        if (!wide) found.open = (mask.allowed(masked) >> (j & 31)) & 1;
       }
-      return asked;
+      return found;
     };
     const auto close = [&](const Hit& hit, i64 j, const back_row_t& row) {
 #if KIND == VALUES
       if (hit.some)
-        t_val[j] = C_T(mul(Values{back.val, a_iso, a_stride}.at(hit.place), load<U_T>(u_val, u_iso, u_stride, hit.from), j,
-                           hit.from));
+        t.values[j] = C_T(mul(Values{back.val, a.iso, a.stride}.at(hit.place), u.at(hit.from), j, hit.from));
 #endif
       const i64 length = !WEIGHS || !hit.some ? 0 : same ? back_length(row) : A.work_of(A.item((u32)j));
-      weigh(stage, t, hit.some, j, length, entries, work);
+      weigh(stage, out, hit.some, j, length, entries, work);
     };
 #if BY_BLOCK
     if (threadIdx.x == 0) deferred.count = 0;
     __syncthreads();
 #endif
-    Asked now = {};
+    Candidate now = {};
     for (;;) {
       if (!left && first < end) {
         left = share;
@@ -241,30 +369,30 @@ step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* c
           const u32 h = first + WARP_LANE * warps;
           u32 open = 0;
           if (WARP_LANE < share / 32 && h < end) {
-            u32 masked = mask_stride ? peek((const u32*)mask + h) : 0;
-            if (ALSO) masked |= peek((const u32*)u_bits + h);
-            open = (masked ^ (u32)mask_invert) & back.some_of(h);
+            u32 masked = mask.stored(h);
+            if (ALSO) masked |= peek((const u32*)u.bits + h);
+            open = mask.allowed(masked) & back.some_of(h);
           }
           u32 place = group_sum_below<32>(__popc(open));
           left = __shfl_sync(ALL_LANES, place + __popc(open), 31);
           for (; open; open &= open - 1) own_rows.list[place++] = (u16)(32 * WARP_LANE + __ffs(open) - 1);
           __syncwarp();
         }
-        now = ask(left);
+        now = load_row(left);
       }
       if (left) {
         const u32 code = code_of(left);
         left -= left < 32 ? left : 32;
-        Asked then = {};
-        if (left) then = ask(left);
+        Candidate then = {};
+        if (left) then = load_row(left);
         const u32 j = at(code);
-        const bool some = now.wanted && back.some(now.row, now.guess);
-        const bool met = some && back.guesses && bit_of(u_bits, now.guess);
+        const bool some = now.open && back.some(now.row, now.guess);
+        const bool met = some && back.guesses && u.has(now.guess);
         waiting = deferred.put(some && !met, now.row, j, waiting);
-        const Hit hit = {met, (i64)now.guess, KIND == VALUES && met && a_stride ? back.place(now.row, now.guess) : 0};
+        const Hit hit = {met, (i64)now.guess, KIND == VALUES && met && a.stride ? back.place(now.row, now.guess) : 0};
         if (wide && met) atomicOr(own_rows.found + (code >> 5), 1u << (code & 31));
-        if (apart && met) set_bit(t_bits, j);  // the bits of t are zero before
-        if (!wide && !apart) set_bits(t_bits, first, share, met);
+        if (apart && met) set_bit(t.bits, j);  // the bits of t are zero before
+        if (!wide && !apart) set_bits(t.bits, first, share, met);
         close(hit, j, now.row);
         now = then;
       }
@@ -272,7 +400,7 @@ step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* c
         if (wide) {
           __syncwarp();
           const u32 bits = WARP_LANE < MOST_ROWS / 32 ? own_rows.found[WARP_LANE] : 0;
-          if (bits) atomicOr((u32*)t_bits + first + WARP_LANE * warps, bits), own_rows.found[WARP_LANE] = 0;
+          if (bits) atomicOr((u32*)t.bits + first + WARP_LANE * warps, bits), own_rows.found[WARP_LANE] = 0;
           __syncwarp();
         }
         first += warps * (wide ? share / 32 : share);
@@ -281,21 +409,21 @@ step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* c
       if (!waiting) break;
       u32 i = 0;
       const back_row_t row = deferred.take(waiting, i);
-      const Hit hit = back_look(back, row, i, u_bits);
-      if (hit.some) set_bit(t_bits, i);
+      const Hit hit = back_look(back, row, i, u.bits);
+      if (hit.some) set_bit(t.bits, i);
       close(hit, i, row);
     }
 #if BY_BLOCK
     __syncthreads();
     for (u32 k = 0; k < deferred.count && k < LONG_SLOTS; ++k) {
       const back_row_t row = deferred.row[k];
-      Hit hit = back.look_by_block(row, u_bits);
-      hit.some = hit.some && mark(t_bits, deferred.number[k]);  // one of the lanes that have a hit
+      Hit hit = back.look_by_block(row, u.bits);
+      hit.some = hit.some && mark(t.bits, deferred.number[k]);  // one of the lanes that have a hit
       close(hit, deferred.number[k], row);
     }
 #endif
-    if (thread_number() == 0) t_state[DENSE] = 1;
+    if (thread_number() == 0) t.state[DENSE] = 1;
   }
 #endif
-  close_stage(stage, entries, work, t_list, t_segments, t_state);
+  close_stage(stage, entries, work, t.list, t.segments, t.state);
 }

@@ -10,6 +10,9 @@ import re
 
 VIEWS = {
     "VectorView": ("bits", "values", "iso", "stride"),
+    "DenseView": ("bits", "values"),
+    "VectorValues": ("values", "iso", "stride"),
+    "MatrixValues": ("values", "iso", "stride"),
     "MaskView": ("bits", "stride", "invert"),
     "RowsView": ("begin", "end", "row_of", "row_stride"),
     "ColumnsView": ("col", "width"),

@@ -37,7 +37,7 @@ STATE = 8  # numbers in a frontier's state
 ENTRIES, LISTED, DENSE, WORK, SEGMENTS, REMAINING = range(6)
 BUFFERS = 3  # of a vector that advances write
 ROUNDS = 7  # numbers about rounds, stored after the states (see frontier.cuh)
-FAULTS = 5  # index of the faults of index vectors among them (see indexed.cuh)
+FAULTS = 5  # index of the faults of index vectors among them (see loop/gpu/pass.cu)
 
 
 class Frontier:

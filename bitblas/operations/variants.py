@@ -33,7 +33,7 @@ LET = {
     "xt": (("x", "u"), ("t", "v")),
 }
 CELLS = (INT32, UINT32, INT64, UINT64, FP32, FP64)  # types that atomics can compare and swap
-ATOMICS = {"plus": 1, "min": 2, "max": 3}  # place.cu
+ATOMICS = {"plus": 1, "min": 2, "max": 3}  # `place` in vector.cu
 PLAIN, LOR = BINARY["pair"], BINARY["lor"][BOOL]
 Types = tuple[tuple[str, DataType], ...]
 
@@ -68,7 +68,7 @@ def epilogue_functions(w: DataType, t: DataType, accum: Typed | None) -> tuple[F
 
 
 def epilogue_constants(t: DataType, fresh: bool, iso: bool) -> Constants:
-    """The constants of merge.cuh."""
+    """The constants of elementwise.cu that say how a result is merged."""
     flags = {"FRESH": fresh, "W_ISO": iso, "W_BOOL": t is BOOL, "T_BOOL": t is BOOL}
     return tuple((name, int(flag)) for name, flag in flags.items())
 

@@ -59,7 +59,7 @@ typedef TileRows Units;
 struct Along : Operands, Ends {
   template <class Put, class Meanwhile>
   __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, Put put, Meanwhile meanwhile) const {
-    const Open open = {mask, mask_stride, mask_invert, u_bits};
+    const Open open = {mask.bits, mask.stride, mask.invert, u_bits};
     const Items items = form.items(x);
     const i64 tile_row = PLACES ? x.unit / TILE : x.unit;
     const tile_t active = (tile_t)(PLACES ? 1ull << (x.unit & (TILE - 1)) : x.count ? tile_bits(u_bits, tile_row) : 0ull);

@@ -16,3 +16,12 @@ template <class C> struct AnyColumn<1, C> {
   __device__ __forceinline__ AnyColumn(const u32* words, i64 bits) : string(words), width((u32)bits) {}
   __device__ __forceinline__ C operator[](i64 e) const { return (C)packed_at(string, e, width); }
 };
+
+// The structure of a matrix by rows, for kernels that read the columns of any entries.
+template <class P, class C> struct CsrView {
+  const P* ptr;
+  const typename C::stored* col;
+  i64 width;
+
+  __device__ __forceinline__ C columns() const { return C(col, width); }
+};

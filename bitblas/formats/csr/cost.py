@@ -8,7 +8,7 @@ from ..contract import CSR, Cost, StructureFacts
 
 UNROLL = 4  # entries that a lane of a pull loads before it uses the first
 # Upper bound of how far a kernel's index passes the end of a row before the test, in the type of pointers: loads of
-# all lanes, the parts of a segment (kernels/joined.cuh, csr/step.cu, csr/patches.cu).
+# all lanes, the parts of a segment (kernels/joined.cuh, csr/advance.cu, csr/patches.cu).
 STRIDE = 1 << 16
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)  # dtypes: with np.int32 NumPy takes twice as long per array
 

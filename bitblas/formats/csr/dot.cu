@@ -2,8 +2,7 @@
 // A block takes 256 entries of the mask, across row boundaries. If several are in one row, that row of A goes into a
 // hash table in shared memory, and a warp per entry looks up the row of B'. The other entries walk the shorter row and
 // search in the longer one: GROUP lanes per entry, or the whole block if even the shorter row is long.
-// Arguments: the mask by rows (m_*); A and B by rows with their values; inner, the common dimension; product, the
-// value of all products (KIND COUNT); output: present and sums, per entry of the mask.
+// product: the value of all products (KIND COUNT). present, sums: output per entry of the mask.
 #include "formats/csr/search.cuh"
 #include "formats/csr/table.cuh"
 #include "kernels/rows.cuh"
@@ -14,30 +13,54 @@
 typedef AnyColumn<PACKED, COL_T> Far;
 typedef AnyColumn<M_PACKED, MCOL_T> MaskColumn;
 
-struct Rows {
+struct LeftView {
+  const PTR_T* ptr;
+  const column_t* col;
+  const A_T* values;
+  ARGUMENT(A_T) iso;
+  i64 stride;
+
+  __device__ __forceinline__ A_T at(i64 e) const { return stride ? values[e] : A_T(iso); }
+};
+struct RightView {
+  const BPTR_T* ptr;
+  const column_t* col;
+  const B_T* values;
+  ARGUMENT(B_T) iso;
+  i64 stride;
+
+  __device__ __forceinline__ B_T at(i64 e) const { return stride ? values[e] : B_T(iso); }
+};
+// The mask by rows.
+struct MaskRows {
+  const MPTR_T* ptr;
+  i64 rows;
+  const MaskColumn::stored* col;
+  i64 width;
+};
+
+struct Factors {
   i64 width;  // of the columns of both operands
-  const PTR_T* a_ptr; const column_t* a_col; const A_T* a_val; A_T a_iso; i64 a_stride;
-  const BPTR_T* b_ptr; const column_t* b_col; const B_T* b_val; B_T b_iso; i64 b_stride;
-  __device__ __forceinline__ Z_T product(i64 x, i64 y, i64 i, i64 k, i64 j) const {
-    return mul(a_stride ? a_val[x] : a_iso, b_stride ? b_val[y] : b_iso, i, k, j);
-  }
+  const LeftView& a;
+  const RightView& b;
+  __device__ __forceinline__ Z_T product(i64 x, i64 y, i64 i, i64 k, i64 j) const { return mul(a.at(x), b.at(y), i, k, j); }
 };
 
 // One lane's share of an entry: every `lanes`-th position of the shorter row, from `lane` on, is searched for in the
 // longer.
-__device__ __forceinline__ void search(const Rows& m, i64 i, i64 j, int lane, int lanes, Sum& t) {
-  const i64 a = m.a_ptr[i], a_end = m.a_ptr[i + 1], b = m.b_ptr[j], b_end = m.b_ptr[j + 1];
+__device__ __forceinline__ void search(const Factors& f, i64 i, i64 j, int lane, int lanes, Sum& t) {
+  const i64 a = f.a.ptr[i], a_end = f.a.ptr[i + 1], b = f.b.ptr[j], b_end = f.b.ptr[j + 1];
   const bool by_a = a_end - a <= b_end - b;
-  const Far far(by_a ? m.b_col : m.a_col, m.width);
+  const Far far(by_a ? f.b.col : f.a.col, f.width);
   const i64 stop = by_a ? a_end : b_end, far_end = by_a ? b_end : a_end;
   i64 low = by_a ? b : a, p = (by_a ? a : b) + lane;
-  for (Columns near(by_a ? m.a_col : m.b_col, m.width, p); p < stop; p += lanes, near.skip(lanes)) {
+  for (Columns near(by_a ? f.a.col : f.b.col, f.width, p); p < stop; p += lanes, near.skip(lanes)) {
     const COL_T k = near.at(p, 0);
     low = lower_bound(far, low, far_end, k);  // from `low` on, because the near row ascends
     if (low == far_end) break;
     if (far[low] != k) continue;
     if (KIND == VALUES) {
-      join(t.some, t.sum, true, m.product(by_a ? p : low, by_a ? low : p, i, k, j));
+      join(t.some, t.sum, true, f.product(by_a ? p : low, by_a ? low : p, i, k, j));
       if (is_final(t.some, t.sum)) break;
     } else {
       ++t.count;
@@ -47,9 +70,7 @@ __device__ __forceinline__ void search(const Rows& m, i64 i, i64 j, int lane, in
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MaskColumn::stored* m_col, i64 m_width, i64 width, const PTR_T* a_ptr,
-    const column_t* a_col, const A_T* a_val, ARGUMENT(A_T) a_iso, i64 a_stride, const BPTR_T* b_ptr, const column_t* b_col,
-    const B_T* b_val, ARGUMENT(B_T) b_iso, i64 b_stride, i64 inner, ARGUMENT(Z_T) product, u8* present, Z_T* sums) {
+dot(i64 n, MaskRows m, i64 width, LeftView a, RightView b, i64 inner, ARGUMENT(Z_T) product, u8* present, Z_T* sums) {
   (void)inner;
   __shared__ COL_T keys[SLOTS];
   __shared__ u16 places[KIND == VALUES ? SLOTS : 1];  // position of the key in its row of A
@@ -57,18 +78,18 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MaskColumn::stored* m_col, i64
   __shared__ u8 elsewhere[BLOCK];  // entries that are not searched by GROUP lanes
   __shared__ u16 tables[BLOCK], longs[BLOCK];
   __shared__ int table_count, long_count;
-  const Rows m = {width, a_ptr, a_col, a_val, a_iso, a_stride, b_ptr, b_col, b_val, b_iso, b_stride};
-  const MaskColumn mask_column(m_col, m_width);
+  const Factors f = {width, a, b};
+  const MaskColumn mask_column(m.col, m.width);
   const int thread = threadIdx.x, lane = thread & 31;
   const i64 first = (i64)blockIdx.x * BLOCK;
   const int entries = n - first < BLOCK ? (int)(n - first) : BLOCK;
   if (thread == 0) table_count = long_count = 0;
   __syncthreads();
-  const i64 top = row_of_warp(m_ptr, m_rows, first);
+  const i64 top = row_of_warp(m.ptr, m.rows, first);
   if (thread < entries) {
-    const i64 i = row_from(m_ptr, top, m_rows, first + thread), j = (i64)mask_column[first + thread];
-    const i64 a_size = (i64)a_ptr[i + 1] - a_ptr[i], b_size = (i64)b_ptr[j + 1] - b_ptr[j];
-    const i64 begin = max((i64)m_ptr[i] - first, 0ll), end = min((i64)m_ptr[i + 1] - first, (i64)entries);
+    const i64 i = row_from(m.ptr, top, m.rows, first + thread), j = (i64)mask_column[first + thread];
+    const i64 a_size = (i64)a.ptr[i + 1] - a.ptr[i], b_size = (i64)b.ptr[j + 1] - b.ptr[j];
+    const i64 begin = max((i64)m.ptr[i] - first, 0ll), end = min((i64)m.ptr[i + 1] - first, (i64)entries);
     const bool tabled = a_size >= TABLE_FROM && a_size <= SLOTS / 2 && end - begin >= TABLE_FOR;
     const bool is_long = !tabled && min(a_size, b_size) > LONG;
     row_at[thread] = i;
@@ -83,32 +104,32 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MaskColumn::stored* m_col, i64
     const bool active = e < entries && !elsewhere[e];
     if (!__any_sync(ALL_LANES, active)) continue;
     Sum t = {false, IDENTITY, 0};
-    if (active) search(m, row_at[e], (i64)mask_column[first + e], thread & (GROUP - 1), GROUP, t);
+    if (active) search(f, row_at[e], (i64)mask_column[first + e], thread & (GROUP - 1), GROUP, t);
     gather<GROUP>(t);
     if (active && (thread & (GROUP - 1)) == 0) write(t, first + e, product, present, sums);
   }
 
   for (int s = 0; s < table_count; ++s) {
-    const i64 i = row_at[tables[s]], a = a_ptr[i];
-    const int size = (int)((i64)a_ptr[i + 1] - a);
-    const int end = (int)min((i64)m_ptr[i + 1] - first, (i64)entries);
+    const i64 i = row_at[tables[s]], begin = a.ptr[i];
+    const int size = (int)((i64)a.ptr[i + 1] - begin);
+    const int end = (int)min((i64)m.ptr[i + 1] - first, (i64)entries);
     int shift = 23;  // 512 slots, or four per key if they fit
     while (32 - shift < LOG_SLOTS && 4 * size > 1 << (32 - shift)) --shift;
     const u32 last = (1u << (32 - shift)) - 1;
     __syncthreads();
     for (u32 slot = thread; slot <= last; slot += BLOCK) keys[slot] = NO_KEY;
     __syncthreads();
-    Columns mine(a_col, width, a + thread);
+    Columns mine(a.col, width, begin + thread);
     for (int p = thread; p < size; p += BLOCK, mine.skip(BLOCK)) {
-      const int slot = -1 - insert(keys, last, shift, mine.at(a + p, 0));
+      const int slot = -1 - insert(keys, last, shift, mine.at(begin + p, 0));
       if (KIND == VALUES) places[slot] = (u16)p;
     }
     __syncthreads();
     for (int e = tables[s] + thread / 32; e < end; e += BLOCK / 32) {
-      const i64 j = (i64)mask_column[first + e], stop = b_ptr[j + 1];
+      const i64 j = (i64)mask_column[first + e], stop = b.ptr[j + 1];
       Sum t = {false, IDENTITY, 0};
-      i64 q = (i64)b_ptr[j] + lane;
-      for (Columns theirs(b_col, width, q); q - lane < stop; q += 32 * AHEAD, theirs.skip(32 * AHEAD)) {
+      i64 q = (i64)b.ptr[j] + lane;
+      for (Columns theirs(b.col, width, q); q - lane < stop; q += 32 * AHEAD, theirs.skip(32 * AHEAD)) {
         COL_T k[AHEAD];
 #pragma unroll
         for (int u = 0; u < AHEAD; ++u) k[u] = q + 32 * u < stop ? theirs.at(q, 32 * u) : NO_KEY;
@@ -117,7 +138,7 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MaskColumn::stored* m_col, i64
           const int slot = k[u] == NO_KEY ? -1 : lookup(keys, last, shift, k[u]);
           if (slot < 0) continue;
           ++t.count;
-          if (KIND == VALUES) join(t.some, t.sum, true, m.product(a + places[slot], q + 32 * u, i, k[u], j));
+          if (KIND == VALUES) join(t.some, t.sum, true, f.product(begin + places[slot], q + 32 * u, i, k[u], j));
         }
         if (KIND == WORDS && __any_sync(ALL_LANES, t.count > 0)) break;
         if (KIND == VALUES && HAS_TERMINAL && __any_sync(ALL_LANES, is_final(t.some, t.sum))) break;
@@ -131,7 +152,7 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MaskColumn::stored* m_col, i64
   for (int s = 0; s < long_count; ++s) {
     const int e = longs[s];
     Sum t = {false, IDENTITY, 0};
-    search(m, row_at[e], (i64)mask_column[first + e], thread, BLOCK, t);
+    search(f, row_at[e], (i64)mask_column[first + e], thread, BLOCK, t);
     gather<32>(t);
     __syncthreads();
     if (lane == 0) part[thread / 32] = t;

@@ -29,7 +29,7 @@ __device__ __forceinline__ void fence_of_block() {
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
 patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* waiting, const i64* outermost,
-        const u32* vertices, C_T* d_val, FORM(), const value_t* a_val, ARGUMENT(A_T) a_iso, i64 a_stride) {
+        const u32* vertices, C_T* d_val, Rows rows, Values a) {
   (void)n, (void)vertices;
   __shared__ Local s;
   const u32 next = turn == 2 ? 0 : turn + 1, after = next == 2 ? 0 : next + 1, all = (u32)((size + PATCH - 1) / PATCH);
@@ -40,8 +40,6 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
     state[ROUNDS_DONE] += count != 0;
   }
   if (blockIdx.x >= count || stops) return;
-  const Rows rows = FORM_OF();
-  const Values values = {a_val, a_iso, a_stride};
   u32* const out = lists + (i64)next * all;
   const auto waits_next = [&](u32 r) { out[atomicAdd(&state[2 * next], 1u)] = r; };
   if (threadIdx.x == 0) s.odd = 0;
@@ -94,18 +92,18 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
         for (; e < end; e += AT_ONCE * LANES) {
           bool has[AT_ONCE];
           u32 to[AT_ONCE];
-          A_T a[AT_ONCE];
+          A_T weight[AT_ONCE];
 #pragma unroll
           for (int k = 0; k < AT_ONCE; ++k) {
             has[k] = e + k * LANES < end;
-            to[k] = has[k] ? (u32)rows.col[e + k * LANES] - (u32)base : 0;
-            a[k] = has[k] ? values.at(e + k * LANES) : A_T(a_iso);
+            to[k] = has[k] ? (u32)rows.col.col[e + k * LANES] - (u32)base : 0;
+            weight[k] = has[k] ? a.at(e + k * LANES) : A_T(a.iso);
           }
 #pragma unroll
           for (int k = 0; k < AT_ONCE; ++k) {
             if (has[k] && to[k] >= PATCH) leads_out = true;
             if (!has[k] || to[k] >= PATCH) continue;
-            const C_T z = C_T(mul(a[k], value, base + to[k], from));
+            const C_T z = C_T(mul(weight[k], value, base + to[k], from));
             if (!is_better(z, C_T(BEGIN))) poke(&s.odd, 1u);
             if (!is_better(z, cell_at(s.cells + to[k])) || !improve(s.cells + to[k], z)) continue;
             const u32 bit = 1u << (to[k] & 31);
@@ -142,15 +140,15 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
       const PTR_T end = rows.ptr[base + l + 1];
       for (PTR_T e = rows.ptr[base + l]; e < end; e += AT_ONCE) {
         u32 to[AT_ONCE];
-        A_T a[AT_ONCE];
+        A_T weight[AT_ONCE];
         bool out_of[AT_ONCE];
         C_T* at[AT_ONCE];
         C_T z[AT_ONCE], now[AT_ONCE];
 #pragma unroll
         for (int k = 0; k < AT_ONCE; ++k) {
           out_of[k] = e + k < end;
-          to[k] = out_of[k] ? (u32)rows.col[e + k] : from;
-          a[k] = out_of[k] ? values.at(e + k) : A_T(a_iso);
+          to[k] = out_of[k] ? (u32)rows.col.col[e + k] : from;
+          weight[k] = out_of[k] ? a.at(e + k) : A_T(a.iso);
           out_of[k] = out_of[k] && to[k] / PATCH != r;
         }
 #pragma unroll
@@ -161,7 +159,7 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
 #pragma unroll
         for (int k = 0; k < AT_ONCE; ++k) {
           if (!out_of[k]) continue;
-          z[k] = C_T(mul(a[k], value, to[k], from));
+          z[k] = C_T(mul(weight[k], value, to[k], from));
           if (!is_better(z[k], C_T(BEGIN))) poke(&s.odd, 1u);
           if (!is_better(z[k], now[k]) || !improve(at[k], z[k])) continue;
           const u32 number = atomicAdd(&s.gains, 1u);

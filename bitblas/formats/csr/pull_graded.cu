@@ -4,8 +4,7 @@
 // first. Blocks are persistent, RESIDENT per multiprocessor, and keep u for columns below `hot` in shared memory; if
 // columns are numbered by degree, most entries read it there. A lane loads the columns of a step, UNROLL entries,
 // before it reads u for the previous ones.
-// Arguments: the schedule (run, piece, segments, begin, length, row; see binning.py), the columns, values a_*, the
-// vector u_*, `hot`, and the output: `reached` has the bits of t.
+// run, piece, segments, begin, length, row: the schedule (binning.py). reached: the bits of t.
 #include "kernels/product.cuh"
 #include "kernels/values.cuh"
 #include "formats/csr/columns.cuh"
@@ -20,23 +19,22 @@ struct Run {
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const PTR_T* begin, const u16* length, const u32* row,
-            const column_t* col, i64 width, const value_t* a_val, ARGUMENT(A_T) a_iso, i64 a_stride, const U_T* u_val, ARGUMENT(U_T) u_iso,
-            i64 u_stride, i64 hot, i64 size, const u64* reached, Z_T* parts, u64* t_bits, Z_T* t_val) {
+            ColumnsView col, Values a, VectorValues<U_T> u, i64 hot, i64 size, const u64* reached, Z_T* parts, u64* t_bits,
+            Z_T* t_val) {
   const u32 lane = threadIdx.x & 31, warps = gridDim.x * (THREADS / 32);
 #if SHARED_BYTES
   extern __shared__ u64 shared[];
   U_T* const here = (U_T*)shared;
   const COL_T first_far = (COL_T)hot;
-  for (u32 j = threadIdx.x; j < (u32)hot; j += THREADS) here[j] = load<U_T>(u_val, u_iso, u_stride, j);
+  for (u32 j = threadIdx.x; j < (u32)hot; j += THREADS) here[j] = u.at(j);
 #else
   (void)hot;
 #endif
   for (i64 w = (i64)blockIdx.x * THREADS + threadIdx.x; w < (size + 63) / 64; w += (i64)gridDim.x * THREADS)
     t_bits[w] = reached[w];
-  const Values values = {a_val, a_iso, a_stride};
   // A run, and its pieces that this lane keeps for the group.
   u32 grade = 0;
-  const auto ask_run = [&](u32 k) {
+  const auto load_run = [&](u32 k) {
     Run x = {};
     if (k >= (u32)n) return x;
     while (k >= run[grade + 1]) ++grade;
@@ -50,7 +48,7 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const PTR_T* 
     return x;
   };
   u32 k = blockIdx.x + gridDim.x * (threadIdx.x / 32);
-  Run of = ask_run(k), next = ask_run(k + warps);
+  Run of = load_run(k), next = load_run(k + warps);
 #if SHARED_BYTES
   __syncthreads();
 #endif
@@ -67,25 +65,25 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const PTR_T* 
     if (r >= of.rows) to = ~0u;
   };
   COL_T j_next[UNROLL];  // negative: none
-  A_T a_next[UNROLL];
-  const auto ask_columns = [&] {
-    const Columns entries(col, width, e);
+  A_T weight_next[UNROLL];
+  const auto load_columns = [&] {
+    const Columns entries(col, e);
 #pragma unroll
     for (int i = 0; i < UNROLL; ++i) {
       const place_t at = e + (i << of.log_lanes);
-      j_next[i] = -1, a_next[i] = a_iso;
-      if (at < stop) j_next[i] = entries.once(e, i << of.log_lanes), a_next[i] = values.once(at);
+      j_next[i] = -1, weight_next[i] = a.iso;
+      if (at < stop) j_next[i] = entries.once(e, i << of.log_lanes), weight_next[i] = a.once(at);
     }
   };
   open_rows();
-  ask_columns();
+  load_columns();
   Z_T sum = BEGIN;
   for (bool more = true; more;) {
     COL_T j[UNROLL];
-    A_T a[UNROLL];
+    A_T weight[UNROLL];
     U_T x[UNROLL];
 #pragma unroll
-    for (int i = 0; i < UNROLL; ++i) j[i] = j_next[i], a[i] = a_next[i], x[i] = U_T();
+    for (int i = 0; i < UNROLL; ++i) j[i] = j_next[i], weight[i] = weight_next[i], x[i] = U_T();
     const int log_lanes = of.log_lanes;
     const u32 at = to;
     const bool part = of.first + done < segments;
@@ -97,23 +95,23 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const PTR_T* 
       if (done >= of.rows) {
         k += warps, more = k < (u32)n, done = 0;
         of = next;
-        next = ask_run(k + warps);
+        next = load_run(k + warps);
       }
       open_rows();
     }
-    if (more) ask_columns();
+    if (more) load_columns();
 #pragma unroll
     for (int i = 0; i < UNROLL; ++i) {
 #if SHARED_BYTES
-      if (j[i] >= first_far) x[i] = load<U_T>(u_val, u_iso, u_stride, j[i]);
+      if (j[i] >= first_far) x[i] = u.at(j[i]);
       if (j[i] >= 0 && j[i] < first_far) x[i] = here[j[i]];
 #else
-      if (j[i] >= 0) x[i] = load<U_T>(u_val, u_iso, u_stride, j[i]);
+      if (j[i] >= 0) x[i] = u.at(j[i]);
 #endif
     }
 #pragma unroll
     for (int i = 0; i < UNROLL; ++i)
-      if (j[i] >= 0) sum = add(sum, mul(a[i], x[i], 0, j[i]));
+      if (j[i] >= 0) sum = add(sum, mul(weight[i], x[i], 0, j[i]));
     if (!ends) continue;
     for (u32 d = (1u << log_lanes) / 2; d; d /= 2) sum = add(sum, shuffle_xor(ALL_LANES, sum, d));
     if (at != ~0u && !(lane & ((1u << log_lanes) - 1))) (part ? parts : t_val)[at] = sum;

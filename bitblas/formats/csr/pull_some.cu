@@ -16,13 +16,17 @@ struct Partial {
   Z_T sum;
 };
 
+// The rows on the list, and the segments of long ones.
+struct ListedRows {
+  const u32* list;
+  u64* state;
+  const u32* segments;
+};
+
 struct Operand {
   const Rows& rows;
   const Values& values;
-  const u64* bits;
-  const STORED(U_T)* val;
-  U_T iso;
-  i64 stride;
+  const VectorView<U_T>& u;
 
   // The products of entries e of rows i; `has` is cleared where u has no entry.
   __device__ __forceinline__ void products(bool* has, const PTR_T* e, const u32* i, Z_T* z) const {
@@ -30,13 +34,13 @@ struct Operand {
     A_T a[AT_ONCE];
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) {
-      j[k] = has[k] ? Columns(rows.col, rows.width, e[k]).at((i64)e[k], 0) : COL_T(0);
-      a[k] = has[k] ? values.at(e[k]) : values.iso;
+      j[k] = has[k] ? Columns(rows.col, e[k]).at((i64)e[k], 0) : COL_T(0);
+      a[k] = has[k] ? values.at(e[k]) : A_T(values.iso);
     }
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) {
-      if (!U_FULL) has[k] = has[k] && bit_of(bits, j[k]);
-      z[k] = has[k] ? mul(a[k], load<U_T>(val, iso, stride, j[k]), i[k], j[k]) : Z_T(BEGIN);
+      if (!U_FULL) has[k] = has[k] && u.has(j[k]);
+      z[k] = has[k] ? mul(a[k], u.at(j[k]), i[k], j[k]) : Z_T(BEGIN);
     }
   }
   // The sum over entries [e, stop) of row i, by a warp.
@@ -60,17 +64,13 @@ struct Operand {
 };
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-pull_some(i64 n, i64 longest, const u64* condition, const i64* rounds, i64 ahead, const u32* list, u64* state,
-          const u32* segments, const u64* u_bits, const STORED(U_T)* u_val, ARGUMENT(U_T) u_iso, i64 u_stride, FORM(),
-          const value_t* a_val, ARGUMENT(A_T) a_iso, i64 a_stride, u64* t_bits, C_T* t_val) {
+pull_some(i64 n, i64 longest, Control control, ListedRows rows, VectorView<U_T> u, Rows A, Values a, OutputView<C_T> t) {
   (void)n;
-  const bool runs = may_run(condition, rounds, ahead);
-  const u32 listed = (u32)state[LISTED];
-  const i64 parts = (i64)state[SEGMENTS] * PARTS;
+  const bool runs = control.runs();
+  const u32 listed = (u32)rows.state[LISTED];
+  const i64 parts = (i64)rows.state[SEGMENTS] * PARTS;
   if (!runs) return;
-  const Rows A = FORM_OF();
-  const Values values = {a_val, a_iso, a_stride};
-  const Operand u = {A, values, u_bits, u_val, u_iso, u_stride};
+  const Operand of = {A, a, u};
   const u32 warp = (u32)(thread_number() / 32), warps = gridDim.x * (BLOCK / 32);
   __shared__ Z_T staged[BLOCK / 32][32 * AT_ONCE];
   __shared__ bool marked[BLOCK / 32][32 * AT_ONCE];
@@ -85,28 +85,28 @@ pull_some(i64 n, i64 longest, const u64* condition, const i64* rounds, i64 ahead
   u32 next = 0;
   for (u32 group = warp; group < groups; group = next) {
     next = groups;  // prefetched
-    if (groups > warps && WARP_LANE == 0) next = warps + (u32)atomicAdd(state + TAKEN, 1ull);
+    if (groups > warps && WARP_LANE == 0) next = warps + (u32)atomicAdd(rows.state + TAKEN, 1ull);
     const u64 at = (u64)(WARP_LANE / run) * run * groups + (u64)group * run + WARP_LANE % run;
     const bool mine = WARP_LANE < share && at < listed;
-    const u32 i = mine ? list[at] : 0;
+    const u32 i = mine ? rows.list[at] : 0;
     Item row = {};
     if (mine) row = A.item(i);
     if (A.work_of(row) > longest) row = {};  // processed as segments
     Partial x = {false, Z_T(BEGIN)};
     if (share <= FEW) {
       for (u32 k = 0; k < share; ++k) {
-        const Partial all = u.sum(__shfl_sync(ALL_LANES, row.begin, k), __shfl_sync(ALL_LANES, row.end, k),
+        const Partial all = of.sum(__shfl_sync(ALL_LANES, row.begin, k), __shfl_sync(ALL_LANES, row.end, k),
                                   __shfl_sync(ALL_LANES, i, k));
         if (WARP_LANE == k) x = all;
       }
     } else {
       walk_joined(row.begin, row.end, [&](const bool* all, const PTR_T* at, const int* owner, u32 low, u32 high) {
         bool has[AT_ONCE];
-        u32 of[AT_ONCE];
+        u32 row_of[AT_ONCE];
         Z_T z[AT_ONCE];
 #pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k) has[k] = all[k], of[k] = __shfl_sync(ALL_LANES, i, owner[k]);
-        u.products(has, at, of, z);
+        for (int k = 0; k < AT_ONCE; ++k) has[k] = all[k], row_of[k] = __shfl_sync(ALL_LANES, i, owner[k]);
+        of.products(has, at, row_of, z);
 #pragma unroll
         for (int k = 0; k < AT_ONCE; ++k) here[k * 32 + WARP_LANE] = z[k], there[k * 32 + WARP_LANE] = has[k];
         __syncwarp();
@@ -115,19 +115,19 @@ pull_some(i64 n, i64 longest, const u64* condition, const i64* rounds, i64 ahead
       });
     }
     if (mine && x.some) {
-      t_val[i] = C_T(x.sum);
-      if (!U_FULL) set_bit(t_bits, i);
+      t.values[i] = C_T(x.sum);
+      if (!U_FULL) set_bit(t.bits, i);
     }
     next = __shfl_sync(ALL_LANES, next, 0);
   }
   for (i64 s = warp; s < parts; s += warps) {
-    const u32 i = segments[2 * (s / PARTS)];
-    const i64 size = (longest + PARTS - 1) / PARTS, begin = (i64)A.ptr[i] + segments[2 * (s / PARTS) + 1] * longest;
+    const u32 i = rows.segments[2 * (s / PARTS)];
+    const i64 size = (longest + PARTS - 1) / PARTS, begin = (i64)A.ptr[i] + rows.segments[2 * (s / PARTS) + 1] * longest;
     const i64 end = A.ptr[i + 1], last = begin + longest < end ? begin + longest : end, from = begin + s % PARTS * size;
-    const Partial x = u.sum((PTR_T)from, (PTR_T)(from + size < last ? from + size : last), i);
+    const Partial x = of.sum((PTR_T)from, (PTR_T)(from + size < last ? from + size : last), i);
     if (WARP_LANE == 0 && x.some) {
-      join_anew(t_val + i, x.sum, cell_at(t_val + i));
-      if (!U_FULL) set_bit(t_bits, i);
+      join_anew(t.values + i, x.sum, cell_at(t.values + i));
+      if (!U_FULL) set_bit(t.bits, i);
     }
   }
 }

@@ -6,8 +6,8 @@
 #include "kernels/cluster.cuh"
 #include "formats/csr/columns.cuh"
 #define IN_FLIGHT 1  // registers suffice to do other work while loads are in flight
-#define FORM() const PTR_T *ptr, const column_t *col, i64 width
-#define FORM_OF() {ptr, col, width}
+#define FORM() Rows matrix
+#define FORM_OF() matrix
 
 // A row: its number, and the range of its entries.
 struct Item {
@@ -17,8 +17,7 @@ struct Item {
 
 struct Rows {
   const PTR_T* ptr;
-  const column_t* col;
-  i64 width;
+  ColumnsView col;
   __device__ __forceinline__ Item item(u32 i) const { return {i, ptr[i], ptr[i + 1]}; }
   __device__ __forceinline__ Item item_at(u32 place) const { return item(place); }
   __device__ __forceinline__ i64 work_of(const Item& x) const { return (i64)x.end - x.begin; }
@@ -37,7 +36,7 @@ struct Rows {
   }
   template <class F> __device__ __forceinline__ void go(i64 begin, i64 stop, int lane, int stride, F reached) const {
     i64 e = begin + lane;
-    for (Columns entry(col, width, e); __any_sync(ALL_LANES, e < stop); e += stride, entry.skip(stride))
+    for (Columns entry(col, e); __any_sync(ALL_LANES, e < stop); e += stride, entry.skip(stride))
       reached(e < stop, e < stop ? (i64)entry.at(e, 0) : 0, e);
   }
 };

@@ -1,4 +1,4 @@
-"""CUDA C++ for element-wise statements, and for gathers and scatters through index vectors (indexed.cuh).
+"""CUDA C++ for element-wise statements, and for gathers and scatters through index vectors (pass.cu).
 
 These are the macros from which pass.cu and step.cu are built. Each vector has two names in the text: b3, whether vector
 3 has an entry at position p, and v3, its value. Scalars have c2 and s2 in the same way. They are loaded before the
@@ -34,7 +34,7 @@ from ..ir import (
 if TYPE_CHECKING:
     from ...typing import Number
 
-# ---- CUDA C++ for statements that gather or scatter through index vectors (indexed.cuh).
+# ---- CUDA C++ for statements that gather or scatter through index vectors (pass.cu).
 
 
 def literal(dtype: DataType, x: Number) -> str:

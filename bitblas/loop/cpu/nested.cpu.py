@@ -1,6 +1,6 @@
 # Before and after a nested loop: reset its round to 0 (after 0), or pass its fault to the enclosing rounds (after 1).
 # One unit.
-# include: kernels/vector.cpu.py
+# include: kernels/views.cpu.py
 ROUND, LIMIT, COPY, FAULT, INDEX, RESUMED = 0, 1, 2, 3, 5, 6  # of the state (device/kernel_table.py)
 
 

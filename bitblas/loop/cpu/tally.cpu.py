@@ -1,6 +1,6 @@
 # Count a vector's entries, and decide whether a product along them should pull and whether they are many. Units are the
 # words of its summary, which afterwards lists no empty word. One thread.
-# include: kernels/vector.cpu.py
+# include: kernels/views.cpu.py
 ENTRIES, PULLS, MANY = 0, 1, 2
 
 

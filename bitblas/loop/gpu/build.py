@@ -124,7 +124,7 @@ class Build:
         self.all_rounds: list[Array] = [] if around is None else around.all_rounds
         self.all_rounds.append(self.rounds)
         self.outermost, self.going = self.all_rounds[0], xp.zeros(2, np.uint64)
-        # Reported to the host at the end of the loop (tell.cuh).
+        # Reported to the host at the end of the loop (control.cu).
         self.report_arguments: tuple[Argument, ...] = np.int64(0), self.going, self.going
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
         self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0

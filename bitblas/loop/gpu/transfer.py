@@ -131,7 +131,7 @@ class Transfer:
         )
 
     def report_arguments(self, first: int) -> tuple[Argument, ...]:
-        """The pieces from `first` on, for kernels that report to the host themselves (tell.cuh)."""
+        """The pieces from `first` on, for kernels that report to the host themselves (control.cu)."""
         return np.int64(len(self.rows) - first), self.device_table[FIELDS * first :], self.reported.last
 
     # ---- before a run ----

@@ -1,8 +1,24 @@
+// Advances on plain or packed rows, in the rounds of a device loop.
+#include "formats/csr/rows.cuh"
+
+#ifdef KERNEL_rounds
+// Small rounds of one advance along rows: a group of LANES lanes pushes along a row.
+#include "kernels/along_rows.cuh"
+#include "kernels/rounds.cuh"
+#endif  // KERNEL_rounds
+
+#ifdef KERNEL_listed
+// Small rounds of a loop body with element-wise kernels and one advance, along rows.
+// loop/codegen/cuda_worklist.py generates the text of the element-wise kernels.
+#include "kernels/along_rows.cuh"
+#include "kernels/listed.cuh"
+#endif  // KERNEL_listed
+
+#ifdef KERNEL_step
 // Advance on plain or packed rows, one round of a device loop (kernels/step_rows.cuh).
 // A warp walks up to 32 rows as one concatenated row, and four warps share a segment of a long one.
 // Rows that pull try the most likely column first, then each lane a few of its own; what is left of a row is searched
 // by several lanes, a long row by a warp or a block.
-#include "formats/csr/rows.cuh"
 #include "formats/csr/any_column.cuh"
 #include "formats/csr/search.cuh"
 #include "kernels/joined.cuh"
@@ -13,10 +29,8 @@
 #define LEFT 8     // or, once a warp has at most this many rows left,
 #define FEWER 32   // from this many on
 #define TOGETHER 8 // lanes that share each of the other rows
-#define PULL_FORM() \
-  const PTR_T *pull_ptr, const column_t *pull_col, const COL_T *pull_likely, const u64 *pull_rows, i64 pull_guesses, \
-      const value_t *pull_val
-#define PULL_FORM_OF() {pull_ptr, pull_col, width, pull_val, pull_likely, pull_rows, pull_guesses}
+#define PULL_FORM() PullView pulled
+#define PULL_FORM_OF() {pulled, matrix.col.width}
 #define BY_BLOCK 1
 typedef COL_T guess_t;   // the hub column of a row
 typedef PTR_T entry_t;   // index of an entry
@@ -29,7 +43,7 @@ template <class Take> struct WithColumns {
   __device__ __forceinline__ void operator()(const bool* has, const PTR_T* e, const int* owner, u32, u32) const {
     COL_T j[AT_ONCE];
 #pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) j[k] = has[k] ? Columns(rows.col, rows.width, e[k]).at((i64)e[k], 0) : COL_T(0);
+    for (int k = 0; k < AT_ONCE; ++k) j[k] = has[k] ? Columns(rows.col, e[k]).at((i64)e[k], 0) : COL_T(0);
     take(has, j, e, owner);
   }
 };
@@ -51,14 +65,18 @@ struct back_row_t {
   PTR_T begin, end;
 };
 
-struct Back {
+// The rows that pull.
+struct PullView {
   const PTR_T* ptr;
   const column_t* col;
-  i64 width;
-  const value_t* val;
-  const COL_T* likely;  // hub column of each row (likely.cu)
+  const COL_T* likely;  // hub column of each row (`likely` in facts.cu)
   const u64* filled;    // bits of the nonempty rows
   i64 guesses;          // 0: `likely` and `filled` are not available
+  const value_t* val;
+};
+
+struct Back : PullView {
+  i64 width;
 
   __device__ __forceinline__ COL_T guess(i64 j) const { return guesses ? likely[j] : COL_T(0); }
   __device__ __forceinline__ u32 some_of(i64 h) const { return guesses ? ((const u32*)filled)[h] : ~0u; }
@@ -177,3 +195,4 @@ __device__ __forceinline__ bool is_same(const Back& back, const Rows& rows) { re
 __device__ __forceinline__ i64 back_length(const back_row_t& x) { return (i64)x.end - x.begin; }
 
 #include "kernels/step_rows.cuh"
+#endif  // KERNEL_step

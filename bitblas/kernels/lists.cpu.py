@@ -1,8 +1,9 @@
-# Batched binary search of `wanted` in sorted `keys`.
-# CPU twin of find.cu. `wanted` ascends, so each search continues from the last result with doubling steps (galloping).
+# Kernels on lists of indices and keys: batched binary search, segmented reduction. CPU twin of lists.cu.
 # include: formats/csr/search.cpu.py
 
 
+# Batched binary search of `wanted` in sorted `keys`. `wanted` ascends, so each search continues from the last result
+# with doubling steps (galloping).
 @njit(**KERNEL)
 def find(lo, hi, keys, count, wanted, places, hit):
     place = lower_bound(0, keys, 0, 0, count, at(wanted, lo)) if lo < hi else 0
@@ -16,3 +17,13 @@ def find(lo, hi, keys, count, wanted, places, hit):
             place = lower_bound(0, keys, 0, place + 1, min(place + step, count), key)
         put(places, i, place)
         put(hit, i, place < count and at(keys, place) == key)
+
+
+# Segmented reduction: sums[s] = the values of segment s combined from left to right.
+@njit(**KERNEL)
+def fold(lo, hi, ptr, values, sums):
+    for s in range(lo, hi):
+        total = take(at(values, ptr[s]))
+        for p in range(ptr[s] + 1, ptr[s + 1]):
+            total = add(total, take(at(values, p)))
+        sums[s] = total

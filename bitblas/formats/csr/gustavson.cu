@@ -1,0 +1,328 @@
+// SpGEMM by rows (Gustavson: ACM TOMS 4(3), 1978): bin rows by size, then multiply short and long rows.
+
+#ifdef KERNEL_sort_rows
+// Bin the rows of a product C = A B by size.
+// lists[k * n ..] gets the rows with more than limit k - 1 and at most limit k, in any order; counts[k] is their
+// number.
+// FILL = 0: size is the number of products; before[i] is their number in the rows before i, and c_ptr[i + 1] is set to
+// an upper bound of row i. FILL = 1: size is the number of entries, and `before` is c_ptr. A row with more than
+// `turns` times as many products (work[i] before row i) as a limit counts as larger, because its products determine
+// how many lanes it needs.
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+sort_rows(i64 n, const i64* before, const i64* work, i64 turns, i64 ncols, i64 limit_0, i64 limit_1, i64 limit_2,
+          i64* c_ptr, i64* lists, u64* counts) {
+  const i64 i = thread_number();
+  i64 size = 0;
+  if (i < n) {
+#if !FILL
+    (void)work, (void)turns;
+#endif
+    size = min(before[i + 1] - before[i], ncols);
+#if !FILL
+    c_ptr[i + 1] = size;
+#else
+    if (size) size = max(size, (work[i + 1] - work[i]) / turns);
+#endif
+  }
+  const int mine = size == 0 ? -1 : size <= limit_0 ? 0 : size <= limit_1 ? 1 : size <= limit_2 ? 2 : 3;
+  for (int kind = 0; kind < 4; ++kind) {
+    const u32 together = __ballot_sync(ALL_LANES, mine == kind);
+    u64 first = 0;
+    if (together && (threadIdx.x & 31) == 0) first = atomicAdd(counts + kind, (u64)__popc(together));
+    first = __shfl_sync(ALL_LANES, first, 0);
+    if (mine == kind) lists[kind * n + (i64)first + __popc(together & ((1u << (threadIdx.x & 31)) - 1))] = i;
+  }
+}
+#endif  // KERNEL_sort_rows
+
+#ifdef KERNEL_short_rows
+// SpGEMM for short rows of C = A (+).(x) B.
+// LANES lanes share a row and keep it in a hash table in shared memory.
+// Row i of A is walked in order, and the lanes take the columns of one row of B: every entry is summed in the order of
+// k, without atomics on values. FILL = 0: c_ptr[i + 1] is an upper bound (the number of products) before and the
+// number of entries after. FILL = 1: the entries are written from c_ptr[i] on, sorted by their ranks. `rows`: the list
+// of rows.
+// SINGLE: no row of B has more than one entry, so each lane takes an entry of A, and the first of the lanes whose
+// products are in the same column adds them up.
+#include "formats/csr/gustavson.cuh"
+#if KIND == COUNT
+typedef i64 cell_t;
+#else
+typedef Z_T cell_t;
+#endif
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+short_rows(i64 n, const i64* rows, MatrixA A, MatrixValues<A_T> a, MatrixB B, MatrixValues<B_T> b, MatrixM M,
+           i64 mask_kind, ARGUMENT(Z_T) product, MatrixC C) {
+  __shared__ COL_T all_keys[BLOCK / LANES * SLOTS];
+#if FILL
+  __shared__ cell_t all_cells[KIND == WORDS ? 1 : BLOCK / LANES * SLOTS];
+  cell_t* cells = all_cells + (KIND == WORDS ? 0 : threadIdx.x / LANES * SLOTS);
+#endif
+  COL_T* keys = all_keys + threadIdx.x / LANES * SLOTS;
+  const Factors f = {A, a, B, b, M, mask_kind, product};
+  const int lane = threadIdx.x & (LANES - 1);
+  const u32 group = group_mask<LANES>();
+  const i64 at = thread_number() / LANES;
+  const bool inside = at < n;
+  const i64 i = inside ? rows[at] : 0, out = FILL && inside ? C.ptr[i] : 0;
+  const i64 most = inside ? C.ptr[i + 1] - out : 0;
+  int bits = 3;  // a table of at least 8 slots, and a third more than the most entries possible
+  while (bits < LOG_SLOTS && 3ll << bits < 4 * most) ++bits;
+  const u32 last = (1u << bits) - 1;
+  for (u32 slot = lane; slot <= last; slot += LANES) keys[slot] = NO_KEY;
+  __syncwarp();
+
+  u32 fresh = 0;
+  const i64 a_end = inside ? (i64)A.ptr[i + 1] : 0;
+  for (i64 p = inside ? (i64)A.ptr[i] + lane : lane; __any_sync(ALL_LANES, p - lane < a_end); p += LANES) {
+#if SINGLE
+    const Factors::Partner x = f.partner(p, a_end, i);
+#if FILL && KIND != WORDS
+    const u32 peers = peers_of(x, group);
+    const bool first = (peers & (0u - peers)) == 1u << (threadIdx.x & 31);
+    const int found = first ? insert(keys, last, 32 - bits, x.j) : 0, slot = found < 0 ? -1 - found : found;
+    fresh += found < 0;
+#if KIND == VALUES
+    const Z_T z = x.there ? f.product(p, x.q, i, x.k, (i64)x.j) : Z_T();
+    const Z_T sum = plus_those(first && found >= 0 ? add(cells[slot], z) : z, z, first ? peers & (peers - 1) : 0);
+    if (first) cells[slot] = sum;
+#else
+    if (first) cells[slot] = (found < 0 ? 0 : cells[slot]) + __popc(peers);
+#endif
+#else
+    if (x.there) fresh += insert(keys, last, 32 - bits, x.j) < 0;
+#endif
+    __syncwarp();  // before the next entries
+#else
+    const i64 my_k = p < a_end ? (i64)A.columns()[p] : 0;
+    const i64 my_begin = p < a_end ? (i64)B.ptr[my_k] : 0, my_end = p < a_end ? (i64)B.ptr[my_k + 1] : 0;
+    for (int peer = 0; peer < LANES && __any_sync(ALL_LANES, p - lane + peer < a_end); ++peer) {
+      const i64 k = __shfl_sync(ALL_LANES, my_k, peer, LANES);
+      const i64 end = __shfl_sync(ALL_LANES, my_end, peer, LANES);
+      for (i64 q = __shfl_sync(ALL_LANES, my_begin, peer, LANES) + lane; q < end; q += LANES) {
+        const COL_T j = B.columns()[q];
+        if (!f.allows(i, j)) continue;
+        const int found = insert(keys, last, 32 - bits, j), slot = found < 0 ? -1 - found : found;
+        fresh += found < 0;
+#if FILL && KIND == VALUES
+        const Z_T z = f.product(p - lane + peer, q, i, k, (i64)j);
+        cells[slot] = found < 0 ? z : add(cells[slot], z);
+#elif FILL && KIND == COUNT
+        cells[slot] = found < 0 ? 1 : cells[slot] + 1;
+#else
+        (void)k, (void)slot;
+#endif
+      }
+      __syncwarp();  // before the products of the next k
+    }
+#endif
+  }
+
+#if FILL
+  (void)fresh;
+  int count = 0;  // move the found columns to the front
+  for (u32 base = 0; __any_sync(ALL_LANES, base <= last); base += LANES) {
+    const u32 slot = base + lane;
+    const COL_T key = slot <= last ? keys[slot] : NO_KEY;
+    const cell_t cell = KIND != WORDS && key != NO_KEY ? cells[slot] : cell_t();
+    const u32 full = __ballot_sync(ALL_LANES, key != NO_KEY) & group;
+    __syncwarp();  // all reads are done before any write
+    if (key != NO_KEY) {
+      const int place = count + __popc(full & ((1u << (threadIdx.x & 31)) - 1));
+      keys[place] = key;
+      if (KIND != WORDS) cells[place] = cell;
+    }
+    count += __popc(full);
+    __syncwarp();
+  }
+  for (int e = lane; e < count; e += LANES) {
+    const COL_T key = keys[e];
+    int rank = 0;
+    for (int other = 0; other < count; ++other) rank += keys[other] < key;
+    C.col[out + rank] = key;
+    if (KIND == VALUES) C.values[out + rank] = cells[e];
+    if (KIND == COUNT) C.values[out + rank] = repeated(product, cast<i64>(cells[e]));
+  }
+#else
+  (void)C.col, (void)C.values, (void)group;
+#pragma unroll
+  for (int d = LANES / 2; d; d >>= 1) fresh += __shfl_xor_sync(ALL_LANES, fresh, d);
+  if (inside && lane == 0) C.ptr[i + 1] = fresh;
+#endif
+}
+#endif  // KERNEL_short_rows
+
+#ifdef KERNEL_long_rows
+// SpGEMM for long rows of C = A (+).(x) B.
+// A block takes one row after the other and marks its columns in a bitset, so they come out in order without sorting.
+// FILL = 0 counts them: c_ptr[i + 1]. FILL = 1 writes them from c_ptr[i] on and adds each product at the rank of its
+// column. BLOCK / 32 rows of B are processed at a time, one per warp, in turns; long ones one by one. The order of
+// additions to a cell depends on the entries alone.
+// SINGLE: no row of B has more than one entry, so each thread takes an entry of A; threads of a warp whose products
+// are in the same column first add them up.
+// `found` and `ranks` (words of the bitset, per block) are in shared memory if SHARED_WORDS hold a row.
+// rows, row_count and next: the list of rows and the shared counter.
+#include "formats/csr/gustavson.cuh"
+#include "kernels/blocks.cuh"
+#define WARPS (BLOCK / 32)
+#define SUMS (FILL && KIND != WORDS)
+#define SHORT 64  // entries of a row of B up to which one warp takes it
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32* all_ranks, i64 words, MatrixA A,
+          MatrixValues<A_T> a, MatrixB B, MatrixValues<B_T> b, MatrixM M, i64 mask_kind, ARGUMENT(Z_T) product,
+          MatrixC C) {
+  (void)n;
+#if SHARED_WORDS
+  __shared__ u64 found[SHARED_WORDS];
+#if SUMS
+  __shared__ u32 ranks[SHARED_WORDS];
+#endif
+  for (i64 w = threadIdx.x; w < words; w += BLOCK) found[w] = 0;
+#else
+  u64* found = all_found + blockIdx.x * words;  // zero before, and zero again when the block is done
+#if SUMS
+  u32* ranks = all_ranks + blockIdx.x * words;
+#endif
+#endif
+  (void)all_found, (void)all_ranks, (void)C.col, (void)C.values;
+  __shared__ i64 row;
+#if SUMS && !SINGLE
+  __shared__ i64 begin[WARPS], end[WARPS], inner[WARPS];
+#endif
+  __shared__ u32 parts[WARPS];
+  const Factors f = {A, a, B, b, M, mask_kind, product};
+  const int warp = threadIdx.x / 32, lane = threadIdx.x & 31;
+  (void)warp, (void)lane;
+  for (;;) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      const u64 taken = atomicAdd(next, 1ull);
+      row = taken < (u64)row_count ? rows[taken] : -1;
+    }
+    __syncthreads();
+    const i64 i = row;
+    if (i < 0) return;
+    const i64 a_begin = A.ptr[i], a_end = A.ptr[i + 1];
+    const auto mark = [&](COL_T j) {
+      const u64 bit = 1ull << (j & 63);
+      // Another thread may set it at the same time, which is harmless.
+      if (!(((const volatile u64*)found)[j >> 6] & bit) && f.allows(i, j)) atomicOr(&found[j >> 6], bit);
+    };
+#if SINGLE
+    for (i64 p = a_begin + threadIdx.x; p < a_end; p += BLOCK) {
+      const i64 k = (i64)A.columns()[p], q = B.ptr[k];
+      if (q < (i64)B.ptr[k + 1]) mark(B.columns()[q]);
+    }
+#else
+    for (i64 p = a_begin + warp; p < a_end; p += WARPS) {
+      const i64 k = (i64)A.columns()[p], stop = B.ptr[k + 1];
+      for (i64 q = (i64)B.ptr[k] + lane; q < stop; q += 32) mark(B.columns()[q]);
+    }
+#endif
+    __syncthreads();
+#if FILL
+    const i64 out = C.ptr[i];
+#endif
+    u32 count = 0;
+    for (i64 base = 0; base < words; base += BLOCK) {
+      const i64 w = base + threadIdx.x;
+      u64 word = w < words ? found[w] : 0;
+#if FILL
+      u32 total;
+      const u32 rank = count + block_sum_below(__popcll(word), parts, total);
+#if SUMS
+      if (w < words) ranks[w] = rank;
+#endif
+      for (i64 place = out + rank; word; ++place, word &= word - 1) {
+        C.col[place] = (COL_T)(w * 64 + __ffsll(word) - 1);
+        if (SUMS) C.values[place] = BEGIN;
+      }
+      count += total;
+#else
+      count += __popcll(word);
+      if (w < words) found[w] = 0;
+#endif
+    }
+#if !FILL
+    u32 total;
+    block_sum_below(count, parts, total);
+    if (threadIdx.x == 0) C.ptr[i + 1] = total;
+#elif SUMS
+    // The cell of column j, null if the mask excludes it.
+    const auto cell_of = [&](COL_T j) -> Z_T* {
+      const u64 word = found[j >> 6], bit = 1ull << (j & 63);
+      return word & bit ? C.values + out + ranks[j >> 6] + __popcll(word & (bit - 1)) : nullptr;
+    };
+    // `any` keeps the first product, so it is written last.
+    const auto put = [](Z_T* cell, Z_T z) {
+      if (cell) *cell = HAS_TERMINAL == 2 ? z : add(*cell, z);
+    };
+#if SINGLE
+    __syncthreads();
+    const i64 turns = (a_end - a_begin + BLOCK - 1) / BLOCK;
+    for (i64 turn = 0; turn < turns; ++turn) {
+      const i64 p = a_begin + (HAS_TERMINAL == 2 ? turns - 1 - turn : turn) * BLOCK + threadIdx.x;
+      const Factors::Partner x = f.partner(p, a_end, i);
+      const u32 peers = peers_of(x, ALL_LANES);
+      const bool is_first = (peers & (0u - peers)) == 1u << lane;
+      const Z_T z = x.there ? f.product(p, x.q, i, x.k, (i64)x.j) : Z_T();
+      const Z_T sum = plus_those(z, z, is_first ? peers & (peers - 1) : 0);
+      Z_T* cell = is_first ? cell_of(x.j) : nullptr;
+      for (int w = 0; w < WARPS; ++w) {
+        if (warp == (HAS_TERMINAL == 2 ? WARPS - 1 - w : w)) put(cell, sum);
+        __syncthreads();
+      }
+    }
+#else
+    for (i64 first = a_begin; first < a_end; first += WARPS) {
+      const i64 mine = first + warp, p = HAS_TERMINAL == 2 ? a_end - 1 - (mine - a_begin) : mine;
+      __syncthreads();
+      if (lane == 0) {
+        const i64 k = mine < a_end ? (i64)A.columns()[p] : 0;
+        inner[warp] = k;
+        begin[warp] = mine < a_end ? (i64)B.ptr[k] : 0;
+        end[warp] = mine < a_end ? (i64)B.ptr[k + 1] : 0;
+      }
+      __syncthreads();
+      bool all_short = true;
+#pragma unroll
+      for (int w = 0; w < WARPS; ++w) all_short = all_short && end[w] - begin[w] <= SHORT;
+      if (all_short) {
+        Z_T z[SHORT / 32];
+        Z_T* cell[SHORT / 32];
+#pragma unroll
+        for (int u = 0; u < SHORT / 32; ++u) {
+          const i64 q = begin[warp] + lane + 32 * u;
+          const COL_T j = q < end[warp] ? B.columns()[q] : 0;
+          cell[u] = q < end[warp] ? cell_of(j) : nullptr;
+          if (cell[u]) z[u] = f.product(p, q, i, inner[warp], (i64)j);
+        }
+        for (int w = 0; w < WARPS; ++w) {
+#pragma unroll
+          for (int u = 0; u < SHORT / 32; ++u)
+            if (w == warp) put(cell[u], z[u]);
+          __syncthreads();
+        }
+      } else {
+        for (int w = 0; w < WARPS; ++w) {
+          const i64 at = HAS_TERMINAL == 2 ? p + warp - w : p + w - warp;
+          for (i64 q = begin[w] + threadIdx.x; q < end[w]; q += BLOCK) {
+            const COL_T j = B.columns()[q];
+            Z_T* cell = cell_of(j);
+            if (cell) put(cell, f.product(at, q, i, inner[w], (i64)j));
+          }
+          __syncthreads();
+        }
+      }
+    }
+#endif
+#endif
+#if FILL
+    __syncthreads();
+    for (i64 w = threadIdx.x; w < words; w += BLOCK) found[w] = 0;
+#endif
+  }
+}
+#endif  // KERNEL_long_rows
