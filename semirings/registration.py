@@ -76,8 +76,8 @@ def _build_index_binary(name: str | None, function: Function, is_udt: bool = Fal
     called: str = name or function.__name__
 
     @functools.lru_cache(1 << 10, typed=True)  # 1, 1.0 and True are different constants
-    def bind(theta):
-        def bound(x, ix, jx, y, iy, jy):
+    def bind(theta: Value) -> Operator:
+        def bound(x: Value, ix: int, jx: int, y: Value, iy: int, jy: int) -> Value:
             return function(x, ix, jx, y, iy, jy, theta)
 
         bound.__name__ = function.__name__

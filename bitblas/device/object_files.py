@@ -116,7 +116,7 @@ def pack_archive(objects: Iterable[tuple[Object, Iterable[str]]]) -> bytes:
 
 COMPILERS = (
     *(f"kernels/{name}.py" for name in ("intrinsics", "lanes", "constants", "views")),
-    *(f"device/{name}.py" for name in ("compiler", "numba_patches", "native", "specialise", "targets")),
+    *(f"device/{name}.py" for name in ("compiler", "native", "specialise", "targets")),
 )
 
 
