@@ -27,7 +27,6 @@ class Searches:
         gb = self.gb
         self.seen << 0
         # seen = 0; seen[sources[k]] |= 1 << k; fresh = seen; depth = 0
-        # seen = 0; seen[sources[k]] |= 1 << k; fresh = seen; depth = 0
         bits = [1 << k for k in range(len(sources))]
         self.seen(gb.binary.bor) << gb.Vector.from_coo(sources, bits, gb.dtypes.UINT64, size=self.seen.size)
         self.fresh << self.seen

@@ -14,7 +14,6 @@ from . import _check as check
 def degrees(A, gb):
     """The number of entries in each row of A: an INT64 array."""
     # d = A plus.pair 1
-    # d = A plus.pair 1
     ones = gb.Vector.from_scalar(True, A.ncols)
     return A.mxv(ones, gb.semiring.plus_pair[gb.dtypes.INT64]).new().to_dense(0)
 
@@ -49,7 +48,6 @@ def undirected_graph(i, j, n, gb):
     kept = i != j
     A = gb.Matrix.from_coo(i[kept], j[kept], True, nrows=n, ncols=n)
     # A = A or A'
-    # A = A or A'
     A << gb.binary.pair[gb.dtypes.BOOL](A | A.T)
     return A
 
@@ -57,7 +55,6 @@ def undirected_graph(i, j, n, gb):
 def renumber(label, gb):
     """The labels renumbered to 0..k-1 in ascending order, and k."""
     n = len(label)
-    # number[c] = the count of used labels below c
     # number[c] = the count of used labels below c
     there = gb.Vector.from_coo(label, 1, size=n).to_dense(0)
     return (there.cumsum() - 1)[label], int(there.sum())

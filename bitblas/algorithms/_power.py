@@ -40,6 +40,5 @@ def run(loop, name, hint=lambda: ""):
 def length(x, gb):
     """The 2-norm of a vector, as a float."""
     # sqrt(sum(x .* x))
-    # sqrt(sum(x .* x))
     squares = gb.binary.times(x & x).new()
     return float(squares.reduce(gb.monoid.plus, allow_empty=False).new().value) ** 0.5

@@ -37,13 +37,11 @@ def _mix(x, gb):
         x = binary.bxor(x & x.apply(binary.bshift, right=-shift).new()).new()
         x = x.apply(binary.times, right=factor).new().apply(binary.band, right=MASK).new()
     # x ^ x >> 16
-    # x ^ x >> 16
     return binary.bxor(x & x.apply(binary.bshift, right=-16).new()).new()
 
 
 def degree_vector(A, gb):
     """The number of entries of each row: a full Vector of INT64."""
-    # d = 0; d += A plus.pair d
     # d = 0; d += A plus.pair d
     degree = gb.Vector.from_scalar(0, A.nrows, dtype=gb.dtypes.INT64)
     degree(gb.monoid.plus) << A.mxv(degree, gb.semiring.plus_pair[gb.dtypes.INT64])
