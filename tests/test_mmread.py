@@ -176,7 +176,7 @@ def test_sizes_without_room_for_pointers(tmp_path):
 
 
 def test_shipped_graph():
-    from bitblas.compare.comparison import demo_path
+    from bitblas.compare import demo_path
 
     A = mmread(demo_path())
     assert (A.shape, A.nvals, str(A.dtype)) == ((264346, 264346), 730100, "BOOL")

@@ -11,7 +11,7 @@ import numpy as np
 from .. import extras, tuning
 from ..core.convert import exact_sums
 from ..exceptions import InvalidValue, warn
-from . import arguments, validation
+from . import validation
 from .answers import Values
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def ends(graph: Graph, *, out: bool, into: bool, weighted: bool) -> Values:
     import bitblas as gb
 
     A = graph.matrix
-    weighted = arguments.check_weighted(weighted, graph.attributes) and A.dtype != gb.dtypes.BOOL
+    weighted = validation.check_weighted(weighted, graph.attributes) and A.dtype != gb.dtypes.BOOL
     if weighted and A.dtype.kind in "iu" and A.nvals:
         # Use exact sums unless all sums certainly fit INT64.
         limit = 2 * A.nvals
