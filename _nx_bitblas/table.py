@@ -1,9 +1,9 @@
 """Table of the NetworkX functions that bitblas implements: module, relative cost, unsupported arguments.
 
 Plain data without an import of networkx, because NetworkX reads it (through `info.py`) during its own import. The
-functions are in the module of NetworkX's name below `bitblas.nx`, with NetworkX's names and signatures. Unsupported
-arguments are refused before the graph is converted if the arguments alone decide, otherwise when the graph is known, by
-the exception that NetworkX's dispatch expects; NetworkX then runs its own implementation.
+functions are in modules of `bitblas.nx`, with NetworkX's names and signatures. Unsupported arguments are refused before
+the graph is converted if the arguments alone decide, otherwise when the graph is known, by the exception that
+NetworkX's dispatch expects; NetworkX then runs its own implementation.
 """
 
 from __future__ import annotations
@@ -96,9 +96,9 @@ BY_DISTANCE = _not_none("distance", "weighted distances (`distance`)")
 _ROWS: tuple[tuple[Any, ...], ...] = (
     # module, cost, names, refusals
     ("assortativity", HEAVY, "average_neighbor_degree", WEIGHT, MULTIGRAPH),
-    ("bipartite", SEARCH, "color"),
-    ("bipartite", SCAN, "is_bipartite"),  # NetworkX stops at the first odd cycle
-    ("boundary", SCAN, "node_boundary"),
+    ("components", SEARCH, "color"),
+    ("components", SCAN, "is_bipartite"),  # NetworkX stops at the first odd cycle
+    ("community", SCAN, "node_boundary"),
     ("centrality", HEAVY, "betweenness_centrality", WEIGHTED),
     ("centrality", HEAVY, "edge_betweenness_centrality", WEIGHTED, MULTIGRAPH),
     ("centrality", HEAVY, "closeness_centrality harmonic_centrality", DISTANCE),
@@ -120,53 +120,53 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("components", HEAVY, "condensation", UNDIRECTED, COMPONENTS),
     ("convert_matrix", HEAVY, "to_scipy_sparse_array", PART, WEIGHT),
     ("convert_matrix", HEAVY, "to_numpy_array", PART, WEIGHT, RECORDS, JOINED),
-    ("core", HEAVY, "core_number"),
-    ("core", HEAVY, "k_truss", DIRECTED, MULTIGRAPH),
-    ("cuts", SCAN, "cut_size", WEIGHT),
-    ("cuts", SCAN, "node_expansion"),
-    ("dag", HEAVY, "descendants ancestors"),
-    ("dag", SEARCH, "topological_generations topological_sort has_cycle is_directed_acyclic_graph"),
+    ("cluster", HEAVY, "core_number"),
+    ("cluster", HEAVY, "k_truss", DIRECTED, MULTIGRAPH),
+    ("community", SCAN, "cut_size", WEIGHT),
+    ("community", SCAN, "node_expansion"),
+    ("components", HEAVY, "descendants ancestors"),
+    ("components", SEARCH, "topological_generations topological_sort has_cycle is_directed_acyclic_graph"),
     ("distance_measures", HEAVY, "eccentricity", WEIGHT, GIVEN),
     ("distance_measures", HEAVY, "diameter radius center periphery", WEIGHT),
-    ("ego", LITTLE, "ego_graph", MULTIGRAPH, BY_DISTANCE),  # NetworkX only reads the ball
+    ("operators", LITTLE, "ego_graph", MULTIGRAPH, BY_DISTANCE),  # NetworkX only reads the ball
     ("flow", HEAVY, "maximum_flow maximum_flow_value minimum_cut minimum_cut_value", OTHER_FLOW, FLOW_MULTIGRAPH),
-    ("function", SCAN, "number_of_selfloops is_empty s_metric is_dominating_set"),
-    ("function", SCAN, "is_negatively_weighted", ONE_EDGE),
-    ("link_analysis", HEAVY, "hits"),
-    ("link_analysis", HEAVY, "pagerank", WEIGHT),
+    ("community", SCAN, "number_of_selfloops is_empty s_metric is_dominating_set"),
+    ("community", SCAN, "is_negatively_weighted", ONE_EDGE),
+    ("centrality", HEAVY, "hits"),
+    ("centrality", HEAVY, "pagerank", WEIGHT),
     ("link_prediction", HEAVY, "jaccard_coefficient adamic_adar_index resource_allocation_index"),
     ("link_prediction", HEAVY, "preferential_attachment"),
-    ("mst", HEAVY, "minimum_spanning_edges maximum_spanning_edges", DIRECTED, MULTIGRAPH, KRUSKAL, NAN),
-    ("mst", HEAVY, "minimum_spanning_tree maximum_spanning_tree", DIRECTED, MULTIGRAPH, KRUSKAL, NAN),
+    ("operators", HEAVY, "minimum_spanning_edges maximum_spanning_edges", DIRECTED, MULTIGRAPH, KRUSKAL, NAN),
+    ("operators", HEAVY, "minimum_spanning_tree maximum_spanning_tree", DIRECTED, MULTIGRAPH, KRUSKAL, NAN),
     ("operators", HEAVY, "complement"),
     ("operators", LITTLE, "reverse"),
-    ("reciprocity", SEARCH, "overall_reciprocity reciprocity", SIMPLE_DIRECTED),
-    ("shortest_paths.dense", HEAVY, "floyd_warshall floyd_warshall_numpy", WEIGHT),
-    ("shortest_paths.dense", HEAVY, "floyd_warshall_predecessor_and_distance", WEIGHT),
-    ("shortest_paths.generic", SCAN, "has_path"),  # NetworkX searches from both ends
-    ("shortest_paths.generic", HEAVY, "average_shortest_path_length wiener_index", WEIGHT),
-    ("shortest_paths.generic", ROUTE, "shortest_path_length", WEIGHT),
-    ("shortest_paths.unweighted", HEAVY, "single_source_shortest_path_length single_target_shortest_path_length"),
-    ("shortest_paths.unweighted", HEAVY, "single_source_shortest_path single_target_shortest_path"),
-    ("shortest_paths.unweighted", HEAVY, "all_pairs_shortest_path"),
-    ("shortest_paths.unweighted", SCAN, "bidirectional_shortest_path"),
-    ("shortest_paths.unweighted", HEAVY, "all_pairs_shortest_path_length"),
-    ("shortest_paths.weighted", HEAVY, "single_source_dijkstra_path_length multi_source_dijkstra_path_length", WEIGHT),
-    ("shortest_paths.weighted", SEARCH, "dijkstra_path_length bellman_ford_path_length", WEIGHT),
-    ("shortest_paths.weighted", HEAVY, "single_source_bellman_ford_path_length", WEIGHT),
-    ("shortest_paths.weighted", HEAVY, "all_pairs_dijkstra_path_length all_pairs_bellman_ford_path_length", WEIGHT),
-    ("shortest_paths.weighted", ROUTE, "multi_source_dijkstra single_source_bellman_ford", WEIGHT),
-    ("shortest_paths.weighted", SCAN, "bidirectional_dijkstra", WEIGHT),
-    ("shortest_paths.weighted", HEAVY, "negative_edge_cycle", WEIGHT),
-    ("tournament", SEARCH, "is_tournament"),
-    ("triads", LITTLE, "is_triad"),
+    ("assortativity", SEARCH, "overall_reciprocity reciprocity", SIMPLE_DIRECTED),
+    ("shortest_paths", HEAVY, "floyd_warshall floyd_warshall_numpy", WEIGHT),
+    ("shortest_paths", HEAVY, "floyd_warshall_predecessor_and_distance", WEIGHT),
+    ("shortest_paths", SCAN, "has_path"),  # NetworkX searches from both ends
+    ("shortest_paths", HEAVY, "average_shortest_path_length wiener_index", WEIGHT),
+    ("shortest_paths", ROUTE, "shortest_path_length", WEIGHT),
+    ("shortest_paths", HEAVY, "single_source_shortest_path_length single_target_shortest_path_length"),
+    ("shortest_paths", HEAVY, "single_source_shortest_path single_target_shortest_path"),
+    ("shortest_paths", HEAVY, "all_pairs_shortest_path"),
+    ("shortest_paths", SCAN, "bidirectional_shortest_path"),
+    ("shortest_paths", HEAVY, "all_pairs_shortest_path_length"),
+    ("shortest_paths", HEAVY, "single_source_dijkstra_path_length multi_source_dijkstra_path_length", WEIGHT),
+    ("shortest_paths", SEARCH, "dijkstra_path_length bellman_ford_path_length", WEIGHT),
+    ("shortest_paths", HEAVY, "single_source_bellman_ford_path_length", WEIGHT),
+    ("shortest_paths", HEAVY, "all_pairs_dijkstra_path_length all_pairs_bellman_ford_path_length", WEIGHT),
+    ("shortest_paths", ROUTE, "multi_source_dijkstra single_source_bellman_ford", WEIGHT),
+    ("shortest_paths", SCAN, "bidirectional_dijkstra", WEIGHT),
+    ("shortest_paths", HEAVY, "negative_edge_cycle", WEIGHT),
+    ("assortativity", SEARCH, "is_tournament"),
+    ("assortativity", LITTLE, "is_triad"),
     ("traversal", HEAVY, "bfs_layers"),
     ("traversal", SEARCH, "descendants_at_distance"),
     ("traversal", HEAVY, "bfs_edges bfs_tree", SORTED, BACKWARDS),
     ("traversal", HEAVY, "generic_bfs_edges", NEIGHBOURS),
     ("traversal", HEAVY, "bfs_predecessors bfs_successors", SORTED),
-    ("tree", SEARCH, "is_tree is_arborescence is_branching"),
-    ("tree", HEAVY, "is_forest"),
+    ("components", SEARCH, "is_tree is_arborescence is_branching"),
+    ("components", HEAVY, "is_forest"),
     (OWN, SCAN, "degree_centrality in_degree_centrality out_degree_centrality isolates is_isolate number_of_isolates"),
     (OWN, SCAN, "is_regular is_k_regular score_sequence faster_could_be_isomorphic boundary_expansion"),
     (OWN, SCAN, "volume conductance edge_expansion mixing_expansion normalized_cut_size", WEIGHT),

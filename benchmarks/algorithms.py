@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from bitblas.compare import comparison
-from bitblas.compare.programs import CUBE, LINEAR, SQUARE, every
+from bitblas import compare
+from bitblas.compare import CUBE, LINEAR, SQUARE, every
 
 from . import graphs, table
 
@@ -49,17 +49,17 @@ class Sides:
         graph = graphs.make(name)
         with gb.config.set(device="cpu"):
             A = gb.Matrix.from_csr(graph.ptr, graph.col, True, nrows=graph.n, ncols=graph.n)
-            operands = comparison.Operands(A)
+            operands = compare.Operands(A)
         half = graph.scipy(dtype=np.bool_)
         if not (half != half.T).nnz:
             operands.undirected = operands.pattern
         self.n, self.source = graph.n, graph.source
-        self.ours = comparison.Side(device, gb, operands, device=device)
+        self.ours = compare.Side(device, gb, operands, device=device)
         self.theirs = None
         if peer:
             import graphblas
 
-            self.theirs = comparison.Side(comparison.SUITESPARSE, graphblas, operands)
+            self.theirs = compare.Side(compare.SUITESPARSE, graphblas, operands)
 
 
 class Late(Exception):
@@ -83,7 +83,7 @@ def stopped_after(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def timed(side: comparison.Side, program: Any, source: int, samples: int, limit: float) -> tuple[Any, list[float]]:
+def timed(side: compare.Side, program: Any, source: int, samples: int, limit: float) -> tuple[Any, list[float]]:
     """The answer, and the milliseconds of all calls including the first. No call starts after those that follow the
     first have taken half of the limit together. Raises Late."""
     A, times = side.matrix(program.form), list[float]()
@@ -146,8 +146,8 @@ def measure(
                 if "peer_ms" in row:
                     row["times"] = row["peer_ms"] / row["bitblas_ms"]
             if len(found) == 2:
-                apart = comparison.difference(found["peer"], found["bitblas"])
-                row["equal"] = comparison.is_equal(program, found["peer"], apart)
+                apart = compare.difference(found["peer"], found["bitblas"])
+                row["equal"] = compare.is_equal(program, found["peer"], apart)
             result["rows"].append(row)
             say(line(row))
     ratios = [row["times"] for row in result["rows"] if "times" in row]

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from bitblas.calibrate import measure as calibrate
+from bitblas import calibrate
 from bitblas.formats import CSR, Structure, format_of
 from bitblas.plan.cost_model import BFS, BITS, NUMBERS, WEIGHTS, costs_of
 from bitblas.plan.facts import facts

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bitblas import tuning
-from bitblas.calibrate.measure import Sample, fitted
+from bitblas.calibrate import Sample, fitted
 from bitblas.formats import CSR
 from bitblas.plan.cost_model import Costs, shipped
 from bitblas.plan.format_choice import allowed, best_form, verbs_of, without_facts, worst_ratios

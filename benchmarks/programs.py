@@ -40,7 +40,7 @@ def peers() -> dict[tuple[str, str], tuple[str, float]]:
 
 def _calls(gb: Any, A: Any, W: Any, sources: Sequence[int], start: int) -> dict[str, list[Callable[[], Any]]]:
     from bitblas import algorithms as a
-    from bitblas.compare.programs import fixed
+    from bitblas.compare import fixed
 
     return {
         "bfs": [partial(a.bfs_levels, A, s) for s in sources[:SOURCES]],

@@ -17,7 +17,7 @@ import numpy as np
 
 import bitblas as gb
 import bitblas.distributed as gd
-from bitblas.compare.programs import fixed
+from bitblas.compare import fixed
 
 CHUNK = 25  # log2 of the edges generated at once
 KRON = """

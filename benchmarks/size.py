@@ -25,7 +25,7 @@ import numpy as np
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.algorithms import bfs_levels, connected_components, pagerank
-from bitblas.compare.programs import fixed
+from bitblas.compare import fixed
 
 from . import table
 from .builds import peak_bytes

@@ -42,7 +42,7 @@ print([levels.count(k) for k in range(max(levels) + 1)])
 """
 NINE = """
 import bitblas
-from bitblas.compare.programs import programs
+from bitblas.compare import programs
 from bitblas.registry import warm
 graph = warm.comparison.Side("cpu", bitblas, warm.graph("town"), device="cpu")
 for program in programs():

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bitblas.compare.programs import fixed
+from bitblas.compare import fixed
 
 from .graphs import Graph, numbers, present
 

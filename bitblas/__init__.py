@@ -92,7 +92,7 @@ def _later(module: str, name: str) -> Callable[[], Any]:
     return lambda: getattr(importlib.import_module(f"{__name__}.{module}"), name)
 
 
-_above.update(orders=_later("reorder", "ORDERS"), measured=_later("calibrate.measure", "measured"))
+_above.update(orders=_later("reorder", "ORDERS"), measured=_later("calibrate", "measured"))
 _above["io"] = lambda: importlib.import_module(f"{__name__}.io")
 _above["plots"] = lambda: importlib.import_module(f"{__name__}.plots")
 

@@ -1,4 +1,4 @@
-"""Installation checks: how to install extras, and a conflicting package of the same name."""
+"""Optional packages and how to install them, a conflicting package of the same name, lazily loaded submodules."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import os
 import re
 import warnings
 from contextlib import suppress
+from types import ModuleType
 from typing import Any
+
+# ---- Installation checks: how to install extras, and a conflicting package of the same name.
 
 _FOREIGN = re.compile(r"bitblas-[^-]+\.(dist|egg)-info")  # bitblas itself is bit_graphblas-*
 
@@ -55,3 +58,21 @@ def check_name(package: str) -> None:
                 RuntimeWarning,
                 stacklevel=3,
             )
+
+
+# ---- Lazy loading of submodules, so that `import bitblas` is fast.
+#
+# After `from .. import operations`, the first `operations.spgemm.mxm(..)` loads spgemm.py, and Python keeps it as the
+# attribute `spgemm`.
+
+
+def module_of(package: str, name: str) -> ModuleType:
+    """A module of a package, for its `__getattr__`. AttributeError if there is none of that name."""
+    full = f"{package}.{name}"
+    try:
+        if not name.startswith("_"):
+            return importlib.import_module(full)
+    except ModuleNotFoundError as fault:
+        if fault.name != full:
+            raise
+    raise AttributeError(f"module {package!r} has no attribute {name!r}")

@@ -10,7 +10,7 @@ from cli_runs import result
 from bitblas import Graph, algorithms
 from bitblas.algorithms import _catalog, cohesion
 from bitblas.cli import commands
-from bitblas.compare.programs import every
+from bitblas.compare import every
 from bitblas.graph import methods, stubs
 
 PAGE = Path(__file__).parents[1] / "docs" / "algorithms.md"

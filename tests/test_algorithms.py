@@ -27,7 +27,7 @@ from bitblas.algorithms import (
     triangle_count,
 )  # fmt: skip
 from bitblas.algorithms.centrality import betweenness
-from bitblas.graph import arguments
+from bitblas.graph import validation
 
 # Generators have no graph to begin with; what the others need beside a graph, for one of n vertices.
 FACTS = {name: getattr(algorithms, name).facts for name in algorithms.__all__}
@@ -50,7 +50,7 @@ SEARCHES = {  # begin at a vertex
     name
     for name in PROGRAMS
     for p in inspect.signature(getattr(algorithms, name)).parameters.values()
-    if p.name in (*arguments.VERTEX, *arguments.VERTICES) and p.default is p.empty
+    if p.name in (*validation.VERTEX, *validation.VERTICES) and p.default is p.empty
 }
 
 

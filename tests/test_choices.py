@@ -7,7 +7,7 @@ import json
 import pytest
 
 from benchmarks import choices, judge
-from bitblas.calibrate.measure import Sample
+from bitblas.calibrate import Sample
 from bitblas.plan import cost_model
 from bitblas.plan.facts import Facts
 

@@ -13,8 +13,8 @@ import bitblas as gb
 from bitblas import algorithms, cli
 from bitblas.algorithms import Watch
 from bitblas.cli import commands
+from bitblas.cli.output import Ticker
 from bitblas.cli.parser import parser
-from bitblas.cli.progress import Ticker
 from bitblas.plan import cost_model, profile
 from bitblas.plan.facts import Facts
 

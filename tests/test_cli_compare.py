@@ -9,9 +9,7 @@ import pytest
 from cli_runs import EXPECTED, GRAPH, result, run, written
 
 import bitblas as gb
-from bitblas import algorithms, cli
-from bitblas.compare import comparison as compare
-from bitblas.compare import report
+from bitblas import algorithms, cli, compare
 
 
 @pytest.fixture
@@ -99,12 +97,12 @@ def test_demo_is_compare(monkeypatch, capsys, tmp_path):
 
 
 def test_ratios_in_words():
-    assert report.times(2.5, "faster", "slower") == "2.5 times faster"
-    assert report.times(0.5, "smaller", "larger") == "2.0 times larger"
-    assert report.times(1.04, "faster", "slower") == report.times(0.97, "faster", "slower") == "the same"
-    assert report.times(300.0, "faster", "slower") == "300 times faster"
-    assert [report.time(s) for s in (2.5, 0.0123, 4.2e-5)] == ["2.50 s", "12.3 ms", "42 us"]
-    assert [report.size(b) for b in (5_400_000, 1_200, 3.1e9)] == ["5.4 MB", "1.2 kB", "3.10 GB"]
+    assert compare.times(2.5, "faster", "slower") == "2.5 times faster"
+    assert compare.times(0.5, "smaller", "larger") == "2.0 times larger"
+    assert compare.times(1.04, "faster", "slower") == compare.times(0.97, "faster", "slower") == "the same"
+    assert compare.times(300.0, "faster", "slower") == "300 times faster"
+    assert [compare.format_time(s) for s in (2.5, 0.0123, 4.2e-5)] == ["2.50 s", "12.3 ms", "42 us"]
+    assert [compare.size(b) for b in (5_400_000, 1_200, 3.1e9)] == ["5.4 MB", "1.2 kB", "3.10 GB"]
     rows = [
         compare.Row("bfs", "", True, 0.0, {"SuiteSparse": 4.0, "cpu": 1.0}, {"SuiteSparse": 10, "cpu": 20}),
         compare.Row("sssp", "", True, 0.0, {"SuiteSparse": 1.0, "cpu": 2.0}, {"SuiteSparse": 10, "cpu": 20}),
@@ -112,12 +110,12 @@ def test_ratios_in_words():
     sides = [
         types.SimpleNamespace(name=name, built={"pattern": size}) for name, size in (("SuiteSparse", 10), ("cpu", 5))
     ]
-    said, held, equal = report.closing(rows, sides)
+    said, held, equal = compare.closing(rows, sides)
     assert equal == "All results are equal." and "1.4 times faster than SuiteSparse" in said
     assert said.endswith("from 2.0 times slower (sssp) to 4.0 times faster (bfs).")
     assert held.startswith("Its matrices are 2.0 times smaller when built; 2.0 times larger with what")
     rows[1].equal = False
-    assert report.closing(rows, sides) == ["Not equal: sssp.", "Results DIFFER."]
+    assert compare.closing(rows, sides) == ["Not equal: sssp.", "Results DIFFER."]
 
 
 def test_demo_has_pictures(monkeypatch, capsys, tmp_path):

@@ -14,8 +14,7 @@ import pytest
 from cli_runs import EDGES, GRAPH, result, run, written
 
 import bitblas as gb
-from bitblas import cli
-from bitblas.calibrate import measure
+from bitblas import calibrate, cli
 from bitblas.cli import algorithms, file_commands, input, output
 from bitblas.plan.cost_model import Costs, shipped
 
@@ -116,7 +115,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("call", REFUSED)
 def test_unknown_endings_are_refused_before_the_work(capsys, graph, tmp_path, no_work, monkeypatch, call):
-    monkeypatch.setattr(measure, "calibrate", lambda *args: pytest.fail("measured"))
+    monkeypatch.setattr(calibrate, "calibrate", lambda *args: pytest.fail("measured"))
     command, name = call.split()
     file = [] if command == "calibrate" else [graph]
     status, out, err = run(capsys, command, *file, "--out", tmp_path / name)
@@ -201,7 +200,7 @@ def test_costs_to_stdout(capsysbinary, monkeypatch):
     class Found:
         costs, samples = shipped("cpu"), ()
 
-    monkeypatch.setattr(measure, "calibrate", lambda *args: Found)
+    monkeypatch.setattr(calibrate, "calibrate", lambda *args: Found)
     out, words = both(capsysbinary, "calibrate", "--device", "cpu", "--out", "-")
     assert Costs.from_json(json.loads(out)) == Found.costs and "\n-, in " in words
 

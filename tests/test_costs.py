@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import bitblas as gb
+from bitblas import calibrate
 from bitblas.calibrate import matrices as kinds
-from bitblas.calibrate import measure as calibrate
 from bitblas.device.jit import cache_dir
 from bitblas.exceptions import InvalidValue
 from bitblas.formats.split.cost import Parts

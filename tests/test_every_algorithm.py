@@ -7,7 +7,7 @@ import pytest
 
 import bitblas
 from benchmarks import algorithms
-from bitblas.compare.programs import every
+from bitblas.compare import every
 
 
 def test_every_algorithm_is_measured_on_both_sides(tmp_path, capsys, monkeypatch):

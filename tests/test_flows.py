@@ -13,7 +13,7 @@ from oracles import GRAPHS, Graph
 from scipy.sparse import csgraph, csr_array
 
 import bitblas
-from bitblas.algorithms import _check as check
+from bitblas.algorithms import _loops as loops
 from bitblas.algorithms import maximum_flow, maximum_matching, minimum_cut
 
 
@@ -229,12 +229,12 @@ class TestOnGraphBLAS(OnGraphBLAS, Programs):
 
     def test_long_paths_take_few_searches(self, gb, monkeypatch):
         """Excess goes all the way before heights are measured again: rounds grow with the length, not its square."""
-        rounds, repeat = [], check.repeat
+        rounds, repeat = [], loops.repeat
 
         def counted(body, while_, limit=None):
             repeat(lambda k: (rounds.append(k), body(k)), while_, limit)
 
-        monkeypatch.setattr(check, "repeat", counted)
+        monkeypatch.setattr(loops, "repeat", counted)
         n = 200
         capacity = {(i, i + 1): 9 - 5 * (i == n // 2) for i in range(n - 1)}
         check_flow(gb, capacity, 0, n - 1)

@@ -10,7 +10,7 @@ import pytest
 import bitblas as gb
 from bitblas import Graph, algorithms
 from bitblas.exceptions import DimensionMismatch, InvalidValue
-from bitblas.graph import Values, arguments, methods
+from bitblas.graph import Values, methods, validation
 
 ROADS = [("Ulm", "Bern", 7.0), ("Bern", "Rom", 2.5), ("Ulm", "Rom", 11.0), ("Rom", "Bari", 4.0), ("Kiel", "Jena", 3.0)]
 WAYS = [("a", "b"), ("b", "c"), ("c", "a"), ("c", "d")]
@@ -198,7 +198,7 @@ def test_every_algorithm_is_a_method(roads):
         assert program.facts.undirected == needs, name
         assert list(inspect.signature(getattr(roads, name)).parameters)[:1] != ["A"], name
         for parameter in inspect.signature(program).parameters:
-            if parameter in (*arguments.VERTEX, *arguments.VERTICES):
+            if parameter in (*validation.VERTEX, *validation.VERTICES):
                 assert "vertex" in doc or "vertices" in doc or "0 <= " in doc, name
 
 

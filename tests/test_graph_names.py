@@ -6,7 +6,7 @@ import pytest
 
 from bitblas import Graph
 from bitblas.exceptions import InvalidValue
-from bitblas.graph import Values, arguments, methods
+from bitblas.graph import Values, methods, validation
 
 GIVEN = {  # vertex numbers, and invalid ones
     "source": 3, "sink": 0, "center": 3, "sources": [3, 1], "starts": [3, 1], "vertices": [3, 1],
@@ -15,7 +15,7 @@ GIVEN = {  # vertex numbers, and invalid ones
 }  # fmt: skip
 
 
-VERTICES = {*arguments.VERTEX, *arguments.VERTICES, *arguments.VERTEX_VALUES, *arguments.PAIRS}
+VERTICES = {*validation.VERTEX, *validation.VERTICES, *validation.VERTEX_VALUES, *validation.PAIRS}
 
 
 def by_name(answer, name):
@@ -50,8 +50,8 @@ def test_names_go_in_and_come_out_everywhere():
             if "sources" in given:
                 given.pop("k", None)  # sources are arguments, or drawn
             renamed = given | {
-                key: name(given[key]) if key in arguments.VERTEX
-                else [tuple(map(name, pair)) for pair in given[key]] if key in arguments.PAIRS else swapped(given[key])
+                key: name(given[key]) if key in validation.VERTEX
+                else [tuple(map(name, pair)) for pair in given[key]] if key in validation.PAIRS else swapped(given[key])
                 for key in VERTICES & {*given}
             }  # fmt: skip
             found = by_name(getattr(names, method)(**renamed), lambda v: v)

@@ -353,9 +353,9 @@ def test_edges_that_are_there_twice_in_later_lines(tmp_path, tune):
         tune({"file.chunked_block": 1 << 20, "file.block": 1 << 20})
         with pytest.raises(InvalidValue, match="line 11: expected every edge once, got '2' to '3' twice"):
             Graph.read(written(tmp_path, "c.csv", table), columns=["a", "b", "w"], chunked=chunked)
-    assert builds.repeated(np.array([1, 0, 1, 0]), np.array([2, 5, 2, 5])).tolist() == [3, 2]
+    assert builds.repeated_entries(np.array([1, 0, 1, 0]), np.array([2, 5, 2, 5])).tolist() == [3, 2]
     far = np.array([2**59, 1, 2**59])
-    assert builds.repeated(far, far).tolist() == [2] and not len(builds.repeated(far[:2], far[:2]))
+    assert builds.repeated_entries(far, far).tolist() == [2] and not len(builds.repeated_entries(far[:2], far[:2]))
 
 
 @pytest.mark.parametrize("precision", [True, False, 1.0, 3.5, -1, 0, 18, 22, 100, 2**70, "3", np.float64(3)], ids=repr)

@@ -17,7 +17,7 @@ from mm_files import ARRAY, BAD, DTYPES, GOOD, PATTERN, REAL, as_dict, same, sam
 
 import bitblas as gb
 from bitblas import tuning
-from bitblas.io import matrixmarket_parser, mmread, mmwrite, to_graphblas
+from bitblas.io import matrixmarket, mmread, mmwrite, to_graphblas
 
 # --- Matrix Market in ---
 
@@ -154,7 +154,7 @@ def test_any_damage_is_one_exception(data):
         if not text:
             break
     try:
-        matrixmarket_parser.read(io.BytesIO(bytes(text)))
+        matrixmarket.parse(io.BytesIO(bytes(text)))
     except (gb.exceptions.InvalidValue, gb.exceptions.OutOfMemory) as error:
         assert str(error).startswith("<BytesIO>")
 
@@ -176,7 +176,7 @@ def test_sizes_without_room_for_pointers(tmp_path):
 
 
 def test_shipped_graph():
-    from bitblas.compare.comparison import demo_path
+    from bitblas.compare import demo_path
 
     A = mmread(demo_path())
     assert (A.shape, A.nvals, str(A.dtype)) == ((264346, 264346), 730100, "BOOL")
@@ -268,11 +268,11 @@ def test_few_entries_are_read_as_many_are(monkeypatch, field, symmetry):
     if (field, symmetry) == ("pattern", "skew-symmetric"):
         return  # there is no such file
     rng, taken = random.Random(1), 0
-    monkeypatch.setattr(matrixmarket_parser, "check_fits", lambda *args: None)
+    monkeypatch.setattr(matrixmarket, "check_fits", lambda *args: None)
 
     def read(text):
         try:
-            head, *arrays = matrixmarket_parser.read(io.BytesIO(text))
+            head, *arrays = matrixmarket.parse(io.BytesIO(text))
             return head, [(a.dtype, a.tolist(), np.signbit(a).tolist()) for a in arrays]
         except gb.exceptions.InvalidValue as error:
             return str(error)

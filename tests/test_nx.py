@@ -21,7 +21,7 @@ from nx_calls import KINDS, graph
 import bitblas.nx as bnx
 from _nx_bitblas import info
 from _nx_bitblas.table import HEAVY, OWN, SCAN, SEARCH, TABLE
-from bitblas.nx import interface, numbering
+from bitblas.nx import arrays, interface
 
 nx_backend.register()
 
@@ -53,8 +53,8 @@ def test_labels_whose_hash_is_a_python_function_are_looked_up(monkeypatch):
     """In one another thread may run, and change what machine code reads."""
     city = dataclasses.make_dataclass("City", ["name"], frozen=True)
     cities = [city(k) for k in range(4)]
-    read, asked = numbering.hashes, []
-    monkeypatch.setattr(numbering, "hashes", lambda *given: asked.append(1) or read(*given))
+    read, asked = arrays.hashes, []
+    monkeypatch.setattr(arrays, "hashes", lambda *given: asked.append(1) or read(*given))
     for labels, times in (
         (cities, 0),
         ([(one, 1) for one in cities], 0),
@@ -71,7 +71,7 @@ def test_labels_that_share_a_hash():
     assert bnx.to_networkx(bnx.from_networkx(G))._adj == G._adj
     labels = [f"node {k}" for k in range(3000)]
     given = random.Random(2).choices(labels, k=5000)
-    found = numbering.numbers_of({k: {node: {}} for k, node in enumerate(given)}, len(given), labels)
+    found = arrays.numbers_of({k: {node: {}} for k, node in enumerate(given)}, len(given), labels)
     assert [labels[k] for k in found] == given
     one = nx.Graph([(0, 1), (1, 2)])
     one.add_edge(1.0, True)  # the same node, by other names

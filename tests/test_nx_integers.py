@@ -11,7 +11,7 @@ import nx_backend
 import pytest
 
 import bitblas.nx as bnx
-from bitblas.nx import sums
+from bitblas.nx import arrays
 
 nx_backend.register()
 
@@ -192,12 +192,13 @@ def test_sums_in_two_words():
         values = np.array([rng.randint(low, high) for _ in range(500)], np.int64)
         groups = np.array([rng.randrange(7) for _ in range(500)])
         of = [sum(v for v, g in zip(values.tolist(), groups.tolist()) if g == k) for k in range(8)]
-        assert sums.sum_by_group(values, groups, 8).tolist() == of and sums.exact_sum(values) == sum(values.tolist())
-        assert sums.exact_sum(sums.sum_by_group(values, groups, 8)) == sum(of)
-    assert sums.exact_sum(np.array([0.5, 2.0**70])) == float(Fraction(1, 2) + 2**70)
-    assert sums.fits_int64(np.array([2**60, -(2**60)])) and not sums.fits_int64(np.array([2**62, 2**62]))
+        assert arrays.sum_by_group(values, groups, 8).tolist() == of
+        assert arrays.exact_sum(values) == sum(values.tolist())
+        assert arrays.exact_sum(arrays.sum_by_group(values, groups, 8)) == sum(of)
+    assert arrays.exact_sum(np.array([0.5, 2.0**70])) == float(Fraction(1, 2) + 2**70)
+    assert arrays.fits_int64(np.array([2**60, -(2**60)])) and not arrays.fits_int64(np.array([2**62, 2**62]))
     assert (
-        not sums.fits_int64(np.array([-(2**63)]))
-        and not sums.fits_int64(np.array([2**60]), 8)
-        and sums.fits_int64(np.array([1e300]))
+        not arrays.fits_int64(np.array([-(2**63)]))
+        and not arrays.fits_int64(np.array([2**60]), 8)
+        and arrays.fits_int64(np.array([1e300]))
     )

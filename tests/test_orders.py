@@ -158,7 +158,7 @@ def test_a_search_waits_once_a_level(device, monkeypatch):
     d = A.device
     degree, label = d.asarray(np.r_[1, np.full(n - 2, 2), 1]), d.asarray(np.zeros(n, np.int64))
     waits.clear()
-    found = importlib.import_module("bitblas.reorder.rcm").searched(A, d.asarray(np.zeros(1, np.int64)), label, degree)
+    found = importlib.import_module("bitblas.reorder").search_order(A, d.asarray(np.zeros(1, np.int64)), label, degree)
     assert d.to_host(found).tolist() == list(range(n))
     assert len(waits) <= n + 2
 

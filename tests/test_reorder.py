@@ -13,7 +13,7 @@ from battery_runs import ALGEBRAS, ENTRYWISE, MASKS, MXM, PRODUCTS, SUMS, run_en
 
 import bitblas as gb
 from bitblas import exceptions
-from bitblas.compare.programs import arrays, programs
+from bitblas.compare import arrays, programs
 
 SQUARE = ("no entries", "1x1", "gaps", "self loops", "symmetric", "hub", "65x65", "dense row")
 ORDERED = ("csr reordered", "b2sr8 reordered")

@@ -12,10 +12,10 @@ import types
 
 import pytest
 
-from bitblas import cli, status
+from bitblas import cli, display
 from bitblas.cli import algorithms
-from bitblas.cli import progress as ticker
-from bitblas.cli.progress import Timer
+from bitblas.cli import output as ticker
+from bitblas.cli.output import Timer
 from bitblas.device import jit, object_files
 from bitblas.io import files
 from bitblas.kernels.variant import Variant
@@ -62,11 +62,11 @@ def test_reading_running_and_compiling_share_a_line(monkeypatch, tune):
         assert terminal.screen[0] == "bitblas: warning: a word" and terminal.screen[1].startswith("graph.csv: [##")
         reading.close()
         assert terminal.screen[1] == "bitblas: compiling kernel 7, once for this machine"
-        status.show("run", "pagerank: 3 s")
+        display.show_status("run", "pagerank: 3 s")
     assert terminal.screen[1] == "pagerank: 3 s"
-    status.clear("run")
-    status.clear("run")
-    assert terminal.screen == ["bitblas: warning: a word", ""] and not status._texts
+    display.clear_status("run")
+    display.clear_status("run")
+    assert terminal.screen == ["bitblas: warning: a word", ""] and not display._texts
 
 
 def test_a_ticker_and_a_compiler_take_turns(monkeypatch, tune):
@@ -83,16 +83,16 @@ def test_a_ticker_and_a_compiler_take_turns(monkeypatch, tune):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_forked_process_has_a_line_of_its_own(monkeypatch):
     on_a_terminal(monkeypatch)
-    status.show("run", "pagerank: 3 s")
-    with status._lock:
+    display.show_status("run", "pagerank: 3 s")
+    with display._lock:
         child = os.fork()
         if not child:
             try:
-                os._exit(7 * bool(status._texts) or 3 * (not status._lock.acquire(timeout=10)))
+                os._exit(7 * bool(display._texts) or 3 * (not display._lock.acquire(timeout=10)))
             finally:
                 os._exit(9)
     assert os.waitpid(child, 0)[1] == 0
-    status.clear("run")
+    display.clear_status("run")
 
 
 def test_time_in_compilers_is_counted_once(monkeypatch):
@@ -154,4 +154,4 @@ def test_without_a_terminal_nothing_is_shown(capsys):
     with object_files._notice(), ticker.Ticker("pagerank"):
         reading = files.Progress("graph.csv", 1000, None)
         assert not reading.shown
-    assert capsys.readouterr().err == "" and not status._texts
+    assert capsys.readouterr().err == "" and not display._texts

@@ -5,7 +5,7 @@ from html import unescape
 from html.parser import HTMLParser
 
 import bitblas as gb
-from bitblas import table
+from bitblas import display
 
 
 class Cells(HTMLParser):
@@ -88,8 +88,8 @@ def test_a_program():
 
 
 def test_tables():
-    assert table.aligned([["a", "bb"], ["ccc", "d"]]) == ["a    bb", "ccc   d"]
-    assert re.findall("<p>(.*?)</p>", table.html("1 < 2", [["x"]])) == ["1 &lt; 2"]
+    assert display.aligned([["a", "bb"], ["ccc", "d"]]) == ["a    bb", "ccc   d"]
+    assert re.findall("<p>(.*?)</p>", display.html("1 < 2", [["x"]])) == ["1 &lt; 2"]
     many = [[str(k)] for k in range(10)]
-    assert table.shortened(many, 10) == many and table.shortened(many, 4)[2] == [".. 6 more .."]
-    assert [row[0] for row in table.shortened(many, 5)] == ["0", "1", ".. 6 more ..", "8", "9"]
+    assert display.shortened(many, 10) == many and display.shortened(many, 4)[2] == [".. 6 more .."]
+    assert [row[0] for row in display.shortened(many, 5)] == ["0", "1", ".. 6 more ..", "8", "9"]

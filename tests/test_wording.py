@@ -9,7 +9,7 @@ import pytest
 
 import bitblas
 from bitblas import cli
-from bitblas.cli import messages
+from bitblas.cli import commands
 from bitblas.cli.parser import parser
 
 PACKAGE = Path(bitblas.__file__).parent
@@ -44,11 +44,11 @@ def flags():
 def test_every_argument_has_an_option():
     """Those that the table has, and those of readers of edges that the command line has under another name."""
     known = flags()
-    assert {*messages.WHOLE.values(), *messages.VALUED.values(), *messages.NAMED.values()} <= known
+    assert {*commands.WHOLE.values(), *commands.VALUED.values(), *commands.NAMED.values()} <= known
     for name in inspect.signature(bitblas.io.read_edgelist).parameters:
         flag = f"--{name.replace('_', '-')}"
         if flag in known and name not in ("source", "format", "device", "tile", "packed"):
-            assert name in messages.VALUED or any(name == argument for argument, _ in messages.WHOLE), name
+            assert name in commands.VALUED or any(name == argument for argument, _ in commands.WHOLE), name
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_every_argument_has_an_option():
     }.items(),
 )  # fmt: skip
 def test_arguments_become_options(text, words):
-    assert messages.as_options(text) == words
+    assert commands.as_options(text) == words
 
 
 MISTAKES = {  # the file's contents, the options, the message

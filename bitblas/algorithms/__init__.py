@@ -20,7 +20,7 @@ import pkgutil
 from ..foreign_names import on_library as _unknown
 from ._algorithm import Algorithm as _Algorithm
 from ._algorithm import Facts as _Facts
-from ._watch import Watch as Watch
+from ._loops import Watch as Watch
 
 
 def _decorated() -> dict[str, _Algorithm]:

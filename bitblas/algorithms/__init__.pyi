@@ -2,7 +2,7 @@
 from typing import Any, overload
 
 from ..core import Matrix, Vector
-from ._watch import Watch as Watch
+from ._loops import Watch as Watch
 
 __all__: list[str]
 

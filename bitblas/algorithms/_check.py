@@ -1,110 +1,12 @@
-"""Argument validation, memory checks, choice of the library, and loops kept per matrix: shared by all algorithms.
+"""Argument validation, memory checks, and choice of the library: shared by all algorithms.
 
 An error message names the argument, the expected value, the value received, and a hint.
 """
 
 import operator
-import threading
 from numbers import Real
 
 from .. import tuning as tuning
-from . import _watch as watch
-
-
-class Loop:
-    """A captured loop and its objects. `make(A, gb, *args)` returns a dictionary of objects, `while_`, and the parts of
-    the program (body, limit, begin, end, fixpoint).
-
-    A Loop is kept with its matrix for later calls, because its first run compiles it. Kept loops are reused, so
-    `result` then moves the result into a new object.
-    """
-
-    def __init__(self, make, A, gb, *args):
-        from bitblas.loop import Program, holds_matrix
-
-        self.state = make(A, gb, *args)
-        self.reported = [0]  # rounds already reported: rounds on the host are reported one by one
-        body = _reporting(self.state["body"], self.reported)
-        parts = {name: self.state.get(name) for name in ("limit", "begin", "end")}
-        parts["fixpoint"] = self.state.get("fixpoint", False)
-        self.program = Program(body, while_=self.state["while_"], **parts)
-        matrices = [x for x in self.state.values() if getattr(x, "ndim", 0) == 2]
-        # A matrix that a captured body cannot hold makes this a loop of single statements.
-        ordered = matrices and getattr(A, "order", None) is not None
-        captured = all(holds_matrix(x) and max(x.shape) == A.nrows for x in matrices)  # not with more rows than A
-        self.plain = bool(ordered) or not captured
-        self.cached = False
-
-    def run(self):
-        self.reported[0] = 0
-        rounds = self.program.run(plain=self.plain)
-        watch.report(rounds - self.reported[0])
-
-    def result(self, x):
-        return x._release() if self.cached else x
-
-
-def _reporting(body, reported):
-    """Wrap the body to report each executed round. Symbolic rounds, recorded for a GPU, are not reported."""
-
-    def run(number, *operands):
-        body(number, *operands)
-        if isinstance(number, int):
-            reported[0] += 1
-            watch.report()
-
-    return run
-
-
-def repeat(body, while_, limit=None):
-    """Run body(k) for k = 0, 1, .. while the Vector has entries, at most `limit` times. Loops can be nested."""
-    from bitblas.loop import repeat
-
-    repeat(body, while_=while_, limit=limit)
-
-
-def unless_empty(x, then):
-    """Call then(), whose statements change nothing if the Vector x is empty. Statement by statement, an empty x skips
-    the call; inside a captured loop running the statements costs less than testing x.
-    """
-    from bitblas.core.statement.symbolic import state
-
-    if state.recorder is not None or x.nvals:
-        then()
-
-
-def loop(make, A, gb, *args):
-    """The Loop for these arguments and A. A kept one is reused if the contents of A have not changed. Only loops of
-    recent arguments are kept, because they hold memory.
-    """
-    keep = getattr(A, "_keep", None)  # None: python-graphblas caches nothing
-    if keep is None:
-        return Loop(make, A, gb, *args)
-    key = tuning.version(), *args
-    if A.device.host_memory:  # one loop per thread, for the last arguments: threads may run at the same time
-        kept = keep((make, threading.get_ident()), lambda twin: [twin, None, None])
-        if kept[1] != key:
-            kept[1:] = key, Loop(make, kept[0], gb, *args)
-        found = kept[2]
-    else:
-        twin, loops = keep((make, "loops"), lambda twin: (twin, {}))
-        found = loops.pop(key, None) or Loop(make, twin, gb, *args)
-        loops[key] = found  # most recently used last
-        if len(loops) > tuning.count("algorithms.kept_loops"):
-            loops.pop(next(iter(loops)), None)
-    found.cached = True
-    return found
-
-
-def runs_fused(A):
-    """Whether loops on this library and device run as one fused program, where many short rounds cost little."""
-    return hasattr(A, "_keep") and not hasattr(A, "shares")
-
-
-def cached(make, A, gb):
-    """make(A, gb), cached with A until its contents change."""
-    keep = getattr(A, "_keep", None)
-    return make(A, gb) if keep is None else keep((make, tuning.version()), lambda twin: make(twin, gb), chosen=False)
 
 
 def library(gb, A=None):

@@ -1,19 +1,19 @@
-"""Building blocks on arrays: row degrees, induced subgraphs, edge lists to graphs, renumbering, pointer jumping.
-
-Pointer jumping: Shiloach, Vishkin: An O(log n) parallel connectivity algorithm. J. of Algorithms 3 (1982).
-"""
+"""Building blocks: arrays and edge lists, pointer jumping, random numbers, multi-source breadth-first search."""
 
 from __future__ import annotations
 
 from .. import tuning
 from . import _check as check
 
+# ---- Building blocks on arrays: row degrees, induced subgraphs, edge lists to graphs, renumbering, pointer jumping.
+#
+# Pointer jumping: Shiloach, Vishkin: An O(log n) parallel connectivity algorithm. J. of Algorithms 3 (1982).
+
 # ---- Building blocks on arrays: row degrees, induced subgraphs, edge lists to graphs, renumbering.
 
 
 def degrees(A, gb):
     """The number of entries in each row of A: an INT64 array."""
-    # d = A plus.pair 1
     # d = A plus.pair 1
     ones = gb.Vector.from_scalar(True, A.ncols)
     return A.mxv(ones, gb.semiring.plus_pair[gb.dtypes.INT64]).new().to_dense(0)
@@ -49,7 +49,6 @@ def undirected_graph(i, j, n, gb):
     kept = i != j
     A = gb.Matrix.from_coo(i[kept], j[kept], True, nrows=n, ncols=n)
     # A = A or A'
-    # A = A or A'
     A << gb.binary.pair[gb.dtypes.BOOL](A | A.T)
     return A
 
@@ -58,7 +57,6 @@ def renumber(label, gb):
     """The labels renumbered to 0..k-1 in ascending order, and k."""
     n = len(label)
     # number[c] = the count of used labels below c
-    # number[c] = the count of used labels below c
     there = gb.Vector.from_coo(label, 1, size=n).to_dense(0)
     return (there.cumsum() - 1)[label], int(there.sum())
 
@@ -66,7 +64,7 @@ def renumber(label, gb):
 # ---- Pointer jumping: find the root of each vertex in a forest stored as a parent vector.
 
 
-def gather(p, f):
+def gather_values(p, f):
     """p[f] for a full Vector f of indices, which the API takes as an array."""
     return p[f.to_dense()].new()
 
@@ -76,8 +74,137 @@ def roots(p):
     follows two.
     """
     while True:
-        p = gather(p, p)
-        shorter = gather(p, p)
+        p = gather_values(p, p)
+        shorter = gather_values(p, p)
         if shorter.isequal(p):
             return p
         p = shorter
+
+
+# ---- Counter-based random numbers: hashes of vertex numbers, identical in every library and on every device.
+
+MASK = 0xFFFFFFFF
+# The two rounds of MurmurHash3's 32-bit finalizer, which is a bijection.
+ROUNDS = (16, 0x85EBCA6B), (13, 0xC2B2AE35)
+
+
+def random_hash(x, *keys):
+    """A hash in [0, 2**32) of each integer of x (an INT64 array) and the keys."""
+    return hash_more(_mixed(x & MASK), *keys)
+
+
+def hash_more(x, *keys):
+    """Hash more keys: drawn(x, a, b) is further(drawn(x, a), b). A key is an integer or an array as long as x."""
+    for key in keys:
+        x = _mixed(x ^ (key & MASK))
+    return x
+
+
+def _mixed(x):
+    for shift, factor in ROUNDS:
+        x = (x ^ x >> shift) * factor & MASK  # overflow only affects bits above the 32 that are kept
+    return x ^ x >> 16
+
+
+def random_vector(x, key, gb):
+    """The same by GraphBLAS statements, usable in a loop's body: x is a Vector of INT64, key a Scalar or number, all in
+    [0, 2**32). Distinct values of x give distinct results.
+    """
+    return _mix(_mix(x, gb).apply(gb.binary.bxor, right=key).new(), gb)
+
+
+def _mix(x, gb):
+    binary = gb.binary
+    for shift, factor in ROUNDS:
+        # x = (x ^ x >> shift) * factor mod 2^32
+        x = binary.bxor(x & x.apply(binary.bshift, right=-shift).new()).new()
+        x = x.apply(binary.times, right=factor).new().apply(binary.band, right=MASK).new()
+    # x ^ x >> 16
+    return binary.bxor(x & x.apply(binary.bshift, right=-16).new()).new()
+
+
+def degree_vector(A, gb):
+    """The number of entries of each row: a full Vector of INT64."""
+    # d = 0; d += A plus.pair d
+    degree = gb.Vector.from_scalar(0, A.nrows, dtype=gb.dtypes.INT64)
+    degree(gb.monoid.plus) << A.mxv(degree, gb.semiring.plus_pair[gb.dtypes.INT64])
+    return degree
+
+
+# ---- Multi-source breadth-first search: 64 searches at once, one bit of a 64-bit word per search.
+#
+# Then, Kaufmann, Chirigati, Hoang-Vu, Pham, Kemper, Neumann, Vo: The more the merrier, efficient multi-source graph
+# traversal. PVLDB 8 (2014).
+
+WORD = 64
+
+
+class MultiSourceSearch:
+    """State of the searches. seen: for each vertex the bits of the searches that reached it, UINT64, full; fresh: the
+    bits added in the last round.
+    """
+
+    def __init__(self, A, gb):
+        n, UINT64 = A.nrows, gb.dtypes.UINT64
+        self.gb, self.ring = gb, gb.semiring.bor_band[UINT64]
+        self.seen, self.fresh, self.next = (gb.Vector(UINT64, n) for _ in range(3))
+        self.any, self.depth = gb.Scalar(UINT64), gb.Scalar(gb.dtypes.FP64)
+        self.going = gb.Scalar(gb.dtypes.BOOL)
+        # B = -1 (all bits set), one value for all entries
+        self.B = A.apply(gb.unary.one[UINT64]).new()
+        self.B << self.B.apply(gb.unary.ainv)
+
+    def start(self, sources):
+        """Begin searches from up to 64 vertices."""
+        gb = self.gb
+        self.seen << 0
+        # seen = 0; seen[sources[k]] |= 1 << k; fresh = seen; depth = 0
+        bits = [1 << k for k in range(len(sources))]
+        self.seen(gb.binary.bor) << gb.Vector.from_coo(sources, bits, gb.dtypes.UINT64, size=self.seen.size)
+        self.fresh << self.seen
+        self.depth << 0.0
+        self.going << True
+
+    def step(self, back):
+        """One round, along the edges or backwards. Afterwards depth is the distance of the fresh bits."""
+        binary, seen, fresh, t = self.gb.binary, self.seen, self.fresh, self.next
+        # t = seen or (B' bor.band fresh)
+        t << (self.B if back else self.B.T).mxv(fresh, self.ring)
+        t(binary.bor) << seen
+        # fresh = t xor seen; seen = t
+        fresh << binary.bxor(t & seen)
+        seen << t
+        # depth += 1; going = any(fresh != 0)
+        self.depth << self.depth.apply(binary.plus, right=1.0)
+        self.any << fresh.reduce(self.gb.monoid.bor)
+        self.going << self.any.apply(binary.ne, right=0)
+
+
+def batches(n):
+    """The vertices in ranges of 64."""
+    return [range(first, min(n, first + WORD)) for first in range(0, n, WORD)]
+
+
+def count_bits(x, t, gb):
+    """Statements: x = the number of set bits of each word of x; t is scratch space.
+
+    Warren: Hacker's delight. 2002, section 5-1: sums of 2, 4 and 8 neighbouring bits, then of the 8 bytes.
+    """
+    UINT64, binary = gb.dtypes.UINT64, gb.binary
+    band, shift, plus, times = (x[UINT64] for x in (binary.band, binary.bshift, binary.plus, binary.times))
+    # x = x - (x >> 1 & 0101..)
+    t << x.apply(shift, right=-1)
+    t << t.apply(band, right=0x5555555555555555)
+    x << binary.minus(x & t)
+    # x = (x & 0011..) + (x >> 2 & 0011..)
+    t << x.apply(shift, right=-2)
+    t << t.apply(band, right=0x3333333333333333)
+    x << x.apply(band, right=0x3333333333333333)
+    x << plus(x & t)
+    # x = x + (x >> 4) & 00001111..
+    t << x.apply(shift, right=-4)
+    x << plus(x & t)
+    x << x.apply(band, right=0x0F0F0F0F0F0F0F0F)
+    # x = the sum of the bytes
+    x << x.apply(times, right=0x0101010101010101)
+    x << x.apply(shift, right=-56)

@@ -10,9 +10,9 @@ import os
 import sys
 import warnings
 
-from .. import status
+from .. import display
+from .commands import as_options
 from .input import Fault
-from .messages import as_options
 from .parser import parser
 
 __all__ = ["main"]
@@ -47,7 +47,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _warn(message: Warning | str, *where: object, **more: object) -> None:
-    status.message(f"bitblas: warning: {' '.join(as_options(str(message)).split())}")
+    display.print_message(f"bitblas: warning: {' '.join(as_options(str(message)).split())}")
 
 
 def _complain(error: BaseException) -> int:

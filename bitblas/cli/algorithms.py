@@ -27,7 +27,7 @@ from ..graph.edges import both_ways
 from ..io import Graph, host_coo
 from . import output
 from .input import Fault, communities, facts, load, undirected, vertex
-from .progress import Ticker, Timer
+from .output import Ticker, Timer
 
 # ---- Run one algorithm as a command: read the graph, call the algorithm, write and summarize the result.
 

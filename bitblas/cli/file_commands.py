@@ -26,9 +26,9 @@ from ..plan.format_choice import FORMATS
 from ..plan.profile import Orders, Profile
 from . import output
 from .algorithms import Summary
+from .commands import as_options
 from .input import TEXTS, Fault, check_tile, facts, load, number, storage
-from .messages import as_options
-from .progress import Ticker, Timer
+from .output import Ticker, Timer
 
 # ---- Commands about files: `info`, `calibrate`, `convert` and `spy`.
 
@@ -185,7 +185,7 @@ def ordered(orders: Orders) -> Summary:
 def _machine(args: argparse.Namespace) -> None:
     import bitblas as gb
 
-    from ..compare.comparison import cpu_threads
+    from ..compare import cpu_threads
 
     found = {
         "version": gb.__version__,
@@ -207,7 +207,7 @@ def calibrate(args: argparse.Namespace) -> None:
     """Measure the products in all forms, fit the cost model, and save it."""
     import bitblas as gb
 
-    from ..calibrate import measure as calibrate
+    from .. import calibrate
     from ..plan.cost_model import forget, path_of
 
     output.check(args)

@@ -1,6 +1,4 @@
-"""Write results to files by suffix or to stdout, and print summaries: colored tables on a terminal, else plain
-words.
-"""
+"""Output of the commands: result files, summaries (colored tables on a terminal), progress lines, run times."""
 
 from __future__ import annotations
 
@@ -10,12 +8,18 @@ import importlib.util
 import json
 import os
 import sys
+import threading
+import time
 from collections.abc import Hashable, Mapping
+from types import TracebackType
 from typing import IO, Any
 
 import numpy as np
 
+from .. import display, tuning
+from ..algorithms import Watch
 from ..core import Matrix, Vector
+from ..device import jit
 from ..exceptions import InvalidValue
 from ..extras import hint
 from ..io import Graph, host_coo, mmwrite
@@ -25,6 +29,9 @@ from ..io.file_formats import DELIMITERS, output_format_of
 from ..io.files import Output, created
 from ..io.tables import Columns, table_of
 from .input import Fault
+
+# ---- Write results to files by suffix or to stdout, and print summaries: colored tables on a terminal, else plain
+# words.
 
 # ---- Write results: to files by suffix or to stdout; the summary then goes to stderr.
 
@@ -226,3 +233,63 @@ def table(summary: Mapping[str, object]) -> str:
         lines.append("  ".join(paint(f"{key:>{widths[key]}}", BOLD) for key in lists))
         lines += ["  ".join(f"{cell:>{widths[key]}}" for key, cell in zip(lists, row)) for row in zip(*lists.values())]
     return "\n".join(lines)
+
+
+# ---- Progress lines of running commands, and run times: how much of them compiled kernels.
+
+# ---- Measure the run time of a command and how much of it compiled kernels.
+
+
+class Timer:
+    """`with Timer() as timer:` sets `timer.seconds` and `timer.compiling` at the end of the block."""
+
+    def __init__(self) -> None:
+        self.seconds = self.compiling = 0.0
+
+    def __enter__(self) -> Timer:
+        self._begin, self._compiled = time.perf_counter(), jit.compile_seconds
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.seconds = time.perf_counter() - self._begin
+        self.compiling = jit.compile_seconds - self._compiled
+
+    def __str__(self) -> str:
+        part = f", of which {self.compiling:.3f} s compiling kernels" if self.compiling >= 0.0005 else ""
+        return f"{self.seconds:.3f} s{part}"
+
+
+# ---- A progress line on the terminal while a command runs: rounds and seconds.
+
+
+class Ticker:
+    """`with Ticker(name, watch):` shows the progress that `watch` records on stderr, if that is a terminal."""
+
+    def __init__(self, name: str, watch: Watch | None = None) -> None:
+        self.name, self.watch = name, watch
+        self.begin = time.monotonic()
+        self.done = threading.Event()
+        self.thread = threading.Thread(target=self._run, daemon=True) if sys.stderr.isatty() else None
+
+    def __enter__(self) -> None:
+        if self.thread is not None:
+            self.thread.start()
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.done.set()
+        if self.thread is not None:
+            self.thread.join()
+            display.clear_status(self)
+
+    def _run(self) -> None:
+        pause = tuning.value("progress.delay")
+        while not self.done.wait(pause):
+            pause = tuning.value("progress.command_interval")
+            display.show_status(self, self.line())
+
+    def line(self) -> str:
+        seconds = f"{time.monotonic() - self.begin:.0f} s"
+        if self.watch is None or self.watch.rounds is None:
+            return f"{self.name}: {seconds}"
+        total = "" if self.watch.total is None else f" of {self.watch.total}"
+        return f"{self.name}: round {self.watch.rounds}{total}, {seconds}"

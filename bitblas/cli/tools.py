@@ -12,7 +12,7 @@ from importlib.util import find_spec
 
 from ..io import Graph, mmread
 from .input import Fault, facts, load, storage, vertex
-from .progress import Ticker
+from .output import Ticker
 
 # ---- `bitblas compare` and `bitblas demo`: run the same programs on bitblas and on SuiteSparse:GraphBLAS.
 
@@ -22,10 +22,8 @@ def compare(args: argparse.Namespace) -> int:
     # SuiteSparse and Numba each load an OpenMP runtime. Spinning idle threads of one take the cores from the other:
     # milliseconds per call on two cores. The runtimes read this variable when they are loaded, so set it first.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    from .. import plots
+    from .. import compare, plots
     from ..algorithms import bfs_levels
-    from ..compare import comparison as compare
-    from ..compare import report
 
     if args.picture:
         plots.kind_of(args.picture)
@@ -43,15 +41,15 @@ def compare(args: argparse.Namespace) -> int:
     devices = [args.device] if args.device else None
     sides = compare.sides(A, devices, format=where["format"], tile=where["tile"])
     if not args.json:
-        print("\n".join(report.introduction(args.file, A, source)), "\n")
-        print(report.heading(sides), flush=True)
+        print("\n".join(compare.introduction(args.file, A, source)), "\n")
+        print(compare.heading(sides), flush=True)
     rows: list[compare.Row] = []
     names = [program.name for program in compare.chosen(args.algorithms)]
     for number, name in enumerate(names, 1):
         with Ticker(f"{name}, {number} of {len(names)}"):
             rows += compare.rows(sides, source, name)
         if not args.json:
-            print(report.line(rows[-1]), flush=True)
+            print(compare.line(rows[-1]), flush=True)
     equal = all(row.equal for row in rows)
     if args.picture:
         with Ticker("picture"):
@@ -62,10 +60,10 @@ def compare(args: argparse.Namespace) -> int:
         return 0 if equal else 1
     if args.command == "demo":
         print(f"\nNumber of crossings by distance from crossing {source}:")
-        print("\n".join(report.distances(bfs_levels(A, source))))
+        print("\n".join(compare.distances(bfs_levels(A, source))))
     if args.picture:
         print(f"\nPicture: {args.picture}")
-    print("", *report.closing(rows, sides), sep="\n")
+    print("", *compare.closing(rows, sides), sep="\n")
     return 0 if equal else 1
 
 

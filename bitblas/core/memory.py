@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from .. import table
+from .. import display
 from ..device import memory
 from ..store import FlatStore, MatrixStore, SparseStore, VectorStore
 
@@ -23,7 +23,7 @@ class Bytes(ABC):
         return "\n".join(f"{name:<{width}}{size:>16,} bytes" for name, size in rows)
 
     def _repr_html_(self) -> str:
-        return table.html([("", "bytes"), *((name, f"{size:,}") for name, size in self.rows())])
+        return display.html([("", "bytes"), *((name, f"{size:,}") for name, size in self.rows())])
 
 
 @dataclass(frozen=True)

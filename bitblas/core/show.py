@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..device import Device
-from ..table import aligned
-from ..table import html as as_html
+from ..display import aligned
+from ..display import html as as_html
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

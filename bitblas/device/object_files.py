@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from .. import status
+from .. import display
 from ..kernels.variant import Variant
 from . import jit, native, targets
 
@@ -156,11 +156,11 @@ def _notice() -> Iterator[None]:
     import multiprocessing
 
     if sys.stderr.isatty() and multiprocessing.parent_process() is None:
-        status.show(_notice, f"bitblas: compiling kernel {compiled + 1}, once for this machine")
+        display.show_status(_notice, f"bitblas: compiling kernel {compiled + 1}, once for this machine")
     try:
         yield
     finally:
-        status.clear(_notice)
+        display.clear_status(_notice)
 
 
 def kernel_object(variant: Variant, signature: Sequence[str]) -> Object:

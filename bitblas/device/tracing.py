@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ..table import html, shortened
+from ..display import html, shortened
 
 if TYPE_CHECKING:
     from ..kernels.variant import Variant

@@ -17,14 +17,32 @@ import numpy as np
 from .. import io, tuning
 from ..core.convert import check_size
 from ..exceptions import InvalidValue
-from ..io.build import check_held, check_overflow, fits, grows, mirrored, name_of, smaller_operator, total_of, wide_type
-from ..io.chunks import FileChunks, MatrixMarketChunks
+from ..io.build import (
+    FileChunks,
+    check_overflow,
+    check_values_fit,
+    may_overflow,
+    mirrored,
+    operator_name,
+    results_fit,
+    smaller_operator,
+    sum_of_magnitudes,
+    wide_type,
+)
 from ..io.edgelist_parser import EdgeListOptions, Reader, delimiter_of
 from ..io.files import Bytes, Source, opened
 from ..io.graphs import check_numbering
-from ..io.matrixmarket_parser import Header, read_header
-from ..io.parquet import load
-from ..io.weights import ROUNDED, WeightType, check_decimal, integral_as_int64, is_rounded, is_whole, joined
+from ..io.matrixmarket import Header, MatrixMarketChunks, read_header
+from ..io.tables import load_parquet
+from ..io.weights import (
+    ROUNDED,
+    WeightType,
+    check_decimal,
+    concatenate_weights,
+    integral_as_int64,
+    is_rounded,
+    is_whole,
+)
 from .building import LayoutOptions
 from .exchange import maximum_of_ranks
 from .group import CONFIRM
@@ -75,7 +93,7 @@ def read_rows(
 
 
 def _read_parquet(source: str | os.PathLike[str], share: bool, columns: list[str], size: int | None) -> Entries:
-    parquet, group, path = load(), current(), Path(source)
+    parquet, group, path = load_parquet(), current(), Path(source)
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     opened = [_open_parquet(parquet, file, columns) for file in files]
     groups = [(file, k) for file in opened for k in range(file.metadata.num_row_groups)]
@@ -88,7 +106,9 @@ def _read_parquet(source: str | os.PathLike[str], share: bool, columns: list[str
             first = max(low, begin)
             table = file.read_row_group(k, columns=columns).slice(first - begin, min(high, end) - first)
             pieces.append([_column_array(source, table[name], name, first) for name in columns])
-    arrays = [joined(f"{source}: column {name!r}", list(parts)) for name, parts in zip(columns, zip(*pieces))]
+    arrays = [
+        concatenate_weights(f"{source}: column {name!r}", list(parts)) for name, parts in zip(columns, zip(*pieces))
+    ]
     arrays = arrays or _empty(opened[0], columns)
     for name, array in zip(columns, arrays[:2]):
         bad = array[(array < 0) | (array >= (np.iinfo(np.int64).max if size is None else size))]
@@ -155,13 +175,13 @@ class Part(Source):
         group, file = current(), self.stream
         size = size or tuning.count("file.chunked_block")
 
-        def ranged() -> int:
+        def find_range() -> int:
             begin, end = file.tell(), os.fstat(file.fileno()).st_size
             cuts = [_line_after(file, begin + k * (end - begin) // group.size, begin) for k in range(group.size)]
             self.range = (*cuts, end)[group.rank : group.rank + 2]
             return sum(block.count(b"\n") for block in self._range(size))
 
-        newlines = group.all_or_none("read", ranged)
+        newlines = group.all_or_none("read", find_range)
         self.lines += int(group.gather_host(np.array([newlines]))[: group.rank, 0].sum())
         self.has_range = True
         return self._whole_lines(size)
@@ -205,7 +225,7 @@ class MarketPart(MatrixMarketChunks):
         self.part = Part(stream)
         return super().entries(self.part)
 
-    def counted(self, seen: int) -> int:
+    def total_entries(self, seen: int) -> int:
         numbers = current().gather_host(np.array([seen]), CONFIRM)
         self.counts_exchanged = True
         current().raise_remote_failures("read", numbers[:, 0])
@@ -335,12 +355,12 @@ def _edges(
         blocks = part.blocks(tuning.count("file.chunked_block")) if first or not packed else iter(())
         reader.lines = part.lines
 
-        def fed() -> list[Entries]:
+        def parse_blocks() -> list[Entries]:
             for block in blocks:
                 reader.feed(block)
-            return list(reader.taken())
+            return list(reader.take_parts())
 
-        found = group.all_or_none("read", fed)
+        found = group.all_or_none("read", parse_blocks)
     n = maximum_of_ranks(reader.highest + 1) if size is None else check_size("size", size)
     if size is None and base is None:
         lowest = int(group.allreduce(np.array([reader.lowest]), np.minimum)[0])
@@ -386,15 +406,15 @@ def _build_matrix(
         how["dup_op"] = None
         return Matrix.from_coo(rows, cols, True, nrows=nrows, ncols=ncols, **how)
     values = _as_one_type(source, parts, dtype, weights)
-    if grows(dup_op, values.dtype) and dtype is None:
+    if may_overflow(dup_op, values.dtype) and dtype is None:
         values = values.astype(wide_type(values.dtype))
     made = Matrix.from_coo(rows, cols, values, nrows=nrows, ncols=ncols, **how)
-    if values.dtype.kind == "f" or not grows(dup_op, made.dtype.np_type):
+    if values.dtype.kind == "f" or not may_overflow(dup_op, made.dtype.np_type):
         return made
     # Whether sums have wrapped depends on the values of all ranks.
-    total = float(current().allreduce(np.array([total_of(values)]))[0])
-    if not fits(dup_op, total, made.dtype.np_type):
-        wide: BuildOptions = {"dup_op": name_of(dup_op), "share": how["share"]}
+    total = float(current().allreduce(np.array([sum_of_magnitudes(values)]))[0])
+    if not results_fit(dup_op, total, made.dtype.np_type):
+        wide: BuildOptions = {"dup_op": operator_name(dup_op), "share": how["share"]}
         floats = Matrix.from_coo(rows, cols, values.astype(np.float64), nrows=nrows, ncols=ncols, **wide)
         current().all_or_none("read", lambda: check_overflow("weights", dup_op, made._part, floats._part))
     return made
@@ -427,5 +447,5 @@ def _as_one_type(source: Input, parts: list[np.ndarray], dtype: DTypeArg, weight
         kind = np.dtype(np.int64 if negative else np.uint64)
     values = np.concatenate([part.astype(kind, copy=False) for part in parts])
     if dtype is not None:
-        current().all_or_none("read", lambda: check_held(str(source), values, dtype))
+        current().all_or_none("read", lambda: check_values_fit(str(source), values, dtype))
     return values

@@ -11,7 +11,7 @@ import numpy as np
 from .. import extras, tuning
 from ..core.convert import exact_sums
 from ..exceptions import InvalidValue, warn
-from . import arguments, validation
+from . import validation
 from .answers import Values
 
 if TYPE_CHECKING:
@@ -78,18 +78,18 @@ def both_ways(A: Matrix, dup_op: DupOp | None = None, **where: Any) -> Matrix:
     where: storage options. InvalidValue for an unknown dup_op, and for a value that does not fit."""
     import bitblas as gb
 
-    from ..io.build import check_dup_op, check_overflow, fits, grows, smaller_operator
+    from ..io.build import check_dup_op, check_overflow, may_overflow, results_fit, smaller_operator
 
     if dup_op is None:
         both = gb.Matrix(A.dtype, *A.shape, **{**where, "device": A.device})
         both << A.ewise_add(A.T, smaller_operator(A.dtype))
         return both
     check_dup_op(dup_op, A.dtype)
-    growing = grows(dup_op, A.dtype.np_type) and A.nvals > 0
+    growing = may_overflow(dup_op, A.dtype.np_type) and A.nvals > 0
     if growing and A.dtype.nbytes < 8:
         A = A.dup(gb.dtypes.INT64)
     upper = _joined(A, dup_op)
-    if growing and not fits(dup_op, 2.0 * _largest(A), A.dtype.np_type):
+    if growing and not results_fit(dup_op, 2.0 * _largest(A), A.dtype.np_type):
         check_overflow("to_undirected", dup_op, upper, _joined(A.dup(gb.dtypes.FP64), dup_op))
     both = gb.Matrix(A.dtype, *A.shape, **{**where, "device": A.device})
     both << upper.ewise_add(upper.T, smaller_operator(A.dtype))
@@ -206,7 +206,7 @@ def ends(graph: Graph, *, out: bool, into: bool, weighted: bool) -> Values:
     import bitblas as gb
 
     A = graph.matrix
-    weighted = arguments.check_weighted(weighted, graph.attributes) and A.dtype != gb.dtypes.BOOL
+    weighted = validation.check_weighted(weighted, graph.attributes) and A.dtype != gb.dtypes.BOOL
     if weighted and A.dtype.kind in "iu" and A.nvals:
         # Use exact sums unless all sums certainly fit INT64.
         limit = 2 * A.nvals

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.late_binding import late
 from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
-from . import arguments, edges, methods, validation
+from . import edges, methods, validation
 
 if TYPE_CHECKING:
     from ..core import Matrix
@@ -200,7 +200,7 @@ class Graph(Methods, metaclass=methods.Named):
         if self.labels is not None:
             number = self._numbered(label)
             if number is None:
-                hint = arguments.suggestion(label, self.labels)
+                hint = validation.suggestion(label, self.labels)
                 raise InvalidValue(f"expected one of the {len(self.labels)} labels of the graph, got {label!r}{hint}")
             return number
         try:
@@ -218,7 +218,7 @@ class Graph(Methods, metaclass=methods.Named):
         if self._numbers is None:
             self._numbers = {name: number for number, name in enumerate(self.labels or ())}
         known = (
-            self._numbers[name] for name in (label, str(label)) if arguments.hashable(name) and name in self._numbers
+            self._numbers[name] for name in (label, str(label)) if validation.hashable(name) and name in self._numbers
         )
         return next(known, None)
 
@@ -274,7 +274,7 @@ class Graph(Methods, metaclass=methods.Named):
         """
         if weighted is None:
             weighted = str(self.matrix.dtype) != "BOOL"
-        along = arguments.check_weighted(weighted, self.attributes)
+        along = validation.check_weighted(weighted, self.attributes)
         return (self.sssp_tree(source)[1] if along else self.bfs_parents(source)).way(target)
 
     def by(self, attribute: str) -> Graph:

@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import foreign_names
 from ..exceptions import GraphblasException, InvalidValue, warn
-from . import arguments, edges
+from . import edges, validation
 from .answers import Values
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def of_class(name: str) -> Method:
             if bound.arguments.setdefault("directed", graph.directed) is False and graph.directed:
                 bound.arguments["A"] = edges.both_ways(graph.matrix)
         for argument in bound.arguments:
-            bound.arguments[argument] = arguments.convert_argument(graph, argument, bound.arguments[argument])
+            bound.arguments[argument] = validation.convert_argument(graph, argument, bound.arguments[argument])
         try:
             answer = program(*bound.args, **bound.kwargs)
         except (GraphblasException, TypeError) as error:

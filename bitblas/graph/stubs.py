@@ -51,7 +51,7 @@ def of_algorithms() -> str:
     from .. import algorithms
 
     lines = ["from typing import Any, overload", "", "from ..core import Matrix, Vector"]
-    lines += ["from ._watch import Watch as Watch", "", "__all__: list[str]", ""]
+    lines += ["from ._loops import Watch as Watch", "", "__all__: list[str]", ""]
     for name in algorithms.__all__:
         program = getattr(algorithms, name)
         default = returns(program, ANSWERS.__getitem__)

@@ -10,14 +10,21 @@ file and, in a text file, the line.
 from ..atomic import replacing
 from ..graph import Graph
 from .build import host_coo
-from .edgelist import read_edgelist, write_edgelist
+from .edgelist import read_edgelist, read_sif, write_edgelist
 from .file_formats import FILE_FORMATS, file_format_of, read, write
-from .libraries import from_graphblas, from_networkx, from_scipy_sparse, to_graphblas, to_networkx, to_scipy_sparse
+from .libraries import (
+    from_graphblas,
+    from_igraph,
+    from_networkx,
+    from_scipy_sparse,
+    to_graphblas,
+    to_igraph,
+    to_networkx,
+    to_scipy_sparse,
+)
 from .matrixmarket import mmread, mmwrite
 from .npz import read_npz, write_npz
-from .parquet import read_parquet, write_parquet
-from .sif import read_sif
-from .tables import from_igraph, from_table, to_arrow, to_igraph, to_pandas, to_polars
+from .tables import from_table, read_parquet, to_arrow, to_pandas, to_polars, write_parquet
 from .webgraph import read_webgraph
 
 __all__ = [

@@ -1,4 +1,5 @@
-"""Build a Matrix from the arrays of a reader, combining duplicate edges; and extract the arrays of a Matrix.
+"""Build a Matrix from the arrays of a reader, at once or in chunks, combining duplicates; extract the arrays of a
+Matrix.
 
 Sums and products of small integers are INT64 and never wrap.
 """
@@ -6,19 +7,23 @@ Sums and products of small integers are INT64 and never wrap.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Hashable, Iterable
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 
 from semirings import BinaryOp, DataType, Monoid, Parameterized, Typed, binary, monoid
-from semirings.dtypes import FP64, lookup_dtype
+from semirings.dtypes import FP64, INT64, lookup_dtype
 
+from .. import device as devices
 from .. import tuning
 from ..core import Matrix
 from ..core.operators import typed
 from ..exceptions import GraphblasException, InvalidValue, OutOfMemory, warn
 from ..typing import DTypeLike
+from .files import Input, Source, opened
 
 # What users pass as dup_op: the name of an operator, or an operator.
 DupOp: TypeAlias = str | BinaryOp | Monoid | Parameterized | Typed[BinaryOp] | Typed[Monoid] | Callable[..., object]
@@ -94,25 +99,25 @@ def check_dup_op(dup_op: DupOp | None, dtype: DTypeLike | None = None) -> None:
         raise TypeError(f"dup_op: {str(error).removeprefix('op: ')}") from None
 
 
-def name_of(dup_op: DupOp | None) -> str:
+def operator_name(dup_op: DupOp | None) -> str:
     """The name of an operator, without its type."""
     return str(getattr(dup_op, "name", dup_op)).partition("[")[0]
 
 
-def grows(dup_op: DupOp | None, dtype: np.dtype) -> bool:
+def may_overflow(dup_op: DupOp | None, dtype: np.dtype) -> bool:
     """Whether the result of an operator on two integers may overflow their type. dtype: NumPy's."""
-    return dup_op is not None and dtype.kind in "iu" and name_of(dup_op) in _GROW
+    return dup_op is not None and dtype.kind in "iu" and operator_name(dup_op) in _GROW
 
 
-def fits(dup_op: DupOp | None, total: float, dtype: np.dtype) -> bool:
+def results_fit(dup_op: DupOp | None, total: float, dtype: np.dtype) -> bool:
     """Whether results certainly fit, given `total`, the sum of absolute values. dtype: an integer type of NumPy."""
-    name = name_of(dup_op)
+    name = operator_name(dup_op)
     if name not in _SUMS or (dtype.kind == "u" and name != "plus"):  # 3 - 5 is no UINT64
         return False
     return total < float(np.iinfo(dtype).max) * 0.999
 
 
-def total_of(values: np.ndarray) -> float:
+def sum_of_magnitudes(values: np.ndarray) -> float:
     """The approximate sum of absolute values."""
     return float(np.abs(values.astype(np.float64)).sum())
 
@@ -163,11 +168,11 @@ def build(
     """
     dup_op, dtype = options.dup_op, options.dtype
     if values is not None:
-        check_held(source, values, dtype)
+        check_values_fit(source, values, dtype)
     check_dup_op(dup_op, None if values is None else values.dtype if dtype is None else dtype)
     if values is not None and dtype is None and dup_op is not None and values.dtype.kind in "iu":
         values = values.astype(wide_type(values.dtype), copy=False)  # room for sums
-    sums = name_of(dup_op) in ("plus", "times")
+    sums = operator_name(dup_op) in ("plus", "times")
     if not directed and values is not None and sums and _sample_has_both_directions(rows, cols, values):
         warn(
             f"{source}: edges are present in both directions with the same weight, and dup_op combines the two: if "
@@ -180,20 +185,20 @@ def build(
         return InvalidValue(f"{source}{got}. Hint: {DUP_OP_HINT}")
 
     early = tuning.count("file.early_entries") if early is None else early
-    if values is not None and dup_op is None and len(at := repeated(rows[:early], cols[:early])):
+    if values is not None and dup_op is None and len(at := repeated_entries(rows[:early], cols[:early])):
         raise refuse(at)
     i, j, x = (rows, cols, values) if directed else mirrored(rows, cols, values)
     try:
-        return joined(source, i, j, x, shape, options)
+        return from_entries_exact(source, i, j, x, shape, options)
     except MemoryError as error:
         raise OutOfMemory(f"{source}: {shape[0]} x {shape[1]} with {len(rows)} entries: {error}") from None
     except (ValueError, GraphblasException):
         if values is None or dup_op is not None:
             raise
-        at = repeated(rows, cols)
+        at = repeated_entries(rows, cols)
         if len(at):
             raise refuse(at) from None
-        if directed or not len(repeated(i, j)):
+        if directed or not len(repeated_entries(i, j)):
             raise
         if x is not None and _differ(i, j, x):
             warn_conflicting_directions(source)
@@ -210,7 +215,7 @@ def _sample_has_both_directions(rows: np.ndarray, cols: np.ndarray, values: np.n
     return bool(some) and all(((rows == cols[k]) & (cols == rows[k]) & (values == values[k])).any() for k in some)
 
 
-def check_held(source: str, values: np.ndarray, dtype: DTypeLike | None) -> None:
+def check_values_fit(source: str, values: np.ndarray, dtype: DTypeLike | None) -> None:
     """Raise InvalidValue if an integer dtype cannot represent the values that were read. Every reader calls it: whole
     files, chunks and distributed parts."""
     if dtype is None or values.dtype.kind not in "iuf" or not len(values):
@@ -284,7 +289,7 @@ def from_entries(
     return made(values, options.dup_op)
 
 
-def joined(
+def from_entries_exact(
     source: str,
     rows: np.ndarray,
     cols: np.ndarray,
@@ -296,14 +301,14 @@ def joined(
     InvalidValue for a result that does not fit the type."""
     dup_op, name = options.dup_op, options.name
     kind = None if options.type is None else options.type.np_type
-    if values is None or not grows(dup_op, values.dtype) or (kind is not None and kind.kind not in "iu"):
+    if values is None or not may_overflow(dup_op, values.dtype) or (kind is not None and kind.kind not in "iu"):
         return from_entries(rows, cols, values, shape, options)
-    total = total_of(values)
-    direct = kind is not None and fits(dup_op, total, kind)
+    total = sum_of_magnitudes(values)
+    direct = kind is not None and results_fit(dup_op, total, kind)
     wide = kind if kind is not None and (direct or kind.itemsize == 8) else wide_type(values.dtype)
     A = from_entries(rows, cols, values, shape, options._replace(dtype=wide))
-    if A.nvals < len(rows) and not fits(dup_op, total, wide):
-        floats = MatrixOptions(name_of(dup_op), FP64, device=options.device)
+    if A.nvals < len(rows) and not results_fit(dup_op, total, wide):
+        floats = MatrixOptions(operator_name(dup_op), FP64, device=options.device)
         B = from_entries(rows, cols, values.astype(np.float64), shape, floats)
         check_overflow(source, dup_op, A, B)
     return A if kind is None or kind == wide else cast_to(source, A, kind, name)
@@ -318,8 +323,8 @@ def check_overflow(source: str, dup_op: DupOp | None, joined: Matrix, floats: Ma
         k = int(wrong.argmax())
         low, high = np.iinfo(values.dtype).min, np.iinfo(values.dtype).max
         raise InvalidValue(
-            f"{source}: dup_op {name_of(dup_op)!r}: expected weights from {low} to {high} ({joined.dtype}), got about "
-            f"{real[k]:.17g} in row {rows[k]}, column {cols[k]}. Hint: sums of FP64 weights are rounded instead"
+            f"{source}: dup_op {operator_name(dup_op)!r}: expected weights from {low} to {high} ({joined.dtype}), got "
+            f"about {real[k]:.17g} in row {rows[k]}, column {cols[k]}. Hint: sums of FP64 weights are rounded instead"
         )
 
 
@@ -333,7 +338,12 @@ def mirrored(
     return there, back, None if values is None else np.repeat(values, 2)[keep]
 
 
-def repeated(rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
+def is_power_of_two(count: int) -> bool:
+    """Which blocks of a file are checked for duplicates of their own: ever fewer."""
+    return count & (count - 1) == 0
+
+
+def repeated_entries(rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
     """Positions of entries that repeat an earlier one, sorted by row, then column."""
     none = np.zeros(0, np.int64)
     if len(rows) < 2:
@@ -417,3 +427,77 @@ def _bits(values: np.ndarray) -> np.ndarray:
     if raw.dtype == np.complex128:
         return raw.view(np.uint64).reshape(-1, 2)
     return raw.view(f"u{raw.dtype.itemsize}") if raw.dtype.kind in "biufc" and raw.dtype.itemsize <= 8 else raw
+
+
+# ---- Chunked reading of files larger than memory: two passes, block by block, into `Matrix.from_chunks`.
+
+Entries: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray | None]  # rows, columns from 0, values (None: a pattern)
+
+
+def in_chunks(source: Input, chunked: bool | None, needed: Callable[[], int]) -> bool:
+    """Whether to read a file in chunks: as requested, otherwise if reading it at once would not fit in memory."""
+    if isinstance(source, (str, os.PathLike)):
+        return bool(devices.get("cpu").missing(needed())) if chunked is None else chunked
+    if chunked:
+        raise InvalidValue("chunked: expected a path because the file is read twice, got an open file")
+    return False
+
+
+class FileChunks(ABC):
+    """The entries of a file, as a repeatable iterable. The first pass sets `shape` and `value_dtype`, the type of all
+    values. dtype: of the resulting Matrix, which must hold all values; None: `value_dtype`."""
+
+    def __init__(self, source: Input, progress: bool | None) -> None:
+        assert isinstance(source, (str, os.PathLike))  # only paths are read in chunks
+        self.source, self.progress, self.name = source, progress, os.fspath(source)
+        self.shape: tuple[int, ...] = ()
+        self.entries_read, self.total = 0, 0.0  # entries, and the sum of their absolute values
+        self.value_dtype: np.dtype | None = None
+        self.dtype: DTypeLike | None = None
+        self.refuse_duplicates = False  # whether duplicate entries that occur while reading are refused
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray, ...]]:
+        self.entries_read, self.total = 0, 0.0
+        with opened(self.source, self.progress) as stream:
+            for rows, cols, values in self.entries(stream):
+                self.entries_read += len(rows)
+                self.total += 0.0 if values is None or values.dtype.kind not in "iu" else sum_of_magnitudes(values)
+                if values is not None:
+                    check_values_fit(self.name, values, self.dtype)
+                yield (rows, cols) if values is None else (rows, cols, values)
+
+    @abstractmethod
+    def entries(self, stream: Source) -> Iterator[Entries]:
+        """Rows, columns and values (None: a pattern) of one part of the file after the other."""
+
+    def matrix(self, options: MatrixOptions) -> Matrix:
+        """The Matrix. Raises InvalidValue for duplicate entries with values if dup_op is None; OutOfMemory."""
+        check_dup_op(options.dup_op)
+        self.dtype, self.refuse_duplicates = options.dtype, options.dup_op is None
+        try:
+            return self._joined(options)
+        except MemoryError as error:
+            raise OutOfMemory(f"{self.name}: {error}") from None
+        except ValueError as error:
+            if isinstance(error, InvalidValue) or "Duplicate" not in str(error):
+                raise
+            raise DuplicateEntry(
+                f"{self.name}: expected every entry once, got one twice. Hint: {DUP_OP_HINT}"
+            ) from None
+
+    def _joined(self, options: MatrixOptions) -> Matrix:
+        """`Matrix.from_chunks`, but sums and products of integers do not wrap: those of a small dtype are computed as
+        INT64."""
+        dup_op, kind, name = options.dup_op, options.type, options.name
+        small = kind is not None and may_overflow(dup_op, kind.np_type) and kind.nbytes < 8
+        dtype = INT64 if small else kind
+        A = Matrix.from_chunks(self, dup_op=dup_op, dtype=dtype, name=name, **options.storage)
+        stored = A.dtype.np_type
+        if may_overflow(dup_op, stored) and A.nvals < self.entries_read and not results_fit(dup_op, self.total, stored):
+            B = Matrix.from_chunks(self, dup_op=operator_name(dup_op), dtype=FP64, device=options.device)
+            check_overflow(self.name, dup_op, A, B)
+        return cast_to(self.name, A, kind, name) if kind is not None and small else A
+
+
+class DuplicateEntry(InvalidValue):
+    """A duplicate entry."""

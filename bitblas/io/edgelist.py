@@ -1,22 +1,38 @@
-"""Read and write edge lists: one edge per line, two vertices (numbers or names) and an optional weight."""
+"""Read and write edge lists: one edge per line, two vertices (numbers or names) and an optional weight. Read .sif
+files."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from .. import tuning
+from ..core import Matrix
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..graph import Graph, validation
+from ..graph.edges import both_ways
 from ..typing import DTypeLike
-from .build import Coordinates, DupOp, MatrixOptions, columns_of, symmetry_of
-from .chunks import EdgeChunks, in_chunks, text_bytes
+from .build import (
+    Coordinates,
+    DuplicateEntry,
+    DupOp,
+    Entries,
+    FileChunks,
+    MatrixOptions,
+    columns_of,
+    in_chunks,
+    mirrored,
+    symmetry_of,
+    warn_conflicting_directions,
+)
 from .edgelist_columns import USUAL_HEADERS, Columns, check_columns
-from .edgelist_parser import EdgeListOptions, Reader, delimiter_of, fed
-from .files import Input, Output, check_fits, created, line_of, name_of, opened
-from .graphs import Numbering, count_used, count_used_in, graph_of, graph_of_edges
+from .edgelist_parser import EdgeListOptions, Reader, delimiter_of, feed_all
+from .files import Input, Output, Source, check_fits, created, line_of, name_of, opened
+from .graphs import Numbering, count_used, count_used_in, graph_of, graph_of_edges, has_conflicting_directions
+from .labels import Names
 from .weights import check_decimal, is_rounded, is_whole
 
 
@@ -96,8 +112,8 @@ def read_edgelist(
         return graph_of(edges.name, A, edges.labels, directed)
     with opened(source, progress) as stream:
         reader = Reader(stream.name, layout, first, size)
-        reader.once = dup_op is None
-        for _ in fed(reader, stream.blocks() if table is None else table.of(stream.blocks())):
+        reader.refuse_duplicates = dup_op is None
+        for _ in feed_all(reader, stream.blocks() if table is None else table.of(stream.blocks())):
             pass
     rows, cols, values = reader.finish()
     n, names = reader.vertices, reader.labels
@@ -111,6 +127,60 @@ def read_edgelist(
         return f"{line}: expected every edge once, got {one!r} to {other!r} twice"
 
     return graph_of_edges(reader.name, rows, cols, values, n, names, directed, options, where, early=0)
+
+
+def text_bytes(source: Input) -> int:
+    """Estimated bytes to read an edge list at once."""
+    with opened(source, False) as stream:
+        packed = tuning.count("file.packed_ratio") if stream.stream is not stream.raw else 1
+        return tuning.count("edgelist.memory") * packed * (stream.size or 0)
+
+
+class EdgeChunks(FileChunks):
+    """Chunks of an edge list. labels: the names of the vertices, after the first pass."""
+
+    def __init__(
+        self,
+        source: Input,
+        layout: EdgeListOptions,
+        base: int,
+        size: int | None,
+        directed: bool,
+        columns: Columns | None,
+        progress: bool | None,
+    ) -> None:
+        super().__init__(source, progress)
+        self.layout, self.base, self.size, self.directed, self.columns = layout, base, size, directed, columns
+        self.index = Names()
+        self.labels: tuple[str, ...] | None = None
+        self.lowest = 0  # the smallest vertex with an edge, after the first pass
+
+    def matrix(self, options: MatrixOptions) -> Matrix:
+        """The Matrix; if the two directions of an edge have different values, the smaller is kept, as in `build`."""
+        try:
+            return super().matrix(options)
+        except DuplicateEntry:
+            if self.directed:
+                raise
+        self.directed = True
+        A = super().matrix(MatrixOptions(options.dup_op, options.dtype, device=options.device))
+        if has_conflicting_directions(A):
+            warn_conflicting_directions(self.name)
+        return both_ways(A, name=options.name, **options.storage)
+
+    def entries(self, stream: Source) -> Iterator[Entries]:
+        reader = Reader(stream.name, self.layout, self.base, self.size)
+        reader.index = self.index  # names keep their numbers in every pass
+        reader.refuse_duplicates = self.refuse_duplicates
+        blocks = stream.blocks(tuning.count("file.chunked_block"))
+        for _ in feed_all(reader, blocks if self.columns is None else self.columns.of(blocks)):
+            for part in reader.take_parts():
+                yield part if self.directed else mirrored(*part)
+        self.labels, self.shape = reader.labels, (reader.count_vertices(), reader.count_vertices())
+        if reader.layout.weights:
+            reader.weights.check(self.name)
+            self.value_dtype = reader.weights.dtype
+        self.lowest = reader.lowest
 
 
 def write_edgelist(
@@ -192,3 +262,43 @@ def quoted(text: str, mark: str) -> str:
     if wrong or (mark == " " and (needs or any(map(str.isspace, text)))):
         raise InvalidValue(f"labels: expected names that can be written in a line separated by {mark!r}, got {text!r}")
     return '"' + text.replace('"', '""') + '"' if needs else text
+
+
+# ---- Read Cytoscape's simple interaction format (.sif): a vertex, a relation, and its target vertices per line.
+
+
+def read_sif(
+    source: Input,
+    *,
+    relations: Collection[str] | None = None,
+    directed: bool | None = None,
+    progress: bool | None = None,
+    **storage: Any,
+) -> Graph:
+    """Read a Cytoscape file: a Graph with the vertex names of the file, without weights.
+
+    source: a path (plain, gzip or bzip2) or an open file. A line is ``name``, or ``name relation name name ..``,
+    separated by tabs if the file contains any, otherwise by blanks. relations: those to read, None: all; all vertices
+    of the file are kept. directed: False: edges go both ways; None: from the first name of a line to the others, with a
+    warning if every edge is present in both directions. storage: as in Matrix.from_coo.
+
+    Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line of two fields.
+    """
+    directed = validation.flag("directed", directed)
+    if isinstance(relations, str):
+        raise TypeError(f"relations: expected a list of relations, got {relations!r}. Hint: [{relations!r}]")
+    with opened(source, progress) as file:
+        name, text = file.name, b"".join(file.blocks()).decode(errors="replace").removeprefix("\ufeff")
+    mark = "\t" if "\t" in text else None
+    numbers: dict[str, int] = {}
+    rows, cols = list[int](), list[int]()
+    for k, line in enumerate(text.split("\n")):
+        first, *rest = [x.strip() for x in line.split(mark)] if line.strip() else ("",)
+        if len(rest) == 1:
+            raise InvalidValue(f"{name}, line {k + 1}: expected a relation and a name after {first!r}, got {rest[0]!r}")
+        ends = [numbers.setdefault(x, len(numbers)) for x in (first, *rest[1:]) if x]
+        if rest and (relations is None or rest[0] in relations):
+            rows += [ends[0]] * (len(ends) - 1)
+            cols += ends[1:]
+    i, j = np.array(rows, np.int64), np.array(cols, np.int64)
+    return graph_of_edges(name, i, j, None, len(numbers), list(numbers), directed, MatrixOptions(**storage))

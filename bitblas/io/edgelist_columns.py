@@ -164,7 +164,7 @@ def delimiter_hint(fields: list[str], delimiter: str | None, names: list[str], b
             return f". Hint: if {mark!r} separates the columns, pass delimiter={mark!r}{by_name}"
     if len(fields) > 3:
         row = fields if below is None else below
-        chosen = example(names, row)
+        chosen = likely_columns(names, row)
         if len(set(names)) == len(names) == len(row) and not any(is_weight(word) for word in names):
             selected = [names[k] for k in chosen]
             return f". Hint: columns={selected} selects {len(selected)} of the columns {', '.join(map(repr, names))}"
@@ -172,7 +172,7 @@ def delimiter_hint(fields: list[str], delimiter: str | None, names: list[str], b
     return ""
 
 
-def example(names: list[str], row: list[str]) -> list[int]:
+def likely_columns(names: list[str], row: list[str]) -> list[int]:
     """The likely columns of source, target and weight. row: the fields of a line of the table."""
     places = range(len(names))
     pairs = [(i, j) for i in places for j in places if i != j]

@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import tuning
 from ..exceptions import InvalidValue, warn
-from .build import DUP_OP_HINT, repeated
+from .build import DUP_OP_HINT, is_power_of_two, repeated_entries
 from .edgelist_columns import (
     COMMENT,
     LEADING_ZERO,
@@ -38,11 +38,11 @@ from .weights import (
     WEIGHT,
     Fault,
     WeightType,
-    checked,
+    check_numbers,
+    concatenate_weights,
     integral_as_int64,
     is_text,
     is_weight,
-    joined,
     kind_of,
     parse_plain_numbers,
     rounds,
@@ -103,7 +103,7 @@ class Reader:
         self.name, self.layout, self.base, self.size = name, layout, base, size
         self.limit = EXACT if size is None else base + size  # of the numbers of vertices
         self.guessed = layout.labels is None  # whether numbers or names is guessed
-        self.led = False  # whether leading zeros were reported
+        self.zeros_reported = False  # whether leading zeros were reported
         self.lines = 0  # lines before the block
         self.highest, self.lowest = -1, EXACT  # of the vertex numbers
         self.parts: list[Edges] = []
@@ -114,8 +114,8 @@ class Reader:
         self.wrong: list[str] = []  # messages about malformed lines of the refused block
         self.hint = ""  # a hint about them
         self.weights = WeightType(layout.rounded or layout.weights is False, layout.whole)
-        self.once = False  # whether duplicate edges are refused
-        self.fed = 0  # blocks that held edges
+        self.refuse_duplicates = False  # whether duplicate edges are refused
+        self.blocks_parsed = 0  # blocks that held edges
 
     @property
     def vertices(self) -> int:
@@ -141,21 +141,21 @@ class Reader:
         if not self.layout.columns:
             block = self._begin(block)
         if self.layout.columns and block and not block.isspace():
-            if self.once and self.layout.weights and not self.fed:
+            if self.refuse_duplicates and self.layout.weights and not self.blocks_parsed:
                 self._check_first(block)
             rows, cols, values = self._parse_labels(block) if self.layout.labels else self._numbered(block)
             if len(rows):
                 self.highest = max(self.highest, int(rows.max()), int(cols.max()))
                 self.lowest = min(self.lowest, int(rows.min()), int(cols.min()))
             self.parts.append((rows, cols, values))
-            self.fed += 1
-            if self.once and values is not None and self.fed & (self.fed - 1) == 0:  # ever fewer blocks: 1, 2, 4, ..
+            self.blocks_parsed += 1
+            if self.refuse_duplicates and values is not None and is_power_of_two(self.blocks_parsed):
                 self._check_once(block, rows, cols)
         self.lines += count
 
     def _check_once(self, block: bytes, rows: np.ndarray, cols: np.ndarray) -> None:
         """Refuse a duplicate within a block early, before all edges are read and sorted."""
-        at = repeated(rows, cols)
+        at = repeated_entries(rows, cols)
         if len(at):
             raise self._duplicate_error(*next(islice(self._lines(block), int(at.min()), None)))
 
@@ -166,7 +166,7 @@ class Reader:
         end = block.rfind(b"\n", 0, most * tuning.count("edgelist.line_bytes")) + 1
         for number, fields in islice(self._lines(block[: end or None]), most):
             pair = tuple(fields[:2])
-            if self._lacking(fields) is not None:
+            if self._missing_part(fields) is not None:
                 return
             if pair in known:
                 raise self._duplicate_error(number, fields)
@@ -176,12 +176,12 @@ class Reader:
         expected = f"{self.name}, line {number}: expected every edge once"
         return InvalidValue(f"{expected}, got {fields[0]!r} to {fields[1]!r} twice. Hint: {DUP_OP_HINT}")
 
-    def taken(self) -> list[Edges]:
+    def take_parts(self) -> list[Edges]:
         """Remove and return the parts read since the last call."""
         parts, self.parts = self.parts, []
         return parts
 
-    def counted(self) -> int:
+    def count_vertices(self) -> int:
         """The number of vertices, once all lines are read. InvalidValue if it is unknown."""
         if self.highest < 0 and (self.size is None or self.layout.labels):
             raise InvalidValue(
@@ -192,7 +192,7 @@ class Reader:
     def finish(self) -> Edges:
         """Rows, columns (INT64, from 0), values (INT64, UINT64 or FP64; None without weights). InvalidValue without
         edges, and for integer weights that fit no common 64-bit type."""
-        if not self.counted() or self.highest < 0:
+        if not self.count_vertices() or self.highest < 0:
             none = np.zeros(0, np.int64)
             return none, none, none if self.layout.weights else None
         rows, cols, values = zip(*self.parts)
@@ -200,7 +200,7 @@ class Reader:
         if self.layout.weights:
             self.weights.check(self.name)
             if self.layout.whole:
-                parts = joined(self.name, list(map(integral_as_int64, values)))
+                parts = concatenate_weights(self.name, list(map(integral_as_int64, values)))
                 return np.concatenate(rows), np.concatenate(cols), parts
             weighted = np.concatenate([part.astype(self.weights.dtype, copy=False) for part in values])
         return np.concatenate(rows), np.concatenate(cols), weighted
@@ -291,11 +291,11 @@ class Reader:
             text = text.replace(b",", b".")
         kind = kind_of(text)
         try:
-            count, led = checked(block, text, kind, None if mark is None else mark.encode(), layout.columns)
+            count, led = check_numbers(block, text, kind, None if mark is None else mark.encode(), layout.columns)
         except (Fault, ValueError, OverflowError):
             if layout.columns == 3 and not layout.weights:  # the third column may hold anything
                 return self._parse_quoted(block)
-            raise self.blame(block) from None
+            raise self.malformed_lines(block) from None
         try:
             rounded = self.weights.rounded or self.weights.mixed
             table = table_of(text, kind, count, rounded).reshape(-1, layout.columns)
@@ -303,11 +303,11 @@ class Reader:
             return self._parse_quoted(block)
         ends = table[:, :2]
         if ends.min() < self.base or ends.max() >= self.limit:
-            raise self.blame(block)
+            raise self.malformed_lines(block)
         if table.dtype.kind == "f" and (ends.max() >= EXACT or (layout.whole and rounds(table[:, -1]))):
             return self._parse_quoted(block)
         if layout.weights and not layout.nan and table.dtype.kind == "f" and np.isnan(table[:, 2]).any():
-            raise self.blame(block)
+            raise self.malformed_lines(block)
         if led:
             self._warn_of_leading_zeros()
         rows, cols = (ends[:, k].astype(np.int64) - self.base for k in (0, 1))
@@ -317,17 +317,17 @@ class Reader:
         return rows, cols, table[:, 2].copy()
 
     def _warn_of_leading_zeros(self) -> None:
-        if self.guessed and not self.led:
-            self.led = True
+        if self.guessed and not self.zeros_reported:
+            self.zeros_reported = True
             warn(f"{self.name}: vertex numbers have leading zeros: pass labels=True if 007 is a name")
 
-    def blame(self, block: bytes) -> InvalidValue:
+    def malformed_lines(self, block: bytes) -> InvalidValue:
         """The error for the malformed lines of a block."""
         number, count = self.lines, 0
         fields: list[str] = []
         for number, fields in self._lines(block):
             count += 1
-            if (expected := self._lacking(fields)) is not None:
+            if (expected := self._missing_part(fields)) is not None:
                 self.hint = self.hint or self._hint_for(number, fields, expected)
                 self.wrong.append(f"line {number}: expected {expected}, got {self._shown(fields)}")
         if self.wrong and (word := self._text_column(block, count)):
@@ -352,9 +352,9 @@ class Reader:
         if self.hint not in ("", self._header_hint()) or len(self.wrong) != count or (count == 1 and self.hint):
             return ""
         rows = [fields for _, fields in self._lines(block)]
-        return rows[0][2] if all(self._lacking(row) == WEIGHT and is_text(row[2]) for row in rows) else ""
+        return rows[0][2] if all(self._missing_part(row) == WEIGHT and is_text(row[2]) for row in rows) else ""
 
-    def _lacking(self, fields: list[str]) -> str | None:
+    def _missing_part(self, fields: list[str]) -> str | None:
         """What was expected of a malformed line; None for an edge."""
         layout = self.layout
         if len(fields) != layout.columns or (layout.labels and not all(fields[:2])):
@@ -405,8 +405,8 @@ class Reader:
         weights: list[str] = []
         lines: list[int] = []
         for number, words in self._lines(block):
-            if self._lacking(words) is not None:
-                raise self.blame(block)
+            if self._missing_part(words) is not None:
+                raise self.malformed_lines(block)
             ends += words[:2]
             weights += words[2:] if self.layout.weights else []
             lines.append(number)
@@ -419,7 +419,7 @@ LISTED_LINES = 3  # lines that an error lists
 COUNTED_BYTES = 16 << 20  # bytes of text in which it counts further ones
 
 
-def fed(reader: Reader, blocks: Iterator[bytes]) -> Iterator[None]:
+def feed_all(reader: Reader, blocks: Iterator[bytes]) -> Iterator[None]:
     """Feed the blocks to the reader. Malformed lines of the whole file are reported in one InvalidValue."""
     for block in blocks:
         try:
@@ -428,11 +428,11 @@ def fed(reader: Reader, blocks: Iterator[bytes]) -> Iterator[None]:
             if not reader.wrong:
                 raise
             reader.lines += block.count(b"\n")
-            raise _all(reader, blocks) from None
+            raise _all_malformed(reader, blocks) from None
         yield
 
 
-def _all(reader: Reader, blocks: Iterator[bytes]) -> InvalidValue:
+def _all_malformed(reader: Reader, blocks: Iterator[bytes]) -> InvalidValue:
     """The error for the malformed lines of a refused block and of the blocks after it."""
     listed, count, size, least, hint = reader.wrong[:LISTED_LINES], len(reader.wrong), 0, "", ""
     try:
@@ -441,7 +441,7 @@ def _all(reader: Reader, blocks: Iterator[bytes]) -> InvalidValue:
                 least = "at least "
                 break
             reader.wrong = []
-            reader.blame(COMMENT.sub(b"", block))
+            reader.malformed_lines(COMMENT.sub(b"", block))
             listed, count = (listed + reader.wrong)[:LISTED_LINES], count + len(reader.wrong)
             reader.lines += block.count(b"\n")
     except InvalidValue:  # an error that stops reading

@@ -12,14 +12,12 @@ from ..exceptions import InvalidValue
 from ..graph import Graph, validation
 from . import bitblas_format, matrixmarket, npz
 from .build import MatrixOptions
-from .edgelist import read_edgelist, write_edgelist
+from .edgelist import read_edgelist, read_sif, write_edgelist
 from .files import Input, Output, name_of
 from .graphs import graph_of_matrix
 from .matrixmarket import mmread, mmwrite
 from .npz import read_npz, write_npz
-from .parquet import read_parquet, write_parquet
-from .sif import read_sif
-from .tables import from_table
+from .tables import from_table, read_parquet, write_parquet
 
 FILE_FORMATS = {
     "mtx": "Matrix Market",

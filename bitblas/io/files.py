@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from .. import device as devices
-from .. import status, tuning
+from .. import display, tuning
 from ..atomic import replacing
 from ..exceptions import InvalidValue
 from ..formats.hyper.cost import is_hyper
@@ -68,11 +68,11 @@ class Progress:
             share = f"[{'#' * full:<20}] {100 * done // self.total:3d} % of {self.total / 1e6:.0f} MB"
         else:
             share = f"{done / 1e6:.0f} MB"
-        status.show(self, f"{self.name}: {share}")
+        display.show_status(self, f"{self.name}: {share}")
 
     def close(self) -> None:
         """Remove the line."""
-        status.clear(self)
+        display.clear_status(self)
 
 
 # ---- Files: open, decompress, read in blocks, and replace atomically; every error names the file.

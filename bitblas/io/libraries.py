@@ -1,4 +1,4 @@
-"""Convert matrices from and to scipy.sparse, python-graphblas and NetworkX.
+"""Convert matrices from and to scipy.sparse, python-graphblas and NetworkX, and graphs from and to igraph.
 
 Each library is imported by the functions that need it. NumPy arrays are converted by ``Matrix.from_coo``,
 ``from_dense``, ``to_coo`` and ``to_dense``.
@@ -18,6 +18,7 @@ from .. import extras
 from ..core import Matrix, TransposedMatrix, Vector
 from ..core.convert import array_of, contents
 from ..exceptions import DimensionMismatch, InvalidValue
+from ..graph import Graph, edges, validation
 from ..typing import DTypeLike
 from .build import (
     Coordinates,
@@ -25,15 +26,16 @@ from .build import (
     MatrixOptions,
     build,
     check_dup_op,
-    check_held,
+    check_values_fit,
     check_weights,
     columns_of,
-    grows,
+    from_entries_exact,
     host_coo,
-    joined,
+    may_overflow,
     mirrored,
     one_value,
 )
+from .table_columns import numbers_of
 
 _SCIPY_FORMATS = ("bsr", "csr", "csc", "coo", "lil", "dia", "dok")
 
@@ -56,8 +58,10 @@ def from_scipy_sparse(
     """
     coo = A.tocoo()
     check_dup_op(dup_op)
-    options = MatrixOptions(dup_op, None if grows(dup_op, A.dtype) else A.dtype, name, device, format, tile, packed)
-    return joined("scipy.sparse", coo.row, coo.col, coo.data, A.shape, options)
+    options = MatrixOptions(
+        dup_op, None if may_overflow(dup_op, A.dtype) else A.dtype, name, device, format, tile, packed
+    )
+    return from_entries_exact("scipy.sparse", coo.row, coo.col, coo.data, A.shape, options)
 
 
 def to_scipy_sparse(A: Coordinates, format: str = "csr") -> Any:
@@ -151,7 +155,7 @@ def from_networkx(
     rows, cols = (np.array([number[row[end]] for row in table], np.int64) for end in (0, 1))
     try:
         values = _weights([value for *_, value in table], weight, kind)
-        check_held("networkx", values, kind)
+        check_values_fit("networkx", values, kind)
     except InvalidValue:
         check_weights(table, weight, kind, ". Hint: dtype='FP64' rounds it")  # the error names the edge
         raise
@@ -160,7 +164,7 @@ def from_networkx(
         rows, cols, weights = mirrored(rows, cols, values)
     shape = (len(nodes), len(nodes))
     if not G.is_multigraph():
-        return joined("networkx", rows, cols, weights, shape, options._replace(dup_op=None))
+        return from_entries_exact("networkx", rows, cols, weights, shape, options._replace(dup_op=None))
     if dup_op is None and not any(weight in data for *_, data in G.edges(data=True)):
         options = options._replace(dup_op="first")  # all are 1
     where = lambda i, j: f": expected every edge once, got parallel ones from {nodes[i]!r} to {nodes[j]!r}"
@@ -197,4 +201,68 @@ def to_networkx(m: Matrix | TransposedMatrix, edge_attribute: str | None = "weig
         G.add_edges_from(zip(rows, cols))
     else:
         G.add_weighted_edges_from(zip(rows, cols, values), weight=edge_attribute)
+    return G
+
+
+def from_igraph(
+    G: Any,
+    weight: str | None = "weight",
+    *,
+    name: str | None = None,
+    device: str | None = None,
+    format: str | None = None,
+    tile: int | None = None,
+    packed: bool | None = None,
+    dup_op: DupOp | None = "plus",
+) -> Graph:
+    """Convert an igraph.Graph: vertex k is its vertex k; labels are the vertex attribute `name`, if there is one.
+
+    weight: the edge attribute with the values; without it, or with None, every edge has the value 1. An undirected edge
+    is an entry in both directions. dup_op: combines parallel edges, by their sum as in `from_networkx`; None:
+    InvalidValue. InvalidValue also for two vertices of one name, and if only some vertices have a name.
+    """
+    ends = np.array(G.get_edgelist(), np.int64).reshape(-1, 2)
+    weighted = weight is not None and weight in G.es.attributes()
+    values = np.ones(len(ends), np.int64)
+    if weighted:
+        try:
+            values = numbers_of(G.es[weight], f"edge attribute {weight!r}")
+        except InvalidValue:
+            check_weights(((*end, value) for end, value in zip(ends.tolist(), G.es[weight])), weight)  # names the edge
+            raise
+    rows, cols = ends[:, 0], ends[:, 1]
+    weights: np.ndarray | None = values
+    if not G.is_directed():
+        rows, cols, weights = mirrored(rows, cols, values)
+    if not weighted and dup_op is None:
+        dup_op = "first"  # all are 1
+    options = MatrixOptions(dup_op, None, name, device, format, tile, packed)
+    matrix = build("igraph", rows, cols, weights, (G.vcount(), G.vcount()), options)
+    names = None
+    if "name" in G.vs.attributes():
+        strings = map(str, validation.different_names("vertex attribute 'name'", G.vs["name"]))
+        names = validation.different_names("vertex attribute 'name', as strings", strings)
+    return Graph._of_names(matrix, names, directed=G.is_directed())
+
+
+def to_igraph(A: Matrix | TransposedMatrix | Graph, weight: str | None = "weight", *, directed: bool = True) -> Any:
+    """An igraph.Graph with a vertex for each row of a square Matrix, or of a Graph, whose labels become the names.
+
+    weight: the edge attribute for the values; None, or a Graph without weights: no attribute. directed: False: each
+    edge once, from the upper triangle. Raises DimensionMismatch if A is not square, ImportError without igraph.
+    """
+    igraph = extras.load("igraph", "to_igraph")
+    graph = A if isinstance(A, Graph) else None
+    A = A.matrix if isinstance(A, Graph) else A
+    if A.nrows != A.ncols:
+        raise DimensionMismatch(f"A: expected a square matrix, got {A.nrows} x {A.ncols}")
+    rows, cols, values = host_coo(A)
+    if not directed:
+        upper = rows <= cols
+        rows, cols, values = rows[upper], cols[upper], values[upper]
+    G = igraph.Graph(n=A.nrows, edges=np.stack([rows, cols], axis=1).astype(np.int64).tolist(), directed=directed)
+    if weight is not None and not (graph is not None and edges.unweighted(values)):
+        G.es[weight] = values.tolist()
+    if graph is not None and graph.labels is not None:
+        G.vs["name"] = list(graph.labels)
     return G

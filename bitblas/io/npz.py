@@ -130,9 +130,9 @@ def read_with_direction(source: Input, options: MatrixOptions) -> tuple[Matrix, 
     place = name_of(source)
     try:
         with Archive(source) as archive:
-            kind, shape = _described(archive)
+            kind, shape = _declared_format(archive)
             headers = {name: archive.header(name) for name in ("data", *_INDICES[kind])}
-            count = _counted(kind, shape, headers)
+            count = _count_elements(kind, shape, headers)
             if kind != "dia" and options.dup_op is None and count > shape[0] * shape[1]:
                 raise ValueError(
                     f"{count} entries for {shape[0]} x {shape[1]}, hence duplicates. Hint: dup_op combines them"
@@ -158,7 +158,7 @@ def _read_direction(archive: Archive) -> bool | None:
     return bool(archive.read(DIRECTED))
 
 
-def _described(archive: Archive) -> tuple[str, tuple[int, int]]:
+def _declared_format(archive: Archive) -> tuple[str, tuple[int, int]]:
     """The format and the shape that a file declares. ValueError if they are invalid."""
     kinds, sizes = archive.header("format"), archive.header("shape")
     if kinds.shape != () or kinds.dtype.kind not in "SU" or kinds.dtype.itemsize > 64:
@@ -175,7 +175,7 @@ def _described(archive: Archive) -> tuple[str, tuple[int, int]]:
     return kind, (nrows, ncols)
 
 
-def _counted(kind: str, shape: tuple[int, int], found: dict[str, Header]) -> int:
+def _count_elements(kind: str, shape: tuple[int, int], found: dict[str, Header]) -> int:
     """The number of elements, from the headers of the arrays. ValueError if the arrays are inconsistent."""
     values = found["data"]
     if values.dtype.kind not in "biufc" or values.dtype.char in "egG":

@@ -1,4 +1,4 @@
-"""Convert edge tables from and to pandas, polars and Arrow, and graphs from and to igraph.
+"""Convert edge tables from and to pandas, polars and Arrow; read and write them as Parquet files, through pyarrow.
 
 A table has one row per edge and named columns: the two ends and a value. The libraries are imported by the functions
 that create their objects. Input is read through what the three libraries share, a column as a NumPy array; this copies
@@ -7,20 +7,25 @@ nothing if the numbers are contiguous and none is missing.
 
 from __future__ import annotations
 
+import errno
+import io
 import os
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from .. import extras
 from ..core import Matrix, TransposedMatrix, Vector
-from ..exceptions import DimensionMismatch, InvalidValue
-from ..graph import Graph, edges, validation
+from ..exceptions import InvalidValue
+from ..graph import Graph, validation
 from ..typing import DTypeLike
-from .build import DupOp, MatrixOptions, build, check_weights, host_coo
+from .build import DupOp, MatrixOptions, host_coo
+from .edgelist_columns import check_columns
+from .files import Input, Output, created, name_of
 from .graphs import Numbering, count_used, graph_of_edges
-from .table_columns import collected, numbers_of, single_type_names, vertex_columns, weights_of
+from .table_columns import collected, single_type_names, vertex_columns, weights_of
 from .weights import is_rounded, parse_weight_column
 
 MOST = 1 << 60  # the maximum number of vertices
@@ -156,17 +161,17 @@ def to_polars(A: Entries, labels: Sequence[Hashable] | None = None, columns: Seq
     """The same as `to_pandas`, as a polars DataFrame. Labels must have one type, otherwise InvalidValue. ImportError
     without polars."""
     polars = extras.load("polars", "to_polars")
-    return _typed(table_of(A, labels, columns), "polars", polars.DataFrame)
+    return _single_typed_table(table_of(A, labels, columns), "polars", polars.DataFrame)
 
 
 def to_arrow(A: Entries, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
     """The same as `to_pandas`, as a pyarrow Table, without copying numbers. Labels must have one type, otherwise
     InvalidValue. ImportError without pyarrow."""
     pyarrow = extras.load("pyarrow", "to_arrow")
-    return _typed(table_of(A, labels, columns), "Arrow", pyarrow.table)
+    return _single_typed_table(table_of(A, labels, columns), "Arrow", pyarrow.table)
 
 
-def _typed(table: Columns, library: str, make: Callable[[Columns], Any]) -> Any:
+def _single_typed_table(table: Columns, library: str, make: Callable[[Columns], Any]) -> Any:
     """A table of a library whose columns have one type. InvalidValue for labels that fit none of its types."""
     columns = {name: single_type_names(x, library) if isinstance(x, list) else x for name, x in table.items()}
     try:
@@ -201,66 +206,93 @@ def table_of(A: Entries, labels: Sequence[Hashable] | None = None, columns: Sequ
     return dict(zip(names, [*([labels[k] for k in at.tolist()] for at in ends), values]))
 
 
-def from_igraph(
-    G: Any,
+# ---- Edge tables in Parquet files, through pyarrow.
+
+_KEY = b"bitblas.directed"  # metadata key of the table, and its values
+_STATED = {b"true": True, b"false": False}
+
+
+def load_parquet() -> ModuleType:
+    """Import pyarrow.parquet. The ImportError names what is missing."""
+    try:
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ImportError(f"Parquet files: pyarrow cannot be loaded ({error}); {extras.hint('arrow')}") from error
+    return parquet
+
+
+def read_parquet(
+    path: Input,
+    /,
+    source: str = "source",
+    target: str = "target",
     weight: str | None = "weight",
     *,
-    name: str | None = None,
-    device: str | None = None,
-    format: str | None = None,
-    tile: int | None = None,
-    packed: bool | None = None,
-    dup_op: DupOp | None = "plus",
+    columns: Iterable[str | int] | None = None,
+    weights: bool | None = None,
+    directed: bool | None = None,
+    **options: Any,
 ) -> Graph:
-    """Convert an igraph.Graph: vertex k is its vertex k; labels are the vertex attribute `name`, if there is one.
+    """Read a Graph from the rows of a Parquet file or a folder of such files; other columns are not read.
 
-    weight: the edge attribute with the values; without it, or with None, every edge has the value 1. An undirected edge
-    is an entry in both directions. dup_op: combines parallel edges, by their sum as in `from_networkx`; None:
-    InvalidValue. InvalidValue also for two vertices of one name, and if only some vertices have a name.
+    source, target, weight, options: as in `from_table`; without a column `weight` the result is a pattern. columns: two
+    or three columns, by name or number, instead of source, target and weight, as in `read_edgelist`. weights: False:
+    none are read. directed: as in `from_table`, but None: as the file states, if `write_parquet` stated it.
+    Raises InvalidValue (with the file), OSError, ImportError without pyarrow.
     """
-    ends = np.array(G.get_edgelist(), np.int64).reshape(-1, 2)
-    weighted = weight is not None and weight in G.es.attributes()
-    values = np.ones(len(ends), np.int64)
-    if weighted:
-        try:
-            values = numbers_of(G.es[weight], f"edge attribute {weight!r}")
-        except InvalidValue:
-            check_weights(((*end, value) for end, value in zip(ends.tolist(), G.es[weight])), weight)  # names the edge
-            raise
-    rows, cols = ends[:, 0], ends[:, 1]
-    if not G.is_directed():
-        apart = rows != cols
-        rows, cols = np.concatenate([rows, cols[apart]]), np.concatenate([cols, rows[apart]])
-        values = np.concatenate([values, values[apart]])
-    if not weighted and dup_op is None:
-        dup_op = "first"  # all are 1
-    options = MatrixOptions(dup_op, None, name, device, format, tile, packed)
-    matrix = build("igraph", rows, cols, values, (G.vcount(), G.vcount()), options)
-    names = None
-    if "name" in G.vs.attributes():
-        strings = map(str, validation.different_names("vertex attribute 'name'", G.vs["name"]))
-        names = validation.different_names("vertex attribute 'name', as strings", strings)
-    return Graph._of_names(matrix, names, directed=G.is_directed())
+    parquet, name, chosen = load_parquet(), name_of(path), check_columns(columns)
+    if chosen is not None and (source, target, weight) != EDGES:
+        raise InvalidValue("columns: expected none together with source, target or weight, got both")
+    from pyarrow import ArrowInvalid
+
+    if not isinstance(path, (str, os.PathLike)):
+        if not (hasattr(path, "seekable") and path.seekable()):
+            data = path.read()
+            path = io.BytesIO(data if isinstance(data, bytes) else data.encode())
+    elif not os.path.exists(path):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
+    try:
+        dataset = parquet.ParquetDataset(path)
+        known = dataset.schema.names
+        if chosen is not None:
+            source, target, weight = _columns_by_name(name, chosen, known)
+        if weights is not None:
+            weight = weight if weights else None
+        if weight == EDGES[2] and weight not in known:
+            weight = None
+        table = dataset.read(columns=[column for column in (source, target, weight) if column in known])
+    except ArrowInvalid as error:
+        raise InvalidValue(f"{name}: expected a Parquet file: {error}") from None
+    stated = _STATED.get((dataset.schema.metadata or {}).get(_KEY, b""))
+    both = stated is False and directed is not True  # each edge is in the table in both directions
+    ways = True if both else stated if directed is None else directed
+    try:
+        graph = graph_of_columns(name, table, (source, target, weight), ways, **options)
+        return Graph(graph.matrix, graph.labels, directed=False) if both else graph
+    except InvalidValue as error:
+        text = str(error)
+        raise InvalidValue(text if text.startswith(f"{name}:") else f"{name}: {text}") from None
 
 
-def to_igraph(A: Matrix | TransposedMatrix | Graph, weight: str | None = "weight", *, directed: bool = True) -> Any:
-    """An igraph.Graph with a vertex for each row of a square Matrix, or of a Graph, whose labels become the names.
+def _columns_by_name(name: str, columns: Sequence[str | int], known: list[str]) -> tuple[str, str, str | None]:
+    """The names of two or three columns. InvalidValue for columns that the file does not have."""
+    if beyond := [k for k in columns if not isinstance(k, str) and k >= len(known)]:
+        raise InvalidValue(f"{name}: columns: expected numbers from 0 to {len(known) - 1}, got {beyond[0]}")
+    source, target, *weight = (column if isinstance(column, str) else known[column] for column in columns)
+    return source, target, weight[0] if weight else None
 
-    weight: the edge attribute for the values; None, or a Graph without weights: no attribute. directed: False: each
-    edge once, from the upper triangle. Raises DimensionMismatch if A is not square, ImportError without igraph.
+
+def write_parquet(
+    target: Output, A: Entries, *, labels: Sequence[Hashable] | None = None, directed: bool | None = None
+) -> None:
+    """Write a Matrix as a table of three columns: source, target and weight. labels: names of the vertices. directed:
+    whether the graph is directed, which is written as metadata of the table; None: not stated.
+
+    Raises InvalidValue for labels that do not fit, ImportError without pyarrow.
     """
-    igraph = extras.load("igraph", "to_igraph")
-    graph = A if isinstance(A, Graph) else None
-    A = A.matrix if isinstance(A, Graph) else A
-    if A.nrows != A.ncols:
-        raise DimensionMismatch(f"A: expected a square matrix, got {A.nrows} x {A.ncols}")
-    rows, cols, values = host_coo(A)
-    if not directed:
-        upper = rows <= cols
-        rows, cols, values = rows[upper], cols[upper], values[upper]
-    G = igraph.Graph(n=A.nrows, edges=np.stack([rows, cols], axis=1).astype(np.int64).tolist(), directed=directed)
-    if weight is not None and not (graph is not None and edges.unweighted(values)):
-        G.es[weight] = values.tolist()
-    if graph is not None and graph.labels is not None:
-        G.vs["name"] = list(graph.labels)
-    return G
+    parquet, table = load_parquet(), to_arrow(A, labels)
+    if validation.flag("directed", directed) is not None:
+        text = b"true" if directed else b"false"
+        table = table.replace_schema_metadata({**(table.schema.metadata or {}), _KEY: text})
+    with created(target) as stream:
+        parquet.write_table(table, stream)

@@ -98,7 +98,7 @@ def pieces(text: bytes) -> Iterator[bytes]:
         start = end
 
 
-def checked(block: bytes, text: bytes, kind: str, mark: bytes | None, columns: int) -> tuple[int, bool]:
+def check_numbers(block: bytes, text: bytes, kind: str, mark: bytes | None, columns: int) -> tuple[int, bool]:
     """The number of numbers in a text whose lines contain `columns` numbers or none, and whether one of the first two
     of a line has leading zeros. Raises Fault."""
     scan = Scan(kind)
@@ -315,7 +315,7 @@ def integer_type(numbers: list[int]) -> type[np.int64 | np.uint64] | None:
     return np.uint64 if low >= 0 and high < 1 << 64 else None
 
 
-def joined(source: str, parts: list[np.ndarray], rounded: bool = False) -> np.ndarray:
+def concatenate_weights(source: str, parts: list[np.ndarray], rounded: bool = False) -> np.ndarray:
     """Concatenate arrays of weights in a type that holds all: INT64 and UINT64 stay exact. InvalidValue if no integer
     type holds all."""
     if len({part.dtype for part in parts}) > 1 and all(part.dtype.kind in "iu" for part in parts):

@@ -19,8 +19,8 @@ from ..core.scalar import Scalar
 from ..core.statement.symbolic import state
 from ..core.vector.vector import Vector
 from ..device import get
+from ..display import html
 from ..exceptions import InvalidValue
-from ..table import html
 from .cpu.tier_up import TierUp
 from .scratch import program_lock
 from .symbolic.context import NO_LIMIT, state_of

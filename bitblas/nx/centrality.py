@@ -1,7 +1,8 @@
-"""networkx.algorithms.centrality: betweenness, closeness, harmonic, eigenvector and Katz centrality."""
+"""networkx.algorithms.centrality and link_analysis: betweenness, closeness, eigenvector, Katz, PageRank, HITS."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
@@ -10,11 +11,55 @@ import numpy as np
 import bitblas as gb
 from bitblas import algorithms
 
+from .arrays import Node, Nodes, Refused, Scores, Start, exact_sum
 from .graph import Graph
-from .power_iteration import as_array, check_start, power_iteration, two_norm, vector
 from .searches import distances, host, reached, require_node
-from .sums import exact_sum
-from .typing import Node, Nodes, Scores, Start
+
+# ---- Power iteration with NetworkX's stopping rule: the sum of absolute changes is below n tol.
+
+
+def vector(values: np.ndarray) -> gb.Vector:
+    """A full Vector, FP64."""
+    return gb.Vector.from_dense(np.asarray(values, np.float64))
+
+
+def as_array(G: Graph, values: Start, absent: float = 0.0) -> np.ndarray:
+    """A dictionary by node as an array, `absent` where missing."""
+    return np.array([values.get(node, absent) for node in G], np.float64)
+
+
+def check_start(G: Graph, nstart: Start) -> None:
+    """Raise KeyError like NetworkX's loops over `nstart`: for a node that is not in the graph, and for a neighbour that
+    is not in `nstart`.
+    """
+    if len(nstart) == len(G) and all(node in nstart for node in G):
+        return
+    for node in nstart:
+        if node not in G:
+            raise KeyError(node)
+        at = G.number[node]
+        for near in G.nodes_at(G.cols[G.ptr[at] : G.ptr[at + 1]]):
+            if near not in nstart:
+                raise KeyError(near)
+
+
+def power_iteration(x: gb.Vector, step: Callable[[gb.Vector], gb.Vector], tol: float, max_iter: int) -> gb.Vector:
+    """x = step(x) until sum |change| < n tol. PowerIterationFailedConvergence after max_iter rounds."""
+    for _ in range(max_iter):
+        before, x = x, step(x)
+        # error = sum |x - before|
+        change = gb.binary.minus(x & before).new().apply(gb.unary.abs).new()
+        if change.reduce(gb.monoid.plus, allow_empty=False).new().value < x.size * tol:
+            return x
+    raise nx.PowerIterationFailedConvergence(max_iter)
+
+
+def two_norm(x: gb.Vector) -> float:
+    """sqrt(x . x)"""
+    return float(x.inner(x, gb.semiring.plus_times).new().value or 0.0) ** 0.5
+
+
+# ---- networkx.algorithms.centrality: betweenness, closeness, harmonic, eigenvector and Katz centrality.
 
 # ---- networkx.algorithms.centrality.betweenness: betweenness of nodes and edges.
 
@@ -181,3 +226,92 @@ def katz_centrality(
     norm = two_norm(vector(scores)) if normalized else 1.0
     found = G.by_node(scores / (norm or 1.0))
     return {node: found[node] for node in start}
+
+
+# ---- networkx.algorithms.link_analysis: PageRank, hubs and authorities.
+
+# ---- networkx.algorithms.link_analysis.hits_alg: hubs and authorities.
+
+# NetworkX computes the dominant singular vector with ARPACK, exact to rounding for any tol. Power iteration only gets
+# close if the next singular value is clearly smaller.
+ROUNDS = 1000
+
+
+def hits(
+    G: Graph, max_iter: int = 100, tol: float = 1e-8, nstart: Start | None = None, normalized: bool = True
+) -> tuple[Scores, Scores]:
+    if not len(G):
+        return {}, {}
+    if max_iter <= 0:
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    start = np.ones(len(G)) if nstart is None else np.array(list(nstart.values()))
+    clear = start.shape == (len(G),) and start.dtype.kind == "f" and np.isfinite(start).all() and start.any()
+    if len(G) == 1 or not clear or not 0 <= tol < np.inf or not G.values_of("weight").any():
+        return nx.hits.orig_func(G, max_iter, tol, nstart, normalized)  # SciPy raises its own errors for these
+    A, a = G.matrix("weight").dup(gb.dtypes.FP64), vector(start)
+    for _ in range(ROUNDS):
+        # h = A plus.times a; a = A' plus.times h; a = a / |a|
+        before, h = a, A.mxv(a, gb.semiring.plus_times).new()
+        a = vector(_unit(host(h.vxm(A, gb.semiring.plus_times).new(), 0.0)))
+        if np.abs(host(a) - host(before)).max() < 1e-15:
+            break
+    else:
+        raise Refused(f"singular values too close to separate in {ROUNDS} rounds")
+    hubs, authorities = host(A.mxv(a, gb.semiring.plus_times).new(), 0.0), host(a)
+    if normalized:
+        hubs, authorities = hubs / hubs.sum(), authorities / authorities.sum()
+    return G.by_node(hubs), G.by_node(authorities)
+
+
+def _unit(x: np.ndarray) -> np.ndarray:
+    return x / (np.sqrt(x @ x) or 1.0)
+
+
+# ---- networkx.algorithms.link_analysis.pagerank_alg: PageRank.
+
+
+def pagerank(
+    G: Graph,
+    alpha: float = 0.85,
+    personalization: Start | None = None,
+    max_iter: int = 100,
+    tol: float = 1e-6,
+    nstart: Start | None = None,
+    weight: str | None = "weight",
+    dangling: Start | None = None,
+) -> Scores:
+    n = len(G)
+    if not n:
+        return {}
+    A = G.matrix(weight)
+    even = np.repeat(1 / n, n)
+    jumps = even if personalization is None else as_array(G, personalization)
+    if not jumps.sum():
+        raise ZeroDivisionError
+    jumps = _shares(jumps)
+    rests = jumps if dangling is None else _shares(as_array(G, dangling))
+    start = even if nstart is None else _shares(as_array(G, nstart))
+    if not (np.isfinite(start) & np.isfinite(jumps) & np.isfinite(rests)).all():  # NaN never converges
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    total = host(A.reduce_rowwise(gb.monoid.plus[gb.dtypes.FP64]).new(), 0.0)
+    flows = np.flatnonzero(total)
+    # w = alpha / row sums of A; dangling nodes have no entry
+    w = gb.Vector.from_coo(flows, alpha / total[flows], gb.dtypes.FP64, size=n)
+    jump, rest = vector((1 - alpha) * jumps), vector(alpha * rests)
+    stuck = vector(total == 0)
+
+    def step(x: gb.Vector) -> gb.Vector:
+        # y = (1 - alpha) jumps + (x . stuck) alpha rests + (x .* w) plus.times A
+        y = jump.dup()
+        lost = float(x.inner(stuck, gb.semiring.plus_times).new().value or 0.0)
+        y(gb.binary.plus) << rest.apply(gb.binary.times, right=lost)
+        y(gb.binary.plus) << gb.binary.times(x & w).new().vxm(A, gb.semiring.plus_times)
+        return y
+
+    return G.by_node(host(power_iteration(vector(start), step, tol, max_iter)))
+
+
+def _shares(values: np.ndarray) -> np.ndarray:
+    """An array divided by its sum; NaN if the sum is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return values / values.sum()

@@ -1,4 +1,4 @@
-"""networkx.algorithms.cluster: triangles, squares, clustering coefficients, transitivity."""
+"""networkx.algorithms.cluster and core: triangles, squares, clustering, transitivity, core numbers, k-truss."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import networkx as nx
 import numpy as np
 
 import bitblas as gb
+from bitblas import algorithms
 
-from .exceptions import Refused
-from .graph import Graph
+from .arrays import Node, NodeOrNodes, Refused
+from .graph import Graph, entries_at
 from .searches import host
-from .typing import NodeOrNodes
+
+# ---- networkx.algorithms.cluster: triangles, squares, clustering coefficients, transitivity.
 
 
 def _closed(S: gb.Matrix) -> gb.Matrix:
@@ -29,16 +31,16 @@ def _rows(C: gb.Matrix) -> np.ndarray:
 
 def _walks(G: Graph) -> np.ndarray:
     """Twice the number of triangles at each node of an undirected graph, cached."""
-    return G._cached_as("walks", lambda: _rows(_paths(G)))
+    return G._cached_as("walks", lambda: _rows(_edge_triangles(G)))
 
 
-def _paths(G: Graph) -> gb.Matrix:
+def _edge_triangles(G: Graph) -> gb.Matrix:
     """C<A> = A plus.pair A: the number of triangles on each edge."""
     A = G.loopless
     return A.mxm(A.T, gb.semiring.plus_pair[gb.dtypes.INT64]).new(mask=A.S)
 
 
-def _only(G: Graph, values: list[Any], nodes: NodeOrNodes) -> Any:
+def _by_nodes(G: Graph, values: list[Any], nodes: NodeOrNodes) -> Any:
     """The value of one node, or a dictionary for `nodes`, or for all nodes."""
     if nodes is None:
         return dict(zip(G.labels, values))
@@ -47,31 +49,31 @@ def _only(G: Graph, values: list[Any], nodes: NodeOrNodes) -> Any:
     return {node: values[G.number[node]] for node in G.nbunch_iter(nodes)}
 
 
-def _simple(G: Graph) -> None:
+def _require_simple(G: Graph) -> None:
     if G.is_multigraph():
         raise nx.NetworkXNotImplemented("not implemented for multigraph type")
 
 
 def triangles(G: Graph, nodes: NodeOrNodes = None) -> Any:
     if nodes is not None:
-        _simple(G)
-    return _only(G, (_walks(G) // 2).tolist(), nodes)
+        _require_simple(G)
+    return _by_nodes(G, (_walks(G) // 2).tolist(), nodes)
 
 
 def generalized_degree(G: Graph, nodes: NodeOrNodes = None) -> Any:
-    _simple(G)
+    _require_simple(G)
     A = G.loopless
     # C = 0 A; C += A plus.pair A': triangles on each edge
     C = A.apply(gb.binary.times, right=0).new(gb.dtypes.INT64)
-    C(gb.binary.plus) << _paths(G)
+    C(gb.binary.plus) << _edge_triangles(G)
     device, (rows, _, counts) = C.device, C.to_coo()
     rows, counts = device.to_host(rows), device.to_host(counts).tolist()
     limits = np.searchsorted(rows, np.arange(len(G) + 1)).tolist()
-    return _only(G, [Counter(counts[low:high]) for low, high in pairwise(limits)], nodes)
+    return _by_nodes(G, [Counter(counts[low:high]) for low, high in pairwise(limits)], nodes)
 
 
 def transitivity(G: Graph) -> float:
-    _simple(G)
+    _require_simple(G)
     if G.directed:  # NetworkX counts pairs of adjacent out-neighbours here, not directed triangles
         raise Refused("directed graphs")
     degree = np.diff(G.ptr) - np.bincount(G.rows[G.rows == G.cols], minlength=len(G))
@@ -80,8 +82,8 @@ def transitivity(G: Graph) -> float:
 
 
 def clustering(G: Graph, nodes: NodeOrNodes = None, weight: str | None = None) -> Any:
-    _simple(G)
-    return _only(G, [share or 0 for share in _shares(G, weight).tolist()], nodes)
+    _require_simple(G)
+    return _by_nodes(G, [share or 0 for share in _clustering_coefficients(G, weight).tolist()], nodes)
 
 
 def average_clustering(
@@ -93,7 +95,7 @@ def average_clustering(
     return sum(shares) / len(shares)
 
 
-def _shares(G: Graph, weight: str | None) -> np.ndarray:
+def _clustering_coefficients(G: Graph, weight: str | None) -> np.ndarray:
     """The local clustering coefficient of each node; with weights, a triangle counts the cube root of its weight
     product.
 
@@ -142,4 +144,51 @@ def square_clustering(G: Graph, nodes: NodeOrNodes = None) -> Any:
     around = host(A.mxv(gb.Vector.from_dense(degree), gb.semiring.plus_second[gb.dtypes.INT64]).new(), 0)
     potential = (around - degree) * (degree - 1) - triangles - squares
     found = np.divide(squares, potential, out=np.zeros(len(G)), where=(potential > 0) & (degree > 1))
-    return _only(G, [share or 0 for share in found.tolist()], nodes)
+    return _by_nodes(G, [share or 0 for share in found.tolist()], nodes)
+
+
+# ---- networkx.algorithms.core: core numbers and k-truss.
+
+
+def core_number(G: Graph) -> dict[Node, int]:
+    _require_loopless(G)
+    if not len(G):
+        return {}
+    INT64 = gb.dtypes.INT64
+    A = G.matrix()
+    S = A.ewise_add(A.T, gb.binary.plus).new() if G.directed else A
+    core, k = gb.Vector(INT64, len(G)), 0
+    # d = S plus.first 1: the degree of each remaining node
+    d = gb.Vector.from_dense(G.degree.array)
+    while d.nvals:
+        k = max(k, d.reduce(gb.monoid.min, allow_empty=False).new().value)
+        # q = d<d <= k>; core<q> = k
+        q = d.select(gb.select.valuele, k).new()
+        core(q.S) << k
+        # left<!q> = d; left -= q plus.times S, at the remaining nodes; d = left
+        left = gb.Vector(INT64, len(G))
+        left(~q.S) << d
+        lost = gb.Vector(INT64, len(G))
+        lost(left.S) << q.apply(gb.unary.one).new().vxm(S, gb.semiring.plus_times[INT64])
+        left(gb.binary.minus) << lost
+        d = left
+    return G.by_node(host(core))
+
+
+def _require_loopless(G: Graph) -> None:
+    if (G.rows == G.cols).any():
+        raise nx.NetworkXNotImplemented(
+            "Input graph has self loops which is not permitted; "
+            "Consider using G.remove_edges_from(nx.selfloop_edges(G))."
+        )
+
+
+def k_truss(G: Graph, k: int) -> Graph:
+    _require_loopless(G)
+    if k < 3:  # every edge qualifies; nodes without edges are dropped
+        kept = np.ones(len(G.cols), bool)
+    else:
+        T = algorithms.k_truss(G.structure, int(np.ceil(k)))
+        rows, cols, _ = (T.device.to_host(x).astype(np.int64) for x in T.to_coo())
+        kept = entries_at(G, rows, cols)
+    return G.part(np.bincount(G.rows[kept], minlength=len(G)) > 0, kept)

@@ -1,4 +1,4 @@
-"""networkx.algorithms.components: connected, weakly and strongly connected components, condensation."""
+"""networkx.algorithms.components, bipartite, tree.recognition, dag: components, two-coloring, topological order."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 
+import bitblas as gb
 from bitblas import algorithms
+from bitblas.algorithms import topological_levels
 
+from .arrays import Node
 from .graph import Graph
-from .searches import host, reached
-from .typing import Node
+from .searches import distances, entries, host, reached, require_node
+
+# ---- networkx.algorithms.components: connected, weakly and strongly connected components, condensation.
 
 
 def labelled(G: Graph) -> np.ndarray:
@@ -103,3 +107,130 @@ def condensation(G: Graph, scc: object = None) -> Graph:
         graph={"mapping": G.by_node(label)},
         node_data=[{"members": nodes} for nodes in members],
     )
+
+
+# ---- networkx.algorithms.bipartite.basic: bipartite test and two-coloring.
+
+
+def sides(G: Graph) -> np.ndarray | None:
+    """The parity of the distance from the first node of each component; None if an edge joins nodes of equal parity."""
+    parity = np.zeros(len(G), np.int64)
+    H = G if not G.directed else _both(G)
+    first = labelled(G)
+    for root in np.unique(first[np.diff(H.ptr) > 0]).tolist():
+        at, lengths = distances(H, root)
+        parity[at] = lengths % 2
+    return None if (parity[G.rows] == parity[G.cols]).any() else parity
+
+
+def _both(G: Graph) -> Graph:
+    """The graph with every edge in both directions."""
+    device, (rows, cols, _) = G.both_ways.device, G.both_ways.to_coo()
+    ptr = np.searchsorted(device.to_host(rows), np.arange(len(G) + 1))
+    return Graph(G.labels, ptr, device.to_host(cols), directed=True)
+
+
+def is_bipartite(G: Graph) -> bool:
+    return sides(G) is not None
+
+
+def color(G: Graph) -> dict[Node, int]:
+    parity = sides(G)
+    if parity is None:
+        raise nx.NetworkXError("Graph is not bipartite.")
+    isolated = G.degree.array == 0
+    return G.by_node(np.where(isolated, 0, 1 - parity))
+
+
+# ---- networkx.algorithms.tree.recognition: tests for trees, forests and arborescences.
+
+
+def is_tree(G: Graph) -> bool:
+    _require_nodes(G)
+    return G.number_of_edges() == len(G) - 1 and connected(G)
+
+
+def is_forest(G: Graph) -> bool:
+    _require_nodes(G)
+    return G.number_of_edges() == len(G) - len(set(labelled(G).tolist()))
+
+
+def is_arborescence(G: Graph) -> bool:
+    return is_tree(G) and bool(G.in_degree.array.max() <= 1)
+
+
+def is_branching(G: Graph) -> bool:
+    return is_forest(G) and bool(G.in_degree.array.max() <= 1)
+
+
+def _require_nodes(G: Graph) -> None:
+    if not len(G):
+        raise nx.exception.NetworkXPointlessConcept("G has no nodes.")
+
+
+# ---- networkx.algorithms.dag: ancestors, descendants, topological order.
+
+
+def descendants(G: Graph, source: Node) -> set[Node]:
+    return _others(G, source)
+
+
+def ancestors(G: Graph, source: Node) -> set[Node]:
+    return _others(G.transposed, source)
+
+
+def _others(G: Graph, source: Node) -> set[Node]:
+    kind = "digraph" if G.directed else "graph"
+    at = require_node(G, source, f"The node {source} is not in the {kind}.", nx.NetworkXError)
+    return set(G.nodes_at(reached(G, at))) - {source}
+
+
+def topological_generations(G: Graph) -> Iterator[list[Node]]:
+    if not G.directed:
+        raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
+    return _generations(G)
+
+
+class Changed(nx.NetworkXUnfeasible, RuntimeError):
+    """The graph changed during the sort. NetworkX raises either base class, depending on where it detects the
+    change.
+    """
+
+
+def _generations(G: Graph) -> Iterator[list[Node]]:
+    """Topological levels in NetworkX's order: within a level, nodes are sorted by the last edge that reaches them in
+    reading order. That is the maximum of rank * width + position over predecessors, a max.plus product. Changed is
+    raised if the original graph changes meanwhile.
+    """
+    P, width = G.neighbour_positions, int(np.diff(G.ptr).max(initial=1))
+    at, level = entries(topological_levels(G.structure))
+    order = np.argsort(level, kind="stable")
+    ends = np.searchsorted(level[order], np.arange(int(level.max(initial=-1)) + 2))
+    ranked = at[order[: ends[1]]] if len(level) else at
+    for depth in range(len(ends) - 1):
+        if depth:
+            # keys<level> = q max.plus P, q[before] = rank * width
+            q = gb.Vector.from_coo(ranked, np.arange(len(ranked)) * width, size=len(G))
+            here = gb.Vector.from_coo(at[order[ends[depth] : ends[depth + 1]]], True, size=len(G))
+            nodes, keys = entries(q.vxm(P, gb.semiring.max_plus).new(mask=here.S))
+            ranked = nodes[np.argsort(keys, kind="stable")]
+        yield G.nodes_at(ranked)
+        if not G.is_current():
+            raise Changed("Graph changed during iteration")
+    if len(at) < len(G):
+        raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
+
+
+def topological_sort(G: Graph) -> Iterator[Node]:
+    for generation in topological_generations(G):
+        yield from generation
+
+
+def has_cycle(G: Graph) -> bool:
+    if not G.directed:
+        raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
+    return topological_levels(G.structure).nvals < len(G)
+
+
+def is_directed_acyclic_graph(G: Graph) -> bool:
+    return G.directed and not has_cycle(G)

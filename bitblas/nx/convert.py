@@ -18,10 +18,8 @@ from typing import Any
 import numpy as np
 
 from ..device.dictionaries import attributes
-from .export import KINDS
-from .graph import Graph
-from .numbering import as_numbers, numbers_of
-from .typing import Attributes
+from .arrays import Attributes, as_numbers, numbers_of
+from .graph import KINDS, Graph
 
 _values = methodcaller("values")
 

@@ -7,10 +7,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from .exceptions import Refused
+from .arrays import Nodes, Refused, fits_int64, sum_by_group
 from .graph import Graph
-from .sums import fits_int64, sum_by_group
-from .typing import Nodes
 
 
 def to_scipy_sparse_array(

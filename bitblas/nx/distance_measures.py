@@ -10,10 +10,9 @@ import numpy as np
 
 from bitblas import algorithms
 
-from .exceptions import Refused
+from .arrays import Node, NodeOrNodes, Number, Refused, Start
 from .graph import Graph
 from .searches import distances, host
-from .typing import Node, NodeOrNodes, Number, Start
 
 
 def eccentricity(G: Graph, v: NodeOrNodes = None, sp: object = None, weight: str | None = None) -> Any:

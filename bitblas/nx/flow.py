@@ -8,10 +8,9 @@ import numpy as np
 import bitblas as gb
 from bitblas import algorithms
 
-from .exceptions import Refused
+from .arrays import Node, Number, Refused, Scores
 from .graph import Graph
 from .searches import entries, host
-from .typing import Node, Number, Scores
 
 WHOLE = 2.0**53  # integers up to here are exact floats
 

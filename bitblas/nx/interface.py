@@ -17,11 +17,9 @@ from _nx_bitblas.table import HEAVY, LITTLE, MADE, NEAR, OWN, ROUTE, SCAN, SEARC
 from bitblas import config, tuning
 from bitblas import device as devices
 
+from .arrays import Attributes, Node, Refused
 from .convert import from_networkx
-from .exceptions import Refused
-from .export import to_networkx
-from .graph import Graph
-from .typing import Attributes, Node
+from .graph import Graph, to_networkx
 
 logger = logging.getLogger("bitblas.nx")
 

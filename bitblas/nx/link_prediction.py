@@ -9,8 +9,8 @@ import numpy as np
 
 import bitblas as gb
 
+from .arrays import Edge, Node
 from .graph import Graph
-from .typing import Edge, Node
 
 Pairs = Iterator[tuple[Node, Node, float]]
 

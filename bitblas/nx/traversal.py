@@ -7,9 +7,9 @@ from typing import Any
 
 import networkx as nx
 
+from .arrays import Edge, Node, NodeOrNodes
 from .graph import Graph
 from .searches import levels, require_node
-from .typing import Edge, Node, NodeOrNodes
 
 
 def bfs_layers(G: Graph, sources: NodeOrNodes) -> Iterator[list[Node]]:

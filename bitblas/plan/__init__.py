@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from ..lazy_import import module_of
+from ..extras import module_of
 
 if TYPE_CHECKING:
     from . import (

@@ -15,13 +15,13 @@ from semirings.dtypes import BOOL, DataType, cast_scalar
 
 from .. import tuning
 from ..device import Device
+from ..display import html
 from ..formats import CSR, Layout, format_of
 from ..formats.bitmap.lines import lines_of
 from ..formats.schedule import power_of_two as power_of_two
 from ..kernels.constants import COUNT as COUNT
 from ..kernels.constants import KINDS, VALUES, WORDS
 from ..store import MatrixStore
-from ..table import html
 
 # ---- The plan of a product.
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from .. import tuning
 from ..config import config
+from ..display import aligned, html
 from ..formats import CSR, format_of
 from ..formats.packing import packed_words, width_of
 from ..store import MatrixStore
-from ..table import aligned, html
 from .cost_model import Costs, costs_of
 from .facts import Facts, best_known, is_sampled
 from .format_choice import apply_memory_limit, candidates, choose_form, outlook, verbs_of, worst_ratios

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+from ..display import aligned, html
 from ..exceptions import InvalidValue
 from ..formats import FORMATS, Structure
 from ..formats.virtual.layout import Virtual
 from ..formats.virtual.mining import Mined, foresee, mined
 from ..store import MatrixStore
-from ..table import aligned, html
 from .facts import facts
 
 

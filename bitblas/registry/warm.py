@@ -21,10 +21,10 @@ from typing import NamedTuple
 
 import bitblas as gb
 
+from .. import compare
 from .. import device as devices
-from ..compare import comparison
-from ..compare.programs import every as every_program
-from ..compare.programs import programs
+from ..compare import every as every_program
+from ..compare import programs
 from ..config import config
 from ..device import object_files, threads
 from ..io import mmread
@@ -46,17 +46,17 @@ GRAPHS = ("first", "town", "road")
 
 
 @functools.cache
-def graph(name: str) -> comparison.Operands:
+def graph(name: str) -> compare.Operands:
     """The graph of the matrix program in the README, a town of 40 x 40 crossings, or the roads of New York."""
     if name == "road":
-        return comparison.Operands(mmread(comparison.demo_path(), device="cpu"))
+        return compare.Operands(mmread(compare.demo_path(), device="cpu"))
     n, edges = 6, [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (3, 5)]
     if name == "town":
         n = 1600
         streets = [(i, i + 1) for i in range(n) if (i + 1) % 40] + [(i, i + 40) for i in range(n - 40)]
         edges = streets + [(j, i) for i, j in streets]
     rows, cols = zip(*edges)
-    return comparison.Operands(gb.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n, device="cpu"))
+    return compare.Operands(gb.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n, device="cpu"))
 
 
 def tasks(files: Iterable[str], plain: bool = False, every: bool = False) -> list[str]:
@@ -92,7 +92,7 @@ def _run_algorithm(task: str) -> None:
             statements.run(name, which, operands.rows, operands.cols, operands.n)
         return
     program = next(p for p in every_program() if p.name == name)
-    matrix = comparison.Side("cpu", gb, graph(which), device="cpu").matrix(program.form)
+    matrix = compare.Side("cpu", gb, graph(which), device="cpu").matrix(program.form)
     for stored in _stored(matrix):
         program.call(stored, 0, gb)
         with at_once():

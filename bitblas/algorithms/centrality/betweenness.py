@@ -27,11 +27,10 @@ Kepner, Gilbert (eds): Graph Algorithms in the Language of Linear Algebra. SIAM 
 """
 
 from .. import _check as check
-from .. import _watch as watch
+from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
-from .._parts import index_range
-from .._random import random_hash
+from .._parts import index_range, random_hash
 
 BATCH = 64  # sources per batch: one 64-bit word per vertex
 EULER = 2.718281828459045
@@ -63,7 +62,7 @@ def betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BATCH, g
         found, logs = _searched(A, gb, some, min(batch, len(sources)), logs)
         D = found["dependencies"]
         c(plus) << (D.reduce_columnwise(plus) if D.ndim == 2 else D)
-        watch.report(len(some), total=len(sources))
+        loops.report(len(some), total=len(sources))
     return c
 
 
@@ -94,7 +93,7 @@ def edge_betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BAT
             ahead = (depth[i] >= 0) * (depth[i] + 1 == depth[j])
             share = EULER ** (ahead * (number[i] - number[j])) if logs else number[i] / number[j]
             e += ahead * share * (1 + d[j])
-        watch.report(len(some), total=len(sources))
+        loops.report(len(some), total=len(sources))
     return gb.Matrix.from_coo(i, j, e, gb.dtypes.FP64, nrows=n, ncols=n)
 
 
@@ -121,7 +120,7 @@ def _searched(A, gb, sources, k, logs, edges=False):
     logarithms from the start.
     """
     for tried in (False, True)[logs:]:
-        loop = check.loop(_searching, A, gb, k, tried, edges)
+        loop = loops.cached_loop(_searching, A, gb, k, tried, edges)
         frontier, D, most = (loop.state[name] for name in ("level", "dependencies", "most"))
         # frontier[s, sources[s]] = true; the loop runs
         loop.state["while_"] << True
@@ -131,7 +130,7 @@ def _searched(A, gb, sources, k, logs, edges=False):
         else:
             frontier.clear()
             frontier[sources[0]] = True
-        with watch.silenced():  # rounds are sources here
+        with loops.silenced():  # rounds are sources here
             loop.run()
         # an overflowed count is infinite, and the shares derived from it are not finite
         total = (D.reduce if k == 1 else D.reduce_scalar)(gb.monoid.plus, allow_empty=False).new().value
@@ -176,13 +175,13 @@ def _searching(A, gb, k, logs, edges):
         depth << 0
         found(Q, P, V, W)
         searches << True
-        check.repeat(lambda _: some_steps(Q, P, V, W), searches)
+        loops.repeat(lambda _: some_steps(Q, P, V, W), searches)
         # D<P, replace> = 0; go back from the last level, whose vertices have dependency 0
         D(P.S, gb.replace) << 0.0
         to_the_one_before(V, W)
         goes_on << binary.land(goes_on & number)
         share(T, P)
-        check.repeat(lambda _: back(T, P, V, W), goes_on)
+        loops.repeat(lambda _: back(T, P, V, W), goes_on)
         most << largest(P)
         searches << False
 
@@ -195,7 +194,7 @@ def _searching(A, gb, k, logs, edges):
 
     def some_steps(Q, P, V, W):
         # searches = Q is not empty and max(Q) is finite; after an overflow there is no way back either
-        check.repeat(lambda _: forth(Q, P, V, W), Q, limit=tuning.count("betweenness.steps"))
+        loops.repeat(lambda _: forth(Q, P, V, W), Q, limit=tuning.count("betweenness.steps"))
         most << largest(Q)
         number << most.apply(binary.lt, right=float("inf"))
         ahead << Q.nvals

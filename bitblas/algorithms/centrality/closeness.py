@@ -17,9 +17,9 @@ Marchiori, Latora: Harmony in the small-world. Physica A 285 (2000).
 """
 
 from .. import _check as check
-from .. import _watch as watch
+from .. import _loops as loops
 from .._algorithm import algorithm, on_device_of_matrix
-from .._multi_source import Searches, batches, count_bits
+from .._parts import MultiSourceSearch, batches, count_bits
 from ..paths.all_pairs import distances_from_each
 from ..paths.sssp import facts_of
 
@@ -60,7 +60,7 @@ def distance_sums(A, *, inverse=False, weighted=False, gb=None):
     if check.flag("weighted", weighted):
         check.weights(gb, A)
         FP64, plus = gb.dtypes.FP64, gb.monoid.plus[gb.dtypes.FP64]
-        if A.dtype != gb.dtypes.BOOL and check.cached(facts_of, A, gb)[2] >= 2**63:
+        if A.dtype != gb.dtypes.BOOL and loops.cached(facts_of, A, gb)[2] >= 2**63:
             A = A.dup(FP64)  # integer distances could exceed 2^63
         reached, total = gb.Vector.from_scalar(-1.0, A.nrows), gb.Vector.from_scalar(0.0, A.nrows)
         for to in batches(A.nrows):
@@ -74,9 +74,9 @@ def distance_sums(A, *, inverse=False, weighted=False, gb=None):
             if inverse:
                 D << D.apply(gb.binary.truediv, left=1.0)
             total(plus)[part] << D.reduce_rowwise(plus).new()
-            watch.report(len(to), total=A.nrows)
+            loops.report(len(to), total=A.nrows)
         return reached, total
-    loop = check.loop(_searching, A, gb, inverse)
+    loop = loops.cached_loop(_searching, A, gb, inverse)
     searches, reached, total = (loop.state[name] for name in ("searches", "reached", "total"))
     reached << 0.0
     total << 0.0
@@ -88,7 +88,7 @@ def distance_sums(A, *, inverse=False, weighted=False, gb=None):
 
 def _searching(A, gb, inverse):
     FP64, binary = gb.dtypes.FP64, gb.binary
-    searches = Searches(A, gb)
+    searches = MultiSourceSearch(A, gb)
     bits, t = gb.Vector(gb.dtypes.UINT64, A.nrows), gb.Vector(gb.dtypes.UINT64, A.nrows)
     reached, total, found = (gb.Vector(FP64, A.nrows) for _ in range(3))
     weight = gb.Scalar(FP64)

@@ -14,7 +14,7 @@ Newman: Networks, an introduction. Oxford 2010, section 7.2.
 """
 
 from .. import _check as check
-from .. import _power as power
+from .. import _loops as loops
 from .._algorithm import algorithm
 
 
@@ -30,17 +30,17 @@ def eigenvector_centrality(A, *, weighted=False, tol=1e-6, max_iter=100, gb=None
     Raises InvalidValue (an option or a weight out of range), DimensionMismatch (A not square), TypeError.
     """
     n = A.nrows
-    tol, max_iter = power.limits(gb, tol, max_iter)
+    tol, max_iter = loops.check_limits(gb, tol, max_iter)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
     if n == 0:
         return gb.Vector(gb.dtypes.FP64, 0)
 
-    loop = check.loop(_iteration, A, gb, weighted, n * tol, max_iter)
+    loop = loops.cached_loop(_iteration, A, gb, weighted, n * tol, max_iter)
     x = loop.state["scores"]
     # x = 1 / n
     x << 1 / n
-    power.run(loop, "eigenvector_centrality")
+    loops.run_until_converged(loop, "eigenvector_centrality")
     return loop.result(x)
 
 
@@ -48,7 +48,7 @@ def _iteration(A, gb, weighted, tol, max_iter):
     FP64, binary = gb.dtypes.FP64, gb.binary
     along = gb.semiring.plus_times[FP64] if weighted else gb.semiring.plus_second[FP64]
     x, t, squares = (gb.Vector(FP64, A.nrows) for _ in range(3))
-    norm, change = gb.Scalar(FP64), power.Change(gb, tol)
+    norm, change = gb.Scalar(FP64), loops.Change(gb, tol)
 
     def body(_):
         # t = A' plus.second x + x (plus.times if weighted)

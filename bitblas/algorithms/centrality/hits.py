@@ -12,7 +12,7 @@ Kleinberg: Authoritative sources in a hyperlinked environment. J. of the ACM 46 
 """
 
 from .. import _check as check
-from .. import _power as power
+from .. import _loops as loops
 from .._algorithm import algorithm
 
 TINY = 1e-300  # divisor instead of 0: without edges, sums and scores are 0
@@ -30,17 +30,17 @@ def hits(A, *, weighted=False, tol=1e-8, max_iter=100, gb=None):
     Raises InvalidValue (an option or a weight out of range), DimensionMismatch (A not square), TypeError.
     """
     n = A.nrows
-    tol, max_iter = power.limits(gb, tol, max_iter)
+    tol, max_iter = loops.check_limits(gb, tol, max_iter)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
     if n == 0:
         return gb.Vector(gb.dtypes.FP64, 0), gb.Vector(gb.dtypes.FP64, 0)
 
-    loop = check.loop(_iteration, A, gb, weighted, tol, max_iter)
+    loop = loops.cached_loop(_iteration, A, gb, weighted, tol, max_iter)
     h, a = loop.state["hubs"], loop.state["authorities"]
     # h = 1 / n
     h << 1 / n
-    power.run(loop, "hits")
+    loops.run_until_converged(loop, "hits")
     # a = a / sum(a)
     total = a.reduce(gb.monoid.plus, allow_empty=False).new().value
     return loop.result(h), a.apply(gb.binary.truediv, right=max(total, TINY)).new()
@@ -50,7 +50,7 @@ def _iteration(A, gb, weighted, tol, max_iter):
     FP64, binary = gb.dtypes.FP64, gb.binary
     along = gb.semiring.plus_times[FP64] if weighted else gb.semiring.plus_second[FP64]
     h, a, t = (gb.Vector(FP64, A.nrows) for _ in range(3))
-    total, change = gb.Scalar(FP64), power.Change(gb, tol)
+    total, change = gb.Scalar(FP64), loops.Change(gb, tol)
 
     def body(_):
         # a = A' plus.second h (plus.times if weighted), 0 where no edge leads in

@@ -14,7 +14,7 @@ Newman: Networks, an introduction. Oxford 2010, section 7.3.
 """
 
 from .. import _check as check
-from .. import _power as power
+from .. import _loops as loops
 from .._algorithm import algorithm
 
 PERIODS = 12  # changes summed in the proof that alpha is too large; a multiple of the periods 1, 2, 3, 4, 6
@@ -38,20 +38,20 @@ def katz_centrality(A, *, alpha=0.1, beta=1.0, weighted=False, normalized=True, 
     hint = "0.1 and 1 are the defaults"
     alpha = check.number(gb, "alpha", alpha, lambda x: 0 < x < float("inf"), "a number above 0", hint)
     beta = check.number(gb, "beta", beta, lambda x: 0 < x < float("inf"), "a number above 0", hint)
-    tol, max_iter = power.limits(gb, tol, max_iter)
+    tol, max_iter = loops.check_limits(gb, tol, max_iter)
     check.flag("normalized", normalized)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
     if n == 0:
         return gb.Vector(gb.dtypes.FP64, 0)
 
-    loop = check.loop(_iteration, A, gb, alpha, beta, weighted, n * tol, max_iter)
+    loop = loops.cached_loop(_iteration, A, gb, alpha, beta, weighted, n * tol, max_iter)
     x = loop.state["scores"]
     # x = 0
     x << 0.0
-    power.run(loop, "katz_centrality", lambda: _refuse_divergence(A, x, alpha, beta, weighted, gb))
+    loops.run_until_converged(loop, "katz_centrality", lambda: _refuse_divergence(A, x, alpha, beta, weighted, gb))
     x = loop.result(x)
-    norm = power.length(x, gb)
+    norm = loops.two_norm(x, gb)
     if not norm < float("inf"):
         raise _too_large(A, alpha, weighted, gb)
     # x = x / sqrt(sum(x .* x))
@@ -124,7 +124,7 @@ def _enough(A, weighted, gb):
 def _iteration(A, gb, alpha, beta, weighted, tol, max_iter):
     FP64, binary, along = gb.dtypes.FP64, gb.binary, _along(weighted, gb)
     x, t = gb.Vector(FP64, A.nrows), gb.Vector(FP64, A.nrows)
-    change = power.Change(gb, tol)
+    change = loops.Change(gb, tol)
 
     def body(_):
         # t = alpha (A' plus.second x) + beta

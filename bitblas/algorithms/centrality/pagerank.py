@@ -17,7 +17,7 @@ Langville, Meyer: Deeper inside PageRank. Internet Mathematics 1 (2004), for dan
 """
 
 from .. import _check as check
-from .. import _power as power
+from .. import _loops as loops
 from .._algorithm import algorithm
 
 
@@ -37,7 +37,7 @@ def pagerank(A, *, alpha=0.85, personalization=None, weighted=False, tol=1e-6, m
     """
     n = A.nrows
     alpha = check.number(gb, "alpha", alpha, lambda x: 0 <= x < 1, "a number in [0, 1)", "0.85 is usual")
-    tol, max_iter = power.limits(gb, tol, max_iter)
+    tol, max_iter = loops.check_limits(gb, tol, max_iter)
     dtype = _ranked_in(gb, dtype)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
@@ -45,10 +45,10 @@ def pagerank(A, *, alpha=0.85, personalization=None, weighted=False, tol=1e-6, m
     if n == 0:
         return gb.Vector(dtype, 0)
 
-    loop = check.loop(_iteration, A, gb, weighted, jumps is not None, alpha, tol, max_iter, dtype)
+    loop = loops.cached_loop(_iteration, A, gb, weighted, jumps is not None, alpha, tol, max_iter, dtype)
     if jumps is not None:
         loop.state["jumps"] << jumps
-    power.run(loop, "pagerank")
+    loops.run_until_converged(loop, "pagerank")
     return loop.result(loop.state["ranks"])
 
 
@@ -84,7 +84,7 @@ def _iteration(A, gb, weighted, personal, alpha, tol, max_iter, dtype):
     leaving = A.reduce_rowwise(plus[dtype]).new() if weighted else A.mxv(w, gb.semiring.plus_pair[dtype]).new()
     leaving << leaving.select(gb.select.valuegt, 0.0)
     w(leaving.S) << leaving.apply(binary.truediv, left=alpha)
-    rest, change = gb.Scalar(FP64), power.Change(gb, tol)
+    rest, change = gb.Scalar(FP64), loops.Change(gb, tol)
     # Scalars rather than constants, so that one compiled body serves all sizes and alphas.
     less, size = gb.Scalar.from_value(-alpha, FP64), gb.Scalar.from_value(n, FP64)
 

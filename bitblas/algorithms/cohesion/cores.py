@@ -14,6 +14,7 @@ Dhulipala, Blelloch, Shun: Julienne, a framework for parallel graph algorithms u
 """
 
 from .. import _check as check
+from .. import _loops as loops
 from .._algorithm import algorithm
 from .._parts import induced_subgraph
 
@@ -27,15 +28,15 @@ def core_numbers(A, *, gb=None):
     Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     n = A.nrows
-    loop = check.loop(_peeling, A, gb)
+    loop = loops.cached_loop(_peeling, A, gb)
     core, d, k = (loop.state[name] for name in ("cores", "while_", "k"))
     # core = 0
     core << 0
     # d = A plus.pair 1, minus 1 at self loops; k = min(d)
-    loops = A.select(gb.select.diag).new().reduce_rowwise(gb.monoid.any).new().apply(gb.unary.one[gb.dtypes.INT64])
+    self_loops = A.select(gb.select.diag).new().reduce_rowwise(gb.monoid.any).new().apply(gb.unary.one[gb.dtypes.INT64])
     d << 0
     d(gb.monoid.plus) << A.mxv(gb.Vector.from_scalar(True, n), gb.semiring.plus_pair[gb.dtypes.INT64])
-    d(gb.binary.minus) << loops.new()
+    d(gb.binary.minus) << self_loops.new()
     k << d.reduce(gb.monoid.min, allow_empty=False)
     loop.run()
     return loop.result(core)

@@ -18,6 +18,7 @@ Schank, Wagner: Finding, counting and listing all triangles in large graphs. WEA
 """
 
 from .. import _check as check
+from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
 from .._parts import degrees
@@ -33,7 +34,7 @@ def triangle_count(A, *, gb=None):
     """
 
     # L = A<i before j>
-    L = check.cached(_directed, A, gb)
+    L = loops.cached(_directed, A, gb)
     # C<L> = L plus.pair L'; count = sum(C)
     C = L.mxm(L.T, gb.semiring.plus_pair[gb.dtypes.INT64]).new(mask=L.S)
     return int(C.reduce_scalar(gb.monoid.plus, allow_empty=False).new().value)

@@ -18,7 +18,7 @@ Davis: Graph algorithms via SuiteSparse:GraphBLAS, triangle counting and k-truss
 """
 
 from .. import _check as check
-from .. import _watch as watch
+from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
 from .._parts import degrees, index_range
@@ -42,10 +42,10 @@ def k_truss(A, k, *, gb=None):
         S = C.mxm(C.T, gb.semiring.plus_pair[INT64]).new(mask=C.S)
         # S = S<S >= k - 2>
         S << S.select(gb.select.valuege, k - 2)
-        watch.report()
+        loops.report()
         if S.nvals in (0, C.nvals):
             return S
-        if turn == tuning.count("truss.rounds") and check.runs_fused(A):
+        if turn == tuning.count("truss.rounds") and loops.runs_fused(A):
             L = S.select(gb.select.tril, -1).new()
             if int((degrees(L, gb) ** 2).sum()) <= tuning.value("truss.neighbours") * L.nvals:
                 return _peeled(L, k - 2, gb)
@@ -76,7 +76,7 @@ def _peeled(L, least, gb):
     # spare = G plus.pair 1 - need; a triangle needs its three edges, an edge `least` triangles
     need = index_range(m + t, gb) * 0 + 3
     need[:m] = least
-    loop = check.loop(_peeling, G, gb)
+    loop = loops.cached_loop(_peeling, G, gb)
     spare, q = loop.state["spare"], loop.state["while_"]
     spare << gb.Vector.from_dense(degrees(G, gb) - need)
     q << spare.select(gb.select.valuelt, 0)

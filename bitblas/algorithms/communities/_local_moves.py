@@ -5,9 +5,8 @@ two vertices could swap communities forever. The draws are hashes of vertex, rou
 mean quality is the same, but some graphs with hubs get 2 % to 5 % worse; one in eight is too few.
 """
 
-from .. import _watch as watch
-from .._parts import index_range, renumber
-from .._random import random_hash
+from .. import _loops as loops
+from .._parts import index_range, random_hash, renumber
 from .modularity import to_communities
 
 PATIENCE = 3  # rounds without a gain above the tolerance after which a level ends
@@ -84,7 +83,7 @@ def moved(level, label, tol):
         v, c, gain, inside[rows] = level.best(A, label, sigma, rows)
         spread = float(((sigma / level.total) ** 2).sum())
         quality = float((inside + level.loops).sum()) / level.total - level.resolution * spread
-        watch.report()
+        loops.report()
         stale = 0 if quality > best + tol else stale + 1
         if quality > best:
             best, found = quality, label
@@ -121,5 +120,5 @@ def refined(level, label):
         go = (gain > 0) & alone[v] & settled[v] & heads[v] & ~(alone[c] & heads[c] & (part[c] == c))
         part = part.copy()
         part[v[go]] = c[go]
-        watch.report()
+        loops.report()
     return part

@@ -17,7 +17,7 @@ Iosup et al: LDBC Graphalytics. PVLDB 9 (2016), for the definition: CDLP.
 """
 
 from .. import _check as check
-from .. import _watch as watch
+from .. import _loops as loops
 from .._algorithm import algorithm
 from .._parts import index_range
 
@@ -52,7 +52,7 @@ def label_propagation(A, *, directed=False, max_iter=10, gb=None):
         v, score = best.to_coo()
         before, label = label, label.copy()
         label[v] = -score % n
-        watch.report()
+        loops.report()
         if not (label != before).any():
             break
     return gb.Vector.from_dense(label)

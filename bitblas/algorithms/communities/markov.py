@@ -15,8 +15,7 @@ van Dongen: Graph clustering by flow simulation. PhD thesis, Utrecht 2000.
 """
 
 from .. import _check as check
-from .. import _power as power
-from .. import _watch as watch
+from .. import _loops as loops
 from .._algorithm import algorithm
 from ..connectivity.components import connected_components
 from .modularity import weights
@@ -38,7 +37,7 @@ def markov_clustering(A, *, inflation=2.0, prune=1e-4, weighted=False, tol=1e-6,
     far = float("inf")
     inflation = check.number(gb, "inflation", inflation, lambda x: 1 < x < far, "a number above 1", "2 is usual")
     prune = check.number(gb, "prune", prune, lambda x: 0 <= x < 1, "a number in [0, 1)", "1e-4 is the default")
-    tol, max_iter = power.limits(gb, tol, max_iter)
+    tol, max_iter = loops.check_limits(gb, tol, max_iter)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
     FP64, binary = gb.dtypes.FP64, gb.binary
@@ -53,14 +52,14 @@ def markov_clustering(A, *, inflation=2.0, prune=1e-4, weighted=False, tol=1e-6,
         M << M.mxm(M, gb.semiring.plus_times[FP64])
         M << M.apply(binary.pow, right=inflation)
         M = _scaled(_pruned(M, prune, gb) if prune else M, gb)
-        watch.report()
+        loops.report()
         # continue while max(M[i, :]) - sum(M[i, :]^2) >= tol for some row i
         highest = M.reduce_rowwise(gb.monoid.max).new().to_dense(0.0)
         squares = binary.times(M & M).new().reduce_rowwise(gb.monoid.plus).new().to_dense(0.0)
         if not (highest - squares >= tol).any():
             break
     else:
-        watch.not_converged("markov_clustering", max_iter)
+        loops.not_converged("markov_clustering", max_iter)
     return connected_components(binary.pair[gb.dtypes.BOOL](M | M.T).new(), gb=gb)
 
 

@@ -45,10 +45,10 @@ def weights(A, weighted, gb, directed=False):
     """A with its values or with ones: FP64. Self loops count twice unless directed."""
     FP64 = gb.dtypes.FP64
     W = A.apply(gb.unary.identity[FP64] if weighted else gb.unary.one[FP64]).new()
-    loops = W.select(gb.select.diag).new()
+    self_loops = W.select(gb.select.diag).new()
     # W += diag(W)
-    if not directed and loops.nvals:
-        W(gb.binary.plus) << loops
+    if not directed and self_loops.nvals:
+        W(gb.binary.plus) << self_loops
     return W
 
 

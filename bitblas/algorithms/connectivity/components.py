@@ -18,10 +18,10 @@ Shiloach, Vishkin: An O(log n) parallel connectivity algorithm. J. of Algorithms
 Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph sampling. IPDPS 2018.
 """
 
-from .. import _check as check
+from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
-from .._parts import gather
+from .._parts import gather_values
 
 
 @algorithm(graph="undirected", answer="representative per vertex")
@@ -49,7 +49,7 @@ def weakly_connected_components(A, *, gb=None):
 def _components(make, A, gb):
     if A.nrows == 0:
         return gb.Vector(gb.dtypes.INT64, 0)
-    loop = check.loop(make, A, gb)
+    loop = loops.cached_loop(make, A, gb)
     loop.run()
     return loop.result(loop.state["labels"])
 
@@ -98,7 +98,7 @@ def _labels(A, gb):
 
         done << x.select(gb.select.valueeq, 0)
         q(done.S) << True
-        check.repeat(step, q, limit=2)
+        loops.repeat(step, q, limit=2)
         x(seen.S) << 0
         x(q.S) << 0
         done << x.select(gb.select.valueeq, 0)
@@ -115,9 +115,9 @@ def _labels(A, gb):
         vertices, labels = near.to_coo()
         p(minimum) << gb.Vector.from_coo(x.to_dense()[vertices], labels, size=n + 1, dup_op=minimum)
         # p = p[p] several times; x = p[x]; done = x == 0
-        q = gather(p, gather(p, p))
-        p << gather(q, gather(q, q))
-        x << gather(p, x)
+        q = gather_values(p, gather_values(p, p))
+        p << gather_values(q, gather_values(q, q))
+        x << gather_values(p, x)
         done << x.select(gb.select.valueeq, 0)
 
     def end(x, *_):

@@ -20,9 +20,10 @@ Fallin, Gonzalez, Seo, Burtscher: A high-performance MST implementation for GPUs
 """
 
 from .. import _check as check
+from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
-from .._parts import gather
+from .._parts import gather_values
 
 
 @algorithm(graph="undirected", answer="undirected graph", weighted=True, arrays=(48, 20))
@@ -36,7 +37,7 @@ def minimum_spanning_forest(A, *, gb=None):
     Matrix).
     """
     n = A.nrows
-    loop = check.loop(_boruvka, A, gb)
+    loop = loops.cached_loop(_boruvka, A, gb)
     kept, (ptr, columns, w) = loop.state["kept"], loop.state["both_ways"]
     if kept.size:
         loop.run()
@@ -75,7 +76,7 @@ def _boruvka(A, gb):
             x, y, left = (gb.Vector(kind, light) for _ in range(3))
             first = gb.Vector(BOOL, light)
             find_edges_between(root, x, y, left, *lights)
-            check.repeat(lambda _: choose(root, x, y, left, first), while_=left)
+            loops.repeat(lambda _: choose(root, x, y, left, first), while_=left)
             keep(first, *lights)
         find_edges_between(root, u, v, near, *others)
         return u, v, root, chosen
@@ -88,8 +89,8 @@ def _boruvka(A, gb):
 
     def find_edges_between(root, u, v, near, i, j, place, mirror, edge):
         # u = root[i]; v = root[j]; near<u != v, replace> = edge
-        u << gather(root, i)
-        v << gather(root, j)
+        u << gather_values(root, i)
+        v << gather_values(root, j)
         near(gb.binary.ne(u & v).new().V, gb.replace) << edge
 
     def keep(chosen, i, j, place, mirror, edge):
@@ -108,25 +109,25 @@ def _boruvka(A, gb):
         first = gb.Vector.from_scalar(0, n, dtype=kind)
         first(best.S) << best
         p = vertex.dup()
-        p(best.S) << gb.binary.minus(gb.binary.plus(gather(u, first) & gather(v, first)).new() & vertex)
+        p(best.S) << gb.binary.minus(gb.binary.plus(gather_values(u, first) & gather_values(v, first)).new() & vertex)
         # p<p[p] == c> min= c: of two components that chose each other, the smaller stays
-        p(gb.binary.eq(gather(p, p) & vertex).new().V, minimum) << vertex
+        p(gb.binary.eq(gather_values(p, p) & vertex).new().V, minimum) << vertex
         # p = p[p] until nothing changes
-        q = gather(p, gather(p, p))
-        p << gather(q, gather(q, q))
+        q = gather_values(p, gather_values(p, p))
+        p << gather_values(q, gather_values(q, q))
         jump(p)
-        check.repeat(lambda _: jump(p), while_=moved)
+        loops.repeat(lambda _: jump(p), while_=moved)
         # u<near> = p[u]; v<near> = p[v]; near<u != v, replace> = near; root = p[root]
-        u(near.S) << gather(p, u)
-        v(near.S) << gather(p, v)
+        u(near.S) << gather_values(p, u)
+        v(near.S) << gather_values(p, v)
         near(gb.binary.ne(u & v).new().V, gb.replace) << near
         if light:
-            root << gather(p, root)
+            root << gather_values(p, root)
 
     def jump(p):
         # p = p[p] four times; moved = p changed in the last two
-        q = gather(p, gather(p, p))
-        p << gather(q, gather(q, q))
+        q = gather_values(p, gather_values(p, p))
+        p << gather_values(q, gather_values(q, q))
         moved(gb.binary.ne(p & q).new().V, gb.replace) << True
 
     return {"begin": begin, "body": body, "end": end, "while_": near, "kept": kept, "both_ways": both_ways}

@@ -16,7 +16,7 @@ Orzan: On distributed verification and verified distribution. PhD thesis, Amster
 McLendon, Hendrickson, Plimpton, Rauchwerger: Finding strongly connected components in distributed graphs. JPDC 2005.
 """
 
-from .. import _check as check
+from .. import _loops as loops
 from .._algorithm import algorithm
 
 
@@ -28,7 +28,7 @@ def strongly_connected_components(A, *, gb=None):
     Returns a Vector, INT64, size n, full: two vertices reach each other if and only if their labels are equal.
     Raises DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
-    loop = check.loop(_coloring, A, gb)
+    loop = loops.cached_loop(_coloring, A, gb)
     loop.run()
     return loop.result(loop.state["labels"])
 
@@ -48,15 +48,15 @@ def _coloring(A, gb):
     def body(_):
         # left = the remaining vertices with an in-edge and an out-edge among themselves
         gone << left
-        check.repeat(trim, while_=gone)
+        loops.repeat(trim, while_=gone)
         # x<left, replace> = the smallest vertex that reaches each
         x(left.S, gb.replace) << index
         near << x
-        check.repeat(spread, while_=near)
+        loops.repeat(spread, while_=near)
         # last<x == v, replace> = x, the roots; found = vertices that reach their root within their colour
         found.clear()
         last(gb.binary.eq(x & index).new().V, gb.replace) << x
-        check.repeat(gather, while_=last)
+        loops.repeat(gather, while_=last)
         # label<found> = found; left<!found, replace> = left
         label(found.S) << found
         left(~found.S, gb.replace) << left

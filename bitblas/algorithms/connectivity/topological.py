@@ -12,7 +12,7 @@ Check: Kahn's algorithm, vertex by vertex.
 Kahn: Topological sorting of large networks. Communications of the ACM 5 (1962).
 """
 
-from .. import _check as check
+from .. import _loops as loops
 from .._algorithm import algorithm
 
 
@@ -26,7 +26,7 @@ def topological_levels(A, *, gb=None):
     it raises an error for a cyclic graph.
     Raises DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
-    loop = check.loop(_levels, A, gb)
+    loop = loops.cached_loop(_levels, A, gb)
     v, d, q = (loop.state[name] for name in ("levels", "degrees", "while_"))
     v.clear()
     # d = A' plus.pair 1; q = d<d == 0>

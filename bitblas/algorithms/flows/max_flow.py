@@ -28,13 +28,14 @@ Cherkassky, Goldberg: On implementing the push-relabel method for the maximum fl
 """
 
 from .. import _check as check
+from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
 from .._parts import index_range
-from ._arc_tree import Tree
-from ._capacities import (
+from ._arcs import (
     LARGEST,
     SMALLEST,
+    ArcTree,
     arcs_of,
     bits_of,
     holds_floats,
@@ -95,7 +96,7 @@ def _flow(A, source, sink, gb):
     # the total capacity, then the total at one vertex
     if check.weights(gb, A) >= 2.0**BITS and not floats and most_at_a_vertex(A, gb) >= 2.0**BITS:
         return _flow_in_parts(A, s, t, gb)
-    loop = check.loop(_pushes, A, gb)
+    loop = loops.cached_loop(_pushes, A, gb)
     i, j, used = _run(loop, s, t, n, gb)
     value = int(used[j == t].sum())
     if floats:
@@ -143,7 +144,7 @@ def _flow_in_parts(A, s, t, gb):
         bits = bits_of(total(rest)) - BITS
         bits = bits if floats else max(bits, 0)
         B = gb.Matrix.from_coo(i, j, times_power(rest, -bits).astype("int64"), nrows=n, ncols=n)
-        loop = check.Loop(_pushes, B, gb)
+        loop = loops.Loop(_pushes, B, gb)
         _, _, part = _run(loop, s, t, n, gb)
         # used += part; flow along the reverse arc is cancelled first
         part = times_power((part * (part > 0)).astype(capacity.dtype), bits)
@@ -169,7 +170,7 @@ def _pushes(A, gb):
     else:
         i, j, capacity = arcs_of(A, gb, kind)
     m = len(i)
-    vertex, arc, rev, tree = index_range(n, gb), index_range(m, gb), (j * n + i).argsort(), Tree(i, n, gb)
+    vertex, arc, rev, tree = index_range(n, gb), index_range(m, gb), (j * n + i).argsort(), ArcTree(i, n, gb)
     size, T, L, groups = tree.size, tree.T, tree.L, tree.groups
     index = gb.dtypes.INT32 if 2 * size < 2**31 else gb.dtypes.INT64  # half the bytes if INT32 suffices
 
@@ -194,7 +195,7 @@ def _pushes(A, gb):
     h = gb.Vector(index, size)
     left, active, pushes = gb.Scalar(gb.dtypes.INT64), gb.Scalar(gb.dtypes.INT64), gb.Scalar(BOOL)
     # SuiteSparse 9.4.5 does not terminate for a push from few vertices under a large sparse mask
-    masks = check.runs_fused(A)
+    masks = loops.runs_fused(A)
 
     def begin():
         inner, seen, near, open_, f = (gb.Vector(BOOL, size) for _ in range(5))
@@ -229,20 +230,20 @@ def _pushes(A, gb):
         h << n
         seen << arcs
         f << sink
-        check.repeat(lambda level: search(level, seen, open_, f), while_=f)
+        loops.repeat(lambda level: search(level, seen, open_, f), while_=f)
         # h = n + distance to the source if the sink is unreachable; 2 n if both are
         near << seen
         f << source
-        check.repeat(lambda level: search(level, seen, open_, f), while_=f)
+        loops.repeat(lambda level: search(level, seen, open_, f), while_=f)
         # left = the depth of the deeper search
         left << h.select(gb.select.valuelt, n).new().reduce(gb.monoid.max, allow_empty=False)
         h(~near.S, binary.plus) << n
         go_on()
-        check.repeat(lambda _: some_pushes(inner), while_=pushes)
+        loops.repeat(lambda _: some_pushes(inner), while_=pushes)
 
     def some_pushes(inner):
         rounds = tuning.count("flow.push_rounds")
-        check.repeat(lambda _: push(inner), while_=q, limit=rounds)
+        loops.repeat(lambda _: push(inner), while_=q, limit=rounds)
         left << left.apply(binary.minus, right=tuning.count("flow.search_levels") * rounds)
         go_on()
 

@@ -17,8 +17,7 @@ Sanders, Schulz: Scalable generation of scale-free graphs. Information Processin
 
 from .. import _check as check
 from .._algorithm import algorithm
-from .._parts import index_range, undirected_graph
-from .._random import random_hash
+from .._parts import index_range, random_hash, undirected_graph
 
 
 @algorithm(answer="generated graph")

@@ -16,8 +16,7 @@ Kumar, Raghavan, Rajagopalan, Sivakumar, Tomkins, Upfal: Stochastic models for t
 
 from .. import _check as check
 from .._algorithm import algorithm
-from .._parts import index_range, undirected_graph
-from .._random import random_hash
+from .._parts import index_range, random_hash, undirected_graph
 
 
 @algorithm(answer="generated graph")

@@ -17,8 +17,7 @@ Batagelj, Brandes: Efficient generation of large random networks. Physical Revie
 
 from .. import _check as check
 from .._algorithm import algorithm
-from .._parts import index_range, undirected_graph
-from .._random import random_hash
+from .._parts import index_range, random_hash, undirected_graph
 
 
 @algorithm(answer="generated graph")

@@ -14,8 +14,7 @@ Watts, Strogatz: Collective dynamics of small-world networks. Nature 393 (1998).
 
 from .. import _check as check
 from .._algorithm import algorithm
-from .._parts import index_range, undirected_graph
-from .._random import random_hash
+from .._parts import index_range, random_hash, undirected_graph
 
 
 @algorithm(answer="generated graph")

@@ -15,8 +15,7 @@ Murphy, Wheeler, Barrett, Ang: Introducing the Graph 500. Cray User Group 2010, 
 
 from .. import _check as check
 from .._algorithm import algorithm
-from .._parts import index_range, undirected_graph
-from .._random import random_hash
+from .._parts import index_range, random_hash, undirected_graph
 
 
 @algorithm(answer="generated graph")

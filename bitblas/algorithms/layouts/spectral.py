@@ -14,10 +14,9 @@ Koren: Drawing graphs by eigenvectors, theory and practice. Computers and Mathem
 """
 
 from .. import _check as check
-from .. import _power as power
+from .. import _loops as loops
 from .._algorithm import algorithm
-from .._parts import index_range
-from .._random import random_hash
+from .._parts import index_range, random_hash
 
 TINY = 1e-300  # divisor instead of a length of 0
 
@@ -36,7 +35,7 @@ def spectral_layout(A, *, dimensions=2, weighted=False, tol=1e-6, max_iter=1000,
     """
     n = A.nrows
     dimensions = check.count(gb, "dimensions", dimensions, "2 is a plane")
-    tol, max_iter = power.limits(gb, tol, max_iter)
+    tol, max_iter = loops.check_limits(gb, tol, max_iter)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
     if n == 0:
@@ -49,19 +48,19 @@ def spectral_layout(A, *, dimensions=2, weighted=False, tol=1e-6, max_iter=1000,
     # axis 0 is constant: 1 / sqrt(sum(d)), so that its length weighted by degree is 1
     axes = [gb.Vector.from_dense(sums * 0 + float(sums.sum()) ** -0.5)]
     for axis in range(1, dimensions + 1):
-        loop = check.loop(_iteration, A, gb, weighted, axis, n * tol, max_iter)
+        loop = loops.cached_loop(_iteration, A, gb, weighted, axis, n * tol, max_iter)
         x, before = loop.state["axis"], loop.state["before"]
         loop.state["degrees"] << gb.Vector.from_dense(sums)
         for u, found in zip(before, axes, strict=True):
             u << found
         x << gb.Vector.from_dense(random_hash(index_range(n, gb), axis) / 2.0**31 - 1)
-        power.run(loop, "spectral_layout")
+        loops.run_until_converged(loop, "spectral_layout")
         axes.append(loop.result(x))
     # P[:, axis] = x / sqrt(sum(x .* x))
     index, cells = index_range(n, gb) * dimensions, index_range(n * dimensions, gb)
     P = cells * 0.0
     for axis, x in enumerate(axes[1:]):
-        P[index + axis] = x.to_dense() / max(power.length(x, gb), TINY)
+        P[index + axis] = x.to_dense() / max(loops.two_norm(x, gb), TINY)
     return gb.Matrix.from_coo(cells // dimensions, cells % dimensions, P, nrows=n, ncols=dimensions)
 
 
@@ -73,7 +72,7 @@ def _iteration(A, gb, weighted, axis, tol, max_iter):
     FP64, binary, plus = gb.dtypes.FP64, gb.binary, gb.monoid.plus
     x, t, d, part = (gb.Vector(FP64, A.nrows) for _ in range(4))
     before = [gb.Vector(FP64, A.nrows) for _ in range(axis)]
-    s, change = gb.Scalar(FP64), power.Change(gb, tol)
+    s, change = gb.Scalar(FP64), loops.Change(gb, tol)
 
     def body(_):
         # t = (A plus.second x) / d + x

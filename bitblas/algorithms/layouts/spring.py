@@ -14,11 +14,10 @@ Fruchterman, Reingold: Graph drawing by force-directed placement. Software, Prac
 """
 
 from .. import _check as check
-from .. import _watch as watch
+from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
-from .._parts import index_range
-from .._random import random_hash
+from .._parts import index_range, random_hash
 
 NEAR = 1e-4  # minimum squared distance
 
@@ -61,7 +60,7 @@ def spring_layout(A, *, weighted=False, rounds=50, seed=None, gb=None):
         # p += step (1 - number / rounds) f / |f|
         far = step * (1 - number / rounds) / ((fx * fx + fy * fy) ** 0.5).clip(NEAR)
         x, y = x + fx * far, y + fy * far
-        watch.report(total=rounds)
+        loops.report(total=rounds)
     P, index = index_range(2 * n, gb) * 0.0, index * 2
     P[index], P[index + 1] = x, y
     cells = index_range(2 * n, gb)

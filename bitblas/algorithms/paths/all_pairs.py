@@ -15,7 +15,7 @@ Venkataraman, Sahni, Mukhopadhyaya: A blocked all-pairs shortest-paths algorithm
 """
 
 from .. import _check as check
-from .. import _watch as watch
+from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
 from .sssp import sssp, weights_of
@@ -39,7 +39,7 @@ def distances_from_each(A, sources, *, gb=None):
     for s, source in enumerate(sources):
         # D[s, :] = the distances from sources[s]
         D[s, :] << sssp(A, source, gb=gb)
-        watch.report(total=len(sources))
+        loops.report(total=len(sources))
     return D
 
 
@@ -81,7 +81,7 @@ def all_pairs_distances(A, *, gb=None):
         into << into.mxm(P, min_plus)
         out << P.mxm(out, min_plus)
         D(minimum) << into.mxm(out, min_plus)
-        watch.report(total=-(-n // size))
+        loops.report(total=-(-n // size))
     return D
 
 

@@ -14,6 +14,7 @@ Yang, Buluc, Owens: Implementing push-pull efficiently in GraphBLAS. ICPP 2018.
 """
 
 from .. import _check as check
+from .. import _loops as loops
 from .._algorithm import algorithm
 
 SHORT = 2**15  # rounds whose levels fit 16 bits: a quarter of the bytes written by many searches
@@ -32,7 +33,7 @@ def bfs_levels(A, source, *, depth_limit=None, gb=None):
     n = A.nrows
     source = check.sources(gb, "source", source, n)
 
-    loop = check.loop(_levels, A, gb, _rounds(gb, depth_limit))
+    loop = loops.cached_loop(_levels, A, gb, _rounds(gb, depth_limit))
     v, q = loop.state["levels"], loop.state["while_"]
     v.clear()
     check.set_entries(gb, q, source, True)
@@ -65,7 +66,7 @@ def levels_from_each(A, sources, *, depth_limit=None, gb=None):
 def _searched(A, sources, gb, rounds, dtype):
     """The loop of searches from all sources, after it ran."""
     k = len(sources)
-    loop = check.loop(_levels_of_each, A, gb, rounds, k, dtype)
+    loop = loops.cached_loop(_levels_of_each, A, gb, rounds, k, dtype)
     loop.state["levels"].clear()
     # Q[s, sources[s]] = true
     loop.state["while_"].build(list(range(k)), sources, [True] * k, clear=True)
@@ -119,7 +120,7 @@ def bfs_parents(A, source, *, depth_limit=None, gb=None):
     n = A.nrows
     source = check.sources(gb, "source", source, n)
 
-    loop = check.loop(_parents, A, gb, _rounds(gb, depth_limit))
+    loop = loops.cached_loop(_parents, A, gb, _rounds(gb, depth_limit))
     p, q = loop.state["parents"], loop.state["while_"]
     p.clear()
     check.set_entries(gb, q, source, source)

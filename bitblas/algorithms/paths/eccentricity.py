@@ -16,10 +16,9 @@ Takes, Kosters: Determining the diameter of small world networks. CIKM 2011.
 """
 
 from .. import _check as check
-from .. import _watch as watch
+from .. import _loops as loops
 from .._algorithm import algorithm
-from .._multi_source import Searches, batches
-from .._parts import degrees
+from .._parts import MultiSourceSearch, batches, degrees
 from ..connectivity.components import connected_components
 from .bfs import bfs_levels
 
@@ -33,7 +32,7 @@ def eccentricity(A, *, gb=None):
     Raises DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     n = A.nrows
-    loop = check.loop(_searching, A, gb)
+    loop = loops.cached_loop(_searching, A, gb)
     searches, far = loop.state["searches"], loop.state["far"]
     # most = max(most, far) over all batches
     most = gb.Vector.from_scalar(0.0, n)
@@ -46,7 +45,7 @@ def eccentricity(A, *, gb=None):
 
 
 def _searching(A, gb):
-    searches, far = Searches(A, gb), gb.Vector(gb.dtypes.FP64, A.nrows)
+    searches, far = MultiSourceSearch(A, gb), gb.Vector(gb.dtypes.FP64, A.nrows)
 
     def body(_):
         searches.step(back=True)
@@ -98,7 +97,7 @@ def _bounds(A, searches, gb):
         e = d.max()
         low[v], high[v] = low[v].clip(d.clip(e - d)), high[v].clip(max=e + d)
         high[start] = low[start] = e
-        watch.report()
+        loops.report()
         open_ = high > low.max()
         if not open_.any():
             break

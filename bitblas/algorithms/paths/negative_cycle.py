@@ -17,7 +17,7 @@ Cherkassky, Goldberg: Negative-cycle detection algorithms. Mathematical Programm
 """
 
 from .. import _check as check
-from .. import _watch as watch
+from .. import _loops as loops
 from .._algorithm import algorithm
 from .._parts import index_range
 
@@ -63,7 +63,7 @@ def negative_cycle(A, *, gb=None):
         hit = fresh[j] & (walk == d[j])
         at, over = gb.Vector.from_coo(j[hit], i[hit].astype("int64"), size=n, dup_op=gb.binary.min).to_coo()
         before[at], moved[at] = over, True
-        watch.report(total=n)
+        loops.report(total=n)
         if number & (number - 1) == 0 or number == n:
             found = _circle(before, moved, n)
             if found:

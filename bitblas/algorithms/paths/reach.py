@@ -11,7 +11,7 @@ Check: NetworkX's descendants and ancestors.
 Purdom: A transitive closure algorithm. BIT 10 (1970).
 """
 
-from .. import _check as check
+from .. import _loops as loops
 from .._algorithm import algorithm
 from .bfs import bfs_levels
 
@@ -41,7 +41,7 @@ def ancestors(A, source, *, depth_limit=None, gb=None):
     Raises as `descendants` does.
     """
     # descendants in A', which is cached
-    return descendants(check.cached(_turned, A, gb), source, depth_limit=depth_limit, gb=gb)
+    return descendants(loops.cached(_turned, A, gb), source, depth_limit=depth_limit, gb=gb)
 
 
 def _turned(A, gb):

@@ -20,6 +20,7 @@ Sridhar et al: Delta-stepping SSSP: from vertices and edges to GraphBLAS impleme
 """
 
 from .. import _check as check
+from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
 from .bfs import bfs_levels
@@ -58,7 +59,7 @@ def sssp(A, source, *, delta=None, gb=None):
         delta = tuning.value("sssp.delta") * mean * n / max(1, A.nvals)
     if dtype == dtypes.INT64:
         delta = int(min(delta, 2**61, 2**63 - 1 - bound))  # distance + delta stays below 2^63
-    loop = check.loop(_relaxation, A, gb, dtype, delta, n if lowest < 0 else None)
+    loop = loops.cached_loop(_relaxation, A, gb, dtype, delta, n if lowest < 0 else None)
     d, q, nearest = (loop.state[name] for name in ("distances", "while_", "nearest"))
     # d = q = 0 at the sources; nearest = 0
     check.set_entries(gb, d, source, 0)
@@ -111,7 +112,7 @@ def weights_of(A, gb):
     """The lowest weight, the mean magnitude and the bound of `facts_of`. InvalidValue for NaN and -infinity, and if the
     bound is 2^63 or more.
     """
-    lowest, mean, bound = check.cached(facts_of, A, gb)
+    lowest, mean, bound = loops.cached(facts_of, A, gb)
     if bound >= 2**63:
         raise gb.exceptions.InvalidValue(
             f"argument A: expected integers whose sum over {A.nrows} edges stays below 2^63, got a weight of "

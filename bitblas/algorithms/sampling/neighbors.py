@@ -15,9 +15,9 @@ Efraimidis, Spirakis: Weighted random sampling with a reservoir. Information Pro
 """
 
 from .. import _check as check
-from .. import _watch as watch
+from .. import _loops as loops
 from .._algorithm import algorithm
-from .._random import random_hash
+from .._parts import random_hash
 
 
 @algorithm(answer="edges per hop")
@@ -59,7 +59,7 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
         hops.append(gb.Matrix.from_coo(rows[kept], j[kept], values[kept], A.dtype, nrows=n, ncols=n))
         # there = the heads of the kept edges
         there = gb.Vector.from_coo(j[kept], True, size=n)
-        watch.report(total=len(counts))
+        loops.report(total=len(counts))
     return tuple(hops)
 
 

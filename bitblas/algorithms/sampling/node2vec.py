@@ -16,11 +16,10 @@ Yang, Zhang, Chen, Chen: KnightKing, a fast distributed graph random walk engine
 """
 
 from .. import _check as check
-from .. import _watch as watch
+from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
-from .._parts import index_range
-from .._random import hash_more
+from .._parts import hash_more, index_range
 from .walks import Steps, chance, draws, table
 
 
@@ -71,7 +70,7 @@ def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None
             waits, tries = waits[~found], tries + some
         at, last = to, at
         places.append(at)
-        watch.report(total=length)
+        loops.report(total=length)
     return table(places, length, gb)
 
 

@@ -15,11 +15,10 @@ Salmon, Moraes, Dror, Shaw: Parallel random numbers, as easy as 1, 2, 3. SC 2011
 """
 
 from .. import _check as check
-from .. import _watch as watch
+from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
-from .._parts import degrees, index_range, prefers_row_extraction
-from .._random import random_hash
+from .._parts import degrees, index_range, prefers_row_extraction, random_hash
 
 
 @algorithm(answer="walks", arrays=(16, 8))
@@ -49,7 +48,7 @@ def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
         going = (at >= 0) & (here.d[k] > 0)
         at = going * (here.next_vertices(k, random) + 1) - 1
         places.append(at)
-        watch.report(total=length)
+        loops.report(total=length)
     return table(places, length, gb)
 
 

@@ -20,10 +20,10 @@ Welsh, Powell: An upper bound for the chromatic number of a graph. The Computer 
 """
 
 from .. import _check as check
+from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
-from .._parts import index_range
-from .._random import degree_vector, random_hash
+from .._parts import degree_vector, index_range, random_hash
 
 COLORS = 0xFFFFFFFF  # the low 32 bits, one per color
 
@@ -39,7 +39,7 @@ def coloring(A, *, seed=None, gb=None):
     integer).
     """
     seed = 0 if seed is None else check.integer("seed", seed)
-    loop = check.loop(_choosing, A, gb, seed)
+    loop = loops.cached_loop(_choosing, A, gb, seed)
     loop.run()
     return loop.result(loop.state["colors"])
 
@@ -94,7 +94,7 @@ def _choosing(A, gb, seed):
         for part in parts:
             # f<later, replace> = 0 at the part
             f(later.S, gb.replace) << part
-            check.repeat(lambda _: take(word), while_=f)
+            loops.repeat(lambda _: take(word), while_=f)
 
     def take(word):
         # near<f> = D bor.second word; free = COLORS & ~near; bit = free & -free, the lowest free color or 0

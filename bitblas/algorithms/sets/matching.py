@@ -16,9 +16,9 @@ Preis: Linear time 1/2-approximation algorithm for maximum weighted matching in 
 """
 
 from .. import _check as check
+from .. import _loops as loops
 from .._algorithm import algorithm
-from .._parts import gather
-from .._random import random_hash
+from .._parts import gather_values, random_hash
 
 
 @algorithm(graph="undirected", answer="vertex per vertex", arrays=(8, 20))
@@ -33,7 +33,7 @@ def maximal_matching(A, *, weighted=False, seed=None, gb=None):
     """
     check.flag("weighted", weighted)
     seed = 0 if seed is None else check.integer("seed", seed)
-    loop = check.loop(_choosing, A, gb, weighted, seed)
+    loop = loops.cached_loop(_choosing, A, gb, weighted, seed)
     loop.run()
     return loop.result(loop.state["mate"])
 
@@ -72,7 +72,7 @@ def _choosing(A, gb, weighted, seed):
         first(minimum) << gb.Vector.from_coo(v, k, size=n, dup_op=minimum)
         # both<k == min(first[i[k]], first[j[k]])> = k; mate[i] = j; mate[j] = i
         both = gb.Vector(kind, m)
-        both(near.S) << gb.binary.min(gather(first, i) & gather(first, j)).new()
+        both(near.S) << gb.binary.min(gather_values(first, i) & gather_values(first, j)).new()
         both(gb.binary.eq(both & near).new().V, gb.replace) << both
         edges, _ = both.to_coo()
         u, v = i.to_dense()[edges], j.to_dense()[edges]
@@ -81,6 +81,6 @@ def _choosing(A, gb, weighted, seed):
         # free = !mate; near<free[i] & free[j], replace> = near
         free << True
         free(mate.S) << False
-        near(gb.binary.land(gather(free, i) & gather(free, j)).new().V, gb.replace) << near
+        near(gb.binary.land(gather_values(free, i) & gather_values(free, j)).new().V, gb.replace) << near
 
     return {"begin": begin, "body": body, "while_": near, "mate": mate}

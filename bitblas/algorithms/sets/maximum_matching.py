@@ -18,9 +18,9 @@ Hopcroft, Karp: An n^(5/2) algorithm for maximum matchings in bipartite graphs. 
 Azad, Buluc, Pothen: Computing maximum cardinality matchings in parallel on bipartite graphs. IEEE TPDS 28 (2017).
 """
 
-from .. import _check as check
+from .. import _loops as loops
 from .._algorithm import algorithm
-from .._parts import gather
+from .._parts import gather_values
 from .bipartite import bipartite_sides
 from .matching import maximal_matching
 
@@ -47,7 +47,7 @@ def maximum_matching(A, *, gb=None):
             "argument A: expected a bipartite graph, got one with an odd cycle. "
             "Hint: maximal_matching accepts any graph and finds at least half as many edges."
         )
-    loop = check.loop(_paths, A, gb)
+    loop = loops.cached_loop(_paths, A, gb)
     left, mate, vertex = (loop.state[name] for name in ("left", "mate", "vertex"))
     # left = side 0; mate = a maximal matching, v at unmatched vertices
     left << side.select(gb.select.valueeq, 0)
@@ -83,12 +83,12 @@ def _paths(A, gb):
         found.clear()
         leaf << n
         mates = mate.to_dense()
-        check.repeat(lambda _: search(found, root, leaf, lone, mates), while_=q)
+        loops.repeat(lambda _: search(found, root, leaf, lone, mates), while_=q)
         # paths = leaf<leaf < n>; turned[paths] = their predecessors
         paths << leaf.select(gb.select.valuelt, n)
         ends = gb.Vector.from_coo(paths.to_coo()[1], True, size=n)
         turned(ends.S, gb.replace) << found.apply(binary.band, right=2**HALF - 1)
-        check.repeat(lambda _: turn(found, lone), while_=turned)
+        loops.repeat(lambda _: turn(found, lone), while_=turned)
 
     def search(found, root, leaf, lone, mates):
         # t<!found, replace> = q min.first A; found<t> = t
@@ -98,7 +98,7 @@ def _paths(A, gb):
         q(~lone.S, gb.replace) << t
         ends = gb.Vector(INT64, n)
         ends(lone.S) << t
-        check.unless_empty(ends, lambda: reach(t, ends, root, leaf))
+        loops.unless_empty(ends, lambda: reach(t, ends, root, leaf))
         # q[mate] = (root, mate)
         v = binary.bor(q.apply(binary.band, right=-(2**HALF)).new() & mate).new()
         places, u = v.to_coo()
@@ -112,7 +112,7 @@ def _paths(A, gb):
         leaf(binary.min) << v
         # q<leaf[root] == n, replace> = q
         v = gb.Vector(INT64, n)
-        v(q.S) << gather(leaf, root)
+        v(q.S) << gather_values(leaf, root)
         v << v.select(gb.select.valueeq, n)
         q(v.S, gb.replace) << q
 

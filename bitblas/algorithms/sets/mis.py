@@ -16,10 +16,10 @@ Blelloch, Fineman, Shun: Greedy sequential maximal independent set and matching 
 """
 
 from .. import _check as check
+from .. import _loops as loops
 from .._algorithm import algorithm
 from .._check import tuning
-from .._parts import gather
-from .._random import MASK, degree_vector, random_vector
+from .._parts import MASK, degree_vector, gather_values, random_vector
 
 
 @algorithm(graph="undirected", answer="value per vertex")
@@ -33,7 +33,7 @@ def maximal_independent_set(A, *, seed=None, gb=None):
     integer).
     """
     seed = 0 if seed is None else check.integer("seed", seed)
-    loop = check.loop(_joining, A, gb)
+    loop = loops.cached_loop(_joining, A, gb)
     # seed mod 2^32
     loop.state["seed"] << (seed & MASK)
     loop.run()
@@ -63,7 +63,7 @@ def _joining(A, gb):
         members.clear()
         if uneven:
             # worse = score[likely] > score: these vertices cannot join, so their other neighbours are not read
-            worse = binary.gt(gather(score, likely) & score).new()
+            worse = binary.gt(gather_values(score, likely) & score).new()
             join(0, score, score.dup(mask=~worse.V), first=True)
         else:
             join(0, score)
@@ -78,7 +78,7 @@ def _joining(A, gb):
         if first:
             # s<!fresh & !fresh[likely], replace> = s; the other neighbours of these are not read either
             s(~fresh.S, gb.replace) << s
-            s(~gather(fresh, likely).S, gb.replace) << s
+            s(~gather_values(fresh, likely).S, gb.replace) << s
         # gone<s, replace> = A any.pair fresh
         gone = A.mxv(fresh, gb.semiring.any_pair[BOOL]).new(mask=s.S)
         # s<!gone & !fresh, replace> = s

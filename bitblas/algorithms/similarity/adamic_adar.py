@@ -14,7 +14,7 @@ Zhou, Lu, Zhang: Predicting missing links via local information. European Physic
 
 from .._algorithm import algorithm
 from .._parts import degrees
-from ._pairs import best, common
+from .neighbors import best_scores, common_neighbor_scores
 
 
 @algorithm(graph="undirected", answer="value per pair", arrays=(16, 40))
@@ -53,5 +53,5 @@ def _weighted(A, value, pairs, top, gb):
     # B = A D; S<pairs> = B plus.first A'
     i, k, _ = A.to_coo(values=False)
     B = gb.Matrix.from_coo(i, k, value[k], gb.dtypes.FP64, nrows=n, ncols=n)
-    u, v, score = common(B, A, gb.semiring.plus_first[gb.dtypes.FP64], pairs, gb)
-    return best(u, v, score, n, top, gb)
+    u, v, score = common_neighbor_scores(B, A, gb.semiring.plus_first[gb.dtypes.FP64], pairs, gb)
+    return best_scores(u, v, score, n, top, gb)

@@ -11,11 +11,63 @@ Check: neighbour sets, pair by pair.
 
 Jaccard: The distribution of the flora in the alpine zone. New Phytologist 11 (1912).
 Salton, McGill: Introduction to modern information retrieval. McGraw-Hill 1983, for the cosine.
+
 """
 
+from __future__ import annotations
+
+from .. import _check as check
 from .._algorithm import algorithm
-from .._parts import degrees
-from ._pairs import best, common
+from .._parts import degrees, index_range
+
+# ---- Scores of vertex pairs by common neighbours, and the best scores of each row.
+
+
+def common_neighbor_scores(A, B, ring, pairs, gb):
+    """A ring B' at the entries of `pairs`, or everywhere except (v, v): rows, columns, values."""
+    n = A.nrows
+    if pairs is None:
+        C = A.mxm(B.T, ring).new()
+        C << C.select(gb.select.offdiag)
+    else:
+        if check.square(gb, pairs, "pairs") != n:
+            raise gb.exceptions.DimensionMismatch(
+                f"argument pairs: expected a Matrix of {n} rows and columns, got {pairs.nrows}. "
+                f"Hint: each entry (u, v) is a pair of vertices to compare."
+            )
+        C = A.mxm(B.T, ring).new(mask=pairs.S)
+    check.memory(A, f"similarity: scores of {C.nvals} pairs of vertices", 48 * C.nvals)
+    return C.to_coo()
+
+
+def best_scores(i, j, score, n, top, gb):
+    """The n x n Matrix of the scores; with `top`, only the best of each row, ties to the lowest columns."""
+    if top is not None:
+        top = check.count(gb, "top", top, "None gives all")
+        order = (-score).argsort(kind="stable")
+        order = order[i[order].argsort(kind="stable")]
+        i, j, score = i[order], j[order], score[order]
+        # keep positions below top within each row, after sorting by row and falling score
+        place = index_range(len(i), gb)
+        first = gb.Vector.from_coo(i, place, size=n, dup_op=gb.binary.min).to_dense(0)
+        kept = place - first[i] < top
+        i, j, score = i[kept], j[kept], score[kept]
+    return gb.Matrix.from_coo(i, j, score, gb.dtypes.FP64, nrows=n, ncols=n)
+
+
+# ---- Jaccard, overlap and cosine similarity: normalized counts of shared neighbours.
+#
+# Method: C = A plus.pair A' counts the common neighbours of two vertices; the scores are C / (d[u] + d[v] - C), C /
+# min(d[u], d[v]) and C / sqrt(d[u] d[v]), with degrees d.
+#
+# State: C has an entry for each pair of vertices with a common neighbour, or for each requested pair.
+#
+# Input: any square A; dtype and values are ignored. Directed: the neighbours of u are the entries of A[u, :].
+#
+# Check: neighbour sets, pair by pair.
+#
+# Jaccard: The distribution of the flora in the alpine zone. New Phytologist 11 (1912). Salton, McGill: Introduction to
+# modern information retrieval. McGraw-Hill 1983, for the cosine.
 
 
 @algorithm(answer="value per pair", arrays=(8, 24))
@@ -58,7 +110,7 @@ def cosine(A, *, pairs=None, top=None, gb=None):
 def _scaled(A, pairs, top, gb, score):
     n = A.nrows
     # C<pairs> = A plus.pair A'; d = A plus.pair 1
-    u, v, c = common(A, A, gb.semiring.plus_pair[gb.dtypes.INT64], pairs, gb)
+    u, v, c = common_neighbor_scores(A, A, gb.semiring.plus_pair[gb.dtypes.INT64], pairs, gb)
     d = degrees(A, gb)
     # S = score(C, d[u], d[v])
-    return best(u, v, score(c, d[u], d[v]), n, top, gb)
+    return best_scores(u, v, score(c, d[u], d[v]), n, top, gb)

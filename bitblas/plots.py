@@ -1,24 +1,208 @@
-"""Draw graphs: node-link diagrams, with vertices colored by a value."""
+"""Plots with matplotlib: sparsity patterns, graphs, distances from a vertex, and kernel timelines.
+
+matplotlib is imported by the functions that draw; no window is opened and no global state is used. Each function
+returns a Figure, which a notebook shows and `save` writes.
+"""
 
 from __future__ import annotations
 
+import functools
+import os
 from collections.abc import Hashable, Sequence
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from .. import tuning
-from ..core import Matrix, Vector
-from ..exceptions import DimensionMismatch, InvalidValue
-from ..graph import Graph, Values
-from ..io.build import host_coo
-from ..typing import ArrayLike
-from .matrices import INK, LINE, PAPER, picture
+from . import extras, tuning
+from .core import Matrix, Vector
+from .core.options import either
+from .device import Trace
+from .exceptions import DimensionMismatch, InvalidValue
+from .formats import TILES, format_of
+from .formats.b2sr.cost import DEFAULT_TILE
+from .graph import Graph, Values
+from .io import host_coo
+from .io.files import Output, created
+from .typing import ArrayLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colorbar import Colorbar
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
+    from matplotlib.ticker import MaxNLocator
+
+
+# ---- Draw matrices: sparsity patterns and the fill of tiles.
+#
+# matplotlib is imported by the functions that draw; no window is opened and no global state is used. The colors are one
+# hue from light to dark; positions without entries keep the color of the paper.
+
+BINS = 512  # squares along the longer side of the plot; a quarter of that for the map of tiles
+SUFFIXES = ("png", "svg", "pdf")
+INK, PAPER, LINE = "#1b2733", "#ffffff", "#aab4bd"
+Extent: TypeAlias = tuple[float, float, float, float]  # left, right, bottom, top
+GRID = 160  # largest size for which tile borders are drawn
+
+
+def spy(A: Matrix, *, title: str | None = None, tile: int | None = None, bins: int = BINS) -> Figure:
+    """A matplotlib Figure of the sparsity pattern of a Matrix: entries per square, and how full its tiles are.
+
+    tile: the edge of the tiles; None: that of the stored format, or 8. bins: squares along the longer side. Time and
+    memory are those of sorting the entries. Raises InvalidValue for other tiles; ImportError without matplotlib.
+    """
+    kind = picture()
+    if tile is None:
+        tile = format_of(A.format).tile or DEFAULT_TILE
+    if tile not in TILES:
+        raise InvalidValue(f"tile: expected {either(TILES)}, got {tile!r}")
+    rows, cols = (part.astype(np.int64, copy=False) for part in host_coo(A)[:2])
+    tile_rows, tile_cols, fill = tiles_of(rows, cols, A.ncols, tile)
+
+    figure = kind(figsize=(11.5, 7.4), dpi=150, facecolor=PAPER, layout="constrained")
+    grid = figure.add_gridspec(2, 2, width_ratios=[2.1, 1], height_ratios=[1.15, 1])
+    whole, tiled, bars = (figure.add_subplot(place) for place in (grid[:, 0], grid[0, 1], grid[1, 1]))
+    shape = (A.nrows, A.ncols)
+    counts, extent = binned(rows, cols, np.ones(len(rows)), shape, bins)
+    _map(figure, whole, counts, extent, "entries per square" if counts.max(initial=0) > 1 else None)
+    whole.set_title(title or A.name, loc="left", fontsize=13, fontweight="bold")
+    whole.set_xlabel(f"{A.nrows:,} x {A.ncols:,}, {A.nvals:,} entries, stored as {A.format}")
+
+    if max(shape) <= GRID:
+        for draw_line, size in ((whole.axvline, A.ncols), (whole.axhline, A.nrows)):
+            for edge in range(tile, size, tile):
+                draw_line(edge - 0.5, color=LINE, linewidth=0.6)
+
+    grid_shape = (-(-A.nrows // tile), -(-A.ncols // tile))
+    total, corners = binned(tile_rows, tile_cols, fill, grid_shape, max(1, bins // 4))
+    number, _ = binned(tile_rows, tile_cols, np.ones(len(fill)), grid_shape, max(1, bins // 4))
+    mean = np.divide(total, number, out=np.zeros_like(total), where=number > 0)
+    left, right, bottom, top = ((corner + 0.5) * tile - 0.5 for corner in corners)
+    _map(figure, tiled, mean, (left, right, bottom, top), "mean entries per tile")
+    tiled.set(xlim=extent[:2], ylim=extent[2:])
+    tiled.set_title(f"How full the {tile} x {tile} tiles are", loc="left", fontsize=11)
+    _bars(bars, fill, tile)
+    return figure
+
+
+@functools.cache
+def picture() -> type[Figure]:
+    """A subclass of matplotlib's Figure that notebooks display. ImportError without matplotlib."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(f"pictures need matplotlib ({error}); {extras.hint('plots')}") from None
+
+    class Picture(Figure):
+        def _repr_png_(self) -> bytes:
+            return _encoded(self, "png")
+
+    return Picture
+
+
+def tiles_of(rows: np.ndarray, cols: np.ndarray, ncols: int, tile: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The tile row, tile column and number of entries of each non-empty tile."""
+    width = max(1, -(-ncols // tile))
+    keys, fill = np.unique(rows // tile * width + cols // tile, return_counts=True)
+    return keys // width, keys % width, fill
+
+
+def binned(
+    rows: np.ndarray, cols: np.ndarray, weights: np.ndarray, shape: tuple[int, int], bins: int
+) -> tuple[np.ndarray, Extent]:
+    """The sum of the weights in each square of a grid over the matrix, at most `bins` along the longer side, and the
+    extent of the grid in rows and columns, for imshow."""
+    longer = max(1, *shape)
+    edge = max(1, -(-longer // bins))  # rows and columns of a square
+    high, wide = (max(1, -(-size // edge)) for size in shape)
+    sums = np.bincount(rows // edge * wide + cols // edge, weights, minlength=high * wide).astype(np.float64)
+    return sums.reshape(high, wide), (-0.5, wide * edge - 0.5, high * edge - 0.5, -0.5)
+
+
+def kind_of(path: str | os.PathLike[str]) -> str:
+    """The format of a plot, from its file name. InvalidValue for an unknown suffix."""
+    kind = os.path.splitext(os.fspath(path))[1][1:].lower()
+    if kind not in SUFFIXES:
+        raise InvalidValue(f"{os.fspath(path)}: expected a name that ends in {', '.join('.' + s for s in SUFFIXES)}")
+    return kind
+
+
+def save(figure: Figure, target: Output) -> None:
+    """Write a Figure atomically to a .png, .svg or .pdf file (InvalidValue for another name), or as .png to a file open
+    for binary writing."""
+    kind = kind_of(target) if isinstance(target, str | os.PathLike) else "png"
+    data = _encoded(figure, kind)
+    with created(target) as stream:
+        stream.write(data)
+
+
+def _encoded(figure: Figure, kind: str) -> bytes:
+    stream = BytesIO()
+    figure.savefig(stream, format=kind)
+    return stream.getvalue()
+
+
+def _map(figure: Figure, axes: Axes, values: np.ndarray, extent: Extent, label: str | None) -> None:
+    from matplotlib.colors import LinearSegmentedColormap, LogNorm
+
+    ink = LinearSegmentedColormap.from_list("ink", ["#9ecae1", "#2171b5", "#08214a"] if label else [INK, INK])
+    top = max(2.0, float(values.max(initial=0)))
+    shown = np.ma.masked_equal(values, 0)
+    image = axes.imshow(shown, ink, LogNorm(1, top), extent=extent, interpolation="nearest", aspect="equal")
+    if label:
+        bar = figure.colorbar(image, ax=axes, shrink=0.8, pad=0.02, aspect=30)
+        bar.set_label(label)
+        _few_numbers(bar, top)
+    axes.tick_params(length=3, labelsize=8, colors=INK)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(_integers())
+        axis.set_major_formatter(lambda x, _: _short(x))
+    for side in axes.spines.values():
+        side.set_color(LINE)
+
+
+def _bars(axes: Axes, fill: np.ndarray, tile: int) -> None:
+    """Histogram of tiles with 1, 2, 3-4, 5-8, ... entries."""
+    steps = int(np.log2(tile * tile)) + 1
+    classes = np.bincount(np.ceil(np.log2(np.maximum(fill, 1))).astype(int), minlength=steps)[:steps]
+    axes.bar(range(steps), classes, color="#2171b5", width=0.8)
+    names = ["1", "2", *(f"{2**k // 2 + 1}-{2**k}" for k in range(2, steps))]
+    axes.set_xticks(range(steps), names[:steps], rotation=45 if steps > 5 else 0, fontsize=8)
+    axes.set_xlabel("entries in a tile")
+    axes.set_ylabel("tiles")
+    axes.yaxis.set_major_formatter(lambda x, _: _short(x))
+    axes.tick_params(labelsize=8, colors=INK)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    mean = float(fill.mean()) if len(fill) else 0.0
+    axes.set_title(f"{len(fill):,} tiles, {mean:.2f} entries each on average", loc="left", fontsize=11)
+
+
+def _few_numbers(bar: Colorbar, top: float) -> None:
+    from matplotlib.ticker import NullLocator
+
+    marks = sorted({1.0, *(float(2**k) for k in range(1, int(np.log2(top)) + 1, max(1, int(np.log2(top)) // 4)))})
+    bar.set_ticks(marks, labels=[_short(mark) for mark in marks])
+    bar.ax.yaxis.set_minor_locator(NullLocator())
+    bar.ax.tick_params(labelsize=8)
+
+
+def _integers() -> MaxNLocator:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(5, integer=True)
+
+
+def _short(x: float) -> str:
+    """1500000 as 1.5M."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(x) >= size:
+            return f"{x / size:.4g}{letter}"
+    return f"{x:.4g}"
+
+
+# ---- Draw graphs: node-link diagrams, with vertices colored by a value.
 
 Numbers: TypeAlias = Vector | Values | ArrayLike  # a number for each vertex
 
@@ -36,7 +220,7 @@ def positions(A: Matrix, *, pivots: int = PIVOTS, seed: int = 0) -> np.ndarray:
     are not connected to the first pivot get NaN. Raises InvalidValue (pivots below 2), DimensionMismatch (A not
     square).
     """
-    from ..algorithms import bfs_levels
+    from .algorithms import bfs_levels
 
     if pivots < 2:
         raise InvalidValue(f"pivots: expected 2 or more, got {pivots}")
@@ -210,7 +394,7 @@ def levels(
     A: Matrix | Graph, source: Hashable = 0, *, places: ArrayLike | None = None, title: str | None = None
 ) -> Figure:
     """A matplotlib Figure of a graph, colored by the number of hops from a vertex."""
-    from ..algorithms import bfs_levels
+    from .algorithms import bfs_levels
 
     found = bfs_levels(A.matrix, A.vertex(source)) if isinstance(A, Graph) else bfs_levels(A, source)
     return graph(A, found, places=places, title=title, label=f"hops from vertex {source}")
@@ -251,7 +435,7 @@ def _few(A: Matrix) -> np.ndarray:
     """Positions for a small graph."""
     import bitblas as gb
 
-    from ..algorithms import spring_layout
+    from .algorithms import spring_layout
 
     both = A.ewise_add(A.T, gb.binary.any).new() if A.nvals else A
     return np.asarray(spring_layout(both).to_dense()) if A.nrows else np.zeros((0, 2))
@@ -272,3 +456,57 @@ def _numbers(values: Numbers | None, n: int) -> tuple[np.ndarray | None, bool]:
     if numbers.shape != (n,):
         raise DimensionMismatch(f"values: expected one for each of {n} vertices, got {numbers.shape}")
     return numbers, known.dtype.kind in "iu"
+
+
+# ---- Draw a trace as a timeline: when each kernel ran, and how long.
+
+MOST_ROWS = 24  # most rows; kernels with the least time share the last row
+SHARED = "all others"
+
+
+def trace(t: Trace, *, title: str | None = None) -> Figure:
+    """A matplotlib Figure of a trace (`with gb.trace() as t:`): a row for each kernel, sorted by descending total time,
+    and a bar for each of its runs. Time between bars is spent outside of kernels: Python, NumPy, CuPy, waiting.
+
+    Raises InvalidValue if no kernel with a time was traced, ImportError without matplotlib.
+    """
+    kind = picture()
+    runs = [(_short_name(run.text), run.start, run.us) for run in t if run.us is not None and run.start is not None]
+    if not runs:
+        raise InvalidValue("trace: expected kernels that ran, got none")
+    total: dict[str, float] = {}
+    for name, _, us in runs:
+        total[name] = total.get(name, 0.0) + us
+    names = sorted(total, key=lambda name: -total[name])
+    if len(names) > MOST_ROWS:
+        names = [*names[: MOST_ROWS - 1], SHARED]
+    bars: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
+    for name, start, us in runs:
+        bars[name if name in bars else SHARED].append((start, us))
+
+    figure = kind(figsize=(9, 1.2 + 0.3 * len(names)), dpi=130, facecolor=PAPER, layout="constrained")
+    axes = figure.add_subplot()
+    for row, name in enumerate(names):
+        axes.broken_barh(bars[name], (row - 0.4, 0.8), color="#2171b5", edgecolor=INK, linewidth=0.3)
+    spent = [sum(us for _, us in bars[name]) for name in names]
+    labels = [f"{name}  {us:.0f} us in {len(bars[name])}" for name, us in zip(names, spent)]
+    axes.set_yticks(range(len(names)), labels, fontsize=7, color=INK)
+    axes.invert_yaxis()
+    axes.set_xlim(0, max(start + us for bar in bars.values() for start, us in bar))
+    axes.set_xlabel("microseconds since the first kernel", fontsize=8)
+    axes.tick_params(labelsize=7, colors=INK)
+    axes.grid(axis="x", color=LINE, linewidth=0.4)
+    axes.set_axisbelow(True)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    inside = sum(spent)
+    axes.set_title(title or f"{inside:.0f} us in {len(runs)} kernels, of {t.us:.0f} us", loc="left", fontsize=11)
+    return figure
+
+
+def _short_name(name: str) -> str:
+    """The name of a variant without its types and constants."""
+    return " ".join(word for word in name.split() if "=" not in word)
+
+
+__all__ = ["binned", "graph", "kind_of", "levels", "positions", "save", "spy", "tiles_of", "trace"]

@@ -1,0 +1,220 @@
+"""Loops of algorithms: captured loops cached with their matrix, progress and convergence (`Watch`), power iteration."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from .. import tuning
+from ..exceptions import ConvergenceWarning, warn
+from . import _check as check
+
+# ---- Progress and convergence of a running algorithm: `Watch` and ConvergenceWarning.
+#
+#     with Watch() as seen:
+#         ranks = pagerank(A, max_iter=10)
+#     print(seen.rounds, seen.converged)
+#
+# Without an active Watch, an algorithm that does not converge issues a ConvergenceWarning.
+
+_active: ContextVar[Watch | None] = ContextVar("watching", default=None)
+_inside: ContextVar[bool] = ContextVar("inside", default=False)  # inside a round of another algorithm
+
+
+class Watch:
+    """Records the progress of the algorithm called inside `with`. Other threads may read it meanwhile.
+
+    rounds: int, rounds run so far (levels of a search, sources of a centrality, ..); a loop that runs on a GPU as a
+    whole reports them when it ends; None for an algorithm without rounds. total: int, the expected number of rounds;
+    None if unknown. converged: bool, False if a limit ended the algorithm first; no warning is issued then.
+    """
+
+    def __init__(self):
+        self.rounds: int | None = None
+        self.total: int | None = None
+        self.converged = True
+
+    def __enter__(self):
+        self._token = _active.set(self)
+        return self
+
+    def __exit__(self, *error):
+        _active.reset(self._token)
+
+
+MORE = "raise max_iter or tol"  # the default hint
+
+
+def report(rounds=1, total=None):
+    """Report `rounds` more rounds, of `total` in all."""
+    seen = _active.get()
+    if seen is not None:
+        seen.rounds, seen.total = (seen.rounds or 0) + rounds, total
+
+
+def not_converged(name, rounds, hint=""):
+    """Report that a limit ended the algorithm `name` before it converged: to the active Watch, or else as a warning."""
+    seen = _active.get()
+    if seen is not None:
+        seen.converged = False
+    elif not _inside.get():
+        warn(
+            f"{name}: not converged after {rounds} round{'s' * (rounds != 1)}; returning the last iterate. "
+            f"Hint: {hint or MORE}; if this is intended, use `with bitblas.algorithms.Watch() as seen:`.",
+            ConvergenceWarning,
+        )
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Suppress reports of algorithms called inside: they are part of one round."""
+    token, inside = _active.set(None), _inside.set(True)
+    try:
+        yield
+    finally:
+        _active.reset(token)
+        _inside.reset(inside)
+
+
+# ---- Captured loops, and other objects that are cached with a matrix.
+
+
+class Loop:
+    """A captured loop and its objects. `make(A, gb, *args)` returns a dictionary of objects, `while_`, and the parts of
+    the program (body, limit, begin, end, fixpoint).
+
+    A Loop is kept with its matrix for later calls, because its first run compiles it. Kept loops are reused, so
+    `result` then moves the result into a new object.
+    """
+
+    def __init__(self, make, A, gb, *args):
+        from bitblas.loop import Program, holds_matrix
+
+        self.state = make(A, gb, *args)
+        self.reported = [0]  # rounds already reported: rounds on the host are reported one by one
+        body = _reporting(self.state["body"], self.reported)
+        parts = {name: self.state.get(name) for name in ("limit", "begin", "end")}
+        parts["fixpoint"] = self.state.get("fixpoint", False)
+        self.program = Program(body, while_=self.state["while_"], **parts)
+        matrices = [x for x in self.state.values() if getattr(x, "ndim", 0) == 2]
+        # A matrix that a captured body cannot hold makes this a loop of single statements.
+        ordered = matrices and getattr(A, "order", None) is not None
+        captured = all(holds_matrix(x) and max(x.shape) == A.nrows for x in matrices)  # not with more rows than A
+        self.plain = bool(ordered) or not captured
+        self.cached = False
+
+    def run(self):
+        self.reported[0] = 0
+        rounds = self.program.run(plain=self.plain)
+        report(rounds - self.reported[0])
+
+    def result(self, x):
+        return x._release() if self.cached else x
+
+
+def _reporting(body, reported):
+    """Wrap the body to report each executed round. Symbolic rounds, recorded for a GPU, are not reported."""
+
+    def run(number, *operands):
+        body(number, *operands)
+        if isinstance(number, int):
+            reported[0] += 1
+            report()
+
+    return run
+
+
+def repeat(body, while_, limit=None):
+    """Run body(k) for k = 0, 1, .. while the Vector has entries, at most `limit` times. Loops can be nested."""
+    from bitblas.loop import repeat
+
+    repeat(body, while_=while_, limit=limit)
+
+
+def unless_empty(x, then):
+    """Call then(), whose statements change nothing if the Vector x is empty. Statement by statement, an empty x skips
+    the call; inside a captured loop running the statements costs less than testing x.
+    """
+    from bitblas.core.statement.symbolic import state
+
+    if state.recorder is not None or x.nvals:
+        then()
+
+
+def cached_loop(make, A, gb, *args):
+    """The Loop for these arguments and A. A kept one is reused if the contents of A have not changed. Only loops of
+    recent arguments are kept, because they hold memory.
+    """
+    keep = getattr(A, "_keep", None)  # None: python-graphblas caches nothing
+    if keep is None:
+        return Loop(make, A, gb, *args)
+    key = tuning.version(), *args
+    if A.device.host_memory:  # one loop per thread, for the last arguments: threads may run at the same time
+        kept = keep((make, threading.get_ident()), lambda twin: [twin, None, None])
+        if kept[1] != key:
+            kept[1:] = key, Loop(make, kept[0], gb, *args)
+        found = kept[2]
+    else:
+        twin, loops = keep((make, "loops"), lambda twin: (twin, {}))
+        found = loops.pop(key, None) or Loop(make, twin, gb, *args)
+        loops[key] = found  # most recently used last
+        if len(loops) > tuning.count("algorithms.kept_loops"):
+            loops.pop(next(iter(loops)), None)
+    found.cached = True
+    return found
+
+
+def runs_fused(A):
+    """Whether loops on this library and device run as one fused program, where many short rounds cost little."""
+    return hasattr(A, "_keep") and not hasattr(A, "shares")
+
+
+def cached(make, A, gb):
+    """make(A, gb), cached with A until its contents change."""
+    keep = getattr(A, "_keep", None)
+    return make(A, gb) if keep is None else keep((make, tuning.version()), lambda twin: make(twin, gb), chosen=False)
+
+
+# ---- Power iteration: options, convergence test and 2-norm.
+
+
+def check_limits(gb, tol, max_iter):
+    """The validated options tol (float > 0) and max_iter (int >= 1)."""
+    tol = check.number(gb, "tol", tol, lambda x: x > 0, "a number above 0", "1e-6 is usual")
+    return tol, check.count(gb, "max_iter", max_iter, "100 is usual")
+
+
+class Change:
+    """Convergence test of a loop: the 1-norm of the change and the continue flag, as Scalars."""
+
+    def __init__(self, gb, tol):
+        self.gb, self.tol = gb, tol
+        self.sum, self.going = gb.Scalar(gb.dtypes.FP64), gb.Scalar(gb.dtypes.BOOL)
+
+    def step(self, x, t):
+        """End of a round: continue if sum(|x - t|) >= tol; x = t."""
+        binary = self.gb.binary
+        # going = sum(|x - t|) >= tol; x = t
+        x << binary.minus(x & t)
+        x << x.apply(self.gb.unary.abs)
+        self.sum << x.reduce(self.gb.monoid.plus)
+        self.going << self.sum.apply(binary.ge, right=self.tol)
+        x << t
+
+
+def run_until_converged(loop, name, hint=lambda: ""):
+    """Run the loop until it converges. If the limit ends it first, report non-convergence with the hint."""
+    going = loop.state["while_"]
+    going << True
+    loop.run()
+    if going.value:
+        not_converged(name, loop.state["limit"], hint())
+
+
+def two_norm(x, gb):
+    """The 2-norm of a vector, as a float."""
+    # sqrt(sum(x .* x))
+    squares = gb.binary.times(x & x).new()
+    return float(squares.reduce(gb.monoid.plus, allow_empty=False).new().value) ** 0.5

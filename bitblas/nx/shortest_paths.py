@@ -1,0 +1,337 @@
+"""networkx.algorithms.shortest_paths: unweighted, weighted (Dijkstra, Bellman-Ford), dense, and by method."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+import bitblas as gb
+from bitblas.algorithms.centrality.closeness import distance_sums
+
+from .arrays import Node, Nodes, Number, Scores, exact_sum
+from .graph import Graph
+from .searches import (
+    bellman_ford_tree,
+    dijkstra_tree,
+    distance_weights,
+    distances,
+    fewest_edges_path,
+    host,
+    is_cyclic,
+    least_weight_path,
+    levels,
+    path_to,
+    paths_to_all,
+    reached,
+    require_ends,
+    require_node,
+)
+
+# ---- networkx.algorithms.shortest_paths.unweighted: breadth-first search from one node or from all.
+
+
+def _levels_by_node(G: Graph, node: Node, cutoff: float | None) -> dict[Node, int]:
+    found: dict[Node, int] = {}
+    for length, (level, _) in enumerate(levels(G, G.numbers([node]), cutoff)):
+        found.update(dict.fromkeys(G.nodes_at(level), length))
+    return found
+
+
+def single_source_shortest_path_length(G: Graph, source: Node, cutoff: float | None = None) -> dict[Node, int]:
+    require_node(G, source, f"Source {source} is not in G")
+    return _levels_by_node(G, source, cutoff)
+
+
+def single_target_shortest_path_length(G: Graph, target: Node, cutoff: float | None = None) -> dict[Node, int]:
+    require_node(G, target, f"Target {target} is not in G")
+    return _levels_by_node(G.transposed, target, cutoff)
+
+
+def all_pairs_shortest_path_length(G: Graph, cutoff: float | None = None) -> Iterator[tuple[Node, dict[Node, int]]]:
+    return ((node, _levels_by_node(G, node, cutoff)) for node in G)
+
+
+def _paths(G: Graph, source: Node, cutoff: float | None) -> dict[Node, list[Node]]:
+    found = {source: [source]}
+    for level, parents in levels(G, G.numbers([source]), cutoff):
+        for node, parent in zip(G.nodes_at(level), G.nodes_at(parents)):
+            if node is not source:
+                found[node] = [*found[parent], node]
+    return found
+
+
+def single_source_shortest_path(G: Graph, source: Node, cutoff: float | None = None) -> dict[Node, list[Node]]:
+    require_node(G, source, f"Source {source} not in G")
+    return _paths(G, source, cutoff)
+
+
+def single_target_shortest_path(G: Graph, target: Node, cutoff: float | None = None) -> dict[Node, list[Node]]:
+    require_node(G, target, f"Target {target} not in G")
+    return {node: path[::-1] for node, path in _paths(G.transposed, target, cutoff).items()}
+
+
+def bidirectional_shortest_path(G: Graph, source: Node, target: Node) -> list[Node]:
+    require_ends(G, source, target)
+    path = fewest_edges_path(G, G.number[source], G.number[target])
+    if path is None:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    return [G.labels[node] for node in path]
+
+
+def all_pairs_shortest_path(G: Graph, cutoff: float | None = None) -> Iterator[tuple[Node, dict[Node, list[Node]]]]:
+    return ((node, _paths(G, node, cutoff)) for node in G)
+
+
+# ---- networkx.algorithms.shortest_paths.weighted: Dijkstra and Bellman-Ford, paths and lengths.
+
+# One node: its distance and path; all: the distances and paths by node.
+Found = tuple[Number, list[Node]] | tuple[Scores, dict[Node, list[Node]]]
+
+
+def _lengths(G: Graph, sources: Nodes, cutoff: float | None, weight: str, negative: bool = False) -> Scores:
+    at, lengths = distances(G, G.numbers(sources).tolist(), weight, cutoff, negative=negative)
+    return dict(zip(G.nodes_at(at), lengths.tolist()))
+
+
+def _length(G: Graph, source: Node, target: Node, weight: str, word: str, negative: bool) -> Number:
+    found = _lengths(G, [source], None, weight, negative)
+    if target not in found:
+        raise nx.NetworkXNoPath(f"{word} {target} not reachable from {source}")
+    return found[target]
+
+
+def _require_sources(G: Graph, sources: Nodes) -> None:
+    if not sources:
+        raise ValueError("sources must not be empty")
+    for source in sources:
+        require_node(G, source, f"Node {source} not found in graph")
+
+
+def _result_of(G: Graph, tree: tuple[np.ndarray, np.ndarray, np.ndarray], target: Node, no_path: str) -> Found:
+    """The answer for a target, or for all nodes, from nodes, distances and predecessors."""
+    nodes, lengths, parents = tree
+    if target is None:
+        return dict(zip(G.nodes_at(nodes), lengths.tolist())), paths_to_all(G, nodes, parents)
+    length = lengths[nodes == G.number.get(target, -1)]
+    if not len(length):
+        raise nx.NetworkXNoPath(no_path)
+    return length[0].item(), path_to(G, nodes.tolist(), parents.tolist(), G.number[target])
+
+
+def multi_source_dijkstra_path_length(
+    G: Graph, sources: Nodes, cutoff: float | None = None, weight: str = "weight"
+) -> Scores:
+    _require_sources(G, sources)
+    return _lengths(G, sources, cutoff, weight)
+
+
+def multi_source_dijkstra(
+    G: Graph, sources: Nodes, target: Node = None, cutoff: float | None = None, weight: str = "weight"
+) -> Found:
+    _require_sources(G, sources)
+    if target in sources:
+        return 0, [target]
+    tree = dijkstra_tree(G, G.numbers(sources).tolist(), weight, cutoff)
+    return _result_of(G, tree, target, f"No path to {target}.")
+
+
+def bidirectional_dijkstra(G: Graph, source: Node, target: Node, weight: str = "weight") -> tuple[Number, list[Node]]:
+    require_ends(G, source, target)
+    if source == target:
+        return 0, [source]
+    found = least_weight_path(G, G.number[source], G.number[target], weight)
+    if found is None:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    length, path = found
+    return length, [G.labels[node] for node in path]
+
+
+def single_source_bellman_ford(G: Graph, source: Node, target: Node = None, weight: str = "weight") -> Found:
+    if source == target:
+        require_node(G, source, f"Node {source} is not found in the graph")
+        return 0, [source]
+    tree = bellman_ford_tree(G, require_node(G, source, f"Source {source} not in G"), weight)
+    return _result_of(G, tree, target, f"Target {target} cannot be reached from given sources")
+
+
+def single_source_dijkstra_path_length(
+    G: Graph, source: Node, cutoff: float | None = None, weight: str = "weight"
+) -> Scores:
+    return multi_source_dijkstra_path_length(G, {source}, cutoff, weight)
+
+
+def dijkstra_path_length(G: Graph, source: Node, target: Node, weight: str = "weight") -> Number:
+    require_node(G, source, f"Node {source} not found in graph")
+    return 0 if source == target else _length(G, source, target, weight, "Node", False)
+
+
+def all_pairs_dijkstra_path_length(
+    G: Graph, cutoff: float | None = None, weight: str = "weight"
+) -> Iterator[tuple[Node, Scores]]:
+    distance_weights(G, weight)  # raises Refused at the call, not during iteration
+    return ((node, _lengths(G, [node], cutoff, weight)) for node in G)
+
+
+def single_source_bellman_ford_path_length(G: Graph, source: Node, weight: str = "weight") -> Scores:
+    require_node(G, source, f"Source {source} not in G")
+    return _lengths(G, [source], None, weight, negative=True)
+
+
+def bellman_ford_path_length(G: Graph, source: Node, target: Node, weight: str = "weight") -> Number:
+    if source == target:
+        require_node(G, source, f"Node {source} not found in graph")
+        return 0
+    require_node(G, source, f"Source {source} not in G")
+    return _length(G, source, target, weight, "node", True)
+
+
+def all_pairs_bellman_ford_path_length(G: Graph, weight: str = "weight") -> Iterator[tuple[Node, Scores]]:
+    distance_weights(G, weight, negative=True)
+    return ((node, _lengths(G, [node], None, weight, negative=True)) for node in G)
+
+
+def negative_edge_cycle(G: Graph, weight: str = "weight", heuristic: bool = True) -> bool:
+    values = G.values_of(weight)
+    if not (values < 0).any():
+        return False
+    if not G.directed:  # the edge in both directions is a negative cycle
+        return True
+    # an extra node with an edge of weight 0 to every node reaches every cycle
+    n = len(G)
+    rows, cols = G.edge_ends
+    A = gb.Matrix.from_coo(
+        np.concatenate([rows, np.full(n, n)]),
+        np.concatenate([cols, np.arange(n)]),
+        np.concatenate([values, np.zeros(n, values.dtype)]),
+        nrows=n + 1,
+        ncols=n + 1,
+        dup_op=gb.binary.min,
+    )
+    return is_cyclic(A, n)
+
+
+# ---- networkx.algorithms.shortest_paths.dense: Floyd-Warshall, infinite distance where no path exists.
+
+
+def floyd_warshall(G: Graph, weight: str = "weight") -> dict[Node, Scores]:
+    found = {}
+    for at, node in enumerate(G):
+        near, lengths = distances(G, at, weight)
+        of = dict(zip(G.nodes_at(near), lengths.tolist()))  # integers stay integers
+        found[node] = {other: of.get(other, np.inf) for other in G}
+    return found
+
+
+def floyd_warshall_numpy(G: Graph, nodelist: Collection[Node] | None = None, weight: str = "weight") -> np.ndarray:
+    if nodelist is not None and not len(nodelist) == len(G) == len(set(nodelist)):
+        raise nx.NetworkXError(
+            "nodelist must contain every node in G with no repeats."
+            "If you wanted a subgraph of G use G.subgraph(nodelist)"
+        )
+    order = np.arange(len(G)) if nodelist is None else G.numbers(nodelist)
+    found = np.array([_distance_row(G, at, weight)[order] for at in order.tolist()], np.float64)
+    return found.reshape(len(G), len(G))
+
+
+def floyd_warshall_predecessor_and_distance(
+    G: Graph, weight: str = "weight"
+) -> tuple[dict[Node, dict[Node, Node]], dict[Node, Scores]]:
+    before: dict[Node, dict[Node, Node]] = {}
+    loops = set(G.rows[G.rows == G.cols].tolist())  # NetworkX lists the predecessor of a node with a self loop
+    for at, node in enumerate(G):
+        nodes, _, parents = dijkstra_tree(G, [at], weight)
+        found = dict(zip(G.nodes_at(nodes), G.nodes_at(parents)))
+        if at not in loops:
+            del found[node]
+        if found:
+            before[node] = found
+    return before, floyd_warshall(G, weight)
+
+
+def _distance_row(G: Graph, source: int, weight: str) -> np.ndarray:
+    """The distances to every node."""
+    distance_weights(G, weight)
+    at, values = distances(G, source, weight)
+    row = np.full(len(G), np.inf)
+    row[at] = values
+    return row
+
+
+# ---- networkx.algorithms.shortest_paths.generic: dispatch by source, target, weight and method.
+
+
+def has_path(G: Graph, source: Node, target: Node) -> bool:
+    require_ends(G, source, target)
+    return bool((reached(G, G.number[source]) == G.number[target]).any())
+
+
+def shortest_path_length(
+    G: Graph, source: Node = None, target: Node = None, weight: str | None = None, method: str = "dijkstra"
+) -> Any:
+    _method(method)
+    bellman = method == "bellman-ford"
+    if source is not None and target is not None:
+        if weight is not None:
+            lengths = bellman_ford_path_length if bellman else dijkstra_path_length
+            return lengths(G, source, target, weight)
+        require_ends(G, source, target)
+        at, found = distances(G, G.number[source])
+        length = found[at == G.number[target]]
+        if not len(length):
+            raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+        return int(length[0])
+    if source is None and target is None:
+        if weight is None:
+            return all_pairs_shortest_path_length(G)
+        pairs = all_pairs_bellman_ford_path_length if bellman else all_pairs_dijkstra_path_length
+        return pairs(G, weight=weight)
+    H, node = (G, source) if target is None else (G.transposed, target)
+    if weight is None:
+        return single_source_shortest_path_length(H, node)
+    single = single_source_bellman_ford_path_length if bellman else single_source_dijkstra_path_length
+    return single(H, node, weight=weight)
+
+
+def average_shortest_path_length(G: Graph, weight: str | None = None, method: str | None = None) -> float:
+    n = len(G)
+    if method not in (None, "unweighted", "dijkstra", "bellman-ford", "floyd-warshall", "floyd-warshall-numpy"):
+        raise ValueError(f"method not supported: {method}")
+    if not n:
+        raise nx.NetworkXPointlessConcept("the null graph has no paths, thus there is no average shortest path length")
+    if n == 1:
+        return 0
+    length = _total(G, None if method == "unweighted" else weight, negative=method == "bellman-ford")
+    if length is None:
+        raise nx.NetworkXError(f"Graph is not {'strongly ' if G.directed else ''}connected.")
+    return length / (n * (n - 1))
+
+
+def wiener_index(G: Graph, weight: str | None = None) -> float:
+    if not len(G):
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+    length = _total(G, weight)
+    if length is None:
+        return float("inf")
+    return length if G.directed else length / 2
+
+
+def _total(G: Graph, weight: str | None, negative: bool = False) -> Number | None:
+    """The sum of the distances between all pairs; None if some pair has no path."""
+    if weight is None:
+        pairs, far = (host(each).sum() for each in distance_sums(G.structure))
+        return int(far) if pairs == len(G) * (len(G) - 1) else None
+    found: Number = 0
+    for source in range(len(G)):
+        at, lengths = distances(G, source, weight, negative=negative)
+        if len(at) < len(G):
+            return None
+        found += exact_sum(lengths)
+    return found
+
+
+def _method(method: str) -> None:
+    if method not in ("dijkstra", "bellman-ford"):
+        raise ValueError(f"method not supported: {method}")
