@@ -355,7 +355,7 @@ class Format(Generic[L]):
     accepts_nan: ClassVar[bool] = False  # the CPU's pull accepts NaN for missing entries (csr/pull.cpu.py)
     pushes_by_output_word: ClassVar[bool] = False  # CPU: units of a push are words of the output, not of the vector
     spreads: ClassVar[bool] = False  # has a push for CPU loops (spread.cpu.py)
-    reads_values: ClassVar[bool] = False  # an advance that pulls reads values (loop/codegen/cuda_advance.py)
+    reads_values: ClassVar[bool] = False  # an advance that pulls reads values (loop/codegen/advance_variants.py)
     heavy: ClassVar[bool] = False  # items take many registers: tiles, and single entries
     opens: ClassVar[bool] = False  # has a pull over a list of rows (csr/pull_some.cu)
     keeps_hot_columns: ClassVar[bool] = True  # degree-binned pulls may keep hot columns in shared memory
