@@ -9,7 +9,7 @@ import pytest
 from test_loop_matrices import run, same
 
 import bitblas as gb
-from bitblas.loop.codegen import cuda_elementwise
+from bitblas.loop.codegen import cuda_kernels
 
 # Emulated GPUs have few warps: each looks several times, and the last half word is not whole.
 SIZE = 32 * 6000 + 7
@@ -72,8 +72,8 @@ def summing(lib, q, p, d, s):
 def test_few_and_many_positions(device, turn, make, alike, monkeypatch, tune):
     tune({"loop.wide_size": 1000})
     texts = []
-    plain = cuda_elementwise.Variant
-    monkeypatch.setattr(cuda_elementwise, "Variant", lambda *how: texts.append(how[-1]) or plain(*how))
+    plain = cuda_kernels.Variant
+    monkeypatch.setattr(cuda_kernels, "Variant", lambda *how: texts.append(how[-1]) or plain(*how))
     mine, other = made(gb, alike), made(graphblas, alike)
     rounds, program = run(gb, make(gb, *mine), mine[0], 3)
     expected, _ = run(graphblas, make(graphblas, *other), other[0], 3)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from semirings.dtypes import BOOL
 
 from .. import tuning
-from .codegen.cuda_statements import is_subset
+from ..operations.variants import BOTH, LEFT
 from .ir import (
     Block,
     Body,
@@ -27,6 +27,7 @@ from .ir import (
     Scal,
     Scatter,
     Statement,
+    Value,
     Vec,
     flat,
 )
@@ -182,7 +183,7 @@ def statements_at_entries(waiting: list[Statement], u: Vec, target: Vec, mask: M
 def _always(e: Elementwise, u: Vec) -> bool:
     """Whether the expression has a value at every entry of u."""
     certain = e.u == u or (isinstance(e.u, Const) and e.u.value is not None) or (isinstance(e.u, Scal) and e.u.id < 0)
-    return e.mode == 0 and not e.keep and certain
+    return e.mode == LEFT and not e.keep and certain
 
 
 # ---- Outputs of statements, seen from advances: which worklists stay valid, and which vectors an advance cannot
@@ -194,7 +195,14 @@ def may_add_entries(s: Statement) -> bool:
     if not isinstance(s.target, Vec):
         return False
     own = s.mask is not None and s.mask.structure and not s.mask.complement and s.mask.vec == s.target
-    return not own and (s.accum is not None or not is_subset(s.value, s.target))
+    return not own and (s.accum is not None or not _is_subset(s.value, s.target))
+
+
+def _is_subset(value: Value, x: Vec) -> bool:
+    """Whether a value has entries only where x has entries."""
+    if not isinstance(value, Elementwise):
+        return False
+    return x in value.terms if value.mode == BOTH else value.mode == LEFT and value.u == x
 
 
 def same_rows(a: Product, b: Product) -> bool:
@@ -425,7 +433,7 @@ def _fuse(
             t = Vec(len(vectors), s.target.size, s.target.dtype)
             vectors.append(t)
             waiting.append(Statement(t, s.value, s.mask, None, s.mask is not None, s.text))
-            s = replace(s, value=Elementwise(0, None, t))
+            s = replace(s, value=Elementwise(LEFT, None, t))
         if not isinstance(s.value, Product):
             waiting.append(s)
             _grown(fresh, s)
@@ -437,7 +445,7 @@ def _fuse(
         if s.mask is not None and not s.mask.structure:
             m = Vec(len(vectors), target.size, BOOL)
             vectors.append(m)
-            true = Elementwise(0, None, Const(BOOL, BOOL.np_type.type(True)))
+            true = Elementwise(LEFT, None, Const(BOOL, BOOL.np_type.type(True)))
             waiting.append(Statement(m, true, Masked(s.mask.vec, False, False), None, True, "the mask of values"))
             s = replace(s, mask=Masked(m, True, s.mask.complement))
         direct = step and not around and is_direct(s) and target not in others
@@ -462,14 +470,14 @@ def _fuse(
             flush()
             items.append(Pull(target, product, s.mask, s.text))
         if not direct:
-            waiting.append(replace(s, value=Elementwise(0, None, target)))
+            waiting.append(replace(s, value=Elementwise(LEFT, None, target)))
             _grown(fresh, waiting[-1])
     wrote = next((s for s in reversed(body.statements) if _writes(s, condition)), None)
     whole = isinstance(wrote, Block) or (wrote is not None and isinstance(wrote.value, (Exchange, Scatter)))
     if (
         condition is not None and whole and not any(isinstance(item, Activate) and item.late for item in items)
     ):  # counted when complete
-        waiting.append(Statement(condition, Elementwise(0, None, condition), text="the condition"))
+        waiting.append(Statement(condition, Elementwise(LEFT, None, condition), text="the condition"))
     flush()
     _count(items, condition)
     return items, vectors, fresh

@@ -17,7 +17,9 @@ from semirings.dtypes import BOOL, DataType
 
 from .. import tuning
 from ..operations.variants import BOTH, CELLS, LEFT, UNION
-from .ir import Body, Elementwise, Masked, Product, Reduce, Scal, Statement, Term, Vec, flat
+from ..typing import Number
+from .codegen.dialect import Dialect, Entries
+from .ir import Body, Elementwise, Product, Reduce, Scal, Statement, Vec, flat
 
 # Multiplications that are monotone in their first operand: a better operand gives no worse product.
 MONOTONE = ("plus", "min", "max", "first", "second")
@@ -103,7 +105,7 @@ def _try_all(
             held = {d: was, q: (True if truth else was) if waits else None}
             place = _Place(held, dict(zip(scalars, known)), found)
             for s in statements:
-                place.run(s)
+                place.statement(s)
             if place.pushed not in (None, was) or (place.pushed is not None and not waits):
                 raise Unknown("the values pushed along edges are not those of the active vertices")
             gains = found is not None and (was is None or better(found, was))
@@ -121,71 +123,103 @@ def _places(full: bool) -> list[tuple[Sample, bool, Sample]]:
     return [(was, waits, found) for was, waits, found in cases if was is not None or not waits]
 
 
-class _Place:
-    """The vectors of a body at one position, while its statements are simulated."""
+class _Place(Dialect[bool, Sample]):
+    """The vectors of a body at one position. Statements are executed on sample values; a set of positions is whether it
+    contains this one."""
+
+    everywhere, nowhere, inside = True, False, True
 
     def __init__(self, held: dict[Vec, Sample], scalars: Mapping[int, float], found: Sample) -> None:
         self.held, self.scalars, self.found = held, scalars, found
+        self.iso, self.full = {}, frozenset()
         self.pushed: Sample = None
+        self.overwritten: Vec | Scal | None = None
 
-    def run(self, s: Statement) -> None:
+    def statement(self, s: Statement) -> None:
         if isinstance(s.target, Scal):
             if not isinstance(s.value, (Elementwise, Reduce)):
                 raise Unknown(f"{s.text}: not supported")
             return
+        self.overwritten = s.target if s.overwrites else None
         if isinstance(s.value, Product):
-            self.pushed, new = self.at(s.value.u), self.found
+            self.pushed = self.vector_value(s.value.u)
+            self.assign(s, self.is_open(s.mask), Entries(self.found is not None, self.found, s.target.dtype))
         elif isinstance(s.value, Elementwise):
-            new = self.value(s.value)
+            super().statement(s)
         else:
             raise Unknown(f"{s.text}: uses index vectors")
-        is_open = s.mask is None or self.is_open(s.mask)
-        old = None if s.overwrites else self.at(s.target)
-        if not is_open:
-            self.held[s.target] = None if s.replace else old
-        elif s.accum is None or old is None:
-            self.held[s.target] = new if new is not None or s.accum is None else old
-        else:
-            self.held[s.target] = old if new is None else compared(s.accum)(old, new)
 
-    def at(self, x: Vec) -> Sample:
+    def both(self, *sets: bool) -> bool:
+        return all(sets)
+
+    def either(self, *sets: bool) -> bool:
+        return any(sets)
+
+    def outside(self, positions: bool) -> bool:
+        return not positions
+
+    def where(self, positions: bool, condition: Sample) -> bool:
+        return positions and bool(condition)
+
+    def entries(self, x: Vec) -> bool:
+        if x == self.overwritten and x not in self.held:
+            return False
+        return self.vector_value(x) is not None
+
+    def scalar_entries(self, t: Scal) -> bool:
+        return True
+
+    def vector_value(self, x: Vec) -> Sample:
         if x not in self.held:
             raise Unknown("a vector with unknown contents is read")
         return self.held[x]
 
-    def is_open(self, mask: Masked) -> bool:
-        value = self.at(mask.vec)
-        return (value is not None if mask.structure else bool(value)) is not mask.complement
+    def scalar_value(self, t: Scal) -> Sample:
+        return self.scalars[t.id]
 
-    def term(self, t: Term) -> Sample:
-        if isinstance(t, Vec):
-            return self.at(t)
-        if isinstance(t, Scal):
-            return self.scalars[t.id]
-        if t.dtype is not BOOL or t.value is None:
-            raise Unknown("a constant number is written or compared")
-        return bool(t.value)
+    def literal(self, dtype: DataType, x: Number) -> Sample:
+        if dtype is not BOOL:
+            return self.missing_value(dtype)
+        return bool(x)
 
-    def value(self, e: Elementwise) -> Sample:
-        u, v = self.term(e.u), None if e.v is None else self.term(e.v)
-        if e.under is not None and not self.is_open(e.under):
-            return None
-        if e.op is None:
-            return u
-        if e.mode not in (LEFT, BOTH, UNION) or e.bound not in ("xy", "yx", "xt") or e.v is None:
-            raise Unknown(f"{e.op}: not supported")
-        if u is None or v is None:
-            return (v if u is None else u) if e.mode == UNION else None
-        result = compared(e.op)(*((v, u) if e.bound == "yx" else (u, v)))
-        return (u if result else None) if e.keep else result
+    def missing_value(self, dtype: DataType) -> Sample:
+        raise Unknown("a constant number is written or compared")
+
+    def cast(self, to: DataType, source: DataType, x: Sample) -> Sample:
+        return x
+
+    def choose(self, positions: bool, x: Sample, y: Sample) -> Sample:
+        return x if positions else y
+
+    def operator(self, e: Elementwise, u: DataType, v: DataType) -> tuple[Callable[[Sample, Sample], Sample], DataType]:
+        op = e.op
+        if op is None or e.mode not in (LEFT, BOTH, UNION) or e.bound not in ("xy", "yx", "xt") or e.v is None:
+            raise Unknown(f"{op}: not supported")
+        return lambda x, y: compare(op, *((y, x) if e.bound == "yx" else (x, y))), u
+
+    def accumulated(self, accum: Typed, w: Vec | Scal, dtype: DataType, x: Sample) -> Sample:
+        assert isinstance(w, Vec)
+        return compare(accum, self.held[w], x)
+
+    def write_values(self, s: Statement, here: bool, found: Entries[bool, Sample]) -> None:
+        if here:
+            assert isinstance(s.target, Vec)
+            self.held[s.target] = self.new_value(s, found.value, found.dtype)
+
+    def write_entries(self, w: Vec | Scal, positions: bool) -> None:
+        if not positions:
+            assert isinstance(w, Vec)
+            self.held[w] = None
 
 
-def compared(op: Typed) -> Combine:
-    """The function of an operator that compares or selects values."""
+def compare(op: Typed, x: Sample, y: Sample) -> Sample:
+    """The result of an operator that compares or selects values; None without an operand."""
+    if x is None or y is None:
+        return None
     found = COMPARED.get(op.name.split("[")[0])
     if found is None:
         raise Unknown(f"{op}: does more than compare values")
-    return found
+    return found(x, y)
 
 
 def has_atomic(x: DataType, monoid: str) -> bool:

@@ -31,7 +31,7 @@ from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant,
 # ---- Reduce a vector, or an array, to one value: GraphBLAS C API 2.1, section 4.3.10.
 
 # Words of a chunk on the CPU: the same as a unit of an element-wise kernel in loops
-# (loop/codegen/numba_elementwise.py). Timing decides how many rounds of a loop run as statements, so both have to add
+# (loop/codegen/numba_kernels.py). Timing decides how many rounds of a loop run as statements, so both have to add
 # in the same order and produce the same bits.
 HOST_CHUNK = 64
 

@@ -14,9 +14,8 @@ from .. import tuning
 from ..device import Cluster
 from ..formats import FORMATS, Format
 from ..kernels.variant import Variant
-from ..loop.codegen.cuda_advance import Opens, advance_variant, compact_variant, listed_pull_variant
-from ..loop.codegen.cuda_elementwise import entry_text, pass_variant
-from ..loop.codegen.cuda_worklist import WorklistRound
+from ..loop.codegen.advance_variants import Opens, advance_variant, compact_variant, listed_pull_variant
+from ..loop.codegen.cuda_kernels import WorklistRound, entry_text, pass_variant
 from ..loop.fuse import Pass, Step
 from ..loop.gpu.patches import patch_of, patch_variants
 from ..loop.gpu.small_rounds import listed_variant, rounds_variant

@@ -52,8 +52,8 @@ from ...store import Raw, VectorStore, words
 from .. import analysis
 from ..analysis import BodyFacts
 from ..buffers import BUFFERS, SummarizedFrontier
-from ..codegen.cuda_statements import Key
-from ..codegen.numba_elementwise import UNIT, elementwise_variant_of, needs_one_thread
+from ..codegen.cuda_dialect import Key
+from ..codegen.numba_kernels import UNIT, elementwise_kernel, needs_one_thread
 from ..fuse import Inner, Item, Line, Pass, Pull, Round, Step, size_of, statement_texts
 from ..ir import Elementwise, IsoValues, Masked, MultivectorProduct, Product, Scal, Statement, Vec
 from ..scratch import OwnMemory
@@ -434,7 +434,7 @@ class Build(Products):
         self, statements: Sequence[Statement], local: frozenset[int], counted: Vec | Scal | None = None
     ) -> list[Operation]:
         counted = counted if isinstance(counted, Scal) else None
-        variant, parameters, ends, listed = elementwise_variant_of(statements, self.iso, self.full, local, counted)
+        variant, parameters, ends, listed = elementwise_kernel(statements, self.iso, self.full, local, counted)
         size = max((size for s in statements if (size := size_of(s)) is not None), default=0)
         units = self._units(size)
         args = tuple(self._argument(key, size, units) for key in parameters.values())

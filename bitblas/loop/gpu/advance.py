@@ -25,8 +25,8 @@ from ...plan.product import VALUES, WORDS
 from ...store import Raw
 from .. import analysis
 from ..buffers import Argument, Launch
-from ..codegen.cuda_advance import advance_lanes, advance_variant, can_pull, compact_variant
-from ..codegen.cuda_statements import CudaText
+from ..codegen.advance_variants import advance_lanes, advance_variant, can_pull, compact_variant
+from ..codegen.cuda_dialect import CudaKernel
 from ..fuse import Activate, Step
 from ..ir import Product, Vec
 
@@ -141,7 +141,9 @@ class AdvanceMatrix:
         scans = self.layout.format.kernels["advance"].scans
         return scans and not self.pulls and not self.segments and not self.in_share
 
-    def variant(self, item: Step, before: tuple[CudaText, str], *, scans: bool = False, weighs: bool = True) -> Variant:
+    def variant(
+        self, item: Step, before: tuple[CudaKernel, str], *, scans: bool = False, weighs: bool = True
+    ) -> Variant:
         """The kernel of the advance, including the statements that run at entries."""
         return advance_variant(
             self.layout.key,

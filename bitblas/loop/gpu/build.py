@@ -27,8 +27,8 @@ from ...typing import Array
 from .. import analysis
 from ..analysis import BodyFacts
 from ..buffers import BUFFERS, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Argument, Frontier, Launch, States
-from ..codegen.cuda_elementwise import entry_text, pass_variant
-from ..codegen.cuda_statements import Parameter
+from ..codegen.cuda_dialect import Parameter
+from ..codegen.cuda_kernels import entry_text, pass_variant
 from ..fuse import Activate, Between, Inner, Item, Line, Pass, Pull, Round, Step, size_of, statement_texts
 from ..ir import Masked, MultivectorProduct, Product, Reduce, Scal, Vec
 from ..scratch import Scratch

@@ -27,7 +27,7 @@ from ...plan.patches import SAMPLES, Numbering, curve, numbering
 from ...plan.product import VALUES
 from ...store import MatrixStore
 from ..buffers import BUFFERS, Launch
-from ..codegen.cuda_advance import advance_variant
+from ..codegen.advance_variants import advance_variant
 from ..relaxation import Relaxation, has_atomic
 from ..symbolic.context import NO_LIMIT
 from .advance import launch_arguments

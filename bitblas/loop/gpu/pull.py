@@ -24,7 +24,7 @@ from ...plan.product import VALUES, WORDS, any_order
 from ...store import VectorStore
 from .. import analysis
 from ..buffers import Argument, Frontier, Launch
-from ..codegen.cuda_advance import Opens, can_pull_listed, compact_variant, listed_pull_variant
+from ..codegen.advance_variants import Opens, can_pull_listed, compact_variant, listed_pull_variant
 from ..fuse import Pull
 from ..ir import IsoValues, Masked, MultivectorProduct, Product, Statement, Vec
 from .advance import ALL, launch_arguments

@@ -19,9 +19,8 @@ from ...plan.product import VALUES, WORDS
 from ...store import words
 from ..analysis import sparse_vectors
 from ..buffers import BUFFERS, Launch
-from ..codegen.cuda_elementwise import entry_text
-from ..codegen.cuda_statements import CudaText, Key, Parameter, macro
-from ..codegen.cuda_worklist import WorklistRound, is_exact, split_round, worklist_text
+from ..codegen.cuda_dialect import CudaKernel, Key, Parameter, macro
+from ..codegen.cuda_kernels import WorklistRound, entry_text, is_exact, split_round, worklist_text
 from ..fuse import Between, Pull, Round, Step, fits_one_kernel, size_of
 from ..ir import InitializeCells, IsoValues, Scal, Statement, Vec
 from .advance import AdvanceMatrix, launch_arguments
@@ -156,7 +155,7 @@ def listed_variant(
 
 
 def _variant(
-    step: Variant, kernel: str, text: CudaText, macros: str, label: str, cluster: Cluster, lanes: int, *, places: bool
+    step: Variant, kernel: str, text: CudaKernel, macros: str, label: str, cluster: Cluster, lanes: int, *, places: bool
 ) -> Variant:
     """The advance's variant as that of another kernel of its format."""
     constants = {**dict(step.constants), "LANES": lanes, "PULLS": 0, "PLACES": int(places)}

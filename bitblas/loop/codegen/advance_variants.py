@@ -13,7 +13,7 @@ from ...formats import format_of
 from ...kernels.variant import Variant, value
 from ...operations.variants import ATOMICS, CELLS, algebra_of, initial_sum, push_variant
 from ...plan.product import VALUES, WORDS, any_order
-from .cuda_statements import CudaText, macro
+from .cuda_dialect import CudaKernel, macro
 
 
 def advance_variant(
@@ -29,7 +29,7 @@ def advance_variant(
     also: bool,
     pulls: bool,
     lanes: int,
-    entry: tuple[CudaText, str] | None = None,
+    entry: tuple[CudaKernel, str] | None = None,
     packed: bool = False,
     scans: bool = False,
     weighs: bool = True,
@@ -39,7 +39,7 @@ def advance_variant(
     it."""
     plain = push_variant(key, types, semiring, kind, a, u, flip=flip, ranked=ranked, lanes=lanes, packed=packed)
     _, _, monoid, z = algebra_of(semiring)
-    text, at_entry = entry if entry is not None else (CudaText({}), macro("AT_ENTRY(i)", ["(void)(i);"]))
+    text, at_entry = entry if entry is not None else (CudaKernel({}), macro("AT_ENTRY(i)", ["(void)(i);"]))
     parameters = macro("PARAMETERS", [f", {p.declaration}" for p in text.parameters])
     return dataclasses.replace(
         plain,
