@@ -14,7 +14,7 @@ import numpy as np
 from numpy import generic
 
 from semirings import Operator, Typed
-from semirings.dtypes import UINT8, UINT16, UINT32, UINT64, DataType
+from semirings.dtypes import DataType
 
 from .. import tuning
 from ..device import Device, Kernel, memory, threads
@@ -30,8 +30,8 @@ from ..formats.csr.layout import (
     pointers_of,
     rows_bytes,
 )
-from ..formats.hyper.cost import is_hyper as hyper_shape
 from ..formats.values import PackedValues
+from ..plan import operation as plan
 from ..store import FlatStore, MatrixStore, PlainValues, RowLayout, VectorStore
 from ..store import plain as unpacked
 from ..typing import Array
@@ -50,22 +50,10 @@ Index: TypeAlias = "Array | range | None"
 # large one. Rows are ascending lists, so the column indices have to ascend; if they do not, assign_extract.py sorts
 # keys.
 
-ALIKE = {1: UINT8, 2: UINT16, 4: UINT32, 8: UINT64}  # types for copying values of a given width
-
-
-def supports_rows(A: MatrixStore) -> bool:
-    """Whether the functions below support A."""
-    return not A.device.is_simt and A.dtype.np_type.itemsize in ALIKE and A.dtype.np_type.kind != "V"
-
-
-def ascends(index: Array | None) -> bool:
-    """Whether an index list (None: all) ascends strictly."""
-    return index is None or len(index) < 2 or bool((index[1:] > index[:-1]).all())
-
 
 @functools.cache
 def _kernel(device: Device, wide: int, packed: bool, flagged: bool) -> Kernel:
-    return device.kernel(extract_variant(ALIKE.get(wide), packed=packed, flagged=flagged))
+    return device.kernel(extract_variant(plan.ALIKE.get(wide), packed=packed, flagged=flagged))
 
 
 def expanded(device: Device, counts: Array, begin: Array) -> tuple[Array, Array]:
@@ -100,7 +88,7 @@ def _copy_entries(
         device.foresee(f"part of {most} entries", rows_bytes(nrows, ncols, most) + wide * most)
     ptr, col = np.zeros(nrows + 1, pointer_type(most)), np.empty(most or 1, index_type(ncols))
     values = x if iso else np.empty(most, x.dtype)
-    moved, out = (none, none) if iso else (some.view(ALIKE[wide].np_type) for some in (x, values))
+    moved, out = (none, none) if iso else (some.view(plan.ALIKE[wide].np_type) for some in (x, values))
     chunks = device.chunks(most)
     bounds: threads.Bounds = None
     if chunks > 1:
@@ -119,16 +107,20 @@ def _copy_entries(
     return of_rows(Csr(device, nrows, ncols, ptr.astype(pointer_type(n), copy=False), col, n), A.dtype, values)
 
 
+def row_starts(layout: RowLayout, I: Array | None) -> Array:
+    """The number of entries in the rows of I before each one, and in total."""
+    if I is None:
+        return layout.ptr.astype(np.int64)
+    begin = np.zeros(len(I) + 1, np.int64)
+    np.cumsum(layout.ptr[I + 1] - layout.ptr[I], out=begin[1:])
+    return begin
+
+
 def extract_rows(A: MatrixStore, I: Array | None, J: Array | None) -> MatrixStore:
     """A[I, J] of plain or packed rows; J ascends."""
     layout, _ = of = A.by_rows()
-    nrows, place = A.nrows if I is None else len(I), None
-    if I is None:
-        begin = layout.ptr.astype(np.int64)
-    else:
-        begin = np.zeros(nrows + 1, np.int64)
-        np.cumsum(layout.ptr[I + 1] - layout.ptr[I], out=begin[1:])
-    if J is not None and begin[-1] * tuning.count("extract.searched_columns") < A.ncols:
+    nrows, place, begin = A.nrows if I is None else len(I), None, row_starts(layout, I)
+    if J is not None and plan.searches_columns(int(begin[-1]), A.ncols):
         return extract_by_search(A, I, J)
     if J is not None:
         place = np.full(A.ncols, -1, index_type(A.ncols))
@@ -179,21 +171,19 @@ DENSE_LIMIT = 1 << 32  # maximum entries of a full matrix that one assignment ma
 
 def extract(A: MatrixStore, I: Index, J: Index) -> MatrixStore:
     """A[I, J]; indices may repeat. Of a hypersparse A they may be ranges too."""
-    if not A.plain and A.structure.hypersparse:
+    way = plan.extract_matrix_way(A, I, J)
+    if way is plan.COMPRESSED:
         (rows, cols), xp = hypersparse.lists(A), A.device.xp
-        (i, row, m), (j, col, n) = (
-            hypersparse.resolve_index(I, rows, A.nrows, xp),
-            hypersparse.resolve_index(J, cols, A.ncols, xp),
-        )
+        i, row, m = hypersparse.resolve_index(I, rows, A.nrows, xp)
+        j, col, n = hypersparse.resolve_index(J, cols, A.ncols, xp)
         return hypersparse.widened(extract(hypersparse.compressed_matrix(A), i, j), row, col, m, n)
     assert not isinstance(I, range) and not isinstance(J, range)
-    if I is not None and "rows" in A.structure.primary.format.kernels:
-        A, I = _decode_rows(A, I), None
-        if J is None:
-            return A
-    if supports_rows(A) and ascends(J):
+    if way is plan.DECODED_ROWS and I is not None:
+        some = _decode_rows(A, I)
+        return some if J is None else extract(some, None, J)
+    if way is plan.SELECTED_ROWS:
         return extract_rows(A, I, J)
-    if I is not None and J is not None and ascends(I) and (J is I or ascends(J)):
+    if way is plan.SEARCHED_COLUMNS and J is not None:
         return extract_by_search(A, I, J)
     xp, device = A.device.xp, A.device
     nrows, ncols = A.nrows if I is None else len(I), A.ncols if J is None else len(J)
@@ -257,7 +247,7 @@ def in_order(device: Device, nrows: int, ncols: int, keys: Array, values: PlainV
 
 def place(A: MatrixStore, row_offset: int, col_offset: int, nrows: int, ncols: int) -> MatrixStore:
     """A matrix of nrows x ncols with A's entries shifted by the offsets; entries that fall outside are dropped."""
-    if A.structure.hypersparse or hyper_shape(nrows, ncols, A.nvals):
+    if plan.place_way(A, nrows, ncols) is plan.SHIFTED:
         rows, cols, values = coo(A)
         rows, cols = rows + row_offset, cols + col_offset
         inside = (rows >= 0) & (rows < nrows) & (cols >= 0) & (cols < ncols)
@@ -273,14 +263,13 @@ def place(A: MatrixStore, row_offset: int, col_offset: int, nrows: int, ncols: i
 
 def line(A: MatrixStore, i: int, *, column: bool) -> VectorStore:
     """Row i, or column i, as a vector."""
-    xp = A.device.xp
-    if column:
-        (at, _), values = _part(A, Region(col_low=i, col_high=i + 1))
-    elif not A.plain and A.structure.hypersparse:
-        (_, at), values = _part(A, Region(row_low=i, row_high=i + 1))
+    if plan.line_way(A, column) is plan.CLIPPED:
+        one = Region(col_low=i, col_high=i + 1) if column else Region(row_low=i, row_high=i + 1)
+        (rows, cols), values = _part(A, one)
+        at = rows if column else cols
     else:
         layout, low, high, order = _row(A, i)
-        places = xp.arange(low, high) if order is None else order[low:high]
+        places = A.device.xp.arange(low, high) if order is None else order[low:high]
         at, values = layout.columns(low, high).astype(np.int64), unpacked(A.taken(places))
     return vector_entries.build(A.device, A.nrows if column else A.ncols, A.dtype, at, values)
 
@@ -295,7 +284,8 @@ def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
     """A[i, j], None if there is no entry."""
     if isinstance(A, FlatStore):
         return vector_entries.get(A.flat, A.lines.place(i, j))
-    if not A.plain and A.structure.hypersparse:
+    way = plan.element_way(A)
+    if way is plan.COMPRESSED:
         axes = zip(hypersparse.lists(A), (i, j), strict=True)
         places = [index_lists.placed(A.device.xp, some, A.device.asarray([k])) for some, k in axes]
         there = all(bool(hit[0]) for _, hit in places)
@@ -350,10 +340,13 @@ def assign(
 ) -> MatrixStore:
     """The content of C after C<mask, accum, replace>[I, J] = T. If an index repeats, the last one counts. Of a
     hypersparse C the indices may be ranges too."""
-    if any(x.hypersparse for x in (C.structure, T.structure, C.structure if mask is None else mask.structure)):
+    way = plan.assign_matrix_way(C, I, J, T, None if mask is None else mask.structure, accum)
+    if way is plan.COMPRESSED:
         return _assign_hyper(C, I, J, T, mask, accum, replace)
     assert not isinstance(I, range) and not isinstance(J, range)
-    if all(map(supports_rows, (C, T))) and ascends(I) and ascends(J):
+    if way is plan.EMBEDDED:
+        return cast(embed_rows(T, I, J, C.nrows, C.ncols), C.dtype)
+    if way is plan.MERGED_ROWS:
         Z = embed_rows(T, I, J, C.nrows, C.ncols)
         if accum is None:
             rest = rows_outside(C, I, J)
@@ -361,8 +354,6 @@ def assign(
         else:
             Z = merge(C, Z, None, accum, False)
         return Z if mask is None else merge(C, Z, mask, None, replace)
-    if not C.nvals and mask is None and accum is None and ascends(I) and (J is I or ascends(J)):
-        return cast(embed_rows(T, I, J, C.nrows, C.ncols), C.dtype)
     device, ncols = C.device, max(1, T.ncols)
     kt, vt = entries(T)
     rows, cols = kt // ncols, kt % ncols

@@ -16,6 +16,7 @@ from .. import tuning
 from ..device import Device, Kernel
 from ..formats import index_lists
 from ..formats.index_lists import placed, within
+from ..plan.operation import same_value as same_value
 from ..store import (
     CHUNK,
     PlainValues,
@@ -84,10 +85,6 @@ def dense(u: VectorStore, fill: Number) -> Array:
     out = u.device.xp.empty(u.size, u.dtype.np_type)
     kernel_of(u.device, "dense", u.dtype)(u.size, u.present, *stored(u.device, u.dtype, u.values), fill, out)
     return out
-
-
-def same_value(a: Number, b: Number) -> bool:
-    return bool(a == b) or bool(a != a and b != b)
 
 
 def make_dense(w: VectorStore) -> None:

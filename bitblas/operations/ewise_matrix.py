@@ -26,7 +26,9 @@ from ..formats import Region, Structure
 from ..formats.csr.kernels import column_types
 from ..formats.csr.layout import Csr, close_gaps, from_arrays, index_type, pointer_type, rows_bytes
 from ..kernels.variant import Variant
+from ..plan import operation as plan
 from ..store import FlatStore, MatrixStore, PlainValues, Raw, RowLayout
+from ..store import plain as unpacked
 from ..typing import Array, Number
 from . import convert, ewise_vector, hypersparse, multivector, udf, value_arrays
 from .convert import empty as empty
@@ -353,27 +355,15 @@ def plain(op: Typed) -> Typed[Operator]:
     return operator.binaryop[operator.compute_type(op.dtype)] if type(operator) is Monoid else op
 
 
-def ewise_mult(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
-    """The intersection."""
-    return _ewise(A, B, op, BOTH)
-
-
-def ewise_add(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
-    """The union; an entry of only one operand is cast to the result's type."""
-    return _ewise(A, B, op, UNION)
-
-
-def ewise_union(A: MatrixStore, B: MatrixStore, op: Typed, left_default: Number, right_default: Number) -> MatrixStore:
-    """The union, with a default for the missing operand."""
-    return _ewise(A, B, op, FILLED, (left_default, right_default))
-
-
-def _ewise(A: MatrixStore, B: MatrixStore, op: Typed, mode: int, defaults: Pair | None = None) -> MatrixStore:
-    op = plain(op)
-    if not (A.plain and B.plain) and (multivector.is_flat(A) or multivector.is_flat(B)) and multivector.computes(op):
+def ewise(A: MatrixStore, B: MatrixStore, op: Typed, mode: int, defaults: Pair | None = None) -> MatrixStore:
+    """The intersection (mode BOTH) or the union (UNION): an entry of only one operand is cast to the result's type, or
+    (FILLED) combined with the default for the other one."""
+    op = plain(op) if type(op.op) is Monoid else op  # saves a call
+    way = plan.ewise_way(A, B, op)
+    if way is plan.BITMAP:
         return multivector.ewise(A, B, op, union=mode != BOTH, defaults=defaults)
-    if A.structure is not B.structure:
-        return _join(A, B, op, op.return_type, mode, defaults)
+    if way is not plan.SAME_STRUCTURE:
+        return _join(A, B, op, op.return_type, mode, defaults, way)
     values: PlainValues = op.return_type.np_type.type(0)
     if A.nvals:
         places = A.coo() if op.op.positional else (None, None)
@@ -382,16 +372,21 @@ def _ewise(A: MatrixStore, B: MatrixStore, op: Typed, mode: int, defaults: Pair 
 
 
 def _join(
-    A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: Pair | None = None
+    A: MatrixStore,
+    B: MatrixStore,
+    op: Typed[Operator],
+    z: DataType,
+    mode: int,
+    defaults: Pair | None = None,
+    way: str | None = None,
 ) -> MatrixStore:
-    """The entries of both (mode BOTH), or of either, by one thread per row or one per entry."""
-    if op.dtype._is_udt and udf.computes(op):
+    """The entries of both (mode BOTH), or of either. way: that of `join_way`, if it is known."""
+    way = way or plan.join_way(A, B, op)
+    if way is plan.JOINED:
         return _join_places(A, B, op, z, mode, defaults)
-    if not (A.plain and B.plain) and (A.structure.hypersparse or B.structure.hypersparse):
-        if op.op.positional:
-            return _join_places(A, B, op, z, mode, defaults)
+    if way is plan.COMPRESSED:
         return hypersparse.entrywise(lambda a, b: _join(a, b, op, z, mode, defaults), A, B)
-    if A.device.is_simt:
+    if way is plan.SEARCHED_ENTRIES:
         return join(A, B, op, z, intersect=mode == BOTH, defaults=defaults)
     return merge_rows(A, B, op, z, mode, defaults=defaults)
 
@@ -420,41 +415,41 @@ def _join_places(
 
 def apply(A: MatrixStore, op: Typed[Operator]) -> MatrixStore:
     """op of every entry."""
-    if not A.plain and multivector.maps(A, op):
+    value = None if isinstance(A, FlatStore) else plan.applied_value(op, A.raw, unary=True)
+    way = plan.apply_way(A, op, value)
+    if way is plan.BITMAP:
         return multivector.each(ewise_vector.apply, A, op)
-    if op.op.positional:
+    if way is plan.BY_POSITION:
         return apply_index(A, op, np.int64(0))
-    structure, x = A.structure, A.values
-    if isinstance(x, np.generic) or not structure.nvals:
-        value = x if isinstance(x, np.generic) else A.dtype.np_type.type(0)
-        return MatrixStore(structure, op.return_type, op.op.evaluate(op.dtype, x=value))
-    value = ewise_vector.constant(op)
-    return MatrixStore(
-        structure, op.return_type, value_arrays.unary(A.device, op, x, A.dtype) if value is None else value
-    )
+    if way is plan.NO_ENTRIES:
+        value = op.return_type.np_type.type(0)
+    computed = value_arrays.unary(A.device, op, unpacked(A.raw), A.dtype) if value is None else value
+    return MatrixStore(A.structure, op.return_type, computed)
 
 
 def apply_bound(A: MatrixStore, op: Typed, scalar: Any, *, left: bool) -> MatrixStore:
     """op(scalar, entry) if left, else op(entry, scalar)."""
-    op = plain(op)
-    positional = op.op.positional
-    if not A.plain and multivector.maps(A, op):
+    op, value = plain(op), None
+    if not isinstance(A, FlatStore):
+        value = plan.applied_value(op, *((scalar, A.raw) if left else (A.raw, scalar)))
+    way = plan.apply_way(A, op, value)
+    if way is plan.BITMAP:
         return multivector.each(ewise_vector.apply_bound, A, op, scalar, left=left)
-    if not A.nvals:
-        return MatrixStore(A.structure, op.return_type, op.return_type.np_type.type(0))
-    x, y = (scalar, A.values) if left else (A.values, scalar)
-    value = ewise_vector.constant(op, x, y)
+    if way is plan.NO_ENTRIES:
+        value = op.return_type.np_type.type(0)
     if value is not None:
         return MatrixStore(A.structure, op.return_type, value)
-    places = A.coo() if positional else (None, None)
+    places = A.coo() if way is plan.BY_POSITION else (None, None)
+    x, y = (scalar, A.values) if left else (A.values, scalar)
     return MatrixStore(A.structure, op.return_type, value_arrays.binary(A.device, op, x, y, *places))
 
 
 def apply_index(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     """op(entry, row, column, thunk)."""
-    if not A.plain and multivector.maps(A, op):
+    way = plan.apply_way(A, op, None)
+    if way is plan.BITMAP:
         return multivector.each(ewise_vector.apply_index, A, op, thunk)
-    if not A.nvals:
+    if way is plan.NO_ENTRIES:
         return MatrixStore(A.structure, op.return_type, op.return_type.np_type.type(0))
     return MatrixStore(A.structure, op.return_type, value_arrays.index(A.device, op, A.values, *A.coo(), thunk))
 
@@ -477,19 +472,18 @@ def select(A: MatrixStore, op: Typed[Operator], thunk: np.generic | int) -> Matr
     if name in REGIONS:  # beyond the limit nothing changes, and sums with it cannot overflow
         limit = max(A.nrows, A.ncols) + 1
         thunk = min(max(int(cast_scalar(thunk, INT64)), -limit), limit)
-    if not A.plain and multivector.maps(A, op):
-        return multivector.each(ewise_vector.select, A, op, thunk)
-    if not A.nvals:
-        return A
-    by_rows = not A.device.is_simt and A.plain and A.structure.primary.format.by_rows
-    by_rows = by_rows and not udf.computes(op)
-    if by_rows and not A.packed and A.order is None and not (A.iso and not op.op.positional):
+    way = plan.select_way(A, op, name in REGIONS)
+    if way is plan.SELECTED_ROWS:
         return select_rows(A, op, thunk)
-    if name in REGIONS and A.order is None:
+    if way is plan.BITMAP:
+        return multivector.each(ewise_vector.select, A, op, thunk)
+    if way is plan.NO_ENTRIES:
+        return A
+    if way is plan.CLIPPED:
         region = REGIONS[name](int(thunk))
         layout, places = A.structure.primary.clip(region, not A.iso)
         return A if layout.nvals == A.nvals else MatrixStore(Structure(layout), A.dtype, A.taken(places))
-    if A.iso and not op.op.positional:
+    if way is plan.ONE_TEST:
         one = A.device.xp.zeros(1, np.int64)
         some = bool(value_arrays.index(A.device, op, A.values, one, one, thunk)[0])
         return A if some else empty(A.device, A.nrows, A.ncols, A.dtype)
@@ -511,13 +505,16 @@ def truthy(A: MatrixStore) -> Structure:
 
 def reduce_scalar(A: MatrixStore, monoid: Typed[Monoid]) -> np.generic | None:
     """The monoid's reduction of all entries, None if there are none."""
-    if isinstance(A, FlatStore) and not udf.computes(monoid):
-        return ewise_vector.reduce(A.flat, monoid)
-    if isinstance(A, LazyMaskedProduct) and A.adds(monoid):
-        return A.total(monoid)
-    if not A.nvals:
+    way = plan.reduce_matrix_way(A, monoid)
+    operand: Any = A
+    if way is plan.BITMAP:
+        return ewise_vector.reduce(operand.flat, monoid)
+    if way is plan.PENDING_SUMS:
+        total: np.generic | None = operand.total(monoid)
+        return total
+    if way is plan.NO_ENTRIES:
         return None
-    if A.iso:
+    if way is plan.REPEATED:
         value = cast_scalar(A.values, monoid.return_type)
         plain_monoid: Any = monoid.op
         return plain_monoid.repeat(monoid.dtype, value, A.nvals)
@@ -525,8 +522,8 @@ def reduce_scalar(A: MatrixStore, monoid: Typed[Monoid]) -> np.generic | None:
 
 
 def transpose(A: MatrixStore) -> MatrixStore:
-    if isinstance(A, FlatStore) and (flat := multivector.transpose(A)) is not None:
-        return flat
+    if plan.transpose_way(A) is plan.BITMAP:
+        return multivector.transpose(A)
     key = A.structure.primary.key
     order = None if A.iso else A.structure.order(key, transposed=True)
     layout = A.structure.layout(key, transposed=True)

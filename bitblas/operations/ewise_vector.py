@@ -15,15 +15,16 @@ from numpy import generic
 from semirings import Monoid, Operator, Typed
 from semirings.catalog import BINARY, UNARY
 from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
-from semirings.expressions import Expression
 
 from .. import tuning
 from ..device import Device, Kernel
 from ..device.readback import Readback
-from ..store import CHUNK, PlainValues, SparseStore, VectorStore, pack, words, write_bits
+from ..plan import operation as plan
+from ..store import CHUNK, SparseStore, VectorStore, pack, words, write_bits
 from ..typing import Array, Number
 from . import compressed, udf
-from .compressed import make_dense, same_value
+from .compressed import make_dense
+from .compressed import same_value as same_value
 from .merge import merge as merged
 from .operands import ZERO, Into, Mask, Pair, allowed, dummy, no_mask, nothing, stored, word_bounds
 from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, reduce_variant
@@ -50,16 +51,12 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
     if type(u) is SparseStore:
         u = compressed.compress(u, u.index)
     device, size = u.device, u.size
-    if isinstance(u.values, np.generic):
-        if not u.nvals:
-            return None
-        x = cast_scalar(u.values, monoid.return_type)
-        once = _repeated(monoid, x.dtype.char, x.tobytes(), u.nvals, not device.host_memory)
-        if once is not None:
-            return once
-        if u.nvals == size > HOST_CHUNK * 64:
-            return _reduce_equal(u, monoid)
-    if udf.computes(monoid):
+    way, once = plan.reduce_way(u, monoid, HOST_CHUNK * 64)
+    if way is plan.NO_ENTRIES or way is plan.REPEATED:
+        return once
+    if way is plan.EQUAL_CHUNKS:
+        return _reduce_equal(u, monoid)
+    if way is plan.FUNCTION:
         values = compressed.entries(u)[1]
         if not len(values):
             return None
@@ -68,14 +65,6 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
         return total
     operand = u.present, *stored(device, u.dtype, u.values)
     return _reduce_chunks(device, monoid, u.dtype, size, operand, HOST_CHUNK if device.host_memory else CHUNK)
-
-
-@functools.lru_cache(1 << 10)
-def _repeated(monoid: Typed[Monoid], kind: str, value: bytes, k: int, rounded: bool) -> np.generic | None:
-    """The sum of k equal values; None if it would be rounded and must not be."""
-    x = np.frombuffer(value, kind)[0]
-    total: np.generic = monoid.op.repeat(monoid.dtype, x, k)
-    return total if rounded or monoid.op.repeats_exactly(monoid.dtype, x, k) else None
 
 
 def _reduce_equal(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
@@ -173,27 +162,23 @@ def run_elementwise(
     """op(u, v) by position as a store. With `out` the whole statement: a store of w's type, under the mask, which
     replaces w; or None if w keeps entries and was written in place. Casts and accumulators use the merge, one more
     element-wise kernel: each of them would be a separate kernel, which takes 0.1 to 1 s to compile."""
-    if type(u) is SparseStore or type(v) is SparseStore:
-        at = compressed.positions(u, v, union=mode not in (LEFT, BOTH))
-        if at is not None:
-            x, y, there = (
-                compressed.compress(u, at),
-                compressed.compress(v, at),
-                compressed.places(op.op.positional, at),
-            )
-            t = run_elementwise(x, y, mode, op, bound=bound, keep=keep, defaults=defaults, places=there)
-            return commit(compressed.expand(t, at, u.size), out)
-    if op.dtype._is_udt and udf.computes(op):
+    way = plan.elementwise_way(u, v, op, mode == UNION or mode == FILLED, keep, out)
+    if way is plan.LISTED and (at := compressed.positions(u, v, union=mode not in (LEFT, BOTH))) is not None:
+        x, y = compressed.compress(u, at), compressed.compress(v, at)
+        there = compressed.places(op.op.positional, at)
+        t = run_elementwise(x, y, mode, op, bound=bound, keep=keep, defaults=defaults, places=there)
+        return commit(compressed.expand(t, at, u.size), out)
+    if way is plan.FUNCTION:
         return commit(_of_records(u, v, mode, op, bound, keep, defaults, places), out)
+    later = None
+    if way is plan.THEN_MERGED:
+        later, out, way = out, None, plan.NEW_ARRAYS
     device, size, x, y = u.device, u.size, u.values, v.values
-    iso, kept, mask, replace = keep and isinstance(x, generic), False, None, False
+    kept, mask, replace = way is plan.IN_PLACE, None, False
+    iso = keep and isinstance(x, generic) and not kept
     if out is not None:
-        w, mask, accum, replace, kept = out
-        if w.dtype is not (u.dtype if keep else op.return_type) or (kept and accum):
-            t = run_elementwise(u, v, mode, op, bound=bound, keep=keep, defaults=defaults, places=places)
-            return commit(t, out)
-        if kept:
-            iso = False
+        w, mask, _, replace, _ = out
+        if kept and isinstance(w.values, generic):
             make_dense(w)
     k = pointwise(device, mode, op, u.dtype.name, v.dtype.name, bound, keep, places is not None, not kept, iso)
     n = (size + 63) >> 6 or 1  # words
@@ -202,7 +187,7 @@ def run_elementwise(
         t.count, t.least, to = None, 0, t.values
     else:
         empty = device.xp.empty
-        if out is None or _needs_new_arrays(op, w, u, v, mask):
+        if way is plan.NEW_ARRAYS:
             t = VectorStore(device, size, k.dtype, empty(n, WORD), None)
             to = k.nothing if iso else empty(n if k.dtype is BOOL else size or 1, k.np_type)
         else:  # its own arrays, overwritten
@@ -231,6 +216,8 @@ def run_elementwise(
     of_u = (k.u_nothing, x, 0) if isinstance(x, generic) else (x, k.u_zero, 1)
     of_v = (k.v_nothing, y, 0) if isinstance(y, generic) else (y, k.v_zero, 1)
     k.kernel(n, size, u_bits, *of_u, v_bits, *of_v, *plain, t_bits, to, bounds=bounds)
+    if later is not None:
+        return commit(t, later)
     return None if kept else t
 
 
@@ -281,30 +268,20 @@ def _of_records(
     return joined
 
 
-def _needs_new_arrays(op: Typed[Operator], w: VectorStore, u: VectorStore, v: VectorStore, mask: Mask | None) -> bool:
-    """Whether w must not change while op is computed: arrays of it are read (or it has none), or op may raise."""
-    bits, values, words = w.bits, w.values, None if mask is None else mask[0]
-    if bits is u.bits or bits is v.bits or bits is words or bits is None:
-        return True
-    return values is u.values or values is v.values or values is words or isinstance(op.op.expr, Expression)
-
-
 # ---- operations ---------------------------------------------------------------------------------------------------
 
 
 def ewise(u: VectorStore, v: VectorStore, op: Typed, *, union: bool, out: Into | None = None) -> Any:
     """ewise_add (union) or ewise_mult (intersection): GraphBLAS C API 2.1, sections 4.3.5 and 4.3.4."""
-    op = binary_of(op)
-    if u.iso and v.iso and not op.op.positional:
-        value = op.op.evaluate(op.dtype, x=u.values, y=v.values)
-        alike = all(same_value(value, s.values) for s in (u, v))
-        if not union or alike:
-            at = compressed.positions(u, v, union=union) if SparseStore in (type(u), type(v)) else None
-            if at is not None:
-                t = ewise(compressed.compress(u, at), compressed.compress(v, at), op, union=union)
-                return commit(compressed.expand(t, at, u.size), out)
-            present = u.present | v.present if union else u.present & v.present
-            return commit(VectorStore(u.device, u.size, op.return_type, present, value), out)
+    op = binary_of(op) if isinstance(op.op, Monoid) else op  # saves a call
+    value = plan.joins_to_one_value(u, v, op, union) if u.iso and v.iso else None
+    if value is not None:
+        at = compressed.positions(u, v, union=union) if SparseStore in (type(u), type(v)) else None
+        if at is not None:
+            t = ewise(compressed.compress(u, at), compressed.compress(v, at), op, union=union)
+            return commit(compressed.expand(t, at, u.size), out)
+        present = u.present | v.present if union else u.present & v.present
+        return commit(VectorStore(u.device, u.size, op.return_type, present, value), out)
     return run_elementwise(u, v, UNION if union else BOTH, op, out=out)
 
 
@@ -315,24 +292,9 @@ def ewise_union(
     return run_elementwise(u, v, FILLED, binary_of(op), defaults=(left_default, right_default), out=out)
 
 
-def constant(op: Typed[Operator], x: PlainValues | None = None, y: PlainValues | None = None) -> np.generic | None:
-    """The one value of op for all entries, if it reads none of their values; x, y: scalar operands.
-
-    So one(A), pair(A, 1) and second(A, 7) store a single value.
-    """
-    expr = op.op.expr
-    if expr not in ("1", "x", "y") or op.op.positional:
-        return None
-    names = {k: v for k, v in (("x", x), ("y", y)) if isinstance(v, np.generic)}
-    return op.op.evaluate(op.dtype, **names) if expr == "1" or expr in names else None
-
-
 def apply(u: VectorStore, op: Typed[Operator], out: Into | None = None) -> Any:
     """t = op(u), entry by entry."""
-    if not u.iso:
-        value = constant(op)
-    else:
-        value = None if op.op.positional else op.op.evaluate(op.dtype, x=u.values)
+    value = plan.applied_value(op, u.values if u.iso else None, unary=True)
     if value is not None:
         return commit(u.with_value(op.return_type, value), out, owned=False)
     return run_elementwise(u, u, LEFT, op, bound="x", out=out)
@@ -341,9 +303,8 @@ def apply(u: VectorStore, op: Typed[Operator], out: Into | None = None) -> Any:
 def apply_bound(u: VectorStore, op: Typed, scalar: Any, *, left: bool, out: Into | None = None) -> Any:
     """t = op(scalar, u) (left) or op(u, scalar). The scalar has the operator's type."""
     op = binary_of(op)
-    value_of_u = u.values if u.iso else None
-    x, y = (scalar, value_of_u) if left else (value_of_u, scalar)
-    value = constant(op, x, y) if not u.iso else None if op.op.positional else op.op.evaluate(op.dtype, x=x, y=y)
+    x = u.values if u.iso else None
+    value = plan.applied_value(op, scalar, x) if left else plan.applied_value(op, x, scalar)
     if value is not None:
         return commit(u.with_value(op.return_type, value), out, owned=False)
     bound = u.with_value(op.compute_type, op.compute_type.np_type.type(scalar))

@@ -9,6 +9,7 @@ import numpy as np
 from semirings import Operator, Typed
 
 from ..formats import Region
+from ..plan import operation as plan
 from ..store import MatrixStore, PlainValues, VectorStore, unpack
 from ..store import plain as unpacked
 from . import build, compressed, convert, hypersparse, value_arrays, vector_entries
@@ -38,7 +39,7 @@ def kronecker(A: MatrixStore, B: MatrixStore, op: Typed[Operator]) -> MatrixStor
     """op(A[i, j], B[k, l]) at (i * B.nrows + k, j * B.ncols + l). GraphBLAS C API 2.1, section 4.3.12."""
     op, device, xp = plain(op), A.device, A.device.xp
     nrows, ncols = A.nrows * B.nrows, A.ncols * B.ncols
-    if (A.structure.hypersparse or B.structure.hypersparse) and not op.op.positional:
+    if plan.kronecker_way(A, B, op) is plan.COMPRESSED:
         pairs = zip(hypersparse.lists(A), hypersparse.lists(B), (B.nrows, B.ncols), strict=True)
         rows, cols = ((a[:, None] * size + b).ravel() for a, b, size in pairs)
         a, b = (hypersparse.compress(x, *hypersparse.lists(x)) for x in (A, B))

@@ -26,6 +26,7 @@ from ..formats.bitmap.lines import Lines, lines_of
 from ..kernels.variant import Variant
 from ..plan import product as plan
 from ..plan.direction import multivector_direction
+from ..plan.operation import is_flat as is_flat
 from ..plan.product import COUNT, VALUES, WORDS, Plan, kind_of, power_of_two
 from ..store import (
     FlatStore,
@@ -42,7 +43,6 @@ from ..store import (
 )
 from ..typing import Array
 from . import compressed, ewise_vector, udf, vector_entries
-from .lazy_masked_product import LazyMaskedProduct
 from .operands import (
     ZERO,
     Mask,
@@ -64,13 +64,6 @@ from .variants import PARTS, WHOLE, join_lines_variant, lines_variant, reduce_li
 # Both run as on one vector of all positions.
 
 
-def is_flat(A: MatrixStore) -> bool:
-    """Whether a matrix is a bitmap."""
-    if A.plain:
-        return False
-    return type(A) is FlatStore or (A.places if isinstance(A, LazyMaskedProduct) else A.structure).bitmap
-
-
 def _unshared(t: VectorStore, *read: VectorStore) -> VectorStore:
     """A vector in arrays that it shares with none of the operands."""
     if any(t is u or t.bits is u.bits for u in read):
@@ -87,12 +80,6 @@ def _with_shape(A: MatrixStore, t: VectorStore) -> FlatStore:
 def computes(op: Typed[Operator] | Typed[Monoid]) -> bool:
     """Whether an operator runs on bitmaps, whose values can represent its types."""
     return not op.dtype._is_udt and not udf.computes(op)
-
-
-def maps(A: MatrixStore, op: Typed[Operator]) -> bool:
-    """Whether an operator runs on the entries of A in place: positional operators see the user's indices, and bitmaps
-    those of A."""
-    return is_flat(A) and computes(op) and (A.order is None or not op.op.positional)
 
 
 @functools.cache
@@ -203,11 +190,10 @@ def fill_variant(w: DataType) -> Variant:
     return Variant("formats/bitmap/fill", (("W", w),), (("LANES", 1),))
 
 
-def transpose(A: FlatStore) -> MatrixStore | None:
-    """The transpose; None for a square matrix, whose transpose has different lines."""
-    if A.nrows == A.ncols:
-        return None
-    return FlatStore(_unshared(A.flat, A.flat), A.ncols, A.nrows)
+def transpose(A: MatrixStore) -> FlatStore:
+    """The transpose of a bitmap that is not square: a square one has different lines."""
+    flat = flat_of(A)
+    return FlatStore(_unshared(flat, flat), A.ncols, A.nrows)
 
 
 def _writable(C: MatrixStore) -> FlatStore:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semirings import Semiring, Typed
+from semirings import Typed
 from semirings.dtypes import DataType
 from semirings.errors import NotImplementedException, UdfParseError
 from semirings.functions import quotient
@@ -21,6 +21,7 @@ from semirings.udf_types import gives_record, jitted
 from semirings.user_types import UserType
 
 from ..device import Device
+from ..plan.operation import is_function as computes
 
 
 class Operand(NamedTuple):
@@ -175,14 +176,6 @@ def _loop(product: Typed | None, add: Typed | None, names: tuple[str, ...]) -> C
 
 
 # ---- Functions of values of user-defined types, as operations call them.
-
-
-def computes(op: Typed) -> bool:
-    """Whether an operator, or a part of a semiring, is a function that computes with values of a user-defined type."""
-    if not op.dtype._is_udt:
-        return False
-    parts = (op.op.binaryop, op.op.monoid.binaryop) if isinstance(op.op, Semiring) else (plain(op).op,)
-    return any(isinstance(part.expr, Call) for part in parts)
 
 
 def check_device(op: Typed, device: Device) -> None:

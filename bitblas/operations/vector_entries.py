@@ -19,6 +19,7 @@ from ..device import Device, Kernel
 from ..device.readback import Readback
 from ..exceptions import IndexOutOfBound
 from ..kernels.variant import Variant
+from ..plan import operation as plan
 from ..store import (
     PlainValues,
     SparseStore,
@@ -231,16 +232,16 @@ def assign(
 ) -> None:
     """w<mask, accum, replace>(indices) = u in place, as GrB_assign: `replace` deletes all entries outside of the
     mask."""
+    way = plan.assign_way(w, mask, accum)
     if type(w) is SparseStore:
+        assert way is plan.LISTED
         at = w.device.xp.union1d(w.index, indices)
-        z, m = (
-            compressed.compress(w, at).copy(),
-            None if mask is None else compressed.mask_at(mask, at, w.device, w.size),
-        )
+        z = compressed.compress(w, at).copy()
+        m = None if mask is None else compressed.mask_at(mask, at, w.device, w.size)
         assign(z, w.device.xp.searchsorted(at, indices), u, m, accum, replace)
         w.become(compressed.expand(z, at, w.size))
         return
-    if mask is None and accum is None:
+    if way is plan.PLACED:
         if w.count == 0 and u.iso:
             w.values = cast_scalar(u.values, w.dtype)
         if not (w.iso and u.iso and same_value(w.values, cast_scalar(u.values, w.dtype))):

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -100,22 +101,19 @@ class MatrixElementwise(Operand):
 
         op: BinaryOp, Monoid or text. Raises DimensionMismatch, TypeError, KeyError (op has no version for the type).
         """
-        return self._ewise(self._partner(other, "ewise_add"), op, "ewise_add", operations.ewise_matrix.ewise_add)
+        return self._ewise(self._partner(other, "ewise_add"), op, "ewise_add", operations.ewise_matrix.UNION)
 
     def ewise_mult(self, other: OperandLike, op: OperatorLike = binary_ops.times) -> MatrixExpression:
         """The intersection: op where both have an entry. Errors as in `ewise_add`."""
-        return self._ewise(
-            self._partner(other, "ewise_mult", restrict=True), op, "ewise_mult", operations.ewise_matrix.ewise_mult
-        )
+        B = self._partner(other, "ewise_mult", restrict=True)
+        return self._ewise(B, op, "ewise_mult", operations.ewise_matrix.BOTH)
 
-    def _ewise(
-        self, B: MatrixElementwise, op: OperatorLike, method: str, verb: Callable[..., MatrixStore]
-    ) -> MatrixExpression:
+    def _ewise(self, B: MatrixElementwise, op: OperatorLike, method: str, mode: int) -> MatrixExpression:
         dtype = self.dtype
         f = typed(op, "binary", dtype, B.dtype)
         if method == "ewise_add" and dtype is not f.return_type:
             check_cast(dtype, f.return_type)
-        run = lambda mask, order=None: verb(self._at(order), B._at(order), f)
+        run = lambda mask, order=None: operations.ewise_matrix.ewise(self._at(order), B._at(order), f, mode)
         args = self, B
         along = None if f.op.positional else args
         return MatrixExpression(self.nrows, self.ncols, method, args, f, run, None, False, along)
@@ -127,7 +125,8 @@ class MatrixElementwise(Operand):
         B = self._partner(other, "ewise_union")
         f, x, y = union_operator(op, self.dtype, B.dtype, left_default, right_default)
         at = lambda A, order: operations.ewise_matrix.cast(A._at(order), f.dtype)
-        run = lambda mask, order=None: operations.ewise_matrix.ewise_union(at(self, order), at(B, order), f, x, y)
+        FILLED, both = operations.ewise_matrix.FILLED, (x, y)
+        run = lambda mask, order=None: operations.ewise_matrix.ewise(at(self, order), at(B, order), f, FILLED, both)
         args = self, B, x, y
         return MatrixExpression(self.nrows, self.ncols, "ewise_union", args, f, run, along=movable(f, self, B))
 
@@ -314,38 +313,14 @@ class MatrixIndex(MatrixElementwise):
     def _extract(self, axes: Axes) -> ScalarExpression | VectorExpression | MatrixExpression:
         rows, cols = axes
         if rows.size is None and cols.size is None:
-            return ScalarExpression(
-                "__getitem__", (self,), None, lambda mask: self._element(rows.at, cols.at), self.dtype
-            )
+            return ScalarExpression("__getitem__", (self,), None, partial(_read_element, self, rows, cols), self.dtype)
         if rows.size is None or cols.size is None:
-            return self._extract_line(rows, cols)
-
-        def part(mask: MaskLike) -> MatrixStore:
-            if rows.at is None and cols.at is None:
-                return self._store
-            A = self._store
-            I, J = (a.places(self.device, A.structure.hypersparse) for a in axes)
-            return operations.assign_extract.extract(A, I, J)
-
-        return MatrixExpression(rows.size, cols.size, "__getitem__", (self,), None, part, self.dtype)
-
-    def _extract_line(self, rows: Axis, cols: Axis) -> VectorExpression:
-        fixed, along = (rows, cols) if rows.size is None else (cols, rows)
-
-        def run(mask: object) -> VectorStore:
-            column = (fixed is cols) != self._transposed
-            A = self._matrix._stored
-            line = operations.assign_extract.line(
-                A, fixed.at if A.order is None else A.order.place(fixed.at), column=column
+            size: Any = cols.size if rows.size is None else rows.size
+            return VectorExpression(
+                size, "__getitem__", (self,), None, partial(_read_line, self, rows, cols), self.dtype
             )
-            if A.order is not None:
-                line = operations.permute.vector_in(dataclasses.replace(line, order=A.order), None)
-            if along.region and type(line) is SparseStore:
-                return operations.compressed.extract_range(line, along.region)
-            return line if along.at is None else operations.compressed.extract(line, along.array(self.device))
-
-        assert along.size is not None  # the other axis is the single index
-        return VectorExpression(along.size, "__getitem__", (self,), None, run, self.dtype)
+        read = partial(_read_part, self, rows, cols)
+        return MatrixExpression(rows.size, cols.size, "__getitem__", (self,), None, read, self.dtype)
 
     def _element(self, i: int, j: int) -> np.generic | None:
         A = self._matrix._stored
@@ -372,3 +347,33 @@ class MatrixIndex(MatrixElementwise):
             raise ValueError(f"index: expected single indices, got {describe(row)} and {describe(col)}")
         found = self._element(rows.at, cols.at)
         return default if found is None else one_shown(found, self.dtype)
+
+
+def _read_element(A: MatrixIndex, row: Axis, col: Axis, mask: MaskLike) -> np.generic | None:
+    return A._element(row.at, col.at)
+
+
+def _read_line(A: MatrixIndex, rows: Axis, cols: Axis, mask: MaskLike) -> VectorStore:
+    """A[i, J] or A[I, j] as a store."""
+    fixed, along = (rows, cols) if rows.size is None else (cols, rows)
+    store = A._matrix._stored
+    order, column = store.order, (fixed is cols) != A._transposed
+    line = operations.assign_extract.line(store, fixed.at if order is None else order.place(fixed.at), column=column)
+    if order is not None:
+        line = operations.permute.vector_in(dataclasses.replace(line, order=order), None)
+    if along.at is None:
+        return line
+    if type(line) is SparseStore and (region := along.region):
+        return operations.compressed.extract_range(line, region)
+    return operations.compressed.extract(line, along.array(store.device))
+
+
+def _read_part(A: MatrixIndex, rows: Axis, cols: Axis, mask: MaskLike) -> MatrixStore:
+    """A[I, J] as a store."""
+    store = A._store
+    if rows.at is None and cols.at is None:
+        return store
+    ranges = store.structure.hypersparse
+    return operations.assign_extract.extract(
+        store, rows.places(store.device, ranges), cols.places(store.device, ranges)
+    )

@@ -143,7 +143,7 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixIndex, MatrixProducts, Shown):
         x, y = self._at(order), B._at(order)
         if x.structure is not y.structure:
             x, y = x.uncached(), y.uncached()
-        same = operations.ewise_matrix.ewise_mult(x, y, f)
+        same = operations.ewise_matrix.ewise(x, y, f, operations.ewise_matrix.BOTH)
         return same.nvals == self.nvals and bool(
             operations.ewise_matrix.reduce_scalar(same, monoid.land[BOOL]) in (None, True)
         )

@@ -61,6 +61,11 @@ class Axis:
         """The range of a slice; None for other indices."""
         return range(self.at.start, self.at.stop, self.at.step) if isinstance(self.at, slice) else None
 
+    @property
+    def is_range(self) -> bool:
+        """Whether it is a slice with positions."""
+        return bool(isinstance(self.at, slice) and self.size)
+
     @overload
     def places(self, device: Device, ranges: Literal[False]) -> Array | None: ...
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ... import operations
 from ... import order as orders
@@ -88,11 +88,15 @@ def used() -> bool:
     return orders.used
 
 
-def describe_order(product: Expression) -> str:
-    """For `explain`: the order in which a product will run, and the vectors that are permuted for it."""
-    matrices = [x for x in product.args if hasattr(x, "_at")]
-    chosen = None if product.along is None else common(matrices)
-    names = [x.name for x in product.args if (x._order if hasattr(x, "_at") else x._data.order) is not chosen]
+def describe_order(expr: Expression) -> str:
+    """For `explain`: the order in which an expression will run, and the objects that are permuted for it."""
+    operands: list[Any] = [x for x in expr.args if hasattr(x, "_at") or hasattr(x, "_in")]
+    order = {id(x): x._order if hasattr(x, "_at") else x._data.order for x in operands}
+    matrices = [x for x in operands if hasattr(x, "_at")]
+    chosen = None
+    if getattr(expr, "along", None) is not None:
+        chosen = common(matrices) if matrices else first(operands)
+    names = [x.name for x in operands if order[id(x)] is not chosen]
     text = f"in {'the order of the matrix' if chosen else 'the order of the user'}"
     if names:
         return f"{text}, to which {', '.join(names)} will be permuted"

@@ -13,8 +13,9 @@ from ... import operations
 from ...device import tracing
 from ...store import SparseStore
 from .infix import Delayed
-from .masks import Mask, matrix_mask
+from .masks import Mask, check, matrix_mask
 from .orders import describe_order, used
+from .plans import Chooser, Statement, assignment_plan, chooser, kernels, output, row_sums
 from .symbolic import State
 from .symbolic import state as recording
 
@@ -34,17 +35,40 @@ R = TypeVar("R")
 
 
 def explain(expr: Any, *, mask: Mask | None = None, source: bool = False) -> Plan:
-    """The Plan of a product, `A.mxv(v, op)` or `op(A @ B)`, which prints itself; nothing is computed.
+    """The Plan of a delayed expression, such as `A.mxv(v, op)`, `u + v`, `A[I, J]` or `v.reduce()`, which prints
+    itself; nothing is computed.
 
     mask: the mask that the statement would have. source: also the text of its kernels for a new output, CUDA C++ or
-    Numba's Python, as `.source`; this builds the formats that they read, and compiles the kernels of a product with a
-    vector. Raises TypeError unless `expr` is a delayed product.
+    Numba's Python, as `.source`: of products, which builds the formats that they read and compiles the kernels of a
+    product with a vector, and of element-wise operations and reductions of vectors stored as bits. Raises TypeError
+    for another expression, mask or source; DimensionMismatch for a mask of another shape.
     """
     if isinstance(expr, Delayed):
         expr = expr._to_expr()
-    if getattr(expr, "method", None) not in ("mxv", "vxm", "mxm"):
-        raise TypeError(f"explain: expected a delayed product such as A.mxv(v), got {expr!r}")
-    found, variants = (_matrices if expr.method == "mxm" else _vector)(expr, mask, source)
+    chosen = chooser(expr)
+    if chosen is None and getattr(expr, "method", None) not in ("mxv", "vxm", "mxm"):
+        raise TypeError(
+            f"explain: expected a delayed expression such as A.mxv(v), a product, or u.ewise_add(v), got {expr!r}; "
+            "hint: gb.trace() prints the plan of a statement"
+        )
+    if mask is not None:
+        mask = check(mask, *((expr.ndim,) if expr.ndim else ()))
+        mask.fits(expr)
+    return _plan(Statement(expr, mask), chosen, source)
+
+
+def _plan(of: Statement, chosen: Chooser | None, source: bool = False) -> Plan:
+    expr, mask, _ = of
+    found: Plan
+    variants: Sequence[Variant]
+    if chosen is not None and (summed := row_sums(expr)) is None:
+        operation = chosen(of)
+        found, variants = operation, kernels(of, operation) if source else ()
+    elif chosen is not None:
+        found, variants = _vector(summed, mask, source)
+        found = found._replace(verb=expr.method)
+    else:
+        found, variants = (_matrices if expr.method == "mxm" else _vector)(expr, mask, source)
     if source:
         found = found._replace(source="\n".join(map(expr.args[0].device.source, variants)))
     moves = describe_order(expr) if used() else ""
@@ -243,7 +267,7 @@ def statement(
             run(target, value, mask, accum, replace)
         else:
             text = lambda: written(target.name, value, mask, accum, replace)
-            with _observed(lambda: reason(value, mask), text):
+            with _observed(lambda: reason(value, mask, target, accum, replace), text):
                 run(target, value, mask, accum, replace)
     except target.device.errors as error:
         target.device.fail(error)
@@ -256,7 +280,7 @@ def assignment(run: Callable[..., None], target: Output, axes: Axes, value: obje
             run(target, axes, value, *how)
         else:
             text = lambda: written(target.name, value, *how[:4], axes=axes)
-            with _observed(lambda: f"assign to {target.name}[..]", text):
+            with _observed(lambda: assignment_plan(target, axes, value, *how), text):
                 run(target, axes, value, *how)
     except target.device.errors as error:
         target.device.fail(error)
@@ -298,9 +322,13 @@ def guarded(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[An
     return read
 
 
-def reason(value: object, mask: Mask | None) -> str:
-    """A statement in words: the plan of a product, else the expression."""
+def reason(value: object, mask: Mask | None, target: Any = None, accum: Any = None, replace: bool = False) -> str:
+    """A statement in words: the plan of its expression, with the output if there is a target; else its text."""
     if isinstance(value, Delayed):
-        value = value._to_expr()
-        return str(explain(value, mask=mask)) if value.method in ("mxv", "vxm", "mxm") else value._text()
+        expr = value._to_expr()
+        chosen = chooser(expr)
+        if chosen is None and expr.method not in ("mxv", "vxm", "mxm"):
+            return expr._text()
+        out = None if target is None or not expr.ndim else output(target, mask, accum, replace)
+        return str(_plan(Statement(expr, mask, out), chosen))
     return f"<< {getattr(value, 'name', value)}"

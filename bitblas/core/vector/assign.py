@@ -202,8 +202,7 @@ def assign_vector(
 def _places(w: VectorStore, index: Axis, t: VectorStore) -> tuple[Array, VectorStore]:
     """The positions of a region and the values assigned to them; for a long range only positions where either has an
     entry."""
-    region = index.region
-    if region and type(w) is SparseStore and type(t) is SparseStore:
+    if type(w) is SparseStore and type(t) is SparseStore and (region := index.region):
         ranks = w.device.xp.union1d(within(w.index, region)[0], t.index)
         return region.start + region.step * ranks, operations.compressed.compress(t, ranks)
     return index.array(w.device), t

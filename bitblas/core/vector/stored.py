@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from ... import device as devices
 from ... import operations
 from ...order import Order
+from ...plan import operation as plan
 from ...store import SparseStore, VectorStore
 from ...store import empty_sparse_vector as empty_vector
 from ..convert import keys_of, one_shown
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from ..memory import VectorMemory
     from ..scalar import Scalar
+    from ..statement.indexing import Axis
     from ..typing import Axes, DeviceArg, DTypeArg, IndexLike, MaskLike, OperandLike, OperatorArg, SizeArg, ValuesLike
 
 
@@ -213,23 +216,28 @@ class VectorIndex(StoredVector):
     def _extract(self, axes: Axes) -> ScalarExpression | VectorExpression:
         (index,) = axes
         if index.size is None:
-            i = index.at
-            return ScalarExpression("__getitem__", (self,), None, lambda mask: self._element(i), self.dtype)
-
-        def run(mask: MaskLike) -> VectorStore:
-            if index.at is None:
-                return self._in_users_order.copy()
-            store = self._stored
-            if index.region and type(store) is SparseStore and store.order is None:
-                return operations.compressed.extract_range(store, index.region)
-            at = index.array(self.device)
-            return operations.compressed.extract(store, at if store.order is None else store.order.places(at))
-
+            return ScalarExpression("__getitem__", (self,), None, partial(_read_element, self, index), self.dtype)
         args = (self, index.at) if type(index.at) is SymbolicArray else (self,)
-        return VectorExpression(index.size, "__getitem__", args, None, run, self.dtype)
+        return VectorExpression(index.size, "__getitem__", args, None, partial(_read_part, self, index), self.dtype)
 
     def _element(self, i: int) -> np.generic | None:
         store = self._stored
         return operations.vector_entries.get(store, i if store.order is None else store.order.place(i))
 
     ss = Accessor("VectorExtras")
+
+
+def _read_element(u: VectorIndex, index: Axis, mask: MaskLike) -> np.generic | None:
+    return u._element(index.at)
+
+
+def _read_part(u: VectorIndex, index: Axis, mask: MaskLike) -> VectorStore:
+    """u[I] as a store."""
+    store = u._stored
+    way = plan.extract_way(store, index.at is None, isinstance(index.at, slice) and bool(index.size))
+    if way is plan.WHOLE:
+        return u._in_users_order.copy()
+    if way is plan.PART_OF_LIST and type(store) is SparseStore and (region := index.region):
+        return operations.compressed.extract_range(store, region)
+    at = index.array(store.device)
+    return operations.compressed.extract(store, at if store.order is None else store.order.places(at))

@@ -1,0 +1,455 @@
+"""Which way an operation other than a product runs: element-wise, selection, reduction, extraction, assignment.
+
+Each function `*_way` is the only place of its decision: the operation branches on its result. It reads types, counts
+and stored formats, and launches nothing. `choose(..)` makes the Plan that `gb.explain` and traces print: the way, and
+the reason, with the row of bitblas/tuning.py that decided. Small element-wise statements take two microseconds; they
+construct no plan.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy import generic
+
+from semirings import Monoid, Operator, Semiring, Typed
+from semirings.dtypes import UINT8, UINT16, UINT32, UINT64, cast_scalar
+from semirings.expressions import Expression
+from semirings.udf import Call
+
+from .. import tuning
+from ..formats import Structure
+from ..formats.hyper.cost import is_hyper
+from ..formats.values import PackedValues
+from ..kernels.constants import VALUES as ALL_VALUES
+from ..kernels.constants import WORDS
+from ..store import FlatStore, MatrixStore, SparseStore, VectorStore
+from ..typing import Array
+from .product import Plan
+
+if TYPE_CHECKING:
+    from ..operations.operands import Into
+
+# ---- The plan of an operation.
+
+COMPUTES = {WORDS: "presence", ALL_VALUES: "values"}
+
+
+class OperationPlan(Plan):
+    """How an operation other than a product runs. `semiring` is its operator, `key` the storage that it reads,
+    `direction` its way, one of the texts below."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        said, text = self._said(), f"\n\n{self.source}" if self.source else ""
+        facts = f"{said['storage']}, {said['computes']}" + (f"; {said['why']}" if said["why"] else "")
+        return f"{said['operation']}: {said['way']} ({facts}){text}"
+
+    def _said(self) -> dict[str, str]:
+        return {
+            "operation": f"{self.verb} {self.semiring}".rstrip(),
+            "storage": self.key,
+            "way": self.direction,
+            "computes": COMPUTES[self.kind],
+            "why": self.reason,
+        }
+
+
+def choose(verb: str, op: Typed | None, key: str, way: str, *reasons: str) -> OperationPlan:
+    """The plan of a decision. reasons: in this order, empty ones are left out."""
+    kind = WORDS if way in PRESENCE else ALL_VALUES
+    name = "" if op is None else op.op.name
+    reason = "; ".join(text for text in (REASONS.get(way, ""), *reasons) if text)
+    return OperationPlan(verb, name, key, False, way, kind, 1, reason)
+
+
+def row(name: str) -> str:
+    """A row of the tuning table in a reason."""
+    return f"{name} = {tuning.count(name)}"
+
+
+# ---- Ways.
+
+# Vectors, and matrices as bitmaps.
+ONE_VALUE = "one value for all entries"
+LISTED = "at listed positions"
+FUNCTION = "user-defined function of each entry"
+NEW_ARRAYS = "word by word into new arrays"
+OWN_ARRAYS = "word by word into the arrays of the output"
+IN_PLACE = "word by word in place, under the mask"
+THEN_MERGED = "word by word, then merged into the output"
+UNDER_MASK = "copy of the entries under the mask"
+CHUNKS = "sums of chunks of words, then of the chunks"
+REPEATED = "one value, repeated by the monoid"
+EQUAL_CHUNKS = "one chunk for all equal chunks"
+WHOLE = "copy of all entries"
+PART_OF_LIST = "part of a list"
+SEARCHED_LIST = "search in a list"
+GATHERED = "gather"
+SINGLE_BIT = "one bit"
+PLACED = "written at the positions"
+SCATTERED = "scattered, then merged at the positions"
+SHIFTED = "shifted entries"
+
+# Matrices.
+BITMAP = "word by word on a bitmap"
+SAME_STRUCTURE = "values only"
+COMPRESSED = "on compressed rows and columns"
+MERGED_ROWS = "merge of rows"
+SEARCHED_ENTRIES = "search of each entry in the other matrix"
+JOINED = "entries joined first, then the operator"
+EACH_VALUE = "value by value"
+BY_POSITION = "value by value, with positions"
+NO_ENTRIES = "no entries"
+SELECTED_ROWS = "row by row"
+CLIPPED = "cut out of the format"
+ONE_TEST = "one test for all entries"
+FILTERED = "tests, then a filter of entries"
+PENDING_SUMS = "sums of a masked product, without its structure"
+DECODED_ROWS = "decoded rows"
+SEARCHED_COLUMNS = "search of columns in the index list"
+SCATTERED_COLUMNS = "table of columns"
+ROW_SLICE = "slice of a row"
+ROW_SEARCH = "binary search in a row"
+EMBEDDED = "the assigned matrix with other indices"
+SORTED_KEYS = "sorted keys"
+ALL_PAIRS = "all pairs of entries"
+TRANSPOSED = "the layout of the transpose"
+SUMMED_LINES = "sums of lines of a bitmap"
+REPEATED_SQUARES = "repeated squaring"
+
+# Scalars and aggregators.
+ON_HOST = "in Python"
+SEVERAL_STEPS = "several operations"
+
+# Ways of which only presence is computed.
+PRESENCE = {ONE_VALUE, REPEATED, NO_ENTRIES, ONE_TEST}
+
+REASONS = {
+    ONE_VALUE: "all results are equal",
+    FUNCTION: "the operator is a Python function of a user-defined type",
+    OWN_ARRAYS: "no operand or mask reads the arrays of the output",
+    IN_PLACE: "the output keeps its entries outside of the mask",
+    CHUNKS: "sums have a fixed order",
+    REPEATED: "all entries are equal",
+    EQUAL_CHUNKS: "all positions have the same value, and the order of sums matters",
+    SEARCHED_LIST: "entries are listed",
+    PLACED: "no mask and no accumulator",
+    SCATTERED: "a mask or an accumulator reads the old entries",
+    SAME_STRUCTURE: "both operands have one structure",
+    BITMAP: "a bitmap is one vector of all positions",
+    EACH_VALUE: "the structure stays",
+    UNDER_MASK: "no operator is applied",
+    WHOLE: "all positions are read",
+    NO_ENTRIES: "an operand has no entries",
+    SINGLE_BIT: "presence is one bit of a bitset",
+    SHIFTED: "positions move alike",
+    SUMMED_LINES: "a line has a row or a column of the matrix",
+    ROW_SLICE: "rows are stored one after the other",
+    ROW_SEARCH: "columns of a row ascend",
+    FILTERED: "all entries are tested, then those that remain are copied",
+    COMPRESSED: "few rows or columns have entries",
+    MERGED_ROWS: "rows are sorted lists",
+    SEARCHED_ENTRIES: "one thread per entry",
+    JOINED: "the operator reads positions, or is a Python function",
+    BY_POSITION: "the operator reads positions",
+    SELECTED_ROWS: "the kernel tests and copies entries in one pass",
+    CLIPPED: "the entries are a region of the matrix",
+    ONE_TEST: "all entries are equal",
+    PENDING_SUMS: "the sums have not been filtered yet",
+    DECODED_ROWS: "the format decodes single rows",
+    SCATTERED_COLUMNS: "an index list is missing, or does not ascend",
+    EMBEDDED: "the output has no entries",
+    SORTED_KEYS: "keys are row * ncols + column",
+    ALL_PAIRS: "each entry of the one with each entry of the other",
+    ON_HOST: "scalars are stored on the host",
+    SEVERAL_STEPS: "gb.trace() lists the kernels of an aggregator",
+}
+
+
+# ---- Facts about operators and stores.
+
+
+def is_function(op: Typed) -> bool:
+    """Whether an operator, or a part of a semiring, is a function that computes with values of a user-defined type."""
+    if not op.dtype._is_udt:
+        return False
+    if isinstance(op.op, Semiring):
+        parts: tuple[Any, ...] = op.op.binaryop, op.op.monoid.binaryop
+    else:
+        parts = (getattr(op.op, "binaryop", op.op)[op.dtype].op,)
+    return any(isinstance(part.expr, Call) for part in parts)
+
+
+def is_flat(A: MatrixStore) -> bool:
+    """Whether a matrix is a bitmap."""
+    if A.plain:
+        return False
+    lazy: Any = A  # a masked product whose structure is not computed for this
+    return type(A) is FlatStore or bool((lazy.places if A.deferred else A.structure).bits)
+
+
+def storage_of(A: MatrixStore) -> str:
+    """The key of the stored format. A bitmap's structure is not read, because that would make its arrays shared."""
+    return A.key if isinstance(A, FlatStore) else A.structure.primary.key
+
+
+def storage_of_vector(u: VectorStore) -> str:
+    return "a list" if type(u) is SparseStore else "bits"
+
+
+def storage_reason(u: VectorStore) -> str:
+    """Why a vector is stored as a list, or as bits."""
+    name = f"list.positions.{u.device.kind}"
+    if type(u) is SparseStore:
+        return f"{len(u.index)} of {u.size} positions are listed: fewer than one in {row('list.bits_per_entry')}"
+    if u.size < tuning.count(name):
+        return f"{u.size} positions as bits, fewer than {row(name)}"
+    return f"{u.size} positions as bits, not listed: see {row('list.bits_per_entry')}"
+
+
+def threads_reason(shared: bool, name: str) -> str:
+    return f"threads share the work from {row(name)} on" if shared else ""
+
+
+# ---- Element-wise operations on vectors.
+
+
+def elementwise_way(
+    u: VectorStore, v: VectorStore, op: Typed[Operator], either: bool, keep: bool, out: Into | None
+) -> str:
+    """How op(u, v) is computed by position. either: the result has entries that only one operand has. keep: it has the
+    values of u. out: the output, if the operation ends the statement."""
+    if (type(u) is SparseStore or type(v) is SparseStore) and (not either or type(u) is type(v)):
+        return LISTED
+    if op.dtype._is_udt and is_function(op):
+        return FUNCTION
+    if out is None:
+        return NEW_ARRAYS
+    w, mask, accum, _, keeps = out
+    if w.dtype is not (u.dtype if keep else op.return_type) or (keeps and accum):
+        return THEN_MERGED
+    if keeps:
+        return IN_PLACE
+    if type(w) is SparseStore:
+        return NEW_ARRAYS
+    # w must not change while op is computed if its arrays are read, or if op may raise.
+    bits, values, words = w.bits, w.values, None if mask is None else mask[0]
+    if bits is None or bits is words or values is words or isinstance(op.op.expr, Expression):
+        return NEW_ARRAYS
+    if type(u) is not SparseStore and (bits is u.bits or values is u.values):
+        return NEW_ARRAYS
+    if type(v) is not SparseStore and (bits is v.bits or values is v.values):
+        return NEW_ARRAYS
+    return OWN_ARRAYS
+
+
+def joins_to_one_value(u: VectorStore, v: VectorStore, op: Typed[Operator], union: bool) -> generic | None:
+    """The value of all entries of a union or intersection, if the operands imply that there is one."""
+    if not (u.iso and v.iso) or op.op.positional:
+        return None
+    value: generic = op.op.evaluate(op.dtype, x=u.values, y=v.values)
+    return value if not union or (same_value(value, u.values) and same_value(value, v.values)) else None
+
+
+def applied_value(op: Typed[Operator], x: Any, y: Any = None, *, unary: bool = False) -> generic | None:
+    """The one value of op for all entries: of operands that are single values, or if it reads no others. So pair(A, 1)
+    and second(A, 7) store a single value."""
+    operator = op.op
+    expr = operator.expr
+    both = isinstance(x, generic) and (unary or isinstance(y, generic))
+    if operator.positional or not (both or expr in ("1", "x", "y")):
+        return None
+    names = {k: v for k, v in (("x", x), ("y", y)) if isinstance(v, generic)}
+    value: generic | None = operator.evaluate(op.dtype, **names) if both or expr == "1" or expr in names else None
+    return value
+
+
+def same_value(a: Any, b: Any) -> bool:
+    return bool(a == b) or bool(a != a and b != b)
+
+
+def reduce_way(u: VectorStore, monoid: Typed[Monoid], chunk: int) -> tuple[str, generic | None]:
+    """How all entries of a vector are summed, and the sum if it needs no kernel. chunk: positions of a chunk on the
+    CPU."""
+    x = u.listed if type(u) is SparseStore else u.values
+    if isinstance(x, generic):
+        if not u.nvals:
+            return NO_ENTRIES, None
+        x = cast_scalar(x, monoid.return_type)
+        total = _repeated(monoid, x.dtype.char, x.tobytes(), u.nvals, not u.device.host_memory)
+        if total is not None:
+            return REPEATED, total
+        if u.nvals == u.size > chunk:
+            return EQUAL_CHUNKS, None
+    return FUNCTION if monoid.dtype._is_udt and is_function(monoid) else CHUNKS, None
+
+
+@functools.lru_cache(1 << 10)
+def _repeated(monoid: Typed[Monoid], kind: str, value: bytes, k: int, rounded: bool) -> generic | None:
+    """The sum of k equal values; None if it would be rounded and must not be."""
+    x = np.frombuffer(value, kind)[0]
+    total: generic = monoid.op.repeat(monoid.dtype, x, k)
+    return total if rounded or monoid.op.repeats_exactly(monoid.dtype, x, k) else None
+
+
+# ---- Vectors by index.
+
+
+def extract_way(u: VectorStore, everything: bool, ranged: bool) -> str:
+    """How u[I] is read. ranged: I is a range."""
+    if everything:
+        return WHOLE
+    if type(u) is not SparseStore:
+        return GATHERED
+    return PART_OF_LIST if ranged and u.order is None else SEARCHED_LIST
+
+
+def assign_way(w: VectorStore, mask: object, accum: object) -> str:
+    """How w<mask, accum>(I) = u is written."""
+    if type(w) is SparseStore:
+        return LISTED
+    return PLACED if mask is None and accum is None else SCATTERED
+
+
+# ---- Element-wise operations on matrices.
+
+
+def maps_bitmap(A: MatrixStore, op: Typed) -> bool:
+    """Whether an operator runs on the entries of a bitmap in place: positional operators see the user's indices, and
+    bitmaps those of A."""
+    return is_flat(A) and not op.dtype._is_udt and (A.order is None or not op.op.positional)
+
+
+def ewise_way(A: MatrixStore, B: MatrixStore, op: Typed[Operator], same: bool | None = None) -> str:
+    """How the union or intersection of two matrices is computed. same: whether they have one structure, if known."""
+    if not (A.plain and B.plain) and not op.dtype._is_udt and (is_flat(A) or is_flat(B)):
+        return BITMAP
+    if A.structure is B.structure if same is None else same:
+        return SAME_STRUCTURE
+    return join_way(A, B, op)
+
+
+def join_way(A: MatrixStore, B: MatrixStore, op: Typed[Operator]) -> str:
+    """The same for two structures that differ."""
+    if op.dtype._is_udt and is_function(op):
+        return JOINED
+    if not (A.plain and B.plain) and (A.structure.hypersparse or B.structure.hypersparse):
+        return JOINED if op.op.positional else COMPRESSED
+    return SEARCHED_ENTRIES if A.device.is_simt else MERGED_ROWS
+
+
+def apply_way(A: MatrixStore, op: Typed[Operator], value: generic | None) -> str:
+    """How op of every entry is computed. value: the one value of all results, if it is known."""
+    if not A.plain and maps_bitmap(A, op):
+        return BITMAP
+    if not A.structure.nvals:
+        return NO_ENTRIES
+    if op.op.positional:
+        return BY_POSITION
+    return EACH_VALUE if value is None else ONE_VALUE
+
+
+def select_way(A: MatrixStore, op: Typed[Operator], region: bool) -> str:
+    """How the entries for which op is true are copied. region: op selects a region, such as a triangle."""
+    if not A.plain and maps_bitmap(A, op):
+        return BITMAP
+    if not A.structure.nvals:
+        return NO_ENTRIES
+    raw, one = A.raw, isinstance(A.raw, generic) and not op.op.positional
+    if A.order is None and not one and not isinstance(raw, PackedValues) and not A.device.is_simt and A.plain:
+        if A.structure.primary.format.by_rows and not (op.dtype._is_udt and is_function(op)):
+            return SELECTED_ROWS
+    if region and A.order is None:
+        return CLIPPED
+    return ONE_TEST if one else FILTERED
+
+
+def reduce_matrix_way(A: MatrixStore, monoid: Typed[Monoid]) -> str:
+    """How all entries of a matrix are summed."""
+    if isinstance(A, FlatStore) and not (monoid.dtype._is_udt and is_function(monoid)):
+        return BITMAP
+    lazy: Any = A
+    if A.deferred and lazy.adds(monoid):
+        return PENDING_SUMS
+    if not A.nvals:
+        return NO_ENTRIES
+    return REPEATED if isinstance(A.raw, generic) else EACH_VALUE
+
+
+def transpose_way(A: MatrixStore) -> str:
+    return BITMAP if isinstance(A, FlatStore) and A.nrows != A.ncols else TRANSPOSED
+
+
+# ---- Matrices by index.
+
+# Types for copying values of a given width.
+ALIKE = {1: UINT8, 2: UINT16, 4: UINT32, 8: UINT64}
+
+
+def supports_rows(A: MatrixStore) -> bool:
+    """Whether the kernel of the CPU that copies parts of rows supports A."""
+    return not A.device.is_simt and A.dtype.np_type.itemsize in ALIKE and A.dtype.np_type.kind != "V"
+
+
+def ascends(index: Array | None) -> bool:
+    """Whether an index list (None: all) ascends strictly."""
+    return index is None or len(index) < 2 or bool((index[1:] > index[:-1]).all())
+
+
+def extract_matrix_way(A: MatrixStore, I: Any, J: Any) -> str:
+    """How A[I, J] is read."""
+    if not A.plain and A.structure.hypersparse:
+        return COMPRESSED
+    if I is not None and "rows" in A.structure.primary.format.kernels:
+        return DECODED_ROWS
+    if supports_rows(A) and ascends(J):
+        return SELECTED_ROWS
+    if I is not None and J is not None and ascends(I) and (J is I or ascends(J)):
+        return SEARCHED_COLUMNS
+    return SCATTERED_COLUMNS
+
+
+def searches_columns(entries: int, ncols: int) -> bool:
+    """Whether the columns of so many entries are searched in the index list, instead of a table of all columns."""
+    return entries * tuning.count("extract.searched_columns") < ncols
+
+
+def assign_matrix_way(
+    C: MatrixStore, I: Any, J: Any, T: MatrixStore, mask: Structure | None, accum: Typed | None
+) -> str:
+    """How C<mask, accum>[I, J] = T is written."""
+    if C.structure.hypersparse or T.structure.hypersparse or (mask is not None and mask.hypersparse):
+        return COMPRESSED
+    if supports_rows(C) and supports_rows(T) and ascends(I) and ascends(J):
+        return MERGED_ROWS
+    if not C.nvals and mask is None and accum is None and ascends(I) and (J is I or ascends(J)):
+        return EMBEDDED
+    return SORTED_KEYS
+
+
+def line_way(A: MatrixStore, column: bool) -> str:
+    """How a row or a column is read."""
+    if column or (not A.plain and A.structure.hypersparse):
+        return CLIPPED
+    return DECODED_ROWS if "rows" in A.structure.primary.format.kernels else ROW_SLICE
+
+
+def element_way(A: MatrixStore) -> str:
+    """How one entry is read."""
+    if isinstance(A, FlatStore):
+        return SINGLE_BIT
+    return COMPRESSED if not A.plain and A.structure.hypersparse else ROW_SEARCH
+
+
+def place_way(A: MatrixStore, nrows: int, ncols: int) -> str:
+    """How the entries of a matrix are shifted into one of another shape."""
+    return SHIFTED if A.structure.hypersparse or is_hyper(nrows, ncols, A.nvals) else SORTED_KEYS
+
+
+def kronecker_way(A: MatrixStore, B: MatrixStore, op: Typed[Operator]) -> str:
+    """How the Kronecker product is computed."""
+    return COMPRESSED if (A.structure.hypersparse or B.structure.hypersparse) and not op.op.positional else SORTED_KEYS
