@@ -328,7 +328,10 @@ def mxm(
         return multivector.mxm(by_lines, semiring, mask)
     listed = A.structure.renumbers or B.structure.renumbers
     if listed or (mask is not None and mask.structure.renumbers):
-        return hypersparse.mxm(mxm, MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask))
+        of = MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask)
+        inner, rows, cols = hypersparse.lowered_matrices(of)
+        a, b, f, ta, tb, m = inner
+        return hypersparse.widened(mxm(a, b, f, transpose_a=ta, transpose_b=tb, mask=m), rows, cols, *of.shape)
     if semiring.dtype._is_udt and udf.computes(semiring):
         return sorted_keys.mxm(MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask))
     A.structure.other_reads += 1

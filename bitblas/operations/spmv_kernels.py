@@ -17,27 +17,17 @@ import numpy as np
 from semirings import Semiring, Typed
 from semirings.algebra import compose
 from semirings.catalog import BINARY, MONOIDS
-from semirings.dtypes import BOOL, INT64, DataType, cast_scalar, lookup_dtype
+from semirings.dtypes import BOOL, INT64, DataType, cast_scalar
 
 from .. import tuning
 from ..device import Bounds, Device, Kernel, threads
-from ..formats import CSR, EVERYWHERE, Layout, format_of, longest_unit
+from ..formats import EVERYWHERE, Layout, format_of
 from ..formats.csr.layout import Csr, pointer_type
 from ..formats.schedule import Part
 from ..kernels.variant import Variant
-from ..plan.auxiliary_formats import is_available, may_keep_rows, rows_amortized
-from ..plan.direction import (
-    Direction,
-    Missing,
-    ProductFacts,
-    VectorFacts,
-    choose_direction,
-    plan_mxv,
-    product_facts,
-)
 from ..plan.epilogue import Epilogue
-from ..plan.product import COUNT, VALUES, WORDS, Plan, hot_bytes, is_binned, staged_lanes
-from ..store import BITS, NONE, MatrixStore, Raw, VectorStore, dense_values, full_bits, words
+from ..plan.product import COUNT, VALUES, WORDS, Plan, hot_bytes, staged_lanes
+from ..store import BITS, NONE, VectorStore, dense_values, full_bits, words
 from ..typing import Array
 from . import ewise_vector
 from .operands import (
@@ -69,105 +59,7 @@ from .variants import (
 )
 
 if TYPE_CHECKING:
-    from .spmv import PreparedProduct
-
-
-# ---- Facts for the plan of mxv and vxm: read from the operands, counted only if the decision needs the number.
-
-# Monoids that end a row early; lor at the first true value, since most values of a Boolean object are true
-EARLY_EXIT_MONOIDS = ("any", "lor")
-
-
-def facts_of(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> ProductFacts:
-    """The case of A (+).(x) u, of the transpose if `transpose`; u: the vector's values, np.generic if iso."""
-    layout = A.structure.primary
-    facts = product_facts(semiring, layout.key, A.raw, u, transpose=transpose, flip=flip, device=A.device)
-    nvals = A.structure.nvals
-    facts = facts._replace(small=nvals <= tuning.value("pull.always.entries"))
-    if may_keep_rows(layout) and not facts.valued:
-        if A.structure.has(CSR, transposed=facts.push_transposed):
-            facts = facts._replace(tile_entries=nvals / max(1, layout.work))
-    ends = (
-        facts.kind == WORDS or semiring.op.monoid.name in EARLY_EXIT_MONOIDS
-    )  # whether a pull may stop at the first hit of a row
-    together = layout.format.rows_per_unit
-    if together > 1:  # at the first hit of the last of several rows
-        ends = facts.kind == WORDS and layout.format.stops_finished_tile_rows
-    if not ends or A.device.is_simt:
-        return facts
-    last = sum(1 / k for k in range(1, together + 1))  # mean number of hits of one row until each row has one
-    return facts._replace(early_exit=nvals / max(1, A.ncols if transpose else A.nrows) / last)
-
-
-class PreparedProducts:
-    """A case, and the prepared products of it: pushed or not, with a full vector or not. lasting: decisions by number
-    of vector entries, if that alone decides."""
-
-    __slots__ = ("case", "lasting", "products")
-
-    def __init__(self, of: ProductFacts) -> None:
-        self.case = of
-        self.lasting: dict[int | None, PreparedProduct] = {}
-        self.products: dict[tuple[bool, bool], PreparedProduct] = {}
-
-
-def decide(A: MatrixStore, u: VectorStore, of: ProductFacts) -> tuple[Direction, ProductFacts, VectorFacts]:
-    """Push or pull, with the case and the facts about the vector that were needed. Builds no format."""
-    known = VectorFacts(u.size, u.least, u.count)
-    while isinstance(direction := choose_direction(of, known), Missing):
-        layout = A.structure.held(of.push_key, transposed=of.push_transposed)
-        if direction is Missing.VECTOR_ENTRIES:
-            known = known._replace(nvals=u.nvals)
-        elif direction is Missing.PULL_FORMAT:
-            of = of._replace(pull_ready=is_available(A.structure, transposed=True, valued=of.valued))
-        elif layout is None:
-            # A matrix whose format was requested for its size gets no second format for pushes.
-            may_build = not A.structure.primary.compact
-            ready = is_available(A.structure, transposed=of.push_transposed, valued=of.valued, made=may_build)
-            of = of._replace(push_ready=ready)
-        elif direction is Missing.PUSH_FORMAT:
-            of = of._replace(push_ready=True, items=layout.work, longest_unit=longest_unit(layout))
-        else:
-            known = known._replace(active=active_entries(u, layout))
-    return direction, of, known
-
-
-def count_tile_push(A: MatrixStore, plan: Plan, entries: float) -> None:
-    """Count entries that are pushed along tiles: auxiliary CSR rows are built once that is amortized."""
-    A.structure.pushed += entries
-    if rows_amortized(A.structure):
-        A.structure.layout(CSR, transposed=plan.transposed)
-        A.prepared.clear()
-
-
-def explain_mxv(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> Plan:
-    """The plan that `mxv` would use now."""
-    return planned(A, *decide(A, u, facts_of(A, u.values, semiring, transpose=transpose, flip=flip)))
-
-
-def planned(A: MatrixStore, direction: Direction, of: ProductFacts, known: VectorFacts) -> Plan:
-    """The plan of a case with a known direction."""
-    kind, push = of.kind, direction.push
-    transposed = of.push_transposed if push else of.pull_transposed
-    primary, nrows = A.structure.primary, A.ncols if transposed else A.nrows
-    lanes = primary.format.lanes(primary, nrows, kind, push=push) if A.device.is_simt else 1
-    return plan_mxv(of, known, direction, lanes)
-
-
-def active_entries(u: VectorStore, layout: Layout) -> int:
-    """Number of entries (tiles) in the rows (tile rows) of a format where u has entries."""
-    device = u.device
-    known: int | None = layout.format.active(layout, u.present)
-    if known is not None:
-        return known
-    total, ptr = device.xp.zeros(1, np.uint64), layout.ptr
-    _count_kernel(device, ptr.dtype.char, layout.rows_per_unit)(words(u.size), u.present, ptr, total)
-    return int(device.to_host(total)[0])
-
-
-@functools.cache
-def _count_kernel(device: Device, pointer: str, rows: int) -> Kernel:
-    return device.kernel(Variant("kernels/weigh", (("PTR", lookup_dtype(pointer)),), (("ROWS", rows), ("LANES", 1))))
+    from .plain_spmv import PreparedProduct
 
 
 # ---- Pull kernels of a product, prepared with one epilogue: one launch for rows, one for segments of very long rows.
@@ -530,22 +422,6 @@ def _sentinel_kernel(device: Device, of: DataType) -> Kernel:
 
 
 # ---- Degree-binned pull (formats/csr/binning.py): rows binned by length; each block caches a part of the vector.
-
-
-def describe_binning(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], plan: Plan, *, masked: bool) -> str:
-    """For `explain`: how a degree-binned pull would run; "" if rows are not binned."""
-    layout = A.structure.held(plan.key, transposed=plan.transposed)
-    if layout is None or plan.direction != "pull" or u.count != u.size:
-        return ""
-    if masked and not layout.format.bins_masked_rows:
-        return ""
-    if not is_binned(semiring, plan.kind, layout, True, u.dtype):
-        return ""
-    hot = layout.format.hot(layout, hot_bytes(A.device) // u.dtype.nbytes) if layout.format.keeps_hot_columns else 0
-    if not layout.format.keeps_hot_columns:
-        return "degree-binned rows"
-    by_degree = 'no hot columns, which A.reorder("degree") may give' if A.order is None else "no hot columns"
-    return f"degree-binned rows, {f'{hot} hot columns in shared memory' if hot else by_degree}"
 
 
 def degree_binned_variant(

@@ -25,8 +25,13 @@ from ..table import html
 
 # ---- The plan of a product.
 
-
-# ---- products -------------------------------------------------------------------------------------------------------
+# Kernels of products with a vector. BINNED is a pull by rows binned by length (formats/csr/binning.py); WIDE the CPU's
+# pull by whole tiles; PRESENCE a pull of a full vector whose result is the rows that have entries; LIST the CPU's push
+# along a sorted list of entries.
+PULL, BINNED, WIDE, PRESENCE, PUSH, LIST = "pull", "binned pull", "wide pull", "presence", "push", "list"
+# Kernels of products of two matrices: dot products at the entries of a mask; Gustavson's, by rows; by lines of a
+# multivector. Semirings of functions of a user-defined type: all products are sorted by position.
+DOT, ROWS, LINES, SORTED = "dot", "rows", "lines", "sorted"
 
 
 def equal_products(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool = False) -> np.generic | None:
@@ -67,9 +72,12 @@ def is_wide(semiring: Typed[Semiring], kind: int, key: str, a: Any) -> bool:
 
 
 class Plan(NamedTuple):
-    """How one product runs: the format that is read (of A or of its transpose), direction, kernel and lanes.
+    """How one product runs: the format that is read (of A or of its transpose), direction, kernel and lanes. A product
+    is prepared and run from its plan; `gb.explain` returns the same plan.
 
-    wide: the CPU's kernel for all positions of a tile at once. source: the text of its kernels, if requested.
+    wide: the CPU's kernel for all positions of a tile at once. source: the text of its kernels, if requested. kernel:
+    one of the names above. full: the vector is known to have all entries. product: the value of all products, if they
+    are equal.
     """
 
     verb: str
@@ -82,6 +90,9 @@ class Plan(NamedTuple):
     reason: str
     wide: bool = False
     source: str = ""
+    kernel: str = PULL
+    full: bool = False
+    product: np.generic | None = None
 
     def __str__(self) -> str:
         said, text = self._said(), f"\n\n{self.source}" if self.source else ""
@@ -148,6 +159,24 @@ def is_binned(semiring: Typed[Semiring], kind: int, layout: Layout, full: bool, 
     z = semiring.return_type
     numbers = all(t is not BOOL and t.kind in "fiu" for t in (z, u))
     return numbers and may_split_rows(semiring, kind, layout, full) and layout.format.is_binned(layout)
+
+
+def with_bins(
+    plan: Plan, layout: Layout, semiring: Typed[Semiring], u: DataType, *, masked: bool, ordered: bool
+) -> Plan:
+    """The plan of a pull with its schedule of rows, once the format exists. masked: under a mask. ordered: the matrix
+    was reordered."""
+    format = layout.format
+    if plan.kernel != PULL or not is_binned(semiring, plan.kind, layout, plan.full, u):
+        return plan
+    if masked and not format.bins_masked_rows:
+        return plan
+    why = "degree-binned rows"
+    if format.keeps_hot_columns:
+        hot = format.hot(layout, hot_bytes(layout.device) // u.nbytes)
+        by_degree = "no hot columns" if ordered else 'no hot columns, which A.reorder("degree") may give'
+        why = f"{why}, {f'{hot} hot columns in shared memory' if hot else by_degree}"
+    return plan._replace(kernel=BINNED, reason=f"{plan.reason}; {why}")
 
 
 def hot_bytes(device: Device) -> int:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from ... import operations
 from ...device import tracing
-from ...store import SparseStore
 from .infix import Delayed
 from .masks import Mask, matrix_mask
 from .orders import describe_order, used
@@ -53,25 +52,13 @@ def explain(expr: Any, *, mask: Mask | None = None, source: bool = False) -> Pla
 
 def _vector(expr: Any, mask: Mask | None, source: bool) -> tuple[Plan, Sequence[Variant]]:
     """The plan of A.mxv(v) or v.vxm(A), and its kernels if requested."""
-    from ...operations import hypersparse, spmv, spmv_kernels, virtual_nodes
-
     flip = expr.method == "vxm"
     A, v = reversed(expr.args) if flip else expr.args
     held, u, op = A._matrix._stored, v._stored, expr.op
     if held.order is not None and expr.along is not None:
         u, op = operations.permute.by_value(dataclasses.replace(u, order=held.order), op, flip)
-    how = {"transpose": A._transposed != flip, "flip": flip}
-    if type(u) is SparseStore and (along := spmv.explain_spmspv(held, u, op, **how)) is not None:
-        return along[0], along[1:] if source else ()
-    if held.structure.has_virtual_nodes:
-        plan, (held, u, op, how) = virtual_nodes.explained(held, u, op, **how)
-        return plan, spmv.prepared(held, u, op, **how)[0].variants(True) if source else ()
-    if held.structure.renumbers:
-        held, u = hypersparse.within(held, u, transpose=how["transpose"])
-    plan = spmv_kernels.explain_mxv(held, u, op, **how)
-    if more := spmv_kernels.describe_binning(held, u, op, plan, masked=mask is not None):
-        plan = plan._replace(reason=f"{plan.reason}; {more}")
-    return plan, spmv.prepared(held, u, op, **how)[0].variants(mask is not None) if source else ()
+    of = operations.operands.VectorProduct(held, u, op, A._transposed != flip, flip, None, None)
+    return operations.spmv.explain(of, masked=mask is not None, source=source)
 
 
 def _matrices(expr: Any, mask: Mask | None, source: bool) -> tuple[Plan, Sequence[Variant]]:
@@ -84,7 +71,8 @@ def _matrices(expr: Any, mask: Mask | None, source: bool) -> tuple[Plan, Sequenc
     allowed: Any = None if mask is None else matrix_mask(mask)
     how = {"transpose_a": A._transposed, "transpose_b": B._transposed}
     if a.structure.renumbers or b.structure.renumbers or (mask is not None and allowed.structure.renumbers):
-        a, b, allowed, *_ = hypersparse.within_both(a, b, mask=allowed, **how)
+        of = operations.operands.MatrixProduct(a, b, expr.op, A._transposed, B._transposed, allowed)
+        a, b, _, _, _, allowed = hypersparse.lowered_matrices(of)[0]
     lines = multivector.sides(a, b, expr.op, A._transposed, B._transposed)
     if lines is not None:
         return multivector.explained(lines, expr.op)

@@ -20,7 +20,7 @@ from ...exceptions import CaptureError
 from ...formats import longest_unit
 from ...formats.values import PackedValues
 from ...kernels.variant import Variant
-from ...operations import spmv_kernels
+from ...operations import plain_spmv
 from ...operations.multivector import ALWAYS, Condition, PreparedMultivectorProduct
 from ...operations.operands import (
     Allowed,
@@ -35,19 +35,16 @@ from ...operations.operands import (
     nothing,
     stored,
 )
-from ...operations.spmv import PreparedProduct
 from ...operations.variants import Types, push_variant
 from ...plan.auxiliary_formats import is_available
 from ...plan.direction import (
     LoopFacts,
     ProductFacts,
     PushLimits,
-    VectorFacts,
-    always_pull,
     loop_direction,
     multivector_push_limit,
 )
-from ...plan.product import COUNT, VALUES, WORDS, reads_matrix
+from ...plan.product import COUNT, VALUES, WIDE, WORDS, reads_matrix
 from ...store import Raw, VectorStore, words
 from .. import analysis
 from ..analysis import BodyFacts
@@ -149,7 +146,7 @@ class Products:
 
     def _case(self, product: Product) -> ProductFacts:
         A, values = product.matrix, analysis.planned_operand(product, self.iso)
-        return spmv_kernels.facts_of(A, values, product.semiring, transpose=product.transpose, flip=product.flip)
+        return plain_spmv.facts_of(A, values, product.semiring, transpose=product.transpose, flip=product.flip)
 
     def _tally(self, vec: Vec, product: Product | None, told: np.ndarray) -> Operation:
         """Count the entries of a vector, and decide whether a product along them should pull."""
@@ -217,11 +214,9 @@ class Products:
     ) -> Callable[[Allowed, SummarizedFrontier], list[Operation]]:
         """A product by rows in the same way: the kernel of a single statement."""
         A, case, z = product.matrix, self._case(product), product.semiring.return_type
-        plan = spmv_kernels.planned(A, always_pull(case), case, VectorFacts(product.u.size))
-        wide = plan.wide and (plan.kind != VALUES or product.u.dtype is z)
-        full = product.u.id in self.full and plan.kind == VALUES
-        plan = plan._replace(wide=wide)
-        made = PreparedProduct(plan, case.product, A, product.u.dtype, product.semiring, product.flip, full=full)
+        case = case._replace(wide=case.wide and (case.kind != VALUES or product.u.dtype is z))
+        plan = plain_spmv.choose_pull(A, case, product.u.size, full=product.u.id in self.full)
+        made = plain_spmv.PreparedProduct(plan, A, product.u.dtype, product.semiring, product.flip)
         values = made.u_values or stored(self.device, made.u_type, u.stored_values())
         given = Input(u.at(u.bits), *values)
 
@@ -237,7 +232,7 @@ class Products:
             args = (pull.longest, *made.arguments, *given, *mask, pull.value, *pull.nothing, *to)
             return [Operation(pull.variants[0], self._bounds(pull.units, pull.bounds), args)]
 
-        if wide:
+        if plan.kernel == WIDE:
             return by_tiles
         pull: Any = made.pull(made.z, None, None, False, mask is not None)  # rows are not degree-binned here
         return by_rows

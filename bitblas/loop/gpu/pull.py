@@ -14,13 +14,12 @@ import numpy as np
 from semirings.dtypes import BOOL, lookup_dtype
 
 from ...formats import CSR
-from ...operations import spmv_kernels
+from ...operations import plain_spmv
 from ...operations.multivector import ALWAYS, Call, Condition, PreparedMultivectorProduct, always
 from ...operations.operands import Allowed, Input, Output, Values, nothing, stored
-from ...operations.spmv import PreparedProduct
 from ...operations.variants import CELLS
-from ...plan.direction import LoopFacts, VectorFacts, always_pull, loop_direction, multivector_push_limit
-from ...plan.product import VALUES, WORDS, any_order
+from ...plan.direction import LoopFacts, loop_direction, multivector_push_limit
+from ...plan.product import WORDS, any_order
 from ...store import VectorStore
 from .. import analysis
 from ..buffers import Argument, Frontier, Launch
@@ -95,11 +94,10 @@ class PullLaunch:
         """key: the format to traverse; "": the one that a single statement would use."""
         self.device, self.u, self.t = device, u, t
         A, semiring, flip = product.matrix, product.semiring, product.flip
-        case = spmv_kernels.facts_of(A, values, semiring, transpose=product.transpose, flip=flip)
+        case = plain_spmv.facts_of(A, values, semiring, transpose=product.transpose, flip=flip)
         case = case._replace(key=key or case.key)
-        plan = spmv_kernels.planned(A, always_pull(case), case, VectorFacts(product.u.size))
-        full = full and plan.kind == VALUES
-        self.prepared = PreparedProduct(plan, case.product, A, product.u.dtype, semiring, flip, full=full)
+        plan = plain_spmv.choose_pull(A, case, product.u.size, full=full)
+        self.prepared = plain_spmv.PreparedProduct(plan, A, product.u.dtype, semiring, flip)
         self.pull = self.prepared.pull(self.prepared.z, None, None, False, masked)
 
     def bound(self, build: Build, item: Pull, k: int) -> Launch:
