@@ -443,7 +443,7 @@ def sides(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool, t
     return Sides(S, ts, X, flip, (nrows, ncols))
 
 
-def explained(of: Sides, semiring: Typed[Semiring]) -> tuple[Plan, tuple[Variant, ...]]:
+def explain(of: Sides, semiring: Typed[Semiring]) -> tuple[Plan, tuple[Variant, ...]]:
     """Its plan, and its kernel."""
     product = _prepared(of, semiring, flat_of(of.X))
     return product.plan, (product.variant(WHOLE),)

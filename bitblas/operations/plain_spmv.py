@@ -9,7 +9,7 @@ it up and runs.
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
 from .. import tuning
 from ..device import Device, Kernel
 from ..formats import CSR, Layout, longest_unit
+from ..formats.schedule import Hubs
 from ..formats.values import PackedValues
 from ..kernels.variant import Variant
 from ..plan.auxiliary_formats import extra_push_work, is_available, may_keep_rows, rows_amortized
@@ -50,8 +51,7 @@ from ..plan.product import (
     reads_matrix,
     with_bins,
 )
-from ..store import MatrixStore, Raw, VectorStore, dense_values, words
-from ..typing import Array
+from ..store import BITS, MatrixStore, Raw, VectorStore, words
 from . import ewise_vector, hypersparse, spmv_kernels
 from .operands import (
     ZERO,
@@ -61,6 +61,8 @@ from .operands import (
     Mask,
     Old,
     Output,
+    PreparedKernel,
+    Rows,
     Values,
     VectorProduct,
     allowed,
@@ -72,7 +74,19 @@ from .operands import (
     overlap,
     stored,
 )
-from .spmv_kernels import DegreeBinnedPull, PullKernels, Push, Reached, WidePull, row_lengths
+from .spmv_kernels import (
+    Pull,
+    fresh_bits,
+    fresh_values,
+    prepare_binned_pull,
+    prepare_pull,
+    prepare_push,
+    prepare_wide,
+    row_lengths,
+    run_presence,
+    run_push,
+    run_wide,
+)
 
 # ---- Facts.
 
@@ -275,6 +289,7 @@ class PreparedProduct:
         "everywhere",
         "fills",
         "fused",
+        "kernels",
         "layout",
         "long",
         "matrix",
@@ -344,12 +359,23 @@ class PreparedProduct:
         if kind == VALUES and value is not None and self.u_type is u_type:
             self.u_values = make(Values, (self.u_nothing, value, 0))
         self.value = z.np_type.type(0 if plan.product is None else plan.product)
-        self.pulls: dict[Hashable, PullKernels | DegreeBinnedPull] = {}
+        self.pulls: dict[Hashable, Pull] = {}
         self.fused: dict[tuple[str, Typed | None], bool] = {}
         self.plain = has_fused_epilogue(key, semiring, z, None)  # the most common case
         self.everywhere = no_mask(device)
-        apart: dict[str, Any] = {PUSH: Push, WIDE: WidePull, PRESENCE: Reached}
-        self.apart: Any = apart[plan.kernel](self) if plan.kernel in apart else None
+        # Products whose result is a separate vector; `kernels` are theirs. The others have pulls, one per epilogue.
+        self.apart: Callable[..., VectorStore] | None = None
+        self.kernels: tuple[PreparedKernel, ...] = ()
+        if plan.kernel == PUSH:
+            made = prepare_push(self)
+            self.apart, self.kernels = functools.partial(run_push, made, self), (made.rows,)
+        elif plan.kernel == WIDE:
+            self.kernels = prepare_wide(self)
+            self.apart = functools.partial(run_wide, self.kernels, self)
+        elif plan.kernel == PRESENCE:
+            pull = prepare_pull(self, Epilogue(BOOL, BOOL, store=False), z, False)
+            self.apart = functools.partial(run_presence, pull, self)
+            self.kernels = *pull.kernels, PreparedKernel.of(device, BITS, words(self.size))
 
     def run(self, u: VectorStore, mask: Mask | None, into: Into | None = None) -> VectorStore:
         """The product with a vector of the kind that this was prepared for. With `into` the statement is completed: its
@@ -367,16 +393,14 @@ class PreparedProduct:
         given = make(Input, (u.present, *values))
         open_at = self.everywhere if mask is None else allowed(self.device, mask)
         if self.apart is None:
-            if into is None or self._plain(into) or self._fuses(into):
+            common = into is None or (self.plain and into[2] is None and into[0].dtype is self.z)
+            if into is None or (common and not (into[4] and self.binned_under_masks)) or self._fuses(into):
                 return self._pull(given, open_at, into, mask is not None)
             t = self._pull(given, open_at, None, mask is not None)
         else:
             free = None if into is None or into.keeps or self.long or overlap(into.w, u, mask) else into.w
-            t = self.apart.run(given, open_at, u, free)
-        return hypersparse.merge_into(t, mask, into)
-
-    def _plain(self, into: Into) -> bool:
-        return self.plain and into[2] is None and into[0].dtype is self.z and not (into[4] and self.binned_under_masks)
+            t = self.apart(given, open_at, u, free)
+        return t if into is None or not into.keeps else hypersparse.merge_into(t, mask, into)
 
     def _fuses(self, into: Into) -> bool:
         # One more element-wise kernel costs less than rows that are not binned
@@ -390,7 +414,11 @@ class PreparedProduct:
 
     def variants(self, masked: bool) -> tuple[Variant, ...]:
         """The kernels of a statement whose output is new."""
-        return (self.pull(self.z, None, None, False, masked) if self.apart is None else self.apart).variants
+        if self.apart is None:
+            kernels = self.pull(self.z, None, None, False, masked).kernels
+        else:
+            kernels = self.kernels
+        return tuple(dict.fromkeys(kernel.variant for kernel in kernels))
 
     def _pull(self, given: Input, open_at: Allowed, into: Into | None, masked: bool) -> VectorStore:
         """The product and its epilogue in one kernel: in place, unless w is read elsewhere too."""
@@ -412,12 +440,16 @@ class PreparedProduct:
             moved = moved or (end.store and one)
             old = make(Old, (w.present, *stored(self.device, w.dtype, x), int(moved), int(replace)))
         if moved:
-            bits = self.bits(self.size)
+            bits = fresh_bits(self.device, self.size)
         if not end.store:
             x = old.array
         elif moved or one:
-            x = self.dense(self.size, w.dtype)
-        pull.run(given, open_at, old, make(Output, (bits, x)))
+            x = fresh_values(self.device, self.size, w.dtype)
+        if pull.whole:  # building unused arguments costs the host as much as the call
+            rows = pull.rows
+            rows.kernel(rows.n, *rows.arguments, *given, *open_at, pull.value, *old, bits, x)
+        else:
+            pull.launch(pull, given, open_at, old, make(Output, (bits, x)), None)
         w.bits = bits
         if end.store:
             w.values = x
@@ -426,9 +458,7 @@ class PreparedProduct:
         w.changed(grown=end.merge and end.accum is not None and not replace)
         return w
 
-    def pull(
-        self, w: DataType, value: np.generic | None, accum: Typed | None, keeps: bool, masked: bool
-    ) -> PullKernels | DegreeBinnedPull:
+    def pull(self, w: DataType, value: np.generic | None, accum: Typed | None, keeps: bool, masked: bool) -> Pull:
         """The kernels for an output of type w, with one value for all entries or (None) an array."""
         key = (w.name, None if value is None else value.tobytes(), accum, masked) if keeps else (w.name, masked)
         found = self.pulls.get(key)
@@ -439,14 +469,9 @@ class PreparedProduct:
             else:
                 end = Epilogue(self.z, w) if one is None else Epilogue(BOOL, BOOL, store=False)
             binned = not keeps and (self.binned_under_masks if masked else self.binned)
-            pull = DegreeBinnedPull if binned else PullKernels
-            found = self.pulls[key] = pull(self, end, w, masked)
+            found = self.pulls[key] = (prepare_binned_pull if binned else prepare_pull)(self, end, w, masked)
         return found
 
-    def bits(self, size: int) -> Array:
-        """A bitset for a kernel that writes all of it; the CPU's kernels skip words without rows."""
-        xp, whole = self.device.xp, self.device.is_simt and size
-        return (xp.empty if whole else xp.zeros)(words(size), np.uint64)
-
-    def dense(self, size: int, dtype: DataType) -> Array:
-        return self.bits(size) if dtype is BOOL else dense_values(self.device, size, dtype)
+    def segments(self, hubs: Hubs) -> tuple[Any, ...]:
+        """The kernel arguments of the matrix for segments of long rows."""
+        return self.matrix._replace(rows=Rows(hubs.begin, hubs.end, hubs.row_of, 1)).flat()

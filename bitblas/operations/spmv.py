@@ -27,7 +27,7 @@ from ..formats.values import PackedValues
 from ..kernels.variant import Variant
 from ..plan.auxiliary_formats import is_available
 from ..plan.direction import max_sorted_products
-from ..plan.product import LIST, SORTED, VALUES, WORDS, Plan, kind_of, reads_matrix
+from ..plan.product import LIST, VALUES, WORDS, Plan, kind_of, plan_sorted, reads_matrix
 from ..store import MatrixStore, SparseStore, VectorStore, full_vector
 from ..typing import Array
 from . import compressed, ewise_vector, hypersparse, multivector, plain_spmv, sorted_keys, udf, virtual_nodes
@@ -67,7 +67,7 @@ def explain(of: VectorProduct, *, masked: bool, source: bool) -> tuple[Plan, tup
         return plan, (listed.variant,)
     way, inner = way_of(of), of
     if way is Way.SORTED:
-        return plan_sorted("vxm" if of.flip else "mxv", of.semiring, of.A), ()
+        return plan_sorted("vxm" if of.flip else "mxv", of.semiring, of.A.structure.primary.key), ()
     if way is Way.VIRTUAL:
         plan, inner = virtual_nodes.explain(of, masked=masked)
     else:
@@ -116,12 +116,6 @@ def active_rows(of: VectorProduct) -> VectorProduct:
     """The product with only the rows of the matrix at the entries of the vector."""
     assert type(of.u) is SparseStore
     return of._replace(A=hypersparse.rows_along(of.A, of.u, transposed=not of.transpose), transpose=True)
-
-
-def plan_sorted(verb: str, semiring: Typed[Semiring], A: MatrixStore) -> Plan:
-    """The plan of a product over a semiring that computes with values of a user-defined type."""
-    why = "functions of a user-defined type: all products are computed on the host and sorted by position"
-    return Plan(verb, semiring.op.name, A.structure.primary.key, False, "sorted", VALUES, 1, why, kernel=SORTED)
 
 
 # ---- SpMSpV on the CPU: gather the rows of the active entries and sort the products (formats/csr/push_list.cpu.py).

@@ -28,7 +28,7 @@ from . import ewise_vector, plain_spmv
 from .compressed import kernel_of
 from .operands import Input, Into, Mask, Output, VectorProduct, stored
 from .permute import by_number
-from .spmv_kernels import DegreeBinnedPull
+from .spmv_kernels import fresh_bits, fresh_values, prepare_binned_pull
 
 # ---- The sums that remain once the values of each position have been multiplied.
 
@@ -129,14 +129,16 @@ def _binned(of: NodeSums, x: VectorStore) -> VectorStore | None:
     found = choice.product or plain_spmv.prepare(choice, of.graph, full, of.sums, False)
     if not found.binned:
         return None
-    t = VectorStore(x.device, to.others, found.z, found.bits(to.others), found.dense(to.others, found.z))
+    device, z = x.device, found.z
+    t = VectorStore(device, to.others, z, fresh_bits(device, to.others), fresh_values(device, to.others, z))
     u = Input(x.present, x.values, found.u_zero, 1)
-    for name, out in (("nodes", Output(found.bits(of.of.size), x.values)), ("rows", Output(t.present, t.values))):
-        pull: Any = found.pulls.get(name)
+    outputs = {"nodes": Output(fresh_bits(device, of.of.size), x.values), "rows": Output(t.present, t.values)}
+    for name, out in outputs.items():
+        pull = found.pulls.get(name)
         if pull is None:
             part = of_nodes(to, of.of) if name == "nodes" else of_others(to)
-            pull = found.pulls[name] = DegreeBinnedPull(found, Epilogue(found.z, found.z), found.z, False, part)
-        pull.run(u, found.everywhere, pull.nothing, out)
+            pull = found.pulls[name] = prepare_binned_pull(found, Epilogue(z, z), z, False, part)
+        pull.launch(pull, u, found.everywhere, pull.nothing, out, None)
     return t
 
 

@@ -198,28 +198,30 @@ def staged_lanes(lanes: int, rows: int) -> int:
 TABLE_LANES = (8, 16, 32)  # lanes that share a row
 
 
-def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: bool) -> tuple[Plan, np.generic | None]:
+def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: bool) -> Plan:
     """Dot products at the entries of a mask; without one (or with a complement) row by row: see
     operations/spgemm.py."""
     kind, product = kind_of(semiring, A.raw, B.raw)
-    layout = A.structure.primary
+    layout, shared = A.structure.primary, A.device.is_simt
+    key, direction, kernel, lanes, wide = layout.format.rows_key(), "gustavson", ROWS, 1, False
+    reason = "no mask, so row by row"
+    if masked:
+        format = format_of(layout.format.dot_key(shared))
+        format = format_of(format.dot_key_with(B.structure.primary.format, A.nrows, A.ncols))
+        key, direction, kernel = format.key, "dot", DOT
+        lanes = format.dot_lanes(layout) if shared else 1
+        wide = not shared and format.wide and kind != VALUES
+        reason = "dot products only at the entries of the mask"
+    if made := [x.key for x in (A.structure.primary, B.structure.primary) if x.compact and x.key != key]:
+        reason = f"{reason}; this statement converts {' and '.join(made)}"
+    what = "mxm", semiring.op.name, key, False, direction
+    return Plan(*what, kind, lanes, reason, wide, "", kernel, False, product)
 
-    def note(key: str) -> str:
-        made = [x.key for x in (A.structure.primary, B.structure.primary) if x.compact and x.key != key]
-        return f"; this statement converts {' and '.join(made)}" if made else ""
 
-    if not masked:
-        key = layout.format.rows_key()
-        return Plan(
-            "mxm", semiring.op.name, key, False, "gustavson", kind, 1, "no mask, so row by row" + note(key)
-        ), product
-    format = format_of(layout.format.dot_key(A.device.is_simt))
-    format = format_of(format.dot_key_with(B.structure.primary.format, A.nrows, A.ncols))
-    key, shared = format.key, A.device.is_simt
-    lanes = format.dot_lanes(layout) if shared else 1
-    wide = not shared and format.wide and kind != VALUES
-    reason = "dot products only at the entries of the mask" + note(key)
-    return Plan("mxm", semiring.op.name, key, False, "dot", kind, lanes, reason, wide), product
+def plan_sorted(verb: str, semiring: Typed[Semiring], key: str) -> Plan:
+    """The plan of a product over a semiring that computes with values of a user-defined type."""
+    why = "functions of a user-defined type: all products are computed on the host and sorted by position"
+    return Plan(verb, semiring.op.name, key, False, "sorted", VALUES, 1, why, kernel=SORTED)
 
 
 def row_tables(bytes_per_slot: int) -> list[tuple[int, int]]:

@@ -63,23 +63,10 @@ def _vector(expr: Any, mask: Mask | None, source: bool) -> tuple[Plan, Sequence[
 
 def _matrices(expr: Any, mask: Mask | None, source: bool) -> tuple[Plan, Sequence[Variant]]:
     """The same for A.mxm(B)."""
-    from ...operations import hypersparse, multivector, spgemm
-    from ...plan.product import plan_mxm
-
     A, B = expr.args
-    a, b = A._matrix._stored, B._matrix._stored
-    allowed: Any = None if mask is None else matrix_mask(mask)
-    how = {"transpose_a": A._transposed, "transpose_b": B._transposed}
-    if a.structure.renumbers or b.structure.renumbers or (mask is not None and allowed.structure.renumbers):
-        of = operations.operands.MatrixProduct(a, b, expr.op, A._transposed, B._transposed, allowed)
-        a, b, _, _, _, allowed = hypersparse.lowered_matrices(of)[0]
-    lines = multivector.sides(a, b, expr.op, A._transposed, B._transposed)
-    if lines is not None:
-        return multivector.explained(lines, expr.op)
-    plan, _ = plan_mxm(a, b, expr.op, mask is not None and not mask.complement)
-    if not source:
-        return plan, ()
-    return plan, spgemm.planned(a, b, expr.op, mask=allowed, **how).variants
+    allowed = None if mask is None else matrix_mask(mask)
+    operands = A._matrix._stored, B._matrix._stored, expr.op, A._transposed, B._transposed, allowed
+    return operations.spgemm.explain(operations.operands.MatrixProduct(*operands), source=source)
 
 
 # ---- `gb.Recorder`: records the statements of a program as they run, as text in the call style.

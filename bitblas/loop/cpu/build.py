@@ -28,6 +28,7 @@ from ...operations.operands import (
     Mask,
     Matrix,
     Output,
+    PreparedKernel,
     Rows,
     allowed,
     dummy,
@@ -35,6 +36,7 @@ from ...operations.operands import (
     nothing,
     stored,
 )
+from ...operations.spmv_kernels import wide_arguments
 from ...operations.variants import Types, push_variant
 from ...plan.auxiliary_formats import is_available
 from ...plan.direction import (
@@ -221,20 +223,17 @@ class Products:
         given = Input(u.at(u.bits), *values)
 
         def by_tiles(mask: Allowed, t: SummarizedFrontier) -> list[Operation]:
-            calls = zip(
-                made.apart.variants, made.apart.calls(given, mask, t.at(t.bits), t.at(t.values) if t.values else None)
-            )
-            found = [Operation(variant, self._bounds(n, many), args) for variant, (n, many, args) in calls]
-            return [self._summary(t, "clear"), *found]
+            to = Output(t.at(t.bits), t.at(t.values))
+            calls = zip(made.kernels, wide_arguments(made.kernels, made, given, mask, to), strict=True)
+            return [self._summary(t, "clear"), *(self._operation(kernel, rest) for kernel, rest in calls)]
 
         def by_rows(mask: Allowed, t: SummarizedFrontier) -> list[Operation]:
             to = Output(t.at(t.bits), t.at(t.values) if pull.end.store else pull.nothing.array)
-            args = (pull.longest, *made.arguments, *given, *mask, pull.value, *pull.nothing, *to)
-            return [Operation(pull.variants[0], self._bounds(pull.units, pull.bounds), args)]
+            return [self._operation(pull.rows, (*given, *mask, pull.value, *pull.nothing, *to))]
 
         if plan.kernel == WIDE:
             return by_tiles
-        pull: Any = made.pull(made.z, None, None, False, mask is not None)  # rows are not degree-binned here
+        pull = made.pull(made.z, None, None, False, mask is not None)  # rows are not degree-binned here
         return by_rows
 
     def _lines(
@@ -272,6 +271,9 @@ class Products:
             for call in way.calls(x, where, bits, sums, asked):
                 found.append(Operation(call.variant, self._bounds(call.n, call.bounds), call.args))
         return [*found, self._summary(t)]
+
+    def _operation(self, kernel: PreparedKernel, rest: tuple[Any, ...]) -> Operation:
+        return Operation(kernel.variant, self._bounds(kernel.n, kernel.bounds), (*kernel.arguments, *rest))
 
     @staticmethod
     def _bounds(units: int, many: np.ndarray | None) -> np.ndarray:

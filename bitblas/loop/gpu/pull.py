@@ -114,7 +114,7 @@ class PullLaunch:
         given = Input(u.at(u.bits), *self._u_values)
         to = Output(t.at(t.bits), t.at(t.values) if pull.end.store else pull.nothing.array)
         scratch = pull.scratch()
-        return lambda: pull.run(given, mask, pull.nothing, to, scratch)
+        return lambda: pull.launch(pull, given, mask, pull.nothing, to, scratch)
 
     @property
     def _u_values(self) -> Values:
