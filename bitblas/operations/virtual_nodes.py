@@ -21,7 +21,7 @@ from .. import tuning
 from ..formats import Structure
 from ..formats.virtual.layout import Places, Virtual, of_nodes, of_others
 from ..plan.epilogue import Epilogue
-from ..plan.product import PUSH, Plan, equal_products, reads_matrix
+from ..plan.product import BINNED, PUSH, Plan, equal_products, reads_matrix
 from ..store import MatrixStore, VectorStore, dense_values, words
 from ..typing import Array
 from . import ewise_vector, plain_spmv
@@ -80,8 +80,11 @@ def explain(product: VectorProduct, *, masked: bool) -> tuple[Plan, VectorProduc
         why = f"{plan.reason}; this statement converts to rows, because products differ by entry"
         return plan._replace(reason=why), found
     layout: Any = product.A.structure.primary
-    inner = found.product(found.spread(), None)
-    plan = plain_spmv.choose(inner.A, inner.u, inner.semiring, inner.transpose, False).plan
+    x = found.spread()
+    inner, full = found.product(x, None), None if masked else _full(found, x)
+    plan = plain_spmv.explain(inner if full is None else found.product(full, None), masked=False)
+    if plan.kernel != BINNED and full is not None:
+        plan = plain_spmv.explain(inner, masked=True)
     why = f"{plan.reason}; {layout.rows.nodes} virtual nodes, in {plan.key}, in two products"
     verb, name = "vxm" if product.flip else "mxv", product.semiring.op.name
     return plan._replace(verb=verb, semiring=name, key=layout.key, reason=why), inner
@@ -118,13 +121,20 @@ def _pulled(of: NodeSums, x: VectorStore, rows: Mask) -> VectorStore:
     return plain_spmv.multiply(*of.product(x, rows))
 
 
+def _full(of: NodeSums, x: VectorStore) -> VectorStore | None:
+    """x as a full vector, as it is once the sums of nodes are in it; None if not, or if iso."""
+    if x.iso or not of.to.nodes or of.x.count != of.x.size:
+        return None
+    return VectorStore(x.device, x.size, x.dtype, x.bits, x.values, x.size)
+
+
 def _binned(of: NodeSums, x: VectorStore) -> VectorStore | None:
     """The same for a full vector and degree-binned rows: those of nodes, whose sums are stored next to x, then the
     others; None if rows are not binned."""
     to = of.to
-    if x.iso or of.x.count != of.x.size:
+    full = _full(of, x)
+    if full is None:
         return None
-    full = VectorStore(x.device, x.size, x.dtype, x.bits, x.values, x.size)
     choice = plain_spmv.choose(of.graph, full, of.sums, of.transpose, False)
     found = choice.product or plain_spmv.prepare(choice, of.graph, full, of.sums, False)
     if not found.binned:

@@ -21,7 +21,7 @@ from ...formats import longest_unit
 from ...formats.values import PackedValues
 from ...kernels.variant import Variant
 from ...operations import plain_spmv
-from ...operations.multivector import ALWAYS, Condition, PreparedMultivectorProduct
+from ...operations.multivector import ALWAYS, Condition, LinesProduct, kernels_of, plan_lines, prepare
 from ...operations.operands import (
     Allowed,
     Input,
@@ -245,7 +245,7 @@ class Products:
         told: np.ndarray,
     ) -> list[Operation]:
         """A product with a multivector: along its rows if few have entries, otherwise by rows of the result."""
-        pull = PreparedMultivectorProduct(
+        of = LinesProduct(
             product.matrix,
             product.transpose,
             product.u.dtype,
@@ -253,7 +253,7 @@ class Products:
             product.inner,
             product.lines,
             product.semiring,
-            flip=product.flip,
+            product.flip,
         )
         x = VectorStore(self.device, u.vec.size, u.vec.dtype, u.at(u.bits), u.stored_values())
         bits, sums = t.at(t.bits), t.at(t.values) if t.values else nothing(self.device, BOOL)
@@ -264,12 +264,12 @@ class Products:
             can_pull(product),
             can_push(product),
         )  # which formats exist; if none does, the one for rows is built
-        ways = [(pull, Condition(told, few if along else 0, ALWAYS))] if by_rows or not along else []
+        ways = [(False, Condition(told, few if along else 0, ALWAYS))] if by_rows or not along else []
         if along:
-            ways.append((pull.along(), Condition(told, 0, few if by_rows else ALWAYS)))
-        for way, asked in ways:
-            for call in way.calls(x, where, bits, sums, asked):
-                found.append(Operation(call.variant, self._bounds(call.n, call.bounds), call.args))
+            ways.append((True, Condition(told, 0, few if by_rows else ALWAYS)))
+        for push, condition in ways:
+            made = prepare(plan_lines(of, push=push), of)
+            found += [self._operation(kernel, ()) for kernel in kernels_of(made, x, where, (bits, sums), condition)]
         return [*found, self._summary(t)]
 
     def _operation(self, kernel: PreparedKernel, rest: tuple[Any, ...]) -> Operation:

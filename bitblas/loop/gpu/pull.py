@@ -15,8 +15,8 @@ from semirings.dtypes import BOOL, lookup_dtype
 
 from ...formats import CSR
 from ...operations import plain_spmv
-from ...operations.multivector import ALWAYS, Call, Condition, PreparedMultivectorProduct, always
-from ...operations.operands import Allowed, Input, Output, Values, nothing, stored
+from ...operations.multivector import ALWAYS, Condition, LinesProduct, always, kernels_of, plan_lines, prepare
+from ...operations.operands import Allowed, Input, Output, PreparedKernel, Values, nothing, stored
 from ...operations.variants import CELLS
 from ...plan.direction import LoopFacts, loop_direction, multivector_push_limit
 from ...plan.product import WORDS, any_order
@@ -180,7 +180,7 @@ class MultivectorLaunch:
         counted: Array | None,
     ) -> None:
         x = VectorStore(device, product.u.size, product.u.dtype, u.at(u.bits), u.stored_values())
-        pull = PreparedMultivectorProduct(
+        of = LinesProduct(
             product.matrix,
             product.transpose,
             product.u.dtype,
@@ -188,19 +188,19 @@ class MultivectorLaunch:
             product.inner,
             product.lines,
             product.semiring,
-            flip=product.flip,
+            product.flip,
         )
-        bits, sums = t.at(t.bits), t.at(t.values) if t.values else nothing(device, BOOL)
+        to = t.at(t.bits), t.at(t.values) if t.values else nothing(device, BOOL)
         where = None if mask is None else (mask_bits, mask.complement)
-        self.plan, ask = pull.plan, always(device)
-        calls: list[Call] = []
-        if counted is not None and pull.kind == WORDS:  # sums of values depend on the order
+        self.plan, condition = plan_lines(of, push=False), always(device)
+        self.kernels: list[PreparedKernel] = []
+        self.clear = None
+        if counted is not None and self.plan.kind == WORDS:  # sums of values depend on the order
             few = multivector_push_limit(product.inner.number, device.kind)
-            push, ask = pull.along(), Condition(counted, few, ALWAYS)
-            calls += push.calls(x, where, bits, sums, Condition(counted, 0, few))
-        calls += pull.calls(x, where, bits, sums, ask)
-        self.clear = bits if len(calls) > 1 and ask.least else None
-        self.device, self.calls = device, calls
+            push, condition = prepare(plan_lines(of, push=True), of), Condition(counted, few, ALWAYS)
+            self.kernels += kernels_of(push, x, where, to, Condition(counted, 0, few))
+            self.clear = to[0] if few else None
+        self.kernels += kernels_of(prepare(self.plan, of), x, where, to, condition)
 
     def launch(self) -> Launch:
         """The product as a launch."""
@@ -208,8 +208,8 @@ class MultivectorLaunch:
         def run() -> None:
             if self.clear is not None:
                 self.clear.fill(0)
-            for call in self.calls:
-                call.run(self.device)
+            for kernel in self.kernels:
+                kernel.run()
 
         return run
 
