@@ -152,7 +152,7 @@ def test_who_knows_of_packed_values():
         "plan/product.py",
         "plan/packed_values.py",
         "store.py",
-        "operations/spmv_kernels.py",
+        "operations/plain_spmv.py",
         "operations/hypersparse.py",
         "operations/ewise_matrix.py",
         "operations/spmv.py",

@@ -12,7 +12,7 @@ from bitblas.config import config
 from bitblas.exceptions import InvalidValue
 from bitblas.formats import EVERYWHERE, format_of
 from bitblas.formats.b2sr.cost import DEFAULT_TILE
-from bitblas.operations import spmv_kernels
+from bitblas.operations import plain_spmv
 from bitblas.plan import format_choice as plan_forms
 from bitblas.plan import product as plan
 from bitblas.plan.facts import facts
@@ -39,7 +39,7 @@ def vector(size, share, dtype="INT64"):
 
 def chosen(A, u, semiring):
     f = bitblas.semiring[semiring] if isinstance(semiring, str) else semiring
-    return spmv_kernels.explain_mxv(A._store, u._store, f["INT64"], transpose=False, flip=False)
+    return plain_spmv.choose(A._store, u._store, f["INT64"], False, False).plan
 
 
 # ---- pure, printable ------------------------------------------------------------------------------------------------

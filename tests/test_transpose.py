@@ -11,7 +11,7 @@ from bitblas.algorithms import bfs_levels
 from bitblas.config import config
 from bitblas.device import Device
 from bitblas.loop import Program
-from bitblas.operations import spmv_kernels
+from bitblas.operations import plain_spmv
 
 N = 200
 PAIR = gb.semiring.any_pair
@@ -58,7 +58,7 @@ def test_what_goes_without_is_counted(device, tune):
     A, dense = directed(format="csr"), gb.Vector.from_scalar(True, N)
     few = gb.Vector.from_coo([3], True, size=N)
     held = A._store.structure
-    cost = spmv_kernels.facts_of(A._store, np.True_, PAIR[gb.dtypes.BOOL], transpose=False, flip=False).push_cost()[0]
+    cost = plain_spmv.facts_of(A._store, np.True_, PAIR[gb.dtypes.BOOL], transpose=False, flip=False).push_cost()[0]
     plan = gb.explain(dense.vxm(A, PAIR))
     assert plan.direction == "push" and "is not yet amortized" in str(plan)
     assert gb.explain(A.mxv(few, PAIR)).direction == "pull" and held.transpose_credit == 0

@@ -41,6 +41,14 @@ def test_a_product_of_records():
     same(A.mxv(u, ROTATE).new(), numbers(A).mxv(numbers(u), "plus_times").new())
 
 
+def test_explain_describes_products_of_functions():
+    u, A = vector(0, 2, 3, size=4), matrix()
+    for expr in (A.mxv(u, ROTATE), u.vxm(A, ROTATE), A.mxm(A.T, ROTATE)):
+        plan = gb.explain(expr, source=True)
+        assert (plan.verb, plan.direction, plan.source) == (expr.method, "sorted", "")
+        assert "sorted by position" in str(plan)
+
+
 @pytest.mark.slow
 def test_functions_equal_complex_numbers():
     """Points as complex numbers: what records give through functions, complex numbers give through the library."""

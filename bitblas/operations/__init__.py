@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         multivector,
         operands,
         permute,
+        plain_spmv,
         sorted_keys,
         spgemm,
         spmv,

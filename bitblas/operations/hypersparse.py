@@ -26,7 +26,7 @@ from ..store import MatrixStore, PlainValues, SparseStore, VectorStore
 from ..typing import Array
 from . import compressed, ewise_vector, value_arrays
 from .convert import narrowed, widened
-from .operands import Into, Mask, MatrixMask, MatrixProduct, VectorProduct
+from .operands import Into, Mask, MatrixProduct, VectorProduct
 
 # ---- Hypersparse matrices: compress the non-empty rows and columns of all operands to 0..k-1, run the ordinary
 # operation, map the indices of the result back.
@@ -114,16 +114,15 @@ def resolve_assignment(
 # ---- Products of hypersparse matrices: multiply the compressed matrices with the ordinary kernels.
 
 
-def mxv(product: Callable[..., VectorStore], of: VectorProduct) -> VectorStore:
-    """A (+).(x) u for a hypersparse A; `product` is the function for ordinary matrices."""
-    A, u, semiring, transpose, flip, mask, into = of
+def lowered(of: VectorProduct) -> tuple[VectorProduct, Array]:
+    """The product of the compressed operands of A (+).(x) u, for a hypersparse A, and the positions of its result."""
+    A, u, semiring, transpose, flip, mask, _ = of
     if semiring.op.is_positional:
         A, semiring = _multiplied(A, u, semiring, transpose=transpose, flip=flip)
     rows, cols = lists(A)
-    at, size = (cols, A.ncols) if transpose else (rows, A.nrows)
+    at, size, inner = (cols, A.ncols, rows) if transpose else (rows, A.nrows, cols)
     m = None if mask is None else compressed.mask_at(mask, at, A.device, size)
-    t = product(*within(A, u, transpose=transpose), semiring, transpose=transpose, flip=flip, mask=m)
-    return merge_into(compressed.expand(t, at, size), mask, into)
+    return VectorProduct(compressed_matrix(A), compressed.extract(u, inner), semiring, transpose, flip, m, None), at
 
 
 def merge_into(t: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
@@ -134,12 +133,6 @@ def merge_into(t: VectorStore, mask: Mask | None, into: Into | None) -> VectorSt
     return into.w
 
 
-def within(A: MatrixStore, u: VectorStore, *, transpose: bool) -> tuple[MatrixStore, VectorStore]:
-    """The compressed matrix of a hypersparse A, and the compressed vector."""
-    rows, cols = lists(A)
-    return compressed_matrix(A), compressed.extract(u, rows if transpose else cols)
-
-
 def ones(A: MatrixStore, transpose: bool) -> VectorStore:
     """A Boolean vector over the dimension that row sums (column sums if `transpose`) of a hypersparse A reduce: true at
     its entries."""
@@ -148,12 +141,10 @@ def ones(A: MatrixStore, transpose: bool) -> VectorStore:
     return SparseStore(A.device, size, BOOL, index, BOOL.np_type.type(True))
 
 
-def rows_along(A: MatrixStore, u: SparseStore, *, transposed: bool) -> MatrixStore | None:
+def rows_along(A: MatrixStore, u: SparseStore, *, transposed: bool) -> MatrixStore:
     """The rows of A (of its transpose if `transposed`) at the entries of u, hypersparse, so that a push reads only
-    these. None if there is no format by rows."""
-    layout: Any = A.structure.held(CSR, transposed=transposed)
-    if layout is None or not layout.format.by_rows:
-        return None
+    these. A format by rows has to exist."""
+    layout: Any = A.structure.layout(CSR, transposed=transposed)
     xp, low = A.device.xp, layout.ptr[u.index].astype(np.int64)
     length = layout.ptr[u.index + 1] - low
     ptr = xp.zeros(len(length) + 1, np.int64)
@@ -199,19 +190,11 @@ def _with_multiplier(semiring: Typed[Semiring], multiplier: str) -> Typed[Semiri
     return compose(semiring.op.monoid, BINARY[multiplier])[semiring.return_type]
 
 
-def mxm(product: Callable[..., MatrixStore], of: MatrixProduct) -> MatrixStore:
-    """A (+).(x) B if an operand or the mask is hypersparse; `product` is the function for ordinary matrices."""
+def lowered_matrices(of: MatrixProduct) -> tuple[MatrixProduct, Array, Array]:
+    """The product of compressed operands and mask, and the rows and columns of its result."""
     if of.semiring.op.is_positional:
         of = _multiplied_operand(of)
-    how = {"transpose_a": of.transpose_a, "transpose_b": of.transpose_b}
-    a, b, m, rows, cols = within_both(of.A, of.B, mask=of.mask, **how)
-    return widened(product(a, b, of.semiring, mask=m, **how), rows, cols, *of.shape)
-
-
-def within_both(
-    A: MatrixStore, B: MatrixStore, *, transpose_a: bool, transpose_b: bool, mask: MatrixMask | None
-) -> tuple[MatrixStore, MatrixStore, MatrixMask | None, Array, Array]:
-    """The compressed operands and mask of a product, and the rows and columns of its result."""
+    A, B, semiring, transpose_a, transpose_b, mask = of
     (a_rows, a_cols), (b_rows, b_cols) = lists(A), lists(B)
     rows, inner = (a_cols, a_rows) if transpose_a else (a_rows, a_cols)
     other, cols = (b_cols, b_rows) if transpose_b else (b_rows, b_cols)
@@ -219,7 +202,7 @@ def within_both(
     a = compress(A, *((inner, rows) if transpose_a else (rows, inner)))
     b = compress(B, *((cols, inner) if transpose_b else (inner, cols)))
     m = None if mask is None else mask._replace(structure=pattern(mask.structure, rows, cols))
-    return a, b, m, rows, cols
+    return MatrixProduct(a, b, semiring, transpose_a, transpose_b, m), rows, cols
 
 
 def _multiplied_operand(of: MatrixProduct) -> MatrixProduct:

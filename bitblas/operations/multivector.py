@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -20,14 +20,13 @@ from semirings.dtypes import BOOL, DataType, cast_scalar
 from semirings.expressions import rename
 
 from .. import tuning
-from ..device import Bounds, Device
-from ..formats import CSR, EVERYWHERE, Structure
+from ..device import Device
+from ..formats import EVERYWHERE, Structure
 from ..formats.bitmap.lines import Lines, lines_of
 from ..kernels.variant import Variant
-from ..plan import product as plan
 from ..plan.direction import multivector_direction
 from ..plan.operation import is_flat as is_flat
-from ..plan.product import COUNT, VALUES, WORDS, Plan, kind_of, power_of_two
+from ..plan.product import COUNT, LINES, VALUES, WORDS, Plan, is_tall_skinny, kind_of, power_of_two
 from ..store import (
     FlatStore,
     MatrixStore,
@@ -48,6 +47,7 @@ from .operands import (
     Mask,
     MatrixMask,
     Pair,
+    PreparedKernel,
     Values,
     allowed,
     dummy,
@@ -266,18 +266,6 @@ def _last_of_each(xp: ModuleType, index: Array | None, size: int) -> tuple[Array
 ALWAYS = 1 << 62
 
 
-class Call(NamedTuple):
-    """A kernel with its arguments. bounds: the ranges of its units, on the CPU."""
-
-    variant: Variant
-    n: int
-    args: tuple[Any, ...]
-    bounds: Bounds = None
-
-    def run(self, device: Device) -> None:
-        device.kernel(self.variant)(self.n, *self.args, bounds=self.bounds)
-
-
 class Condition(NamedTuple):
     """A number on the device, and the limits within which it has to be for a kernel to run."""
 
@@ -301,7 +289,7 @@ def joined(
     mask: tuple[Array, bool] | None,
     to: tuple[Array, Array],
     condition: Condition | None = None,
-) -> Call:
+) -> PreparedKernel:
     """Reduce runs of lines of x, one run for each of n rows, to lines of a bitmap: its bits and values."""
     z = monoid.op.result_type(monoid.dtype)
     variant = join_lines_variant(monoid, x.dtype, lines.stride, min(32, lines.stride) if device.is_simt else 1)
@@ -319,7 +307,7 @@ def joined(
         as_sums(to[1], z, lines),
         *(condition or always(device)),
     )
-    return Call(variant, n * per, args)
+    return PreparedKernel.of(device, variant, n * per, args)
 
 
 def words_of(lines: Lines) -> int:
@@ -386,7 +374,7 @@ def _over(x: VectorStore, lines: Lines, monoid: Typed[Monoid]) -> VectorStore:
         run_lines = lines._replace(number=runs)
         bits, sums = xp.zeros(run_lines.words, np.uint64), dense_values(device, run_lines.places, z)
         rows = limits, limits[1:], dummy(device, "int64"), 0
-        joined(device, x, monoid, lines, rows, runs, None, (bits, sums)).run(device)
+        joined(device, x, monoid, lines, rows, runs, None, (bits, sums)).run()
         x, n = VectorStore(device, run_lines.places, z, bits, sums), runs
         if runs == 1:
             return VectorStore(device, lines.width, z, bits[: words(lines.width)], sums)
@@ -422,150 +410,159 @@ def sides(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool, t
         return None
     if not is_flat(X):
         size = semiring.return_type.np_type.itemsize
-        if not plan.is_tall_skinny(X.nrows, X.ncols, X.nvals, X.device.kind, size):
+        if not is_tall_skinny(X.nrows, X.ncols, X.nvals, X.device.kind, size):
             return None
-        if S.structure.hypersparse or not plan.is_tall_skinny(nrows, ncols, max(nrows, ncols), X.device.kind, size):
+        if S.structure.hypersparse or not is_tall_skinny(nrows, ncols, max(nrows, ncols), X.device.kind, size):
             return None
     return Sides(S, ts, X, flip, (nrows, ncols))
 
 
-def explained(of: Sides, semiring: Typed[Semiring]) -> tuple[Plan, tuple[Variant, ...]]:
-    """Its plan, and its kernel."""
-    product = _prepared(of, semiring, flat_of(of.X))
-    return product.plan, (product.variant(WHOLE),)
+class LinesProduct(NamedTuple):
+    """T = S X by lines, with S transposed if requested: X has the lines `inner`, with values of type x, an array or one
+    for all; T has `lines`. flip: X is the left operand."""
+
+    S: MatrixStore
+    transposed: bool
+    x: DataType
+    values: PlainValues
+    inner: Lines
+    lines: Lines
+    semiring: Typed[Semiring]
+    flip: bool
 
 
-def mxm(of: Sides, semiring: Typed[Semiring], mask: MatrixMask | None) -> FlatStore:
-    """The product, at the positions that the mask allows."""
-    x = flat_of(of.X)
-    product = _prepared(of, semiring, x)
-    return FlatStore(product.run(x, None if mask is None else (bits_of(mask.structure), mask.complement)), *of.shape)
-
-
-def _prepared(of: Sides, semiring: Typed[Semiring], x: VectorStore) -> PreparedMultivectorProduct:
+def lines_product(of: Sides, semiring: Typed[Semiring], x: VectorStore) -> LinesProduct:
     inner, lines = lines_of(of.X.nrows, of.X.ncols), lines_of(*of.shape)
-    product = PreparedMultivectorProduct(of.S, of.transposed, x.dtype, x.values, inner, lines, semiring, flip=of.flip)
-    device, words_ = product.device, product.kind == WORDS
-    if device.is_simt and not words_:
-        return product
-    how = multivector_direction(of.S.structure, of.transposed, inner.number, x.count)
-    return product.along() if how.push else product
+    return LinesProduct(of.S, of.transposed, x.dtype, x.values, inner, lines, semiring, of.flip)
 
 
-class PreparedMultivectorProduct:
-    """A product by lines, with the format that it reads: of the lines of the result (a pull), or along those of X.
-    inner: the lines of X, of dtype `x` and these values, an array or one for all; lines: those of the result."""
+def choose(of: LinesProduct, nonempty: int | None) -> Plan:
+    """The plan of a product. nonempty: rows of X that have entries, None: not counted."""
+    plan, structure = plan_lines(of, push=False), of.S.structure
+    if structure.device.is_simt and plan.kind != WORDS:  # sums of values depend on the order
+        return plan
+    how = multivector_direction(structure, of.transposed, of.inner.number, nonempty)
+    return plan_lines(of, push=True) if how.push else plan
 
-    def __init__(
-        self,
-        S: MatrixStore,
-        transposed: bool,
-        x: DataType,
-        values: PlainValues,
-        inner: Lines,
-        lines: Lines,
-        semiring: Typed[Semiring],
-        *,
-        flip: bool,
-        push: bool = False,
-    ) -> None:
-        self.given = S, transposed, x, values, inner, lines, semiring
-        self.x, self.inner, self.lines, self.semiring, self.flip, self.push = x, inner, lines, semiring, flip, push
-        pair = (values, S.raw) if flip else (S.raw, values)
-        kind, self.product = kind_of(semiring, *pair)
-        self.kind = VALUES if kind == COUNT else kind
-        device: Device = S.device
-        self.device = device
-        transposed = transposed != push
-        structure = S.structure
-        layout: Any = structure.rows(transposed=transposed)
-        if not layout.format.by_rows:
-            layout = structure.layout(CSR, transposed=transposed)
-        self.layout: RowLayout = layout
-        self.z = BOOL if self.kind == WORDS else semiring.return_type
-        values_of_S = S.values_for(layout.key, transposed) if self.kind == VALUES else BOOL.np_type.type(True)
-        self.a_type = S.dtype if self.kind == VALUES else BOOL
-        self.a_val = entry_values(device, self.a_type, values_of_S)
-        lanes = 1
-        if device.is_simt:
-            share = power_of_two(
-                layout.nvals / max(1, layout.nrows) / tuning.value("multivector.entries_per_lane"), 1, 32
-            )
-            lanes = min(32, lines.stride) if self.kind != WORDS else 1 if push else share
-        why = "push along the non-empty lines" if push else f"{lines.width} positions per line"
-        direction = "push" if push else "pull"
-        self.plan = Plan("mxm", semiring.op.name, layout.key, transposed, direction, self.kind, lanes, f"bitmap: {why}")
 
-    def along(self) -> PreparedMultivectorProduct:
-        """The same as a push."""
-        return PreparedMultivectorProduct(*self.given, flip=self.flip, push=True)
+def plan_lines(of: LinesProduct, *, push: bool) -> Plan:
+    """A pull reads the lines of the result, a push those of X that have entries."""
+    S, lines = of.S, of.lines
+    kind, product = kind_of(of.semiring, *((of.values, S.raw) if of.flip else (S.raw, of.values)))
+    kind = VALUES if kind == COUNT else kind
+    transposed, lanes = of.transposed != push, 1
+    if S.device.is_simt:
+        length = S.nvals / max(1, S.ncols if transposed else S.nrows)
+        share = power_of_two(length / tuning.value("multivector.entries_per_lane"), 1, 32)
+        lanes = min(32, lines.stride) if kind != WORDS else 1 if push else share
+    why = "push along the non-empty lines" if push else f"{lines.width} positions per line"
+    how = S.structure.primary.format.rows_key, transposed, "push" if push else "pull"
+    plan = Plan("mxm", of.semiring.op.name, *how, kind, lanes, f"bitmap: {why}", kernel=LINES)
+    return plan._replace(product=product)
 
-    def variant(self, mode: int) -> Variant:
-        semiring = None if self.kind == WORDS else self.semiring
-        x_type = BOOL if self.kind == WORDS else self.x
-        packed = self.layout.format.packed
-        return lines_variant(
-            self.plan.direction,
-            self.layout.format.view.types(self.layout, False),
-            semiring,
-            self.a_type,
-            x_type,
-            self.lines.stride,
-            self.flip,
-            self.plan.lanes,
-            mode,
-            packed,
-            self.lines.number < tuning.count("multivector.few_lines"),
-        )
 
-    def run(self, x: VectorStore, mask: tuple[Array, bool] | None) -> VectorStore:
-        """The result, in new arrays."""
-        device, lines = self.device, self.lines
-        bits = (device.xp.zeros if self.push else device.xp.empty)(lines.words, np.uint64)
-        valued = self.kind == VALUES
-        sums = dense_values(device, lines.places, self.z) if valued else nothing(device, BOOL)
-        for call in self.calls(x, mask, bits, sums, always(device)):
-            call.run(device)
-        if lines.places % 64 and not self.push:  # lines end within the last word
-            bits[-1:] &= np.uint64((1 << (lines.places % 64)) - 1)
-        value = sums if valued else cast_scalar(self.product, self.semiring.return_type)
-        return VectorStore(device, lines.places, self.semiring.return_type, bits, value)
+class PreparedLines(NamedTuple):
+    """A product by lines, with the format that it reads."""
 
-    def calls(
-        self, x: VectorStore, mask: tuple[Array, bool] | None, bits: Array, sums: Array, condition: Condition
-    ) -> Iterator[Call]:
-        """The kernels that write the result to `bits`, which are cleared before a push, and `sums`."""
-        device, lines, layout, valued = self.device, self.lines, self.layout, self.kind == VALUES
-        given = layout.col, layout.width, *self.a_val
-        head = *read_lines(device, x, lines, valued), *line_mask(device, mask, lines)
-        to = as_lines(bits, lines), as_sums(sums, self.z, lines), *condition
-        n, variant = self.inner.number if self.push else lines.number, self.variant(WHOLE)
-        ptr, one = layout.ptr, dummy(device, "int64")
-        rows = ptr, ptr[1:], one, 0
-        if not device.is_simt:
-            if self.push:  # reads whole words
-                per, last, _, *values = head
-                n, head = self.inner.words, (per, last, x.present, *values)
-            bounds = None if self.push else unit_bounds(layout, device, times=max(1, lines.stride))
-            yield Call(variant, n, (EVERYWHERE, *rows, *given, *head, *to), bounds)
-            return
-        per = words_of(lines)
-        segment = tuning.count("multivector.segment")
-        longest = segment if self.push else tuning.count("multivector.long_row")
-        yield Call(variant, n * per, (longest, *rows, *given, *head, *to))
-        hubs = layout.format.view.hubs(layout, longest, segment if valued else longest)
-        if hubs is None:
-            return
-        parts, rows = hubs.segments * per, (hubs.begin, hubs.end, hubs.row_of, 1)
-        if not valued:
-            yield Call(variant if self.push else self.variant(PARTS), parts, (EVERYWHERE, *rows, *given, *head, *to))
-            return
-        mine = lines._replace(number=hubs.segments)
-        scratch = device.xp.empty(mine.words, np.uint64), dense_values(device, mine.places, self.z)
-        into = as_lines(scratch[0], lines), as_sums(scratch[1], self.z, lines), *condition
-        yield Call(self.variant(PARTS), parts, (EVERYWHERE, *rows, *given, *head, *into))
-        part = VectorStore(device, mine.places, self.z, *scratch)
-        rows = hubs.first, hubs.first[1:], hubs.rows, 1
-        yield joined(
-            device, part, self.semiring.op.monoid[self.z], lines, rows, len(hubs.rows), mask, (bits, sums), condition
-        )
+    plan: Plan
+    of: LinesProduct
+    layout: RowLayout
+    z: DataType  # of the sums
+    a_type: DataType
+    a_val: Values
+
+
+def prepare(plan: Plan, of: LinesProduct) -> PreparedLines:
+    S, valued = of.S, plan.kind == VALUES
+    layout = S.structure.rows(transposed=plan.transposed)
+    values = S.values_for(layout.key, plan.transposed) if valued else BOOL.np_type.type(True)
+    a_type, z = (S.dtype, of.semiring.return_type) if valued else (BOOL, BOOL)
+    return PreparedLines(plan, of, layout, z, a_type, entry_values(S.device, a_type, values))
+
+
+def variant_of(product: PreparedLines, mode: int) -> Variant:
+    plan, of, layout, _, a_type, _ = product
+    words = plan.kind == WORDS
+    return lines_variant(
+        plan.direction,
+        layout.format.view.types(layout, False),
+        None if words else of.semiring,
+        a_type,
+        BOOL if words else of.x,
+        of.lines.stride,
+        of.flip,
+        plan.lanes,
+        mode,
+        layout.format.packed,
+        of.lines.number < tuning.count("multivector.few_lines"),
+    )
+
+
+def explain(sides: Sides, semiring: Typed[Semiring]) -> tuple[Plan, tuple[Variant, ...]]:
+    """The plan of a product, and its kernel."""
+    x = flat_of(sides.X)
+    of = lines_product(sides, semiring, x)
+    plan = choose(of, x.count)
+    return plan, (variant_of(prepare(plan, of), WHOLE),)
+
+
+def mxm(sides: Sides, semiring: Typed[Semiring], mask: MatrixMask | None) -> FlatStore:
+    """The product, at the positions that the mask allows."""
+    x = flat_of(sides.X)
+    of = lines_product(sides, semiring, x)
+    allowed = None if mask is None else (bits_of(mask.structure), mask.complement)
+    return FlatStore(multiply(prepare(choose(of, x.count), of), x, allowed), *sides.shape)
+
+
+def multiply(product: PreparedLines, x: VectorStore, mask: tuple[Array, bool] | None) -> VectorStore:
+    """The result, in new arrays."""
+    plan, of, z = product.plan, product.of, product.z
+    device, lines, push, valued = x.device, of.lines, plan.direction == "push", plan.kind == VALUES
+    bits = (device.xp.zeros if push else device.xp.empty)(lines.words, np.uint64)
+    sums = dense_values(device, lines.places, z) if valued else nothing(device, BOOL)
+    for kernel in kernels_of(product, x, mask, (bits, sums), always(device)):
+        kernel.run()
+    if lines.places % 64 and not push:  # lines end within the last word
+        bits[-1:] &= np.uint64((1 << (lines.places % 64)) - 1)
+    dtype = of.semiring.return_type
+    return VectorStore(device, lines.places, dtype, bits, sums if valued else cast_scalar(plan.product, dtype))
+
+
+def kernels_of(
+    product: PreparedLines,
+    x: VectorStore,
+    mask: tuple[Array, bool] | None,
+    to: tuple[Array, Array],
+    condition: Condition,
+) -> list[PreparedKernel]:
+    """The kernels that write the result to bits, which are cleared before a push, and sums."""
+    plan, of, layout, z, _, a_val = product
+    device, lines, valued, push = x.device, of.lines, plan.kind == VALUES, plan.direction == "push"
+    given = layout.col, layout.width, *a_val
+    head = *read_lines(device, x, lines, valued), *line_mask(device, mask, lines)
+    out = as_lines(to[0], lines), as_sums(to[1], z, lines), *condition
+    n, variant = of.inner.number if push else lines.number, variant_of(product, WHOLE)
+    rows = layout.ptr, layout.ptr[1:], dummy(device, "int64"), 0
+    if not device.is_simt:
+        if push:  # reads whole words
+            per, last, _, *values = head
+            n, head = of.inner.words, (per, last, x.present, *values)
+        bounds = None if push else unit_bounds(layout, device, times=max(1, lines.stride))
+        return [PreparedKernel.of(device, variant, n, (EVERYWHERE, *rows, *given, *head, *out), bounds)]
+    per, segment = words_of(lines), tuning.count("multivector.segment")
+    longest = segment if push else tuning.count("multivector.long_row")
+    found = [PreparedKernel.of(device, variant, n * per, (longest, *rows, *given, *head, *out))]
+    hubs = layout.format.view.hubs(layout, longest, segment if valued else longest)
+    if hubs is None:
+        return found
+    parts, rows = hubs.segments * per, (hubs.begin, hubs.end, hubs.row_of, 1)
+    variant = variant if push and not valued else variant_of(product, PARTS)
+    if not valued:
+        return [*found, PreparedKernel.of(device, variant, parts, (EVERYWHERE, *rows, *given, *head, *out))]
+    mine = lines._replace(number=hubs.segments)
+    scratch = device.xp.empty(mine.words, np.uint64), dense_values(device, mine.places, z)
+    into = as_lines(scratch[0], lines), as_sums(scratch[1], z, lines), *condition
+    found.append(PreparedKernel.of(device, variant, parts, (EVERYWHERE, *rows, *given, *head, *into)))
+    part, rows = VectorStore(device, mine.places, z, *scratch), (hubs.first, hubs.first[1:], hubs.rows, 1)
+    monoid = of.semiring.op.monoid[z]
+    return [*found, joined(device, part, monoid, lines, rows, len(hubs.rows), mask, to, condition)]

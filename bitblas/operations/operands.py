@@ -15,12 +15,13 @@ from semirings import Semiring, Typed, dtypes
 from semirings.dtypes import BOOL, DataType
 
 from .. import tuning
-from ..device import Device, threads
+from ..device import Device, Kernel, threads
 from ..device import dummy as dummy
 from ..device.jit import BLOCK
 from ..device.threads import Bounds
 from ..formats import Layout, Structure
 from ..formats.values import PackedValues
+from ..kernels.variant import Variant
 from ..store import ALL, NONE, MatrixStore, PlainValues, Raw, VectorStore, words
 from ..typing import Array, Number
 
@@ -172,6 +173,32 @@ class Output(NamedTuple):
 
     bits: Array
     array: Array
+
+
+class PreparedKernel(NamedTuple):
+    """A kernel with the arguments that do not change: kernel(n, *arguments, *others)."""
+
+    variant: Variant
+    kernel: Kernel
+    n: int  # units of work
+    arguments: tuple[Any, ...] = ()
+    bounds: Bounds = None  # ranges of units for threads of the CPU
+    extra_blocks: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        device: Device,
+        variant: Variant,
+        n: int,
+        arguments: tuple[Any, ...] = (),
+        bounds: Bounds = None,
+        extra_blocks: int = 0,
+    ) -> PreparedKernel:
+        return cls(variant, device.kernel(variant), n, arguments, bounds, extra_blocks)
+
+    def run(self, *others: Any) -> None:
+        self.kernel(self.n, *self.arguments, *others, bounds=self.bounds, extra_blocks=self.extra_blocks)
 
 
 def matrix_of(layout: Layout, ranked: bool, values: Values) -> Matrix:

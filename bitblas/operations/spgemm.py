@@ -22,26 +22,19 @@ from semirings.cached import cached_property
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from .. import tuning
-from ..device import Bounds, Device, Kernel, memory, threads
-from ..formats import DotArguments, Layout, Structure, format_of
+from ..device import Bounds, Device, memory, threads
+from ..formats import Layout, Structure, format_of
 from ..formats.csr.kernels import pieces
 from ..formats.csr.layout import Csr, close_gaps, from_arrays, index_type, rows_bytes
 from ..kernels.variant import Variant
-from ..plan.product import (
-    COUNT,
-    VALUES,
-    WORDS,
-    Plan,
-    plan_mxm,
-    row_tables,
-)
+from ..plan.product import COUNT, DOT, VALUES, WORDS, Plan, plan_mxm, plan_sorted, row_tables
 from ..store import MatrixStore, PlainValues, RowLayout
 from ..typing import Array
 from . import hypersparse, multivector, sorted_keys, udf
 from .convert import of_rows
 from .lazy_masked_product import LazyMaskedProduct
 from .operands import MatrixMask as MatrixMask
-from .operands import MatrixProduct, Values, dummy, entry_values
+from .operands import MatrixProduct, PreparedKernel, Values, dummy, entry_values
 from .variants import Constants, dot_variant, gustavson_variant, packed_constants, rows_variant
 
 # ---- SpGEMM: Gustavson's row-by-row product (ACM TOMS 4(3), 1978), in two passes: sizes, then entries.
@@ -53,9 +46,9 @@ NOWHERE = np.zeros(1, np.int64)
 class RowProduct:
     """A row-by-row product: the arguments of both passes."""
 
+    plan: Plan
     device: Device
     semiring: Typed[Semiring]
-    kind: int
     a: RowLayout
     b: RowLayout
     m: RowLayout  # of the mask; without one, b
@@ -63,15 +56,14 @@ class RowProduct:
     left: Values  # of A
     right: Values
     mask_kind: int  # 0: none, 1: only at its entries, 2: everywhere else
-    product: np.generic | None  # the value of all products, if they are equal
 
     @cached_property
     def z(self) -> DataType:
-        return self.semiring.return_type if self.kind != WORDS else BOOL
+        return self.semiring.return_type if self.plan.kind != WORDS else BOOL
 
     @cached_property
     def value(self) -> np.generic:
-        return self.z.np_type.type(0 if self.product is None else self.product)
+        return self.z.np_type.type(0 if self.plan.product is None else self.plan.product)
 
     @property
     def variants(self) -> tuple[Variant, ...]:
@@ -80,82 +72,18 @@ class RowProduct:
             return (_dense_row(self, 1),)
         return *(_short_rows(self, 1, *table) for table in _tables(self, 1)), _long_rows(self, 1)
 
-    def run(self) -> MatrixStore:
-        device, xp, a, b, z = self.device, self.device.xp, self.a, self.b, self.z
-        dtype, words = self.semiring.return_type, self.kind == WORDS
-        room = a.nrows * b.ncols
-        before, bounds = None, None  # products before each row
-        if not device.is_simt:
-            few, most = tuning.count("spgemm.uncounted_positions"), tuning.count("spgemm.room")
-            if room > few:
-                before = a.ptr.astype(np.int64) if self.single else products_before(a, b)
-                bounds = self.bounds(before)
-                # Positions before each row, at most the number of products
-                if isinstance(bounds, threads.Chunks) and room <= most:
-                    before = _places_before(before, b.ncols)
-                room = min(room, before.item(-1)) if bounds is None else before.item(-1)
-            if room <= (few if memory.limit is not None else most):
-                return self._at_once(room, before, bounds)
-        ptr, none = xp.zeros(a.nrows + 1, np.int64), (xp.zeros(1, index_type(b.ncols)), dummy(device, z.np_type.char))
-        walk = _on_gpu if device.is_simt else functools.partial(_on_cpu, bounds=bounds, begin=ptr)
-        walk(self, 0, ptr, *none)
-        xp.cumsum(ptr, out=ptr)
-        nvals = int(ptr[-1])
-        wide = 0 if words else z.np_type.itemsize
-        device.foresee(f"product of {nvals} entries", rows_bytes(a.nrows, b.ncols, nvals) + wide * nvals)
-        col = xp.empty(max(1, nvals), index_type(b.ncols))
-        sums = xp.empty(1 if words else max(1, nvals), z.np_type)
-        walk(self, 1, ptr, col, sums)
-        values = dtype.np_type.type(self.product) if words else sums[:nvals]
-        return of_rows(from_arrays(device, a.nrows, b.ncols, ptr, col[:nvals]), dtype, values)
-
-    def bounds(self, before: Array) -> Bounds:
-        """Ranges of rows with about equal numbers of products for the CPU's threads; None: one range. Each range has a
-        fixed cost: a bit for each column, or a comparison of the rows of B."""
-        device, a, b = self.device, self.a, self.b
-        least = b.ncols // tuning.count("spgemm.columns_per_product")
-        if self.alike:
-            least = max(least, tuning.count("spgemm.products_per_entry") * b.nvals)
-        chunks = device.chunks(before.item(-1), least)
-        parts = device.parts if device.splits(a.nvals + b.nvals, tuning.count("parallel.entries")) else 1
-        if max(parts, chunks) == 1:
-            return None
-        found = threads.ranges_by_work((before + a.ptr)[1:], max(parts, chunks))
-        return found if chunks == 1 else threads.as_chunks(found)
-
-    def _at_once(self, room: int, before: Array | None, bounds: Bounds) -> MatrixStore:
-        """One pass on the CPU, if there is room for all products: nothing is counted first, and gaps between ranges are
-        closed."""
-        a, b, words = self.a, self.b, self.kind == WORDS
-        if memory.limit is not None:
-            needed = rows_bytes(a.nrows, b.ncols, room) + (0 if words else self.z.np_type.itemsize * room)
-            self.device.foresee(f"product of at most {room} entries", needed)
-        ptr, col = np.zeros(a.nrows + 1, np.int32), np.empty(room or 1, index_type(b.ncols))
-        sums = np.empty(1 if words else room or 1, self.z.np_type)
-        _on_cpu(self, 1, ptr, col, sums, bounds=bounds, begin=NOWHERE if bounds is None or before is None else before)
-        if bounds is not None and before is not None:
-            close_gaps(before[bounds], bounds, ptr, (col,) if words else (col, sums))
-        nvals = ptr.item(-1)
-        col.resize(nvals or 1, refcheck=False)
-        if not words:
-            sums.resize(nvals, refcheck=False)
-        values: PlainValues = self.semiring.return_type.np_type.type(self.product) if words else sums
-        C = Csr(self.device, a.nrows, b.ncols, ptr, col, nvals)
-        return of_rows(C, self.semiring.return_type, values)
-
     @cached_property
-    def counting(self) -> tuple[Kernel, tuple[Any, ...]]:
-        """The CPU's counting kernel and its arguments except for the result. It reads no values, so one kernel serves
-        all types."""
+    def counting(self) -> PreparedKernel:
+        """The CPU's counting kernel. It reads no values, so one kernel serves all types."""
         one = entry_values(self.device, BOOL, BOOL.np_type.type(True))
-        given = self.operands(one, one, self.b.ncols, int(self.ascends))
-        return self.device.kernel(_dense_row(self, 0)), (*given, one.iso)
+        given = *self.operands(one, one, self.b.ncols, int(self.ascends)), one.iso
+        return PreparedKernel.of(self.device, _dense_row(self, 0), self.a.nrows, given)
 
     @cached_property
-    def writing(self) -> tuple[Kernel, tuple[Any, ...]]:
-        """The same for the kernel that writes the entries."""
-        given = self.operands(self.left, self.right, self.b.ncols, int(self.ascends))
-        return self.device.kernel(_dense_row(self, 1)), (*given, self.value)
+    def writing(self) -> PreparedKernel:
+        """The CPU's kernel that writes the entries."""
+        given = *self.operands(self.left, self.right, self.b.ncols, int(self.ascends)), self.value
+        return PreparedKernel.of(self.device, _dense_row(self, 1), self.a.nrows, given)
 
     @cached_property
     def single(self) -> bool:
@@ -192,16 +120,83 @@ class RowProduct:
         return a.ptr, a.col, a.width, *left, b.ptr, b.col, b.width, *right, *width, *mask
 
 
-def _row_product(of: MatrixProduct, plan: Plan, product: np.generic | None) -> RowProduct:
+def multiply_rows(t: RowProduct) -> MatrixStore:
+    """The product, in one pass or two."""
+    device, xp, a, b, z = t.device, t.device.xp, t.a, t.b, t.z
+    dtype, words = t.semiring.return_type, t.plan.kind == WORDS
+    room = a.nrows * b.ncols
+    before, bounds = None, None  # products before each row
+    if not device.is_simt:
+        few, most = tuning.count("spgemm.uncounted_positions"), tuning.count("spgemm.room")
+        if room > few:
+            before = a.ptr.astype(np.int64) if t.single else products_before(a, b)
+            bounds = _ranges(t, before)
+            # Positions before each row, at most the number of products
+            if isinstance(bounds, threads.Chunks) and room <= most:
+                before = _places_before(before, b.ncols)
+            room = min(room, before.item(-1)) if bounds is None else before.item(-1)
+        if room <= (few if memory.limit is not None else most):
+            return _at_once(t, room, before, bounds)
+    ptr, none = xp.zeros(a.nrows + 1, np.int64), (xp.zeros(1, index_type(b.ncols)), dummy(device, z.np_type.char))
+    walk = _on_gpu if device.is_simt else functools.partial(_on_cpu, bounds=bounds, begin=ptr)
+    walk(t, 0, ptr, *none)
+    xp.cumsum(ptr, out=ptr)
+    nvals = int(ptr[-1])
+    wide = 0 if words else z.np_type.itemsize
+    device.foresee(f"product of {nvals} entries", rows_bytes(a.nrows, b.ncols, nvals) + wide * nvals)
+    col = xp.empty(max(1, nvals), index_type(b.ncols))
+    sums = xp.empty(1 if words else max(1, nvals), z.np_type)
+    walk(t, 1, ptr, col, sums)
+    values = dtype.np_type.type(t.plan.product) if words else sums[:nvals]
+    return of_rows(from_arrays(device, a.nrows, b.ncols, ptr, col[:nvals]), dtype, values)
+
+
+def _ranges(t: RowProduct, before: Array) -> Bounds:
+    """Ranges of rows with about equal numbers of products for the CPU's threads; None: one range. Each range has a
+    fixed cost: a bit for each column, or a comparison of the rows of B."""
+    device, a, b = t.device, t.a, t.b
+    least = b.ncols // tuning.count("spgemm.columns_per_product")
+    if t.alike:
+        least = max(least, tuning.count("spgemm.products_per_entry") * b.nvals)
+    chunks = device.chunks(before.item(-1), least)
+    parts = device.parts if device.splits(a.nvals + b.nvals, tuning.count("parallel.entries")) else 1
+    if max(parts, chunks) == 1:
+        return None
+    found = threads.ranges_by_work((before + a.ptr)[1:], max(parts, chunks))
+    return found if chunks == 1 else threads.as_chunks(found)
+
+
+def _at_once(t: RowProduct, room: int, before: Array | None, bounds: Bounds) -> MatrixStore:
+    """One pass on the CPU, if there is room for all products: nothing is counted first, and gaps between ranges are
+    closed."""
+    a, b, words = t.a, t.b, t.plan.kind == WORDS
+    if memory.limit is not None:
+        needed = rows_bytes(a.nrows, b.ncols, room) + (0 if words else t.z.np_type.itemsize * room)
+        t.device.foresee(f"product of at most {room} entries", needed)
+    ptr, col = np.zeros(a.nrows + 1, np.int32), np.empty(room or 1, index_type(b.ncols))
+    sums = np.empty(1 if words else room or 1, t.z.np_type)
+    _on_cpu(t, 1, ptr, col, sums, bounds=bounds, begin=NOWHERE if bounds is None or before is None else before)
+    if bounds is not None and before is not None:
+        close_gaps(before[bounds], bounds, ptr, (col,) if words else (col, sums))
+    nvals = ptr.item(-1)
+    col.resize(nvals or 1, refcheck=False)
+    if not words:
+        sums.resize(nvals, refcheck=False)
+    values: PlainValues = t.semiring.return_type.np_type.type(t.plan.product) if words else sums
+    C = Csr(t.device, a.nrows, b.ncols, ptr, col, nvals)
+    return of_rows(C, t.semiring.return_type, values)
+
+
+def prepare_rows(plan: Plan, of: MatrixProduct) -> RowProduct:
     A, B, semiring, transpose_a, transpose_b, mask = of
-    device, kind, true = A.device, plan.kind, BOOL.np_type.type(True)
+    device, true = A.device, BOOL.np_type.type(True)
     a, b = A.structure.rows(transposed=transpose_a), B.structure.rows(transposed=transpose_b)
-    valued = kind == VALUES
+    valued = plan.kind == VALUES
     a_val, b_val = (A.values_for(a.key, transpose_a), B.values_for(b.key, transpose_b)) if valued else (true, true)
     types = (A.dtype, B.dtype) if valued else (BOOL, BOOL)
     left, right = entry_values(device, types[0], a_val), entry_values(device, types[1], b_val)
     m, mask_kind = (b, 0) if mask is None else (mask.structure.rows(), 1 + int(mask.complement))
-    return RowProduct(device, semiring, kind, a, b, m, types, left, right, mask_kind, product)
+    return RowProduct(plan, device, semiring, a, b, m, types, left, right, mask_kind)
 
 
 def _known(layout: RowLayout, name: str, compute: Callable[[RowLayout], bool]) -> bool:
@@ -239,16 +234,19 @@ def _places_before(before: Array, ncols: int) -> Array:
 
 
 def _dense_row(t: RowProduct, fill: int) -> Variant:
-    return gustavson_variant(None if t.kind == WORDS else t.semiring, t.kind, *t.types, fill, t.packed, t.alike)
+    return gustavson_variant(
+        None if t.plan.kind == WORDS else t.semiring, t.plan.kind, *t.types, fill, t.packed, t.alike
+    )
 
 
 def _on_cpu(t: RowProduct, fill: int, ptr: Array, col: Array, sums: Array, *, bounds: Bounds, begin: Array) -> None:
-    kernel, operands = t.writing if fill else t.counting
-    kernel(t.a.nrows, *operands, begin, ptr, col, sums if fill else dummy(t.device, "?"), bounds=bounds)
+    kernel = t.writing if fill else t.counting
+    tail = begin, ptr, col, sums if fill else dummy(t.device, "?")
+    kernel.kernel(kernel.n, *kernel.arguments, *tail, bounds=bounds)
 
 
 def _tables(t: RowProduct, fill: int) -> list[tuple[int, int]]:
-    cell = 0 if not fill or t.kind == WORDS else 8 if t.kind == COUNT else t.z.np_type.itemsize
+    cell = 0 if not fill or t.plan.kind == WORDS else 8 if t.plan.kind == COUNT else t.z.np_type.itemsize
     return row_tables(index_type(t.b.ncols).itemsize + cell)
 
 
@@ -267,7 +265,7 @@ def _rows_variant(t: RowProduct, name: str, fill: int, constants: Constants) -> 
     kinds = t.a.ptr.dtype, index_type(t.a.ncols), t.b.ptr.dtype, index_type(t.b.ncols), t.m.ptr.dtype
     names = "PTR", "INNER", "BPTR", "COL", "MPTR"
     indices = tuple((name, lookup_dtype(kind)) for name, kind in zip(names, kinds, strict=True))
-    return rows_variant(name, indices, t.semiring, t.kind, *t.types, fill, (*constants, *t.packed), t.single)
+    return rows_variant(name, indices, t.semiring, t.plan.kind, *t.types, fill, (*constants, *t.packed), t.single)
 
 
 def _on_gpu(t: RowProduct, fill: int, ptr: Array, col: Array, sums: Array) -> None:
@@ -304,7 +302,92 @@ def _on_gpu(t: RowProduct, fill: int, ptr: Array, col: Array, sums: Array) -> No
     device.kernel(run)(blocks, rows, many, xp.zeros(1, np.uint64), bitsets, ranks, words, *operands)
 
 
-# ---- mxm over any semiring, with the mask in the kernel. GraphBLAS C API 2.1, section 4.3.1.
+# ---- Dot products at the entries of a mask.
+
+
+class DotProduct(NamedTuple):
+    """Dot products at the positions of a mask."""
+
+    plan: Plan
+    semiring: Typed[Semiring]
+    kernel: PreparedKernel
+    at: Layout  # of the mask
+    monoid: Typed[Monoid]  # of the sums
+    each: float  # mean entries that a dot product reads
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        return (self.kernel.variant,)
+
+
+def prepare_dots(plan: Plan, of: MatrixProduct) -> DotProduct:
+    A, B, semiring, ta, tb, mask = of
+    assert mask is not None
+    device, key, kind = A.device, plan.key, plan.kind
+    true = BOOL.np_type.type(True)
+    a_val, b_val = (A.values_for(key, ta), B.values_for(key, not tb)) if kind == VALUES else (true, true)
+    a_type, b_type = (A.dtype, B.dtype) if kind == VALUES else (BOOL, BOOL)
+    left = A.structure.layout(key, transposed=ta)
+    right = B.structure.layout(key, transposed=not tb)
+    dot = format_of(key).kernels["dot"]
+    at = dot.mask(mask.structure, key)
+    call = dot.arguments(left, right, at, (not isinstance(a_val, np.generic), not isinstance(b_val, np.generic)))
+    typed, z = (None, BOOL) if kind == WORDS else (semiring, semiring.return_type)
+    variant = dot_variant(key, call.types, typed, kind, a_type, b_type, plan.lanes, plan.wide, at.key)
+    values = entry_values(device, a_type, a_val), entry_values(device, b_type, b_val)
+    value = z.np_type.type(0 if plan.product is None else plan.product)
+    operands = *call.mask, *call.left, *values[0], *call.right, *values[1], left.ncols, value
+    kernel = PreparedKernel.of(device, variant, call.units, operands)
+    each = sum(side.nvals / max(1, side.nrows) for side in (left, right))
+    return DotProduct(plan, semiring, kernel, at, semiring.op.monoid[semiring.return_type], each)
+
+
+def multiply_dots(product: DotProduct) -> MatrixStore:
+    """One sum per position of the mask, and whether there is any product."""
+    plan, semiring, kernel, at, monoid, each = product
+    device, xp, words, n = at.device, at.device.xp, plan.kind == WORDS, kernel.n
+    dtype, places = semiring.return_type, max(1, at.nvals)
+    present, sums = xp.empty(places, np.uint8), xp.empty(1, bool) if words else xp.empty(places, dtype.np_type)
+    parts = tuning.count("dot.ranges_per_thread") * device.threads
+    bounds = device.ranges(n, tuning.count("parallel.entries"), work=at.nvals, parts=parts)
+    if (chunks := device.chunks(int(at.nvals * each))) > 1:
+        bounds = threads.as_chunks(threads.even_ranges(n, min(n, max(parts, chunks))))
+    kernel.kernel(n, *kernel.arguments, present, sums, bounds=bounds)
+    found: PlainValues = dtype.np_type.type(plan.product) if words else sums[: at.nvals]
+    return LazyMaskedProduct(Structure(at), dtype, found, present[: at.nvals].view(bool), monoid)
+
+
+# ---- mxm over any semiring: which way a product takes, choose, prepare, run. GraphBLAS C API 2.1, section 4.3.1.
+
+
+def choose(of: MatrixProduct) -> Plan:
+    """The plan of a product of plain matrices. Builds no format and compiles nothing."""
+    return plan_mxm(of.A, of.B, of.semiring, of.mask is not None and not of.mask.complement)
+
+
+def prepare(plan: Plan, of: MatrixProduct) -> DotProduct | RowProduct:
+    """The product with the formats that it reads."""
+    return prepare_dots(plan, of) if plan.kernel == DOT else prepare_rows(plan, of)
+
+
+def is_hypersparse(of: MatrixProduct) -> bool:
+    """Whether the operands of a product are compressed first."""
+    mask = of.mask
+    return of.A.structure.hypersparse or of.B.structure.hypersparse or (mask is not None and mask.structure.hypersparse)
+
+
+def explain(of: MatrixProduct, *, source: bool) -> tuple[Plan, tuple[Variant, ...]]:
+    """The plan of a product, and its kernels, if requested."""
+    A, B, semiring, transpose_a, transpose_b, _ = of
+    if (by_lines := multivector.sides(A, B, semiring, transpose_a, transpose_b)) is not None:
+        return multivector.explain(by_lines, semiring)
+    if is_hypersparse(of):
+        plan, variants = explain(hypersparse.lowered_matrices(of)[0], source=source)
+        return plan._replace(semiring=semiring.op.name), variants
+    if semiring.dtype._is_udt and udf.computes(semiring):
+        return plan_sorted("mxm", semiring, A.structure.primary.key), ()
+    plan = choose(of)
+    return plan, prepare(plan, of).variants if source else ()
 
 
 def mxm(
@@ -322,21 +405,22 @@ def mxm(
     if last is not None and last[0]() is B and last[1]() is M[0] and last[2] == M[1] and last[3] == how:
         A.structure.other_reads += 1
         B.structure.other_reads += 1
-        return last[4].run()
-    by_lines = multivector.sides(A, B, semiring, transpose_a, transpose_b)
-    if by_lines is not None:
+        product = last[4]
+        return multiply_dots(product) if isinstance(product, DotProduct) else multiply_rows(product)
+    if (by_lines := multivector.sides(A, B, semiring, transpose_a, transpose_b)) is not None:
         return multivector.mxm(by_lines, semiring, mask)
-    listed = A.structure.hypersparse or B.structure.hypersparse
-    if listed or (mask is not None and mask.structure.hypersparse):
-        return hypersparse.mxm(mxm, MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask))
+    of = MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask)
+    if is_hypersparse(of):
+        (a, b, f, ta, tb, m), rows, cols = hypersparse.lowered_matrices(of)
+        return hypersparse.widened(mxm(a, b, f, transpose_a=ta, transpose_b=tb, mask=m), rows, cols, *of.shape)
     if semiring.dtype._is_udt and udf.computes(semiring):
-        return sorted_keys.mxm(MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask))
+        return sorted_keys.mxm(of)
     A.structure.other_reads += 1
     B.structure.other_reads += 1
-    product = planned(A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
+    product = prepare(choose(of), of)
     if A.structure.nvals + B.structure.nvals <= tuning.count("cached.mxm_entries"):
         A.prepared["mxm"] = weakref.ref(B), _reference(M[0]), M[1], how, product
-    return product.run()
+    return multiply_dots(product) if isinstance(product, DotProduct) else multiply_rows(product)
 
 
 def _reference(x: Structure | None) -> Callable[[], Structure | None]:
@@ -345,77 +429,3 @@ def _reference(x: Structure | None) -> Callable[[], Structure | None]:
 
 def _no_reference() -> None:
     """Stands in for a weak reference to None."""
-
-
-def planned(
-    A: MatrixStore,
-    B: MatrixStore,
-    semiring: Typed[Semiring],
-    *,
-    transpose_a: bool = False,
-    transpose_b: bool = False,
-    mask: MatrixMask | None = None,
-) -> Dots | RowProduct:
-    """The product as it runs now, with the formats that it reads."""
-    plan, product = plan_mxm(A, B, semiring, mask is not None and not mask.complement)
-    prepare = _dots if plan.direction == "dot" else _row_product
-    return prepare(MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask), plan, product)
-
-
-class Dots(NamedTuple):
-    """Dot products at the positions of a mask. given: arguments from the format; left, right: the values of both."""
-
-    device: Device
-    semiring: Typed[Semiring]
-    variant: Variant
-    at: Layout  # of the mask
-    given: DotArguments
-    left: Values
-    right: Values
-    inner: int
-    product: np.generic | None  # the value of all products, if they are equal
-    words: bool  # only presence is computed
-    kernel: Kernel
-    monoid: Typed[Monoid]  # of the sums
-    each: float  # mean entries that a dot product reads
-
-    @property
-    def variants(self) -> tuple[Variant, ...]:
-        return (self.variant,)
-
-    def run(self) -> MatrixStore:
-        device, at, given, xp = self.device, self.at, self.given, self.device.xp
-        z = BOOL if self.words else self.semiring.return_type
-        places = max(1, at.nvals)
-        present, sums = xp.empty(places, np.uint8), xp.empty(1 if self.words else places, z.np_type)
-        value = z.np_type.type(0 if self.product is None else self.product)
-        parts = tuning.count("dot.ranges_per_thread") * device.threads
-        bounds = device.ranges(given.units, tuning.count("parallel.entries"), work=at.nvals, parts=parts)
-        if (chunks := device.chunks(int(at.nvals * self.each))) > 1:
-            bounds = threads.as_chunks(threads.even_ranges(given.units, min(given.units, max(parts, chunks))))
-        operands = *given.mask, *given.left, *self.left, *given.right, *self.right, self.inner, value
-        self.kernel(given.units, *operands, present, sums, bounds=bounds)
-        dtype = self.semiring.return_type
-        found: PlainValues = dtype.np_type.type(self.product) if self.words else sums[: at.nvals]
-        return LazyMaskedProduct(Structure(at), dtype, found, present[: at.nvals].view(bool), self.monoid)
-
-
-def _dots(of: MatrixProduct, plan: Plan, product: np.generic | None) -> Dots:
-    A, B, semiring, ta, tb, mask = of
-    assert mask is not None
-    device, key, kind = A.device, plan.key, plan.kind
-    true = BOOL.np_type.type(True)
-    a_val, b_val = (A.values_for(key, ta), B.values_for(key, not tb)) if kind == VALUES else (true, true)
-    a_type, b_type = (A.dtype, B.dtype) if kind == VALUES else (BOOL, BOOL)
-    left = A.structure.layout(key, transposed=ta)
-    right = B.structure.layout(key, transposed=not tb)
-    dot = format_of(key).kernels["dot"]
-    at = dot.mask(mask.structure, key)
-    call = dot.arguments(left, right, at, (not isinstance(a_val, np.generic), not isinstance(b_val, np.generic)))
-    words = kind == WORDS
-    typed = None if words else semiring
-    variant = dot_variant(key, call.types, typed, kind, a_type, b_type, plan.lanes, plan.wide, at.key)
-    values = entry_values(device, a_type, a_val), entry_values(device, b_type, b_val)
-    run, monoid = device.kernel(variant), semiring.op.monoid[semiring.return_type]
-    each = sum(side.nvals / max(1, side.nrows) for side in (left, right))
-    return Dots(device, semiring, variant, at, call, *values, left.ncols, product, words, run, monoid, each)

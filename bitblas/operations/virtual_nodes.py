@@ -8,8 +8,7 @@ again from the nodes that were reached. Both meet each entry of A once, so the m
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,31 +20,49 @@ from semirings.dtypes import BOOL, DataType, cast_scalar
 from .. import tuning
 from ..formats import Structure
 from ..formats.virtual.layout import Places, Virtual, of_nodes, of_others
-from ..plan.direction import ProductFacts
 from ..plan.epilogue import Epilogue
-from ..plan.product import Plan, equal_products, reads_matrix
+from ..plan.product import BINNED, PUSH, Plan, equal_products, reads_matrix
 from ..store import MatrixStore, VectorStore, dense_values, words
 from ..typing import Array
-from . import ewise_vector, hypersparse, spmv_kernels
+from . import ewise_vector, plain_spmv
 from .compressed import kernel_of
 from .operands import Input, Into, Mask, Output, VectorProduct, stored
 from .permute import by_number
-from .spmv_kernels import DegreeBinnedPull
+from .spmv_kernels import fresh_bits, fresh_values, prepare_binned_pull
 
-if TYPE_CHECKING:
-    from .spmv import PreparedProduct
-
-    Prepare = Callable[[MatrixStore, VectorStore, Typed[Semiring], bool, bool], tuple[PreparedProduct, float]]
-Mxv = Callable[..., VectorStore]  # spmv.mxv
+# ---- The sums that remain once the values of each position have been multiplied.
 
 
-def mxv(product: Mxv, prepared: Prepare, of: VectorProduct) -> VectorStore:
-    """A (+).(x) u for an A with virtual nodes; `product` is the function for ordinary matrices, `prepared` plans it."""
-    A, u, semiring, transpose, flip, mask, into = of
-    sums = Sums.of(A, u, semiring, transpose=transpose, flip=flip)
-    if sums is None:
-        return product(rows_of(A), u, semiring, transpose, flip, mask, into)
-    return hypersparse.merge_into(sums.run(product, prepared, mask), mask, into)
+class NodeSums(NamedTuple):
+    """Sums over the graph with nodes, of the products x of each position. to, of: places of the result, and of x."""
+
+    graph: MatrixStore
+    x: VectorStore
+    sums: Typed[Semiring]
+    transpose: bool
+    to: Places
+    of: Places
+
+    def product(self, x: VectorStore, mask: Mask | None, into: Into | None = None) -> VectorProduct:
+        """A product with the graph."""
+        return VectorProduct(self.graph, x, self.sums, self.transpose, False, mask, into)
+
+    def spread(self) -> VectorStore:
+        """x at the vertices, no entries at virtual nodes; in new arrays."""
+        return vertex_part(self.x, self.of)
+
+
+def lowered(product: VectorProduct) -> NodeSums | VectorProduct:
+    """The sums that a product with an A with virtual nodes amounts to; if products differ by entry, the product with
+    the same matrix by rows."""
+    A, u, semiring, transpose, flip, _, _ = product
+    found = _multiplied(A, u, semiring, flip)
+    if found is None:
+        return product._replace(A=rows_of(A))
+    layout: Any = A.structure.primary
+    x, z = found
+    places = (layout.cols, layout.rows) if transpose else (layout.rows, layout.cols)
+    return NodeSums(graph_of(layout), x, compose(semiring.op.monoid, BINARY["second"])[z], transpose, *places)
 
 
 def rows_of(A: MatrixStore) -> MatrixStore:
@@ -55,122 +72,95 @@ def rows_of(A: MatrixStore) -> MatrixStore:
     return MatrixStore(structure, A.dtype, A.raw).tagged(A.order)
 
 
-def explained(
-    A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
-) -> tuple[Plan, tuple[MatrixStore, VectorStore, Typed[Semiring], dict[str, bool]]]:
+def explain(product: VectorProduct, *, masked: bool) -> tuple[Plan, VectorProduct]:
     """The plan of such a product; and the product that it corresponds to, with the graph or with rows."""
-    sums = Sums.of(A, u, semiring, transpose=transpose, flip=flip)
-    if sums is None:
-        rows, how = rows_of(A), {"transpose": transpose, "flip": flip}
-        plan = spmv_kernels.explain_mxv(rows, u, semiring, **how)
+    found = lowered(product)
+    if isinstance(found, VectorProduct):
+        plan = plain_spmv.explain(found, masked=masked)
         why = f"{plan.reason}; this statement converts to rows, because products differ by entry"
-        return plan._replace(reason=why), (rows, u, semiring, how)
-    layout: Any = A.structure.primary
-    plan, x = sums.plan(), sums.spread()
-    nodes = f"{layout.rows.nodes} virtual nodes, in {plan.key}, in two products"
-    verb, name = "vxm" if flip else "mxv", semiring.op.name
-    described = plan._replace(verb=verb, semiring=name, key=layout.key, reason=f"{plan.reason}; {nodes}")
-    return described, (sums.graph, x, sums.sums, {"transpose": sums.transpose, "flip": False})
+        return plan._replace(reason=why), found
+    layout: Any = product.A.structure.primary
+    x = found.spread()
+    inner, full = found.product(x, None), None if masked else _full(found, x)
+    plan = plain_spmv.explain(inner if full is None else found.product(full, None), masked=False)
+    if plan.kernel != BINNED and full is not None:
+        plan = plain_spmv.explain(inner, masked=True)
+    why = f"{plan.reason}; {layout.rows.nodes} virtual nodes, in {plan.key}, in two products"
+    verb, name = "vxm" if product.flip else "mxv", product.semiring.op.name
+    return plan._replace(verb=verb, semiring=name, key=layout.key, reason=why), inner
 
 
-class Sums:
-    """The remaining work after each position has been multiplied: sums over the graph with nodes."""
+def multiply(of: NodeSums, mask: Mask | None) -> VectorStore:
+    """The sums, in a new vector."""
+    to = of.to
+    if not to.nodes:
+        return plain_spmv.multiply(*of.product(of.x, mask))
+    x = of.spread()
+    if mask is None and (made := _binned(of, x)) is not None:
+        return made
+    rows, either = Mask(to.bits, True), None
+    if mask is not None:
+        given = vertex_part(VectorStore(x.device, to.others, BOOL, mask.bits, np.True_), to).present
+        closed, opened = (given, given | to.bits)[:: 1 if mask.complement else -1]
+        rows, either = Mask(opened, mask.complement), Mask(closed, mask.complement)
+    plan = plain_spmv.choose(of.graph, x, of.sums, of.transpose, False).plan
+    return without(_pushed(of, x, rows, either) if plan.kernel == PUSH else _pulled(of, x, rows), to)
 
-    def __init__(self, A: MatrixStore, x: VectorStore, sums: Typed[Semiring], transpose: bool) -> None:
-        layout: Any = A.structure.primary
-        self.x, self.sums, self.transpose = x, sums, transpose
-        self.graph = graph_of(layout)
-        self.places: tuple[Places, Places] = (layout.cols, layout.rows) if transpose else (layout.rows, layout.cols)
 
-    @classmethod
-    def of(
-        cls, A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
-    ) -> Sums | None:
-        """None if a product depends on the entry."""
-        found = _multiplied(A, u, semiring, flip)
-        if found is None:
-            return None
-        x, z = found
-        return cls(A, x, compose(semiring.op.monoid, BINARY["second"])[z], transpose)
+def _pulled(of: NodeSums, x: VectorStore, rows: Mask) -> VectorStore:
+    """rows: those of the matrix that the mask of the statement allows."""
+    nodes, least = Mask(of.to.bits, False), x.count or x.least
+    if of.to is of.of:
+        x = plain_spmv.multiply(*of.product(x, nodes, Into(x, nodes, None, False, True)))
+    else:
+        reached = plain_spmv.multiply(*of.product(x, nodes))
+        ewise_vector.merge(x, _move_nodes(reached, of.to, of.of), Mask(of.of.bits, False), None, False)
+    if of.x.count == of.x.size:  # every node has columns
+        x.count = x.size
+    x.least = max(x.least, least)  # a known lower bound spares a wait for a count
+    return plain_spmv.multiply(*of.product(x, rows))
 
-    def spread(self) -> VectorStore:
-        """x at the vertices, no entries at virtual nodes; in new arrays."""
-        return vertex_part(self.x, self.places[1])
 
-    def plan(self, x: VectorStore | None = None) -> Plan:
-        x = self.spread() if x is None else x
-        return spmv_kernels.explain_mxv(self.graph, x, self.sums, transpose=self.transpose, flip=False)
+def _full(of: NodeSums, x: VectorStore) -> VectorStore | None:
+    """x as a full vector, as it is once the sums of nodes are in it; None if not, or if iso."""
+    if x.iso or not of.to.nodes or of.x.count != of.x.size:
+        return None
+    return VectorStore(x.device, x.size, x.dtype, x.bits, x.values, x.size)
 
-    def run(self, product: Mxv, prepared: Prepare, mask: Mask | None) -> VectorStore:
-        """The sums, in a new vector."""
-        to = self.places[0]
-        if not to.nodes:
-            t: VectorStore = product(self.graph, self.x, self.sums, self.transpose, False, mask)
-            return t
-        x = self.spread()
-        if mask is None and (made := self._graded(prepared, x)) is not None:
-            return made
-        rows, either = Mask(to.bits, True), None
-        if mask is not None:
-            given = vertex_part(VectorStore(x.device, to.others, BOOL, mask.bits, np.True_), to).present
-            closed, opened = (given, given | to.bits)[:: 1 if mask.complement else -1]
-            rows, either = Mask(opened, mask.complement), Mask(closed, mask.complement)
-        pushed = spmv_kernels.decide(self.graph, x, self._case(x))[0].push
-        return without(self._pushed(product, x, rows, either) if pushed else self._pulled(product, x, rows), to)
 
-    def _case(self, x: VectorStore) -> ProductFacts:
-        """Everything that the direction depends on except for the entries of x, cached with the graph."""
-        known = self.graph.structure.primary.cache.setdefault("cases", {})
-        key = self.sums, self.transpose, x.iso, tuning.version()
-        if key not in known:
-            known[key] = spmv_kernels.facts_of(self.graph, x.values, self.sums, transpose=self.transpose, flip=False)
-        return known[key]
+def _binned(of: NodeSums, x: VectorStore) -> VectorStore | None:
+    """The same for a full vector and degree-binned rows: those of nodes, whose sums are stored next to x, then the
+    others; None if rows are not binned."""
+    to = of.to
+    full = _full(of, x)
+    if full is None:
+        return None
+    choice = plain_spmv.choose(of.graph, full, of.sums, of.transpose, False)
+    found = choice.product or plain_spmv.prepare(choice, of.graph, full, of.sums, False)
+    if not found.binned:
+        return None
+    device, z = x.device, found.z
+    t = VectorStore(device, to.others, z, fresh_bits(device, to.others), fresh_values(device, to.others, z))
+    u = Input(x.present, x.values, found.u_zero, 1)
+    outputs = {"nodes": Output(fresh_bits(device, of.of.size), x.values), "rows": Output(t.present, t.values)}
+    for name, out in outputs.items():
+        pull = found.pulls.get(name)
+        if pull is None:
+            part = of_nodes(to, of.of) if name == "nodes" else of_others(to)
+            pull = found.pulls[name] = prepare_binned_pull(found, Epilogue(z, z), z, False, part)
+        pull.launch(pull, u, found.everywhere, pull.nothing, out, None)
+    return t
 
-    def _pulled(self, product: Mxv, x: VectorStore, rows: Mask) -> VectorStore:
-        """rows: those of the matrix that the mask of the statement allows."""
-        to, of = self.places
-        nodes, least = Mask(to.bits, False), x.count or x.least
-        if to is of:
-            x = product(self.graph, x, self.sums, self.transpose, False, nodes, Into(x, nodes, None, False, True))
-        else:
-            reached = product(self.graph, x, self.sums, self.transpose, False, nodes)
-            ewise_vector.merge(x, _move_nodes(reached, to, of), Mask(of.bits, False), None, False)
-        if self.x.count == self.x.size:  # every node has columns
-            x.count = x.size
-        x.least = max(x.least, least)  # a known lower bound spares a wait for a count
-        t: VectorStore = product(self.graph, x, self.sums, self.transpose, False, rows)
+
+def _pushed(of: NodeSums, x: VectorStore, rows: Mask, both: Mask | None) -> VectorStore:
+    """both: those rows, and all nodes (None: everything)."""
+    t = plain_spmv.multiply(*of.product(x, both))
+    nodes = _node_part(t, of.to)
+    if nodes.device.host_memory and not nodes.nvals:
         return t
-
-    def _graded(self, prepared: Prepare, x: VectorStore) -> VectorStore | None:
-        """The same for a full vector and degree-binned rows: those of nodes, whose sums are stored next to x, then the
-        others; None if rows are not binned."""
-        to, of = self.places
-        if x.iso or self.x.count != self.x.size:
-            return None
-        full = VectorStore(x.device, x.size, x.dtype, x.bits, x.values, x.size)
-        found = prepared(self.graph, full, self.sums, self.transpose, False)[0]
-        if not found.graded:
-            return None
-        t = VectorStore(x.device, to.others, found.z, found.bits(to.others), found.dense(to.others, found.z))
-        u = Input(x.present, x.values, found.u_zero, 1)
-        for name, out in (("nodes", Output(found.bits(of.size), x.values)), ("rows", Output(t.present, t.values))):
-            pull: Any = found.pulls.get(name)
-            if pull is None:
-                part = of_nodes(to, of) if name == "nodes" else of_others(to)
-                pull = found.pulls[name] = DegreeBinnedPull(found, Epilogue(found.z, found.z), found.z, False, part)
-            pull.run(u, found.everywhere, pull.nothing, out)
-        return t
-
-    def _pushed(self, product: Mxv, x: VectorStore, rows: Mask, both: Mask | None) -> VectorStore:
-        """both: those rows, and all nodes (None: everything)."""
-        to, of = self.places
-        t: VectorStore = product(self.graph, x, self.sums, self.transpose, False, both)
-        nodes = _node_part(t, to)
-        if nodes.device.host_memory and not nodes.nvals:
-            return t
-        more = product(self.graph, _move_nodes(nodes, to, of), self.sums, self.transpose, False, rows)
-        ewise_vector.merge(t, more, None, self.sums.op.monoid[t.dtype], False)
-        return t
+    more = plain_spmv.multiply(*of.product(_move_nodes(nodes, of.to, of.of), rows))
+    ewise_vector.merge(t, more, None, of.sums.op.monoid[t.dtype], False)
+    return t
 
 
 def graph_of(layout: Virtual) -> MatrixStore:

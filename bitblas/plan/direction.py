@@ -30,7 +30,7 @@ from ..device import Device
 from ..formats import CSR, Layout, Structure, format_of
 from ..formats.schedule import longest_unit
 from ..store import Raw
-from .product import COUNT, VALUES, WORDS, Plan, any_order, is_wide, kind_of, reads_matrix
+from .product import COUNT, PRESENCE, PULL, PUSH, VALUES, WIDE, WORDS, Plan, any_order, is_wide, kind_of, reads_matrix
 
 # What a product computes, in names of rows of the tuning table.
 COMPUTES = {WORDS: "any", COUNT: "count", VALUES: "values"}
@@ -234,13 +234,22 @@ def missed_reads(case: ProductFacts, known: VectorFacts, found: Direction) -> fl
     return max(0.0, case.push_cost()[0] * share - 1) if found is WITHOUT_TRANSPOSED_PULL else 0.0
 
 
-def plan_mxv(case: ProductFacts, known: VectorFacts, found: Direction, lanes: int) -> Plan:
-    """The plan of a product with a known direction. lanes: lanes per row, as the format reports."""
-    push, reason = found.push, found.reason(case, known)
-    transposed, wide = (case.push_transposed, False) if push else (case.pull_transposed, case.wide)
-    how = "push" if push else "pull"
-    key = case.push_key if push else case.key
-    return Plan(case.verb, case.semiring, key, transposed, how, case.kind, lanes, reason, wide)
+def plan_mxv(case: ProductFacts, known: VectorFacts, found: Direction, lanes: int, *, full: bool = False) -> Plan:
+    """The plan of a product with a known direction. lanes: lanes per row, as the format reports. full: the vector has
+    all entries."""
+    push, reason, kernel = found.push, found.reason(case, known), PULL
+    transposed = case.push_transposed if push else case.pull_transposed
+    wide = case.wide and not push
+    full = full and not push and known.size > 0  # without entries there is no gain, so no separate kernel
+    if push:
+        kernel = PUSH
+    elif wide and not (full and case.kind == COUNT):  # counts of full rows are their lengths
+        kernel = WIDE
+    elif full and case.kind == WORDS:
+        kernel = PRESENCE
+    how, key = ("push", case.push_key) if push else ("pull", case.key)
+    what = Plan(case.verb, case.semiring, key, transposed, how, case.kind, lanes, reason, wide)
+    return what._replace(kernel=kernel, full=full, product=case.product)
 
 
 # ---- Vectors stored as lists (SpMSpV on the CPU), and multivectors.
@@ -330,11 +339,6 @@ def round_limits(layout: Layout, *, masked: bool, tries_likely: bool) -> PushLim
 def missed_by_loop(device: str) -> float:
     """Reads that a loop costs which cannot pull because the transpose is not available: a push of all entries."""
     return tuning.value(f"push_cost.{device}")
-
-
-def always_pull(case: ProductFacts) -> Direction:
-    """The direction for callers that plan once for many vectors."""
-    return Direction(False, case.fixed_order or "for every vector")
 
 
 # ---- Several ranks: gather the vector and pull, or push along this rank's rows and combine the contributions.

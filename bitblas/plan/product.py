@@ -25,8 +25,13 @@ from ..store import MatrixStore
 
 # ---- The plan of a product.
 
-
-# ---- products -------------------------------------------------------------------------------------------------------
+# Kernels of products with a vector. BINNED is a pull by rows binned by length (formats/csr/binning.py); WIDE the CPU's
+# pull by whole tiles; PRESENCE a pull of a full vector whose result is the rows that have entries; LIST the CPU's push
+# along a sorted list of entries.
+PULL, BINNED, WIDE, PRESENCE, PUSH, LIST = "pull", "binned pull", "wide pull", "presence", "push", "list"
+# Kernels of products of two matrices: dot products at the entries of a mask; Gustavson's, by rows; by lines of a
+# multivector. Semirings of functions of a user-defined type: all products are sorted by position.
+DOT, ROWS, LINES, SORTED = "dot", "rows", "lines", "sorted"
 
 
 def equal_products(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool = False) -> np.generic | None:
@@ -67,9 +72,12 @@ def is_wide(semiring: Typed[Semiring], kind: int, key: str, a: Any) -> bool:
 
 
 class Plan(NamedTuple):
-    """How one product runs: the format that is read (of A or of its transpose), direction, kernel and lanes.
+    """How one product runs: the format that is read (of A or of its transpose), direction, kernel and lanes. A product
+    is prepared and run from its plan; `gb.explain` returns the same plan.
 
-    wide: the CPU's kernel for all positions of a tile at once. source: the text of its kernels, if requested.
+    wide: the CPU's kernel for all positions of a tile at once. source: the text of its kernels, if requested. kernel:
+    one of the names above. full: the vector is known to have all entries. product: the value of all products, if they
+    are equal.
     """
 
     verb: str
@@ -82,6 +90,9 @@ class Plan(NamedTuple):
     reason: str
     wide: bool = False
     source: str = ""
+    kernel: str = PULL
+    full: bool = False
+    product: np.generic | None = None
 
     def __str__(self) -> str:
         said, text = self._said(), f"\n\n{self.source}" if self.source else ""
@@ -152,6 +163,25 @@ def is_binned(semiring: Typed[Semiring], kind: int, layout: Layout, full: bool, 
     return binned is not None and numbers and may_split_rows(semiring, kind, layout, full) and binned.suits(layout)
 
 
+def with_bins(
+    plan: Plan, layout: Layout, semiring: Typed[Semiring], u: DataType, *, masked: bool, ordered: bool
+) -> Plan:
+    """The plan of a pull with its schedule of rows, once the format exists. masked: under a mask. ordered: the matrix
+    was reordered."""
+    format = layout.format
+    if plan.kernel != PULL or not is_binned(semiring, plan.kind, layout, plan.full, u):
+        return plan
+    binned = format.kernels["mxv.pull.binned"]
+    if masked and not binned.masked:
+        return plan
+    why = "degree-binned rows"
+    if binned.keeps_hot_columns:
+        hot = binned.hot(layout, hot_bytes(layout.device) // u.nbytes)
+        by_degree = "no hot columns" if ordered else 'no hot columns, which A.reorder("degree") may give'
+        why = f"{why}, {f'{hot} hot columns in shared memory' if hot else by_degree}"
+    return plan._replace(kernel=BINNED, reason=f"{plan.reason}; {why}")
+
+
 def hot_bytes(device: Device) -> int:
     """Bytes of shared memory for a block of a degree-binned pull, which has a multiprocessor for itself."""
     sizes = (tuning.count("binned.shared.bytes"), tuning.count("binned.shared.fewer_bytes"))
@@ -171,29 +201,31 @@ def staged_lanes(lanes: int, rows: int) -> int:
 TABLE_LANES = (8, 16, 32)  # lanes that share a row
 
 
-def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: bool) -> tuple[Plan, np.generic | None]:
+def plan_mxm(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], masked: bool) -> Plan:
     """Dot products at the entries of a mask; without one (or with a complement) row by row: see
     operations/spgemm.py."""
     kind, product = kind_of(semiring, A.raw, B.raw)
-    layout = A.structure.primary
+    layout, shared = A.structure.primary, A.device.is_simt
+    key, direction, kernel, lanes, wide = layout.format.rows_key, "gustavson", ROWS, 1, False
+    reason = "no mask, so row by row"
+    if masked:
+        dot = layout.format.kernels.get("dot")
+        format = layout.format if dot is not None and (dot.on_cpu or shared) else format_of(CSR)
+        key = format.kernels["dot"].key_with(format, B.structure.primary.format, A.nrows, A.ncols)
+        kernels, direction, kernel = format_of(key).kernels, "dot", DOT
+        lanes = kernels["dot"].lanes(layout) if shared else 1
+        wide = not shared and "dot.wide" in kernels and kind != VALUES
+        reason = "dot products only at the entries of the mask"
+    if made := [x.key for x in (A.structure.primary, B.structure.primary) if x.compact and x.key != key]:
+        reason = f"{reason}; this statement converts {' and '.join(made)}"
+    what = "mxm", semiring.op.name, key, False, direction
+    return Plan(*what, kind, lanes, reason, wide, "", kernel, False, product)
 
-    def note(key: str) -> str:
-        made = [x.key for x in (A.structure.primary, B.structure.primary) if x.compact and x.key != key]
-        return f"; this statement converts {' and '.join(made)}" if made else ""
 
-    if not masked:
-        key = layout.format.rows_key
-        return Plan(
-            "mxm", semiring.op.name, key, False, "gustavson", kind, 1, "no mask, so row by row" + note(key)
-        ), product
-    shared, dot = A.device.is_simt, layout.format.kernels.get("dot")
-    format = layout.format if dot is not None and (dot.on_cpu or shared) else format_of(CSR)
-    key = format.kernels["dot"].key_with(format, B.structure.primary.format, A.nrows, A.ncols)
-    kernels = format_of(key).kernels
-    lanes = kernels["dot"].lanes(layout) if shared else 1
-    wide = not shared and "dot.wide" in kernels and kind != VALUES
-    reason = "dot products only at the entries of the mask" + note(key)
-    return Plan("mxm", semiring.op.name, key, False, "dot", kind, lanes, reason, wide), product
+def plan_sorted(verb: str, semiring: Typed[Semiring], key: str) -> Plan:
+    """The plan of a product over a semiring that computes with values of a user-defined type."""
+    why = "functions of a user-defined type: all products are computed on the host and sorted by position"
+    return Plan(verb, semiring.op.name, key, False, "sorted", VALUES, 1, why, kernel=SORTED)
 
 
 def row_tables(bytes_per_slot: int) -> list[tuple[int, int]]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from ... import operations
 from ...device import tracing
-from ...store import SparseStore
 from .infix import Delayed
 from .masks import Mask, check, matrix_mask
 from .orders import describe_order, used
@@ -77,45 +76,21 @@ def _plan(of: Statement, chosen: Chooser | None, source: bool = False) -> Plan:
 
 def _vector(expr: Any, mask: Mask | None, source: bool) -> tuple[Plan, Sequence[Variant]]:
     """The plan of A.mxv(v) or v.vxm(A), and its kernels if requested."""
-    from ...operations import hypersparse, spmv, spmv_kernels, virtual_nodes
-
     flip = expr.method == "vxm"
     A, v = reversed(expr.args) if flip else expr.args
     held, u, op = A._matrix._stored, v._stored, expr.op
     if held.order is not None and expr.along is not None:
         u, op = operations.permute.by_value(dataclasses.replace(u, order=held.order), op, flip)
-    how = {"transpose": A._transposed != flip, "flip": flip}
-    if type(u) is SparseStore and (along := spmv.explain_spmspv(held, u, op, **how)) is not None:
-        return along[0], along[1:] if source else ()
-    if held.structure.has_virtual_nodes:
-        plan, (held, u, op, how) = virtual_nodes.explained(held, u, op, **how)
-        return plan, spmv.prepared(held, u, op, **how)[0].variants(True) if source else ()
-    if held.structure.hypersparse:
-        held, u = hypersparse.within(held, u, transpose=how["transpose"])
-    plan = spmv_kernels.explain_mxv(held, u, op, **how)
-    if more := spmv_kernels.describe_binning(held, u, op, plan, masked=mask is not None):
-        plan = plan._replace(reason=f"{plan.reason}; {more}")
-    return plan, spmv.prepared(held, u, op, **how)[0].variants(mask is not None) if source else ()
+    of = operations.operands.VectorProduct(held, u, op, A._transposed != flip, flip, None, None)
+    return operations.spmv.explain(of, masked=mask is not None, source=source)
 
 
 def _matrices(expr: Any, mask: Mask | None, source: bool) -> tuple[Plan, Sequence[Variant]]:
     """The same for A.mxm(B)."""
-    from ...operations import hypersparse, multivector, spgemm
-    from ...plan.product import plan_mxm
-
     A, B = expr.args
-    a, b = A._matrix._stored, B._matrix._stored
-    allowed: Any = None if mask is None else matrix_mask(mask)
-    how = {"transpose_a": A._transposed, "transpose_b": B._transposed}
-    if a.structure.hypersparse or b.structure.hypersparse or (mask is not None and allowed.structure.hypersparse):
-        a, b, allowed, *_ = hypersparse.within_both(a, b, mask=allowed, **how)
-    lines = multivector.sides(a, b, expr.op, A._transposed, B._transposed)
-    if lines is not None:
-        return multivector.explained(lines, expr.op)
-    plan, _ = plan_mxm(a, b, expr.op, mask is not None and not mask.complement)
-    if not source:
-        return plan, ()
-    return plan, spgemm.planned(a, b, expr.op, mask=allowed, **how).variants
+    allowed = None if mask is None else matrix_mask(mask)
+    operands = A._matrix._stored, B._matrix._stored, expr.op, A._transposed, B._transposed, allowed
+    return operations.spgemm.explain(operations.operands.MatrixProduct(*operands), source=source)
 
 
 # ---- `gb.Recorder`: records the statements of a program as they run, as text in the call style.

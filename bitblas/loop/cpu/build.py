@@ -20,14 +20,15 @@ from ...exceptions import CaptureError
 from ...formats import longest_unit
 from ...formats.values import PackedValues
 from ...kernels.variant import Variant
-from ...operations import spmv_kernels
-from ...operations.multivector import ALWAYS, Condition, PreparedMultivectorProduct
+from ...operations import plain_spmv
+from ...operations.multivector import ALWAYS, Condition, LinesProduct, kernels_of, plan_lines, prepare
 from ...operations.operands import (
     Allowed,
     Input,
     Mask,
     Matrix,
     Output,
+    PreparedKernel,
     Rows,
     allowed,
     dummy,
@@ -35,19 +36,17 @@ from ...operations.operands import (
     nothing,
     stored,
 )
-from ...operations.spmv import PreparedProduct
+from ...operations.spmv_kernels import wide_arguments
 from ...operations.variants import Types, push_variant
 from ...plan.auxiliary_formats import is_available
 from ...plan.direction import (
     LoopFacts,
     ProductFacts,
     PushLimits,
-    VectorFacts,
-    always_pull,
     loop_direction,
     multivector_push_limit,
 )
-from ...plan.product import COUNT, VALUES, WORDS, reads_matrix
+from ...plan.product import COUNT, VALUES, WIDE, WORDS, reads_matrix
 from ...store import Raw, VectorStore, words
 from .. import analysis
 from ..analysis import BodyFacts
@@ -149,7 +148,7 @@ class Products:
 
     def _case(self, product: Product) -> ProductFacts:
         A, values = product.matrix, analysis.planned_operand(product, self.iso)
-        return spmv_kernels.facts_of(A, values, product.semiring, transpose=product.transpose, flip=product.flip)
+        return plain_spmv.facts_of(A, values, product.semiring, transpose=product.transpose, flip=product.flip)
 
     def _tally(self, vec: Vec, product: Product | None, told: np.ndarray) -> Operation:
         """Count the entries of a vector, and decide whether a product along them should pull."""
@@ -218,29 +217,24 @@ class Products:
     ) -> Callable[[Allowed, SummarizedFrontier], list[Operation]]:
         """A product by rows in the same way: the kernel of a single statement."""
         A, case, z = product.matrix, self._case(product), product.semiring.return_type
-        plan = spmv_kernels.planned(A, always_pull(case), case, VectorFacts(product.u.size))
-        wide = plan.wide and (plan.kind != VALUES or product.u.dtype is z)
-        full = product.u.id in self.full and plan.kind == VALUES
-        plan = plan._replace(wide=wide)
-        made = PreparedProduct(plan, case.product, A, product.u.dtype, product.semiring, product.flip, full=full)
+        case = case._replace(wide=case.wide and (case.kind != VALUES or product.u.dtype is z))
+        plan = plain_spmv.choose_pull(A, case, product.u.size, full=product.u.id in self.full)
+        made = plain_spmv.PreparedProduct(plan, A, product.u.dtype, product.semiring, product.flip)
         values = made.u_values or stored(self.device, made.u_type, u.stored_values())
         given = Input(u.at(u.bits), *values)
 
         def by_tiles(mask: Allowed, t: SummarizedFrontier) -> list[Operation]:
-            calls = zip(
-                made.apart.variants, made.apart.calls(given, mask, t.at(t.bits), t.at(t.values) if t.values else None)
-            )
-            found = [Operation(variant, self._bounds(n, many), args) for variant, (n, many, args) in calls]
-            return [self._summary(t, "clear"), *found]
+            to = Output(t.at(t.bits), t.at(t.values))
+            calls = zip(made.kernels, wide_arguments(made.kernels, made, given, mask, to), strict=True)
+            return [self._summary(t, "clear"), *(self._operation(kernel, rest) for kernel, rest in calls)]
 
         def by_rows(mask: Allowed, t: SummarizedFrontier) -> list[Operation]:
             to = Output(t.at(t.bits), t.at(t.values) if pull.end.store else pull.nothing.array)
-            args = (pull.longest, *made.arguments, *given, *mask, pull.value, *pull.nothing, *to)
-            return [Operation(pull.variants[0], self._bounds(pull.units, pull.bounds), args)]
+            return [self._operation(pull.rows, (*given, *mask, pull.value, *pull.nothing, *to))]
 
-        if wide:
+        if plan.kernel == WIDE:
             return by_tiles
-        pull: Any = made.pull(made.z, None, None, False, mask is not None)  # rows are not degree-binned here
+        pull = made.pull(made.z, None, None, False, mask is not None)  # rows are not degree-binned here
         return by_rows
 
     def _lines(
@@ -252,7 +246,7 @@ class Products:
         told: np.ndarray,
     ) -> list[Operation]:
         """A product with a multivector: along its rows if few have entries, otherwise by rows of the result."""
-        pull = PreparedMultivectorProduct(
+        of = LinesProduct(
             product.matrix,
             product.transpose,
             product.u.dtype,
@@ -260,7 +254,7 @@ class Products:
             product.inner,
             product.lines,
             product.semiring,
-            flip=product.flip,
+            product.flip,
         )
         x = VectorStore(self.device, u.vec.size, u.vec.dtype, u.at(u.bits), u.stored_values())
         bits, sums = t.at(t.bits), t.at(t.values) if t.values else nothing(self.device, BOOL)
@@ -271,13 +265,16 @@ class Products:
             can_pull(product),
             can_push(product),
         )  # which formats exist; if none does, the one for rows is built
-        ways = [(pull, Condition(told, few if along else 0, ALWAYS))] if by_rows or not along else []
+        ways = [(False, Condition(told, few if along else 0, ALWAYS))] if by_rows or not along else []
         if along:
-            ways.append((pull.along(), Condition(told, 0, few if by_rows else ALWAYS)))
-        for way, asked in ways:
-            for call in way.calls(x, where, bits, sums, asked):
-                found.append(Operation(call.variant, self._bounds(call.n, call.bounds), call.args))
+            ways.append((True, Condition(told, 0, few if by_rows else ALWAYS)))
+        for push, condition in ways:
+            made = prepare(plan_lines(of, push=push), of)
+            found += [self._operation(kernel, ()) for kernel in kernels_of(made, x, where, (bits, sums), condition)]
         return [*found, self._summary(t)]
+
+    def _operation(self, kernel: PreparedKernel, rest: tuple[Any, ...]) -> Operation:
+        return Operation(kernel.variant, self._bounds(kernel.n, kernel.bounds), (*kernel.arguments, *rest))
 
     @staticmethod
     def _bounds(units: int, many: np.ndarray | None) -> np.ndarray:

@@ -14,13 +14,12 @@ import numpy as np
 from semirings.dtypes import BOOL, lookup_dtype
 
 from ...formats import CSR
-from ...operations import spmv_kernels
-from ...operations.multivector import ALWAYS, Call, Condition, PreparedMultivectorProduct, always
-from ...operations.operands import Allowed, Input, Output, Values, nothing, stored
-from ...operations.spmv import PreparedProduct
+from ...operations import plain_spmv
+from ...operations.multivector import ALWAYS, Condition, LinesProduct, always, kernels_of, plan_lines, prepare
+from ...operations.operands import Allowed, Input, Output, PreparedKernel, Values, nothing, stored
 from ...operations.variants import CELLS
-from ...plan.direction import LoopFacts, VectorFacts, always_pull, loop_direction, multivector_push_limit
-from ...plan.product import VALUES, WORDS, any_order
+from ...plan.direction import LoopFacts, loop_direction, multivector_push_limit
+from ...plan.product import WORDS, any_order
 from ...store import VectorStore
 from .. import analysis
 from ..buffers import Argument, Frontier, Launch
@@ -95,11 +94,10 @@ class PullLaunch:
         """key: the format to traverse; "": the one that a single statement would use."""
         self.device, self.u, self.t = device, u, t
         A, semiring, flip = product.matrix, product.semiring, product.flip
-        case = spmv_kernels.facts_of(A, values, semiring, transpose=product.transpose, flip=flip)
+        case = plain_spmv.facts_of(A, values, semiring, transpose=product.transpose, flip=flip)
         case = case._replace(key=key or case.key)
-        plan = spmv_kernels.planned(A, always_pull(case), case, VectorFacts(product.u.size))
-        full = full and plan.kind == VALUES
-        self.prepared = PreparedProduct(plan, case.product, A, product.u.dtype, semiring, flip, full=full)
+        plan = plain_spmv.choose_pull(A, case, product.u.size, full=full)
+        self.prepared = plain_spmv.PreparedProduct(plan, A, product.u.dtype, semiring, flip)
         self.pull = self.prepared.pull(self.prepared.z, None, None, False, masked)
 
     def bound(self, build: Build, item: Pull, k: int) -> Launch:
@@ -116,7 +114,7 @@ class PullLaunch:
         given = Input(u.at(u.bits), *self._u_values)
         to = Output(t.at(t.bits), t.at(t.values) if pull.end.store else pull.nothing.array)
         scratch = pull.scratch()
-        return lambda: pull.run(given, mask, pull.nothing, to, scratch)
+        return lambda: pull.launch(pull, given, mask, pull.nothing, to, scratch)
 
     @property
     def _u_values(self) -> Values:
@@ -184,7 +182,7 @@ class MultivectorLaunch:
         counted: Array | None,
     ) -> None:
         x = VectorStore(device, product.u.size, product.u.dtype, u.at(u.bits), u.stored_values())
-        pull = PreparedMultivectorProduct(
+        of = LinesProduct(
             product.matrix,
             product.transpose,
             product.u.dtype,
@@ -192,19 +190,19 @@ class MultivectorLaunch:
             product.inner,
             product.lines,
             product.semiring,
-            flip=product.flip,
+            product.flip,
         )
-        bits, sums = t.at(t.bits), t.at(t.values) if t.values else nothing(device, BOOL)
+        to = t.at(t.bits), t.at(t.values) if t.values else nothing(device, BOOL)
         where = None if mask is None else (mask_bits, mask.complement)
-        self.plan, ask = pull.plan, always(device)
-        calls: list[Call] = []
-        if counted is not None and pull.kind == WORDS:  # sums of values depend on the order
+        self.plan, condition = plan_lines(of, push=False), always(device)
+        self.kernels: list[PreparedKernel] = []
+        self.clear = None
+        if counted is not None and self.plan.kind == WORDS:  # sums of values depend on the order
             few = multivector_push_limit(product.inner.number, device.kind)
-            push, ask = pull.along(), Condition(counted, few, ALWAYS)
-            calls += push.calls(x, where, bits, sums, Condition(counted, 0, few))
-        calls += pull.calls(x, where, bits, sums, ask)
-        self.clear = bits if len(calls) > 1 and ask.least else None
-        self.device, self.calls = device, calls
+            push, condition = prepare(plan_lines(of, push=True), of), Condition(counted, few, ALWAYS)
+            self.kernels += kernels_of(push, x, where, to, Condition(counted, 0, few))
+            self.clear = to[0] if few else None
+        self.kernels += kernels_of(prepare(self.plan, of), x, where, to, condition)
 
     def launch(self) -> Launch:
         """The product as a launch."""
@@ -212,8 +210,8 @@ class MultivectorLaunch:
         def run() -> None:
             if self.clear is not None:
                 self.clear.fill(0)
-            for call in self.calls:
-                call.run(self.device)
+            for kernel in self.kernels:
+                kernel.run()
 
         return run
 
