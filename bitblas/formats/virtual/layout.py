@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from ...typing import Array
 from .. import validation
 from ..cgr.layout import Cgr
 from ..coded import blocks_bytes
-from ..contract import Format, LazyDict, Order, Region
+from ..contract import LazyDict, Order, Region
 from ..csr import layout as csr
 from ..csr.layout import Csr, from_arrays, index_type, numbers_of, pointers_of
 from ..nib.layout import Nib
@@ -265,7 +265,6 @@ class Virtual(csr.RowsOnDemand):
     nvals: int
     cache = LazyDict()
 
-    formats: ClassVar[tuple[Format, ...]] = FORMATS
     format = FORMATS[0]
     key = format.key
     compact = True
