@@ -31,7 +31,7 @@ from ..cgr.layout import Cgr
 from ..coded import blocks_bytes
 from ..contract import LazyDict, Order, Region
 from ..csr import layout as csr
-from ..csr.layout import Csr, from_arrays, index_type, numbers_of, pointers_of
+from ..csr.layout import Csr, from_arrays, index_type, numbers_of, pointers_of, split_keys
 from ..nib.layout import Nib
 from ..schedule import Part
 from .cost import FORMATS
@@ -207,7 +207,8 @@ def unfolded(inner: Csr, rows: Places, cols: Places, nrows: int, ncols: int, nva
     """The rows that the graph represents, from the entries of `keys_of`; on the CPU row by row."""
     device, xp = inner.device, inner.device.xp
     if not device.host_memory:
-        return rows_of(device, keys_of(inner, rows, cols, nvals), nrows, ncols)
+        keys = keys_of(inner, rows, cols, nvals)
+        return from_arrays(device, nrows, ncols, *split_keys(device, keys, nrows, ncols))
     (of_node, _), (to_node, number) = rows.numbers(), cols.numbers()
     node_rows, length = np.flatnonzero(of_node), np.diff(inner.ptr)
     many = np.append(0, np.cumsum(np.where(to_node, 0, 1)[inner.columns()], dtype=np.int64))  # columns before an entry
@@ -234,14 +235,6 @@ def _used(xp: ModuleType, node: Array, nodes: int) -> Array:
     found = xp.zeros(nodes, bool)
     found[node] = True
     return found
-
-
-def rows_of(device: Device, keys: Array, nrows: int, ncols: int) -> Csr:
-    """Rows from ascending keys."""
-    row = keys // max(1, ncols)
-    ptr = pointers_of(row, nrows, device)
-    col = (keys - row * ncols).astype(index_type(ncols))
-    return from_arrays(device, nrows, ncols, ptr, col)
 
 
 # ---- Virtual nodes: lists of columns that several rows share, as vertices of their own.
