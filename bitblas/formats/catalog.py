@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from .b2sr import kernels as b2sr
 from .bitmap import cost as bitmap
@@ -16,6 +17,9 @@ from .mplg import cost as mplg
 from .nib import kernels as nib
 from .split import kernels as split
 from .virtual import cost as virtual
+
+if TYPE_CHECKING:
+    from .csr.layout import LayoutBuilder
 
 # Class name -> the module with its FORMATS. The class itself, in the folder's layout.py, is imported on first use.
 CLASSES: dict[str, ModuleType] = {
@@ -52,6 +56,12 @@ def class_of(key: str) -> type[Layout]:
 def forms() -> tuple[type[Layout], ...]:
     """All layout classes."""
     return tuple(map(_loaded, CLASSES))
+
+
+@functools.cache
+def builders() -> dict[str, type[LayoutBuilder]]:
+    """By key the builders from bands of rows, of formats that have one."""
+    return {key: builder for key in FORMATS if (builder := class_of(key).builder) is not None}
 
 
 def sizes_of(name: str) -> tuple[int, ...]:

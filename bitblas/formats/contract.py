@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from ..device import Device
     from ..kernels.variant import Variant
-    from .csr.layout import Csr, Rows
+    from .csr.layout import Csr, LayoutBuilder, Rows
     from .sampling import Sample
     from .schedule import Bins, Hubs, Part
     from .structure import Structure
@@ -96,6 +96,7 @@ class Layout:
     """
 
     compact: ClassVar[bool] = False  # chosen for size: when primary, no other layout is cached
+    builder: ClassVar[type[LayoutBuilder] | None] = None  # builds it from bands of rows
     value_ptr: Array | None = None  # ranks, computed by `ranks` on first use; only if values need them
 
     if TYPE_CHECKING:

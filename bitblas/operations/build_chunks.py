@@ -35,10 +35,10 @@ from .. import tuning
 from ..device import Device
 from ..exceptions import OutOfMemory
 from ..formats import CSR, FORMATS, Structure
+from ..formats.catalog import builders
 from ..formats.csr import layout as csr
 from ..formats.csr.kernels import deal_variant
 from ..formats.hyper.cost import is_hyper
-from ..formats.incremental import BUILDERS, LayoutBuilder
 from ..formats.structure import is_by_rows
 from ..store import MatrixStore, PlainValues
 from ..typing import Array
@@ -367,7 +367,7 @@ def from_counts(
     if listed:
         return _hypersparse(counts, source, nrows, ncols, value, dtype, dup)
     key, number = _chosen(counts, nrows, ncols, itemsize, format)
-    growing = BUILDERS[key](device, nrows, ncols, counts.entries)
+    growing = builders()[key](device, nrows, ncols, counts.entries)
     # Odd, because row numbers may have patterns in powers of two
     few = counts.entries // step_of(device, counts.entries) | 1
     if growing.guesses and number > 1 and few > 1:
@@ -427,7 +427,7 @@ def _chosen(counts: Counts, nrows: int, ncols: int, itemsize: int, format: str) 
     """The format to build, and the number of bands. If the user requested none, a format that is built in bands is used
     if no other fits. OutOfMemory if none fits."""
     device, entries = counts.device, counts.entries
-    fits = {k: g for k, g in BUILDERS.items() if g.bands and not FORMATS[k].cost.refusal(nrows, ncols)}
+    fits = {k: g for k, g in builders().items() if g.bands and not FORMATS[k].cost.refusal(nrows, ncols)}
     if format in fits:
         key, plain = format, 0
     else:
@@ -457,7 +457,9 @@ def _numbers(entries: int, ascending: bool) -> Iterator[int]:
         number = 2 * number if 2 * number <= most or number == most else most
 
 
-def _peak_of(layout: type[LayoutBuilder], counts: Counts, nrows: int, ncols: int, itemsize: int, number: int) -> int:
+def _peak_of(
+    layout: type[csr.LayoutBuilder], counts: Counts, nrows: int, ncols: int, itemsize: int, number: int
+) -> int:
     """The formula for a format with this number of bands, for rows of equal length."""
     device, entries = counts.device, counts.entries
     longest = int(counts.rows.max()) if len(counts.rows) else 0

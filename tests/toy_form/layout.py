@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from ...device import Device
 from ...typing import Array
 from .. import validation
-from ..contract import Format, LazyDict, Order, compute_once
+from ..contract import LazyDict, Order, compute_once
 from ..csr import layout as csr
 from .cost import FORMATS
 
@@ -27,7 +26,6 @@ class Toy(csr.RowsOnDemand):
     nvals: int
     cache = LazyDict()
 
-    formats: ClassVar[tuple[Format, ...]] = FORMATS
     format = FORMATS[0]
 
     @classmethod

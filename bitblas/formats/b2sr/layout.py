@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,12 +22,12 @@ from ... import tuning
 from ...device import Bounds, Device, threads
 from ...kernels.variant import Variant
 from ...typing import Array
-from .. import symmetry, validation
+from .. import validation
 from ..contract import Format, Layout, LazyDict, Order, Region, compute_once
-from ..csr.layout import Csr, from_arrays, index_type, pointer_type, rows_bytes
+from ..csr.layout import Csr, equals_transpose, from_arrays, index_type, pointer_type, rows_bytes
 from . import kernels
 from .cost import TILES, tiles_bytes, word_type, words_per_tile
-from .kernels import BY_TILE, FORMATS
+from .kernels import BY_TILE
 
 # ---- Validate the arrays of bit tiles that come from outside.
 
@@ -188,8 +188,6 @@ class B2sr(Layout):
     value_ptr: Array | None = None  # tiles: rank of the first bit of each; only if values are stored in this order
     cache = LazyDict()  # schedules of kernels: hubs, parallel bounds
 
-    formats: ClassVar[tuple[Format, ...]] = FORMATS
-
     @property
     def format(self) -> Format:
         return BY_TILE[self.tile]
@@ -299,7 +297,7 @@ class B2sr(Layout):
         return transposed, places[: self.nvals]
 
     def is_symmetric(self) -> bool:
-        return symmetry.is_symmetric(self, "b2sr", ("TILE", self.tile), self.col.dtype, self.bits)
+        return equals_transpose(self, "b2sr", ("TILE", self.tile), self.col.dtype, self.bits)
 
     def arrays(self) -> dict[str, Array]:
         return {"ptr": self.ptr, "col": self.col, "bits": self.bits}

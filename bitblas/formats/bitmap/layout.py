@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from ...device import Device
 from ...kernels.variant import Variant
 from ...typing import Array
 from .. import validation
-from ..contract import Format, LazyDict, Order
+from ..contract import LazyDict, Order
 from ..csr import layout as csr
 from .cost import FORMATS
 from .lines import Lines, lines_of
@@ -38,7 +37,6 @@ class Bitmap(csr.RowsOnDemand):
     count: int | None = None  # number of entries, if known
     cache = LazyDict()
 
-    formats: ClassVar[tuple[Format, ...]] = FORMATS
     format = FORMATS[0]
     key = format.key
 

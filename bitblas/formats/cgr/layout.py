@@ -22,7 +22,6 @@ Entry order: row; the entries of intervals, then residuals.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from semirings.dtypes import INT32
 
@@ -30,7 +29,7 @@ from ...device import Device
 from ...kernels.variant import Variant
 from ...typing import Array
 from ..coded import Coded, RowSelection, coded_hub_columns_variant, extents_variant
-from ..contract import Format, Order
+from ..contract import Order
 from ..csr.layout import Csr
 from . import encoding
 from .kernels import FORMATS, counts_variant, marks_variant, pieces_variant
@@ -39,7 +38,6 @@ from .kernels import FORMATS, counts_variant, marks_variant, pieces_variant
 class Cgr(Coded):
     """Rows of intervals and residuals."""
 
-    formats: ClassVar[tuple[Format, ...]] = FORMATS
     format = FORMATS[0]
     in_word = encoding.IN_WORD
     in_order = False

@@ -9,7 +9,7 @@ import ctypes
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,8 @@ from ...device.readback import Readback
 from ...exceptions import OutOfMemory
 from ...kernels.variant import Variant
 from ...typing import Array
-from .. import symmetry, validation
-from ..contract import Format, Layout, LazyDict, Order, Region, Types
+from .. import validation
+from ..contract import Layout, LazyDict, Order, Region, Types
 from . import kernels
 from .cost import index_type, rows_bytes
 from .cost import pointer_type as pointer_type
@@ -211,7 +211,6 @@ class Csr(Rows):
     nvals: int
     cache = LazyDict()  # schedules of kernels: hubs, parallel bounds
 
-    formats: ClassVar[tuple[Format, ...]] = FORMATS
     format = FORMATS[0]
     key = format.key
     width = 0  # bits of a packed column number: columns are plain
@@ -367,7 +366,27 @@ def mirrored(rows: Rows) -> bool:
     if sampled and _lacks_one(rows):
         return False
     packed = "PACKED", int(rows.format.packed)
-    return symmetry.is_symmetric(rows, "csr", packed, index_type(rows.ncols), rows.width)
+    return equals_transpose(rows, "csr", packed, index_type(rows.ncols), rows.width)
+
+
+def equals_transpose(
+    layout: Layout, folder: str, constant: tuple[str, int], col_type: np.dtype, *more: Array | int
+) -> bool:
+    """Whether a structure equals its transpose, in one pass that does not build it: hashes of all entries' positions
+    and of their mirror images must have the same sum (kernels/scramble.cuh).
+
+    folder: of the kernel; constant, more: its further compile-time constant and arguments; col_type: type of column
+    numbers. Peak memory: 8 bytes per symmetry.chunk items.
+    """
+    device, chunk = layout.device, tuning.count(f"symmetry.chunk.{folder}")
+    n = -(-layout.work // chunk)
+    sums = device.xp.zeros(max(1, n), "uint64")
+    types = ("PTR", lookup_dtype(layout.ptr.dtype)), ("COL", lookup_dtype(col_type))
+    kernel = device.kernel(Variant(f"formats/{folder}/mirror", types, (constant, ("CHUNK", chunk), ("LANES", 32))))
+    least = tuning.count("formats.parallel_entries")
+    bounds = device.ranges(n, least, work=layout.nvals, parts=device.threads, fresh=True)
+    kernel(n, layout.units, layout.work, layout.ptr, layout.col, *more, sums, bounds=bounds)
+    return int(sums.sum()) == 0
 
 
 def _lacks_one(rows: Rows) -> bool:
@@ -444,20 +463,47 @@ def sort_bytes(device: Device, nrows: int, ncols: int, nvals: int, without_value
 # ---- Incremental CSR builder: append bands of rows; columns are stored at their final position.
 
 
-class RowPointersBuilder:
-    """Shared by builders of layouts by rows: the array of row pointers, allocated at the start."""
+class LayoutBuilder:
+    """Builder that takes rows in ascending order. entries: the number of entries to come, duplicates included."""
 
+    bands = False  # whether it is smaller than plain columns, so that bands pay off
     together = 32  # rows that must be in the same band
     guesses = False  # whether its final size is only known at the end
 
     def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None:
-        """entries: number of entries to come, duplicates included."""
         self.device, self.nrows, self.ncols, self.entries = device, nrows, ncols, entries
         self.rows = self.nvals = 0  # appended so far
-        self.ptr = device.xp.zeros(nrows + 1, pointer_type(entries))
+
+    @staticmethod
+    def least_bytes(nrows: int, ncols: int, entries: int) -> int:
+        """A lower bound of its size in bytes, known in advance."""
+        raise NotImplementedError
 
     def expect(self, ptr: Array, col: Array, input_entries: Array, rows: Array) -> None:
-        """Nothing: the size is known in advance."""
+        """Estimate the final size, if it is not known in advance, from sampled groups of rows: pointers as in `append`;
+        columns as if each row had the number it has here; the number of input entries in each of these rows, and in
+        each row of all."""
+
+    def room(self, entries: int) -> Array:
+        """Memory for the columns of the next rows until they are sorted."""
+        return self.device.xp.empty(max(1, entries), index_type(self.ncols))
+
+    def append(self, ptr: Array, col: Array, input_entries: int) -> None:
+        """Append rows (whole groups of `together`; the last may be partial): INT64 pointers from 0, ascending columns
+        in the memory that `room` returned; input_entries: number of entries before duplicates were combined."""
+        raise NotImplementedError
+
+    def finish(self) -> Layout:
+        """The layout of all appended rows."""
+        raise NotImplementedError
+
+
+class RowPointersBuilder(LayoutBuilder):
+    """Shared by builders of layouts by rows: the array of row pointers, allocated at the start."""
+
+    def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None:
+        super().__init__(device, nrows, ncols, entries)
+        self.ptr = device.xp.zeros(nrows + 1, pointer_type(entries))
 
     def _point(self, ptr: Array, entries: int) -> None:
         rows = len(ptr) - 1
@@ -471,31 +517,27 @@ class RowPointersBuilder:
 class CsrBuilder(RowPointersBuilder):
     """Builder of a CSR."""
 
-    bands = False  # whether it is smaller than plain columns, so that bands pay off
-
     def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None:
         super().__init__(device, nrows, ncols, entries)
         self.col = device.xp.empty(entries, index_type(ncols))
 
     @staticmethod
     def least_bytes(nrows: int, ncols: int, entries: int) -> int:
-        """A lower bound of its size in bytes, known in advance."""
         return rows_bytes(nrows, ncols, entries)
 
     def room(self, entries: int) -> Array:
-        """Memory for the columns of the next rows until they are sorted."""
         return self.col[self.nvals : self.nvals + entries]
 
     def append(self, ptr: Array, col: Array, input_entries: int) -> None:
-        """Append rows: INT64 pointers from 0, ascending columns in the memory that `room` returned; input_entries:
-        number of entries before duplicates were combined."""
         self._point(ptr, len(col))
 
     def finish(self) -> Csr:
-        """The layout of all appended rows."""
         col = self.col if self.nvals == self.entries else self.col[: self.nvals].copy()
         del self.col
         return from_arrays(self.device, self.nrows, self.ncols, self._pointers(), col)
+
+
+Csr.builder = CsrBuilder
 
 
 def trimmed(device: Device, array: Array, size: int) -> Array:

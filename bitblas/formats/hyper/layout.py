@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from ...device import Device
 from ...kernels.variant import Variant
 from ...typing import Array
 from .. import validation
-from ..contract import Format, LazyDict, Order, Region
+from ..contract import LazyDict, Order, Region
 from ..csr import layout as csr
 from ..index_lists import placed
 from .cost import FORMATS
@@ -37,7 +36,6 @@ class Hyper(csr.RowsOnDemand):
     inner: csr.Csr  # len(rows) x len(cols)
     cache = LazyDict()
 
-    formats: ClassVar[tuple[Format, ...]] = FORMATS
     format = FORMATS[0]
     key = format.key
 

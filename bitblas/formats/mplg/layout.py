@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from ...device import Device
 from ...kernels.variant import Variant
 from ...typing import Array
 from .. import packing, validation
-from ..contract import Format, LazyDict, Order
+from ..contract import LazyDict, Order
 from ..csr import kernels
 from ..csr import layout as csr
 from ..csr.cost import index_type
@@ -40,7 +39,6 @@ class Mplg(csr.Rows):
     nvals: int
     cache = LazyDict()  # schedules of kernels: hubs, parallel bounds
 
-    formats: ClassVar[tuple[Format, ...]] = FORMATS
     format = FORMATS[0]
     key = format.key
 
@@ -112,16 +110,9 @@ class MplgBuilder(RowPointersBuilder):
 
     @staticmethod
     def least_bytes(nrows: int, ncols: int, entries: int) -> int:
-        """A lower bound of its size in bytes, known in advance."""
         return packed_bytes(nrows, ncols, entries)
 
-    def room(self, entries: int) -> Array:
-        """Memory for the columns of the next rows until they are sorted."""
-        return self.device.xp.empty(entries, self.waiting.dtype)
-
     def append(self, ptr: Array, col: Array, input_entries: int) -> None:
-        """Append rows: INT64 pointers from 0 and ascending columns; input_entries: number of entries before duplicates
-        were combined."""
         xp, packed = self.device.xp, self.nvals - len(self.waiting)
         self._point(ptr, len(col))
         first = xp.concatenate((self.waiting, col[: WORD - len(self.waiting)]))  # fill up the unfinished words
@@ -138,8 +129,10 @@ class MplgBuilder(RowPointersBuilder):
         packing.pack_into(self.device, numbers, self.width, self.string[begin:end])
 
     def finish(self) -> Mplg:
-        """The layout of all appended rows."""
         at = self.nvals // WORD * self.width
         string = trimmed(self.device, self.string, packing.packed_words(self.nvals, self.width))
         packing.pack_into(self.device, self.waiting, self.width, string[at:])
         return Mplg(self.device, self.nrows, self.ncols, self._pointers(), string, self.nvals)
+
+
+Mplg.builder = MplgBuilder

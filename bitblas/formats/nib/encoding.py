@@ -95,7 +95,7 @@ def decode(layout: Nib, fill: int, counts: Array, col: Array, selection: RowSele
 
 
 def mirrored(device: Device, nrows: int, heads: Array, words: Array) -> bool:
-    """Whether the matrix is symmetric, by hashes of all positions, in one pass (formats/symmetry.py). Peak memory: 8
+    """Whether the matrix is symmetric, by hashes of all positions, in one pass (csr/layout.py). Peak memory: 8
     bytes per 32 rows."""
     groups = groups_of(nrows)
     sums = device.xp.zeros(max(1, groups), np.uint64)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from types import ModuleType
-from typing import ClassVar
 
 import numpy as np
 
@@ -27,9 +26,8 @@ from ...kernels.variant import Variant
 from ...typing import Array
 from .. import coded
 from ..coded import Coded, RowSelection, coded_hub_columns_variant, extents_variant
-from ..contract import Format, Order
-from ..csr.cost import index_type
-from ..csr.layout import Csr, trimmed
+from ..contract import Order
+from ..csr.layout import Csr, LayoutBuilder, trimmed
 from . import encoding
 from .kernels import FORMATS, chunks_variant, marks_variant
 
@@ -39,7 +37,6 @@ from .kernels import FORMATS, chunks_variant, marks_variant
 class Nib(Coded):
     """Rows of nibble gaps."""
 
-    formats: ClassVar[tuple[Format, ...]] = FORMATS
     format = FORMATS[0]
     in_word = encoding.IN_WORD
 
@@ -100,16 +97,15 @@ def _by_class(xp: ModuleType, rows: Array, nibbles: Array | None, ncols: int) ->
     return xp.bincount(bits.astype(np.int64), weights=nibbles, minlength=CLASSES)
 
 
-class NibBuilder:
+class NibBuilder(LayoutBuilder):
     """Builder of nibble rows. The total number of words is extrapolated from the rows so far."""
 
     bands = guesses = True
     together = coded.GROUP
 
     def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None:
-        """entries: number of entries to come, duplicates included."""
-        self.device, self.nrows, self.ncols, self.entries = device, nrows, ncols, entries
-        self.rows = self.nvals = self.input_entries = self.used = 0
+        super().__init__(device, nrows, ncols, entries)
+        self.input_entries = self.used = 0
         self.most = 0.0  # upper bound of the words of the appended rows
         self.expected = 0.0  # words of all rows, estimated from a sample; 0: no sample
         self.heads = device.xp.zeros(coded.groups_of(nrows) + 1, np.int64)
@@ -117,12 +113,9 @@ class NibBuilder:
 
     @staticmethod
     def least_bytes(nrows: int, ncols: int, entries: int) -> int:
-        """A lower bound of its size in bytes, known in advance."""
         return coded.blocks_bytes(nrows, entries / encoding.IN_WORD)
 
     def expect(self, ptr: Array, col: Array, input_entries: Array, rows: Array) -> None:
-        """Estimate the final size from sampled groups of rows: pointers as in `append`; columns as if each row had the
-        number it has here; the number of input entries in each of these rows, and in each row of all."""
         sample = Csr(self.device, len(ptr) - 1, self.ncols, ptr, col if len(col) else self.room(0), len(col))
         sizes = encoding.sizes_of(sample)
         total = coded.blocks_of(self.device, sample.nrows, sizes, encoding.IN_WORD)[2]
@@ -134,13 +127,8 @@ class NibBuilder:
         nibbles = float(share @ even_nibbles(self.device, rows, self.ncols))
         self.expected = nibbles / encoding.IN_WORD + heads * coded.groups_of(self.nrows)
 
-    def room(self, entries: int) -> Array:
-        """Memory for the columns of the next rows until they are sorted."""
-        return self.device.xp.empty(max(1, entries), index_type(self.ncols))
-
     def append(self, ptr: Array, col: Array, input_entries: int) -> None:
-        """Append whole groups of rows (the last may be partial): INT64 pointers from 0 and ascending columns; given:
-        number of entries before duplicates were combined. OutOfMemory if the expected size of all rows does not fit."""
+        """As of any builder. OutOfMemory if the expected size of all rows does not fit."""
         rows = Csr(self.device, len(ptr) - 1, self.ncols, ptr, col if len(col) else self.room(0), len(col))
         sizes = encoding.sizes_of(rows, self.rows)
         heads, ends, total = coded.blocks_of(self.device, rows.nrows, sizes, encoding.IN_WORD)
@@ -172,6 +160,8 @@ class NibBuilder:
         self.words = words
 
     def finish(self) -> Nib:
-        """The layout of all appended rows."""
         words = trimmed(self.device, self.words, self.used + coded.PAD)
         return Nib(self.device, self.nrows, self.ncols, self.heads, words, self.nvals)
+
+
+Nib.builder = NibBuilder

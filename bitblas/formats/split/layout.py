@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,7 +42,7 @@ from ..csr.layout import (
 from ..packing import pack, pack_into, packed_words, unpack
 from . import cost
 from .cost import TILES, column_width, counted, entry_width, near_words
-from .kernels import BY_TILE, FORMATS
+from .kernels import BY_TILE
 
 # ---- Validate the arrays of a Split that come from outside.
 
@@ -143,7 +143,6 @@ class Split(Layout):
     value_ptr: Array | None = None  # tiles: rank of the first bit of each; only if values are stored in this order
     cache = LazyDict()  # schedules of kernels: hubs, parallel bounds
 
-    formats: ClassVar[tuple[Format, ...]] = FORMATS
     compact = True
 
     @property

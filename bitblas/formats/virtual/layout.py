@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,9 +29,9 @@ from ...typing import Array
 from .. import validation
 from ..cgr.layout import Cgr
 from ..coded import blocks_bytes
-from ..contract import Format, LazyDict, Order, Region
+from ..contract import LazyDict, Order, Region
 from ..csr import layout as csr
-from ..csr.layout import Csr, from_arrays, index_type, numbers_of, pointers_of
+from ..csr.layout import Csr, from_arrays, index_type, numbers_of, pointers_of, split_keys
 from ..nib.layout import Nib
 from ..schedule import Part
 from .cost import FORMATS
@@ -207,7 +207,8 @@ def unfolded(inner: Csr, rows: Places, cols: Places, nrows: int, ncols: int, nva
     """The rows that the graph represents, from the entries of `keys_of`; on the CPU row by row."""
     device, xp = inner.device, inner.device.xp
     if not device.host_memory:
-        return rows_of(device, keys_of(inner, rows, cols, nvals), nrows, ncols)
+        keys = keys_of(inner, rows, cols, nvals)
+        return from_arrays(device, nrows, ncols, *split_keys(device, keys, nrows, ncols))
     (of_node, _), (to_node, number) = rows.numbers(), cols.numbers()
     node_rows, length = np.flatnonzero(of_node), np.diff(inner.ptr)
     many = np.append(0, np.cumsum(np.where(to_node, 0, 1)[inner.columns()], dtype=np.int64))  # columns before an entry
@@ -236,14 +237,6 @@ def _used(xp: ModuleType, node: Array, nodes: int) -> Array:
     return found
 
 
-def rows_of(device: Device, keys: Array, nrows: int, ncols: int) -> Csr:
-    """Rows from ascending keys."""
-    row = keys // max(1, ncols)
-    ptr = pointers_of(row, nrows, device)
-    col = (keys - row * ncols).astype(index_type(ncols))
-    return from_arrays(device, nrows, ncols, ptr, col)
-
-
 # ---- Virtual nodes: lists of columns that several rows share, as vertices of their own.
 
 INNER: tuple[type[Nib | Cgr], ...] = (Nib, Cgr)  # layouts of the graph, by their numbers in files
@@ -265,7 +258,6 @@ class Virtual(csr.RowsOnDemand):
     nvals: int
     cache = LazyDict()
 
-    formats: ClassVar[tuple[Format, ...]] = FORMATS
     format = FORMATS[0]
     key = format.key
     compact = True
