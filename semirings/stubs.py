@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .namespace import Namespace
-from .namespaces import SPACES, op
+from .namespaces import SPACES
 
 FILE = Path(__file__).parent / "names.pyi"
 HEAD = "# Made by python -m semirings.stubs.\n"
@@ -13,9 +13,8 @@ HEAD = "# Made by python -m semirings.stubs.\n"
 
 def made() -> str:
     """A class per namespace with the type of each operator; user-defined operators are unknown here."""
-    spaces = {**SPACES, "op": op}
     classes, kinds = [], {"Namespace": "namespace"}
-    for family, space in spaces.items():
+    for family, space in SPACES.items():
         lines = []
         for name in sorted(space.__all__):
             found = space[name]
@@ -25,6 +24,7 @@ def made() -> str:
                 lines.append(f"    {name}: {kind.__name__}")
         head = f"class {family.capitalize()}Names(Namespace):"
         classes.append("\n".join([head, *lines]) if lines else f"{head} ...")
+    classes.append("class OpNames(UnaryNames, BinaryNames, SemiringNames): ...")  # the first that has a name wins
     modules: dict[str, list[str]] = {}
     for name, module in kinds.items():
         modules.setdefault(module, []).append(name)
