@@ -452,7 +452,7 @@ def cpu_threads() -> int:
 
 def demo_path() -> Path:
     """The shipped road network."""
-    return Path(__file__).parents[1] / "data" / DEMO_GRAPH
+    return Path(__file__).parent / "data" / DEMO_GRAPH
 
 
 # ---- Format a comparison: a table with units, speed and size ratios in words, and a conclusion.

@@ -41,5 +41,5 @@ globals().update(_found)
 __all__ = sorted(_found)
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> object:
     raise _unknown(__name__, name, (), __all__)

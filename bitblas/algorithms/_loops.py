@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import tuning
 from ..exceptions import ConvergenceWarning, warn
 from . import _check as check
+
+if TYPE_CHECKING:
+    from ..core import Matrix, Scalar, Vector
+
+Fact = TypeVar("Fact")
+Stored = TypeVar("Stored", "Matrix", "Vector")
+Make = Callable[..., dict[str, Any]]
 
 # ---- Progress and convergence of a running algorithm: `Watch` and ConvergenceWarning.
 #
@@ -31,30 +40,30 @@ class Watch:
     None if unknown. converged: bool, False if a limit ended the algorithm first; no warning is issued then.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.rounds: int | None = None
         self.total: int | None = None
         self.converged = True
 
-    def __enter__(self):
+    def __enter__(self) -> Watch:
         self._token = _active.set(self)
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         _active.reset(self._token)
 
 
 MORE = "raise max_iter or tol"  # the default hint
 
 
-def report(rounds=1, total=None):
+def report(rounds: int = 1, total: int | None = None) -> None:
     """Report `rounds` more rounds, of `total` in all."""
     seen = _active.get()
     if seen is not None:
         seen.rounds, seen.total = (seen.rounds or 0) + rounds, total
 
 
-def not_converged(name, rounds, hint=""):
+def not_converged(name: str, rounds: int, hint: str = "") -> None:
     """Report that a limit ended the algorithm `name` before it converged: to the active Watch, or else as a warning."""
     seen = _active.get()
     if seen is not None:
@@ -89,15 +98,15 @@ class Loop:
     `result` then moves the result into a new object.
     """
 
-    def __init__(self, make, A, gb, *args):
+    def __init__(self, make: Make, A: Matrix, gb: ModuleType, *args: Hashable) -> None:
         from bitblas.loop import Program, holds_matrix
 
         self.state = make(A, gb, *args)
         self.reported = [0]  # rounds already reported: rounds on the host are reported one by one
         body = _reporting(self.state["body"], self.reported)
-        parts = {name: self.state.get(name) for name in ("limit", "begin", "end")}
-        parts["fixpoint"] = self.state.get("fixpoint", False)
-        self.program = Program(body, while_=self.state["while_"], **parts)
+        limit, begin, end = (self.state.get(name) for name in ("limit", "begin", "end"))
+        fixpoint = self.state.get("fixpoint", False)
+        self.program = Program(body, while_=self.state["while_"], limit=limit, begin=begin, end=end, fixpoint=fixpoint)
         matrices = [x for x in self.state.values() if getattr(x, "ndim", 0) == 2]
         # A matrix that a captured body cannot hold makes this a loop of single statements.
         ordered = matrices and getattr(A, "order", None) is not None
@@ -105,35 +114,35 @@ class Loop:
         self.plain = bool(ordered) or not captured
         self.cached = False
 
-    def run(self):
+    def run(self) -> None:
         self.reported[0] = 0
         rounds = self.program.run(plain=self.plain)
         report(rounds - self.reported[0])
 
-    def result(self, x):
+    def result(self, x: Stored) -> Stored:
         return x._release() if self.cached else x
 
 
-def _reporting(body, reported):
+def _reporting(body: Callable[..., object], reported: list[int]) -> Callable[..., None]:
     """Wrap the body to report each executed round. Symbolic rounds, recorded for a GPU, are not reported."""
 
-    def run(number, *operands):
+    def reported_round(number: int | Scalar, *operands: Matrix | Vector | Scalar) -> None:
         body(number, *operands)
         if isinstance(number, int):
             reported[0] += 1
             report()
 
-    return run
+    return reported_round
 
 
-def repeat(body, while_, limit=None):
+def repeat(body: Callable[[int], object], while_: Vector | Scalar, limit: int | None = None) -> None:
     """Run body(k) for k = 0, 1, .. while the Vector has entries, at most `limit` times. Loops can be nested."""
     from bitblas.loop import repeat
 
     repeat(body, while_=while_, limit=limit)
 
 
-def unless_empty(x, then):
+def unless_empty(x: Vector, then: Callable[[], object]) -> None:
     """Call then(), whose statements change nothing if the Vector x is empty. Statement by statement, an empty x skips
     the call; inside a captured loop running the statements costs less than testing x.
     """
@@ -143,7 +152,7 @@ def unless_empty(x, then):
         then()
 
 
-def cached_loop(make, A, gb, *args):
+def cached_loop(make: Make, A: Matrix, gb: ModuleType, *args: Hashable) -> Loop:
     """The Loop for these arguments and A. A kept one is reused if the contents of A have not changed. Only loops of
     recent arguments are kept, because they hold memory.
     """
@@ -166,12 +175,12 @@ def cached_loop(make, A, gb, *args):
     return found
 
 
-def runs_fused(A):
+def runs_fused(A: Matrix) -> bool:
     """Whether loops on this library and device run as one fused program, where many short rounds cost little."""
     return hasattr(A, "_keep") and not hasattr(A, "shares")
 
 
-def cached(make, A, gb):
+def cached(make: Callable[[Matrix, ModuleType], Fact], A: Matrix, gb: ModuleType) -> Fact:
     """make(A, gb), cached with A until its contents change."""
     keep = getattr(A, "_keep", None)
     return make(A, gb) if keep is None else keep((make, tuning.version()), lambda twin: make(twin, gb), chosen=False)
@@ -180,7 +189,7 @@ def cached(make, A, gb):
 # ---- Power iteration: options, convergence test and 2-norm.
 
 
-def check_limits(gb, tol, max_iter):
+def check_limits(gb: ModuleType, tol: float, max_iter: int) -> tuple[float, int]:
     """The validated options tol (float > 0) and max_iter (int >= 1)."""
     tol = check.number(gb, "tol", tol, lambda x: x > 0, "a number above 0", "1e-6 is usual")
     return tol, check.count(gb, "max_iter", max_iter, "100 is usual")
@@ -189,11 +198,11 @@ def check_limits(gb, tol, max_iter):
 class Change:
     """Convergence test of a loop: the 1-norm of the change and the continue flag, as Scalars."""
 
-    def __init__(self, gb, tol):
+    def __init__(self, gb: ModuleType, tol: float) -> None:
         self.gb, self.tol = gb, tol
         self.sum, self.going = gb.Scalar(gb.dtypes.FP64), gb.Scalar(gb.dtypes.BOOL)
 
-    def step(self, x, t):
+    def step(self, x: Vector, t: Vector) -> None:
         """End of a round: continue if sum(|x - t|) >= tol; x = t."""
         binary = self.gb.binary
         # going = sum(|x - t|) >= tol; x = t
@@ -204,7 +213,7 @@ class Change:
         x << t
 
 
-def run_until_converged(loop, name, hint=lambda: ""):
+def run_until_converged(loop: Loop, name: str, hint: Callable[[], str] = lambda: "") -> None:
     """Run the loop until it converges. If the limit ends it first, report non-convergence with the hint."""
     going = loop.state["while_"]
     going << True
@@ -213,7 +222,7 @@ def run_until_converged(loop, name, hint=lambda: ""):
         not_converged(name, loop.state["limit"], hint())
 
 
-def two_norm(x, gb):
+def two_norm(x: Vector, gb: ModuleType) -> float:
     """The 2-norm of a vector, as a float."""
     # sqrt(sum(x .* x))
     squares = gb.binary.times(x & x).new()

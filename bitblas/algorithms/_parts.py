@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 from .. import tuning
 from . import _check as check
+
+if TYPE_CHECKING:
+    from ..core import Matrix, Scalar, Vector
+    from ..typing import Array
 
 # ---- Building blocks on arrays: row degrees, induced subgraphs, edge lists to graphs, renumbering, pointer jumping.
 #
@@ -12,14 +20,14 @@ from . import _check as check
 # ---- Building blocks on arrays: row degrees, induced subgraphs, edge lists to graphs, renumbering.
 
 
-def degrees(A, gb):
+def degrees(A: Matrix, gb: ModuleType) -> Array:
     """The number of entries in each row of A: an INT64 array."""
     # d = A plus.pair 1
     ones = gb.Vector.from_scalar(True, A.ncols)
     return A.mxv(ones, gb.semiring.plus_pair[gb.dtypes.INT64]).new().to_dense(0)
 
 
-def prefers_row_extraction(A, least):
+def prefers_row_extraction(A: Matrix, least: float) -> bool:
     """Whether extracting rows on demand is cheaper than copying all entries: in host memory with more than `least`
     entries, or a share of that (`walks.decoding`) if the format must be decoded.
     """
@@ -30,7 +38,7 @@ def prefers_row_extraction(A, least):
     return A.nvals > least / (tuning.value("walks.decoding") if decoded else 1)
 
 
-def induced_subgraph(A, v, gb):
+def induced_subgraph(A: Matrix, v: Vector, gb: ModuleType) -> Matrix:
     """The subgraph of A induced by the entries of v: an n x n Matrix of A's dtype."""
     C, (i, _) = gb.Matrix(A.dtype, A.nrows, A.ncols), v.to_coo(values=False)
     # C(i, i) = A(i, i)
@@ -38,13 +46,13 @@ def induced_subgraph(A, v, gb):
     return C
 
 
-def index_range(n, gb):
+def index_range(n: int, gb: ModuleType) -> Array:
     """0 to n - 1: an INT64 array."""
     check.default_memory(gb, f"numbers of {n} places", 16 * n)
     return gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new().to_dense().astype("int64")
 
 
-def undirected_graph(i, j, n, gb):
+def undirected_graph(i: Array, j: Array, n: int, gb: ModuleType) -> Matrix:
     """The undirected graph of the edges i - j: BOOL, n x n, each edge both ways, without self loops."""
     kept = i != j
     A = gb.Matrix.from_coo(i[kept], j[kept], True, nrows=n, ncols=n)
@@ -53,7 +61,7 @@ def undirected_graph(i, j, n, gb):
     return A
 
 
-def renumber(label, gb):
+def renumber(label: Array, gb: ModuleType) -> tuple[Array, int]:
     """The labels renumbered to 0..k-1 in ascending order, and k."""
     n = len(label)
     # number[c] = the count of used labels below c
@@ -64,12 +72,12 @@ def renumber(label, gb):
 # ---- Pointer jumping: find the root of each vertex in a forest stored as a parent vector.
 
 
-def gather_values(p, f):
+def gather_values(p: Vector, f: Vector) -> Vector:
     """p[f] for a full Vector f of indices, which the API takes as an array."""
     return p[f.to_dense()].new()
 
 
-def roots(p):
+def roots(p: Vector) -> Vector:
     """The root above each vertex: p = p[p] until nothing changes. The test costs as much as a step, so each test
     follows two.
     """
@@ -88,32 +96,32 @@ MASK = 0xFFFFFFFF
 ROUNDS = (16, 0x85EBCA6B), (13, 0xC2B2AE35)
 
 
-def random_hash(x, *keys):
+def random_hash(x: Array, *keys: Array | int) -> Array:
     """A hash in [0, 2**32) of each integer of x (an INT64 array) and the keys."""
     return hash_more(_mixed(x & MASK), *keys)
 
 
-def hash_more(x, *keys):
+def hash_more(x: Array, *keys: Array | int) -> Array:
     """Hash more keys: drawn(x, a, b) is further(drawn(x, a), b). A key is an integer or an array as long as x."""
     for key in keys:
         x = _mixed(x ^ (key & MASK))
     return x
 
 
-def _mixed(x):
+def _mixed(x: Array) -> Array:
     for shift, factor in ROUNDS:
         x = (x ^ x >> shift) * factor & MASK  # overflow only affects bits above the 32 that are kept
     return x ^ x >> 16
 
 
-def random_vector(x, key, gb):
+def random_vector(x: Vector, key: Scalar | int, gb: ModuleType) -> Vector:
     """The same by GraphBLAS statements, usable in a loop's body: x is a Vector of INT64, key a Scalar or number, all in
     [0, 2**32). Distinct values of x give distinct results.
     """
     return _mix(_mix(x, gb).apply(gb.binary.bxor, right=key).new(), gb)
 
 
-def _mix(x, gb):
+def _mix(x: Vector, gb: ModuleType) -> Vector:
     binary = gb.binary
     for shift, factor in ROUNDS:
         # x = (x ^ x >> shift) * factor mod 2^32
@@ -123,7 +131,7 @@ def _mix(x, gb):
     return binary.bxor(x & x.apply(binary.bshift, right=-16).new()).new()
 
 
-def degree_vector(A, gb):
+def degree_vector(A: Matrix, gb: ModuleType) -> Vector:
     """The number of entries of each row: a full Vector of INT64."""
     # d = 0; d += A plus.pair d
     degree = gb.Vector.from_scalar(0, A.nrows, dtype=gb.dtypes.INT64)
@@ -144,7 +152,7 @@ class MultiSourceSearch:
     bits added in the last round.
     """
 
-    def __init__(self, A, gb):
+    def __init__(self, A: Matrix, gb: ModuleType) -> None:
         n, UINT64 = A.nrows, gb.dtypes.UINT64
         self.gb, self.ring = gb, gb.semiring.bor_band[UINT64]
         self.seen, self.fresh, self.next = (gb.Vector(UINT64, n) for _ in range(3))
@@ -154,7 +162,7 @@ class MultiSourceSearch:
         self.B = A.apply(gb.unary.one[UINT64]).new()
         self.B << self.B.apply(gb.unary.ainv)
 
-    def start(self, sources):
+    def start(self, sources: Sequence[int]) -> None:
         """Begin searches from up to 64 vertices."""
         gb = self.gb
         self.seen << 0
@@ -165,7 +173,7 @@ class MultiSourceSearch:
         self.depth << 0.0
         self.going << True
 
-    def step(self, back):
+    def step(self, back: bool) -> None:
         """One round, along the edges or backwards. Afterwards depth is the distance of the fresh bits."""
         binary, seen, fresh, t = self.gb.binary, self.seen, self.fresh, self.next
         # t = seen or (B' bor.band fresh)
@@ -180,12 +188,12 @@ class MultiSourceSearch:
         self.going << self.any.apply(binary.ne, right=0)
 
 
-def batches(n):
+def batches(n: int) -> list[range]:
     """The vertices in ranges of 64."""
     return [range(first, min(n, first + WORD)) for first in range(0, n, WORD)]
 
 
-def count_bits(x, t, gb):
+def count_bits(x: Vector, t: Vector, gb: ModuleType) -> None:
     """Statements: x = the number of set bits of each word of x; t is scratch space.
 
     Warren: Hacker's delight. 2002, section 5-1: sums of 2, 4 and 8 neighbouring bits, then of the 8 bytes.

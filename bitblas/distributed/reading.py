@@ -18,6 +18,7 @@ from .. import io, tuning
 from ..core.convert import check_size
 from ..exceptions import InvalidValue
 from ..io.build import (
+    Entries,
     FileChunks,
     check_overflow,
     check_values_fit,
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from ..core.typing import DTypeArg, OperatorArg
 
 Input = str | os.PathLike[str] | IO[bytes]
-Entries = tuple[np.ndarray, np.ndarray, np.ndarray | None]  # rows, columns, and values if there are any
 
 
 class BuildOptions(LayoutOptions, total=False):
@@ -383,7 +383,7 @@ def _build_edges(
     different values the smaller is kept, or they are combined by dup_op, as in `bitblas.io.read_edgelist`."""
     keeps_smaller = directed is False and found[0][2] is not None and how.get("dup_op") is None
     if directed is False and not keeps_smaller:
-        found = [mirrored(*part) for part in found]
+        found = [mirrored(part) for part in found]
     one_way = _build_matrix(source, found, n, n, how, weights)
     if not keeps_smaller:
         return one_way

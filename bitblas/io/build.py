@@ -10,6 +10,7 @@ import difflib
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypedDict
 
 import numpy as np
@@ -27,6 +28,10 @@ from .files import Input, Source, opened
 
 # What users pass as dup_op: the name of an operator, or an operator.
 DupOp: TypeAlias = str | BinaryOp | Monoid | Parameterized | Typed[BinaryOp] | Typed[Monoid] | Callable[..., object]
+
+
+# Rows, columns from 0, and values (None: a pattern) of a matrix.
+Entries: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 
 
 class Coordinates(Protocol):
@@ -148,9 +153,7 @@ def cast_to(source: str, A: Matrix, dtype: DTypeLike, name: str | None) -> Matri
 
 def build(
     source: str,
-    rows: np.ndarray,
-    cols: np.ndarray,
-    values: np.ndarray | None,
+    entries: Entries,
     shape: tuple[int, int],
     options: MatrixOptions,
     *,
@@ -166,7 +169,7 @@ def build(
     checked for duplicates before the Matrix is built. Raises InvalidValue for duplicate entries with values if
     dup_op is not given, and for an unknown dup_op; OutOfMemory.
     """
-    dup_op, dtype = options.dup_op, options.dtype
+    (rows, cols, values), dup_op, dtype = entries, options.dup_op, options.dtype
     if values is not None:
         check_values_fit(source, values, dtype)
     check_dup_op(dup_op, None if values is None else values.dtype if dtype is None else dtype)
@@ -187,9 +190,9 @@ def build(
     early = tuning.count("file.early_entries") if early is None else early
     if values is not None and dup_op is None and len(at := repeated_entries(rows[:early], cols[:early])):
         raise refuse(at)
-    i, j, x = (rows, cols, values) if directed else mirrored(rows, cols, values)
+    both = i, j, x = (rows, cols, values) if directed else mirrored((rows, cols, values))
     try:
-        return from_entries_exact(source, i, j, x, shape, options)
+        return from_entries_exact(source, both, shape, options)
     except MemoryError as error:
         raise OutOfMemory(f"{source}: {shape[0]} x {shape[1]} with {len(rows)} entries: {error}") from None
     except (ValueError, GraphblasException):
@@ -202,7 +205,7 @@ def build(
             raise
         if x is not None and _differ(i, j, x):
             warn_conflicting_directions(source)
-        return from_entries(i, j, x, shape, options._replace(dup_op=smaller_operator(values.dtype)))
+        return from_entries(both, shape, options._replace(dup_op=smaller_operator(values.dtype)))
 
 
 SAMPLED_EDGES = 16  # edges whose reverse is looked up
@@ -271,45 +274,33 @@ def smaller_operator(dtype: DataType | np.dtype) -> BinaryOp:
     return binary.land if str(dtype) in ("BOOL", "bool") else binary.min
 
 
-def from_entries(
-    rows: np.ndarray, cols: np.ndarray, values: np.ndarray | None, shape: tuple[int, int], options: MatrixOptions
-) -> Matrix:
-    """`Matrix.from_coo`; iso-valued if all values have the same bits. values None: a pattern."""
-
-    def made(values: np.ndarray | np.generic | bool, dup_op: DupOp | None) -> Matrix:
-        return Matrix.from_coo(
-            rows, cols, values, options.dtype, nrows=shape[0], ncols=shape[1], dup_op=dup_op, name=options.name,
-            **options.storage,
-        )  # fmt: skip
-
+def from_entries(entries: Entries, shape: tuple[int, int], options: MatrixOptions) -> Matrix:
+    """`Matrix.from_coo`; iso-valued if all values have the same bits."""
+    (rows, cols, values), (nrows, ncols) = entries, shape
+    make = partial(
+        Matrix.from_coo, rows, cols, dtype=options.dtype, nrows=nrows, ncols=ncols, name=options.name, **options.storage
+    )
     if values is None or one_value(values):
-        A = made(True if values is None else values[0], None)
+        A = make(True if values is None else values[0])
         if values is None or A.nvals == len(rows):  # else duplicates were merged
             return A
-    return made(values, options.dup_op)
+    return make(values, dup_op=options.dup_op)
 
 
-def from_entries_exact(
-    source: str,
-    rows: np.ndarray,
-    cols: np.ndarray,
-    values: np.ndarray | None,
-    shape: tuple[int, int],
-    options: MatrixOptions,
-) -> Matrix:
+def from_entries_exact(source: str, entries: Entries, shape: tuple[int, int], options: MatrixOptions) -> Matrix:
     """`from_entries`, but sums and products of integers do not wrap. dtype None: small integers become INT64. Raises
     InvalidValue for a result that does not fit the type."""
-    dup_op, name = options.dup_op, options.name
+    (rows, cols, values), dup_op, name = entries, options.dup_op, options.name
     kind = None if options.type is None else options.type.np_type
     if values is None or not may_overflow(dup_op, values.dtype) or (kind is not None and kind.kind not in "iu"):
-        return from_entries(rows, cols, values, shape, options)
+        return from_entries(entries, shape, options)
     total = sum_of_magnitudes(values)
     direct = kind is not None and results_fit(dup_op, total, kind)
     wide = kind if kind is not None and (direct or kind.itemsize == 8) else wide_type(values.dtype)
-    A = from_entries(rows, cols, values, shape, options._replace(dtype=wide))
+    A = from_entries(entries, shape, options._replace(dtype=wide))
     if A.nvals < len(rows) and not results_fit(dup_op, total, wide):
         floats = MatrixOptions(operator_name(dup_op), FP64, device=options.device)
-        B = from_entries(rows, cols, values.astype(np.float64), shape, floats)
+        B = from_entries((rows, cols, values.astype(np.float64)), shape, floats)
         check_overflow(source, dup_op, A, B)
     return A if kind is None or kind == wide else cast_to(source, A, kind, name)
 
@@ -328,10 +319,9 @@ def check_overflow(source: str, dup_op: DupOp | None, joined: Matrix, floats: Ma
         )
 
 
-def mirrored(
-    rows: np.ndarray, cols: np.ndarray, values: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def mirrored(entries: Entries) -> Entries:
     """Every edge followed by its reverse, so that duplicates are combined in the order of the file."""
+    rows, cols, values = entries
     keep = np.ones(2 * len(rows), bool)
     keep[1::2] = rows != cols
     there, back = np.stack([rows, cols], 1).ravel()[keep], np.stack([cols, rows], 1).ravel()[keep]
@@ -430,8 +420,6 @@ def _bits(values: np.ndarray) -> np.ndarray:
 
 
 # ---- Chunked reading of files larger than memory: two passes, block by block, into `Matrix.from_chunks`.
-
-Entries: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray | None]  # rows, columns from 0, values (None: a pattern)
 
 
 def in_chunks(source: Input, chunked: bool | None, needed: Callable[[], int]) -> bool:

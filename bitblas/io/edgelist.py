@@ -126,7 +126,7 @@ def read_edgelist(
         line = "" if table else line_of(source, (one, other), 2, delimiter=mark, skip=0)
         return f"{line}: expected every edge once, got {one!r} to {other!r} twice"
 
-    return graph_of_edges(reader.name, rows, cols, values, n, names, directed, options, where, early=0)
+    return graph_of_edges(reader.name, (rows, cols, values), n, names, directed, options, where, early=0)
 
 
 def text_bytes(source: Input) -> int:
@@ -175,7 +175,7 @@ class EdgeChunks(FileChunks):
         blocks = stream.blocks(tuning.count("file.chunked_block"))
         for _ in feed_all(reader, blocks if self.columns is None else self.columns.of(blocks)):
             for part in reader.take_parts():
-                yield part if self.directed else mirrored(*part)
+                yield part if self.directed else mirrored(part)
         self.labels, self.shape = reader.labels, (reader.count_vertices(), reader.count_vertices())
         if reader.layout.weights:
             reader.weights.check(self.name)
@@ -301,4 +301,4 @@ def read_sif(
             rows += [ends[0]] * (len(ends) - 1)
             cols += ends[1:]
     i, j = np.array(rows, np.int64), np.array(cols, np.int64)
-    return graph_of_edges(name, i, j, None, len(numbers), list(numbers), directed, MatrixOptions(**storage))
+    return graph_of_edges(name, (i, j, None), len(numbers), list(numbers), directed, MatrixOptions(**storage))

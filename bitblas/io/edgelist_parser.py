@@ -11,13 +11,12 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TypeAlias
 
 import numpy as np
 
 from .. import tuning
 from ..exceptions import InvalidValue, warn
-from .build import DUP_OP_HINT, is_power_of_two, repeated_entries
+from .build import DUP_OP_HINT, Entries, is_power_of_two, repeated_entries
 from .edgelist_columns import (
     COMMENT,
     LEADING_ZERO,
@@ -92,10 +91,6 @@ def delimiter_of(source: object, delimiter: str | None) -> str | None:
     return {".csv": ",", ".tsv": "\t"}.get(suffix)
 
 
-# Rows, columns, and values (None: no weights).
-Edges: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray | None]
-
-
 class Reader:
     """Parses blocks of whole lines; `finish` returns the edges."""
 
@@ -106,7 +101,7 @@ class Reader:
         self.zeros_reported = False  # whether leading zeros were reported
         self.lines = 0  # lines before the block
         self.highest, self.lowest = -1, EXACT  # of the vertex numbers
-        self.parts: list[Edges] = []
+        self.parts: list[Entries] = []
         self.index = Names()  # the labels, in order of appearance
         self.head = b""  # the header line, if it contains words
         self.names: list[str] = []  # column names of the header
@@ -176,7 +171,7 @@ class Reader:
         expected = f"{self.name}, line {number}: expected every edge once"
         return InvalidValue(f"{expected}, got {fields[0]!r} to {fields[1]!r} twice. Hint: {DUP_OP_HINT}")
 
-    def take_parts(self) -> list[Edges]:
+    def take_parts(self) -> list[Entries]:
         """Remove and return the parts read since the last call."""
         parts, self.parts = self.parts, []
         return parts
@@ -189,7 +184,7 @@ class Reader:
             )
         return self.vertices
 
-    def finish(self) -> Edges:
+    def finish(self) -> Entries:
         """Rows, columns (INT64, from 0), values (INT64, UINT64 or FP64; None without weights). InvalidValue without
         edges, and for integer weights that fit no common 64-bit type."""
         if not self.count_vertices() or self.highest < 0:
@@ -280,7 +275,7 @@ class Reader:
 
     # ---- numbers ----
 
-    def _numbered(self, block: bytes) -> Edges:
+    def _numbered(self, block: bytes) -> Entries:
         layout, mark = self.layout, self.layout.delimiter
         text = block if mark is None else block.replace(mark.encode(), b" ")
         if mark is not None and b'"' in text:
@@ -372,7 +367,7 @@ class Reader:
 
     # ---- labels ----
 
-    def _parse_labels(self, block: bytes) -> Edges:
+    def _parse_labels(self, block: bytes) -> Entries:
         layout = self.layout
         long = len(block) >= tuning.count("labels.kernel_bytes")
         plain = fields_of(block, layout.delimiter, layout.columns) if long else None
@@ -391,7 +386,7 @@ class Reader:
         pairs = self.index.numbers(ends).reshape(-1, 2)
         return pairs[:, 0], pairs[:, 1], weights
 
-    def _parse_quoted(self, block: bytes) -> Edges:
+    def _parse_quoted(self, block: bytes) -> Entries:
         """Numbers with quotes, or next to a column of other content, line by line."""
         ends, weights = self._parse_lines(block)
         if any(map(LEADING_ZERO.fullmatch, ends)):

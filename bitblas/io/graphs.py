@@ -16,7 +16,7 @@ from ..core import Matrix
 from ..exceptions import DimensionMismatch, InvalidValue, warn
 from ..graph import Graph, validation
 from ..graph.edges import both_ways, has_all_reverse_edges
-from .build import MatrixOptions, build, check_dup_op, warn_conflicting_directions
+from .build import Entries, MatrixOptions, build, check_dup_op, warn_conflicting_directions
 
 # Vertex numbers look like ids above FEW vertices and SPARSE vertices per vertex with edges.
 SPARSE, FEW = 10, 1000
@@ -61,9 +61,7 @@ def graph_of(
 
 def graph_of_edges(
     source: str,
-    rows: np.ndarray,
-    cols: np.ndarray,
-    values: np.ndarray | None,
+    entries: Entries,
     vertices: int,
     labels: Sequence[Hashable] | None,
     directed: bool | None,
@@ -73,7 +71,7 @@ def graph_of_edges(
 ) -> Graph:
     """The Graph of edges between vertices from 0: `build`, then `graph_of`."""
     shape, ways = (vertices, vertices), directed is not False
-    A = build(source, rows, cols, values, shape, options, directed=ways, where=where, early=early)
+    A = build(source, entries, shape, options, directed=ways, where=where, early=early)
     return graph_of(source, A, labels, directed)
 
 

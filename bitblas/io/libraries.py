@@ -23,6 +23,7 @@ from ..typing import DTypeLike
 from .build import (
     Coordinates,
     DupOp,
+    Entries,
     MatrixOptions,
     build,
     check_dup_op,
@@ -61,7 +62,7 @@ def from_scipy_sparse(
     options = MatrixOptions(
         dup_op, None if may_overflow(dup_op, A.dtype) else A.dtype, name, device, format, tile, packed
     )
-    return from_entries_exact("scipy.sparse", coo.row, coo.col, coo.data, A.shape, options)
+    return from_entries_exact("scipy.sparse", (coo.row, coo.col, coo.data), A.shape, options)
 
 
 def to_scipy_sparse(A: Coordinates, format: str = "csr") -> Any:
@@ -159,16 +160,16 @@ def from_networkx(
     except InvalidValue:
         check_weights(table, weight, kind, ". Hint: dtype='FP64' rounds it")  # the error names the edge
         raise
-    weights: np.ndarray | None = values
+    entries: Entries = rows, cols, values
     if not G.is_directed():
-        rows, cols, weights = mirrored(rows, cols, values)
+        entries = mirrored(entries)
     shape = (len(nodes), len(nodes))
     if not G.is_multigraph():
-        return from_entries_exact("networkx", rows, cols, weights, shape, options._replace(dup_op=None))
+        return from_entries_exact("networkx", entries, shape, options._replace(dup_op=None))
     if dup_op is None and not any(weight in data for *_, data in G.edges(data=True)):
         options = options._replace(dup_op="first")  # all are 1
     where = lambda i, j: f": expected every edge once, got parallel ones from {nodes[i]!r} to {nodes[j]!r}"
-    return build("networkx", rows, cols, weights, shape, options, where=where)
+    return build("networkx", entries, shape, options, where=where)
 
 
 def _weights(weights: list[Any], attribute: str | None, kind: DataType | None) -> np.ndarray:
@@ -230,14 +231,13 @@ def from_igraph(
         except InvalidValue:
             check_weights(((*end, value) for end, value in zip(ends.tolist(), G.es[weight])), weight)  # names the edge
             raise
-    rows, cols = ends[:, 0], ends[:, 1]
-    weights: np.ndarray | None = values
+    entries: Entries = ends[:, 0], ends[:, 1], values
     if not G.is_directed():
-        rows, cols, weights = mirrored(rows, cols, values)
+        entries = mirrored(entries)
     if not weighted and dup_op is None:
         dup_op = "first"  # all are 1
     options = MatrixOptions(dup_op, None, name, device, format, tile, packed)
-    matrix = build("igraph", rows, cols, weights, (G.vcount(), G.vcount()), options)
+    matrix = build("igraph", entries, (G.vcount(), G.vcount()), options)
     names = None
     if "name" in G.vs.attributes():
         strings = map(str, validation.different_names("vertex attribute 'name'", G.vs["name"]))

@@ -447,8 +447,8 @@ def read_with_symmetry(
         line = line_of(source, ends, 2, mirrored=head.symmetry != "general", skip=head.lines)
         return f"{line}: expected every entry once, got row {ends[0]}, column {ends[1]} twice"
 
-    entries = (rows, cols, None if head.field == "pattern" else values, (head.nrows, head.ncols))
-    return build(name_of(source), *entries, options, where=where), head.symmetry
+    entries = rows, cols, None if head.field == "pattern" else values
+    return build(name_of(source), entries, (head.nrows, head.ncols), options, where=where), head.symmetry
 
 
 def _header_for_chunks(source: Input, chunked: bool | None) -> Header | None:

@@ -138,14 +138,14 @@ def read_with_direction(source: Input, options: MatrixOptions) -> tuple[Matrix, 
                     f"{count} entries for {shape[0]} x {shape[1]}, hence duplicates. Hint: dup_op combines them"
                 )
             check_fits(place, *shape, count)
-            rows, cols, values = _entries(kind, shape, {name: archive.read(name) for name in headers})
+            entries = _entries(kind, shape, {name: archive.read(name) for name in headers})
             directed = _read_direction(archive)
     except MemoryError as error:
         raise error if isinstance(error, OutOfMemory) else OutOfMemory(f"{place}: {error}") from None
     except FAULTS as error:
         words = " ".join(str(error).split()) or type(error).__name__
         raise InvalidValue(f"{place}: expected a matrix saved by scipy.sparse.save_npz, got {words}") from None
-    return build(place, rows, cols, values, shape, options), directed
+    return build(place, entries, shape, options), directed
 
 
 def _read_direction(archive: Archive) -> bool | None:

@@ -144,7 +144,7 @@ def graph_of_table(
         at = np.flatnonzero((rows == i) & (cols == j)).tolist()
         return f": expected every edge once, got {one!r} to {other!r} twice, in rows {at[0]} and {at[1]}"
 
-    return graph_of_edges(place, rows, cols, values, vertices, names, directed, options, where)
+    return graph_of_edges(place, (rows, cols, values), vertices, names, directed, options, where)
 
 
 def to_pandas(A: Entries, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:

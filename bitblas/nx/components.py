@@ -10,7 +10,6 @@ import numpy as np
 
 import bitblas as gb
 from bitblas import algorithms
-from bitblas.algorithms import topological_levels
 
 from .arrays import Node
 from .graph import Graph
@@ -203,7 +202,7 @@ def _generations(G: Graph) -> Iterator[list[Node]]:
     raised if the original graph changes meanwhile.
     """
     P, width = G.neighbour_positions, int(np.diff(G.ptr).max(initial=1))
-    at, level = entries(topological_levels(G.structure))
+    at, level = entries(algorithms.topological_levels(G.structure))
     order = np.argsort(level, kind="stable")
     ends = np.searchsorted(level[order], np.arange(int(level.max(initial=-1)) + 2))
     ranked = at[order[: ends[1]]] if len(level) else at
@@ -229,7 +228,7 @@ def topological_sort(G: Graph) -> Iterator[Node]:
 def has_cycle(G: Graph) -> bool:
     if not G.directed:
         raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
-    return topological_levels(G.structure).nvals < len(G)
+    return algorithms.topological_levels(G.structure).nvals < len(G)
 
 
 def is_directed_acyclic_graph(G: Graph) -> bool:

@@ -93,11 +93,9 @@ class Degrees:
         values = None if weight is None else G.values_of(weight)
         ends = (*(() if side == "in" else (rows,)), *(() if side == "out" else (cols,)))
         end = np.concatenate(ends)
-        return (
-            np.bincount(end, minlength=len(G))
-            if values is None
-            else sum_by_group(np.tile(values, len(ends)), end, len(G))
-        )
+        if values is None:
+            return np.bincount(end, minlength=len(G))
+        return sum_by_group(np.tile(values, len(ends)), end, len(G))
 
     def __call__(self, nbunch: NodeOrNodes = None, weight: str | None = None) -> Any:
         """The degree of a node, or a view of the degrees of nodes, optionally weighted."""
@@ -209,10 +207,8 @@ class Graph:
         self.directed, self.values, self.data, self.keys, self.node_data = directed, values or {}, data, keys, node_data
         self.graph = graph or {}
         self.__networkx_cache__: Attributes = {}
-        self.networkx_cache: Attributes | None = (
-            None  # NetworkX's cache of the original graph, with an entry "bitblas";
-        )
-        # NetworkX clears it when that graph changes
+        # NetworkX's cache of the original graph, with an entry "bitblas"; NetworkX clears it when that graph changes.
+        self.networkx_cache: Attributes | None = None
         self._cache: dict[Node, Any] = {}
         self._structure_cache: dict[str, Any] = {}  # cached values that depend on the structure only
 
@@ -303,10 +299,7 @@ class Graph:
     @property
     def structure(self) -> gb.Matrix:
         """The adjacency matrix, n x n, BOOL: two entries per undirected edge, one per self loop."""
-        return self._cached_as("structure", self._structure)
-
-    def _structure(self) -> gb.Matrix:
-        return of_entries(self, True)
+        return self._cached_as("structure", lambda: of_entries(self, True))
 
     @property
     def loopless(self) -> gb.Matrix:
@@ -377,12 +370,13 @@ class Graph:
         """The weights, n x n, INT64 or FP64; ones without `weight`. parallel: how parallel edges are merged, plus, min
         or max; sums that may exceed INT64 are FP64. default: the weight of edges without one.
         """
-        return self._cached_as((weight, parallel, default), lambda: self._matrix(weight, parallel, default))
 
-    def _matrix(self, weight: str | None, parallel: str, default: float) -> gb.Matrix:
-        if weight is None:
-            return of_entries(self, 1 if self.counts is None or parallel != "plus" else self.counts)
-        return of_entries(self, entry_values(self, weight, parallel, default))
+        def values() -> int | np.ndarray:
+            if weight is None:
+                return 1 if self.counts is None or parallel != "plus" else self.counts
+            return entry_values(self, weight, parallel, default)
+
+        return self._cached_as((weight, parallel, default), lambda: of_entries(self, values()))
 
     # ---- as NetworkX's graphs ---------------------------------------------------------------------------------------
 

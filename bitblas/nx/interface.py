@@ -190,9 +190,8 @@ def _function(name: str) -> Callable[..., Any]:
         except Refused as error:
             _log_once(name, str(error))
             raise
-        return (
-            _finish_on_networkx(name, found, args, kwargs) if module == OWN and isinstance(found, Iterator) else found
-        )
+        is_lazy = module == OWN and isinstance(found, Iterator)
+        return _finish_on_networkx(name, found, args, kwargs) if is_lazy else found
 
     return run_and_log
 

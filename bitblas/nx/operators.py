@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -66,50 +66,37 @@ def _kruskal_edges(G: Graph, weight: str | None, sign: int) -> np.ndarray:
     return order[in_forest]
 
 
-def _spanning_edges(G: Graph, sign: int, weight: str, data: bool) -> Iterator[Node]:
-    chosen = _kruskal_edges(G, weight, sign)
-    ends = zip(*(G.nodes_at(at[chosen]) for at in G.edge_ends))
-    if not data:
-        return ends
-    held = G.data
-    return ((u, v, {} if held is None else dict(held[k])) for (u, v), k in zip(ends, chosen.tolist()))
+def _spanning_edges(sign: int) -> Callable[..., Iterator[Node]]:
+    """The function of the edges of a minimum (1) or maximum (-1) spanning tree."""
+
+    def edges(
+        G: Graph,
+        algorithm: str = "kruskal",
+        weight: str = "weight",
+        keys: bool = True,
+        data: bool = True,
+        ignore_nan: bool = False,
+    ) -> Iterator[Node]:
+        chosen = _kruskal_edges(G, weight, sign)
+        ends = zip(*(G.nodes_at(at[chosen]) for at in G.edge_ends))
+        if not data:
+            return ends
+        attributes = G.data
+        return ((u, v, {} if attributes is None else dict(attributes[k])) for (u, v), k in zip(ends, chosen.tolist()))
+
+    return edges
 
 
-def minimum_spanning_edges(
-    G: Graph,
-    algorithm: str = "kruskal",
-    weight: str = "weight",
-    keys: bool = True,
-    data: bool = True,
-    ignore_nan: bool = False,
-) -> Iterator[Node]:
-    return _spanning_edges(G, 1, weight, data)
+def _spanning_tree(sign: int) -> Callable[..., Graph]:
+    """The function of a minimum (1) or maximum (-1) spanning tree."""
+
+    def tree(G: Graph, weight: str = "weight", algorithm: str = "kruskal", ignore_nan: bool = False) -> Graph:
+        in_tree = np.zeros(len(G.edge_ends[0]), bool)
+        in_tree[_kruskal_edges(G, weight, sign)] = True
+        return G.part(np.ones(len(G), bool), in_tree[edges_of(G)])
+
+    return tree
 
 
-def maximum_spanning_edges(
-    G: Graph,
-    algorithm: str = "kruskal",
-    weight: str = "weight",
-    keys: bool = True,
-    data: bool = True,
-    ignore_nan: bool = False,
-) -> Iterator[Node]:
-    return _spanning_edges(G, -1, weight, data)
-
-
-def _spanning_tree(G: Graph, weight: str | None, sign: int) -> Graph:
-    in_tree = np.zeros(len(G.edge_ends[0]), bool)
-    in_tree[_kruskal_edges(G, weight, sign)] = True
-    return G.part(np.ones(len(G), bool), in_tree[edges_of(G)])
-
-
-def minimum_spanning_tree(
-    G: Graph, weight: str = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
-) -> Graph:
-    return _spanning_tree(G, weight, 1)
-
-
-def maximum_spanning_tree(
-    G: Graph, weight: str = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
-) -> Graph:
-    return _spanning_tree(G, weight, -1)
+minimum_spanning_edges, maximum_spanning_edges = _spanning_edges(1), _spanning_edges(-1)
+minimum_spanning_tree, maximum_spanning_tree = _spanning_tree(1), _spanning_tree(-1)

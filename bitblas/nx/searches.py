@@ -85,13 +85,7 @@ def distances(
     if weight is None:
         found = bfs_levels(G.structure, source)
     else:
-        A = distance_weights(G, weight, negative)
-        try:
-            found = sssp(A, source)
-        except InvalidValue as error:
-            if "cycle" in str(error):
-                raise nx.NetworkXUnbounded("Negative cycle detected.") from None
-            raise Refused(str(error)) from None
+        found = search_distances(distance_weights(G, weight, negative), source)
     at, values = bounded(*entries(found), cutoff)
     order = np.argsort(values, kind="stable")
     return at[order], values[order]
@@ -102,15 +96,14 @@ def bounded(at: np.ndarray, lengths: np.ndarray, cutoff: float | None) -> tuple[
     return (at, lengths) if cutoff is None else (at[lengths <= cutoff], lengths[lengths <= cutoff])
 
 
-def is_cyclic(A: gb.Matrix, source: int) -> bool:
-    """Whether the source reaches a cycle of negative weight. Raises Refused for NaN and -infinity."""
+def search_distances(A: gb.Matrix, source: int | list[int]) -> gb.Vector:
+    """The distances by `sssp`. Raises NetworkXUnbounded for a negative cycle, Refused for NaN and -infinity."""
     try:
-        sssp(A, source)
+        return sssp(A, source)
     except InvalidValue as error:
         if "cycle" in str(error):
-            return True
+            raise nx.NetworkXUnbounded("Negative cycle detected.") from None
         raise Refused(str(error)) from None
-    return False
 
 
 def distance_weights(G: Graph, weight: str, negative: bool = False) -> gb.Matrix:

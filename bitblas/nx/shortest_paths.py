@@ -20,7 +20,6 @@ from .searches import (
     distances,
     fewest_edges_path,
     host,
-    is_cyclic,
     least_weight_path,
     levels,
     path_to,
@@ -28,6 +27,7 @@ from .searches import (
     reached,
     require_ends,
     require_node,
+    search_distances,
 )
 
 # ---- networkx.algorithms.shortest_paths.unweighted: breadth-first search from one node or from all.
@@ -210,7 +210,11 @@ def negative_edge_cycle(G: Graph, weight: str = "weight", heuristic: bool = True
         ncols=n + 1,
         dup_op=gb.binary.min,
     )
-    return is_cyclic(A, n)
+    try:
+        search_distances(A, n)
+    except nx.NetworkXUnbounded:
+        return True
+    return False
 
 
 # ---- networkx.algorithms.shortest_paths.dense: Floyd-Warshall, infinite distance where no path exists.
@@ -271,7 +275,8 @@ def has_path(G: Graph, source: Node, target: Node) -> bool:
 def shortest_path_length(
     G: Graph, source: Node = None, target: Node = None, weight: str | None = None, method: str = "dijkstra"
 ) -> Any:
-    _method(method)
+    if method not in ("dijkstra", "bellman-ford"):
+        raise ValueError(f"method not supported: {method}")
     bellman = method == "bellman-ford"
     if source is not None and target is not None:
         if weight is not None:
@@ -330,8 +335,3 @@ def _total(G: Graph, weight: str | None, negative: bool = False) -> Number | Non
             return None
         found += exact_sum(lengths)
     return found
-
-
-def _method(method: str) -> None:
-    if method not in ("dijkstra", "bellman-ford"):
-        raise ValueError(f"method not supported: {method}")

@@ -65,7 +65,8 @@ def _ranked_in(gb, dtype):
 
 def _jumps(personalization, n, gb):
     """The jump probability of each vertex: full, with sum 1."""
-    total = check.weights(gb, check.vector(gb, "personalization", personalization, n), "personalization", "drop them")
+    v = check.vector(gb, "personalization", personalization, n)
+    total = check.sum_of_weights(gb, v, v, "personalization", "drop them")
     if n and total == 0:
         raise gb.exceptions.InvalidValue(
             "argument personalization: expected a value above 0, got none. Hint: pass None for uniform jumps."
