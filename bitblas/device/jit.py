@@ -117,7 +117,7 @@ _CPU_KERNEL = re.compile(r"^@njit\(\*\*(?!FUNCTION).*\).*\ndef (\w+)\(\s*lo,\s*h
 @functools.cache
 def kernels_of(folder: str, suffix: str) -> dict[str, Path]:
     """The files of a folder's kernels by the kernels' names; suffix ".cu" or ".cpu.py"."""
-    files = {}
+    files: dict[str, Path] = {}
     for path in sorted((PACKAGE / folder).glob(f"*{suffix}")):
         text, stem = path.read_text(), path.name.removesuffix(suffix)
         names = [m[1] for m in _SECTION.finditer(text)] or [stem] if suffix == ".cu" else _CPU_KERNEL.findall(text)

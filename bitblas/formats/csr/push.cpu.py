@@ -43,10 +43,10 @@ def push(
         count = np.int64(0)
         while w < u.bits.size and count <= MOST - 64:
             active = at(u.bits, w)
-            # include: formats/csr/word.cpu.py
+            # include: formats/csr/list_rows.cpu.py
             w = filled(u.bits, w + 1, u.bits.size)
         far = hi - lo > CACHED >> 6 and at(listed, count - 1) - at(listed, 0) > SPARSE * count
-        # include: formats/csr/ahead.cpu.py
+        # include: formats/csr/push_listed.cpu.py
     if ready and mask.stride != 0:  # the mask was not tested for each product
         for k in range(lo, hi):
             put(t.bits, k, at(t.bits, k) & (at(mask.bits, k) ^ mask.invert))

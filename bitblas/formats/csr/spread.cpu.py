@@ -35,6 +35,6 @@ def spread(
         count = np.int64(0)
         while w < hi << 6 and count <= MOST - 64:
             active = at(u.bits, w)
-            # include: formats/csr/word.cpu.py
+            # include: formats/csr/list_rows.cpu.py
             w = next_listed(u_sum, w + 1, hi)
-        # include: formats/csr/ahead.cpu.py
+        # include: formats/csr/push_listed.cpu.py

@@ -1,6 +1,6 @@
 """CUDA C++ for element-wise statements, and for gathers and scatters through index vectors (pass.cu).
 
-These are the macros from which pass.cu and step.cu are built. Each vector has two names in the text: b3, whether vector
+These are the macros of pass.cu and of advances. Each vector has two names in the text: b3, whether vector
 3 has an entry at position p, and v3, its value. Scalars have c2 and s2 in the same way. They are loaded before the
 statements and stored after them.
 """
@@ -54,7 +54,7 @@ def gather_text(text: CudaText, e: Gather) -> tuple[str, str, str]:
     text.parameter("i64* faults", "faults")
     text.parameter(f"i64 size{x.id}", "size", x.id)  # not in the text, because the text is the cache key
     before = (
-        f"tell_missing(open_here && !b{i.id}, faults, {e.number}); "
+        f"report_missing(open_here && !b{i.id}, faults, {e.number}); "
         f"const i64 at = place_of(open_here && b{i.id}, (i64)v{i.id}, size{x.id}, {signed}, faults, {e.number}); "
     )
     has = "at >= 0"
@@ -75,7 +75,7 @@ def scatter_text(text: CudaText, w: Vec, e: Scatter) -> str:
     missing = "".join(f" || !b{x.id}" for x in e.full if x.id not in text.full)
     lines = [f"const bool there = {there};"]
     if missing:
-        lines.append(f"tell_missing(there && (false{missing}), faults, {e.number});")
+        lines.append(f"report_missing(there && (false{missing}), faults, {e.number});")
     usable = f"there && !(false{missing})" if missing else "there"
     index = "p" if e.index is None else f"(i64)v{e.index.id}"
     lines.append(f"const i64 at = place_of({usable}, {index}, size{w.id}, false, faults, {e.number});")
@@ -108,7 +108,7 @@ def _join(text: CudaText, w: Vec, monoid: Typed, x: str) -> str:
     return f"join_any_order({val} + at, {x}, [](const {c} x, const {c} y) {{ return {add}(x, y); }});"
 
 
-# ---- CUDA C++ for element-wise statements: the macros from which pass.cu and step.cu are built.
+# ---- CUDA C++ for element-wise statements: the macros from which pass.cu and advances are built.
 
 
 class Key(NamedTuple):

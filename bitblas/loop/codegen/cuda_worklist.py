@@ -49,7 +49,7 @@ def is_exact(s: Statement) -> bool:
 
 
 def worklist_text(listed: WorklistRound, iso: IsoValues) -> tuple[CudaText, tuple[Parameter, ...], str]:
-    """The functions and macros that listed.cu uses, and its parameters. The vector that the advance writes is not among
+    """The functions and macros that listed.cuh uses and its parameters. The vector that the advance writes is not among
     them: its buffers rotate inside the kernel."""
     local = frozenset(number for p in (*listed.before, *listed.after) for number in p.local)
     text, step, turning = CudaText(iso, local=local), listed.step, listed.step.target

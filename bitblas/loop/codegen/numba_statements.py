@@ -406,14 +406,14 @@ def _place(text: NumbaText, name: str, index: str, x: Vec, from_end: bool, numbe
         f"{name} = np.int64({index})",
         *([f"{name} = wrapped({name}, {size})"] if from_end else []),
         f"if {name} < 0 or {name} >= {size}:",
-        f"    tell(state, {2 * number + 1}, np.int64({index}))",
+        f"    report_fault(state, {2 * number + 1}, np.int64({index}))",
         f"    {name} = np.int64(-1)",
     ]
 
 
 def _missing(text: NumbaText, word: str, number: int) -> None:
     if word != "ZERO":
-        text.lines += [f"if {word} != 0:", f"    tell(state, {2 * number + 2}, np.int64(0))"]
+        text.lines += [f"if {word} != 0:", f"    report_fault(state, {2 * number + 2}, np.int64(0))"]
 
 
 def _join(text: NumbaText, w: Vec, monoid: Typed, x: str, at: str) -> list[str]:
