@@ -38,23 +38,23 @@ template <class T> __device__ __forceinline__ T load_once(const T* p) { return _
 template <> __device__ __forceinline__ bool load_once(const bool* p) { return *p; }
 #endif
 
-// Load x if `wanted`, into the same register, so that neither case waits. Compilers would load into another register
+// Load x if `needed`, into the same register, so that neither case waits. Compilers would load into another register
 // and wait there to copy it.
-__device__ __forceinline__ void load_if(u32& x, const u32* p, bool wanted) {
+__device__ __forceinline__ void load_if(u32& x, const u32* p, bool needed) {
 #ifdef __CUDA_EMU__
-  if (wanted) x = *p;
+  if (needed) x = *p;
 #else
-  asm volatile("{\n .reg .pred p;\n setp.ne.u32 p, %2, 0;\n @p ld.global.u32 %0, [%1];\n}" : "+r"(x) : "l"(p), "r"((u32)wanted));
+  asm volatile("{\n .reg .pred p;\n setp.ne.u32 p, %2, 0;\n @p ld.global.u32 %0, [%1];\n}" : "+r"(x) : "l"(p), "r"((u32)needed));
 #endif
 }
 
 // The same for two adjacent words.
-__device__ __forceinline__ void load_pair_if(u32& x, u32& y, const u32* p, bool wanted) {  // p: a multiple of 8 bytes
+__device__ __forceinline__ void load_pair_if(u32& x, u32& y, const u32* p, bool needed) {  // p: a multiple of 8 bytes
 #ifdef __CUDA_EMU__
-  if (wanted) x = p[0], y = p[1];
+  if (needed) x = p[0], y = p[1];
 #else
   asm volatile("{\n .reg .pred p;\n setp.ne.u32 p, %3, 0;\n @p ld.global.v2.u32 {%0, %1}, [%2];\n}"
-               : "+r"(x), "+r"(y) : "l"(p), "r"((u32)wanted));
+               : "+r"(x), "+r"(y) : "l"(p), "r"((u32)needed));
 #endif
 }
 

@@ -3,6 +3,6 @@
 if U_FULL:
     total = add(total, z)
 else:
-    hit = at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE
+    hit = at(u.bits, j >> 6) >> np.uint64(j & 63) & ONE
     total = add(total, chosen(hit, z, BEGIN))
     count += np.int64(hit)

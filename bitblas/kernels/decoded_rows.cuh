@@ -69,8 +69,8 @@ template <int G, class Start, class Hits> __device__ __forceinline__ bool look_t
     bool found = false;
     while (__any_sync(ALL_LANES, walk.more()))
       if (__ballot_sync(ALL_LANES, hits(walk, lane)) & group_mask<G>()) found = true, walk.stop();
-    const u32 told = __ballot_sync(ALL_LANES, found), number = __popc(now & ((1u << WARP_LANE) - 1));
-    if ((now & ~rest) >> WARP_LANE & 1) hit = told >> (number * G) & 1;
+    const u32 hits_of = __ballot_sync(ALL_LANES, found), number = __popc(now & ((1u << WARP_LANE) - 1));
+    if ((now & ~rest) >> WARP_LANE & 1) hit = hits_of >> (number * G) & 1;
   }
   return hit;
 }

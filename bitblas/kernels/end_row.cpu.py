@@ -2,14 +2,14 @@
 if KIND != VALUES or BLEND:
     some = count > 0
 if some:
-    rows |= ONE << bit
+    summed |= ONE << bit
     if KIND == COUNT:
         total = repeated(product, count)
     elif KIND == WORDS:
         total = product
     if STORE:
-        value = ended(total, had >> bit & ONE != 0, w_val, w_iso, w_stride, row)
+        value = ended(total, had >> bit & ONE != 0, to.w.values, to.w.iso, to.w.stride, row)
         if not W_BOOL:
-            put(t_val, row, value)
+            put(to.t.values, row, value)
         elif value:
             truths |= ONE << bit

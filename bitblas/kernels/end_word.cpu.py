@@ -1,6 +1,6 @@
 # Code fragment: epilogue of the 64 rows of a word: write their bits and keep old entries. Follows ending.cpu.py.
-stay = kept(had, open_bits, rows, replace)
-truths |= carry(stay, word << 6, w_val, w_iso, w_stride, moved, t_val)
-put(t_bits, word, rows | stay)
+stay = kept(had, open_bits, summed, to.replace)
+truths |= carry(stay, word << 6, to.w.values, to.w.iso, to.w.stride, to.moved, to.t.values)
+put(to.t.bits, word, summed | stay)
 if STORE and W_BOOL:
-    put(t_val, word, truths)
+    put(to.t.values, word, truths)

@@ -2,13 +2,13 @@
 # include: formats/csr/search.cpu.py
 
 
-# Batched binary search of `wanted` in sorted `keys`. `wanted` ascends, so each search continues from the last result
+# Batched binary search of `targets` in sorted `keys`. `targets` ascends, so each search continues from the last result
 # with doubling steps (galloping).
 @njit(**KERNEL)
-def find(lo, hi, keys, count, wanted, places, hit):
-    place = lower_bound(0, keys, 0, 0, count, at(wanted, lo)) if lo < hi else 0
+def find(lo, hi, keys, count, targets, places, hit):
+    place = lower_bound(0, keys, 0, 0, count, at(targets, lo)) if lo < hi else 0
     for i in range(lo, hi):
-        key = at(wanted, i)
+        key = at(targets, i)
         if place < count and at(keys, place) < key:
             step = 1
             while place + step < count and at(keys, place + step) < key:

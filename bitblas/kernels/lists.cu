@@ -11,17 +11,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) range(i64 n, i64 dim, con
 #endif  // KERNEL_range
 
 #ifdef KERNEL_find
-// Batched binary search: for each of `wanted` its lower bound in the sorted `keys`, and whether it is present.
-// places, hit: output per wanted key.
+// Batched binary search: for each of `targets` its lower bound in the sorted `keys`, and whether it is present.
+// places, hit: output per targets key.
 #include "formats/csr/search.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-find(i64 n, const COL_T* keys, i64 count, const COL_T* wanted, i64* places, u8* hit) {
+find(i64 n, const COL_T* keys, i64 count, const COL_T* targets, i64* places, u8* hit) {
   const i64 i = thread_number();
   if (i >= n) return;
-  const i64 place = lower_bound(keys, 0, count, wanted[i]);
+  const i64 place = lower_bound(keys, 0, count, targets[i]);
   places[i] = place;
-  hit[i] = place < count && keys[place] == wanted[i];
+  hit[i] = place < count && keys[place] == targets[i];
 }
 #endif  // KERNEL_find
 

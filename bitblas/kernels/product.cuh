@@ -3,9 +3,8 @@
 // shifted by one. row_of (stride 1) gives the row numbers if the list holds segments of long rows.
 // KIND: WORDS, only presence matters (all products are equal, and so is any sum of them); COUNT, all products are
 // equal and the sum of k of them has a closed form; VALUES, the general case.
-// Argument groups of products: begin, end, row_of, row_stride (the rows to compute); the layout's arrays (CSR: col,
-// width); a_val, a_iso, a_stride (matrix values); the vector u_*; the mask; product (the value of all products; KIND
-// WORDS and COUNT); old output w_*, `moved` and `replace`; the result t_*.
+// Arguments of products: rows (the rows to compute); the layout's arrays; a (matrix values); u; mask; product (the value of
+// all products; KIND WORDS and COUNT); to or t (the result).
 #include "kernels/views.cuh"
 #define WORDS 0
 #define COUNT 1

@@ -17,11 +17,15 @@ VIEWS = {
     "RowsView": ("begin", "end", "row_of", "row_stride"),
     "ColumnsView": ("col", "width"),
     "Values": ("values", "iso", "stride"),
+    "LeftView": ("ptr", "col", "values", "iso", "stride"),
+    "RightView": ("ptr", "col", "values", "iso", "stride"),
+    "MaskRows": ("ptr", "rows", "col", "width"),
+    "Matrix": ("ptr", "col", "width"),
     "OutputView": ("bits", "values"),
     "Epilogue": ("w.bits", "w.values", "w.iso", "w.stride", "moved", "replace", "t.bits", "t.values"),
 }
 _VIEWED = re.compile(rf"\b(\w+): ({'|'.join(VIEWS)})\b")
-_FUNCTION = re.compile(r"^def .*?(?=^\S)|^def .*", re.M | re.S)
+_FUNCTION = re.compile(r"^def .*?(?=^[^\s)])|^def .*", re.M | re.S)
 
 
 def arguments(name: str, view: str) -> list[str]:

@@ -1,8 +1,8 @@
 """Element-wise operations on matrices: ewise_add, ewise_mult, apply, select, reduce, and the merge into the output.
 
-Unions and intersections merge rows. CPU: under a mask, in one pass (formats/csr/weave.cpu.py); threads share ranges of
-rows, each writes into room for the largest possible result, then the gaps are closed. GPU: formats/csr/match.cu finds
-the position of each entry of A in B, and join.cu writes the entries of A, and those only in B, to their final
+Unions and intersections merge rows. CPU: under a mask, in one pass (formats/csr/ewise.cpu.py); threads share ranges of
+rows, each writes into room for the largest possible result, then the gaps are closed. GPU: formats/csr/ewise.cu finds
+the position of each entry of A in B, and writes the entries of A, and those only in B, to their final
 positions. Each operation returns a fresh store, which shares the structure if that does not change. A structural mask
 is any object with `.structure` and `.complement`.
 """
@@ -42,7 +42,7 @@ from .variants import join_variant, match_variant, merge_rows_variant, packed_co
 
 # ---- eWiseAdd and eWiseMult of matrices on a GPU, columns plain or packed.
 #
-# formats/csr/match.cu finds the position of each entry of A in B; join.cu writes the entries of A, and those only in B,
+# formats/csr/ewise.cu finds the position of each entry of A in B, and writes the entries of A, and those only in B,
 # to their final positions.
 
 
@@ -162,11 +162,11 @@ def restricted(A: MatrixStore, structure: Structure, inside: bool) -> MatrixStor
     return filter_entries(MatrixStore(Structure(a), A.dtype, A.raw_for(a.key, False)), hit == inside)
 
 
-# ---- eWiseAdd and eWiseMult of matrices on the CPU, under a mask, in one pass: formats/csr/weave.cpu.py.
+# ---- eWiseAdd and eWiseMult of matrices on the CPU, under a mask, in one pass: formats/csr/ewise.cpu.py.
 #
 # Threads share ranges of rows. Each writes into room for the largest possible result; then the gaps are closed.
 
-BOTH, UNION, FILLED, ONLY = range(4)  # weave.cpu.py
+BOTH, UNION, FILLED, ONLY = range(4)  # ewise.cpu.py
 
 
 class RowMerge:

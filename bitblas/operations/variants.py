@@ -378,7 +378,7 @@ def hubs_variant(semiring: Typed[Semiring] | None, kind: int, rows: int, end: Ep
 
 Constants = tuple[tuple[str, int], ...]
 
-RUNS = {"tril": 1, "colle": 1, "triu": 2, "colgt": 2}  # sift.cpu.py: HEAD, TAIL
+RUNS = {"tril": 1, "colle": 1, "triu": 2, "colgt": 2}  # select.cpu.py: HEAD, TAIL
 
 
 @functools.cache

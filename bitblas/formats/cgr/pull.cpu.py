@@ -7,17 +7,28 @@
 
 
 @njit(**KERNEL)
-def pull(lo, hi, longest, begin, end, row_of, row_stride, words, segment, value_ptr, a_val, a_iso, a_stride,
-         u_bits, u_val, u_iso, u_stride, mask, mask_stride, mask_invert, product, w_bits, w_val, w_iso, w_stride,
-         moved, replace, t_bits, t_val):  # fmt: skip
+def pull(
+    lo,
+    hi,
+    longest,
+    rows: RowsView,
+    words,
+    segment,
+    value_ptr,
+    a: Values,
+    u: VectorView,
+    mask: MaskView,
+    product,
+    to: Epilogue,
+):
     for word in range(lo >> 6, (hi + 63) >> 6):
-        rest = at(mask, word * mask_stride) ^ mask_invert
+        rest = at(mask.bits, word * mask.stride) ^ mask.invert
         # include: kernels/rows_of_word.cpu.py
         while rest != 0:
             # include: kernels/next_row.cpu.py
-            place = row_begin(begin, words, row)
+            place = row_begin(rows.begin, words, row)
             e = np.int64(at(value_ptr, row)) if RANKED else np.int64(0)
-            going = row_end(begin, words, row) > place
+            going = row_end(rows.begin, words, row) > place
             if U_FULL and (KIND == WORDS or BLEND):
                 count = np.int64(going)
                 going = going and KIND != WORDS
@@ -47,17 +58,17 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, words, segment, value_
                             if U_FULL:
                                 count += length
                             elif runs:
-                                count += count_in(u_bits, start, length)
+                                count += count_in(u.bits, start, length)
                             else:
-                                count += np.int64(bit_of(u_bits, j))
+                                count += np.int64(bit_of(u.bits, j))
                             going = KIND != WORDS or count == 0
                             length = np.int64(0)
                         else:
                             if BLEND:  # missing entries of u add the neutral value
-                                z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
+                                z = mul(value_at(a, e), load_u(u.values, u.iso, u.stride, j), row, j)
                                 # include: kernels/blended.cpu.py
-                            elif U_FULL or bit_of(u_bits, j):
-                                z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
+                            elif U_FULL or bit_of(u.bits, j):
+                                z = mul(value_at(a, e), load_u(u.values, u.iso, u.stride, j), row, j)
                                 total = add(total, z) if some else z
                                 some = True
                                 if is_final(total):

@@ -8,14 +8,30 @@ LISTED = 0
 
 
 @njit(**KERNEL)
-def push(lo, hi, longest, begin, end, row_of, row_stride, words, segment, value_ptr, a_val, a_iso, a_stride, u_bits,
-         u_val, u_iso, u_stride, mask, mask_stride, mask_invert, product, counts, t_bits, t_val):  # fmt: skip
+def push(
+    lo,
+    hi,
+    longest,
+    begin,
+    end,
+    row_of,
+    row_stride,
+    words,
+    segment,
+    value_ptr,
+    a: Values,
+    u: VectorView,
+    mask: MaskView,
+    product,
+    counts,
+    t: OutputView,
+):
     for w in range(lo, hi):
-        active = at(u_bits, w)
+        active = at(u.bits, w)
         while active != 0:
             row = (w << 6) + np.int64(trailing_zeros(active))
             active = drop_lowest(active)
-            u = load_u(u_val, u_iso, u_stride, row)
+            x = load_u(u.values, u.iso, u.stride, row)
             place = row_begin(begin, words, row)
             if row_end(begin, words, row) == place:
                 continue
@@ -33,8 +49,8 @@ def push(lo, hi, longest, begin, end, row_of, row_stride, words, segment, value_
                         # include: formats/cgr/next.cpu.py
                         if KIND == WORDS and runs:
                             for k in range(start >> 6, (j >> 6) + 1):
-                                some = (at(mask, k * mask_stride) ^ mask_invert) & range_in(k, start, j + 1)
-                                put(t_bits, k, at(t_bits, k) | some)
+                                some = (at(mask.bits, k * mask.stride) ^ mask.invert) & range_in(k, start, j + 1)
+                                put(t.bits, k, at(t.bits, k) | some)
                             continue
                         last = j
                         j = start
@@ -45,4 +61,4 @@ def push(lo, hi, longest, begin, end, row_of, row_stride, words, segment, value_
                                 e += 1
                         j = last
     if KIND == COUNT:
-        close_counts(0, t_bits.size, t_bits, t_val, counts, product)
+        close_counts(0, t.bits.size, t.bits, t.values, counts, product)

@@ -282,7 +282,7 @@ def close_gaps(starts: Array, bounds: np.ndarray, ptr: Array, arrays: tuple[Arra
         done += size
 
 
-FIND, FILL, ALL = range(3)  # passes of clip.cu; the CPU does everything in one
+FIND, FILL, ALL = range(3)  # passes of `clip` in convert.cu; the CPU does everything in one
 
 
 @functools.cache

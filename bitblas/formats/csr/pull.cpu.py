@@ -12,39 +12,41 @@ LONG = 12  # mean row length from which on a mispredicted row end costs little
 
 
 @njit(**KERNEL)
-def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_iso, a_stride, u_bits, u_val, u_iso,
-         u_stride, mask, mask_stride, mask_invert, product, w_bits, w_val, w_iso, w_stride, moved, replace, t_bits,
-         t_val):  # fmt: skip
-    by_fours = not U_FULL or (end.size > LEARNT and np.int64(at(end, end.size - 1)) < LONG * end.size)
-    filled = not U_FULL and u_stride == FILLS
-    last = np.int64(at(end, end.size - 1)) - 1
-    mostly = KIND == WORDS and not U_FULL and last >= 0 and is_mostly_full(u_bits)
+def pull(
+    lo, hi, longest, rows: RowsView, col: ColumnsView, a: Values, u: VectorView, mask: MaskView, product, to: Epilogue
+):
+    by_fours = not U_FULL or (
+        rows.end.size > LEARNT and np.int64(at(rows.end, rows.end.size - 1)) < LONG * rows.end.size
+    )
+    filled = not U_FULL and u.stride == FILLS
+    last = np.int64(at(rows.end, rows.end.size - 1)) - 1
+    mostly = KIND == WORDS and not U_FULL and last >= 0 and is_mostly_full(u.bits)
     for word in range(lo >> 6, (hi + 63) >> 6):
-        rest = at(mask, word * mask_stride) ^ mask_invert
+        rest = at(mask.bits, word * mask.stride) ^ mask.invert
         if U_FULL and BLEND:
             for d in range(8):  # columns are often near the row
-                prefetch_read(u_val, ((word + AHEAD) << 6) + 8 * d)
+                prefetch_read(u.values, ((word + AHEAD) << 6) + 8 * d)
         # include: kernels/rows_of_word.cpu.py
         if U_FULL and KIND == COUNT and STORE and not MERGE and not W_BOOL and rest == ~np.uint64(0):  # vectorized
             for d in range(64):
                 row = (word << 6) + d
-                count = np.int64(at(end, row)) - np.int64(at(begin, row))
-                put(t_val, row, take(repeated(product, count)))
-                rows |= np.uint64(count > 0) << np.uint64(d)
+                count = np.int64(at(rows.end, row)) - np.int64(at(rows.begin, row))
+                put(to.t.values, row, take(repeated(product, count)))
+                summed |= np.uint64(count > 0) << np.uint64(d)
             rest = np.uint64(0)
         if U_FULL and BLEND and STORE and not MERGE and not W_BOOL and not by_fours and rest == ~np.uint64(0):
             for d in range(64):
                 row = (word << 6) + d
-                stop = np.int64(at(end, row))
-                e = np.int64(at(begin, row))
-                rows |= np.uint64(e < stop) << np.uint64(d)
+                stop = np.int64(at(rows.end, row))
+                e = np.int64(at(rows.begin, row))
+                summed |= np.uint64(e < stop) << np.uint64(d)
                 total = BEGIN
                 while e < stop:
-                    j = column(col, width, e)
-                    z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
+                    j = column(col, e)
+                    z = mul(value_at(a, e), load_u(u.values, u.iso, u.stride, j), row, j)
                     total = add(total, z)
                     e += 1
-                put(t_val, row, take(total))
+                put(to.t.values, row, take(total))
             rest = np.uint64(0)
         looks = 0
         # Mostly full: test the first entry of each row.
@@ -52,11 +54,11 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
             lacking = np.uint64(0)  # rows without a hit there
             for d in range(64):
                 row = (word << 6) + d
-                e = np.int64(at(begin, row))
-                any_entry = np.uint64(e < np.int64(at(end, row)))
-                j = column(col, width, min(e, last))
-                hit = at(u_bits, j >> 6) >> np.uint64(j & 63) & any_entry
-                rows |= hit << np.uint64(d)
+                e = np.int64(at(rows.begin, row))
+                any_entry = np.uint64(e < np.int64(at(rows.end, row)))
+                j = column(col, min(e, last))
+                hit = at(u.bits, j >> 6) >> np.uint64(j & 63) & any_entry
+                summed |= hit << np.uint64(d)
                 lacking |= (hit ^ any_entry) << np.uint64(d)
             rest = lacking
         # Otherwise: test one of four entries.
@@ -67,37 +69,37 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                 bit = trailing_zeros(rest)
                 rest = drop_lowest(rest)
                 row = (word << 6) + np.int64(bit)
-                e = np.int64(at(begin, row))
-                stop = np.int64(at(end, row))
+                e = np.int64(at(rows.begin, row))
+                stop = np.int64(at(rows.end, row))
                 hit = np.uint64(0)
                 for d in range(4):
-                    j = column(col, width, min(e + d, last))
-                    hit |= at(u_bits, j >> 6) >> np.uint64(j & 63) & np.uint64(e + d < stop)
-                rows |= hit << bit
+                    j = column(col, min(e + d, last))
+                    hit |= at(u.bits, j >> 6) >> np.uint64(j & 63) & np.uint64(e + d < stop)
+                summed |= hit << bit
                 lacking |= (np.uint64(e + 4 < stop) & ~hit) << bit
             rest = lacking
         while rest != 0:
             # include: kernels/next_row.cpu.py
-            e = np.int64(at(begin, row))
-            stop = np.int64(at(end, row))
+            e = np.int64(at(rows.begin, row))
+            stop = np.int64(at(rows.end, row))
             if U_FULL and (KIND == WORDS or BLEND):
                 count = np.int64(stop > e)
             elif KIND == WORDS:  # entries by four, without branches between them
                 hit = np.uint64(0)
                 e += looks
                 if mostly and e < stop:  # mostly full: the first one nearly always hits
-                    j = column(col, width, e)
-                    hit = at(u_bits, j >> 6) >> np.uint64(j & 63)
+                    j = column(col, e)
+                    hit = at(u.bits, j >> 6) >> np.uint64(j & 63)
                     e += 1
                 elif stop - e >= 4:
                     for d in range(4):
-                        j = column(col, width, e + d)
-                        hit |= at(u_bits, j >> 6) >> np.uint64(j & 63)
+                        j = column(col, e + d)
+                        hit |= at(u.bits, j >> 6) >> np.uint64(j & 63)
                     e += 4
                 while e < stop and hit & ONE == 0:  # at the end the last one is repeated, which OR ignores
                     for d in range(4):
-                        j = column(col, width, min(e + d, stop - 1))
-                        hit |= at(u_bits, j >> 6) >> np.uint64(j & 63)
+                        j = column(col, min(e + d, stop - 1))
+                        hit |= at(u.bits, j >> 6) >> np.uint64(j & 63)
                     e += 4
                 count = np.int64(hit & ONE)
             if BLEND >= FILLS and filled:
@@ -105,56 +107,56 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                     before = total
                     total = BEGIN if BLEND == EXACT else total
                     for d in range(4):
-                        j = column(col, width, e + d)
-                        x = at(u_val, j)
-                        z = mul(value_at(a_val, a_iso, a_stride, e + d), x, row, j)
-                        total = add(total, z if (x == x if BLEND == FILLS else x != u_iso) else BEGIN)
+                        j = column(col, e + d)
+                        x = at(u.values, j)
+                        z = mul(value_at(a, e + d), x, row, j)
+                        total = add(total, z if (x == x if BLEND == FILLS else x != u.iso) else BEGIN)
                     total = add(before, total) if BLEND == EXACT else total
                     e = opaque(e + 4)
                 if e < stop:
                     for d in range(3):
                         p = min(e + d, stop - 1)
-                        j = column(col, width, p)
-                        x = at(u_val, j)
-                        z = mul(value_at(a_val, a_iso, a_stride, p), x, row, j)
-                        hit = np.uint64(x == x if BLEND == FILLS else x != u_iso) & np.uint64(e + d < stop)
+                        j = column(col, p)
+                        x = at(u.values, j)
+                        z = mul(value_at(a, p), x, row, j)
+                        hit = np.uint64(x == x if BLEND == FILLS else x != u.iso) & np.uint64(e + d < stop)
                         total = add(total, chosen(hit, z, BEGIN))
                     e = stop
-                p = np.int64(at(begin, row))
+                p = np.int64(at(rows.begin, row))
                 while p < stop and count == 0:  # find the first entry, which decides whether there is a sum
-                    count += np.int64(bit_of(u_bits, column(col, width, p)))
+                    count += np.int64(bit_of(u.bits, column(col, p)))
                     p += 1
             # Missing entries of u add the neutral value, which avoids unpredictable branches.
             while BLEND and stop - e >= 4:
                 before = total
                 total = BEGIN if BLEND == EXACT else total
                 for d in range(4):
-                    j = column(col, width, e + d)
-                    z = mul(value_at(a_val, a_iso, a_stride, e + d), load_u(u_val, u_iso, u_stride, j), row, j)
+                    j = column(col, e + d)
+                    z = mul(value_at(a, e + d), load_u(u.values, u.iso, u.stride, j), row, j)
                     # include: kernels/blended.cpu.py
                 total = add(before, total) if BLEND == EXACT else total
                 e = opaque(e + 4)
             if BLEND and e < stop:  # the remaining ones too: beyond the end the last one is repeated with weight 0
                 for d in range(3):
                     p = min(e + d, stop - 1)
-                    j = column(col, width, p)
-                    z = mul(value_at(a_val, a_iso, a_stride, p), load_u(u_val, u_iso, u_stride, j), row, j)
+                    j = column(col, p)
+                    z = mul(value_at(a, p), load_u(u.values, u.iso, u.stride, j), row, j)
                     hit = np.uint64(e + d < stop)
                     if not U_FULL:
-                        hit &= at(u_bits, j >> 6) >> np.uint64(j & 63)
+                        hit &= at(u.bits, j >> 6) >> np.uint64(j & 63)
                         count += np.int64(hit)
                     total = add(total, chosen(hit, z, BEGIN))
                 e = stop
             if KIND == COUNT and U_FULL:
                 count = stop - e
             while KIND == COUNT and not U_FULL and e < stop:  # which entries u has is unpredictable
-                j = column(col, width, e)
-                count += np.int64(at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE)
+                j = column(col, e)
+                count += np.int64(at(u.bits, j >> 6) >> np.uint64(j & 63) & ONE)
                 e = opaque(e + 1)
             while KIND == VALUES and e < stop:
-                j = column(col, width, e)
-                if U_FULL or bit_of(u_bits, j):
-                    z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
+                j = column(col, e)
+                if U_FULL or bit_of(u.bits, j):
+                    z = mul(value_at(a, e), load_u(u.values, u.iso, u.stride, j), row, j)
                     total = add(total, z) if some else z
                     some = True
                     if is_final(total):

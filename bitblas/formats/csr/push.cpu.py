@@ -15,29 +15,40 @@ SPARSE = 16  # rows per nonempty row from which on rows are far apart
 
 
 @njit(**KERNEL)
-def push(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_iso, a_stride, u_bits, u_val, u_iso,
-         u_stride, mask, mask_stride, mask_invert, product, counts, t_bits, t_val):  # fmt: skip
-    whole = lo == 0 and hi == t_bits.size
+def push(
+    lo,
+    hi,
+    longest,
+    rows: RowsView,
+    col: ColumnsView,
+    a: Values,
+    u: VectorView,
+    mask: MaskView,
+    product,
+    counts,
+    t: OutputView,
+):
+    whole = lo == 0 and hi == t.bits.size
     ready = False
     if KIND == VALUES and BLEND:
         entries = np.int64(0)
-        for w in range(u_bits.size):
-            entries += np.int64(popcount(at(u_bits, w)))
-        ready = entries * np.int64(at(end, end.size - 1)) > MANY * t_bits.size * end.size
-        for j in range(lo << 6, min(hi << 6, t_val.size) if ready else lo << 6):
-            put(t_val, j, BEGIN)
-    rows = empty(np.int64(MOST), np.int64)
-    w = filled(u_bits, 0, u_bits.size)
-    while w < u_bits.size:
+        for w in range(u.bits.size):
+            entries += np.int64(popcount(at(u.bits, w)))
+        ready = entries * np.int64(at(rows.end, rows.end.size - 1)) > MANY * t.bits.size * rows.end.size
+        for j in range(lo << 6, min(hi << 6, t.values.size) if ready else lo << 6):
+            put(t.values, j, BEGIN)
+    listed = empty(np.int64(MOST), np.int64)
+    w = filled(u.bits, 0, u.bits.size)
+    while w < u.bits.size:
         count = np.int64(0)
-        while w < u_bits.size and count <= MOST - 64:
-            active = at(u_bits, w)
-            # include: formats/csr/word.cpu.py
-            w = filled(u_bits, w + 1, u_bits.size)
-        far = hi - lo > CACHED >> 6 and at(rows, count - 1) - at(rows, 0) > SPARSE * count
-        # include: formats/csr/ahead.cpu.py
-    if ready and mask_stride != 0:  # the mask was not tested for each product
+        while w < u.bits.size and count <= MOST - 64:
+            active = at(u.bits, w)
+            # include: formats/csr/list_rows.cpu.py
+            w = filled(u.bits, w + 1, u.bits.size)
+        far = hi - lo > CACHED >> 6 and at(listed, count - 1) - at(listed, 0) > SPARSE * count
+        # include: formats/csr/push_listed.cpu.py
+    if ready and mask.stride != 0:  # the mask was not tested for each product
         for k in range(lo, hi):
-            put(t_bits, k, at(t_bits, k) & (at(mask, k) ^ mask_invert))
+            put(t.bits, k, at(t.bits, k) & (at(mask.bits, k) ^ mask.invert))
     if KIND == COUNT:
-        close_counts(lo, hi, t_bits, t_val, counts, product)
+        close_counts(lo, hi, t.bits, t.values, counts, product)

@@ -19,9 +19,28 @@ def named(numbers, listed, k):
 
 
 @njit(**KERNEL)
-def push_list(lo, hi, fill, index, u_val, u_iso, u_stride, rows, listed_rows, cols, listed_cols, ptr, col, width, a_val,
-              a_iso, a_stride, mask, mask_kind, listed_mask, complement, product, places, told, t_index,
-              t_val):  # fmt: skip
+def push_list(
+    lo,
+    hi,
+    fill,
+    index,
+    u: VectorValues,
+    rows,
+    listed_rows,
+    cols,
+    listed_cols,
+    A: Matrix,
+    a: Values,
+    mask,
+    mask_kind,
+    listed_mask,
+    complement,
+    product,
+    places,
+    told,
+    t_index,
+    t_val,
+):
     if not fill:
         products = np.int64(0)
         row = np.int64(0)
@@ -32,7 +51,7 @@ def push_list(lo, hi, fill, index, u_val, u_iso, u_stride, rows, listed_rows, co
                 place = row if row < listed_rows and at(rows, row) == place else np.int64(-1)
             put(places, k, place)
             if place >= 0:
-                products += np.int64(at(ptr, place + 1)) - np.int64(at(ptr, place))
+                products += np.int64(at(A.ptr, place + 1)) - np.int64(at(A.ptr, place))
         put(told, PRODUCTS, products)
         return
     products = at(told, PRODUCTS)
@@ -49,16 +68,16 @@ def push_list(lo, hi, fill, index, u_val, u_iso, u_stride, rows, listed_rows, co
         row = at(places, k)
         if row < 0:
             continue
-        u = at(u_val, k) if u_stride else u_iso
-        for e in range(np.int64(at(ptr, row)), np.int64(at(ptr, row + 1))):
-            j = column(col, width, e)
+        x = at(u.values, k) if u.stride else u.iso
+        for e in range(np.int64(at(A.ptr, row)), np.int64(at(A.ptr, row + 1))):
+            j = column(A.col, A.width, e)
             low = min(low, j)
             high = max(high, j)
             ascends &= last <= j
             last = j
             put(keys, q, j)
             if KIND == VALUES:
-                put(values, q, mul(value_at(a_val, a_iso, a_stride, e), u, named(cols, listed_cols, j), at(index, k)))
+                put(values, q, mul(value_at(a, e), x, named(cols, listed_cols, j), at(index, k)))
             q += 1
     if not ascends and products <= FEW:
         for p in range(1, products):

@@ -14,15 +14,27 @@ far = False  # most rounds reach cells that were just touched
 
 
 @njit(**KERNEL)
-def spread(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_iso, a_stride, u_bits, u_val, u_iso,
-         u_stride, mask, mask_stride, mask_invert, product, u_sum, t_bits, t_val, t_sum):  # fmt: skip
-    blank(0, t_sum.size, t_bits, t_sum)
-    rows = empty(np.int64(MOST), np.int64)
+def spread(
+    lo,
+    hi,
+    longest,
+    rows: RowsView,
+    col: ColumnsView,
+    a: Values,
+    u: VectorView,
+    mask: MaskView,
+    product,
+    u_sum,
+    t: OutputView,
+    t_sum,
+):
+    blank(0, t_sum.size, t.bits, t_sum)
+    listed = empty(np.int64(MOST), np.int64)
     w = next_listed(u_sum, lo << 6, hi)
     while w < hi << 6:
         count = np.int64(0)
         while w < hi << 6 and count <= MOST - 64:
-            active = at(u_bits, w)
-            # include: formats/csr/word.cpu.py
+            active = at(u.bits, w)
+            # include: formats/csr/list_rows.cpu.py
             w = next_listed(u_sum, w + 1, hi)
-        # include: formats/csr/ahead.cpu.py
+        # include: formats/csr/push_listed.cpu.py

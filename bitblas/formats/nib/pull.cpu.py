@@ -34,9 +34,9 @@ def read_first(words, place, limit, row):
 
 
 @njit(**KERNEL)
-def pull(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_val, a_iso, a_stride, u_bits, u_val,
-         u_iso, u_stride, mask, mask_stride, mask_invert, product, w_bits, w_val, w_iso, w_stride, moved, replace,
-         t_bits, t_val):  # fmt: skip
+def pull(
+    lo, hi, longest, rows: RowsView, words, value_ptr, a: Values, u: VectorView, mask: MaskView, product, to: Epilogue
+):
     # A window is loaded before the columns of the previous one are used: their ends are unpredictable, and code after a
     # misprediction would wait for the load. The first window of row `ready` is loaded.
     ready = np.int64(-1)
@@ -50,13 +50,13 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_va
     first = np.uint64(0)
     room = np.uint64(0)
     for word in range(lo >> 6, (hi + 63) >> 6):
-        rest = at(mask, word * mask_stride) ^ mask_invert
+        rest = at(mask.bits, word * mask.stride) ^ mask.invert
         # include: kernels/rows_of_word.cpu.py
         while rest != 0:
             # include: kernels/next_row.cpu.py
             if U_FULL and KIND != VALUES:
-                place = row_begin(begin, words, row)
-                stop = row_end(begin, words, row)
+                place = row_begin(rows.begin, words, row)
+                stop = row_end(rows.begin, words, row)
                 if KIND == WORDS:
                     count = np.int64(stop > place)
                 while KIND == COUNT and place < stop:
@@ -64,7 +64,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_va
                     place = place + 16 & -2
             else:
                 if row != ready:
-                    start, width, first, room = group_at(begin, row >> 5)
+                    start, width, first, room = group_at(rows.begin, row >> 5)
                     number = np.uint64(row & 31)
                     following = np.int64(first)
                     if number != 0:
@@ -88,7 +88,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_va
                             ready = row + 1
                             following = limit
                             if ready & 31 == 0:
-                                start, width, first, room = group_at(begin, ready >> 5)
+                                start, width, first, room = group_at(rows.begin, ready >> 5)
                                 following = np.int64(first)
                             limit = end_in(words, start, width, first, room, np.uint64(ready & 31))
                             next_ends, next_threes, following, next_j = read_first(words, following, limit, ready)
@@ -100,13 +100,13 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_va
                         j += np.int64((threes & ((ONE << upto) - ONE)) >> read) + 1
                         read = upto
                         if BLEND:
-                            z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
+                            z = mul(value_at(a, e), load_u(u.values, u.iso, u.stride, j), row, j)
                             # include: kernels/blended.cpu.py
                         elif KIND == COUNT:
-                            count += np.int64(at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE)
-                        elif U_FULL or bit_of(u_bits, j):
+                            count += np.int64(at(u.bits, j >> 6) >> np.uint64(j & 63) & ONE)
+                        elif U_FULL or bit_of(u.bits, j):
                             if KIND == VALUES:
-                                z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
+                                z = mul(value_at(a, e), load_u(u.values, u.iso, u.stride, j), row, j)
                                 total = add(total, z) if some else z
                                 some = True
                                 if is_final(total):

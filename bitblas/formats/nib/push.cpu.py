@@ -7,15 +7,30 @@ LISTED = 0
 
 
 @njit(**KERNEL)
-def push(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_val, a_iso, a_stride, u_bits, u_val,
-         u_iso, u_stride, mask, mask_stride, mask_invert, product, counts, t_bits, t_val):  # fmt: skip
-    w = filled(u_bits, lo, hi)
+def push(
+    lo,
+    hi,
+    longest,
+    begin,
+    end,
+    row_of,
+    row_stride,
+    words,
+    value_ptr,
+    a: Values,
+    u: VectorView,
+    mask: MaskView,
+    product,
+    counts,
+    t: OutputView,
+):
+    w = filled(u.bits, lo, hi)
     while w < hi:
-        active = at(u_bits, w)
+        active = at(u.bits, w)
         while active != 0:
             row = (w << 6) + np.int64(trailing_zeros(active))
             active = drop_lowest(active)
-            u = load_u(u_val, u_iso, u_stride, row)
+            x = load_u(u.values, u.iso, u.stride, row)
             place = row_begin(begin, words, row)
             stop = row_end(begin, words, row)
             e = np.int64(at(value_ptr, row)) if RANKED else np.int64(0)
@@ -29,6 +44,6 @@ def push(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_va
                     if RANKED:
                         e += 1
                 place += np.int64(last) + 1
-        w = filled(u_bits, w + 1, hi)
+        w = filled(u.bits, w + 1, hi)
     if KIND == COUNT:
-        close_counts(0, t_bits.size, t_bits, t_val, counts, product)
+        close_counts(0, t.bits.size, t.bits, t.values, counts, product)

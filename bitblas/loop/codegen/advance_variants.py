@@ -78,7 +78,7 @@ def compact_variant(per: int, lists: int, ptr: DataType, opens: Opens | None = N
     plain = Variant("loop/gpu/activate", (("PTR", ptr),), constants)
     if opens is None:
         return plain
-    more = macro("PARAMETERS", [", const u64* condition, const i64* rounds, i64 ahead, u64* t_bits, C_T* t_val"])
+    more = macro("PARAMETERS", [", Control control, u64* t_bits, C_T* t_val"])
     types = (*plain.types, ("C", opens.cell))
     return dataclasses.replace(plain, types=types, values=(opens.begin,), text=f"{more}\n")
 

@@ -165,7 +165,7 @@ class CudaPositions(TextDialect[CudaKernel]):
 
     def report_missing(self, positions: str, number: int) -> None:
         self.kernel.parameter("i64* faults", "faults")
-        self.lines.append(f"tell_missing({bare(positions)}, faults, {number});")
+        self.lines.append(f"report_missing({bare(positions)}, faults, {number});")
 
     def _place(self, positions: str, index: str, x: Vec, from_end: bool, number: int) -> None:
         """Set `at` to the position in x that an index stands for, -1 if there is none."""

@@ -193,7 +193,7 @@ class NumbaWords(TextDialect[NumbaKernel]):
 
     def report_missing(self, positions: str, number: int) -> None:
         if positions != self.nowhere:
-            self.lines += [f"if {positions} != 0:", f"    tell(state, {2 * number + 2}, np.int64(0))"]
+            self.lines += [f"if {positions} != 0:", f"    report_fault(state, {2 * number + 2}, np.int64(0))"]
 
     def _index(self, name: str, index: str, x: Vec, from_end: bool, number: int) -> Lines:
         """Set `name` to the index, or to -1 if it is out of range."""
@@ -202,7 +202,7 @@ class NumbaWords(TextDialect[NumbaKernel]):
             f"{name} = np.int64({index})",
             *([f"{name} = wrapped({name}, {size})"] if from_end else []),
             f"if {name} < 0 or {name} >= {size}:",
-            f"    tell(state, {2 * number + 1}, np.int64({index}))",
+            f"    report_fault(state, {2 * number + 1}, np.int64({index}))",
             f"    {name} = np.int64(-1)",
         ]
 

@@ -12,7 +12,7 @@ def put_bit(bits, i, bit):
 
 
 @njit(**FUNCTION)
-def tell(state, what, index):
+def report_fault(state, what, index):
     """Report an index that is out of range or missing."""
     if at(state, FAULT) == 0:
         put(state, FAULT, what)

@@ -12,17 +12,18 @@
 #define MANY_PULL 16
 #define MANY_HERE 8  // the same for the positions that a warp loads together, which are far apart
 #if LATE
-#define PARAMETERS , const u64 *condition, const i64 *rounds, i64 ahead
+#define PARAMETERS , Control control
 #elif !OPENS
 #define PARAMETERS
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* ptr, u32* list, u64* state, u32* segments PARAMETERS) {
+activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* ptr, u32* list, u64* state,
+         u32* segments PARAMETERS) {
   await_previous();
   (void)n;
 #if OPENS || LATE
-  if (!may_run(condition, rounds, ahead)) return;
+  if (!control.runs()) return;
 #endif
   __shared__ Stage stage;
   open_stage(stage);

@@ -1,6 +1,6 @@
 // Copy data into the memory of a program before its rounds, and out of it afterwards: fill or copy pieces of memory, as listed
-// in a table that the host has written. Pieces of one launch do not overlap. tells: the launch has one block, which sets
-// `told` when all is done; the host polls it.
+// in a table that the host has written. Pieces of one launch do not overlap. reports: the launch has one block, which sets
+// `reported` when all is done; the host polls it.
 struct Piece {
   u64 to;          // an address; 0: nothing to do
   u64 from[3];     // addresses: of three rotating buffers, the current one after all rounds is copied; 0: fill
@@ -50,7 +50,7 @@ template <class W> __device__ __forceinline__ void move_words(const Piece& x, u6
 
 // Blocks take chunks of all pieces in turn, so that no piece waits for another one.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-move(i64 n, const u64* table, const i64* rounds, u64* told, i64 enters, i64 tells) {
+move(i64 n, const u64* table, const i64* rounds, u64* reported, i64 enters, i64 reports) {
   await_previous();
   __shared__ u64 here[PIECES * PIECE_WORDS];
   __shared__ u64 before[PIECES + 1];  // chunks of the pieces before
@@ -88,11 +88,11 @@ move(i64 n, const u64* table, const i64* rounds, u64* told, i64 enters, i64 tell
       move_words<u8>(x, from, width > 1 ? end / 8 * 8 : begin, end);
     }
   }
-  if (!tells) return;
+  if (!reports) return;
   __syncthreads();
   if (threadIdx.x != 0) return;
 #ifndef __CUDA_EMU__
   __threadfence_system();
 #endif
-  *(volatile u64*)told = 1;
+  *(volatile u64*)reported = 1;
 }

@@ -14,12 +14,12 @@
 // ---- Gather and scatter through index vectors. An index out of range is reported once, and counts as no entry.
 // faults: [0] 1 + twice the number of the statement, plus one if an index is missing; [1] the index. ----
 
-__device__ __forceinline__ void tell(i64* faults, i64 what, i64 index) {
+__device__ __forceinline__ void report_fault(i64* faults, i64 what, i64 index) {
   if (atomicCAS((u64*)faults, 0ull, (u64)what) == 0) faults[1] = index;
 }
 
-__device__ __forceinline__ void tell_missing(bool missing, i64* faults, i64 statement) {
-  if (missing) tell(faults, 2 * statement + 2, 0);
+__device__ __forceinline__ void report_missing(bool missing, i64* faults, i64 statement) {
+  if (missing) report_fault(faults, 2 * statement + 2, 0);
 }
 
 // The position of an index; -1 if there is none. from_end: negative indices count from the end.
@@ -27,7 +27,7 @@ __device__ __forceinline__ i64 place_of(bool has, i64 index, i64 size, bool from
   if (!has) return -1;
   const i64 at = from_end && index < 0 ? index + size : index;
   if (at >= 0 && at < size) return at;
-  tell(faults, 2 * statement + 1, index);
+  report_fault(faults, 2 * statement + 1, index);
   return -1;
 }
 

@@ -12,73 +12,87 @@ FAR = np.int64(1) << 62  # larger than any column
 
 
 @njit(**FUNCTION)
-def woven(in_a, in_b, a_val, a_iso, a_stride, a_default, p, b_val, b_iso, b_stride, b_default, q, i, j):
+def combined(in_a, in_b, a: MatrixValues, a_default, p, b: MatrixValues, b_default, q, i, j):
     if MODE == ONLY:
-        return only_b(at(b_val, q) if b_stride else b_iso)
-    x = a_default if not in_a else at(a_val, p) if a_stride else a_iso
-    y = b_default if not in_b else at(b_val, q) if b_stride else b_iso
+        return only_b(at(b.values, q) if b.stride else b.iso)
+    x = a_default if not in_a else at(a.values, p) if a.stride else a.iso
+    y = b_default if not in_b else at(b.values, q) if b.stride else b.iso
     if MODE == FILLED or (in_a and in_b):
         return both(x, y, i, j)
     return only_a(x) if in_a else only_b(y)
 
 
 @njit(**KERNEL)
-def weave(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_stride, a_default, b_ptr, b_col, b_width, b_flags, b_val,
-          b_iso, b_stride, b_default, m_ptr, m_col, m_width, m_flip, replace, c_ptr, c_col, c_val):  # fmt: skip
-    place = np.int64(at(a_ptr, lo)) + (np.int64(at(b_ptr, lo)) if MODE != BOTH else 0)
+def weave(
+    lo,
+    hi,
+    A: Matrix,
+    a: MatrixValues,
+    a_default,
+    B: Matrix,
+    b_flags,
+    b: MatrixValues,
+    b_default,
+    M: Matrix,
+    m_flip,
+    replace,
+    c_ptr,
+    c_col,
+    c_val,
+):
+    place = np.int64(at(A.ptr, lo)) + (np.int64(at(B.ptr, lo)) if MODE != BOTH else 0)
     for i in range(lo, hi):
-        p = np.int64(at(a_ptr, i))
-        p_end = np.int64(at(a_ptr, i + 1))
-        q = np.int64(at(b_ptr, i))
-        q_end = np.int64(at(b_ptr, i + 1))
-        m = np.int64(at(m_ptr, i)) if MASKED == 1 else np.int64(0)
-        m_end = np.int64(at(m_ptr, i + 1)) if MASKED == 1 else np.int64(0)
-        at_m = column_of(M_PACKED, m_col, m_width, m) if m < m_end else FAR
+        p = np.int64(at(A.ptr, i))
+        p_end = np.int64(at(A.ptr, i + 1))
+        q = np.int64(at(B.ptr, i))
+        q_end = np.int64(at(B.ptr, i + 1))
+        m = np.int64(at(M.ptr, i)) if MASKED == 1 else np.int64(0)
+        m_end = np.int64(at(M.ptr, i + 1)) if MASKED == 1 else np.int64(0)
+        at_m = column_of(M_PACKED, M.col, M.width, m) if m < m_end else FAR
         if MODE == BOTH:
             while p < p_end and q < q_end:
-                j = column_of(A_PACKED, a_col, a_width, p)
-                k = column_of(B_PACKED, b_col, b_width, q)
+                j = column_of(A_PACKED, A.col, A.width, p)
+                k = column_of(B_PACKED, B.col, B.width, q)
                 if j < k:
-                    p = ahead(A_PACKED, a_col, a_width, p + 1, p_end, k)
+                    p = ahead(A_PACKED, A.col, A.width, p + 1, p_end, k)
                 elif k < j:
-                    q = ahead(B_PACKED, b_col, b_width, q + 1, q_end, j)
+                    q = ahead(B_PACKED, B.col, B.width, q + 1, q_end, j)
                 else:
                     put(c_col, place, j)
                     if VALUED:
-                        put(c_val, place, woven(True, True, a_val, a_iso, a_stride, a_default, p, b_val, b_iso,
-                                                b_stride, b_default, q, i, j))  # fmt: skip
+                        put(c_val, place, combined(True, True, a, a_default, p, b, b_default, q, i, j))
                     place += 1
                     p += 1
                     q += 1
             put(c_ptr, i + 1, place)
             continue
-        j = column_of(A_PACKED, a_col, a_width, p) if p < p_end else FAR
-        k = column_of(B_PACKED, b_col, b_width, q) if q < q_end else FAR
+        j = column_of(A_PACKED, A.col, A.width, p) if p < p_end else FAR
+        k = column_of(B_PACKED, B.col, B.width, q) if q < q_end else FAR
         if MODE == ONLY and MASKED == 1 and m_flip == 0 and m_end - m <= FEW + 4 * (p_end - p + q_end - q):
             for e in range(m, m_end):  # step through the mask's entries: half the branches of what follows
-                at_m = column_of(M_PACKED, m_col, m_width, e)
+                at_m = column_of(M_PACKED, M.col, M.width, e)
                 while j < at_m:
                     put(c_col, place, j)  # overwritten if it is not kept
                     if VALUED:
-                        put(c_val, place, only_a(at(a_val, p) if a_stride else a_iso))
+                        put(c_val, place, only_a(at(a.values, p) if a.stride else a.iso))
                     place += 1 - replace
                     p += 1
-                    j = column_of(A_PACKED, a_col, a_width, p) if p < p_end else FAR
+                    j = column_of(A_PACKED, A.col, A.width, p) if p < p_end else FAR
                 while k < at_m:
                     q += 1
-                    k = column_of(B_PACKED, b_col, b_width, q) if q < q_end else FAR
+                    k = column_of(B_PACKED, B.col, B.width, q) if q < q_end else FAR
                 if j == at_m:
                     p += 1
-                    j = column_of(A_PACKED, a_col, a_width, p) if p < p_end else FAR
+                    j = column_of(A_PACKED, A.col, A.width, p) if p < p_end else FAR
                 if k == at_m and (not FLAGS or at(b_flags, q) != 0):
                     put(c_col, place, k)
                     if VALUED:
-                        put(c_val, place, only_b(at(b_val, q) if b_stride else b_iso))
+                        put(c_val, place, only_b(at(b.values, q) if b.stride else b.iso))
                     place += 1
             for e in range(p, p_end if replace == 0 else p):
-                put(c_col, place, column_of(A_PACKED, a_col, a_width, e))
+                put(c_col, place, column_of(A_PACKED, A.col, A.width, e))
                 if VALUED:
-                    put(c_val, place, only_a(at(a_val, e) if a_stride else a_iso))
+                    put(c_val, place, only_a(at(a.values, e) if a.stride else a.iso))
                 place += 1
             put(c_ptr, i + 1, place)
             continue
@@ -92,24 +106,23 @@ def weave(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_stride, a_default, b_pt
                 is_open = in_b != (m_flip != 0)
             elif MASKED:
                 if at_m < here:
-                    m = ahead(M_PACKED, m_col, m_width, m + 1, m_end, here)
-                    at_m = column_of(M_PACKED, m_col, m_width, m) if m < m_end else FAR
+                    m = ahead(M_PACKED, M.col, M.width, m + 1, m_end, here)
+                    at_m = column_of(M_PACKED, M.col, M.width, m) if m < m_end else FAR
                 is_open = (at_m == here) != (m_flip != 0)
             if is_open and (there or (in_a and MODE != ONLY)):
                 put(c_col, place, here)
                 if VALUED:
-                    put(c_val, place, woven(in_a, there, a_val, a_iso, a_stride, a_default, p, b_val, b_iso, b_stride,
-                                            b_default, q, i, here))  # fmt: skip
+                    put(c_val, place, combined(in_a, there, a, a_default, p, b, b_default, q, i, here))
                 place += 1
             elif not is_open and in_a and not replace:
                 put(c_col, place, here)
                 if VALUED:
-                    put(c_val, place, only_a(at(a_val, p) if a_stride else a_iso))
+                    put(c_val, place, only_a(at(a.values, p) if a.stride else a.iso))
                 place += 1
             if in_a:
                 p += 1
-                j = column_of(A_PACKED, a_col, a_width, p) if p < p_end else FAR
+                j = column_of(A_PACKED, A.col, A.width, p) if p < p_end else FAR
             if in_b:
                 q += 1
-                k = column_of(B_PACKED, b_col, b_width, q) if q < q_end else FAR
+                k = column_of(B_PACKED, B.col, B.width, q) if q < q_end else FAR
         put(c_ptr, i + 1, place)

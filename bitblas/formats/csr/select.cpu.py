@@ -1,7 +1,9 @@
+# Select entries, and extract submatrices, row by row in one pass.
+# include: formats/csr/columns.cpu.py
+
 # Select: keep the entries (i, j) of A for which f(value, row, column, thunk) is true, row by row in one pass.
 # Each range of rows writes from the start of its rows in A on and reports where its rows end; the caller closes the
 # gaps. RUN: the kept entries of each row are its first or its last ones, found by binary search.
-# include: formats/csr/columns.cpu.py
 HEAD, TAIL = 1, 2
 FEW = 16  # entries of a row up to which each is tested
 
@@ -38,3 +40,31 @@ def sift(lo, hi, ptr, col, width, val, iso, step, thunk, c_ptr, c_col, c_val):
                 put(c_val, place, x)
             place += np.int64(f(x, thunk, i, j))
         put(c_ptr, i + 1, place)
+
+
+# Extract A[I, J], or the entries of A outside of it, row by row in one pass.
+# Of a row in `rows` (FLAGGED: a row that `rows` flags; otherwise row I[r], or row r) the kernel keeps the entries
+# whose columns have a number in `place`; these numbers ascend. Of other rows it keeps all entries. Each range of rows
+# writes from `c_begin` on, with space for everything that it reads; the caller closes the gaps.
+@njit(**KERNEL)
+def extract(lo, hi, rows, row_stride, ptr, col, width, val, place, place_stride, c_begin, c_ptr, c_col, c_val):
+    out = np.int64(at(c_begin, lo))
+    for r in range(lo, hi):
+        i = np.int64(at(rows, r)) if row_stride and not FLAGGED else r
+        begin = np.int64(at(ptr, i))
+        end = np.int64(at(ptr, i + 1))
+        if place_stride == 0 or (FLAGGED and at(rows, r) == 0):
+            for e in range(end - begin):
+                put(c_col, out + e, column(col, width, begin + e))
+            if VALUED:
+                for e in range(end - begin):
+                    put(c_val, out + e, at(val, begin + e))
+            out += end - begin
+        else:
+            for e in range(begin, end):
+                j = np.int64(at(place, column(col, width, e)))
+                put(c_col, out, j)  # overwritten if it is not kept
+                if VALUED:
+                    put(c_val, out, at(val, e))
+                out += np.int64(j >= 0)
+        put(c_ptr, r + 1, out)

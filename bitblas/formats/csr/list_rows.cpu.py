@@ -2,6 +2,6 @@
 while active != 0:
     row = (w << 6) + np.int64(trailing_zeros(active))
     active = drop_lowest(active)
-    prefetch(begin, row)
-    put(rows, count, row)
+    prefetch(rows.begin, row)
+    put(listed, count, row)
     count += 1
