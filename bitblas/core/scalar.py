@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +38,7 @@ from .statement.symbolic import state as recording
 if TYPE_CHECKING:
     from .statement.expressions import Expression
     from .statement.masks import Mask
-    from .typing import DTypeArg, DTypeLike, MaskLike, OperandArg, OperandLike, Operands, OperatorLike, Run, Value
+    from .typing import DTypeArg, DTypeLike, OperandArg, OperandLike, Operands, OperatorLike, Run, Value
 
 _names = itertools.count()
 
@@ -204,16 +205,7 @@ class Scalar(Number, ShownScalar, Output):
     def apply(self, op: OperatorLike, right: OperandArg = None, *, left: OperandArg = None) -> ScalarExpression:
         """op(value), op(value, right) or op(left, value); an empty Scalar stays empty."""
         kind, f, scalar = apply_operator(op, self.dtype, left, right)
-
-        def run(mask: MaskLike) -> np.generic | None:
-            x = self._value
-            if x is None:
-                return None
-            if kind == "index":
-                return _indexed(f, x, scalar)
-            return _evaluate(f, *((x,) if kind == "unary" else (scalar, x) if kind == "left" else (x, scalar)))
-
-        return ScalarExpression("apply", operands(self, kind, scalar), f, run)
+        return ScalarExpression("apply", operands(self, kind, scalar), f, partial(_applied, self, kind, f, scalar))
 
     def ewise_add(self, other: OperandLike, op: OperatorLike = monoid.plus) -> ScalarExpression:
         """op of both; if one is empty, the other."""
@@ -279,6 +271,15 @@ def _indexed(op: Typed, x: np.generic, thunk: np.generic | None) -> np.generic:
     return op.op.evaluate(op.dtype, x=compute_scalar(op, x), t=thunk, ix=0, jx=0, iy=0, jy=0)
 
 
+def _applied(s: Scalar, kind: str, op: Typed, scalar: np.generic | None, mask: object) -> np.generic | None:
+    x = s._value
+    if x is None:
+        return None
+    if kind == "index":
+        return _indexed(op, x, scalar)
+    return _evaluate(op, x) if kind == "unary" else _evaluate(op, *((scalar, x) if kind == "left" else (x, scalar)))
+
+
 def combine(
     left: OperandLike, right: OperandLike, op: OperatorLike, how: str = "mult", defaults: Operands = (False, False)
 ) -> ScalarExpression:
@@ -289,17 +290,20 @@ def combine(
         f, *missing = union_operator(op, xt, yt, *defaults)
     else:
         f, missing = typed(op, "binary", xt, yt), []
-
-    def run(mask: MaskLike) -> np.generic | None:
-        if x is not None and y is not None:
-            return _evaluate(f, x, y)
-        if how == "mult" or (x is None and y is None):
-            return None
-        if how == "add":
-            return y if x is None else x
-        return _evaluate(f, *(default if z is None else z for z, default in zip((x, y), missing)))
-
+    run = partial(_combined, x, y, f, how, missing)
     return ScalarExpression(f"ewise_{how}", (Scalar.from_value(left), right), f, run)
+
+
+def _combined(
+    x: np.generic | None, y: np.generic | None, op: Typed, how: str, missing: list[np.generic], mask: object
+) -> np.generic | None:
+    if x is not None and y is not None:
+        return _evaluate(op, x, y)
+    if how == "mult" or (x is None and y is None):
+        return None
+    if how == "add":
+        return y if x is None else x
+    return _evaluate(op, *(default if z is None else z for z, default in zip((x, y), missing)))
 
 
 def _beside(value: OperandLike, other: object) -> tuple[np.generic | None, DataType]:

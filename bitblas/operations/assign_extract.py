@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy import generic
@@ -32,19 +32,18 @@ from ..formats.csr.layout import (
 )
 from ..formats.values import PackedValues
 from ..plan import operation as plan
+from ..plan.operation import Index
 from ..store import FlatStore, MatrixStore, PlainValues, RowLayout, VectorStore
 from ..store import plain as unpacked
 from ..typing import Array
 from . import build, compressed, convert, hypersparse, value_arrays, vector_entries
 from .convert import of_rows
+from .duplicates import Entries
 from .ewise_matrix import SECOND, merge
 from .operands import MatrixMask, dummy
 from .sorted_keys import cast, check_keys, coo, entries, find, joined, keys_of, same_iso, store
 from .value_arrays import take
 from .variants import extract_variant
-
-# Positions of an assignment or extraction: None for all, a range only of hypersparse matrices.
-Index: TypeAlias = "Array | range | None"
 
 # ---- Submatrices row by row on the CPU: extract A[I, J], the entries outside of it, and assign a small matrix into a
 # large one. Rows are ascending lists, so the column indices have to ascend; if they do not, assign_extract.py sorts
@@ -208,7 +207,7 @@ def extract(A: MatrixStore, I: Index, J: Index) -> MatrixStore:
             low = xp.searchsorted(J[order], cols)
             owner, place = expanded(device, xp.searchsorted(J[order], cols, side="right") - low, low)
             rows, cols, values = rows[owner], order[place], take(values, owner)
-    return build.from_coo(device, nrows, ncols, rows, cols, values, A.dtype)
+    return build.from_coo(Entries(device, nrows, ncols, rows, cols, values, A.dtype))
 
 
 def _decode_rows(A: MatrixStore, rows: Array) -> MatrixStore:
@@ -252,7 +251,7 @@ def place(A: MatrixStore, row_offset: int, col_offset: int, nrows: int, ncols: i
         rows, cols = rows + row_offset, cols + col_offset
         inside = (rows >= 0) & (rows < nrows) & (cols >= 0) & (cols < ncols)
         values = A.values if A.iso else values[inside]
-        return build.from_coo(A.device, nrows, ncols, rows[inside], cols[inside], values, A.dtype)
+        return build.from_coo(Entries(A.device, nrows, ncols, rows[inside], cols[inside], values, A.dtype))
     check_keys(nrows, ncols)
     keys, values = entries(A)
     rows, cols = keys // max(1, A.ncols) + row_offset, keys % max(1, A.ncols) + col_offset

@@ -34,38 +34,26 @@ def in_order(
 
 
 def from_coo(
-    device: Device,
-    nrows: int,
-    ncols: int,
-    rows: Array,
-    cols: Array,
-    values: PlainValues,
-    dtype: DataType,
-    dup: Typed | None = None,
-    *,
-    format: str = "auto",
-    tile: int | None = None,
-    ready: tuple[Array, Array] | None = None,
+    entries: Entries, *, format: str = "auto", tile: int | None = None, ready: tuple[Array, Array] | None = None
 ) -> MatrixStore:
-    """Entries in any order. `values`: an array in that order, or np.generic (iso: duplicates are merged).
-
-    Duplicates are combined in input order by `dup` (a typed BinaryOp or Monoid); ValueError without one. The arrays
-    stay the caller's. ready: the result of `in_order` for them.
-    """
+    """The matrix of entries in any order; ValueError for duplicates without an operator, unless all values are one. The
+    arrays stay the caller's. ready: the result of `in_order` for them."""
+    device, nrows, ncols, rows, cols, values, dtype, _ = entries
     if ready is not None:
         rows_of = csr.from_arrays(device, nrows, ncols, *ready)
         return convert.of_rows(rows_of, dtype, _copied(values), format, tile)
     xp, iso = device.xp, isinstance(values, np.generic)
     if _is_hypersparse(format, nrows, ncols, len(rows)):
         (row, i), (col, j) = (xp.unique(x.astype(np.int64, copy=False), return_inverse=True) for x in (rows, cols))
-        small = from_coo(device, len(row), len(col), i, j, values, dtype, dup, format="csr")
+        small = from_coo(entries._replace(nrows=len(row), ncols=len(col), rows=i, cols=j), format="csr")
         return convert.widened(small, row, col, nrows, ncols)
     sorts = csr.sort_bytes(device, nrows, ncols, len(rows), iso)
     many = csr.uses_counting_sort(device, nrows, ncols, len(rows))
     if many and not device.missing(_rows_bytes(nrows, ncols, len(rows), values, 0) + sorts):
-        ptr, cols, values = duplicates.counted(Entries(device, nrows, ncols, rows, cols, values, dtype, dup))
+        ptr, cols, values = duplicates.counted(entries)
         return convert.of_rows(csr.from_arrays(device, nrows, ncols, ptr, cols), dtype, values, format, tile)
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
+    entries = entries._replace(rows=rows, cols=cols)
     keys: Array | None = None
     ascending: Array | None
     if nrows * ncols < 1 << 63:
@@ -83,7 +71,6 @@ def from_coo(
         if build_chunks.peak(device, len(rows), 0, 0, nrows, ncols, itemsize) >= most:
             device.foresee(f"{len(rows)} entries", most)
         keys = ascending = None
-        entries = Entries(device, nrows, ncols, rows, cols, values, dtype, dup)
         return build_chunks.from_entries(entries, format=format, tile=tile)
     if not is_sorted and keys is not None and iso and device.prefers_sorting:  # only keys are sorted
         keys.sort()
@@ -95,7 +82,7 @@ def from_coo(
     if is_sorted:
         cols, values = cols.astype(csr.index_type(ncols)), _copied(values)  # copies, which are not shared
     else:
-        rows, cols, values = duplicates.ordered(Entries(device, nrows, ncols, rows, cols, values, dtype, dup))
+        rows, cols, values = duplicates.ordered(entries)
     convert.check_rows(device, nrows)
     rows_of = csr.from_arrays(device, nrows, ncols, csr.pointers_of(rows, nrows, device), cols)
     return convert.of_rows(rows_of, dtype, values, format, tile)
@@ -140,7 +127,7 @@ def from_csr(
         rows_of = csr.from_arrays(device, nrows, ncols, ptr, cols)
         return convert.of_rows(rows_of, dtype, _copied(values), format, tile)
     rows = csr.numbers_of(ptr, nvals, device)
-    return from_coo(device, nrows, ncols, rows, cols, values, dtype, dup, format=format, tile=tile)
+    return from_coo(Entries(device, nrows, ncols, rows, cols, values, dtype, dup), format=format, tile=tile)
 
 
 def from_sorted_keys(
@@ -157,7 +144,7 @@ def from_sorted_keys(
     """Entries given by strictly increasing keys row * ncols + column (INT64)."""
     if _is_hypersparse(format, nrows, ncols, len(keys)):
         rows, cols = keys // max(1, ncols), keys % max(1, ncols)
-        return from_coo(device, nrows, ncols, rows, cols, values, dtype, format=format, tile=tile)
+        return from_coo(Entries(device, nrows, ncols, rows, cols, values, dtype), format=format, tile=tile)
     convert.check_rows(device, nrows)
     device.foresee(f"rows of {len(keys)} entries", _rows_bytes(nrows, ncols, len(keys), values, 24))
     ptr, cols = csr.split_keys(device, keys, nrows, ncols)

@@ -30,7 +30,7 @@ from ..plan import operation as plan
 from ..store import FlatStore, MatrixStore, PlainValues, Raw, RowLayout
 from ..store import plain as unpacked
 from ..typing import Array, Number
-from . import convert, ewise_vector, hypersparse, multivector, udf, value_arrays
+from . import convert, ewise_vector, hypersparse, multivector, value_arrays
 from .convert import empty as empty
 from .convert import filter_entries, of_rows
 from .lazy_masked_product import LazyMaskedProduct
@@ -378,7 +378,7 @@ def _join(
     z: DataType,
     mode: int,
     defaults: Pair | None = None,
-    way: str | None = None,
+    way: plan.Way | None = None,
 ) -> MatrixStore:
     """The entries of both (mode BOTH), or of either. way: that of `join_way`, if it is known."""
     way = way or plan.join_way(A, B, op)
@@ -506,12 +506,10 @@ def truthy(A: MatrixStore) -> Structure:
 def reduce_scalar(A: MatrixStore, monoid: Typed[Monoid]) -> np.generic | None:
     """The monoid's reduction of all entries, None if there are none."""
     way = plan.reduce_matrix_way(A, monoid)
-    operand: Any = A
-    if way is plan.BITMAP:
-        return ewise_vector.reduce(operand.flat, monoid)
-    if way is plan.PENDING_SUMS:
-        total: np.generic | None = operand.total(monoid)
-        return total
+    if way is plan.BITMAP and isinstance(A, FlatStore):
+        return ewise_vector.reduce(A.flat, monoid)
+    if way is plan.PENDING_SUMS and isinstance(A, LazyMaskedProduct):
+        return A.total(monoid)
     if way is plan.NO_ENTRIES:
         return None
     if way is plan.REPEATED:
@@ -557,28 +555,23 @@ def merge(
     inside: bool = False,
 ) -> MatrixStore:
     """The content of C after C<mask, accum, replace> = T, of C's type. inside: C may be overwritten."""
-    ordinary = C.plain and T.plain
-    if not ordinary and (mask is not None or accum is not None) and (multivector.is_flat(C) or multivector.is_flat(T)):
-        if multivector.merges(C, accum):
-            return multivector.merge(C, T, mask, accum if accum is None else plain(accum), replace, inside)
-    op = _second(C.dtype.name) if accum is None else plain(accum)
-    if accum is not None and udf.computes(op):
-        T, op, accum = _join(C, T, op, C.dtype, UNION), _second(C.dtype.name), None
-    if mask is not None and not (ordinary and mask.structure.plain):
-        t = T.places if isinstance(T, LazyMaskedProduct) else T.structure
-        if C.structure.hypersparse or mask.structure.hypersparse or t.hypersparse:
-            return _merge_hyper(C, T, mask, accum, replace)
-    if mask is None:
-        return cast(T, C.dtype) if accum is None else _join(C, T, op, C.dtype, UNION)
-    # The mask is exactly the structure of T
-    fits = not mask.complement and not T.deferred and T.structure is mask.structure
-    if fits and accum is None and (replace or C.structure is mask.structure):
+    accum = None if accum is None else plain(accum)
+    op, way = accum or _second(C.dtype.name), plan.merge_way(C, T, mask, accum, replace)
+    if way is plan.BITMAP:
+        return multivector.merge(C, T, mask, accum, replace, inside)
+    if way is plan.FUNCTION:
+        return merge(C, _join(C, T, op, C.dtype, UNION), mask, None, replace)
+    if way is plan.COMPRESSED and mask is not None:
+        return _merge_hyper(C, T, mask, accum, replace)
+    if accum is None and (mask is None or way is plan.SAME_STRUCTURE):
         return cast(T, C.dtype)
+    if mask is None:
+        return _join(C, T, op, C.dtype, UNION, None, way)
     if not C.device.is_simt:
         C = empty(C.device, C.nrows, C.ncols, C.dtype) if replace and accum is None else C
         return merge_rows(C, T, op, C.dtype, UNION if accum else ONLY, mask=mask, replace=replace)
     z = cast(T, C.dtype) if accum is None else join(C, T, op, C.dtype)
-    if not fits or accum:
+    if accum or mask.complement or T.deferred or T.structure is not mask.structure:
         z = restricted(z, mask.structure, not mask.complement)
     # Otherwise the mask is exactly the structure of C
     if not replace and (mask.complement or C.structure is not mask.structure):

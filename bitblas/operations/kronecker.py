@@ -14,6 +14,7 @@ from ..store import MatrixStore, PlainValues, VectorStore, unpack
 from ..store import plain as unpacked
 from . import build, compressed, convert, hypersparse, value_arrays, vector_entries
 from .assign_extract import in_order
+from .duplicates import Entries
 from .ewise_matrix import plain
 from .sorted_keys import check_keys, entries
 from .value_arrays import take
@@ -32,7 +33,7 @@ def outer(u: VectorStore, v: VectorStore, op: Typed[Operator]) -> MatrixStore:
         values = value_arrays.by_place(u.device, op, x[a], y[b], i[a], j[b], ("ix", "0", "0", "jx"))
     else:
         values = value_arrays.binary(u.device, op, x[a], y[b])
-    return build.from_coo(u.device, u.size, v.size, i[a], j[b], values, op.return_type)
+    return build.from_coo(Entries(u.device, u.size, v.size, i[a], j[b], values, op.return_type))
 
 
 def kronecker(A: MatrixStore, B: MatrixStore, op: Typed[Operator]) -> MatrixStore:
@@ -75,7 +76,8 @@ def from_diagonal(u: VectorStore, k: int) -> MatrixStore:
     """A matrix with u on diagonal k."""
     n = u.size + abs(k)
     i, x = compressed.entries(u)
-    return build.from_coo(u.device, n, n, i + max(0, -k), i + max(0, k), u.values if u.iso else x, u.dtype)
+    values = u.values if u.iso else x
+    return build.from_coo(Entries(u.device, n, n, i + max(0, -k), i + max(0, k), values, u.dtype))
 
 
 def diagonal(A: MatrixStore, k: int) -> VectorStore:

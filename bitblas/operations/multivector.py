@@ -155,12 +155,6 @@ def valid_bits(C: MatrixStore) -> Array:
     return bits
 
 
-def merges(C: MatrixStore, accum: Typed[Operator] | None) -> bool:
-    """Whether the merge of a statement on C runs on the bitmap."""
-    named: Any = None if accum is None else accum.op
-    return not C.dtype._is_udt and (accum is None or (computes(accum) and not getattr(named, "positional", False)))
-
-
 def merge(
     C: MatrixStore, T: MatrixStore, mask: MatrixMask | None, accum: Typed[Operator] | None, replace: bool, inside: bool
 ) -> FlatStore:

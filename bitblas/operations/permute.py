@@ -17,6 +17,7 @@ from ..order import Order, gather_places
 from ..store import MatrixStore, VectorStore, empty_vector
 from ..typing import Array
 from . import build, compressed
+from .duplicates import Entries
 
 
 def vector_in(u: VectorStore, order: Order | None) -> VectorStore:
@@ -44,7 +45,8 @@ def matrix_in(A: MatrixStore, order: Order | None, format: str = "auto", tile: i
     rows, cols = A.coo()
     if order is not None:
         rows, cols = order.places(rows), order.places(cols)
-    B = build.from_coo(A.device, A.nrows, A.ncols, rows, cols, A.values, A.dtype, format=format, tile=tile)
+    entries = Entries(A.device, A.nrows, A.ncols, rows, cols, A.values, A.dtype)
+    B = build.from_coo(entries, format=format, tile=tile)
     if isinstance(A.raw, PackedValues):
         B = MatrixStore(B.structure, B.dtype, A.raw.again(B.values))
     return B.tagged(order)

@@ -65,16 +65,14 @@ def _pointwise(
     device: Device,
     mode: int,
     op: Typed[Operator],
-    x: PlainValues,
-    x_type: DataType,
-    y: PlainValues,
-    y_type: DataType,
+    left: tuple[PlainValues, DataType],
+    right: tuple[PlainValues, DataType],
     size: int,
-    *,
     bound: str = "xy",
     places: tuple[Array, Array] | None = None,
 ) -> Array:
     """op of `size` values each, arrays or np.generic, as an array."""
+    (x, x_type), (y, y_type) = left, right
     if op.dtype._is_udt and udf.computes(op):
         names = {"x": x} if bound == "x" else {"x": x, bound[1]: y}
         return udf.computed(device, op, size, *(places or ()), **names)
@@ -82,10 +80,10 @@ def _pointwise(
     presence = _kept_presence if size <= tuning.count("cached.full_positions") else _presence
     n, (bits, unread) = (size + 63) >> 6 or 1, presence(device, size)
     out = device.xp.empty(n if k.dtype is BOOL else size or 1, k.np_type)
-    left = _operand(device, x, x_type, k.u_nothing, k.u_zero)
-    right = left if y is x and y_type is x_type else _operand(device, y, y_type, k.v_nothing, k.v_zero)
+    of_x = _operand(device, x, x_type, k.u_nothing, k.u_zero)
+    of_y = of_x if y is x and y_type is x_type else _operand(device, y, y_type, k.v_nothing, k.v_zero)
     plain = k.plain if places is None else (*k.plain[:2], *places, *k.plain[4:])
-    args = n, size, bits, *left, bits, *right, *plain, unread, out
+    args = n, size, bits, *of_x, bits, *of_y, *plain, unread, out
     if n < (least := tuning.count("parallel.words")):
         k.kernel(*args)
     else:
@@ -122,7 +120,8 @@ def binary(
         size = len(y)
     else:
         return op.op.evaluate(op.dtype, x=x, y=y)
-    return _pointwise(device, BOTH, op, x, lookup_dtype(x.dtype), y, lookup_dtype(y.dtype), size, places=places)
+    left, right = (x, lookup_dtype(x.dtype)), (y, lookup_dtype(y.dtype))
+    return _pointwise(device, BOTH, op, left, right, size, places=places)
 
 
 def by_place(
@@ -141,7 +140,7 @@ def unary(device: Device, op: Typed[Operator], x: PlainValues, dtype: DataType) 
     """op(x), for values of type `dtype`."""
     if isinstance(x, np.generic):
         return op.op.evaluate(op.dtype, x=x)
-    return _pointwise(device, LEFT, op, x, dtype, x, dtype, len(x), bound="x")
+    return _pointwise(device, LEFT, op, (x, dtype), (x, dtype), len(x), "x")
 
 
 def index(
@@ -154,7 +153,7 @@ def index(
     else:
         size = 1 if isinstance(x, np.generic) else len(x)
     y = kind.np_type.type(thunk)
-    return _pointwise(device, LEFT, op, x, lookup_dtype(x.dtype), y, kind, size, bound="xt", places=places)
+    return _pointwise(device, LEFT, op, (x, lookup_dtype(x.dtype)), (y, kind), size, "xt", places)
 
 
 @overload

@@ -9,7 +9,7 @@ construct no plan.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy import generic
@@ -26,11 +26,11 @@ from ..formats.values import PackedValues
 from ..kernels.constants import VALUES as ALL_VALUES
 from ..kernels.constants import WORDS
 from ..store import FlatStore, MatrixStore, SparseStore, VectorStore
-from ..typing import Array
+from ..typing import Array, Number
 from .product import Plan
 
 if TYPE_CHECKING:
-    from ..operations.operands import Into
+    from ..operations.operands import Into, MatrixMask
 
 # ---- The plan of an operation.
 
@@ -58,11 +58,10 @@ class OperationPlan(Plan):
         }
 
 
-def choose(verb: str, op: Typed | None, key: str, way: str, *reasons: str) -> OperationPlan:
-    """The plan of a decision. reasons: in this order, empty ones are left out."""
-    kind = WORDS if way in PRESENCE else ALL_VALUES
-    name = "" if op is None else op.op.name
-    reason = "; ".join(text for text in (REASONS.get(way, ""), *reasons) if text)
+def choose(verb: str, op: Typed | None, key: str, way: Way, *reasons: str) -> OperationPlan:
+    """The plan of a decision. reasons: after that of the way; empty ones are left out."""
+    reason = "; ".join(filter(None, (way.reason, *reasons)))
+    name, kind = "" if op is None else op.op.name, WORDS if way.one else ALL_VALUES
     return OperationPlan(verb, name, key, False, way, kind, 1, reason)
 
 
@@ -73,102 +72,70 @@ def row(name: str) -> str:
 
 # ---- Ways.
 
+
+class Way(str):
+    """The name of a way, with its reason. one: all entries have one value, so that only presence is computed."""
+
+    def __new__(cls, text: str, reason: str = "", one: bool = False) -> Way:
+        way = super().__new__(cls, text)
+        way.reason, way.one = reason, one
+        return way
+
+    reason: str
+    one: bool
+
+
 # Vectors, and matrices as bitmaps.
-ONE_VALUE = "one value for all entries"
-LISTED = "at listed positions"
-FUNCTION = "user-defined function of each entry"
-NEW_ARRAYS = "word by word into new arrays"
-OWN_ARRAYS = "word by word into the arrays of the output"
-IN_PLACE = "word by word in place, under the mask"
-THEN_MERGED = "word by word, then merged into the output"
-UNDER_MASK = "copy of the entries under the mask"
-CHUNKS = "sums of chunks of words, then of the chunks"
-REPEATED = "one value, repeated by the monoid"
-EQUAL_CHUNKS = "one chunk for all equal chunks"
-WHOLE = "copy of all entries"
-PART_OF_LIST = "part of a list"
-SEARCHED_LIST = "search in a list"
-GATHERED = "gather"
-SINGLE_BIT = "one bit"
-PLACED = "written at the positions"
-SCATTERED = "scattered, then merged at the positions"
-SHIFTED = "shifted entries"
+ONE_VALUE = Way("one value for all entries", "all results are equal", True)
+LISTED = Way("at listed positions")
+FUNCTION = Way("user-defined function of each entry", "the operator is a Python function of a user-defined type")
+NEW_ARRAYS = Way("word by word into new arrays")
+OWN_ARRAYS = Way("word by word into the arrays of the output", "no operand or mask reads the arrays of the output")
+IN_PLACE = Way("word by word in place, under the mask", "the output keeps its entries outside of the mask")
+THEN_MERGED = Way("word by word, then merged into the output")
+UNDER_MASK = Way("copy of the entries under the mask", "no operator is applied")
+CHUNKS = Way("sums of chunks of words, then of the chunks", "sums have a fixed order")
+REPEATED = Way("one value, repeated by the monoid", "all entries are equal", True)
+EQUAL_CHUNKS = Way("one chunk for all equal chunks", "all positions have the same value, and the order of sums matters")
+WHOLE = Way("copy of all entries", "all positions are read")
+PART_OF_LIST = Way("part of a list")
+SEARCHED_LIST = Way("search in a list", "entries are listed")
+GATHERED = Way("gather")
+SINGLE_BIT = Way("one bit", "presence is one bit of a bitset")
+PLACED = Way("written at the positions", "no mask and no accumulator")
+SCATTERED = Way("scattered, then merged at the positions", "a mask or an accumulator reads the old entries")
+SHIFTED = Way("shifted entries", "positions move alike")
 
 # Matrices.
-BITMAP = "word by word on a bitmap"
-SAME_STRUCTURE = "values only"
-COMPRESSED = "on compressed rows and columns"
-MERGED_ROWS = "merge of rows"
-SEARCHED_ENTRIES = "search of each entry in the other matrix"
-JOINED = "entries joined first, then the operator"
-EACH_VALUE = "value by value"
-BY_POSITION = "value by value, with positions"
-NO_ENTRIES = "no entries"
-SELECTED_ROWS = "row by row"
-CLIPPED = "cut out of the format"
-ONE_TEST = "one test for all entries"
-FILTERED = "tests, then a filter of entries"
-PENDING_SUMS = "sums of a masked product, without its structure"
-DECODED_ROWS = "decoded rows"
-SEARCHED_COLUMNS = "search of columns in the index list"
-SCATTERED_COLUMNS = "table of columns"
-ROW_SLICE = "slice of a row"
-ROW_SEARCH = "binary search in a row"
-EMBEDDED = "the assigned matrix with other indices"
-SORTED_KEYS = "sorted keys"
-ALL_PAIRS = "all pairs of entries"
-TRANSPOSED = "the layout of the transpose"
-SUMMED_LINES = "sums of lines of a bitmap"
-REPEATED_SQUARES = "repeated squaring"
+BITMAP = Way("word by word on a bitmap", "a bitmap is one vector of all positions")
+SAME_STRUCTURE = Way("values only", "both operands have one structure")
+COMPRESSED = Way("on compressed rows and columns", "few rows or columns have entries")
+MERGED_ROWS = Way("merge of rows", "rows are sorted lists")
+SEARCHED_ENTRIES = Way("search of each entry in the other matrix", "one thread per entry")
+JOINED = Way("entries joined first, then the operator", "the operator reads positions, or is a Python function")
+EACH_VALUE = Way("value by value", "the structure stays")
+BY_POSITION = Way("value by value, with positions", "the operator reads positions")
+NO_ENTRIES = Way("no entries", "an operand has no entries", True)
+SELECTED_ROWS = Way("row by row", "the kernel tests and copies entries in one pass")
+CLIPPED = Way("cut out of the format", "the entries are a region of the matrix")
+ONE_TEST = Way("one test for all entries", "all entries are equal", True)
+FILTERED = Way("tests, then a filter of entries", "all entries are tested, then those that remain are copied")
+PENDING_SUMS = Way("sums of a masked product, without its structure", "the sums have not been filtered yet")
+DECODED_ROWS = Way("decoded rows", "the format decodes single rows")
+SEARCHED_COLUMNS = Way("search of columns in the index list")
+SCATTERED_COLUMNS = Way("table of columns", "an index list is missing, or does not ascend")
+ROW_SLICE = Way("slice of a row", "rows are stored one after the other")
+ROW_SEARCH = Way("binary search in a row", "columns of a row ascend")
+EMBEDDED = Way("the assigned matrix with other indices", "the output has no entries")
+SORTED_KEYS = Way("sorted keys", "keys are row * ncols + column")
+ALL_PAIRS = Way("all pairs of entries", "each entry of the one with each entry of the other")
+TRANSPOSED = Way("the layout of the transpose")
+SUMMED_LINES = Way("sums of lines of a bitmap", "a line has a row or a column of the matrix")
+REPEATED_SQUARES = Way("repeated squaring")
 
 # Scalars and aggregators.
-ON_HOST = "in Python"
-SEVERAL_STEPS = "several operations"
-
-# Ways of which only presence is computed.
-PRESENCE = {ONE_VALUE, REPEATED, NO_ENTRIES, ONE_TEST}
-
-REASONS = {
-    ONE_VALUE: "all results are equal",
-    FUNCTION: "the operator is a Python function of a user-defined type",
-    OWN_ARRAYS: "no operand or mask reads the arrays of the output",
-    IN_PLACE: "the output keeps its entries outside of the mask",
-    CHUNKS: "sums have a fixed order",
-    REPEATED: "all entries are equal",
-    EQUAL_CHUNKS: "all positions have the same value, and the order of sums matters",
-    SEARCHED_LIST: "entries are listed",
-    PLACED: "no mask and no accumulator",
-    SCATTERED: "a mask or an accumulator reads the old entries",
-    SAME_STRUCTURE: "both operands have one structure",
-    BITMAP: "a bitmap is one vector of all positions",
-    EACH_VALUE: "the structure stays",
-    UNDER_MASK: "no operator is applied",
-    WHOLE: "all positions are read",
-    NO_ENTRIES: "an operand has no entries",
-    SINGLE_BIT: "presence is one bit of a bitset",
-    SHIFTED: "positions move alike",
-    SUMMED_LINES: "a line has a row or a column of the matrix",
-    ROW_SLICE: "rows are stored one after the other",
-    ROW_SEARCH: "columns of a row ascend",
-    FILTERED: "all entries are tested, then those that remain are copied",
-    COMPRESSED: "few rows or columns have entries",
-    MERGED_ROWS: "rows are sorted lists",
-    SEARCHED_ENTRIES: "one thread per entry",
-    JOINED: "the operator reads positions, or is a Python function",
-    BY_POSITION: "the operator reads positions",
-    SELECTED_ROWS: "the kernel tests and copies entries in one pass",
-    CLIPPED: "the entries are a region of the matrix",
-    ONE_TEST: "all entries are equal",
-    PENDING_SUMS: "the sums have not been filtered yet",
-    DECODED_ROWS: "the format decodes single rows",
-    SCATTERED_COLUMNS: "an index list is missing, or does not ascend",
-    EMBEDDED: "the output has no entries",
-    SORTED_KEYS: "keys are row * ncols + column",
-    ALL_PAIRS: "each entry of the one with each entry of the other",
-    ON_HOST: "scalars are stored on the host",
-    SEVERAL_STEPS: "gb.trace() lists the kernels of an aggregator",
-}
-
+ON_HOST = Way("in Python", "scalars are stored on the host")
+SEVERAL_STEPS = Way("several operations", "gb.trace() lists the kernels of an aggregator")
 
 # ---- Facts about operators and stores.
 
@@ -220,7 +187,7 @@ def threads_reason(shared: bool, name: str) -> str:
 
 def elementwise_way(
     u: VectorStore, v: VectorStore, op: Typed[Operator], either: bool, keep: bool, out: Into | None
-) -> str:
+) -> Way:
     """How op(u, v) is computed by position. either: the result has entries that only one operand has. keep: it has the
     values of u. out: the output, if the operation ends the statement."""
     if (type(u) is SparseStore or type(v) is SparseStore) and (not either or type(u) is type(v)):
@@ -255,7 +222,7 @@ def joins_to_one_value(u: VectorStore, v: VectorStore, op: Typed[Operator], unio
     return value if not union or (same_value(value, u.values) and same_value(value, v.values)) else None
 
 
-def applied_value(op: Typed[Operator], x: Any, y: Any = None, *, unary: bool = False) -> generic | None:
+def applied_value(op: Typed[Operator], x: object, y: object = None, *, unary: bool = False) -> generic | None:
     """The one value of op for all entries: of operands that are single values, or if it reads no others. So pair(A, 1)
     and second(A, 7) store a single value."""
     operator = op.op
@@ -268,11 +235,11 @@ def applied_value(op: Typed[Operator], x: Any, y: Any = None, *, unary: bool = F
     return value
 
 
-def same_value(a: Any, b: Any) -> bool:
+def same_value(a: Number, b: Number) -> bool:
     return bool(a == b) or bool(a != a and b != b)
 
 
-def reduce_way(u: VectorStore, monoid: Typed[Monoid], chunk: int) -> tuple[str, generic | None]:
+def reduce_way(u: VectorStore, monoid: Typed[Monoid], chunk: int) -> tuple[Way, generic | None]:
     """How all entries of a vector are summed, and the sum if it needs no kernel. chunk: positions of a chunk on the
     CPU."""
     x = u.listed if type(u) is SparseStore else u.values
@@ -299,7 +266,7 @@ def _repeated(monoid: Typed[Monoid], kind: str, value: bytes, k: int, rounded: b
 # ---- Vectors by index.
 
 
-def extract_way(u: VectorStore, everything: bool, ranged: bool) -> str:
+def extract_way(u: VectorStore, everything: bool, ranged: bool) -> Way:
     """How u[I] is read. ranged: I is a range."""
     if everything:
         return WHOLE
@@ -308,7 +275,7 @@ def extract_way(u: VectorStore, everything: bool, ranged: bool) -> str:
     return PART_OF_LIST if ranged and u.order is None else SEARCHED_LIST
 
 
-def assign_way(w: VectorStore, mask: object, accum: object) -> str:
+def assign_way(w: VectorStore, mask: object, accum: object) -> Way:
     """How w<mask, accum>(I) = u is written."""
     if type(w) is SparseStore:
         return LISTED
@@ -324,7 +291,7 @@ def maps_bitmap(A: MatrixStore, op: Typed) -> bool:
     return is_flat(A) and not op.dtype._is_udt and (A.order is None or not op.op.positional)
 
 
-def ewise_way(A: MatrixStore, B: MatrixStore, op: Typed[Operator], same: bool | None = None) -> str:
+def ewise_way(A: MatrixStore, B: MatrixStore, op: Typed[Operator], same: bool | None = None) -> Way:
     """How the union or intersection of two matrices is computed. same: whether they have one structure, if known."""
     if not (A.plain and B.plain) and not op.dtype._is_udt and (is_flat(A) or is_flat(B)):
         return BITMAP
@@ -333,7 +300,7 @@ def ewise_way(A: MatrixStore, B: MatrixStore, op: Typed[Operator], same: bool | 
     return join_way(A, B, op)
 
 
-def join_way(A: MatrixStore, B: MatrixStore, op: Typed[Operator]) -> str:
+def join_way(A: MatrixStore, B: MatrixStore, op: Typed[Operator]) -> Way:
     """The same for two structures that differ."""
     if op.dtype._is_udt and is_function(op):
         return JOINED
@@ -342,7 +309,7 @@ def join_way(A: MatrixStore, B: MatrixStore, op: Typed[Operator]) -> str:
     return SEARCHED_ENTRIES if A.device.is_simt else MERGED_ROWS
 
 
-def apply_way(A: MatrixStore, op: Typed[Operator], value: generic | None) -> str:
+def apply_way(A: MatrixStore, op: Typed[Operator], value: generic | None) -> Way:
     """How op of every entry is computed. value: the one value of all results, if it is known."""
     if not A.plain and maps_bitmap(A, op):
         return BITMAP
@@ -353,7 +320,7 @@ def apply_way(A: MatrixStore, op: Typed[Operator], value: generic | None) -> str
     return EACH_VALUE if value is None else ONE_VALUE
 
 
-def select_way(A: MatrixStore, op: Typed[Operator], region: bool) -> str:
+def select_way(A: MatrixStore, op: Typed[Operator], region: bool) -> Way:
     """How the entries for which op is true are copied. region: op selects a region, such as a triangle."""
     if not A.plain and maps_bitmap(A, op):
         return BITMAP
@@ -368,7 +335,7 @@ def select_way(A: MatrixStore, op: Typed[Operator], region: bool) -> str:
     return ONE_TEST if one else FILTERED
 
 
-def reduce_matrix_way(A: MatrixStore, monoid: Typed[Monoid]) -> str:
+def reduce_matrix_way(A: MatrixStore, monoid: Typed[Monoid]) -> Way:
     """How all entries of a matrix are summed."""
     if isinstance(A, FlatStore) and not (monoid.dtype._is_udt and is_function(monoid)):
         return BITMAP
@@ -380,11 +347,42 @@ def reduce_matrix_way(A: MatrixStore, monoid: Typed[Monoid]) -> str:
     return REPEATED if isinstance(A.raw, generic) else EACH_VALUE
 
 
-def transpose_way(A: MatrixStore) -> str:
+def merges_bitmap(C: MatrixStore, accum: Typed | None) -> bool:
+    """Whether the merge of a statement on C runs on the bitmap."""
+    if C.dtype._is_udt or accum is None:
+        return not C.dtype._is_udt
+    return not accum.dtype._is_udt and not getattr(accum.op, "positional", False)
+
+
+def merge_way(C: MatrixStore, T: MatrixStore, mask: MatrixMask | None, accum: Typed | None, replace: bool) -> Way:
+    """How C<mask, accum, replace> = T is computed."""
+    usual = C.plain and T.plain
+    if not usual and (mask is not None or accum is not None) and (is_flat(C) or is_flat(T)):
+        if merges_bitmap(C, accum):
+            return BITMAP
+    if accum is not None and accum.dtype._is_udt and is_function(accum):
+        return FUNCTION
+    if mask is None:
+        return WHOLE if accum is None else join_way(C, T, accum)
+    lazy: Any = T
+    if not (usual and mask.structure.plain):
+        places = lazy.places if T.deferred else T.structure
+        if C.structure.hypersparse or mask.structure.hypersparse or places.hypersparse:
+            return COMPRESSED
+    if accum is None and not mask.complement and not T.deferred and T.structure is mask.structure:
+        if replace or C.structure is T.structure:
+            return SAME_STRUCTURE
+    return SEARCHED_ENTRIES if C.device.is_simt else MERGED_ROWS
+
+
+def transpose_way(A: MatrixStore) -> Way:
     return BITMAP if isinstance(A, FlatStore) and A.nrows != A.ncols else TRANSPOSED
 
 
 # ---- Matrices by index.
+
+# Positions of an assignment or extraction: None for all, a range only of hypersparse matrices.
+Index: TypeAlias = "Array | range | None"
 
 # Types for copying values of a given width.
 ALIKE = {1: UINT8, 2: UINT16, 4: UINT32, 8: UINT64}
@@ -395,12 +393,12 @@ def supports_rows(A: MatrixStore) -> bool:
     return not A.device.is_simt and A.dtype.np_type.itemsize in ALIKE and A.dtype.np_type.kind != "V"
 
 
-def ascends(index: Array | None) -> bool:
+def ascends(index: Index) -> bool:
     """Whether an index list (None: all) ascends strictly."""
-    return index is None or len(index) < 2 or bool((index[1:] > index[:-1]).all())
+    return index is None or isinstance(index, range) or len(index) < 2 or bool((index[1:] > index[:-1]).all())
 
 
-def extract_matrix_way(A: MatrixStore, I: Any, J: Any) -> str:
+def extract_matrix_way(A: MatrixStore, I: Index, J: Index) -> Way:
     """How A[I, J] is read."""
     if not A.plain and A.structure.hypersparse:
         return COMPRESSED
@@ -419,8 +417,8 @@ def searches_columns(entries: int, ncols: int) -> bool:
 
 
 def assign_matrix_way(
-    C: MatrixStore, I: Any, J: Any, T: MatrixStore, mask: Structure | None, accum: Typed | None
-) -> str:
+    C: MatrixStore, I: Index, J: Index, T: MatrixStore, mask: Structure | None, accum: Typed | None
+) -> Way:
     """How C<mask, accum>[I, J] = T is written."""
     if C.structure.hypersparse or T.structure.hypersparse or (mask is not None and mask.hypersparse):
         return COMPRESSED
@@ -431,25 +429,25 @@ def assign_matrix_way(
     return SORTED_KEYS
 
 
-def line_way(A: MatrixStore, column: bool) -> str:
+def line_way(A: MatrixStore, column: bool) -> Way:
     """How a row or a column is read."""
     if column or (not A.plain and A.structure.hypersparse):
         return CLIPPED
     return DECODED_ROWS if "rows" in A.structure.primary.format.kernels else ROW_SLICE
 
 
-def element_way(A: MatrixStore) -> str:
+def element_way(A: MatrixStore) -> Way:
     """How one entry is read."""
     if isinstance(A, FlatStore):
         return SINGLE_BIT
     return COMPRESSED if not A.plain and A.structure.hypersparse else ROW_SEARCH
 
 
-def place_way(A: MatrixStore, nrows: int, ncols: int) -> str:
+def place_way(A: MatrixStore, nrows: int, ncols: int) -> Way:
     """How the entries of a matrix are shifted into one of another shape."""
     return SHIFTED if A.structure.hypersparse or is_hyper(nrows, ncols, A.nvals) else SORTED_KEYS
 
 
-def kronecker_way(A: MatrixStore, B: MatrixStore, op: Typed[Operator]) -> str:
+def kronecker_way(A: MatrixStore, B: MatrixStore, op: Typed[Operator]) -> Way:
     """How the Kronecker product is computed."""
     return COMPRESSED if (A.structure.hypersparse or B.structure.hypersparse) and not op.op.positional else SORTED_KEYS

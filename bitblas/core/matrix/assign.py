@@ -15,6 +15,7 @@ from semirings.dtypes import DataType, cast_scalar, check_cast
 from ... import operations
 from ... import order as orders
 from ...exceptions import DimensionMismatch
+from ...plan.operation import is_flat, merges_bitmap
 from ...store import FlatStore, MatrixStore, empty_vector, full_vector
 from ..convert import same_device, written_array
 from ..statement.expressions import MatrixExpression
@@ -109,7 +110,7 @@ def _fill(
 ) -> MatrixStore:
     if value is None:
         return operations.ewise_matrix.empty(C.device, C.nrows, C.ncols, C.dtype)
-    if operations.multivector.is_flat(C) and not dtype._is_udt:
+    if is_flat(C) and not dtype._is_udt:
         return operations.multivector.filled(C, value, dtype, m)
     if m is not None and not m.complement:
         return operations.ewise_matrix.mask_of(m.structure, value, dtype)
@@ -134,7 +135,7 @@ def assign_matrix(
         return
     store: MatrixStore = C._store
     within = None if mask is None or (mask.ndim == 2 and not region) else mask
-    if operations.multivector.is_flat(store) and operations.multivector.merges(store, accum):
+    if is_flat(store) and merges_bitmap(store, accum):
         whole, m = None, None
         if within is not None:
             area = axes if region else _whole_line(axes)

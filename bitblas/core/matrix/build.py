@@ -216,9 +216,8 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         dup = duplicates(dup_op, array, dtype, d)
         with d.guard:
             found = alike(d, array, dup)
-            store = operations.build.from_coo(
-                d, nrows, ncols, i, j, found, dtype, dup, format=layout.format, tile=tile, ready=ready
-            )
+            entries = operations.duplicates.Entries(d, nrows, ncols, i, j, found, dtype, dup)
+            store = operations.build.from_coo(entries, format=layout.format, tile=tile, ready=ready)
             if found is not array:
                 check_distinct(store.nvals, len(i))
             check_symmetric(store.structure, symmetric)

@@ -32,6 +32,7 @@ from ..statement.orders import movable
 from ..statement.scalar_operands import apply_operator, index_operator, operands, select_mask, union_operator
 
 if TYPE_CHECKING:
+    from ...operations.operands import MatrixMask
     from ...store import VectorStore
     from ..scalar import Scalar
     from ..statement.masks import Mask
@@ -152,17 +153,17 @@ class MatrixElementwise(Operand):
         mask = select_mask(op, thunk, 2)
         if mask is not None:
             mask.fits(self)
-
-            def run(_: object, order: Order | None) -> MatrixStore:
-                A = self._at(order)
-                return operations.ewise_matrix.merge(A, A, matrix_mask(mask, order), None, True)
-
-            both = self, mask.parent
-            return MatrixExpression(self.nrows, self.ncols, "select", (self, mask), None, run, self.dtype, along=both)
+            both, read = (self, mask.parent), partial(_under_mask, self, mask)
+            return MatrixExpression(self.nrows, self.ncols, "select", (self, mask), None, read, self.dtype, along=both)
         dtype, (nrows, ncols) = self.dtype, self.shape
         f, value = index_operator(op, dtype, thunk, "select")
         keep = lambda _, order: operations.ewise_matrix.select(self._at(order), f, value)
         return MatrixExpression(nrows, ncols, "select", (self, value), f, keep, dtype, False, (self,))
+
+
+def _under_mask(A: MatrixElementwise, selected: Mask, mask: object, order: Order | None) -> MatrixStore:
+    store = A._at(order)
+    return operations.ewise_matrix.merge(store, store, matrix_mask(selected, order), None, True)
 
 
 class Broadcast(MatrixElementwise):
@@ -224,12 +225,7 @@ class MatrixProducts(MatrixElementwise):
         if self.device is not B.device:
             same_device("mxm", self, B)
         f = typed(op, "semiring", self.dtype, B.dtype)
-        (a, ta), (b, tb) = (self._matrix, self._transposed), (B._matrix, B._transposed)
-
-        def run(mask: operations.spgemm.MatrixMask | None, order: Order | None = None) -> MatrixStore:
-            return operations.spgemm.mxm(a._at(order), b._at(order), f, transpose_a=ta, transpose_b=tb, mask=mask)
-
-        args = self, B
+        args, run = (self, B), partial(_product, self, B, f)
         along = None if f.op.is_positional else args
         return MatrixExpression(nrows, ncols, "mxm", args, f, run, None, True, along)
 
@@ -267,6 +263,13 @@ class MatrixProducts(MatrixElementwise):
             raise ValueError(f"n: expected a positive integer with {f!r}, whose multiplier has no identity, got 0")
         run = lambda mask: _power(self._store, exponent, f)
         return MatrixExpression(self.nrows, self.ncols, "power", (self, exponent), f, run, self.dtype)
+
+
+def _product(
+    A: MatrixElementwise, B: MatrixElementwise, op: Typed, mask: MatrixMask | None, order: Order | None = None
+) -> MatrixStore:
+    a, b = A._matrix._at(order), B._matrix._at(order)
+    return operations.spgemm.mxm(a, b, op, transpose_a=A._transposed, transpose_b=B._transposed, mask=mask)
 
 
 def _power(A: MatrixStore, n: int, op: Typed) -> MatrixStore:
@@ -313,7 +316,7 @@ class MatrixIndex(MatrixElementwise):
     def _extract(self, axes: Axes) -> ScalarExpression | VectorExpression | MatrixExpression:
         rows, cols = axes
         if rows.size is None and cols.size is None:
-            return ScalarExpression("__getitem__", (self,), None, partial(_read_element, self, rows, cols), self.dtype)
+            return ScalarExpression("__getitem__", (self,), None, partial(self._element, rows.at, cols.at), self.dtype)
         if rows.size is None or cols.size is None:
             size: Any = cols.size if rows.size is None else rows.size
             return VectorExpression(
@@ -322,7 +325,7 @@ class MatrixIndex(MatrixElementwise):
         read = partial(_read_part, self, rows, cols)
         return MatrixExpression(rows.size, cols.size, "__getitem__", (self,), None, read, self.dtype)
 
-    def _element(self, i: int, j: int) -> np.generic | None:
+    def _element(self, i: int, j: int, mask: object = None) -> np.generic | None:
         A = self._matrix._stored
         if A.order is not None:
             i, j = A.order.place(i), A.order.place(j)
@@ -347,10 +350,6 @@ class MatrixIndex(MatrixElementwise):
             raise ValueError(f"index: expected single indices, got {describe(row)} and {describe(col)}")
         found = self._element(rows.at, cols.at)
         return default if found is None else one_shown(found, self.dtype)
-
-
-def _read_element(A: MatrixIndex, row: Axis, col: Axis, mask: MaskLike) -> np.generic | None:
-    return A._element(row.at, col.at)
 
 
 def _read_line(A: MatrixIndex, rows: Axis, cols: Axis, mask: MaskLike) -> VectorStore:

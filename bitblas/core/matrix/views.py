@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semirings import Monoid, dtypes, monoid
+from semirings import Monoid, Typed, dtypes, monoid
 from semirings import binary as binary_ops
 from semirings.dtypes import BOOL, DataType, check_cast
 
@@ -32,7 +33,7 @@ from .operations import MatrixIndex, MatrixProducts
 if TYPE_CHECKING:
     from typing import SupportsInt
 
-    from ..typing import DTypeArg, MaskArg, MaskLike, OperandLike, OperatorLike, SizeArg
+    from ..typing import DTypeArg, MaskArg, OperandLike, OperatorLike, SizeArg
     from .matrix import Matrix
 
 
@@ -79,12 +80,7 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixIndex, MatrixProducts, Shown):
         if aggregator is not None:
             return aggregators.delayed(aggregator, self, "reduce_scalar", None, allow_empty)
         f = typed(op, "monoid", self.dtype)
-        A = self._matrix
-
-        def run(mask: MaskLike) -> np.generic | None:
-            found = operations.ewise_matrix.reduce_scalar(A._stored, f)
-            return f.identity if found is None and not allow_empty else found
-
+        run = partial(_reduced, self._matrix, f, None if allow_empty else f.identity)
         return ScalarExpression("reduce_scalar", (self,) if allow_empty else (self, f.identity), f, run)
 
     # ---- the whole object ----
@@ -172,6 +168,12 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixIndex, MatrixProducts, Shown):
         return bool(((i == k) & (j == l)).all()) and operations.ewise_matrix.all_close(
             self.device, x, y, rel_tol, abs_tol
         )
+
+
+def _reduced(A: Matrix, monoid: Typed, empty: np.generic | None, mask: object) -> np.generic | None:
+    """empty: the result without entries."""
+    found = operations.ewise_matrix.reduce_scalar(A._stored, monoid)
+    return empty if found is None else found
 
 
 # ---- A.T: a transposed view of a Matrix.

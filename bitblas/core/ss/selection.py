@@ -17,6 +17,7 @@ from ... import operations
 from ...device import Device
 from ...exceptions import DomainMismatch
 from ...operations import build, compressed, ewise_matrix, sorted_keys, value_arrays, vector_entries
+from ...operations.duplicates import Entries
 from ...store import MatrixStore
 from ..convert import check_size
 from ..matrix.arrays import is_columnwise
@@ -149,7 +150,7 @@ class Segments(NamedTuple):
         nrows, ncols = self.shape
         if width is not None:
             nrows, ncols = (width, ncols) if self.columns else (nrows, width)
-        return build.from_coo(self.device, nrows, ncols, rows, cols, self.values, kind)
+        return build.from_coo(Entries(self.device, nrows, ncols, rows, cols, self.values, kind))
 
 
 def descending(x: Array) -> Array:

@@ -12,6 +12,7 @@ from semirings.dtypes import check_cast
 
 from ...exceptions import DimensionMismatch
 from ...operations import build, ewise_matrix, sorted_keys, vector_entries
+from ...operations.duplicates import Entries
 from ...store import MatrixStore, VectorStore
 from ..convert import check_size, same_device
 from ..matrix.arrays import is_columnwise
@@ -103,7 +104,7 @@ def joined(rows: Tiles, dtype: DTypeArg = None) -> tuple[MatrixStore, DataType]:
     else:
         together = d.xp.concatenate([d.full(len(i), x) if isinstance(x, np.generic) else x for i, _, x in parts])
     i, j = (d.xp.concatenate([part[k] for part in parts]) for k in (0, 1))
-    return build.from_coo(d, *shape, i, j, together, kind), kind
+    return build.from_coo(Entries(d, *shape, i, j, together, kind)), kind
 
 
 def as_vector(A: MatrixStore) -> VectorStore:
@@ -297,7 +298,7 @@ def _placed(
     step = max(1, shape[0] if columns else shape[1])
     major, minor = positions // step, positions % step
     rows, cols = (minor, major) if columns else (major, minor)
-    return build.from_coo(like.device, *shape, rows, cols, values, like.dtype)
+    return build.from_coo(Entries(like.device, *shape, rows, cols, values, like.dtype))
 
 
 __all__ = ["MatrixTiles", "VectorTiles", "concat"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ... import operations
 from ... import order as orders
@@ -90,7 +90,7 @@ def used() -> bool:
 
 def describe_order(expr: Expression) -> str:
     """For `explain`: the order in which an expression will run, and the objects that are permuted for it."""
-    operands: list[Any] = [x for x in expr.args if hasattr(x, "_at") or hasattr(x, "_in")]
+    operands = [x for x in expr.args if hasattr(x, "_at") or hasattr(x, "_in")]
     order = {id(x): x._order if hasattr(x, "_at") else x._data.order for x in operands}
     matrices = [x for x in operands if hasattr(x, "_at")]
     chosen = None

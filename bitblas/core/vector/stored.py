@@ -216,19 +216,15 @@ class VectorIndex(StoredVector):
     def _extract(self, axes: Axes) -> ScalarExpression | VectorExpression:
         (index,) = axes
         if index.size is None:
-            return ScalarExpression("__getitem__", (self,), None, partial(_read_element, self, index), self.dtype)
+            return ScalarExpression("__getitem__", (self,), None, partial(self._element, index.at), self.dtype)
         args = (self, index.at) if type(index.at) is SymbolicArray else (self,)
         return VectorExpression(index.size, "__getitem__", args, None, partial(_read_part, self, index), self.dtype)
 
-    def _element(self, i: int) -> np.generic | None:
+    def _element(self, i: int, mask: object = None) -> np.generic | None:
         store = self._stored
         return operations.vector_entries.get(store, i if store.order is None else store.order.place(i))
 
     ss = Accessor("VectorExtras")
-
-
-def _read_element(u: VectorIndex, index: Axis, mask: MaskLike) -> np.generic | None:
-    return u._element(index.at)
 
 
 def _read_part(u: VectorIndex, index: Axis, mask: MaskLike) -> VectorStore:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
@@ -34,9 +35,11 @@ from .build import VectorBuild
 from .stored import StyledVector, VectorIndex, named
 
 if TYPE_CHECKING:
+    from ...operations.operands import Into
+    from ...typing import Number
     from ..matrix.matrix import Matrix
     from ..statement.infix import Operand
-    from ..typing import DeviceArg, DTypeArg, DTypeLike, MaskArg, MaskLike, OperandArg, OperandLike, OperatorLike, Run
+    from ..typing import DeviceArg, DTypeArg, DTypeLike, MaskArg, OperandArg, OperandLike, OperatorLike, Run
 
 
 class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hinted):
@@ -206,13 +209,8 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         v = self._partner(other, "ewise_union")
         f, left, right = union_operator(op, self.dtype, v.dtype, left_default, right_default)
 
-        def run(out: operations.operands.Into | None) -> VectorStore | None:
-            x, y = operations.ewise_vector.cast(self._stored, f.dtype), operations.ewise_vector.cast(v._stored, f.dtype)
-            return operations.ewise_vector.ewise_union(x, y, f, left, right, out)
-
-        return VectorExpression(
-            self.size, "ewise_union", (self, v, left, right), f, run, ends=True, along=movable(f, self, v)
-        )
+        args, run = (self, v, left, right), partial(_united, self, v, f, left, right)
+        return VectorExpression(self.size, "ewise_union", args, f, run, ends=True, along=movable(f, self, v))
 
     def vxm(self, other: OperandLike, op: OperatorLike = semiring.plus_times) -> VectorExpression:
         """self times a Matrix, as a row. C API 2.1, 4.3.2. Returns a vector of other.ncols.
@@ -227,16 +225,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         f = typed(op, "semiring", self.dtype, v.dtype)
         multiply: Typed = as_row_operator(f.op.binaryop)[f.op.multiply_type(f.dtype)]
         add: Typed = f.op.monoid[multiply.return_type]
-
-        def run(mask: MaskLike) -> np.generic | None:
-            if multiply.op.positional:  # positions are the user's
-                x, y = self._store, v._store
-            else:
-                orders.align(self, v)
-                x, y = self._stored, v._stored
-            return operations.ewise_vector.reduce(operations.ewise_vector.ewise(x, y, multiply, union=False), add)
-
-        return ScalarExpression("inner", (self, v), f, run)
+        return ScalarExpression("inner", (self, v), f, partial(_inner, self, v, multiply, add))
 
     def outer(self, other: OperandLike, op: OperatorLike = binary_ops.times) -> MatrixExpression:
         """The Matrix op(self[i], other[j]) of self.size x other.size."""
@@ -268,13 +257,8 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         mask = select_mask(op, thunk, 1)
         if mask is not None:
             mask.fits(self)
-
-            def run(_: object) -> VectorStore:
-                t = empty_vector(self.device, self.size, self.dtype)
-                operations.ewise_vector.merge(t, self._stored, assign.vector_mask(mask), None, True)
-                return t
-
-            return VectorExpression(self.size, "select", (self, mask), None, run, self.dtype, along=(self, mask.parent))
+            both, read = (self, mask.parent), partial(_under_mask, self, mask)
+            return VectorExpression(self.size, "select", (self, mask), None, read, self.dtype, along=both)
         u = self._data
         f, value = index_operator(op, u.dtype, thunk, "select")
         keep = lambda out: operations.ewise_vector.select(self._stored, f, value, out)
@@ -289,16 +273,41 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         if aggregator is not None:
             return aggregators.delayed(aggregator, self, "reduce", None, allow_empty)
         f = typed(op, "monoid", self.dtype)
-
-        def run(mask: MaskLike) -> np.generic | None:
-            found = operations.ewise_vector.reduce(self._stored, f)
-            return f.identity if found is None and not allow_empty else found
-
+        run = partial(_reduced, self, f, None if allow_empty else f.identity)
         return ScalarExpression("reduce", (self,) if allow_empty else (self, f.identity), f, run)
 
     def diag(self, k: int = 0, *, name: str | None = None) -> Matrix:
         """The Matrix with this vector on diagonal k, of size + abs(k) rows and columns."""
         return kinds[2]._from_store(operations.kronecker.from_diagonal(self._store, int(k)), name)
+
+
+# ---- What expressions compute.
+
+
+def _united(u: Vector, v: Vector, op: Typed, left: Number, right: Number, out: Into | None) -> VectorStore | None:
+    x, y = operations.ewise_vector.cast(u._stored, op.dtype), operations.ewise_vector.cast(v._stored, op.dtype)
+    return operations.ewise_vector.ewise_union(x, y, op, left, right, out)
+
+
+def _inner(u: Vector, v: Vector, multiply: Typed, add: Typed, mask: object) -> np.generic | None:
+    if multiply.op.positional:  # positions are the user's
+        x, y = u._store, v._store
+    else:
+        orders.align(u, v)
+        x, y = u._stored, v._stored
+    return operations.ewise_vector.reduce(operations.ewise_vector.ewise(x, y, multiply, union=False), add)
+
+
+def _under_mask(u: Vector, selected: Mask, mask: object) -> VectorStore:
+    t = empty_vector(u.device, u.size, u.dtype)
+    operations.ewise_vector.merge(t, u._stored, assign.vector_mask(selected), None, True)
+    return t
+
+
+def _reduced(u: Vector, monoid: Typed, empty: np.generic | None, mask: object) -> np.generic | None:
+    """empty: the result without entries."""
+    found = operations.ewise_vector.reduce(u._stored, monoid)
+    return empty if found is None else found
 
 
 enter(Vector)
