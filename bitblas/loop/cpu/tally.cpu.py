@@ -5,7 +5,7 @@ ENTRIES, PULLS, MANY = 0, 1, 2
 
 
 @njit(**KERNEL)
-def tally(lo, hi, bits, summary, ptr, longest, most_entries, most_work, many, told):
+def tally(lo, hi, bits, summary, ptr, longest, most_entries, most_work, many, counts):
     entries = np.int64(0)
     for k in range(lo, hi):
         some = at(summary, k)
@@ -29,6 +29,6 @@ def tally(lo, hi, bits, summary, ptr, longest, most_entries, most_work, many, to
                 rest = drop_lowest(rest)
             w = next_listed(summary, w + 1, hi)
         pulls = work > most_work
-    put(told, ENTRIES, entries)
-    put(told, PULLS, np.int64(pulls))
-    put(told, MANY, np.int64(entries >= many))
+    put(counts, ENTRIES, entries)
+    put(counts, PULLS, np.int64(pulls))
+    put(counts, MANY, np.int64(entries >= many))
