@@ -18,7 +18,7 @@ from bitblas.loop import Program
 from bitblas.loop.buffers import ENTRIES, LISTED, REMAINING, SEGMENTS, STATE, WORK
 from bitblas.loop.codegen.advance_variants import compact_variant
 from bitblas.loop.fuse import Pass, Pull, Round, Step
-from bitblas.loop.gpu.control_flow import rounds_per_run
+from bitblas.loop.gpu.graph import rounds_per_run
 from bitblas.loop.ir import Product, Vec
 from bitblas.store import pack
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from semirings.dtypes import BOOL
+from semirings.dtypes import BOOL, DataType
 
 from .. import tuning
 from ..operations.variants import BOTH, LEFT
@@ -175,8 +175,6 @@ def statements_at_entries(waiting: list[Statement], u: Vec, target: Vec, mask: M
         if not fits_one_kernel([[s, *taken]]):
             break
         taken.insert(0, s)
-    if mask is not None and mask.vec == u:
-        return taken  # the mask reads nothing that a statement here writes
     return taken
 
 
@@ -346,21 +344,30 @@ def fuse(
     that kernel can write the target itself. condition: the Vec or Scal that is the loop's condition. lists: whether an
     advance needs a worklist built by the previous advance; there is none around a nested loop.
     """
-    _, _, left = _fuse(body, is_step, is_direct, condition, {}, lists=lists)
+    how = _Advances(is_step, is_direct, lists)
+    left = _Fusion(how, body, condition, {}).fresh
     kept = {x: p for x, p in left.items() if x in body.vectors}
-    items, vectors, left = _fuse(body, is_step, is_direct, condition, dict(kept), lists=lists)
-    if any(left.get(x) is None for x in kept):  # a worklist that the round itself invalidates
+    rounds = _Fusion(how, body, condition, dict(kept))
+    if any(rounds.fresh.get(x) is None for x in kept):  # a worklist that the round itself invalidates
         kept = {}
-        items, vectors, _ = _fuse(body, is_step, is_direct, condition, {}, lists=lists)
+        rounds = _Fusion(how, body, condition, {})
     # Parts that run once pull, because no earlier round built a worklist.
     counted = condition if isinstance(condition, Scal) else None
-    once = replace(body, statements=body.begin, vectors=tuple(vectors))
-    begin, vectors, _ = _fuse(once, is_step, is_direct, counted, {}, pulls=True)
-    once = replace(body, statements=body.end, vectors=tuple(vectors))
-    end, vectors, _ = _fuse(once, is_step, is_direct, None, {}, pulls=True)
-    round_ = Round(tuple(items), tuple(vectors), kept, tuple(begin), tuple(end))
+    once = replace(body, statements=body.begin, vectors=tuple(rounds.vectors))
+    begin = _Fusion(how, once, counted, {}, pulls=True)
+    once = replace(body, statements=body.end, vectors=tuple(begin.vectors))
+    end = _Fusion(how, once, None, {}, pulls=True)
+    round_ = Round(tuple(rounds.items), tuple(end.vectors), kept, tuple(begin.items), tuple(end.items))
     _localize(round_.all, body.own)
     return round_
+
+
+class _Advances(NamedTuple):
+    """Which products are advances, as in `fuse`."""
+
+    is_step: Callable[[Statement], bool]
+    is_direct: Callable[[Statement], bool]
+    lists: bool
 
 
 def _localize(items: Sequence[Item], own: frozenset[Vec]) -> None:
@@ -386,124 +393,135 @@ def _touched(item: Item) -> set[Vec | Scal]:
     return found | {item.target, item.product.u, *([] if item.mask is None else [item.mask.vec])}
 
 
-def _fuse(
-    body: Body,
-    is_step: Callable[[Statement], bool],
-    is_direct: Callable[[Statement], bool],
-    condition: Vec | Scal | None,
-    fresh: dict[Vec, Product],
-    *,
-    pulls: bool = False,
-    lists: bool = True,
-) -> tuple[list[Item], list[Vec], dict[Vec, Product]]:
-    """fresh: frontiers whose worklist is still valid, with the product that built it; those valid at the end are
-    returned. pulls: no product is an advance. A product that needs a worklist is no advance around nested loops either:
-    after these, frontiers are in their first buffers, so no advance there may write a vector whose buffers rotate."""
-    around = any(isinstance(s, Block) for s in body.statements)
-    pulls = pulls or (lists and around)
-    items: list[Item] = []
-    vectors = list(body.vectors)
-    waiting: list[Statement] = []
-    along_of: dict[Vec, Product] = {}  # of advances
-    others = indirect_targets(flat(body.statements), lambda s: not (around or pulls) and is_step(s), is_direct)
+class _Fusion:
+    """The items of one part of a body, statement by statement. fresh: frontiers whose worklist is still valid, with the
+    product that built it; at the end, those valid then. pulls: no product is an advance.
 
-    def flush() -> None:
-        items.extend(Pass(found) for found in group_statements(waiting))
-        waiting.clear()
+    A product that needs a worklist is no advance around nested loops either: after these, frontiers are in their first
+    buffers, so no advance there may write a vector whose buffers rotate."""
 
-    for s in body.statements:
+    def __init__(
+        self,
+        how: _Advances,
+        body: Body,
+        condition: Vec | Scal | None,
+        fresh: dict[Vec, Product],
+        *,
+        pulls: bool = False,
+    ) -> None:
+        self.how, self.condition, self.fresh = how, condition, fresh
+        self.around = any(isinstance(s, Block) for s in body.statements)
+        self.pulls = pulls or (how.lists and self.around)
+        self.items: list[Item] = []
+        self.vectors = list(body.vectors)
+        self.waiting: list[Statement] = []  # element-wise statements that belong to no kernel yet
+        self.advances: dict[Vec, Product] = {}  # the last advance of each vector
+        direct = not (self.around or self.pulls)
+        self.indirect = indirect_targets(flat(body.statements), lambda s: direct and how.is_step(s), how.is_direct)
+        for s in body.statements:
+            self._add(s)
+        self._count_complete(body)
+        self._flush()
+        _count(self.items, condition)
+
+    def _add(self, s: Statement | Block) -> None:
         if isinstance(s, Block):
-            flush()
-            inner = _inner(s, tuple(vectors), is_step, is_direct, lists)
-            vectors = list(inner.round.vectors)
-            items.append(inner)
-            continue
-        if isinstance(s.value, Exchange):
-            flush()
-            last = items[-1] if items else None
-            if not isinstance(last, Between) or any(x.target in (s.value.u, s.target) for x in last.statements):
-                items.append(last := Between([]))
-            last.statements.append(s)
-            _grown(fresh, s)
-            if isinstance(s.target, Vec) and s.target == condition and s.target in along_of:
-                fresh[s.target] = product = along_of[s.target]
-                items.append(Activate(s.target, product, late=True))
-            continue
-        if isinstance(s.value, Gather) and s.target == s.value.source:  # gathered from while it is written
-            t = Vec(len(vectors), s.target.size, s.target.dtype)
-            vectors.append(t)
-            waiting.append(Statement(t, s.value, s.mask, None, s.mask is not None, s.text))
-            s = replace(s, value=Elementwise(LEFT, None, t))
-        if not isinstance(s.value, Product):
-            waiting.append(s)
-            _grown(fresh, s)
-            continue
-        product = s.value
-        step = not pulls and is_step(s)
+            self._flush()
+            self.items.append(inner := _inner(s, tuple(self.vectors), self.how))
+            self.vectors = list(inner.round.vectors)
+        elif isinstance(s.value, Exchange):
+            self._exchange(s, s.value)
+        elif isinstance(s.value, Product):
+            self._product(s, s.value)
+        else:
+            if isinstance(s.value, Gather) and s.target == s.value.source:  # gathered from while it is written
+                t = self._vector(s.target.size, s.target.dtype)
+                self.waiting.append(Statement(t, s.value, s.mask, None, s.mask is not None, s.text))
+                s = replace(s, value=Elementwise(LEFT, None, t))
+            self.waiting.append(s)
+            self._invalidate(s)
+
+    def _vector(self, size: int, dtype: DataType) -> Vec:
+        """A new vector."""
+        self.vectors.append(x := Vec(len(self.vectors), size, dtype))
+        return x
+
+    def _flush(self) -> None:
+        self.items.extend(Pass(found) for found in group_statements(self.waiting))
+        self.waiting.clear()
+
+    def _invalidate(self, s: Statement) -> None:
+        """A worklist stays valid as long as entries are only removed."""
+        if s.target in self.fresh and may_add_entries(s):
+            del self.fresh[s.target]
+
+    def _exchange(self, s: Statement, e: Exchange) -> None:
+        self._flush()
+        last = self.items[-1] if self.items else None
+        if not isinstance(last, Between) or any(x.target in (e.u, s.target) for x in last.statements):
+            self.items.append(last := Between([]))
+        last.statements.append(s)
+        self._invalidate(s)
+        if isinstance(s.target, Vec) and s.target == self.condition and s.target in self.advances:
+            self.fresh[s.target] = product = self.advances[s.target]
+            self.items.append(Activate(s.target, product, late=True))
+
+    def _product(self, s: Statement, product: Product) -> None:
+        step = not self.pulls and self.how.is_step(s)
         target = s.target
         assert isinstance(target, Vec)
         if s.mask is not None and not s.mask.structure:
-            m = Vec(len(vectors), target.size, BOOL)
-            vectors.append(m)
+            m = self._vector(target.size, BOOL)
             true = Elementwise(LEFT, None, Const(BOOL, BOOL.np_type.type(True)))
-            waiting.append(Statement(m, true, Masked(s.mask.vec, False, False), None, True, "the mask of values"))
+            self.waiting.append(Statement(m, true, Masked(s.mask.vec, False, False), None, True, "the mask of values"))
             s = replace(s, mask=Masked(m, True, s.mask.complement))
-        direct = step and not around and is_direct(s) and target not in others
+        direct = step and not self.around and self.how.is_direct(s) and target not in self.indirect
         if not direct:
-            vectors.append(target := Vec(len(vectors), product.outer, product.semiring.return_type))
+            target = self._vector(product.outer, product.semiring.return_type)
         if step:
-            before = statements_at_entries(waiting, product.u, target, s.mask)
-            if before:
-                del waiting[len(waiting) - len(before) :]
-            flush()
-            known = fresh.get(product.u)
-            if known is None or not same_rows(known, product):
-                items.append(Activate(product.u, product))
-                fresh.pop(product.u, None)  # there is only one worklist
-            along_of[product.u] = product
-            also = s.mask is not None and any(b.target == s.mask.vec for b in before)
-            items.append(Step(target, product, s.mask, tuple(before), also, s.text))
-            fresh[target] = product
-            for b in before:
-                _grown(fresh, b)
+            self._advance(s, product, target)
         else:
-            flush()
-            items.append(Pull(target, product, s.mask, s.text))
+            self._flush()
+            self.items.append(Pull(target, product, s.mask, s.text))
         if not direct:
-            waiting.append(replace(s, value=Elementwise(LEFT, None, target)))
-            _grown(fresh, waiting[-1])
-    wrote = next((s for s in reversed(body.statements) if _writes(s, condition)), None)
-    whole = isinstance(wrote, Block) or (wrote is not None and isinstance(wrote.value, (Exchange, Scatter)))
-    if (
-        condition is not None and whole and not any(isinstance(item, Activate) and item.late for item in items)
-    ):  # counted when complete
-        waiting.append(Statement(condition, Elementwise(LEFT, None, condition), text="the condition"))
-    flush()
-    _count(items, condition)
-    return items, vectors, fresh
+            self.waiting.append(replace(s, value=Elementwise(LEFT, None, target)))
+            self._invalidate(self.waiting[-1])
+
+    def _advance(self, s: Statement, product: Product, target: Vec) -> None:
+        before = statements_at_entries(self.waiting, product.u, target, s.mask)
+        if before:
+            del self.waiting[-len(before) :]
+        self._flush()
+        known = self.fresh.get(product.u)
+        if known is None or not same_rows(known, product):
+            self.items.append(Activate(product.u, product))
+            self.fresh.pop(product.u, None)  # there is only one worklist
+        self.advances[product.u] = product
+        also = s.mask is not None and any(b.target == s.mask.vec for b in before)
+        self.items.append(Step(target, product, s.mask, tuple(before), also, s.text))
+        self.fresh[target] = product
+        for b in before:
+            self._invalidate(b)
+
+    def _count_complete(self, body: Body) -> None:
+        """Count a condition that a block, an exchange or a scatter wrote last when it is complete."""
+        condition = self.condition
+        wrote = next((s for s in reversed(body.statements) if _writes(s, condition)), None)
+        whole = isinstance(wrote, Block) or (wrote is not None and isinstance(wrote.value, (Exchange, Scatter)))
+        late = any(isinstance(item, Activate) and item.late for item in self.items)
+        if condition is not None and whole and not late:
+            self.waiting.append(Statement(condition, Elementwise(LEFT, None, condition), text="the condition"))
 
 
-def _inner(
-    block: Block,
-    vectors: tuple[Vec, ...],
-    is_step: Callable[[Statement], bool],
-    is_direct: Callable[[Statement], bool],
-    lists: bool,
-) -> Inner:
+def _inner(block: Block, vectors: tuple[Vec, ...], how: _Advances) -> Inner:
     """Statements under a condition run once, so they pull if an advance would need a worklist."""
-    steps = is_step if block.limit > 1 or not lists else lambda s: False
-    round_ = fuse(Body(block.statements, vectors, ()), steps, is_direct, block.condition, lists=lists)
+    steps = how.is_step if block.limit > 1 or not how.lists else lambda s: False
+    round_ = fuse(Body(block.statements, vectors, ()), steps, how.is_direct, block.condition, lists=how.lists)
     return Inner(round_, block.condition, block.limit, block.text)
 
 
 def _writes(s: Statement | Block, condition: Vec | Scal | None) -> bool:
     return any(_is(x.target, condition) for x in flat((s,)))
-
-
-def _grown(fresh: dict[Vec, Product], s: Statement) -> None:
-    """A worklist stays valid as long as entries are only removed."""
-    if s.target in fresh and may_add_entries(s):
-        del fresh[s.target]
 
 
 def _count(items: list[Item], condition: Vec | Scal | None) -> None:

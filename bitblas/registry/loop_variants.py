@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,12 @@ from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, DataType
 
 from .. import tuning
 from ..device import Cluster
-from ..formats import FORMATS, Format
+from ..formats import CSR, FORMATS, Format
 from ..kernels.variant import Variant
-from ..loop.codegen.advance_variants import Opens, advance_variant, compact_variant, listed_pull_variant
+from ..loop.codegen.advance_variants import AdvanceKernel, Opens, compact_variant
 from ..loop.codegen.cuda_kernels import WorklistRound, entry_text, pass_variant
 from ..loop.fuse import Pass, Step
-from ..loop.gpu.patches import patch_of, patch_variants
+from ..loop.gpu.patches import PatchKind, patch_of, patch_variants
 from ..loop.gpu.small_rounds import listed_variant, rounds_variant
 from ..loop.ir import Const, Elementwise, Gather, Masked, Product, Reduce, Scal, Scatter, Statement, Vec
 from ..operations.variants import BOTH, LEFT
@@ -32,47 +33,22 @@ def steps(format: Format) -> Iterator[Variant]:
     v, q = Vec(0, 64, INT64), Vec(1, 64, BOOL)
     level = Statement(v, Elementwise(LEFT, None, Scal(-1, INT64)), Masked(q, True, False))
     entry = entry_text([level], q, {1: np.True_})
-    yield advance_variant(
-        key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, also=True, pulls=True, lanes=8, entry=entry
-    )
+    words = AdvanceKernel(key, types, None, WORDS, BOOL, BOOL, pulls=True)
+    yield replace(words, also=True).variant(entry)
     if format.registered == "words":
         return
-    yield advance_variant(
-        key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, also=False, pulls=True, lanes=16
-    )
+    yield replace(words, lanes=16).variant()
     parent = Statement(v, Elementwise(LEFT, None, Vec(1, 64, INT64)), Masked(Vec(1, 64, INT64), True, False))
-    yield advance_variant(
-        key,
-        types,
-        semiring.any_secondi[INT64],
-        VALUES,
-        BOOL,
-        INT64,
-        flip=True,
-        ranked=False,
-        also=True,
-        pulls=format.kernels["advance"].reads_values,
-        lanes=8,
-        entry=entry_text([parent], Vec(1, 64, INT64), {}),
-    )
+    entry = entry_text([parent], Vec(1, 64, INT64), {})
+    parents = AdvanceKernel(key, types, semiring.any_secondi[INT64], VALUES, BOOL, INT64, also=True)
+    yield replace(parents, pulls=format.kernels["advance"].reads_values).variant(entry)
     packed = [(INT64, True)] if format.kernels["mxv.pull"].fused or format.packed else []
     for dtype, is_packed in [(FP32, False), (FP64, False), (INT64, False), *packed]:
-        yield advance_variant(
-            key,
-            types,
-            semiring.min_plus[dtype],
-            VALUES,
-            dtype,
-            dtype,
-            flip=True,
-            ranked=format.ranked,
-            also=False,
-            pulls=False,
-            lanes=8,
-            packed=is_packed,
-            scans=dtype is FP32 and format.kernels["advance"].scans,
-            weighs=dtype is not FP32,
-        )
+        sums = AdvanceKernel(key, types, semiring.min_plus[dtype], VALUES, dtype, dtype, ranked=format.ranked)
+        first = dtype is FP32
+        yield replace(
+            sums, packed=is_packed, scans=first and format.kernels["advance"].scans, weighs=not first
+        ).variant()
 
 
 def some_rows(format: Format) -> Iterator[Variant]:
@@ -81,7 +57,8 @@ def some_rows(format: Format) -> Iterator[Variant]:
 
     if "mxv.pull.listed" in format.kernels:
         types = tuple((name, INT32) for name in format.view.indices)
-        yield listed_pull_variant(format.key, types, semiring.min_second[INT32], BOOL, INT32, flip=False, full=True)
+        sums = AdvanceKernel(format.key, types, semiring.min_second[INT32], VALUES, BOOL, INT32, flip=False)
+        yield sums.pull_of_listed_rows(full=True)
 
 
 CLUSTER = Cluster(16)
@@ -94,20 +71,17 @@ def small_rounds(format: Format) -> Iterator[Variant]:
     key, types = format.key, tuple((name, INT32) for name in format.view.indices)
     v, q = Vec(0, 64, INT64), Vec(1, 64, BOOL)
     level = Statement(v, Elementwise(LEFT, None, Scal(-1, INT64)), Masked(q, True, False))
-    how: dict[str, Any] = {"flip": True, "pulls": False, "lanes": 8}
-    step = advance_variant(key, types, None, WORDS, BOOL, BOOL, ranked=False, also=True, **how)
+    step = AdvanceKernel(key, types, None, WORDS, BOOL, BOOL, also=True).variant()
     yield rounds_variant(step, [level], q, {1: np.True_}, CLUSTER, 8)[0]
     if format.registered == "words":
         return
     p = Vec(1, 64, INT64)
     parent = Statement(v, Elementwise(LEFT, None, p), Masked(p, True, False))
-    step = advance_variant(key, types, semiring.any_secondi[INT64], VALUES, BOOL, INT64, ranked=False, also=True, **how)
+    step = AdvanceKernel(key, types, semiring.any_secondi[INT64], VALUES, BOOL, INT64, also=True).variant()
     yield rounds_variant(step, [parent], p, {}, CLUSTER, 8)[0]
     for dtype in (FP32, INT64):
-        step = advance_variant(
-            key, types, semiring.min_plus[dtype], VALUES, dtype, dtype, ranked=format.ranked, also=False, **how
-        )
-        yield listed_variant(step, _window(dtype), {}, CLUSTER, 8, heavy=format.kernels["advance"].heavy)[0]
+        sums = AdvanceKernel(key, types, semiring.min_plus[dtype], VALUES, dtype, dtype, ranked=format.ranked)
+        yield listed_variant(sums.variant(), _window(dtype), {}, CLUSTER, 8, heavy=format.kernels["advance"].heavy)[0]
 
 
 def patches() -> Iterator[Variant]:
@@ -115,30 +89,11 @@ def patches() -> Iterator[Variant]:
     from semirings import semiring
 
     types = (("PTR", INT32), ("COL", INT32))
-    how: dict[str, Any] = {"lanes": 1, "held": True}
     for dtype, renumbered in ((FP32, False), (FP32, True), (INT64, False)):
-        yield from patch_variants(
-            types,
-            semiring.min_plus[dtype],
-            dtype,
-            dtype,
-            flip=True,
-            patch=patch_of(dtype),
-            renumbered=renumbered,
-            full=False,
-            **how,
-        )
-    yield from patch_variants(
-        types,
-        semiring.min_first[INT64],
-        BOOL,
-        INT64,
-        flip=True,
-        patch=patch_of(INT64),
-        renumbered=False,
-        full=True,
-        **how,
-    )
+        advance = AdvanceKernel(CSR, types, semiring.min_plus[dtype], VALUES, dtype, dtype, lanes=1, weighs=False)
+        yield from patch_variants(advance, PatchKind(patch_of(dtype), renumbered, with_values=True, full=False))
+    advance = AdvanceKernel(CSR, types, semiring.min_first[INT64], VALUES, BOOL, INT64, lanes=1, weighs=False)
+    yield from patch_variants(advance, PatchKind(patch_of(INT64), renumbered=False, with_values=True, full=True))
 
 
 def _window(dtype: DataType) -> WorklistRound:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from semirings import Monoid, Semiring, Typed
@@ -11,52 +12,58 @@ from semirings.dtypes import DataType
 from ... import tuning
 from ...formats import format_of
 from ...kernels.variant import Variant, value
-from ...operations.variants import ATOMICS, CELLS, algebra_of, initial_sum, push_variant
+from ...operations.variants import ATOMICS, CELLS, Types, algebra_of, initial_sum, push_variant
 from ...plan.product import VALUES, WORDS, any_order
 from .cuda_dialect import CudaKernel, macro
 
 
-def advance_variant(
-    key: str,
-    types: tuple[tuple[str, DataType], ...],
-    semiring: Typed[Semiring] | None,
-    kind: int,
-    a: DataType,
-    u: DataType,
-    *,
-    flip: bool,
-    ranked: bool,
-    also: bool,
-    pulls: bool,
-    lanes: int,
-    entry: tuple[CudaKernel, str] | None = None,
-    packed: bool = False,
-    scans: bool = False,
-    weighs: bool = True,
-) -> Variant:
-    """The advance of a format for a semiring (None for WORDS). entry: statements that run at entries. scans: the
-    entries of its vector have not been listed. weighs: its result will be pushed along, so it sums up the work in
-    it."""
-    plain = push_variant(key, types, semiring, kind, a, u, flip=flip, ranked=ranked, lanes=lanes, packed=packed)
-    _, _, monoid, z = algebra_of(semiring)
-    text, at_entry = entry if entry is not None else (CudaKernel({}), macro("AT_ENTRY(i)", ["(void)(i);"]))
-    parameters = macro("PARAMETERS", [f", {p.declaration}" for p in text.parameters])
-    return dataclasses.replace(
-        plain,
-        kernel=format_of(key).kernels["advance"].kernel,
-        constants=(
-            *plain.constants,
-            ("ALSO", int(also)),
-            ("PULLS", int(pulls)),
-            ("SCANS", int(scans)),
-            ("WEIGHS", int(weighs)),
-            *_join(monoid, z),
-        ),
-        values=(*plain.values, value("BEGIN", z, initial_sum(monoid, z))),
-        functions=(*plain.functions, *text.functions),
-        label=f"{plain.label}{' with statements' if text.functions or text.parameters else ''}",
-        text=f"{parameters}\n{at_entry}\n",
-    )
+@dataclass(frozen=True)
+class AdvanceKernel:
+    """The advance of a format for a semiring (None for WORDS), and what is fixed when its kernel is compiled. a, u: the
+    types of the matrix and of the frontier. also: the mask counts the frontier's entries as set. pulls: it may pull.
+    scans: the entries of its vector have not been listed. weighs: its result will be pushed along, so it sums up the
+    work in it."""
+
+    key: str
+    types: Types
+    semiring: Typed[Semiring] | None
+    kind: int
+    a: DataType
+    u: DataType
+    flip: bool = True
+    lanes: int = 8
+    ranked: bool = False
+    packed: bool = False
+    also: bool = False
+    pulls: bool = False
+    scans: bool = False
+    weighs: bool = True
+
+    def variant(self, entry: tuple[CudaKernel, str] | None = None) -> Variant:
+        """The kernel. entry: statements that run at entries."""
+        how = {"flip": self.flip, "ranked": self.ranked, "packed": self.packed}
+        plain = push_variant(self.key, self.types, self.semiring, self.kind, self.a, self.u, lanes=self.lanes, **how)
+        _, _, monoid, z = algebra_of(self.semiring)
+        kernel, at_entry = entry if entry is not None else (CudaKernel({}), macro("AT_ENTRY(i)", ["(void)(i);"]))
+        parameters = macro("PARAMETERS", [f", {p.declaration}" for p in kernel.parameters])
+        flags = ("ALSO", self.also), ("PULLS", self.pulls), ("SCANS", self.scans), ("WEIGHS", self.weighs)
+        return dataclasses.replace(
+            plain,
+            kernel=format_of(self.key).kernels["advance"].kernel,
+            constants=(*plain.constants, *((name, int(flag)) for name, flag in flags), *_join(monoid, z)),
+            values=(*plain.values, value("BEGIN", z, initial_sum(monoid, z))),
+            functions=(*plain.functions, *kernel.functions),
+            label=f"{plain.label}{' with statements' if kernel.functions or kernel.parameters else ''}",
+            text=f"{parameters}\n{at_entry}\n",
+        )
+
+    def pull_of_listed_rows(self, full: bool) -> Variant:
+        """The pull of the rows on a worklist. full: of a vector with an entry everywhere."""
+        step = dataclasses.replace(self, lanes=32).variant()
+        constants = tuple({**dict(step.constants), "U_FULL": int(full)}.items())
+        return dataclasses.replace(
+            step, kernel=format_of(self.key).kernels["mxv.pull.listed"], constants=constants, text=""
+        )
 
 
 def _join(monoid: Monoid, z: DataType) -> tuple[tuple[str, int], ...]:
@@ -94,25 +101,6 @@ class Opens(NamedTuple):
     def of(cls, semiring: Typed[Semiring], *, full: bool) -> Opens:
         _, _, monoid, z = algebra_of(semiring)
         return cls(z, value("BEGIN", z, initial_sum(monoid, z)), full)
-
-
-def listed_pull_variant(
-    key: str,
-    types: tuple[tuple[str, DataType], ...],
-    semiring: Typed[Semiring],
-    a: DataType,
-    u: DataType,
-    *,
-    flip: bool,
-    full: bool,
-    packed: bool = False,
-) -> Variant:
-    """The pull of the rows on a worklist. full: of a vector with an entry everywhere."""
-    step = advance_variant(
-        key, types, semiring, VALUES, a, u, flip=flip, ranked=False, also=False, pulls=False, lanes=32, packed=packed
-    )
-    constants = tuple({**dict(step.constants), "U_FULL": int(full)}.items())
-    return dataclasses.replace(step, kernel=format_of(key).kernels["mxv.pull.listed"], constants=constants, text="")
 
 
 def can_pull_listed(key: str, semiring: Typed[Semiring], kind: int) -> bool:

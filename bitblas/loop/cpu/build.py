@@ -150,7 +150,7 @@ class Products:
         A, values = product.matrix, analysis.planned_operand(product, self.iso)
         return plain_spmv.facts_of(A, values, product.semiring, transpose=product.transpose, flip=product.flip)
 
-    def _tally(self, vec: Vec, product: Product | None, told: np.ndarray) -> Operation:
+    def _tally(self, vec: Vec, product: Product | None, counts: np.ndarray) -> Operation:
         """Count the entries of a vector, and decide whether a product along them should pull."""
         x = self.buffers[vec]
         ptr, rows, longest, most = dummy(self.device, "int64"), 1, 0, PushLimits(NEVER, NEVER)
@@ -161,7 +161,7 @@ class Products:
                 most = self._case(product)._replace(items=layout.work).push_limits(vec.size)
                 longest = longest_unit(layout)
         variant = host_kernel("tally", (("PTR", lookup_dtype(ptr.dtype)),), (("ROWS", rows),))
-        args = (x.at(x.bits), x.at(x.summaries), ptr, longest, *most, tuning.count("loop.parallel_entries"), told)
+        args = (x.at(x.bits), x.at(x.summaries), ptr, longest, *most, tuning.count("loop.parallel_entries"), counts)
         return Operation(variant, np.array([0, len(x.summaries[0])], np.int64), args)
 
     def _mask(self, mask: Masked | None) -> Allowed:
@@ -243,7 +243,7 @@ class Products:
         u: SummarizedFrontier,
         mask: Masked | None,
         t: SummarizedFrontier,
-        told: np.ndarray,
+        counts: np.ndarray,
     ) -> list[Operation]:
         """A product with a multivector: along its rows if few have entries, otherwise by rows of the result."""
         of = LinesProduct(
@@ -260,14 +260,14 @@ class Products:
         bits, sums = t.at(t.bits), t.at(t.values) if t.values else nothing(self.device, BOOL)
         where = None if mask is None else (self.buffers[mask.vec].at(self.buffers[mask.vec].bits), mask.complement)
         few = multivector_push_limit(product.inner.number, self.device.kind)
-        found = [self._tally(product.u, None, told), self._summary(t, "clear")]
+        found = [self._tally(product.u, None, counts), self._summary(t, "clear")]
         by_rows, along = (
             can_pull(product),
             can_push(product),
         )  # which formats exist; if none does, the one for rows is built
-        ways = [(False, Condition(told, few if along else 0, ALWAYS))] if by_rows or not along else []
+        ways = [(False, Condition(counts, few if along else 0, ALWAYS))] if by_rows or not along else []
         if along:
-            ways.append((True, Condition(told, 0, few if by_rows else ALWAYS)))
+            ways.append((True, Condition(counts, 0, few if by_rows else ALWAYS)))
         for push, condition in ways:
             made = prepare(plan_lines(of, push=push), of)
             found += [self._operation(kernel, ()) for kernel in kernels_of(made, x, where, (bits, sums), condition)]
@@ -322,8 +322,8 @@ class Build(Products):
         self.state, self.going = np.zeros(STATE, np.int64), np.zeros(3, np.int64)
         self.lines: list[Line] = []
         first = self.steps[0] if self.steps else None
-        self.enters = first if first is not None and self._is_told(first) else None
-        self.told = {id(s): self.going if s is self.enters else np.zeros(3, np.int64) for s in self.steps}
+        self.enters = first if first is not None and self._tally_stays_valid(first) else None
+        self.tallies = {id(s): self.going if s is self.enters else np.zeros(3, np.int64) for s in self.steps}
         # Structures whose advances would read the transpose if it existed.
         self.missing_transposes = [s.product.matrix.structure for s in self.steps if not can_pull(s.product)]
         copies = BUFFERS if rotating else 1
@@ -350,7 +350,7 @@ class Build(Products):
 
     def _round(self, k: int) -> list[Operation | Loop]:
         found: list[Operation | Loop] = []
-        self.latest = self.told[id(self.steps[-1])] if self.steps else None  # the last tally of a vector
+        self.latest = self.tallies[id(self.steps[-1])] if self.steps else None  # the last tally of a vector
         for item in self.round.items:
             before = len(found)
             if isinstance(item, Step):
@@ -374,7 +374,7 @@ class Build(Products):
             found.append(self._tally(self.condition, product, self.going))
         return found
 
-    def _is_told(self, first: Step) -> bool:
+    def _tally_stays_valid(self, first: Step) -> bool:
         """Whether the tally of the condition at the end of a round is still valid where the first advance reads it."""
         before = self.round.items[: self.round.items.index(first)]
         if any(isinstance(item, Inner) for item in before):
@@ -466,16 +466,16 @@ class Build(Products):
         product = item.product
         u, t = self.buffers[product.u], self.buffers[item.target]
         found = self._fused(item.before, frozenset()) if item.before else []
-        self.latest = told = self.told[id(item)]
+        self.latest = counts = self.tallies[id(item)]
         if item is not self.enters:
-            found.append(self._tally(product.u, product, told))
+            found.append(self._tally(product.u, product, counts))
         mask, push = self._mask(item.mask), self._push(product, u)
         pull = self._pull(product, u, item.mask) if can_pull(product) else None
         if self.advances_of[item.target]:
             t.current = (t.current + 1) % BUFFERS
         if pull is None:
             return [*found, push(mask, t)]
-        number = told[PULLS : PULLS + 1]
+        number = counts[PULLS : PULLS + 1]
         ways = [op._replace(when=(number, 1)) for op in (*pull(mask, t), self._summary(t))]
         return [*found, push(mask, t)._replace(when=(number, 0)), *ways]
 

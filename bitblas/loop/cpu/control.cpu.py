@@ -23,7 +23,7 @@ def summary(lo, hi, bits, found):
 # Count a vector's entries, and decide whether a product along them should pull and whether they are many. Units are the
 # words of its summary, which afterwards lists no empty word. One thread.
 @njit(**KERNEL)
-def tally(lo, hi, bits, summary, ptr, longest, most_entries, most_work, many, told):
+def tally(lo, hi, bits, summary, ptr, longest, most_entries, most_work, many, counts):
     entries = np.int64(0)
     for k in range(lo, hi):
         some = at(summary, k)
@@ -47,9 +47,9 @@ def tally(lo, hi, bits, summary, ptr, longest, most_entries, most_work, many, to
                 rest = drop_lowest(rest)
             w = next_listed(summary, w + 1, hi)
         pulls = work > most_work
-    put(told, ENTRIES, entries)
-    put(told, PULLS, np.int64(pulls))
-    put(told, MANY, np.int64(entries >= many))
+    put(counts, ENTRIES, entries)
+    put(counts, PULLS, np.int64(pulls))
+    put(counts, MANY, np.int64(entries >= many))
 
 
 # After a nested loop, move a vector with rotating buffers back to the first one, from where `steps` advances in each of

@@ -17,7 +17,6 @@ from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ...formats.values import PackedValues
-from ...kernels.variant import Variant
 from ...operations.operands import dummy, entry_values
 from ...plan.auxiliary_formats import is_available
 from ...plan.direction import round_limits
@@ -25,8 +24,7 @@ from ...plan.product import VALUES, WORDS
 from ...store import Raw
 from .. import analysis
 from ..buffers import Argument, Launch
-from ..codegen.advance_variants import advance_lanes, advance_variant, can_pull, compact_variant
-from ..codegen.cuda_dialect import CudaKernel
+from ..codegen.advance_variants import AdvanceKernel, advance_lanes, can_pull, compact_variant
 from ..fuse import Activate, Step
 from ..ir import Product, Vec
 
@@ -141,26 +139,23 @@ class AdvanceMatrix:
         scans = self.layout.format.kernels["advance"].scans
         return scans and not self.pulls and not self.segments and not self.in_share
 
-    def variant(
-        self, item: Step, before: tuple[CudaKernel, str], *, scans: bool = False, weighs: bool = True
-    ) -> Variant:
-        """The kernel of the advance, including the statements that run at entries."""
-        return advance_variant(
+    def kernel(self, item: Step, *, scans: bool = False, weighs: bool = True) -> AdvanceKernel:
+        """The kernel of the advance."""
+        return AdvanceKernel(
             self.layout.key,
             self.layout.format.view.types(self.layout, self.ranked),
             self.semiring,
             self.kind,
             self.a_type,
             self.u_type,
-            flip=item.product.flip,
-            ranked=self.ranked,
-            also=item.also,
-            pulls=self.pulls,
-            lanes=self.lanes,
-            entry=before,
-            packed=isinstance(self.values, PackedValues),
-            scans=scans,
-            weighs=weighs,
+            item.product.flip,
+            self.lanes,
+            self.ranked,
+            isinstance(self.values, PackedValues),
+            item.also,
+            self.pulls,
+            scans,
+            weighs,
         )
 
     def matrix(self, device: Device, longest: int) -> tuple[Argument, ...]:

@@ -45,9 +45,8 @@ from .advance import (
     limits,
     most_work,
 )
-from .control_flow import NestedLoopLaunch, rounds_per_run
-from .exchange import EndExchange, exchange_launch, place_scalars_together
-from .graph import KernelLaunch
+from .exchange import EndExchange, ExchangeLaunch, gather_scalars
+from .graph import KernelLaunch, NestedLoopLaunch, rounds_per_run
 from .pull import PullLaunch, listed_pull_format, multivector_launch, pulls_listed_rows
 from .small_rounds import small_rounds
 
@@ -90,10 +89,10 @@ class Build:
         self.missing_transposes: dict[int, Structure] = {}  # whose transpose, for pulling, is not amortized yet
         xp = device.xp
         if around is None:
-            turns = {item.target for item in plan.all if isinstance(item, Step)}
+            rotating = {item.target for item in plan.all if isinstance(item, Step)}
             self.scratch = Scratch(device)
             self.buffers = {
-                x: Frontier(self.scratch, x, self.iso.get(x.id), x in turns, inputs.get(x)) for x in plan.stored
+                x: Frontier(self.scratch, x, self.iso.get(x.id), x in rotating, inputs.get(x)) for x in plan.stored
             }
             for x in facts.full & plan.stored:
                 self.buffers[x].fill()
@@ -101,7 +100,8 @@ class Build:
         else:
             self.scratch, self.buffers, self.scalars = around.scratch, around.buffers, around.scalars
             self.missing_transposes = around.missing_transposes
-        self.told: dict[int, tuple[Array, Array]] = place_scalars_together(self) if around is None else around.told
+        self.gathered_scalars: dict[int, tuple[Array, Array]]
+        self.gathered_scalars = gather_scalars(self) if around is None else around.gathered_scalars
         self.states = States()
         self.first: dict[Vec, int] = {x: self.states.take(copies * t + 2, 2) for x, t in self.advances_of.items() if t}
         self.activations: dict[tuple[int, int], int] = {}
@@ -119,16 +119,19 @@ class Build:
                     self.activations[k, number] = self.states.take(1)
         # One array, so that one copy sets everything: the states, then the rounds of frontier.cuh.
         self.numbers = xp.zeros(len(self.states.sources) * STATE + ROUNDS, np.uint64)
-        self.memory, self.rounds = self.numbers[:-ROUNDS], self.numbers[-ROUNDS:].view(np.int64)
+        self.memory: Array = self.numbers[:-ROUNDS]
+        self.rounds: Array = self.numbers[-ROUNDS:].view(np.int64)
         # Rounds of the outermost loop come first: faults and the request to stop are written there.
         self.all_rounds: list[Array] = [] if around is None else around.all_rounds
         self.all_rounds.append(self.rounds)
-        self.outermost, self.going = self.all_rounds[0], xp.zeros(2, np.uint64)
+        self.outermost: Array = self.all_rounds[0]
+        self.going: Array = xp.zeros(2, np.uint64)
         # Reported to the host at the end of the loop (control.cu).
         self.report_arguments: tuple[Argument, ...] = np.int64(0), self.going, self.going
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
         self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0
-        self.sent, self.inside = [0, 0], around is not None  # bytes sent by this rank: per round, outside of rounds
+        self.inside: bool = around is not None
+        self.sent: list[int] = [0, 0]  # bytes sent by this rank: per round, outside of rounds
         self.sent_inside: Array = xp.zeros(1, np.uint64) if around is None else around.sent_inside  # in nested loops
         self.begin = [self._once(item, "begin") for item in plan.begin]
         self.launches = [launch for k in range(copies) for launch in self._copy(k)]
@@ -195,7 +198,7 @@ class Build:
             elif isinstance(item, Inner):
                 launches.append(self._inner(item, self._head(k)))
             elif isinstance(item, Between):
-                launches.append(exchange_launch(self, item, in_round=k == 0))
+                launches.append(ExchangeLaunch(self, item, in_round=k == 0))
             else:
                 launches.append(self.passes(item, k))
             if k == 0 and not isinstance(item, Inner):
@@ -208,7 +211,7 @@ class Build:
         if isinstance(item, Inner):
             return self._inner(item, (*self.once, np.int64(0)))
         if isinstance(item, Between):
-            launch = exchange_launch(self, item)
+            launch: Launch = ExchangeLaunch(self, item)
         else:
             launch = self._pull(item, -1) if isinstance(item, Pull) else self.passes(item, -1, once=True)
         self.lines.append(Line(where, statement_texts(item), self.launched))
@@ -231,6 +234,10 @@ class Build:
         """Blocks of a launch for `threads` threads, limited by what the GPU can run at once. times: for a kernel with
         so few registers that more blocks fit."""
         return max(1, min(times * self.blocks, -(-threads // BLOCK)))
+
+    def _state(self, x: Vec, k: int, stepped: Mapping[Vec, int]) -> int:
+        """The first state of a vector's buffers in copy k of a round, after `stepped` advances."""
+        return self.first[x] + k * self.advances_of[x] + stepped[x]
 
     def _head(self, k: int) -> tuple[Array, Array, np.int64]:
         return self.number(*self.condition_at(k)), self.rounds, np.int64(k)
@@ -290,10 +297,9 @@ class Build:
         layout, kind = along.layout, along.kind
         before = entry_text(item.before, product.u, self.iso)
         weighs = any(s.product.u == item.target for s in self.steps)
-        variant = along.variant(item, before, scans=activated in self.scanned, weighs=weighs)
-        turned = lambda x: self.first[x] + k * self.advances_of[x] + stepped[x]
-        first = turned(item.target)
-        u_state = turned(product.u) + 1 if activated is None else activated
+        variant = along.kernel(item, scans=activated in self.scanned, weighs=weighs).variant(before)
+        first = self._state(item.target, k, stepped)
+        u_state = self._state(product.u, k, stepped) + 1 if activated is None else activated
         back = product.matrix.structure.layout(layout.key, transposed=product.transpose) if along.pulls else None
         work = np.int64(layout.units), np.int64(product.outer), np.int64(self.longest(layout))
         pulled = along.back(device, back, product)

@@ -28,8 +28,7 @@ from ..symbolic.context import NO_LIMIT, single_rank_part
 from ..symbolic.control_flow import LoopCondition
 from ..symbolic.recorder import record
 from .build import Build
-from .control_flow import finish, first_launches, initial_numbers, start
-from .graph import GraphLoop, HostLoop, Parts
+from .graph import GraphLoop, HostLoop, Parts, finish, first_launches, initial_numbers, start
 from .patches import relax_by_patches
 from .pull import may_push
 from .transfer import FROM, CopyIn, CopyOut, Inputs, Transfer, address, pattern
@@ -150,9 +149,9 @@ class CapturedProgram:
 
     def _check_end(self, round_: Round) -> None:
         """Refuse an end that uses vectors of advances: their buffer after the last round is unknown at capture."""
-        turning = {item.target for item in round_.items if isinstance(item, Step)}
+        rotating = {item.target for item in round_.items if isinstance(item, Step)}
         for s in flat(self.body.end):
-            if turning & {*s.vectors, *s.elsewhere, s.target}:
+            if rotating & {*s.vectors, *s.elsewhere, s.target}:
                 self.recorder.refuse(f"end: {s.text}: a vector that products of the loop write")
 
     def _add_copies(self) -> None:

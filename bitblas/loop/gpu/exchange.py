@@ -2,63 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from semirings.dtypes import BOOL
 
-from ..buffers import ROUNDS
+from ..buffers import ROUNDS, Argument, Launch
 from ..fuse import Between
-from ..ir import Exchange, Scal, Statement
+from ..ir import Exchange, Pattern, Scal, Statement
+
+if TYPE_CHECKING:
+    from ...distributed.group import Group
+    from ...typing import Array
+    from .build import Build
 
 STOP, WORDS = 3, 4  # the numbers of the outermost rounds that ranks exchange: from the request to stop on
 
 
-def exchange_launch(build: Any, item: Between, *, in_round: bool = False) -> Callable[[], None]:
-    """The launch of an exchange. in_round: it runs once per round. The build counts the bytes that this rank sends,
-    except in nested loops, where the device counts them."""
-    ways: list[tuple[Any, Any, Any, bool]] = []
-    group: Any = None  # the same for all statements
-    for s in item.statements:
-        assert isinstance(s.value, Exchange)
-        group = s.value.how.group
-        ways += [(s.value.how, *pair) for pair in _arrays(build, s, s.value)]
-    nbytes = sum(how.sent(source, bits) for how, source, _, bits in ways)
-    if not build.inside:
-        build.sent[not in_round] += nbytes
-    build.launched = f"{nbytes} bytes sent per rank"
+class Message(NamedTuple):
+    """An array that ranks exchange. bits: it is a bitset."""
 
-    def launch() -> None:
-        with group.together():
-            for how, source, target, bits in ways:
-                how.run(source, target, bits)
-        if build.inside and nbytes:  # how often this runs is known on the device only
-            build.sent_inside += np.uint64(nbytes)
+    pattern: Pattern
+    source: Array
+    target: Array
+    bits: bool
 
-    return launch
+    @property
+    def nbytes(self) -> int:
+        """The bytes that leave this rank."""
+        return self.pattern.sent(self.source, self.bits)
 
 
-def _arrays(build: Any, s: Statement, e: Exchange) -> list[tuple[Any, Any, bool]]:
-    """The arrays read and written: source, target, and whether they are words of bits."""
+class ExchangeLaunch:
+    """The exchanges of a round that run together; called, it runs them. The build counts the bytes that this rank
+    sends, except in nested loops, where the device counts them."""
+
+    def __init__(self, build: Build, item: Between, *, in_round: bool = False) -> None:
+        """in_round: it runs once per round."""
+        self.build = build
+        self.messages = [message for s in item.statements for message in _messages(build, s)]
+        self.nbytes = sum(message.nbytes for message in self.messages)
+        self.group = _exchange(item.statements[0]).how.group  # the same for all statements
+        if not build.inside:
+            build.sent[not in_round] += self.nbytes
+        build.launched = f"{self.nbytes} bytes sent per rank"
+
+    def __call__(self) -> None:
+        with self.group.together():
+            for pattern, source, target, bits in self.messages:
+                pattern.run(source, target, bits)
+        if self.build.inside and self.nbytes:  # how often this runs is known on the device only
+            self.build.sent_inside += np.uint64(self.nbytes)
+
+
+def _exchange(s: Statement) -> Exchange:
+    assert isinstance(s.value, Exchange)
+    return s.value
+
+
+def _messages(build: Build, s: Statement) -> list[Message]:
+    e = _exchange(s)
     if isinstance(e.u, Scal):
-        return [(*pair, False) for pair in zip(build.scalars[e.u.id], build.told.get(s.target.id, ()))]
+        pairs = zip(build.scalars[e.u.id], build.gathered_scalars.get(s.target.id, ()))
+        return [Message(e.how, *pair, bits=False) for pair in pairs]
+    assert not isinstance(s.target, Scal)
     u, t = build.buffers[e.u], build.buffers[s.target]
-    found = [] if e.u.id in build.full else [(u.at(u.bits), t.at(t.bits), True)]
+    found = [] if e.u.id in build.full else [Message(e.how, u.at(u.bits), t.at(t.bits), bits=True)]
     if u.values:
-        found.append((u.at(u.values), t.at(t.values), e.u.dtype is BOOL))
+        found.append(Message(e.how, u.at(u.values), t.at(t.values), e.u.dtype is BOOL))
     return found
 
 
-def place_scalars_together(build: Any) -> dict[int, tuple[Any, Any]]:
+def gather_scalars(build: Build) -> dict[int, tuple[Array, Array]]:
     """Place exchanged Scalars of ranks next to each other in memory; returns the combined arrays, by the number of the
     first Scalar."""
-    xp, found = build.device.xp, {}
-    told = [s for item in build.round.all if isinstance(item, Between) for s in item.statements]
-    for s in told:
-        if isinstance(s.value, Exchange) and isinstance(s.target, Scal):
-            size, root = s.value.how.group.size, s.value.how.root
+    xp = build.device.xp
+    found: dict[int, tuple[Array, Array]] = {}
+    for s in (s for item in build.round.all if isinstance(item, Between) for s in item.statements):
+        if isinstance(s.target, Scal):
+            size, root = _exchange(s).how.group.size, _exchange(s).how.root
             if root == 0:
                 first, each = s.target.id, (xp.zeros(size, np.uint8), xp.zeros(size, s.target.dtype.np_type))
                 found[first] = each
@@ -72,16 +95,19 @@ class EndExchange:
     out of range. A nested loop whose rounds contain exchanges does not check. args: arguments of the kernel that
     decides. before: the rounds that can keep a nested loop from beginning."""
 
-    def __init__(self, build: Any, group: Any) -> None:
-        self.launches: list[Callable[[], None]] = []
-        self.args: tuple[Any, ...] = np.int64(0), build.outermost
+    def __init__(self, build: Build, group: Group | None) -> None:
+        self.group, self.launches = group, list[Launch]()
+        self.args: tuple[Argument, ...] = np.int64(0), build.outermost
         self.before = build.outermost
-        if group is None:
-            if build.inside and any(isinstance(item, Between) for item in build.round.items):
-                self.before = build.device.xp.zeros(ROUNDS, np.int64)
-                self.args = np.int64(1), self.before
-            return
-        told = build.device.xp.zeros(WORDS * group.size, np.int64)
-        mine = build.outermost[STOP : STOP + WORDS]
-        self.args = np.int64(group.size), told
-        self.launches = [lambda: group._allgather(mine, told, [WORDS] * group.size)]
+        if group is not None:
+            self.own = build.outermost[STOP : STOP + WORDS]
+            self.ranks = build.device.xp.zeros(WORDS * group.size, np.int64)
+            self.args = np.int64(group.size), self.ranks
+            self.launches = [self._gather]
+        elif build.inside and any(isinstance(item, Between) for item in build.round.items):
+            self.before = build.device.xp.zeros(ROUNDS, np.int64)
+            self.args = np.int64(1), self.before
+
+    def _gather(self) -> None:
+        assert self.group is not None
+        self.group._allgather(self.own, self.ranks, [WORDS] * self.group.size)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from semirings import Semiring, Typed
 from semirings.dtypes import DataType
 
 from ... import tuning
@@ -27,11 +26,11 @@ from ...plan.patches import SAMPLES, Numbering, curve, numbering
 from ...plan.product import VALUES
 from ...store import MatrixStore
 from ..buffers import BUFFERS, Launch
-from ..codegen.advance_variants import advance_variant
+from ..codegen.advance_variants import AdvanceKernel
 from ..relaxation import Relaxation, has_atomic
 from ..symbolic.context import NO_LIMIT
 from .advance import launch_arguments
-from .control_flow import NestedLaunch
+from .graph import NestedLaunch
 
 if TYPE_CHECKING:
     from ...formats.contract import Layout
@@ -85,48 +84,34 @@ def patch_of(dtype: DataType) -> int:
     return tuning.count("patch.bytes") // int(dtype.np_type.itemsize)
 
 
-def patch_variants(
-    types: tuple[tuple[str, DataType], ...],
-    semiring: Typed[Semiring],
-    a: DataType,
-    z: DataType,
-    *,
-    flip: bool,
-    lanes: int,
-    patch: int,
-    renumbered: bool,
-    held: bool,
-    full: bool,
-    packed: bool = False,
-) -> tuple[Variant, Variant, Variant]:
-    """The kernels of a round, and those before the first round and after the last."""
-    step = advance_variant(
-        CSR,
-        types,
-        semiring,
-        VALUES,
-        a,
-        z,
-        flip=flip,
-        ranked=False,
-        also=False,
-        pulls=False,
-        lanes=lanes,
-        packed=packed,
-        weighs=False,
-    )
+class PatchKind(NamedTuple):
+    """What is fixed when the kernels of a loop by patches are compiled: vertices of a patch, whether they are
+    renumbered, whether active vertices are stored with their values, and whether all vertices have a value."""
+
+    patch: int
+    renumbered: bool
+    with_values: bool
+    full: bool
+
+
+def patch_variants(advance: AdvanceKernel, kind: PatchKind) -> tuple[Variant, Variant, Variant]:
+    """The kernels of a round, and those before the first round and after the last, for the product of an advance."""
+    step = advance.variant()
+    common = {"PATCH": kind.patch, "RENUMBERED": int(kind.renumbered)}
     shape = {"THREADS": tuning.count("patch.threads"), "BLOCKS_AT_ONCE": tuning.count("patch.blocks")}
-    common = {"PATCH": patch, "RENUMBERED": int(renumbered)}
-
-    def like(kernel: str, **more: int) -> Variant:
-        constants = tuple({**dict(step.constants), **common, **more}.items())
-        return dataclasses.replace(step, kernel=kernel, constants=constants, text="")
-
-    return (
-        like(format_of(CSR).kernel("patches"), **shape),
-        like("loop/gpu/patches_begin", HELD=int(held)),
-        like("loop/gpu/patches_end", HELD=int(held), FULL=int(full)),
+    held = {"HELD": int(kind.with_values)}
+    kernels = (
+        (format_of(CSR).kernel("patches"), shape),
+        ("loop/gpu/patches_begin", held),
+        ("loop/gpu/patches_end", {**held, "FULL": int(kind.full)}),
     )
+    first, begin, end = (
+        dataclasses.replace(
+            step, kernel=kernel, constants=tuple({**dict(step.constants), **common, **more}.items()), text=""
+        )
+        for kernel, more in kernels
+    )
+    return first, begin, end
 
 
 class PatchLoop(NestedLaunch):
@@ -146,19 +131,13 @@ class PatchLoop(NestedLaunch):
         values = A.raw_for(CSR, not product.transpose)
         each = tuning.count("patch.lane_entries")
         lanes = next(lanes for lanes in LANES if lanes == LANES[-1] or each * lanes * n >= rows.nvals)
-        kernels = patch_variants(
-            rows.format.view.types(rows, False),
-            product.semiring,
-            A.dtype,
-            dtype,
-            flip=product.flip,
-            lanes=lanes,
-            patch=self.patch,
-            renumbered=order is not None,
-            held=found.held,
-            full=found.best.id in build.full,
-            packed=isinstance(values, PackedValues),
+        packed, types = isinstance(values, PackedValues), (A.dtype, dtype)
+        advance = AdvanceKernel(
+            CSR, rows.format.view.types(rows, False), product.semiring, VALUES, *types, product.flip, lanes
         )
+        advance = dataclasses.replace(advance, packed=packed, weighs=False)
+        kind = PatchKind(self.patch, order is not None, found.held, found.best.id in build.full)
+        kernels = patch_variants(advance, kind)
         self.variant = kernels[0]
         count = -(-n // self.patch)
         self.state, self.lists = xp.zeros(NUMBERS, np.uint32), xp.zeros(BUFFERS * count, np.uint32)

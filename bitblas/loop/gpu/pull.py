@@ -19,11 +19,11 @@ from ...operations.multivector import ALWAYS, Condition, LinesProduct, always, k
 from ...operations.operands import Allowed, Input, Output, PreparedKernel, Values, nothing, stored
 from ...operations.variants import CELLS
 from ...plan.direction import LoopFacts, loop_direction, multivector_push_limit
-from ...plan.product import WORDS, any_order
+from ...plan.product import VALUES, WORDS, any_order
 from ...store import VectorStore
 from .. import analysis
 from ..buffers import Argument, Frontier, Launch
-from ..codegen.advance_variants import Opens, can_pull_listed, compact_variant, listed_pull_variant
+from ..codegen.advance_variants import AdvanceKernel, Opens, can_pull_listed, compact_variant
 from ..fuse import Pull
 from ..ir import IsoValues, Masked, MultivectorProduct, Product, Statement, Vec
 from .advance import ALL, launch_arguments
@@ -140,16 +140,10 @@ class PullLaunch:
             build.grid(int(n)),
             (n, n, longest, ALL, mask.at(mask.bits), layout.ptr, rows, state, segments, *head, *to),
         )
-        variant = listed_pull_variant(
-            layout.key,
-            types,
-            semiring,
-            a_type,
-            prepared.u_type,
-            flip=how["flip"],
-            full=how["full"],
-            packed=how["packed"],
+        kernel = AdvanceKernel(
+            layout.key, types, semiring, VALUES, a_type, prepared.u_type, how["flip"], packed=how["packed"]
         )
+        variant = kernel.pull_of_listed_rows(how["full"])
         given = launch_arguments((u.at(u.bits), *self._u_values))
         matrix = launch_arguments((layout.ptr, *prepared.matrix.contents, *prepared.matrix.values))
         args = (n, longest, *head, rows, state, segments, *given, *matrix, *to)

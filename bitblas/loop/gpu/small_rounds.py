@@ -18,7 +18,7 @@ from ...kernels.variant import Variant
 from ...plan.product import VALUES, WORDS
 from ...store import words
 from ..analysis import sparse_vectors
-from ..buffers import BUFFERS, Launch
+from ..buffers import BUFFERS, Argument, Launch
 from ..codegen.cuda_dialect import CudaKernel, Key, Parameter, macro
 from ..codegen.cuda_kernels import WorklistRound, entry_text, is_exact, split_round, worklist_text
 from ..fuse import Between, Pull, Round, Step, fits_one_kernel, size_of
@@ -83,7 +83,7 @@ def small_rounds(build: Build) -> SmallRounds:
         return SmallRounds([], f"no small rounds in a cluster: {how}")
     step = how if isinstance(how, Step) else how.step
     along = AdvanceMatrix.of(build, step)
-    base = along.variant(step, entry_text((), step.product.u, build.iso))
+    base = along.kernel(step).variant(entry_text((), step.product.u, build.iso))
     lanes = lanes_of(along.layout.work, along.layout.units)
     u, t = build.buffers[step.product.u], build.buffers[step.target]
     state = build.first[step.target]
@@ -99,6 +99,7 @@ def small_rounds(build: Build) -> SmallRounds:
     limits = np.int64(longest), np.int64(first), *map(np.uint64, most)
     states = build.number(state + 1), build.number(state)
     buffers = *t.bits, *(build.cells_at(t, k, along.kind) for k in range(BUFFERS))
+    args: tuple[Argument, ...]
     matrix = *launch_arguments(build.mask(step.mask)), *along.matrix(build.device, longest)
     if isinstance(how, Step):
         variant, parameters = rounds_variant(base, step.before, step.product.u, build.iso, cluster, lanes)
@@ -134,9 +135,9 @@ def rounds_variant(
     if lanes == tuning.count("cluster.lanes") and step.constant("KIND") == WORDS:
         cluster = cluster._replace(threads=2 * cluster.threads)
     text, at_entry = entry_text(before, u, iso)
-    turning = [p for p in text.parameters if p.key in (Key("bits", u.id), Key("val", u.id))]
-    others = tuple(p for p in text.parameters if p not in turning)
-    names = [f"#define x{u.id}_{p.key.kind} b.{p.key.kind}" for p in turning]
+    rotating = [p for p in text.parameters if p.key in (Key("bits", u.id), Key("val", u.id))]
+    others = tuple(p for p in text.parameters if p not in rotating)
+    names = [f"#define x{u.id}_{p.key.kind} b.{p.key.kind}" for p in rotating]
     lines = [macro("PARAMETERS", [f", {p.declaration}" for p in others]), *names, at_entry]
     label = " with statements" if before else ""
     return _variant(step, "rounds", text, "\n".join(lines) + "\n", label, cluster, lanes, places=False), others

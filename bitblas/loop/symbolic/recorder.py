@@ -55,8 +55,7 @@ from .control_flow import (
     condition_name,
     needed_statements,
 )
-from .exchange import ExchangeRecorder
-from .exchange_passes import merge_gathers, rematerialize
+from .exchanges import ExchangeRecorder, merge_gathers, rematerialize
 from .index_vectors import IndexRecorder, scatter_directly
 from .multivectors import MatrixRecorder, SymbolicTensor, from_store
 from .virtual_nodes import lower_virtual_product
