@@ -14,7 +14,6 @@ from ...device import tracing
 from .infix import Delayed
 from .masks import Mask, check, matrix_mask
 from .orders import describe_order, used
-from .plans import Chooser, Statement, assignment_plan, chooser, kernels, output, row_sums
 from .symbolic import State
 from .symbolic import state as recording
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from ..statement.expressions import Expression
     from ..statement.indexing import Output
     from ..typing import Axes, OperatorArg, Run
+    from .plans import Chooser, Statement
 
 
 P = ParamSpec("P")
@@ -42,6 +42,8 @@ def explain(expr: Any, *, mask: Mask | None = None, source: bool = False) -> Pla
     product with a vector, and of element-wise operations and reductions of vectors stored as bits. Raises TypeError
     for another expression, mask or source; DimensionMismatch for a mask of another shape.
     """
+    from .plans import Statement, chooser  # loads the planner
+
     if isinstance(expr, Delayed):
         expr = expr._to_expr()
     chosen = chooser(expr)
@@ -57,6 +59,8 @@ def explain(expr: Any, *, mask: Mask | None = None, source: bool = False) -> Pla
 
 
 def _plan(of: Statement, chosen: Chooser | None, source: bool = False) -> Plan:
+    from .plans import kernels, row_sums
+
     expr, mask, _ = of
     found: Plan
     variants: Sequence[Variant]
@@ -254,6 +258,8 @@ def assignment(run: Callable[..., None], target: Output, axes: Axes, value: obje
         if _unobserved():
             run(target, axes, value, *how)
         else:
+            from .plans import assignment_plan
+
             text = lambda: written(target.name, value, *how[:4], axes=axes)
             with _observed(lambda: assignment_plan(target, axes, value, *how), text):
                 run(target, axes, value, *how)
@@ -299,6 +305,8 @@ def guarded(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[An
 
 def reason(value: object, mask: Mask | None, target: Any = None, accum: Any = None, replace: bool = False) -> str:
     """A statement in words: the plan of its expression, with the output if there is a target; else its text."""
+    from .plans import Statement, chooser, output
+
     if isinstance(value, Delayed):
         expr = value._to_expr()
         chosen = chooser(expr)

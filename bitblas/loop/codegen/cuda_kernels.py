@@ -303,8 +303,9 @@ def pass_variant(
         macro("AT_WORDS" if loads is None else "AT_POSITION", [*lines, *stores]),
     ]
     if loads is not None:
+        most = tuning.count("loop.wide_positions") if few else 0
         macros += [
-            f"#define FEW {tuning.count('loop.wide_positions') if few else 0}",
+            f"#define FEW {most}",
             f"#define POSITIONS {at_once(loads.words, len(statements), few)}",
             macro("MEMBERS", loads.members),
             macro("NAMES", loads.names),
