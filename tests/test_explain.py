@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from both_libraries import each, operands
+from core_programs import EXPRESSIONS, MATRIX_STATEMENTS, SCALARS, STATEMENTS
 
 import bitblas as gb
+from bitblas.core.statement.infix import Delayed
 from bitblas.device import threads
 from bitblas.plan import operation as plan
 
@@ -336,3 +339,28 @@ def test_plans_print_themselves():
     assert str(found).startswith("ewise_mult times: word by word into new arrays (bits, values; 300 positions as bits")
     assert (found.verb, found.semiring, found.key) == ("ewise_mult", "times", "bits")
     assert "<table>" in found._repr_html_() and "word by word" in found._repr_html_()
+
+
+@pytest.mark.parametrize("block", [EXPRESSIONS, SCALARS], ids=["expressions", "scalars"])
+def test_every_delayed_expression_has_a_plan(device, block):
+    scope = operands(gb, 0, "INT64")
+    for text in each(block):
+        try:
+            value = eval(text, scope)
+            value = value._to_expr() if isinstance(value, Delayed) else value
+        except (TypeError, AttributeError):  # both libraries refuse it
+            continue
+        if isinstance(value, Delayed):
+            found = gb.explain(value)
+            assert found.verb and found.key and found.direction and found.reason, text
+            assert str(found).startswith(found.verb), text
+
+
+@pytest.mark.parametrize(("block", "name"), [(STATEMENTS, "v"), (MATRIX_STATEMENTS, "A")])
+def test_statements_have_the_same_result_in_a_trace(device, block, name):
+    for text in each(block):
+        plain, traced = operands(gb, 0, "INT64"), operands(gb, 0, "INT64")
+        exec(text, plain)
+        with gb.trace():
+            exec(text, traced)
+        assert traced[name].isequal(plain[name]), text
