@@ -26,7 +26,7 @@ def _documented(refuses: Any) -> dict[str, str]:
 
 
 def listing() -> list[str]:
-    """The table as Markdown rows: NetworkX module, functions, arguments left to NetworkX."""
+    """The table as Markdown rows: module of `bitblas.nx`, functions, arguments left to NetworkX."""
     rows: dict[tuple[str, str], list[str]] = {}
     for name, found in TABLE.items():
         rows.setdefault((found.module, "; ".join(text for text, _ in found.refuses)), []).append(f"`{name}`")

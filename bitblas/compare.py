@@ -193,7 +193,7 @@ def _program(
         form = "_".join(["undirected"] * undirected + ["weighted"] * facts.weighted) or "pattern"
     names = [p.name for p in parameters.values() if p.name in SOME or p.default is p.empty][1:]
 
-    def run(A: Any, source: int, gb: ModuleType) -> Any:
+    def call_algorithm(A: Any, source: int, gb: ModuleType) -> Any:
         given = {key: ARGUMENTS[key](A, source) for key in names if key not in options}
         accepted = PREPARED[facts.graph](A, gb) if facts.graph in PREPARED else A
         answer = getattr(algorithms, name)(accepted, **given, **options, gb=gb)
@@ -205,7 +205,7 @@ def _program(
             return answer[facts.answer == ("edges per hop",)]
         return answer
 
-    return Program(name, form, call or run, _summary, effort, near)
+    return Program(name, form, call or call_algorithm, _summary, effort, near)
 
 
 def every() -> list[Program]:

@@ -23,7 +23,7 @@ from .formats import TILES, format_of
 from .formats.b2sr.cost import DEFAULT_TILE
 from .graph import Graph, Values
 from .io import host_coo
-from .io.files import Output, created
+from .io.files import Output, open_output
 from .typing import ArrayLike
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def save(figure: Figure, target: Output) -> None:
     for binary writing."""
     kind = kind_of(target) if isinstance(target, str | os.PathLike) else "png"
     data = _encoded(figure, kind)
-    with created(target) as stream:
+    with open_output(target) as stream:
         stream.write(data)
 
 

@@ -114,7 +114,7 @@ def sums(g):
         partial = gb.Vector.from_coo(at, values, size=SIZE, device=g.device)
         shares = gd.Vector(int, SIZE).shares
         mine = int(shares.has(at).sum())
-        run = functools.partial(exchange.summed, partial, shares, gb.monoid.plus[partial.dtype])
+        run = functools.partial(exchange.sum_vectors, partial, shares, gb.monoid.plus[partial.dtype])
         total = spent(g, run, nbytes * (len(at) - mine) if g.size > 1 else 0)
         kind = partial.to_coo()[1].dtype
         each = [v[: len(at)] for v in np.split(gathered_values(g, partial), g.size)]

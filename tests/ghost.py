@@ -48,8 +48,8 @@ def alone(device):
     exchange.share_facts = lambda store: exchange.SharedFacts(
         np.array([store.nvals, 0]), store.values if store.iso else None
     )
-    exchange.concatenated = list
-    exchange.reduced = lambda found, monoid: found
+    exchange.concatenate = list
+    exchange.reduce_scalars = lambda found, monoid: found
     exchange.broadcast = lambda found, dtype, root: found
     return group
 

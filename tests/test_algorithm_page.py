@@ -102,7 +102,7 @@ def test_an_algorithm_is_one_file(tmp_path, monkeypatch, capsys):
         assert "def reciprocity(self) -> float: ..." in stubs.of_methods()
         assert "`(A)`: The share of edges whose reverse edge exists." in _catalog.page()
         assert "reciprocity" in [program.name for program in every()]
-        monkeypatch.setattr(commands, "COMMANDS", commands.grouped())
+        monkeypatch.setattr(commands, "COMMANDS", commands.commands_by_folder())
         (tmp_path / "edges.csv").write_text("a,b\nb,a\nb,c\n")
         assert result(capsys, "reciprocity", tmp_path / "edges.csv")["result"] == {"reciprocity": pytest.approx(2 / 3)}
     finally:

@@ -116,18 +116,21 @@ GENERATED = {
 def test_an_algorithm_that_no_command_lists(capsys, monkeypatch, graph, tmp_path, words, expected):
     """Its command comes from its signature and its facts."""
     monkeypatch.setattr(commands, "LISTED", ())
-    monkeypatch.setattr(commands, "COMMANDS", commands.grouped())
+    monkeypatch.setattr(commands, "COMMANDS", commands.commands_by_folder())
     name, *options = words.split()
     found = result(capsys, name, graph, *options)["result"]
     assert found == {key: pytest.approx(value) for key, value in expected.items()}
 
 
 def test_options_of_generated_commands():
-    one = commands.generated("pagerank")
+    one = commands.generate_command("pagerank")
     assert one.options["--alpha"]["default"] == 0.85 and one.options["--weighted"]["action"] == "store_true"
     assert one.options["--top"]["dest"] == "best" and "--dtype" not in one.options and one.writes
     assert one.text.startswith("the PageRank") and not one.text.endswith(".")
-    assert commands.generated("k_core").options["--k"]["required"] and not commands.generated("diameter").writes
+    assert (
+        commands.generate_command("k_core").options["--k"]["required"]
+        and not commands.generate_command("diameter").writes
+    )
 
 
 def test_similarity_ignores_directions_where_its_method_does(capsys, graph):

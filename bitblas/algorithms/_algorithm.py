@@ -91,9 +91,10 @@ def algorithm(
 
     def register(program: Program) -> Program:
         generates = facts.answer == ("generated graph",)
-        run: Any = _on_default_device(program) if generates else on_device_of_matrix(_checked(program, facts), arrays)
-        run.facts = facts
-        return run
+        checked = program if generates else _checked(program, facts)
+        public: Any = _on_default_device(checked) if generates else on_device_of_matrix(checked, arrays)
+        public.facts = facts
+        return public
 
     return register
 
@@ -103,11 +104,11 @@ def _checked(program: Callable[..., Any], facts: Facts) -> Callable[..., Any]:
     require = check.symmetric if facts.undirected else check.square
 
     @functools.wraps(program)
-    def run(A: Any, *args: Any, **options: Any) -> Any:
+    def checked_program(A: Any, *args: Any, **options: Any) -> Any:
         require(options["gb"], A)
         return program(A, *args, **options)
 
-    return run
+    return checked_program
 
 
 def on_device_of_matrix(program: Callable[..., Any], arrays: tuple[int, int] = (0, 0)) -> Callable[..., Any]:
@@ -116,12 +117,12 @@ def on_device_of_matrix(program: Callable[..., Any], arrays: tuple[int, int] = (
     name = program.__name__
 
     @functools.wraps(program)
-    def run(A: Any, *args: Any, **options: Any) -> Any:
+    def on_device(A: Any, *args: Any, **options: Any) -> Any:
         if hasattr(A, "matrix") and hasattr(A, "pagerank"):
             raise check.graph_given("A", name)
         gb = options["gb"] = check.library(options.get("gb"), A)
-        if hasattr(A, "_replicated_run") and (run_alone := A._replicated_run(run, args, options)) is not None:
-            return run_alone()  # a distributed matrix: every rank runs the program on the whole matrix
+        if hasattr(A, "_replicated_run") and (replicated := A._replicated_run(on_device, args, options)) is not None:
+            return replicated()  # a distributed matrix: every rank runs the program on the whole matrix
         if any(arrays) and hasattr(A, "nvals") and hasattr(A, "nrows"):
             n, nvals = A.nrows, A.nvals
             nbytes = arrays[0] * n + arrays[1] * nvals
@@ -135,14 +136,14 @@ def on_device_of_matrix(program: Callable[..., Any], arrays: tuple[int, int] = (
             with gb.config.set(device=device.name):
                 return program(A, *args, **options)
 
-    return run
+    return on_device
 
 
 def _on_default_device(program: Callable[..., Any]) -> Callable[..., Any]:
     """For graph generators: device errors of array code become bitblas exceptions."""
 
     @functools.wraps(program)
-    def run(*args: Any, **options: Any) -> Any:
+    def on_device(*args: Any, **options: Any) -> Any:
         gb = options["gb"] = check.library(options.get("gb"))
         get = getattr(getattr(gb, "device", None), "get", None)
         if get is None:
@@ -150,4 +151,4 @@ def _on_default_device(program: Callable[..., Any]) -> Callable[..., Any]:
         with get(gb.config.device).guard:
             return program(*args, **options)
 
-    return run
+    return on_device

@@ -73,11 +73,11 @@ def statement(A: Matrix, verb: str, source: int = 0) -> Callable[[], Vector]:
     w, semiring = Vector(t, A.nrows, device=device), SEMIRINGS[ring][t]
     assert u.nvals >= 0  # caches the count: counting synchronizes, which a captured statement must not do
 
-    def run() -> Vector:
+    def product() -> Vector:
         w << A.mxv(u, semiring)
         return w
 
-    return run
+    return product
 
 
 def present(n: int) -> np.ndarray:
@@ -211,13 +211,13 @@ def bandwidth(device: Device) -> float:
     with ThreadPoolExecutor(device.threads) as pool:
         others = range(1, device.threads)
 
-        def run() -> None:
+        def copy_parts() -> None:
             waiting = [pool.submit(copy, part) for part in others]
             copy(0)
             for copied in waiting:
                 copied.result()
 
-        return MOVES[device.kind] * size / device.time_us(run)
+        return MOVES[device.kind] * size / device.time_us(copy_parts)
 
 
 def longest_row(A: MatrixStore) -> int:

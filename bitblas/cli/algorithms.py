@@ -124,7 +124,7 @@ class Command:
         summary, part = self.summary(graph, answer, args), answer
         if len(program.facts.answer) > 1:
             part = answer[self.part(args)]
-        part = _written(self.kind(args), part, keywords, args)
+        part = _output_of(self.kind(args), part, keywords, args)
         if self.each(args) and getattr(args, "best", None) is not None:
             first = output.as_table(part, graph, self.vertices(args), args.best)
             summary |= {"first": first["vertex"], "values": first["value"]}
@@ -144,7 +144,7 @@ def upper(A: Any) -> Any:
     return A.select(gb.select.triu, 1).new()
 
 
-def _written(kind: str, part: Any, given: dict[str, Any], args: argparse.Namespace) -> Any:
+def _output_of(kind: str, part: Any, given: dict[str, Any], args: argparse.Namespace) -> Any:
     """A part of an answer as it is written."""
     import bitblas as gb
 

@@ -305,7 +305,7 @@ SUMMARIES: dict[str, say.Say] = {  # by the kind of the answer
 }
 
 
-def generated(name: str) -> Command:
+def generate_command(name: str) -> Command:
     """The command of an algorithm that no other command runs. Each parameter that takes a number, a text, a flag or
     vertices is an option. Of several parts of the answer, the first is summarized, and the last is written."""
     program = getattr(algorithms, name)
@@ -332,23 +332,23 @@ def generated(name: str) -> Command:
     return Command(name.replace("_", "-"), text, name, of_first, options=options, part=lambda args: len(others))
 
 
-def grouped() -> dict[str, list[Command]]:
+def commands_by_folder() -> dict[str, list[Command]]:
     """The commands by the folders of their algorithms."""
     groups: dict[str, list[Command]] = {}
     run = {name for command in LISTED for name in command.programs.split()}
-    rest = [name for name in algorithms.__all__ if name not in run and not generates(name)]
-    for command in (*LISTED, *map(generated, rest)):
+    rest = [name for name in algorithms.__all__ if name not in run and not is_generator(name)]
+    for command in (*LISTED, *map(generate_command, rest)):
         module = getattr(algorithms, command.programs.split()[0]).__module__
         groups.setdefault(module.split(".")[-2], []).append(command)
     return groups
 
 
-def generates(name: str) -> bool:
+def is_generator(name: str) -> bool:
     """Whether an algorithm generates a graph: `bitblas make` runs it."""
     return bool(getattr(algorithms, name).facts.answer == ("generated graph",))
 
 
-COMMANDS = grouped()
+COMMANDS = commands_by_folder()
 FLAGS = {"--out", *(flag for group in COMMANDS.values() for command in group for flag in command.options)}
 
 

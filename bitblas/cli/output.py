@@ -24,9 +24,9 @@ from ..exceptions import InvalidValue
 from ..extras import hint
 from ..io import Graph, host_coo, mmwrite
 from ..io import write as write_matrix
-from ..io.edgelist import quoted
+from ..io.edgelist import quote
 from ..io.file_formats import DELIMITERS, output_format_of
-from ..io.files import Output, created
+from ..io.files import Output, open_output
 from ..io.tables import Columns, table_of
 from .input import Fault
 
@@ -124,7 +124,7 @@ def _values(column: np.ndarray | list[Hashable]) -> list[Any]:
 
 def _write_table(out: str, kind: str, columns: Columns, header: bool = False) -> None:
     """Write columns as .json, .parquet, or lines. header: lines start with the column names."""
-    with created(target(out)) as stream:
+    with open_output(target(out)) as stream:
         if kind == "parquet":
             from pyarrow import parquet, table
 
@@ -134,7 +134,7 @@ def _write_table(out: str, kind: str, columns: Columns, header: bool = False) ->
         else:
             mark = DELIMITERS[kind]
             texts = (
-                map(str, column.tolist()) if isinstance(column, np.ndarray) else [quoted(str(x), mark) for x in column]
+                map(str, column.tolist()) if isinstance(column, np.ndarray) else [quote(str(x), mark) for x in column]
                 for column in columns.values()
             )
             if header:
@@ -152,13 +152,13 @@ def write_lines(out: str, answer: Matrix, graph: Graph) -> bool:
     rows, _, values = host_coo(answer)
     parts = np.split(values, np.searchsorted(rows, np.arange(1, answer.nrows)))
     names = [[graph.label(v) for v in part.tolist()] for part in parts]
-    with created(target(out)) as stream:
+    with open_output(target(out)) as stream:
         if kind == "json":
             stream.write(json.dumps({"walks": names}).encode() + b"\n")
         else:
             mark = DELIMITERS[kind]
             for line in names:
-                stream.write(f"{mark.join(quoted(str(x), mark) for x in line)}\n".encode())
+                stream.write(f"{mark.join(quote(str(x), mark) for x in line)}\n".encode())
     return True
 
 
@@ -201,7 +201,7 @@ def write(
         return
     arrays: dict[str, Any] = {"indices": index, "values": values, "size": answer.shape[0]}
     arrays |= {} if graph.labels is None else {"labels": np.array(graph.labels)}
-    with created(target(out)) as stream:
+    with open_output(target(out)) as stream:
         np.savez(stream, **arrays)
 
 
@@ -215,13 +215,13 @@ def is_terminal(stream: IO[str] | None = None) -> bool:
     return bool((stream or sys.stdout).isatty())
 
 
-def coloured() -> bool:
+def has_colors() -> bool:
     """Whether to print colors on a terminal: https://no-color.org."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def paint(text: str, code: str) -> str:
-    return f"{code}{text}{END}" if coloured() else text
+    return f"{code}{text}{END}" if has_colors() else text
 
 
 def table(summary: Mapping[str, object]) -> str:

@@ -44,7 +44,7 @@ class _Named(NamedTuple):
     name: str
 
 
-def evaluated(value: Any) -> Any:
+def evaluate_scalar(value: Any) -> Any:
     """A scalar on the right-hand side of an assignment, evaluated: a delayed one may be a collective, and ranks that
     own none of the assigned positions would evaluate it at another time, or more often. Others are returned
     unchanged."""
@@ -198,7 +198,7 @@ class Distributed(Styled):
             return
         shape = tuple(a.size for a in axes if a.size is not None)
         with current().statement(lambda: f"assign to {self.name}[..]"):
-            item = evaluated(value)
+            item = evaluate_scalar(value)
             single = self.ndim == 1 and first.size is None and mask is None and not is_tensor(item)
             if single and not s.low <= first.at < s.high:
                 # Another rank's element. The value is refused on all ranks, not only by the owner of the position.
@@ -262,8 +262,8 @@ class Distributed(Styled):
 
     def _ewise(self, method: str, other: OperandLike, op: OperatorLike, *more: Any) -> DistributedExpression[Self]:
         x, y = self._rows(), self._partner(other, method)
-        run = lambda: getattr(x._part, method)(y._part, check_nonpositional(op), *more)
-        return self._delayed(method, (self, other, *more), run)
+        of_shares = lambda: getattr(x._part, method)(y._part, check_nonpositional(op), *more)
+        return self._delayed(method, (self, other, *more), of_shares)
 
     def ewise_add(self, other: OperandLike, op: OperatorLike = binary.plus) -> DistributedExpression[Self]:
         """The union: op where both have an entry, otherwise the existing entry."""
@@ -292,10 +292,10 @@ class Distributed(Styled):
         x = self._rows()
         if isinstance(op, (Mask, Operand)):
             mask = check(op, *self._mask_ranks)
-            run = lambda: x._part.select(part_of(mask), thunk)
-            return DistributedExpression(self.shape, "select", (self, op), None, run, self.dtype)
-        run = lambda: x._part.select(op, thunk_on_share(op, thunk, x.shares.low, "select"))
-        return self._delayed("select", (self, thunk), run)
+            of_share = lambda: x._part.select(part_of(mask), thunk)
+            return DistributedExpression(self.shape, "select", (self, op), None, of_share, self.dtype)
+        of_share = lambda: x._part.select(op, thunk_on_share(op, thunk, x.shares.low, "select"))
+        return self._delayed("select", (self, thunk), of_share)
 
     # ---- single values ----
 
@@ -309,13 +309,13 @@ class Distributed(Styled):
     def _reduce_to_scalar(self, method: str, op: OperatorLike, allow_empty: bool) -> ScalarExpression:
         f = typed(op, "monoid", self.dtype)
 
-        def run(mask: Mask | None) -> np.generic | None:
+        def sum_over_ranks(mask: Mask | None) -> np.generic | None:
             with current().statement(lambda: f"{self.name}.{method}({f!r})"):
                 current().settle()
-                found = exchange.reduced(getattr(self._part, method)(f).new()._value, f)
+                found = exchange.reduce_scalars(getattr(self._part, method)(f).new()._value, f)
             return f.identity if found is None and not allow_empty else found
 
-        return ScalarExpression(method, (self,) if allow_empty else (self, f.identity), f, run)
+        return ScalarExpression(method, (self,) if allow_empty else (self, f.identity), f, sum_over_ranks)
 
     # ---- the whole object ----
 

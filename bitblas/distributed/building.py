@@ -344,7 +344,7 @@ class RedistributedChunks:
             if (self.exchange_numbers(len(ends[0]) if more else -1) < 0).all():
                 return
             arrays = [d.asarray(x).astype(np.int64, copy=False) for x in ends]
-            i, j = exchange.redistributed(s.owners(d.xp, arrays[0]), arrays)
+            i, j = exchange.redistribute(s.owners(d.xp, arrays[0]), arrays)
             yield i - s.low, j
 
 

@@ -100,8 +100,8 @@ def send_as_bytes(x: Array, send: Send) -> Array:
     return send(x.view(np.uint8)).view(bool) if x.dtype == bool else send(x)
 
 
-def summed_as_lists(partial: Vector, shares: Shares, monoid: Typed, facts: SharedFacts) -> Vector | None:
-    """This rank's share of a sum (`exchange.joined`), exchanged as lists of entries; None if these are not shorter.
+def sum_as_lists(partial: Vector, shares: Shares, monoid: Typed, facts: SharedFacts) -> Vector | None:
+    """This rank's share of a sum (`sum_vectors`), exchanged as lists of entries; None if these are not shorter.
     facts: the facts that all ranks share about their parts."""
     group = current()
     dtype, size, mine = partial.dtype, shares.size, shares.mine
@@ -216,7 +216,7 @@ def slots(store: VectorStore) -> Array:
     return store.present.copy() if store.values else device.xp.zeros(words_of(store.size), np.uint64)
 
 
-def gathered(
+def gather_vector(
     part: Vector, shares: Shares, known: SharedFacts, *, values: bool = True, before: ArrayOrValue | None = None
 ) -> Vector:
     """A whole vector on every rank. part: this rank's share. known: facts about the vector. values: whether the values
@@ -255,7 +255,7 @@ def _joined_words(group: Group, bits: Array, shares: Shares) -> Array:
     return group.allgather(bits[: shares.words[shares.rank]], shares.words)
 
 
-def summed(partial: Vector, shares: Shares, monoid: Typed) -> Vector:
+def sum_vectors(partial: Vector, shares: Shares, monoid: Typed) -> Vector:
     """This rank's share of the element-wise sum of a vector that each rank has for all positions."""
     group, store = current(), partial._stored
     if group.size == 1:
@@ -265,7 +265,7 @@ def summed(partial: Vector, shares: Shares, monoid: Typed) -> Vector:
     total = Vector(dtype, mine, device=device)
     if not counts.sum():
         return total
-    found = summed_as_lists(partial, shares, monoid, facts)
+    found = sum_as_lists(partial, shares, monoid, facts)
     if found is not None:
         return found
     per_word = [shares.words[shares.rank]] * group.size
@@ -293,7 +293,7 @@ def summed(partial: Vector, shares: Shares, monoid: Typed) -> Vector:
     return total
 
 
-def reduced(found: np.generic | None, monoid: Typed) -> np.generic | None:
+def reduce_scalars(found: np.generic | None, monoid: Typed) -> np.generic | None:
     """The monoid's sum of the ranks' values, without ranks that have none."""
     if current().size == 1:
         return found
@@ -318,7 +318,7 @@ def owned_entries(
     if share:
         indices = [i.astype(np.int64, copy=False) for i in indices]
         arrays = indices if isinstance(values, np.generic) else [*indices, values]
-        arrays = redistributed(s.owners(group.device.xp, indices[0]), arrays)
+        arrays = redistribute(s.owners(group.device.xp, indices[0]), arrays)
         return arrays[: len(indices)], values if isinstance(values, np.generic) else arrays[-1]
     if group.size == 1:
         return indices, values
@@ -336,7 +336,7 @@ def true_on_all(x: bool) -> bool:
     return bool(current().allreduce(np.array([x]), np.logical_and)[0])
 
 
-def concatenated(arrays: Sequence[Array]) -> list[Array]:
+def concatenate(arrays: Sequence[Array]) -> list[Array]:
     """Concatenate the arrays of all ranks; on one rank all arrays have the same length."""
     group = current()
     counts = group.gather_host(np.array([len(arrays[0])]))[:, 0].tolist()
@@ -346,7 +346,7 @@ def concatenated(arrays: Sequence[Array]) -> list[Array]:
     ]
 
 
-def redistributed(owners: Array, arrays: Sequence[Array]) -> list[Array]:
+def redistribute(owners: Array, arrays: Sequence[Array]) -> list[Array]:
     """Send each element to the rank in `owners`. Received elements are in rank order, and in order within each rank."""
     group = current()
     if group.size == 1:
@@ -364,14 +364,14 @@ def redistributed(owners: Array, arrays: Sequence[Array]) -> list[Array]:
     ]
 
 
-def gathered_matrix(part: Matrix, shares: Shares) -> Matrix:
+def gather_matrix(part: Matrix, shares: Shares) -> Matrix:
     """A whole matrix on every rank. part: this rank's rows."""
     group = current()
     if group.size == 1:
         return part
     check_exchangeable(part.dtype)
     i, j, x = part.to_coo()
-    rows, columns, values = concatenated([i.astype(np.int64) + shares.low, j.astype(np.int64), x])
+    rows, columns, values = concatenate([i.astype(np.int64) + shares.low, j.astype(np.int64), x])
     return Matrix.from_coo(rows, columns, values, part.dtype, nrows=shares.size, ncols=part.ncols, device=part.device)
 
 
@@ -384,14 +384,14 @@ def remote_gather(x: DistributedVector, values: bool = True) -> Vector:
     otherwise all are set to one."""
     group, facts = current(), x._shared_facts()
     if not (group.lists and group.size > 1):
-        return gathered(x._part, x.shares, facts, values=values)
+        return gather_vector(x._part, x.shares, facts, values=values)
     if x._sent is not None and x._sent[0] is facts:
         return x._sent[1]
     if not values:
-        return gathered(x._part, x.shares, facts, values=False)
+        return gather_vector(x._part, x.shares, facts, values=False)
     before = None if x._sent is None else x._sent[1]._stored.values
     x._sent = None  # until the whole vector has arrived
-    found = gathered(x._part, x.shares, facts, before=before)
+    found = gather_vector(x._part, x.shares, facts, before=before)
     if found._stored.values.nbytes >= tuning.count("exchange.least"):
         _keep(group, x, (facts, found))
     return found
@@ -408,7 +408,7 @@ def _keep(group: Group, x: DistributedVector, sent: tuple[SharedFacts, Vector]) 
     x._sent = sent
 
 
-def gathered_at(x: DistributedVector, at: Array) -> Vector:
+def gather_elements(x: DistributedVector, at: Array) -> Vector:
     """x[at] of a distributed Vector. at: an array of positions, different on each rank. Values of other ranks are
     requested, unless sending the whole vector is as short."""
     group, s, facts = current(), x.shares, x._shared_facts()

@@ -55,7 +55,7 @@ class DistributedArray:
         """The whole array, on every rank."""
         if self._full is None:
             local: Any = self.local  # a symbolic one is refused there
-            self._full = exchange.concatenated([local])[0]
+            self._full = exchange.concatenate([local])[0]
         return self._full
 
     def __len__(self) -> int:
@@ -85,10 +85,10 @@ class DistributedArray:
 
 
 def _forward(name: str) -> Callable[..., Any]:
-    def run(self: DistributedArray, *others: Any) -> Any:
+    def forwarded(self: DistributedArray, *others: Any) -> Any:
         return getattr(self.full(), name)(*(x.full() if isinstance(x, DistributedArray) else x for x in others))
 
-    return run
+    return forwarded
 
 
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"):
@@ -211,7 +211,7 @@ class ScatterShares(GatherAll):
 # ---- statements on shares -------------------------------------------------------------------------------------------
 
 
-def gathered(part: Whole, shares: Shares) -> Whole:
+def gather_vector(part: Whole, shares: Shares) -> Whole:
     """A whole vector; gathered once, until it is written again."""
     group = current()
     if group.size == 1:

@@ -159,7 +159,7 @@ class MatrixRead:
             local: Callable[[], Local] = lambda: M.T._rows()._part.reduce_rowwise(op)
         else:
             f = typed(op, "monoid", self.dtype)
-            local = lambda: exchange.summed(M._part.reduce_columnwise(f).new(), M.column_shares, f)
+            local = lambda: exchange.sum_vectors(M._part.reduce_columnwise(f).new(), M.column_shares, f)
         return DistributedExpression((size,), method, (self,), None, local, dtype)
 
     def reduce_scalar(self, op: OperatorLike = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
@@ -178,7 +178,7 @@ class MatrixRead:
         i = i + np.uint64(M.shares.low)
         found = [i, j] if x is None else [i, j, x]
         if not share and current().size > 1:
-            found = exchange.concatenated(found)
+            found = exchange.concatenate(found)
         if self._transposed:
             found[:2] = found[1::-1]
         return (found[0] if rows else None, found[1] if columns else None, found[2] if values else None)
@@ -257,7 +257,7 @@ class Matrix(MatrixRead, MatrixBuild):
 
     def _gathered(self, values: bool = True) -> Whole:
         """The whole matrix on every rank, read-only."""
-        return exchange.gathered_matrix(self._part, self.shares)
+        return exchange.gather_matrix(self._part, self.shares)
 
     def _cached(self, what: Hashable, make: Callable[[], Fact]) -> Fact:
         """Return make(), cached until the contents change.

@@ -166,7 +166,7 @@ def _symbolic_product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool)
         read = names_in(f.op.binaryop.expr)
         with loops.recording_paused():
             M = M if rows or M.is_symmetric(values=("y" if flip else "x") in read) else M._mirror()
-        return _multiply(M._part.T if flip else M._part, loops.gathered(v._part, v.shares), f, flip)
+        return _multiply(M._part.T if flip else M._part, loops.gather_vector(v._part, v.shares), f, flip)
     return _multiply(M._part.T if A._transposed else M._part, v._part, f, flip)
 
 
@@ -177,7 +177,7 @@ def _product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> Local
     found = _local_product(A, v, f, flip, how)
     if how.gathers:
         return found
-    return exchange.summed(found.new(), A._matrix.column_shares, f.op.monoid[found.dtype])
+    return exchange.sum_vectors(found.new(), A._matrix.column_shares, f.op.monoid[found.dtype])
 
 
 def _local_product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool, how: ProductPlan) -> VectorExpression:

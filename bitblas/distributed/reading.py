@@ -23,15 +23,15 @@ from ..io.build import (
     check_overflow,
     check_values_fit,
     may_overflow,
-    mirrored,
     operator_name,
     results_fit,
     smaller_operator,
     sum_of_magnitudes,
     wide_type,
+    with_reverse_edges,
 )
 from ..io.edgelist_parser import EdgeListOptions, Reader, delimiter_of
-from ..io.files import Bytes, Source, opened
+from ..io.files import Bytes, Source, open_input
 from ..io.graphs import check_numbering
 from ..io.matrixmarket import Header, MatrixMarketChunks, read_header
 from ..io.tables import load_parquet
@@ -289,7 +289,7 @@ def _market(source: Input, **how: Unpack[BuildOptions]) -> Matrix:
     group = current()
 
     def read_head() -> tuple[Header, bool]:
-        with opened(source, False) as stream:
+        with open_input(source, False) as stream:
             return read_header(stream), stream.stream is not stream.raw
 
     head, packed = group.all_or_none("read", read_head, alike=True)
@@ -337,7 +337,7 @@ def _edges(
     )
 
     def probe_layout() -> tuple[Reader, bool]:
-        with opened(source, False) as stream:
+        with open_input(source, False) as stream:
             probe = Reader(stream.name, options, base or 0, size)
             for block in stream.blocks(tuning.count("file.chunked_block")):
                 probe.feed(block)
@@ -350,7 +350,7 @@ def _edges(
         raise InvalidValue(f"{source}: expected vertex numbers to read in shares, got names")
     first = group.rank == 0
     reader = Reader(probe.name, options if first else dataclasses.replace(probe.layout, header=False), base or 0, size)
-    with opened(source, False) as stream:
+    with open_input(source, False) as stream:
         part = stream if packed else Part(stream)
         blocks = part.blocks(tuning.count("file.chunked_block")) if first or not packed else iter(())
         reader.lines = part.lines
@@ -383,7 +383,7 @@ def _build_edges(
     different values the smaller is kept, or they are combined by dup_op, as in `bitblas.io.read_edgelist`."""
     keeps_smaller = directed is False and found[0][2] is not None and how.get("dup_op") is None
     if directed is False and not keeps_smaller:
-        found = [mirrored(part) for part in found]
+        found = [with_reverse_edges(part) for part in found]
     one_way = _build_matrix(source, found, n, n, how, weights)
     if not keeps_smaller:
         return one_way

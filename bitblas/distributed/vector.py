@@ -144,7 +144,7 @@ class Vector(Distributed, StyledVector):
         s = shares.of(check_size("size", size))
         make = lambda: Whole.from_coo(indices.local, array, kind, size=s.size, dup_op=dup_op, device=d)
         partial = current().all_or_none("Vector.from_coo", make, alike=True)
-        return cls._of(exchange.summed(partial, s, add[kind]), s)
+        return cls._of(exchange.sum_vectors(partial, s, add[kind]), s)
 
     @classmethod
     def from_scalar(
@@ -184,7 +184,7 @@ class Vector(Distributed, StyledVector):
     def _gathered(self, values: bool = True) -> Whole:
         """The whole vector on every rank, read-only. values: whether the values are read."""
         if loops.is_recording():
-            return loops.gathered(self._part, self.shares)
+            return loops.gather_vector(self._part, self.shares)
         return exchange.remote_gather(self, values)
 
     def gathered(self) -> Whole:
@@ -217,7 +217,7 @@ class Vector(Distributed, StyledVector):
         if plain_loops.depth and indices:
             places = DistributedArray(i, self.shares, i)
             return places, DistributedArray(x, self.shares, i) if values else None
-        whole = iter(exchange.concatenated([a for a in (i, x) if a is not None]))
+        whole = iter(exchange.concatenate([a for a in (i, x) if a is not None]))
         return (next(whole) if indices else None, next(whole) if values else None)
 
     def to_dense(
@@ -232,7 +232,7 @@ class Vector(Distributed, StyledVector):
         mine = self._part.to_dense(fill, kind, **opts)
         if share or current().size == 1:
             return mine
-        return DistributedArray(mine, self.shares) if plain_loops.depth else exchange.concatenated([mine])[0]
+        return DistributedArray(mine, self.shares) if plain_loops.depth else exchange.concatenate([mine])[0]
 
     def to_dict(self) -> dict[int, Any]:
         """{index: value}, Python numbers, of all entries."""
@@ -276,11 +276,11 @@ class Vector(Distributed, StyledVector):
                 at = current().all_or_none(
                     f"{self.name}[I]", lambda: _check_indices(index.at.local, self.size), alike=True
                 )
-                return exchange.gathered_at(self, at)
+                return exchange.gather_elements(self, at)
             loops.require_host()
             if current().size == 1:
                 return self._part._extract(axes)
-            return exchange.gathered_at(self, index.array(self.device)[to.low : to.high])
+            return exchange.gather_elements(self, index.array(self.device)[to.low : to.high])
 
         return DistributedExpression((index.size,), "__getitem__", (self,), None, local, self.dtype)
 
@@ -301,7 +301,7 @@ class Vector(Distributed, StyledVector):
 
     def _selected(self, x: Vector, keep: Array, first: Axis) -> Whole:
         """This rank's elements of another vector."""
-        return exchange.gathered_at(x, keep.nonzero()[0])
+        return exchange.gather_elements(x, keep.nonzero()[0])
 
     def _key(self, first: Array | int, axes: Axes) -> Any:
         return first
@@ -323,10 +323,10 @@ class Vector(Distributed, StyledVector):
         f = typed(op, "semiring", self.dtype, v.dtype)
         loops.require_host()
         add: Typed = f.op.monoid[f.return_type]
-        run: Callable[[Mask | None], np.generic | None] = lambda mask: exchange.reduced(
+        inner_product: Callable[[Mask | None], np.generic | None] = lambda mask: exchange.reduce_scalars(
             self._part.inner(v._part, op).new()._value, add
         )
-        return ScalarExpression("inner", (self, v), f, run)
+        return ScalarExpression("inner", (self, v), f, inner_product)
 
     def reduce(self, op: OperatorLike = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
         """The monoid's sum of all entries. Without entries: an empty Scalar, or the identity if `allow_empty` is

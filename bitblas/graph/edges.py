@@ -88,9 +88,9 @@ def both_ways(A: Matrix, dup_op: DupOp | None = None, **where: Any) -> Matrix:
     growing = may_overflow(dup_op, A.dtype.np_type) and A.nvals > 0
     if growing and A.dtype.nbytes < 8:
         A = A.dup(gb.dtypes.INT64)
-    upper = _joined(A, dup_op)
+    upper = _combine_directions(A, dup_op)
     if growing and not results_fit(dup_op, 2.0 * _largest(A), A.dtype.np_type):
-        check_overflow("to_undirected", dup_op, upper, _joined(A.dup(gb.dtypes.FP64), dup_op))
+        check_overflow("to_undirected", dup_op, upper, _combine_directions(A.dup(gb.dtypes.FP64), dup_op))
     both = gb.Matrix(A.dtype, *A.shape, **{**where, "device": A.device})
     both << upper.ewise_add(upper.T, smaller_operator(A.dtype))
     return both
@@ -103,7 +103,7 @@ def check_dup_op_for(A: Matrix, dup_op: DupOp | None) -> None:
     check_dup_op(dup_op, A.dtype)
 
 
-def _joined(A: Matrix, dup_op: DupOp) -> Matrix:
+def _combine_directions(A: Matrix, dup_op: DupOp) -> Matrix:
     """The upper triangle, each entry combined with its mirror image."""
     import bitblas as gb
 
@@ -151,7 +151,7 @@ def can_store_names(graph: Graph, kind: str) -> bool:
     return kind not in ("mtx", "npz")
 
 
-def written(graph: Graph, kind: str) -> dict[str, Any]:
+def writer_options(graph: Graph, kind: str) -> dict[str, Any]:
     """The options for writing a graph to a file of this format, in addition to its matrix. Warns of what the format
     cannot store, and of names that will be read as numbers."""
     named = bool(graph.labels) and can_store_names(graph, kind)
@@ -201,7 +201,7 @@ def loops(A: Matrix) -> Matrix:
     return A.select(gb.select.diag).new()
 
 
-def ends(graph: Graph, *, out: bool, into: bool, weighted: bool) -> Values:
+def degrees(graph: Graph, *, out: bool, into: bool, weighted: bool) -> Values:
     """Degrees of all vertices, counting edges that begin (out) and end (into) there, or the sums of their weights."""
     import bitblas as gb
 
@@ -247,7 +247,7 @@ def _exact_degrees(graph: Graph, *, out: bool, into: bool) -> Vector:
         ) from None
 
 
-def over(graph: Graph, names: Iterable[Hashable]) -> Graph:
+def with_vertices(graph: Graph, names: Iterable[Hashable]) -> Graph:
     """The same edges over a superset of the vertices, in the given order."""
     labels = validation.different_names("names", names)
     number = {name: k for k, name in enumerate(labels)}

@@ -110,7 +110,7 @@ class Graph(Methods, metaclass=methods.Named):
         validation.check_options(
             "from_edges", options, _options(), {"weight": "pass the weight as the third value of a triple"}
         )
-        names = validation.numbered(table)
+        names = validation.number_names(table)
         if names is not None:
             options |= {"size": len(names), "labels": None}
         elif not len(table["source"]):
@@ -139,7 +139,7 @@ class Graph(Methods, metaclass=methods.Named):
         """
         attributes = list(attributes)
         validation.check_options("from_table", options, _options())
-        table = _io().tables.collected(table, (source, target, weight, *attributes))
+        table = _io().tables.collect_columns(table, (source, target, weight, *attributes))
         made = _io().from_table(table, source, target, weight, directed=directed, **options)
         if made.labels is None:
             options["size"] = len(made)  # so that a warning about the numbers is issued once
@@ -256,15 +256,15 @@ class Graph(Methods, metaclass=methods.Named):
 
     def degree(self, *, weighted: bool = False) -> Values:
         """The degree of each vertex, in and out; a self loop counts twice. weighted: the sum of the weights."""
-        return edges.ends(self, out=True, into=True, weighted=weighted)
+        return edges.degrees(self, out=True, into=True, weighted=weighted)
 
     def in_degree(self, *, weighted: bool = False) -> Values:
         """The number of edges that end at each vertex; undirected: as `degree`. weighted: the sum of the weights."""
-        return edges.ends(self, out=not self.directed, into=True, weighted=weighted)
+        return edges.degrees(self, out=not self.directed, into=True, weighted=weighted)
 
     def out_degree(self, *, weighted: bool = False) -> Values:
         """The number of edges that begin at each vertex; undirected: as `degree`. weighted: the sum of the weights."""
-        return edges.ends(self, out=True, into=not self.directed, weighted=weighted)
+        return edges.degrees(self, out=True, into=not self.directed, weighted=weighted)
 
     def path(self, source: Hashable, target: Hashable, *, weighted: bool | None = None) -> list[Hashable]:
         """The names on a shortest path from one vertex to another, both included.
@@ -297,7 +297,7 @@ class Graph(Methods, metaclass=methods.Named):
     def with_vertices(self, names: Iterable[Hashable]) -> Graph:
         """The same edges over these vertices, some of which may have no edges. InvalidValue if a vertex of the graph is
         missing or a name occurs twice."""
-        return edges.over(self, names)
+        return edges.with_vertices(self, names)
 
     def to_undirected(self, dup_op: DupOp | None = None) -> Graph:
         """The same graph with each edge in both directions. Of two different values the smaller is kept, or dup_op
@@ -338,7 +338,7 @@ class Graph(Methods, metaclass=methods.Named):
         .npz, .parquet, .bitblas and (by symmetry) .mtx store whether the graph is directed. An edge list of an
         undirected graph has one line per direction, or one per edge with directed=False; read it with directed=False,
         too."""
-        more = edges.written(self, _io().file_format_of(target, file_format))
+        more = edges.writer_options(self, _io().file_format_of(target, file_format))
         _io().write(target, self.matrix, file_format, **(more | options))
 
     # ---- algorithms ----

@@ -56,7 +56,7 @@ def names() -> set[str]:
     return {*programs(), *SHORT}
 
 
-def known(name: str, kind: type) -> str:
+def algorithm_of_method(name: str, kind: type) -> str:
     """The algorithm behind a method name. AttributeError if there is none."""
     name = SHORT.get(name, name)
     if name.startswith("_") or name not in programs():
@@ -67,7 +67,7 @@ def known(name: str, kind: type) -> str:
 
 def method(graph: Graph, name: str) -> Method:
     """An algorithm as a method of this graph. AttributeError for an unknown name."""
-    return MethodType(of_class(known(name, type(graph))), graph)
+    return MethodType(of_class(algorithm_of_method(name, type(graph))), graph)
 
 
 @functools.cache
@@ -77,7 +77,7 @@ def of_class(name: str) -> Method:
     facts, signature = program.facts, inspect.signature(program)
 
     @functools.wraps(program)
-    def run(graph: Graph, *args: Any, **options: Any) -> Any:
+    def method_of_graph(graph: Graph, *args: Any, **options: Any) -> Any:
         try:
             bound = signature.bind(graph.matrix, *args, **options)
         except TypeError as error:
@@ -104,14 +104,14 @@ def of_class(name: str) -> Method:
             _check_acyclic(graph, answer)
         call = Call(bound.arguments, undirected=facts.undirected or not graph.directed)
         if len(facts.answer) == 1:
-            return named(graph, facts.answer[0], answer, call)
-        return tuple(named(graph, kind, part, call) for kind, part in zip(facts.answer, answer, strict=True))
+            return add_names(graph, facts.answer[0], answer, call)
+        return tuple(add_names(graph, kind, part, call) for kind, part in zip(facts.answer, answer, strict=True))
 
     # The signature for inspect and help: the graph takes the place of its matrix.
-    run.__doc__ = f"{inspect.getdoc(program)}\n\n{METHOD_NOTE}"
+    method_of_graph.__doc__ = f"{inspect.getdoc(program)}\n\n{METHOD_NOTE}"
     first, *others = signature.parameters.values()
-    vars(run)["__signature__"] = signature.replace(parameters=[first.replace(name="self"), *others])
-    return run
+    vars(method_of_graph)["__signature__"] = signature.replace(parameters=[first.replace(name="self"), *others])
+    return method_of_graph
 
 
 class Named(type):
@@ -120,7 +120,7 @@ class Named(type):
     if not TYPE_CHECKING:
 
         def __getattr__(cls, name):
-            return of_class(known(name, cls))
+            return of_class(algorithm_of_method(name, cls))
 
     def __dir__(cls) -> list[str]:
         return [*type.__dir__(cls), *names()]
@@ -133,7 +133,7 @@ class Call(NamedTuple):
     undirected: bool
 
 
-def named(graph: Graph, kind: str, answer: Any, call: Call) -> Any:
+def add_names(graph: Graph, kind: str, answer: Any, call: Call) -> Any:
     """A part of a result with names; None, the answer for a graph that has none, unchanged."""
     return None if answer is None else NAMED[kind](graph, kind, answer, call)
 

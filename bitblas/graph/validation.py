@@ -63,7 +63,7 @@ def columns_of(edges: Iterable[Sequence[Any]]) -> dict[str, Any]:
     return {name: list(column) for name, column in zip(NAMES, zip(*rows))}
 
 
-def numbered(table: dict[str, Any]) -> tuple[Hashable, ...] | None:
+def number_names(table: dict[str, Any]) -> tuple[Hashable, ...] | None:
     """The names of vertices that are neither strings nor numbers (coordinates, dates), and replace them in the columns
     by numbers in order of appearance; None for others. InvalidValue if one is missing or their types differ."""
     if not len(table["source"]) or isinstance(table["source"][0], str | Number | np.number | np.bool_):

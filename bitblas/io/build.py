@@ -24,7 +24,7 @@ from ..core import Matrix
 from ..core.operators import typed
 from ..exceptions import GraphblasException, InvalidValue, OutOfMemory, warn
 from ..typing import DTypeLike
-from .files import Input, Source, opened
+from .files import Input, Source, open_input
 
 # What users pass as dup_op: the name of an operator, or an operator.
 DupOp: TypeAlias = str | BinaryOp | Monoid | Parameterized | Typed[BinaryOp] | Typed[Monoid] | Callable[..., object]
@@ -190,7 +190,7 @@ def build(
     early = tuning.count("file.early_entries") if early is None else early
     if values is not None and dup_op is None and len(at := repeated_entries(rows[:early], cols[:early])):
         raise refuse(at)
-    both = i, j, x = (rows, cols, values) if directed else mirrored((rows, cols, values))
+    both = i, j, x = (rows, cols, values) if directed else with_reverse_edges((rows, cols, values))
     try:
         return from_entries_exact(source, both, shape, options)
     except MemoryError as error:
@@ -280,7 +280,7 @@ def from_entries(entries: Entries, shape: tuple[int, int], options: MatrixOption
     make = partial(
         Matrix.from_coo, rows, cols, dtype=options.dtype, nrows=nrows, ncols=ncols, name=options.name, **options.storage
     )
-    if values is None or one_value(values):
+    if values is None or has_one_value(values):
         A = make(True if values is None else values[0])
         if values is None or A.nvals == len(rows):  # else duplicates were merged
             return A
@@ -319,7 +319,7 @@ def check_overflow(source: str, dup_op: DupOp | None, joined: Matrix, floats: Ma
         )
 
 
-def mirrored(entries: Entries) -> Entries:
+def with_reverse_edges(entries: Entries) -> Entries:
     """Every edge followed by its reverse, so that duplicates are combined in the order of the file."""
     rows, cols, values = entries
     keep = np.ones(2 * len(rows), bool)
@@ -381,7 +381,7 @@ def columns_of(A: Coordinates) -> tuple[np.ndarray, np.ndarray, np.ndarray, tupl
     return at, indices[1].astype(np.int64, copy=False), values, (A.shape[0], A.shape[1])
 
 
-def one_value(values: np.ndarray) -> bool:
+def has_one_value(values: np.ndarray) -> bool:
     """Whether there is a value and all have the same bits."""
     raw = _bits(values)
     return len(raw) > 0 and bool((raw == raw[0]).all())
@@ -446,7 +446,7 @@ class FileChunks(ABC):
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, ...]]:
         self.entries_read, self.total = 0, 0.0
-        with opened(self.source, self.progress) as stream:
+        with open_input(self.source, self.progress) as stream:
             for rows, cols, values in self.entries(stream):
                 self.entries_read += len(rows)
                 self.total += 0.0 if values is None or values.dtype.kind not in "iu" else sum_of_magnitudes(values)

@@ -24,13 +24,13 @@ from .build import (
     MatrixOptions,
     columns_of,
     in_chunks,
-    mirrored,
     symmetry_of,
     warn_conflicting_directions,
+    with_reverse_edges,
 )
 from .edgelist_columns import USUAL_HEADERS, Columns, check_columns
 from .edgelist_parser import EdgeListOptions, Reader, delimiter_of, feed_all
-from .files import Input, Output, Source, check_fits, created, line_of, name_of, opened
+from .files import Input, Output, Source, check_fits, line_of, name_of, open_input, open_output
 from .graphs import Numbering, count_used, count_used_in, graph_of, graph_of_edges, has_conflicting_directions
 from .labels import Names
 from .weights import check_decimal, is_rounded, is_whole
@@ -110,7 +110,7 @@ def read_edgelist(
         if edges.labels is None:
             numbering.check(edges.name, A.nrows, edges.lowest, lambda: count_used_in(A))
         return graph_of(edges.name, A, edges.labels, directed)
-    with opened(source, progress) as stream:
+    with open_input(source, progress) as stream:
         reader = Reader(stream.name, layout, first, size)
         reader.refuse_duplicates = dup_op is None
         for _ in feed_all(reader, stream.blocks() if table is None else table.of(stream.blocks())):
@@ -131,7 +131,7 @@ def read_edgelist(
 
 def text_bytes(source: Input) -> int:
     """Estimated bytes to read an edge list at once."""
-    with opened(source, False) as stream:
+    with open_input(source, False) as stream:
         packed = tuning.count("file.packed_ratio") if stream.stream is not stream.raw else 1
         return tuning.count("edgelist.memory") * packed * (stream.size or 0)
 
@@ -175,7 +175,7 @@ class EdgeChunks(FileChunks):
         blocks = stream.blocks(tuning.count("file.chunked_block"))
         for _ in feed_all(reader, blocks if self.columns is None else self.columns.of(blocks)):
             for part in reader.take_parts():
-                yield part if self.directed else mirrored(part)
+                yield part if self.directed else with_reverse_edges(part)
         self.labels, self.shape = reader.labels, (reader.count_vertices(), reader.count_vertices())
         if reader.layout.weights:
             reader.weights.check(self.name)
@@ -230,7 +230,7 @@ def write_edgelist(
         values = values.astype(np.int64)
     line = mark.join(["%s", "%s", "%s"] if weights else ["%s", "%s"]) + "\n"
     first = tuple(names[int(end[0])].lower() for end in (rows, cols)) if names and len(rows) else ()
-    with created(target) as stream:
+    with open_output(target) as stream:
         if header or first in USUAL_HEADERS:  # otherwise the first edge would be read as a header
             stream.write((line % ("source", "target", "weight")[: 3 if weights else 2]).encode())
         step = tuning.count("edgelist.written_lines")
@@ -241,7 +241,7 @@ def write_edgelist(
                 ends = [[names[i - base] for i in end] for end in ends]
             numbers = values[part].tolist()
             if comma:
-                numbers = [quoted(str(value).replace(".", ","), mark) for value in numbers]
+                numbers = [quote(str(value).replace(".", ","), mark) for value in numbers]
             columns = [*ends, numbers] if weights else ends
             stream.write("".join(map(line.__mod__, zip(*columns))).encode())
 
@@ -251,10 +251,10 @@ def _written_names(labels: Iterable[Hashable], n: int, mark: str) -> list[str]:
     names = validation.different_names("labels", map(str, validation.different_names("labels", labels)))
     if len(names) != n:
         raise InvalidValue(f"labels: expected one for each of {n} vertices, got {len(names)}")
-    return [quoted(text, mark) for text in names]
+    return [quote(text, mark) for text in names]
 
 
-def quoted(text: str, mark: str) -> str:
+def quote(text: str, mark: str) -> str:
     """A name as written in a line, quoted if necessary. InvalidValue for a name that could not be read back: lines
     separated by blanks have no quotes."""
     wrong = not text or text != text.strip() or "\n" in text or "\r" in text
@@ -287,7 +287,7 @@ def read_sif(
     directed = validation.flag("directed", directed)
     if isinstance(relations, str):
         raise TypeError(f"relations: expected a list of relations, got {relations!r}. Hint: [{relations!r}]")
-    with opened(source, progress) as file:
+    with open_input(source, progress) as file:
         name, text = file.name, b"".join(file.blocks()).decode(errors="replace").removeprefix("\ufeff")
     mark = "\t" if "\t" in text else None
     numbers: dict[str, int] = {}

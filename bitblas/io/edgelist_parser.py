@@ -43,9 +43,9 @@ from .weights import (
     is_text,
     is_weight,
     kind_of,
+    may_be_rounded,
+    parse_number_table,
     parse_plain_numbers,
-    rounds,
-    table_of,
     value_of,
     weight_hint,
 )
@@ -293,13 +293,13 @@ class Reader:
             raise self.malformed_lines(block) from None
         try:
             rounded = self.weights.rounded or self.weights.mixed
-            table = table_of(text, kind, count, rounded).reshape(-1, layout.columns)
+            table = parse_number_table(text, kind, count, rounded).reshape(-1, layout.columns)
         except (ValueError, OverflowError):  # line by line: find the faulty line, or the type of the weights
             return self._parse_quoted(block)
         ends = table[:, :2]
         if ends.min() < self.base or ends.max() >= self.limit:
             raise self.malformed_lines(block)
-        if table.dtype.kind == "f" and (ends.max() >= EXACT or (layout.whole and rounds(table[:, -1]))):
+        if table.dtype.kind == "f" and (ends.max() >= EXACT or (layout.whole and may_be_rounded(table[:, -1]))):
             return self._parse_quoted(block)
         if layout.weights and not layout.nan and table.dtype.kind == "f" and np.isnan(table[:, 2]).any():
             raise self.malformed_lines(block)
@@ -376,7 +376,7 @@ class Reader:
             rounded, values = self.weights.rounded or self.weights.mixed, None
             if layout.weights:
                 values = parse_plain_numbers(rest, len(fields.begins) // 2, layout.decimal, rounded)
-            exact = values is not None and not (layout.whole and rounds(values))
+            exact = values is not None and not (layout.whole and may_be_rounded(values))
             if not layout.weights or (values is not None and exact and not np.isnan(values).any()):
                 if values is not None:
                     self.weights.add(values, real=kind_of(rest) == "real")

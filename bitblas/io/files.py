@@ -182,7 +182,7 @@ def _long_line(block: bytes) -> int:
 
 
 @contextmanager
-def opened(source: Input, progress: bool | None = None) -> Iterator[Source]:
+def open_input(source: Input, progress: bool | None = None) -> Iterator[Source]:
     """The source as decompressed bytes; files opened here are closed at the end.
 
     source: a path or an object with `read`, binary or text. Raises OSError if it cannot be opened; TypeError for other
@@ -230,7 +230,7 @@ def line_of(
     if not isinstance(source, (str, os.PathLike)):
         return ""
     pairs = {ends, ends[::-1]} if mirrored else {ends}
-    with opened(source) as stream:
+    with open_input(source) as stream:
         for number, line in enumerate(stream.stream, 1):
             fields = [part.strip().strip('"') for part in line.decode("utf-8", "replace").split(delimiter)]
             nth -= number > skip and tuple(fields[:2]) in pairs
@@ -259,7 +259,7 @@ class _Bz2(io.RawIOBase):
 
 
 @contextmanager
-def created(target: Output) -> Iterator[WriteStream]:
+def open_output(target: Output) -> Iterator[WriteStream]:
     """A binary stream to a path, written atomically and compressed if the path ends in .gz or .bz2, or to an open
     file."""
     if not isinstance(target, (str, os.PathLike)):

@@ -31,10 +31,10 @@ from .build import (
     check_weights,
     columns_of,
     from_entries_exact,
+    has_one_value,
     host_coo,
     may_overflow,
-    mirrored,
-    one_value,
+    with_reverse_edges,
 )
 from .table_columns import numbers_of
 
@@ -91,7 +91,7 @@ def from_graphblas(
     """
     *indices, values = M.to_coo()
     dtype = str(M.dtype)
-    if one_value(values):
+    if has_one_value(values):
         values = values[0]
     if len(indices) == 1:
         return Vector.from_coo(indices[0], values, dtype, size=M.size, device=device)
@@ -109,7 +109,7 @@ def to_graphblas(A: Matrix | TransposedMatrix | Vector) -> Any:
     graphblas = extras.load("graphblas", "to_graphblas", "python-graphblas")
     *indices, values = host_coo(A)
     dtype = str(A.dtype)
-    if one_value(values):
+    if has_one_value(values):
         values = values[0]
     if isinstance(A, Vector):
         return graphblas.Vector.from_coo(*indices, values, dtype, size=A.size)
@@ -162,7 +162,7 @@ def from_networkx(
         raise
     entries: Entries = rows, cols, values
     if not G.is_directed():
-        entries = mirrored(entries)
+        entries = with_reverse_edges(entries)
     shape = (len(nodes), len(nodes))
     if not G.is_multigraph():
         return from_entries_exact("networkx", entries, shape, options._replace(dup_op=None))
@@ -233,7 +233,7 @@ def from_igraph(
             raise
     entries: Entries = ends[:, 0], ends[:, 1], values
     if not G.is_directed():
-        entries = mirrored(entries)
+        entries = with_reverse_edges(entries)
     if not weighted and dup_op is None:
         dup_op = "first"  # all are 1
     options = MatrixOptions(dup_op, None, name, device, format, tile, packed)

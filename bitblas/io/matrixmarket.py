@@ -35,7 +35,18 @@ from .build import (
     symmetry_of,
 )
 from .edgelist_parser import EdgeListOptions, Reader
-from .files import Input, Output, ReadStream, Source, bytes_to_build, check_fits, created, line_of, name_of, opened
+from .files import (
+    Input,
+    Output,
+    ReadStream,
+    Source,
+    bytes_to_build,
+    check_fits,
+    line_of,
+    name_of,
+    open_input,
+    open_output,
+)
 from .weights import ROUNDED, Fault, Scan, integer_type, is_rounded, value_of
 
 # ---- Parse small Matrix Market files without SciPy, whose import takes longer than the parsing.
@@ -256,7 +267,7 @@ def _rewind(source: Input) -> Callable[[], object] | None:
 
 def _read_as(source: Input, progress: bool | None, field: str | None = None) -> Body:
     """Parse integers as values of another field. Raises _IntegerOutOfRange for an integer that does not fit."""
-    with opened(source, progress) as stream:
+    with open_input(source, progress) as stream:
         head = read_header(stream)
         check_fits(f"{stream.name}, line {head.lines}", head.nrows, head.ncols, head.entries)
         return head, *_read_body(stream, head, source, field)
@@ -269,7 +280,7 @@ def _read_body(
     failure: Exception | None = None
     matrix: np.ndarray | ParsedEntries | None = None
     try:
-        matrix = _parsed(body, head if field is None else head._replace(field=field))
+        matrix = _parse_body(body, head if field is None else head._replace(field=field))
         while body.read():
             pass
     except MemoryError:
@@ -309,7 +320,7 @@ def has_minimum(values: np.ndarray) -> bool:
     return values.dtype.kind == "i" and bool((values == np.iinfo(values.dtype).min).any())
 
 
-def _parsed(body: _CheckedStream, head: Header) -> np.ndarray | ParsedEntries:
+def _parse_body(body: _CheckedStream, head: Header) -> np.ndarray | ParsedEntries:
     """Parse a body with SciPy; small ones without it, and empty arrays, for which SciPy divides by 0 rows."""
     if head.layout == "array" and not head.entries:
         kinds = {"integer": np.int64, "real": np.float64, "complex": np.complex128}
@@ -349,7 +360,7 @@ def _text_of_line(source: Input, number: int) -> str:
     """The text of a line; "" if the source cannot be read again."""
     if not isinstance(source, (str, os.PathLike)):
         return ""
-    with opened(source) as stream:
+    with open_input(source) as stream:
         return next(islice(stream.stream, number - 1, None), b"")[:60].decode("latin-1").strip()
 
 
@@ -358,7 +369,7 @@ def _count_error(numbers: int, head: Header, source: Input) -> str:
     the first surplus line, if the source can be read again; otherwise the counts."""
     expected = f"expected {head.entries} entries"
     if isinstance(source, (str, os.PathLike)):
-        with opened(source) as stream:
+        with open_input(source) as stream:
             entries = 0
             for number, line in enumerate(stream.stream, 1):
                 count = len(line.split()) if number > head.lines else 0
@@ -456,7 +467,7 @@ def _header_for_chunks(source: Input, chunked: bool | None) -> Header | None:
     if not isinstance(source, (str, os.PathLike)) or chunked is False:
         in_chunks(source, chunked, int)
         return None
-    with opened(source, False) as stream:
+    with open_input(source, False) as stream:
         head = read_header(stream)
     needed = lambda: bytes_to_build(head.nrows, head.ncols, head.entries * (1 + (head.symmetry != "general")))
     known = head.layout == "coordinate" and head.field != "complex"
@@ -591,7 +602,7 @@ def mmwrite(
         low = rows >= cols
         rows, cols, values = rows[low], cols[low], values[low]
     coo = coo_array((values, (rows, cols)), shape=shape)
-    with created(target) as stream:
+    with open_output(target) as stream:
         write(stream, coo, comment=comment, field=kind, precision=precision, symmetry=symmetry)
 
 

@@ -20,7 +20,7 @@ from ..exceptions import InvalidValue, OutOfMemory
 from ..graph import validation
 from ..typing import DTypeLike
 from .build import Coordinates, DupOp, MatrixOptions, build
-from .files import DEFLATE_RATIO, Input, Output, check_fits, created, name_of
+from .files import DEFLATE_RATIO, Input, Output, check_fits, name_of, open_output
 from .libraries import to_scipy_sparse
 
 # ---- Read .npz archives safely: check the declared size of every array before unpacking it.
@@ -267,5 +267,5 @@ def write_npz(
     arrays = {name: getattr(sparse, name) for name in _INDICES[layout]}
     arrays |= {"format": layout.encode("ascii"), "shape": sparse.shape, "data": sparse.data, "_is_array": True}
     arrays |= {} if validation.flag("directed", directed) is None else {DIRECTED: directed}
-    with created(target) as stream:
+    with open_output(target) as stream:
         (np.savez_compressed if compressed else np.savez)(stream, **arrays)

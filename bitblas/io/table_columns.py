@@ -64,7 +64,7 @@ def single_type_names(names: list[Hashable], library: str) -> list[Hashable] | n
     return _integers([name for name in names if isinstance(name, int)], "labels") if kinds == [int] else names
 
 
-def collected(table: Any, names: Iterable[str | None]) -> Any:
+def collect_columns(table: Any, names: Iterable[str | None]) -> Any:
     """Collect these columns of a polars LazyFrame; any other table is returned unchanged."""
     if type(table).__name__ != "LazyFrame" or _library(table) != "polars":
         return table

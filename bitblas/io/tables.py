@@ -23,9 +23,9 @@ from ..graph import Graph, validation
 from ..typing import DTypeLike
 from .build import DupOp, MatrixOptions, host_coo
 from .edgelist_columns import check_columns
-from .files import Input, Output, created, name_of
+from .files import Input, Output, name_of, open_output
 from .graphs import Numbering, count_used, graph_of_edges
-from .table_columns import collected, single_type_names, vertex_columns, weights_of
+from .table_columns import collect_columns, single_type_names, vertex_columns, weights_of
 from .weights import is_rounded, parse_weight_column
 
 MOST = 1 << 60  # the maximum number of vertices
@@ -106,7 +106,7 @@ def graph_of_table(
     """The Graph that `from_table` returns. place: the name of the table in messages."""
     if isinstance(table, str | os.PathLike):
         raise TypeError(f"table: expected a table, got {os.fspath(table)!r}. Hint: Graph.read(path) reads a file")
-    table = collected(table, columns)
+    table = collect_columns(table, columns)
     if not validation.is_table(table):
         raise TypeError(f"table: expected a table with named columns, got {validation.described(table)}")
     (source, target, weight), (_, size, labels) = columns, numbering
@@ -294,5 +294,5 @@ def write_parquet(
     if validation.flag("directed", directed) is not None:
         text = b"true" if directed else b"false"
         table = table.replace_schema_metadata({**(table.schema.metadata or {}), _KEY: text})
-    with created(target) as stream:
+    with open_output(target) as stream:
         parquet.write_table(table, stream)

@@ -124,7 +124,7 @@ def check_numbers(block: bytes, text: bytes, kind: str, mark: bytes | None, colu
     return len(starts), bool(np.isin(letters[led[led < len(letters)]], _DIGITS).any())
 
 
-def numbers(text: bytes, kind: str, count: int) -> np.ndarray:
+def parse_numbers(text: bytes, kind: str, count: int) -> np.ndarray:
     """Parse `count` numbers, one per line, as INT64 or FP64. ValueError, OverflowError if the text does not match."""
     from scipy.io import mmread
 
@@ -286,14 +286,14 @@ def _are_integral(values: np.ndarray) -> bool:
     return bool(np.isfinite(values).all() and (values == np.floor(values)).all())
 
 
-def rounds(values: np.ndarray) -> bool:
+def may_be_rounded(values: np.ndarray) -> bool:
     """Whether weights that were read as floats may be rounded integers."""
     return values.dtype.kind == "f" and bool((np.abs(values) >= EXACT).any())
 
 
 def integral_as_int64(values: np.ndarray) -> np.ndarray:
     """Floats that are small integers as INT64; other arrays as they are."""
-    small = values.dtype.kind == "f" and not rounds(values) and _are_integral(values)
+    small = values.dtype.kind == "f" and not may_be_rounded(values) and _are_integral(values)
     return values.astype(np.int64) if small else values
 
 
@@ -332,22 +332,22 @@ def kind_of(text: bytes) -> str:
     return "real" if text.translate(None, INTEGERS) else "integer"
 
 
-def table_of(text: bytes, kind: str, count: int, rounded: bool = False) -> np.ndarray:
+def parse_number_table(text: bytes, kind: str, count: int, rounded: bool = False) -> np.ndarray:
     """Parse the numbers of a text that passed a Scan: INT64, UINT64 if integers need it, or FP64. rounded: integers
     that do not fit become FP64; otherwise they raise ValueError or OverflowError."""
     bare = _PLUS.sub(b" ", text) if b"+" in text else text  # SciPy does not parse a leading plus
     bare = bare.translate(_BLANKS)
     try:
-        return numbers(bare, kind, count)
+        return parse_numbers(bare, kind, count)
     except (ValueError, OverflowError):
         if kind == "real":
             raise
     try:
-        return numbers(bare, "unsigned-integer", count)
+        return parse_numbers(bare, "unsigned-integer", count)
     except (ValueError, OverflowError):
         if not rounded:
             raise
-    return numbers(bare, "real", count)
+    return parse_numbers(bare, "real", count)
 
 
 def parse_plain_numbers(text: bytes, count: int, decimal: str, rounded: bool = False) -> np.ndarray | None:
@@ -361,7 +361,7 @@ def parse_plain_numbers(text: bytes, count: int, decimal: str, rounded: bool = F
     try:
         for piece in pieces(text):
             scan.feed(piece)
-        return table_of(text, kind, count, rounded) if scan.numbers == count else None
+        return parse_number_table(text, kind, count, rounded) if scan.numbers == count else None
     except (Fault, ValueError, OverflowError):
         return None
 

@@ -13,7 +13,7 @@ from bitblas import algorithms
 
 from .arrays import Node, Nodes, Refused, Scores, Start, exact_sum
 from .graph import Graph
-from .searches import distances, host, reached, require_node
+from .searches import distances, host, reachable_nodes, require_node
 
 # ---- Power iteration with NetworkX's stopping rule: the sum of absolute changes is below n tol.
 
@@ -80,7 +80,7 @@ def betweenness_centrality(
     found = host(algorithms.betweenness_centrality(G.structure, list(sources)), 0.0)
     if endpoints:
         for source in sources:
-            others = reached(G, source)
+            others = reachable_nodes(G, source)
             found[others] += 1
             found[source] += len(others) - 2
     scale = scales(n, chosen, normalized, G.directed, endpoints)

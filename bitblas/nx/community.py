@@ -13,7 +13,7 @@ import bitblas as gb
 from bitblas import algorithms
 
 from .arrays import Node, Nodes, Number, Refused, exact_sum, sum_by_group
-from .components import grouped
+from .components import group_nodes
 from .graph import Graph
 from .searches import entries, host, require_node
 
@@ -119,7 +119,7 @@ def _communities(
         raise Refused("negative weights")
     number = seed if isinstance(seed, int) else seed.randrange(2**31)
     A = G.matrix(weight)
-    return list(grouped(G, host(find(A, weighted=True, resolution=resolution, seed=number, **options))))
+    return list(group_nodes(G, host(find(A, weighted=True, resolution=resolution, seed=number, **options))))
 
 
 def louvain_communities(

@@ -13,12 +13,12 @@ from bitblas import algorithms
 
 from .arrays import Node
 from .graph import Graph
-from .searches import distances, entries, host, reached, require_node
+from .searches import distances, entries, host, reachable_nodes, require_node
 
 # ---- networkx.algorithms.components: connected, weakly and strongly connected components, condensation.
 
 
-def labelled(G: Graph) -> np.ndarray:
+def component_labels(G: Graph) -> np.ndarray:
     """The number of the first node of each node's component, ignoring edge directions."""
     if not len(G):
         return np.zeros(0, np.int64)
@@ -27,10 +27,10 @@ def labelled(G: Graph) -> np.ndarray:
 
 def _components(G: Graph) -> Iterator[set[Node]]:
     """The components in the order of their first nodes."""
-    return grouped(G, labelled(G))
+    return group_nodes(G, component_labels(G))
 
 
-def grouped(G: Graph, label: np.ndarray) -> Iterator[set[Node]]:
+def group_nodes(G: Graph, label: np.ndarray) -> Iterator[set[Node]]:
     """The sets of nodes with equal labels, in label order."""
     order = np.argsort(label, kind="stable")
     nodes = G.nodes_at(order)
@@ -40,22 +40,22 @@ def grouped(G: Graph, label: np.ndarray) -> Iterator[set[Node]]:
 
 
 def _count(G: Graph) -> int:
-    return len(np.unique(labelled(G)))
+    return len(np.unique(component_labels(G)))
 
 
-def connected(G: Graph) -> bool:
+def is_connected(G: Graph) -> bool:
     if not len(G):
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
-    return not labelled(G).any()
+    return not component_labels(G).any()
 
 
 connected_components = weakly_connected_components = _components
 number_connected_components = number_weakly_connected_components = _count
-is_connected = is_weakly_connected = connected
+is_weakly_connected = is_connected
 
 
 def node_connected_component(G: Graph, n: Node) -> set[Node]:
-    return set(G.nodes_at(reached(G, G.number[n])))
+    return set(G.nodes_at(reachable_nodes(G, G.number[n])))
 
 
 # ---- directed -------------------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ def _condensed(G: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def strongly_connected_components(G: Graph) -> Iterator[set[Node]]:
-    return grouped(G, _condensed(G)[2] if len(G) else np.zeros(0, np.int64))
+    return group_nodes(G, _condensed(G)[2] if len(G) else np.zeros(0, np.int64))
 
 
 def number_strongly_connected_components(G: Graph) -> int:
@@ -96,7 +96,7 @@ def condensation(G: Graph, scc: object = None) -> Graph:
         return Graph([], np.zeros(1, np.int64), np.zeros(0, np.int64), directed=True, graph={"mapping": {}})
     rows, cols, label = _condensed(G)
     order = np.lexsort((cols, rows))
-    members = list(grouped(G, label))
+    members = list(group_nodes(G, label))
     ptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(members)))])
     return Graph(
         list(range(len(members))),
@@ -115,7 +115,7 @@ def sides(G: Graph) -> np.ndarray | None:
     """The parity of the distance from the first node of each component; None if an edge joins nodes of equal parity."""
     parity = np.zeros(len(G), np.int64)
     H = G if not G.directed else _both(G)
-    first = labelled(G)
+    first = component_labels(G)
     for root in np.unique(first[np.diff(H.ptr) > 0]).tolist():
         at, lengths = distances(H, root)
         parity[at] = lengths % 2
@@ -146,12 +146,12 @@ def color(G: Graph) -> dict[Node, int]:
 
 def is_tree(G: Graph) -> bool:
     _require_nodes(G)
-    return G.number_of_edges() == len(G) - 1 and connected(G)
+    return G.number_of_edges() == len(G) - 1 and is_connected(G)
 
 
 def is_forest(G: Graph) -> bool:
     _require_nodes(G)
-    return G.number_of_edges() == len(G) - len(set(labelled(G).tolist()))
+    return G.number_of_edges() == len(G) - len(set(component_labels(G).tolist()))
 
 
 def is_arborescence(G: Graph) -> bool:
@@ -181,7 +181,7 @@ def ancestors(G: Graph, source: Node) -> set[Node]:
 def _others(G: Graph, source: Node) -> set[Node]:
     kind = "digraph" if G.directed else "graph"
     at = require_node(G, source, f"The node {source} is not in the {kind}.", nx.NetworkXError)
-    return set(G.nodes_at(reached(G, at))) - {source}
+    return set(G.nodes_at(reachable_nodes(G, at))) - {source}
 
 
 def topological_generations(G: Graph) -> Iterator[list[Node]]:

@@ -51,7 +51,7 @@ def to_numpy_array(
     found = np.full((len(G), len(G)), nonedge, dtype=dtype, order=order)
     rows, cols, values = _entries(G, nodelist, weight)
     if G.is_multigraph():
-        rows, cols, values = _joined(G, rows, cols, values, JOINS[multigraph_weight])
+        rows, cols, values = _merge_parallel_edges(G, rows, cols, values, JOINS[multigraph_weight])
     found[rows, cols] = _cast(values, found.dtype)
     return found
 
@@ -59,7 +59,9 @@ def to_numpy_array(
 JOINS = {sum: np.add, min: np.minimum, max: np.maximum}
 
 
-def _joined(G: Graph, rows: np.ndarray, cols: np.ndarray, values: np.ndarray, join: Any) -> tuple[np.ndarray, ...]:
+def _merge_parallel_edges(
+    G: Graph, rows: np.ndarray, cols: np.ndarray, values: np.ndarray, join: Any
+) -> tuple[np.ndarray, ...]:
     """Merge parallel edges with `join`. Sums that may exceed INT64 are Python ints."""
     keys = rows * len(G) + cols
     order = np.argsort(keys, kind="stable")
@@ -87,7 +89,7 @@ def _cast(values: np.ndarray, dtype: Any) -> np.ndarray:
 
 def _check_sums(G: Graph, rows: np.ndarray, cols: np.ndarray, values: np.ndarray, dtype: Any) -> None:
     """Raise Refused if sums of parallel edges overflow the dtype."""
-    sums = _joined(G, rows, cols, _cast(values, dtype).astype(np.int64), np.add)[2]
+    sums = _merge_parallel_edges(G, rows, cols, _cast(values, dtype).astype(np.int64), np.add)[2]
     limits = np.iinfo(dtype)
     if len(sums) and not (limits.min <= sums.min() and sums.max() <= limits.max):
         raise Refused(f"parallel edges whose sums overflow {dtype}")

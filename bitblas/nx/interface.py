@@ -176,24 +176,24 @@ def _function(name: str) -> Callable[..., Any]:
     module = TABLE[name].module
     original = _registered_algorithms[name].orig_func
     if module == OWN:
-        run = original
+        implementation = original
     elif module == MADE:
-        run = lambda *args, **kwargs: from_networkx(original(*map(_as_networkx, args), **kwargs))
+        implementation = lambda *args, **kwargs: from_networkx(original(*map(_as_networkx, args), **kwargs))
     else:
-        run = getattr(importlib.import_module(f"{__package__}.{module}"), name)
+        implementation = getattr(importlib.import_module(f"{__package__}.{module}"), name)
 
     @functools.wraps(original)
-    def run_and_log(*args: Any, **kwargs: Any) -> Any:
+    def logged(*args: Any, **kwargs: Any) -> Any:
         try:
             with devices.get(config.device).guard:  # device errors become bitblas exceptions
-                found = run(*args, **kwargs)
+                found = implementation(*args, **kwargs)
         except Refused as error:
             _log_once(name, str(error))
             raise
         is_lazy = module == OWN and isinstance(found, Iterator)
         return _finish_on_networkx(name, found, args, kwargs) if is_lazy else found
 
-    return run_and_log
+    return logged
 
 
 def _finish_on_networkx(name: str, found: Iterator[Node], args: Args, kwargs: Attributes) -> Iterator[Node]:

@@ -69,7 +69,7 @@ def require_ends(G: Graph, source: Node, target: Node) -> None:
         require_node(G, node, f"{kind} {node} is not in G")
 
 
-def reached(G: Graph, source: int) -> np.ndarray:
+def reachable_nodes(G: Graph, source: int) -> np.ndarray:
     """The numbers of the reachable nodes including the source, ascending."""
     return entries(bfs_levels(G.structure, source))[0]
 
@@ -86,12 +86,12 @@ def distances(
         found = bfs_levels(G.structure, source)
     else:
         found = search_distances(distance_weights(G, weight, negative), source)
-    at, values = bounded(*entries(found), cutoff)
+    at, values = within_cutoff(*entries(found), cutoff)
     order = np.argsort(values, kind="stable")
     return at[order], values[order]
 
 
-def bounded(at: np.ndarray, lengths: np.ndarray, cutoff: float | None) -> tuple[np.ndarray, np.ndarray]:
+def within_cutoff(at: np.ndarray, lengths: np.ndarray, cutoff: float | None) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and distances up to the cutoff."""
     return (at, lengths) if cutoff is None else (at[lengths <= cutoff], lengths[lengths <= cutoff])
 
@@ -162,7 +162,7 @@ def dijkstra_tree(
     fresh = np.diff(v, prepend=-1) > 0
     parents[v[fresh]] = u[fresh]
     at = at[np.argsort(key[at])]
-    nodes, lengths = bounded(at, d[at], cutoff)
+    nodes, lengths = within_cutoff(at, d[at], cutoff)
     return nodes, lengths, parents[nodes]
 
 

@@ -24,7 +24,7 @@ from .searches import (
     levels,
     path_to,
     paths_to_all,
-    reached,
+    reachable_nodes,
     require_ends,
     require_node,
     search_distances,
@@ -269,7 +269,7 @@ def _distance_row(G: Graph, source: int, weight: str) -> np.ndarray:
 
 def has_path(G: Graph, source: Node, target: Node) -> bool:
     require_ends(G, source, target)
-    return bool((reached(G, G.number[source]) == G.number[target]).any())
+    return bool((reachable_nodes(G, G.number[source]) == G.number[target]).any())
 
 
 def shortest_path_length(
