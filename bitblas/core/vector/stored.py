@@ -12,7 +12,6 @@ import numpy as np
 from ... import device as devices
 from ... import operations
 from ...order import Order
-from ...plan import operation as plan
 from ...store import SparseStore, VectorStore
 from ...store import empty_sparse_vector as empty_vector
 from ..convert import keys_of, one_shown
@@ -229,6 +228,8 @@ class VectorIndex(StoredVector):
 
 def _read_part(u: VectorIndex, index: Axis, mask: MaskLike) -> VectorStore:
     """u[I] as a store."""
+    from ...plan import operation as plan  # loads the planner
+
     store = u._stored
     way = plan.extract_way(store, index.at is None, isinstance(index.at, slice) and bool(index.size))
     if way is plan.WHOLE:
