@@ -21,6 +21,7 @@ VIEWS = {
     "RightView": ("ptr", "col", "values", "iso", "stride"),
     "MaskRows": ("ptr", "rows", "col", "width"),
     "Matrix": ("ptr", "col", "width"),
+    "MatrixC": ("ptr", "col", "values"),
     "OutputView": ("bits", "values"),
     "Epilogue": ("w.bits", "w.values", "w.iso", "w.stride", "moved", "replace", "t.bits", "t.values"),
 }

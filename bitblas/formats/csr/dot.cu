@@ -13,24 +13,18 @@
 typedef AnyColumn<PACKED, COL_T> Far;
 typedef AnyColumn<M_PACKED, MCOL_T> MaskColumn;
 
-struct LeftView {
-  const PTR_T* ptr;
+// An operand by rows.
+template <class P, class T> struct OperandView {
+  const P* ptr;
   const column_t* col;
-  const A_T* values;
-  ARGUMENT(A_T) iso;
+  const T* values;
+  ARGUMENT(T) iso;
   i64 stride;
 
-  __device__ __forceinline__ A_T at(i64 e) const { return stride ? values[e] : A_T(iso); }
+  __device__ __forceinline__ T at(i64 e) const { return stride ? values[e] : T(iso); }
 };
-struct RightView {
-  const BPTR_T* ptr;
-  const column_t* col;
-  const B_T* values;
-  ARGUMENT(B_T) iso;
-  i64 stride;
-
-  __device__ __forceinline__ B_T at(i64 e) const { return stride ? values[e] : B_T(iso); }
-};
+typedef OperandView<PTR_T, A_T> LeftView;
+typedef OperandView<BPTR_T, B_T> RightView;
 // The mask by rows.
 struct MaskRows {
   const MPTR_T* ptr;

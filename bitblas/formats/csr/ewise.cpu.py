@@ -36,9 +36,7 @@ def weave(
     M: Matrix,
     m_flip,
     replace,
-    c_ptr,
-    c_col,
-    c_val,
+    C: MatrixC,
 ):
     place = np.int64(at(A.ptr, lo)) + (np.int64(at(B.ptr, lo)) if MODE != BOTH else 0)
     for i in range(lo, hi):
@@ -58,13 +56,13 @@ def weave(
                 elif k < j:
                     q = ahead(B_PACKED, B.col, B.width, q + 1, q_end, j)
                 else:
-                    put(c_col, place, j)
+                    put(C.col, place, j)
                     if VALUED:
-                        put(c_val, place, combined(True, True, a, a_default, p, b, b_default, q, i, j))
+                        put(C.values, place, combined(True, True, a, a_default, p, b, b_default, q, i, j))
                     place += 1
                     p += 1
                     q += 1
-            put(c_ptr, i + 1, place)
+            put(C.ptr, i + 1, place)
             continue
         j = column_of(A_PACKED, A.col, A.width, p) if p < p_end else FAR
         k = column_of(B_PACKED, B.col, B.width, q) if q < q_end else FAR
@@ -72,9 +70,9 @@ def weave(
             for e in range(m, m_end):  # step through the mask's entries: half the branches of what follows
                 at_m = column_of(M_PACKED, M.col, M.width, e)
                 while j < at_m:
-                    put(c_col, place, j)  # overwritten if it is not kept
+                    put(C.col, place, j)  # overwritten if it is not kept
                     if VALUED:
-                        put(c_val, place, only_a(at(a.values, p) if a.stride else a.iso))
+                        put(C.values, place, only_a(at(a.values, p) if a.stride else a.iso))
                     place += 1 - replace
                     p += 1
                     j = column_of(A_PACKED, A.col, A.width, p) if p < p_end else FAR
@@ -85,16 +83,16 @@ def weave(
                     p += 1
                     j = column_of(A_PACKED, A.col, A.width, p) if p < p_end else FAR
                 if k == at_m and (not FLAGS or at(b_flags, q) != 0):
-                    put(c_col, place, k)
+                    put(C.col, place, k)
                     if VALUED:
-                        put(c_val, place, only_b(at(b.values, q) if b.stride else b.iso))
+                        put(C.values, place, only_b(at(b.values, q) if b.stride else b.iso))
                     place += 1
             for e in range(p, p_end if replace == 0 else p):
-                put(c_col, place, column_of(A_PACKED, A.col, A.width, e))
+                put(C.col, place, column_of(A_PACKED, A.col, A.width, e))
                 if VALUED:
-                    put(c_val, place, only_a(at(a.values, e) if a.stride else a.iso))
+                    put(C.values, place, only_a(at(a.values, e) if a.stride else a.iso))
                 place += 1
-            put(c_ptr, i + 1, place)
+            put(C.ptr, i + 1, place)
             continue
         while j != FAR or k != FAR:
             here = min(j, k)
@@ -110,14 +108,14 @@ def weave(
                     at_m = column_of(M_PACKED, M.col, M.width, m) if m < m_end else FAR
                 is_open = (at_m == here) != (m_flip != 0)
             if is_open and (there or (in_a and MODE != ONLY)):
-                put(c_col, place, here)
+                put(C.col, place, here)
                 if VALUED:
-                    put(c_val, place, combined(in_a, there, a, a_default, p, b, b_default, q, i, here))
+                    put(C.values, place, combined(in_a, there, a, a_default, p, b, b_default, q, i, here))
                 place += 1
             elif not is_open and in_a and not replace:
-                put(c_col, place, here)
+                put(C.col, place, here)
                 if VALUED:
-                    put(c_val, place, only_a(at(a.values, p) if a.stride else a.iso))
+                    put(C.values, place, only_a(at(a.values, p) if a.stride else a.iso))
                 place += 1
             if in_a:
                 p += 1
@@ -125,4 +123,4 @@ def weave(
             if in_b:
                 q += 1
                 k = column_of(B_PACKED, B.col, B.width, q) if q < q_end else FAR
-        put(c_ptr, i + 1, place)
+        put(C.ptr, i + 1, place)

@@ -45,9 +45,7 @@ def gustavson(
     mask_kind,
     product,
     c_begin,
-    c_ptr,
-    c_col,
-    c_val,
+    C: MatrixC,
 ):
     words = (ncols >> 6) + 1
     found = zeros(words, np.uint64)
@@ -70,7 +68,7 @@ def gustavson(
         a_end = np.int64(at(A.ptr, i + 1))
         if a_begin == a_end:
             if FILL:
-                put(c_ptr, i + 1, place)
+                put(C.ptr, i + 1, place)
             continue
         if mask_kind:
             for p in range(np.int64(at(M.ptr, i)), np.int64(at(M.ptr, i + 1))):
@@ -87,11 +85,11 @@ def gustavson(
                 if mask_kind and bit_of(masked, j) == (mask_kind == 2):
                     continue
                 if FILL:
-                    put(c_col, place, j)
+                    put(C.col, place, j)
                 if FILL and KIND == VALUES:
-                    put(c_val, place, product_of(a, p, b, q, i, k, j))
+                    put(C.values, place, product_of(a, p, b, q, i, k, j))
                 if FILL and KIND == COUNT:
-                    put(c_val, place, repeated(product, np.int64(1)))
+                    put(C.values, place, repeated(product, np.int64(1)))
                 place += 1
         known = np.int64(-1)
         most = np.int64(0)
@@ -154,13 +152,13 @@ def gustavson(
                 while word != 0:
                     j = (w << 6) + np.int64(trailing_zeros(word))
                     word = drop_lowest(word)
-                    put(c_col, place, j)
+                    put(C.col, place, j)
                     if KIND == VALUES:
-                        put(c_val, place, at(sums, j))
+                        put(C.values, place, at(sums, j))
                     if KIND == COUNT:
-                        put(c_val, place, repeated(product, at(count, j)))
+                        put(C.values, place, repeated(product, at(count, j)))
                     place += 1
-        put(c_ptr, i + 1, place)  # already there, unless the entries were not counted before
+        put(C.ptr, i + 1, place)  # already there, unless the entries were not counted before
         if mask_kind:
             for p in range(np.int64(at(M.ptr, i)), np.int64(at(M.ptr, i + 1))):
                 put(masked, column_of(M_PACKED, M.col, M.width, p) >> 6, np.uint64(0))

@@ -9,7 +9,7 @@ FEW = 16  # entries of a row up to which each is tested
 
 
 @njit(**KERNEL)
-def sift(lo, hi, ptr, col, width, val, iso, step, thunk, c_ptr, c_col, c_val):
+def sift(lo, hi, ptr, col, width, val, iso, step, thunk, C: MatrixC):
     place = np.int64(at(ptr, lo))
     for i in range(lo, hi):
         begin = np.int64(at(ptr, i))
@@ -25,21 +25,21 @@ def sift(lo, hi, ptr, col, width, val, iso, step, thunk, c_ptr, c_col, c_val):
                 left = half - above * (1 - (left & 1))
             begin, end = (begin, low) if RUN == HEAD else (low, end)
             for e in range(end - begin):
-                put(c_col, place + e, column(col, width, begin + e))
+                put(C.col, place + e, column(col, width, begin + e))
             if VALUED:
                 for e in range(end - begin):
-                    put(c_val, place + e, at(val, begin + e))
+                    put(C.values, place + e, at(val, begin + e))
             place += end - begin
-            put(c_ptr, i + 1, place)
+            put(C.ptr, i + 1, place)
             continue
         for e in range(begin, end):
             j = column(col, width, e)
             x = at(val, e) if step else iso
-            put(c_col, place, j)  # overwritten if it is not kept
+            put(C.col, place, j)  # overwritten if it is not kept
             if VALUED:
-                put(c_val, place, x)
+                put(C.values, place, x)
             place += np.int64(f(x, thunk, i, j))
-        put(c_ptr, i + 1, place)
+        put(C.ptr, i + 1, place)
 
 
 # Extract A[I, J], or the entries of A outside of it, row by row in one pass.
@@ -47,7 +47,7 @@ def sift(lo, hi, ptr, col, width, val, iso, step, thunk, c_ptr, c_col, c_val):
 # whose columns have a number in `place`; these numbers ascend. Of other rows it keeps all entries. Each range of rows
 # writes from `c_begin` on, with space for everything that it reads; the caller closes the gaps.
 @njit(**KERNEL)
-def extract(lo, hi, rows, row_stride, ptr, col, width, val, place, place_stride, c_begin, c_ptr, c_col, c_val):
+def extract(lo, hi, rows, row_stride, ptr, col, width, val, place, place_stride, c_begin, C: MatrixC):
     out = np.int64(at(c_begin, lo))
     for r in range(lo, hi):
         i = np.int64(at(rows, r)) if row_stride and not FLAGGED else r
@@ -55,16 +55,16 @@ def extract(lo, hi, rows, row_stride, ptr, col, width, val, place, place_stride,
         end = np.int64(at(ptr, i + 1))
         if place_stride == 0 or (FLAGGED and at(rows, r) == 0):
             for e in range(end - begin):
-                put(c_col, out + e, column(col, width, begin + e))
+                put(C.col, out + e, column(col, width, begin + e))
             if VALUED:
                 for e in range(end - begin):
-                    put(c_val, out + e, at(val, begin + e))
+                    put(C.values, out + e, at(val, begin + e))
             out += end - begin
         else:
             for e in range(begin, end):
                 j = np.int64(at(place, column(col, width, e)))
-                put(c_col, out, j)  # overwritten if it is not kept
+                put(C.col, out, j)  # overwritten if it is not kept
                 if VALUED:
-                    put(c_val, out, at(val, e))
+                    put(C.values, out, at(val, e))
                 out += np.int64(j >= 0)
-        put(c_ptr, r + 1, out)
+        put(C.ptr, r + 1, out)
