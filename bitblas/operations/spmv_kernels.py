@@ -2,7 +2,7 @@
 
 A pull has its epilogue in the kernel: one launch for rows, one for segments of very long rows. A push, and the CPU's
 pull by whole tiles, write a separate vector, which `merge` writes into the output. A degree-binned pull
-(formats/csr/binning.py) bins rows by length, and each block caches a part of the vector. Sentinel-filled vectors, for
+(formats/csr/kernels.py) bins rows by length, and each block caches a part of the vector. Sentinel-filled vectors, for
 pulls on the CPU, have NaN or an unused integer in place of missing entries: a product with the sentinel adds the
 identity of the monoid, so the sum needs no test of the vector's bitset.
 """
@@ -534,7 +534,7 @@ def _sentinel_kernel(device: Device, of: DataType) -> Kernel:
     return device.kernel(Variant("kernels/lacking", (("T", of),)))
 
 
-# ---- Degree-binned pull (formats/csr/binning.py): rows binned by length; each block caches a part of the vector.
+# ---- Degree-binned pull (formats/csr/kernels.py): rows binned by length; each block caches a part of the vector.
 
 
 def describe_binning(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], plan: Plan, *, masked: bool) -> str:
