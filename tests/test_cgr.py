@@ -14,6 +14,7 @@ from test_builds import rows_of
 from test_formats import assert_sound, host, make
 
 import bitblas as gb
+from bitblas.formats import format_of
 from bitblas.formats.cgr import encoding
 from bitblas.formats.cgr.layout import Cgr
 from bitblas.formats.coded import coded_hub_columns
@@ -182,7 +183,7 @@ def test_the_estimate_is_near(device):
     rows, cols = web()
     A = gb.Matrix.from_coo(rows, cols, True, nrows=3000, ncols=3000, format="csr")
     guess = dict(A.profile().facts.own)["cgr"]
-    assert guess == pytest.approx(encoding.counted(A._store.structure.primary), rel=0.1)
+    assert guess == pytest.approx(format_of("cgr").cost.count(A._store.structure.primary), rel=0.1)
 
 
 def test_it_is_chosen_where_bytes_count(device):

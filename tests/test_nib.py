@@ -14,6 +14,7 @@ from test_formats import assert_sound, host, make
 
 import bitblas as gb
 from bitblas import device as devices
+from bitblas.formats import format_of
 from bitblas.formats.coded import blocks_of
 from bitblas.formats.csr.layout import from_arrays
 from bitblas.formats.nib import encoding
@@ -187,7 +188,7 @@ def test_the_estimate_is_near(device):
     rows = from_arrays(d, n, n, d.asarray(ptr), d.asarray(keys % n))
     A = gb.Matrix.from_coo(keys // n, keys % n, True, nrows=n, ncols=n, format="csr")
     guess = dict(A.profile().facts.own)["nib"]
-    assert guess == pytest.approx(encoding.counted(rows), rel=0.05)
+    assert guess == pytest.approx(format_of("nib").cost.count(rows), rel=0.05)
 
 
 def test_it_is_chosen_where_bytes_count(device):

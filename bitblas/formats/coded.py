@@ -13,6 +13,7 @@ four bits apart. A group without entries has no block.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
@@ -22,7 +23,7 @@ import numpy as np
 from semirings.dtypes import lookup_dtype
 
 from .. import tuning
-from ..device import Bounds, Device, dummy
+from ..device import Bounds, Device, dummy, threads
 from ..kernels.variant import Variant
 from ..typing import Array
 from . import validation
@@ -96,7 +97,33 @@ def blocks_of(device: Device, nrows: int, sizes: Array, in_word: int) -> tuple[A
     xp.cumsum(width + words, out=block[1:])
     heads = block << HEAD_BITS
     heads[:-1] |= width
-    return heads, ends.reshape(-1), block[-1:]
+    return heads, ends.reshape(-1) if groups else xp.zeros(1, np.int64), block[-1:]
+
+
+def group_bounds(rows: Csr) -> Bounds:
+    """Parallel ranges of rows on the CPU, in whole groups, so that no two ranges share words."""
+    if not rows.device.splits(rows.nvals, tuning.count("formats.parallel_entries")):
+        return None
+    return threads.balanced_ranges(rows.ptr, rows.device.parts, GROUP)
+
+
+def counted_words(rows: Csr, sizes: Array, in_word: int) -> float:
+    """The words of rows that take these numbers of units."""
+    return float(rows.device.to_host(blocks_of(rows.device, rows.nrows, sizes, in_word)[2])[0])
+
+
+def encoded(
+    rows: Csr, sizes: Array, in_word: int, what: str, fill: Callable[[Array, Array, Array], None]
+) -> tuple[Array, Array]:
+    """The heads and the words of rows that take these numbers of units. what: for an error. fill: writes the codes into
+    zeroed words, from the heads and the ends of rows. Peak memory: the result, and 40 bytes per row."""
+    device = rows.device
+    heads, ends, total = blocks_of(device, rows.nrows, sizes, in_word)
+    count = int(device.to_host(total)[0])
+    device.foresee(f"{what} of {rows.nvals} entries", 4 * (count + PAD))
+    words = device.xp.zeros(count + PAD, np.uint32)
+    fill(heads, ends, words)
+    return heads, words
 
 
 def extents_variant(in_word: int) -> Variant:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
@@ -551,48 +552,39 @@ Kernels = TypedDict(
 )
 
 
+@dataclass(eq=False, repr=False)
 class Format:
     """A stored format: what all layouts with one key share."""
 
-    def __init__(
-        self,
-        cost: Cost,
-        view: View,
-        kernels: Kernels,
-        *,
-        folder: str = "",
-        by_rows: bool = False,
-        ranked: bool = True,
-        packed: bool = False,
-        default_tile: int | None = None,
-        registered: str = "few",
-    ) -> None:
-        self.cost, self.view, self.kernels = cost, view, kernels
-        self.name, self.tile = cost.name, cost.tile
-        # The name including the tile size: "csr", "mplg", "b2sr8", "split8"
-        self.key = cost.key
-        self.folder = folder or cost.name  # of its kernels, below formats/
-        self.rows_per_unit = cost.tile or 1
-        self.by_rows = by_rows  # units are rows, entries in row order: such formats share one value order
-        self.rows_key = self.key if by_rows else CSR  # the format in which such a matrix is read row by row
-        self.ranked = ranked  # kernels find values by ranks, because entries are not in unit order
-        self.packed = packed  # rows with packed column numbers, which replace plain rows once chosen
-        self.default_tile = default_tile  # tile size if none is requested; None: the smallest in bytes
-        special = kernels.get("mxv", "")
+    cost: Cost
+    view: View
+    kernels: Kernels
+    _: KW_ONLY
+    folder: str = ""  # of its kernels, below formats/; "": its name
+    by_rows: bool = False  # units are rows, entries in row order: such formats share one value order
+    ranked: bool = True  # kernels find values by ranks, because entries are not in unit order
+    packed: bool = False  # rows with packed column numbers, which replace plain rows once chosen
+    default_tile: int | None = None  # tile size if none is requested; None: the smallest in bytes
+    # Which of its products registry/ compiles ahead of time: "all", a "few", those that "packed" rows need, "thin"
+    # (each kind once), or "words" (presence only).
+    registered: str = "few"
+
+    def __post_init__(self) -> None:
+        self.name, self.tile, self.rows_per_unit = self.cost.name, self.cost.tile, self.cost.tile or 1
+        self.key = self.cost.key  # the name including the tile size: "csr", "mplg", "b2sr8", "split8"
+        self.rows_key = self.key if self.by_rows else CSR  # the format in which such a matrix is read row by row
+        special = self.kernels.get("mxv", "")
         self.plain = not special
         self.hypersparse = special == "hypersparse"  # lists the rows and columns that have entries
         self.bitmap = special == "multivector"  # a bit per position
         self.has_virtual_nodes = special == "virtual_nodes"
-        # Which of its products registry/ compiles ahead of time: "all", a "few", those that "packed" rows need, "thin"
-        # (each kind once), or "words" (presence only).
-        self.registered = registered
 
     def __repr__(self) -> str:
         return f"<format {self.key}>"
 
     def kernel(self, name: str) -> str:
         """The path of one of its kernels."""
-        return f"formats/{self.folder}/{name}"
+        return f"formats/{self.folder or self.name}/{name}"
 
     def units(self, nrows: int) -> int:
         """Rows or tile rows."""

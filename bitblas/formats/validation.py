@@ -8,14 +8,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..typing import Array
-
-if TYPE_CHECKING:
-    pass
 
 INDEX = (np.int32, np.int64)
 

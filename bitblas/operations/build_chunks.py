@@ -2,7 +2,7 @@
 
 The first pass over the chunks counts the entries of each row. If few rows or columns have entries, these are listed,
 and one more pass makes a hypersparse matrix. Otherwise the matrix is built in bands of rows: the entries of a band are
-scattered to their rows, sorted in place, and appended to the format (formats/incremental.py). Plain columns (CSR) are
+scattered to their rows, sorted in place, and appended to the format (`csr.LayoutBuilder`). Plain columns (CSR) are
 one band, because the band is the result. Other formats take fewer bytes and are made of chunks.bands
 bands, with one pass over the chunks for each; of chunks.most_bands bands in a single pass if rows ascend from chunk to
 chunk. Formats that cannot be

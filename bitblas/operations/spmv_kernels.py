@@ -2,7 +2,7 @@
 
 A pull has its epilogue in the kernel: one launch for rows, one for segments of very long rows. A push, and the CPU's
 pull by whole tiles, write a separate vector, which `merge` writes into the output. A degree-binned pull
-(formats/csr/binning.py) bins rows by length, and each block caches a part of the vector. Sentinel-filled vectors, for
+(formats/csr/kernels.py) bins rows by length, and each block caches a part of the vector. Sentinel-filled vectors, for
 pulls on the CPU, have NaN or an unused integer in place of missing entries: a product with the sentinel adds the
 identity of the monoid, so the sum needs no test of the vector's bitset.
 """
@@ -166,7 +166,7 @@ def launch_rows(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scrat
 def prepare_binned_pull(
     of: PreparedProduct, end: Epilogue, w: DataType, masked: bool, part: Part | None = None
 ) -> Pull:
-    """The same for rows binned by length (formats/csr/binning.py), into a vector of which nothing is kept: each block
+    """The same for rows binned by length (formats/csr/kernels.py), into a vector of which nothing is kept: each block
     caches a part of the vector. w: type of an output with the type of the sums. part: only some rows, without a
     mask."""
     device, layout, binned = of.device, of.layout, of.layout.format.kernels["mxv.pull.binned"]

@@ -9,13 +9,11 @@ import numpy as np
 from semirings.dtypes import DataType, lookup_dtype
 
 from ... import tuning
-from ...device import Bounds, threads
 from ...kernels.variant import Variant
 from ...typing import Array
-from ..coded import GROUP, PAD, RowSelection, all_rows, blocks_of, mean_words
+from ..coded import RowSelection, all_rows, group_bounds
 from ..contract import Order
 from ..csr.layout import Csr
-from ..sampling import Sample
 
 if TYPE_CHECKING:
     from .layout import Cgr
@@ -34,13 +32,6 @@ def decode_variant(fill: int, order: int) -> Variant:
     return Variant("formats/cgr/decode", (), (("FILL", fill), ("ORDER", order), ("LANES", 1)))
 
 
-def bounds_of(rows: Csr) -> Bounds:
-    """Parallel ranges of rows on the CPU, in whole groups, so that no two ranges share words."""
-    if not rows.device.splits(rows.nvals, tuning.count("formats.parallel_entries")):
-        return None
-    return threads.balanced_ranges(rows.ptr, rows.device.parts, GROUP)
-
-
 class Encoder:
     """Encodes rows; for a GPU the long ones are listed separately."""
 
@@ -57,7 +48,7 @@ class Encoder:
         rows, device = self.rows, self.rows.device
         ptr = lookup_dtype(rows.ptr.dtype)
         arguments = SEGMENT, self.longest, self.row_of, self.parts, rows.ptr, rows.col, sizes, heads, ends, words
-        device.kernel(encode_variant(ptr, fill, 0))(rows.nrows, *arguments, bounds=bounds_of(rows))
+        device.kernel(encode_variant(ptr, fill, 0))(rows.nrows, *arguments, bounds=group_bounds(rows))
         if self.hubs:
             device.kernel(encode_variant(ptr, fill, 1))(self.hubs, *arguments)
 
@@ -71,44 +62,7 @@ class Encoder:
     def fill(self, heads: Array, ends: Array, words: Array) -> None:
         """Write the codes into zeroed words, after `sizes` was called."""
         none = self.rows.device.xp.zeros(1, np.int64)
-        self.run(1, none, heads, ends if len(ends) else none, words)
-
-
-def counted(rows: Csr) -> float:
-    """The words that these rows take."""
-    found = blocks_of(rows.device, rows.nrows, Encoder(rows).sizes(), IN_WORD)[2]
-    return float(rows.device.to_host(found)[0])
-
-
-def gamma_bits(x: Array | float) -> Array:
-    """Bits of the gamma code of a number, or of a mean."""
-    return 2 * np.floor(np.log2(x + 1.0)) + 1
-
-
-def sampled(of: Sample) -> float:
-    """The same, estimated from a sample of entries; for those in intervals from the mean interval length."""
-    gaps, size = of.gaps.astype(np.int64), len(of.gaps)
-    inside, begins = of.runs > 0, of.runs > 1
-    others, starts = gaps[~inside], gaps[begins]
-    rows = max(1.0, min(of.nrows, of.each * size))
-    each = of.each / rows  # entries per row that a sample represents
-    # A number of b bits is at least 2^(b - 1); adding 1 seldom changes the bit length.
-    bits = 4.0 * (np.maximum(0, others - 1) // 3 + 1).sum() + (2.0 * np.maximum(0, starts - 1) + 1).sum()
-    bits += len(starts) * gamma_bits(max(0.0, inside.sum() / max(1, len(starts)) - LEAST))
-    heads = rows * (2 + gamma_bits(each * len(starts)) + gamma_bits(each * len(others)))
-    return mean_words(of.nrows, of.each * float(bits) + float(heads), IN_WORD)
-
-
-def encoded(rows: Csr) -> tuple[Array, Array]:
-    """The heads and the words of these rows. Peak memory: the result, and 40 bytes per row."""
-    device, xp = rows.device, rows.device.xp
-    encoder = Encoder(rows)
-    heads, ends, total = blocks_of(device, rows.nrows, encoder.sizes(), IN_WORD)
-    count = int(device.to_host(total)[0])
-    device.foresee(f"codes of {rows.nvals} entries", 4 * (count + PAD))
-    words = xp.zeros(count + PAD, np.uint32)
-    encoder.fill(heads, ends, words)
-    return heads, words
+        self.run(1, none, heads, ends, words)
 
 
 def decode(layout: Cgr, fill: int, counts: Array, col: Array, place: Order, selection: RowSelection) -> None:

@@ -28,6 +28,7 @@ from semirings.dtypes import INT32
 from ...device import Device
 from ...kernels.variant import Variant
 from ...typing import Array
+from .. import coded
 from ..coded import Coded, RowSelection, coded_hub_columns_variant, extents_variant
 from ..contract import Order
 from ..csr.layout import Csr
@@ -46,7 +47,8 @@ class Cgr(Coded):
     def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Cgr, Order]:
         """Encode these rows; with `order` the position of each entry's value in them. Peak memory: the result, the
         order twice, and 40 bytes per row."""
-        heads, words = encoding.encoded(rows)
+        encoder = encoding.Encoder(rows)
+        heads, words = coded.encoded(rows, encoder.sizes(), encoding.IN_WORD, "codes", encoder.fill)
         ranks = rows.ptr if order else None
         layout = cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks)
         if not order:

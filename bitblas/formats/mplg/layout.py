@@ -1,7 +1,7 @@
 """MPLG: CSR with bit-packed column numbers. The smallest layout of scattered entries.
 
 Azami and Burtscher, Compressed In-memory Graphs for Accelerating GPU-based Analytics, section IV. Row pointers stay
-plain, so every row is reached directly. The kernels are those of CSR, which also read packed columns (kernels.py).
+plain, so every row is reached directly. The kernels are those of CSR, which also read packed columns.
 """
 
 from __future__ import annotations

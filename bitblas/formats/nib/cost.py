@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..coded import CodedCost
+import numpy as np
+
+from ..coded import CodedCost, counted_words, mean_words
 from ..sampling import Sample
-from . import encoding
+from .encoding import IN_WORD, sizes_of
 
 if TYPE_CHECKING:
     from ..csr.layout import Csr
@@ -18,7 +20,8 @@ class NibCost(CodedCost):
     name = "nib"
 
     def count(self, rows: Csr) -> float:
-        return encoding.counted(rows)
+        return counted_words(rows, sizes_of(rows), IN_WORD)
 
     def sample(self, of: Sample) -> float:
-        return encoding.sampled(of)
+        nibbles = of.each * float(np.maximum(1, -(-of.gaps.astype(np.int64) // 3)).sum())
+        return mean_words(of.nrows, nibbles, IN_WORD)

@@ -9,12 +9,11 @@ import numpy as np
 from semirings.dtypes import DataType, lookup_dtype
 
 from ... import tuning
-from ...device import Bounds, Device, threads
+from ...device import Device
 from ...kernels.variant import Variant
 from ...typing import Array
-from ..coded import GROUP, PAD, RowSelection, blocks_of, groups_of, mean_words
+from ..coded import RowSelection, group_bounds, groups_of
 from ..csr.layout import Csr
-from ..sampling import Sample
 from ..schedule import power_of_two
 
 if TYPE_CHECKING:
@@ -33,13 +32,6 @@ def decode_variant(fill: int, lanes: int) -> Variant:
     return Variant("formats/nib/decode", (), (("FILL", fill), ("LANES", lanes)))
 
 
-def bounds_of(rows: Csr) -> Bounds:
-    """Parallel ranges of rows on the CPU, in whole groups, so that no two ranges share words."""
-    if not rows.device.splits(rows.nvals, tuning.count("formats.parallel_entries")):
-        return None
-    return threads.balanced_ranges(rows.ptr, rows.device.parts, GROUP)
-
-
 def lanes_for(items: int, rows: int) -> int:
     """GPU lanes for a row with that mean number of entries, or words, so that each lane takes some."""
     return power_of_two(items / max(1, rows) / tuning.value("nib.code_words_per_lane"), 1, 32)
@@ -54,37 +46,14 @@ def sizes_of(rows: Csr, first: int = 0) -> Array:
 
 def _encode(rows: Csr, fill: int, first: int, *arrays: Array) -> None:
     variant = encode_variant(lookup_dtype(rows.ptr.dtype), fill, lanes_for(rows.nvals, rows.nrows))
-    rows.device.kernel(variant)(rows.nrows, first, rows.ptr, rows.col, *arrays, bounds=bounds_of(rows))
-
-
-def counted(rows: Csr) -> float:
-    """The words that these rows take."""
-    found = blocks_of(rows.device, rows.nrows, sizes_of(rows), IN_WORD)[2]
-    return float(rows.device.to_host(found)[0])
-
-
-def sampled(of: Sample) -> float:
-    """The same, estimated from a sample of entries."""
-    nibbles = of.each * float(np.maximum(1, -(-of.gaps.astype(np.int64) // 3)).sum())
-    return mean_words(of.nrows, nibbles, IN_WORD)
-
-
-def encoded(rows: Csr) -> tuple[Array, Array]:
-    """The heads and the words of these rows. Peak memory: the result, and 40 bytes per row."""
-    device, xp = rows.device, rows.device.xp
-    heads, ends, total = blocks_of(device, rows.nrows, sizes_of(rows), IN_WORD)
-    count = int(device.to_host(total)[0])
-    device.foresee(f"nibbles of {rows.nvals} entries", 4 * (count + PAD))
-    words = xp.zeros(count + PAD, np.uint32)
-    fill(rows, heads, ends, words)
-    return heads, words
+    rows.device.kernel(variant)(rows.nrows, first, rows.ptr, rows.col, *arrays, bounds=group_bounds(rows))
 
 
 def fill(rows: Csr, heads: Array, ends: Array, words: Array, first: int = 0) -> None:
     """Write the nibbles of these rows into zeroed words at the positions in their heads. first: the number of the first
     row, which begins a group."""
     xp = rows.device.xp
-    _encode(rows, 1, first, xp.zeros(1, np.int64), heads, ends if len(ends) else xp.zeros(1, np.int64), words)
+    _encode(rows, 1, first, xp.zeros(1, np.int64), heads, ends, words)
 
 
 def decode(layout: Nib, fill: int, counts: Array, col: Array, selection: RowSelection) -> None:

@@ -12,6 +12,7 @@ Rows are in blocks of 32 (formats/coded.py). Entry order: row, column, as in CSR
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from types import ModuleType
@@ -43,7 +44,8 @@ class Nib(Coded):
     @classmethod
     def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Nib, Order]:
         """Encode these rows; entries keep their order. Peak memory: the result, and 40 bytes per row."""
-        heads, words = encoding.encoded(rows)
+        fill = functools.partial(encoding.fill, rows)
+        heads, words = coded.encoded(rows, encoding.sizes_of(rows), encoding.IN_WORD, "nibbles", fill)
         ranks = rows.ptr if order else None
         return cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks), None
 
