@@ -1,15 +1,12 @@
-"""Pushes along CGR by each schedule of Sha, Li and Tan (GPU-based graph traversal on compressed graphs, SIGMOD 2019).
+"""Pushes along CGR by schedules of Sha, Li and Tan (GPU-based graph traversal on compressed graphs, SIGMOD 2019).
 
-naive           one thread per row, which decodes intervals and residuals in order
 two-phase       all threads of a warp decode their intervals, whose columns they share, before any decodes residuals
-+ stealing      columns of residuals are shared too
 + warp-centric  the threads of a warp decode the residuals of a long row together, each from a nibble of its own
 + segments      of 256 bits, one per thread of a warp; without them a row has one segment of each kind
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,24 +26,16 @@ WHOLE = 1 << 40  # words of a part: all of a row
 
 
 class Schedule(NamedTuple):
-    """phases, shared: the constants TWO_PHASES and SHARED of push.cu. segment: its bits. part: words of a part of a
-    long row, which a warp takes; 0: long rows are rows as others."""
+    """segment: its bits. part: words of a part of a long row, which a warp takes; 0: long rows are rows as others."""
 
-    phases: int
-    shared: int
     segment: int
     part: int
 
 
 SCHEDULES = {
-    "naive": Schedule(0, 0, ENDLESS, 0),
-    "two-phase": Schedule(1, 1, ENDLESS, 0),
-    "+ stealing": Schedule(1, 2, ENDLESS, 0),
-    "+ warp-centric": Schedule(1, 2, ENDLESS, WHOLE),
-    "+ segments": Schedule(1, 2, SEGMENT, 8 * 32),
-    "segments, intervals shared": Schedule(1, 1, SEGMENT, 8 * 32),
-    "segments, nothing shared": Schedule(1, 0, SEGMENT, 8 * 32),
-    "segments, one phase": Schedule(0, 0, SEGMENT, 8 * 32),
+    "two-phase": Schedule(ENDLESS, 0),
+    "+ warp-centric": Schedule(ENDLESS, WHOLE),
+    "+ segments": Schedule(SEGMENT, 8 * 32),
 }
 
 
@@ -63,12 +52,11 @@ class Pushes:
         self.values = xp.zeros(rows.ncols, np.int32)
         self.mask = xp.zeros(1, np.uint64)
 
-    def kernel(self, how: Schedule, lanes: int) -> Any:
+    def kernel(self, lanes: int) -> Any:
         semiring, t = (bitblas.semiring.min_second[INT32], INT32) if self.kind == VALUES else (None, BOOL)
         types = (("PLACE", INT32),)
         made = push_variant("cgr", types, semiring, self.kind, BOOL, t, flip=False, ranked=False, lanes=lanes)
-        put = {"TWO_PHASES": how.phases, "SHARED": how.shared}
-        return self.device.kernel(replace(made, constants=tuple((k, put.get(k, x)) for k, x in made.constants)))
+        return self.device.kernel(made)
 
     def clear(self) -> None:
         self.bits.fill(0)
@@ -82,8 +70,8 @@ class Pushes:
         iso, stride = (np.int32(0), 1) if self.kind == VALUES else (np.False_, 0)
         u = self.u_bits, self.u_values if stride else dummy(d, "uint64"), iso, stride, self.mask, 0, np.uint64(ALL)
         tail = *contents, *u, iso, dummy(d, "int64"), self.bits, self.values
-        none, whole = dummy(d, "int64"), self.kernel(how, 1)
-        parts = None if wide is None else self.kernel(how, 32)
+        none, whole = dummy(d, "int64"), self.kernel(1)
+        parts = None if wide is None else self.kernel(32)
 
         def run() -> None:
             whole(self.n, 1 << 60 if wide is None else tuning.count("cgr.longest"), form.heads, none, none, 0, *tail)

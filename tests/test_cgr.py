@@ -132,7 +132,7 @@ def test_marks_of_parts(emulator):
 
 
 @pytest.mark.parametrize(
-    "how", [pytest.param(how, marks=() if "steal" in how else pytest.mark.slow) for how in SCHEDULES]
+    "how", [pytest.param(how, marks=() if "segments" in how else pytest.mark.slow) for how in SCHEDULES]
 )
 def test_schedules(emulator, how):
     """However threads share the work, a push gives the least source of each column."""

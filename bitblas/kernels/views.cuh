@@ -41,6 +41,44 @@ template <class T> struct VectorView {
   __device__ __forceinline__ T at(i64 i) const { return load<T>(values, iso, stride, i); }
 };
 
+// An input vector whose values are an array, or are not read.
+template <class T> struct DenseView {
+  const u64* bits;
+  const STORED(T)* values;
+};
+
+// The values of a vector whose presence bits are elsewhere, or which is full.
+template <class T> struct VectorValues {
+  const STORED(T)* values;
+  ARGUMENT(T) iso;
+  i64 stride;
+
+  __device__ __forceinline__ T at(i64 i) const { return load<T>(values, iso, stride, i); }
+};
+
+// The values of a matrix's entries, iso or an array (packed ones: values.cuh).
+template <class T> struct MatrixValues {
+  const T* values;
+  ARGUMENT(T) iso;
+  i64 stride;
+
+  __device__ __forceinline__ T at(i64 e) const { return stride ? values[e] : T(iso); }
+};
+
+// An unsigned integer of N bits. It also stores 4.
+template <int N> struct UInt { typedef u64 type; };
+template <> struct UInt<4> { typedef u8 type; };
+template <> struct UInt<8> { typedef u8 type; };
+template <> struct UInt<16> { typedef u16 type; };
+template <> struct UInt<32> { typedef u32 type; };
+
+// The N positions of a bitset from N * k on, a bit each, while other threads set bits.
+template <int N> __device__ __forceinline__ u64 part_now(const u64* bits, i64 k) {
+  const auto* parts = (const typename UInt<N>::type*)bits;
+  if constexpr (N == 4) return (peek(parts + (k >> 1)) >> (4 * (k & 1))) & 15u;
+  else return peek(parts + k);
+}
+
 // The mask rule: which positions of the output may be written (GraphBLAS C API 2.1, section 2.3.4). A complemented mask
 // has invert ~0; no mask is one zero word with stride 0 and invert ~0. Half words are read, as they are written: a mask
 // may be the presence bits of the output itself.
@@ -49,9 +87,15 @@ struct MaskView {
   i64 stride;
   u64 invert;
 
-  // The 32 positions of half word h, a bit each.
+  // The 32 positions of half word h, a bit each; the 64 of a word.
   __device__ __forceinline__ u32 half(i64 h) const { return peek((const u32*)bits + h * stride) ^ (u32)invert; }
+  __device__ __forceinline__ u64 word(i64 w) const { return peek(bits + w * stride) ^ invert; }
   __device__ __forceinline__ bool allows(i64 i) const { return half(i >> 5) >> (i & 31) & 1u; }
+  // The N positions from N * k on: a tile row, or a word of a bitmap. also: positions that count as set. Without a mask,
+  // nothing is loaded.
+  template <int N> __device__ __forceinline__ u64 part(i64 k, u64 also = 0) const {
+    return ((stride ? part_now<N>(bits, k) : 0ull) | also) ^ (invert & (~0ull >> (64 - N)));
+  }
 };
 
 // The rows that a product computes: row pointers, and the same shifted by one; or (row_stride 1) segments of long rows,

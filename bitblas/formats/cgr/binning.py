@@ -1,4 +1,4 @@
-"""Degree-binned schedule of CGR rows for a GPU's pull from a full vector (pull_graded.cu). Computed once per layout.
+"""Degree-binned schedule of CGR rows for a GPU's pull from a full vector (pull_binned.cu). Computed once per layout.
 
 A lane reads one segment, or a whole row with at most one segment of each kind. Other rows are shared by as many lanes
 as they have segments, rounded up to a power of two; rows of more than 32 segments are cut.

@@ -113,7 +113,7 @@ def encoded(rows: Csr, segment: int) -> tuple[Array, Array]:
 
 
 def decode(layout: Cgr, fill: int, counts: Array, col: Array, place: Order, selection: RowSelection) -> None:
-    """One launch of decode.cu over rows of a layout."""
+    """One launch of the kernel `decode` over rows of a layout."""
     numbers = selection.rows if place is None else place
     run = layout.device.kernel(decode_variant(fill, int(place is not None)))
     what = layout.ncols, layout.segment, layout.heads, layout.words, counts, col, numbers

@@ -13,9 +13,7 @@ from ..schedule import Hubs, cut
 from .binning import binned_constants
 from .cost import CgrCost
 
-MARK = 6  # numbers per mark, the start of a part of a long row: marks.cu
-# What lanes of a push distribute over their warp: nothing, (1) columns of intervals, (2) residuals too.
-SHARED = 1
+MARK = 6  # numbers per mark, the start of a part of a long row: convert.cu
 
 
 def marks_variant() -> Variant:
@@ -36,7 +34,7 @@ class CgrFormat(CgrCost):
         return binned_constants(shared)
 
     def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:
-        return [("RANKED", int(ranked)), ("TWO_PHASES", 1), ("SHARED", SHARED)]
+        return [("RANKED", int(ranked))]
 
 
 FORMATS = (CgrFormat(),)

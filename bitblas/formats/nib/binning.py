@@ -1,4 +1,4 @@
-"""Degree-binned schedule of nibble rows for a GPU's pull from a full vector (pull_graded.cu).
+"""Degree-binned schedule of nibble rows for a GPU's pull from a full vector (pull_binned.cu).
 
 Computed once per layout.
 

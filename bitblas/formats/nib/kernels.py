@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .layout import Nib
 
 DOT_INDICES = "COL", "MPTR", "APLACE", "BPLACE"
-MARK = 3  # numbers per mark, the start of a segment of a long row: marks.cu
+MARK = 3  # numbers per mark, the start of a segment of a long row: convert.cu
 
 
 def marks_variant() -> Variant:
