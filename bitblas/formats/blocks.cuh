@@ -25,6 +25,13 @@ __device__ __forceinline__ void put_bits(u32* string, u64 start, u64 bits) {
   if (high) atomicOr(word + 2, (u32)high);
 }
 
+// The view of coded rows: heads of groups of rows, the string, and the number of each row's first entry.
+template <class P> struct CodesView {
+  const i64* heads;
+  const u32* words;
+  const P* numbers;
+};
+
 // Units `at` .. `end` of a string.
 struct Extent {
   i64 at, end;

@@ -1,13 +1,11 @@
-// Advance along coded rows (coded.py), with marks that cut long rows into parts (marks.cu).
+// Advance along coded rows (coded.py), with marks that cut long rows into parts (the kernel `marks`).
 // See formats/csr/rows.cuh for the interface.
 // Include after the definitions of a code: an additional parameter (OWN_TYPE OWN); walks of G lanes through all of row
 // x (ROW_WALK) and of 32 lanes through part m of a long row (PART_WALK); and for what a lane finds on them
 // each_found(of, reached), and some_found<N>(of, take) for N at a time.
 #define IN_FLIGHT 0  // registers do not suffice to do other work while loads are in flight
-#define FORM()                                                                                                        \
-  const i64 *heads, const u32 *words, const PLACE_T *value_ptr, i64 hubs, const i64 *hub, const i64 *first_mark,      \
-    const i64 *mark, OWN_TYPE OWN
-#define FORM_OF() {heads, words, value_ptr, hubs, hub, first_mark, mark, OWN}
+#define FORM() Rows matrix
+#define FORM_OF() matrix
 
 // A row: its number, and the position of its codes.
 struct Item {

@@ -425,7 +425,7 @@ class StagedPull(Protocol[L]):
 
 
 class BinnedPull(StagedPull[L], Protocol[L]):
-    """A pull from a full vector by a schedule of rows that are binned by length (csr/pull_graded.cu)."""
+    """A pull from a full vector by a schedule of rows that are binned by length (csr/pull_binned.cu)."""
 
     masked: bool = False  # accepts a mask
     keeps_hot_columns: bool = True  # may keep vector values of hot columns in shared memory

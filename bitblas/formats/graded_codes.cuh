@@ -1,4 +1,4 @@
-// Degree-binned pull along coded rows: t = A (+).(x) u for a full u (nib/binning.py, cgr/binning.py).
+// Degree-binned pull along coded rows: t = A (+).(x) u for a full u (nib/kernels.py, cgr/kernels.py).
 // Each lane decodes its part of a row by itself, so lanes exchange nothing while decoding; the lanes of a warp have
 // parts of similar length.
 // Each warp takes runs of 32 lanes: first the segments of long rows, whose sums go to `parts`, then rows, the longest
@@ -19,7 +19,7 @@
 #define AHEAD (RANKED && sizeof(A_T) + sizeof(U_T) > 8 ? UNROLL / 2 : UNROLL)  // otherwise registers would be spilled
 #define LONG 64  // columns of a range from which on the lanes of a warp share it
 #if MASKED
-#define MASK() , const u64 *mask, i64 mask_stride, u64 mask_invert
+#define MASK() , MaskView mask
 #else
 #define MASK()
 #endif
@@ -33,9 +33,8 @@ struct Run {
 
 // The sum of a lane, and its operands.
 struct Sums {
-  const U_T *u_val, *here;  // here: shared memory, for columns below `hot`
-  U_T u_iso;
-  i64 u_stride;
+  VectorValues<U_T> u;
+  const U_T* here;  // shared memory, for columns below `hot`
   u32 hot;
   Values values;
   PLACE_T entry;  // number of the next entry
@@ -45,10 +44,10 @@ struct Sums {
 #if SHARED_BYTES
     if (j < hot) return here[j];
 #endif
-    return load<U_T>(u_val, u_iso, u_stride, j);
+    return u.at(j);
   }
   // The matrix value of entry + i.
-  __device__ __forceinline__ A_T weight(int i) const { return RANKED ? values[(i64)(entry + i)] : values.iso; }
+  __device__ __forceinline__ A_T weight(int i) const { return RANKED ? values[(i64)(entry + i)] : A_T(values.iso); }
   __device__ __forceinline__ void take(A_T a, U_T x, u32 j) { sum = add(sum, mul(a, x, 0, j)); }
   // Add columns next(), `left` of them.
   template <class Next> __device__ __forceinline__ void each(u32 left, Next next) {
@@ -102,7 +101,7 @@ struct Sums {
       const PLACE_T first = RANKED ? __shfl_sync(ALL_LANES, entry, owner) : 0;
       Z_T share = BEGIN;
       for (u32 j = lane; j < many; j += 32) {
-        const A_T a = RANKED ? values[(i64)(first + j)] : values.iso;
+        const A_T a = RANKED ? values[(i64)(first + j)] : A_T(values.iso);
         share = add(share, mul(a, value_at(low + j), 0, low + j));
       }
 #pragma unroll
@@ -115,7 +114,7 @@ struct Sums {
 #pragma unroll
       for (int i = 0; i < UNROLL; ++i) {
         x[i] = j + i < length ? value_at(from + j + i) : U_T();
-        a[i] = RANKED && j + i < length ? values[(i64)(entry + j + i)] : values.iso;
+        a[i] = RANKED && j + i < length ? values[(i64)(entry + j + i)] : A_T(values.iso);
       }
 #pragma unroll
       for (int i = 0; i < UNROLL; ++i)
@@ -135,21 +134,21 @@ struct Sums {
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const u32* row, PIECES(), CODES(),
-            const PLACE_T* first, const value_t* a_val, ARGUMENT(A_T) a_iso, i64 a_stride, const U_T* u_val, ARGUMENT(U_T) u_iso,
-            i64 u_stride, i64 hot, i64 size, const u64* reached, Z_T* parts, u64* t_bits, Z_T* t_val MASK()) {
+            const PLACE_T* first, Values a, VectorValues<U_T> u, i64 hot, i64 size, const u64* reached, Z_T* parts,
+            u64* t_bits, Z_T* t_val MASK()) {
   (void)first;
   const Pieces pieces = PIECES_OF;
   const u32 lane = threadIdx.x & 31, warps = gridDim.x * (THREADS / 32);
 #if SHARED_BYTES
   extern __shared__ u64 shared[];
   U_T* const here = (U_T*)shared;
-  for (u32 j = threadIdx.x; j < (u32)hot; j += THREADS) here[j] = load<U_T>(u_val, u_iso, u_stride, j);
+  for (u32 j = threadIdx.x; j < (u32)hot; j += THREADS) here[j] = u.at(j);
 #else
   (void)hot;
 #endif
   for (i64 w = (i64)blockIdx.x * THREADS + threadIdx.x; w < (size + 63) / 64; w += (i64)gridDim.x * THREADS) {
 #if MASKED
-    t_bits[w] = reached[w] & (mask[w * mask_stride] ^ mask_invert);
+    t_bits[w] = reached[w] & mask.word(w);
 #else
     t_bits[w] = reached[w];
 #endif
@@ -165,13 +164,13 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const u32* ro
     x.inside = x.piece < piece[grade + 1];
     if (x.inside) x.row = row[x.piece];
 #if MASKED
-    x.inside = x.inside && allowed(mask, mask_stride, mask_invert, x.row);
+    x.inside = x.inside && mask.allows(x.row);
 #endif
     if (x.inside) x.lane.ask(pieces, grade, number, x.piece);
     if (RANKED && x.inside) x.first = first[x.piece];
     return x;
   };
-  Sums sums = {u_val, nullptr, u_iso, u_stride, 0, {a_val, a_iso, a_stride}, 0, BEGIN};
+  Sums sums = {u, nullptr, 0, a, 0, BEGIN};
 #if SHARED_BYTES
   sums.here = here, sums.hot = (u32)hot;
 #endif

@@ -25,7 +25,7 @@ from ..store import MatrixStore
 
 # ---- The plan of a product.
 
-# Kernels of products with a vector. BINNED is a pull by rows binned by length (formats/csr/binning.py); WIDE the CPU's
+# Kernels of products with a vector. BINNED is a pull by rows binned by length (formats/csr/kernels.py); WIDE the CPU's
 # pull by whole tiles; PRESENCE a pull of a full vector whose result is the rows that have entries; LIST the CPU's push
 # along a sorted list of entries.
 PULL, BINNED, WIDE, PRESENCE, PUSH, LIST = "pull", "binned pull", "wide pull", "presence", "push", "list"

@@ -1,8 +1,6 @@
 // Push along tile rows in small rounds.
-// For kernels/rounds.cuh and kernels/listed.cuh. step.cu does the same with the whole grid.
-#include "formats/b2sr/items.cuh"
-#include "kernels/step.cuh"
-#include "formats/b2sr/mark.cuh"
+// For kernels/rounds.cuh and kernels/listed.cuh. The kernel `step` does the same with the whole grid. Include after the
+// definitions of advance.cu.
 
 #if TILE == 64
 typedef u64 tile_t;
@@ -59,7 +57,7 @@ typedef TileRows Units;
 struct Along : Operands, Ends {
   template <class Put, class Meanwhile>
   __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, Put put, Meanwhile meanwhile) const {
-    const Open open = {mask.bits, mask.stride, mask.invert, u_bits};
+    const Open open = {mask, u_bits};
     const Items items = form.items(x);
     const i64 tile_row = PLACES ? x.unit / TILE : x.unit;
     const tile_t active = (tile_t)(PLACES ? 1ull << (x.unit & (TILE - 1)) : x.count ? tile_bits(u_bits, tile_row) : 0ull);
@@ -84,7 +82,7 @@ struct Along : Operands, Ends {
         found = form.item((u32)j);
         asked(found.tile), asked(found.count);
 #endif
-        there = (tile_t)tile_bits_now(t_bits, j);
+        there = (tile_t)part_now<TILE>(t_bits, j);
         asked(there);
         hit &= (tile_t)open[j];
       }
@@ -104,7 +102,7 @@ struct Along : Operands, Ends {
 #endif
           put_in_tile(t_bits, t_val, j, at, z, fresh, first);
         };
-        form.form.products(items, item, tile_row, active, open, values, values.iso, u_val, u_iso, u_stride, j, put_product);
+        form.form.products(items, item, tile_row, active, open, values, *this, j, put_product);
         if (!PLACES && first) found = form.item((u32)j);
 #endif
       }
@@ -118,6 +116,7 @@ struct Along : Operands, Ends {
       item += stride;
     } while (__any_sync(ALL_LANES, item < items.count));
   }
+  __device__ __forceinline__ U_T at(i64 i) const { return load<U_T>(u_val, u_iso, u_stride, i); }
   // entry(i) for the entries of u in an item, each by one of the lanes.
   template <class Entry>
   __device__ __forceinline__ void entries(const Item& x, int lane, Entry entry) const {

@@ -3,8 +3,8 @@
 // longer one. Each lane owns some bits (r, s) of the mask. A tile column that both rows have is passed to all lanes;
 // it adds popcount(row r of A's tile AND row s of B's tile) to each bit. One walk serves LANES * OWN bits. Common
 // columns come in ascending k, so the order of every sum is fixed.
-// Arguments: the mask's tiles (m_*) and their ranks; tiles, ranks and values of A and B; inner, the common dimension;
-// product, the value of all products (KIND COUNT); output: present and sums, per entry of the mask.
+// Arguments: the mask's tiles (m_*) and their ranks; tiles, ranks and values of A and B; inner, the common dimension; product, the value of
+// all products (KIND COUNT); output: present and sums, per entry of the mask.
 #include "formats/b2sr/tile.cuh"
 #include "kernels/rows.cuh"
 #include "kernels/product.cuh"
@@ -59,23 +59,24 @@ __device__ __forceinline__ u64 row_bits(u64 word, const word_t* bits, i64 tile, 
 #endif
 }
 
+// Tiles are single arguments: nvcc loads `by_a ? a.col : b.col` of two views by a selected address, which costs registers.
 extern "C" __global__ void __launch_bounds__(BLOCK, KIND == COUNT ? 5 : KIND == WORDS ? 4 : 2)
 dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m_bits, const MPLACE_T* m_ranks,
-    const PTR_T* a_ptr, const COL_T* a_col, const word_t* a_bits, const PLACE_T* a_ranks, const A_T* a_val, ARGUMENT(A_T) a_iso,
-    i64 a_stride, const BPTR_T* b_ptr, const COL_T* b_col, const word_t* b_bits, const BPLACE_T* b_ranks,
-    const B_T* b_val, ARGUMENT(B_T) b_iso, i64 b_stride, i64 inner, ARGUMENT(Z_T) product, u8* present, Z_T* sums) {
+    const PTR_T* a_ptr, const COL_T* a_col, const word_t* a_bits, const PLACE_T* a_ranks, MatrixValues<A_T> a,
+    const BPTR_T* b_ptr, const COL_T* b_col, const word_t* b_bits, const BPLACE_T* b_ranks, MatrixValues<B_T> b,
+    i64 inner, ARGUMENT(Z_T) product, u8* present, Z_T* sums) {
   (void)inner;
   const i64 tile = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1), group = threadIdx.x & 31 & ~(LANES - 1);
   const bool inside = tile < n;
   const i64 top = row_of_warp(m_ptr, m_rows, min((thread_number() & ~31ll) / LANES, n - 1));
   const i64 I = inside ? row_from(m_ptr, top, m_rows, tile) : 0, J = inside ? (i64)m_col[tile] : 0;
-  const at_t a = inside ? a_ptr[I] : 0, a_end = inside ? a_ptr[I + 1] : 0;
-  const at_t b = inside ? b_ptr[J] : 0, b_end = inside ? b_ptr[J + 1] : 0;
-  const bool by_a = a_end - a <= b_end - b;
+  const at_t a_begin = inside ? a_ptr[I] : 0, a_end = inside ? a_ptr[I + 1] : 0;
+  const at_t b_begin = inside ? b_ptr[J] : 0, b_end = inside ? b_ptr[J + 1] : 0;
+  const bool by_a = a_end - a_begin <= b_end - b_begin;
   const COL_T* near = by_a ? a_col : b_col;
   const COL_T* far = by_a ? b_col : a_col;
-  const at_t start = by_a ? a : b, stop = by_a ? a_end : b_end, far_end = by_a ? b_end : a_end;
+  const at_t start = by_a ? a_begin : b_begin, stop = by_a ? a_end : b_end, far_end = by_a ? b_end : a_end;
   const int bits = inside ? bits_in(m_bits, tile) : 0;
   for (int first = 0; __any_sync(ALL_LANES, first < bits); first += LANES * OWN) {
     int place[OWN];
@@ -89,7 +90,7 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m
       some[o] = false, sum[o] = IDENTITY, count[o] = 0;
     }
     bool open = first < bits;  // the group still has bits to compute
-    at_t low = by_a ? b : a;
+    at_t low = by_a ? b_begin : a_begin;
     for (at_t p = start + lane; __any_sync(ALL_LANES, open && p - lane < stop); p += LANES) {
       bool hit = false;
       COL_T k = 0;
@@ -129,8 +130,8 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m
 #if KIND == VALUES
           for (; common && !is_final(some[o], sum[o]); common &= common - 1) {
             const int c = __ffsll(common) - 1;
-            const A_T left = a_stride ? a_val[a_ranks[x] + rank_in(a_bits, x, r, c)] : a_iso;
-            const B_T right = b_stride ? b_val[b_ranks[y] + rank_in(b_bits, y, s, c)] : b_iso;
+            const A_T left = a.stride ? a.values[a_ranks[x] + rank_in(a_bits, x, r, c)] : A_T(a.iso);
+            const B_T right = b.stride ? b.values[b_ranks[y] + rank_in(b_bits, y, s, c)] : B_T(b.iso);
             join(some[o], sum[o], true, mul(left, right, I * TILE + r, column + c, J * TILE + s));
           }
 #else

@@ -39,15 +39,6 @@ __device__ __forceinline__ u64 tile_bits(const u64* bits, i64 tile) {
 #endif
 }
 
-// The same for a bitset in which other threads set bits at the same time.
-__device__ __forceinline__ u64 tile_bits_now(const u64* bits, i64 tile) {
-#if TILE == 4
-  return (peek((const u8*)bits + (tile >> 1)) >> (4 * (tile & 1))) & 15u;
-#else
-  return peek((const row_t*)bits + tile);
-#endif
-}
-
 #if TILE == 4
 #define SPREAD 0x1111ull
 #define WORD_ROWS 4

@@ -8,8 +8,8 @@
 
 @njit(**KERNEL)
 def push(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_iso, a_stride, words, last, x_bits,
-         x_val, x_iso, x_stride, mask, mask_stride, mask_invert, t_bits, t_val, asked, least, most):  # fmt: skip
-    if at(asked, 0) < least or at(asked, 0) >= most:
+         x_val, x_iso, x_stride, mask, mask_stride, mask_invert, t_bits, t_val, needed, least, most):  # fmt: skip
+    if at(needed, 0) < least or at(needed, 0) >= most:
         return
     for q in range(lo, hi):
         rest = np.uint64(at(x_bits, q))

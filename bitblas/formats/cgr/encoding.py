@@ -66,7 +66,7 @@ class Encoder:
 
 
 def decode(layout: Cgr, fill: int, counts: Array, col: Array, place: Order, selection: RowSelection) -> None:
-    """One launch of decode.cu over rows of a layout."""
+    """One launch of the kernel `decode` over rows of a layout."""
     numbers = selection.rows if place is None else place
     run = layout.device.kernel(decode_variant(fill, int(place is not None)))
     what = layout.ncols, SEGMENT, layout.heads, layout.words, counts, col, numbers

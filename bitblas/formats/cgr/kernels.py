@@ -28,7 +28,7 @@ from .encoding import SEGMENT
 if TYPE_CHECKING:
     from .layout import Cgr
 
-# ---- Degree-binned schedule of rows for a GPU's pull from a full vector (pull_graded.cu). Computed once per layout.
+# ---- Degree-binned schedule of rows for a GPU's pull from a full vector (pull_binned.cu). Computed once per layout.
 #
 # A lane reads one segment, or a whole row with at most one segment of each kind. Other rows are shared by as many lanes
 # as they have segments, rounded up to a power of two; rows of more than 32 segments are cut.
@@ -133,7 +133,7 @@ def _entries(layout: Cgr) -> Entries:
 
 # ---- What CGR rows offer.
 
-MARK = 6  # numbers per mark, the start of a part of a long row: marks.cu
+MARK = 6  # numbers per mark, the start of a part of a long row: convert.cu
 
 
 def marks_variant() -> Variant:
@@ -198,9 +198,6 @@ class CgrBinnedPull(CodedBinnedPull["Cgr"]):
 
 class CgrPush(CodedPush["Cgr"]):
     """As a pull; columns of intervals are distributed over the warp."""
-
-    def constants(self, *, ranked: bool, neutral: bool) -> Constants:
-        return [*super().constants(ranked=ranked, neutral=neutral), ("SHARED", 1)]
 
     def lanes(self, layout: Cgr, nrows: int, kind: int) -> int:
         return 1

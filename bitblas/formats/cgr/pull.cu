@@ -3,7 +3,6 @@
 // begin: heads of groups of rows; for parts of long rows (row_stride 1), marks. `longest` is in words. For presence or
 // counts, an interval is a range test on u.
 #include "kernels/pull_rows.cuh"
-#include "formats/cgr/range.cuh"
 #include "formats/cgr/walk.cuh"
 
 #if KIND == VALUES

@@ -1,11 +1,12 @@
-// Walk a CGR row with G lanes: each lane takes a segment, first of intervals, then of residuals.
+// Read the columns of CGR rows: walk a row with G lanes, and read an interval from a bitset.
+// In a walk, each lane takes a segment, first of intervals, then of residuals.
 // Lanes that share one segment split the columns of its intervals, or decode its residuals together, each from its own
 // nibble on.
 #include "formats/cgr/code.cuh"
 #ifndef TAKEN
 #define TAKEN 4  // columns that a lane finds in a step, at most
 #endif
-#define MARK 6   // numbers per mark, the start of a part of a long row: marks.cu
+#define MARK 6   // numbers per mark, the start of a part of a long row: convert.cu
 #ifndef TWO_PHASES
 #define TWO_PHASES 1  // lanes of a warp do not read residuals while others read intervals
 #endif
@@ -234,3 +235,27 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
     left -= __popc(all), first = false;
   }
 };
+
+// ---- A range of positions of a bitset, word by word: an interval needs no list of columns. ----
+
+// f(k, bits): half word number k, and its bits within the range; stops when f returns false.
+template <class F> __device__ __forceinline__ void words_in(u32 from, u32 length, F f) {
+  if (!length) return;
+  const u32 last = from + length - 1;
+  for (u32 k = from >> 5; k <= last >> 5; ++k) {
+    u32 bits = ~0u;
+    if (k == from >> 5) bits &= ~0u << (from & 31);
+    if (k == last >> 5) bits &= ~0u >> (31 - (last & 31));
+    if (!f(k, bits)) return;
+  }
+}
+__device__ __forceinline__ bool any_in(const u64* set, u32 from, u32 length) {
+  bool found = false;
+  words_in(from, length, [&](u32 k, u32 bits) { return !(found = (((const u32*)set)[k] & bits) != 0); });
+  return found;
+}
+__device__ __forceinline__ i64 count_in(const u64* set, u32 from, u32 length) {
+  i64 found = 0;
+  words_in(from, length, [&](u32 k, u32 bits) { return found += __popc(((const u32*)set)[k] & bits), true; });
+  return found;
+}

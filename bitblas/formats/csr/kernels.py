@@ -113,7 +113,7 @@ def utility_kernels(packed: int) -> Iterator[Variant]:
             yield Variant("formats/csr/check", (("PTR", pointers), ("COL", columns)))
 
 
-# ---- Degree-binned schedule of rows for a GPU's pull when row lengths differ much (pull_graded.cu). Computed once per
+# ---- Degree-binned schedule of rows for a GPU's pull when row lengths differ much (pull_binned.cu). Computed once per
 # layout.
 
 UNLISTED = 255

@@ -9,18 +9,6 @@
 #include "kernels/dots.cuh"
 #define AT_ONCE (32 * COMPLETED)  // values per step of a warp
 
-struct Product {
-  const A_T* a_val;
-  A_T a_iso;
-  i64 a_stride;
-  const B_T* b_val;
-  B_T b_iso;
-  i64 b_stride;
-  __device__ __forceinline__ Z_T operator()(i64 x, i64 y, i64 i, i64 k, i64 j) const {
-    return mul(a_stride ? a_val[x] : a_iso, b_stride ? b_val[y] : b_iso, i, k, j);
-  }
-};
-
 struct Table {
   COL_T* keys;
   u32* places;  // position of a key among the entries of its row of A
@@ -44,42 +32,40 @@ struct Table {
 };
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-dot(i64 n, const i64* m_heads, const u32* m_words, const MPTR_T* m_ptr, const i64* a_heads, const u32* a_words,
-    const APLACE_T* a_place, const A_T* a_val, ARGUMENT(A_T) a_iso, i64 a_stride, const i64* b_heads, const u32* b_words,
-    const BPLACE_T* b_place, const B_T* b_val, ARGUMENT(B_T) b_iso, i64 b_stride, i64 inner, ARGUMENT(Z_T) product, u8* present, Z_T* sums) {
+dot(i64 n, CodesView<MPTR_T> m, CodesView<APLACE_T> a, MatrixValues<A_T> a_values, CodesView<BPLACE_T> b,
+    MatrixValues<B_T> b_values, i64 inner, ARGUMENT(Z_T) product, u8* present, Z_T* sums) {
   (void)inner;
   __shared__ COL_T keys[SLOTS];
   __shared__ u32 places[KIND == VALUES ? SLOTS : 1];
   __shared__ u32 columns[AT_ONCE];  // of the mask
   __shared__ Sum sum[AT_ONCE];
   const i64 row = blockIdx.x;
-  const Extent at = row_extent(m_heads, m_words, row), a = row_extent(a_heads, a_words, row);
+  const Extent at = row_extent(m.heads, m.words, row), own = row_extent(a.heads, a.words, row);
   const int lane = threadIdx.x & (GROUP - 1);
   const Sum none = {false, IDENTITY, 0};
   // A row has at most as many entries as nibbles: 512 slots, or two per nibble if they fit.
   int shift = 23;
-  while (32 - shift < LOG_SLOTS && 2 * (a.end - a.at) > 1ll << (32 - shift)) --shift;
+  while (32 - shift < LOG_SLOTS && 2 * (own.end - own.at) > 1ll << (32 - shift)) --shift;
   const Table table = {keys, places, (1u << (32 - shift)) - 1, shift};
-  const Product times = {a_val, a_iso, a_stride, b_val, b_iso, b_stride};
-  const i64 a_first = KIND == VALUES && a_stride ? (i64)a_place[row] : 0;
-  Walk<32, true> mask(at, row, m_ptr[row]), mine;
+  const i64 a_first = KIND == VALUES && a_values.stride ? (i64)a.numbers[row] : 0;
+  Walk<32, true> mask(at, row, m.numbers[row]), mine;
   for (bool whole = false; mask.more();) {  // whole: the entire row of A is in the table
     const i64 first = mask.entry;
     Found found;
-    mask.step(m_words, threadIdx.x & 31, found);
+    mask.step(m.words, threadIdx.x & 31, found);
     const int count = (int)(mask.entry - first);
     __syncthreads();
     for (int k = 0; threadIdx.x < 32 && k < found.count; ++k) {
       columns[found.entry - first + k] = found.next();
       sum[found.entry - first + k] = none;
     }
-    if (!whole) mine = Walk<32, true>(a, row, 0);
+    if (!whole) mine = Walk<32, true>(own, row, 0);
     do {
       if (!whole) {
         const bool begins = mine.first;
         for (u32 slot = threadIdx.x; slot <= table.last; slot += BLOCK) keys[slot] = NO_KEY;
         __syncthreads();
-        table.fill(mine, a_words);
+        table.fill(mine, a.words);
         whole = begins && !mine.more();
       }
       __syncthreads();
@@ -88,12 +74,12 @@ dot(i64 n, const i64* m_heads, const u32* m_words, const MPTR_T* m_ptr, const i6
         Sum t = e < count && lane == 0 ? sum[e] : none;
         Walk<GROUP, true> theirs;
         if (e < count && !(KIND == WORDS && sum[e].count)) {
-          const i64 number = KIND == VALUES && b_stride ? (i64)b_place[j] : 0;
-          theirs = Walk<GROUP, true>(row_extent(b_heads, b_words, j), j, number);
+          const i64 number = KIND == VALUES && b_values.stride ? (i64)b.numbers[j] : 0;
+          theirs = Walk<GROUP, true>(row_extent(b.heads, b.words, j), j, number);
         }
         while (__any_sync(ALL_LANES, theirs.more())) {
           Found of;
-          theirs.step(b_words, lane, of);
+          theirs.step(b.words, lane, of);
 #pragma unroll 1
           for (int k = 0; k < of.count; ++k) {
             const u32 column = of.next();
@@ -101,7 +87,8 @@ dot(i64 n, const i64* m_heads, const u32* m_words, const MPTR_T* m_ptr, const i6
             if (slot < 0) continue;
             ++t.count;
             if (KIND == VALUES && !is_final(t.some, t.sum))
-              join(t.some, t.sum, true, times(a_first + places[slot], of.entry + k, row, column, j));
+              join(t.some, t.sum, true,
+                   mul(a_values.at(a_first + places[slot]), b_values.at(of.entry + k), row, column, j));
           }
           const bool done = KIND == WORDS ? t.count > 0 : KIND == VALUES && is_final(t.some, t.sum);
           if (__ballot_sync(ALL_LANES, done) & group_mask<GROUP>()) theirs.stop();

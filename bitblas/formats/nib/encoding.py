@@ -57,7 +57,7 @@ def fill(rows: Csr, heads: Array, ends: Array, words: Array, first: int = 0) -> 
 
 
 def decode(layout: Nib, fill: int, counts: Array, col: Array, selection: RowSelection) -> None:
-    """One launch of decode.cu over rows of a layout."""
+    """One launch of the kernel `decode` over rows of a layout."""
     run = layout.device.kernel(decode_variant(fill, lanes_for(len(layout.words), layout.nrows)))
     rows = selection.size, selection.rows, selection.stride
     run(*rows, layout.heads, layout.words, counts, col, bounds=selection.bounds)

@@ -30,7 +30,7 @@ from .encoding import IN_WORD, lanes_for
 if TYPE_CHECKING:
     from .layout import Nib
 
-# ---- Degree-binned schedule of rows for a GPU's pull from a full vector (pull_graded.cu). Computed once per layout.
+# ---- Degree-binned schedule of rows for a GPU's pull from a full vector (pull_binned.cu). Computed once per layout.
 #
 # Computed once per layout.
 #
@@ -139,7 +139,7 @@ def near_share(layout: Nib, columns: int) -> float:
 # ---- What nibble rows offer.
 
 DOT_INDICES = "COL", "MPTR", "APLACE", "BPLACE"
-MARK = 3  # numbers per mark, the start of a segment of a long row: marks.cu
+MARK = 3  # numbers per mark, the start of a segment of a long row: convert.cu
 
 
 def marks_variant() -> Variant:

@@ -27,14 +27,15 @@ struct Walk {
   }
 };
 
-// Part 0 of a tile row is its tiles, the last part its far entries; if there are three, the near ones are between them.
-struct Rest {
-  const u32 *near, *far;
-  u32 near_width, far_width;
-  i64 in_tiles, in_near;
-  int parts;
-  __device__ __forceinline__ bool is_far(int part) const { return part + 1 == parts; }
+// The view of all single entries. Part 0 of a tile row is its tiles, the last part its far entries; if there are three,
+// the near ones are between them.
+struct RestView {
+  const u32* near;
+  i64 near_width;
+  const u32* far;
+  i64 far_width, in_tiles, in_near, parts;
+  __device__ __forceinline__ bool is_far(int part) const { return part + 1 == (int)parts; }
   __device__ __forceinline__ const u32* string(int part) const { return is_far(part) ? far : near; }
-  __device__ __forceinline__ u32 width(int part) const { return is_far(part) ? far_width : near_width; }
+  __device__ __forceinline__ u32 width(int part) const { return (u32)(is_far(part) ? far_width : near_width); }
   __device__ __forceinline__ i64 first_rank(int part) const { return in_tiles + (is_far(part) ? in_near : 0); }
 };

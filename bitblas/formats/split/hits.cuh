@@ -13,7 +13,7 @@ struct Range {
   place_t begin, end;
   i64 rank;
   // The first `most` entries of a unit's part, or fewer; with none, `starts` and `ends` are not read.
-  __device__ __forceinline__ Range(const Rest& rest, int part, const PTR_T* starts, const PTR_T* ends, place_t most)
+  __device__ __forceinline__ Range(const RestView& rest, int part, const PTR_T* starts, const PTR_T* ends, place_t most)
       : string(rest.string(part)), width(rest.width(part)), begin(0), end(0), rank(rest.first_rank(part)) {
     if (!most) return;
     begin = (place_t)starts[part], end = (place_t)ends[part];

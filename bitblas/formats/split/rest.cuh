@@ -1,12 +1,11 @@
 // Sums over the single entries of a tile row in a pull.
-#include "formats/b2sr/close.cuh"
+#include "formats/b2sr/pull.cuh"
 #include "formats/split/hits.cuh"
 
 #if KIND != WORDS
 // T lanes take an entry each; then the lane of each row collects its row's products from them, in order.
-__device__ __forceinline__ void sum_rest(Sums& of, u64 open, const Range& range, int lane, i64 top, const Values& values,
-                                         A_T a_iso, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso,
-                                         i64 u_stride) {
+__device__ __forceinline__ void sum_rest(Sums& of, u64 open, const Range& range, int lane, i64 top, const Values& a,
+                                         const VectorView<U_T>& u) {
   const int mine = lane & (TILE - 1);
   const u32 mates = group_mask<TILE>();
   place_t e = range.begin, stop = range.end;
@@ -18,7 +17,7 @@ __device__ __forceinline__ void sum_rest(Sums& of, u64 open, const Range& range,
     for (int i = 0; i < REST_AHEAD; ++i) {
       has[i] = e + i * LANES < stop;
       code[i] = has[i] ? walk.at(i * LANES) : 0;
-      has[i] = has[i] && (open >> row_in_tile(code[i]) & 1) && (U_FULL || bit_of(u_bits, column_of(code[i])));
+      has[i] = has[i] && (open >> row_in_tile(code[i]) & 1) && (U_FULL || u.has(column_of(code[i])));
     }
 #if KIND == VALUES
     Z_T z[REST_AHEAD];
@@ -27,8 +26,7 @@ __device__ __forceinline__ void sum_rest(Sums& of, u64 open, const Range& range,
       const i64 j = column_of(code[i]);
       z[i] = Z_T();
       if (has[i])
-        z[i] = mul(RANKED ? values[range.rank + (i64)e + i * LANES] : a_iso, load<U_T>(u_val, u_iso, u_stride, j),
-                   top + row_in_tile(code[i]), j);
+        z[i] = mul(RANKED ? a[range.rank + (i64)e + i * LANES] : A_T(a.iso), u.at(j), top + row_in_tile(code[i]), j);
     }
 #endif
 #pragma unroll

@@ -1,4 +1,4 @@
-"""Kernel variants of advances, the products of frontiers (kernels/step_rows.cuh, b2sr/step.cu), and their cost."""
+"""Kernel variants of advances, the products of frontiers (kernels/step_rows.cuh, b2sr/advance.cu), and their cost."""
 
 from __future__ import annotations
 

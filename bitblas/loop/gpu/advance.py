@@ -1,7 +1,7 @@
 """Advances: the format, values and operands of a frontier's product, and the compaction of frontiers.
 
-Operands are in the order of the kernels' arguments (kernels/step_rows.cuh, b2sr/step.cu). activate.cu counts and lists
-the entries of a frontier, unless an advance finds them itself.
+Operands are in the order of the kernels' arguments (kernels/step_rows.cuh, b2sr/advance.cu). activate.cu counts and
+lists the entries of a frontier, unless an advance finds them itself.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ...typing import Array
     from .build import Build
 
-# ---- Operands of an advance, in the order of its kernels' arguments: kernels/step_rows.cuh, b2sr/step.cu.
+# ---- Operands of an advance, in the order of its kernels' arguments: kernels/step_rows.cuh, b2sr/advance.cu.
 
 
 class Head(NamedTuple):

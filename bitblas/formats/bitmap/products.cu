@@ -1,3 +1,50 @@
+// Products with a bitmap (SpMM with a multivector): pull by the rows of the result, push by the lines of X.
+// A line of X or of the result is `words` LINEs of BITS bits each. The sum of a position is stored at the number of
+// its bit; BOOL sums are bits.
+#include "formats/bitmap/lines.cuh"
+#include "kernels/values.cuh"
+#include "formats/csr/any_column.cuh"
+#if Z_BOOL
+typedef LINE_T sums_t;
+#else
+typedef Z_T sums_t;
+#endif
+typedef AnyColumn<PACKED, COL_T> Columns;
+typedef Columns::stored column_t;
+
+// The view of all columns, plain or packed (csr/any_column.cuh).
+struct AnyColumnsView {
+  const column_t* col;
+  i64 width;
+};
+
+// The mask, a LINE per word.
+struct LinesMask {
+  const LINE_T* bits;
+  i64 stride;
+  u64 invert;
+  // The positions of word w of a line that the mask allows (`last`: the valid positions of a line's last word).
+  __device__ __forceinline__ u64 open(u64 last, i64 words, i64 line, i64 w) const {
+    // Always loaded: a test would cost registers.
+    const u64 open = MaskView{(const u64*)bits, 1, invert}.part<BITS>((line * words + w) * stride);
+    return w == words - 1 ? open & last : open;
+  }
+};
+
+struct LinesOutput {
+  LINE_T* bits;
+  sums_t* values;
+};
+
+// Add positions to those of a word that other threads also write.
+__device__ __forceinline__ void or_places(LINE_T* bits, i64 at, u64 places) {
+  const i64 first = at * BITS;
+  u32* half = (u32*)bits + (first >> 5);
+  if ((u32)places) atomicOr(half, (u32)places << (first & 31));
+  if (BITS == 64 && places >> 32) atomicOr(half + 1, (u32)(places >> 32));
+}
+
+#ifdef KERNEL_pull
 // Pull SpMM with a bitmap: T<mask> = A (+).(x) X by rows of A.
 // X and T are bitmaps whose lines are the columns and the rows of A.
 // A block takes BLOCK / LANES words of lines. For WORDS, LANES lanes share the entries of a row. For values, SHARE
@@ -8,7 +55,6 @@
 // neighbours; 126 and 113 on a Delaunay mesh of 2^20). A sum is taken in the order of its row's entries.
 // MODE: ROWS, lines of T; PARTS, segments of long rows, whose sums are lines of a bitmap of their own (WORDS: joined
 // to T); JOIN, reduce runs of lines of X, for example to combine parts; A is not read.
-#include "formats/bitmap/lines.cuh"
 #define ROWS 0
 #define PARTS 1
 #define JOIN 2
@@ -23,14 +69,13 @@ struct Unit {
   i64 line, number, w, e, stop;
   u64 places;  // allowed by the mask
 
-  __device__ __forceinline__ Unit(i64 unit, bool inside, i64 longest, const PTR_T* begin, const PTR_T* end,
-                                  const i64* row_of, i64 row_stride, i64 words, u64 last, const LINE_T* mask,
-                                  i64 mask_stride, u64 mask_invert) {
+  __device__ __forceinline__ Unit(i64 unit, bool inside, i64 longest, const RowsView<PTR_T>& rows, i64 words, u64 last,
+                                  const LinesMask& mask) {
     number = inside ? unit / words : 0, w = inside ? unit % words : 0;
-    line = inside && row_stride ? row_of[number] : number;
-    e = inside ? (i64)begin[number] : 0, stop = inside ? (i64)end[number] : 0;
+    line = inside && rows.row_stride ? rows.row_of[number] : number;
+    e = inside ? (i64)rows.begin[number] : 0, stop = inside ? (i64)rows.end[number] : 0;
     if (stop - e > longest) stop = e;  // its segments are processed by another launch
-    places = inside ? open_places(mask, mask_stride, mask_invert, last, words, line, w) : 0;
+    places = inside ? mask.open(last, words, line, w) : 0;
     if (!places) stop = e;
   }
   __device__ __forceinline__ i64 to(i64 words) const {
@@ -39,14 +84,11 @@ struct Unit {
 };
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_stride, const column_t* col,
-     i64 width, const value_t* a_val, ARGUMENT(A_T) a_iso, i64 a_stride, i64 words, u64 last, const LINE_T* x_bits,
-     const STORED(U_T)* x_val, ARGUMENT(U_T) x_iso, i64 x_stride, const LINE_T* mask, i64 mask_stride, u64 mask_invert,
-     LINE_T* t_bits, sums_t* t_val, const i64* asked, i64 least, i64 most) {
-  if (*asked < least || *asked >= most) return;
-  const Columns columns(col, width);
-#define UNIT(unit, inside) \
-  Unit(unit, inside, longest, begin, end, row_of, row_stride, words, last, mask, mask_stride, mask_invert)
+pull(i64 n, i64 longest, RowsView<PTR_T> rows, AnyColumnsView all, Values a, i64 words, u64 last, LinesView x,
+     LinesMask mask, LinesOutput t, const i64* needed, i64 least, i64 most) {
+  if (*needed < least || *needed >= most) return;
+  const Columns columns(all.col, all.width);
+#define UNIT(unit, inside) Unit(unit, inside, longest, rows, words, last, mask)
 #if KIND == WORDS
   const i64 unit = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);
@@ -57,15 +99,14 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i * LANES < u.stop ? e + i * LANES : e];
 #pragma unroll
-    for (int i = 0; i < AHEAD; ++i) found |= x_bits[k[i] * words + u.w] & u.places;
+    for (int i = 0; i < AHEAD; ++i) found |= x.bits[k[i] * words + u.w] & u.places;
   }
 #pragma unroll
   for (int d = LANES / 2; d >= 1; d >>= 1) found |= shuffle_xor(ALL_LANES, found, d);
   if (unit >= n || lane) return;
-  if (MODE == PARTS) or_places(t_bits, u.to(words), found);
-  else t_bits[u.to(words)] = (LINE_T)found;
+  if (MODE == PARTS) or_places(t.bits, u.to(words), found);
+  else t.bits[u.to(words)] = (LINE_T)found;
 #else
-  const Values values = {a_val, a_iso, a_stride};
   const i64 first = (i64)blockIdx.x * UNITS;
   __shared__ u32 left_over, taken, others[UNITS];
   if (threadIdx.x == 0) left_over = taken = 0;
@@ -82,7 +123,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     u64 places = 0;
     for (i64 e = u.e; !shared && e < u.stop; e += AHEAD) {
 #pragma unroll
-      for (int i = 0; i < AHEAD; ++i) places |= x_bits[(i64)columns[e + i < u.stop ? e + i : e] * words + u.w];
+      for (int i = 0; i < AHEAD; ++i) places |= x.bits[(i64)columns[e + i < u.stop ? e + i : e] * words + u.w];
     }
     places &= u.places;
     shared = shared || __popcll(places) > FEW;
@@ -93,9 +134,9 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     if (shared) {
       others[atomicAdd(&left_over, 1u)] = threadIdx.x;
     } else {
-      t_bits[u.to(words)] = (LINE_T)places;
+      t.bits[u.to(words)] = (LINE_T)places;
 #if Z_BOOL
-      t_val[u.to(words)] = 0;
+      t.values[u.to(words)] = 0;
 #endif
     }
 #if MODE == ROWS
@@ -106,9 +147,9 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   }
   __syncthreads();
 #if MODE == ROWS
-  for (u32 x = threadIdx.x; x < listed; x += BLOCK) {
-    const int b = sums[x] & 63;
-    const Unit u = UNIT(first + (sums[x] >> 6), true);
+  for (u32 k = threadIdx.x; k < listed; k += BLOCK) {
+    const int b = sums[k] & 63;
+    const Unit u = UNIT(first + (sums[k] >> 6), true);
     Z_T sum = Z_T();
     bool some = false;
     for (i64 e = u.e; e < u.stop && !is_final(some, sum); e += AHEAD) {
@@ -118,18 +159,18 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #pragma unroll
       for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i < u.stop ? e + i : e];
 #pragma unroll
-      for (int i = 0; i < AHEAD; ++i) has[i] = ((u64)x_bits[k[i] * words + u.w] >> b & 1) && e + i < u.stop;
+      for (int i = 0; i < AHEAD; ++i) has[i] = ((u64)x.bits[k[i] * words + u.w] >> b & 1) && e + i < u.stop;
 #pragma unroll
       for (int i = 0; i < AHEAD; ++i)
-        v[i] = has[i] ? load<U_T>(x_val, x_iso, x_stride, (k[i] * words + u.w) * BITS + b) : U_T();
+        v[i] = has[i] ? x.at((k[i] * words + u.w) * BITS + b) : U_T();
 #pragma unroll
       for (int i = 0; i < AHEAD; ++i)
-        join(some, sum, has[i], has[i] ? mul(values.at(e + i), v[i], u.line, k[i], u.w * BITS + b) : Z_T());
+        join(some, sum, has[i], has[i] ? mul(a.at(e + i), v[i], u.line, k[i], u.w * BITS + b) : Z_T());
     }
 #if Z_BOOL
-    if (sum) or_places(t_val, u.to(words), 1ull << b);
+    if (sum) or_places(t.values, u.to(words), 1ull << b);
 #else
-    t_val[u.to(words) * BITS + b] = sum;
+    t.values[u.to(words) * BITS + b] = sum;
 #endif
   }
 #endif
@@ -149,8 +190,8 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     for (i64 from = u.e; __any_sync(ALL_LANES, from < u.stop); from += SHARE) {
       const i64 e = from + lane;
       const i64 k = e < u.stop ? (MODE == JOIN ? e : (i64)columns[e]) : 0;
-      const u64 x = e < u.stop ? x_bits[k * words + u.w] & u.places : 0;
-      u32 left = (u32)(__ballot_sync(ALL_LANES, x != 0) >> group & lanes);
+      const u64 bits_of_k = e < u.stop ? x.bits[k * words + u.w] & u.places : 0;
+      u32 left = (u32)(__ballot_sync(ALL_LANES, bits_of_k != 0) >> group & lanes);
       while (__any_sync(ALL_LANES, left != 0)) {  // the entries with a hit, AT_ONCE at a time
         U_T v[AT_ONCE][PER];
         u64 bits[AT_ONCE];
@@ -159,7 +200,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #pragma unroll
         for (int i = 0; i < AT_ONCE; ++i) {
           at[i] = left ? __ffs(left) - 1 : 0;
-          const u64 there = shuffle_from<SHARE>(x, at[i]);
+          const u64 there = shuffle_from<SHARE>(bits_of_k, at[i]);
           bits[i] = left ? there : 0;
           other[i] = shuffle_from<SHARE>(k, at[i]);
           left &= left - 1;
@@ -167,18 +208,18 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
           for (int p = 0; p < PER; ++p) {
             const int b = lane + p * SHARE;
             if (HAS_TERMINAL == 2 && some[p]) bits[i] &= ~(1ull << b);
-            v[i][p] = bits[i] >> b & 1 ? load<U_T>(x_val, x_iso, x_stride, (other[i] * words + u.w) * BITS + b) : U_T();
+            v[i][p] = bits[i] >> b & 1 ? x.at((other[i] * words + u.w) * BITS + b) : U_T();
           }
         }
 #pragma unroll
         for (int i = 0; i < AT_ONCE; ++i) {
           if (!bits[i]) continue;
-          const A_T a = MODE == JOIN ? A_T() : values.at(from + at[i]);
+          const A_T value = MODE == JOIN ? A_T() : a.at(from + at[i]);
 #pragma unroll
           for (int p = 0; p < PER; ++p) {
             const int b = lane + p * SHARE;
             if (!(bits[i] >> b & 1) || (HAS_TERMINAL == 2 && some[p])) continue;
-            join(some[p], sum[p], true, mul(a, v[i][p], u.line, other[i], u.w * BITS + b));
+            join(some[p], sum[p], true, mul(value, v[i][p], u.line, other[i], u.w * BITS + b));
           }
         }
       }
@@ -194,15 +235,57 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #if Z_BOOL
       true_ |= (__ballot_sync(ALL_LANES, some[p] && sum[p]) >> group & lanes) << p * SHARE;
 #else
-      if (some[p]) t_val[to * BITS + lane + p * SHARE] = sum[p];
+      if (some[p]) t.values[to * BITS + lane + p * SHARE] = sum[p];
 #endif
     }
     if (has && lane == 0) {
-      t_bits[to] = (LINE_T)found;
+      t.bits[to] = (LINE_T)found;
 #if Z_BOOL
-      t_val[to] = (LINE_T)true_;
+      t.values[to] = (LINE_T)true_;
 #endif
     }
   }
 #endif
 }
+#endif  // KERNEL_pull
+
+#ifdef KERNEL_push
+// Push SpMM with a bitmap: T<mask> = A' (+).(x) X by the lines of X that have entries.
+// X and T are bitmaps whose lines are the rows and the columns of A; the bits of T are zero before.
+// A thread inspects each word; a warp walks the rows of the words that have entries. WORDS only: sums of values are
+// pulled.
+#define AHEAD 4  // entries that a lane loads before it uses the first
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+push(i64 n, i64 longest, RowsView<PTR_T> rows, AnyColumnsView all, Values a, i64 words, u64 last, LinesView x,
+     LinesMask mask, LinesOutput t, const i64* needed, i64 least, i64 most) {
+  if (*needed < least || *needed >= most) return;
+  const i64 unit = thread_number();
+  const bool inside = unit < n;
+  const i64 number = inside ? unit / words : 0, mine = inside ? unit % words : 0;
+  const u64 some = inside ? x.bits[(rows.row_stride ? rows.row_of[number] : number) * words + mine] : 0;
+  const i64 from = some ? (i64)rows.begin[number] : 0;
+  i64 until = some ? (i64)rows.end[number] : 0;
+  if (until - from > longest) until = from;  // a hub: its segments are processed by another launch
+  const Columns columns(all.col, all.width);
+  for (u32 todo = __ballot_sync(ALL_LANES, from < until); todo; todo &= todo - 1) {
+    const int owner = __ffs(todo) - 1;
+    const u64 from_x = __shfl_sync(ALL_LANES, some, owner);
+    const i64 w = __shfl_sync(ALL_LANES, mine, owner), stop = __shfl_sync(ALL_LANES, until, owner);
+    for (i64 e = __shfl_sync(ALL_LANES, from, owner) + (threadIdx.x & 31); e < stop; e += AHEAD * 32) {
+      i64 line[AHEAD];
+      u64 places[AHEAD];
+#pragma unroll
+      for (int i = 0; i < AHEAD; ++i) line[i] = columns[e + i * 32 < stop ? e + i * 32 : e];
+#pragma unroll
+      for (int i = 0; i < AHEAD; ++i) {
+        places[i] = from_x & mask.open(last, words, line[i], w);
+        places[i] &= ~(u64)load_fresh(t.bits + line[i] * words + w);
+      }
+#pragma unroll
+      for (int i = 0; i < AHEAD; ++i)
+        if (places[i]) or_places(t.bits, line[i] * words + w, places[i]);
+    }
+  }
+}
+#endif  // KERNEL_push

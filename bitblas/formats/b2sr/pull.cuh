@@ -1,8 +1,9 @@
-// Pull along the tiles of a tile row with LANES lanes.
+// Pull along the tiles of a tile row with LANES lanes: its prologue, its sums, and its epilogue.
 // WORDS works on whole tile words: spread the T bits of u over the rows of a word, AND, OR over the tiles, fold each
-// row to a bit. COUNT and VALUES give each lane a row.
+// row to a bit. COUNT and VALUES give each lane a row. The mask is applied before a tile row is read; mask, accumulator
+// and `replace` once after all of its parts (kernels/ending.cuh).
 #include "kernels/values.cuh"
-#include "formats/b2sr/columns.cuh"
+#include "formats/b2sr/views.cuh"
 #include "kernels/ending.cuh"
 
 typedef PLACE(PTR_T) place_t;
@@ -29,8 +30,7 @@ __device__ __forceinline__ u64 or_lanes(u64 x, int from, int to) {
 
 #if KIND == WORDS
 // The rows that have a hit, one bit each; all lanes of the group get them.
-__device__ __forceinline__ rows_t hit_rows(place_t tile, place_t stop, int lane, const TileColumns& col,
-                                           const word_t* bits, const u64* u_bits) {
+__device__ __forceinline__ rows_t hit_rows(place_t tile, place_t stop, int lane, const Tiles& tiles, const u64* u_bits) {
   // UNROLL tiles of a lane are loaded before the first is used; at the end the last one is repeated, which OR ignores.
   u64 acc[LANE_WORDS];
 #pragma unroll
@@ -42,9 +42,9 @@ __device__ __forceinline__ rows_t hit_rows(place_t tile, place_t stop, int lane,
 #pragma unroll
     for (int i = 0; i < UNROLL; ++i) {
       const place_t next = tile + i * (LANES / WORD_LANES), at = next < last ? next : last;
-      u[i] = U_FULL ? ~0ull : (u64)col[at];
+      u[i] = U_FULL ? ~0ull : (u64)tiles.col[at];
 #pragma unroll
-      for (int k = 0; k < LANE_WORDS; ++k) w[i][k] = bits[(i64)at * TILE_WORDS + word + k * WORD_LANES];
+      for (int k = 0; k < LANE_WORDS; ++k) w[i][k] = tiles.bits[(i64)at * TILE_WORDS + word + k * WORD_LANES];
     }
 #pragma unroll
     for (int i = 0; i < UNROLL; ++i) {
@@ -86,20 +86,20 @@ struct Word {
   col_t J[LOADS];
   u32 part[TILE == 8 ? 1 : STEP];
 
-  __device__ __forceinline__ void read(place_t tile, place_t stop, int row_lane, const TileColumns& col,
-                                       const word_t* bits, const u32* halves) {
+  __device__ __forceinline__ void read(place_t tile, place_t stop, int row_lane, const Tiles& tiles,
+                                       const u32* halves) {
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) {
       const place_t at = tile + k * ROW_LANES + row_lane % STEP;
       there[k] = at < stop ? (u32)ROW_MASK : 0u;
-      J[k] = at < stop ? col[at] : 0;
+      J[k] = at < stop ? tiles.col[at] : 0;
 #if TILE == 8
       part[k] = at < stop ? halves[2 * (i64)at] : 0u;
 #endif
     }
 #if TILE != 8
 #pragma unroll
-    for (int i = 0; i < STEP; ++i) part[i] = tile + i < stop ? (u32)tile_row_bits(bits, tile + i, row_lane) : 0u;
+    for (int i = 0; i < STEP; ++i) part[i] = tile + i < stop ? (u32)tile_row_bits(tiles.bits, tile + i, row_lane) : 0u;
 #endif
   }
 
@@ -123,29 +123,27 @@ struct Word {
 
 // row: the lane's first row.
 __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, int lane, i64 row,
-                                          const TileColumns& col, const word_t* bits, const PLACE_T* value_ptr,
-                                          const Values& values, A_T a_iso, const u64* u_bits, const STORED(U_T)* u_val,
-                                          U_T u_iso, i64 u_stride) {
+                                          const Tiles& tiles, const Values& a, const VectorView<U_T>& u) {
   const int row_lane = lane & (ROW_LANES - 1);
   (void)row, (void)row_lane;
 #pragma unroll
   for (int k = 0; k < LANE_ROWS; ++k) of.some[k] = false, of.sum[k] = GATHERS ? BEGIN : IDENTITY, of.count[k] = 0;
 #if RANKED
   for (tile += lane / ROW_LANES; tile < stop; tile += LANES / ROW_LANES) {
-    const i64 left = (i64)col[tile] * TILE;
-    const u64 u = U_FULL ? ~0ull : tile_bits(u_bits, col[tile]);
+    const i64 left = (i64)tiles.col[tile] * TILE;
+    const u64 there = U_FULL ? ~0ull : tile_bits(u.bits, tiles.col[tile]);
     u64 mine[LANE_ROWS];
     u32 entries = 0;
 #pragma unroll
-    for (int k = 0; k < LANE_ROWS; ++k) mine[k] = tile_row_bits(bits, tile, row_lane * LANE_ROWS + k), entries += __popcll(mine[k]);
-    i64 rank = (i64)value_ptr[tile] + group_sum_below<ROW_LANES>(entries);
+    for (int k = 0; k < LANE_ROWS; ++k) mine[k] = tile_row_bits(tiles.bits, tile, row_lane * LANE_ROWS + k), entries += __popcll(mine[k]);
+    i64 rank = (i64)tiles.value_ptr[tile] + group_sum_below<ROW_LANES>(entries);
 #pragma unroll
     for (int k = 0; k < LANE_ROWS; ++k) {
       if (!is_final(of.some[k], of.sum[k]))
-        for (u64 rest = mine[k] & u; rest; rest &= rest - 1) {
+        for (u64 rest = mine[k] & there; rest; rest &= rest - 1) {
           const int c = __ffsll(rest) - 1;
-          const A_T a = values[rank + __popcll(mine[k] & ((1ull << c) - 1))];
-          join(of.some[k], of.sum[k], true, mul(a, load<U_T>(u_val, u_iso, u_stride, left + c), row + k, left + c));
+          const A_T value = a[rank + __popcll(mine[k] & ((1ull << c) - 1))];
+          join(of.some[k], of.sum[k], true, mul(value, u.at(left + c), row + k, left + c));
         }
       rank += __popcll(mine[k]);
     }
@@ -157,22 +155,22 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
   const int mate = row_lane % STEP, first = row_lane / STEP * PIECE;
   const u32 group = threadIdx.x / ROW_LANES * SPAN;
   const u32 get = held(group * (u32)sizeof(U_T)), put = pinned((group + mate * TILE + first) * (u32)sizeof(U_T));
-  const u32* halves = pinned((const u32*)bits + (row_lane >> 2));
+  const u32* halves = pinned((const u32*)tiles.bits + (row_lane >> 2));
   const u32 pick = pinned(row_lane & 2 ? 0x3276u : 0x5410u), pick_next = pinned(row_lane & 1 ? 0x3715u : 0x6240u);
 #if !U_BOOL
-  const STORED(U_T)* from = pinned(u_val + first);
-  const bool straight = __all_sync(ALL_LANES, u_stride && ((u64)u_val & (alignof(Piece) - 1)) == 0);
+  const STORED(U_T)* from = pinned(u.values + first);
+  const bool straight = __all_sync(ALL_LANES, u.stride && ((u64)u.values & (alignof(Piece) - 1)) == 0);
 #endif
   u32 some = 0;
   Word word;
   tile += lane / ROW_LANES * STEP;
-  word.read(tile, stop, row_lane, col, bits, halves);
+  word.read(tile, stop, row_lane, tiles, halves);
   for (; __any_sync(ALL_LANES, tile < stop); tile += LANES / ROW_LANES * STEP) {
     Piece piece[LOADS];
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) {
       const i64 left = (i64)word.J[k] * TILE;
-      if (word.there[k] && (!U_FULL || PADDED)) word.there[k] = (u32)tile_bits(u_bits, word.J[k]);
+      if (word.there[k] && (!U_FULL || PADDED)) word.there[k] = (u32)tile_bits(u.bits, word.J[k]);
       const u32 exist = word.there[k] >> first & ALL_THERE;
 #if !U_BOOL
       if (straight && (!PADDED || exist == ALL_THERE)) {
@@ -182,7 +180,7 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
 #endif
 #pragma unroll
       for (int i = 0; i < PIECE; ++i)
-        piece[k].x[i] = exist >> i & 1 ? load<U_T>(u_val, u_iso, u_stride, left + first + i) : U_T();
+        piece[k].x[i] = exist >> i & 1 ? u.at(left + first + i) : U_T();
     }
     const u32 mine = word.row(pick, pick_next);
     some |= mine;
@@ -190,12 +188,12 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
     for (int k = 0; k < LOADS; ++k) *(Piece*)(near + put + k * ROW_LANES * TILE * sizeof(U_T)) = piece[k];
     __syncwarp();
     // Of the next iteration, while this one is walked.
-    word.read(tile + LANES / ROW_LANES * STEP, stop, row_lane, col, bits, halves);
+    word.read(tile + LANES / ROW_LANES * STEP, stop, row_lane, tiles, halves);
     for (u32 rest = __brev(mine); rest;) {  // from the left, the top bit
       const u32 c = left_bit(rest);
       rest &= 0x7fffffffu >> c;
-      const i64 inner = (i64)col[tile + (c >> LOG_TILE)] * TILE + (c & (TILE - 1));
-      of.sum[0] = add(of.sum[0], mul(a_iso, *(const U_T*)(near + get + c * sizeof(U_T)), row, inner));
+      const i64 inner = (i64)tiles.col[tile + (c >> LOG_TILE)] * TILE + (c & (TILE - 1));
+      of.sum[0] = add(of.sum[0], mul(a.iso, *(const U_T*)(near + get + c * sizeof(U_T)), row, inner));
     }
     __syncwarp();
   }
@@ -204,23 +202,23 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
   // A lane collects its row of BATCH tiles in one word, so that loads do not depend on each other, and walks the word's
   // bits.
   for (tile += lane / ROW_LANES * BATCH; tile < stop; tile += LANES / ROW_LANES * BATCH) {
-    u64 u = U_FULL ? ~0ull : 0ull, mine[LANE_ROWS];
+    u64 there = U_FULL ? ~0ull : 0ull, mine[LANE_ROWS];
 #pragma unroll
     for (int k = 0; k < LANE_ROWS; ++k) mine[k] = 0;
 #pragma unroll
     for (int i = 0; i < BATCH; ++i) {
       if (tile + i >= stop) continue;
-      if (!U_FULL) u |= tile_bits(u_bits, col[tile + i]) << (i * TILE);
+      if (!U_FULL) there |= tile_bits(u.bits, tiles.col[tile + i]) << (i * TILE);
 #pragma unroll
       for (int k = 0; k < LANE_ROWS; ++k)
-        mine[k] |= tile_row_bits(bits, tile + i, row_lane * LANE_ROWS + k) << (i * TILE);
+        mine[k] |= tile_row_bits(tiles.bits, tile + i, row_lane * LANE_ROWS + k) << (i * TILE);
     }
 #pragma unroll
     for (int k = 0; k < LANE_ROWS; ++k) {
 #if KIND == COUNT
-      of.count[k] += __popcll(mine[k] & u);
+      of.count[k] += __popcll(mine[k] & there);
 #else
-      for (u64 rest = mine[k] & u; rest && !is_final(of.some[k], of.sum[k]);) {
+      for (u64 rest = mine[k] & there; rest && !is_final(of.some[k], of.sum[k]);) {
         i64 j[AHEAD];
         U_T x[AHEAD];
         bool has[AHEAD];
@@ -229,16 +227,117 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
           has[i] = rest != 0;
           const int c = has[i] ? __ffsll(rest) - 1 : 0;
           rest &= rest - 1;
-          j[i] = (i64)col[tile + (c >> LOG_TILE)] * TILE + (c & (TILE - 1));
-          x[i] = has[i] ? load<U_T>(u_val, u_iso, u_stride, j[i]) : U_T();
+          j[i] = (i64)tiles.col[tile + (c >> LOG_TILE)] * TILE + (c & (TILE - 1));
+          x[i] = has[i] ? u.at(j[i]) : U_T();
         }
 #pragma unroll
         for (int i = 0; i < AHEAD; ++i)
-          if (has[i] && !is_final(of.some[k], of.sum[k])) join(of.some[k], of.sum[k], true, mul(a_iso, x[i], row + k, j[i]));
+          if (has[i] && !is_final(of.some[k], of.sum[k])) join(of.some[k], of.sum[k], true, mul(a.iso, x[i], row + k, j[i]));
       }
 #endif
     }
   }
+#endif
+}
+#endif
+
+// A tile row as its LANES lanes see it. A hub's segments are tile rows of another launch, and its rows stay unchanged
+// here. For presence only, the hub's beginning is searched at once, and its segments set missing bits.
+struct TileRow {
+  i64 n, unit, tile_row;
+  int lane;
+  bool inside, segment, hub;
+  rows_t open;  // the rows that the mask allows; none for a hub
+
+  __device__ __forceinline__ TileRow(i64 units, const RowsView<PTR_T>& rows, const MaskView& mask, const u64* t_bits)
+      : n(units), unit((i64)blockIdx.x * (BLOCK / LANES) + threadIdx.x / LANES), lane(threadIdx.x & (LANES - 1)),
+        inside(unit < n), segment(PRESENCE && rows.row_stride), hub(false), open(0) {
+    tile_row = rows.row_stride && inside ? rows.row_of[unit] : unit;
+    if (inside) open = (rows_t)mask.part<TILE>(tile_row);
+    if (segment && inside) open &= ~(rows_t)part_now<TILE>(t_bits, tile_row);
+  }
+  // The first row of this lane.
+  __device__ __forceinline__ i64 row() const { return tile_row * TILE + (lane & (ROW_LANES - 1)) * LANE_ROWS; }
+  __device__ __forceinline__ Ending end_row(int r, bool some, Z_T sum, const Epilogue& to) const {
+    return finish(unit * TILE + r, open >> r & 1, some, sum, to, hub ? 0 : to.replace);
+  }
+};
+
+#if KIND == WORDS
+// T bits of a word that other threads also write.
+__device__ __forceinline__ void or_bits(u64* bits, i64 tile_row, u64 value) {
+  const i64 place = tile_row * TILE;
+  if (TILE == 64) atomicOr(bits + (place >> 6), value);
+  else atomicOr((u32*)bits + (place >> 5), (u32)value << (place & 31));
+}
+
+// A segment (presence only) sets missing bits and clears none.
+__device__ __forceinline__ void end_words(const TileRow& of, rows_t rows, Z_T product, const Epilogue& to) {
+#if PRESENCE
+  rows_t news = rows & of.open;
+  if (of.segment) {
+    if (news && of.lane == 0) or_bits(to.t.bits, of.tile_row, news);
+    return;
+  }
+#if MERGE
+  const rows_t had = of.inside ? (rows_t)part_now<TILE>(to.w.bits, of.tile_row) : 0;
+  news |= had & (ACCUM ? (to.replace ? of.open : ~(rows_t)0) : to.replace ? 0 : ~of.open);
+#endif
+  write_bits<TILE>(to.t.bits, of.n, of.unit, news);
+#else
+  u64 present = 0;
+#if W_BOOL
+  u64 truths = 0;
+#endif
+  for (int r = of.lane; r < TILE; r += LANES) {
+    if (!of.inside) break;
+    const Ending done = of.end_row(r, rows >> r & 1, product, to);
+    present |= (u64)done.present << r;
+#if W_BOOL
+    truths |= (u64)done.value << r;
+#endif
+  }
+  write_bits<TILE>(to.t.bits, of.n, of.unit, or_lanes(present, 1, LANES));
+#if W_BOOL
+  write_bits<TILE>(to.t.values, of.n, of.unit, or_lanes(truths, 1, LANES));
+#endif
+#endif
+}
+#else
+// Bit r of the result: the vote of the lane that has row r. Bit k of `yes` is for its k-th row.
+__device__ __forceinline__ u64 rows_where(u32 yes, int lane) {
+#if LANE_ROWS == 1
+  return __ballot_sync(ALL_LANES, yes) >> (threadIdx.x & 31 & ~(LANES - 1)) & ROW_MASK;
+#else
+  return or_lanes((u64)yes << (lane * LANE_ROWS & 63), 1, ROW_LANES);
+#endif
+}
+
+__device__ __forceinline__ void end_sums(const TileRow& of, Sums& x, Z_T product, const Epilogue& to) {
+  u32 present = 0;
+#if W_BOOL
+  u32 truths = 0;
+#endif
+#pragma unroll
+  for (int k = 0; k < LANE_ROWS; ++k) {
+    if (KIND == COUNT) {
+#pragma unroll
+      for (int d = LANES / 2; d >= ROW_LANES; d >>= 1) x.count[k] += shuffle_xor(ALL_LANES, x.count[k], d);
+      x.some[k] = x.count[k] > 0;
+      if (x.some[k]) x.sum[k] = repeated(product, x.count[k]);
+    } else {
+      join_lanes(x.some[k], x.sum[k], ROW_LANES);
+    }
+    if (!of.inside || of.lane >= ROW_LANES) continue;
+    const Ending done = of.end_row(of.lane * LANE_ROWS + k, x.some[k], x.sum[k], to);
+    present |= (u32)done.present << k;
+#if W_BOOL
+    truths |= (u32)done.value << k;
+#endif
+  }
+  write_bits<TILE>(to.t.bits, of.n, of.unit, rows_where(present, of.lane));
+#if W_BOOL
+  write_bits<TILE>(to.t.values, of.n, of.unit, rows_where(truths, of.lane));
 #endif
 }
 #endif

@@ -1,16 +1,67 @@
+// Advances on nibble rows, in the rounds of a device loop (formats/coded_rows.cuh).
+#define PER 1  // positions per unit
+#include "kernels/reach.cuh"
+#include "formats/nib/walk.cuh"
+#define OWN_TYPE const i64*
+#define OWN mark_end
+#define ROW_WALK(G) Walk<G, RANKED>(all, x.unit, number)
+#define PART_WALK(m) Walk<32, RANKED>(mark + 3 * (m), mark_end[m], number)
+
+template <class F> __device__ __forceinline__ void each_found(Found& of, F reached) {
+#pragma unroll 1
+  for (int k = 0; __any_sync(ALL_LANES, k < of.count); ++k) {
+    const bool has = k < of.count;
+    reached(has, has ? (i64)of.next() : 0, RANKED && has ? of.entry + k : 0);
+  }
+}
+// The same, N at a time.
+template <int N, class F> __device__ __forceinline__ void some_found(Found& of, F take) {
+#pragma unroll 1
+  for (int k = 0; __any_sync(ALL_LANES, k < of.count); k += N) {
+    bool has[N];
+    u32 j[N];
+    i64 e[N];
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      has[i] = k + i < of.count;
+      j[i] = has[i] ? of.next() : 0, e[i] = RANKED && has[i] ? of.entry + k + i : 0;
+    }
+    take(has, j, e);
+  }
+}
+#include "formats/coded_rows.cuh"
+
+#ifdef KERNEL_rounds
+// Small rounds of one advance along nibble rows: a group of LANES lanes pushes along a row.
+#include "kernels/along_rows.cuh"
+#include "kernels/rounds.cuh"
+#endif  // KERNEL_rounds
+
+#ifdef KERNEL_listed
+// Small rounds of a loop body with element-wise kernels and one advance, along nibble rows.
+// loop/codegen/cuda_worklist.py generates the text of the element-wise kernels.
+#include "kernels/along_rows.cuh"
+#include "kernels/listed.cuh"
+#endif  // KERNEL_listed
+
+#ifdef KERNEL_step
 // Advance on nibble rows, one round of a device loop (kernels/step_rows.cuh).
 // LANES lanes decode a row together, a warp a segment of a long one.
 // Rows that pull (WORDS only) are read by one lane each as long as many lanes have work, then by several lanes, a few
 // rows at a time.
-#include "formats/nib/rows.cuh"
 #define STEP_BLOCKS (__CUDA_ARCH__ >= 900 && KIND != WORDS ? 4 : 3)  // with four, registers would be spilled
 #include "kernels/decoded_rows.cuh"
-#define PULL_FORM() const i64 *pull_heads, const u32 *pull_words, const u32 *pull_likely, const u64 *pull_rows, i64 pull_guesses
-#define PULL_FORM_OF() {{pull_likely, pull_rows, pull_guesses}, pull_heads, pull_words}
+#define PULL_FORM() PullView pulled
+#define PULL_FORM_OF() {pulled.likely, pulled.heads, pulled.words}
 #define FEW 4       // values that a lane tests at a time
 #define ALONE 12    // rows per warp from which on each lane searches its own
 #define TOGETHER 8  // lanes that share each of the other rows
 
+struct PullView {
+  const i64* heads;
+  const u32* words;
+  Likely likely;
+};
 struct Back : Likely {
   const i64* heads;
   const u32* words;
@@ -48,3 +99,4 @@ struct Back : Likely {
 };
 
 #include "kernels/step_rows.cuh"
+#endif  // KERNEL_step

@@ -1,3 +1,7 @@
+// Select and measure entries of tiles: a region, those with a flag, the number per tile, and symmetry.
+#include "formats/b2sr/tile.cuh"
+
+#ifdef KERNEL_clip
 // Extract a region from tiles.
 // Keeps the bits of each tile in rows [row_low, row_high), columns [col_low, col_high) and diagonals column - row in
 // [diag_low, diag_high].
@@ -5,7 +9,6 @@
 // (entries starting at entries[0]), writes the tiles and the rank of the first bit of each. LANES lanes walk the tiles
 // of a tile row.
 // Arguments: the tiles; the region; tiles, entries: counts per tile row; left_col, left, ranks: output tiles.
-#include "formats/b2sr/tile.cuh"
 #define WORDS_IN_TILE (TILE == 4 ? 1 : TILE * TILE / 64)
 #define ROWS_IN_WORD (TILE == 4 ? 4 : 64 / TILE)
 
@@ -62,3 +65,70 @@ clip(i64 n, const PTR_T* ptr, const COL_T* col, const word_t* bits, i64 row_low,
   if (inside && lane == 0) tiles[tile_row + 1] = tile_base, entries[tile_row + 1] = bit_base;
 #endif
 }
+#endif  // KERNEL_clip
+
+#ifdef KERNEL_filter
+// Filter entries: clear the bits of entries that are not kept; `some` marks tiles that have any left.
+// One thread per tile.
+// keep: a flag per entry; left: output bits.
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+filter(i64 n, const word_t* bits, const PLACE_T* value_ptr, const u8* keep, word_t* left, u8* some) {
+  const i64 tile = thread_number();
+  if (tile >= n) return;
+  const int words = TILE == 4 ? 1 : TILE * TILE / 64;
+  i64 rank = value_ptr[tile];
+  bool any = false;
+  for (int k = 0; k < words; ++k) {
+    u64 word = 0;
+    for (u64 rest = bits[tile * words + k]; rest; rest &= rest - 1)
+      if (keep[rank++]) word |= rest & (~rest + 1);
+    left[tile * words + k] = (word_t)word;
+    any = any || word;
+  }
+  some[tile] = any;
+}
+#endif  // KERNEL_filter
+
+#ifdef KERNEL_ranks
+// Count the bits of each tile. Their prefix sums are the ranks by which values are found.
+// counts: output.
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) ranks(i64 n, const word_t* bits, i64* counts) {
+  const i64 tile = thread_number();
+  if (tile >= n) return;
+  const int words = TILE == 4 ? 1 : TILE * TILE / 64;
+  i64 sum = 0;
+  for (int k = 0; k < words; ++k) sum += __popcll(bits[tile * words + k]);
+  counts[tile] = sum;
+}
+#endif  // KERNEL_ranks
+
+#ifdef KERNEL_mirror
+// Symmetry test on tiles: per chunk of CHUNK tiles, the hash difference of entries and mirror images.
+// Hashes: kernels/scramble.cuh. A warp takes a chunk; lane r takes row r of a tile.
+#include "formats/csr/ranges.cuh"
+#include "kernels/scramble.cuh"
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+mirror(i64 n, i64 tile_rows, i64 tiles, const PTR_T* tile_ptr, const COL_T* tile_col, const word_t* bits, u64* sums) {
+  const i64 chunk = thread_number() / 32;
+  if (chunk >= n) return;
+  const i64 end = (chunk + 1) * CHUNK, stop = end < tiles ? end : tiles;
+  const int lane = threadIdx.x & (ROW_LANES - 1);
+  u64 sum = 0;
+  for (i64 tile = chunk * CHUNK + (threadIdx.x & 31) / ROW_LANES; tile < stop; tile += 32 / ROW_LANES) {
+    const i64 top = range_of(tile_ptr, tile_rows, tile) * TILE, left = (i64)tile_col[tile] * TILE;
+#pragma unroll
+    for (int k = 0; k < LANE_ROWS; ++k) {
+      const int r = lane * LANE_ROWS + k;
+      const u64 row = scramble((u64)(top + r));
+      for (u64 rest = tile_row_bits(bits, tile, r); rest; rest &= rest - 1)
+        sum += unlike_mirror(row, scramble((u64)(left + __ffsll(rest) - 1)));
+    }
+  }
+#pragma unroll
+  for (int d = 16; d; d >>= 1) sum += __shfl_xor_sync(ALL_LANES, sum, d);
+  if ((threadIdx.x & 31) == 0) sums[chunk] = sum;
+}
+#endif  // KERNEL_mirror

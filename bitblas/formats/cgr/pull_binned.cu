@@ -1,8 +1,74 @@
+// Degree-binned pull on CGR rows (binning.py): the pieces of rows, the entries in them, and the pull.
+#include "formats/cgr/code.cuh"
+
+#ifdef KERNEL_pieces
+// Pieces of rows for a degree-binned pull (binning.py), one thread per row.
+// Writes the start of the first interval segment, the offset in bits of the first residual segment, and the number of
+// segments of each kind (0 if the only one has no codes).
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+pieces(i64 n, i64 segment, const i64* heads, const u32* words, i64* begin, i64* later, i64* runs, i64* others) {
+  const i64 row = thread_number();
+  if (row >= n) return;
+  const Extent x = row_extent(heads, words, row);
+  if (x.at == x.end) return;
+  i64 at = x.at;
+  for (int kind = 0; kind < 2; ++kind) {
+    const i64 count = (i64)gamma_at(words, at) + 1, area = at;
+    at = area + (count - 1) * segment;
+    u32 left = gamma_at(words, at);
+    const bool some = count > 1 || left;
+    if (!kind) {
+      begin[row] = area, runs[row] = some ? count : 0;
+      for (; left; --left) gamma_at(words, at), gamma_at(words, at);
+    } else {
+      later[row] = area - begin[row], others[row] = some ? count : 0;
+    }
+  }
+}
+#endif  // KERNEL_pieces
+
+#ifdef KERNEL_counts
+// Count entries per segment of the pieces that several lanes share (binning.py), to locate values that differ.
+// One warp per piece.
+// before[mark[grade] ..]: the entries of a piece before each of its segments. total[p]: the entries of all segments of
+// piece p.
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+counts(i64 n, i64 segment, const u32* words, const i64* begin, const u32* shape, const u32* piece, const u32* mark, u32* before,
+       i64* total) {
+  const i64 p = thread_number() / 32;
+  if (p >= n) return;
+  const u32 lane = threadIdx.x & 31;
+  u32 grade = 0;
+  while (p >= piece[grade + 1]) ++grade;
+  const u32 later = shape[4 * p], runs = shape[4 * p + 1], here = shape[4 * p + 2], s = shape[4 * p + 3] + lane;
+  u32 count = 0;
+  if (lane < here) {
+    const bool in_runs = s < runs;
+    i64 at = begin[p] + (in_runs ? (i64)s * segment : later + (i64)(s - runs) * segment);
+    count = gamma_at(words, at);
+    if (in_runs) {
+      u32 left = count;
+      for (count = 0; left; --left) gamma_at(words, at), count += gamma_at(words, at) + LEAST;
+    }
+  }
+  u32 upto = count;
+#pragma unroll
+  for (int d = 1; d < 32; d <<= 1) {
+    const u32 below = __shfl_up_sync(ALL_LANES, upto, d);
+    if (lane >= d) upto += below;
+  }
+  const u32 lanes = 32u >> grade;
+  if (lane < lanes) before[mark[grade] + (p - piece[grade]) * lanes + lane] = upto - count;
+  if (lane == 31) total[p] = upto;
+}
+#endif  // KERNEL_counts
+
+#ifdef KERNEL_pull_graded
 // Degree-binned pull on CGR rows (formats/graded_codes.cuh).
 // A lane reads one segment, or a whole row with at most one segment of each kind.
 // RANKED: `before` has the entries of a piece before each of its segments; those of a grade begin at mark[grade].
-#include "kernels/base.cuh"
-#include "formats/cgr/code.cuh"
 #define PIECES() const i64 *begin, const u32 *shape, const u32* near
 #define CODES() const u32 *words, i64 segment, const u32 *mark, const u32* before
 #define PIECES_OF {begin, shape, near, segment, mark, before}
@@ -81,3 +147,4 @@ struct Lane {
   }
 };
 #include "formats/graded_codes.cuh"
+#endif  // KERNEL_pull_graded

@@ -1,0 +1,296 @@
+// Advances on tiles, in the rounds of a device loop.
+// A tile row holds items, which are its tiles and then, for Split (PACKED), its single entries.
+// The start of the single entries is stored next to the start of the tiles: one number per part and tile row.
+#include "formats/b2sr/scatter.cuh"
+#define PER TILE  // positions per unit
+#include "kernels/step.cuh"
+#define ROW_MASK (TILE == 64 ? ~0ull : (1ull << (TILE & 63)) - 1)
+
+#if PACKED
+#include "formats/split/hits.cuh"
+#endif
+#define FORM(of) Form of##matrix
+#define FORM_OF(of) {of##matrix}
+
+// The T bits of a tile column that the mask allows. ALSO: the entries of u count as set, as in kernels/step.cuh.
+struct Open {
+  MaskView mask;
+  const u64* u_bits;
+  __device__ __forceinline__ u64 operator[](i64 j) const {
+    return mask.part<TILE>(j, ALSO ? part_now<TILE>(u_bits, j) : 0ull);
+  }
+};
+
+// The items of a tile row: their number, and the tiles. For Split also the entries of each range of single entries.
+struct Items {
+  i64 count, tile, tiles;
+#if PACKED
+  i64 near, nears, far;
+#endif
+};
+
+struct Form {
+  const PTR_T* ptr;
+  Tiles tiles;
+#if PACKED
+  RestView rest;
+
+  struct Entry {
+    u32 code;
+    i64 rank;
+  };
+  __device__ __forceinline__ Entry entry(const Items& of, i64 item) const {
+    const i64 k = item - of.tiles;
+    const bool is_near = k < of.nears;
+    const i64 e = is_near ? of.near + k : of.far + k - of.nears;
+    const u32 code = packed_at(is_near ? rest.near : rest.far, e, (u32)(is_near ? rest.near_width : rest.far_width));
+    return {code, rest.in_tiles + (is_near ? 0 : rest.in_near) + e};
+  }
+#endif
+
+  __device__ __forceinline__ Items items(i64 tile_row) const {
+#if PACKED
+    const int parts = (int)rest.parts, last = parts - 1;
+    const PTR_T *from = ptr + tile_row * parts, *to = from + parts;
+    const i64 tiles = (i64)to[0] - from[0], nears = parts == 3 ? (i64)to[1] - from[1] : 0;
+    return {tiles + nears + ((i64)to[last] - from[last]), from[0], tiles, from[1], nears, from[last]};
+#else
+    const i64 tile = ptr[tile_row], count = ptr[tile_row + 1] - tile;
+    return {count, tile, count};
+#endif
+  }
+
+#if KIND == WORDS
+  // The bits of tile column j that the active rows of an item reach.
+  __device__ __forceinline__ u64 reach(const Items& of, i64 item, u64 active, i64& j) const {
+#if PACKED
+    if (item >= of.tiles) {
+      const u32 code = entry(of, item).code;
+      j = code >> 2 * LOG_TILE;
+      return (active >> row_in_tile(code) & 1) << (code & (TILE - 1));
+    }
+#endif
+    j = tiles.col[of.tile + item];
+    return reached(tiles.bits, of.tile + item, active);
+  }
+#else
+  // put(k, z) for each product of an item's active rows with u (u.at(i) for row i), at the allowed columns k of tile
+  // column j.
+  template <class U, class Put>
+  __device__ __forceinline__ void products(const Items& of, i64 item, i64 tile_row, u64 active, const Open& open,
+                                           const Values& a, const U& u, i64& j, Put put) const {
+#if PACKED
+    if (item >= of.tiles) {
+      const Entry e = entry(of, item);
+      j = e.code >> 2 * LOG_TILE;
+      const i64 i = tile_row * TILE + row_in_tile(e.code), k = column_of(e.code);
+      if (!(active >> row_in_tile(e.code) & open[j] >> (k & (TILE - 1)) & 1)) return;
+      put(k, mul(RANKED ? a[e.rank] : A_T(a.iso), u.at(i), k, i));
+      return;
+    }
+#endif
+    j = tiles.col[of.tile + item];
+    products_of_tile(of.tile + item, tile_row, j * TILE, active, open[j], tiles, a, u, put);
+  }
+#endif
+};
+
+// ---- Mark the positions that an advance reaches in its output vector. ----
+
+// Set bits of tile column j. Returns those that were not set before, and whether none of the T was.
+__device__ __forceinline__ u64 mark_tile(u64* bits, i64 j, u64 hit, bool& first) {
+#if TILE == 64
+  const u64 before = atomicOr(bits + j, hit);
+#else
+  const int at = (int)(j * TILE & 31);
+  const u64 before = (u64)(atomicOr((u32*)bits + (j * TILE >> 5), (u32)hit << at) >> at) & ROW_MASK;
+#endif
+  first = before == 0;
+  return hit & ~before;
+}
+
+#if KIND != WORDS
+// Combine a product with entry `at`, in tile column j. `fresh` gets its bit if it is new; `first` whether it is the
+// first of the tile column.
+__device__ __forceinline__ void put_in_tile(u64* bits, C_T* val, i64 j, i64 at, Z_T z, u64& fresh, bool& first) {
+  bool opened = false;
+  u64 new_bit = 0;
+#if CELLS_BEGIN
+  const bool may = join_anew(val + at, z, cell_at(val + at));
+#else
+  const bool may = true;
+#endif
+  if (may && !bit_now(bits, at)) new_bit = mark_tile(bits, j, 1ull << (at & (TILE - 1)), opened);
+  if (!CELLS_BEGIN && new_bit) val[at] = C_T(z);
+  fresh |= new_bit;
+  first = first || opened;
+}
+#endif
+
+#ifdef KERNEL_rounds
+// Small rounds of one advance along tile rows: LANES lanes share a tile row, one item per lane.
+#include "formats/b2sr/along.cuh"
+#include "kernels/rounds.cuh"
+#endif  // KERNEL_rounds
+
+#ifdef KERNEL_listed
+// Small rounds of a loop body with element-wise kernels and one advance, along tile rows.
+// loop/codegen/cuda_worklist.py generates the text of the element-wise kernels.
+#include "formats/b2sr/along.cuh"
+#include "kernels/listed.cuh"
+#endif  // KERNEL_listed
+
+#ifdef KERNEL_step
+// Advance on tiles, one round of a device loop: t<mask> = A' (+).(x) u for a frontier u.
+// See kernels/step_rows.cuh.
+// Units are tile rows. LANES lanes share one, however long it is; a lane takes an item: a tile, or a single entry of
+// Split.
+// WORDS also pulls, for large frontiers: fewer lanes share a tile row, each with some tiles in flight, and the fused
+// statements run at the entries found in the bits of u.
+#define GROUPS (32 / LANES)
+// All lanes walk the single entries.
+#define PULL_LANES (PACKED || LANES <= 8 ? LANES : LANES / 8)
+#define PULL_GROUPS (32 / PULL_LANES)
+#define TILES_AT_ONCE (TILE == 64 ? 1 : 3)
+#define BESIDE (KIND == WORDS && !PACKED)  // the length of a tile row is loaded together with its bits
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* condition, i64* rounds, i64 ahead,
+     VectorView<U_T> u, const u32* u_list, const u64* u_state, const u32* u_segments, u64* t_bits, C_T* t_val,
+     u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val, const u32* old_list, const u64* old_state,
+     MaskView mask, FORM(), Values a, FORM(pull_) PARAMETERS) {
+  await_previous();
+  (void)longest, (void)most_entries, (void)u_segments, (void)t_segments;
+  // All numbers are loaded before the first is used: each costs a trip to the L2 cache.
+  const i64 begun[] = {rounds[0]};
+  const u64 no_list = u_state[DENSE], no_old_list = old_state[DENSE];
+  const u64 u_listed = u_state[LISTED], u_work = u_state[WORK], old_listed = old_state[LISTED];
+  // Prefetch the tile row of a group, in case the list is not longer than the number of groups.
+  const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
+  const i64 ours = warp * GROUPS + WARP_LANE / LANES;
+  const u32 own = !PACKED && ours < n ? u_list[ours] : 0;  // Split has no register left for it
+  const bool runs = may_run(condition, rounds, ahead);
+  if (!runs_with(runs, no_list, no_old_list, u_listed, u_work, old_listed, own)) return;
+  const bool dense = no_list != 0, old_dense = no_old_list != 0;
+  if (thread_number() == 0) rounds[2] = begun[0] + ahead + 1;
+  const int lane = threadIdx.x & (LANES - 1), group = WARP_LANE / LANES;
+  const bool pull = PULLS && u_work > most_work;
+  const Form A = FORM_OF();
+  const Open open = {mask, u.bits};
+  (void)a;
+  u64 entries = 0, work = 0;
+  __shared__ Stage stage;
+  open_stage(stage);
+
+  // From the last thread on: small frontiers push with the first ones.
+  clear_frontier(old_dense, old_list, (i64)old_listed, size, old_bits, old_val, warps * 32 - 1 - thread_number(), warps * 32);
+
+  const auto at_entry = [&](i64 i) {
+    const i64* const rounds = begun;
+    (void)rounds, (void)i;
+    AT_ENTRY(i)
+  };
+  const i64 listed = pull ? 0 : dense ? n : (i64)u_listed;
+  for (i64 k = warp * GROUPS; k < listed; k += warps * GROUPS) {
+    const i64 mine = k + group;
+    const i64 tile_row = mine >= listed ? 0 : dense ? mine : !PACKED && mine == ours ? (i64)own : (i64)u_list[mine];
+    const u64 active = mine < listed ? tile_bits(u.bits, tile_row) : 0ull;
+    Items items = {};
+    if (mine < listed) items = A.items(tile_row);
+    for (u64 rest = active; rest; rest &= rest - 1) {
+      const i64 i = tile_row * TILE + __ffsll(rest) - 1;
+      if ((i & (LANES - 1)) == lane) at_entry(i);
+    }
+    if (!active) items.count = 0;
+    for (i64 item = lane; __any_sync(ALL_LANES, item < items.count); item += LANES) {
+      i64 j = 0;
+      u64 fresh = 0;
+      bool first = false;
+#if BESIDE
+      PTR_T begin = 0, end = 0;  // range of tile row j
+#endif
+      if (item < items.count) {
+#if KIND == WORDS
+        u64 hit = A.reach(items, item, active, j);
+#if BESIDE
+        begin = A.ptr[j], end = A.ptr[j + 1];
+        asked(begin), asked(end);
+#endif
+        hit &= open[j] & ~part_now<TILE>(t_bits, j);
+        if (hit) fresh = mark_tile(t_bits, j, hit, first);
+#else
+        const auto put = [&](i64 at, Z_T z) {
+          put_in_tile(t_bits, t_val, j, at, z, fresh, first);
+        };
+        A.products(items, item, tile_row, active, open, a, u, j, put);
+#endif
+      }
+      put_on(stage, first, (u32)j, t_list, t_state + LISTED);
+      entries += __popcll(fresh);
+#if BESIDE
+      if (WEIGHS && first) work += (i64)end - begin;
+#else
+      if (WEIGHS && first) work += A.items(j).count;
+#endif
+    }
+  }
+#if PULLS
+  if (pull) {
+    const Form back = FORM_OF(pull_);
+    each_entry(u.bits, n * TILE, thread_number(), warps * 32, at_entry);
+    const int lane = threadIdx.x & (PULL_LANES - 1);
+    for (i64 k = warp * PULL_GROUPS; k < n; k += warps * PULL_GROUPS) {
+      const i64 j = k + WARP_LANE / PULL_LANES;
+      const u64 wanted = j < n ? open[j] : 0ull;
+      Items items = {};
+      if (j < n) items = back.items(j);  // loaded together with the mask, which saves one trip
+      i64 tile = items.tile, stop = wanted ? tile + items.tiles : tile;
+      u64 hit = 0;
+      for (tile += lane; __any_sync(ALL_LANES, tile < stop); tile += TILES_AT_ONCE * PULL_LANES) {
+        u64 there[TILES_AT_ONCE], word[TILES_AT_ONCE];  // the first of each
+#pragma unroll
+        for (int i = 0; i < TILES_AT_ONCE; ++i) {
+          const i64 at = tile + i * PULL_LANES;
+          there[i] = at < stop ? tile_bits(u.bits, back.tiles.col[at]) : 0ull;
+          word[i] = at < stop ? back.tiles.bits[at * TILE_WORDS] : 0ull;
+        }
+#pragma unroll
+        for (int i = 0; i < TILES_AT_ONCE; ++i) {
+          hit |= (u64)fold_rows(word[i] & there[i] * SPREAD);
+          for (int w = 1; there[i] && w < TILE_WORDS; ++w)
+            hit |= (u64)fold_rows(back.tiles.bits[(tile + i * PULL_LANES) * TILE_WORDS + w] & there[i] * SPREAD)
+                   << (w * WORD_ROWS);
+        }
+#pragma unroll
+        for (int d = PULL_LANES / 2; d; d >>= 1) hit |= __shfl_xor_sync(ALL_LANES, hit, d);
+        if ((hit & wanted) == wanted) tile = stop;
+      }
+#if PACKED
+      const PTR_T* starts = back.ptr + back.rest.parts * j;
+#pragma unroll 1
+      for (int part = 1; part < (int)back.rest.parts; ++part) {
+        const Range range(back.rest, part, starts, starts + back.rest.parts, wanted ? EVERY : 0);
+        hit = hit_rest((u32)hit, (u32)wanted, range, lane, u.bits);
+      }
+#endif
+      hit &= wanted;
+      if (lane == 0 && j < n) {
+        entries += __popcll(hit);
+        if (WEIGHS && hit) work += A.items(j).count;
+      }
+      u64 word = lane == 0 && j < n ? hit : 0ull;
+#if TILE == 64
+      if (lane == 0 && j < n) t_bits[j] = word;
+#elif TILE == 4
+      // Two tile rows share a byte, so the groups of a warp combine theirs; t was cleared before.
+      if (word) atomicOr((u32*)t_bits + (j * TILE >> 5), (u32)word << (j * TILE & 31));
+#else
+      if (lane == 0 && j < n) ((row_t*)t_bits)[j] = (row_t)word;
+#endif
+    }
+    if (thread_number() == 0) t_state[DENSE] = 1;
+  }
+#endif
+  close_stage(stage, entries, work, t_list, nullptr, t_state);
+}
+#endif  // KERNEL_step

@@ -1,5 +1,0 @@
-// Small rounds of a loop body with element-wise kernels and one advance, along CGR rows.
-// loop/codegen/cuda_worklist.py generates the text of the element-wise kernels.
-#include "formats/cgr/rows.cuh"
-#include "kernels/along_rows.cuh"
-#include "kernels/listed.cuh"
