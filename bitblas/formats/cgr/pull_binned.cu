@@ -1,8 +1,8 @@
-// Degree-binned pull on CGR rows (binning.py): the pieces of rows, the entries in them, and the pull.
+// Degree-binned pull on CGR rows (kernels.py): the pieces of rows, the entries in them, and the pull.
 #include "formats/cgr/code.cuh"
 
 #ifdef KERNEL_pieces
-// Pieces of rows for a degree-binned pull (binning.py), one thread per row.
+// Pieces of rows for a degree-binned pull (kernels.py), one thread per row.
 // Writes the start of the first interval segment, the offset in bits of the first residual segment, and the number of
 // segments of each kind (0 if the only one has no codes).
 
@@ -29,7 +29,7 @@ pieces(i64 n, i64 segment, const i64* heads, const u32* words, i64* begin, i64* 
 #endif  // KERNEL_pieces
 
 #ifdef KERNEL_counts
-// Count entries per segment of the pieces that several lanes share (binning.py), to locate values that differ.
+// Count entries per segment of the pieces that several lanes share (kernels.py), to locate values that differ.
 // One warp per piece.
 // before[mark[grade] ..]: the entries of a piece before each of its segments. total[p]: the entries of all segments of
 // piece p.

@@ -1,10 +1,10 @@
-// Degree-binned pull SpMV: t = A (+).(x) u for a full u, rows sorted by length (binning.py).
+// Degree-binned pull SpMV: t = A (+).(x) u for a full u, rows sorted by length (kernels.py).
 // Each row gets as many lanes as it can use, and neighbouring lanes have rows of similar length.
 // Each warp takes runs of `pieces`: first the segments of long rows, whose sums go to `parts`, then rows, the longest
 // first. Blocks are persistent, RESIDENT per multiprocessor, and keep u for columns below `hot` in shared memory; if
 // columns are numbered by degree, most entries read it there. A lane loads the columns of a step, UNROLL entries,
 // before it reads u for the previous ones.
-// run, piece, segments, begin, length, row: the schedule (binning.py). reached: the bits of t.
+// run, piece, segments, begin, length, row: the schedule (kernels.py). reached: the bits of t.
 #include "kernels/product.cuh"
 #include "kernels/values.cuh"
 #include "formats/csr/columns.cuh"

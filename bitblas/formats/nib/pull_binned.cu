@@ -1,4 +1,4 @@
-// Degree-binned nibble rows (binning.py): pieces are rows, or segments of 32 CHUNK entries of longer rows.
+// Degree-binned nibble rows (kernels.py): pieces are rows, or segments of 32 CHUNK entries of longer rows.
 // A lane takes at most CHUNK entries, so a row gets as many lanes as it needs, a power of two; a segment gets 32.
 #include "formats/nib/walk.cuh"
 #define CHUNK (1 << LOG_CHUNK)
@@ -35,7 +35,7 @@ __device__ __forceinline__ u32 threes_of(u32 w) {
 }
 
 #ifdef KERNEL_chunks
-// Starts of the lanes of a degree-binned pull (binning.py), one warp per row: the nibble, and the column before it.
+// Starts of the lanes of a degree-binned pull (kernels.py), one warp per row: the nibble, and the column before it.
 // Of a row's first value it is the column relative to which the value would be a gap.
 // A row of ptr[row + 1] - ptr[row] entries consists of the pieces from place[row] on (~0: none), which are at
 // sorted[..] among all pieces, grade after grade.
