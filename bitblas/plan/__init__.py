@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         epilogue,
         facts,
         format_choice,
+        operation,
         packed_values,
         patches,
         product,

@@ -12,10 +12,9 @@ import numpy as np
 from semirings import Typed
 from semirings.dtypes import DataType, cast_scalar, check_cast
 
-from ... import operations
+from ... import operations, plan
 from ... import order as orders
 from ...exceptions import DimensionMismatch
-from ...plan.operation import is_flat, merges_bitmap
 from ...store import FlatStore, MatrixStore, empty_vector, full_vector
 from ..convert import same_device, written_array
 from ..statement.expressions import MatrixExpression
@@ -110,7 +109,7 @@ def _fill(
 ) -> MatrixStore:
     if value is None:
         return operations.ewise_matrix.empty(C.device, C.nrows, C.ncols, C.dtype)
-    if is_flat(C) and not dtype._is_udt:
+    if plan.operation.is_flat(C) and not dtype._is_udt:
         return operations.multivector.filled(C, value, dtype, m)
     if m is not None and not m.complement:
         return operations.ewise_matrix.mask_of(m.structure, value, dtype)
@@ -135,7 +134,7 @@ def assign_matrix(
         return
     store: MatrixStore = C._store
     within = None if mask is None or (mask.ndim == 2 and not region) else mask
-    if is_flat(store) and merges_bitmap(store, accum):
+    if plan.operation.is_flat(store) and plan.operation.merges_bitmap(store, accum):
         whole, m = None, None
         if within is not None:
             area = axes if region else _whole_line(axes)

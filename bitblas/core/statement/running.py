@@ -15,7 +15,6 @@ from ...store import SparseStore
 from .infix import Delayed
 from .masks import Mask, check, matrix_mask
 from .orders import describe_order, used
-from .plans import Chooser, Statement, assignment_plan, chooser, kernels, output, row_sums
 from .symbolic import State
 from .symbolic import state as recording
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from ..statement.expressions import Expression
     from ..statement.indexing import Output
     from ..typing import Axes, OperatorArg, Run
+    from .plans import Chooser, Statement
 
 
 P = ParamSpec("P")
@@ -43,9 +43,11 @@ def explain(expr: Any, *, mask: Mask | None = None, source: bool = False) -> Pla
     product with a vector, and of element-wise operations and reductions of vectors stored as bits. Raises TypeError
     for another expression, mask or source; DimensionMismatch for a mask of another shape.
     """
+    from . import plans  # imports all formats
+
     if isinstance(expr, Delayed):
         expr = expr._to_expr()
-    chosen = chooser(expr)
+    chosen = plans.chooser(expr)
     if chosen is None and getattr(expr, "method", None) not in ("mxv", "vxm", "mxm"):
         raise TypeError(
             f"explain: expected a delayed expression such as A.mxv(v), a product, or u.ewise_add(v), got {expr!r}; "
@@ -54,10 +56,12 @@ def explain(expr: Any, *, mask: Mask | None = None, source: bool = False) -> Pla
     if mask is not None:
         mask = check(mask, *((expr.ndim,) if expr.ndim else ()))
         mask.fits(expr)
-    return _plan(Statement(expr, mask), chosen, source)
+    return _plan(plans.Statement(expr, mask), chosen, source)
 
 
 def _plan(of: Statement, chosen: Chooser | None, source: bool = False) -> Plan:
+    from .plans import kernels, row_sums
+
     expr, mask, _ = of
     found: Plan
     variants: Sequence[Variant]
@@ -280,6 +284,8 @@ def assignment(run: Callable[..., None], target: Output, axes: Axes, value: obje
             run(target, axes, value, *how)
         else:
             text = lambda: written(target.name, value, *how[:4], axes=axes)
+            from .plans import assignment_plan
+
             with _observed(lambda: assignment_plan(target, axes, value, *how), text):
                 run(target, axes, value, *how)
     except target.device.errors as error:
@@ -325,10 +331,12 @@ def guarded(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[An
 def reason(value: object, mask: Mask | None, target: Any = None, accum: Any = None, replace: bool = False) -> str:
     """A statement in words: the plan of its expression, with the output if there is a target; else its text."""
     if isinstance(value, Delayed):
+        from . import plans
+
         expr = value._to_expr()
-        chosen = chooser(expr)
+        chosen = plans.chooser(expr)
         if chosen is None and expr.method not in ("mxv", "vxm", "mxm"):
             return expr._text()
-        out = None if target is None or not expr.ndim else output(target, mask, accum, replace)
-        return str(_plan(Statement(expr, mask, out), chosen))
+        out = None if target is None or not expr.ndim else plans.output(target, mask, accum, replace)
+        return str(_plan(plans.Statement(expr, mask, out), chosen))
     return f"<< {getattr(value, 'name', value)}"

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 import numpy as np
 
 from ... import device as devices
-from ... import operations
+from ... import operations, plan
 from ...order import Order
-from ...plan import operation as plan
 from ...store import SparseStore, VectorStore
 from ...store import empty_sparse_vector as empty_vector
 from ..convert import keys_of, one_shown
@@ -230,10 +229,10 @@ class VectorIndex(StoredVector):
 def _read_part(u: VectorIndex, index: Axis, mask: MaskLike) -> VectorStore:
     """u[I] as a store."""
     store = u._stored
-    way = plan.extract_way(store, index.at is None, isinstance(index.at, slice) and bool(index.size))
-    if way is plan.WHOLE:
+    way = plan.operation.extract_way(store, index.at is None, isinstance(index.at, slice) and bool(index.size))
+    if way is plan.operation.WHOLE:
         return u._in_users_order.copy()
-    if way is plan.PART_OF_LIST and type(store) is SparseStore and (region := index.region):
+    if way is plan.operation.PART_OF_LIST and type(store) is SparseStore and (region := index.region):
         return operations.compressed.extract_range(store, region)
     at = index.array(store.device)
     return operations.compressed.extract(store, at if store.order is None else store.order.places(at))
