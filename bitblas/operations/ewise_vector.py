@@ -20,6 +20,7 @@ from .. import tuning
 from ..device import Device, Kernel
 from ..device.readback import Readback
 from ..plan import operation as plan
+from ..plan.operation import FUNCTION, IN_PLACE, LISTED, NEW_ARRAYS, THEN_MERGED
 from ..store import CHUNK, SparseStore, VectorStore, pack, words, write_bits
 from ..typing import Array, Number
 from . import compressed, udf
@@ -162,19 +163,19 @@ def run_elementwise(
     """op(u, v) by position as a store. With `out` the whole statement: a store of w's type, under the mask, which
     replaces w; or None if w keeps entries and was written in place. Casts and accumulators use the merge, one more
     element-wise kernel: each of them would be a separate kernel, which takes 0.1 to 1 s to compile."""
-    way = plan.elementwise_way(u, v, op, mode == UNION or mode == FILLED, keep, out)
-    if way is plan.LISTED and (at := compressed.positions(u, v, union=mode not in (LEFT, BOTH))) is not None:
+    way = plan.elementwise_way(u, v, op, mode > BOTH, keep, out)
+    if way is LISTED and (at := compressed.positions(u, v, union=mode not in (LEFT, BOTH))) is not None:
         x, y = compressed.compress(u, at), compressed.compress(v, at)
         there = compressed.places(op.op.positional, at)
         t = run_elementwise(x, y, mode, op, bound=bound, keep=keep, defaults=defaults, places=there)
         return commit(compressed.expand(t, at, u.size), out)
-    if way is plan.FUNCTION:
+    if way is FUNCTION:
         return commit(_of_records(u, v, mode, op, bound, keep, defaults, places), out)
     later = None
-    if way is plan.THEN_MERGED:
-        later, out, way = out, None, plan.NEW_ARRAYS
+    if way is THEN_MERGED:
+        later, out, way = out, None, NEW_ARRAYS
     device, size, x, y = u.device, u.size, u.values, v.values
-    kept, mask, replace = way is plan.IN_PLACE, None, False
+    kept, mask, replace = way is IN_PLACE, None, False
     iso = keep and isinstance(x, generic) and not kept
     if out is not None:
         w, mask, _, replace, _ = out
@@ -187,7 +188,7 @@ def run_elementwise(
         t.count, t.least, to = None, 0, t.values
     else:
         empty = device.xp.empty
-        if way is plan.NEW_ARRAYS:
+        if way is NEW_ARRAYS:
             t = VectorStore(device, size, k.dtype, empty(n, WORD), None)
             to = k.nothing if iso else empty(n if k.dtype is BOOL else size or 1, k.np_type)
         else:  # its own arrays, overwritten

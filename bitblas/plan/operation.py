@@ -190,7 +190,8 @@ def elementwise_way(
 ) -> Way:
     """How op(u, v) is computed by position. either: the result has entries that only one operand has. keep: it has the
     values of u. out: the output, if the operation ends the statement."""
-    if (type(u) is SparseStore or type(v) is SparseStore) and (not either or type(u) is type(v)):
+    listed = type(u) is SparseStore or type(v) is SparseStore
+    if listed and (not either or type(u) is type(v)):
         return LISTED
     if op.dtype._is_udt and is_function(op):
         return FUNCTION
@@ -201,15 +202,13 @@ def elementwise_way(
         return THEN_MERGED
     if keeps:
         return IN_PLACE
-    if type(w) is SparseStore:
+    # w must not change while op is computed if its arrays are read, or if op may raise. The arrays of lists are new.
+    if listed or type(w) is SparseStore:
         return NEW_ARRAYS
-    # w must not change while op is computed if its arrays are read, or if op may raise.
     bits, values, words = w.bits, w.values, None if mask is None else mask[0]
-    if bits is None or bits is words or values is words or isinstance(op.op.expr, Expression):
+    if bits is u.bits or bits is v.bits or bits is words or bits is None:
         return NEW_ARRAYS
-    if type(u) is not SparseStore and (bits is u.bits or values is u.values):
-        return NEW_ARRAYS
-    if type(v) is not SparseStore and (bits is v.bits or values is v.values):
+    if values is u.values or values is v.values or values is words or isinstance(op.op.expr, Expression):
         return NEW_ARRAYS
     return OWN_ARRAYS
 
@@ -227,6 +226,8 @@ def applied_value(op: Typed[Operator], x: object, y: object = None, *, unary: bo
     and second(A, 7) store a single value."""
     operator = op.op
     expr = operator.expr
+    if x is None and expr not in ("1", "x", "y"):  # the common case first
+        return None
     both = isinstance(x, generic) and (unary or isinstance(y, generic))
     if operator.positional or not (both or expr in ("1", "x", "y")):
         return None

@@ -42,11 +42,11 @@ def explain(expr: Any, *, mask: Mask | None = None, source: bool = False) -> Pla
     product with a vector, and of element-wise operations and reductions of vectors stored as bits. Raises TypeError
     for another expression, mask or source; DimensionMismatch for a mask of another shape.
     """
-    from .plans import Statement, chooser  # loads the planner
+    from . import plans  # imports all formats
 
     if isinstance(expr, Delayed):
         expr = expr._to_expr()
-    chosen = chooser(expr)
+    chosen = plans.chooser(expr)
     if chosen is None and getattr(expr, "method", None) not in ("mxv", "vxm", "mxm"):
         raise TypeError(
             f"explain: expected a delayed expression such as A.mxv(v), a product, or u.ewise_add(v), got {expr!r}; "
@@ -55,7 +55,7 @@ def explain(expr: Any, *, mask: Mask | None = None, source: bool = False) -> Pla
     if mask is not None:
         mask = check(mask, *((expr.ndim,) if expr.ndim else ()))
         mask.fits(expr)
-    return _plan(Statement(expr, mask), chosen, source)
+    return _plan(plans.Statement(expr, mask), chosen, source)
 
 
 def _plan(of: Statement, chosen: Chooser | None, source: bool = False) -> Plan:
@@ -258,9 +258,9 @@ def assignment(run: Callable[..., None], target: Output, axes: Axes, value: obje
         if _unobserved():
             run(target, axes, value, *how)
         else:
+            text = lambda: written(target.name, value, *how[:4], axes=axes)
             from .plans import assignment_plan
 
-            text = lambda: written(target.name, value, *how[:4], axes=axes)
             with _observed(lambda: assignment_plan(target, axes, value, *how), text):
                 run(target, axes, value, *how)
     except target.device.errors as error:
@@ -305,13 +305,13 @@ def guarded(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[An
 
 def reason(value: object, mask: Mask | None, target: Any = None, accum: Any = None, replace: bool = False) -> str:
     """A statement in words: the plan of its expression, with the output if there is a target; else its text."""
-    from .plans import Statement, chooser, output
-
     if isinstance(value, Delayed):
+        from . import plans
+
         expr = value._to_expr()
-        chosen = chooser(expr)
+        chosen = plans.chooser(expr)
         if chosen is None and expr.method not in ("mxv", "vxm", "mxm"):
             return expr._text()
-        out = None if target is None or not expr.ndim else output(target, mask, accum, replace)
-        return str(_plan(Statement(expr, mask, out), chosen))
+        out = None if target is None or not expr.ndim else plans.output(target, mask, accum, replace)
+        return str(_plan(plans.Statement(expr, mask, out), chosen))
     return f"<< {getattr(value, 'name', value)}"
