@@ -11,6 +11,8 @@ from test_small_rounds import HANDED, clusters, in_cluster, mesh
 import bitblas as gb
 from bitblas.loop import Program
 from bitblas.loop.analysis import sparse_vectors
+from bitblas.loop.codegen.cuda_kernels import pass_variant
+from bitblas.loop.codegen.numba_kernels import elementwise_kernel
 from bitblas.loop.fuse import Pass
 from bitblas.loop.ir import Const, Elementwise, Gather, Masked, Reduce, Scal, Statement, Vec
 from bitblas.operations.variants import BOTH, LEFT, UNION
@@ -180,3 +182,12 @@ def test_a_program_is_made_over_what_another_left(device):
     n = 1024  # with a hub, because the body then also occurs before its loop
     A = gb.Matrix.from_coo([0] * (n - 1), range(1, n), range(1, n), nrows=n, ncols=n)
     assert gb.algorithms.sssp(A, 0).to_dense().tolist() == list(range(n))
+
+
+def test_a_statement_that_only_removes_entries_writes_no_values():
+    q, kept = Vec(0, 64, INT64), Vec(1, 64, BOOL)
+    removes = [Statement(q, Elementwise(LEFT, None, q), Masked(kept, False, False), None, True)]
+    cuda, _ = pass_variant(removes, {}, None)
+    assert "b0 = open_here" in cuda.text and "d0 = true" not in cuda.text
+    numba = elementwise_kernel(removes, {}).variant
+    assert "w0 = " in numba.script and "put(x0_val" not in numba.script

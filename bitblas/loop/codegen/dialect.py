@@ -247,9 +247,10 @@ class Dialect(ABC, Generic[S, V]):
         here = self.named("has", here if found.condition is None else self.where(here, found.condition))
         had = self.has(w)
         new = self.merged(open_, here, self.nowhere if s.accum is None else had, self.nowhere if s.replace else had)
-        if w_stores_values(w, self.iso) and not found.written and not copies_itself(s):
+        scalar = isinstance(w, Scal)
+        if (scalar or w.id not in self.iso) and not found.written and not only_removes(s):
             self.write_values(s, here, found)
-        if isinstance(w, Scal) or w.id not in self.full:
+        if scalar or w.id not in self.full:
             self.write_entries(w, new)
 
     def merged(self, open_: S, here: S, kept_open: S, kept_closed: S) -> S:
@@ -271,11 +272,8 @@ class Dialect(ABC, Generic[S, V]):
             self.report_missing(self.both(there, self.outside(whole)), e.number)
             there = self.both(there, whole)
         assert isinstance(s.target, Vec)
-        self.combine(s.target, e, there, self._scattered(e, s.target.dtype))
-
-    def _scattered(self, e: Scatter, to: DataType) -> V:
         x, dtype = (self.position(), INT64) if e.u is None else self.value(e.u)
-        return self.cast(to, dtype, x)
+        self.combine(s.target, e, there, self.cast(s.target.dtype, dtype, x))
 
 
 class Phase(NamedTuple):
@@ -399,11 +397,7 @@ class TextDialect(Dialect[str, str], Generic[K]):
         """All positions if sum number k has any entries."""
 
 
-def w_stores_values(w: Vec | Scal, iso: IsoValues) -> bool:
-    return isinstance(w, Scal) or w.id not in iso
-
-
-def copies_itself(s: Statement) -> bool:
+def only_removes(s: Statement) -> bool:
     """Whether a statement only removes entries of its target, whose values stay."""
     e = s.value
     return isinstance(e, Elementwise) and e.u == s.target and (e.op is None or e.keep) and s.accum is None

@@ -261,10 +261,7 @@ class Products:
         where = None if mask is None else (self.buffers[mask.vec].at(self.buffers[mask.vec].bits), mask.complement)
         few = multivector_push_limit(product.inner.number, self.device.kind)
         found = [self._tally(product.u, None, counts), self._summary(t, "clear")]
-        by_rows, along = (
-            can_pull(product),
-            can_push(product),
-        )  # which formats exist; if none does, the one for rows is built
+        by_rows, along = can_pull(product), can_push(product)  # if no format exists, the one for rows is built
         ways = [(False, Condition(counts, few if along else 0, ALWAYS))] if by_rows or not along else []
         if along:
             ways.append((True, Condition(counts, 0, few if by_rows else ALWAYS)))
@@ -421,9 +418,6 @@ class Build(Products):
         args: tuple[Argument, ...] = (inner.state, steps, *of.bits, *of.summaries, *values)
         return Operation(host_kernel("settle", (), (("HELD", kind),)), np.array([0, 1], np.int64), args)
 
-    def _units(self, size: int) -> int:
-        return max(1, -(-size // UNIT))
-
     def _pass(self, item: Pass) -> list[Operation]:
         return self._fused(item.statements, item.local, item.counted)
 
@@ -433,7 +427,7 @@ class Build(Products):
         counted = counted if isinstance(counted, Scal) else None
         variant, parameters, ends, listed = elementwise_kernel(statements, self.iso, self.full, local, counted)
         size = max((size for s in statements if (size := size_of(s)) is not None), default=0)
-        units = self._units(size)
+        units = max(1, -(-size // UNIT))
         args = tuple(self._argument(key, size, units) for key in parameters.values())
         found: list[Operation] = []
         one = np.array([0, units], np.int64)

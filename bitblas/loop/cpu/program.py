@@ -16,8 +16,9 @@ from ..buffers import Assumptions, program_vectors
 from ..fuse import fuse
 from ..ir import Body, Scal
 from ..symbolic.context import single_rank_part
+from ..symbolic.control_flow import with_any_condition
 from ..symbolic.multivectors import as_vector
-from ..symbolic.recorder import OnHost, Recorder, record, with_any_condition
+from ..symbolic.recorder import OnHost, Recorder, record
 from .build import Build, may_push
 
 HUGE = 1 << 31  # maximum size: larger vectors are not stored densely
@@ -30,7 +31,7 @@ class CpuRounds:
     def __init__(self, body: Callable[..., object], condition: Any, given: tuple[object, ...]) -> None:
         cells = getattr(body, "__closure__", None) or ()
         if isinstance(condition, tuple):
-            body, condition, _ = with_any_condition(body, condition, None)
+            body, condition = with_any_condition(body, condition)
         self.body, self.recorder = _record_twice(body, cells, given)
         self.device = self.recorder.device
         condition = single_rank_part(condition)

@@ -7,6 +7,7 @@ or along the rows that have entries.
 from __future__ import annotations
 
 from collections.abc import Set
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -74,6 +75,18 @@ def may_push(device: Device, s: Statement, full: Set[Vec], iso: IsoValues) -> bo
         pull_ready=True,
     )
     return loop_direction(facts).push
+
+
+@dataclass(frozen=True)
+class LaunchPair:
+    """Two launches, one after the other."""
+
+    first: Launch
+    second: Launch
+
+    def __call__(self) -> None:
+        self.first()
+        self.second()
 
 
 class PullLaunch:
@@ -148,12 +161,7 @@ class PullLaunch:
         matrix = launch_arguments((layout.ptr, *prepared.matrix.contents, *prepared.matrix.values))
         args = (n, longest, *head, rows, state, segments, *given, *matrix, *to)
         pulled = build.launcher(variant, build.grid(32 * int(n)), args)
-
-        def both() -> None:
-            listed()
-            pulled()
-
-        return both
+        return LaunchPair(listed, pulled)
 
 
 # ---- Product with a multivector inside a program: over all rows of the result, or along the rows that have entries.
@@ -161,8 +169,8 @@ class PullLaunch:
 
 
 class MultivectorLaunch:
-    """t<mask> = the product, computed whole, into the buffers of t. counted: the number of entries of u, if it is
-    known on the device; None: the product runs over all rows of the result."""
+    """t<mask> = the product, computed whole, into the buffers of t; called, it launches. counted: the number of entries
+    of u, if it is known on the device; None: the product runs over all rows of the result."""
 
     def __init__(
         self,
@@ -198,16 +206,11 @@ class MultivectorLaunch:
             self.clear = to[0] if few else None
         self.kernels += kernels_of(prepare(self.plan, of), x, where, to, condition)
 
-    def launch(self) -> Launch:
-        """The product as a launch."""
-
-        def run() -> None:
-            if self.clear is not None:
-                self.clear.fill(0)
-            for kernel in self.kernels:
-                kernel.run()
-
-        return run
+    def __call__(self) -> None:
+        if self.clear is not None:
+            self.clear.fill(0)
+        for kernel in self.kernels:
+            kernel.run()
 
 
 def multivector_launch(
@@ -221,4 +224,4 @@ def multivector_launch(
     mask = build.mask(item.mask)[0]
     lines = MultivectorLaunch(build.device, item.product, values, *frontiers, item.mask, mask, counted)
     build.launched = str(lines.plan)
-    return lines.launch()
+    return lines

@@ -82,17 +82,12 @@ class BlockRecorder(Recording):
         text = f"while {condition_name(condition)}"
         agreed = hasattr(condition, "_ranks")  # distributed
         several = (condition,) if agreed else condition
-        test = any_has_entries(several) if isinstance(several, tuple) else None
-        goes_on = condition if test is None else Scalar(BOOL, name=f"any of {condition_name(several)}")
-        if test is not None:
-            goes_on << test()
-
-        def inside() -> None:
-            body(self.round, *given)
-            if test is not None:
-                goes_on << test()
-
-        block = self._block(goes_on, limit, text, inside, agreed)
+        if isinstance(several, tuple):
+            body, goes_on = with_any_condition(body, several)
+            goes_on << entries_of_all(several)
+        else:
+            goes_on = condition
+        block = self._block(goes_on, limit, text, lambda: body(self.round, *given), agreed)
         if not any(s.target == block.condition for s in flat(block.statements)):
             self.refuse(f"{text}: the body never writes to {condition_name(condition)}, so the loop would not end")
         if end is not None:
@@ -175,16 +170,23 @@ def _in_vain(made: InitialContents, after: Part, everywhere: Sequence[Statement]
     return True
 
 
-def any_has_entries(vectors: Sequence[Any]) -> Callable[[], Scalar]:
-    """A function that tests, inside a body, whether any of several vectors has an entry."""
+def entries_of_all(vectors: Sequence[Any]) -> Scalar:
+    """The number of entries of several vectors, inside a body."""
+    found: Scalar = vectors[0].nvals
+    for x in vectors[1:]:
+        found = found.ewise_add(x.nvals, monoid.plus[INT64]).new()
+    return found
 
-    def test() -> Scalar:
-        found: Scalar = vectors[0].nvals
-        for x in vectors[1:]:
-            found = found.ewise_add(x.nvals, monoid.plus[INT64]).new()
-        return found
 
-    return test
+def with_any_condition(body: Callable[..., object], vectors: tuple[Any, ...]) -> tuple[Callable[..., None], Scalar]:
+    """A body that also computes whether any of several vectors has an entry, and the Scalar with the result."""
+    goes_on = Scalar(BOOL, name=f"any of {condition_name(vectors)}")
+
+    def with_condition(number: Scalar | int, *given: object) -> None:
+        body(number, *given)
+        goes_on << entries_of_all(vectors)
+
+    return with_condition, goes_on
 
 
 def condition_name(condition: Any) -> str:
@@ -208,7 +210,7 @@ class LoopCondition:
 
     def __init__(self, condition: Any) -> None:
         vectors = condition if isinstance(condition, tuple) else (condition,)
-        self.goes_on, self.test = Scalar(BOOL, name=f"any of {condition_name(vectors)}"), any_has_entries(vectors)
+        self.goes_on, self.vectors = Scalar(BOOL, name=f"any of {condition_name(vectors)}"), vectors
         self.one = vectors[0] if len(vectors) == 1 and vectors[0].dtype is BOOL else None
         self.carried: Statement | None = None
 
@@ -216,7 +218,7 @@ class LoopCondition:
         if self.one is not None and hasattr(self.one, "_part"):
             self.carried = recorder.move_gather_last(self.one._part)
         if self.carried is None:
-            self.goes_on << self.test()
+            self.goes_on << entries_of_all(self.vectors)
         self.term = self.goes_on
         if self.carried is not None:
             assert isinstance(self.carried.target, Vec)
@@ -224,7 +226,7 @@ class LoopCondition:
 
     def before_rounds(self, recorder: Recorder) -> None:
         if self.carried is None:
-            self.goes_on << self.test()
+            self.goes_on << entries_of_all(self.vectors)
         else:
             recorder.repeat_exchange(self.carried)
 

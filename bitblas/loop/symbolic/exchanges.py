@@ -72,7 +72,7 @@ class ExchangeRecorder(Recording):
             if isinstance(s, Block) or s.target == u:
                 return None
             if s is found[0]:
-                left = [x for x in self.statements[self.part :] if x is not s and not _makes(x, s.target)]
+                left = [x for x in self.statements[self.part :] if x is not s and not _creates(x, s.target)]
                 self.statements[self.part :] = [*left, s]
                 return s
         return None
@@ -96,7 +96,7 @@ def _gathers(s: Statement, u: Vec) -> bool:
     return isinstance(s.value, Exchange) and s.value.u == u and s.value.how.gathers
 
 
-def _makes(s: Statement | Block, x: Vec | Scal) -> bool:
+def _creates(s: Statement | Block, x: Vec | Scal) -> bool:
     return isinstance(s, InitialContents) and s.target == x
 
 

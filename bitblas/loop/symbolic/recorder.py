@@ -48,13 +48,7 @@ from ..ir import (
     flat,
 )
 from .context import Expr, OnHost, state_of
-from .control_flow import (
-    BlockRecorder,
-    LoopCondition,
-    any_has_entries,
-    condition_name,
-    needed_statements,
-)
+from .control_flow import BlockRecorder, LoopCondition, needed_statements
 from .exchanges import ExchangeRecorder, merge_gathers, rematerialize
 from .index_vectors import IndexRecorder, scatter_directly
 from .multivectors import MatrixRecorder, SymbolicTensor, from_store
@@ -395,24 +389,6 @@ def record(
     if recorder.group is not None:
         written = merge_gathers(rematerialize(written), frozenset() if condition is None else condition.kept)
     return written, recorder
-
-
-def with_any_condition(
-    body: Callable[..., object], vectors: tuple[Any, ...], begin: Callable[[], object] | None
-) -> tuple[Callable[..., object], Scalar, Callable[[], object]]:
-    """Extend a body by the condition that any of several vectors has an entry: new body, condition and begin."""
-    goes_on, test = Scalar(BOOL, name=f"any of {condition_name(vectors)}"), any_has_entries(vectors)
-
-    def round_(number: Scalar | int, *given: object) -> None:
-        body(number, *given)
-        goes_on << test()
-
-    def first() -> tuple[object, ...]:
-        given = state_of(begin)
-        goes_on << test()
-        return given
-
-    return round_, goes_on, first
 
 
 def _unreferenced(
