@@ -18,9 +18,10 @@ from semirings.dtypes import DataType, cast_scalar
 
 from .. import tuning
 from ..operations.ewise_vector import same_value
+from ..operations.multivector import LinesProduct
 from ..operations.variants import BOTH, LEFT
 from ..plan.product import WORDS, kind_of
-from ..store import VectorStore
+from ..store import PlainValues, VectorStore
 from .fuse import Pass, Pull, Round, Step
 from .ir import (
     Block,
@@ -32,6 +33,7 @@ from .ir import (
     InitializeCells,
     IsoValues,
     Masked,
+    MultivectorProduct,
     Part,
     Product,
     Reduce,
@@ -278,6 +280,12 @@ def planned_operand(product: Product, iso: IsoValues) -> Array | np.generic:
     """The values of the product's vector in the form that plans expect: a scalar if it is iso, else an array."""
     u = product.u
     return iso[u.id] if u.id in iso else np.empty(0, u.dtype.np_type)
+
+
+def lines_product(product: MultivectorProduct, values: PlainValues) -> LinesProduct:
+    """A product with a multivector, as statements run it. values: of the multivector."""
+    p, u = product, product.u
+    return LinesProduct(p.matrix, p.transpose, u.dtype, values, p.inner, p.lines, p.semiring, p.flip)
 
 
 def product_kind(product: Product, iso: IsoValues) -> tuple[int, np.generic | None]:

@@ -114,8 +114,16 @@ def resolve_assignment(
 # ---- Products of hypersparse matrices: multiply the compressed matrices with the ordinary kernels.
 
 
-def lowered(of: VectorProduct) -> tuple[VectorProduct, Array]:
-    """The product of the compressed operands of A (+).(x) u, for a hypersparse A, and the positions of its result."""
+def compressed_product(of: VectorProduct) -> tuple[VectorProduct, Array | None]:
+    """The product of the compressed operands of A (+).(x) u, and the positions of its result; the product itself and
+    None if A is not hypersparse. Of a vector that is a list, only the rows of A at its entries are compressed, if a
+    format by rows exists."""
+    structure, u = of.A.structure, of.u
+    if not structure.hypersparse:
+        layout = structure.held(CSR, transposed=not of.transpose) if type(u) is SparseStore else None
+        if type(u) is not SparseStore or layout is None or not layout.format.by_rows:
+            return of, None
+        of = of._replace(A=rows_along(of.A, u, transposed=not of.transpose), transpose=True)
     A, u, semiring, transpose, flip, mask, _ = of
     if semiring.op.is_positional:
         A, semiring = _multiplied(A, u, semiring, transpose=transpose, flip=flip)
@@ -190,7 +198,7 @@ def _with_multiplier(semiring: Typed[Semiring], multiplier: str) -> Typed[Semiri
     return compose(semiring.op.monoid, BINARY[multiplier])[semiring.return_type]
 
 
-def lowered_matrices(of: MatrixProduct) -> tuple[MatrixProduct, Array, Array]:
+def compressed_matrices(of: MatrixProduct) -> tuple[MatrixProduct, Array, Array]:
     """The product of compressed operands and mask, and the rows and columns of its result."""
     if of.semiring.op.is_positional:
         of = _multiplied_operand(of)

@@ -301,7 +301,7 @@ def joined(
         as_sums(to[1], z, lines),
         *(condition or always(device)),
     )
-    return PreparedKernel.of(device, variant, n * per, args)
+    return PreparedKernel(device, variant, n * per, args)
 
 
 def words_of(lines: Lines) -> int:
@@ -542,21 +542,21 @@ def kernels_of(
             per, last, _, *values = head
             n, head = of.inner.words, (per, last, x.present, *values)
         bounds = None if push else unit_bounds(layout, device, times=max(1, lines.stride))
-        return [PreparedKernel.of(device, variant, n, (EVERYWHERE, *rows, *given, *head, *out), bounds)]
+        return [PreparedKernel(device, variant, n, (EVERYWHERE, *rows, *given, *head, *out), bounds)]
     per, segment = words_of(lines), tuning.count("multivector.segment")
     longest = segment if push else tuning.count("multivector.long_row")
-    found = [PreparedKernel.of(device, variant, n * per, (longest, *rows, *given, *head, *out))]
+    found = [PreparedKernel(device, variant, n * per, (longest, *rows, *given, *head, *out))]
     hubs = layout.format.view.hubs(layout, longest, segment if valued else longest)
     if hubs is None:
         return found
     parts, rows = hubs.segments * per, (hubs.begin, hubs.end, hubs.row_of, 1)
     variant = variant if push and not valued else variant_of(product, PARTS)
     if not valued:
-        return [*found, PreparedKernel.of(device, variant, parts, (EVERYWHERE, *rows, *given, *head, *out))]
+        return [*found, PreparedKernel(device, variant, parts, (EVERYWHERE, *rows, *given, *head, *out))]
     mine = lines._replace(number=hubs.segments)
     scratch = device.xp.empty(mine.words, np.uint64), dense_values(device, mine.places, z)
     into = as_lines(scratch[0], lines), as_sums(scratch[1], z, lines), *condition
-    found.append(PreparedKernel.of(device, variant, parts, (EVERYWHERE, *rows, *given, *head, *into)))
+    found.append(PreparedKernel(device, variant, parts, (EVERYWHERE, *rows, *given, *head, *into)))
     part, rows = VectorStore(device, mine.places, z, *scratch), (hubs.first, hubs.first[1:], hubs.rows, 1)
     monoid = of.semiring.op.monoid[z]
     return [*found, joined(device, part, monoid, lines, rows, len(hubs.rows), mask, to, condition)]

@@ -15,7 +15,7 @@ from semirings import Semiring, Typed, dtypes
 from semirings.dtypes import BOOL, DataType
 
 from .. import tuning
-from ..device import Device, Kernel, threads
+from ..device import Device, threads
 from ..device import dummy as dummy
 from ..device.jit import BLOCK
 from ..device.threads import Bounds
@@ -175,27 +175,17 @@ class Output(NamedTuple):
     array: Array
 
 
-class PreparedKernel(NamedTuple):
-    """A kernel with the arguments that do not change: kernel(n, *arguments, *others)."""
+class PreparedKernel:
+    """A kernel with the arguments that do not change: kernel(n, *arguments, *others). bounds: ranges of the n units of
+    work for threads of the CPU."""
 
-    variant: Variant
-    kernel: Kernel
-    n: int  # units of work
-    arguments: tuple[Any, ...] = ()
-    bounds: Bounds = None  # ranges of units for threads of the CPU
-    extra_blocks: int = 0
+    __slots__ = ("arguments", "bounds", "extra_blocks", "kernel", "n", "variant")
 
-    @classmethod
-    def of(
-        cls,
-        device: Device,
-        variant: Variant,
-        n: int,
-        arguments: tuple[Any, ...] = (),
-        bounds: Bounds = None,
-        extra_blocks: int = 0,
-    ) -> PreparedKernel:
-        return cls(variant, device.kernel(variant), n, arguments, bounds, extra_blocks)
+    def __init__(
+        self, device: Device, variant: Variant, n: int, args: tuple[Any, ...], bounds: Bounds = None, extra: int = 0
+    ) -> None:
+        self.kernel, self.variant = device.kernel(variant), variant
+        self.n, self.arguments, self.bounds, self.extra_blocks = n, args, bounds, extra
 
     def run(self, *others: Any) -> None:
         self.kernel(self.n, *self.arguments, *others, bounds=self.bounds, extra_blocks=self.extra_blocks)

@@ -281,37 +281,6 @@ def multiply(
 class PreparedProduct:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
-    __slots__ = (
-        "algebra",
-        "apart",
-        "arguments",
-        "binned",
-        "binned_under_masks",
-        "device",
-        "everywhere",
-        "fills",
-        "fused",
-        "kernels",
-        "layout",
-        "long",
-        "matrix",
-        "plain",
-        "plan",
-        "pulls",
-        "push_work",
-        "pushes",
-        "reads",
-        "semiring",
-        "size",
-        "staged",
-        "u_nothing",
-        "u_type",
-        "u_values",
-        "u_zero",
-        "value",
-        "z",
-    )
-
     def __init__(
         self,
         plan: Plan,
@@ -383,7 +352,7 @@ class PreparedProduct:
         elif plan.kernel == PRESENCE:
             pull = prepare_pull(self, Epilogue(BOOL, BOOL, store=False), z, False)
             self.apart = functools.partial(run_presence, pull, self)
-            self.kernels = *pull.kernels, PreparedKernel.of(device, BITS, words(self.size))
+            self.kernels = *pull.kernels, PreparedKernel(device, BITS, words(self.size), ())
 
     def run(self, u: VectorStore, mask: Mask | None, into: Into | None = None) -> VectorStore:
         """The product with a vector of the kind that this was prepared for. With `into` the statement is completed: its

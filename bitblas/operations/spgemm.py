@@ -77,13 +77,13 @@ class RowProduct:
         """The CPU's counting kernel. It reads no values, so one kernel serves all types."""
         one = entry_values(self.device, BOOL, BOOL.np_type.type(True))
         given = *self.operands(one, one, self.b.ncols, int(self.ascends)), one.iso
-        return PreparedKernel.of(self.device, _dense_row(self, 0), self.a.nrows, given)
+        return PreparedKernel(self.device, _dense_row(self, 0), self.a.nrows, given)
 
     @cached_property
     def writing(self) -> PreparedKernel:
         """The CPU's kernel that writes the entries."""
         given = *self.operands(self.left, self.right, self.b.ncols, int(self.ascends)), self.value
-        return PreparedKernel.of(self.device, _dense_row(self, 1), self.a.nrows, given)
+        return PreparedKernel(self.device, _dense_row(self, 1), self.a.nrows, given)
 
     @cached_property
     def single(self) -> bool:
@@ -337,7 +337,7 @@ def prepare_dots(plan: Plan, of: MatrixProduct) -> DotProduct:
     values = entry_values(device, a_type, a_val), entry_values(device, b_type, b_val)
     value = z.np_type.type(0 if plan.product is None else plan.product)
     operands = *call.mask, *call.left, *values[0], *call.right, *values[1], left.ncols, value
-    kernel = PreparedKernel.of(device, variant, call.units, operands)
+    kernel = PreparedKernel(device, variant, call.units, operands)
     each = sum(side.nvals / max(1, side.nrows) for side in (left, right))
     return DotProduct(plan, semiring, kernel, at, semiring.op.monoid[semiring.return_type], each)
 
@@ -382,7 +382,7 @@ def explain(of: MatrixProduct, *, source: bool) -> tuple[Plan, tuple[Variant, ..
     if (by_lines := multivector.sides(A, B, semiring, transpose_a, transpose_b)) is not None:
         return multivector.explain(by_lines, semiring)
     if is_hypersparse(of):
-        plan, variants = explain(hypersparse.lowered_matrices(of)[0], source=source)
+        plan, variants = explain(hypersparse.compressed_matrices(of)[0], source=source)
         return plan._replace(semiring=semiring.op.name), variants
     if semiring.dtype._is_udt and udf.computes(semiring):
         return plan_sorted("mxm", semiring, A.structure.primary.key), ()
@@ -411,7 +411,7 @@ def mxm(
         return multivector.mxm(by_lines, semiring, mask)
     of = MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask)
     if is_hypersparse(of):
-        (a, b, f, ta, tb, m), rows, cols = hypersparse.lowered_matrices(of)
+        (a, b, f, ta, tb, m), rows, cols = hypersparse.compressed_matrices(of)
         return hypersparse.widened(mxm(a, b, f, transpose_a=ta, transpose_b=tb, mask=m), rows, cols, *of.shape)
     if semiring.dtype._is_udt and udf.computes(semiring):
         return sorted_keys.mxm(of)

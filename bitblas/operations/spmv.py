@@ -1,15 +1,13 @@
 """SpMV: mxv and vxm over any semiring, with the mask in the kernel; SpMSpV; and row sums, which are products.
 
-GraphBLAS C API 2.1, sections 4.3.2 and 4.3.3. `way_of` says which of several ways a product takes: most run on the
-plain matrix (plain_spmv.py), those of hypersparse matrices on compressed operands. SpMSpV on the CPU gathers the rows
-of the active entries and sorts the products (formats/csr/push_list.cpu.py); its cost does not depend on the size of the
-vector.
+GraphBLAS C API 2.1, sections 4.3.2 and 4.3.3. Most products run on the plain matrix (plain_spmv.py). SpMSpV on the CPU
+gathers the rows of the active entries and sorts the products (formats/csr/push_list.cpu.py); its cost does not depend
+on the size of the vector.
 """
 
 from __future__ import annotations
 
 import functools
-from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,33 +29,16 @@ from ..plan.product import LIST, VALUES, WORDS, Plan, kind_of, plan_sorted, read
 from ..store import MatrixStore, SparseStore, VectorStore, full_vector
 from ..typing import Array
 from . import compressed, ewise_vector, hypersparse, multivector, plain_spmv, sorted_keys, udf, virtual_nodes
-from .operands import Into, Mask, VectorProduct, dummy, entry_values
+from .operands import Into, Mask, MatrixProduct, VectorProduct, dummy, entry_values
 from .variants import push_variant
 
-# ---- mxv and vxm: which way a product takes. `explain` and `mxv` follow the same one.
+# ---- mxv and vxm. `explain` and `mxv` take the same way: along a list of entries; by sorted keys; on the graph with
+# virtual nodes; or on the plain matrix, compressed if it is hypersparse or only some of its rows are read.
 
 
-class Way(Enum):
-    """How a product with a vector runs."""
-
-    PLAIN = "on the matrix as it is"
-    SORTED = "by sorted keys, for functions of a user-defined type"
-    VIRTUAL = "on the graph with virtual nodes"
-    HYPERSPARSE = "on the compressed matrix"
-    ACTIVE_ROWS = "on the rows at the entries of the vector, as a hypersparse matrix"
-
-
-def way_of(of: VectorProduct) -> Way:
-    """How a product runs, unless it is a push along a list of entries, which comes first."""
-    A, semiring = of.A, of.semiring
-    if semiring.dtype._is_udt and udf.computes(semiring):
-        return Way.SORTED
-    if A.structure.has_virtual_nodes:
-        return Way.VIRTUAL
-    if A.structure.hypersparse:
-        return Way.HYPERSPARSE
-    layout = A.structure.held(CSR, transposed=not of.transpose) if type(of.u) is SparseStore else None
-    return Way.PLAIN if layout is None or not layout.format.by_rows else Way.ACTIVE_ROWS
+def is_sorted(of: VectorProduct | MatrixProduct) -> bool:
+    """Whether a product runs by sorted keys: for semirings of functions of a user-defined type."""
+    return of.semiring.dtype._is_udt and udf.computes(of.semiring)
 
 
 def explain(of: VectorProduct, *, masked: bool, source: bool) -> tuple[Plan, tuple[Variant, ...]]:
@@ -65,20 +46,19 @@ def explain(of: VectorProduct, *, masked: bool, source: bool) -> tuple[Plan, tup
     masked: it has a mask, which is not in `of`."""
     if (listed := prepare_listed(of)) is not None and (plan := explain_listed(listed, of)) is not None:
         return plan, (listed.variant,)
-    way, inner = way_of(of), of
-    if way is Way.SORTED:
+    if is_sorted(of):
         return plan_sorted("vxm" if of.flip else "mxv", of.semiring, of.A.structure.primary.key), ()
-    if way is Way.VIRTUAL:
+    virtual = of.A.structure.has_virtual_nodes
+    if virtual:
         plan, inner = virtual_nodes.explain(of, masked=masked)
     else:
-        if way is not Way.PLAIN:
-            inner, _ = hypersparse.lowered(active_rows(of) if way is Way.ACTIVE_ROWS else of)
+        inner, _ = hypersparse.compressed_product(of)
         plan = plain_spmv.explain(inner, masked=masked)._replace(semiring=of.semiring.op.name)
     if not source:
         return plan, ()
     A, u, semiring, transpose, flip, *_ = inner
     choice = plain_spmv.choose(A, u, semiring, transpose, flip)
-    return plan, plain_spmv.prepare(choice, A, u, semiring, flip).variants(masked or way is Way.VIRTUAL)
+    return plan, plain_spmv.prepare(choice, A, u, semiring, flip).variants(masked or virtual)
 
 
 def mxv(
@@ -97,30 +77,21 @@ def mxv(
     of = VectorProduct(A, u, semiring, transpose, flip, mask, into)
     if (listed := prepare_listed(of)) is not None and (t := multiply_listed(listed, of)) is not None:
         return hypersparse.merge_into(t, mask, into)
-    way = way_of(of)
-    if way is Way.SORTED:
+    if is_sorted(of):
         return sorted_keys.mxv(of)
-    if way is Way.PLAIN:
-        return plain_spmv.multiply(*of)
-    if way is Way.VIRTUAL:
-        sums = virtual_nodes.lowered(of)
+    if A.structure.has_virtual_nodes:
+        sums = virtual_nodes.node_sums(of)
         if isinstance(sums, VectorProduct):
             return mxv(*sums)
         return hypersparse.merge_into(virtual_nodes.multiply(sums, mask), mask, into)
-    inner, at = hypersparse.lowered(active_rows(of) if way is Way.ACTIVE_ROWS else of)
-    t = compressed.expand(mxv(*inner), at, A.ncols if transpose else A.nrows)
-    return hypersparse.merge_into(t, mask, into)
+    inner, at = hypersparse.compressed_product(of)
+    t = plain_spmv.multiply(*inner)
+    if at is None:
+        return t
+    return hypersparse.merge_into(compressed.expand(t, at, A.ncols if transpose else A.nrows), mask, into)
 
 
-def active_rows(of: VectorProduct) -> VectorProduct:
-    """The product with only the rows of the matrix at the entries of the vector."""
-    assert type(of.u) is SparseStore
-    return of._replace(A=hypersparse.rows_along(of.A, of.u, transposed=not of.transpose), transpose=True)
-
-
-# ---- SpMSpV on the CPU: gather the rows of the active entries and sort the products (formats/csr/push_list.cpu.py).
-#
-# The cost does not depend on the size of the vector.
+# ---- SpMSpV on the CPU.
 
 NO_MASK, INDEX, BITS = range(3)  # push_list.cpu.py
 PRODUCTS, ENTRIES = range(2)
@@ -151,7 +122,7 @@ def prepare_listed(of: VectorProduct) -> ListedProduct | None:
     found: ListedProduct | None = A.prepared.get(key)
     if found is not None:
         return found
-    if semiring.dtype._is_udt and udf.computes(semiring):
+    if is_sorted(of):
         return None
     small, pushed = hypersparse.compressed_matrix(A) if A.structure.hypersparse else A, not transpose
     layout: Any = small.structure.held(CSR, transposed=pushed)

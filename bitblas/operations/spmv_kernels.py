@@ -48,7 +48,6 @@ from .operands import (
     unit_bounds,
 )
 from .variants import (
-    Types,
     algebra_of,
     blank_variant,
     cell_of,
@@ -128,10 +127,10 @@ def prepare_pull(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
     value, one = end.z.np_type.type(of.value), cast_scalar(of.value, w)
     pull = functools.partial(Pull, launch_rows, device, end, value, one, no_output(device, end.w))
     if first or not device.is_simt:
-        rows = PreparedKernel.of(device, variant, n, (1 << 62, *of.arguments), bounds)
+        rows = PreparedKernel(device, variant, n, (1 << 62, *of.arguments), bounds)
         return pull(rows, whole=bounds is None and not device.is_simt)
     longest = cost.longest(kind, lanes, staged=staged > 0)
-    rows = PreparedKernel.of(device, variant, n, (longest, *of.arguments), bounds, pull_blocks(n, per, lanes))
+    rows = PreparedKernel(device, variant, n, (longest, *of.arguments), bounds, pull_blocks(n, per, lanes))
     presence = kind == WORDS and not end.store
     part = longest if presence else min(longest, cost.segment())
     hubs = layout.format.view.hubs(layout, longest, part, cost.share(kind))
@@ -139,13 +138,13 @@ def prepare_pull(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
         return pull(rows)
     segments = of.segments(hubs)
     if presence:  # needs no sums of segments
-        return pull(rows, PreparedKernel.of(device, variant, hubs.segments, (longest, *segments)))
+        return pull(rows, PreparedKernel(device, variant, hubs.segments, (longest, *segments)))
     # Process segments of open rows like rows of a vector of their own; then one block per long row combines them.
     variant = variants(end=Epilogue(end.z, end.z), lanes=cost.part_lanes)
     extra = pull_blocks(hubs.segments, per, cost.part_lanes)
-    cut = PreparedKernel.of(device, variant, hubs.segments, (EVERYWHERE, *segments), None, extra)
+    cut = PreparedKernel(device, variant, hubs.segments, (EVERYWHERE, *segments), None, extra)
     join = hubs_variant(semiring, kind, per, end)
-    joined = PreparedKernel.of(device, join, len(hubs.rows) * per, (hubs.rows, hubs.first))
+    joined = PreparedKernel(device, join, len(hubs.rows) * per, (hubs.rows, hubs.first))
     return pull(rows, cut, joined, hubs.segments * per)
 
 
@@ -175,17 +174,16 @@ def prepare_binned_pull(
     shared, width = hot_bytes(device), binned.width(layout)
     hot = binned.hot(layout, shared // of.u_type.nbytes) if part is None and binned.keeps_hot_columns else 0
     shared = shared if hot else 0
-    variant = degree_binned_variant(
-        layout.key, types, semiring, kind, a_type, of.u_type, end, shared, width, masked=masked, **options
-    )
+    options = options | binned_options(layout.key, shared, width, masked)
+    variant = pull_variant(layout.key, types, semiring, kind, a_type, of.u_type, end=end, **options)
     matrix = *binned.contents(layout, options["ranked"]), *of.matrix.values
-    rows = PreparedKernel.of(device, variant, bins.runs, (*bins.pieces, *matrix))
+    rows = PreparedKernel(device, variant, bins.runs, (*bins.pieces, *matrix))
     pull = Pull(launch_binned, device, end, of.value, of.value, no_output(device, end.w), rows)
     pull = pull._replace(masked=masked, bins=(hot, size, bins.reached), parts=bins.segments, ones=bins.ones)
     if bins.hubs is None:
         return pull
     join, hubs = hubs_variant(semiring, kind, 1, end), bins.hubs
-    return pull._replace(join=PreparedKernel.of(device, join, len(hubs.rows), (hubs.rows, hubs.first)))
+    return pull._replace(join=PreparedKernel(device, join, len(hubs.rows), (hubs.rows, hubs.first)))
 
 
 def launch_binned(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scratch: Output | None = None) -> None:
@@ -197,26 +195,11 @@ def launch_binned(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scr
         pull.join.run(*parts, *mask, *old, *to)
 
 
-def degree_binned_variant(
-    key: str,
-    types: Types,
-    semiring: Typed[Semiring] | None,
-    kind: int,
-    a: DataType,
-    u: DataType,
-    end: Epilogue,
-    shared: int,
-    width: int,
-    *,
-    masked: bool = False,
-    **options: bool,
-) -> Variant:
-    """The kernel. shared: bytes of shared memory for hot columns; width: see `BinnedPull.width`; masked: under a
-    mask."""
-    how: dict[str, Any] = options | {"end": end, "lanes": 32, "width": width, "kernel": "pull_graded"}
+def binned_options(key: str, shared: int, width: int, masked: bool) -> dict[str, Any]:
+    """Options of `pull_variant`. shared: bytes of shared memory for hot columns; width: see `BinnedPull.width`."""
     binned = format_of(key).kernels["mxv.pull.binned"]
-    more = (*binned.constants(shared), *([("MASKED", int(masked))] if binned.masked else []))
-    return pull_variant(key, types, semiring, kind, a, u, **how, more=more)
+    more = (("MASKED", int(masked)),) if binned.masked else ()
+    return {"lanes": 32, "width": width, "kernel": "pull_graded", "more": (*binned.constants(shared), *more)}
 
 
 @functools.cache
@@ -265,12 +248,12 @@ def prepare_push(of: PreparedProduct) -> Push:
     else:
         longest = layout.format.kernels["mxv.push"].longest(plan.lanes)
         if (hubs := layout.format.view.hubs(layout, longest)) is not None:
-            segments = PreparedKernel.of(device, variant, hubs.segments, (longest, *of.segments(hubs)))
+            segments = PreparedKernel(device, variant, hubs.segments, (longest, *of.segments(hubs)))
         if kind != WORDS:  # atomics combine with the initial values
-            blank = PreparedKernel.of(device, blank_variant(of.semiring.op.monoid, z, cell), words(of.size), (of.size,))
+            blank = PreparedKernel(device, blank_variant(of.semiring.op.monoid, z, cell), words(of.size), (of.size,))
     if by_words and layout.work >= tuning.value("push.shared_row_length") * layout.units:
         shared = device.ranges(n, tuning.count("push.words_per_thread"), parts=device.threads)
-    rows = PreparedKernel.of(device, variant, n, (longest, *of.arguments))
+    rows = PreparedKernel(device, variant, n, (longest, *of.arguments))
     product = np.False_ if kind == WORDS else of.value  # unused if only presence is computed
     unused = dummy(device, "int64"), dummy(device, "int32")
     length = layout.nvals / max(1, layout.nrows)
@@ -324,12 +307,12 @@ def prepare_wide(of: PreparedProduct) -> tuple[PreparedKernel, ...]:
     made = functools.partial(lanes_variant, layout.key, (*types, ("Z", of.z)), semiring, kind, flip=options["flip"])
     tables = table_length(layout, of.z) if kind == VALUES else 0
     variant = made(full=options["full"], tables=tables > 0)
-    rows = PreparedKernel.of(device, variant, layout.units, (EVERYWHERE, *of.arguments), unit_bounds(layout, device))
+    rows = PreparedKernel(device, variant, layout.units, (EVERYWHERE, *of.arguments), unit_bounds(layout, device))
     if not tables:
         return (rows,)
     units = tables // CHOICES
     head = (of.matrix.values.iso,)
-    return PreparedKernel.of(device, made(kernel="tables"), units, head, _tile_column_ranges(layout, units)), rows
+    return PreparedKernel(device, made(kernel="tables"), units, head, _tile_column_ranges(layout, units)), rows
 
 
 def wide_arguments(

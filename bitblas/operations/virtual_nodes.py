@@ -52,7 +52,7 @@ class NodeSums(NamedTuple):
         return vertex_part(self.x, self.of)
 
 
-def lowered(product: VectorProduct) -> NodeSums | VectorProduct:
+def node_sums(product: VectorProduct) -> NodeSums | VectorProduct:
     """The sums that a product with an A with virtual nodes amounts to; if products differ by entry, the product with
     the same matrix by rows."""
     A, u, semiring, transpose, flip, _, _ = product
@@ -74,7 +74,7 @@ def rows_of(A: MatrixStore) -> MatrixStore:
 
 def explain(product: VectorProduct, *, masked: bool) -> tuple[Plan, VectorProduct]:
     """The plan of such a product; and the product that it corresponds to, with the graph or with rows."""
-    found = lowered(product)
+    found = node_sums(product)
     if isinstance(found, VectorProduct):
         plan = plain_spmv.explain(found, masked=masked)
         why = f"{plan.reason}; this statement converts to rows, because products differ by entry"

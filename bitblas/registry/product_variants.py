@@ -14,7 +14,7 @@ from ..formats import CSR, FORMATS, format_of
 from ..formats.coded import SHORT
 from ..kernels.variant import Variant
 from ..operations.multivector import fill_variant
-from ..operations.spmv_kernels import degree_binned_variant
+from ..operations.spmv_kernels import binned_options
 from ..operations.variants import (
     BOTH,
     LEFT,
@@ -87,9 +87,9 @@ def graded() -> Iterator[Variant]:
         op = semiring[name][dtype]
         end = Epilogue(op.return_type, op.return_type)
         how = {"flip": False, "ranked": a is not BOOL, "full": True, "packed": False}
-        yield degree_binned_variant(key, types, op, VALUES, a, dtype, end, shared, width, **how)
-        if format_of(key).kernels["mxv.pull.binned"].masked and dtype is FP32:
-            yield degree_binned_variant(key, types, op, VALUES, a, dtype, end, shared, width, masked=True, **how)
+        for masked in (False, True)[: 1 + (format_of(key).kernels["mxv.pull.binned"].masked and dtype is FP32)]:
+            options = how | binned_options(key, shared, width, masked)
+            yield pull_variant(key, types, op, VALUES, a, dtype, end=end, **options)
 
 
 # ---- Registered variants of multivector products on bitmaps: rows of bytes and of words; ANY, BOOL sums, others.

@@ -21,7 +21,7 @@ from ...formats import longest_unit
 from ...formats.values import PackedValues
 from ...kernels.variant import Variant
 from ...operations import plain_spmv
-from ...operations.multivector import ALWAYS, Condition, LinesProduct, kernels_of, plan_lines, prepare
+from ...operations.multivector import ALWAYS, Condition, kernels_of, plan_lines, prepare
 from ...operations.operands import (
     Allowed,
     Input,
@@ -246,16 +246,7 @@ class Products:
         counts: np.ndarray,
     ) -> list[Operation]:
         """A product with a multivector: along its rows if few have entries, otherwise by rows of the result."""
-        of = LinesProduct(
-            product.matrix,
-            product.transpose,
-            product.u.dtype,
-            analysis.planned_operand(product, self.iso),
-            product.inner,
-            product.lines,
-            product.semiring,
-            product.flip,
-        )
+        of = analysis.lines_product(product, analysis.planned_operand(product, self.iso))
         x = VectorStore(self.device, u.vec.size, u.vec.dtype, u.at(u.bits), u.stored_values())
         bits, sums = t.at(t.bits), t.at(t.values) if t.values else nothing(self.device, BOOL)
         where = None if mask is None else (self.buffers[mask.vec].at(self.buffers[mask.vec].bits), mask.complement)

@@ -16,7 +16,7 @@ from semirings.dtypes import BOOL, lookup_dtype
 
 from ...formats import CSR
 from ...operations import plain_spmv
-from ...operations.multivector import ALWAYS, Condition, LinesProduct, always, kernels_of, plan_lines, prepare
+from ...operations.multivector import ALWAYS, Condition, always, kernels_of, plan_lines, prepare
 from ...operations.operands import Allowed, Input, Output, PreparedKernel, Values, nothing, stored
 from ...operations.variants import CELLS
 from ...plan.direction import LoopFacts, loop_direction, multivector_push_limit
@@ -184,16 +184,7 @@ class MultivectorLaunch:
         counted: Array | None,
     ) -> None:
         x = VectorStore(device, product.u.size, product.u.dtype, u.at(u.bits), u.stored_values())
-        of = LinesProduct(
-            product.matrix,
-            product.transpose,
-            product.u.dtype,
-            values,
-            product.inner,
-            product.lines,
-            product.semiring,
-            product.flip,
-        )
+        of = analysis.lines_product(product, values)
         to = t.at(t.bits), t.at(t.values) if t.values else nothing(device, BOOL)
         where = None if mask is None else (mask_bits, mask.complement)
         self.plan, condition = plan_lines(of, push=False), always(device)
