@@ -209,7 +209,6 @@ class CodedCost(Format[C]):
     item, counts, nothing = "code", "own", 0.0
     timed = False
     decodes_single_rows = True
-    registered = "thin"
     bins_masked_rows = True  # lanes sharing a row take 3x as long (RMAT 20, half of the rows: 567 us, and 183)
 
     def refusal(self, nrows: int, ncols: int) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from semirings.dtypes import DataType
 
     from ..device import Device
-    from ..kernels.variant import Variant
     from .csr.layout import Csr, Rows
     from .sampling import Sample
     from .schedule import Bins, Hubs, Part
@@ -177,10 +176,6 @@ class Layout(Protocol):
 
     def check(self) -> None:
         """ValueError unless the arrays are a valid layout, which kernels can read without leaving it."""
-
-    @classmethod
-    def samples(cls) -> Iterator[Variant]:
-        """Kernels that build, slice and read it, for registry/ to compile ahead of time."""
 
     def adopt(self, twin: Self) -> None:
         """Take over what another build of the same layout has computed in addition, such as ranks."""
@@ -364,9 +359,6 @@ class Format(Generic[L]):
     scans: ClassVar[bool] = False  # its advance can scan the vector's bits if entries are not listed
     indices: ClassVar[tuple[str, ...]]  # type names of its index arrays in pull and push kernels
     dot_indices: ClassVar[tuple[str, ...]] = ()  # the same in its dot kernel; empty: it has none
-    # Which of its products registry/ compiles ahead of time: "all", a "few", those that "packed" rows need, "thin"
-    # (each kind once), or "words" (presence only).
-    registered: str = "few"
 
     def __init__(self, tile: int | None = None) -> None:
         self.tile = tile

@@ -11,7 +11,6 @@ class ToyChoice(RowsCost):
 
     name = "toy"
     timed = smallest = fused = False
-    registered = "few"
 
     def predict_bytes(self, facts: StructureFacts) -> int:
         return max(1, facts.nvals) * sum(index_type(limit).itemsize for limit in (facts.nrows, facts.ncols))

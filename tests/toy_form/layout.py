@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...device import Device
-from ...kernels.variant import Variant
 from .. import validation
 from ..contract import Format, LazyDict
 from ..csr import layout as csr
@@ -77,7 +75,3 @@ class Toy(csr.Rows):
         if self.nvals and not (bool((row[1:] >= row[:-1]).all()) and 0 <= int(row[0]) <= int(row[-1]) < self.nrows):
             raise ValueError(f"row: expected numbers from 0 to {self.nrows - 1} that do not fall")
         validation.check_rows(self.device.xp, self.ptr, self.col, self.nvals, self.ncols)
-
-    @classmethod
-    def samples(cls) -> Iterator[Variant]:
-        return iter(())

@@ -64,7 +64,6 @@ class TilesCost(TiledCost["B2sr"]):
         super().__init__(tile)
         self.wide = self.fused
         self.stops_finished_tile_rows = words_per_tile(tile) == 1
-        self.registered = "all" if self.fused else "few"
 
     @property
     def handicap(self) -> float:

@@ -18,7 +18,7 @@ class BitmapCost(RowsCost):
 
     name = "bitmap"
     timed = fused = opens = False
-    bits, usual, registered = True, False, "few"
+    bits, usual = True, False
 
     def refusal(self, nrows: int, ncols: int) -> str:
         fits = places_of(nrows, ncols) <= MOST

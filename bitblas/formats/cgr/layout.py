@@ -21,22 +21,17 @@ Entry order: row; the entries of intervals, then residuals.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from semirings.dtypes import INT32
-
 from ...device import Device
-from ...kernels.variant import Variant
 from ...typing import Array
 from .. import validation
-from ..coded import RowSelection, coded_hub_columns_variant, extents_variant
+from ..coded import RowSelection
 from ..contract import Format, Order
 from ..csr.layout import Csr
 from . import encoding
-from .binning import counts_variant, pieces_variant
-from .kernels import FORMATS, CgrArguments, marks_variant
+from .kernels import FORMATS, CgrArguments
 
 
 @dataclass(eq=False)
@@ -89,10 +84,3 @@ class Cgr(CgrArguments):
 
     def check_codes(self) -> None:
         encoding.check_codes(self)
-
-    @classmethod
-    def samples(cls) -> Iterator[Variant]:
-        yield from (encoding.encode_variant(INT32, fill, listed) for fill in (0, 1) for listed in (0, 1))
-        yield from (encoding.decode_variant(fill, order) for fill, order in ((0, 0), (1, 0), (1, 1), (2, 0)))
-        yield from (extents_variant(cls.in_word), marks_variant(), pieces_variant(), counts_variant())
-        yield coded_hub_columns_variant(cls, 1)

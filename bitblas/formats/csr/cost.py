@@ -43,7 +43,7 @@ class RowsCost(Format["Rows"]):
     name, folder = CSR, "csr"
     by_rows = reads_values = scans = opens = spreads = pushes_by_output_word = True
     ranked = False
-    fused, registered, accepts_nan = True, "all", True
+    fused, accepts_nan = True, True
 
     def predict_bytes(self, facts: StructureFacts) -> int:
         return rows_bytes(facts.nrows, facts.ncols, facts.nvals)

@@ -1,4 +1,4 @@
-"""Kernels of layouts by rows: arguments and constants of products, hub columns, utility kernels for registry/.
+"""Kernels of layouts by rows: arguments and constants of products, hub columns, utility kernels.
 
 Hub columns: a pull tries one column of each row first, one that many rows have, because a search has likely reached
 it.
@@ -7,7 +7,6 @@ it.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,6 @@ from ...device import dummy
 from ...kernels.variant import Variant
 from ...typing import Array
 from ..contract import Arguments, Constants, Dot, Format, Layout, LayoutBase, Types, compute_once
-from ..sampling import sample_variant
 from ..schedule import Hubs, hubs_of, longest_unit, power_of_two
 from .binning import binned_constants
 from .cost import UNROLL, RowsCost, index_type
@@ -62,7 +60,7 @@ def hub_columns(layout: RowsArguments, types: Types) -> tuple[Array, Array] | No
     return layout.cache[key]
 
 
-# ---- Utility kernels of rows (all but products), plain and packed, as registry/ compiles them ahead of time.
+# ---- Utility kernels of rows, plain and packed: all but products.
 
 TYPES = (("PTR", INT32), ("COL", INT32))
 PLACES = (*TYPES, ("PLACE", INT32))
@@ -71,28 +69,6 @@ PLACES = (*TYPES, ("PLACE", INT32))
 def deal_variant(col: DataType, count: int) -> Variant:
     """The kernel that distributes entries to their rows, or counts them."""
     return Variant("formats/csr/deal", (("COL", col),), (("COUNT", count),))
-
-
-def utility_kernels(packed: int) -> Iterator[Variant]:
-    """Kernels of rows with plain or packed columns: those that sort the transpose, test symmetry, sample, find hub
-    columns, and extract a region (of packed columns only those with an order)."""
-    for order in (0, 1):
-        yield Variant("formats/csr/keys", TYPES, (("PACKED", packed), ("ORDER", order)))
-    chunk = tuning.count("symmetry.chunk.csr")
-    yield Variant("formats/csr/mirror", TYPES, (("PACKED", packed), ("CHUNK", chunk), ("LANES", 32)))
-    yield sample_variant(INT32, INT32, packed)
-    yield hub_columns_variant(TYPES, packed=bool(packed), lanes=32)
-    for fill, order in ((0, 1), (1, 1)) if packed else ((0, 0), (0, 1), (1, 0), (1, 1)):
-        for lanes in (1, tuning.count("csr.clip_lanes")) if fill else (1,):
-            constants = (("PACKED", packed), ("LANES", lanes), ("FILL", fill), ("ORDER", order))
-            yield Variant("formats/csr/clip", PLACES, constants)
-    if packed:
-        return
-    yield from (deal_variant(INT32, count) for count in (0, 1))
-    for pointers in (INT32, INT64):
-        yield Variant("formats/csr/rows", (("PTR", pointers),))
-        for columns in (INT32, INT64):
-            yield Variant("formats/csr/check", (("PTR", pointers), ("COL", columns)))
 
 
 # ---- Kernel arguments of layouts by rows, with plain or packed columns.

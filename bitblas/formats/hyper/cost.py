@@ -18,7 +18,7 @@ class HyperCost(RowsCost):
 
     name = "hyper"
     timed = fused = opens = False
-    renumbers, usual, registered = True, False, "few"
+    renumbers, usual = True, False
 
     def may_be_smallest(self, facts: StructureFacts) -> bool:
         """The shape alone decides whether it is used (`is_hyper`)."""

@@ -22,7 +22,7 @@ class PackedCost(RowsCost):
     """Rows with packed columns."""
 
     name = "mplg"
-    packed, fused, registered = True, False, "packed"
+    packed, fused = True, False
 
     @property
     def handicap(self) -> float:

@@ -205,10 +205,6 @@ class SplitCost(TiledCost["Split"]):
     def handicap(self) -> float:
         return tuning.value("formats.handicap")
 
-    def __init__(self, tile: int) -> None:
-        super().__init__(tile)
-        self.registered = "thin" if self.fused else "words"
-
     def refusal(self, nrows: int, ncols: int) -> str:
         fits = fits_32_bits(ncols, self.tile)
         return "" if fits else f"holds up to {(1 << 32) // self.tile} columns with tiles of {self.tile}, got {ncols}"

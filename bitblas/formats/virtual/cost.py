@@ -14,7 +14,7 @@ class VirtualCost(RowsCost):
 
     name = "virtual"
     counts, nothing = "asked", 0.0
-    has_virtual_nodes, usual, registered = True, False, "few"
+    has_virtual_nodes, usual = True, False
     timed = fused = opens = by_rows = reads_values = scans = spreads = pushes_by_output_word = False
 
     def refusal(self, nrows: int, ncols: int) -> str:
