@@ -11,12 +11,11 @@ from collections.abc import Callable
 
 from ..core.matrix.views import MatrixRead
 from ..typing import Array
-from .bfs import bfs
+from ._graph import degree
 from .community import community
-from .degree import degree
 from .gorder import gorder
 from .llp import llp
-from .rcm import rcm
+from .rcm import bfs, rcm
 
 ORDERS: dict[str, Callable[[MatrixRead], Array]] = {f.__name__: f for f in (degree, bfs, rcm, community, llp, gorder)}
 

@@ -1,4 +1,4 @@
-"""The undirected pattern of a matrix that the orders read, without values and self loops."""
+"""What orders share: the undirected pattern of a matrix, sorting, hashes; and the order by degree."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from semirings.dtypes import BOOL
 
 from ..core import Matrix
 from ..core.matrix.views import MatrixRead
+from ..core.statement.running import guarded
 from ..exceptions import DimensionMismatch
 from ..formats import Structure
 from ..store import MatrixStore
@@ -65,3 +66,19 @@ def hash16(x: Array) -> Array:
     x = x & 0xFFFFFFFF
     x = ((x ^ x >> 15) * 0x2C1B3C6D) & 0xFFFFFFFF
     return (x ^ x >> 13) & 0xFFFF
+
+
+def degree(A: MatrixRead) -> Array:
+    """A: a square Matrix. Returns the permutation (INT64, size n): descending degree, ties by ascending number. On
+    power-law graphs most entries then are in few rows and columns: small column numbers, and tiles that share hubs.
+
+    Raises DimensionMismatch, TypeError.
+    """
+    return _degree(square(A))
+
+
+@guarded
+def _degree(A: Matrix) -> Array:
+    xp, n = A.device.xp, A.nrows
+    rows, cols = A._stored.coo()
+    return xp.argsort(-(xp.bincount(rows, minlength=n) + xp.bincount(cols, minlength=n)), kind="stable")
