@@ -5,14 +5,14 @@
 #   make test-gpu        the test-suite on a GPU (CUDA=12 or 13)
 #   make fuzz            random programs on bitblas and on SuiteSparse:GraphBLAS for MINUTES=5 (SEED=1, DEVICE=cpu), what
 #                        differs as short programs; ONE=372 is that one again, ARGS="--width 2" and others: --help
-#   make every-kernel    each kernel called on small operands, in the emulator (DEVICE=cuda: on a GPU)
+#   make every-kernel    programs that reach each kernel on small operands, in the emulator (DEVICE=cuda: on a GPU)
 #   make races           the same under a race detector, without a GPU (JOBS=2 processes; an hour of one core)
 #   make sanitize        the same on a GPU under compute-sanitizer (memcheck, racecheck), which CUDA's toolkit has
 #   make coverage        the same as make test, and how many lines it ran: at least 90 of 100, or it fails
 #   make variants        the compiled kernels that the last test run used, one a line
-#   make list            the kernels that are compiled ahead by make kernels, one a line, and how many there are
+#   make list            the kernel variants that the last make every-kernel ran, one a line, and how many there are
 #   make bench           the benchmarks
-#   make kernels         compile every kernel variant for sm_80 and sm_90 (no GPU needed)
+#   make kernels         compile these variants for sm_80 and sm_90 (no GPU needed)
 #   make lint types      ruff, for faults and for form; mypy
 #   make site            the pages of docs/ as a site, in site/; warnings are errors
 #   make dist            sdist and wheel in dist/, and the wheel installed in an environment of its own, where the demo runs
@@ -28,6 +28,7 @@ MINUTES ?= 5
 SEED ?= 1
 CACHE := $(CURDIR)/.cache/bitblas
 VARIANTS := .cache/variants.txt
+KERNELS := .cache/kernels-emulator.pickle
 RUN_ENV := $(VENV)/.stamp-warm
 DEV_ENV := $(VENV)/.stamp-dev
 GPU_ENV := $(VENV)/.stamp-cuda$(CUDA)
@@ -78,7 +79,7 @@ fuzz: $(if $(filter cuda,$(DEVICE)),$(GPU_ENV),$(DEV_ENV))
 		$(if $(ONE),--one $(ONE),--minutes $(MINUTES)) --device $(DEVICE) $(ARGS)
 
 every-kernel: $(if $(filter cuda,$(DEVICE)),$(GPU_ENV),$(DEV_ENV))
-	BITBLAS_CACHE=$(CACHE) $(PY) tests/every_kernel.py --device $(DEVICE)
+	BITBLAS_CACHE=$(CACHE) $(PY) tests/every_kernel.py --device $(DEVICE) --ran .cache/kernels-$(DEVICE).pickle
 
 races: $(DEV_ENV)
 	PY=$(PY) BITBLAS_CACHE=$(CACHE) PARTS=$(JOBS) tests/races.sh
@@ -102,11 +103,14 @@ $(VARIANTS):
 bench: $(RUN_ENV)
 	$(PY) -m benchmarks $(ARGS)
 
-kernels: $(DEV_ENV)
-	$(PY) -m bitblas.registry.check
+kernels: $(DEV_ENV) $(KERNELS)
+	$(PY) -m bitblas.registry.check $(KERNELS)
 
-list: $(DEV_ENV)
-	@$(PY) -m bitblas.registry.check --list
+list: $(DEV_ENV) $(KERNELS)
+	@$(PY) -m bitblas.registry.check $(KERNELS) --list
+
+$(KERNELS):
+	@$(MAKE) --no-print-directory every-kernel DEVICE=emulator >&2
 
 lint: $(DEV_ENV)
 	$(PY) -m ruff check .

@@ -24,7 +24,8 @@ def made() -> str:
                 lines.append(f"    {name}: {kind.__name__}")
         head = f"class {family.capitalize()}Names(Namespace):"
         classes.append("\n".join([head, *lines]) if lines else f"{head} ...")
-    classes.append("class OpNames(UnaryNames, BinaryNames, SemiringNames): ...")  # the first that has a name wins
+    # The first that has a name wins. The last namespace has no names: ruff keeps one-line classes together.
+    classes[-1] += "\nclass OpNames(UnaryNames, BinaryNames, SemiringNames): ..."
     modules: dict[str, list[str]] = {}
     for name, module in kinds.items():
         modules.setdefault(module, []).append(name)

@@ -1,8 +1,7 @@
-"""Operands for the calls of single kernels (kernel_calls.py), and limits of sizes that small ones reach."""
+"""Operands for the statements of kernel_calls.py, and limits of sizes that small ones reach."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,7 +12,6 @@ from battery import generator, values
 import bitblas as gb
 from bitblas import tuning
 from bitblas.formats import coded
-from bitblas.kernels.variant import Variant
 from bitblas.operations import ewise_vector
 
 SIZE = 150
@@ -41,17 +39,6 @@ def limits(**changed: Any) -> Iterator[None]:
     finally:
         for name, value in before.items():
             setattr(*places[name], value)
-
-
-def operator(variant: Variant) -> Any:
-    """The operator, monoid or semiring of its label: "binary.plus[FP64]"."""
-    found = re.match(r"(\w+)\.(\w+)\[(\w+)\]", variant.label)
-    assert found is not None, variant
-    return getattr(getattr(gb, found[1]), found[2])[found[3]]
-
-
-def types(variant: Variant) -> dict[str, str]:
-    return {name: dtype.name for name, dtype in variant.types}
 
 
 def a_vector(dtype: str, *, size: int = SIZE, full: bool = False, iso: bool = False) -> gb.Vector:

@@ -1,22 +1,24 @@
-"""Call every kernel on small operands, for compute-sanitizer (`make sanitize`), under which the tests would take hours.
+"""Run every kernel on small operands, in the emulator (`make every-kernel`) or on a GPU under compute-sanitizer (`make
+sanitize`), under which the tests would take hours.
 
-    python tests/every_kernel.py --device cuda [--part 0/8] [--watched] [--list]
+    python tests/every_kernel.py --device cuda [--part 0/8] [--watched] [--ran FILE]
 
-Programs as the tests have them come first, then a call for each registered variant that they left out
-(kernel_calls.py). It fails unless every registered variant ran, constants that the plan sets by the size of operands
-aside; of a part, `--ran FILE` notes what ran, and `--complete FILE ..` says whether all parts together ran everything.
-Answers are not looked at: the tests do that.
+Programs as the tests have them come first, then statements for the kernels that these leave out (kernel_calls.py). It
+fails unless each CUDA kernel of the package ran, with the arguments of its twin for the CPU. `--ran FILE` writes the
+variants that ran: `make kernels` compiles them for GPUs. Of a part, `--complete FILE ..` checks that all parts together
+ran each kernel. Answers are not checked: the tests do that.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
-import hashlib
 import importlib
+import pickle
+import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +30,31 @@ import watched
 from battery import FORMS, MATRICES, generator, values
 from both_libraries import operands
 
+import bitblas
 import bitblas as gb
 from bitblas import algorithms, binary, device, semiring, tuning
 from bitblas.device import jit
 from bitblas.formats import format_of
 from bitblas.kernels.variant import Variant
-from bitblas.registry import variants as registry
 
-# Constants that the plan sets by the operands, and by the device.
-CHOSEN = {"LANES", "UNROLL", "MIN_BLOCKS", "STAGE", "SLOTS", "LOG_SLOTS", "CLUSTER", "THREADS", "QUEUE_BYTES"}
-CHOSEN |= {"SHARED_BYTES", "SHARE"}
+# (semiring, its type, type of the matrix, type of the vector)
+FEW = (
+    ("min_plus", "FP32", "FP32", "FP32"), ("plus_times", "FP64", "FP64", "FP64"),
+    ("plus_second", "FP32", "BOOL", "FP32"), ("any_secondi", "BOOL", "BOOL", "BOOL"),
+    ("lor_land", "BOOL", "BOOL", "BOOL"), ("plus_pair", "INT64", "BOOL", "BOOL"),
+    ("min_plus", "FP64", "FP64", "FP64"),
+)  # fmt: skip
+PRODUCTS = (
+    *FEW,
+    ("min_plus", "INT64", "INT64", "INT64"), ("min_second", "INT64", "BOOL", "INT64"),
+    ("max_plus", "FP64", "FP64", "FP64"), ("max_times", "FP32", "FP32", "FP32"),
+    ("plus_times", "FP32", "FP32", "FP32"), ("plus_second", "FP64", "BOOL", "FP64"),
+)  # fmt: skip
+SHORT = (
+    ("min_plus", "FP32"), ("min_plus", "FP64"), ("min_plus", "INT64"),
+    ("plus_times", "FP32"), ("plus_times", "FP64"), ("plus_pair", "INT64"), ("any_pair", "BOOL"),
+)  # fmt: skip
+ACCUMULATORS = {"min_plus": "min", "plus_second": "plus", "lor_land": "lor", "plus_pair": "plus"}
 Task = tuple[str, Callable[[], None]]
 
 
@@ -61,7 +78,7 @@ def vectors(size: int, dtype: str) -> Iterator[gb.Vector]:
 
 def products(key: str, name: str, dtype: str, a: str, u: str, iso: bool) -> None:
     """mxv and vxm, by all ends of a statement, on rows with and without hubs; the product of matrices at a mask."""
-    op, accum = semiring[name][dtype], registry.MERGED.get(name)
+    op, accum = semiring[name][dtype], ACCUMULATORS.get(name)
     for which in ("128x128", "130x130", "long hub"):
         A = matrix(which, a, iso=iso, **FORMS[key])
         mask = next(vectors(A.nrows, "BOOL"))
@@ -134,16 +151,24 @@ def wide() -> None:
 
 def long_rows(key: str) -> None:
     """Products of matrices whose rows fit no table."""
-    for name, dtype, a, _, _ in registry.FEW:
-        A = matrix("long hub", a.name, iso=False, **FORMS[key])
+    for name, dtype, a, _ in FEW:
+        A = matrix("long hub", a, iso=False, **FORMS[key])
         A.T[:40, :].new().mxm(A, semiring[name][dtype]).new()
 
 
-def single_rows() -> None:
-    """Products with a matrix of one entry a row: rows that fit tables of every size."""
-    rows, cols = np.repeat([0, 1, 2], [5, 100, 300]), np.concatenate([np.arange(n) for n in (5, 100, 300)])
-    A = gb.Matrix.from_coo(rows, cols, values(generator("single", "FP64"), "FP64", len(rows)), nrows=3, ncols=300)
-    A.mxm(gb.Matrix.from_coo(np.arange(300), np.arange(300)[::-1], True), semiring.plus_first["FP64"]).new()
+def short_rows() -> None:
+    """Rows of products that fit tables of every size; with a matrix of one entry a row, and of two."""
+    rows, cols = np.repeat([0, 1, 2, 3], [5, 40, 100, 300]), np.concatenate([np.arange(n) for n in (5, 40, 100, 300)])
+    B = gb.Matrix.from_coo(np.arange(300), np.arange(300)[::-1], True)
+    C = B.ewise_add(gb.Matrix.from_coo(np.arange(300), np.arange(300), True), binary.lor).new()
+    for name, dtype in (("plus_first", "FP64"), *SHORT):
+        x = values(generator("short", dtype), dtype, len(rows))
+        A = gb.Matrix.from_coo(rows, cols, x, nrows=4, ncols=300)
+        for other in (B, C):
+            A.mxm(
+                other if name.endswith(("pair", "first")) else other.apply(gb.unary.one[dtype]).new(),
+                semiring[name][dtype],
+            ).new()
 
 
 def texts(programs: str, dtype: str, *, fresh: bool) -> None:
@@ -165,7 +190,7 @@ def texts(programs: str, dtype: str, *, fresh: bool) -> None:
 
 
 def tasks() -> Iterator[Task]:
-    yield "single rows", single_rows
+    yield "short rows", short_rows
     yield "programs over many places", wide
     for key in FORMS:
         how = FORMS[key]["format"], FORMS[key].get("tile")
@@ -176,63 +201,90 @@ def tasks() -> Iterator[Task]:
             yield f"long rows {key}", lambda key=key: long_rows(key)
         if format_of(key).kernels["mxv.pull"].fused or format_of(key).packed:
             yield f"packed {key}", lambda key=key: packed(key)
-        few = dict.fromkeys((*registry.FEW, *registry.PRODUCTS[:2], *registry.PRODUCTS[-1:]))
-        for name, dtype, a, u, _ in registry.PRODUCTS if format_of(key).kernels["mxv.pull"].fused else few:
+        for name, dtype, a, u in PRODUCTS if format_of(key).kernels["mxv.pull"].fused else FEW:
             iso = not name.endswith(("plus", "times", "land"))
-            which = key, name, dtype.name, a.name, u.name, iso
+            which = key, name, dtype, a, u, iso
             yield f"products {' '.join(which[:3])}", lambda which=which: products(*which)
     for dtype in ("FP64", "INT64"):
         yield f"expressions {dtype}", lambda dtype=dtype: texts(core_programs.EXPRESSIONS, dtype, fresh=False)
     yield "statements", lambda: texts(core_programs.STATEMENTS, "FP64", fresh=True)
     yield "statements on matrices", lambda: texts(core_programs.MATRIX_STATEMENTS, "FP64", fresh=True)
-
-
-def calls_left(ran: set[Variant]) -> Iterator[Task]:
-    """Calls of registered variants, each if it has not run by then."""
-
-    def call(variant: Variant, how: Callable[[Variant], None]) -> None:
-        if same(variant) not in ran:
-            how(variant)
-
-    for name, variant, how in kernel_calls.calls():
-        yield f"calls {name}", lambda variant=variant, how=how: call(variant, how)
+    yield from kernel_calls.calls()
 
 
 # ---- what ran -------------------------------------------------------------------------------------------------------
 
 
-def same(variant: Variant) -> Variant:
-    """The variant, but for what depends on the sizes of operands."""
-    constants = tuple(c for c in variant.constants if c[0] not in CHOSEN)
-    return dataclasses.replace(variant, constants=constants, label="", text="")
+PACKAGE = Path(bitblas.__file__).parent
+KERNELS = {str(path.relative_to(PACKAGE).with_suffix("")) for path in PACKAGE.rglob("*.cu")}
 
 
-def noting(kind: type, seen: set[Variant], ran: set[Variant]) -> None:
-    """The set of variants that a device loads from now on."""
+def record(kind: type) -> set[Variant]:
+    """The variants that a device loads from now on."""
+    loaded: set[Variant] = set()
     found = kind.load
 
     def load(self: Any, variant: Variant) -> Any:
-        seen.add(variant)
-        ran.add(same(variant))
+        loaded.add(variant)
         return found(self, variant)
 
     kind.load = load
+    return loaded
 
 
-def missing(ran: set[str], listed: bool) -> int:
-    """Print the registered variants that did not run."""
-    variants = registry.variants()
-    missed = [v for v in variants if named(v) not in ran]
-    print(f"{len(variants) - len(missed)} of the {len(variants)} registered variants ran")
-    for v in missed if listed else ():
-        print("not run:", v)
+def on_gpus(variant: Variant, used: device.Cluster | None) -> Variant:
+    """The variant with a GPU's thread block clusters in place of those that were used: the emulator's are smaller."""
+    if used is None or not variant.constant("CLUSTER"):
+        return variant
+    whole = device.Cluster(16)
+    sizes = {"CLUSTER": whole.blocks, "QUEUE_BYTES": whole.queue_bytes}
+    sizes["THREADS"] = variant.constant("THREADS") * whole.threads // used.threads
+    return dataclasses.replace(variant, constants=tuple((name, sizes.get(name, n)) for name, n in variant.constants))
+
+
+def distinct(variants: Iterable[Variant]) -> list[Variant]:
+    """Variants in a fixed order, one of those that differ only in lanes, which depend on the operands' sizes."""
+    found: dict[tuple[str, str], Variant] = {}
+    for variant in sorted(variants, key=lambda v: (str(v), v.cpp())):
+        constants = tuple(c for c in variant.constants if c[0] != "LANES")
+        found.setdefault((variant.kernel, dataclasses.replace(variant, constants=constants).cpp()), variant)
+    return list(found.values())
+
+
+def missing(variants: Iterable[Variant]) -> int:
+    """Print the kernels of the package that did not run."""
+    missed = sorted(KERNELS - {variant.kernel for variant in variants})
+    print(f"{len(KERNELS) - len(missed)} of {len(KERNELS)} kernels ran")
+    print(*(f"not run: {kernel}" for kernel in missed), sep="\n", end="\n" if missed else "")
     return len(missed)
 
 
-def named(variant: Variant) -> str:
-    """The same for variants that are the same, in every process."""
-    text = f"{variant.kernel}\n{same(variant).cpp()}"
-    return f"{variant.kernel} {hashlib.sha256(text.encode()).hexdigest()}"
+def arguments(variant: Variant) -> int:
+    """The number of arguments of a compiled kernel, in the emulator."""
+    from emulator import emu
+
+    module = emu.RawModule(code=jit.cuda_source(variant), name_expressions=[variant.entry])
+    return len(module.get_function(variant.entry).signature)
+
+
+def odd_arguments(variants: Iterable[Variant], count: Callable[[Variant], int] = arguments) -> Iterator[str]:
+    """Kernels whose variants take different arguments, or others than the twin, which has `lo, hi` for `n`."""
+    counts: dict[str, set[int]] = {}
+    variants = list(variants)
+    generated = {v.kernel for v in variants if v.text}  # these have the arguments that their text names
+    for variant in variants:
+        if variant.kernel not in generated:
+            group = [variant.kernel, str(variant.constant("TILE")), "masked" if variant.constant("MASKED") else ""]
+            counts.setdefault(" ".join(group), set()).add(count(variant))
+    for group, found in counts.items():
+        twin = PACKAGE / f"{group.split()[0]}.cpu.py"
+        entry = twin.name.partition(".")[0]
+        if twin.exists():
+            listed = re.search(rf"^def {entry}\(lo, hi, ([^)]*)\)", twin.read_text(), re.MULTILINE)
+            assert listed is not None, twin
+            found = found | {1 + len(listed[1].split(","))}
+        if len(found) > 1:
+            yield f"{group}: variants and twin take {sorted(found)} arguments"
 
 
 def main() -> int:
@@ -240,21 +292,19 @@ def main() -> int:
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--part", default="0/1", help="k/n: every n-th task, from the k-th")
     parser.add_argument("--only", default="", help="the tasks whose names begin so")
-    parser.add_argument("--list", action="store_true", help="what did not run, too")
-    parser.add_argument("--shared", action="store_true", help="print which kernels use shared memory")
+    parser.add_argument("--shared", nargs="+", metavar="FILE", help="print which kernels that ran use shared memory")
     parser.add_argument("--planted", action="store_true", help="call a faulty kernel under one of our names")
     parser.add_argument("--watched", action="store_true", help="on a GPU, under compute-sanitizer")
     parser.add_argument("--cluster", metavar="BLOCKSxTHREADS", help="the size of thread-block clusters")
     parser.add_argument("--times", action="store_true", help="each task's seconds, as it ends")
-    parser.add_argument("--ran", help="a file for what ran")
+    parser.add_argument("--ran", help="a file for the variants that ran")
     parser.add_argument("--complete", nargs="+", metavar="FILE", help="whether what ran, by these files, is everything")
     args = parser.parse_args()
-    if args.complete:
-        return (
-            1 if missing({line for path in args.complete for line in Path(path).read_text().split("\n")}, True) else 0
-        )
-    if args.shared:
-        print(*sorted({v.entry for v in registry.variants() if "__shared__" in jit.cuda_source(v)}), sep="\n")
+    if args.complete or args.shared:
+        ran = [v for path in args.complete or args.shared for v in pickle.loads(Path(path).read_bytes())]
+        if args.complete:
+            return 1 if missing(ran) else 0
+        print(*sorted({v.entry for v in ran if "__shared__" in jit.cuda_source(v)}), sep="\n")
         return 0
     if args.device == "emulator":
         importlib.import_module("emulator.device")  # registers it
@@ -267,12 +317,10 @@ def main() -> int:
         watched.plant(device.get(args.device))
         device.get(args.device).synchronize()
         return 0
-    seen: set[Variant] = set()
-    ran: set[Variant] = set()
-    noting(type(device.get(args.device)), seen, ran)
+    loaded = record(type(device.get(args.device)))
     k, n = (int(x) for x in args.part.split("/"))
     begin, failed, done = time.perf_counter(), [], 0
-    chosen = [t for t in (*tasks(), *calls_left(ran)) if t[0].startswith(args.only)]
+    chosen = [t for t in tasks() if t[0].startswith(args.only)]
     for name, run in chosen[k::n]:
         start = time.perf_counter()
         try:
@@ -283,14 +331,15 @@ def main() -> int:
         if args.times:
             print(f"{time.perf_counter() - start:8.2f} s  {name}", flush=True)
     device.get(args.device).synchronize()
-    print(f"{done} tasks, {time.perf_counter() - begin:.0f} s: {len(seen)} variants")
-    names = {named(v) for v in seen}
+    ran = distinct(on_gpus(variant, device.get(args.device).cluster) for variant in loaded)
+    print(f"{done} tasks, {time.perf_counter() - begin:.0f} s: {len(loaded)} variants, {len(ran)} of them distinct")
     if args.ran:
-        Path(args.ran).write_text("\n".join(sorted(names)))
+        Path(args.ran).parent.mkdir(exist_ok=True)
+        Path(args.ran).write_bytes(pickle.dumps(ran))
+    failed += odd_arguments(loaded) if args.device == "emulator" else ()
     print(*failed, sep="\n", end="\n" if failed else "")
-    whole = n == 1 and not args.only
-    missed = missing(names, args.list or whole)
-    return 1 if failed or (whole and missed) else 0
+    missed = missing(ran)
+    return 1 if failed or (missed and n == 1 and not args.only) else 0
 
 
 if __name__ == "__main__":

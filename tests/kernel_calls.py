@@ -1,145 +1,142 @@
-"""Calls that need one kernel, for registered variants that every_kernel.py's programs leave out.
+"""Statements that reach the kernels which every_kernel.py's programs leave out: operators, types and sizes in turn.
 
-`CALLS` has a function for each kernel that calls a variant: types, constants and operator of the variant determine the
-operands and the operation. Variants that are registered later are called without a change here.
+`calls` lists them with the operands' types. A kernel that is added later needs a statement here only if no program of
+every_kernel.py reaches it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import matrix_calls
 import numpy as np
 import rank_calls
 from battery import generator, values
-from call_operands import SIZE, a_matrix, a_vector, limits, operator, types
+from call_operands import SIZE, a_matrix, a_vector, limits
 
 import bitblas as gb
 from bitblas import tuning
-from bitblas.kernels.variant import Variant
-from bitblas.registry import variants as registry
 
 # ---- vectors --------------------------------------------------------------------------------------------------------
 
 
-def gather(variant: Variant) -> None:
-    iso, full = not variant.constant("DENSE"), bool(variant.constant("FULL"))
-    a_vector(types(variant)["U"], full=full, iso=iso)[[5, 3, 3, 99]].new()
+def gather(dtype: str, *, iso: bool) -> None:
+    for full in (False, True):
+        a_vector(dtype, full=full, iso=iso)[[5, 3, 3, 99]].new()
 
 
-def virtual_nodes(variant: Variant) -> None:
-    dtype, (rows, cols) = types(variant)["U"], np.divmod(np.arange(48), 6)
+def virtual_nodes(dtype: str, *, iso: bool) -> None:
+    rows, cols = np.divmod(np.arange(48), 6)
     A = gb.Matrix.from_coo(rows, cols, True, nrows=SIZE, ncols=SIZE, format="virtual")
-    A.mxv(a_vector(dtype, iso=not variant.constant("DENSE")), gb.semiring.any_second[dtype]).new()
+    A.mxv(a_vector(dtype, iso=iso), gb.semiring.any_second[dtype]).new()
 
 
-def index_range(variant: Variant) -> None:
+def index_range() -> None:
     places = gb.Vector.from_dense(np.arange(40))
     a_vector("INT64", full=True)[places.to_dense()].new()
 
 
-def put(variant: Variant) -> None:
-    w = a_vector(types(variant)["U"], iso=not variant.constant("DENSE"))
+def put(dtype: str, *, iso: bool) -> None:
+    w = a_vector(dtype, iso=iso)
     value = w[0].new().value
     for i in range(20, 60):
         w[i] = value
     w.nvals
 
 
-def equal(variant: Variant) -> None:
-    u = a_vector(types(variant)["U"])
+def whole(dtype: str) -> None:
+    """A comparison, a dense array, and lists of the entries."""
+    u = a_vector(dtype)
     u.isequal(u.dup())
+    u.to_dense(fill_value=u[0].new().value, dtype=dtype)
+    u.to_coo()
 
 
-def dense(variant: Variant) -> None:
-    u = a_vector(types(variant)["U"])
-    u.to_dense(fill_value=u[0].new().value, dtype=types(variant)["U"])
-
-
-def compact(variant: Variant) -> None:
-    a_vector(types(variant)["U"]).to_coo()
-
-
-def place(variant: Variant) -> None:
-    """Assignment by indices, or sums of values with the same index."""
-    of = types(variant)
-    if variant.constant("JOIN"):
-        at, x = np.arange(90) % 40, values(generator("place", of["U"]), of["U"], 90)
-        gb.Vector.from_coo(at, x, of["U"], size=SIZE, dup_op=operator(variant))
-        return
-    clear, marks = variant.constant("CLEAR"), variant.constant("MARKS")
-    u = a_vector(of["U"], size=40, full=not (clear and marks))
-    if not clear:
-        u[[3, 1, 2]].new()
-    iso = not variant.constant("DENSE")
+def place(source: str, target: str, *, iso: bool) -> None:
+    """Assignment by indices to vectors with and without entries, and extraction."""
     for full in (False, True):
-        w = a_vector(of["T"], full=full, iso=iso) if clear else gb.Vector(of["T"], SIZE)
-        w[np.arange(40)[::-1] * 3] << (a_vector(of["U"], size=40, full=full, iso=iso) if iso else u)
-        gb.Vector.from_coo(np.arange(40) * 3, w[0].new().value if iso else u.to_coo()[1][0], of["U"], size=SIZE)
+        u = a_vector(source, size=40, full=full, iso=iso)
+        u[[3, 1, 2]].new()
+        for w in (gb.Vector(target, SIZE), a_vector(target, full=full, iso=iso)):
+            w[np.arange(40)[::-1] * 3] << u
+    gb.Vector.from_coo(np.arange(40) * 3, u.to_coo()[1][0], source, size=SIZE)
 
 
-def elementwise(variant: Variant) -> None:
-    of, op = types(variant), operator(variant)
-    u, v = a_vector(of["U"]), a_vector(of["V"], full=True)
-    if variant.constant("PLACES"):
-        a_matrix(of["U"]).apply(op, 1).new()
-        return
-    if variant.constant("KEEP") and variant.label.startswith("unary"):  # the bits of a mask of values
-        w = a_vector("BOOL")
-        w(u.V) << a_vector("BOOL", full=True)
-        return
-    if variant.constant("KEEP"):
-        for w in (gb.Vector(of["W"], SIZE), a_vector(of["W"])):
-            w(a_vector("BOOL").S) << u.select(variant.label.partition(".")[2].partition("[")[0], 1)
-        u.select(variant.label.partition(".")[2].partition("[")[0], 1).new()
-        return
-    runs = {
-        "binary": (lambda: u.ewise_mult(v, op), lambda: u.ewise_add(v, op), lambda: u.apply(op, right=3),
-                   lambda: u.apply(op, left=3)),
-        "unary": (lambda: u.apply(op),),
-        "indexunary": (lambda: u.apply(op, 1),),
-    }  # fmt: skip
-    for run in runs[variant.label.partition(".")[0]]:
-        run().new()
-        w = a_vector(of["W"])
-        w(a_vector("BOOL").S) << run()
+def sums_by_index(monoid: str, dtype: str) -> None:
+    at, x = np.arange(90) % 40, values(generator("place", dtype), dtype, 90)
+    gb.Vector.from_coo(at, x, dtype, size=SIZE, dup_op=gb.monoid[monoid][dtype])
 
 
-def reduce(variant: Variant) -> None:
-    u, monoid = a_vector(types(variant)["U"], size=4000), operator(variant)
+def binary(name: str, dtype: str) -> None:
+    op, u, v = gb.binary[name][dtype], a_vector(dtype), a_vector(dtype, full=True)
+    for expression in (u.ewise_mult(v, op), u.ewise_add(v, op), u.apply(op, right=3), u.apply(op, left=3)):
+        masked(expression, op.return_type.name)
+
+
+def masked(expression: Any, dtype: str) -> None:
+    expression.new()
+    w = a_vector(dtype)
+    w(a_vector("BOOL").S) << expression
+
+
+def unary(name: str, dtype: str) -> None:
+    op = gb.unary[name][dtype]
+    masked(a_vector(dtype).apply(op), op.return_type.name)
+
+
+def indexunary(name: str, dtype: str) -> None:
+    op = gb.indexunary[name][dtype]
+    masked(a_vector(dtype).apply(op, 1), op.return_type.name)
+    a_matrix(dtype).apply(op, 1).new()
+
+
+def select(name: str, dtype: str) -> None:
+    u = a_vector(dtype)
+    for w in (gb.Vector(dtype, SIZE), a_vector(dtype)):
+        w(a_vector("BOOL").S) << u.select(name, 1)
+    u.select(name, 1).new()
+
+
+def value_mask(dtype: str) -> None:
+    """The bits of a mask of values."""
+    w = a_vector("BOOL")
+    w(a_vector(dtype).V) << a_vector("BOOL", full=True)
+
+
+def reduce(name: str, dtype: str) -> None:
+    u, monoid = a_vector(dtype, size=4000), gb.monoid[name][dtype]
     u.reduce(monoid).new()
     with limits(chunk=2):
         u.reduce(monoid).new()
 
 
-def fold(variant: Variant) -> None:
+def fold(name: str, dtype: str) -> None:
     """Equal places of a matrix, joined in their order."""
-    dtype = types(variant)["A"]
-    at = np.arange(600) % 400
+    at, op = np.arange(600) % 400, gb.binary[name][dtype]
     x = values(generator("fold", dtype), dtype, 600)
-    gb.Matrix.from_coo(at // 20, at % 20, x, dtype, nrows=20, ncols=20, dup_op=operator(variant))
-    gb.Vector.from_coo(at, x, dtype, size=400, dup_op=operator(variant))
+    gb.Matrix.from_coo(at // 20, at % 20, x, dtype, nrows=20, ncols=20, dup_op=op)
+    gb.Vector.from_coo(at, x, dtype, size=400, dup_op=op)
 
 
-def merge(variant: Variant) -> None:
+def merge(target: str, source: str, accumulator: str | None) -> None:
     """An accumulator, or a cast, under a mask."""
-    of, accum = types(variant), None if variant.label == "None" else operator(variant)
-    w, t, mask = a_vector(of["W"]), a_vector(of["T"], full=True), a_vector("BOOL")
+    accum = None if accumulator is None else gb.binary[accumulator][target]
+    w, t, mask = a_vector(target), a_vector(source, full=True), a_vector("BOOL")
     w(mask.S, accum) << t.apply(gb.unary.identity) if accum else w(mask.S).update(t.apply(gb.unary.identity))
     w(mask.S, accum) << t if accum else w(mask.S).update(t)
 
 
-def packed_values(variant: Variant) -> None:
+def packed_values(dtype: str) -> None:
     """Packed values, made, read and picked out."""
-    for dtype in ("INT32", "INT64", "UINT32", "FP32"):
-        x = np.arange(3000) % 200
-        A = gb.Matrix.from_coo(np.arange(3000) // 60, np.arange(3000) % 60, x, dtype, nrows=50, ncols=60, packed=True)
-        A.to_coo(), A.T.new().to_coo(), A.select("tril").new().to_coo(), A.apply(gb.unary.ainv).new()
+    x = np.arange(3000) % 200
+    A = gb.Matrix.from_coo(np.arange(3000) // 60, np.arange(3000) % 60, x, dtype, nrows=50, ncols=60, packed=True)
+    A.to_coo(), A.T.new().to_coo(), A.select("tril").new().to_coo(), A.apply(gb.unary.ainv).new()
 
 
-def passes(variant: Variant) -> None:
-    """Loops of the statements that are registered as one kernel."""
+def passes() -> None:
+    """Loops whose statements become one kernel."""
     n = SIZE
     r, s, total = gb.Vector.from_scalar(1.0, n), gb.Scalar.from_value(0.5), gb.Scalar(gb.dtypes.FP64)
 
@@ -176,7 +173,7 @@ def passes(variant: Variant) -> None:
     gb.loop.repeat(links, while_=going, limit=2)
 
 
-def loops_inside(variant: Variant) -> None:
+def loops_inside() -> None:
     """A search in each round of a loop."""
     A = gb.Matrix.from_coo(np.arange(SIZE - 1), np.arange(1, SIZE), True, nrows=SIZE, ncols=SIZE)
     v, q, left = gb.Vector("INT64", SIZE), gb.Vector("BOOL", SIZE), gb.Vector.from_coo([0], 2)
@@ -196,7 +193,7 @@ def loops_inside(variant: Variant) -> None:
     gb.loop.repeat(search, while_=left)
 
 
-def by_patches(variant: Variant) -> None:
+def by_patches() -> None:
     """Shortest paths and least labels as fixpoints, along paths and a grid that are larger than patches."""
     with tuning.override({"patches.vertices": 1}):
         for dtype, n, strides in (("FP32", 9000, (1, 3000)), ("FP32", 5000, (1,)), ("INT64", 5000, (1,))):
@@ -216,28 +213,68 @@ def by_patches(variant: Variant) -> None:
         gb.loop.Program(spread, while_=waits, fixpoint=True).run()
 
 
-def hubs(variant: Variant) -> None:
-    leaves, folder = np.arange(1, SIZE), variant.kernel.split("/")[1]
-    hub, form = np.zeros_like(leaves), "mplg" if folder == "csr" and variant.constant("PACKED") else folder
+def hubs(form: str) -> None:
+    leaves = np.arange(1, SIZE)
+    hub = np.zeros_like(leaves)
     A = gb.Matrix.from_coo([*hub, *leaves], [*leaves, *hub], True, nrows=SIZE, ncols=SIZE, format=form)
     gb.algorithms.bfs_levels(A, 1)
 
 
-CALLS: dict[str, Callable[[Variant], None]] = {
-    "kernels/among": virtual_nodes, "kernels/compact": compact, "kernels/dense": dense,
-    "kernels/elementwise": elementwise, "kernels/equal": equal, "kernels/fold": fold, "kernels/gather": gather,
-    "kernels/merge": merge, "kernels/narrow": packed_values, "kernels/place": place, "kernels/put": put,
-    "kernels/range": index_range, "kernels/reduce": reduce,
-    "kernels/widen": packed_values, "kernels/without": virtual_nodes, "loop/gpu/enter": loops_inside,
-    "loop/gpu/pass": passes, "loop/gpu/settle": loops_inside,
-    **{f"formats/{form}/likely": hubs for form in ("csr", "nib", "cgr")},
-    "formats/csr/patches": by_patches, **{f"loop/gpu/patches_{part}": by_patches for part in ("begin", "turn", "end")},
-    **rank_calls.CALLS, **matrix_calls.CALLS,
-}  # fmt: skip
+PLAIN = ("BOOL", "INT32", "INT64", "FP64")
+BY_OPERATOR: dict[Callable[[str, str], None], tuple[tuple[str, str], ...]] = {
+    binary: (
+        *((name, "FP64") for name in ("times", "minus", "truediv", "plus", "ge", "min")),
+        *(("min", "INT64"), ("plus", "INT64"), ("lor", "BOOL"), ("truediv", "FC64")),
+    ),
+    unary: (
+        ("abs", "FP64"),
+        ("ainv", "FP64"),
+        ("sqrt", "FP64"),
+        ("identity", "INT64"),
+        ("lnot", "BOOL"),
+        ("exp", "FC32"),
+    ),
+    indexunary: (("rowindex", "INT64"), ("index", "INT64")),
+    select: (("valuegt", "FP64"),),
+    reduce: (("plus", "FP64"), ("plus", "INT64"), ("min", "FP64"), ("max", "INT64"), ("lor", "BOOL"), ("plus", "FC64")),
+    fold: (("plus", "FP64"), ("min", "INT64"), ("plus", "FC64")),
+    sums_by_index: (("min", "INT64"), ("plus", "INT64"), ("lor", "BOOL"), ("max", "FP64"), ("times", "INT32")),
+}
+MERGED = (
+    *((dtype, dtype, None) for dtype in ("FP64", "INT64", "INT32", "BOOL")),
+    *(("INT64", "UINT64", None), ("FP64", "FP64", "min"), ("FP64", "FP64", "plus"), ("INT64", "INT64", "min")),
+    *(("BOOL", "BOOL", "lor"), ("FP32", "FP32", "plus"), ("FC64", "FC64", "plus")),
+)
 
 
-def calls() -> Iterator[tuple[str, Variant, Callable[[Variant], None]]]:
-    """A name, a registered variant and what calls it, for all of the kernels that are called here."""
-    for number, variant in enumerate(registry.variants()):
-        if variant.kernel in CALLS:
-            yield f"{variant.kernel} {number}", variant, CALLS[variant.kernel]
+def statements() -> Iterator[Callable[[], None]]:
+    for dtype in PLAIN:
+        yield partial(whole, dtype)
+        for iso in (False, True):
+            for call in (gather, virtual_nodes, put):
+                yield partial(call, dtype, iso=iso)
+            yield partial(place, dtype, dtype, iso=iso)
+    for call in (
+        partial(put, "FC64"),
+        partial(place, "FC64", "FC64"),
+        partial(place, "FP64", "BOOL"),
+        partial(place, "BOOL", "FP64"),
+    ):
+        yield partial(call, iso=False)
+    for by_operator, operators in BY_OPERATOR.items():
+        yield from (partial(by_operator, *operator) for operator in operators)
+    yield from (partial(merge, *which) for which in MERGED)
+    yield from (partial(packed_values, dtype) for dtype in ("INT32", "INT64", "UINT32", "FP32"))
+    yield from (partial(hubs, form) for form in ("csr", "mplg", "nib", "cgr"))
+    yield from (partial(value_mask, "FP64"), index_range, passes, loops_inside, by_patches)
+    yield from rank_calls.statements()
+    yield from matrix_calls.statements()
+
+
+def calls() -> Iterator[tuple[str, Callable[[], None]]]:
+    """A name and a call."""
+    for call in statements():
+        function, arguments = (
+            (call.func, (*call.args, *call.keywords.values())) if isinstance(call, partial) else (call, ())
+        )
+        yield " ".join(["calls", function.__name__, *map(str, arguments)]), call

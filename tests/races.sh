@@ -10,15 +10,15 @@ python=${PY:-python3} parts=${PARTS:-2}
 export PYTHONPATH="$PWD${PYTHONPATH:+:$PYTHONPATH}"
 
 mkdir -p .cache
-rm -f .cache/ran-races-*.txt
+rm -f .cache/ran-races-*.pickle
 failed=0 pids=()
 for ((k = 0; k < parts; k++)); do
     "$python" tests/emulator/compiling.py tsan "$python" tests/every_kernel.py --device emulator --times \
-        --part "$k/$parts" --ran ".cache/ran-races-$k.txt" "$@" >".cache/races-$k.log" 2>&1 &
+        --part "$k/$parts" --ran ".cache/ran-races-$k.pickle" "$@" >".cache/races-$k.log" 2>&1 &
     pids+=($!)
 done
 for k in "${pids[@]}"; do wait "$k" || failed=1; done
-[ $# -gt 0 ] || "$python" tests/every_kernel.py --complete .cache/ran-races-*.txt || failed=1
+[ $# -gt 0 ] || "$python" tests/every_kernel.py --complete .cache/ran-races-*.pickle || failed=1
 grep -hE "tasks,|Error:|^SUMMARY: " .cache/races-*.log | sort | uniq -c || true
 echo "races: ${SECONDS} s, $([ $failed = 0 ] && echo none || echo "FAILED, see .cache/races-*.log")"
 exit $failed

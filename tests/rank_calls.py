@@ -1,16 +1,20 @@
-"""A call of the kernel that lists the entries of a vector in captured loops, on arrays of one device."""
+"""Calls of the kernel that lists the entries of a vector in captured loops, on arrays of one device."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
+from bitblas.loop.codegen.cuda_advance import compact_variant
 from call_operands import SIZE
 
 import bitblas as gb
 from bitblas.device import jit
+from bitblas.formats import FORMATS
 from bitblas.kernels.variant import Variant
+from semirings.dtypes import INT32
 
 
 def launched(variant: Variant, *args: Any, grid: int = 2) -> None:
@@ -20,11 +24,10 @@ def launched(variant: Variant, *args: Any, grid: int = 2) -> None:
     device.synchronize()
 
 
-def listed(variant: Variant) -> None:
+def listed(per: int, *, late: bool) -> None:
     """The entries of a vector, counted and listed: at the end of a round if that ran; of many the count alone."""
-    if variant.constant("OPENS"):
-        return  # beside a pull, in programs
-    xp, per, late = gb.device.get(gb.config.device).xp, variant.constant("PER"), variant.constant("LATE")
+    variant = compact_variant(per, 1, INT32, late=late)
+    xp = gb.device.get(gb.config.device).xp
     for size, every, most, runs in ((SIZE, 7, 2**64 - 1, 1), (1 << 17, 2, 1000, 1), (SIZE, 7, 2**64 - 1, 0)):
         if not (runs or late):
             continue
@@ -38,10 +41,12 @@ def listed(variant: Variant) -> None:
         launched(variant, n, n, np.int64(512), np.uint64(most), bits, ptr, places, state, segments, *head)
         entries, count, _, work, _, remaining, *_ = map(int, state)
         assert entries == remaining == runs * len(at)
-        if variant.constant("LISTS") and size == SIZE:
+        if size == SIZE:
             assert set(places[:count].tolist()) == (set((at // per).tolist()) if runs else set())
-        elif variant.constant("LISTS"):
+        else:
             assert work > most
 
 
-CALLS: dict[str, Callable[[Variant], None]] = {"loop/gpu/activate": listed}
+def statements() -> Iterator[Callable[[], None]]:
+    for per in sorted({format.rows_per_unit for format in FORMATS.values()}):
+        yield from (partial(listed, per, late=late) for late in (False, True))

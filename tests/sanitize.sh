@@ -11,14 +11,14 @@ export PYTHONPATH="$PWD${PYTHONPATH:+:$PYTHONPATH}"
 round() { # name, options of every_kernel.py, command in front of Python
     local name=$1 options=$2 begin=$SECONDS failed=0 pids=() k
     shift 2
-    rm -f .cache/ran-"$name"-*.txt
+    rm -f .cache/ran-"$name"-*.pickle
     for ((k = 0; k < parts; k++)); do
         "$@" "$python" tests/every_kernel.py --device cuda --watched --times $options --part "$k/$parts" \
-            --ran ".cache/ran-$name-$k.txt" >".cache/sanitize-$name-$k.log" 2>&1 &
+            --ran ".cache/ran-$name-$k.pickle" >".cache/sanitize-$name-$k.log" 2>&1 &
         pids+=($!)
     done
     for k in "${pids[@]}"; do wait "$k" || failed=1; done
-    "$python" tests/every_kernel.py --complete .cache/ran-"$name"-*.txt || failed=1
+    "$python" tests/every_kernel.py --complete .cache/ran-"$name"-*.pickle || failed=1
     grep -hE "tasks,|ERROR SUMMARY|RACECHECK SUMMARY|Error:|^=+ +(Invalid|Error|Race|Program)" ".cache/sanitize-$name-"*.log || true
     echo "$name: $((SECONDS - begin)) s, $([ $failed = 0 ] && echo passed || echo FAILED)"
     return $failed
@@ -34,7 +34,7 @@ for tool in "$@"; do
         memcheck) watching+=(--report-api-errors no --kernel-regex-exclude kns=cupy) ;;
         racecheck)
             options="--cluster 1x64" # of more blocks it cannot (every_kernel.py says why)
-            for name in $("$python" tests/every_kernel.py --shared); do watching+=(--kernel-regex "kne=$name"); done
+            for name in $("$python" tests/every_kernel.py --shared .cache/ran-plain-*.pickle); do watching+=(--kernel-regex "kne=$name"); done
             ;;
     esac
     if "$sanitizer" "${watching[@]}" "$python" tests/every_kernel.py --watched --planted >".cache/planted-$tool.log" 2>&1 ||

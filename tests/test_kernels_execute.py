@@ -1,62 +1,65 @@
-"""Every registered kernel variant runs in the emulator: its CUDA C++ compiles for the CPU, and the launcher finds the
-kernel and the arguments that the host code passes. Results are tested through the public operations, on the device
-`emulator`.
+"""`make every-kernel` runs each CUDA kernel and compares its arguments with those of its twin: what it reports.
+
+Results are tested through the public operations, on the device `emulator`.
 """
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
+import pickle
 
 import every_kernel
 import pytest
 
-import bitblas
-from bitblas.device import jit
-from bitblas.kernels.views import without_views
-from bitblas.registry.variants import variants
+from bitblas.device import Cluster
+from bitblas.kernels.variant import Variant
+from semirings.dtypes import INT32, INT64
 
-GROUPS: dict[str, list] = {}
-for variant in variants():
-    tile, masked = variant.constant("TILE"), variant.constant("MASKED")  # a mask is three arguments more
-    group = [variant.kernel, *([str(tile)] if tile else []), *(["masked"] if masked else [])]
-    GROUPS.setdefault(" ".join(group), []).append(variant)
+ALL = [Variant(kernel) for kernel in every_kernel.KERNELS]
 
 
-def compiled(variant) -> int:
-    """The number of arguments that the compiled kernel takes."""
-    from emulator import emu
-
-    module = emu.RawModule(code=jit.cuda_source(variant), name_expressions=[variant.entry])
-    return len(module.get_function(variant.entry).signature)
+def test_a_kernel_that_did_not_run_is_listed(capsys):
+    assert every_kernel.missing(ALL) == 0 and "not run" not in capsys.readouterr().out
+    left = [v for v in ALL if v.kernel != "kernels/gather"]
+    assert every_kernel.missing(left) == 1 and "not run: kernels/gather" in capsys.readouterr().out
 
 
-@pytest.mark.slow  # `make every-kernel` compiles them too, and calls them
-@pytest.mark.parametrize("group", GROUPS)
-def test_variants_compile_for_the_emulator(group, emulator):
-    counts = {compiled(variant) for variant in GROUPS[group]}
-    generated = any(variant.text for variant in GROUPS[group])  # these have the arguments that their text names
-    assert len(counts) == 1 or generated, "all variants of a kernel are called alike"
-    # The twin takes what the kernel takes, but `lo, hi` for `n`.
-    kernel = group.split()[0]
-    folder, _, entry = kernel.rpartition("/")
-    if path := jit.kernels_of(folder, ".cpu.py").get(entry):
-        arguments = re.search(
-            rf"^def {entry}\(\s*lo,\s*hi,([^)]*?),?\s*\)", without_views(path.read_text()), re.MULTILINE
-        )
-        assert counts == {1 + len(arguments[1].split(","))}
+def test_parts_are_complete_together(tmp_path, monkeypatch, capsys):
+    parts = [tmp_path / "0", tmp_path / "1"]
+    for k, part in enumerate(parts):
+        part.write_bytes(pickle.dumps(ALL[k::2]))
+    for files, code in ((parts, 0), (parts[:1], 1)):
+        monkeypatch.setattr("sys.argv", ["every_kernel.py", "--complete", *map(str, files)])
+        assert every_kernel.main() == code
+    assert "not run" in capsys.readouterr().out
 
 
-def test_every_kernel_is_registered():
-    package = Path(bitblas.__file__).parent
-    folders = {path.parent.relative_to(package).as_posix() for path in package.rglob("*.cu")}
-    found = {f"{folder}/{name}" for folder in folders for name in jit.kernels_of(folder, ".cu")}
-    assert found == {group.split()[0] for group in GROUPS}
+def test_lanes_are_no_distinction():
+    found = [Variant("kernels/reduce", (("U", t),), (("LANES", n),)) for t in (INT64, INT32) for n in (2, 1)]
+    assert every_kernel.distinct(found) == every_kernel.distinct(found[::-1])
+    assert [(dict(v.types)["U"], v.constant("LANES")) for v in every_kernel.distinct(found)] == [(INT32, 1), (INT64, 1)]
 
 
-def test_a_registered_variant_that_did_not_run_is_told(capsys):
-    """By every_kernel.py, from what all its processes wrote down."""
-    every = {every_kernel.named(variant) for variant in variants()}
-    assert not every_kernel.missing(every, True) and "not run" not in capsys.readouterr().out
-    left = next(name for name in sorted(every) if name.startswith("kernels/gather"))
-    assert every_kernel.missing(every - {left}, True) >= 1 and "not run: kernels/gather" in capsys.readouterr().out
+def test_clusters_are_those_of_gpus():
+    """The emulator's have 4 blocks of 64 threads."""
+    variant = Variant("formats/csr/rounds", (), (("LANES", 8), ("CLUSTER", 4), ("THREADS", 128), ("QUEUE_BYTES", 1536)))
+    assert every_kernel.on_gpus(variant, None) is variant
+    made = every_kernel.on_gpus(variant, Cluster(4, 64, 1536))
+    assert dict(made.constants) == {"LANES": 8, "CLUSTER": 16, "THREADS": 1024, "QUEUE_BYTES": 45056}
+    assert every_kernel.on_gpus(ALL[0], Cluster(4, 64, 1536)) is ALL[0]
+
+
+def test_arguments_of_twins_are_compared(emulator):
+    gather = Variant("kernels/gather", (("U", INT64),), (("LANES", 64), ("U_BOOL", 0), ("FULL", 0), ("DENSE", 1)))
+    assert every_kernel.arguments(gather) > 3
+    assert not list(every_kernel.odd_arguments([gather]))
+    (fault,) = every_kernel.odd_arguments([gather], lambda variant: 3)
+    assert fault.startswith("kernels/gather") and "[3," in fault
+
+
+@pytest.mark.parametrize("masked", [0, 1])
+def test_variants_of_a_kernel_take_the_same_arguments(masked):
+    """But those with a mask, and generated ones."""
+    found = [Variant("loop/gpu/enter", (), (("LANES", k), ("MASKED", k * masked))) for k in (0, 1)]
+    count = lambda variant: 5 + 3 * found.index(variant)
+    assert bool(list(every_kernel.odd_arguments(found, count))) is not bool(masked)
+    assert not list(every_kernel.odd_arguments([*found, Variant("loop/gpu/enter", text="x")], lambda v: hash(v)))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypedDict, TypeVar
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from semirings.dtypes import DataType
 
     from ..device import Device
-    from ..kernels.variant import Variant
     from .csr.layout import Csr, LayoutBuilder, Rows
     from .sampling import Sample
     from .schedule import Bins, Hubs, Part
@@ -211,11 +210,6 @@ class Layout:
         """Take over what another build of the same layout has computed in addition, such as ranks."""
         if self.value_ptr is None:
             self.value_ptr = twin.value_ptr
-
-    @classmethod
-    def samples(cls) -> Iterator[Variant]:
-        """Kernels that build, slice and read it, for registry/ to compile ahead of time."""
-        return iter(())
 
     @property
     def key(self) -> str:
@@ -565,9 +559,6 @@ class Format:
     ranked: bool = True  # kernels find values by ranks, because entries are not in unit order
     packed: bool = False  # rows with packed column numbers, which replace plain rows once chosen
     default_tile: int | None = None  # tile size if none is requested; None: the smallest in bytes
-    # Which of its products registry/ compiles ahead of time: "all", a "few", those that "packed" rows need, "thin"
-    # (each kind once), or "words" (presence only).
-    registered: str = "few"
 
     def __post_init__(self) -> None:
         self.name, self.tile, self.rows_per_unit = self.cost.name, self.cost.tile, self.cost.tile or 1

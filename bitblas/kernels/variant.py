@@ -100,6 +100,10 @@ class Variant:
     def _hash(self) -> int:
         return hash((self.kernel, self.types, self.constants, self.values, self.functions, self.text, self.script))
 
+    def __getstate__(self) -> dict[str, object]:
+        """Without the cached hash, which differs between processes."""
+        return {name: value for name, value in self.__dict__.items() if name != "_hash"}
+
     @property
     def entry(self) -> str:
         """The kernel's function name: the last part of its path."""

@@ -1,1 +1,1 @@
-"""Registered kernel variants: a finite, printed list, compiled for every architecture and executed in CI."""
+"""Kernels that are compiled ahead of time: the CPU's for packages and caches, and a check of the CUDA kernels."""

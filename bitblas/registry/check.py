@@ -1,13 +1,15 @@
-"""Compile every registered kernel variant, without a GPU too: python -m bitblas.registry.check.
+"""Compile the recorded kernel variants, without a GPU too: python -m bitblas.registry.check FILE.
 
-For each variant and architecture: registers, shared memory, stack and spilled bytes, and compile time. A compiler
-warning or a spilled register is a failure, as an error is.
+FILE has the variants that `make every-kernel` ran (tests/every_kernel.py). The report lists registers, shared memory,
+stack and spilled bytes, and compile time, for each variant and architecture. A compiler warning or a spilled register
+is a failure, as an error is.
 """
 
 from __future__ import annotations
 
 import argparse
 import multiprocessing
+import pickle
 import re
 import sys
 import time
@@ -15,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 from .. import tuning
 from ..device import jit
@@ -84,15 +87,15 @@ def check_all(variants: Iterable[Variant], archs: Sequence[str], processes: int 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bitblas.registry.check", description=__doc__.split("\n")[0])
+    parser.add_argument("record", type=Path, help="the file with the variants")
     parser.add_argument("--arch", nargs="+", default=list(ARCHITECTURES), help="architectures, such as sm_80 sm_90")
     parser.add_argument("--only", default="", help="only the variants whose description contains this text")
     parser.add_argument("-j", "--processes", type=int, default=2)
     parser.add_argument("--list", action="store_true", help="only list the variants, and their number per kernel")
     options = parser.parse_args(arguments)
 
-    from .variants import variants
-
-    chosen = [v for v in variants() if options.only in str(v)]
+    recorded: list[Variant] = pickle.loads(options.record.read_bytes())
+    chosen = [v for v in recorded if options.only in str(v)]
     if options.list:
         print(listed(chosen))
         return 0

@@ -60,7 +60,7 @@ __device__ __forceinline__ u64 row_bits(u64 word, const word_t* bits, i64 tile, 
 }
 
 // Tiles are single arguments: nvcc loads `by_a ? a.col : b.col` of two views by a selected address, which costs registers.
-extern "C" __global__ void __launch_bounds__(BLOCK, KIND == COUNT ? 5 : KIND == WORDS ? 4 : 2)
+extern "C" __global__ void __launch_bounds__(BLOCK, KIND == VALUES ? 2 : KIND == COUNT && sizeof(Z_T) == 8 ? 5 : 4)
 dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m_bits, const MPLACE_T* m_ranks,
     const PTR_T* a_ptr, const COL_T* a_col, const word_t* a_bits, const PLACE_T* a_ranks, MatrixValues<A_T> a,
     const BPTR_T* b_ptr, const COL_T* b_col, const word_t* b_bits, const BPLACE_T* b_ranks, MatrixValues<B_T> b,

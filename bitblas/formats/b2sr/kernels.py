@@ -1,15 +1,13 @@
-"""Kernels of bit tiles: arguments and constants of products, and utility kernels for registry/."""
+"""Kernels of bit tiles: arguments and constants of products."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from semirings.dtypes import INT32, INT64, lookup_dtype
+from semirings.dtypes import lookup_dtype
 
 from ... import tuning
 from ...kernels.constants import WORDS
-from ...kernels.variant import Variant
 from ..contract import (
     Advance,
     Arguments,
@@ -27,51 +25,11 @@ from ..contract import (
     View,
 )
 from ..csr import kernels as rows
-from ..csr.kernels import PLACES, TYPES
 from ..schedule import Hubs, hubs_of, power_of_two
 from .cost import DEFAULT_TILE, TILES, TilesCost, words_per_tile
 
 if TYPE_CHECKING:
     from .layout import B2sr
-
-# ---- Utility kernels of bit tiles (all but products), as registry/ compiles them ahead of time.
-
-BOTH = (*PLACES, ("TILE_COL", INT32))
-
-
-def build_kernels(tile: int, parts: int, *passes: tuple[int, int]) -> Iterator[Variant]:
-    """Kernels that build tiles from rows; parts 1: only tiles that save space (formats/split)."""
-    for fill, order in passes:
-        shape = (("TILE", tile), ("LANES", min(tile, 32)), ("FILL", fill), ("ORDER", order), ("SPLIT", parts))
-        yield Variant("formats/b2sr/build", BOTH, shape)
-
-
-def utility_kernels() -> Iterator[Variant]:
-    """The same for all tile sizes."""
-    chunk = ("CHUNK", tuning.count("symmetry.chunk.b2sr"))
-    for tile in TILES:
-        lanes = ("LANES", min(tile, 32))
-        yield from build_kernels(tile, 0, (0, 0), (1, 0), (1, 1))
-        for fill, order in ((0, 0), (1, 0), (1, 1)):
-            yield Variant("formats/b2sr/unbuild", BOTH, (("TILE", tile), lanes, ("FILL", fill), ("ORDER", order)))
-        for order in (0, 1):
-            yield Variant("formats/b2sr/transpose", (PLACES[0], PLACES[2]), (("TILE", tile), lanes, ("ORDER", order)))
-        yield Variant("formats/b2sr/cut", TYPES, (("TILE", tile), lanes))
-        yield Variant("formats/b2sr/coo", PLACES, (("TILE", tile), lanes))
-        yield Variant("formats/b2sr/mirror", TYPES, (("TILE", tile), chunk, ("LANES", 32)))
-        yield Variant("formats/b2sr/ranks", (), (("TILE", tile), ("LANES", 1)))
-        yield Variant("formats/b2sr/filter", PLACES[2:], (("TILE", tile), ("LANES", 1)))
-        # The first pass writes no positions, and gets its sums as that argument.
-        for fill, place in ((0, INT64), (1, INT32)):
-            yield Variant("formats/b2sr/clip", (*TYPES, ("PLACE", place)), (("TILE", tile), lanes, ("FILL", fill)))
-
-
-def split_utility_kernels(tiles: tuple[int, ...]) -> Iterator[Variant]:
-    """Kernels that build a Split: all for the default tile size, only the last pass for others."""
-    for tile in tiles:
-        passes = ((0, 0), (1, 0), (1, 1)) if tile == DEFAULT_TILE else ((1, 1),)
-        yield from build_kernels(tile, 1, *passes)
-
 
 # ---- What bit tiles offer; Split overrides what differs.
 
@@ -217,8 +175,7 @@ def _format(tile: int) -> Format:
     }
     if tile == DEFAULT_TILE:
         kernels["mxv.pull.wide"], kernels["dot.wide"] = [("TILE", tile)], "formats/b2sr/dot_lanes"
-    registered = "all" if tile == DEFAULT_TILE else "few"
-    return Format(TilesCost(tile), TilesView(), kernels, default_tile=DEFAULT_TILE, registered=registered)
+    return Format(TilesCost(tile), TilesView(), kernels, default_tile=DEFAULT_TILE)
 
 
 FORMATS = tuple(map(_format, TILES))

@@ -10,7 +10,7 @@ Tiles are built by merging the rows of each tile row by tile column (`Merge`), i
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -25,7 +25,6 @@ from ...typing import Array
 from .. import validation
 from ..contract import Format, Layout, LazyDict, Order, Region, compute_once
 from ..csr.layout import Csr, equals_transpose, from_arrays, index_type, pointer_type, rows_bytes
-from . import kernels
 from .cost import TILES, tiles_bytes, word_type, words_per_tile
 from .kernels import BY_TILE
 
@@ -319,10 +318,6 @@ class B2sr(Layout):
 
     def check(self) -> None:
         check_tiles(self, self._counts())
-
-    @classmethod
-    def samples(cls) -> Iterator[Variant]:
-        return kernels.utility_kernels()
 
     def filter(self, keep: Array) -> tuple[B2sr, Array]:
         """The entries for which `keep` (bools in entry order) is true, and `keep`; empty tiles are dropped."""

@@ -9,7 +9,6 @@ Entry order: row, column, as in CSR. Kernels that read rows get plain ones, whic
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -114,7 +113,3 @@ class Bitmap(csr.RowsOnDemand):
             raise ValueError(f"bits: expected {self.count} set bits, got {len(places)}")
         if len(places) and not (int(places[-1]) < lines.places and int((places % lines.stride).max()) < lines.width):
             raise ValueError("bits: expected none beyond the matrix")
-
-    @classmethod
-    def samples(cls) -> Iterator[Variant]:
-        yield MARK

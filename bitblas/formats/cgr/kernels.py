@@ -231,4 +231,4 @@ KERNELS: Kernels = {
     "advance": CgrAdvance(),
     "rows": Coded.some_rows,
 }
-FORMATS = (Format(CgrCost(), CgrView(), KERNELS, registered="thin"),)
+FORMATS = (Format(CgrCost(), CgrView(), KERNELS),)

@@ -21,19 +21,14 @@ Entry order: row; the entries of intervals, then residuals.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from semirings.dtypes import INT32
-
 from ...device import Device
-from ...kernels.variant import Variant
 from ...typing import Array
 from .. import coded
-from ..coded import Coded, RowSelection, coded_hub_columns_variant, extents_variant
+from ..coded import Coded, RowSelection
 from ..contract import Order
 from ..csr.layout import Csr
 from . import encoding
-from .kernels import FORMATS, counts_variant, marks_variant, pieces_variant
+from .kernels import FORMATS
 
 
 class Cgr(Coded):
@@ -72,10 +67,3 @@ class Cgr(Coded):
 
     def check_codes(self) -> None:
         encoding.check_codes(self)
-
-    @classmethod
-    def samples(cls) -> Iterator[Variant]:
-        yield from (encoding.encode_variant(INT32, fill, listed) for fill in (0, 1) for listed in (0, 1))
-        yield from (encoding.decode_variant(fill, order) for fill, order in ((0, 0), (1, 0), (1, 1), (2, 0)))
-        yield from (extents_variant(cls.in_word), marks_variant(), pieces_variant(), counts_variant())
-        yield coded_hub_columns_variant(cls, 1)

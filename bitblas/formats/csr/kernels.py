@@ -7,7 +7,6 @@ it.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -39,7 +38,6 @@ from ..contract import (
     View,
     compute_once,
 )
-from ..sampling import sample_variant
 from ..schedule import Bins, Hubs, Part, all_set, block_constants, hubs_of, longest_unit, placed, power_of_two
 from .cost import UNROLL, RowsCost, index_type
 
@@ -80,7 +78,7 @@ def hub_columns(layout: Rows, types: Types) -> tuple[Array, Array] | None:
     return layout.cache[key]
 
 
-# ---- Utility kernels of rows (all but products), plain and packed, as registry/ compiles them ahead of time.
+# ---- Utility kernels of rows, plain and packed: all but products.
 
 TYPES = (("PTR", INT32), ("COL", INT32))
 PLACES = (*TYPES, ("PLACE", INT32))
@@ -89,28 +87,6 @@ PLACES = (*TYPES, ("PLACE", INT32))
 def deal_variant(col: DataType, count: int) -> Variant:
     """The kernel that distributes entries to their rows, or counts them."""
     return Variant("formats/csr/deal", (("COL", col),), (("COUNT", count),))
-
-
-def utility_kernels(packed: int) -> Iterator[Variant]:
-    """Kernels of rows with plain or packed columns: those that sort the transpose, test symmetry, sample, find hub
-    columns, and extract a region (of packed columns only those with an order)."""
-    for order in (0, 1):
-        yield Variant("formats/csr/keys", TYPES, (("PACKED", packed), ("ORDER", order)))
-    chunk = tuning.count("symmetry.chunk.csr")
-    yield Variant("formats/csr/mirror", TYPES, (("PACKED", packed), ("CHUNK", chunk), ("LANES", 32)))
-    yield sample_variant(INT32, INT32, packed)
-    yield hub_columns_variant(TYPES, packed=bool(packed), lanes=32)
-    for fill, order in ((0, 1), (1, 1)) if packed else ((0, 0), (0, 1), (1, 0), (1, 1)):
-        for lanes in (1, tuning.count("csr.clip_lanes")) if fill else (1,):
-            constants = (("PACKED", packed), ("LANES", lanes), ("FILL", fill), ("ORDER", order))
-            yield Variant("formats/csr/clip", PLACES, constants)
-    if packed:
-        return
-    yield from (deal_variant(INT32, count) for count in (0, 1))
-    for pointers in (INT32, INT64):
-        yield Variant("formats/csr/rows", (("PTR", pointers),))
-        for columns in (INT32, INT64):
-            yield Variant("formats/csr/check", (("PTR", pointers), ("COL", columns)))
 
 
 # ---- Degree-binned schedule of rows for a GPU's pull when row lengths differ much (pull_binned.cu). Computed once per
@@ -386,4 +362,4 @@ def rows_format(cost: Cost, more: Kernels | None = None) -> Format:
     return Format(cost, RowsView(), kernels, folder="csr", by_rows=True, ranked=False)
 
 
-FORMATS = (Format(RowsCost(), RowsView(), rows_kernels(fused=True), by_rows=True, ranked=False, registered="all"),)
+FORMATS = (Format(RowsCost(), RowsView(), rows_kernels(fused=True), by_rows=True, ranked=False),)

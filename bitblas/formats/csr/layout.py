@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,7 +23,6 @@ from ...kernels.variant import Variant
 from ...typing import Array
 from .. import validation
 from ..contract import Layout, LazyDict, Order, Region, Types
-from . import kernels
 from .cost import index_type, rows_bytes
 from .cost import pointer_type as pointer_type
 from .kernels import FORMATS, column_types, pieces
@@ -247,10 +246,6 @@ class Csr(Rows):
 
     def check(self) -> None:
         validation.check_rows(self.device.xp, self.ptr, self.col, self.nvals, self.ncols)
-
-    @classmethod
-    def samples(cls) -> Iterator[Variant]:
-        return kernels.utility_kernels(0)
 
 
 def from_arrays(device: Device, nrows: int, ncols: int, ptr: Array, col: Array) -> Csr:

@@ -8,13 +8,11 @@ row and column has an entry, so equal matrices have equal arrays.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...device import Device
-from ...kernels.variant import Variant
 from ...typing import Array
 from .. import validation
 from ..contract import LazyDict, Order, Region
@@ -117,10 +115,6 @@ class Hyper(csr.RowsOnDemand):
                 raise ValueError(f"{name}: expected numbers from 0 to {limit - 1} that ascend")
         if widened(self.inner, self.rows, self.cols, self.nrows, self.ncols).numbers() != self.numbers():
             raise ValueError("rows, cols: expected only rows and columns that have entries")
-
-    @classmethod
-    def samples(cls) -> Iterator[Variant]:
-        return iter(())
 
 
 def widened(inner: csr.Csr, rows: Array, cols: Array, nrows: int, ncols: int) -> Hyper:

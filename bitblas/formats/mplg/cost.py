@@ -44,6 +44,5 @@ FORMATS = (
         by_rows=True,
         ranked=False,
         packed=True,
-        registered="packed",
     ),
 )

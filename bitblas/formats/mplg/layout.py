@@ -6,17 +6,14 @@ plain, so every row is reached directly. The kernels are those of CSR, which als
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...device import Device
-from ...kernels.variant import Variant
 from ...typing import Array
 from .. import packing, validation
 from ..contract import LazyDict, Order
-from ..csr import kernels
 from ..csr import layout as csr
 from ..csr.cost import index_type
 from ..csr.kernels import pieces
@@ -86,10 +83,6 @@ class Mplg(csr.Rows):
         needed = self.nvals * csr.index_type(self.ncols).itemsize
         self.device.foresee(f"plain columns of {self.nvals} entries", needed)
         return csr.from_arrays(self.device, self.nrows, self.ncols, self.ptr, self.columns()), None
-
-    @classmethod
-    def samples(cls) -> Iterator[Variant]:
-        return kernels.utility_kernels(1)
 
 
 # ---- Incremental MPLG builder: append bands of rows; their columns are packed at their final position.

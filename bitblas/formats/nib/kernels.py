@@ -266,4 +266,4 @@ KERNELS: Kernels = {
     "dot": NibDot(),
     "rows": Coded.some_rows,
 }
-FORMATS = (Format(NibCost(), NibView(), KERNELS, registered="thin"),)
+FORMATS = (Format(NibCost(), NibView(), KERNELS),)

@@ -14,23 +14,19 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator
 from types import ModuleType
 
 import numpy as np
 
-from semirings.dtypes import INT32
-
 from ... import tuning
 from ...device import Device
-from ...kernels.variant import Variant
 from ...typing import Array
 from .. import coded
-from ..coded import Coded, RowSelection, coded_hub_columns_variant, extents_variant
+from ..coded import Coded, RowSelection
 from ..contract import Order
 from ..csr.layout import Csr, LayoutBuilder, trimmed
 from . import encoding
-from .kernels import FORMATS, chunks_variant, marks_variant
+from .kernels import FORMATS
 
 # ---- NIB: the gaps between a row's columns as variable-length codes of nibbles.
 
@@ -57,14 +53,6 @@ class Nib(Coded):
 
     def check_codes(self) -> None:
         """Nothing to check: for any nibbles, values end within their row."""
-
-    @classmethod
-    def samples(cls) -> Iterator[Variant]:
-        yield from (encoding.encode_variant(INT32, fill, 4) for fill in (0, 1))
-        yield from (encoding.decode_variant(fill, 4) for fill in (0, 1))
-        yield from (extents_variant(cls.in_word), encoding.MIRROR)
-        yield from (marks_variant(), chunks_variant())
-        yield coded_hub_columns_variant(cls, 4)
 
 
 # ---- Incremental NIB builder: append bands of rows; each band is encoded at its final position.

@@ -11,7 +11,6 @@ from semirings.dtypes import lookup_dtype
 from ... import tuning
 from ...kernels.constants import WORDS
 from ...typing import Array
-from ..b2sr.cost import DEFAULT_TILE
 from ..b2sr.kernels import TiledAdvance, TiledPull, TiledPush
 from ..contract import Arguments, Format, Kernels, Types, View, compute_once
 from ..csr.cost import UNROLL
@@ -91,7 +90,7 @@ def _format(tile: int) -> Format:
         "mxv.push": SplitPush(tile),
         "advance": TiledAdvance(),
     }
-    return Format(SplitCost(tile), SplitView(), kernels, registered="thin" if tile == DEFAULT_TILE else "words")
+    return Format(SplitCost(tile), SplitView(), kernels)
 
 
 FORMATS = tuple(map(_format, TILES))

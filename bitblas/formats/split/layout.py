@@ -21,10 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...device import Device
-from ...kernels.variant import Variant
 from ...typing import Array
 from .. import validation
-from ..b2sr import kernels
 from ..b2sr.cost import word_type, words_per_tile
 from ..b2sr.layout import B2sr
 from ..contract import Format, Layout, LazyDict, Order
@@ -236,10 +234,6 @@ class Split(Layout):
         if self.value_ptr is None:
             self.value_ptr = self.tile_part().ranks()
         return self.value_ptr
-
-    @classmethod
-    def samples(cls) -> Iterator[Variant]:
-        return kernels.split_utility_kernels(TILES)
 
     def coo(self) -> tuple[Array, Array]:
         """Rows and columns (INT64) of the entries: those in tiles, then single ones."""

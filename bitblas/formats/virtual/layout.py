@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
@@ -362,10 +361,6 @@ class Virtual(csr.RowsOnDemand):
         keys = keys_of(self.inner.to_csr(False)[0], self.rows, self.cols, self.nvals)
         if not bool((keys[1:] > keys[:-1]).all()):
             raise ValueError("nodes: expected each entry to be represented once")
-
-    @classmethod
-    def samples(cls) -> Iterator[Variant]:
-        return iter(())
 
 
 def bytes_in(kind: type[Nib | Cgr], graph: csr.Csr) -> int:
