@@ -37,17 +37,6 @@ class Operation(NamedTuple):
         """Whether its kernel is already compiled."""
         return object_files.is_available(self.variant, self.signature)
 
-    def slots(self) -> np.ndarray:
-        """The arguments in the form that a kernel reads."""
-        slots = np.zeros(2 * max(1, len(self.args)), np.uint64)
-        for k, x in enumerate(self.args):
-            if isinstance(x, np.ndarray):
-                slots[2 * k], slots[2 * k + 1] = x.ctypes.data, x.size
-            else:
-                data = np.asarray(x, np.int64 if isinstance(x, int) else x.dtype).tobytes()
-                slots.view(np.uint8)[16 * k : 16 * k + len(data)] = np.frombuffer(data, np.uint8)
-        return slots
-
 
 class Loop(NamedTuple):
     """A nested loop, with the arguments of a Table. It is never the first operation of a round."""
@@ -85,7 +74,12 @@ class Table:
 
     def _kernel(self, operation: Operation) -> list[list[int]]:
         """The table rows of an operation; for long work, of its parts, each with some ranges."""
-        slots, bounds, flag, each = operation.slots(), threads.limit_ranges(operation.bounds), 0, 1 << 62
+        slots, bounds, flag, each = (
+            native.argument_slots(operation.args),
+            threads.limit_ranges(operation.bounds),
+            0,
+            1 << 62,
+        )
         if isinstance(bounds, threads.Chunks):
             bounds, flag = np.asarray(bounds), CHECKS_CLOCK
             each = tuning.count("parallel.clock_ranges_per_thread") * threads.count()

@@ -224,19 +224,24 @@ def ctypes_callable(share: int, function: int, signature: Sequence[str]) -> Call
     def call(units: np.ndarray | int, *args: Argument) -> int:
         if tuple(map(type_code, args)) != tuple(signature) or not all(map(_flat, args)):
             return OTHERS
-        slots = (word * (2 * len(args)))()
-        start = ctypes.addressof(slots)
-        for k, x in enumerate(args):
-            if isinstance(x, np.ndarray):
-                slots[2 * k], slots[2 * k + 1] = x.ctypes.data, x.size
-            else:
-                data = np.asarray(x, np.int64 if isinstance(x, int) else x.dtype).tobytes()
-                ctypes.memmove(start + 16 * k, data, len(data))
+        slots = argument_slots(args)
         if isinstance(units, int):
-            return run(0, units, start)
-        return spread(function, units.ctypes.data, len(units) - 1, start)
+            return run(0, units, slots.ctypes.data)
+        return spread(function, units.ctypes.data, len(units) - 1, slots.ctypes.data)
 
     return call
+
+
+def argument_slots(args: Sequence[Argument]) -> np.ndarray:
+    """The arguments in the form that a kernel reads: address and size of an array, or the bytes of a number."""
+    slots = np.zeros(2 * max(1, len(args)), np.uint64)
+    for k, x in enumerate(args):
+        if isinstance(x, np.ndarray):
+            slots[2 * k], slots[2 * k + 1] = x.ctypes.data, x.size
+        else:
+            data = np.asarray(x, np.int64 if isinstance(x, int) else x.dtype).tobytes()
+            slots.view(np.uint8)[16 * k : 16 * k + len(data)] = np.frombuffer(data, np.uint8)
+    return slots
 
 
 def _flat(x: Argument) -> bool:
