@@ -406,7 +406,7 @@ def mxm(
         A.structure.other_reads += 1
         B.structure.other_reads += 1
         product = last[4]
-        return multiply_dots(product) if isinstance(product, DotProduct) else multiply_rows(product)
+        return multiply_dots(product) if product.plan.kernel == DOT else multiply_rows(product)
     if (by_lines := multivector.sides(A, B, semiring, transpose_a, transpose_b)) is not None:
         return multivector.mxm(by_lines, semiring, mask)
     of = MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask)

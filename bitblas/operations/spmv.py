@@ -29,7 +29,7 @@ from ..plan.product import LIST, VALUES, WORDS, Plan, kind_of, plan_sorted, read
 from ..store import MatrixStore, SparseStore, VectorStore, full_vector
 from ..typing import Array
 from . import compressed, ewise_vector, hypersparse, multivector, plain_spmv, sorted_keys, udf, virtual_nodes
-from .operands import Into, Mask, MatrixProduct, VectorProduct, dummy, entry_values
+from .operands import Into, Mask, MatrixProduct, VectorProduct, dummy, entry_values, make
 from .variants import push_variant
 
 # ---- mxv and vxm. `explain` and `mxv` take the same way: along a list of entries; by sorted keys; on the graph with
@@ -74,7 +74,7 @@ def mxv(
     statement is completed: the result is its w, changed in place, or a new store if w keeps nothing."""
     if A.plain and type(u) is not SparseStore and not semiring.dtype._is_udt:
         return plain_spmv.multiply(A, u, semiring, transpose, flip, mask, into)
-    of = VectorProduct(A, u, semiring, transpose, flip, mask, into)
+    of = make(VectorProduct, (A, u, semiring, transpose, flip, mask, into))
     if (listed := prepare_listed(of)) is not None and (t := multiply_listed(listed, of)) is not None:
         return hypersparse.merge_into(t, mask, into)
     if is_sorted(of):
@@ -198,7 +198,8 @@ def count_products(product: ListedProduct, u: SparseStore, mask: Mask | None) ->
     """The kernel arguments, and where the kernel stores the number of products that it counted."""
     device, n = u.device, len(u.index)
     none = dummy(device, "int64")
-    values = entry_values(device, *((u.dtype, u.listed) if product.plan.kind == VALUES else (BOOL, np.True_)))
+    plan, _, kernel, _, sums, one, matrix, _, _ = product
+    values = entry_values(device, u.dtype, u.listed) if plan.kind == VALUES else entry_values(device, BOOL, np.True_)
     allowed: tuple[Any, ...] = none, NO_MASK, 0, 0
     if mask is not None and type(mask.words) is SparseStore:
         index = mask.words.index
@@ -206,8 +207,8 @@ def count_products(product: ListedProduct, u: SparseStore, mask: Mask | None) ->
     elif mask is not None:
         allowed = mask.bits.view(np.int64), BITS, 0, int(mask.complement)
     places, told = np.empty(n or 1, np.int64), np.zeros(2, np.int64)
-    operands = u.index if n else none, *values, *product.matrix, *allowed, product.product, places, told
-    product.kernel(n, 0, *operands, none, dummy(device, product.sums.np_type.char))
+    operands = u.index if n else none, *values, *matrix, *allowed, one, places, told
+    kernel(n, 0, *operands, none, dummy(device, sums.np_type.char))
     return operands, told
 
 

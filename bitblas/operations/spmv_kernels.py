@@ -263,7 +263,7 @@ def prepare_push(of: PreparedProduct) -> Push:
 def run_push(
     push: Push, of: PreparedProduct, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None
 ) -> VectorStore:
-    rows, _, blank, cell = push[:4]
+    rows, segments, blank, cell, product, counts, no_values, length, shared, ranges = push  # faster than by name
     device, size, z, kind, xp = of.device, of.size, of.z, of.plan.kind, of.device.xp
     presence = kind == WORDS
     if presence:
@@ -280,21 +280,20 @@ def run_push(
         t.values = of.value
     elif isinstance(t.values, np.generic):
         t.values = xp.empty(size or 1, cell.np_type)
-    t_val = push.no_values if presence else t.values
+    t_val = no_values if presence else t.values
     if blank is not None:
         blank.run(t.bits, t_val)
-    counts = push.no_counts
     if kind == COUNT:  # into the array of the sums, if they fit
         counts = t_val.view(np.int64) if cell.nbytes == 8 else xp.empty(size, np.int64)
     n, bounds = rows.n, None
-    if push.shared is not None and u.nvals * push.length >= tuning.count("push.shared_entries"):
-        bounds = push.shared
-    elif push.ranges and (chunks := device.chunks(int(u.nvals * push.length))) > 1:
+    if shared is not None and u.nvals * length >= tuning.count("push.shared_entries"):
+        bounds = shared
+    elif ranges and (chunks := device.chunks(int(u.nvals * length))) > 1:
         bounds = threads.as_chunks(threads.even_ranges(n, min(n, chunks)), threads.InTurn)
-    tail = *given, *mask, push.product, counts, t.bits, t_val
+    tail = *given, *mask, product, counts, t.bits, t_val
     rows.kernel(n, *rows.arguments, *tail, bounds=bounds)
-    if push.segments is not None:
-        push.segments.run(*tail)
+    if segments is not None:
+        segments.run(*tail)
     t.count, t.least = None, 0
     return t if cell is z else ewise_vector.cast(t, z)
 
@@ -344,7 +343,7 @@ def run_wide(
     if isinstance(t.values, np.generic):
         t.values = dense_values(device, size, z)
     for kernel, rest in zip(kernels, wide_arguments(kernels, of, given, mask, Output(t.bits, t.values))):
-        kernel.run(*rest)
+        kernel.kernel(kernel.n, *kernel.arguments, *rest, bounds=kernel.bounds)
     t.count, t.least = None, 0
     return t
 
