@@ -44,7 +44,8 @@ __device__ __forceinline__ void load_if(u32& x, const u32* p, bool needed) {
 #ifdef __CUDA_EMU__
   if (needed) x = *p;
 #else
-  asm volatile("{\n .reg .pred p;\n setp.ne.u32 p, %2, 0;\n @p ld.global.u32 %0, [%1];\n}" : "+r"(x) : "l"(p), "r"((u32)needed));
+  asm volatile("{\n .reg .pred p;\n setp.ne.u32 p, %2, 0;\n @p ld.global.u32 %0, [%1];\n}"
+               : "+r"(x) : "l"(p), "r"((u32)needed));
 #endif
 }
 

@@ -127,7 +127,8 @@ __device__ __forceinline__ void close_stage(Stage& stage, u64 entries, u64 work,
   add_of_warp(&stage.entries, entries);
   add_of_warp(&stage.work, work);
   __syncthreads();
-  const u32 count = stage.count <= STAGE ? stage.count : stage.room, longs = stage.long_count < LONG_ROWS ? stage.long_count : LONG_ROWS;
+  const u32 count = stage.count <= STAGE ? stage.count : stage.room;
+  const u32 longs = stage.long_count < LONG_ROWS ? stage.long_count : LONG_ROWS;
   if (threadIdx.x == 32 && longs) stage.first_part = atomicAdd(state + SEGMENTS, (u64)stage.parts);
   if (threadIdx.x == 0) {
     if (count) stage.first = atomicAdd(state + LISTED, (u64)count);

@@ -251,7 +251,8 @@ struct Small : Places {
     __syncthreads();
     parity ^= 1;
     if (me == 0 && *(volatile i64*)(rounds + 3)) poke(&q.leave[parity], 1u);  // all see it at the end of the round
-    const bool goes = q.before[PEERS] + q.outside <= limits.most && q.all_work <= limits.most_work && !q.all_leave && first + done < limit;
+    const bool goes = q.before[PEERS] + q.outside <= limits.most && q.all_work <= limits.most_work && !q.all_leave &&
+                      first + done < limit;
     // The advance appends to the list that other blocks may still be counting, and its item counts replace those of
     // this list.
     if (STEP_FIRST) meet_in_cluster();

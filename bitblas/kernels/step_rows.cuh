@@ -59,7 +59,8 @@ __device__ __forceinline__ void weigh(Stage& stage, const Out& out, bool fresh, 
   entries += fresh;
   if (!WEIGHS || !fresh) return;
   work += length;
-  if (length > out.longest) put_segments(stage, (u32)j, (u32)((length + out.longest - 1) / out.longest), out.t.segments, out.t.state);
+  if (length <= out.longest) return;
+  put_segments(stage, (u32)j, (u32)((length + out.longest - 1) / out.longest), out.t.segments, out.t.state);
 }
 
 // Called by the whole warp: entries j are new in t for lanes with `fresh`. known: their rows were loaded already.
@@ -190,7 +191,8 @@ step(i64 n, AdvanceLimits limits, Control control, SourceView u, FrontierView t,
   open_stage(stage);
 
   // From the last thread on: small frontiers push with the first ones.
-  clear_frontier(old_dense, old.list, (i64)old_listed, size, old.bits, old.values, warps * 32 - 1 - thread_number(), warps * 32);
+  clear_frontier(old_dense, old.list, (i64)old_listed, size, old.bits, old.values, warps * 32 - 1 - thread_number(),
+                 warps * 32);
 
   // With fewer entries than lanes, rows are loaded before they are known to be new, which saves one trip.
   const bool early = EARLY && WEIGHS && !SCANS && u_work <= (u64)warps * 32;

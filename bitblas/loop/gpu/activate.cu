@@ -54,7 +54,8 @@ activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* p
         for (int k = 0; k < AHEAD; ++k) here += __popc(words[k]);
 #pragma unroll
         for (int d = 16; d; d >>= 1) here += __shfl_xor_sync(ALL_LANES, here, d);
-        if (WARP_LANE == 0 && here * MANY_HERE > 1024 * AHEAD && known <= most) atomicAdd(state + WORK, most + 1), known = most + 1;
+        if (WARP_LANE == 0 && here * MANY_HERE > 1024 * AHEAD && known <= most)
+          atomicAdd(state + WORK, most + 1), known = most + 1;
       }
 #endif
     }

@@ -2,8 +2,8 @@
 #include "kernels/frontier.cuh"
 #include "loop/gpu/conditional.cuh"
 
-// Report the end of a loop to the host: the kernel that ends it writes the rounds and the scalars, so that the host continues
-// while the graph finishes. pieces: those of move.cu whose destination is the host, of eight words at most.
+// Report the end of a loop to the host: the kernel that ends it writes the rounds and the scalars, so that the host
+// continues while the graph finishes. pieces: those of move.cu whose destination is the host, of eight words at most.
 #define PIECE_WORDS 10
 #define PIECE_FROM 1
 #define PIECE_BYTES 4
@@ -29,10 +29,10 @@ __device__ __forceinline__ void report_to_host(const u64* pieces, i64 count, u64
 }
 
 #ifdef KERNEL_enter
-// Decide whether a nested loop begins: its own condition holds, the enclosing round runs, and no stop of the outermost loop is
-// requested (kernels/frontier.cuh). pieces, done: what is reported to the host otherwise (report_to_host), unless already reported:
-// with `follows`, this kernel comes after the end of a body that may have reported, which going[1] then records.
-
+// Decide whether a nested loop begins: its own condition holds, the enclosing round runs, and no stop of the outermost
+// loop is requested (kernels/frontier.cuh). pieces, done: what is reported to the host otherwise (report_to_host),
+// unless already reported: with `follows`, this kernel comes after the end of a body that may have reported, which
+// going[1] then records.
 extern "C" __global__ void __launch_bounds__(BLOCK, 1)
 enter(i64 n, const u64* condition, const u64* around, const i64* rounds, i64 ahead, const i64* outermost, u64 handle,
       u64* going, i64 pieces, const u64* piece, u64* done, i64 follows) {
@@ -51,14 +51,13 @@ enter(i64 n, const u64* condition, const u64* around, const i64* rounds, i64 ahe
 #endif  // KERNEL_enter
 
 #ifdef KERNEL_finish
-// End a run of the body: move frontier states to where the next run expects them, and decide whether the loop continues.
-// One block. sources[s]: the state that state s takes over, s or a later one, or -1 for zeros; `condition` is the number that
-// must be nonzero. outermost: the rounds of the outermost loop, which store faults and the request to stop (frontier.cuh).
-// ranks: the number of ranks that run the same loop, 0 if one; of_ranks: what each reports of these, four words from the request
-// to stop on, so that all end after the same round with the same fault; a rank whose calls were aborted (-1) receives nothing.
-// pieces, done: what is reported to the host when the loop has ended (report_to_host); going[1]: whether it was reported; last: no
-// rounds in a cluster follow.
-
+// End a run of the body: move frontier states to where the next run expects them, and decide whether the loop
+// continues. One block. sources[s]: the state that state s takes over, s or a later one, or -1 for zeros; `condition`
+// is the number that must be nonzero. outermost: the rounds of the outermost loop, which store faults and the request
+// to stop (frontier.cuh). ranks: the number of ranks that run the same loop, 0 if one; of_ranks: what each reports of
+// these, four words from the request to stop on, so that all end after the same round with the same fault; a rank whose
+// calls were aborted (-1) receives nothing. pieces, done: what is reported to the host when the loop has ended
+// (report_to_host); going[1]: whether it was reported; last: no rounds in a cluster follow.
 extern "C" __global__ void __launch_bounds__(BLOCK, 1)
 finish(i64 n, const int* sources, u64* states, const u64* condition, i64* rounds, i64 copies, i64* outermost, u64 handle,
        u64* going, i64 ranks, const i64* of_ranks, i64 pieces, const u64* piece, u64* done,
@@ -92,8 +91,8 @@ finish(i64 n, const int* sources, u64* states, const u64* condition, i64* rounds
 #endif  // KERNEL_finish
 
 #ifdef KERNEL_settle
-// After the last round of a nested loop, copy a vector that its advances write from one of three buffers back to the first.
-// Words of 32 bits. rounds: of the nested loop (kernels/frontier.cuh); steps: advances in each round.
+// After the last round of a nested loop, copy a vector that its advances write from one of three buffers back to the
+// first. Words of 32 bits. rounds: of the nested loop (kernels/frontier.cuh); steps: advances in each round.
 extern "C" __global__ void __launch_bounds__(BLOCK, 8)
 settle(i64 n, i64 size, const i64* rounds, i64 steps, u32* first, const u32* second, const u32* third) {
   (void)n;
