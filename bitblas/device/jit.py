@@ -111,13 +111,13 @@ def _inline(text: str, pattern: re.Pattern[str], included: set[str]) -> str:
 
 # A .cu file has one kernel of its own name, or several: each between these lines, after what they share.
 _SECTION = re.compile(r"^#ifdef KERNEL_(\w+)\n(.*?)^#endif  // KERNEL_\1\n", re.M | re.S)
-_CPU_KERNEL = re.compile(r"^@njit\(\*\*(?!FUNCTION).*\).*\ndef (\w+)\(lo, hi\b", re.M)
+_CPU_KERNEL = re.compile(r"^@njit\(\*\*(?!FUNCTION).*\).*\ndef (\w+)\(\s*lo,\s*hi\b", re.M)
 
 
 @functools.cache
 def kernels_of(folder: str, suffix: str) -> dict[str, Path]:
     """The files of a folder's kernels by the kernels' names; suffix ".cu" or ".cpu.py"."""
-    files = {}
+    files: dict[str, Path] = {}
     for path in sorted((PACKAGE / folder).glob(f"*{suffix}")):
         text, stem = path.read_text(), path.name.removesuffix(suffix)
         names = [m[1] for m in _SECTION.finditer(text)] or [stem] if suffix == ".cu" else _CPU_KERNEL.findall(text)
@@ -163,7 +163,7 @@ def cpu_source(variant: Variant) -> str:
     """The complete Python text of a variant, for Numba."""
     name, body = variant.entry, "" if variant.script else _cpu_body(variant.kernel)
     prologue = _inline(variant.python(), _PY_INCLUDE, set())
-    signature = re.search(rf"^def {name}\(lo, hi, ([^)]*)\):", body or prologue, re.M)
+    signature = re.search(rf"^def {name}\(\s*lo,\s*hi,([^)]*)\):", body or prologue, re.M)
     if signature is None:
         raise SyntaxError(f"{variant.kernel}.cpu.py must define {name}(lo, hi, ...)")
     return f"# {variant.kernel}\n{_reached((_PY_HEAD, functions_text(), prologue, body), (name,))}"

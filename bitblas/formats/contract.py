@@ -354,7 +354,7 @@ class Format(Generic[L]):
     stops_finished_tile_rows: bool = False  # the CPU's presence pull stops once all rows of a tile row have a hit
     accepts_nan: ClassVar[bool] = False  # the CPU's pull accepts NaN for missing entries (csr/pull.cpu.py)
     pushes_by_output_word: ClassVar[bool] = False  # CPU: units of a push are words of the output, not of the vector
-    spreads: ClassVar[bool] = False  # has a push for CPU loops (spread.cpu.py)
+    spreads: ClassVar[bool] = False  # has a push for CPU loops (the kernel `spread`)
     reads_values: ClassVar[bool] = False  # an advance that pulls reads values (loop/codegen/cuda_advance.py)
     heavy: ClassVar[bool] = False  # items take many registers: tiles, and single entries
     opens: ClassVar[bool] = False  # has a pull over a list of rows (csr/pull_some.cu)

@@ -10,15 +10,24 @@ import re
 
 VIEWS = {
     "VectorView": ("bits", "values", "iso", "stride"),
+    "VectorValues": ("values", "iso", "stride"),
+    "MatrixValues": ("values", "iso", "stride"),
     "MaskView": ("bits", "stride", "invert"),
     "RowsView": ("begin", "end", "row_of", "row_stride"),
     "ColumnsView": ("col", "width"),
+    "TilesView": ("col", "bits", "value_ptr"),
+    "PackedTilesView": ("col.col", "col.width", "bits", "value_ptr"),
+    "RestView": ("near", "near_width", "far", "far_width", "in_tiles", "in_near", "parts"),
+    "AnyColumnsView": ("col", "width"),
+    "LinesView": ("bits", "values", "iso", "stride"),
+    "LinesMask": ("bits", "stride", "invert"),
+    "LinesOutput": ("bits", "values"),
     "Values": ("values", "iso", "stride"),
     "OutputView": ("bits", "values"),
     "Epilogue": ("w.bits", "w.values", "w.iso", "w.stride", "moved", "replace", "t.bits", "t.values"),
 }
 _VIEWED = re.compile(rf"\b(\w+): ({'|'.join(VIEWS)})\b")
-_FUNCTION = re.compile(r"^def .*?(?=^\S)|^def .*", re.M | re.S)
+_FUNCTION = re.compile(r"^def .*?(?=^[^\s)])|^def .*", re.M | re.S)
 
 
 def arguments(name: str, view: str) -> list[str]:

@@ -308,7 +308,7 @@ def no_output(device: Device, dtype: DataType) -> Old:
 #
 # Their sums are a separate vector, which `merge` writes into the output.
 
-CHOICES = 24  # numbers per tile column in the lookup tables of the pull by whole tiles (operators.cpu.py)
+CHOICES = 24  # numbers per tile column in the lookup tables of the pull by whole tiles (b2sr/lanes.cpu.py)
 PLUS_PAIR = compose(MONOIDS["plus"], BINARY["pair"])[INT64]
 
 

@@ -22,9 +22,12 @@ def push(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_va
             j = row
             first = True
             while place < stop:
-                # include: formats/nib/window.cpu.py
+                ends, threes, j = read_window(words, place, stop, first, j)
+                first = False
+                last = np.uint64(0)
+                read = np.uint64(0)
                 while ends != 0:
-                    # include: formats/nib/next.cpu.py
+                    ends, last, read, j = next_column(ends, threes, read, j)
                     # include: kernels/pushed.cpu.py
                     if RANKED:
                         e += 1
