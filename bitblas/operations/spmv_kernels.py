@@ -213,7 +213,7 @@ def no_output(device: Device, dtype: DataType) -> Old:
 # Each gives a separate vector, a new store or `free`, which is overwritten; `merge` writes it into the output.
 # Allocation can cost more than a push along a few entries.
 
-CHOICES = 24  # numbers per tile column in the lookup tables of the pull by whole tiles (operators.cpu.py)
+CHOICES = 24  # numbers per tile column in the lookup tables of the pull by whole tiles (b2sr/lanes.cpu.py)
 PLUS_PAIR = compose(MONOIDS["plus"], BINARY["pair"])[INT64]
 
 

@@ -1,37 +1,52 @@
-# Shared parts of the products with a bitmap (multivector). CPU twin of lines.cuh.
-# A line of X or of the result is `words` LINEs of BITS bits each. The sum of a position is stored at the number of its
-# bit; BOOL sums are bits.
+# Lines of a bitmap: reduce each, assign a scalar at positions, set the bits at positions. CPU twin of lines.cu.
 # include: kernels/product.cpu.py
-# include: kernels/values.cpu.py
-FULL = ~np.uint64(0) >> np.uint64(64 - BITS)
 
 
-@njit(**FUNCTION)
-def open_places(mask, stride, invert, last, words, line, w):
-    """The positions of a word of a line that the mask allows; `last`: the valid positions of a line's last word."""
-    allowed = (np.uint64(at(mask, (line * words + w) * stride)) ^ invert) & FULL
-    return allowed & last if w == words - 1 else allowed
+# Reduce each line of a bitmap (row or column reduction of a multivector).
+# KIND COUNT: all values are `product`.
+@njit(**KERNEL)
+def across(lo, hi, words, x: LinesView, product, t: OutputView):
+    for line in range(lo, hi):
+        some = False
+        total = product
+        count = np.int64(0)
+        for at_word in range(line * words, (line + 1) * words):
+            rest = np.uint64(at(x.bits, at_word))
+            if KIND == COUNT:
+                count += np.int64(popcount(rest))
+                continue
+            while rest != np.uint64(0):
+                p = at_word * BITS + np.int64(trailing_zeros(rest))
+                rest = drop_lowest(rest)
+                value = take(load_u(x.values, x.iso, x.stride, p))
+                total = add(total, value) if some else value
+                some = True
+        if KIND == COUNT and count:
+            some, total = True, repeated(product, count)
+        if some:
+            set_bit(t.bits, line)
+            if not Z_BOOL:
+                put(t.values, line, total)
+            elif total:
+                set_bit(t.values, line)
 
 
-@njit(**FUNCTION)
-def add_line(a, x, found, true, from_, to, line, other, w, x_val, x_iso, x_stride, t_val):
-    """Combine the products of a value and the positions `x` of a word with the sums in `found`; returns BOOL sums."""
-    rest = x & ~found if HAS_TERMINAL == 2 else x
-    if not Z_BOOL and not U_BOOL and rest == FULL and (found == FULL or found == np.uint64(0)):
-        for b in range(BITS):
-            z = mul(a, at(x_val, from_ + b) if x_stride else x_iso, line, other, (w * BITS) + b)
-            put(t_val, to + b, add(at(t_val, to + b), z) if found != np.uint64(0) else z)
-        return true
-    while rest != np.uint64(0):
-        place = trailing_zeros(rest)
-        bit = ONE << place
-        rest = drop_lowest(rest)
-        b = np.int64(place)
-        z = mul(a, load_u(x_val, x_iso, x_stride, from_ + b), line, other, (w * BITS) + b)
-        had = found & bit != np.uint64(0)
-        if Z_BOOL:
-            total = add(true & bit != np.uint64(0), z) if had else z
-            true = true | bit if total else true & ~bit
-        else:
-            put(t_val, to + b, add(at(t_val, to + b), z) if had else z)
-    return true
+# Assign a scalar at the positions of t: w<mask, replace> = x.
+@njit(**KERNEL)
+def fill(lo, hi, t_bits, x, mask: MaskView, replace, w_bits, w_val):
+    for word in range(lo, hi):
+        open_bits = at(mask.bits, word * mask.stride) ^ mask.invert
+        rest = at(t_bits, word) & open_bits
+        kept = np.uint64(0) if replace else at(w_bits, word) & ~open_bits
+        put(w_bits, word, rest | kept)
+        while rest != np.uint64(0):
+            put(w_val, (word << 6) + np.int64(trailing_zeros(rest)), x)
+            rest = drop_lowest(rest)
+
+
+# Set the bits at a list of distinct positions. One thread.
+@njit(**KERNEL)
+def mark(lo, hi, places, bits):
+    for e in range(lo, hi):
+        p = at(places, e)
+        put(bits, p >> 6, at(bits, p >> 6) | np.uint64(1) << np.uint64(p & 63))

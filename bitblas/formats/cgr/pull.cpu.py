@@ -1,7 +1,6 @@
 # Pull SpMV on CGR rows: w<mask, accum, replace> = A (+).(x) u. CPU twin of pull.cu.
 # Parallel bounds are multiples of 64 rows, so threads share no words of t.
 # include: formats/cgr/code.cpu.py
-# include: formats/cgr/range.cpu.py
 # include: kernels/values.cpu.py
 # include: kernels/ending.cpu.py
 

@@ -66,7 +66,7 @@ counts(i64 n, i64 segment, const u32* words, const i64* begin, const u32* shape,
 #endif  // KERNEL_counts
 
 #ifdef KERNEL_pull_graded
-// Degree-binned pull on CGR rows (formats/graded_codes.cuh).
+// Degree-binned pull on CGR rows (formats/binned_codes.cuh).
 // A lane reads one segment, or a whole row with at most one segment of each kind.
 // RANKED: `before` has the entries of a piece before each of its segments; those of a grade begin at mark[grade].
 #define PIECES() const i64 *begin, const u32 *shape, const u32* near
@@ -88,7 +88,7 @@ struct Lane {
   u32 entries;  // of the piece, before this lane's
   bool mine, alone, in_runs;
 
-  __device__ __forceinline__ void ask(const Pieces& of, u32 grade, u32 number, u32 p) {
+  __device__ __forceinline__ void load(const Pieces& of, u32 grade, u32 number, u32 p) {
     at = of.begin[p], row = of.near[p];
     alone = grade == 5, mine = true, here = 1;
     if (RANKED && !alone) entries = of.before[of.mark[grade] + 32 * number + (threadIdx.x & 31)];
@@ -146,5 +146,5 @@ struct Lane {
     load_if(w2, from + (word + 2), next);
   }
 };
-#include "formats/graded_codes.cuh"
+#include "formats/binned_codes.cuh"
 #endif  // KERNEL_pull_graded

@@ -1,7 +1,6 @@
 # Push SpMV on CGR rows: t = A' (+).(x) u by the entries of u. CPU twin of push.cu.
 # Units are the 64-bit words of u; one thread.
 # include: formats/cgr/code.cpu.py
-# include: formats/cgr/range.cpu.py
 # include: kernels/values.cpu.py
 # include: kernels/push.cpu.py
 LISTED = 0

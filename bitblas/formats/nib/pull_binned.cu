@@ -73,7 +73,7 @@ chunks(i64 n, const i64* heads, const u32* words, const i64* ptr, const u32* pla
 #endif  // KERNEL_chunks
 
 #ifdef KERNEL_pull_graded
-// Degree-binned pull on nibble rows (formats/graded_codes.cuh). Lanes that share a row have a mark each.
+// Degree-binned pull on nibble rows (formats/binned_codes.cuh). Lanes that share a row have a mark each.
 #define PIECES() const u32 *mark, const u32 *begin, const u32 *column, const u16 *length, i64 last
 #define CODES() const u32* words
 #define PIECES_OF {mark, begin, column, length, (u32)last}
@@ -89,7 +89,7 @@ struct Lane {
   u32 w0, w1, word;  // the two current words, and the index of the first
   u32 r0, r1;        // the next pair of words
 
-  __device__ __forceinline__ void ask(const Pieces& of, u32 grade, u32 number, u32 p) {
+  __device__ __forceinline__ void load(const Pieces& of, u32 grade, u32 number, u32 p) {
     const u32 at = of.mark[grade] + 32 * number + (threadIdx.x & 31);
     length = of.length[p], place = of.begin[at], column = of.column[at];
   }
@@ -130,5 +130,5 @@ struct Lane {
     word += next;
   }
 };
-#include "formats/graded_codes.cuh"
+#include "formats/binned_codes.cuh"
 #endif  // KERNEL_pull_graded

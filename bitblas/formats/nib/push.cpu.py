@@ -37,9 +37,12 @@ def push(
             j = row
             first = True
             while place < stop:
-                # include: formats/nib/window.cpu.py
+                ends, threes, j = read_window(words, place, stop, first, j)
+                first = False
+                last = np.uint64(0)
+                read = np.uint64(0)
                 while ends != 0:
-                    # include: formats/nib/next.cpu.py
+                    ends, last, read, j = next_column(ends, threes, read, j)
                     # include: kernels/pushed.cpu.py
                     if RANKED:
                         e += 1

@@ -1,4 +1,4 @@
-# Decode the values in a row's nibbles. CPU twin of row.cuh and walk.cuh.
+# Decode the values in a row's nibbles. CPU twin of walk.cuh.
 IN_WORD = 8
 STOPS = np.uint64(0x8888888888888888)
 # include: formats/blocks.cpu.py
@@ -26,3 +26,27 @@ def without_stops(x):
 def unfolded(value):
     """The signed distance of a row's first column from the row."""
     return np.int64(value >> np.uint64(1)) ^ -np.int64(value & np.uint64(1))
+
+
+@njit(**FUNCTION)
+def read_window(words, place, stop, first, j):
+    """The nibbles of a row from `place` on, as many as one read gives: the ends of values, and their bits. In the first
+    window of a row, column j is shifted so that the row's first value is decoded like the others."""
+    nibbles = window(words, place, stop)
+    ends = nibbles & STOPS
+    threes = without_stops(nibbles)
+    if first:
+        last = (trailing_zeros(ends) >> np.uint64(2)) * np.uint64(3)
+        code = threes & ((np.uint64(8) << last) - np.uint64(1))
+        j += unfolded(code) - np.int64(code) - 1
+    return ends, threes, j
+
+
+@njit(**FUNCTION)
+def next_column(ends, threes, read, j):
+    """Decode the column after j: the remaining ends of a window, the nibble at which the value ends, the bits read so
+    far, and the column."""
+    last = trailing_zeros(ends) >> np.uint64(2)
+    upto = last * np.uint64(3) + np.uint64(3)
+    j += np.int64(threes >> read & ((np.uint64(1) << upto - read) - np.uint64(1))) + 1
+    return drop_lowest(ends), last, upto, j

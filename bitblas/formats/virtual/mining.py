@@ -3,7 +3,7 @@
 A node has the shared columns (a row of V), the rows have the node (entries of L), and R has what is left. Each entry of
 A is in R or belongs to exactly one pair of L and V, so sums over R and over L V are those over A. Similar rows are
 found by min-hashes: rows are sorted by signature, and those with equal prefixes form a cluster, whose bicliques
-bicliques.cpu.py extracts. Runs on the host.
+mining.cpu.py extracts. Runs on the host.
 
 Buehrer, Chellapilla: A scalable pattern mining approach to web graph compression with communities. WSDM 2008.
 """

@@ -1,5 +1,7 @@
-# Extract a region: count or write the bits of each tile inside it. CPU twin of clip.cu.
+# Select and measure entries of tiles: a region, those with a flag, the number per tile, and symmetry. CPU twin of
+# select.cu.
 # include: formats/b2sr/tile.cpu.py
+# include: kernels/scramble.cpu.py
 
 
 @njit(**FUNCTION)
@@ -10,6 +12,7 @@ def low_bits(count):
     return ROW if count >= TILE else (np.uint64(1) << np.uint64(count)) - np.uint64(1)
 
 
+# Extract a region: count or write the bits of each tile inside it.
 @njit(**KERNEL)
 def clip(lo, hi, ptr, col, bits, row_low, row_high, col_low, col_high, diag_low, diag_high, tiles, entries, left_col,
          left, ranks):  # fmt: skip
@@ -55,3 +58,52 @@ def clip(lo, hi, ptr, col, bits, row_low, row_high, col_low, col_high, diag_low,
         if not FILL:
             put(tiles, tile_row + 1, tile_base)
             put(entries, tile_row + 1, bit_base)
+
+
+# Filter entries: clear the bits of entries that are not kept.
+@njit(**KERNEL)
+def filter(lo, hi, bits, value_ptr, keep, left, some):
+    for tile in range(lo, hi):
+        rank = np.int64(at(value_ptr, tile))
+        any_left = False
+        for k in range(TILE_WORDS):
+            rest = np.uint64(at(bits, tile * TILE_WORDS + k))
+            word = np.uint64(0)
+            while rest != 0:
+                if at(keep, rank):
+                    word |= np.uint64(1) << trailing_zeros(rest)
+                rank += 1
+                rest = drop_lowest(rest)
+            put(left, tile * TILE_WORDS + k, word)
+            any_left = any_left or word != 0
+        put(some, tile, any_left)
+
+
+# Count the bits of each tile.
+@njit(**KERNEL)
+def ranks(lo, hi, bits, counts):
+    for tile in range(lo, hi):
+        total = np.int64(0)
+        for k in range(TILE_WORDS):
+            total += np.int64(popcount(at(bits, tile * TILE_WORDS + k)))
+        counts[tile] = total
+
+
+# Symmetry test on tiles: per chunk of CHUNK tiles, the hash difference between entries and their mirror images.
+@njit(**KERNEL)
+def mirror(lo, hi, tile_rows, tiles, tile_ptr, tile_col, bits, sums):
+    tile_row = np.searchsorted(tile_ptr, lo * CHUNK, side="right") - 1
+    for chunk in range(lo, hi):
+        total = np.uint64(0)
+        for tile in range(chunk * CHUNK, min((chunk + 1) * CHUNK, tiles)):
+            while np.int64(at(tile_ptr, tile_row + 1)) <= tile:
+                tile_row += 1
+            left = np.int64(at(tile_col, tile)) << LOG_TILE
+            for r in range(TILE):
+                rest = tile_row_bits(bits, tile, r)
+                if rest != 0:
+                    row = scramble((tile_row << LOG_TILE) + r)
+                while rest != 0:
+                    total += unlike_mirror(row, scramble(left + np.int64(trailing_zeros(rest))))
+                    rest = drop_lowest(rest)
+        put(sums, chunk, total)

@@ -1,11 +1,21 @@
-# Find bicliques in clusters of at most 64 rows: sets of columns that several rows share.
-# Each becomes a virtual node.
-# For each column of a cluster a word has a bit for each row that contains it. The search is greedy: start with the
-# column in most rows, add the column that most of these rows have, and so on; the best set on the way is taken. A node
-# with `users` rows and `size` columns saves (users - 1) (size - 1) - 1 entries. Its entries are removed before the
-# next search. A column that saves nothing neither starts a set nor joins one.
-# Clusters are processed one after the other. `counts`: the number of nodes, of uses, and of node columns, for each
-# part of the clusters. Columns of a cluster are found by hash in `slot`, which is 0 before and after.
+# Mining of virtual nodes: signatures of rows, bicliques in clusters of similar rows, and the rows that remain.
+# include: kernels/mixed.cpu.py
+
+
+# Min-hash signatures of rows: the least hash of a row's columns, for each of HASHES hash functions.
+# Two rows agree in one with a probability equal to their Jaccard similarity (Broder 1997).
+@njit(**KERNEL)
+def minhash(lo, hi, ptr, col, seed, signature):
+    for row in range(lo, hi):
+        for k in range(HASHES):
+            put(signature, row * HASHES + k, np.uint32(0xFFFFFFFF))
+        for p in range(at(ptr, row), at(ptr, row + 1)):
+            found = mixed(np.uint64(at(col, p)) + (np.uint64(seed) << np.uint64(40)))
+            for k in range(HASHES):
+                # one good hash, and its multiples by odd numbers
+                odd = np.uint64(2 * k + 1) * np.uint64(0x9E3779B97F4A7C15)
+                value = np.uint32(found * odd >> np.uint64(32))
+                put(signature, row * HASHES + k, min(value, at(signature, row * HASHES + k)))
 
 
 @njit(**FUNCTION)
@@ -19,6 +29,14 @@ def slot_of(slot, table, wrap, columns, room, j):
     return table + k
 
 
+# Find bicliques in clusters of at most 64 rows: sets of columns that several rows share.
+# Each becomes a virtual node.
+# For each column of a cluster a word has a bit for each row that contains it. The search is greedy: start with the
+# column in most rows, add the column that most of these rows have, and so on; the best set on the way is taken. A node
+# with `users` rows and `size` columns saves (users - 1) (size - 1) - 1 entries. Its entries are removed before the
+# next search. A column that saves nothing neither starts a set nor joins one.
+# Clusters are processed one after the other. `counts`: the number of nodes, of uses, and of node columns, for each
+# part of the clusters. Columns of a cluster are found by hash in `slot`, which is 0 before and after.
 @njit(**KERNEL)
 def bicliques(lo, hi, limits, begins, before, rows, ptr, col, rooms, slot, places, columns, masks, taken, chain, node,
               user, node_at, member, gone, counts):  # fmt: skip
@@ -117,3 +135,49 @@ def bicliques(lo, hi, limits, begins, before, rows, ptr, col, rooms, slot, place
         put(counts, 3 * part, nodes)
         put(counts, 3 * part + 1, uses)
         put(counts, 3 * part + 2, members)
+
+
+# Remaining entries of each row after mining (those not `gone`): counted and, with FILL, gathered in `left`.
+@njit(**KERNEL)
+def left(lo, hi, ptr, gone, col, left, rest):
+    for row in range(lo, hi):
+        if FILL:
+            to = np.int64(at(left, row))
+            for p in range(at(ptr, row), at(ptr, row + 1)):
+                if at(gone, p) == 0:
+                    put(rest, to, at(col, p))
+                    to += 1
+        else:
+            count = np.int64(0)
+            for p in range(at(ptr, row), at(ptr, row + 1)):
+                count += np.int64(at(gone, p) == 0)
+            put(left, row + 1, count)
+
+
+# Sort entries in any order into rows.
+# First (SORT 0) one thread writes each to the next free position of its row, `to`; then the columns of each row,
+# ptr[row] .. ptr[row + 1], are sorted (Shell 1959).
+@njit(**KERNEL)
+def ordered(lo, hi, rows, cols, to, ptr, col):
+    if not SORT:
+        for e in range(lo, hi):
+            row = at(rows, e)
+            p = at(to, row)
+            put(col, p, at(cols, e))
+            put(to, row, p + 1)
+    else:
+        for row in range(lo, hi):
+            begin = at(ptr, row)
+            end = at(ptr, row + 1)
+            step = np.int64(1)
+            while 9 * step < end - begin:
+                step = 3 * step + 1
+            while step > 0:
+                for p in range(begin + step, end):
+                    j = at(col, p)
+                    k = p - step
+                    while k >= begin and at(col, k) > j:
+                        put(col, k + step, at(col, k))
+                        k -= step
+                    put(col, k + step, j)
+                step //= 3

@@ -8,7 +8,7 @@
 // RANKED: entries have values of their own, contiguous per lane from `first` on; first[p] is the number of the first
 // entry of piece p. MASKED: rows that the mask excludes are skipped, and t gets no bits there.
 // Include after the layout's definitions: PIECES() and CODES(), kernel parameters for the pieces and the codes; Pieces
-// and PIECES_OF, which combine them for Lane; ask(pieces, grade, number, p), which loads the lane's part of piece p in
+// and PIECES_OF, which combine them for Lane; load(pieces, grade, number, p), which loads the lane's part of piece p in
 // run `number` of the grade; open(pieces, words, log_lanes); before(log_lanes), the number of entries of the piece
 // before the lane's part (RANKED); and run(pieces, words, sums), which passes the decoded columns to sums.each(left,
 // next) and sums.range(from, length). All lanes of a warp call these together.
@@ -53,11 +53,11 @@ struct Sums {
   template <class Next> __device__ __forceinline__ void each(u32 left, Next next) {
     U_T x[AHEAD];
     A_T a[AHEAD];
-    u32 asked = 0, j_of[AHEAD];  // loads in flight
+    u32 loaded = 0, j_of[AHEAD];  // loads in flight
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) x[i] = U_T(), j_of[i] = 0, a[i] = values.iso;
     if (__all_sync(ALL_LANES, left >= AHEAD)) {
-      left -= AHEAD, asked = AHEAD;
+      left -= AHEAD, loaded = AHEAD;
 #pragma unroll
       for (int i = 0; i < AHEAD; ++i) j_of[i] = next();
 #pragma unroll
@@ -79,17 +79,17 @@ struct Sums {
       u32 j[AHEAD];
 #pragma unroll
       for (int i = 0; i < AHEAD; ++i) j[i] = i < left ? next() : 0;
-      take_asked(a, x, j_of, asked);
-      asked = left;
+      take_loaded(a, x, j_of, loaded);
+      loaded = left;
 #pragma unroll
       for (int i = 0; i < AHEAD; ++i) {
         j_of[i] = j[i];
-        if (i < asked) x[i] = value_at(j[i]), a[i] = weight(i);
+        if (i < loaded) x[i] = value_at(j[i]), a[i] = weight(i);
       }
       entry += AHEAD;
       left = left > AHEAD ? left - AHEAD : 0;
     }
-    take_asked(a, x, j_of, asked);
+    take_loaded(a, x, j_of, loaded);
   }
   // Add `length` columns from `from` on. Long ranges are shared by all lanes of the warp, in an order that depends only
   // on the length.
@@ -124,11 +124,11 @@ struct Sums {
   }
 
  private:
-  __device__ __forceinline__ void take_asked(const A_T (&a)[AHEAD], const U_T (&x)[AHEAD], const u32 (&j)[AHEAD],
-                                             u32 asked) {
+  __device__ __forceinline__ void take_loaded(const A_T (&a)[AHEAD], const U_T (&x)[AHEAD], const u32 (&j)[AHEAD],
+                                             u32 loaded) {
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i)
-      if (i < asked) take(a[i], x[i], j[i]);
+      if (i < loaded) take(a[i], x[i], j[i]);
   }
 };
 
@@ -154,7 +154,7 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const u32* ro
 #endif
   }
   u32 grade = 0;
-  const auto ask_run = [&](u32 k) {
+  const auto load_run = [&](u32 k) {
     Run x = {};
     if (k >= (u32)n) return x;
     while (k >= run[grade + 1]) ++grade;
@@ -166,7 +166,7 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const u32* ro
 #if MASKED
     x.inside = x.inside && mask.allows(x.row);
 #endif
-    if (x.inside) x.lane.ask(pieces, grade, number, x.piece);
+    if (x.inside) x.lane.load(pieces, grade, number, x.piece);
     if (RANKED && x.inside) x.first = first[x.piece];
     return x;
   };
@@ -175,13 +175,13 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const u32* ro
   sums.here = here, sums.hot = (u32)hot;
 #endif
   u32 k = blockIdx.x + gridDim.x * (threadIdx.x / 32);
-  Run of = ask_run(k), next = ask_run(k + warps);
+  Run of = load_run(k), next = load_run(k + warps);
   of.lane.open(pieces, words, of.log_lanes);
 #if SHARED_BYTES
   __syncthreads();
 #endif
   for (; k < (u32)n; k += warps) {
-    const Run after = ask_run(k + 2 * warps);
+    const Run after = load_run(k + 2 * warps);
     next.lane.open(pieces, words, next.log_lanes);
     sums.sum = BEGIN;
     if (RANKED) sums.entry = of.first + of.lane.before(of.log_lanes);

@@ -1,0 +1,129 @@
+# Products with a bitmap (SpMM with a multivector): pull by the rows of the result, push by the lines of X. CPU twin of
+# products.cu.
+# A line of X or of the result is `words` LINEs of BITS bits each. The sum of a position is stored at the number of its
+# bit; BOOL sums are bits.
+# include: kernels/product.cpu.py
+# include: kernels/values.cpu.py
+# include: formats/csr/columns.cpu.py
+ROWS, PARTS, JOIN = 0, 1, 2
+FULL = ~np.uint64(0) >> np.uint64(64 - BITS)
+
+
+@njit(**FUNCTION)
+def open_places(mask: LinesMask, last, words, line, w):
+    """The positions of a word of a line that the mask allows; `last`: the valid positions of a line's last word."""
+    allowed = (np.uint64(at(mask.bits, (line * words + w) * mask.stride)) ^ mask.invert) & FULL
+    return allowed & last if w == words - 1 else allowed
+
+
+@njit(**FUNCTION)
+def add_line(value, places, found, true, from_, to, line, other, w, x: LinesView, t: LinesOutput):
+    """Combine the products of a value and these positions of a word with the sums in `found`; returns BOOL sums."""
+    rest = places & ~found if HAS_TERMINAL == 2 else places
+    if not Z_BOOL and not U_BOOL and rest == FULL and (found == FULL or found == np.uint64(0)):
+        for b in range(BITS):
+            z = mul(value, at(x.values, from_ + b) if x.stride else x.iso, line, other, (w * BITS) + b)
+            put(t.values, to + b, add(at(t.values, to + b), z) if found != np.uint64(0) else z)
+        return true
+    while rest != np.uint64(0):
+        place = trailing_zeros(rest)
+        bit = ONE << place
+        rest = drop_lowest(rest)
+        b = np.int64(place)
+        z = mul(value, load_u(x.values, x.iso, x.stride, from_ + b), line, other, (w * BITS) + b)
+        had = found & bit != np.uint64(0)
+        if Z_BOOL:
+            total = add(true & bit != np.uint64(0), z) if had else z
+            true = true | bit if total else true & ~bit
+        else:
+            put(t.values, to + b, add(at(t.values, to + b), z) if had else z)
+    return true
+
+
+# Pull: X and T are bitmaps whose lines are the columns and the rows of A. A sum is taken in the order of its row's
+# entries. MODE JOIN reduces runs of lines of X and does not read A.
+@njit(**KERNEL)
+def pull(
+    lo,
+    hi,
+    longest,
+    rows: RowsView,
+    all: AnyColumnsView,
+    a: Values,
+    words,
+    last,
+    x: LinesView,
+    mask: LinesMask,
+    t: LinesOutput,
+    needed,
+    least,
+    most,
+):
+    if at(needed, 0) < least or at(needed, 0) >= most:
+        return
+    for line in range(lo, hi):
+        first = np.int64(at(rows.begin, line))
+        stop = np.int64(at(rows.end, line))
+        for w in range(words):
+            at_word = line * words + w
+            places = open_places(mask, last, words, line, w)
+            found = np.uint64(0)
+            true = np.uint64(0)
+            for e in range(first, stop if places != np.uint64(0) else first):
+                k = np.int64(e) if MODE == JOIN else column(all, e)
+                here = np.uint64(at(x.bits, k * words + w)) & places
+                if KIND == VALUES and here != np.uint64(0):
+                    value = a.iso if MODE == JOIN else value_at(a, e)
+                    from_ = (k * words + w) * BITS
+                    true = add_line(value, here, found, true, from_, at_word * BITS, line, k, w, x, t)
+                found |= here
+                if (KIND == WORDS or HAS_TERMINAL == 2) and found == places:
+                    break
+            put(t.bits, at_word, LINE_T(found))
+            if Z_BOOL and KIND == VALUES:
+                put(t.values, at_word, LINE_T(true))
+
+
+# Push: X and T are bitmaps whose lines are the rows and the columns of A; the bits of T are zero before. One thread, so
+# a sum has the same order as in a pull. X is read in 64-bit words, which hold several short lines, because most lines
+# are empty.
+@njit(**KERNEL)
+def push(
+    lo,
+    hi,
+    longest,
+    rows: RowsView,
+    all: AnyColumnsView,
+    a: Values,
+    words,
+    last,
+    x: LinesView,
+    mask: LinesMask,
+    t: LinesOutput,
+    needed,
+    least,
+    most,
+):
+    if at(needed, 0) < least or at(needed, 0) >= most:
+        return
+    for q in range(lo, hi):
+        rest = np.uint64(at(x.bits, q))
+        while rest != np.uint64(0):
+            b = np.int64(trailing_zeros(rest)) // BITS
+            some = (rest >> np.uint64(b * BITS)) & FULL
+            rest &= ~(FULL << np.uint64(b * BITS))
+            k = q // words if BITS == 64 else q * (64 // BITS) + b
+            w = q - k * words if BITS == 64 else np.int64(0)
+            from_ = q * 64 + b * BITS
+            for e in range(np.int64(at(rows.begin, k)), np.int64(at(rows.end, k))):
+                line = column(all, e)
+                at_word = line * words + w
+                here = some & open_places(mask, last, words, line, w)
+                found = np.uint64(at(t.bits, at_word))
+                if KIND == VALUES and here != np.uint64(0):
+                    value = value_at(a, e)
+                    true = np.uint64(at(t.values, at_word)) if Z_BOOL else np.uint64(0)
+                    true = add_line(value, here, found, true, from_, at_word * BITS, line, k, w, x, t)
+                    if Z_BOOL:
+                        put(t.values, at_word, LINE_T(true))
+                put(t.bits, at_word, LINE_T(found | here))
