@@ -22,7 +22,7 @@ template <class... T> __device__ __forceinline__ bool runs_with(bool runs, T... 
 
 // Round counters: [0] rounds before this run of the body, [1] the limit, [2] rounds done, [3] nonzero: stop requested,
 // [4] rounds done by a cluster (rounds.cuh), after which buffers are in their original roles, [5] nonzero: an index
-// vector was out of range (loop/gpu/indexed.cuh), [6] that index.
+// vector was out of range (loop/gpu/pass.cu), [6] that index.
 __device__ __forceinline__ bool may_run(const u64* condition, const i64* rounds, i64 ahead) {
   return (*condition != 0) & (rounds[0] + ahead < rounds[1]);  // no short circuit: both loads are issued at once
 }
