@@ -87,6 +87,10 @@ struct MaskView {
   i64 stride;
   u64 invert;
 
+  // A half word in two steps, between which other loads are issued: what is stored (0 if there is no mask), and the
+  // positions that it allows.
+  __device__ __forceinline__ u32 stored(i64 h) const { return stride ? peek((const u32*)bits + h) : 0u; }
+  __device__ __forceinline__ u32 allowed(u32 stored) const { return stored ^ (u32)invert; }
   // The 32 positions of half word h, a bit each; the 64 of a word.
   __device__ __forceinline__ u32 half(i64 h) const { return peek((const u32*)bits + h * stride) ^ (u32)invert; }
   __device__ __forceinline__ u64 word(i64 w) const { return peek(bits + w * stride) ^ invert; }
