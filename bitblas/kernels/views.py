@@ -10,6 +10,7 @@ import re
 
 VIEWS = {
     "VectorView": ("bits", "values", "iso", "stride"),
+    "DenseView": ("bits", "values"),
     "VectorValues": ("values", "iso", "stride"),
     "MatrixValues": ("values", "iso", "stride"),
     "MaskView": ("bits", "stride", "invert"),
