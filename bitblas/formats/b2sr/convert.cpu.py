@@ -6,8 +6,27 @@ NONE = np.int64(1) << np.int64(50)
 # Build tiles from CSR rows: merge the rows of each tile row by tile column.
 # A thread takes whole tile rows; none is cut, so a part is a tile row.
 @njit(**KERNEL)
-def build(lo, hi, tile_rows, nrows, ptr, col, cuts, cut_cols, limit, least_near, least_far, in_tiles, out, counts,
-          tile_col, bits, value_ptr, places, rest):  # fmt: skip
+def build(
+    lo,
+    hi,
+    tile_rows,
+    nrows,
+    ptr,
+    col,
+    cuts,
+    cut_cols,
+    limit,
+    least_near,
+    least_far,
+    in_tiles,
+    out,
+    counts,
+    tile_col,
+    bits,
+    value_ptr,
+    places,
+    rest,
+):
     entry = empty(TILE, np.int64)
     next_tile = empty(TILE, np.int64)
     for tile_row in range(lo, hi):

@@ -14,8 +14,7 @@ def low_bits(count):
 
 # Extract a region: count or write the bits of each tile inside it.
 @njit(**KERNEL)
-def clip(lo, hi, ptr, col, bits, row_low, row_high, col_low, col_high, diag_low, diag_high, tiles, entries, left_col,
-         left, ranks):  # fmt: skip
+def clip(lo, hi, ptr, col, bits, region: Region, tiles, entries, left_col, left, ranks):
     per_word = 4 if TILE == 4 else 64 // TILE
     words = empty(TILE_WORDS, np.uint64)
     for tile_row in range(lo, hi):
@@ -26,24 +25,32 @@ def clip(lo, hi, ptr, col, bits, row_low, row_high, col_low, col_high, diag_low,
             first = np.int64(at(col, tile)) << LOG_TILE
             total = np.int64(0)
             inside = (
-                top >= row_low and top + TILE <= row_high and first >= col_low and first + TILE <= col_high
-                and first - top - TILE + 1 >= diag_low and first - top + TILE - 1 <= diag_high
-            )  # fmt: skip
+                top >= region.row_low
+                and top + TILE <= region.row_high
+                and first >= region.col_low
+                and first + TILE <= region.col_high
+                and first - top - TILE + 1 >= region.diag_low
+                and first - top + TILE - 1 <= region.diag_high
+            )
             outside = (
-                top >= row_high or top + TILE <= row_low or first >= col_high or first + TILE <= col_low
-                or first - top - TILE + 1 > diag_high or first - top + TILE - 1 < diag_low
-            )  # fmt: skip
+                top >= region.row_high
+                or top + TILE <= region.row_low
+                or first >= region.col_high
+                or first + TILE <= region.col_low
+                or first - top - TILE + 1 > region.diag_high
+                or first - top + TILE - 1 < region.diag_low
+            )
             for k in range(TILE_WORDS):
                 word = np.uint64(0) if outside else np.uint64(at(bits, tile * TILE_WORDS + k))
                 if not inside and not outside:
-                    region = np.uint64(0)
+                    kept = np.uint64(0)
                     for r in range(per_word):
                         row = top + k * per_word + r
-                        if row >= row_low and row < row_high:
-                            low = max(col_low, row + diag_low) - first
-                            high = min(col_high, row + diag_high + 1) - first
-                            region |= (low_bits(high) & ~low_bits(low)) << np.uint64(r << LOG_TILE)
-                    word &= region
+                        if row >= region.row_low and row < region.row_high:
+                            low = max(region.col_low, row + region.diag_low) - first
+                            high = min(region.col_high, row + region.diag_high + 1) - first
+                            kept |= (low_bits(high) & ~low_bits(low)) << np.uint64(r << LOG_TILE)
+                    word &= kept
                 put(words, k, word)
                 total += np.int64(popcount(word))
             if total == 0:

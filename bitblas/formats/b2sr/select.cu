@@ -12,7 +12,9 @@
 #define WORDS_IN_TILE (TILE == 4 ? 1 : TILE * TILE / 64)
 #define ROWS_IN_WORD (TILE == 4 ? 4 : 64 / TILE)
 
-struct Region { i64 row_low, row_high, col_low, col_high, diag_low, diag_high; };
+struct Region {
+  i64 row_low, row_high, col_low, col_high, diag_low, diag_high;
+};
 
 // A limit relative to a tile, clamped to 32 bits.
 __device__ __forceinline__ int close(i64 x) { return (int)min(max(x, -256ll), 256ll); }
@@ -33,10 +35,8 @@ __device__ __forceinline__ u64 clipped(u64 word, int k, i64 top, i64 first, cons
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-clip(i64 n, const PTR_T* ptr, const COL_T* col, const word_t* bits, i64 row_low, i64 row_high, i64 col_low,
-     i64 col_high, i64 diag_low, i64 diag_high, i64* tiles, i64* entries, COL_T* left_col, word_t* left,
-     PLACE_T* ranks) {
-  const Region region = {row_low, row_high, col_low, col_high, diag_low, diag_high};
+clip(i64 n, const PTR_T* ptr, const COL_T* col, const word_t* bits, Region region, i64* tiles, i64* entries,
+     COL_T* left_col, word_t* left, PLACE_T* ranks) {
   const i64 tile_row = thread_number() / LANES, top = tile_row * TILE;
   const int lane = threadIdx.x & (LANES - 1);
   const bool inside = tile_row < n;

@@ -38,8 +38,29 @@ def slot_of(slot, table, wrap, columns, room, j):
 # Clusters are processed one after the other. `counts`: the number of nodes, of uses, and of node columns, for each
 # part of the clusters. Columns of a cluster are found by hash in `slot`, which is 0 before and after.
 @njit(**KERNEL)
-def bicliques(lo, hi, limits, begins, before, rows, ptr, col, rooms, slot, places, columns, masks, taken, chain, node,
-              user, node_at, member, gone, counts):  # fmt: skip
+def bicliques(
+    lo,
+    hi,
+    limits,
+    begins,
+    before,
+    rows,
+    ptr,
+    col,
+    rooms,
+    slot,
+    places,
+    columns,
+    masks,
+    taken,
+    chain,
+    node,
+    user,
+    node_at,
+    member,
+    gone,
+    counts,
+):
     for part in range(lo, hi):
         nodes = np.int64(0)
         uses = np.int64(0)
