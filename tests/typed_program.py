@@ -5,6 +5,7 @@ It runs too: there `assert_type` checks the object itself. The type of an expres
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, get_origin
 
 import bitblas as gb
@@ -107,7 +108,7 @@ def main() -> None:
     g = gb.Graph.from_edges([("Anna", "Ben"), ("Ben", "Cleo"), ("Cleo", "Anna")], directed=False)
     assert_type(g.matrix, gb.Matrix)
     assert_type(g.bfs("Anna"), Values)
-    assert_type(g.pagerank(alpha=0.9).largest(1), list[tuple[Any, Any]])
+    assert_type(g.pagerank(alpha=0.9).largest(1), list[tuple[Hashable, Any]])
     assert_type(g.triangle_count(), int)
     assert_type(triangle_count(g.matrix), int)
     assert_type(diameter_bounds(g.matrix)[0], int)
