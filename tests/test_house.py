@@ -272,8 +272,6 @@ def fields(declaration: str) -> list[str]:
 def is_twin(field: str, argument: str) -> bool:
     """Whether an argument of a CPU kernel has the name of a field: "u.bits" is u_bits, "rows.begin" may be begin."""
     parts = field.split(".")
-    parts[-1] = re.sub("_val$", "_values", re.sub("^mask$", "mask_bits", parts[-1]))
-    argument = re.sub("_val$", "_values", re.sub("^mask$", "mask_bits", argument))
     return argument in {"_".join(parts[k:]) for k in range(len(parts))}
 
 

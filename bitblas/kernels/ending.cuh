@@ -13,18 +13,16 @@ struct Epilogue {
 struct Ending {
   bool present, value;  // value: the bit, if values are a bitset
 };
-__device__ __forceinline__ Ending finish(i64 row, bool open, bool some, Z_T sum, const u64* w_bits,
-                                         const STORED(W_T)* w_val, W_T w_iso, i64 w_stride, i64 moved, i64 replace,
-                                         STORED(W_T)* t_val) {
-  const bool had = MERGE && bit_now(w_bits, row), news = open && some;
+__device__ __forceinline__ Ending finish(i64 row, bool open, bool some, Z_T sum, const Epilogue& to, i64 replace) {
+  const bool had = MERGE && bit_now(to.w.bits, row), news = open && some;
   Ending end = {news || (had && (open ? ACCUM : !replace)), false};
 #if STORE
   if (!end.present) return end;
 #if MERGE
-  if (!news && !W_BOOL && !moved) return end;  // the value is already in place
+  if (!news && !W_BOOL && !to.moved) return end;  // the value is already in place
   W_T w = take(sum);
   if (!news || (ACCUM && had)) {
-    const W_T old = load_in_place<W_T>(w_val, w_iso, w_stride, row);
+    const W_T old = load_in_place<W_T>(to.w.values, to.w.iso, to.w.stride, row);
     w = news ? accum(old, sum) : old;
   }
 #else
@@ -33,13 +31,10 @@ __device__ __forceinline__ Ending finish(i64 row, bool open, bool some, Z_T sum,
 #if W_BOOL
   end.value = w;
 #else
-  t_val[row] = w;
+  to.t.values[row] = w;
 #endif
 #endif
   return end;
-}
-__device__ __forceinline__ Ending finish(i64 row, bool open, bool some, Z_T sum, const Epilogue& to, i64 replace) {
-  return finish(row, open, some, sum, to.w.bits, to.w.values, to.w.iso, to.w.stride, to.moved, replace, to.t.values);
 }
 
 // Write BITS bits for unit `unit` of the bitset t, provided by the first lane of every group of LANES. All threads of

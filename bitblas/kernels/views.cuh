@@ -24,12 +24,6 @@ template <> __device__ __forceinline__ bool load_in_place<bool>(const u64* value
   return stride ? bit_now(values, i) : iso;
 }
 
-// Bit `place` of a mask. No mask is one zero word, read with stride 0 and inverted. Half words are read, as they are
-// written: a mask may be the presence bits of the output itself.
-__device__ __forceinline__ bool allowed(const u64* mask, i64 stride, u64 invert, i64 place) {
-  return ((peek((const u32*)mask + (place >> 5) * stride) ^ (u32)invert) >> (place & 31)) & 1u;
-}
-
 // An input vector: presence bits and values.
 template <class T> struct VectorView {
   const u64* bits;
