@@ -5,6 +5,7 @@
 // columns are numbered by degree, most entries read it there. A lane loads the columns of a step, UNROLL entries,
 // before it reads u for the previous ones.
 // run, piece, segments, begin, length, row: the schedule (kernels.py). reached: the bits of t.
+#ifdef KERNEL_pull_graded
 #include "kernels/product.cuh"
 #include "kernels/values.cuh"
 #include "formats/csr/columns.cuh"
@@ -118,3 +119,4 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const PTR_T* 
     sum = BEGIN;
   }
 }
+#endif  // KERNEL_pull_graded
