@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from bitblas.loop.codegen.cuda_advance import compact_variant
+from bitblas.loop.codegen.advance_variants import compact_variant
 from call_operands import SIZE
 
 import bitblas as gb
