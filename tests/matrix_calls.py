@@ -249,9 +249,9 @@ def statements() -> Iterator[Callable[[], None]]:
         yield partial(product, key, "any_pair", "BOOL", "BOOL")
         yield from (partial(product, key, "lor_land", "BOOL", "BOOL", varied=varied) for varied in (False, True))
         yield partial(step, key, "any_pair", "BOOL")
-        if format.dot_indices:
+        if "dot" in format.kernels:
             yield partial(dot, key, "any_pair", "BOOL", "BOOL")
-        if format.fused or format.packed:
+        if format.kernels["mxv.pull"].fused or format.packed:
             yield partial(step, key, "min_plus", "INT64", packed=True)
     for key in WHOLE:
         yield from (partial(product, key, name, "FC64", "FC64") for name in ("plus_times", "any_first"))
