@@ -14,8 +14,6 @@ Salton, McGill: Introduction to modern information retrieval. McGraw-Hill 1983, 
 
 """
 
-from __future__ import annotations
-
 from .. import _check as check
 from .._algorithm import algorithm
 from .._parts import degrees, index_range
