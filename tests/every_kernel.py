@@ -36,6 +36,7 @@ from bitblas import algorithms, binary, device, semiring, tuning
 from bitblas.device import jit
 from bitblas.formats import format_of
 from bitblas.kernels.variant import Variant
+from bitblas.kernels.views import without_views
 
 # (semiring, its type, type of the matrix, type of the vector)
 FEW = (
@@ -216,7 +217,8 @@ def tasks() -> Iterator[Task]:
 
 
 PACKAGE = Path(bitblas.__file__).parent
-KERNELS = {str(path.relative_to(PACKAGE).with_suffix("")) for path in PACKAGE.rglob("*.cu")}
+FOLDERS = sorted({path.parent.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.cu")})
+KERNELS = {f"{folder}/{name}" for folder in FOLDERS for name in jit.kernels_of(folder, ".cu")}
 
 
 def record(kind: type) -> set[Variant]:
@@ -277,10 +279,10 @@ def odd_arguments(variants: Iterable[Variant], count: Callable[[Variant], int] =
             group = [variant.kernel, str(variant.constant("TILE")), "masked" if variant.constant("MASKED") else ""]
             counts.setdefault(" ".join(group), set()).add(count(variant))
     for group, found in counts.items():
-        twin = PACKAGE / f"{group.split()[0]}.cpu.py"
-        entry = twin.name.partition(".")[0]
-        if twin.exists():
-            listed = re.search(rf"^def {entry}\(lo, hi, ([^)]*)\)", twin.read_text(), re.MULTILINE)
+        folder, _, entry = group.split()[0].rpartition("/")
+        if twin := jit.kernels_of(folder, ".cpu.py").get(entry):
+            head = rf"^def {entry}\(\s*lo,\s*hi,([^)]*?),?\s*\)"
+            listed = re.search(head, without_views(twin.read_text()), re.MULTILINE)
             assert listed is not None, twin
             found = found | {1 + len(listed[1].split(","))}
         if len(found) > 1:

@@ -7,13 +7,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from bitblas.loop.codegen.advance_variants import compact_variant
 from call_operands import SIZE
 
 import bitblas as gb
 from bitblas.device import jit
 from bitblas.formats import FORMATS
 from bitblas.kernels.variant import Variant
+from bitblas.loop.codegen.advance_variants import compact_variant
 from semirings.dtypes import INT32
 
 

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+import bitblas
 from bitblas.device import jit
 from bitblas.kernels.views import without_views
+
+PACKAGE = Path(bitblas.__file__).parent
 
 
 def test_views_become_plain_arguments():
@@ -33,3 +39,12 @@ def test_a_kernel_has_its_section_alone(tmp_path, monkeypatch):
     assert sorted(jit.kernels_of(folder, ".cu")) == ["one", "single", "two"]
     assert jit.kernel_text(f"{folder}/two") == "// Shared.\nvoid two();\n"
     assert jit.kernel_text(f"{folder}/single") == "void single();\n"
+
+
+def test_shared_functions_have_other_names_than_those_of_operators():
+    """A text has both: of two functions with one name, the kernel would call the later one."""
+    makers = "".join((PACKAGE / name).read_text() for name in ("operations/variants.py", "kernels/variant.py"))
+    made = set(re.findall(r'(?:Function|cast_function)\(\s*"(\w+)"', makers))
+    assert {"joined", "accum", "take", "mul", "add"} <= made
+    for path in PACKAGE.rglob("*.cpu.py"):
+        assert not made & set(re.findall(r"^def (\w+)\(", path.read_text(), re.M)), path

@@ -4,7 +4,7 @@
 
 
 @njit(**FUNCTION)
-def joined(had, old, z):
+def summed(had, old, z):
     """The new sum at a position of t, whether it had a sum `old` or none, without a branch that would be
     mispredicted."""
     if BLEND:

@@ -99,7 +99,7 @@ def lanes(
 
 
 @njit(**FUNCTION)
-def joined(sums, z, choices):
+def with_sum(sums, z, choices):
     """The sums, with z added to those whose subset has the bit."""
     return where_lanes(mask_lanes(choices), add_lanes(sums, splat(z, 8)), sums)
 
@@ -115,8 +115,8 @@ def tables(lo, hi, a_iso, u_bits, u_val, table):
         z = where_lanes(mask_lanes(u), mul_lanes(a, load_lanes(u_val, tile_col << LOG_TILE, u)), nothing)
         for k in range(3):
             first = 3 * k
-            sums = joined(nothing, lane(z, first), np.uint8(0xAA))
-            sums = joined(sums, lane(z, first + 1), np.uint8(0xCC))
+            sums = with_sum(nothing, lane(z, first), np.uint8(0xAA))
+            sums = with_sum(sums, lane(z, first + 1), np.uint8(0xCC))
             if k < 2:
-                sums = joined(sums, lane(z, first + 2), np.uint8(0xF0))
+                sums = with_sum(sums, lane(z, first + 2), np.uint8(0xF0))
             store_lanes(table, tile_col * CHOICES + 8 * k, sums)

@@ -159,7 +159,7 @@ def push_tiles(
                         value = value_at(a, rank + np.int64(popcount(tile_word & ((ONE << place) - ONE))))
                     i = (tile_row << LOG_TILE) + k * WORD_ROWS + np.int64(place >> np.uint64(LOG_TILE))
                     z = mul(value, load_u(u.values, u.iso, u.stride, i), j, i)
-                    put(t.values, j, joined(had != 0, at(t.values, j), z))
+                    put(t.values, j, summed(had != 0, at(t.values, j), z))
             if KIND != WORDS and RANKED:
                 rank += np.int64(popcount(tile_word))
         hit &= open_bits

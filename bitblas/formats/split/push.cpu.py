@@ -50,7 +50,7 @@ def push(
                         k = (tile_row << LOG_TILE) + np.int64(place)
                         value = value_at(a, first_rank + e) if RANKED else a.iso
                         z = mul(value, load_u(u.values, u.iso, u.stride, k), j, k)
-                        put(t.values, j, joined(had, at(t.values, j), z))
+                        put(t.values, j, summed(had, at(t.values, j), z))
                     if not had:
                         set_bit(t.bits, j)
         w = filled(u.bits, w + 1, hi)
