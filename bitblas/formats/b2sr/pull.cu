@@ -3,7 +3,7 @@
 
 // Blocks per multiprocessor. A warp waits for its loads and for instructions of other warps (plus_second, a grid: 47 us
 // with 8, 57 with 6).
-#define RESIDENT (TILE > 8 || (KIND != WORDS && sizeof(U_T) > 4) ? 4 : KIND != WORDS && TILE == 4 ? 6 : 8)
+#define RESIDENT (TILE > 8 || (KIND != WORDS && sizeof(U_T) > 4) ? 4 : KIND != WORDS && TILE == 4 ? (KIND == COUNT && !U_FULL ? 5 : 6) : 8)
 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 pull(i64 n, i64 longest, RowsView<PTR_T> rows, TilesView tiles, Values a, VectorView<U_T> u, MaskView mask,

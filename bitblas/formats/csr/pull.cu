@@ -10,7 +10,10 @@
 
 typedef PLACE(PTR_T) place_t;
 
-extern "C" __global__ void __launch_bounds__(BLOCK, MIN_BLOCKS)
+// Blocks per multiprocessor. Under a mask, the entries of a warp's rows and their values take 40 registers.
+#define BLOCKS (STAGED == 2 && MIN_BLOCKS > 5 && !(sizeof(A_T) == 1 && sizeof(U_T) == 4) ? 5 : MIN_BLOCKS)
+
+extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
 pull(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView col, Values a, VectorView<U_T> u, MaskView mask,
      ARGUMENT(Z_T) product, Epilogue to) {
   Row of(n, rows, mask, to.t.bits);
