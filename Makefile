@@ -79,7 +79,8 @@ fuzz: $(if $(filter cuda,$(DEVICE)),$(GPU_ENV),$(DEV_ENV))
 		$(if $(ONE),--one $(ONE),--minutes $(MINUTES)) --device $(DEVICE) $(ARGS)
 
 every-kernel: $(if $(filter cuda,$(DEVICE)),$(GPU_ENV),$(DEV_ENV))
-	BITBLAS_CACHE=$(CACHE) $(PY) tests/every_kernel.py --device $(DEVICE) --ran .cache/kernels-$(DEVICE).pickle
+	BITBLAS_CACHE=$(CACHE) $(PY) tests/every_kernel.py --device $(DEVICE) \
+		--jobs $(if $(filter cuda,$(DEVICE)),1,$(JOBS)) --ran .cache/kernels-$(DEVICE).pickle
 
 races: $(DEV_ENV)
 	PY=$(PY) BITBLAS_CACHE=$(CACHE) PARTS=$(JOBS) tests/races.sh

@@ -16,6 +16,7 @@ import dataclasses
 import importlib
 import pickle
 import re
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -289,10 +290,24 @@ def odd_arguments(variants: Iterable[Variant], count: Callable[[Variant], int] =
             yield f"{group}: variants and twin take {sorted(found)} arguments"
 
 
+def by_processes(jobs: int, kind: str, ran: Path) -> int:
+    """Run all tasks in that many processes, and write the variants that ran in any of them to the file `ran`."""
+    files = [ran.with_name(f"{ran.name}.{k}") for k in range(jobs)]
+    command = [sys.executable, __file__, "--device", kind]
+    parts = [[*command, "--part", f"{k}/{jobs}", "--ran", str(file)] for k, file in enumerate(files)]
+    codes = [process.wait() for process in [subprocess.Popen(part) for part in parts]]
+    if any(codes):
+        return 1
+    found = distinct(v for file in files for v in pickle.loads(file.read_bytes()))
+    ran.write_bytes(pickle.dumps(found))
+    return 1 if missing(found) else 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--part", default="0/1", help="k/n: every n-th task, from the k-th")
+    parser.add_argument("--jobs", type=int, default=1, help="processes, each with a part of the tasks")
     parser.add_argument("--only", default="", help="the tasks whose names begin so")
     parser.add_argument("--shared", nargs="+", metavar="FILE", help="print which kernels that ran use shared memory")
     parser.add_argument("--planted", action="store_true", help="call a faulty kernel under one of our names")
@@ -308,6 +323,10 @@ def main() -> int:
             return 1 if missing(ran) else 0
         print(*sorted({v.entry for v in ran if "__shared__" in jit.cuda_source(v)}), sep="\n")
         return 0
+    if args.jobs > 1:
+        if not args.ran:
+            parser.error("--jobs needs --ran")
+        return by_processes(args.jobs, args.device, Path(args.ran))
     if args.device == "emulator":
         importlib.import_module("emulator.device")  # registers it
     gb.config.device = args.device
