@@ -262,7 +262,7 @@ VIEWS = views()
 
 
 def fields(declaration: str) -> list[str]:
-    """The arguments that a parameter stands for: itself, or the fields of a view, joined by dots."""
+    """The arguments of a parameter: itself, or the fields of a view, joined by dots."""
     kind, _, name = declaration.rpartition(" ")
     if (view := re.sub(r"<.*>|const |&", "", kind)) not in VIEWS:
         return [name.lstrip("*&")]

@@ -38,7 +38,7 @@ _FUNCTION = re.compile(r"^def .*?(?=^[^\s)])|^def .*", re.M | re.S)
 
 
 def arguments(name: str, view: str) -> list[str]:
-    """The plain arguments that a view stands for."""
+    """The plain arguments of a view."""
     return [f"{name}_{field.replace('.', '_')}" for field in VIEWS[view]]
 
 

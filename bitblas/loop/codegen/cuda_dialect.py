@@ -168,7 +168,7 @@ class CudaPositions(TextDialect[CudaKernel]):
         self.lines.append(f"report_missing({bare(positions)}, faults, {number});")
 
     def _place(self, positions: str, index: str, x: Vec, from_end: bool, number: int) -> None:
-        """Set `at` to the position in x that an index stands for, -1 if there is none."""
+        """Set `at` to the position in x of an index, -1 if there is none."""
         self.kernel.parameter("i64* faults", "faults")
         self.kernel.parameter(f"i64 size{x.id}", "size", x.id)  # not in the text, because the text is the cache key
         wraps = "true" if from_end else "false"
