@@ -311,14 +311,6 @@ TABLE: dict[str, Threshold] = {
         "H200, RMAT 22 by degree, plus_second: 533 us with 128 KB, 509 with 192",
     ),
     "binned.shared.fewer_bytes": Threshold(1 << 17, "bytes", "The same on compute capability 8.0, which has 163 KB."),
-    "staged.threads": Threshold(
-        1 << 21,
-        "threads",
-        "Uneven rows are distributed over so many: more lanes per row if rows are few, because long rows are "
-        "neighbours in an order by degree.",
-        "H200, plus_second, us with 4, 8, 16 lanes: RMAT 20 224, 242, 300; RMAT 18 55, 55, 68, by degree 108, 55, "
-        "58; email-Enron 25, 17, 15, and with 1: 79",
-    ),
     "spgemm.table.slots_8_lanes": Threshold(
         64,
         "slots",
@@ -444,12 +436,6 @@ TABLE: dict[str, Threshold] = {
         "Resident blocks of a degree-binned pull, if none keeps vector values in shared memory.",
     ),
     "rows.dot_least_lanes": Threshold(4, "lanes", "Least GPU lanes per position of the mask of a dot product."),
-    "csr.iterations_early": Threshold(
-        128,
-        "iterations of a group of lanes",
-        "Instead of rows.iterations if rows stop at their first hit, because they are seldom read to the end.",
-        "RMAT 20: 26.6, 21.9, 21.7 us with 8, 32, 128",
-    ),
     "csr.min_blocks": Threshold(
         8,
         "blocks of 256 threads per multiprocessor",
@@ -461,9 +447,6 @@ TABLE: dict[str, Threshold] = {
         "blocks of 256 threads per multiprocessor",
         "The same for other vectors and types, which need more registers.",
     ),
-    "csr.stage": Threshold(
-        1024, "entries", "Entries that a block reads at once when it reads its rows as one run.", "measured"
-    ),
     "csr.pull_entries_per_lane": Threshold(
         7,
         "entries",
@@ -474,13 +457,14 @@ TABLE: dict[str, Threshold] = {
     "csr.uneven": Threshold(
         32,
         "longest row per mean row",
-        "From here on rows are uneven: blocks read them as one run, and binned pulls pay off.",
+        "From here on rows are uneven, and binned pulls pay off.",
         "RMAT 20: 2000; meshes: 1 to 4",
     ),
     "csr.binned_from": Threshold(
-        1 << 22,
+        1 << 18,
         "entries",
-        "With fewer, a block of a degree-binned pull would spend as long on hot columns as on its rows (estimated).",
+        "With fewer, a degree-binned pull does not pay off.",
+        "H100, us of plus_times with plain and binned rows: RMAT 16 25, 21; RMAT 17 by degree 30, 28; RMAT 19 170, 129",
     ),
     "csr.bin_log_longest": Threshold(
         11, "log2 of entries", "Longest piece of a degree-binned pull, 2048 entries: longer rows are cut."
@@ -641,13 +625,6 @@ TABLE: dict[str, Threshold] = {
         "rows or columns per entry",
         "With fewer, a matrix is not hypersparse: an entry's cost in the lists, in row pointers.",
         "SuiteSparse's hyper_switch",
-    ),
-    "mplg.fixed_from": Threshold(
-        1 << 20,
-        "entries",
-        "From here on a staged pull is specialized for the width of its packed columns, which takes half a second to "
-        "compile per width; unpacking then costs 4 instructions per entry instead of 10.",
-        "instructions counted in its SASS; time not measured",
     ),
     "virtual.merged_lists": Threshold(
         64, "lists of a row", "With more, the columns of a row are sorted instead of merging lists one by one."

@@ -118,11 +118,10 @@ def blank(dtype: str) -> None:
 
 
 def wide_columns(name: str, dtype: str, of: str) -> None:
-    """Packed columns of 20 bits, for which a pull is compiled."""
-    with limits(width=1):
-        x = True if of == "BOOL" else values(generator("wide", of), of, 2000)
-        A = gb.Matrix.from_coo([0] * 2000, np.arange(2000) * 300, x, of, nrows=300, ncols=1 << 20, format="mplg")
-        A.mxv(a_vector(dtype, size=1 << 20, full=True), gb.semiring[name][dtype]).new()
+    """Packed columns of 20 bits."""
+    x = True if of == "BOOL" else values(generator("wide", of), of, 2000)
+    A = gb.Matrix.from_coo([0] * 2000, np.arange(2000) * 300, x, of, nrows=300, ncols=1 << 20, format="mplg")
+    A.mxv(a_vector(dtype, size=1 << 20, full=True), gb.semiring[name][dtype]).new()
 
 
 def pull_graded(key: str, name: str, dtype: str, of: str, *, hot: bool) -> None:

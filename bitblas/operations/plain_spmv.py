@@ -47,7 +47,6 @@ from ..plan.product import (
     WORDS,
     Plan,
     has_fused_epilogue,
-    is_staged,
     reads_matrix,
     with_bins,
 )
@@ -318,7 +317,6 @@ class PreparedProduct:
             options,
         )
         self.size = layout.ncols if push else layout.nrows
-        self.staged = is_staged(semiring, kind, layout, full)
         self.plan = plan = with_bins(plan, layout, semiring, self.u_type, masked=False, ordered=A.order is not None)
         self.binned = plan.kernel == BINNED
         self.binned_under_masks = self.binned and layout.format.kernels["mxv.pull.binned"].masked

@@ -27,7 +27,7 @@ from ..formats.csr.layout import Csr, pointer_type
 from ..formats.schedule import Part
 from ..kernels.variant import Variant
 from ..plan.epilogue import Epilogue
-from ..plan.product import COUNT, VALUES, WORDS, Plan, hot_bytes, staged_lanes
+from ..plan.product import COUNT, VALUES, WORDS, Plan, hot_bytes
 from ..store import BITS, NONE, VectorStore, dense_values, full_bits, words
 from ..typing import Array
 from . import ewise_vector
@@ -109,27 +109,24 @@ def prepare_pull(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
     """w: type of the output. masked: under a mask."""
     device, plan, layout = of.device, of.plan, of.layout
     types, semiring, kind, a_type, options = of.algebra
-    staged = 0 if not of.staged else 2 if masked else 1  # as in pull.cu
     padded = not device.is_simt or layout.ncols % layout.rows_per_unit != 0
     variants = functools.partial(
         pull_variant, layout.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
     )
-    width = layout.format.kernels["mxv.pull.staged"].width(layout) if staged == 1 else 0
     cost = layout.format.kernels["mxv.pull"]
-    lanes = plan.lanes if not staged else staged_lanes(plan.lanes, layout.units) if staged == 1 else 1
     # Any entry will do, and all products are equal: a row ends at its first entry, whatever its length.
     of_any = kind == VALUES and semiring is not None and semiring.op.monoid.name == "any"
     first = of_any and options["full"] and device.is_simt and layout.rows_per_unit == 1
-    lanes = 1 if first else lanes
+    lanes = 1 if first else plan.lanes
     most = tuning.count("pull.early_entries") if kind == WORDS else 0 if kind == COUNT and options["full"] else None
     bounds, n, per = unit_bounds(layout, device, most=most), layout.units, layout.rows_per_unit
-    variant = variants(end=end, lanes=lanes, staged=staged, width=width)
+    variant = variants(end=end, lanes=lanes)
     value, one = end.z.np_type.type(of.value), cast_scalar(of.value, w)
     pull = functools.partial(Pull, launch_rows, device, end, value, one, no_output(device, end.w))
     if first or not device.is_simt:
         rows = PreparedKernel(device, variant, n, (1 << 62, *of.arguments), bounds)
         return pull(rows, whole=bounds is None and not device.is_simt)
-    longest = cost.longest(kind, lanes, staged=staged > 0)
+    longest = cost.longest(kind, lanes)
     rows = PreparedKernel(device, variant, n, (longest, *of.arguments), bounds, pull_blocks(n, per, lanes))
     presence = kind == WORDS and not end.store
     part = longest if presence else min(longest, cost.segment())

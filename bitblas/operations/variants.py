@@ -234,7 +234,6 @@ def pull_variant(
     ranked: bool,
     lanes: int,
     end: Epilogue,
-    staged: int = 0,
     padded: bool = True,
     width: int = 0,
     packed: bool = False,
@@ -243,7 +242,7 @@ def pull_variant(
 ) -> Variant:
     """The pull kernel of a format for a semiring (None for WORDS) with an epilogue.
 
-    padded: the last tile column is wider than the matrix. staged: see `is_staged`; width: see `StagedPull.width`.
+    padded: the last tile column is wider than the matrix. width: see `BinnedPull.width`.
     packed: the matrix's values are bit-packed. kernel, more: another kernel, and its constants instead of these.
     """
     op, t, monoid, z = algebra_of(semiring, end.z)
@@ -251,7 +250,7 @@ def pull_variant(
     padded = padded or not full or kind != VALUES or ranked  # kernels that do not depend on it share one variant
     constants = [("U_FULL", int(full)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *end.constants()]
     many_blocks = full and max(t.nbytes for t in (a, u, z, end.w)) <= 4
-    case = PullCase(ranked, is_neutral(monoid, z), padded, many_blocks, staged, width)
+    case = PullCase(ranked, is_neutral(monoid, z), padded, many_blocks, width)
     constants += format_of(key).kernels["mxv.pull"].constants(case)
     blend = (int(may_compute_unneeded(op, monoid, z)) + sentinel_kind(op, monoid, z, u)) if kind == VALUES else 0
     constants += [("VALUES_PACKED", int(packed)), ("BLEND", blend)]

@@ -148,12 +148,6 @@ def may_split_rows(semiring: Typed[Semiring], kind: int, layout: Layout, full: b
     return layout.device.is_simt and kind == VALUES and full and monoid.name != "any" and not op.positional
 
 
-def is_staged(semiring: Typed[Semiring], kind: int, layout: Layout, full: bool) -> bool:
-    """Whether a GPU block reads the entries of its rows as one run: for rows of very different lengths."""
-    staged = layout.format.kernels.get("mxv.pull.staged")
-    return staged is not None and may_split_rows(semiring, kind, layout, full) and staged.suits(layout)
-
-
 def is_binned(semiring: Typed[Semiring], kind: int, layout: Layout, full: bool, u: DataType) -> bool:
     """Whether rows are degree-binned, if no entry of the output stays (of plain rows also: without a mask): sums of
     numbers over enough entries to amortize the schedule."""
@@ -186,12 +180,6 @@ def hot_bytes(device: Device) -> int:
     """Bytes of shared memory for a block of a degree-binned pull, which has a multiprocessor for itself."""
     sizes = (tuning.count("binned.shared.bytes"), tuning.count("binned.shared.fewer_bytes"))
     return next((size for size in sizes if size <= device.block_shared_bytes), 0)
-
-
-def staged_lanes(lanes: int, rows: int) -> int:
-    """Lanes per staged row: more if rows are few, so that the long ones, which are neighbours in an order by degree,
-    are distributed over more blocks."""
-    return max(lanes, power_of_two(tuning.value("staged.threads") / max(1, rows), 1, 8))
 
 
 # ---- The plan of matrix-matrix products.

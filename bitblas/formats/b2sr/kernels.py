@@ -94,7 +94,7 @@ class TilesPull(TiledPull["B2sr"]):
         lanes = min(tile, 32)
         return power_of_two(lanes * per_row * tile / tuning.value("b2sr.pull_bits_per_lane"), lanes, 32)
 
-    def longest(self, kind: int, lanes: int, *, staged: bool = False) -> int:
+    def longest(self, kind: int, lanes: int) -> int:
         return tuning.count("rows.iterations") * max(1, self.steps(kind) * lanes // min(self.share(kind), 32))
 
     def segment(self) -> int:

@@ -165,7 +165,7 @@ class CgrPull(CodedPull["Cgr"]):
     def lanes(self, layout: Cgr, nrows: int, kind: int) -> int:
         return 1
 
-    def longest(self, kind: int, lanes: int, *, staged: bool = False) -> int:
+    def longest(self, kind: int, lanes: int) -> int:
         factor = tuning.count("coded.early_factor") if kind == WORDS else 1
         return tuning.count("cgr.longest") * factor * lanes
 

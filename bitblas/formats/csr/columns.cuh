@@ -7,7 +7,6 @@
 #if PACKED
 typedef u32 column_t;  // element type of the array
 #define SIDE_BY_SIDE 1
-#define BITS(width) (WIDTH ? (u32)WIDTH : (u32)(width))  // WIDTH: fixed at compile time; 0: any
 #else
 typedef COL_T column_t;
 #define SIDE_BY_SIDE 0
@@ -23,12 +22,12 @@ struct ColumnsView {
 
 // Entry e and the following ones, for a lane that walks a row. Cost of a column in inner loops for sm_90, in
 // instructions more than a plain column, loads included: `read` 6 (25 for four, which share one `skip`); `once` with n
-// a multiple of 32, in staged pulls, 10, or 4 if WIDTH is fixed; `at` and `skip` together, in pushes, 11.
+// a multiple of 32, in binned pulls, 10; `at` and `skip` together, in pushes, 11.
 struct Columns {
   const u32* words;
   u32 first, width;  // entry e begins at bit `first` of words[0]: below 32
   __device__ __forceinline__ Columns(const u32* string, i64 bits, u64 e)
-      : words(string + (e * BITS(bits) >> 5)), first((u32)e * BITS(bits) & 31), width(BITS(bits)) {}
+      : words(string + (e * (u32)bits >> 5)), first((u32)e * (u32)bits & 31), width((u32)bits) {}
   __device__ __forceinline__ Columns(const ColumnsView& all, u64 e) : Columns(all.col, all.width, e) {}
   // The word in which entry e + n begins; n * width is below 2^32.
   __device__ __forceinline__ const u32* word(u32 n) const {

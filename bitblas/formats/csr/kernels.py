@@ -33,7 +33,6 @@ from ..contract import (
     Pull,
     PullCase,
     Push,
-    StagedPull,
     Types,
     View,
     compute_once,
@@ -174,9 +173,9 @@ def _dot_types(*kinds: np.dtype) -> Types:
 # ---- What layouts by rows offer, with plain or packed columns.
 
 
-def _columns(packed: bool, width: int = 0) -> Constants:
-    """Constants of columns.cuh. width: bits of packed columns if the kernel is specialized for them."""
-    return [("PACKED", int(packed)), ("WIDTH", width)]
+def _columns(packed: bool) -> Constants:
+    """Constants of columns.cuh."""
+    return [("PACKED", int(packed))]
 
 
 class RowsView(View["Rows"]):
@@ -204,8 +203,7 @@ class RowsPull(Pull["Rows"]):
 
     def constants(self, case: PullCase) -> Constants:
         blocks = tuning.count("csr.min_blocks") if case.many_blocks else tuning.count("csr.min_blocks_wide")
-        more = [("MIN_BLOCKS", blocks), ("STAGED", case.staged), ("STAGE", tuning.count("csr.stage"))]
-        return [*_columns(self.packed, case.width), ("UNROLL", UNROLL), *more]
+        return [*_columns(self.packed), ("UNROLL", UNROLL), ("MIN_BLOCKS", blocks)]
 
     def lanes(self, layout: Rows, nrows: int, kind: int) -> int:
         """As many as have two or three loads in flight each. Boolean CSR, which stops a row at its first hit, was
@@ -214,32 +212,20 @@ class RowsPull(Pull["Rows"]):
             return 1
         return power_of_two(layout.nvals / max(1, nrows) / tuning.value("csr.pull_entries_per_lane"), 1, 32)
 
-    def longest(self, kind: int, lanes: int, *, staged: bool = False) -> int:
-        iterations = tuning.count("rows.iterations")
-        if staged:
-            return max(tuning.count("csr.stage"), iterations * UNROLL * lanes)
-        return (tuning.count("csr.iterations_early") if kind == WORDS else iterations) * UNROLL * lanes
+    def longest(self, kind: int, lanes: int) -> int:
+        return tuning.count("rows.iterations") * UNROLL * lanes
 
     def segment(self) -> int:
         return tuning.count("rows.segment_steps") * UNROLL * 32
 
 
-class RowsStagedPull(StagedPull["Rows"]):
-    """Rows of very different lengths."""
-
-    def suits(self, layout: Rows) -> bool:
-        return longest_unit(layout) * layout.units > tuning.value("csr.uneven") * layout.nvals
-
-    def width(self, layout: Rows) -> int:
-        return layout.width if layout.nvals >= tuning.count("mplg.fixed_from") else 0
-
-
-class RowsBinnedPull(BinnedPull["Rows"], RowsStagedPull):
+class RowsBinnedPull(BinnedPull["Rows"]):
     """Many rows of very different lengths."""
 
     def suits(self, layout: Rows) -> bool:
-        enough = layout.nvals >= tuning.count("csr.binned_from") and layout.nrows < 1 << 32
-        return enough and super().suits(layout)
+        if layout.nvals < tuning.count("csr.binned_from") or layout.nrows >= 1 << 32:
+            return False
+        return longest_unit(layout) * layout.units > tuning.value("csr.uneven") * layout.nvals
 
     def bins(self, layout: Rows, part: Part | None = None) -> Bins[Pieces]:
         return degree_bins(layout)
@@ -345,7 +331,6 @@ def rows_kernels(packed: bool = False, fused: bool = False) -> Kernels:
     """The kernels of layouts by rows. packed: columns are. fused: pulls have epilogues."""
     return {
         "mxv.pull": RowsPull(packed, fused),
-        "mxv.pull.staged": RowsStagedPull(),
         "mxv.pull.binned": RowsBinnedPull(),
         "mxv.pull.listed": "formats/csr/pull_some",
         "mxv.push": RowsPush(packed),

@@ -170,7 +170,7 @@ class NibPull(CodedPull["Nib"]):
             return 1
         return power_of_two(len(layout.words) / max(1, nrows) / tuning.value("nib.pull_words_per_lane"), 1, 32)
 
-    def longest(self, kind: int, lanes: int, *, staged: bool = False) -> int:
+    def longest(self, kind: int, lanes: int) -> int:
         factor = tuning.count("coded.early_factor") if kind == WORDS else 1
         return tuning.count("rows.iterations") * factor * lanes
 

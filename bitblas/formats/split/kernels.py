@@ -70,7 +70,7 @@ class SplitPull(TiledPull["Split"]):
         fewest = 4 if self.tile == 4 and kind == WORDS else share
         return power_of_two((layout.tiles * share + layout.in_rest) / units / each, fewest, 32)
 
-    def longest(self, kind: int, lanes: int, *, staged: bool = False) -> int:
+    def longest(self, kind: int, lanes: int) -> int:
         """In single entries; a tile counts as many as it costs."""
         return tuning.count("rows.iterations") * self.steps(kind) * lanes
 
