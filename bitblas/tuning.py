@@ -760,31 +760,6 @@ TABLE: dict[str, Threshold] = {
         "1153, 696; 1925, 961; stencil27_58 1326, 654; 2280, 1220; road_ny 1237, 637; 1891, 1079; but grid2d_1024, "
         "with 13 and 25 MB of tables, 2168, 2514; 3903, 4804",
     ),
-    "fill.row_length": Threshold(
-        2.0,
-        "entries per row",
-        "From here on a pull on the CPU amortizes a copy of the vector with sentinels for missing entries.",
-        "one EPYC thread, plus_times, ms without and with NaN: rmat16 with 0.8 of all entries 7.1, 3.6, with 0.3 4.4, "
-        "4.2; a road network (2.8 entries a row) with 0.99 3.9, 3.2; min_plus of INT64 with 0.5 4.0, 5.4",
-    ),
-    "fill.masked_row_length": Threshold(
-        4.0, "entries per row", "As fill.row_length under a mask, which leaves about half of the rows."
-    ),
-    "fill.long_row_length": Threshold(
-        6.0, "entries per row", "From here on fill.long_share applies instead of fill.share."
-    ),
-    "fill.share": Threshold(
-        0.75, "share of all entries", "A vector with fewer entries is not copied with sentinels.", "see fill.row_length"
-    ),
-    "fill.long_share": Threshold(
-        0.25,
-        "share of all entries",
-        "As fill.share for long rows, which amortize the copy earlier.",
-        "see fill.row_length",
-    ),
-    "fill.matrix_entries": Threshold(
-        1 << 12, "entries", "Smaller matrices use no sentinels: the calls that make the copy take some microseconds."
-    ),
     "multivector.few_lines": Threshold(
         1 << 18,
         "lines",

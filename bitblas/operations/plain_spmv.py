@@ -52,7 +52,7 @@ from ..plan.product import (
     with_bins,
 )
 from ..store import BITS, MatrixStore, Raw, VectorStore, words
-from . import ewise_vector, hypersparse, spmv_kernels
+from . import ewise_vector, hypersparse
 from .operands import (
     ZERO,
     Allowed,
@@ -330,7 +330,6 @@ class PreparedProduct:
             self.algebra = (self.layout.format.view.types(layout, ranked), *self.algebra[1:])
             self.matrix = taken(self.layout)
         self.arguments = self.matrix.flat()
-        self.fills = 0.0 if full else spmv_kernels.filled_row_length(plan, layout, semiring, self.u_type)
         self.u_values: Values | None = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.u_zero, self.u_nothing = ZERO[self.u_type.name], nothing(device, self.u_type)
         if kind == VALUES and value is not None and self.u_type is u_type:
@@ -363,10 +362,7 @@ class PreparedProduct:
             if u.dtype is not self.u_type:
                 u = ewise_vector.cast(u, self.u_type)
                 x = u.values
-            if self.fills and not isinstance(x, generic) and spmv_kernels.amortizes_fill(self.fills, mask):
-                values = spmv_kernels.fill_missing(u, self.fills)
-            else:
-                values = (self.u_nothing, x, 0) if isinstance(x, generic) else (x, self.u_zero, 1)
+            values = (self.u_nothing, x, 0) if isinstance(x, generic) else (x, self.u_zero, 1)
         given = make(Input, (u.present, *values))
         open_at = self.everywhere if mask is None else allowed(self.device, mask)
         if self.apart is None:

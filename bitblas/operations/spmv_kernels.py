@@ -1,10 +1,8 @@
-"""SpMV kernels: pull, push, degree-binned pull, sentinel-filled vectors; and the facts that the planner reads.
+"""SpMV kernels: pull, push, degree-binned pull, the CPU's pull by whole tiles, and rows that have entries.
 
 A pull has its epilogue in the kernel: one launch for rows, one for segments of very long rows. A push, and the CPU's
 pull by whole tiles, write a separate vector, which `merge` writes into the output. A degree-binned pull
-(formats/csr/kernels.py) bins rows by length, and each block caches a part of the vector. Sentinel-filled vectors, for
-pulls on the CPU, have NaN or an unused integer in place of missing entries: a product with the sentinel adds the
-identity of the monoid, so the sum needs no test of the vector's bitset.
+(formats/csr/kernels.py) bins rows by length, and each block caches a part of the vector.
 """
 
 from __future__ import annotations
@@ -15,19 +13,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from semirings import Semiring, Typed
 from semirings.algebra import compose
 from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, INT64, DataType, cast_scalar
 
 from .. import tuning
-from ..device import Bounds, Device, Kernel, threads
+from ..device import Bounds, Device, threads
 from ..formats import EVERYWHERE, Layout, format_of
 from ..formats.csr.layout import Csr, pointer_type
 from ..formats.schedule import Part
-from ..kernels.variant import Variant
 from ..plan.epilogue import Epilogue
-from ..plan.product import COUNT, VALUES, WORDS, Plan, hot_bytes, staged_lanes
+from ..plan.product import COUNT, VALUES, WORDS, hot_bytes, staged_lanes
 from ..store import BITS, NONE, VectorStore, dense_values, full_bits, words
 from ..typing import Array
 from . import ewise_vector
@@ -35,27 +31,22 @@ from .operands import (
     ZERO,
     Allowed,
     Input,
-    Mask,
     Old,
     Output,
     PreparedKernel,
-    Values,
     dummy,
-    make,
     no_mask,
     pull_blocks,
     stored,
     unit_bounds,
 )
 from .variants import (
-    algebra_of,
     blank_variant,
     cell_of,
     hubs_variant,
     lanes_variant,
     pull_variant,
     push_variant,
-    sentinel_kind,
 )
 
 if TYPE_CHECKING:
@@ -406,53 +397,3 @@ def row_lengths(layout: Layout, arguments: tuple[Any, ...]) -> Csr:
         np.cumsum(counts[:n], out=ptr[1:])
         lengths = layout.cache["lengths"] = Csr(device, n, layout.ncols, ptr, dummy(device, "int32"), layout.nvals)
     return lengths
-
-
-# ---- Sentinel-filled vectors for pulls on the CPU (csr/pull.cpu.py): missing entries become NaN or an unused integer.
-
-FILLED = 2  # a stride that marks filled values
-
-
-def filled_row_length(plan: Plan, layout: Layout, semiring: Typed[Semiring], u: DataType) -> float:
-    """Mean entries of a row if a pull may use filled vectors, else 0: see `amortizes_fill`. Known before the
-    vector is, because the plan's kernel has to support it."""
-    pulls = plan.direction == "pull" and plan.kind == VALUES and not plan.wide
-    if not pulls or layout.device.is_simt or not layout.format.kernels["mxv.pull"].accepts_nan:
-        return 0.0
-    if layout.nvals < tuning.count("fill.matrix_entries"):
-        return 0.0
-    op, _, monoid, z = algebra_of(semiring)
-    return layout.nvals / max(1, layout.nrows) if sentinel_kind(op, monoid, z, u) else 0.0
-
-
-def amortizes_fill(row_length: float, mask: Mask | None) -> bool:
-    """Whether a pull along rows of this mean length amortizes a sentinel-filled copy of the vector."""
-    if mask is None:
-        return row_length >= tuning.value("fill.row_length")
-    return row_length >= tuning.value("fill.masked_row_length")
-
-
-def fill_missing(u: VectorStore, row_length: float) -> Values:
-    """The values of a vector that is not iso, for a pull along rows of this mean length: unchanged if few entries
-    are present, or if the sentinel is one of the values."""
-    x, zero, share = u.values, ZERO[u.dtype.name], tuning.value("fill.share")
-    if row_length >= tuning.value("fill.long_row_length"):
-        share = tuning.value("fill.long_share")
-    if (u.count or 0) >= share * u.size:
-        filled, others, nothing = np.empty_like(x), np.zeros(1, np.int64), _sentinel(u.dtype)
-        _sentinel_kernel(u.device, u.dtype)(len(u.present), u.size, u.present, x, nothing, filled, others)
-        if not others[0]:
-            return make(Values, (filled, nothing, FILLED))
-    return make(Values, (x, zero, 1))
-
-
-@functools.cache
-def _sentinel(of: DataType) -> np.generic:
-    """The sentinel of missing entries: NaN, or the integer that programs use least."""
-    kind = of.np_type.type
-    return kind(np.nan if of.kind == "f" else np.iinfo(kind).min if of.kind == "i" else np.iinfo(kind).max)
-
-
-@functools.cache
-def _sentinel_kernel(device: Device, of: DataType) -> Kernel:
-    return device.kernel(Variant("kernels/lacking", (("T", of),)))

@@ -212,14 +212,6 @@ def may_compute_unneeded(op: Operator, monoid: Monoid, z: DataType, kinds: str =
     return z.kind in kinds and monoid.name != "any" and not user_defined
 
 
-def sentinel_kind(op: Operator, monoid: Monoid, z: DataType, u: DataType) -> int:
-    """The sentinel that may replace missing entries of the vector: 1: NaN, 2: an unused integer (3: for sums whose
-    order matters), else 0; see csr/pull.cpu.py."""
-    if not may_compute_unneeded(op, monoid, z) or u is BOOL or u.kind not in "fiu":
-        return 0
-    return 1 if u.kind == "f" else 2 if z.kind != "f" else 3
-
-
 @functools.cache
 def pull_variant(
     key: str,
@@ -253,7 +245,8 @@ def pull_variant(
     many_blocks = full and max(t.nbytes for t in (a, u, z, end.w)) <= 4
     case = PullCase(ranked, is_neutral(monoid, z), padded, many_blocks, staged, width)
     constants += format_of(key).kernels["mxv.pull"].constants(case)
-    blend = (int(may_compute_unneeded(op, monoid, z)) + sentinel_kind(op, monoid, z, u)) if kind == VALUES else 0
+    blend = int(kind == VALUES and may_compute_unneeded(op, monoid, z))
+    blend += blend and u.kind in "iu" and z.kind != "f"  # EXACT in csr/pull.cpu.py
     constants += [("VALUES_PACKED", int(packed)), ("BLEND", blend)]
     functions = (*functions, *epilogue_functions(end.w, z, end.accum))
     values = (*values, value("BEGIN", z, initial_sum(monoid, z)))
