@@ -38,7 +38,7 @@ from .operands import ZERO, MatrixMask, Pair, dummy, entry_values, unit_bounds
 from .sorted_keys import cast as cast
 from .sorted_keys import check_keys as check_keys
 from .sorted_keys import coo as coo
-from .variants import join_variant, match_variant, merge_rows_variant, packed_constants, select_rows_variant
+from .variants import Joining, join_variant, match_variant, merge_rows_variant, packed_constants, select_rows_variant
 
 # ---- eWiseAdd and eWiseMult of matrices on a GPU, columns plain or packed.
 #
@@ -108,17 +108,9 @@ def join(
     for side in (0,) if intersect else (0, 1):
         count = (a, b)[side].nvals
         if count:
-            variant = join_variant(
-                _types(a, b),
-                packed_constants(a.key, b.key),
-                op if value is None else None,
-                A.dtype,
-                B.dtype,
-                z,
-                side=side,
-                intersect=intersect,
-                filled=defaults is not None,
-            )
+            joining = Joining(op if value is None else None, A.dtype, B.dtype, z)
+            how = {"side": side, "intersect": intersect, "filled": defaults is not None}
+            variant = join_variant(_types(a, b), packed_constants(a.key, b.key), joining, **how)
             left, right = (a.ptr, a.col, a.width, *operands[0]), (b.ptr, b.col, b.width, *operands[1])
             device.kernel(variant)(count, a.nrows, *left, *right, *met, col, values)
     C = from_arrays(device, a.nrows, a.ncols, ptr, col[:n])
@@ -195,7 +187,8 @@ def _row_merge(
     """One lookup for everything. Types by name, which have cached hashes; packed: the columns of A, B and the mask."""
     columns = tuple((f"{name}_PACKED", int(one)) for name, one in zip("ABM", packed, strict=True))
     types = tuple(map(lookup_dtype, (a, b, z)))
-    return RowMerge(device, merge_rows_variant(mode, op, *types, columns, masked=masked, flags=flags), *types[:2])
+    variant = merge_rows_variant(mode, Joining(op, *types), columns, masked=masked, flags=flags)
+    return RowMerge(device, variant, *types[:2])
 
 
 def _check_memory(a: RowLayout, most: int, wide: int, what: str) -> None:

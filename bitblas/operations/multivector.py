@@ -57,7 +57,7 @@ from .operands import (
     unit_bounds,
     word_bounds,
 )
-from .variants import PARTS, WHOLE, join_lines_variant, lines_variant, reduce_lines_variant
+from .variants import PARTS, WHOLE, Algebra, join_lines_variant, lines_variant, reduce_lines_variant
 
 # ---- Multivectors (tall-skinny matrices as bitmaps, store.py): element-wise operations and the merge into the output.
 #
@@ -477,19 +477,14 @@ def prepare(plan: Plan, of: LinesProduct) -> PreparedLines:
 def variant_of(product: PreparedLines, mode: int) -> Variant:
     plan, of, layout, _, a_type, _ = product
     words = plan.kind == WORDS
-    return lines_variant(
-        plan.direction,
+    types, semiring, x = (
         layout.format.view.types(layout, False),
         None if words else of.semiring,
-        a_type,
         BOOL if words else of.x,
-        of.lines.stride,
-        of.flip,
-        plan.lanes,
-        mode,
-        layout.format.packed,
-        of.lines.number < tuning.count("multivector.few_lines"),
     )
+    algebra = Algebra(layout.key, types, semiring, plan.kind, a_type, x, of.flip)
+    few = of.lines.number < tuning.count("multivector.few_lines")
+    return lines_variant(plan.direction, algebra, of.lines.stride, plan.lanes, mode, few)
 
 
 def explain(sides: Sides, semiring: Typed[Semiring]) -> tuple[Plan, tuple[Variant, ...]]:

@@ -87,6 +87,7 @@ from .spmv_kernels import (
     run_push,
     run_wide,
 )
+from .variants import Algebra
 
 # ---- Facts.
 
@@ -309,14 +310,6 @@ class PreparedProduct:
         a_type = A.dtype if kind == VALUES else BOOL
         if plan.wide and kind == VALUES:  # lanes compute in one type, and A is iso
             a_values, a_type, self.u_type = cast_scalar(a_values, z), z, z
-        options = {"flip": flip, "ranked": ranked, "full": full, "packed": isinstance(a_values, PackedValues)}
-        self.algebra = (
-            layout.format.view.types(layout, ranked),
-            None if kind == WORDS else semiring,
-            kind,
-            a_type,
-            options,
-        )
         self.size = layout.ncols if push else layout.nrows
         self.staged = is_staged(semiring, kind, layout, full)
         self.plan = plan = with_bins(plan, layout, semiring, self.u_type, masked=False, ordered=A.order is not None)
@@ -327,8 +320,10 @@ class PreparedProduct:
         self.long = device.chunks(layout.nvals) > 1  # an interrupt may end it, so it does not run in place
         if plan.wide and plan.kernel != WIDE:
             self.layout = row_lengths(layout, self.matrix.flat())
-            self.algebra = (self.layout.format.view.types(layout, ranked), *self.algebra[1:])
             self.matrix = taken(self.layout)
+        types, packed = self.layout.format.view.types(layout, ranked), isinstance(a_values, PackedValues)
+        what = self.layout.key, types, None if kind == WORDS else semiring, kind, a_type, self.u_type
+        self.algebra = Algebra(*what, flip, ranked, packed)
         self.arguments = self.matrix.flat()
         self.u_values: Values | None = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.u_zero, self.u_nothing = ZERO[self.u_type.name], nothing(device, self.u_type)

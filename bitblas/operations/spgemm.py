@@ -23,7 +23,7 @@ from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from .. import tuning
 from ..device import Bounds, Device, memory, threads
-from ..formats import Layout, Structure, format_of
+from ..formats import CSR, Layout, Structure, format_of
 from ..formats.csr.kernels import pieces
 from ..formats.csr.layout import Csr, close_gaps, from_arrays, index_type, rows_bytes
 from ..kernels.variant import Variant
@@ -35,7 +35,7 @@ from .convert import of_rows
 from .lazy_masked_product import LazyMaskedProduct
 from .operands import MatrixMask as MatrixMask
 from .operands import MatrixProduct, PreparedKernel, Values, dummy, entry_values
-from .variants import Constants, dot_variant, gustavson_variant, packed_constants, rows_variant
+from .variants import Algebra, Constants, Types, dot_variant, gustavson_variant, packed_constants, rows_variant
 
 # ---- SpGEMM: Gustavson's row-by-row product (ACM TOMS 4(3), 1978), in two passes: sizes, then entries.
 
@@ -233,10 +233,15 @@ def _places_before(before: Array, ncols: int) -> Array:
     return places
 
 
+def _algebra(t: RowProduct, fill: int, indices: Types) -> Algebra:
+    """fill 0 counts: the kernel is one for all semirings, like WORDS."""
+    if not fill or t.plan.kind == WORDS:
+        return Algebra(CSR, indices, None, WORDS, BOOL, BOOL)
+    return Algebra(CSR, indices, t.semiring, t.plan.kind, *t.types)
+
+
 def _dense_row(t: RowProduct, fill: int) -> Variant:
-    return gustavson_variant(
-        None if t.plan.kind == WORDS else t.semiring, t.plan.kind, *t.types, fill, t.packed, t.alike
-    )
+    return gustavson_variant(_algebra(t, fill, ()), fill, t.packed, t.alike)
 
 
 def _on_cpu(t: RowProduct, fill: int, ptr: Array, col: Array, sums: Array, *, bounds: Bounds, begin: Array) -> None:
@@ -265,7 +270,7 @@ def _rows_variant(t: RowProduct, name: str, fill: int, constants: Constants) -> 
     kinds = t.a.ptr.dtype, index_type(t.a.ncols), t.b.ptr.dtype, index_type(t.b.ncols), t.m.ptr.dtype
     names = "PTR", "INNER", "BPTR", "COL", "MPTR"
     indices = tuple((name, lookup_dtype(kind)) for name, kind in zip(names, kinds, strict=True))
-    return rows_variant(name, indices, t.semiring, t.plan.kind, *t.types, fill, (*constants, *t.packed), t.single)
+    return rows_variant(name, _algebra(t, fill, indices), fill, (*constants, *t.packed), t.single)
 
 
 def _on_gpu(t: RowProduct, fill: int, ptr: Array, col: Array, sums: Array) -> None:
@@ -333,7 +338,7 @@ def prepare_dots(plan: Plan, of: MatrixProduct) -> DotProduct:
     at = dot.mask(mask.structure, key)
     call = dot.arguments(left, right, at, (not isinstance(a_val, np.generic), not isinstance(b_val, np.generic)))
     typed, z = (None, BOOL) if kind == WORDS else (semiring, semiring.return_type)
-    variant = dot_variant(key, call.types, typed, kind, a_type, b_type, plan.lanes, plan.wide, at.key)
+    variant = dot_variant(Algebra(key, call.types, typed, kind, a_type, b_type), plan.lanes, plan.wide, at.key)
     values = entry_values(device, a_type, a_val), entry_values(device, b_type, b_val)
     value = z.np_type.type(0 if plan.product is None else plan.product)
     operands = *call.mask, *call.left, *values[0], *call.right, *values[1], left.ncols, value

@@ -19,7 +19,7 @@ from semirings.dtypes import BOOL, INT64, DataType, cast_scalar
 
 from .. import tuning
 from ..device import Bounds, Device, threads
-from ..formats import EVERYWHERE, Layout, format_of
+from ..formats import EVERYWHERE, Layout
 from ..formats.csr.layout import Csr, pointer_type
 from ..formats.schedule import Part
 from ..plan.epilogue import Epilogue
@@ -41,6 +41,7 @@ from .operands import (
     unit_bounds,
 )
 from .variants import (
+    Algebra,
     blank_variant,
     cell_of,
     hubs_variant,
@@ -99,20 +100,18 @@ def fresh_values(device: Device, size: int, dtype: DataType) -> Array:
 def prepare_pull(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) -> Pull:
     """w: type of the output. masked: under a mask."""
     device, plan, layout = of.device, of.plan, of.layout
-    types, semiring, kind, a_type, options = of.algebra
+    kind, semiring = of.algebra.kind, of.algebra.semiring
     staged = 0 if not of.staged else 2 if masked else 1  # as in pull.cu
     padded = not device.is_simt or layout.ncols % layout.rows_per_unit != 0
-    variants = functools.partial(
-        pull_variant, layout.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
-    )
+    variants = functools.partial(pull_variant, of.algebra, full=plan.full, padded=padded)
     width = layout.format.kernels["mxv.pull.staged"].width(layout) if staged == 1 else 0
     cost = layout.format.kernels["mxv.pull"]
     lanes = plan.lanes if not staged else staged_lanes(plan.lanes, layout.units) if staged == 1 else 1
     # Any entry will do, and all products are equal: a row ends at its first entry, whatever its length.
     of_any = kind == VALUES and semiring is not None and semiring.op.monoid.name == "any"
-    first = of_any and options["full"] and device.is_simt and layout.rows_per_unit == 1
+    first = of_any and plan.full and device.is_simt and layout.rows_per_unit == 1
     lanes = 1 if first else lanes
-    most = tuning.count("pull.early_entries") if kind == WORDS else 0 if kind == COUNT and options["full"] else None
+    most = tuning.count("pull.early_entries") if kind == WORDS else 0 if kind == COUNT and plan.full else None
     bounds, n, per = unit_bounds(layout, device, most=most), layout.units, layout.rows_per_unit
     variant = variants(end=end, lanes=lanes, staged=staged, width=width)
     value, one = end.z.np_type.type(of.value), cast_scalar(of.value, w)
@@ -160,20 +159,20 @@ def prepare_binned_pull(
     caches a part of the vector. w: type of an output with the type of the sums. part: only some rows, without a
     mask."""
     device, layout, binned = of.device, of.layout, of.layout.format.kernels["mxv.pull.binned"]
-    types, semiring, kind, a_type, options = of.algebra
     bins, size = binned.bins(layout, part), of.size if part is None else part.size
     shared, width = hot_bytes(device), binned.width(layout)
     hot = binned.hot(layout, shared // of.u_type.nbytes) if part is None and binned.keeps_hot_columns else 0
     shared = shared if hot else 0
-    options = options | binned_options(layout.key, shared, width, masked)
-    variant = pull_variant(layout.key, types, semiring, kind, a_type, of.u_type, end=end, **options)
-    matrix = *binned.contents(layout, options["ranked"]), *of.matrix.values
+    more = (*binned.constants(shared), *((("MASKED", int(masked)),) if binned.masked else ()))
+    how = {"full": of.plan.full, "width": width, "kernel": "pull_graded", "more": more}
+    variant = pull_variant(of.algebra, end, 32, **how)
+    matrix = *binned.contents(layout, of.algebra.ranked), *of.matrix.values
     rows = PreparedKernel(device, variant, bins.runs, (*bins.pieces, *matrix))
     pull = Pull(launch_binned, device, end, of.value, of.value, no_output(device, end.w), rows)
     pull = pull._replace(masked=masked, bins=(hot, size, bins.reached), parts=bins.segments, ones=bins.ones)
     if bins.hubs is None:
         return pull
-    join, hubs = hubs_variant(semiring, kind, 1, end), bins.hubs
+    join, hubs = hubs_variant(of.algebra.semiring, of.algebra.kind, 1, end), bins.hubs
     return pull._replace(join=PreparedKernel(device, join, len(hubs.rows), (hubs.rows, hubs.first)))
 
 
@@ -184,13 +183,6 @@ def launch_binned(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scr
     pull.rows.run(*u[1:], *pull.bins, parts.array, *to, *(mask if pull.masked else ()))
     if pull.join is not None:
         pull.join.run(*parts, *mask, *old, *to)
-
-
-def binned_options(key: str, shared: int, width: int, masked: bool) -> dict[str, Any]:
-    """Options of `pull_variant`. shared: bytes of shared memory for hot columns; width: see `BinnedPull.width`."""
-    binned = format_of(key).kernels["mxv.pull.binned"]
-    more = (("MASKED", int(masked)),) if binned.masked else ()
-    return {"lanes": 32, "width": width, "kernel": "pull_graded", "more": (*binned.constants(shared), *more)}
 
 
 @functools.cache
@@ -226,9 +218,7 @@ class Push(NamedTuple):
 
 def prepare_push(of: PreparedProduct) -> Push:
     device, plan, z, layout = of.device, of.plan, of.z, of.layout
-    types, semiring, kind, a_type, options = of.algebra
-    how = {name: options[name] for name in ("flip", "ranked", "packed")}
-    variant = push_variant(plan.key, types, semiring, kind, a_type, of.u_type, lanes=plan.lanes, **how)
+    kind, variant = plan.kind, push_variant(of.algebra, plan.lanes)
     cell, host, segments, blank, shared = cell_of(z), not device.is_simt, None, None, None
     by_words = (
         host and layout.format.kernels["mxv.push"].by_output_word
@@ -292,17 +282,16 @@ def run_push(
 def prepare_wide(of: PreparedProduct) -> tuple[PreparedKernel, ...]:
     """t = A (+).(x) u by the CPU's kernel for all positions of a tile at once, after a kernel that builds tables of u
     if that is amortized."""
-    types, semiring, kind, _, options = of.algebra
     layout, device = of.layout, of.device
-    made = functools.partial(lanes_variant, layout.key, (*types, ("Z", of.z)), semiring, kind, flip=options["flip"])
-    tables = table_length(layout, of.z) if kind == VALUES else 0
-    variant = made(full=options["full"], tables=tables > 0)
+    tables = table_length(layout, of.z) if of.plan.kind == VALUES else 0
+    variant = lanes_variant(of.algebra, full=of.plan.full, tables=tables > 0)
     rows = PreparedKernel(device, variant, layout.units, (EVERYWHERE, *of.arguments), unit_bounds(layout, device))
     if not tables:
         return (rows,)
     units = tables // CHOICES
     head = (of.matrix.values.iso,)
-    return PreparedKernel(device, made(kernel="tables"), units, head, _tile_column_ranges(layout, units)), rows
+    builds = lanes_variant(of.algebra, kernel="tables")
+    return PreparedKernel(device, builds, units, head, _tile_column_ranges(layout, units)), rows
 
 
 def wide_arguments(
@@ -386,9 +375,8 @@ def row_lengths(layout: Layout, arguments: tuple[Any, ...]) -> Csr:
     lengths: Csr | None = layout.cache.get("lengths")
     if lengths is None:
         device, n = layout.device, layout.nrows
-        variant = lanes_variant(
-            layout.key, (*layout.format.view.types(layout, False), ("Z", INT64)), PLUS_PAIR, COUNT, flip=False
-        )
+        types = layout.format.view.types(layout, False)
+        variant = lanes_variant(Algebra(layout.key, types, PLUS_PAIR, COUNT, BOOL, BOOL))
         counts, bits = np.zeros(n or 1, np.int64), np.zeros(words(n), np.uint64)
         ptr = np.zeros(n + 1, pointer_type(layout.nvals))
         every = full_bits(device, layout.ncols), *stored(device, BOOL, np.True_)
