@@ -16,7 +16,7 @@ from bitblas.loop import repeat
 from bitblas.operations.spgemm import products_before
 from bitblas.operations.variants import Algebra, pull_variant
 from bitblas.plan import product as plan
-from bitblas.plan.epilogue import Epilogue
+from bitblas.plan.product import Epilogue
 from semirings.dtypes import BOOL, INT32, INT64
 
 

@@ -152,7 +152,7 @@ def test_who_knows_of_packed_values():
         "loop/symbolic/virtual_nodes.py",
         "plan/product.py",
         "plan/operation.py",
-        "plan/packed_values.py",
+        "plan/format_choice.py",
         "store.py",
         "operations/plain_spmv.py",
         "operations/hypersparse.py",

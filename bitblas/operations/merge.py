@@ -12,7 +12,7 @@ from semirings.dtypes import BOOL, cast_scalar, lookup_dtype
 from .. import tuning
 from ..device import Device, Kernel
 from ..formats import index_lists
-from ..plan.epilogue import plan_epilogue
+from ..plan.product import plan_epilogue
 from ..store import SparseStore, VectorStore, dense_values
 from ..typing import Array
 from . import compressed

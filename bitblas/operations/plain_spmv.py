@@ -24,7 +24,6 @@ from ..formats import CSR, Layout, longest_unit
 from ..formats.schedule import Hubs
 from ..formats.values import PackedValues
 from ..kernels.variant import Variant
-from ..plan.auxiliary_formats import extra_push_work, is_available, may_keep_rows, rows_amortized
 from ..plan.direction import (
     Direction,
     Missing,
@@ -36,8 +35,7 @@ from ..plan.direction import (
     plan_mxv,
     product_facts,
 )
-from ..plan.epilogue import Epilogue, plan_epilogue
-from ..plan.format_choice import could_gain
+from ..plan.format_choice import could_gain, extra_push_work, is_available, may_keep_rows, rows_amortized
 from ..plan.product import (
     BINNED,
     PRESENCE,
@@ -45,9 +43,11 @@ from ..plan.product import (
     VALUES,
     WIDE,
     WORDS,
+    Epilogue,
     Plan,
     has_fused_epilogue,
     is_staged,
+    plan_epilogue,
     reads_matrix,
     with_bins,
 )

@@ -23,8 +23,8 @@ from ..formats import CSR
 from ..formats.bitmap.lines import lines_of
 from ..formats.values import PackedValues
 from ..kernels.variant import Variant
-from ..plan.auxiliary_formats import is_available
 from ..plan.direction import max_sorted_products
+from ..plan.format_choice import is_available
 from ..plan.product import LIST, VALUES, WORDS, Plan, kind_of, plan_sorted, reads_matrix
 from ..store import MatrixStore, SparseStore, VectorStore, full_vector
 from ..typing import Array

@@ -22,8 +22,7 @@ from ..device import Bounds, Device, threads
 from ..formats import EVERYWHERE, Layout
 from ..formats.csr.layout import Csr, pointer_type
 from ..formats.schedule import Part
-from ..plan.epilogue import Epilogue
-from ..plan.product import COUNT, VALUES, WORDS, hot_bytes, staged_lanes
+from ..plan.product import COUNT, VALUES, WORDS, Epilogue, hot_bytes, staged_lanes
 from ..store import BITS, NONE, VectorStore, dense_values, full_bits, words
 from ..typing import Array
 from . import ewise_vector

@@ -19,8 +19,7 @@ from .. import tuning
 from ..formats import CSR, format_of
 from ..formats.contract import PullCase
 from ..kernels.variant import Function, Variant, is_neutral, lets, product, product_of_entries, sum_of, value
-from ..plan.epilogue import Epilogue
-from ..plan.product import LANE_EXPRESSIONS, VALUES
+from ..plan.product import LANE_EXPRESSIONS, VALUES, Epilogue
 
 # ---- Kernel variants of vector operations and products: pure functions from operators and types to Variants.
 

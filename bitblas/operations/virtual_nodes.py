@@ -20,8 +20,7 @@ from semirings.dtypes import BOOL, DataType, cast_scalar
 from .. import tuning
 from ..formats import Structure
 from ..formats.virtual.layout import Places, Virtual, of_nodes, of_others
-from ..plan.epilogue import Epilogue
-from ..plan.product import BINNED, PUSH, Plan, equal_products, reads_matrix
+from ..plan.product import BINNED, PUSH, Epilogue, Plan, equal_products, reads_matrix
 from ..store import MatrixStore, VectorStore, dense_values, words
 from ..typing import Array
 from . import ewise_vector, plain_spmv

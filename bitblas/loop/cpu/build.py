@@ -38,7 +38,6 @@ from ...operations.operands import (
 )
 from ...operations.spmv_kernels import wide_arguments
 from ...operations.variants import Algebra, Types, push_variant
-from ...plan.auxiliary_formats import is_available
 from ...plan.direction import (
     LoopFacts,
     ProductFacts,
@@ -46,6 +45,7 @@ from ...plan.direction import (
     loop_direction,
     multivector_push_limit,
 )
+from ...plan.format_choice import is_available
 from ...plan.product import COUNT, VALUES, WIDE, WORDS, reads_matrix
 from ...store import Raw, VectorStore, words
 from .. import analysis
