@@ -160,7 +160,7 @@ def test_who_knows_of_packed_values():
         "operations/spmv.py",
         "operations/multivector.py",
         "operations/permute.py",
-        "operations/lazy_masked_product.py",
+        "operations/spgemm.py",
         "operations/assign_extract.py",
         "operations/virtual_nodes.py",
     }

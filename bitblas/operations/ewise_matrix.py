@@ -33,11 +33,11 @@ from ..typing import Array, Number
 from . import convert, ewise_vector, hypersparse, multivector, value_arrays
 from .convert import empty as empty
 from .convert import filter_entries, of_rows
-from .lazy_masked_product import LazyMaskedProduct
 from .operands import ZERO, MatrixMask, Pair, dummy, entry_values, unit_bounds
 from .sorted_keys import cast as cast
 from .sorted_keys import check_keys as check_keys
 from .sorted_keys import coo as coo
+from .spgemm import LazyMaskedProduct
 from .variants import Joining, join_variant, match_variant, merge_rows_variant, packed_constants, select_rows_variant
 
 # ---- eWiseAdd and eWiseMult of matrices on a GPU, columns plain or packed.

@@ -26,13 +26,12 @@ from ..device import Bounds, Device, memory, threads
 from ..formats import CSR, Layout, Structure, format_of
 from ..formats.csr.kernels import pieces
 from ..formats.csr.layout import Csr, close_gaps, from_arrays, index_type, rows_bytes
-from ..kernels.variant import Variant
+from ..kernels.variant import Variant, is_neutral
 from ..plan.product import COUNT, DOT, VALUES, WORDS, Plan, plan_mxm, plan_sorted, row_tables
 from ..store import MatrixStore, PlainValues, RowLayout
 from ..typing import Array
-from . import hypersparse, multivector, sorted_keys, udf
-from .convert import of_rows
-from .lazy_masked_product import LazyMaskedProduct
+from . import ewise_vector, hypersparse, multivector, sorted_keys, udf, value_arrays
+from .convert import filter_entries, of_rows
 from .operands import MatrixMask as MatrixMask
 from .operands import MatrixProduct, PreparedKernel, Values, dummy, entry_values
 from .variants import Algebra, Constants, Types, dot_variant, gustavson_variant, packed_constants, rows_variant
@@ -305,6 +304,59 @@ def _on_gpu(t: RowProduct, fill: int, ptr: Array, col: Array, sums: Array) -> No
     blocks = max(1, min(many, most))
     bitsets, ranks = (xp.zeros(1 if shared else blocks * words, kind) for kind in (np.uint64, np.uint32))
     device.kernel(run)(blocks, rows, many, xp.zeros(1, np.uint64), bitsets, ranks, words, *operands)
+
+
+# ---- Lazy masked products: one sum per entry of the mask, and a flag whether any product contributed.
+#
+# Positions without a product are no entries. They are dropped when the structure of the result is read. A sum over all
+# entries, which is the only use of many masked products, needs no dropping. (GraphBLAS C API 2.1, section 2.5: a
+# nonblocking implementation may delay results that are not used yet.)
+
+
+class LazyMaskedProduct(MatrixStore):
+    """places: positions that may have a sum; present: whether there is one (bools); sums: np.generic, or the identity
+    of `monoid` where there is none."""
+
+    deferred = True
+
+    def __init__(
+        self, places: Structure, dtype: DataType, sums: PlainValues, present: Array, monoid: Typed[Monoid]
+    ) -> None:
+        self.places, self.dtype, self.sums, self.present, self.monoid = places, dtype, sums, present, monoid
+        self.order = None
+        self.device, self.nrows, self.ncols = places.device, places.nrows, places.ncols
+        self.plain = places.plain
+        self.pending = True  # the structure has not been read yet
+
+    @cached_property
+    def _entries(self) -> MatrixStore:
+        return filter_entries(MatrixStore(self.places, self.dtype, self.sums), self.present)
+
+    def _computed(self) -> MatrixStore:
+        self.pending = False
+        return self._entries
+
+    # Computed at first access.
+    structure: Any = cached_property(lambda self: self._computed().structure)
+    raw: Any = cached_property(lambda self: self._computed().raw)
+
+    @property
+    def iso(self) -> bool:
+        return isinstance(self.sums, np.generic)
+
+    def adds(self, monoid: Typed[Monoid]) -> bool:
+        """Whether `total` can sum all entries without computing the structure."""
+        return self.pending and not self.iso and self.places.nvals > 0 and not udf.computes(monoid)
+
+    def total(self, monoid: Typed[Monoid]) -> np.generic | None:
+        """The sum of all entries, None if there are none."""
+        assert not isinstance(self.sums, np.generic)
+        if self.device.host_memory and monoid == self.monoid and is_neutral(monoid.op, self.dtype):
+            # Summing all of them takes less time than testing each flag
+            total = value_arrays.reduce(self.device, monoid, self.sums)
+            if total != monoid.identity:
+                return total
+        return ewise_vector.reduce_flagged(self.device, monoid, self.sums, self.present.view(np.uint8))
 
 
 # ---- Dot products at the entries of a mask.
