@@ -19,7 +19,6 @@ from ..device import Device
 from ..exceptions import OutOfMemory
 from ..formats import CSR, FORMATS, Structure
 from ..formats.catalog import builders
-from ..formats.csr import layout
 from ..formats.csr import layout as csr
 from ..formats.csr.kernels import deal_variant
 from ..formats.hyper.cost import is_hyper
@@ -64,7 +63,7 @@ def ordered(entries: Entries) -> tuple[Array, Array, PlainValues]:
         rows = keys // max(1, ncols)
         keys -= rows * ncols
         return rows, keys, values
-    order = layout.sort_entries(device, rows, cols, nrows, ncols)
+    order = csr.sort_entries(device, rows, cols, nrows, ncols)
     rows, cols = rows[order], cols[order]
     fresh = xp.ones(len(rows), bool)
     fresh[1:] = (rows[1:] != rows[:-1]) | (cols[1:] != cols[:-1])
@@ -82,7 +81,7 @@ def counted(entries: Entries) -> tuple[Array, Array, PlainValues]:
     """The same by counting sort: row pointers, columns and values, in new arrays."""
     device, nrows, ncols, rows, cols, values, *_ = entries
     nvals = len(rows)
-    csr, order = layout.counting_sort(device, nrows, ncols, rows, cols, not isinstance(values, np.generic))
+    csr, order = csr.counting_sort(device, nrows, ncols, rows, cols, not isinstance(values, np.generic))
     ptr, col = csr.ptr, csr.col
     if not isinstance(values, np.generic):
         values = values[order]
@@ -214,12 +213,14 @@ def from_sorted_keys(
 # ---- Build a matrix from chunks of entries that do not fit in memory together with the result.
 #
 # The first pass over the chunks counts the entries of each row. If few rows or columns have entries, these are listed,
-# and one more pass makes a hypersparse matrix. Otherwise the matrix is built in bands of rows: the entries of a band are
-# scattered to their rows, sorted in place, and appended to the format (`csr.LayoutBuilder`). Plain columns (CSR) are
-# one XX
+# and one more pass makes a hypersparse matrix. Otherwise the matrix is built in bands of rows: the entries of a band
+# are scattered to their rows, sorted in place, and appended to the format (`csr.LayoutBuilder`). Plain columns (CSR)
+# are one band, because the band is the result. Other formats take fewer bytes and are made of chunks.bands bands, with
+# one pass over the chunks for each; of chunks.most_bands bands in a single pass if rows ascend from chunk to chunk.
+# Formats that cannot be made of bands are converted from plain rows.
 #
-# Peak memory on the device, in bytes, for E entries given in chunks of at most K, n rows, c bytes a column number (4, or
-# 8 from 2**31 columns on), v bytes a value (0: one for all) and B entries in the largest band, of m rows:
+# Peak memory on the device, in bytes, for E entries given in chunks of at most K, n rows, c bytes a column number (4,
+# or 8 from 2**31 columns on), v bytes a value (0: one for all) and B entries in the largest band, of m rows:
 #
 #     F + B c + E v + 8 n + 24 m + 96 max(K, b + the longest row)      b = B / 8, from 2**12 to 2**20 (GPU: 2**24)
 #
