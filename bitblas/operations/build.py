@@ -81,8 +81,8 @@ def counted(entries: Entries) -> tuple[Array, Array, PlainValues]:
     """The same by counting sort: row pointers, columns and values, in new arrays."""
     device, nrows, ncols, rows, cols, values, *_ = entries
     nvals = len(rows)
-    csr, order = csr.counting_sort(device, nrows, ncols, rows, cols, not isinstance(values, np.generic))
-    ptr, col = csr.ptr, csr.col
+    rows_of, order = csr.counting_sort(device, nrows, ncols, rows, cols, not isinstance(values, np.generic))
+    ptr, col = rows_of.ptr, rows_of.col
     if not isinstance(values, np.generic):
         values = values[order]
     fresh = np.ones(nvals, bool)
