@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         sorted_keys,
         spgemm,
         spmv,
-        spmv_kernels,
         udf,
         value_arrays,
         variants,

@@ -27,7 +27,7 @@ from . import ewise_vector, plain_spmv
 from .compressed import kernel_of
 from .operands import Input, Into, Mask, Output, VectorProduct, stored
 from .permute import by_number
-from .spmv_kernels import fresh_bits, fresh_values, prepare_binned_pull
+from .plain_spmv import fresh_bits, fresh_values, prepare_binned_pull
 
 # ---- The sums that remain once the values of each position have been multiplied.
 

@@ -36,7 +36,7 @@ from ...operations.operands import (
     nothing,
     stored,
 )
-from ...operations.spmv_kernels import wide_arguments
+from ...operations.plain_spmv import wide_arguments
 from ...operations.variants import Algebra, Types, push_variant
 from ...plan.direction import (
     LoopFacts,
