@@ -436,8 +436,8 @@ def is_hypersparse(of: MatrixProduct) -> bool:
 def explain(of: MatrixProduct, *, source: bool) -> tuple[Plan, tuple[Variant, ...]]:
     """The plan of a product, and its kernels, if requested."""
     A, B, semiring, transpose_a, transpose_b, _ = of
-    if (by_lines := multivector.sides(A, B, semiring, transpose_a, transpose_b)) is not None:
-        return multivector.explain(by_lines, semiring)
+    if (by_lines := multivector.by_lines(A, B, semiring, transpose_a, transpose_b)) is not None:
+        return multivector.explain(by_lines)
     if is_hypersparse(of):
         plan, variants = explain(hypersparse.compressed_matrices(of)[0], source=source)
         return plan._replace(semiring=semiring.op.name), variants
@@ -464,8 +464,8 @@ def mxm(
         B.structure.other_reads += 1
         product = last[4]
         return multiply_dots(product) if product.plan.kernel == DOT else multiply_rows(product)
-    if (by_lines := multivector.sides(A, B, semiring, transpose_a, transpose_b)) is not None:
-        return multivector.mxm(by_lines, semiring, mask)
+    if (by_lines := multivector.by_lines(A, B, semiring, transpose_a, transpose_b)) is not None:
+        return multivector.mxm(by_lines, mask)
     of = MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask)
     if is_hypersparse(of):
         (a, b, f, ta, tb, m), rows, cols = hypersparse.compressed_matrices(of)

@@ -416,7 +416,7 @@ def merge_rows_variant(mode: int, of: Joining, packed: Constants, *, masked: int
 
 
 @functools.cache
-def join_variant(types: Types, packed: Constants, of: Joining, *, side: int, intersect: bool, filled: bool) -> Variant:
+def join_variant(types: Types, packed: Constants, of: Joining, side: int, intersect: bool, filled: bool) -> Variant:
     """The kernel that joins the entries of A and B."""
     places = of.op is not None and of.op.op.positional
     flags = constants(LANES=1, SIDE=side, INTERSECT=intersect, FILLED=filled, PLACES=places) + packed
