@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -18,8 +20,9 @@ def test_import_is_light():
     assert heavy == set()
 
 
-def test_type_checkers_see_what_is_loaded_when_it_is_named():
-    folder = ROOT / "bitblas/operations"
+@pytest.mark.parametrize("package", ["operations", "plan"])
+def test_type_checkers_see_what_is_loaded_when_it_is_named(package):
+    folder = ROOT / "bitblas" / package
     tree = ast.parse((folder / "__init__.py").read_text())
     seen = [a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module is None for a in n.names]
     assert seen == sorted(p.stem for p in folder.glob("*.py") if not p.stem.startswith("_"))
