@@ -678,20 +678,6 @@ TABLE: dict[str, Threshold] = {
     "parallel.entries": Threshold(
         1 << 14, "entries", "Below this a parallel launch of a kernel over rows on the CPU costs more than it saves."
     ),
-    "parallel.keys": Threshold(
-        1 << 15, "keys", "Below this a parallel search for keys on the CPU costs more than it saves.", "estimated"
-    ),
-    "parallel.lines": Threshold(
-        1 << 12, "lines", "Below this threads of the CPU do not share the row reductions of a multivector."
-    ),
-    "pull.early_entries": Threshold(
-        8,
-        "entries",
-        "Approximate entries read of a row that stops at its first hit, when rows are divided among threads.",
-    ),
-    "pull.lengths_per_entry": Threshold(
-        4, "rows", "A kernel that reads only row lengths counts this many rows in the time of reading one entry."
-    ),
     "dot.ranges_per_thread": Threshold(
         32,
         "ranges",
@@ -707,11 +693,6 @@ TABLE: dict[str, Threshold] = {
     "cached.empty_rows": Threshold(
         1 << 12, "rows", "Up to this size structures without entries are shared; each takes 16 KB."
     ),
-    "cached.key_entries": Threshold(
-        1 << 12,
-        "entries",
-        "Up to this size a structure caches its sorted keys, at most 32 KB: statements take less host time.",
-    ),
     "cached.mxm_entries": Threshold(
         1 << 12,
         "entries",
@@ -722,12 +703,6 @@ TABLE: dict[str, Threshold] = {
         64,
         "products",
         "Prepared products that a matrix caches; vectors with new iso values would add more without limit.",
-    ),
-    "ewise.resized_entries": Threshold(
-        1 << 16,
-        "entries",
-        "Room of this size is shrunk in place to the entries of the result; a view of less room takes half of the host "
-        "time.",
     ),
     "put.single_entries": Threshold(
         16,

@@ -215,14 +215,11 @@ def _trimmed(
     array = None if isinstance(values, np.generic) else values
     if bounds is not None and starts is not None:
         close_gaps(starts, bounds, ptr, (col,) if array is None else (col, array))
-    n, most = ptr.item(-1), len(col)
-    if most >= tuning.count("ewise.resized_entries"):
-        col.resize(n or 1, refcheck=False)
-        if array is not None:
-            array.resize(n, refcheck=False)
-        ptr = ptr.astype(pointer_type(n), copy=False)
-    elif n != most:  # a view takes half of the host time
-        col, values = col[: n or 1], values if array is None else array[:n]
+    n = ptr.item(-1)
+    col.resize(n or 1, refcheck=False)
+    if array is not None:
+        array.resize(n, refcheck=False)
+    ptr = ptr.astype(pointer_type(n), copy=False)
     return of_rows(Csr(a.device, a.nrows, a.ncols, ptr, col, n), dtype, values)
 
 

@@ -350,7 +350,7 @@ def _along(x: VectorStore, lines: Lines, monoid: Typed[Monoid]) -> VectorStore:
     values = Values(nothing(device, BOOL), ZERO["BOOL"], 0) if x.iso else stored(device, x.dtype, x.values)
     bits = xp.zeros(words(lines.number), np.uint64)
     sums = dense_values(device, lines.number, z)
-    bounds = device.ranges(words(lines.number), tuning.count("parallel.lines") // 64)
+    bounds = device.ranges(words(lines.number), tuning.count("parallel.entries") // 64)
     if bounds is not None:
         bounds = np.minimum(64 * bounds, lines.number)
     device.kernel(reduce_lines_variant(monoid, x_type, lines.stride, kind, lanes))(
@@ -522,7 +522,7 @@ def kernels_of(
         if push:  # reads whole words
             per, last, _, *values = head
             n, head = of.inner.words, (per, last, x.present, *values)
-        bounds = None if push else unit_bounds(layout, device, times=max(1, lines.stride))
+        bounds = None if push else unit_bounds(layout, device, max(1, lines.stride))
         return [PreparedKernel(device, variant, n, (EVERYWHERE, *rows, *given, *head, *out), bounds)]
     per, segment = words_of(lines), tuning.count("multivector.segment")
     longest = segment if push else tuning.count("multivector.long_row")

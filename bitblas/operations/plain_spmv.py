@@ -507,8 +507,7 @@ def prepare_pull(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
     of_any = kind == VALUES and semiring is not None and semiring.op.monoid.name == "any"
     first = of_any and plan.full and device.is_simt and layout.rows_per_unit == 1
     lanes = 1 if first else lanes
-    most = tuning.count("pull.early_entries") if kind == WORDS else 0 if kind == COUNT and plan.full else None
-    bounds, n, per = unit_bounds(layout, device, most=most), layout.units, layout.rows_per_unit
+    bounds, n, per = unit_bounds(layout, device), layout.units, layout.rows_per_unit
     variant = variants(end=end, lanes=lanes, staged=staged, width=width)
     value, one = end.z.np_type.type(of.value), cast_scalar(of.value, w)
     pull = functools.partial(Pull, launch_rows, device, end, value, one, no_output(device, end.w))

@@ -78,7 +78,7 @@ def mxv(
     if (listed := prepare_listed(of)) is not None and (t := multiply_listed(listed, of)) is not None:
         return hypersparse.merge_into(t, mask, into)
     if is_sorted(of):
-        return sorted_keys.mxv(of)
+        return hypersparse.merge_into(sorted_keys.mxv(of), mask, into)
     if A.structure.has_virtual_nodes:
         sums = virtual_nodes.node_sums(of)
         if isinstance(sums, VectorProduct):

@@ -298,7 +298,7 @@ def build(
     """
     if is_sparse(device, len(indices), size):
         return _build_list(device, size, dtype, indices, values, dup, distinct=distinct)
-    u, faults = _as_full_vector(device, values, len(indices)), None if distinct else Readback(device, 8)
+    u, faults = value_arrays.as_vector(device, values, len(indices)), None if distinct else Readback(device, 8)
     flags = unused_flags(device) if faults is None else faults.part(np.uint32, 0, 2)
     monoid = None if dup is None else _unordered(dup)
     if monoid is not None:
@@ -349,13 +349,6 @@ def _build_list(
                 return _build_combined(device, size, dtype, indices, values, dup)
             index = index[fresh]
     return SparseStore(device, size, dtype, index, value_arrays.cast(device, listed, lookup_dtype(listed.dtype), dtype))
-
-
-def _as_full_vector(device: Device, values: PlainValues, count: int) -> VectorStore:
-    """The values as a full vector."""
-    if isinstance(values, np.generic):
-        return full_vector(device, count, values, value_arrays.lookup_dtype(values.dtype))
-    return value_arrays.as_vector(device, values, count)
 
 
 def _build_combined(

@@ -257,6 +257,3 @@ def best_pair(found: Mapping[str, Profile], prefer: str, *, iso: bool, kind: str
     us = {name: found[order].predicted(key) for name, (order, key) in names.items()}
     worst = worst_ratios(us, tuning.value(f"cost.floor_us.{kind}"))
     return names[min(us, key=lambda name: worst[name] * format_of(names[name][1]).cost.margin)]
-
-
-__all__ = ["AS_IT_IS", "Orders", "Profile", "Saving", "best_pair", "orders", "profile"]
