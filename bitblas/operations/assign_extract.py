@@ -21,8 +21,6 @@ from ..device import Device, Kernel, memory, threads
 from ..exceptions import OutOfMemory
 from ..formats import Region, Structure, index_lists
 from ..formats.csr.layout import (
-    Csr,
-    close_gaps,
     from_arrays,
     index_type,
     numbers_of,
@@ -97,13 +95,8 @@ def _copy_entries(
     row, at = (no_rows, 0) if rows is None else (rows, 1), (no_place, 0) if place is None else (place, 1)
     kernel = _kernel(device, wide, a.width > 0, flagged)
     kernel(nrows, *row, a.ptr, a.col, a.width, moved, *at, begin, ptr, col, out, bounds=bounds)
-    if bounds is not None:
-        close_gaps(begin[bounds], bounds, ptr, (col, *(x for x in (values,) if not isinstance(x, np.generic))))
-    n = ptr.item(-1)
-    col.resize(n or 1, refcheck=False)
-    if not iso:
-        values.resize(n, refcheck=False)
-    return of_rows(Csr(device, nrows, ncols, ptr.astype(pointer_type(n), copy=False), col, n), A.dtype, values)
+    starts = None if bounds is None else begin[bounds]
+    return convert.of_room(device, (nrows, ncols), (ptr, col, values), A.dtype, bounds, starts)
 
 
 def row_starts(layout: RowLayout, I: Array | None) -> Array:
@@ -329,13 +322,7 @@ def _inside(C: MatrixStore, keys: Array, I: Array | None, J: Array | None) -> Ar
 
 
 def assign(
-    C: MatrixStore,
-    I: Index,
-    J: Index,
-    T: MatrixStore,
-    mask: MatrixMask | None,
-    accum: Typed[Operator] | None,
-    replace: bool,
+    C: MatrixStore, I: Index, J: Index, T: MatrixStore, mask: MatrixMask | None, accum: Typed | None, replace: bool
 ) -> MatrixStore:
     """The content of C after C<mask, accum, replace>[I, J] = T. If an index repeats, the last one counts. Of a
     hypersparse C the indices may be ranges too."""
@@ -370,13 +357,7 @@ def assign(
 
 
 def _assign_hyper(
-    C: MatrixStore,
-    I: Index,
-    J: Index,
-    T: MatrixStore,
-    mask: MatrixMask | None,
-    accum: Typed[Operator] | None,
-    replace: bool,
+    C: MatrixStore, I: Index, J: Index, T: MatrixStore, mask: MatrixMask | None, accum: Typed | None, replace: bool
 ) -> MatrixStore:
     """The same on the rows and columns that have entries, or are assigned to."""
     united, xp = hypersparse.united_lists(C, None if mask is None else mask.structure), C.device.xp

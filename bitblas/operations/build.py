@@ -164,20 +164,11 @@ def _copied(values: PlainValues) -> PlainValues:
 
 
 def from_csr(
-    device: Device,
-    nrows: int,
-    ncols: int,
-    ptr: Array,
-    cols: Array,
-    values: PlainValues,
-    dtype: DataType,
-    dup: Typed | None,
-    ascending: bool,
-    *,
-    format: str = "auto",
-    tile: int | None = None,
+    entries: Entries, ptr: Array, ascending: bool, *, format: str = "auto", tile: int | None = None
 ) -> MatrixStore:
-    """Entries row by row; ascending: the columns of every row ascend. Else they are sorted; as in `from_coo`."""
+    """Entries row by row, whose rows are given by pointers; ascending: the columns of every row ascend. Else they are
+    sorted; as in `from_coo`."""
+    device, nrows, ncols, _, cols, values, dtype, _ = entries
     nvals = len(cols)
     if ascending:
         device.foresee(f"rows of {nvals} entries", _rows_bytes(nrows, ncols, nvals, values, 1))
@@ -185,8 +176,7 @@ def from_csr(
         ptr, cols = ptr.astype(csr.pointer_type(nvals)), cols.astype(csr.index_type(ncols))
         rows_of = csr.from_arrays(device, nrows, ncols, ptr, cols)
         return convert.of_rows(rows_of, dtype, _copied(values), format, tile)
-    rows = csr.numbers_of(ptr, nvals, device)
-    return from_coo(Entries(device, nrows, ncols, rows, cols, values, dtype, dup), format=format, tile=tile)
+    return from_coo(entries._replace(rows=csr.numbers_of(ptr, nvals, device)), format=format, tile=tile)
 
 
 def from_sorted_keys(
@@ -369,16 +359,7 @@ def runs(xp: ModuleType, ordered: Array) -> tuple[Array, Array]:
     return first, xp.diff(first, append=xp.asarray([len(ordered)]))
 
 
-def sort_rows(
-    device: Device,
-    ncols: int,
-    ptr: Array,
-    col: Array,
-    values: PlainValues,
-    dtype: DataType,
-    dup: Typed | None,
-    step: int,
-) -> int:
+def sort_rows(device: Device, to: Target, ptr: Array, col: Array, values: PlainValues, step: int) -> int:
     """Sort the entries of each row by column and combine duplicates, about `step` entries at once, in place; updates
     `ptr`. Returns the number of remaining entries."""
     xp, nrows, total = device.xp, len(ptr) - 1, 0
@@ -391,7 +372,7 @@ def sort_rows(
         rows = csr.numbers_of(local, q - p, device)
         cols = col[p:q].astype(np.int64)
         some = values if isinstance(values, np.generic) else values[p:q]
-        rows, cols, some = ordered(Entries(device, b - a, ncols, rows, cols, some, dtype, dup))
+        rows, cols, some = ordered(Entries(device, b - a, to.ncols, rows, cols, some, to.dtype, to.dup))
         end = total + len(cols)
         col[total:end] = cols
         if not isinstance(values, np.generic):
@@ -548,7 +529,7 @@ def from_counts(counts: Counts, source: Source, to: Target) -> MatrixStore:
     """The matrix of the chunks that were counted. source: returns them again at each call. Raises ValueError for chunks
     that differ from the first pass, and for duplicates without `dup`; OutOfMemory."""
     device, xp = counts.device, counts.device.xp
-    nrows, ncols, value, dtype, dup, format, tile = to
+    nrows, ncols, value, dtype, _, format, tile = to
     listed = is_hyper(nrows, ncols, counts.entries) and convert.lists_rows(format)
     counts.sized(nrows, listed)
     if listed:
@@ -571,7 +552,7 @@ def from_counts(counts: Counts, source: Source, to: Target) -> MatrixStore:
         part_values = values if isinstance(values, np.generic) else values[total : total + band.entries]
         some_values = None if isinstance(part_values, np.generic) else part_values
         fill(device, parts.of(band, last=band is some[-1]), band, ptr, col, some_values)
-        left = sort_rows(device, ncols, ptr, col, part_values, dtype, dup, step_of(device, band.entries))
+        left = sort_rows(device, to, ptr, col, part_values, step_of(device, band.entries))
         growing.append(ptr, col[:left], band.entries)
         del ptr, col
         total += left

@@ -13,7 +13,7 @@ from semirings.dtypes import DataType
 
 from .. import tuning
 from ..config import config
-from ..device import Device, memory
+from ..device import Bounds, Device, memory
 from ..device.threads import fork_safe
 from ..exceptions import InvalidValue, OutOfMemory
 from ..formats import FORMATS, Structure
@@ -36,6 +36,28 @@ def of_rows(
     if format == "auto" and tile is None and config.prefer != "memory" and memory.limit is None:
         return A  # no search: statements create many matrices
     return with_format(A, format, tile)
+
+
+def of_room(
+    device: Device,
+    shape: tuple[int, int],
+    arrays: tuple[Array, Array, PlainValues],
+    dtype: DataType,
+    bounds: Bounds,
+    starts: Array | None,
+) -> MatrixStore:
+    """The matrix of rows that CPU threads wrote by ranges, from `starts` on, into a larger room. arrays: pointers,
+    columns, and values (np.generic: iso), which become those of the matrix."""
+    ptr, col, values = arrays
+    array = () if isinstance(values, np.generic) else (values,)
+    if bounds is not None and starts is not None:
+        csr.close_gaps(starts, bounds, ptr, (col, *array))
+    n = ptr.item(-1)
+    col.resize(n or 1, refcheck=False)
+    for x in array:
+        x.resize(n, refcheck=False)
+    ptr = ptr.astype(csr.pointer_type(n), copy=False)
+    return of_rows(csr.Csr(device, *shape, ptr, col, n), dtype, values)
 
 
 def empty(device: Device, nrows: int, ncols: int, dtype: DataType) -> MatrixStore:

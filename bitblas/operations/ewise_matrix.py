@@ -24,7 +24,7 @@ from .. import tuning
 from ..device import Bounds, Device, memory, threads
 from ..formats import Region, Structure
 from ..formats.csr.kernels import column_types
-from ..formats.csr.layout import Csr, close_gaps, from_arrays, index_type, pointer_type, rows_bytes
+from ..formats.csr.layout import from_arrays, index_type, pointer_type, rows_bytes
 from ..kernels.variant import Variant
 from ..plan import operation as plan
 from ..store import FlatStore, MatrixStore, PlainValues, Raw, RowLayout
@@ -73,6 +73,9 @@ def meet(a: RowLayout, b: RowLayout) -> Meeting:
 
 
 BOTH, UNION, FILLED, ONLY = range(4)  # ewise.cpu.py
+
+
+Valued = tuple[Raw, DataType]
 
 
 class Join(NamedTuple):
@@ -125,8 +128,8 @@ def join(A: MatrixStore, B: MatrixStore, how: Join) -> MatrixStore:
 
 def one_value(
     device: Device,
-    x: tuple[Raw, DataType],
-    y: tuple[Raw, DataType],
+    x: Valued,
+    y: Valued,
     how: Join,
     common: bool,
     unmatched: tuple[bool, bool],
@@ -177,15 +180,7 @@ class RowMerge:
 
 @functools.cache
 def _row_merge(
-    device: Device,
-    mode: int,
-    op: Typed[Operator] | None,
-    a: str,
-    b: str,
-    z: str,
-    masked: int,
-    flags: bool,
-    *packed: bool,
+    device: Device, mode: int, op: Typed | None, a: str, b: str, z: str, masked: int, flags: bool, *packed: bool
 ) -> RowMerge:
     """One lookup for everything. Types by name, which have cached hashes; packed: the columns of A, B and the mask."""
     columns = tuple((f"{name}_PACKED", int(one)) for name, one in zip("ABM", packed, strict=True))
@@ -205,22 +200,6 @@ def _ranges(layout: RowLayout) -> Bounds:
     if bounds is None or isinstance(bounds, threads.Chunks):
         return bounds
     return bounds[:: max(1, layout.device.parts // layout.device.threads)].copy()
-
-
-def _trimmed(
-    a: RowLayout, ptr: Array, col: Array, values: PlainValues, dtype: DataType, starts: Array | None, bounds: Bounds
-) -> MatrixStore:
-    """The matrix of rows that were written by ranges, from `starts` on, into a larger room. values: an array, or one
-    value for all entries."""
-    array = None if isinstance(values, np.generic) else values
-    if bounds is not None and starts is not None:
-        close_gaps(starts, bounds, ptr, (col,) if array is None else (col, array))
-    n = ptr.item(-1)
-    col.resize(n or 1, refcheck=False)
-    if array is not None:
-        array.resize(n, refcheck=False)
-    ptr = ptr.astype(pointer_type(n), copy=False)
-    return of_rows(Csr(a.device, a.nrows, a.ncols, ptr, col, n), dtype, values)
 
 
 def merge_rows(
@@ -290,7 +269,8 @@ def merge_rows(
         starts = a.ptr[bounds].astype(np.int64)
         if mode != BOTH:
             starts += b.ptr[bounds]
-    C = _trimmed(a, ptr, col, values if value is None else value, z, starts, bounds)
+    arrays = ptr, col, values if value is None else value
+    C = convert.of_room(device, (nrows, a.ncols), arrays, z, bounds, starts)
     if iso and valued and mask is None and flags is None and mode != ONLY:
         common = C.nvals if mode == BOTH else most - C.nvals
         unmatched = (False, False) if mode == BOTH else (a.nvals > common, b.nvals > common)
@@ -319,7 +299,8 @@ def select_rows(A: MatrixStore, op: Typed[Operator], thunk: Number) -> MatrixSto
     bounds = _ranges(a) if most >= tuning.count("parallel.entries") else None
     limit = op.compute_type.np_type.type(thunk)
     w.kernel(a.nrows, a.ptr, a.col, a.width, *operand, limit, ptr, col, w.no_y if iso else values, bounds=bounds)
-    C = _trimmed(a, ptr, col, values, dtype, None if bounds is None else a.ptr[bounds], bounds)
+    starts = None if bounds is None else a.ptr[bounds]
+    C = convert.of_room(device, (a.nrows, a.ncols), (ptr, col, values), dtype, bounds, starts)
     return A if C.nvals == most else C
 
 
@@ -352,8 +333,7 @@ def ewise(A: MatrixStore, B: MatrixStore, op: Typed, mode: int, defaults: Pair |
         return _join(A, B, Join(op, op.return_type, mode, defaults), way)
     values: PlainValues = op.return_type.np_type.type(0)
     if A.nvals:
-        places = A.coo() if op.op.positional else (None, None)
-        values = value_arrays.binary(A.device, op, A.values, B.values, *places)
+        values = value_arrays.binary(A.device, op, A.values, B.values, A.coo() if op.op.positional else None)
     return MatrixStore(A.structure, op.return_type, values)
 
 
@@ -376,7 +356,7 @@ def _join_places(A: MatrixStore, B: MatrixStore, how: Join) -> MatrixStore:
         y = _join(A, B, Join(SECOND[B.dtype], B.dtype, mode, defaults))
         values: PlainValues = op.return_type.np_type.type(0)
         if x.nvals:
-            values = value_arrays.binary(A.device, op, x.values, y.values, *x.coo())
+            values = value_arrays.binary(A.device, op, x.values, y.values, x.coo())
         return cast(MatrixStore(x.structure, op.return_type, values), z)
 
     if mode == FILLED:
@@ -414,9 +394,9 @@ def apply_bound(A: MatrixStore, op: Typed, scalar: Any, *, left: bool) -> Matrix
         value = op.return_type.np_type.type(0)
     if value is not None:
         return MatrixStore(A.structure, op.return_type, value)
-    places = A.coo() if way is plan.BY_POSITION else (None, None)
+    places = A.coo() if way is plan.BY_POSITION else None
     x, y = (scalar, A.values) if left else (A.values, scalar)
-    return MatrixStore(A.structure, op.return_type, value_arrays.binary(A.device, op, x, y, *places))
+    return MatrixStore(A.structure, op.return_type, value_arrays.binary(A.device, op, x, y, places))
 
 
 def apply_index(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
@@ -521,13 +501,7 @@ def _second(dtype: str) -> Typed[Operator]:
 
 
 def merge(
-    C: MatrixStore,
-    T: MatrixStore,
-    mask: MatrixMask | None,
-    accum: Typed[Operator] | None,
-    replace: bool,
-    *,
-    inside: bool = False,
+    C: MatrixStore, T: MatrixStore, mask: MatrixMask | None, accum: Typed | None, replace: bool, inside: bool = False
 ) -> MatrixStore:
     """The content of C after C<mask, accum, replace> = T, of C's type. inside: C may be overwritten."""
     accum = None if accum is None else plain(accum)

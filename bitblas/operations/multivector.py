@@ -258,6 +258,8 @@ def _last_of_each(xp: ModuleType, index: Array | None, size: int) -> tuple[Array
 # ---- Row and column reductions of a multivector (a line is one row of the tall side); bitmaps as kernel arguments.
 
 ALWAYS = 1 << 62
+BitMask = tuple[Array, bool]  # the bits of a mask, and whether they are complemented
+Arrays = tuple[Array, Array]  # bits and values of a bitmap
 
 
 class Condition(NamedTuple):
@@ -279,8 +281,8 @@ def joined(
     lines: Lines,
     rows: tuple[Array, Array, Array, int],
     n: int,
-    mask: tuple[Array, bool] | None,
-    to: tuple[Array, Array],
+    mask: BitMask | None,
+    to: Arrays,
     condition: Condition | None = None,
 ) -> PreparedKernel:
     """Reduce runs of lines of x, one run for each of n rows, to lines of a bitmap: its bits and values."""
@@ -327,7 +329,7 @@ def read_lines(device: Device, x: VectorStore, lines: Lines, valued: bool) -> tu
     return per, np.uint64(last), as_lines(x.present, lines), *values
 
 
-def line_mask(device: Device, mask: tuple[Array, bool] | None, lines: Lines) -> tuple[Any, ...]:
+def line_mask(device: Device, mask: BitMask | None, lines: Lines) -> tuple[Any, ...]:
     """Bits, and whether they are complemented."""
     every, none = ~np.uint64(0), np.uint64(0)
     if mask is None:
@@ -489,7 +491,7 @@ def mxm(of: SpMM, mask: MatrixMask | None) -> FlatStore:
     return FlatStore(multiply(prepare(choose(of.product, of.x.count), of.product), of.x, allowed), *of.shape)
 
 
-def multiply(product: PreparedLines, x: VectorStore, mask: tuple[Array, bool] | None) -> VectorStore:
+def multiply(product: PreparedLines, x: VectorStore, mask: BitMask | None) -> VectorStore:
     """The result, in new arrays."""
     plan, of, z = product.plan, product.of, product.z
     device, lines, push, valued = x.device, of.lines, plan.direction == "push", plan.kind == VALUES
@@ -506,8 +508,8 @@ def multiply(product: PreparedLines, x: VectorStore, mask: tuple[Array, bool] | 
 def kernels_of(
     product: PreparedLines,
     x: VectorStore,
-    mask: tuple[Array, bool] | None,
-    to: tuple[Array, Array],
+    mask: BitMask | None,
+    to: Arrays,
     condition: Condition,
 ) -> list[PreparedKernel]:
     """The kernels that write the result to bits, which are cleared before a push, and sums."""

@@ -25,13 +25,13 @@ from .. import tuning
 from ..device import Bounds, Device, memory, threads
 from ..formats import CSR, Layout, Structure, format_of
 from ..formats.csr.kernels import pieces
-from ..formats.csr.layout import Csr, close_gaps, from_arrays, index_type, rows_bytes
+from ..formats.csr.layout import from_arrays, index_type, rows_bytes
 from ..kernels.variant import Variant, is_neutral
 from ..plan.product import COUNT, DOT, VALUES, WORDS, Plan, plan_mxm, plan_sorted, row_tables
 from ..store import MatrixStore, PlainValues, RowLayout
 from ..typing import Array
 from . import ewise_vector, hypersparse, multivector, sorted_keys, udf, value_arrays
-from .convert import filter_entries, of_rows
+from .convert import filter_entries, of_room, of_rows
 from .operands import MatrixMask as MatrixMask
 from .operands import MatrixProduct, PreparedKernel, Values, dummy, entry_values
 from .variants import Algebra, Constants, Types, dot_variant, gustavson_variant, packed_constants, rows_variant
@@ -175,15 +175,9 @@ def _at_once(t: RowProduct, room: int, before: Array | None, bounds: Bounds) -> 
     ptr, col = np.zeros(a.nrows + 1, np.int32), np.empty(room or 1, index_type(b.ncols))
     sums = np.empty(1 if words else room or 1, t.z.np_type)
     _on_cpu(t, 1, ptr, col, sums, bounds=bounds, begin=NOWHERE if bounds is None or before is None else before)
-    if bounds is not None and before is not None:
-        close_gaps(before[bounds], bounds, ptr, (col,) if words else (col, sums))
-    nvals = ptr.item(-1)
-    col.resize(nvals or 1, refcheck=False)
-    if not words:
-        sums.resize(nvals, refcheck=False)
-    values: PlainValues = t.semiring.return_type.np_type.type(t.plan.product) if words else sums
-    C = Csr(t.device, a.nrows, b.ncols, ptr, col, nvals)
-    return of_rows(C, t.semiring.return_type, values)
+    dtype, starts = t.semiring.return_type, None if before is None or bounds is None else before[bounds]
+    values: PlainValues = dtype.np_type.type(t.plan.product) if words else sums
+    return of_room(t.device, (a.nrows, b.ncols), (ptr, col, values), dtype, bounds, starts)
 
 
 def prepare_rows(plan: Plan, of: MatrixProduct) -> RowProduct:

@@ -257,9 +257,8 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
                 raise BeyondRows(str(error)) from None
         dup = duplicates(dup_op, array, dtype, d)
         with d.guard:
-            store = operations.build.from_csr(
-                d, nrows, ncols, ptr, cols, array, dtype, dup, not wrong.order, format=layout.format, tile=tile
-            )
+            entries = operations.build.Entries(d, nrows, ncols, ptr, cols, array, dtype, dup)
+            store = operations.build.from_csr(entries, ptr, not wrong.order, format=layout.format, tile=tile)
             check_symmetric(store.structure, symmetric)
         return cls._from_store(store, name, layout)
 
