@@ -143,9 +143,8 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
     device = w.device
     if type(t) is SparseStore and type(w) is SparseStore:
         at = index_lists.union(device.xp, w.index, t.index)
-        z, m = compressed.compress(w, at).copy(), None if mask is None else compressed.mask_at(mask, at, device, w.size)
-        merge(z, compressed.compress(t, at), m, accum, replace)
-        w.become(compressed.expand(z, at, w.size))
+        m = None if mask is None else compressed.mask_at(mask, at, device, w.size)
+        compressed.on_list(w, at, lambda z: merge(z, compressed.compress(t, at), m, accum, replace))
         return
     touched = compressed.touched(w, t, mask, accum, replace)
     if touched is not None:

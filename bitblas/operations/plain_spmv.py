@@ -558,9 +558,8 @@ def prepare_binned_pull(
     shared, width = hot_bytes(device), binned.width(layout)
     hot = binned.hot(layout, shared // of.u_type.nbytes) if part is None and binned.keeps_hot_columns else 0
     shared = shared if hot else 0
-    more = (*binned.constants(shared), *((("MASKED", int(masked)),) if binned.masked else ()))
-    how = {"full": of.plan.full, "width": width, "kernel": "pull_graded", "more": more}
-    variant = pull_variant(of.algebra, end, 32, **how)
+    flags = (*binned.constants(shared), *((("MASKED", int(masked)),) if binned.masked else ()))
+    variant = pull_variant(of.algebra, end, 32, full=of.plan.full, width=width, binned=flags)
     matrix = *binned.contents(layout, of.algebra.ranked), *of.matrix.values
     rows = PreparedKernel(device, variant, bins.runs, (*bins.pieces, *matrix))
     pull = Pull(launch_binned, device, end, of.value, of.value, no_output(device, end.w), rows)

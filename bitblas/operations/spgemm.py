@@ -470,13 +470,7 @@ def mxm(
     B.structure.other_reads += 1
     product = prepare(choose(of), of)
     if A.structure.nvals + B.structure.nvals <= tuning.count("cached.mxm_entries"):
-        A.prepared["mxm"] = weakref.ref(B), _reference(M[0]), M[1], how, product
+        no_mask: Callable[[], Structure | None] = lambda: None
+        mask_of = no_mask if M[0] is None else weakref.ref(M[0])
+        A.prepared["mxm"] = weakref.ref(B), mask_of, M[1], how, product
     return multiply_dots(product) if isinstance(product, DotProduct) else multiply_rows(product)
-
-
-def _reference(x: Structure | None) -> Callable[[], Structure | None]:
-    return _no_reference if x is None else weakref.ref(x)
-
-
-def _no_reference() -> None:
-    """Stands in for a weak reference to None."""

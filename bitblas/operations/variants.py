@@ -217,13 +217,12 @@ def pull_variant(
     staged: int = 0,
     padded: bool = True,
     width: int = 0,
-    kernel: str = "pull",
-    more: Constants = (),
+    binned: Constants | None = None,
 ) -> Variant:
     """The pull kernel of a format for a semiring with an epilogue.
 
     padded: the last tile column is wider than the matrix. staged: see `is_staged`; width: see `StagedPull.width`.
-    kernel, more: another kernel, and its constants instead of these.
+    binned: the constants of the kernel for degree-binned rows, which runs instead.
     """
     op, _, monoid, z = algebra_of(of.semiring, end.z)
     padded = padded or not full or of.kind != VALUES or of.ranked  # kernels that do not depend on it share one variant
@@ -236,7 +235,8 @@ def pull_variant(
         + end.constants()
         + tuple(format_of(of.key).kernels["mxv.pull"].constants(case))
     )
-    flags = tuple(dict((*flags, ("BLEND", blend), *more)).items())
+    flags = tuple(dict((*flags, ("BLEND", blend), *(binned or ()))).items())
+    kernel = "pull" if binned is None else "pull_graded"
     return _product_variant(kernel, of, z, ("W", end.w), flags, epilogue_functions(end.w, z, end.accum))
 
 
