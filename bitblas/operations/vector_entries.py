@@ -12,7 +12,7 @@ import numpy as np
 
 from semirings import Monoid, Typed
 from semirings.catalog import MONOIDS, UNARY
-from semirings.dtypes import BOOL, DataType, cast_scalar
+from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
 
 from .. import tuning
 from ..device import Device, Kernel
@@ -296,6 +296,9 @@ def build(
     if is_sparse(device, len(indices), size):
         if len(indices) and not distinct and (int(indices.min()) < 0 or int(indices.max()) >= size):
             _raise_outside(indices, size)
+        if bool((indices[1:] > indices[:-1]).all()):  # copies, which are not shared
+            listed = value_arrays.cast(device, values.copy(), lookup_dtype(values.dtype), dtype)
+            return SparseStore(device, size, dtype, indices.astype(np.int64), listed)
         at, places = device.xp.unique(indices.astype(np.int64, copy=False), return_inverse=True)
         return compressed.expand(build(device, len(at), dtype, places, values, dup), at, size)
     u, faults = value_arrays.as_vector(device, values, len(indices)), None if distinct else Readback(device, 8)
