@@ -655,20 +655,6 @@ TABLE: dict[str, Threshold] = {
     "parallel.entries": Threshold(
         1 << 14, "entries", "Below this a parallel launch of a kernel over rows on the CPU costs more than it saves."
     ),
-    "parallel.keys": Threshold(
-        1 << 15, "keys", "Below this a parallel search for keys on the CPU costs more than it saves.", "estimated"
-    ),
-    "parallel.lines": Threshold(
-        1 << 12, "lines", "Below this threads of the CPU do not share the row reductions of a multivector."
-    ),
-    "pull.early_entries": Threshold(
-        8,
-        "entries",
-        "Approximate entries read of a row that stops at its first hit, when rows are divided among threads.",
-    ),
-    "pull.lengths_per_entry": Threshold(
-        4, "rows", "A kernel that reads only row lengths counts this many rows in the time of reading one entry."
-    ),
     "dot.ranges_per_thread": Threshold(
         32,
         "ranges",
@@ -684,11 +670,6 @@ TABLE: dict[str, Threshold] = {
     "cached.empty_rows": Threshold(
         1 << 12, "rows", "Up to this size structures without entries are shared; each takes 16 KB."
     ),
-    "cached.key_entries": Threshold(
-        1 << 12,
-        "entries",
-        "Up to this size a structure caches its sorted keys, at most 32 KB: statements take less host time.",
-    ),
     "cached.mxm_entries": Threshold(
         1 << 12,
         "entries",
@@ -699,12 +680,6 @@ TABLE: dict[str, Threshold] = {
         64,
         "products",
         "Prepared products that a matrix caches; vectors with new iso values would add more without limit.",
-    ),
-    "ewise.resized_entries": Threshold(
-        1 << 16,
-        "entries",
-        "Room of this size is shrunk in place to the entries of the result; a view of less room takes half of the host "
-        "time.",
     ),
     "put.single_entries": Threshold(
         16,
@@ -736,31 +711,6 @@ TABLE: dict[str, Threshold] = {
         "one EPYC core, plus_second, us without and with tables, FP32 and FP64: delaunay_n14 63, 35; 120, 54; n18 "
         "1153, 696; 1925, 961; stencil27_58 1326, 654; 2280, 1220; road_ny 1237, 637; 1891, 1079; but grid2d_1024, "
         "with 13 and 25 MB of tables, 2168, 2514; 3903, 4804",
-    ),
-    "fill.row_length": Threshold(
-        2.0,
-        "entries per row",
-        "From here on a pull on the CPU amortizes a copy of the vector with sentinels for missing entries.",
-        "one EPYC thread, plus_times, ms without and with NaN: rmat16 with 0.8 of all entries 7.1, 3.6, with 0.3 4.4, "
-        "4.2; a road network (2.8 entries a row) with 0.99 3.9, 3.2; min_plus of INT64 with 0.5 4.0, 5.4",
-    ),
-    "fill.masked_row_length": Threshold(
-        4.0, "entries per row", "As fill.row_length under a mask, which leaves about half of the rows."
-    ),
-    "fill.long_row_length": Threshold(
-        6.0, "entries per row", "From here on fill.long_share applies instead of fill.share."
-    ),
-    "fill.share": Threshold(
-        0.75, "share of all entries", "A vector with fewer entries is not copied with sentinels.", "see fill.row_length"
-    ),
-    "fill.long_share": Threshold(
-        0.25,
-        "share of all entries",
-        "As fill.share for long rows, which amortize the copy earlier.",
-        "see fill.row_length",
-    ),
-    "fill.matrix_entries": Threshold(
-        1 << 12, "entries", "Smaller matrices use no sentinels: the calls that make the copy take some microseconds."
     ),
     "multivector.few_lines": Threshold(
         1 << 18,

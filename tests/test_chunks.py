@@ -16,7 +16,7 @@ from bitblas import tuning
 from bitblas.config import config
 from bitblas.device import memory
 from bitblas.exceptions import IndexOutOfBound, OutOfMemory
-from bitblas.operations import build_chunks
+from bitblas.operations import build
 
 
 def cut(*arrays, at: list[int]):
@@ -215,7 +215,7 @@ def test_peak_memory_is_what_the_formula_says(shape, weighted):
             tracemalloc.stop()
     value = 8 * weighted
     said = (
-        build_chunks.peak(gb.Vector(bool, 1)._store.device, k, size, int(np.bincount(i).max()), nrows, ncols, value)
+        build.peak(gb.Vector(bool, 1)._store.device, k, size, int(np.bincount(i).max()), nrows, ncols, value)
         + (4 + value) * A.nvals
     )
     assert said / 4 < peak <= said

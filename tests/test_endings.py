@@ -11,7 +11,7 @@ from battery import FORMS, MATRICES, PLAIN_FORMS
 from battery_runs import MASKS, check
 
 import bitblas
-from bitblas.plan import epilogue
+from bitblas.plan.product import plan_epilogue
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, FP64, INT64
 
@@ -58,13 +58,13 @@ def test_every_end(device, form, statement, tune, monkeypatch):
 def test_presence_alone_is_written_where_values_stay():
     lor, plus = BINARY["lor"][BOOL], BINARY["plus"][INT64]
     true, one, two = np.True_, np.int64(1), np.int64(2)
-    assert not epilogue.plan_epilogue(BOOL, true, BOOL, true, None).store
-    assert not epilogue.plan_epilogue(BOOL, true, BOOL, true, lor).store
-    assert not epilogue.plan_epilogue(BOOL, true, INT64, one, BINARY["max"][INT64]).store
-    assert epilogue.plan_epilogue(BOOL, true, INT64, one, plus).store, "1 + 1 is another value"
-    assert epilogue.plan_epilogue(BOOL, true, INT64, two, None).store
-    assert epilogue.plan_epilogue(FP64, None, FP64, np.float64(1), None).store, "products of many values"
-    assert epilogue.plan_epilogue(BOOL, true, BOOL, None, None).store, "an output of many values"
+    assert not plan_epilogue(BOOL, true, BOOL, true, None).store
+    assert not plan_epilogue(BOOL, true, BOOL, true, lor).store
+    assert not plan_epilogue(BOOL, true, INT64, one, BINARY["max"][INT64]).store
+    assert plan_epilogue(BOOL, true, INT64, one, plus).store, "1 + 1 is another value"
+    assert plan_epilogue(BOOL, true, INT64, two, None).store
+    assert plan_epilogue(FP64, None, FP64, np.float64(1), None).store, "products of many values"
+    assert plan_epilogue(BOOL, true, BOOL, None, None).store, "an output of many values"
 
 
 def test_a_statement_writes_in_place_unless_its_output_is_read(device):

@@ -32,7 +32,7 @@ HEAVY = {"numba", "llvmlite", "scipy", "cupy", "cuda", "graphblas", "networkx", 
 HEAVY |= {"logging"}  # 3 of 70 ms
 NOT_OURS = {
     "bitblas.algorithms",
-    "bitblas.operations.build_chunks",
+    "bitblas.operations.build",
     "bitblas.formats.catalog",
     "bitblas.plan.product",
     "bitblas.operations.spgemm",

@@ -321,7 +321,7 @@ def test_an_edge_that_is_there_twice_is_refused_early(tmp_path, monkeypatch, tun
     lines[first + 1] = f"{ends}{' ' if kind == 'mtx' else ','}77"
     text = "\n".join(lines)
     monkeypatch.setattr(builds, "from_entries", lambda *args, **more: pytest.fail("built"))
-    monkeypatch.setattr(gb.operations.build_chunks, "from_counts", lambda *args, **more: pytest.fail("built"))
+    monkeypatch.setattr(gb.operations.build, "from_counts", lambda *args, **more: pytest.fail("built"))
     path = written(tmp_path, f"a.{kind}", text)
     match = rf"a\.{kind}, line {first + 2}: expected every (edge|entry) once, .* twice\. Hint: dup_op"
     for chunked in (False, True):

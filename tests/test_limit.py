@@ -12,10 +12,10 @@ import pytest
 
 import bitblas as gb
 from bitblas import device as devices
+from bitblas import operations
 from bitblas.config import config
 from bitblas.device import memory
 from bitblas.exceptions import OutOfMemory
-from bitblas.operations import build_chunks
 from bitblas.plan import format_choice as plan_forms
 from bitblas.plan.facts import Facts
 from bitblas.plan.format_choice import within
@@ -196,14 +196,14 @@ def test_a_limit_changes_the_choice_and_the_profile_says_why(device, monkeypatch
 def test_entries_are_taken_in_chunks_where_sorting_them_all_would_not_fit(device, monkeypatch, tune):
     tune({"chunks.least_entries": 64})
     i, j = entries(100, 20_000)
-    original = build_chunks.from_counts
+    original = operations.build.from_counts
     for x, dup in ((True, None), (np.arange(20_000.0) / 7, gb.binary.plus), (np.arange(20_000), gb.binary.minus)):
         make = lambda x=x, dup=dup: gb.Matrix.from_coo(i, j, x, nrows=100, ncols=100, dup_op=dup, format="csr")
         whole, calls = make(), []
         counted = lambda *a, calls=calls, **k: calls.append(1) or original(*a, **k)
         config.memory_limit = on(device) + 20_000 * (19 if x is True else 40)
         with monkeypatch.context() as m:
-            m.setattr(build_chunks, "from_counts", counted)
+            m.setattr(operations.build, "from_counts", counted)
             A = make()
         config.memory_limit = None
         assert calls and A.isequal(whole, check_dtype=True) and A.nvals < 20_000

@@ -14,9 +14,9 @@ from bitblas.formats.mplg.cost import packed_bytes
 from bitblas.formats.mplg.layout import Mplg
 from bitblas.loop import repeat
 from bitblas.operations.spgemm import products_before
-from bitblas.operations.variants import pull_variant
+from bitblas.operations.variants import Algebra, pull_variant
 from bitblas.plan import product as plan
-from bitblas.plan.epilogue import Epilogue
+from bitblas.plan.product import Epilogue
 from semirings.dtypes import BOOL, INT32, INT64
 
 
@@ -66,10 +66,8 @@ def test_offsets_beyond_32_bits(device):
     numbers[first - start :] = [1, 2, 3, 0, 1]
     string[start * width // 32 :] = packing.pack(d, d.asarray(numbers), width)
     assert host(packing.unpack(d, string, first + 5, width, np.int64, first=first)).tolist() == [1, 2, 3, 0, 1]
-    variant = pull_variant(
-        "mplg", (("PTR", INT64), ("COL", INT32)), None, plan.WORDS, BOOL, BOOL, flip=False, full=False, ranked=False,
-        lanes=1, end=Epilogue(BOOL, BOOL, store=False),
-    )  # fmt: skip
+    words = Algebra("mplg", (("PTR", INT64), ("COL", INT32)), None, plan.WORDS, BOOL, BOOL)
+    variant = pull_variant(words, Epilogue(BOOL, BOOL, store=False), 1, full=False)
     begin, end = d.asarray(np.array([first, first + 3])), d.asarray(np.array([first + 3, first + 5]))
     found, none, true = d.xp.zeros(1, np.uint64), d.xp.zeros(1, np.uint64), np.bool_(True)
     u = d.asarray(np.array([1 << 3], np.uint64))  # column 3 alone

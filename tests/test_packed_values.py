@@ -152,7 +152,7 @@ def test_who_knows_of_packed_values():
         "loop/symbolic/virtual_nodes.py",
         "plan/product.py",
         "plan/operation.py",
-        "plan/packed_values.py",
+        "plan/format_choice.py",
         "store.py",
         "operations/plain_spmv.py",
         "operations/hypersparse.py",
@@ -160,7 +160,7 @@ def test_who_knows_of_packed_values():
         "operations/spmv.py",
         "operations/multivector.py",
         "operations/permute.py",
-        "operations/lazy_masked_product.py",
+        "operations/spgemm.py",
         "operations/assign_extract.py",
         "operations/virtual_nodes.py",
     }

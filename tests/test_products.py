@@ -11,7 +11,7 @@ import bitblas
 from bitblas.formats.mplg.layout import Mplg
 from bitblas.io import host_coo
 from bitblas.operations import spgemm, variants
-from bitblas.operations.lazy_masked_product import LazyMaskedProduct
+from bitblas.operations.spgemm import LazyMaskedProduct
 
 SEMIRINGS = (("plus_times", "FP64"), ("min_plus", "INT64"), ("plus_pair", "INT64"), ("any_pair", "BOOL"),
              ("max_second", "UINT8"), ("plus_times", "INT8"))  # fmt: skip

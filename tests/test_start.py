@@ -16,7 +16,7 @@ from bitblas import Matrix, Vector
 from bitblas.core.statement.expressions import MatrixExpression, ScalarExpression, VectorExpression
 from bitblas.core.statement.masks import Mask
 from bitblas.formats import Structure
-from bitblas.operations.lazy_masked_product import LazyMaskedProduct
+from bitblas.operations.spgemm import LazyMaskedProduct
 from bitblas.store import FlatStore, MatrixStore, VectorStore
 from semirings import Typed
 

@@ -67,7 +67,7 @@ class Structure:
     _symmetric: bool | None = None  # None: not tested yet
     # For plan/format_choice.py. Threads may lose an increment; nothing depends on the exact number.
     reads = other_reads = 0  # by products with vectors, and by other operations that read rows
-    # Credits towards auxiliary formats (plan/auxiliary_formats.py): entries that were pushed along tiles instead of
+    # Credits towards auxiliary formats (plan/format_choice.py): entries that were pushed along tiles instead of
     # rows, and reads that the lack of the transpose has cost
     rows_credit = transpose_credit = 0.0
     choices: dict[Any, Any] | None = None

@@ -163,29 +163,6 @@ def without(lo, hi, size, nodes, start, u: DenseView, t: OutputView):
             put(t.values, word, true)
 
 
-# Fill a vector's missing positions with the sentinel `nothing`.
-# Also count its entries that equal the sentinel or are NaN.
-@njit(**KERNEL)
-def lacking(lo, hi, size, u: DenseView, nothing, filled, others):
-    number = np.int64(0)
-    for word in range(lo, hi):
-        has = at(u.bits, word)
-        first = word << 6
-        if first + 64 <= size:  # whole words: vectorized
-            for d in range(64):
-                x = at(u.values, first + d)
-                there = has >> np.uint64(d) & np.uint64(1) != 0
-                put(filled, first + d, x if there else nothing)
-                number += np.int64(there and (x == nothing or x != x))
-        else:
-            for i in range(first, size):
-                x = at(u.values, i)
-                there = bit_of(u.bits, i)
-                put(filled, i, x if there else nothing)
-                number += np.int64(there and (x == nothing or x != x))
-    put(others, 0, number)
-
-
 # Scatter: t(where[k]) = u(k) for each entry of u.
 TWICE, OUTSIDE = 0, 1
 

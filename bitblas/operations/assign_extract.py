@@ -21,8 +21,6 @@ from ..device import Device, Kernel, memory, threads
 from ..exceptions import OutOfMemory
 from ..formats import Region, Structure, index_lists
 from ..formats.csr.layout import (
-    Csr,
-    close_gaps,
     from_arrays,
     index_type,
     numbers_of,
@@ -33,13 +31,13 @@ from ..formats.csr.layout import (
 from ..formats.values import PackedValues
 from ..plan import operation as plan
 from ..plan.operation import Index
-from ..store import FlatStore, MatrixStore, PlainValues, RowLayout, VectorStore
+from ..store import FlatStore, MatrixStore, PlainValues, RowLayout, VectorStore, unpack
 from ..store import plain as unpacked
 from ..typing import Array
 from . import build, compressed, convert, hypersparse, value_arrays, vector_entries
+from .build import Entries
 from .convert import of_rows
-from .duplicates import Entries
-from .ewise_matrix import SECOND, merge
+from .ewise_matrix import SECOND, merge, plain
 from .operands import MatrixMask, dummy
 from .sorted_keys import cast, check_keys, coo, entries, find, joined, keys_of, same_iso, store
 from .value_arrays import take
@@ -97,13 +95,8 @@ def _copy_entries(
     row, at = (no_rows, 0) if rows is None else (rows, 1), (no_place, 0) if place is None else (place, 1)
     kernel = _kernel(device, wide, a.width > 0, flagged)
     kernel(nrows, *row, a.ptr, a.col, a.width, moved, *at, begin, ptr, col, out, bounds=bounds)
-    if bounds is not None:
-        close_gaps(begin[bounds], bounds, ptr, (col, *(x for x in (values,) if not isinstance(x, np.generic))))
-    n = ptr.item(-1)
-    col.resize(n or 1, refcheck=False)
-    if not iso:
-        values.resize(n, refcheck=False)
-    return of_rows(Csr(device, nrows, ncols, ptr.astype(pointer_type(n), copy=False), col, n), A.dtype, values)
+    starts = None if bounds is None else begin[bounds]
+    return convert.of_room(device, (nrows, ncols), (ptr, col, values), A.dtype, bounds, starts)
 
 
 def row_starts(layout: RowLayout, I: Array | None) -> Array:
@@ -329,13 +322,7 @@ def _inside(C: MatrixStore, keys: Array, I: Array | None, J: Array | None) -> Ar
 
 
 def assign(
-    C: MatrixStore,
-    I: Index,
-    J: Index,
-    T: MatrixStore,
-    mask: MatrixMask | None,
-    accum: Typed[Operator] | None,
-    replace: bool,
+    C: MatrixStore, I: Index, J: Index, T: MatrixStore, mask: MatrixMask | None, accum: Typed | None, replace: bool
 ) -> MatrixStore:
     """The content of C after C<mask, accum, replace>[I, J] = T. If an index repeats, the last one counts. Of a
     hypersparse C the indices may be ranges too."""
@@ -370,13 +357,7 @@ def assign(
 
 
 def _assign_hyper(
-    C: MatrixStore,
-    I: Index,
-    J: Index,
-    T: MatrixStore,
-    mask: MatrixMask | None,
-    accum: Typed[Operator] | None,
-    replace: bool,
+    C: MatrixStore, I: Index, J: Index, T: MatrixStore, mask: MatrixMask | None, accum: Typed | None, replace: bool
 ) -> MatrixStore:
     """The same on the rows and columns that have entries, or are assigned to."""
     united, xp = hypersparse.united_lists(C, None if mask is None else mask.structure), C.device.xp
@@ -442,3 +423,76 @@ def put(C: MatrixStore, keys: Array, values: PlainValues, gone: Array) -> Matrix
     kc, vc = entries(C)
     touched = find(C.device, keys, kc)[1] | find(C.device, gone, kc)[1]
     return store(C, *joined(C.device, (kc[~touched], take(vc, ~touched)), (keys, values)), C.dtype)
+
+
+# ---- Outer and Kronecker products, diagonals, a vector at the entries of a matrix.
+
+
+def outer(u: VectorStore, v: VectorStore, op: Typed[Operator]) -> MatrixStore:
+    """op(u[i], v[j])."""
+    op, xp = plain(op), u.device.xp
+    (i, x), (j, y) = compressed.entries(u), compressed.entries(v)
+    at = xp.arange(len(i) * len(j), dtype=np.int64)
+    a, b = at // max(1, len(j)), at % max(1, len(j))
+    iso = u.iso and v.iso and not op.op.positional
+    if iso or not len(at):
+        values = op.op.evaluate(op.dtype, x=u.values, y=v.values) if iso else op.return_type.np_type.type(0)
+    elif op.op.positional:  # u is a column, v a row
+        values = value_arrays.by_place(u.device, op, x[a], y[b], i[a], j[b], ("ix", "0", "0", "jx"))
+    else:
+        values = value_arrays.binary(u.device, op, x[a], y[b])
+    return build.from_coo(Entries(u.device, u.size, v.size, i[a], j[b], values, op.return_type))
+
+
+def kronecker(A: MatrixStore, B: MatrixStore, op: Typed[Operator]) -> MatrixStore:
+    """op(A[i, j], B[k, l]) at (i * B.nrows + k, j * B.ncols + l). GraphBLAS C API 2.1, section 4.3.12."""
+    op, device, xp = plain(op), A.device, A.device.xp
+    nrows, ncols = A.nrows * B.nrows, A.ncols * B.ncols
+    if plan.kronecker_way(A, B, op) is plan.COMPRESSED:
+        pairs = zip(hypersparse.lists(A), hypersparse.lists(B), (B.nrows, B.ncols), strict=True)
+        rows, cols = ((a[:, None] * size + b).ravel() for a, b, size in pairs)
+        a, b = (hypersparse.compress(x, *hypersparse.lists(x)) for x in (A, B))
+        return hypersparse.widened(kronecker(a, b, op), rows, cols, nrows, ncols)
+    check_keys(nrows, ncols)
+    (ka, va), (kb, vb) = entries(A), entries(B)
+    a, b = xp.repeat(xp.arange(len(ka)), len(kb)), xp.tile(xp.arange(len(kb)), len(ka))
+    ia, ja, ib, jb = ka // max(1, A.ncols), ka % max(1, A.ncols), kb // max(1, B.ncols), kb % max(1, B.ncols)
+    keys = (ia[a] * B.nrows + ib[b]) * ncols + ja[a] * B.ncols + jb[b]
+    values: PlainValues = op.return_type.np_type.type(0)
+    if op.op.positional and len(keys):
+        # 0 * ix gives the literal the type of positions, which C++ requires.
+        first = [f"quotient({of}, 0 * {of} + {n}, 64)" for of, n in (("ix", B.nrows), ("jx", B.ncols))]
+        second = [f"({of} - {n} * {at})" for of, n, at in zip(("ix", "jx"), (B.nrows, B.ncols), first)]
+        x, y = take(va, a), take(vb, b)
+        values = value_arrays.by_place(device, op, x, y, keys // ncols, keys % ncols, (*first, *second))
+    elif len(keys):
+        values = value_arrays.binary(device, op, take(va, a), take(vb, b))
+    return in_order(device, nrows, ncols, keys, values, op.return_type)
+
+
+def broadcast(A: MatrixStore, u: VectorStore, *, columns: bool) -> MatrixStore:
+    """u[j] (u[i] with `columns`) at each entry (i, j) of A for which u has an entry."""
+    rows, cols = A.structure.coo()
+    at = rows if columns else cols
+    t = compressed.extract(u, at)
+    keep = unpack(u.device, t.present, t.size)
+    values = t.values if t.iso else compressed.plain_values(t)
+    return convert.filter_entries(MatrixStore(A.structure, u.dtype, values), keep)
+
+
+def from_diagonal(u: VectorStore, k: int) -> MatrixStore:
+    """A matrix with u on diagonal k."""
+    n = u.size + abs(k)
+    i, x = compressed.entries(u)
+    values = u.values if u.iso else x
+    return build.from_coo(Entries(u.device, n, n, i + max(0, -k), i + max(0, k), values, u.dtype))
+
+
+def diagonal(A: MatrixStore, k: int) -> VectorStore:
+    """Diagonal k as a vector."""
+    size = max(0, min(A.nrows + min(0, k), A.ncols - max(0, k)))
+    layout: Any
+    layout, places = A.structure.primary.clip(Region(diag_low=k, diag_high=k), not A.iso)
+    cols = layout.columns().astype(np.int64) if layout.format.by_rows else layout.coo()[1]
+    at, values = cols - k if k > 0 else cols, unpacked(A.taken(places))
+    return vector_entries.build(A.device, size, A.dtype, at, values, distinct=True)

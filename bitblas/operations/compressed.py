@@ -6,6 +6,7 @@ Also the entries of a vector as plain arrays. `at` is always a list of positions
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 import numpy as np
 
@@ -150,6 +151,13 @@ def expand(t: VectorStore, at: Array, size: int) -> VectorStore:
         i, listed = entries(t)
         at = at[i]
     return as_bits_if_dense(SparseStore(t.device, size, t.dtype, at, t.values if t.iso else listed))
+
+
+def on_list(w: SparseStore, at: Array, run: Callable[[VectorStore], None]) -> None:
+    """Change w in place by `run`, at these positions only."""
+    z = compress(w, at).copy()
+    run(z)
+    w.become(expand(z, at, w.size))
 
 
 def as_bits_if_dense(t: SparseStore) -> VectorStore:

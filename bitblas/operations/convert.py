@@ -13,7 +13,7 @@ from semirings.dtypes import DataType
 
 from .. import tuning
 from ..config import config
-from ..device import Device, memory
+from ..device import Bounds, Device, memory
 from ..device.threads import fork_safe
 from ..exceptions import InvalidValue, OutOfMemory
 from ..formats import FORMATS, Structure
@@ -21,9 +21,7 @@ from ..formats.csr import layout as csr
 from ..formats.hyper import layout as hyper
 from ..formats.values import PackedValues, fit
 from ..formats.values import packed as pack_values
-from ..plan import format_choice as plan_choice
-from ..plan import format_choice as plan_forms
-from ..plan import packed_values as plan_values
+from ..plan import format_choice
 from ..store import BITMAP, FlatStore, MatrixStore, PlainValues, RowLayout
 from ..typing import Array
 
@@ -38,6 +36,28 @@ def of_rows(
     if format == "auto" and tile is None and config.prefer != "memory" and memory.limit is None:
         return A  # no search: statements create many matrices
     return with_format(A, format, tile)
+
+
+def of_room(
+    device: Device,
+    shape: tuple[int, int],
+    arrays: tuple[Array, Array, PlainValues],
+    dtype: DataType,
+    bounds: Bounds,
+    starts: Array | None,
+) -> MatrixStore:
+    """The matrix of rows that CPU threads wrote by ranges, from `starts` on, into a larger room. arrays: pointers,
+    columns, and values (np.generic: iso), which become those of the matrix."""
+    ptr, col, values = arrays
+    array = () if isinstance(values, np.generic) else (values,)
+    if bounds is not None and starts is not None:
+        csr.close_gaps(starts, bounds, ptr, (col, *array))
+    n = ptr.item(-1)
+    col.resize(n or 1, refcheck=False)
+    for x in array:
+        x.resize(n, refcheck=False)
+    ptr = ptr.astype(csr.pointer_type(n), copy=False)
+    return of_rows(csr.Csr(device, *shape, ptr, col, n), dtype, values)
 
 
 def empty(device: Device, nrows: int, ncols: int, dtype: DataType) -> MatrixStore:
@@ -93,8 +113,8 @@ def with_format(A: MatrixStore, format: str = "auto", tile: int | None = None) -
     if isinstance(A, FlatStore) and format in ("auto", BITMAP):
         return A  # already, without computing facts of its structure
     if format == "auto" and tile is None:
-        return convert_to(A, plan_choice.initial_format(A.structure, A.iso))
-    return convert_to(A, plan_forms.choose_form(A.structure, format, tile, iso=A.iso))
+        return convert_to(A, format_choice.initial_format(A.structure, A.iso))
+    return convert_to(A, format_choice.choose_form(A.structure, format, tile, iso=A.iso))
 
 
 def convert_to(A: MatrixStore, key: str) -> MatrixStore:
@@ -108,7 +128,7 @@ def convert_to(A: MatrixStore, key: str) -> MatrixStore:
 def with_values(A: MatrixStore, packed: bool | None = None) -> MatrixStore:
     """The same matrix, its values packed (InvalidValue if they cannot be) or plain; None: packed if the planner wants
     it, else unchanged. Iso values are unchanged."""
-    if packed is None and (isinstance(A, FlatStore) or not plan_values.wants_packed(A)):
+    if packed is None and (isinstance(A, FlatStore) or not format_choice.wants_packed(A)):
         return A
     raw = A.raw
     if isinstance(raw, PackedValues):
@@ -116,7 +136,7 @@ def with_values(A: MatrixStore, packed: bool | None = None) -> MatrixStore:
     if isinstance(raw, np.generic) or not A.nvals or packed is False:
         return A
     packing = fit(A.device, A.dtype, raw)
-    if packed is None and not plan_values.packs(A.device, A.dtype, A.nvals, packing):
+    if packed is None and not format_choice.packs(A.device, A.dtype, A.nvals, packing):
         return A
     if isinstance(packing, str):
         expected = "integers less than 2**32 apart"
@@ -143,16 +163,16 @@ def in_chosen_format(A: MatrixStore, *, now: bool = False) -> MatrixStore:
     if not _choosing.acquire(blocking=now):
         return A
     try:
-        key = plan_choice.format_to_use(A.structure, A.iso, now=now)
+        key = format_choice.format_to_use(A.structure, A.iso, now=now)
         if key == A.structure.primary.key:
             return A
-        choice = plan_choice.choice_of(A.structure, A.iso)
+        choice = format_choice.choice_of(A.structure, A.iso)
         structure = None if choice.made is None else choice.made()
         if structure is None:
             try:
                 B = convert_to(A, key)
             except OutOfMemory:
-                plan_choice.keep_format(A.structure, A.iso)
+                format_choice.keep_format(A.structure, A.iso)
                 return A
             choice.made = weakref.ref(B.structure)
             return B

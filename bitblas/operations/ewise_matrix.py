@@ -24,7 +24,7 @@ from .. import tuning
 from ..device import Bounds, Device, memory, threads
 from ..formats import Region, Structure
 from ..formats.csr.kernels import column_types
-from ..formats.csr.layout import Csr, close_gaps, from_arrays, index_type, pointer_type, rows_bytes
+from ..formats.csr.layout import from_arrays, index_type, pointer_type, rows_bytes
 from ..kernels.variant import Variant
 from ..plan import operation as plan
 from ..store import FlatStore, MatrixStore, PlainValues, Raw, RowLayout
@@ -33,12 +33,12 @@ from ..typing import Array, Number
 from . import convert, ewise_vector, hypersparse, multivector, value_arrays
 from .convert import empty as empty
 from .convert import filter_entries, of_rows
-from .lazy_masked_product import LazyMaskedProduct
 from .operands import ZERO, MatrixMask, Pair, dummy, entry_values, unit_bounds
 from .sorted_keys import cast as cast
 from .sorted_keys import check_keys as check_keys
 from .sorted_keys import coo as coo
-from .variants import join_variant, match_variant, merge_rows_variant, packed_constants, select_rows_variant
+from .spgemm import LazyMaskedProduct
+from .variants import Joining, join_variant, match_variant, merge_rows_variant, packed_constants, select_rows_variant
 
 # ---- eWiseAdd and eWiseMult of matrices on a GPU, columns plain or packed.
 #
@@ -72,17 +72,26 @@ def meet(a: RowLayout, b: RowLayout) -> Meeting:
     return Meeting(place, hit, before)
 
 
-def join(
-    A: MatrixStore,
-    B: MatrixStore,
-    op: Typed[Operator],
-    z: DataType,
-    *,
-    intersect: bool = False,
-    defaults: Pair | None = None,
-) -> MatrixStore:
-    """The union (or intersection) of the entries, of type z: op where both have an entry, cast to z; elsewhere the
-    single entry, cast to z, or op with the default for the other. op: a BinaryOp of the types of A and B."""
+BOTH, UNION, FILLED, ONLY = range(4)  # ewise.cpu.py
+
+
+Valued = tuple[Raw, DataType]
+
+
+class Join(NamedTuple):
+    """How the entries of two matrices are joined to entries of type z: op of two entries, or (FILLED) of one and the
+    default for the other, is cast to z; elsewhere the single entry is."""
+
+    op: Typed[Operator]
+    z: DataType
+    mode: int
+    defaults: Pair | None = None
+
+
+def join(A: MatrixStore, B: MatrixStore, how: Join) -> MatrixStore:
+    """The union or intersection of the entries. op: a BinaryOp of the types of A and B."""
+    op, z, mode, defaults = how
+    intersect = mode == BOTH
     device, xp = A.device, A.device.xp
     a, b = A.structure.rows(), B.structure.rows()
     met = meet(a, b)
@@ -93,7 +102,7 @@ def join(
         n, ptr = a.nvals + b.nvals - common, a.ptr.astype(np.int64) + b.ptr - met.before[a.ptr]
     unmatched = (False, False) if intersect else (a.nvals > common, b.nvals > common)
     given_values = (A.raw, A.dtype), (B.raw, B.dtype)
-    value = one_value(device, *given_values, op, z, common > 0, unmatched, defaults)
+    value = one_value(device, *given_values, how, common > 0, unmatched)
     wide = 0 if value is not None else z.np_type.itemsize
     device.foresee(f"union or intersection of {n} entries", rows_bytes(a.nrows, a.ncols, n) + wide * n)
     col = xp.empty(max(1, n), index_type(a.ncols))
@@ -108,17 +117,9 @@ def join(
     for side in (0,) if intersect else (0, 1):
         count = (a, b)[side].nvals
         if count:
-            variant = join_variant(
-                _types(a, b),
-                packed_constants(a.key, b.key),
-                op if value is None else None,
-                A.dtype,
-                B.dtype,
-                z,
-                side=side,
-                intersect=intersect,
-                filled=defaults is not None,
-            )
+            joining = Joining(op if value is None else None, A.dtype, B.dtype, z)
+            packed = packed_constants(a.key, b.key)
+            variant = join_variant(_types(a, b), packed, joining, side, intersect, mode == FILLED)
             left, right = (a.ptr, a.col, a.width, *operands[0]), (b.ptr, b.col, b.width, *operands[1])
             device.kernel(variant)(count, a.nrows, *left, *right, *met, col, values)
     C = from_arrays(device, a.nrows, a.ncols, ptr, col[:n])
@@ -127,16 +128,15 @@ def join(
 
 def one_value(
     device: Device,
-    x: tuple[Raw, DataType],
-    y: tuple[Raw, DataType],
-    op: Typed[Operator],
-    z: DataType,
+    x: Valued,
+    y: Valued,
+    how: Join,
     common: bool,
     unmatched: tuple[bool, bool],
-    defaults: Pair | None,
 ) -> np.generic | None:
     """The single value of a union or intersection, of type z, if the operands imply that there is one. x, y: their
     values and types; common: whether some entry is in both; unmatched: whether some entry is only in x, only in y."""
+    op, z, _, defaults = how
     (a, a_type), (b, b_type) = x, y
     if not (isinstance(a, np.generic) and isinstance(b, np.generic)) or op.op.positional:
         return None
@@ -166,8 +166,6 @@ def restricted(A: MatrixStore, structure: Structure, inside: bool) -> MatrixStor
 #
 # Threads share ranges of rows. Each writes into room for the largest possible result; then the gaps are closed.
 
-BOTH, UNION, FILLED, ONLY = range(4)  # ewise.cpu.py
-
 
 class RowMerge:
     """The kernel, and its arguments besides the operands."""
@@ -182,20 +180,13 @@ class RowMerge:
 
 @functools.cache
 def _row_merge(
-    device: Device,
-    mode: int,
-    op: Typed[Operator] | None,
-    a: str,
-    b: str,
-    z: str,
-    masked: int,
-    flags: bool,
-    *packed: bool,
+    device: Device, mode: int, op: Typed | None, a: str, b: str, z: str, masked: int, flags: bool, *packed: bool
 ) -> RowMerge:
     """One lookup for everything. Types by name, which have cached hashes; packed: the columns of A, B and the mask."""
     columns = tuple((f"{name}_PACKED", int(one)) for name, one in zip("ABM", packed, strict=True))
     types = tuple(map(lookup_dtype, (a, b, z)))
-    return RowMerge(device, merge_rows_variant(mode, op, *types, columns, masked=masked, flags=flags), *types[:2])
+    variant = merge_rows_variant(mode, Joining(op, *types), columns, masked=masked, flags=flags)
+    return RowMerge(device, variant, *types[:2])
 
 
 def _check_memory(a: RowLayout, most: int, wide: int, what: str) -> None:
@@ -211,37 +202,11 @@ def _ranges(layout: RowLayout) -> Bounds:
     return bounds[:: max(1, layout.device.parts // layout.device.threads)].copy()
 
 
-def _trimmed(
-    a: RowLayout, ptr: Array, col: Array, values: PlainValues, dtype: DataType, starts: Array | None, bounds: Bounds
-) -> MatrixStore:
-    """The matrix of rows that were written by ranges, from `starts` on, into a larger room. values: an array, or one
-    value for all entries."""
-    array = None if isinstance(values, np.generic) else values
-    if bounds is not None and starts is not None:
-        close_gaps(starts, bounds, ptr, (col,) if array is None else (col, array))
-    n, most = ptr.item(-1), len(col)
-    if most >= tuning.count("ewise.resized_entries"):
-        col.resize(n or 1, refcheck=False)
-        if array is not None:
-            array.resize(n, refcheck=False)
-        ptr = ptr.astype(pointer_type(n), copy=False)
-    elif n != most:  # a view takes half of the host time
-        col, values = col[: n or 1], values if array is None else array[:n]
-    return of_rows(Csr(a.device, a.nrows, a.ncols, ptr, col, n), dtype, values)
-
-
 def merge_rows(
-    A: MatrixStore,
-    B: MatrixStore,
-    op: Typed[Operator],
-    z: DataType,
-    mode: int,
-    *,
-    mask: MatrixMask | None = None,
-    replace: bool = False,
-    defaults: Pair | None = None,
+    A: MatrixStore, B: MatrixStore, how: Join, mask: MatrixMask | None = None, replace: bool = False
 ) -> MatrixStore:
     """A and B merged as the mode says, of type z, where `mask` allows it; elsewhere A, unless `replace`."""
+    op, z, mode, defaults = how
     device, (a, x) = A.device, A.by_rows()
     flags: Array | None = None
     if (
@@ -256,7 +221,7 @@ def merge_rows(
     iso, value = one_x and one_y and not op.op.positional, None
     if iso:
         unmatched = (mode != BOTH and not (mode == ONLY and replace), mode != BOTH)
-        value = one_value(device, (x, A.dtype), (y, B.dtype), op, z, mode != ONLY, unmatched, defaults)
+        value = one_value(device, (x, A.dtype), (y, B.dtype), how, mode != ONLY, unmatched)
     valued = value is None
     if most >= tuning.count("memory.checked_entries") or memory.limit is not None:
         _check_memory(a, most, z.np_type.itemsize if valued else 0, "union or intersection")
@@ -304,11 +269,12 @@ def merge_rows(
         starts = a.ptr[bounds].astype(np.int64)
         if mode != BOTH:
             starts += b.ptr[bounds]
-    C = _trimmed(a, ptr, col, values if value is None else value, z, starts, bounds)
+    arrays = ptr, col, values if value is None else value
+    C = convert.of_room(device, (nrows, a.ncols), arrays, z, bounds, starts)
     if iso and valued and mask is None and flags is None and mode != ONLY:
         common = C.nvals if mode == BOTH else most - C.nvals
         unmatched = (False, False) if mode == BOTH else (a.nvals > common, b.nvals > common)
-        value = one_value(device, (x, A.dtype), (y, B.dtype), op, z, common > 0, unmatched, defaults)
+        value = one_value(device, (x, A.dtype), (y, B.dtype), how, common > 0, unmatched)
         C = C if value is None else MatrixStore(C.structure, z, value)
     return C
 
@@ -333,7 +299,8 @@ def select_rows(A: MatrixStore, op: Typed[Operator], thunk: Number) -> MatrixSto
     bounds = _ranges(a) if most >= tuning.count("parallel.entries") else None
     limit = op.compute_type.np_type.type(thunk)
     w.kernel(a.nrows, a.ptr, a.col, a.width, *operand, limit, ptr, col, w.no_y if iso else values, bounds=bounds)
-    C = _trimmed(a, ptr, col, values, dtype, None if bounds is None else a.ptr[bounds], bounds)
+    starts = None if bounds is None else a.ptr[bounds]
+    C = convert.of_room(device, (a.nrows, a.ncols), (ptr, col, values), dtype, bounds, starts)
     return A if C.nvals == most else C
 
 
@@ -363,51 +330,39 @@ def ewise(A: MatrixStore, B: MatrixStore, op: Typed, mode: int, defaults: Pair |
     if way is plan.BITMAP:
         return multivector.ewise(A, B, op, union=mode != BOTH, defaults=defaults)
     if way is not plan.SAME_STRUCTURE:
-        return _join(A, B, op, op.return_type, mode, defaults, way)
+        return _join(A, B, Join(op, op.return_type, mode, defaults), way)
     values: PlainValues = op.return_type.np_type.type(0)
     if A.nvals:
-        places = A.coo() if op.op.positional else (None, None)
-        values = value_arrays.binary(A.device, op, A.values, B.values, *places)
+        values = value_arrays.binary(A.device, op, A.values, B.values, A.coo() if op.op.positional else None)
     return MatrixStore(A.structure, op.return_type, values)
 
 
-def _join(
-    A: MatrixStore,
-    B: MatrixStore,
-    op: Typed[Operator],
-    z: DataType,
-    mode: int,
-    defaults: Pair | None = None,
-    way: plan.Way | None = None,
-) -> MatrixStore:
+def _join(A: MatrixStore, B: MatrixStore, how: Join, way: plan.Way | None = None) -> MatrixStore:
     """The entries of both (mode BOTH), or of either. way: that of `join_way`, if it is known."""
-    way = way or plan.join_way(A, B, op)
+    way = way or plan.join_way(A, B, how.op)
     if way is plan.JOINED:
-        return _join_places(A, B, op, z, mode, defaults)
+        return _join_places(A, B, how)
     if way is plan.COMPRESSED:
-        return hypersparse.entrywise(lambda a, b: _join(a, b, op, z, mode, defaults), A, B)
-    if way is plan.SEARCHED_ENTRIES:
-        return join(A, B, op, z, intersect=mode == BOTH, defaults=defaults)
-    return merge_rows(A, B, op, z, mode, defaults=defaults)
+        return hypersparse.entrywise(lambda a, b: _join(a, b, how), A, B)
+    return join(A, B, how) if way is plan.SEARCHED_ENTRIES else merge_rows(A, B, how)
 
 
-def _join_places(
-    A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: Pair | None
-) -> MatrixStore:
+def _join_places(A: MatrixStore, B: MatrixStore, how: Join) -> MatrixStore:
     """The same for an operator that reads positions: it is applied after the entries are joined."""
+    op, z, mode, _ = how
 
-    def place(mode: int, defaults: Pair | None) -> MatrixStore:
-        x = _join(A, B, FIRST[A.dtype], A.dtype, mode, defaults)
-        y = _join(A, B, SECOND[B.dtype], B.dtype, mode, defaults)
+    def place(mode: int, defaults: Pair | None = None) -> MatrixStore:
+        x = _join(A, B, Join(FIRST[A.dtype], A.dtype, mode, defaults))
+        y = _join(A, B, Join(SECOND[B.dtype], B.dtype, mode, defaults))
         values: PlainValues = op.return_type.np_type.type(0)
         if x.nvals:
-            values = value_arrays.binary(A.device, op, x.values, y.values, *x.coo())
+            values = value_arrays.binary(A.device, op, x.values, y.values, x.coo())
         return cast(MatrixStore(x.structure, op.return_type, values), z)
 
     if mode == FILLED:
-        return place(FILLED, defaults)
-    both = place(BOTH, None)
-    return both if mode == BOTH else _join(_join(A, B, SECOND[z], z, UNION), both, SECOND[z], z, UNION)
+        return place(FILLED, how.defaults)
+    both, either = place(BOTH), Join(SECOND[z], z, UNION)
+    return both if mode == BOTH else _join(_join(A, B, either), both, either)
 
 
 # ---- entry by entry: sections 4.3.8, 4.3.9, 4.3.10 ------------------------------------------------------------------
@@ -439,9 +394,9 @@ def apply_bound(A: MatrixStore, op: Typed, scalar: Any, *, left: bool) -> Matrix
         value = op.return_type.np_type.type(0)
     if value is not None:
         return MatrixStore(A.structure, op.return_type, value)
-    places = A.coo() if way is plan.BY_POSITION else (None, None)
+    places = A.coo() if way is plan.BY_POSITION else None
     x, y = (scalar, A.values) if left else (A.values, scalar)
-    return MatrixStore(A.structure, op.return_type, value_arrays.binary(A.device, op, x, y, *places))
+    return MatrixStore(A.structure, op.return_type, value_arrays.binary(A.device, op, x, y, places))
 
 
 def apply_index(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
@@ -546,13 +501,7 @@ def _second(dtype: str) -> Typed[Operator]:
 
 
 def merge(
-    C: MatrixStore,
-    T: MatrixStore,
-    mask: MatrixMask | None,
-    accum: Typed[Operator] | None,
-    replace: bool,
-    *,
-    inside: bool = False,
+    C: MatrixStore, T: MatrixStore, mask: MatrixMask | None, accum: Typed | None, replace: bool, inside: bool = False
 ) -> MatrixStore:
     """The content of C after C<mask, accum, replace> = T, of C's type. inside: C may be overwritten."""
     accum = None if accum is None else plain(accum)
@@ -560,31 +509,25 @@ def merge(
     if way is plan.BITMAP:
         return multivector.merge(C, T, mask, accum, replace, inside)
     if way is plan.FUNCTION:
-        return merge(C, _join(C, T, op, C.dtype, UNION), mask, None, replace)
+        return merge(C, _join(C, T, Join(op, C.dtype, UNION)), mask, None, replace)
     if way is plan.COMPRESSED and mask is not None:
-        return _merge_hyper(C, T, mask, accum, replace)
+        run = lambda c, t, m: merge(c, t, mask._replace(structure=m), accum, replace)
+        return hypersparse.entrywise(run, C, T, mask.structure)
     if accum is None and (mask is None or way is plan.SAME_STRUCTURE):
         return cast(T, C.dtype)
+    union = Join(op, C.dtype, UNION)
     if mask is None:
-        return _join(C, T, op, C.dtype, UNION, None, way)
+        return _join(C, T, union, way)
     if not C.device.is_simt:
         C = empty(C.device, C.nrows, C.ncols, C.dtype) if replace and accum is None else C
-        return merge_rows(C, T, op, C.dtype, UNION if accum else ONLY, mask=mask, replace=replace)
-    z = cast(T, C.dtype) if accum is None else join(C, T, op, C.dtype)
+        return merge_rows(C, T, union if accum else union._replace(mode=ONLY), mask, replace)
+    z = cast(T, C.dtype) if accum is None else join(C, T, union)
     if accum or mask.complement or T.deferred or T.structure is not mask.structure:
         z = restricted(z, mask.structure, not mask.complement)
     # Otherwise the mask is exactly the structure of C
     if not replace and (mask.complement or C.structure is not mask.structure):
-        z = join(z, restricted(C, mask.structure, mask.complement), SECOND[C.dtype], C.dtype)
+        z = join(z, restricted(C, mask.structure, mask.complement), union._replace(op=SECOND[C.dtype]))
     return z
-
-
-def _merge_hyper(
-    C: MatrixStore, T: MatrixStore, mask: MatrixMask, accum: Typed[Operator] | None, replace: bool
-) -> MatrixStore:
-    """The same if one of them is hypersparse."""
-    run = lambda c, t, m: merge(c, t, mask._replace(structure=m), accum, replace)
-    return hypersparse.entrywise(run, C, T, mask.structure)
 
 
 def mask_of(structure: Structure, value: np.generic, dtype: DataType) -> MatrixStore:

@@ -1,6 +1,6 @@
 """Element-wise operations on vectors: ewise_add, ewise_mult, apply, select, and reduce.
 
-GraphBLAS C API 2.1, sections 4.3.4, 4.3.5, 4.3.8 to 4.3.10. The merge into the output is in merge.py.
+GraphBLAS C API 2.1, sections 4.3.4, 4.3.5, 4.3.8 to 4.3.10.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
 from .. import tuning
 from ..device import Device, Kernel
 from ..device.readback import Readback
+from ..formats import index_lists
 from ..plan import operation as plan
 from ..plan.operation import FUNCTION, IN_PLACE, LISTED, NEW_ARRAYS, THEN_MERGED
-from ..store import CHUNK, SparseStore, VectorStore, pack, words, write_bits
+from ..plan.product import plan_epilogue
+from ..store import CHUNK, SparseStore, VectorStore, dense_values, pack, words, write_bits
 from ..typing import Array, Number
 from . import compressed, udf
 from .compressed import make_dense
 from .compressed import same_value as same_value
-from .merge import merge as merged
 from .operands import ZERO, Into, Mask, Pair, allowed, dummy, no_mask, nothing, stored, word_bounds
-from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, reduce_variant
+from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, merge_variant, reduce_variant
 
 # ---- Reduce a vector, or an array, to one value: GraphBLAS C API 2.1, section 4.3.10.
 
@@ -118,9 +119,66 @@ def _reduce_chunks(
             per = n
 
 
+# ---- The merge of a computed vector into the output, in place: w<mask, accum, replace> = t.
+
+
+@functools.lru_cache(1 << 12)
+def _merge(
+    device: Device, t_name: str, t_value: bytes | None, w_name: str, w_value: bytes | None, accum: Typed | None
+) -> tuple[Kernel, bool, tuple[Array, np.generic], tuple[Array, np.generic]]:
+    """The kernel, whether w gets an array of values, and the kernel arguments for the values of w and of t if iso, or
+    if they are an array. Types by name, as in `pointwise`; values: the bytes of the one value of all entries."""
+    t, w = lookup_dtype(t_name), lookup_dtype(w_name)
+    one = None if t_value is None else np.frombuffer(t_value, t.np_type)[0]
+    value = None if w_value is None else np.frombuffer(w_value, w.np_type)[0]
+    end = plan_epilogue(t, one, w, value, accum)
+    of_w, of_t = (nothing(device, w), ZERO[w_name]), (nothing(device, t), ZERO[t_name])
+    return device.kernel(merge_variant(t, end)), end.store, of_w, of_t
+
+
+def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
+    """w<mask, accum, replace> = t in place; w keeps its type. GraphBLAS C API 2.1, section 2.3.4."""
+    if accum is not None and udf.computes(accum):
+        t, accum = ewise(w, t, accum, union=True), None
+    device = w.device
+    if type(t) is SparseStore and type(w) is SparseStore:
+        at = index_lists.union(device.xp, w.index, t.index)
+        m = None if mask is None else compressed.mask_at(mask, at, device, w.size)
+        compressed.on_list(w, at, lambda z: merge(z, compressed.compress(t, at), m, accum, replace))
+        return
+    touched = compressed.touched(w, t, mask, accum, replace)
+    if touched is not None:
+        at = touched
+        z, m = compressed.extract(w, at), None if mask is None else compressed.mask_at(mask, at, device, w.size)
+        merge(z, compressed.extract(t, at), m, accum, False)
+        compressed.put_back(w, at, z)
+        w.changed(grown=accum is not None)
+        return
+    if type(w) is SparseStore:
+        _ = w.present  # converts w to bits
+    size, x, y = w.size, w.values, t.values
+    n = (size + 63) >> 6 or 1  # words
+    one_w, one_t = isinstance(x, np.generic), isinstance(y, np.generic)
+    if one_w and one_t and (w.nvals if device.host_memory else w.count) == 0:  # no entry has the value yet
+        w.values = x = cast_scalar(y, w.dtype)
+    t_key, w_key = (t.dtype.name, y.tobytes() if one_t else None), (w.dtype.name, x.tobytes() if one_w else None)
+    kernel, store, (none_w, zero_w), (none_t, zero_t) = _merge(device, *t_key, *w_key, accum)
+    if store:
+        old, new = (none_w, x, 0) if one_w else (x, zero_w, 1), x
+        operand = (none_t, y, 0) if one_t else (y, zero_t, 1)
+        if one_w:
+            new = device.xp.empty(n, np.uint64) if w.dtype is BOOL else dense_values(device, size, w.dtype)
+    else:
+        old = operand = stored(device, BOOL, np.True_)
+        new = old[0]
+    bounds = None if n < tuning.count("parallel.words") else word_bounds(t)
+    kernel(n, size, w.present, *old, t.present, *operand, *allowed(device, mask), int(replace), new, bounds=bounds)
+    if store:
+        w.values = new
+    w.changed(grown=accum is not None and not replace)
+
+
 # ---- Element-wise operations on vectors: ewise_add, ewise_mult, apply, select.
-#
-# The merge into the output is in merge.py.
 
 WORD = np.dtype(np.uint64)
 
@@ -220,13 +278,6 @@ def run_elementwise(
     if later is not None:
         return commit(t, later)
     return None if kept else t
-
-
-def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
-    """w<mask, accum, replace> = t in place; w keeps its type. GraphBLAS C API 2.1, section 2.3.4."""
-    if accum is not None and udf.computes(accum):
-        t, accum = ewise(w, t, accum, union=True), None
-    merged(w, t, mask, accum, replace)
 
 
 def _of_records(

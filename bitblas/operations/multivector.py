@@ -57,7 +57,7 @@ from .operands import (
     unit_bounds,
     word_bounds,
 )
-from .variants import PARTS, WHOLE, join_lines_variant, lines_variant, reduce_lines_variant
+from .variants import PARTS, WHOLE, Algebra, join_lines_variant, lines_variant, reduce_lines_variant
 
 # ---- Multivectors (tall-skinny matrices as bitmaps, store.py): element-wise operations and the merge into the output.
 #
@@ -258,6 +258,8 @@ def _last_of_each(xp: ModuleType, index: Array | None, size: int) -> tuple[Array
 # ---- Row and column reductions of a multivector (a line is one row of the tall side); bitmaps as kernel arguments.
 
 ALWAYS = 1 << 62
+BitMask = tuple[Array, bool]  # the bits of a mask, and whether they are complemented
+Arrays = tuple[Array, Array]  # bits and values of a bitmap
 
 
 class Condition(NamedTuple):
@@ -274,17 +276,17 @@ def always(device: Device) -> Condition:
 
 
 def joined(
-    device: Device,
     x: VectorStore,
     monoid: Typed[Monoid],
     lines: Lines,
     rows: tuple[Array, Array, Array, int],
     n: int,
-    mask: tuple[Array, bool] | None,
-    to: tuple[Array, Array],
+    mask: BitMask | None,
+    to: Arrays,
     condition: Condition | None = None,
 ) -> PreparedKernel:
     """Reduce runs of lines of x, one run for each of n rows, to lines of a bitmap: its bits and values."""
+    device = x.device
     z = monoid.op.result_type(monoid.dtype)
     variant = join_lines_variant(monoid, x.dtype, lines.stride, min(32, lines.stride) if device.is_simt else 1)
     none = dummy(device, "int64")
@@ -327,7 +329,7 @@ def read_lines(device: Device, x: VectorStore, lines: Lines, valued: bool) -> tu
     return per, np.uint64(last), as_lines(x.present, lines), *values
 
 
-def line_mask(device: Device, mask: tuple[Array, bool] | None, lines: Lines) -> tuple[Any, ...]:
+def line_mask(device: Device, mask: BitMask | None, lines: Lines) -> tuple[Any, ...]:
     """Bits, and whether they are complemented."""
     every, none = ~np.uint64(0), np.uint64(0)
     if mask is None:
@@ -350,7 +352,7 @@ def _along(x: VectorStore, lines: Lines, monoid: Typed[Monoid]) -> VectorStore:
     values = Values(nothing(device, BOOL), ZERO["BOOL"], 0) if x.iso else stored(device, x.dtype, x.values)
     bits = xp.zeros(words(lines.number), np.uint64)
     sums = dense_values(device, lines.number, z)
-    bounds = device.ranges(words(lines.number), tuning.count("parallel.lines") // 64)
+    bounds = device.ranges(words(lines.number), tuning.count("parallel.entries") // 64)
     if bounds is not None:
         bounds = np.minimum(64 * bounds, lines.number)
     device.kernel(reduce_lines_variant(monoid, x_type, lines.stride, kind, lanes))(
@@ -368,7 +370,7 @@ def _over(x: VectorStore, lines: Lines, monoid: Typed[Monoid]) -> VectorStore:
         run_lines = lines._replace(number=runs)
         bits, sums = xp.zeros(run_lines.words, np.uint64), dense_values(device, run_lines.places, z)
         rows = limits, limits[1:], dummy(device, "int64"), 0
-        joined(device, x, monoid, lines, rows, runs, None, (bits, sums)).run()
+        joined(x, monoid, lines, rows, runs, None, (bits, sums)).run()
         x, n = VectorStore(device, run_lines.places, z, bits, sums), runs
         if runs == 1:
             return VectorStore(device, lines.width, z, bits[: words(lines.width)], sums)
@@ -377,18 +379,29 @@ def _over(x: VectorStore, lines: Lines, monoid: Typed[Monoid]) -> VectorStore:
 # ---- SpMM: the product of a sparse matrix and a multivector, as a bitmap (formats/bitmap).
 
 
-class Sides(NamedTuple):
-    """A product as T = S X: the sparse operand and whether it is transposed, the multivector, and whether that is the
-    left operand."""
+class LinesProduct(NamedTuple):
+    """T = S X by lines, with S transposed if requested: X has the lines `inner`, with values of type x, an array or one
+    for all; T has `lines`. flip: X is the left operand."""
 
     S: MatrixStore
     transposed: bool
-    X: MatrixStore
+    x: DataType
+    values: PlainValues
+    inner: Lines
+    lines: Lines
+    semiring: Typed[Semiring]
     flip: bool
-    shape: tuple[int, int]  # of the result
 
 
-def sides(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool, tb: bool) -> Sides | None:
+class SpMM(NamedTuple):
+    """A product by lines, the multivector as a vector, and the shape of the result."""
+
+    product: LinesProduct
+    x: VectorStore
+    shape: tuple[int, int]
+
+
+def by_lines(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool, tb: bool) -> SpMM | None:
     """The product by lines; None if it cannot run so: neither operand is a bitmap or tall-skinny, or its lines are not
     the summed dimension, or not a dimension of the result."""
     a, b = A.nrows, A.ncols
@@ -408,26 +421,9 @@ def sides(A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool, t
             return None
         if S.structure.hypersparse or not is_tall_skinny(nrows, ncols, max(nrows, ncols), X.device.kind, size):
             return None
-    return Sides(S, ts, X, flip, (nrows, ncols))
-
-
-class LinesProduct(NamedTuple):
-    """T = S X by lines, with S transposed if requested: X has the lines `inner`, with values of type x, an array or one
-    for all; T has `lines`. flip: X is the left operand."""
-
-    S: MatrixStore
-    transposed: bool
-    x: DataType
-    values: PlainValues
-    inner: Lines
-    lines: Lines
-    semiring: Typed[Semiring]
-    flip: bool
-
-
-def lines_product(of: Sides, semiring: Typed[Semiring], x: VectorStore) -> LinesProduct:
-    inner, lines = lines_of(of.X.nrows, of.X.ncols), lines_of(*of.shape)
-    return LinesProduct(of.S, of.transposed, x.dtype, x.values, inner, lines, semiring, of.flip)
+    x = flat_of(X)
+    product = LinesProduct(S, ts, x.dtype, x.values, lines, lines_of(nrows, ncols), semiring, flip)
+    return SpMM(product, x, (nrows, ncols))
 
 
 def choose(of: LinesProduct, nonempty: int | None) -> Plan:
@@ -476,39 +472,26 @@ def prepare(plan: Plan, of: LinesProduct) -> PreparedLines:
 
 def variant_of(product: PreparedLines, mode: int) -> Variant:
     plan, of, layout, _, a_type, _ = product
-    words = plan.kind == WORDS
-    return lines_variant(
-        plan.direction,
-        layout.format.view.types(layout, False),
-        None if words else of.semiring,
-        a_type,
-        BOOL if words else of.x,
-        of.lines.stride,
-        of.flip,
-        plan.lanes,
-        mode,
-        layout.format.packed,
-        of.lines.number < tuning.count("multivector.few_lines"),
-    )
+    semiring, x = (None, BOOL) if plan.kind == WORDS else (of.semiring, of.x)
+    types = layout.format.view.types(layout, False)
+    algebra = Algebra(layout.key, types, semiring, plan.kind, a_type, x, of.flip)
+    few = of.lines.number < tuning.count("multivector.few_lines")
+    return lines_variant(plan.direction, algebra, of.lines.stride, plan.lanes, mode, few)
 
 
-def explain(sides: Sides, semiring: Typed[Semiring]) -> tuple[Plan, tuple[Variant, ...]]:
+def explain(of: SpMM) -> tuple[Plan, tuple[Variant, ...]]:
     """The plan of a product, and its kernel."""
-    x = flat_of(sides.X)
-    of = lines_product(sides, semiring, x)
-    plan = choose(of, x.count)
-    return plan, (variant_of(prepare(plan, of), WHOLE),)
+    plan = choose(of.product, of.x.count)
+    return plan, (variant_of(prepare(plan, of.product), WHOLE),)
 
 
-def mxm(sides: Sides, semiring: Typed[Semiring], mask: MatrixMask | None) -> FlatStore:
+def mxm(of: SpMM, mask: MatrixMask | None) -> FlatStore:
     """The product, at the positions that the mask allows."""
-    x = flat_of(sides.X)
-    of = lines_product(sides, semiring, x)
     allowed = None if mask is None else (bits_of(mask.structure), mask.complement)
-    return FlatStore(multiply(prepare(choose(of, x.count), of), x, allowed), *sides.shape)
+    return FlatStore(multiply(prepare(choose(of.product, of.x.count), of.product), of.x, allowed), *of.shape)
 
 
-def multiply(product: PreparedLines, x: VectorStore, mask: tuple[Array, bool] | None) -> VectorStore:
+def multiply(product: PreparedLines, x: VectorStore, mask: BitMask | None) -> VectorStore:
     """The result, in new arrays."""
     plan, of, z = product.plan, product.of, product.z
     device, lines, push, valued = x.device, of.lines, plan.direction == "push", plan.kind == VALUES
@@ -525,8 +508,8 @@ def multiply(product: PreparedLines, x: VectorStore, mask: tuple[Array, bool] | 
 def kernels_of(
     product: PreparedLines,
     x: VectorStore,
-    mask: tuple[Array, bool] | None,
-    to: tuple[Array, Array],
+    mask: BitMask | None,
+    to: Arrays,
     condition: Condition,
 ) -> list[PreparedKernel]:
     """The kernels that write the result to bits, which are cleared before a push, and sums."""
@@ -541,7 +524,7 @@ def kernels_of(
         if push:  # reads whole words
             per, last, _, *values = head
             n, head = of.inner.words, (per, last, x.present, *values)
-        bounds = None if push else unit_bounds(layout, device, times=max(1, lines.stride))
+        bounds = None if push else unit_bounds(layout, device, max(1, lines.stride))
         return [PreparedKernel(device, variant, n, (EVERYWHERE, *rows, *given, *head, *out), bounds)]
     per, segment = words_of(lines), tuning.count("multivector.segment")
     longest = segment if push else tuning.count("multivector.long_row")
@@ -559,4 +542,4 @@ def kernels_of(
     found.append(PreparedKernel(device, variant, parts, (EVERYWHERE, *rows, *given, *head, *into)))
     part, rows = VectorStore(device, mine.places, z, *scratch), (hubs.first, hubs.first[1:], hubs.rows, 1)
     monoid = of.semiring.op.monoid[z]
-    return [*found, joined(device, part, monoid, lines, rows, len(hubs.rows), mask, to, condition)]
+    return [*found, joined(part, monoid, lines, rows, len(hubs.rows), mask, to, condition)]

@@ -246,24 +246,15 @@ def word_bounds(*read: VectorStore) -> Bounds:
 # ---- Work partition of rows: parallel ranges on the CPU, whole words on a GPU. Computed once per stored format.
 
 
-def unit_bounds(layout: Layout, device: Device, *, most: int | None = None, times: int = 1) -> Bounds:
-    """Parallel ranges of units on the CPU, bounded at whole words of the output. most: approximate entries of a row
-    that are read; if only row lengths are read (0), several cost as much as an entry. times: the work per entry. Long
-    work is split into Chunks."""
-    chunks = device.chunks(layout.nvals * times) if most is None else 1
-    if chunks == 1:
-        work = layout.units // tuning.count("pull.lengths_per_entry") if most == 0 else layout.nvals
-        if not device.splits(work, tuning.count("parallel.entries")):
-            return None
-    if layout.rows_per_unit != 1:
-        most = None
-    name = ("bounds", most, chunks, tuning.version())
+def unit_bounds(layout: Layout, device: Device, times: int = 1) -> Bounds:
+    """Parallel ranges of units on the CPU with about equal numbers of entries, bounded at whole words of the output.
+    times: the work per entry. Long work is split into Chunks."""
+    chunks = device.chunks(layout.nvals * times)
+    if chunks == 1 and not device.splits(layout.nvals, tuning.count("parallel.entries")):
+        return None
+    name = ("bounds", chunks, tuning.version())
     if name not in layout.cache:
-        ptr = layout.ptr
-        if most is not None:
-            ptr = np.zeros(len(layout.ptr), np.int64)
-            np.cumsum(np.minimum(np.diff(layout.ptr), most), out=ptr[1:])
-        ranges = threads.balanced_ranges(ptr, max(device.parts, chunks), 64 // layout.rows_per_unit)
+        ranges = threads.balanced_ranges(layout.ptr, max(device.parts, chunks), 64 // layout.rows_per_unit)
         layout.cache[name] = ranges if chunks == 1 else threads.as_chunks(ranges)
     bounds: Bounds = layout.cache[name]
     return bounds

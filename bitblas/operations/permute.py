@@ -17,7 +17,7 @@ from ..order import Order, gather_places
 from ..store import MatrixStore, VectorStore, empty_vector
 from ..typing import Array
 from . import build, compressed
-from .duplicates import Entries
+from .build import Entries
 
 
 def vector_in(u: VectorStore, order: Order | None) -> VectorStore:

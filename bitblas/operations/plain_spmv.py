@@ -10,21 +10,23 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import generic
 
 from semirings import Semiring, Typed
-from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
+from semirings.algebra import compose
+from semirings.catalog import BINARY, MONOIDS
+from semirings.dtypes import BOOL, INT64, DataType, cast_scalar, lookup_dtype
 
 from .. import tuning
-from ..device import Device, Kernel
-from ..formats import CSR, Layout, longest_unit
-from ..formats.schedule import Hubs
+from ..device import Bounds, Device, Kernel, threads
+from ..formats import CSR, EVERYWHERE, Layout, longest_unit
+from ..formats.csr.layout import Csr, pointer_type
+from ..formats.schedule import Hubs, Part
 from ..formats.values import PackedValues
 from ..kernels.variant import Variant
-from ..plan.auxiliary_formats import extra_push_work, is_available, may_keep_rows, rows_amortized
 from ..plan.direction import (
     Direction,
     Missing,
@@ -36,22 +38,26 @@ from ..plan.direction import (
     plan_mxv,
     product_facts,
 )
-from ..plan.epilogue import Epilogue, plan_epilogue
-from ..plan.format_choice import could_gain
+from ..plan.format_choice import could_gain, extra_push_work, is_available, may_keep_rows, rows_amortized
 from ..plan.product import (
     BINNED,
+    COUNT,
     PRESENCE,
     PUSH,
     VALUES,
     WIDE,
     WORDS,
+    Epilogue,
     Plan,
     has_fused_epilogue,
+    hot_bytes,
+    plan_epilogue,
     reads_matrix,
     with_bins,
 )
-from ..store import BITS, MatrixStore, Raw, VectorStore, words
-from . import ewise_vector, hypersparse, spmv_kernels
+from ..store import BITS, NONE, MatrixStore, Raw, VectorStore, dense_values, full_bits, words
+from ..typing import Array
+from . import ewise_vector, hypersparse
 from .operands import (
     ZERO,
     Allowed,
@@ -65,26 +71,25 @@ from .operands import (
     Values,
     VectorProduct,
     allowed,
+    dummy,
     entry_values,
     make,
     matrix_of,
     no_mask,
     nothing,
     overlap,
+    pull_blocks,
     stored,
+    unit_bounds,
 )
-from .spmv_kernels import (
-    Pull,
-    fresh_bits,
-    fresh_values,
-    prepare_binned_pull,
-    prepare_pull,
-    prepare_push,
-    prepare_wide,
-    row_lengths,
-    run_presence,
-    run_push,
-    run_wide,
+from .variants import (
+    Algebra,
+    blank_variant,
+    cell_of,
+    hubs_variant,
+    lanes_variant,
+    pull_variant,
+    push_variant,
 )
 
 # ---- Facts.
@@ -308,14 +313,6 @@ class PreparedProduct:
         a_type = A.dtype if kind == VALUES else BOOL
         if plan.wide and kind == VALUES:  # lanes compute in one type, and A is iso
             a_values, a_type, self.u_type = cast_scalar(a_values, z), z, z
-        options = {"flip": flip, "ranked": ranked, "full": full, "packed": isinstance(a_values, PackedValues)}
-        self.algebra = (
-            layout.format.view.types(layout, ranked),
-            None if kind == WORDS else semiring,
-            kind,
-            a_type,
-            options,
-        )
         self.size = layout.ncols if push else layout.nrows
         self.plan = plan = with_bins(plan, layout, semiring, self.u_type, masked=False, ordered=A.order is not None)
         self.binned = plan.kernel == BINNED
@@ -325,10 +322,11 @@ class PreparedProduct:
         self.long = device.chunks(layout.nvals) > 1  # an interrupt may end it, so it does not run in place
         if plan.wide and plan.kernel != WIDE:
             self.layout = row_lengths(layout, self.matrix.flat())
-            self.algebra = (self.layout.format.view.types(layout, ranked), *self.algebra[1:])
             self.matrix = taken(self.layout)
+        types, packed = self.layout.format.view.types(layout, ranked), isinstance(a_values, PackedValues)
+        what = self.layout.key, types, None if kind == WORDS else semiring, kind, a_type, self.u_type
+        self.algebra = Algebra(*what, flip, ranked, packed)
         self.arguments = self.matrix.flat()
-        self.fills = 0.0 if full else spmv_kernels.filled_row_length(plan, layout, semiring, self.u_type)
         self.u_values: Values | None = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.u_zero, self.u_nothing = ZERO[self.u_type.name], nothing(device, self.u_type)
         if kind == VALUES and value is not None and self.u_type is u_type:
@@ -361,10 +359,7 @@ class PreparedProduct:
             if u.dtype is not self.u_type:
                 u = ewise_vector.cast(u, self.u_type)
                 x = u.values
-            if self.fills and not isinstance(x, generic) and spmv_kernels.amortizes_fill(self.fills, mask):
-                values = spmv_kernels.fill_missing(u, self.fills)
-            else:
-                values = (self.u_nothing, x, 0) if isinstance(x, generic) else (x, self.u_zero, 1)
+            values = (self.u_nothing, x, 0) if isinstance(x, generic) else (x, self.u_zero, 1)
         given = make(Input, (u.present, *values))
         open_at = self.everywhere if mask is None else allowed(self.device, mask)
         if self.apart is None:
@@ -450,3 +445,331 @@ class PreparedProduct:
     def segments(self, hubs: Hubs) -> tuple[Any, ...]:
         """The kernel arguments of the matrix for segments of long rows."""
         return self.matrix._replace(rows=Rows(hubs.begin, hubs.end, hubs.row_of, 1)).flat()
+
+
+# ---- Pulls: the kernels of a product with one epilogue. One launch for rows, one for segments of very long rows.
+
+
+class Pull(NamedTuple):
+    """The kernels of a pull with one epilogue: of all rows, of segments of very long rows, and the one that combines
+    the sums of segments. `launch` is `launch_rows` or `launch_binned`."""
+
+    launch: Callable[[Pull, Input, Allowed, Old, Output, Output | None], None]
+    device: Device
+    end: Epilogue
+    value: np.generic  # of all products, if they are equal
+    one: np.generic  # of all entries of a new output whose values are not written
+    nothing: Old
+    rows: PreparedKernel
+    segments: PreparedKernel | None = None
+    join: PreparedKernel | None = None
+    parts: int = 0  # sums of segments
+    whole: bool = False  # on the CPU, in one range: `rows` may be called without `launch`
+    masked: bool = False  # binned rows: the kernel reads the mask
+    bins: tuple[int, int, Array] = (0, 0, np.zeros(0, np.uint64))  # hot columns, positions, and the rows with entries
+    ones: Array | None = None  # bits of `parts`, all set
+
+    @property
+    def kernels(self) -> tuple[PreparedKernel, ...]:
+        return tuple(kernel for kernel in (self.rows, self.segments, self.join) if kernel is not None)
+
+    def scratch(self) -> Output | None:
+        """Scratch memory for the sums of segments; None if no rows are split, or no values are summed."""
+        if self.join is None or not self.parts:
+            return None
+        bits = fresh_bits(self.device, self.parts) if self.ones is None else self.ones
+        return Output(bits, fresh_values(self.device, self.parts, self.end.z))
+
+
+def fresh_bits(device: Device, size: int) -> Array:
+    """A bitset for a kernel that writes all of it; the CPU's kernels skip words without rows."""
+    return (device.xp.empty if device.is_simt and size else device.xp.zeros)(words(size), np.uint64)
+
+
+def fresh_values(device: Device, size: int, dtype: DataType) -> Array:
+    return fresh_bits(device, size) if dtype is BOOL else dense_values(device, size, dtype)
+
+
+def prepare_pull(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) -> Pull:
+    """w: type of the output. masked: under a mask."""
+    device, plan, layout = of.device, of.plan, of.layout
+    kind, semiring = of.algebra.kind, of.algebra.semiring
+    padded = not device.is_simt or layout.ncols % layout.rows_per_unit != 0
+    variants = functools.partial(pull_variant, of.algebra, full=plan.full, padded=padded)
+    cost = layout.format.kernels["mxv.pull"]
+    # Any entry will do, and all products are equal: a row ends at its first entry, whatever its length.
+    of_any = kind == VALUES and semiring is not None and semiring.op.monoid.name == "any"
+    first = of_any and plan.full and device.is_simt and layout.rows_per_unit == 1
+    lanes = 1 if first else plan.lanes
+    bounds, n, per = unit_bounds(layout, device), layout.units, layout.rows_per_unit
+    variant = variants(end=end, lanes=lanes)
+    value, one = end.z.np_type.type(of.value), cast_scalar(of.value, w)
+    pull = functools.partial(Pull, launch_rows, device, end, value, one, no_output(device, end.w))
+    if first or not device.is_simt:
+        rows = PreparedKernel(device, variant, n, (1 << 62, *of.arguments), bounds)
+        return pull(rows, whole=bounds is None and not device.is_simt)
+    longest = cost.longest(kind, lanes)
+    rows = PreparedKernel(device, variant, n, (longest, *of.arguments), bounds, pull_blocks(n, per, lanes))
+    presence = kind == WORDS and not end.store
+    part = longest if presence else min(longest, cost.segment())
+    hubs = layout.format.view.hubs(layout, longest, part, cost.share(kind))
+    if hubs is None:
+        return pull(rows)
+    segments = of.segments(hubs)
+    if presence:  # needs no sums of segments
+        return pull(rows, PreparedKernel(device, variant, hubs.segments, (longest, *segments)))
+    # Process segments of open rows like rows of a vector of their own; then one block per long row combines them.
+    variant = variants(end=Epilogue(end.z, end.z), lanes=cost.part_lanes)
+    extra = pull_blocks(hubs.segments, per, cost.part_lanes)
+    cut = PreparedKernel(device, variant, hubs.segments, (EVERYWHERE, *segments), None, extra)
+    join = hubs_variant(semiring, kind, per, end)
+    joined = PreparedKernel(device, join, len(hubs.rows) * per, (hubs.rows, hubs.first))
+    return pull(rows, cut, joined, hubs.segments * per)
+
+
+def launch_rows(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scratch: Output | None = None) -> None:
+    """Compute a product into the output. scratch: from `Pull.scratch`, for callers that must not allocate now."""
+    tail = *u, *mask, pull.value, *old, *to
+    pull.rows.run(*tail)
+    if pull.segments is None:
+        return
+    parts = scratch or pull.scratch()
+    if pull.join is None or parts is None:
+        pull.segments.run(*tail)
+        return
+    pull.segments.run(*u, *mask, pull.value, *no_output(pull.device, pull.end.z), *parts)
+    pull.join.run(*parts, *mask, *old, *to)
+
+
+def prepare_binned_pull(
+    of: PreparedProduct, end: Epilogue, w: DataType, masked: bool, part: Part | None = None
+) -> Pull:
+    """The same for rows binned by length (formats/csr/kernels.py), into a vector of which nothing is kept: each block
+    caches a part of the vector. w: type of an output with the type of the sums. part: only some rows, without a
+    mask."""
+    device, layout, binned = of.device, of.layout, of.layout.format.kernels["mxv.pull.binned"]
+    bins, size = binned.bins(layout, part), of.size if part is None else part.size
+    shared, width = hot_bytes(device), binned.width(layout)
+    hot = binned.hot(layout, shared // of.u_type.nbytes) if part is None and binned.keeps_hot_columns else 0
+    shared = shared if hot else 0
+    flags = (*binned.constants(shared), *((("MASKED", int(masked)),) if binned.masked else ()))
+    variant = pull_variant(of.algebra, end, 32, full=of.plan.full, width=width, binned=flags)
+    matrix = *binned.contents(layout, of.algebra.ranked), *of.matrix.values
+    rows = PreparedKernel(device, variant, bins.runs, (*bins.pieces, *matrix))
+    pull = Pull(launch_binned, device, end, of.value, of.value, no_output(device, end.w), rows)
+    pull = pull._replace(masked=masked, bins=(hot, size, bins.reached), parts=bins.segments, ones=bins.ones)
+    if bins.hubs is None:
+        return pull
+    join, hubs = hubs_variant(of.algebra.semiring, of.algebra.kind, 1, end), bins.hubs
+    return pull._replace(join=PreparedKernel(device, join, len(hubs.rows), (hubs.rows, hubs.first)))
+
+
+def launch_binned(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scratch: Output | None = None) -> None:
+    """As `launch_rows`."""
+    z = pull.end.z
+    parts = scratch or pull.scratch() or Output(to.bits, dummy(pull.device, z.np_type.char))
+    pull.rows.run(*u[1:], *pull.bins, parts.array, *to, *(mask if pull.masked else ()))
+    if pull.join is not None:
+        pull.join.run(*parts, *mask, *old, *to)
+
+
+@functools.cache
+def no_output(device: Device, dtype: DataType) -> Old:
+    """The old content of an output of which nothing is kept."""
+    return Old(dummy(device, "uint64"), *stored(device, dtype, dtype.np_type.type(0)))
+
+
+# ---- Push kernels along the entries of a vector, the CPU's pull by whole tiles, and the rows that have entries.
+#
+# Each gives a separate vector, a new store or `free`, which is overwritten; `merge` writes it into the output.
+# Allocation can cost more than a push along a few entries.
+
+CHOICES = 24  # numbers per tile column in the lookup tables of the pull by whole tiles (b2sr/lanes.cpu.py)
+PLUS_PAIR = compose(MONOIDS["plus"], BINARY["pair"])[INT64]
+
+
+class Push(NamedTuple):
+    """The kernels of t = A' (+).(x) u: by atomics on a GPU; on the CPU each thread owns positions of t, so sums whose
+    order matters can be pushed too. blank: initializes the sums that atomics combine with."""
+
+    rows: PreparedKernel
+    segments: PreparedKernel | None
+    blank: PreparedKernel | None
+    cell: DataType  # of the sums
+    product: np.generic
+    no_counts: Array
+    no_values: Array
+    length: float  # mean, of a row
+    shared: Bounds  # ranges of words of the output for threads, if a push has many entries
+    ranges: bool  # threads share words of the vector
+
+
+def prepare_push(of: PreparedProduct) -> Push:
+    device, plan, z, layout = of.device, of.plan, of.z, of.layout
+    kind, variant = plan.kind, push_variant(of.algebra, plan.lanes)
+    cell, host, segments, blank, shared = cell_of(z), not device.is_simt, None, None, None
+    by_words = (
+        host and layout.format.kernels["mxv.push"].by_output_word
+    )  # ranges are words of the output, else of the vector
+    n, longest = layout.units, EVERYWHERE
+    if host:
+        n = words(of.size if by_words else layout.nrows)
+    else:
+        longest = layout.format.kernels["mxv.push"].longest(plan.lanes)
+        if (hubs := layout.format.view.hubs(layout, longest)) is not None:
+            segments = PreparedKernel(device, variant, hubs.segments, (longest, *of.segments(hubs)))
+        if kind != WORDS:  # atomics combine with the initial values
+            blank = PreparedKernel(device, blank_variant(of.semiring.op.monoid, z, cell), words(of.size), (of.size,))
+    if by_words and layout.work >= tuning.value("push.shared_row_length") * layout.units:
+        shared = device.ranges(n, tuning.count("push.words_per_thread"), parts=device.threads)
+    rows = PreparedKernel(device, variant, n, (longest, *of.arguments))
+    product = np.False_ if kind == WORDS else of.value  # unused if only presence is computed
+    unused = dummy(device, "int64"), dummy(device, "int32")
+    length = layout.nvals / max(1, layout.nrows)
+    return Push(rows, segments, blank, cell, product, *unused, length, shared, host and not by_words)
+
+
+def run_push(
+    push: Push, of: PreparedProduct, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None
+) -> VectorStore:
+    rows, segments, blank, cell, product, counts, no_values, length, shared, ranges = push  # faster than by name
+    device, size, z, kind, xp = of.device, of.size, of.z, of.plan.kind, of.device.xp
+    presence = kind == WORDS
+    if presence:
+        cell = z
+    if free is not None and free.dtype is z is cell:
+        t = free
+    else:
+        t = VectorStore(device, size, cell, None, ZERO[cell.name])
+    if t.bits is None:
+        t.bits = (xp.zeros if blank is None else xp.empty)((size + 63) >> 6 or 1, np.uint64)
+    elif blank is None:
+        t.bits.fill(0)
+    if presence:
+        t.values = of.value
+    elif isinstance(t.values, np.generic):
+        t.values = xp.empty(size or 1, cell.np_type)
+    t_val = no_values if presence else t.values
+    if blank is not None:
+        blank.run(t.bits, t_val)
+    if kind == COUNT:  # into the array of the sums, if they fit
+        counts = t_val.view(np.int64) if cell.nbytes == 8 else xp.empty(size, np.int64)
+    n, bounds = rows.n, None
+    if shared is not None and u.nvals * length >= tuning.count("push.shared_entries"):
+        bounds = shared
+    elif ranges and (chunks := device.chunks(int(u.nvals * length))) > 1:
+        bounds = threads.as_chunks(threads.even_ranges(n, min(n, chunks)), threads.InTurn)
+    tail = *given, *mask, product, counts, t.bits, t_val
+    rows.kernel(n, *rows.arguments, *tail, bounds=bounds)
+    if segments is not None:
+        segments.run(*tail)
+    t.count, t.least = None, 0
+    return t if cell is z else ewise_vector.cast(t, z)
+
+
+def prepare_wide(of: PreparedProduct) -> tuple[PreparedKernel, ...]:
+    """t = A (+).(x) u by the CPU's kernel for all positions of a tile at once, after a kernel that builds tables of u
+    if that is amortized."""
+    layout, device = of.layout, of.device
+    tables = table_length(layout, of.z) if of.plan.kind == VALUES else 0
+    variant = lanes_variant(of.algebra, full=of.plan.full, tables=tables > 0)
+    rows = PreparedKernel(device, variant, layout.units, (EVERYWHERE, *of.arguments), unit_bounds(layout, device))
+    if not tables:
+        return (rows,)
+    units = tables // CHOICES
+    head = (of.matrix.values.iso,)
+    builds = lanes_variant(of.algebra, kernel="tables")
+    return PreparedKernel(device, builds, units, head, _tile_column_ranges(layout, units)), rows
+
+
+def wide_arguments(
+    kernels: tuple[PreparedKernel, ...], of: PreparedProduct, given: Input, mask: Allowed, to: Output
+) -> list[tuple[Any, ...]]:
+    """The arguments of each of these kernels after the constant ones."""
+    found: list[tuple[Any, ...]] = []
+    if len(kernels) > 1:
+        table = np.empty(kernels[0].n * CHOICES, of.z.np_type)
+        found.append((given.bits, given.array, table))
+        given = given._replace(array=table)
+    return [*found, (*given, *mask, of.value, *to)]
+
+
+def run_wide(
+    kernels: tuple[PreparedKernel, ...],
+    of: PreparedProduct,
+    given: Input,
+    mask: Allowed,
+    u: VectorStore,
+    free: VectorStore | None,
+) -> VectorStore:
+    device, size, z = of.device, of.size, of.z
+    t = VectorStore(device, size, z, None, ZERO[z.name]) if free is None or free.dtype is not z else free
+    if t.bits is None:
+        t.bits = np.zeros(words(size), np.uint64)
+    else:
+        t.bits.fill(0)
+    if isinstance(t.values, np.generic):
+        t.values = dense_values(device, size, z)
+    for kernel, rest in zip(kernels, wide_arguments(kernels, of, given, mask, Output(t.bits, t.values))):
+        kernel.kernel(kernel.n, *kernel.arguments, *rest, bounds=kernel.bounds)
+    t.count, t.least = None, 0
+    return t
+
+
+def run_presence(
+    pull: Pull, of: PreparedProduct, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None
+) -> VectorStore:
+    """t = the rows that have entries: the presence-only product with a full vector. Computed once per format."""
+    device, size = of.device, of.size
+    t: VectorStore | None = of.layout.cache.get("reached")
+    if t is None:
+        bits = fresh_bits(device, size)
+        pull.launch(pull, given, no_mask(device), pull.nothing, Output(bits, pull.nothing.array), None)
+        t = of.layout.cache["reached"] = VectorStore(device, size, BOOL, bits, np.True_)
+    whole = mask.stride == 0
+    w = free if free is not None and free.dtype is of.z else VectorStore(device, size, of.z, None, of.value)
+    every = whole and device.host_memory and w.count == size == t.nvals  # w already has all entries
+    if w.bits is None:
+        w.bits = device.xp.empty(words(size), np.uint64)
+    if whole and not every:
+        w.bits[:] = t.bits
+    elif not whole:
+        device.kernel(BITS)(words(size), size, w.bits, t.bits, 1, NONE, *mask, 1)
+    w.values, w.count, w.least = of.value, t.nvals if whole and device.host_memory else None, 0
+    return w
+
+
+def table_length(layout: Layout, z: DataType) -> int:
+    """Numbers in the tables of a vector of numbers of type z; 0 if no tables are built."""
+    wide, cols = z.nbytes, -(-layout.ncols // layout.rows_per_unit)
+    if not 4 <= wide <= layout.device.permute_bytes or cols * CHOICES * wide > tuning.count("tables.bytes"):
+        return 0
+    return cols * CHOICES if layout.work >= tuning.value("tables.tiles_per_column") * cols else 0
+
+
+def _tile_column_ranges(layout: Layout, units: int) -> Bounds:
+    """Ranges of tile columns for threads."""
+    if not layout.device.splits(layout.nvals, tuning.count("parallel.entries")):
+        return None
+    key = "tables", tuning.version()
+    if key not in layout.cache:
+        layout.cache[key] = layout.device.ranges(units, tuning.count("push.words_per_thread"))
+    return layout.cache[key]
+
+
+def row_lengths(layout: Layout, arguments: tuple[Any, ...]) -> Csr:
+    """Row lengths of tiles, as CSR without columns: all that a product of one value with a full vector reads. Counted
+    once per format by its kernel, which takes these arguments."""
+    lengths: Csr | None = layout.cache.get("lengths")
+    if lengths is None:
+        device, n = layout.device, layout.nrows
+        types = layout.format.view.types(layout, False)
+        variant = lanes_variant(Algebra(layout.key, types, PLUS_PAIR, COUNT, BOOL, BOOL))
+        counts, bits = np.zeros(n or 1, np.int64), np.zeros(words(n), np.uint64)
+        ptr = np.zeros(n + 1, pointer_type(layout.nvals))
+        every = full_bits(device, layout.ncols), *stored(device, BOOL, np.True_)
+        tail = *every, *no_mask(device), np.int64(1), bits, counts
+        device.kernel(variant)(layout.units, EVERYWHERE, *arguments, *tail, bounds=unit_bounds(layout, device))
+        np.cumsum(counts[:n], out=ptr[1:])
+        lengths = layout.cache["lengths"] = Csr(device, n, layout.ncols, ptr, dummy(device, "int32"), layout.nvals)
+    return lengths

@@ -22,7 +22,7 @@ from ..formats.index_lists import placed
 from ..kernels.variant import Variant
 from ..store import FlatStore, MatrixStore, PlainValues, RowLayout, VectorStore, plain, unpack
 from ..typing import Array
-from . import build, compressed, ewise_vector, multivector, udf, value_arrays, vector_entries
+from . import build, compressed, multivector, udf, value_arrays, vector_entries
 from .operands import MatrixProduct, VectorProduct
 from .udf import Operand, Work
 from .value_arrays import take as take
@@ -43,18 +43,12 @@ def check_keys(nrows: int, ncols: int) -> None:
 
 def keys_of(structure: Structure, order: bool) -> tuple[Array, Array | None]:
     """Sorted keys, and the positions of their values (None: in that order)."""
-    known = structure.primary.cache.get(("keys", order))
-    if known is not None:
-        return known
     check_keys(structure.nrows, structure.ncols)
     layout, places = structure.primary.by_rows(order)
     rows, cols = layout.coo()
     rows *= structure.ncols
     rows += cols
-    keyed = rows, places
-    if structure.nvals <= tuning.count("cached.key_entries"):
-        structure.primary.cache["keys", order] = keyed
-    return keyed
+    return rows, places
 
 
 def entries(A: MatrixStore) -> tuple[Array, PlainValues]:
@@ -94,7 +88,7 @@ def find(device: Device, keys: Array, queries: Array) -> tuple[Array, Array]:
     if not len(keys) or not n:
         return xp.zeros(n, np.int64), xp.zeros(n, bool)
     places, hit = xp.empty(n, np.int64), xp.empty(n, bool)
-    bounds = device.ranges(n, tuning.count("parallel.keys"))
+    bounds = device.ranges(n, tuning.count("parallel.entries"))
     device.kernel(FIND)(n, keys, len(keys), queries, places, hit.view(np.uint8), bounds=bounds)
     return places, hit
 
@@ -125,22 +119,16 @@ def joined(device: Device, a: Keyed, b: Keyed) -> Keyed:
 
 
 def store(like: MatrixStore, keys: Array, values: PlainValues, dtype: DataType) -> MatrixStore:
-    A = build.from_sorted_keys(like.device, like.nrows, like.ncols, keys, values, dtype)
-    layout = A.structure.primary
-    if len(keys) <= tuning.count("cached.key_entries") and layout.format.by_rows:
-        layout.cache["keys", True] = layout.cache["keys", False] = keys, None
-    return A
+    return build.from_sorted_keys(like.device, like.nrows, like.ncols, keys, values, dtype)
 
 
 def cast(A: MatrixStore, dtype: DataType) -> MatrixStore:
     """The same structure, values of another type."""
     if isinstance(A, FlatStore) and A.dtype is not dtype and not dtype._is_udt:
         return multivector.cast(A, dtype)
-    return (
-        A
-        if A.dtype is dtype
-        else MatrixStore(A.structure, dtype, value_arrays.cast(A.device, A.values, A.dtype, dtype))
-    )
+    if A.dtype is dtype:
+        return A
+    return MatrixStore(A.structure, dtype, value_arrays.cast(A.device, A.values, A.dtype, dtype))
 
 
 # ---- Expand-sort-reduce products for semirings over user-defined types: sort all products by output position, then
@@ -148,8 +136,8 @@ def cast(A: MatrixStore, dtype: DataType) -> MatrixStore:
 
 
 def mxv(of: VectorProduct) -> VectorStore:
-    """As `spmv.mxv`."""
-    A, u, semiring, transpose, flip, mask, into = of
+    """As `spmv.mxv`, without the epilogue."""
+    A, u, semiring, transpose, flip, mask, _ = of
     xp = A.device.xp
     rows, cols, x = coo(A)
     at, k = (cols, rows) if transpose else (rows, cols)
@@ -161,9 +149,6 @@ def mxv(of: VectorProduct) -> VectorStore:
     first, second, places = (of_u, of_a, ("0", "jx", "jx", "ix")) if flip else (of_a, of_u, ("ix", "jx", "jx", "0"))
     index, values, dtype = _sum_products(A.device, semiring, at[order], first, second, at[order], k[order], places)
     t = vector_entries.build(A.device, A.ncols if transpose else A.nrows, dtype, index, values, distinct=True)
-    if into is not None and into.keeps:
-        ewise_vector.merge(into.w, t, mask, into.accum, into.replace)
-        return into.w
     if mask is not None:
         vector_entries.restrict(t, mask)
     return t

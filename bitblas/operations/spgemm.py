@@ -23,19 +23,18 @@ from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from .. import tuning
 from ..device import Bounds, Device, memory, threads
-from ..formats import Layout, Structure, format_of
+from ..formats import CSR, Layout, Structure, format_of
 from ..formats.csr.kernels import pieces
-from ..formats.csr.layout import Csr, close_gaps, from_arrays, index_type, rows_bytes
-from ..kernels.variant import Variant
+from ..formats.csr.layout import from_arrays, index_type, rows_bytes
+from ..kernels.variant import Variant, is_neutral
 from ..plan.product import COUNT, DOT, VALUES, WORDS, Plan, plan_mxm, plan_sorted, row_tables
 from ..store import MatrixStore, PlainValues, RowLayout
 from ..typing import Array
-from . import hypersparse, multivector, sorted_keys, udf
-from .convert import of_rows
-from .lazy_masked_product import LazyMaskedProduct
+from . import ewise_vector, hypersparse, multivector, sorted_keys, udf, value_arrays
+from .convert import filter_entries, of_room, of_rows
 from .operands import MatrixMask as MatrixMask
 from .operands import MatrixProduct, PreparedKernel, Values, dummy, entry_values
-from .variants import Constants, dot_variant, gustavson_variant, packed_constants, rows_variant
+from .variants import Algebra, Constants, Types, dot_variant, gustavson_variant, packed_constants, rows_variant
 
 # ---- SpGEMM: Gustavson's row-by-row product (ACM TOMS 4(3), 1978), in two passes: sizes, then entries.
 
@@ -176,15 +175,9 @@ def _at_once(t: RowProduct, room: int, before: Array | None, bounds: Bounds) -> 
     ptr, col = np.zeros(a.nrows + 1, np.int32), np.empty(room or 1, index_type(b.ncols))
     sums = np.empty(1 if words else room or 1, t.z.np_type)
     _on_cpu(t, 1, ptr, col, sums, bounds=bounds, begin=NOWHERE if bounds is None or before is None else before)
-    if bounds is not None and before is not None:
-        close_gaps(before[bounds], bounds, ptr, (col,) if words else (col, sums))
-    nvals = ptr.item(-1)
-    col.resize(nvals or 1, refcheck=False)
-    if not words:
-        sums.resize(nvals, refcheck=False)
-    values: PlainValues = t.semiring.return_type.np_type.type(t.plan.product) if words else sums
-    C = Csr(t.device, a.nrows, b.ncols, ptr, col, nvals)
-    return of_rows(C, t.semiring.return_type, values)
+    dtype, starts = t.semiring.return_type, None if before is None or bounds is None else before[bounds]
+    values: PlainValues = dtype.np_type.type(t.plan.product) if words else sums
+    return of_room(t.device, (a.nrows, b.ncols), (ptr, col, values), dtype, bounds, starts)
 
 
 def prepare_rows(plan: Plan, of: MatrixProduct) -> RowProduct:
@@ -233,10 +226,15 @@ def _places_before(before: Array, ncols: int) -> Array:
     return places
 
 
+def _algebra(t: RowProduct, fill: int, indices: Types) -> Algebra:
+    """fill 0 counts: the kernel is one for all semirings, like WORDS."""
+    if not fill or t.plan.kind == WORDS:
+        return Algebra(CSR, indices, None, WORDS, BOOL, BOOL)
+    return Algebra(CSR, indices, t.semiring, t.plan.kind, *t.types)
+
+
 def _dense_row(t: RowProduct, fill: int) -> Variant:
-    return gustavson_variant(
-        None if t.plan.kind == WORDS else t.semiring, t.plan.kind, *t.types, fill, t.packed, t.alike
-    )
+    return gustavson_variant(_algebra(t, fill, ()), fill, t.packed, t.alike)
 
 
 def _on_cpu(t: RowProduct, fill: int, ptr: Array, col: Array, sums: Array, *, bounds: Bounds, begin: Array) -> None:
@@ -265,7 +263,7 @@ def _rows_variant(t: RowProduct, name: str, fill: int, constants: Constants) -> 
     kinds = t.a.ptr.dtype, index_type(t.a.ncols), t.b.ptr.dtype, index_type(t.b.ncols), t.m.ptr.dtype
     names = "PTR", "INNER", "BPTR", "COL", "MPTR"
     indices = tuple((name, lookup_dtype(kind)) for name, kind in zip(names, kinds, strict=True))
-    return rows_variant(name, indices, t.semiring, t.plan.kind, *t.types, fill, (*constants, *t.packed), t.single)
+    return rows_variant(name, _algebra(t, fill, indices), fill, (*constants, *t.packed), t.single)
 
 
 def _on_gpu(t: RowProduct, fill: int, ptr: Array, col: Array, sums: Array) -> None:
@@ -302,6 +300,59 @@ def _on_gpu(t: RowProduct, fill: int, ptr: Array, col: Array, sums: Array) -> No
     device.kernel(run)(blocks, rows, many, xp.zeros(1, np.uint64), bitsets, ranks, words, *operands)
 
 
+# ---- Lazy masked products: one sum per entry of the mask, and a flag whether any product contributed.
+#
+# Positions without a product are no entries. They are dropped when the structure of the result is read. A sum over all
+# entries, which is the only use of many masked products, needs no dropping. (GraphBLAS C API 2.1, section 2.5: a
+# nonblocking implementation may delay results that are not used yet.)
+
+
+class LazyMaskedProduct(MatrixStore):
+    """places: positions that may have a sum; present: whether there is one (bools); sums: np.generic, or the identity
+    of `monoid` where there is none."""
+
+    deferred = True
+
+    def __init__(
+        self, places: Structure, dtype: DataType, sums: PlainValues, present: Array, monoid: Typed[Monoid]
+    ) -> None:
+        self.places, self.dtype, self.sums, self.present, self.monoid = places, dtype, sums, present, monoid
+        self.order = None
+        self.device, self.nrows, self.ncols = places.device, places.nrows, places.ncols
+        self.plain = places.plain
+        self.pending = True  # the structure has not been read yet
+
+    @cached_property
+    def _entries(self) -> MatrixStore:
+        return filter_entries(MatrixStore(self.places, self.dtype, self.sums), self.present)
+
+    def _computed(self) -> MatrixStore:
+        self.pending = False
+        return self._entries
+
+    # Computed at first access.
+    structure: Any = cached_property(lambda self: self._computed().structure)
+    raw: Any = cached_property(lambda self: self._computed().raw)
+
+    @property
+    def iso(self) -> bool:
+        return isinstance(self.sums, np.generic)
+
+    def adds(self, monoid: Typed[Monoid]) -> bool:
+        """Whether `total` can sum all entries without computing the structure."""
+        return self.pending and not self.iso and self.places.nvals > 0 and not udf.computes(monoid)
+
+    def total(self, monoid: Typed[Monoid]) -> np.generic | None:
+        """The sum of all entries, None if there are none."""
+        assert not isinstance(self.sums, np.generic)
+        if self.device.host_memory and monoid == self.monoid and is_neutral(monoid.op, self.dtype):
+            # Summing all of them takes less time than testing each flag
+            total = value_arrays.reduce(self.device, monoid, self.sums)
+            if total != monoid.identity:
+                return total
+        return ewise_vector.reduce_flagged(self.device, monoid, self.sums, self.present.view(np.uint8))
+
+
 # ---- Dot products at the entries of a mask.
 
 
@@ -333,7 +384,7 @@ def prepare_dots(plan: Plan, of: MatrixProduct) -> DotProduct:
     at = dot.mask(mask.structure, key)
     call = dot.arguments(left, right, at, (not isinstance(a_val, np.generic), not isinstance(b_val, np.generic)))
     typed, z = (None, BOOL) if kind == WORDS else (semiring, semiring.return_type)
-    variant = dot_variant(key, call.types, typed, kind, a_type, b_type, plan.lanes, plan.wide, at.key)
+    variant = dot_variant(Algebra(key, call.types, typed, kind, a_type, b_type), plan.lanes, plan.wide, at.key)
     values = entry_values(device, a_type, a_val), entry_values(device, b_type, b_val)
     value = z.np_type.type(0 if plan.product is None else plan.product)
     operands = *call.mask, *call.left, *values[0], *call.right, *values[1], left.ncols, value
@@ -379,8 +430,8 @@ def is_hypersparse(of: MatrixProduct) -> bool:
 def explain(of: MatrixProduct, *, source: bool) -> tuple[Plan, tuple[Variant, ...]]:
     """The plan of a product, and its kernels, if requested."""
     A, B, semiring, transpose_a, transpose_b, _ = of
-    if (by_lines := multivector.sides(A, B, semiring, transpose_a, transpose_b)) is not None:
-        return multivector.explain(by_lines, semiring)
+    if (by_lines := multivector.by_lines(A, B, semiring, transpose_a, transpose_b)) is not None:
+        return multivector.explain(by_lines)
     if is_hypersparse(of):
         plan, variants = explain(hypersparse.compressed_matrices(of)[0], source=source)
         return plan._replace(semiring=semiring.op.name), variants
@@ -407,8 +458,8 @@ def mxm(
         B.structure.other_reads += 1
         product = last[4]
         return multiply_dots(product) if product.plan.kernel == DOT else multiply_rows(product)
-    if (by_lines := multivector.sides(A, B, semiring, transpose_a, transpose_b)) is not None:
-        return multivector.mxm(by_lines, semiring, mask)
+    if (by_lines := multivector.by_lines(A, B, semiring, transpose_a, transpose_b)) is not None:
+        return multivector.mxm(by_lines, mask)
     of = MatrixProduct(A, B, semiring, transpose_a, transpose_b, mask)
     if is_hypersparse(of):
         (a, b, f, ta, tb, m), rows, cols = hypersparse.compressed_matrices(of)
@@ -419,13 +470,7 @@ def mxm(
     B.structure.other_reads += 1
     product = prepare(choose(of), of)
     if A.structure.nvals + B.structure.nvals <= tuning.count("cached.mxm_entries"):
-        A.prepared["mxm"] = weakref.ref(B), _reference(M[0]), M[1], how, product
+        no_mask: Callable[[], Structure | None] = lambda: None
+        mask_of = no_mask if M[0] is None else weakref.ref(M[0])
+        A.prepared["mxm"] = weakref.ref(B), mask_of, M[1], how, product
     return multiply_dots(product) if isinstance(product, DotProduct) else multiply_rows(product)
-
-
-def _reference(x: Structure | None) -> Callable[[], Structure | None]:
-    return _no_reference if x is None else weakref.ref(x)
-
-
-def _no_reference() -> None:
-    """Stands in for a weak reference to None."""

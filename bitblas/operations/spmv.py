@@ -23,14 +23,14 @@ from ..formats import CSR
 from ..formats.bitmap.lines import lines_of
 from ..formats.values import PackedValues
 from ..kernels.variant import Variant
-from ..plan.auxiliary_formats import is_available
 from ..plan.direction import max_sorted_products
+from ..plan.format_choice import is_available
 from ..plan.product import LIST, VALUES, WORDS, Plan, kind_of, plan_sorted, reads_matrix
 from ..store import MatrixStore, SparseStore, VectorStore, full_vector
 from ..typing import Array
 from . import compressed, ewise_vector, hypersparse, multivector, plain_spmv, sorted_keys, udf, virtual_nodes
 from .operands import Into, Mask, MatrixProduct, VectorProduct, dummy, entry_values, make
-from .variants import push_variant
+from .variants import Algebra, push_variant
 
 # ---- mxv and vxm. `explain` and `mxv` take the same way: along a list of entries; by sorted keys; on the graph with
 # virtual nodes; or on the plain matrix, compressed if it is hypersparse or only some of its rows are read.
@@ -78,7 +78,7 @@ def mxv(
     if (listed := prepare_listed(of)) is not None and (t := multiply_listed(listed, of)) is not None:
         return hypersparse.merge_into(t, mask, into)
     if is_sorted(of):
-        return sorted_keys.mxv(of)
+        return hypersparse.merge_into(sorted_keys.mxv(of), mask, into)
     if A.structure.has_virtual_nodes:
         sums = virtual_nodes.node_sums(of)
         if isinstance(sums, VectorProduct):
@@ -139,19 +139,9 @@ def prepare_listed(of: VectorProduct) -> ListedProduct | None:
         raw = small.raw_for(layout.key, pushed)
     else:
         raw = A.dtype.np_type.type(0)
-    variant = push_variant(
-        layout.key,
-        layout.format.view.types(layout, False),
-        None if kind == WORDS else semiring,
-        kind,
-        a_type,
-        u.dtype if valued else BOOL,
-        flip=flip,
-        ranked=not isinstance(raw, np.generic),
-        lanes=1,
-        packed=isinstance(raw, PackedValues),
-        kernel="push_list",
-    )
+    types, ranked = layout.format.view.types(layout, False), not isinstance(raw, np.generic)
+    what = layout.key, types, None if kind == WORDS else semiring, kind, a_type, u.dtype if valued else BOOL
+    variant = push_variant(Algebra(*what, flip, ranked, isinstance(raw, PackedValues)), 1, "push_list")
     rows = cols = none = dummy(device, "int64")
     listed = -1, -1
     if A.structure.hypersparse:
@@ -160,18 +150,8 @@ def prepare_listed(of: VectorProduct) -> ListedProduct | None:
         rows, cols = (x if len(x) else none for x in (rows, cols))
     values = entry_values(device, a_type, raw)
     matrix = rows, listed[0], cols, listed[1], layout.ptr, layout.col, layout.width, *values
-    plan = Plan(
-        "vxm" if flip else "mxv",
-        semiring.op.name,
-        layout.key,
-        pushed,
-        "push",
-        kind,
-        1,
-        "",
-        kernel=LIST,
-        product=product,
-    )
+    verb, name = "vxm" if flip else "mxv", semiring.op.name
+    plan = Plan(verb, name, layout.key, pushed, "push", kind, 1, "", kernel=LIST, product=product)
     found = A.prepared[key] = ListedProduct(
         plan,
         variant,

@@ -61,10 +61,6 @@ def is_call(op: Typed) -> bool:
     return isinstance(op.op.expr, Call)
 
 
-def is_one(values: Any) -> bool:
-    return isinstance(values, np.generic) or np.ndim(values) == 0
-
-
 # ---- Loops over arrays of records, compiled by Numba.
 
 
@@ -90,7 +86,7 @@ def run(device: Device, work: Work) -> Any:
 def _records(t: DataType, operand: Operand) -> tuple[Any, Any, int]:
     """The decoded values, as Numba takes them; their indices (empty: in order); the step, 0 for one value."""
     values, at = operand
-    one = is_one(values)
+    one = isinstance(values, np.generic) or np.ndim(values) == 0
     numbers = np.reshape(values, 1) if one else np.asarray(values)
     if at is not None and not one:  # values that are not listed may be invalid
         listed = np.zeros(len(numbers), bool)

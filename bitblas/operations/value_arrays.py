@@ -106,14 +106,13 @@ def binary(
     op: Typed[Operator],
     x: PlainValues,
     y: PlainValues,
-    rows: Array | None = None,
-    cols: Array | None = None,
+    places: tuple[Array, Array] | None = None,
 ) -> PlainValues:
-    """op(x, y); rows and cols (INT64) are the positions of the entries for positional operators."""
+    """op(x, y); places: rows and columns of the entries (INT64), for positional operators."""
     op = binary_of(op)
-    places = None
-    if op.op.positional and rows is not None and cols is not None:
-        places, size = (rows, cols), len(rows)
+    places = places if op.op.positional else None
+    if places is not None:
+        size = len(places[0])
     elif not isinstance(x, np.generic):
         size = len(x)
     elif not isinstance(y, np.generic):
@@ -131,7 +130,7 @@ def by_place(
     places: ix, jx of x and iy, jy of y, as expressions in these."""
     there = with_positions(op.op, *places)[op.dtype]
     if not op.op.reads_positions_only:
-        return binary(device, there, x, y, rows, cols)
+        return binary(device, there, x, y, (rows, cols))
     names = {"ix": rows, "jx": cols, "quotient": lambda a, b, bits: a // b}
     return cast(device, eval(code(there.op.expr), names) + rows * 0, INT64, op.return_type)
 

@@ -19,8 +19,7 @@ from .. import tuning
 from ..formats import CSR, format_of
 from ..formats.contract import PullCase
 from ..kernels.variant import Function, Variant, is_neutral, lets, product, product_of_entries, sum_of, value
-from ..plan.epilogue import Epilogue
-from ..plan.product import LANE_EXPRESSIONS, VALUES, WORDS
+from ..plan.product import LANE_EXPRESSIONS, VALUES, Epilogue
 
 # ---- Kernel variants of vector operations and products: pure functions from operators and types to Variants.
 
@@ -36,6 +35,12 @@ CELLS = (INT32, UINT32, INT64, UINT64, FP32, FP64)  # types that atomics can com
 ATOMICS = {"plus": 1, "min": 2, "max": 3}  # `place` in vector.cu
 PLAIN, LOR = BINARY["pair"], BINARY["lor"][BOOL]
 Types = tuple[tuple[str, DataType], ...]
+Constants = tuple[tuple[str, int], ...]
+
+
+def constants(**named: int) -> Constants:
+    """Constants of a kernel; flags become 0 or 1."""
+    return tuple((name, int(number)) for name, number in named.items())
 
 
 def cell_of(z: DataType) -> DataType:
@@ -67,12 +72,6 @@ def epilogue_functions(w: DataType, t: DataType, accum: Typed | None) -> tuple[F
     return take, inner, finish, Function("accum", w, (("a", w), ("b", t)), let, "finished(joined(x, y))")
 
 
-def epilogue_constants(t: DataType, fresh: bool, iso: bool) -> Constants:
-    """The constants of elementwise.cu that say how a result is merged."""
-    flags = {"FRESH": fresh, "W_ISO": iso, "W_BOOL": t is BOOL, "T_BOOL": t is BOOL}
-    return tuple((name, int(flag)) for name, flag in flags.items())
-
-
 def elementwise_variant(
     mode: int,
     op: Typed[Operator],
@@ -89,29 +88,23 @@ def elementwise_variant(
 
     fresh: nothing of w is kept. iso: only presence is written.
     """
-    result = op.op.result_type(op.dtype)
+    f = entry_function(op, u, v, bound)
+    t = u if keep else f.result
+    casts = (cast_function(f"take_{name}", source, t) for name, source in (("u", u), ("v", v), ("f", f.result)))
+    flags = constants(
+        MODE=mode, KEEP=keep, PLACES=places, LANES=32, U_BOOL=u is BOOL, V_BOOL=v is BOOL, FRESH=fresh, W_ISO=iso
+    )
+    flags += constants(W_BOOL=t is BOOL, T_BOOL=t is BOOL)
+    return Variant("kernels/elementwise", (("U", u), ("V", v), ("T", t), ("W", t)), flags, (), (f, *casts), repr(op)), t
+
+
+def entry_function(op: Typed[Operator], u: DataType, v: DataType, bound: str) -> Function:
+    """f(u, v, ix, jx): the operator of entries u and v at a row and a column. bound: a key of LET."""
     args = (("u", u), ("v", v), ("ix", INT64), ("jx", INT64))
     expr = rename(op.op.expr, {"iy": "ix", "jy": "jx"})
     used = names_in(expr) if op.op.positional else {n for n, _ in LET[bound]}
     let = lets(op.op, op.dtype, *((n, dict(args)[a], a) for n, a in LET[bound] if n in used))
-    t = u if keep else result
-    functions = (
-        Function("f", result, args, let, expr),
-        cast_function("take_u", u, t),
-        cast_function("take_v", v, t),
-        cast_function("take_f", result, t),
-    )
-    constants = (
-        ("MODE", mode),
-        ("KEEP", int(keep)),
-        ("PLACES", int(places)),
-        ("LANES", 32),
-        ("U_BOOL", int(u is BOOL)),
-        ("V_BOOL", int(v is BOOL)),
-        *epilogue_constants(t, fresh, iso),
-    )
-    types = (("U", u), ("V", v), ("T", t), ("W", t))
-    return Variant("kernels/elementwise", types, constants, (), functions, repr(op)), t
+    return Function("f", op.op.result_type(op.dtype), args, let, expr)
 
 
 def reduce_variant(monoid: Typed[Monoid], u: DataType, flags: bool = False) -> tuple[Variant, DataType]:
@@ -119,10 +112,9 @@ def reduce_variant(monoid: Typed[Monoid], u: DataType, flags: bool = False) -> t
     values are bytes, not bits (the results of chunks, to be reduced again)."""
     z = monoid.op.result_type(monoid.dtype)
     functions, values, terminal = sum_of(monoid.op, z)
-    bits = int(u is BOOL and not flags)
-    constants = (("LANES", 256), ("FLAGS", int(flags)), ("U_BOOL", bits), ("HAS_TERMINAL", terminal))
+    how = constants(LANES=256, FLAGS=flags, U_BOOL=u is BOOL and not flags, HAS_TERMINAL=terminal)
     functions = (*functions[:1], cast_function("take", u, z))
-    return Variant("kernels/reduce", (("U", u), ("Z", z)), constants, values[:1], functions, repr(monoid)), z
+    return Variant("kernels/reduce", (("U", u), ("Z", z)), how, values[:1], functions, repr(monoid)), z
 
 
 def merge_variant(t: DataType, end: Epilogue) -> Variant:
@@ -130,32 +122,21 @@ def merge_variant(t: DataType, end: Epilogue) -> Variant:
     types."""
     if not end.store:
         t, end = BOOL, end._replace(w=BOOL, accum=end.accum and LOR)
-    constants = (("LANES", 64), ("T_BOOL", int(t is BOOL)), *end.constants())
-    types = (("W", end.w), ("T", t))
-    return Variant("kernels/merge", types, constants, (), epilogue_functions(end.w, t, end.accum), repr(end.accum))
+    flags, functions = constants(LANES=64, T_BOOL=t is BOOL), epilogue_functions(end.w, t, end.accum)
+    return Variant("kernels/merge", (("W", end.w), ("T", t)), flags + end.constants(), (), functions, repr(end.accum))
 
 
-def vector_variant(kernel: str, u: DataType, **constants: int) -> Variant:
+def vector_variant(kernel: str, u: DataType, **named: int) -> Variant:
     """A kernel on vectors of one type that needs no operator."""
-    constants = {"LANES": 1, "U_BOOL": int(u is BOOL), **constants}
-    return Variant(f"kernels/{kernel}", (("U", u),), tuple(constants.items()))
+    return Variant(f"kernels/{kernel}", (("U", u),), constants(**{"LANES": 1, "U_BOOL": u is BOOL, **named}))
 
 
 def place_variant(u: DataType, t: DataType, *, values: bool, clear: bool = False, bits: bool = True) -> Variant:
     """The kernel for t(where[k]) = u(k), each index once. values, bits: they are written."""
-    constants = (
-        ("LANES", 1),
-        ("JOIN", 0),
-        ("MARKS", int(bits)),
-        ("CLEAR", int(clear)),
-        ("DENSE", int(values)),
-        ("U_BOOL", int(u is BOOL)),
-        ("T_BOOL", int(t is BOOL)),
-    )
-    types = (("U", u), ("T", t), ("Z", t))
+    flags = constants(LANES=1, JOIN=0, MARKS=bits, CLEAR=clear, DENSE=values, U_BOOL=u is BOOL, T_BOOL=t is BOOL)
     unused = (Function("add", t, (("x", t), ("y", t)), (), "x"), cast_function("take_t", t, t))
     functions = (cast_function("take", u, t), *unused, cast_function("back", t, t))
-    return Variant("kernels/place", types, constants, (), functions)
+    return Variant("kernels/place", (("U", u), ("T", t), ("Z", t)), flags, (), functions)
 
 
 def sum_by_index_variant(u: DataType, monoid: Typed[Monoid]) -> tuple[Variant, DataType]:
@@ -163,21 +144,12 @@ def sum_by_index_variant(u: DataType, monoid: Typed[Monoid]) -> tuple[Variant, D
     z = monoid.op.result_type(monoid.dtype)
     cell = cell_of(z)
     functions, values, terminal = sum_of(monoid.op, z)
-    casts = (("take", u, z), ("take_t", cell, z), ("back", z, cell))
-    functions = (*functions[:1], *(cast_function(*c) for c in casts))
-    constants = (
-        ("LANES", 1),
-        ("JOIN", 1),
-        ("MARKS", 1),
-        ("CLEAR", 0),
-        ("DENSE", 1),
-        ("U_BOOL", int(u is BOOL)),
-        ("T_BOOL", 0),
-        ("HAS_TERMINAL", terminal),
-        ("ATOMIC", ATOMICS.get(monoid.op.name, 0) if z is cell and z.kind in "iu" else 0),
-    )
+    casts = (cast_function(*c) for c in (("take", u, z), ("take_t", cell, z), ("back", z, cell)))
+    atomic = ATOMICS.get(monoid.op.name, 0) if z is cell and z.kind in "iu" else 0
+    flags = constants(LANES=1, JOIN=1, MARKS=1, CLEAR=0, DENSE=1, U_BOOL=u is BOOL, T_BOOL=0)
+    flags += constants(HAS_TERMINAL=terminal, ATOMIC=atomic)
     types = (("U", u), ("T", cell), ("C", cell), ("Z", z))
-    return Variant("kernels/place", types, constants, values, functions, repr(monoid)), cell
+    return Variant("kernels/place", types, flags, values, (*functions[:1], *casts), repr(monoid)), cell
 
 
 def fold_variant(op: Typed[Operator], a: DataType) -> tuple[Variant, DataType]:
@@ -186,6 +158,29 @@ def fold_variant(op: Typed[Operator], a: DataType) -> tuple[Variant, DataType]:
     let = lets(op.op, op.dtype, ("x", z, "p"), ("y", z, "q"))
     functions = (Function("add", z, (("p", z), ("q", z)), let, op.op.expr), cast_function("take", a, z))
     return Variant("kernels/fold", (("A", a), ("Z", z)), (), (), functions, repr(op)), z
+
+
+# ---- Products of a matrix and a vector.
+
+
+class Algebra(NamedTuple):
+    """What the kernel of a product computes: the format and the types of its indices, the semiring (None: WORDS), the
+    types of the matrix and of the other operand. flip: the matrix is the right operand. ranked: its values are found by
+    ranks; packed: they are bit-packed."""
+
+    key: str
+    types: Types
+    semiring: Typed[Semiring] | None
+    kind: int
+    a: DataType
+    u: DataType
+    flip: bool = False
+    ranked: bool = False
+    packed: bool = False
+
+    @property
+    def label(self) -> str:
+        return "words" if self.semiring is None else repr(self.semiring)
 
 
 def algebra_of(semiring: Typed[Semiring] | None, z: DataType = BOOL) -> tuple[BinaryOp, DataType, Monoid, DataType]:
@@ -212,89 +207,50 @@ def may_compute_unneeded(op: Operator, monoid: Monoid, z: DataType, kinds: str =
     return z.kind in kinds and monoid.name != "any" and not user_defined
 
 
-def sentinel_kind(op: Operator, monoid: Monoid, z: DataType, u: DataType) -> int:
-    """The sentinel that may replace missing entries of the vector: 1: NaN, 2: an unused integer (3: for sums whose
-    order matters), else 0; see csr/pull.cpu.py."""
-    if not may_compute_unneeded(op, monoid, z) or u is BOOL or u.kind not in "fiu":
-        return 0
-    return 1 if u.kind == "f" else 2 if z.kind != "f" else 3
-
-
 @functools.cache
 def pull_variant(
-    key: str,
-    types: Types,
-    semiring: Typed[Semiring] | None,
-    kind: int,
-    a: DataType,
-    u: DataType,
-    *,
-    flip: bool,
-    full: bool,
-    ranked: bool,
-    lanes: int,
+    of: Algebra,
     end: Epilogue,
+    lanes: int,
+    *,
+    full: bool,
     padded: bool = True,
     width: int = 0,
-    packed: bool = False,
-    kernel: str = "pull",
-    more: tuple[tuple[str, int], ...] = (),
+    binned: Constants | None = None,
 ) -> Variant:
-    """The pull kernel of a format for a semiring (None for WORDS) with an epilogue.
+    """The pull kernel of a format for a semiring with an epilogue.
 
     padded: the last tile column is wider than the matrix. width: see `BinnedPull.width`.
-    packed: the matrix's values are bit-packed. kernel, more: another kernel, and its constants instead of these.
+    binned: the constants of the kernel for degree-binned rows, which runs instead.
     """
-    op, t, monoid, z = algebra_of(semiring, end.z)
-    functions, values, terminal = sum_of(monoid, z)
-    padded = padded or not full or kind != VALUES or ranked  # kernels that do not depend on it share one variant
-    constants = [("U_FULL", int(full)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *end.constants()]
-    many_blocks = full and max(t.nbytes for t in (a, u, z, end.w)) <= 4
-    case = PullCase(ranked, is_neutral(monoid, z), padded, many_blocks, width)
-    constants += format_of(key).kernels["mxv.pull"].constants(case)
-    blend = (int(may_compute_unneeded(op, monoid, z)) + sentinel_kind(op, monoid, z, u)) if kind == VALUES else 0
-    constants += [("VALUES_PACKED", int(packed)), ("BLEND", blend)]
-    functions = (*functions, *epilogue_functions(end.w, z, end.accum))
-    values = (*values, value("BEGIN", z, initial_sum(monoid, z)))
-    constants = list((dict(constants) | dict(more)).items())
-    return _product_variant(
-        kernel, key, (*types, ("W", end.w)), semiring, kind, (op, t, a, u, z), flip, constants, values, functions
+    op, _, monoid, z = algebra_of(of.semiring, end.z)
+    padded = padded or not full or of.kind != VALUES or of.ranked  # kernels that do not depend on it share one variant
+    many_blocks = full and max(t.nbytes for t in (of.a, of.u, z, end.w)) <= 4
+    case = PullCase(of.ranked, is_neutral(monoid, z), padded, many_blocks, width)
+    blend = int(of.kind == VALUES and may_compute_unneeded(op, monoid, z))
+    blend += blend and of.u.kind in "iu" and z.kind != "f"  # EXACT in csr/pull.cpu.py
+    flags = (
+        constants(U_FULL=full, LANES=lanes)
+        + end.constants()
+        + tuple(format_of(of.key).kernels["mxv.pull"].constants(case))
     )
+    flags = tuple(dict((*flags, ("BLEND", blend), *(binned or ()))).items())
+    kernel = "pull" if binned is None else "pull_graded"
+    return _product_variant(kernel, of, z, ("W", end.w), flags, epilogue_functions(end.w, z, end.accum))
 
 
 tuning.on_change(pull_variant.cache_clear)
 
 
 @functools.cache
-def push_variant(
-    key: str,
-    types: Types,
-    semiring: Typed[Semiring] | None,
-    kind: int,
-    a: DataType,
-    u: DataType,
-    *,
-    flip: bool,
-    ranked: bool,
-    lanes: int,
-    packed: bool = False,
-    kernel: str = "push",
-) -> Variant:
-    """The push kernel of a format for a semiring; `semiring` is None for WORDS. kernel: or "push_list"."""
-    op, t, monoid, z = algebra_of(semiring)
-    functions, values, terminal = sum_of(monoid, z)
-    cell = cell_of(z)
-    constants = [("U_FULL", 0), ("HAS_TERMINAL", terminal), ("LANES", lanes)]
-    constants += format_of(key).kernels["mxv.push"].constants(ranked=ranked, neutral=is_neutral(monoid, z))
-    constants += [
-        ("VALUES_PACKED", int(packed)),
-        ("BLEND", int(kind == VALUES and may_compute_unneeded(op, monoid, z, "fiub"))),
-    ]
-    functions = (*functions, cast_function("take", cell, z))
-    values = (*values, value("BEGIN", z, initial_sum(monoid, z)))
-    return _product_variant(
-        kernel, key, (*types, ("C", cell)), semiring, kind, (op, t, a, u, z), flip, constants, values, functions
-    )
+def push_variant(of: Algebra, lanes: int, kernel: str = "push") -> Variant:
+    """The push kernel of a format for a semiring. kernel: or "push_list"."""
+    op, _, monoid, z = algebra_of(of.semiring)
+    cell, push = cell_of(z), format_of(of.key).kernels["mxv.push"]
+    blend = of.kind == VALUES and may_compute_unneeded(op, monoid, z, "fiub")
+    flags = constants(U_FULL=0, LANES=lanes, BLEND=blend)
+    flags += tuple(push.constants(ranked=of.ranked, neutral=is_neutral(monoid, z)))
+    return _product_variant(kernel, of, z, ("C", cell), flags, (cast_function("take", cell, z),))
 
 
 tuning.on_change(push_variant.cache_clear)
@@ -307,59 +263,35 @@ def blank_variant(monoid: Monoid, z: DataType, cell: DataType) -> Variant:
 
 
 def _product_variant(
-    direction: str,
-    key: str,
-    types: Types,
-    semiring: Typed[Semiring] | None,
-    kind: int,
-    algebra: tuple[BinaryOp, DataType, DataType, DataType, DataType],
-    flip: bool,
-    constants: list[tuple[str, int]],
-    values: Any,
-    functions: tuple[Function, ...],
+    kernel: str, of: Algebra, z: DataType, output: tuple[str, DataType], flags: Constants, ends: tuple[Function, ...]
 ) -> Variant:
-    """Shared by pull and push: the multiplier, and the types of the operands."""
-    op, t, a, u, z = algebra
-    if kind != VALUES:
+    """Shared by pull and push: the sums, the multiplier, and the types of the operands."""
+    op, t, monoid, _ = algebra_of(of.semiring, z)
+    functions, values, terminal = sum_of(monoid, z)
+    a, u, flip = of.a, of.u, of.flip
+    if of.kind != VALUES:
         op, t, a, u, flip = PLAIN, BOOL, BOOL, BOOL, False
-    mul = product(op, t, a, u, flip=flip)
-    if mul.result is not z:
-        mul = Function(mul.name, z, mul.args, mul.let, mul.expr)
-    constants = [("KIND", kind), ("U_BOOL", int(u is BOOL)), ("Z_BOOL", int(z is BOOL)), *constants]
-    label = "words" if semiring is None else repr(semiring)
-    types = (*types, ("A", a), ("U", u), ("Z", z))
-    return Variant(format_of(key).kernel(direction), types, tuple(constants), values, (*functions, mul), label)
+    mul = product(op, t, a, u, flip=flip)._replace(result=z)
+    flags = constants(KIND=of.kind, U_BOOL=u is BOOL, Z_BOOL=z is BOOL, HAS_TERMINAL=terminal) + flags
+    flags += constants(VALUES_PACKED=of.packed)
+    values = (*values, value("BEGIN", z, initial_sum(monoid, z)))
+    types = (*of.types, output, ("A", a), ("U", u), ("Z", z))
+    return Variant(format_of(of.key).kernel(kernel), types, flags, values, (*functions, *ends, mul), of.label)
 
 
 @functools.cache
-def lanes_variant(
-    key: str,
-    types: tuple[tuple[str, DataType], ...],
-    semiring: Typed[Semiring],
-    kind: int,
-    *,
-    flip: bool,
-    full: bool = False,
-    tables: bool = False,
-    kernel: str = "lanes",
-) -> Variant:
+def lanes_variant(of: Algebra, *, full: bool = False, tables: bool = False, kernel: str = "lanes") -> Variant:
     """The CPU's kernel that pulls by whole tiles, for semirings that `is_wide` allows. tables: it reads lookup tables
     that the kernel of that name builds from the vector."""
-    op, _, monoid, z = algebra_of(semiring)
+    op, _, monoid, z = algebra_of(of.semiring)
     functions, values, _ = sum_of(monoid, z)
-    begin, format = value("BEGIN", z, initial_sum(monoid, z)), format_of(key)
-    constants = [
-        ("KIND", kind),
-        *format.kernels["mxv.pull.wide"],
-        ("FLIP", int(flip)),
-        ("U_BOOL", 0),
-        ("HAS_TERMINAL", 0),
-    ]
-    if kind == VALUES:
+    begin, format = value("BEGIN", z, initial_sum(monoid, z)), format_of(of.key)
+    flags = (("KIND", of.kind), *format.kernels["mxv.pull.wide"], *constants(FLIP=of.flip, U_BOOL=0, HAS_TERMINAL=0))
+    if of.kind == VALUES:
         exprs = (("ADD", monoid.binaryop.expr), ("MUL", op.expr))
-        constants += [(name, LANE_EXPRESSIONS.index(expr)) for name, expr in exprs]
-    constants += [("U_FULL", int(full)), ("TABLES", int(tables))]
-    return Variant(format.kernel(kernel), types, tuple(constants), (*values, begin), functions, repr(semiring))
+        flags += tuple((name, LANE_EXPRESSIONS.index(expr)) for name, expr in exprs)
+    flags += constants(U_FULL=full, TABLES=tables)
+    return Variant(format.kernel(kernel), (*of.types, ("Z", z)), flags, (*values, begin), functions, of.label)
 
 
 @functools.cache
@@ -367,15 +299,13 @@ def hubs_variant(semiring: Typed[Semiring] | None, kind: int, rows: int, end: Ep
     """The kernel that combines the segments of long rows for a pull kernel; `rows` of them per unit."""
     _, _, monoid, z = algebra_of(semiring, end.z)
     functions, values, terminal = sum_of(monoid, z)
-    constants = (("KIND", kind), ("HAS_TERMINAL", terminal), ("ROWS", rows), ("LANES", 256), *end.constants())
+    flags = constants(KIND=kind, HAS_TERMINAL=terminal, ROWS=rows, LANES=256) + end.constants()
     functions = (functions[0], *epilogue_functions(end.w, z, end.accum))
     label = "words" if semiring is None else repr(semiring)
-    return Variant("kernels/hubs", (("W", end.w), ("Z", z)), constants, values, functions, label)
+    return Variant("kernels/hubs", (("W", end.w), ("Z", z)), flags, values, functions, label)
 
 
-# ---- Kernel variants of matrix operations: pure functions from operators and types to Variants.
-
-Constants = tuple[tuple[str, int], ...]
+# ---- Kernel variants of matrix operations.
 
 RUNS = {"tril": 1, "colle": 1, "triu": 2, "colgt": 2}  # select.cpu.py: HEAD, TAIL
 
@@ -387,103 +317,47 @@ def packed_constants(*keys: str) -> Constants:
     return tuple((f"{name}_PACKED", int(format_of(key).packed)) for name, key in zip("ABM", keys, strict=False))
 
 
-class _Algebra(NamedTuple):
-    """The compile-time parameters of kernels of one semiring (None: WORDS) on values of two types."""
-
-    monoid: Monoid
-    z: DataType  # of the sums
-    types: Types
-    values: Any
-    functions: tuple[Function, ...]
-    terminal: int
-    label: str
-
-
-def _algebra(semiring: Typed[Semiring] | None, kind: int, a: DataType, b: DataType) -> _Algebra:
-    op, t, monoid, z = algebra_of(semiring)
+def _matrix_variant(kernel: str, of: Algebra, more: Constants, begin: bool = False) -> Variant:
+    """A product of two matrices; u is the right one. more: constants, instead of these. begin: it reads the initial
+    sum."""
+    op, t, monoid, z = algebra_of(of.semiring)
     functions, values, terminal = sum_of(monoid, z)
-    if kind != VALUES:
+    a, b = of.a, of.u
+    if of.kind != VALUES:
         op, t, a, b = PLAIN, BOOL, BOOL, BOOL
-    mul = product_of_entries(op, t, a, b)
-    if mul.result is not z:
-        mul = mul._replace(result=z)
-    types = ("A", a), ("B", b), ("Z", z)
-    label = "words" if semiring is None else repr(semiring)
-    return _Algebra(monoid, z, types, values, (*functions, mul), terminal, label)
+    mul = product_of_entries(op, t, a, b)._replace(result=z)
+    flags = constants(KIND=of.kind, U_BOOL=0, Z_BOOL=z is BOOL, HAS_TERMINAL=terminal)
+    flags = tuple(dict((*flags, *more)).items())
+    if begin:
+        values = (*values, value("BEGIN", z, initial_sum(monoid, z)))
+    types = (*of.types, ("A", a), ("B", b), ("Z", z))
+    return Variant(kernel, types, flags, values, (*functions, mul), of.label)
 
 
 @functools.cache
-def dot_variant(
-    key: str,
-    types: tuple[tuple[str, DataType], ...],
-    semiring: Typed[Semiring] | None,
-    kind: int,
-    a: DataType,
-    b: DataType,
-    lanes: int,
-    wide: bool = False,
-    mask: str = CSR,
-) -> Variant:
-    """The dot kernel of a format for a semiring; `semiring` is None for WORDS. wide: the CPU's, by whole tiles. mask:
-    its format, if by rows."""
-    of, format = _algebra(semiring, kind, a, b), format_of(key)
-    extra = format.kernels["dot"].constants(types, lanes, format_of(mask))
-    constants = (("KIND", kind), ("U_BOOL", 0), ("Z_BOOL", int(of.z is BOOL)), ("HAS_TERMINAL", of.terminal), *extra)
-    kernel = format.kernels["dot.wide"] if wide else format.kernel("dot")
-    return Variant(kernel, (*types, *of.types), constants, of.values, of.functions, of.label)
+def dot_variant(of: Algebra, lanes: int, wide: bool = False, mask: str = CSR) -> Variant:
+    """The dot kernel of a format for a semiring. wide: the CPU's, by whole tiles. mask: its format, if by rows."""
+    format = format_of(of.key)
+    more = tuple(format.kernels["dot"].constants(of.types, lanes, format_of(mask)))
+    return _matrix_variant(format.kernels["dot.wide"] if wide else format.kernel("dot"), of, more)
 
 
 tuning.on_change(dot_variant.cache_clear)
 
 
 @functools.cache
-def gustavson_variant(
-    semiring: Typed[Semiring] | None,
-    kind: int,
-    a: DataType,
-    b: DataType,
-    fill: int,
-    packed: Constants,
-    alike: bool = False,
-) -> Variant:
-    """The CPU's row-by-row mxm for a semiring (None for WORDS). fill 0: the counting pass, one for all semirings.
-    alike: search for rows of B with equal columns."""
-    if not fill:
-        semiring, kind = None, WORDS
-    of = _algebra(semiring, kind, a, b)
-    constants = (("KIND", kind), ("FILL", fill), ("ALIKE", int(alike)), ("U_BOOL", 0), ("HAS_TERMINAL", 0), *packed)
-    return Variant("formats/csr/gustavson", (("Z", of.z),), constants, of.values, of.functions, of.label)
+def gustavson_variant(of: Algebra, fill: int, packed: Constants, alike: bool = False) -> Variant:
+    """The CPU's row-by-row mxm. fill 0: the counting pass. alike: search for rows of B with equal columns."""
+    more = constants(FILL=fill, ALIKE=alike, HAS_TERMINAL=0) + packed
+    return _matrix_variant("formats/csr/gustavson", of, more)
 
 
 @functools.cache
-def rows_variant(
-    kernel: str,
-    types: tuple[tuple[str, DataType], ...],
-    semiring: Typed[Semiring] | None,
-    kind: int,
-    a: DataType,
-    b: DataType,
-    fill: int,
-    constants: Constants,
-    single: bool = False,
-) -> Variant:
-    """The GPU's row-by-row mxm ("short_rows", "long_rows"); fill 0 counts, and needs no semiring, like WORDS. single:
-    no row of B has more than one entry."""
-    if not fill or kind == WORDS:
-        semiring, kind = None, WORDS
-    of = _algebra(semiring, kind, a, b)
-    columns = ("COL_64", int(dict(types)["COL"] is INT64))
-    constants = (
-        ("KIND", kind),
-        ("FILL", fill),
-        ("SINGLE", int(single)),
-        ("U_BOOL", 0),
-        ("HAS_TERMINAL", of.terminal),
-        columns,
-        *constants,
-    )
-    values = (*of.values, value("BEGIN", of.z, initial_sum(of.monoid, of.z)))
-    return Variant(f"formats/csr/{kernel}", (*types, *of.types), constants, values, of.functions, of.label)
+def rows_variant(kernel: str, of: Algebra, fill: int, more: Constants, single: bool = False) -> Variant:
+    """The GPU's row-by-row mxm ("short_rows", "long_rows"); fill 0 counts. single: no row of B has more than one
+    entry."""
+    more = constants(FILL=fill, SINGLE=single, COL_64=dict(of.types)["COL"] is INT64) + more
+    return _matrix_variant(f"formats/csr/{kernel}", of, more, begin=True)
 
 
 @functools.cache
@@ -495,90 +369,57 @@ def match_variant(types: Types, packed: Constants) -> Variant:
 @functools.cache
 def select_rows_variant(op: Typed[Operator], a: DataType, *, packed: bool, valued: bool) -> Variant:
     """The CPU's kernel that keeps the entries for which a test is true."""
-    compute, result = op.compute_type, op.return_type
-    args = (("u", a), ("v", compute), ("ix", INT64), ("jx", INT64))
-    expr = rename(op.op.expr, {"iy": "ix", "jy": "jx"})
-    used = names_in(expr)
-    let = lets(op.op, op.dtype, *((n, dict(args)[u], u) for n, u in LET["xt"] if n in used or not op.op.positional))
-    constants = (("PACKED", int(packed)), ("VALUED", int(valued)), ("RUN", RUNS.get(op.op.name, 0)))
-    test = Function("f", result, args, let, expr)
-    return Variant("formats/csr/sift", (("A", a),), constants, (), (test,), repr(op))
+    test = entry_function(op, a, op.compute_type, "xt")
+    flags = constants(PACKED=packed, VALUED=valued, RUN=RUNS.get(op.op.name, 0))
+    return Variant("formats/csr/sift", (("A", a),), flags, (), (test,), repr(op))
 
 
 @functools.cache
 def extract_variant(a: DataType | None, *, packed: bool, flagged: bool) -> Variant:
     """The CPU's kernel that copies parts of rows, with values of that type; None: without values."""
-    constants = (("PACKED", int(packed)), ("VALUED", int(a is not None)), ("FLAGGED", int(flagged)))
-    return Variant("formats/csr/extract", (("A", a or BOOL),), constants)
+    flags = constants(PACKED=packed, VALUED=a is not None, FLAGGED=flagged)
+    return Variant("formats/csr/extract", (("A", a or BOOL),), flags)
 
 
-def _joining(op: Typed[Operator], a: DataType, b: DataType, z: DataType) -> tuple[Function, ...]:
-    """both(u, v, ix, jx), op of two entries cast to z; only_a(u) and only_b(v), the cast of a single entry."""
-    result = op.op.result_type(op.dtype)
-    args = (("u", a), ("v", b), ("ix", INT64), ("jx", INT64))
-    expr = rename(op.op.expr, {"iy": "ix", "jy": "jx"})
-    used = names_in(expr) if op.op.positional else {"x", "y"}
-    let = lets(op.op, op.dtype, *((n, dict(args)[u], u) for n, u in LET["xy"] if n in used))
-    return (
-        Function("f", result, args, let, expr),
-        cast_function("finish", result, z),
-        Function("both", z, args, (), "finish(f(u, v, ix, jx))"),
-        cast_function("only_a", a, z),
-        cast_function("only_b", b, z),
-    )
-
-
-@functools.cache
-def merge_rows_variant(
-    mode: int,
-    op: Typed[Operator] | None,
-    a: DataType,
-    b: DataType,
-    z: DataType,
-    packed: Constants,
-    *,
-    masked: int,
-    flags: bool,
-) -> Variant:
-    """The CPU's kernel that merges rows of A and B under a mask (masked 2: B's own pattern); op None: no values are
+class Joining(NamedTuple):
+    """The operator that joins entries of A and B, their types, and that of the result. op None: no values are
     written."""
-    functions = () if op is None else _joining(op, a, b, z)
-    if op is None:
-        a = b = z = BOOL
-    constants = (("MODE", mode), ("MASKED", masked), ("FLAGS", int(flags)), ("VALUED", int(op is not None)), *packed)
-    label = "pattern" if op is None else repr(op)
-    return Variant("formats/csr/weave", (("A", a), ("B", b), ("Z", z)), constants, (), functions, label)
+
+    op: Typed[Operator] | None
+    a: DataType
+    b: DataType
+    z: DataType
+
+    def variant(self, kernel: str, types: Types, flags: Constants) -> Variant:
+        """both(u, v, ix, jx) is op of two entries cast to z; only_a(u) and only_b(v) cast a single entry."""
+        flags += constants(VALUED=self.op is not None)
+        if self.op is None:
+            types = (*types, ("A", BOOL), ("B", BOOL), ("Z", BOOL))
+            return Variant(kernel, types, flags, (), (), "pattern")
+        _, a, b, z = self
+        f = entry_function(self.op, a, b, "xy")
+        functions = (
+            f,
+            cast_function("finish", f.result, z),
+            Function("both", z, f.args, (), "finish(f(u, v, ix, jx))"),
+            cast_function("only_a", a, z),
+            cast_function("only_b", b, z),
+        )
+        return Variant(kernel, (*types, ("A", a), ("B", b), ("Z", z)), flags, (), functions, repr(self.op))
 
 
 @functools.cache
-def join_variant(
-    types: Types,
-    packed: Constants,
-    op: Typed[Operator] | None,
-    a: DataType,
-    b: DataType,
-    z: DataType,
-    *,
-    side: int,
-    intersect: bool,
-    filled: bool,
-) -> Variant:
-    """The kernel that joins the entries of A and B by op, which is cast to z; op None: no values are written."""
-    functions = () if op is None else _joining(op, a, b, z)
-    positional = op is not None and op.op.positional
-    if op is None:
-        a = b = z = BOOL
-    constants = (
-        ("LANES", 1),
-        *packed,
-        ("SIDE", side),
-        ("INTERSECT", int(intersect)),
-        ("FILLED", int(filled)),
-        ("VALUED", int(op is not None)),
-        ("PLACES", int(positional)),
-    )
-    types = (*types, ("A", a), ("B", b), ("Z", z))
-    return Variant("formats/csr/join", types, constants, (), functions, "pattern" if op is None else repr(op))
+def merge_rows_variant(mode: int, of: Joining, packed: Constants, *, masked: int, flags: bool) -> Variant:
+    """The CPU's kernel that merges rows of A and B under a mask (masked 2: B's own pattern)."""
+    return of.variant("formats/csr/weave", (), constants(MODE=mode, MASKED=masked, FLAGS=flags) + packed)
+
+
+@functools.cache
+def join_variant(types: Types, packed: Constants, of: Joining, side: int, intersect: bool, filled: bool) -> Variant:
+    """The kernel that joins the entries of A and B."""
+    places = of.op is not None and of.op.op.positional
+    flags = constants(LANES=1, SIDE=side, INTERSECT=intersect, FILLED=filled, PLACES=places) + packed
+    return of.variant("formats/csr/join", types, flags)
 
 
 # ---- Kernel variants of products with multivectors (formats/bitmap), and of their reductions.
@@ -589,60 +430,43 @@ LOOKED, LOOKED_FEW = 1, 2
 LINE = {8: UINT8, 16: UINT16, 32: UINT32, 64: UINT64}
 
 
-def _constants(kind: int, x: DataType, z: DataType, terminal: int, stride: int, lanes: int) -> Constants:
-    bits = min(64, stride)
-    return (
-        ("KIND", kind),
-        ("U_BOOL", int(x is BOOL)),
-        ("Z_BOOL", int(z is BOOL)),
-        ("HAS_TERMINAL", terminal),
-        ("BITS", bits),
-        ("LANES", lanes),
-        ("PER", max(1, bits // lanes) if kind == VALUES else 1),
-        ("VALUES_PACKED", 0),
-    )
+class LinesKernel(NamedTuple):
+    """Sums of lines: of WORDS or VALUES, of type z; x: the type of the multivector."""
 
+    kind: int
+    x: DataType
+    z: DataType
+    stride: int
+    lanes: int
 
-def _shared(constants: Constants, mode: int, looked: int = LOOKED) -> Constants:
-    """SHARE lanes process a word of values. With whole rows a block reads more words than it has groups of lanes."""
-    known = dict(constants)
-    known["SHARE"] = known["LANES"]
-    if mode == WHOLE and known["KIND"] == VALUES and known["LANES"] > looked:
-        known["LANES"] = looked
-    return *known.items(), ("MODE", mode)
+    def constants(self, terminal: int, mode: int = -1, looked: int = LOOKED) -> Constants:
+        """mode: of pull.cu, where SHARE lanes process a word of values. With whole rows a block reads more words than
+        it has groups of lanes."""
+        bits, valued = min(64, self.stride), self.kind == VALUES
+        lanes = min(self.lanes, looked) if mode == WHOLE and valued else self.lanes
+        flags = constants(KIND=self.kind, U_BOOL=self.x is BOOL, Z_BOOL=self.z is BOOL, HAS_TERMINAL=terminal)
+        flags += constants(BITS=bits, LANES=lanes, PER=max(1, bits // self.lanes) if valued else 1, VALUES_PACKED=0)
+        return flags if mode < 0 else flags + constants(SHARE=self.lanes, MODE=mode)
+
+    @property
+    def line(self) -> tuple[str, DataType]:
+        return "LINE", LINE[min(64, self.stride)]
 
 
 @functools.cache
-def lines_variant(
-    direction: str,
-    types: Types,
-    semiring: Typed[Semiring] | None,
-    a: DataType,
-    x: DataType,
-    stride: int,
-    flip: bool,
-    lanes: int,
-    mode: int,
-    packed: bool,
-    few: bool = False,
-) -> Variant:
-    """The kernel of a product by lines; semiring None: WORDS. flip: the multivector is the left operand. few: there are
-    few lines."""
-    op, t, monoid, z = algebra_of(semiring)
-    kind, label = (WORDS, "words") if semiring is None else (VALUES, repr(semiring))
+def lines_variant(direction: str, of: Algebra, stride: int, lanes: int, mode: int, few: bool = False) -> Variant:
+    """The kernel of a product by lines. flip: the multivector is the left operand. few: there are few lines."""
+    op, t, monoid, z = algebra_of(of.semiring)
     functions, values, terminal = sum_of(monoid, z)
-    if semiring is None:
-        a = x = BOOL
-    mul = product_of_entries(op, t, x, a) if flip else product_of_entries(op, t, a, x)
-    if flip:  # called as mul(value, of the line, line, other, place)
+    a, x = (BOOL, BOOL) if of.semiring is None else (of.a, of.u)
+    mul = product_of_entries(op, t, x, a) if of.flip else product_of_entries(op, t, a, x)
+    if of.flip:  # called as mul(value, of the line, line, other, place)
         u, v, i, k, j = mul.args
         mul = mul._replace(args=(v, u, j, k, i))
-    mul = mul._replace(result=z)
-    constants = _shared(_constants(kind, x, z, terminal, stride, lanes), mode, LOOKED_FEW if few else LOOKED)
-    types = (*types, ("LINE", LINE[min(64, stride)]), ("A", a), ("U", x), ("Z", z))
-    return Variant(
-        f"formats/bitmap/{direction}", types, (*constants, ("PACKED", int(packed))), values, (*functions, mul), label
-    )
+    made = LinesKernel(of.kind, x, z, stride, lanes)
+    flags = made.constants(terminal, mode, LOOKED_FEW if few else LOOKED) + constants(PACKED=format_of(of.key).packed)
+    types, functions = (*of.types, made.line, ("A", a), ("U", x), ("Z", z)), (*functions, mul._replace(result=z))
+    return Variant(f"formats/bitmap/{direction}", types, flags, values, functions, of.label)
 
 
 @functools.cache
@@ -651,10 +475,10 @@ def join_lines_variant(monoid: Typed[Monoid], x: DataType, stride: int, lanes: i
     z = monoid.op.result_type(monoid.dtype)
     functions, values, terminal = sum_of(monoid.op, z)
     args = (("a", BOOL), ("b", x), ("i", INT64), ("k", INT64), ("j", INT64))
-    mul = Function("mul", z, args, (("x", z, "b"),), "x")
-    constants = (*_shared(_constants(VALUES, x, z, terminal, stride, lanes), JOIN), ("PACKED", 0))
-    types = ("PTR", INT64), ("COL", INT64), ("LINE", LINE[min(64, stride)]), ("A", BOOL), ("U", x), ("Z", z)
-    return Variant("formats/bitmap/pull", types, constants, values, (*functions, mul), repr(monoid))
+    mul, made = Function("mul", z, args, (("x", z, "b"),), "x"), LinesKernel(VALUES, x, z, stride, lanes)
+    flags = made.constants(terminal, JOIN) + constants(PACKED=0)
+    types = ("PTR", INT64), ("COL", INT64), made.line, ("A", BOOL), ("U", x), ("Z", z)
+    return Variant("formats/bitmap/pull", types, flags, values, (*functions, mul), repr(monoid))
 
 
 @functools.cache
@@ -662,7 +486,6 @@ def reduce_lines_variant(monoid: Typed[Monoid], x: DataType, stride: int, kind: 
     """The kernel that reduces each line."""
     z = monoid.op.result_type(monoid.dtype)
     functions, values, terminal = sum_of(monoid.op, z)
-    take = cast_function("take", x, z)
-    constants = _constants(kind, x, z, terminal, stride, lanes)
-    types = (("LINE", LINE[min(64, stride)]), ("U", x), ("Z", z))
-    return Variant("formats/bitmap/across", types, constants, values, (*functions, take), repr(monoid))
+    made, functions = LinesKernel(kind, x, z, stride, lanes), (*functions, cast_function("take", x, z))
+    types = (made.line, ("U", x), ("Z", z))
+    return Variant("formats/bitmap/across", types, made.constants(terminal), values, functions, repr(monoid))

@@ -61,9 +61,8 @@ def mask_of(u: VectorStore, *, structural: bool, complement: bool) -> Mask:
 def restrict(w: VectorStore, mask: Mask) -> None:
     """w<mask, replace> = w in place."""
     if type(w) is SparseStore:
-        z = compressed.compress(w, w.index).copy()
-        restrict(z, compressed.mask_at(mask, w.index, w.device, w.size))
-        w.become(compressed.expand(z, w.index, w.size))
+        at = w.index
+        compressed.on_list(w, at, lambda z: restrict(z, compressed.mask_at(mask, at, w.device, w.size)))
         return
     for bits in (w.present,) if w.iso or w.dtype is not BOOL else (w.present, w.values):
         write_bits(w.device, w.size, bits, bits, mask)
@@ -107,10 +106,9 @@ def put(w: VectorStore, written: dict[int, np.generic | None]) -> None:
     if type(w) is SparseStore:
         fresh = np.array(sorted(written), np.int64)
         at = w.device.xp.union1d(w.index, w.device.asarray(fresh))
-        z = compressed.compress(w, at).copy()
         numbers = w.device.to_host(at).searchsorted(fresh).tolist()
-        put(z, {k: written[i] for k, i in zip(numbers, fresh.tolist(), strict=True)})
-        w.become(compressed.expand(z, at, w.size))
+        listed = {k: written[i] for k, i in zip(numbers, fresh.tolist(), strict=True)}
+        compressed.on_list(w, at, lambda z: put(z, listed))
         return
     if not w.device.host_memory:
         _put_by_kernel(w, written)
@@ -236,10 +234,9 @@ def assign(
     if type(w) is SparseStore:
         assert way is plan.LISTED
         at = w.device.xp.union1d(w.index, indices)
-        z = compressed.compress(w, at).copy()
         m = None if mask is None else compressed.mask_at(mask, at, w.device, w.size)
-        assign(z, w.device.xp.searchsorted(at, indices), u, m, accum, replace)
-        w.become(compressed.expand(z, at, w.size))
+        places = w.device.xp.searchsorted(at, indices)
+        compressed.on_list(w, at, lambda z: assign(z, places, u, m, accum, replace))
         return
     if way is plan.PLACED:
         if w.count == 0 and u.iso:
@@ -297,8 +294,14 @@ def build(
     Raises IndexOutOfBound, ValueError (equal indices without dup; a single value needs none).
     """
     if is_sparse(device, len(indices), size):
-        return _build_list(device, size, dtype, indices, values, dup, distinct=distinct)
-    u, faults = _as_full_vector(device, values, len(indices)), None if distinct else Readback(device, 8)
+        if len(indices) and not distinct and (int(indices.min()) < 0 or int(indices.max()) >= size):
+            _raise_outside(indices, size)
+        if bool((indices[1:] > indices[:-1]).all()):  # copies, which are not shared
+            listed = value_arrays.cast(device, values.copy(), lookup_dtype(values.dtype), dtype)
+            return SparseStore(device, size, dtype, indices.astype(np.int64), listed)
+        at, places = device.xp.unique(indices.astype(np.int64, copy=False), return_inverse=True)
+        return compressed.expand(build(device, len(at), dtype, places, values, dup), at, size)
+    u, faults = value_arrays.as_vector(device, values, len(indices)), None if distinct else Readback(device, 8)
     flags = unused_flags(device) if faults is None else faults.part(np.uint32, 0, 2)
     monoid = None if dup is None else _unordered(dup)
     if monoid is not None:
@@ -321,41 +324,6 @@ def build(
 def _raise_outside(indices: Array, size: int) -> NoReturn:
     low, high = int(indices.min()), int(indices.max())
     raise IndexOutOfBound(f"indices: expected indices from 0 to {size - 1}, got {low if low < 0 else high}")
-
-
-def _build_list(
-    device: Device,
-    size: int,
-    dtype: DataType,
-    indices: Array,
-    values: PlainValues,
-    dup: Typed | None,
-    *,
-    distinct: bool,
-) -> VectorStore:
-    """`build`, if the result is a list."""
-    if len(indices) and not distinct and (int(indices.min()) < 0 or int(indices.max()) >= size):
-        _raise_outside(indices, size)
-    listed: PlainValues
-    if bool((indices[1:] > indices[:-1]).all()):
-        index, listed = indices.astype(np.int64), values.copy()  # copies, which are not shared
-    else:
-        order = device.xp.argsort(indices, kind="stable")
-        index, listed = indices[order].astype(np.int64, copy=False), value_arrays.take(values, order)
-        fresh = device.xp.ones(len(index), bool)
-        fresh[1:] = index[1:] != index[:-1]
-        if not bool(fresh.all()):
-            if not isinstance(values, np.generic):
-                return _build_combined(device, size, dtype, indices, values, dup)
-            index = index[fresh]
-    return SparseStore(device, size, dtype, index, value_arrays.cast(device, listed, lookup_dtype(listed.dtype), dtype))
-
-
-def _as_full_vector(device: Device, values: PlainValues, count: int) -> VectorStore:
-    """The values as a full vector."""
-    if isinstance(values, np.generic):
-        return full_vector(device, count, values, value_arrays.lookup_dtype(values.dtype))
-    return value_arrays.as_vector(device, values, count)
 
 
 def _build_combined(

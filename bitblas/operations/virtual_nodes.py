@@ -20,15 +20,14 @@ from semirings.dtypes import BOOL, DataType, cast_scalar
 from .. import tuning
 from ..formats import Structure
 from ..formats.virtual.layout import Places, Virtual, of_nodes, of_others
-from ..plan.epilogue import Epilogue
-from ..plan.product import BINNED, PUSH, Plan, equal_products, reads_matrix
+from ..plan.product import BINNED, PUSH, Epilogue, Plan, equal_products, reads_matrix
 from ..store import MatrixStore, VectorStore, dense_values, words
 from ..typing import Array
 from . import ewise_vector, plain_spmv
 from .compressed import kernel_of
 from .operands import Input, Into, Mask, Output, VectorProduct, stored
 from .permute import by_number
-from .spmv_kernels import fresh_bits, fresh_values, prepare_binned_pull
+from .plain_spmv import fresh_bits, fresh_values, prepare_binned_pull
 
 # ---- The sums that remain once the values of each position have been multiplied.
 

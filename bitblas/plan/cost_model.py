@@ -196,18 +196,3 @@ def shipped(kind: str) -> Costs:
     import json
 
     return Costs.from_json(json.loads(SHIPPED.read_text())[kind])
-
-
-__all__ = [
-    "BFS",
-    "BITS",
-    "NUMBERS",
-    "VERBS",
-    "WEIGHTS",
-    "Costs",
-    "costs_of",
-    "features",
-    "forget",
-    "path_of",
-    "shipped",
-]

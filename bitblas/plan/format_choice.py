@@ -21,6 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from semirings.dtypes import DataType
+
 from .. import tuning
 from ..config import config
 from ..device import Device, memory
@@ -28,7 +30,11 @@ from ..exceptions import InvalidValue
 from ..formats import CSR, NAMES, Structure, class_of, format_of
 from ..formats import FORMATS as STORED
 from ..formats.b2sr.cost import TILES
+from ..formats.contract import Layout
 from ..formats.csr.cost import rows_bytes
+from ..formats.packing import packed_words
+from ..formats.values import PackedValues, fit
+from ..store import MatrixStore
 from .cost_model import BFS, BITS, NUMBERS, WEIGHTS, Costs, costs_of
 from .facts import Facts, best_known, count, error_of, estimates, facts
 from .product import VALUES
@@ -362,3 +368,107 @@ def find_best_format(structure: Structure, iso: bool) -> None:
         before, after = (mean_us({verb: us[layout][verb] for verb in verbs}, kind) for layout in (CSR, key))
         choice.gain = before - after
     choice.key = key
+
+
+# ---- Auxiliary formats, built when amortized: the transpose, and plain rows of a matrix stored as tiles.
+#
+# A product that prefers the transpose can often do without: it pushes along the matrix instead of pulling from the
+# transpose, or the other way round. One search does not amortize a sort of all entries; a search from many sources
+# does. The cost of doing without is counted in the structure, in reads of all its entries
+# (`Structure.transpose_credit`).
+#
+# Plain rows serve pushes on the CPU. A push along tiles reads the tiles of eight rows for the entries of one: two to
+# five times the time of a push along rows (rows_for_push.per_entry). Pulls keep using the tiles. Rows cost the 4 bytes
+# an entry that tiles saved. So they are made when their cost is amortized by what pushes have lost, and never if bytes
+# count more than time.
+
+
+def may_keep_rows(layout: Layout) -> bool:
+    """Whether pushes would be faster along CSR rows, and those may be kept."""
+    format = layout.format
+    plain = format.plain and not format.by_rows and format.cached_as(CSR) == CSR
+    return plain and not layout.device.is_simt and not layout.compact
+
+
+def extra_push_work(layout: Layout) -> float:
+    """Entries that a push along the format reads for one entry of the vector, if rows would be faster; else 0."""
+    return layout.nvals / max(1, layout.nrows) if may_keep_rows(layout) else 0.0
+
+
+def rows_amortized(structure: Structure) -> bool:
+    """Whether pushes have lost as much as building rows takes, and memory allows it."""
+    needed = tuning.value("rows_for_push.per_entry") * structure.nvals + tuning.value("rows_for_push.least")
+    if structure.rows_credit < needed:
+        return False
+    return config.prefer == "time" and config.memory_limit is None
+
+
+def is_available(structure: Structure, *, transposed: bool, valued: bool, made: bool = True) -> bool:
+    """Whether a product may read the primary format, or that of the transpose. valued: values are read, whose positions
+    have to be known, so a symmetric matrix cannot serve as its own transpose. made: the transpose may be built."""
+    if not transposed or structure.has(structure.primary.key, transposed=True):
+        return True
+    return (made and transpose_amortized(structure)) or (structure.symmetric and not valued)
+
+
+def transpose_amortized(structure: Structure) -> bool:
+    """Whether building the transpose is amortized, and there is memory for it."""
+    device, primary = structure.device, structure.primary
+    if structure.transpose_credit < tuning.value(f"transpose.reads.{device.kind}"):
+        return False
+    return not device.missing(primary.nbytes + 16 * primary.work)
+
+
+# ---- Whether the values of a matrix are bit-packed, and the bytes that they take. See formats/values.py.
+
+
+def wants_packed(A: MatrixStore) -> bool:
+    """Whether values are packed automatically: if memory is preferred and there are enough entries."""
+    return config.prefer == "memory" and not A.deferred and A.nvals >= tuning.count("packed_values.entries")
+
+
+def packed_bytes(nvals: int, width: int) -> int:
+    """Bytes of `nvals` packed values of `width` bits."""
+    return 4 * packed_words(nvals, width)
+
+
+def packs(device: Device, dtype: DataType, nvals: int, found: tuple[np.generic, int] | str) -> bool:
+    """Whether values are packed automatically. found: their base and bits, or why they cannot be packed."""
+    if isinstance(found, str):
+        return False
+    needed = packed_bytes(nvals, found[1])
+    return needed < nvals * dtype.nbytes and not device.missing(needed)
+
+
+class ValueBytes(NamedTuple):
+    """Bytes of the values of a matrix: as an array of their type, packed to `width` bits, and as they are stored. plain
+    is 0 if the matrix is iso, width is 0 if they cannot be packed."""
+
+    plain: int = 0
+    width: int = 0
+    packed: int = 0
+    held: int = 0
+
+    def __str__(self) -> str:
+        if not self.plain:
+            return "values: one for all entries"
+        packed = f"packed to {self.width} bits: {self.packed} bytes" if self.width else "cannot be packed"
+        return f"values: {self.plain} bytes, {packed}; held: {self.held}"
+
+
+NO_VALUES = ValueBytes()
+
+
+def value_bytes(A: MatrixStore) -> ValueBytes:
+    """Reads all values, unless they are packed."""
+    raw = A.raw
+    if isinstance(raw, np.generic) or not A.nvals:
+        return NO_VALUES
+    plain = A.nvals * A.dtype.nbytes
+    if isinstance(raw, PackedValues):
+        size = packed_bytes(A.nvals, raw.width)
+        return ValueBytes(plain, raw.width, size, size)
+    found = fit(A.device, A.dtype, raw)
+    if isinstance(found, str):
+        return ValueBytes(plain, held=plain)
+    return ValueBytes(plain, found[1], packed_bytes(A.nvals, found[1]), plain)

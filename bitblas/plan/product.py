@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semirings import Semiring, Typed
+from semirings import Monoid, Semiring, Typed
 from semirings.dtypes import BOOL, DataType, cast_scalar
 
 from .. import tuning
@@ -237,3 +237,45 @@ def is_tall_skinny(nrows: int, ncols: int, nvals: int, kind: str, itemsize: int)
     shape = 1 < lines.width <= tuning.count("multivector.most_columns") and lines.number >= least
     dense = nvals * tuning.value(f"multivector.rows_per_entry.{kind}") >= lines.number
     return shape and dense and lines.places * itemsize <= tuning.value(f"multivector.bytes.{kind}")
+
+
+# ---- Epilogues: how a kernel ends w<mask, accum, replace> = t.
+
+
+class Epilogue(NamedTuple):
+    """Epilogue of a pull with sums of type z: how w<mask, accum, replace> = t ends in the kernel.
+
+    merge: entries of w may stay. store: values are written; otherwise all values are equal and only presence is
+    written.
+    """
+
+    z: DataType
+    w: DataType
+    accum: Typed | None = None
+    merge: bool = False
+    store: bool = True
+
+    def constants(self) -> tuple[tuple[str, int], ...]:
+        flags = {"MERGE": self.merge, "ACCUM": self.accum is not None, "STORE": self.store, "W_BOOL": self.w is BOOL}
+        return tuple((name, int(flag)) for name, flag in flags.items())
+
+
+def plan_epilogue(
+    z: DataType, product: np.generic | None, w: DataType, value: np.generic | None, accum: Typed | None
+) -> Epilogue:
+    """The epilogue of a statement whose output, of type w, keeps entries. product, value: the single value of all
+    entries of t, and of w, or None; if they are equal and the accumulator reproduces that value, only presence is
+    written."""
+    if product is None or value is None or not _same(cast_scalar(product, w), value):
+        return Epilogue(z, w, accum, merge=True)
+    if accum is not None:
+        op = accum.op.binaryop if isinstance(accum.op, Monoid) else accum.op
+        t = accum.op.compute_type(accum.dtype) if isinstance(accum.op, Monoid) else accum.dtype
+        if op.positional or not _same(cast_scalar(op.evaluate(t, x=value, y=product), w), value):
+            return Epilogue(z, w, accum, merge=True)
+    return Epilogue(BOOL, w, accum, merge=True, store=False)
+
+
+def _same(x: Any, y: Any) -> bool:
+    """Whether two scalars of one type are bitwise equal."""
+    return bool(np.asarray(x).tobytes() == np.asarray(y).tobytes())

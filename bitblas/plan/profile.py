@@ -14,8 +14,17 @@ from ..formats.packing import packed_words, width_of
 from ..store import MatrixStore
 from .cost_model import Costs, costs_of
 from .facts import Facts, best_known, is_sampled
-from .format_choice import apply_memory_limit, candidates, choose_form, outlook, verbs_of, worst_ratios
-from .packed_values import NO_VALUES, ValueBytes, value_bytes
+from .format_choice import (
+    NO_VALUES,
+    ValueBytes,
+    apply_memory_limit,
+    candidates,
+    choose_form,
+    outlook,
+    value_bytes,
+    verbs_of,
+    worst_ratios,
+)
 
 AS_IT_IS = "as it is"  # name of the current order
 
@@ -248,6 +257,3 @@ def best_pair(found: Mapping[str, Profile], prefer: str, *, iso: bool, kind: str
     us = {name: found[order].predicted(key) for name, (order, key) in names.items()}
     worst = worst_ratios(us, tuning.value(f"cost.floor_us.{kind}"))
     return names[min(us, key=lambda name: worst[name] * format_of(names[name][1]).cost.margin)]
-
-
-__all__ = ["AS_IT_IS", "Orders", "Profile", "Saving", "best_pair", "orders", "profile"]

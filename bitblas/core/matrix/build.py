@@ -126,9 +126,7 @@ class ChunkBuild(StoredMatrix):
         source = Chunks(chunks, d, dtype)
         with d.guard:
             first, second = _sizes(sizes, chunks)
-            from ...operations import build_chunks as build  # imports all formats that grow: 2 ms
-
-            counts = build.Counts(d, first)
+            counts = operations.build.Counts(d, first)
             for i, j, _ in source.first():
                 check_range(i, 1 << 60 if first is None else first, "rows")
                 check_range(j, 1 << 60 if second is None else second, "columns")
@@ -141,7 +139,8 @@ class ChunkBuild(StoredMatrix):
             if one is not None and not isinstance(one, np.generic):
                 raise ValueError("value: expected a scalar; different values belong into the chunks")
             dup = duplicates(dup_op, one, of, d)
-            store = build.from_counts(counts, source.again, *shape, one, of, dup, format=layout.format, tile=tile)
+            to = operations.build.Target(*shape, one, of, dup, layout.format, tile)
+            store = operations.build.from_counts(counts, source.again, to)
             check_symmetric(store.structure, symmetric)
         return cls._from_store(store, name, layout)
 
@@ -216,7 +215,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         dup = duplicates(dup_op, array, dtype, d)
         with d.guard:
             found = alike(d, array, dup)
-            entries = operations.duplicates.Entries(d, nrows, ncols, i, j, found, dtype, dup)
+            entries = operations.build.Entries(d, nrows, ncols, i, j, found, dtype, dup)
             store = operations.build.from_coo(entries, format=layout.format, tile=tile, ready=ready)
             if found is not array:
                 check_distinct(store.nvals, len(i))
@@ -258,9 +257,8 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
                 raise BeyondRows(str(error)) from None
         dup = duplicates(dup_op, array, dtype, d)
         with d.guard:
-            store = operations.build.from_csr(
-                d, nrows, ncols, ptr, cols, array, dtype, dup, not wrong.order, format=layout.format, tile=tile
-            )
+            entries = operations.build.Entries(d, nrows, ncols, ptr, cols, array, dtype, dup)
+            store = operations.build.from_csr(entries, ptr, not wrong.order, format=layout.format, tile=tile)
             check_symmetric(store.structure, symmetric)
         return cls._from_store(store, name, layout)
 

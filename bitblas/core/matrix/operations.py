@@ -197,11 +197,11 @@ class Broadcast(MatrixElementwise):
     def _store(self) -> MatrixStore:
         u = self.vector._store
         if self.restrict:
-            return operations.kronecker.broadcast(self.partner._store, u, columns=self.columns)
+            return operations.assign_extract.broadcast(self.partner._store, u, columns=self.columns)
         ones = full_vector(u.device, self.ncols if self.columns else self.nrows, np.bool_(True), BOOL)
         if self.columns:
-            return operations.kronecker.outer(u, ones, binary_ops.first[u.dtype])
-        return operations.kronecker.outer(ones, u, binary_ops.second[u.dtype])
+            return operations.assign_extract.outer(u, ones, binary_ops.first[u.dtype])
+        return operations.assign_extract.outer(ones, u, binary_ops.second[u.dtype])
 
 
 # ---- Products of matrices: mxm and mxv, Kronecker product, power. GraphBLAS C API 2.1, sections 4.3.1 to 4.3.3,
@@ -241,7 +241,7 @@ class MatrixProducts(MatrixElementwise):
         B = object_of(other, 2, "kronecker")
         same_device("kronecker", self, B)
         f = typed(op, "binary", self.dtype, B.dtype)
-        run = lambda mask: operations.kronecker.kronecker(self._store, B._store, f)
+        run = lambda mask: operations.assign_extract.kronecker(self._store, B._store, f)
         return MatrixExpression(self.nrows * B.nrows, self.ncols * B.ncols, "kronecker", (self, B), f, run)
 
     def power(self, n: Any, op: OperatorLike = semiring.plus_times) -> MatrixExpression:
@@ -277,7 +277,7 @@ def _power(A: MatrixStore, n: int, op: Typed) -> MatrixStore:
         multiply = monoid_of(op.op.binaryop)
         assert multiply is not None  # `power` refuses multipliers without identity
         one = multiply.identity(A.dtype)
-        return operations.kronecker.from_diagonal(full_vector(A.device, A.nrows, one, A.dtype), 0)
+        return operations.assign_extract.from_diagonal(full_vector(A.device, A.nrows, one, A.dtype), 0)
     result = None
     while True:
         if n & 1:

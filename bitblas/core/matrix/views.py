@@ -99,7 +99,7 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixIndex, MatrixProducts, Shown):
     def diag(self, k: int = 0, dtype: DTypeArg = None, *, name: str | None = None, **opts: object) -> Vector:
         """Diagonal k as a Vector."""
         check_options(opts)
-        u = operations.kronecker.diagonal(self._matrix._store, -int(k) if self._transposed else int(k))
+        u = operations.assign_extract.diagonal(self._matrix._store, -int(k) if self._transposed else int(k))
         v = Vector._from_store(u, name)
         return v if dtype is None else v.dup(dtype, name=name)
 

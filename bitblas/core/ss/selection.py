@@ -17,7 +17,7 @@ from ... import operations
 from ...device import Device
 from ...exceptions import DomainMismatch
 from ...operations import build, compressed, ewise_matrix, sorted_keys, value_arrays, vector_entries
-from ...operations.duplicates import Entries
+from ...operations.build import Entries
 from ...store import MatrixStore
 from ..convert import check_size
 from ..matrix.arrays import is_columnwise

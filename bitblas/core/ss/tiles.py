@@ -12,7 +12,7 @@ from semirings.dtypes import check_cast
 
 from ...exceptions import DimensionMismatch
 from ...operations import build, ewise_matrix, sorted_keys, vector_entries
-from ...operations.duplicates import Entries
+from ...operations.build import Entries
 from ...store import MatrixStore, VectorStore
 from ..convert import check_size, same_device
 from ..matrix.arrays import is_columnwise

@@ -232,7 +232,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         v = object_of(other, 1, "outer")
         same_device("outer", self, v)
         f = typed(op, "binary", self.dtype, v.dtype)
-        run = lambda mask: operations.kronecker.outer(self._store, v._store, f)
+        run = lambda mask: operations.assign_extract.outer(self._store, v._store, f)
         return MatrixExpression(self.size, v.size, "outer", (self, v), f, run)
 
     def apply(self, op: OperatorLike, right: OperandArg = None, *, left: OperandArg = None) -> VectorExpression:
@@ -278,7 +278,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
 
     def diag(self, k: int = 0, *, name: str | None = None) -> Matrix:
         """The Matrix with this vector on diagonal k, of size + abs(k) rows and columns."""
-        return kinds[2]._from_store(operations.kronecker.from_diagonal(self._store, int(k)), name)
+        return kinds[2]._from_store(operations.assign_extract.from_diagonal(self._store, int(k)), name)
 
 
 # ---- What expressions compute.

@@ -196,8 +196,6 @@ class RowsView(View["Rows"]):
 class RowsPull(Pull["Rows"]):
     """Lanes share a row."""
 
-    accepts_nan = True
-
     def __init__(self, packed: bool = False, fused: bool = False) -> None:
         self.packed, self.fused = packed, fused
 

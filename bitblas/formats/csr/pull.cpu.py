@@ -5,9 +5,7 @@
 # include: formats/csr/columns.cpu.py
 AHEAD = 4  # words of rows by which u is prefetched, if it has values
 LEARNT = 1 << 15  # row count below which the branch predictor memorizes row lengths
-# BLEND >= FILLS: if u_stride is FILLS, missing entries of u are sentinels: NaN for FILLS, the number u_iso above.
-FILLS = 2
-EXACT = 3  # BLEND: sums are also exact, so four products are combined before they are added to the sum
+EXACT = 2  # BLEND: sums are also exact, so four products are combined before they are added to the sum
 LONG = 12  # mean row length from which on a mispredicted row end costs little
 
 
@@ -18,7 +16,6 @@ def pull(
     by_fours = not U_FULL or (
         rows.end.size > LEARNT and np.int64(at(rows.end, rows.end.size - 1)) < LONG * rows.end.size
     )
-    filled = not U_FULL and u.stride == FILLS
     last = np.int64(at(rows.end, rows.end.size - 1)) - 1
     mostly = KIND == WORDS and not U_FULL and last >= 0 and is_mostly_full(u.bits)
     for word in range(lo >> 6, (hi + 63) >> 6):
@@ -102,30 +99,6 @@ def pull(
                         hit |= at(u.bits, j >> 6) >> np.uint64(j & 63)
                     e += 4
                 count = np.int64(hit & ONE)
-            if BLEND >= FILLS and filled:
-                while stop - e >= 4:
-                    before = total
-                    total = BEGIN if BLEND == EXACT else total
-                    for d in range(4):
-                        j = column(col, e + d)
-                        x = at(u.values, j)
-                        z = mul(value_at(a, e + d), x, row, j)
-                        total = add(total, z if (x == x if BLEND == FILLS else x != u.iso) else BEGIN)
-                    total = add(before, total) if BLEND == EXACT else total
-                    e = opaque(e + 4)
-                if e < stop:
-                    for d in range(3):
-                        p = min(e + d, stop - 1)
-                        j = column(col, p)
-                        x = at(u.values, j)
-                        z = mul(value_at(a, p), x, row, j)
-                        hit = np.uint64(x == x if BLEND == FILLS else x != u.iso) & np.uint64(e + d < stop)
-                        total = add(total, chosen(hit, z, BEGIN))
-                    e = stop
-                p = np.int64(at(rows.begin, row))
-                while p < stop and count == 0:  # find the first entry, which decides whether there is a sum
-                    count += np.int64(bit_of(u.bits, column(col, p)))
-                    p += 1
             # Missing entries of u add the neutral value, which avoids unpredictable branches.
             while BLEND and stop - e >= 4:
                 before = total

@@ -12,7 +12,7 @@ from semirings.dtypes import DataType
 from ... import tuning
 from ...formats import format_of
 from ...kernels.variant import Variant, value
-from ...operations.variants import ATOMICS, CELLS, Types, algebra_of, initial_sum, push_variant
+from ...operations.variants import ATOMICS, CELLS, Algebra, Types, algebra_of, initial_sum, push_variant
 from ...plan.product import VALUES, WORDS, any_order
 from .cuda_dialect import CudaKernel, macro
 
@@ -41,8 +41,8 @@ class AdvanceKernel:
 
     def variant(self, entry: tuple[CudaKernel, str] | None = None) -> Variant:
         """The kernel. entry: statements that run at entries."""
-        how = {"flip": self.flip, "ranked": self.ranked, "packed": self.packed}
-        plain = push_variant(self.key, self.types, self.semiring, self.kind, self.a, self.u, lanes=self.lanes, **how)
+        what = self.key, self.types, self.semiring, self.kind, self.a, self.u, self.flip, self.ranked, self.packed
+        plain = push_variant(Algebra(*what), self.lanes)
         _, _, monoid, z = algebra_of(self.semiring)
         kernel, at_entry = entry if entry is not None else (CudaKernel({}), macro("AT_ENTRY(i)", ["(void)(i);"]))
         parameters = macro("PARAMETERS", [f", {p.declaration}" for p in kernel.parameters])

@@ -36,9 +36,8 @@ from ...operations.operands import (
     nothing,
     stored,
 )
-from ...operations.spmv_kernels import wide_arguments
-from ...operations.variants import Types, push_variant
-from ...plan.auxiliary_formats import is_available
+from ...operations.plain_spmv import wide_arguments
+from ...operations.variants import Algebra, Types, push_variant
 from ...plan.direction import (
     LoopFacts,
     ProductFacts,
@@ -46,6 +45,7 @@ from ...plan.direction import (
     loop_direction,
     multivector_push_limit,
 )
+from ...plan.format_choice import is_available
 from ...plan.product import COUNT, VALUES, WIDE, WORDS, reads_matrix
 from ...store import Raw, VectorStore, words
 from .. import analysis
@@ -185,19 +185,10 @@ class Products:
             values = A.raw_for(layout.key, transposed) if read else A.dtype.np_type.type(0)
             given = Input(u.at(u.bits), *stored(device, u.vec.dtype, u.stored_values()))
         ranked = layout.format.ranked and not isinstance(values, np.generic)
-        variant = push_variant(
-            layout.key,
-            layout.format.view.types(layout, ranked),
-            semiring,
-            kind,
-            a_type,
-            BOOL if kind == WORDS else u.vec.dtype,
-            flip=product.flip,
-            ranked=ranked,
-            lanes=1,
-            packed=isinstance(values, PackedValues),
-        )
-        variant = dataclasses.replace(variant, kernel=layout.format.kernels["advance.cpu"])
+        types, u_type = layout.format.view.types(layout, ranked), BOOL if kind == WORDS else u.vec.dtype
+        packed = isinstance(values, PackedValues)
+        algebra = Algebra(layout.key, types, semiring, kind, a_type, u_type, product.flip, ranked, packed)
+        variant = dataclasses.replace(push_variant(algebra, 1), kernel=layout.format.kernels["advance.cpu"])
         view = layout.format.view
         starts, parts = view.starts(layout)
         rows = Rows(starts, starts[parts:], dummy(device, "int64"), 0)

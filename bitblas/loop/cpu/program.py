@@ -9,8 +9,8 @@ from typing import Any
 from ...device import tracing
 from ...device.kernel_table import COPY, FAULT, INDEX, LIMIT, ROUND
 from ...exceptions import CaptureError
-from ...plan.auxiliary_formats import transpose_amortized
 from ...plan.direction import missed_by_loop
+from ...plan.format_choice import transpose_amortized
 from .. import analysis
 from ..buffers import Assumptions, program_vectors
 from ..fuse import fuse

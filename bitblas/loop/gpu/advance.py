@@ -18,8 +18,8 @@ from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ...formats.values import PackedValues
 from ...operations.operands import dummy, entry_values
-from ...plan.auxiliary_formats import is_available
 from ...plan.direction import round_limits
+from ...plan.format_choice import is_available
 from ...plan.product import VALUES, WORDS
 from ...store import Raw
 from .. import analysis

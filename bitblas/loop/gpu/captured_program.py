@@ -16,8 +16,8 @@ from ...core.scalar import Scalar
 from ...core.vector.vector import Vector
 from ...device import tracing
 from ...exceptions import CaptureError
-from ...plan.auxiliary_formats import transpose_amortized
 from ...plan.direction import missed_by_loop
+from ...plan.format_choice import transpose_amortized
 from ...store import VectorStore
 from .. import analysis
 from ..buffers import ROUNDS, STATE, Assumptions, ProgramVector, program_vectors

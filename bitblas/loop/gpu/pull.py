@@ -139,24 +139,22 @@ class PullLaunch:
         """The product of the rows where a mask has entries, which are listed first, as a launch: only these rows are
         read, and many warps share few rows. head: of a launch of the round."""
         prepared, u, t, layout = self.prepared, self.u, self.t, self.prepared.layout
-        types, _, _, a_type, how = prepared.algebra
-        semiring = prepared.semiring
+        semiring, full = prepared.semiring, prepared.plan.full
         longest, n = np.int64(build.longest(layout)), np.int64(mask.vec.size)
         rows = build.scratch.array(max(1, layout.units), np.uint32)
         segments = build.scratch.array(
             max(1, 2 * layout.format.kernels["advance"].segments(layout, int(longest))), np.uint32
         )
         to = t.at(t.bits), t.at(t.values)
-        opens = Opens.of(semiring, full=how["full"])
+        opens = Opens.of(semiring, full=full)
         listed = build.launcher(
             compact_variant(1, 1, lookup_dtype(layout.ptr.dtype), opens),
             build.grid(int(n)),
             (n, n, longest, ALL, mask.at(mask.bits), layout.ptr, rows, state, segments, *head, *to),
         )
-        kernel = AdvanceKernel(
-            layout.key, types, semiring, VALUES, a_type, prepared.u_type, how["flip"], packed=how["packed"]
-        )
-        variant = kernel.pull_of_listed_rows(how["full"])
+        made = prepared.algebra
+        what = made.types, semiring, VALUES, made.a, made.u, made.flip
+        variant = AdvanceKernel(layout.key, *what, packed=made.packed).pull_of_listed_rows(full)
         given = launch_arguments((u.at(u.bits), *self._u_values))
         matrix = launch_arguments((layout.ptr, *prepared.matrix.contents, *prepared.matrix.values))
         args = (n, longest, *head, rows, state, segments, *given, *matrix, *to)
