@@ -20,9 +20,11 @@ from .build import DUP_OP_HINT, Entries, is_power_of_two, repeated_entries
 from .edgelist_columns import (
     COMMENT,
     LEADING_ZERO,
+    SAMPLE_BYTES,
     SAMPLE_LINES,
     blank_repeated_headers,
     delimiter_hint,
+    have_leading_zeros,
     integers,
     is_header,
     strip_byte_order_marks,
@@ -35,17 +37,13 @@ from .weights import (
     EXACT,
     INTEGER,
     WEIGHT,
-    Fault,
     WeightType,
-    check_numbers,
     concatenate_weights,
     integral_as_int64,
     is_text,
     is_weight,
-    kind_of,
     may_be_rounded,
-    parse_number_table,
-    parse_plain_numbers,
+    parse_columns,
     value_of,
     weight_hint,
 )
@@ -277,42 +275,46 @@ class Reader:
 
     def _numbered(self, block: bytes) -> Entries:
         layout, mark = self.layout, self.layout.delimiter
-        text = block if mark is None else block.replace(mark.encode(), b" ")
-        if mark is not None and b'"' in text:
+        quoted = mark is not None and b'"' in block
+        table = None if quoted else self._columns(block, [("source", "i8"), ("target", "i8")], mark)
+        if table is None:  # line by line: find the faulty line, or the type of the weights
             return self._parse_quoted(block)
-        if layout.decimal == ",":
-            if b"." in text:
-                return self._parse_quoted(block)
-            text = text.replace(b",", b".")
-        kind = kind_of(text)
-        try:
-            count, led = check_numbers(block, text, kind, None if mark is None else mark.encode(), layout.columns)
-        except (Fault, ValueError, OverflowError):
-            if layout.columns == 3 and not layout.weights:  # the third column may hold anything
-                return self._parse_quoted(block)
-            raise self.malformed_lines(block) from None
-        try:
-            rounded = self.weights.rounded or self.weights.mixed
-            table = parse_number_table(text, kind, count, rounded).reshape(-1, layout.columns)
-        except (ValueError, OverflowError):  # line by line: find the faulty line, or the type of the weights
-            return self._parse_quoted(block)
-        ends = table[:, :2]
-        if ends.min() < self.base or ends.max() >= self.limit:
+        ends = table["source"], table["target"]
+        if min(end.min() for end in ends) < self.base or max(end.max() for end in ends) >= self.limit:
             raise self.malformed_lines(block)
-        if table.dtype.kind == "f" and (ends.max() >= EXACT or (layout.whole and may_be_rounded(table[:, -1]))):
-            return self._parse_quoted(block)
-        if layout.weights and not layout.nan and table.dtype.kind == "f" and np.isnan(table[:, 2]).any():
-            raise self.malformed_lines(block)
-        if led:
+        if self._may_be_names() and have_leading_zeros(block[:SAMPLE_BYTES], mark):
             self._warn_of_leading_zeros()
-        rows, cols = (ends[:, k].astype(np.int64) - self.base for k in (0, 1))
+        rows, cols = (end - self.base for end in ends)
+        return rows, cols, table["weight"].copy() if layout.weights else None
+
+    def _columns(self, text: bytes, ends: list[tuple[str, str]], mark: str | None) -> np.ndarray | None:
+        """The columns of a text, with the weights, whose type is recorded; None unless all lines have them."""
+        layout, known = self.layout, self.weights
+        if layout.decimal == "," and layout.weights:
+            if mark == "," or b"." in text:
+                return None
+            text = text.replace(b",", b".")
         if not layout.weights:
-            return rows, cols, None
-        self.weights.add(table[:, 2], real=kind == "real")
-        return rows, cols, table[:, 2].copy()
+            return parse_columns(text, [*ends, ("other", "U1")][: layout.columns], mark)
+        for kind in ("f8",) if known.real and not known.whole else ("i8", "u8", "f8"):
+            table = parse_columns(text, [*ends, ("weight", kind)], mark)
+            if table is None:
+                continue
+            if kind == "f8":
+                values = table["weight"]
+                if (not layout.nan and np.isnan(values).any()) or (layout.whole and may_be_rounded(values)):
+                    return None
+                if not known.real and (np.abs(values) >= 2.0**63).any():  # perhaps all are integers
+                    return None
+            known.add(table["weight"], real=kind == "f8")
+            return table
+        return None
+
+    def _may_be_names(self) -> bool:
+        return self.guessed and not self.zeros_reported
 
     def _warn_of_leading_zeros(self) -> None:
-        if self.guessed and not self.zeros_reported:
+        if self._may_be_names():
             self.zeros_reported = True
             warn(f"{self.name}: vertex numbers have leading zeros: pass labels=True if 007 is a name")
 
@@ -373,15 +375,10 @@ class Reader:
         plain = fields_of(block, layout.delimiter, layout.columns) if long else None
         if plain is not None:
             fields, rest = plain
-            rounded, values = self.weights.rounded or self.weights.mixed, None
-            if layout.weights:
-                values = parse_plain_numbers(rest, len(fields.begins) // 2, layout.decimal, rounded)
-            exact = values is not None and not (layout.whole and may_be_rounded(values))
-            if not layout.weights or (values is not None and exact and not np.isnan(values).any()):
-                if values is not None:
-                    self.weights.add(values, real=kind_of(rest) == "real")
+            table = self._columns(rest, [], None) if layout.weights else None
+            if not layout.weights or (table is not None and 2 * len(table) == len(fields.begins)):
                 pairs = self.index.of(fields).reshape(-1, 2)
-                return pairs[:, 0], pairs[:, 1], values
+                return pairs[:, 0], pairs[:, 1], None if table is None else table["weight"]
         ends, weights = self._parse_lines(block)
         pairs = self.index.numbers(ends).reshape(-1, 2)
         return pairs[:, 0], pairs[:, 1], weights

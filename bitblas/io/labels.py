@@ -63,7 +63,7 @@ def _words_of(block: bytes, mark: str | None, columns: int) -> tuple[Fields, byt
     is_word[1::2] &= columns > 1
     if not is_word.all():
         arrays = [array[is_word] for array in arrays]
-    return Fields(text, *arrays), rest.tobytes() if columns == 3 else b"", bool(wrong.any())
+    return Fields(text, *arrays), b"\n".join(rest.tobytes().split()), bool(wrong.any())
 
 
 class Names:
