@@ -1163,9 +1163,6 @@ TABLE: dict[str, Threshold] = {
         2, "slots per name", "The hash table of names is at most half full, even if all words of a launch are new."
     ),
     "labels.prefetch": Threshold(16, "words", "The slot of a word is prefetched so many words ahead."),
-    "mm.python_entries": Threshold(
-        2**13, "entries", "A smaller file is parsed without SciPy: parsing takes about 5 ms, importing scipy.io 0.2 s."
-    ),
     "webgraph.block": Threshold(
         2**22, "bytes", "The compressed rows are read in blocks of this size; a longer row takes a larger one."
     ),

@@ -83,21 +83,28 @@ def test_entries_that_are_there_twice(tmp_path):
     "body, match",
     [
         ("real general\n3 3 2\n1 1 2\n", "expected 2 entries, got 1"),
-        ("real general\n3 3 1\n1 1 2\n2 2 2\n", "expected 1 entries, got 2"),
-        ("real general\n3 3 1\n1 4 2\n", "line 3: expected vertices from 1 to 3"),
-        ("real general\n2 3 2\n1 1 1\n3 2 2\n", r"lines 3 to 4: expected a row in 1\.\.2"),
-        ("integer general\n3 3 1\n1 1 2.5\n", r"lines 3 to 3: expected .* an integer"),
-        ("pattern general\n3 3 1\n1 1 2\n", "line 3: expected two vertices"),
-        ("real general\n3 3 1\n% no\n1 1 x\n", "a comment|expected the size line|weight"),
-        ("real general\n3 3 2\n1 1 1\n%no 1\n2 2 2\n", "got a comment"),
-        ("real skew-symmetric\n3 3 1\n1 1 2\n", "expected zeros on the diagonal"),
+        ("real general\n3 3 1\n1 1 2\n2 2 2\n", "line 4: expected 1 entries, got more"),
+        (
+            "real general\n3 3 1\n1 4 2\n",
+            r"line 3: expected a row in 1\.\.3, a column in 1\.\.3, a real number, got '1 4 2'",
+        ),
+        ("real general\n2 3 2\n1 1 1\n3 2 2\n", r"line 4: expected a row in 1\.\.2"),
+        ("integer general\n3 3 1\n1 1 2.5\n", r"line 3: expected .* an integer, got '1 1 2.5'"),
+        ("pattern general\n3 3 1\n1 1 2\n", "line 3: expected .* and nothing after it, got '1 1 2'"),
+        ("real general\n3 3 1\n% no\n1 1 x\n", "line 3: expected .*, got '% no'"),
+        ("real general\n3 3 2\n1 1 1\n%no 1\n2 2 2\n", "line 4: expected .*, got '%no 1'"),
+        ("real skew-symmetric\n3 3 1\n1 1 2\n", "line 3: expected zeros on the diagonal"),
     ],
 )
 def test_faults(body, match, tmp_path):
     path = tmp_path / "a.mtx"
     path.write_text(HEAD + body)
-    with pytest.raises(InvalidValue, match=match):
-        mmread(path, chunked=True)
+    errors = []
+    for chunked in (False, True):
+        with pytest.raises(InvalidValue, match=match) as caught:
+            mmread(path, chunked=chunked)
+        errors.append(str(caught.value))
+    assert errors[0] == errors[1]
 
 
 def test_array_files_are_read_at_once(tmp_path):

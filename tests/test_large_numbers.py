@@ -245,8 +245,7 @@ def test_large_integers_of_open_files(tmp_path):
         def seekable(self):
             return False
 
-    with pytest.raises(InvalidValue, match=r"line 4: integer out of range.*Hint: pass a path"):
-        mmread(Pipe(text))
+    assert values(mmread(Pipe(text))) == {(0, 1): 1, (1, 2): TOP}
     with pytest.raises(InvalidValue, match=r"line 3: .*'1 99999999999999999999 5'$"):  # a column, no value
         mmread(written(tmp_path, "a.mtx", f"{HEAD}integer general\n2 2 1\n1 99999999999999999999 5\n"))
 

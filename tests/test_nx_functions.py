@@ -15,7 +15,7 @@ from nx_calls import CALLS, GRAPHS, TABLES, Calls
 
 import bitblas.nx as bnx
 from _nx_bitblas.table import TABLE
-from bitblas.nx import flow, interface
+from bitblas.nx import community, interface
 
 nx_backend.register()
 
@@ -210,4 +210,4 @@ def test_flows_that_are_left_to_networkx(capacity, reason):
     """Capacities that the matrix cannot represent exactly: NetworkX computes, and nothing is rounded."""
     G = nx.DiGraph([(0, 1, {"capacity": capacity}), (1, 2, {})])
     with pytest.raises(NotImplementedError, match=reason):
-        flow.maximum_flow_value(bnx.from_networkx(G, {"capacity": math.inf}, preserve_edge_attrs=False), 0, 2)
+        community.maximum_flow_value(bnx.from_networkx(G, {"capacity": math.inf}, preserve_edge_attrs=False), 0, 2)

@@ -15,7 +15,7 @@ from typing import Any
 from .. import algorithms
 from ..algorithms._algorithm import ANSWERS
 from ..io import host_coo
-from . import summaries as say
+from . import algorithms as say
 from .algorithms import EDGES, PARAMETER_NAMES, TOP_OPTION, Command, Keywords
 from .input import number
 

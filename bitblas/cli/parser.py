@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from ..formats import TILES, tiled
 from ..io import FILE_FORMATS
 from ..plan.format_choice import FORMATS
-from . import algorithms, commands, file_commands, output, tools
+from . import algorithms, commands, file_commands, output
 from .input import Fault, suggestion
 
 DESCRIPTION = (
@@ -133,15 +133,17 @@ def parser() -> argparse.ArgumentParser:
     _input(p)
     _storage(p)
     output.add_out(p, "the picture: .png, .svg or .pdf", required=True)
-    p = command("warm", tools.warm, "compile the CPU kernels of the algorithms, and of your programs")
+    p = command("warm", file_commands.warm, "compile the CPU kernels of the algorithms, and of your programs")
     p.add_argument("files", metavar="PROGRAM", nargs="*", help="a Python file, or a Markdown page that contains Python")
     p.add_argument("-j", "--processes", type=int, metavar="N", help="number of processes (default: one per processor)")
     p.add_argument("--all", action="store_true", help="every algorithm, not only those of compare")
-    p = command("completion", tools.completion, 'print shell completions: eval "$(bitblas completion bash)"')
+    p = command("completion", file_commands.completion, 'print shell completions: eval "$(bitblas completion bash)"')
     p.set_defaults(whole=top)
-    p.add_argument("shell", choices=tools.SHELLS, help="zsh: the same; fish: bitblas completion fish | source")
+    p.add_argument("shell", choices=file_commands.SHELLS, help="zsh: the same; fish: bitblas completion fish | source")
     p = command(
-        "run", tools.run_ranks, "run a Python program as several ranks on this host; each stores a part of every object"
+        "run",
+        file_commands.run_ranks,
+        "run a Python program as several ranks on this host; each stores a part of every object",
     )
     p.add_argument("-n", "--ranks", type=int, required=True, metavar="N", help="number of ranks, one per GPU on GPUs")
     p.add_argument("--device", metavar="DEVICE", help="cpu or cuda; default: cuda if it works")
@@ -150,7 +152,7 @@ def parser() -> argparse.ArgumentParser:
         ("compare", "compare with SuiteSparse:GraphBLAS: results, times, bytes"),
         ("demo", "run compare on the shipped road network of New York"),
     ):
-        p = command(name, tools.compare, help)
+        p = command(name, file_commands.compare, help)
         if name == "compare":
             _input(p)
         _storage(p)

@@ -29,10 +29,9 @@ from .build import (
     with_reverse_edges,
 )
 from .edgelist_columns import USUAL_HEADERS, Columns, check_columns
-from .edgelist_parser import EdgeListOptions, Reader, delimiter_of, feed_all
+from .edgelist_parser import EdgeListOptions, Names, Reader, delimiter_of, feed_all
 from .files import Input, Output, Source, check_fits, line_of, name_of, open_input, open_output
 from .graphs import Numbering, count_used, count_used_in, graph_of, graph_of_edges, has_conflicting_directions
-from .labels import Names
 from .weights import check_decimal, is_rounded, is_whole
 
 

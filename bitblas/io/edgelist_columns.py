@@ -88,6 +88,12 @@ def integers(fields: list[str]) -> bool:
     return all(map(INTEGER.fullmatch, fields[:2])) and not any(map(LEADING_ZERO.fullmatch, fields[:2]))
 
 
+def have_leading_zeros(block: bytes, mark: str | None) -> bool:
+    """Whether a vertex in one of the lines has leading zeros."""
+    between = re.escape(" \t" if mark is None else mark).encode()
+    return re.search(rb"(?m)^\s*(?:[^\n%b]+[%b]+\s*)?0\d" % (between, between), block) is not None
+
+
 def _is_word(text: str, decimal: str) -> bool:
     """Whether a field contains a letter and is not a number."""
     return _LETTER.search(text) is not None and not is_weight(text, decimal)

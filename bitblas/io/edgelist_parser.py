@@ -8,21 +8,27 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
+from .. import device as devices
 from .. import tuning
 from ..exceptions import InvalidValue, warn
+from ..kernels.variant import Variant
 from .build import DUP_OP_HINT, Entries, is_power_of_two, repeated_entries
 from .edgelist_columns import (
     COMMENT,
     LEADING_ZERO,
+    SAMPLE_BYTES,
     SAMPLE_LINES,
     blank_repeated_headers,
     delimiter_hint,
+    have_leading_zeros,
     integers,
     is_header,
     strip_byte_order_marks,
@@ -30,22 +36,17 @@ from .edgelist_columns import (
     text_column_hint,
     warn_of_delimiter,
 )
-from .labels import Names, fields_of
 from .weights import (
     EXACT,
     INTEGER,
     WEIGHT,
-    Fault,
     WeightType,
-    check_numbers,
     concatenate_weights,
     integral_as_int64,
     is_text,
     is_weight,
-    kind_of,
     may_be_rounded,
-    parse_number_table,
-    parse_plain_numbers,
+    parse_columns,
     value_of,
     weight_hint,
 )
@@ -277,42 +278,46 @@ class Reader:
 
     def _numbered(self, block: bytes) -> Entries:
         layout, mark = self.layout, self.layout.delimiter
-        text = block if mark is None else block.replace(mark.encode(), b" ")
-        if mark is not None and b'"' in text:
+        quoted = mark is not None and b'"' in block
+        table = None if quoted else self._columns(block, [("source", "i8"), ("target", "i8")], mark)
+        if table is None:  # line by line: find the faulty line, or the type of the weights
             return self._parse_quoted(block)
-        if layout.decimal == ",":
-            if b"." in text:
-                return self._parse_quoted(block)
-            text = text.replace(b",", b".")
-        kind = kind_of(text)
-        try:
-            count, led = check_numbers(block, text, kind, None if mark is None else mark.encode(), layout.columns)
-        except (Fault, ValueError, OverflowError):
-            if layout.columns == 3 and not layout.weights:  # the third column may hold anything
-                return self._parse_quoted(block)
-            raise self.malformed_lines(block) from None
-        try:
-            rounded = self.weights.rounded or self.weights.mixed
-            table = parse_number_table(text, kind, count, rounded).reshape(-1, layout.columns)
-        except (ValueError, OverflowError):  # line by line: find the faulty line, or the type of the weights
-            return self._parse_quoted(block)
-        ends = table[:, :2]
-        if ends.min() < self.base or ends.max() >= self.limit:
+        ends = table["source"], table["target"]
+        if min(end.min() for end in ends) < self.base or max(end.max() for end in ends) >= self.limit:
             raise self.malformed_lines(block)
-        if table.dtype.kind == "f" and (ends.max() >= EXACT or (layout.whole and may_be_rounded(table[:, -1]))):
-            return self._parse_quoted(block)
-        if layout.weights and not layout.nan and table.dtype.kind == "f" and np.isnan(table[:, 2]).any():
-            raise self.malformed_lines(block)
-        if led:
+        if self._may_be_names() and have_leading_zeros(block[:SAMPLE_BYTES], mark):
             self._warn_of_leading_zeros()
-        rows, cols = (ends[:, k].astype(np.int64) - self.base for k in (0, 1))
+        rows, cols = (end - self.base for end in ends)
+        return rows, cols, table["weight"].copy() if layout.weights else None
+
+    def _columns(self, text: bytes, ends: list[tuple[str, str]], mark: str | None) -> np.ndarray | None:
+        """The columns of a text, with the weights, whose type is recorded; None unless all lines have them."""
+        layout, known = self.layout, self.weights
+        if layout.decimal == "," and layout.weights:
+            if mark == "," or b"." in text:
+                return None
+            text = text.replace(b",", b".")
         if not layout.weights:
-            return rows, cols, None
-        self.weights.add(table[:, 2], real=kind == "real")
-        return rows, cols, table[:, 2].copy()
+            return parse_columns(text, [*ends, ("other", "U1")][: layout.columns], mark)
+        for kind in ("f8",) if known.real and not known.whole else ("i8", "u8", "f8"):
+            table = parse_columns(text, [*ends, ("weight", kind)], mark)
+            if table is None:
+                continue
+            if kind == "f8":
+                values = table["weight"]
+                if (not layout.nan and np.isnan(values).any()) or (layout.whole and may_be_rounded(values)):
+                    return None
+                if not known.real and (np.abs(values) >= 2.0**63).any():  # perhaps all are integers
+                    return None
+            known.add(table["weight"], real=kind == "f8")
+            return table
+        return None
+
+    def _may_be_names(self) -> bool:
+        return self.guessed and not self.zeros_reported
 
     def _warn_of_leading_zeros(self) -> None:
-        if self.guessed and not self.zeros_reported:
+        if self._may_be_names():
             self.zeros_reported = True
             warn(f"{self.name}: vertex numbers have leading zeros: pass labels=True if 007 is a name")
 
@@ -373,15 +378,10 @@ class Reader:
         plain = fields_of(block, layout.delimiter, layout.columns) if long else None
         if plain is not None:
             fields, rest = plain
-            rounded, values = self.weights.rounded or self.weights.mixed, None
-            if layout.weights:
-                values = parse_plain_numbers(rest, len(fields.begins) // 2, layout.decimal, rounded)
-            exact = values is not None and not (layout.whole and may_be_rounded(values))
-            if not layout.weights or (values is not None and exact and not np.isnan(values).any()):
-                if values is not None:
-                    self.weights.add(values, real=kind_of(rest) == "real")
+            table = self._columns(rest, [], None) if layout.weights else None
+            if not layout.weights or (table is not None and 2 * len(table) == len(fields.begins)):
                 pairs = self.index.of(fields).reshape(-1, 2)
-                return pairs[:, 0], pairs[:, 1], values
+                return pairs[:, 0], pairs[:, 1], None if table is None else table["weight"]
         ends, weights = self._parse_lines(block)
         pairs = self.index.numbers(ends).reshape(-1, 2)
         return pairs[:, 0], pairs[:, 1], weights
@@ -446,3 +446,122 @@ def _all_malformed(reader: Reader, blocks: Iterator[bytes]) -> InvalidValue:
         text += f"; {least}{count} malformed lines in total"
         hint = ". Hint: if there are many, read the file as a table, clean it, and use Graph.from_table"
     return InvalidValue(text + (reader.hint or hint))
+
+
+# ---- Number vertex names in order of first appearance.
+#
+# A few names are numbered by a dictionary, the words of a long text by a hash table that kernels fill
+# (kernels/names.cpu.py).
+
+WORDS = Variant("kernels/words")
+# Blanks of Python's `split` and `strip` that the kernel does not handle, in UTF-8.
+_BLANKS = re.compile(rb"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2(?:\x80[\x80-\x8a\xa8\xa9\xaf]|\x81\x9f)|\xe3\x80\x80")
+
+
+class Fields(NamedTuple):
+    """The first two words of each line that is not blank. lengths: negative if the key is a hash."""
+
+    text: np.ndarray
+    begins: np.ndarray
+    lengths: np.ndarray
+    keys: np.ndarray
+    more_keys: np.ndarray
+
+
+def fields_of(block: bytes, mark: str | None, columns: int) -> tuple[Fields, bytes] | None:
+    """The words of lines of `columns` fields, separated by a mark or blanks, and the third fields as text. None if a
+    line is not plain: wrong or empty fields, quotes, control characters, Unicode blanks, invalid UTF-8."""
+    if not block.isascii():
+        try:
+            block.decode()
+        except UnicodeDecodeError:
+            return None
+        if _BLANKS.search(block):
+            return None
+    if mark is not None and not mark.isascii():
+        return None
+    fields, rest, wrong = _words_of(block, mark, columns)
+    return None if wrong else (fields, rest)
+
+
+def _words_of(block: bytes, mark: str | None, columns: int) -> tuple[Fields, bytes, bool]:
+    """The words, the third fields, and whether a line is not plain."""
+    text, device = np.frombuffer(block, np.uint8), devices.get("cpu")
+    ends = np.flatnonzero(text == 10)
+    if not block.endswith(b"\n"):
+        ends = np.append(ends, len(text))
+    lines = len(ends)
+    arrays: list[np.ndarray] = [np.empty(2 * lines, dtype) for dtype in (np.int64, np.int32, np.uint64, np.uint64)]
+    wrong = np.empty(lines, np.uint8)
+    rest = np.full(len(text) if columns == 3 else 1, 32, np.uint8)
+    code, bounds = 0 if mark is None else ord(mark), device.ranges(lines, tuning.count("labels.parallel_lines"))
+    device.kernel(WORDS)(lines, text, ends, code, columns, *arrays, rest, wrong, bounds=bounds)
+    is_word = np.repeat(arrays[0][::2] >= 0, 2)
+    is_word[1::2] &= columns > 1
+    if not is_word.all():
+        arrays = [array[is_word] for array in arrays]
+    return Fields(text, *arrays), b"\n".join(rest.tobytes().split()), bool(wrong.any())
+
+
+class Names:
+    """Assigns numbers from 0 to names. A name is one line of text without surrounding blanks."""
+
+    def __init__(self) -> None:
+        self.index: dict[str, int] | None = {}
+        self.sizes = np.zeros(2, np.int64)  # number of names, and their bytes
+        self.table = np.zeros(1, np.uint64)
+        self.names, self.starts = np.zeros(1, np.uint8), np.zeros(1, np.int64)
+
+    def __len__(self) -> int:
+        return self.sizes.item(0) if self.index is None else len(self.index)
+
+    def labels(self) -> tuple[str, ...]:
+        """The names, ordered by number."""
+        if self.index is not None:
+            return tuple(self.index)
+        return tuple(self.names[: self.sizes[1]].tobytes().decode().split("\n")[:-1])
+
+    def numbers(self, names: Iterable[str]) -> np.ndarray:
+        """The numbers of some names."""
+        if self.index is not None:
+            index = self.index
+            return np.fromiter((index.setdefault(name, len(index)) for name in names), np.int64)
+        return self.of(_words_of("".join(f"{name}\n" for name in names).encode(), "\n", 1)[0])
+
+    def of(self, fields: Fields) -> np.ndarray:
+        """The numbers of the words of a text, in order."""
+        if self.index is not None:
+            known, self.index = self.index, None
+            if known:
+                self.numbers(known)
+        numbers = np.empty(len(fields.begins), np.int64)
+        step = tuning.count("labels.launch_words")
+        for first in range(0, len(numbers), step):
+            part = slice(first, first + step)
+            self._number(fields.text, *(array[part] for array in fields[1:]), numbers[part])
+        return numbers
+
+    def _number(self, text: np.ndarray, begins: np.ndarray, lengths: np.ndarray, *more: np.ndarray) -> None:
+        words = len(begins)
+        count, size = self.sizes.tolist()
+        before = np.zeros(1, np.uint64)
+        slots = len(self.table) // 3
+        if slots < (needed := tuning.count("labels.slots") * (count + words)):
+            before, slots = self.table, 1 << (needed - 1).bit_length()
+            self.table = np.zeros(3 * slots, np.uint64)
+        self.names = _resized(self.names, size + int(np.abs(lengths).sum()) + words)
+        self.starts = _resized(self.starts, count + words + 1)
+        *keys, numbers = more
+        table = before, len(before) // 3, self.table, np.uint64(slots - 1)
+        kernel = devices.get("cpu").kernel(
+            Variant("kernels/numbered", (), (("AHEAD", tuning.count("labels.prefetch")),))
+        )
+        kernel(words, text, begins, lengths, *keys, *table, self.names, self.starts, self.sizes, numbers)
+
+
+def _resized(array: np.ndarray, size: int) -> np.ndarray:
+    if len(array) >= size:
+        return array
+    wider = np.zeros(max(size, 2 * len(array)), array.dtype)
+    wider[: len(array)] = array
+    return wider

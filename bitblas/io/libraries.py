@@ -36,7 +36,7 @@ from .build import (
     may_overflow,
     with_reverse_edges,
 )
-from .table_columns import numbers_of
+from .tables import numbers_of
 
 _SCIPY_FORMATS = ("bsr", "csr", "csc", "coo", "lil", "dia", "dok")
 

@@ -1,18 +1,17 @@
 """Read and write Matrix Market files; every fault raises one InvalidValue with the file and the line.
 
-Boisvert, Pozo, Remington: The Matrix Market Exchange Formats, NISTIR 5935. SciPy parses the numbers in parallel; a
-`Scan` checks the bytes first. Small files are parsed without SciPy, whose import takes longer than that.
+Boisvert, Pozo, Remington: The Matrix Market Exchange Formats, NISTIR 5935. NumPy parses the numbers. SciPy's reader is
+faster, but it drops what follows a number, reads beyond the end of its text if an exponent is cut off, and writes
+beyond the end of its array if there are too many values.
 """
 
 from __future__ import annotations
 
-import io
 import os
 import re
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,11 +33,9 @@ from .build import (
     repeated_entries,
     symmetry_of,
 )
-from .edgelist_parser import EdgeListOptions, Reader
 from .files import (
     Input,
     Output,
-    ReadStream,
     Source,
     bytes_to_build,
     check_fits,
@@ -47,66 +44,18 @@ from .files import (
     open_input,
     open_output,
 )
-from .weights import ROUNDED, Fault, Scan, integer_type, is_rounded, value_of
-
-# ---- Parse small Matrix Market files without SciPy, whose import takes longer than the parsing.
-
-# Syntax that Python and SciPy parse alike.
-_LINE = {
-    "pattern": rb"\d{1,18}[ \t]+\d{1,18}",
-    "integer": rb"\d{1,18}[ \t]+\d{1,18}[ \t]+-?\d{1,18}",
-    "unsigned-integer": rb"\d{1,18}[ \t]+\d{1,18}[ \t]+\d{1,18}",
-    "real": rb"\d{1,18}[ \t]+\d{1,18}[ \t]+-?\d{1,200}(?:\.\d{0,200})?",
-}
-_TYPES = {"pattern": np.float64, "integer": np.int64, "unsigned-integer": np.uint64, "real": np.float64}
-
-
-class ParsedEntries(NamedTuple):
-    """The attributes of scipy.sparse.coo_array."""
-
-    row: np.ndarray
-    col: np.ndarray
-    data: np.ndarray
-
-
-def parse_small_body(text: bytes, head: Header) -> ParsedEntries | None:
-    """Parse the entries, one per line, followed by their mirror images if the header states a symmetry; None for any
-    other text, which SciPy may parse or reject with a reason."""
-    field, symmetry, count = head.field, head.symmetry, head.entries
-    if field not in _LINE:
-        return None
-    line = rb"[ \t]*" + _LINE[field] + rb"[ \t]*\r?"
-    signed = symmetry != "skew-symmetric" or field != "unsigned-integer"
-    if not (count and signed) or not re.fullmatch(rb"(?:%s\n)+" % line, text):
-        return None
-    words = text.split()
-    width = len(words) // count
-    if len(words) != count * (2 if field == "pattern" else 3):
-        return None
-    rows, cols = list(map(int, words[::width])), list(map(int, words[1::width]))
-    if min(rows) < 1 or max(rows) > head.nrows or min(cols) < 1 or max(cols) > head.ncols:
-        return None
-    read = float if field == "real" else int
-    values = np.ones(count) if width == 2 else np.array(list(map(read, words[2::width])), _TYPES[field])
-    index = np.int32 if max(head.nrows, head.ncols) < 1 << 31 else np.int64
-    row, col = np.array(rows, index) - 1, np.array(cols, index) - 1
-    if symmetry == "general":
-        return ParsedEntries(row, col, values)
-    off = row != col
-    mirrored = -values[off] if symmetry == "skew-symmetric" else values[off]
-    return ParsedEntries(np.append(row, col[off]), np.append(col, row[off]), np.append(values, mirrored))
-
+from .weights import INTEGER, NUMBER, ROUNDED, WeightType, integer_type, is_rounded, parse_columns, value_of
 
 # ---- Parse Matrix Market files into arrays; every fault raises one InvalidValue with the file and the line.
 
-_PARSED_FIELDS = {  # SciPy's name, the kind of the numbers, a value in words
-    "pattern": ("pattern", "integer", ""),
-    "integer": ("integer", "integer", "an integer"),
-    "unsigned-integer": ("unsigned-integer", "integer", "an integer of 0 or more"),  # SciPy writes it for UINT64
-    "real": ("real", "real", "a real number"),
-    "double": ("real", "real", "a real number"),
-    "complex": ("complex", "real", "a real and an imaginary part"),
+FIELDS = {  # a value in words
+    "pattern": "",
+    "integer": "an integer",
+    "unsigned-integer": "an integer of 0 or more",  # SciPy writes it for UINT64
+    "real": "a real number",
+    "complex": "a real and an imaginary part",
 }
+_NUMBERS = {"i8": INTEGER, "u8": re.compile(r"\+?\d+", re.ASCII), "f8": NUMBER}  # by the type of a value
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 BOTH = "All integers must be from -2^63 to 2^63 - 1, or all from 0 to 2^64 - 1"
 UNSIGNED = f"expected integers between -2^63 and 2^63 in a skew-symmetric matrix, got another one. {ROUNDED}"
@@ -124,16 +73,34 @@ class Header(NamedTuple):
     lines: int
 
     @property
+    def ends(self) -> int:
+        """Indices per entry."""
+        return 0 if self.layout == "array" else 2
+
+    @property
     def width(self) -> int:
         """Numbers per entry."""
-        parts = {"pattern": 0, "complex": 2}.get(self.field, 1)
-        return parts if self.layout == "array" else 2 + parts
+        return self.ends + {"pattern": 0, "complex": 2}.get(self.field, 1)
+
+    @property
+    def kind(self) -> str:
+        """NumPy's type of the values."""
+        return {"integer": "i8", "unsigned-integer": "u8"}.get(self.field, "f8")
+
+    def places(self, first: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and columns of `count` elements of an array, whose columns follow each other, the lower triangle of a
+        symmetric one."""
+        if self.symmetry == "general":
+            at = np.arange(first, first + count)
+            return at % self.nrows, at // self.nrows
+        cols, rows = np.triu_indices(self.nrows, 1 if self.symmetry == "skew-symmetric" else 0)
+        return rows[first : first + count], cols[first : first + count]
 
     @property
     def entry(self) -> str:
         """The expected content of a line of the body, in words."""
         place = "" if self.layout == "array" else f"a row in 1..{self.nrows}, a column in 1..{self.ncols}"
-        return ", ".join(part for part in (place, _PARSED_FIELDS[self.field][2]) if part)
+        return ", ".join(part for part in (place, FIELDS[self.field]) if part)
 
 
 def read_header(source: Source) -> Header:
@@ -148,7 +115,8 @@ def read_header(source: Source) -> Header:
             f"{name}, line 1: expected '%%MatrixMarket matrix coordinate|array FIELD SYMMETRY', got {got}"
         )
     layout, field, symmetry = words[2:]
-    if field not in _PARSED_FIELDS:
+    field = "real" if field == "double" else field
+    if field not in FIELDS:
         raise InvalidValue(f"{name}, line 1: expected a field of real, integer, complex or pattern, got {field[:60]!r}")
     if symmetry not in _SYMMETRIES:
         raise InvalidValue(f"{name}, line 1: expected a symmetry of {', '.join(_SYMMETRIES)}, got {symmetry[:60]!r}")
@@ -173,7 +141,7 @@ def read_header(source: Source) -> Header:
         raise InvalidValue(f"{name}, line {lines}: expected a square matrix ({symmetry}), got {nrows} x {ncols}")
     below = nrows * (nrows - (1 if symmetry == "skew-symmetric" else -1)) // 2
     declared = int(sizes[2]) if count == 3 else nrows * ncols if symmetry == "general" else below
-    head = Header(layout, _PARSED_FIELDS[field][0], symmetry, nrows, ncols, declared, lines)
+    head = Header(layout, field, symmetry, nrows, ncols, declared, lines)
     most = None if source.room is None else (source.room + 1) // (2 * head.width)
     if most is not None and declared > most:
         raise InvalidValue(
@@ -183,208 +151,160 @@ def read_header(source: Source) -> Header:
     return head
 
 
-# The header; then rows, columns and values.
-Body: TypeAlias = tuple[Header, np.ndarray, np.ndarray, np.ndarray]
+class Body:
+    """Parses the lines after the header, block by block, with NumPy's reader. Each line must be one entry."""
 
+    def __init__(self, name: str, head: Header, *, rounded: bool, refuse_duplicates: bool = False) -> None:
+        self.name, self.head = name, head
+        self.rounded = rounded  # whether values become floats, so that integers of any size are accepted
+        self.refuse_duplicates = refuse_duplicates  # early, within a block
+        self.weights = WeightType(rounded or head.kind == "f8")
+        self.lines = self.count = self.blocks = 0  # lines, entries and blocks before the block
 
-class _TooMany(Exception):
-    """A body with more numbers than its header declares."""
+    def entries(self, stream: Source) -> Iterator[Entries]:
+        """The entries of each block; values None for a pattern. InvalidValue, with the line, for a malformed one."""
+        blocks = stream.blocks(tuning.count("file.chunked_block"))
+        self.lines = stream.lines
+        for block in blocks:
+            if not block.isspace():
+                yield self._parse(block)
+            self.lines += block.count(b"\n")
 
+    def check_count(self, count: int) -> None:
+        if count != self.head.entries:
+            raise InvalidValue(f"{self.name}: cut off: expected {self.head.entries} entries, got {count}")
 
-class _IntegerOutOfRange(Exception):
-    """An integer that does not fit its type."""
+    def _parse(self, block: bytes) -> Entries:
+        head, table = self.head, self._columns(block)
+        count = len(next(iter(table.values())))
+        if self.count + count > head.entries:
+            number, _ = self._line(block, head.entries - self.count)
+            raise InvalidValue(f"{self.name}, line {number}: expected {head.entries} entries, got more")
+        rows, cols = (table["row"] - 1, table["col"] - 1) if head.ends else head.places(self.count, count)
+        outside = (rows < 0) | (rows >= head.nrows) | (cols < 0) | (cols >= head.ncols)
+        if outside.any():
+            raise self._fault(*self._line(block, outside.argmax()))
+        values = table.get("value")
+        if values is not None and head.kind != "f8":
+            self.weights.add(values, real=False)
+            self.weights.check(self.name)
+        if "imaginary" in table:
+            values = np.stack([table["value"], table["imaginary"]], 1).view(np.complex128).ravel()
+        if values is not None and head.symmetry == "skew-symmetric":
+            wrong = (rows == cols) & (values != 0)
+            if wrong.any():
+                number, _ = self._line(block, wrong.argmax())
+                raise InvalidValue(
+                    f"{self.name}, line {number}: expected zeros on the diagonal of a skew-symmetric matrix, got "
+                    f"another value in row {rows[wrong][0] + 1}"
+                )
+        self.count, self.blocks = self.count + count, self.blocks + 1
+        if self.refuse_duplicates and values is not None and is_power_of_two(self.blocks):
+            at = repeated_entries(rows, cols)
+            if len(at):
+                number, _ = self._line(block, at.min())
+                ends = f"row {rows[at.min()] + 1}, column {cols[at.min()] + 1}"
+                expected = f"expected every entry once, got {ends} twice. Hint: {DUP_OP_HINT}"
+                raise InvalidValue(f"{self.name}, line {number}: {expected}")
+        return rows, cols, values
 
-    def __init__(self, where: str, line: str) -> None:
-        super().__init__(where, line)
-        self.where, self.line = where, line  # the message; the text of the line, if it can be read again
-
-
-class _CheckedStream:
-    """A stream that passes a plain header to SciPy, and then the body in whole lines, each checked before.
-
-    SciPy's reader reads beyond the end of its text if an exponent is cut off, and writes beyond the end of its array if
-    there are too many values.
-    """
-
-    def __init__(self, source: Source, head: Header, field: str | None = None) -> None:
-        self.head, self.field, self.scan = head, field or head.field, Scan(_PARSED_FIELDS[head.field][1], head.lines)
-        self.fault: Exception | None = None
-        self._pieces = self._lines(source)
-
-    def _lines(self, source: Source) -> Iterator[bytes]:
+    def _columns(self, block: bytes) -> dict[str, np.ndarray]:
+        """The numbers of a block, by column."""
         head = self.head
-        size = f"{head.nrows} {head.ncols}" + (f" {head.entries}" if head.layout == "coordinate" else "")
-        yield f"%%MatrixMarket matrix {head.layout} {self.field} {head.symmetry}\n{size}\n".encode()
-        for block in source.blocks(tuning.count("file.chunk")):
-            self.scan.feed(block)
-            if self.scan.numbers > head.entries * head.width:
-                raise _TooMany
-            yield block if block.endswith(b"\n") else block + b"\n"
+        names = [*("row", "col")[: head.ends], *("value", "imaginary")[: head.width - head.ends]]
+        for kind in ("i8", "u8") if head.kind == "i8" else (head.kind,):
+            table = parse_columns(block, [(name, "i8" if k < head.ends else kind) for k, name in enumerate(names)])
+            if table is not None:
+                return {name: table[name] for name in names}
+        # a malformed line, or integers of different types
+        lines = [self._fields(number, line) for number, line in self._lines(block)]
+        found = {}
+        for k, name in enumerate(names):
+            texts = [fields[k] for fields in lines]
+            if k < head.ends:
+                found[name] = np.array(list(map(int, texts)), np.int64)
+            else:
+                values = self.weights.of_words(texts, ".")
+                same = values.dtype.kind == "f" or head.kind == "i8"
+                found[name] = values if same else values.astype(head.kind)
+        return found
 
-    def read(self, size: int = -1) -> bytes:
-        try:
-            return next(self._pieces, b"")
-        except Exception as error:
-            self.fault = error  # SciPy would not pass it on
-            return b""
+    def _fields(self, number: int, line: str) -> list[str]:
+        """The numbers of a line. InvalidValue if it is not an entry."""
+        head, fields = self.head, line.split()
+        ends, values = fields[: head.ends], fields[head.ends :]
+        right = len(fields) == head.width and all(map(INTEGER.fullmatch, ends))
+        right = right and all(map(_NUMBERS[head.kind].fullmatch, values))
+        far = right and any(value_of(end) >= 1 << 63 for end in ends)
+        wide = right and head.kind != "f8" and not self.rounded and integer_type(list(map(value_of, values))) is None
+        if right and not far and not wide:
+            return fields
+        hint = ". Hint: write exponents with E" if re.search(r"\d[dD][+-]?\d", line) else ""
+        if wide and not far:
+            hint = f". {BOTH}. {ROUNDED}"
+        raise self._fault(number, line, "integer out of range: " if far or wide else "", hint)
+
+    def _fault(self, number: int, line: str, what: str = "", hint: str = "") -> InvalidValue:
+        more = " and nothing after it" if len(line.split()) > self.head.width else ""
+        expected = f"{what}expected {self.head.entry}{more}, got {line[:60]!r}"
+        return InvalidValue(f"{self.name}, line {number}: {expected}{hint}")
+
+    def _lines(self, block: bytes) -> Iterator[tuple[int, str]]:
+        """The lines that are not blank, with their numbers."""
+        lines = enumerate(block.decode("latin-1").split("\n"), self.lines + 1)
+        return ((number, line.strip()) for number, line in lines if line.strip())
+
+    def _line(self, block: bytes, entry: int | np.intp) -> tuple[int, str]:
+        return next(islice(self._lines(block), int(entry), None))
 
 
-def parse(source: Input, progress: bool | None = None, rounded: bool = False) -> Body:
-    """Read a file: its header, then rows, columns (int32, or int64 for sizes from 2^31 on) and values (float64,
-    int64, uint64 or complex128), expanded. Integers are uint64 if one is 2^63 or more. rounded: integers that fit
-    neither int64 nor uint64 become float64; otherwise they are refused.
+def expanded(name: str, head: Header, entries: Entries, rounded: bool) -> Entries:
+    """The entries of a triangle, followed by their mirror images. InvalidValue for integers without a negative, unless
+    they may be rounded."""
+    rows, cols, values = entries
+    if head.symmetry == "general":
+        return entries
+    off = rows != cols
+    mirror = None if values is None else values[off]
+    if values is not None and head.symmetry == "skew-symmetric":
+        if values.dtype.kind == "u" or (values.dtype.kind == "i" and (values == np.iinfo(np.int64).min).any()):
+            if not rounded:
+                raise InvalidValue(f"{name}: {UNSIGNED}")
+            values = values.astype(np.float64)
+        mirror = -values[off]
+    elif values is not None and head.symmetry == "hermitian":
+        mirror = values[off].conj()
+    both = None if values is None or mirror is None else np.append(values, mirror)
+    return np.append(rows, cols[off]), np.append(cols, rows[off]), both
+
+
+def parse(source: Input, progress: bool | None = None, rounded: bool = False) -> tuple[Header, Entries]:
+    """Read a file: its header and its entries, expanded. Values are int64, uint64 if one is 2^63 or more, float64 or
+    complex128. rounded: integers that fit neither int64 nor uint64 become float64; otherwise they are refused.
 
     Raises OSError if it cannot be opened, InvalidValue if it is not a valid Matrix Market file, OutOfMemory.
     """
-    rewind = _rewind(source)
-    try:
-        return _read_as(source, progress)
-    except _IntegerOutOfRange as error:
-        fault = error
-    if rewind is None:
-        raise InvalidValue(f"{fault.where}. Hint: pass a path, which can be read again with a wider type")
-    for field in ("unsigned-integer", "real")[: 1 + rounded]:
-        rewind()
-        try:
-            return _read_as(source, progress, field)
-        except _IntegerOutOfRange:
-            continue
-    value = fault.line.split()[-1:]
-    hint = "" if value and integer_type([value_of(value[0])]) is np.int64 else f". {BOTH}. {ROUNDED}"
-    raise InvalidValue(f"{fault.where}{hint}")
-
-
-def _rewind(source: Input) -> Callable[[], object] | None:
-    """A function that moves an open file back to its current position; None if it cannot be read again."""
-    if isinstance(source, (str, os.PathLike)):
-        return lambda: None
-    seek, tell, seekable = (getattr(source, name, None) for name in ("seek", "tell", "seekable"))
-    try:
-        return partial(seek, tell()) if seek and tell and seekable and seekable() else None
-    except OSError:
-        return None
-
-
-def _read_as(source: Input, progress: bool | None, field: str | None = None) -> Body:
-    """Parse integers as values of another field. Raises _IntegerOutOfRange for an integer that does not fit."""
     with open_input(source, progress) as stream:
         head = read_header(stream)
         check_fits(f"{stream.name}, line {head.lines}", head.nrows, head.ncols, head.entries)
-        return head, *_read_body(stream, head, source, field)
-
-
-def _read_body(
-    stream: Source, head: Header, source: Input, field: str | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    body, name = _CheckedStream(stream, head, field), stream.name
-    failure: Exception | None = None
-    matrix: np.ndarray | ParsedEntries | None = None
-    try:
-        matrix = _parse_body(body, head if field is None else head._replace(field=field))
-        while body.read():
-            pass
-    except MemoryError:
-        raise OutOfMemory(f"{name}: {head.entries} entries do not fit in memory") from None
-    except (ValueError, OverflowError) as error:
-        failure = error
-    if isinstance(body.fault, Fault):
-        number, text = body.fault.line, body.fault.text
-        hint = ". Hint: write exponents with E" if re.search(r"\d[dD][+-]?\d", text) else ""
-        raise InvalidValue(f"{name}, line {number}: expected {head.entry}, got {text!r}{hint}")
-    if body.fault is not None and not isinstance(body.fault, _TooMany):
-        raise body.fault
-    if failure is not None and body.fault is None and not str(failure).startswith("Truncated"):
-        where, line = _translate_error(str(failure), head, name, source)
-        raise _IntegerOutOfRange(where, line) if _is_wide(failure, head, field) else InvalidValue(where)
-    if failure is not None or body.scan.numbers != head.entries * head.width:
-        raise InvalidValue(f"{name}{_count_error(body.scan.numbers, head, source)}") from None
-    if isinstance(matrix, np.ndarray):  # an array file
-        rows, cols = (part.ravel() for part in np.indices(matrix.shape))
-        return rows, cols, matrix.ravel()
-    assert matrix is not None  # without a failure
-    skew = head.symmetry == "skew-symmetric"
-    wrong = matrix.row[(matrix.row == matrix.col) & (matrix.data != 0)] if skew else []
-    if len(wrong):
-        end = str(wrong[0] + 1)
-        line = line_of(source, (end, end), 1, skip=head.lines)
-        raise InvalidValue(
-            f"{name}{line}: expected zeros on the diagonal of a skew-symmetric matrix, got another value in row {end}"
-        )
-    if skew and has_minimum(matrix.data):
-        raise _IntegerOutOfRange(f"{name}: {UNSIGNED.partition('. ')[0]}", "")
-    return matrix.row, matrix.col, matrix.data
-
-
-def has_minimum(values: np.ndarray) -> bool:
-    """Whether an integer is the minimum of its signed type, whose negative does not fit."""
-    return values.dtype.kind == "i" and bool((values == np.iinfo(values.dtype).min).any())
-
-
-def _parse_body(body: _CheckedStream, head: Header) -> np.ndarray | ParsedEntries:
-    """Parse a body with SciPy; small ones without it, and empty arrays, for which SciPy divides by 0 rows."""
-    if head.layout == "array" and not head.entries:
-        kinds = {"integer": np.int64, "real": np.float64, "complex": np.complex128}
-        return np.zeros((head.nrows, head.ncols), kinds.get(head.field, np.uint64))
-    stream: ReadStream = body
-    if head.layout == "coordinate" and head.entries < tuning.count("mm.python_entries"):
-        start, text = body.read(), b"".join(iter(body.read, b""))
-        if body.fault is None and (found := parse_small_body(text, head)) is not None:
-            return found
-        stream = io.BytesIO(start + text)
-    from scipy.io import mmread
-
-    return mmread(stream, spmatrix=False)
-
-
-def _is_wide(failure: Exception, head: Header, field: str | None) -> bool:
-    """Whether SciPy refuses an integer that does not fit its type; all have passed the `Scan`."""
-    signed = head.field == "integer" and field == "unsigned-integer" and "nteger value" in str(failure)
-    skew = head.symmetry == "skew-symmetric" and "out of bounds" in str(failure)
-    return head.field in ("integer", "unsigned-integer") and (
-        signed or (isinstance(failure, OverflowError) and ("out of range" in str(failure) or skew))
-    )
-
-
-def _translate_error(message: str, head: Header, name: str, source: Input) -> tuple[str, str]:
-    """SciPy's message with the line number of the file and the text of the line; and that text alone ("": unknown)."""
-    place = re.match(r"Line (\d+): (.*)", message)
-    if not place:
-        return f"{name}: {message}", ""
-    number = int(place[1]) + head.lines - 2
-    what = place[2].rstrip(".").lower()
-    line = _text_of_line(source, number)
-    return f"{name}, line {number}: {what}: expected {head.entry}, got {repr(line) if line else 'something else'}", line
-
-
-def _text_of_line(source: Input, number: int) -> str:
-    """The text of a line; "" if the source cannot be read again."""
-    if not isinstance(source, (str, os.PathLike)):
-        return ""
-    with open_input(source) as stream:
-        return next(islice(stream.stream, number - 1, None), b"")[:60].decode("latin-1").strip()
-
-
-def _count_error(numbers: int, head: Header, source: Input) -> str:
-    """The error for a body with too many or too few lines or numbers: the first line without ``head.width`` numbers, or
-    the first surplus line, if the source can be read again; otherwise the counts."""
-    expected = f"expected {head.entries} entries"
-    if isinstance(source, (str, os.PathLike)):
-        with open_input(source) as stream:
-            entries = 0
-            for number, line in enumerate(stream.stream, 1):
-                count = len(line.split()) if number > head.lines else 0
-                entries += count > 0
-                if count not in (0, head.width):
-                    only = " and nothing after it" if count > head.width else ""
-                    got = line[:60].decode("latin-1").strip()
-                    return f", line {number}: expected {head.entry}{only}, got {got!r}"
-                if entries > head.entries:
-                    return f", line {number}: {expected}, got more"
-    if numbers == head.entries * head.width:
-        return f": {expected}, one per line, got several in a line"
-    if numbers > head.entries * head.width:
-        return f": {expected}, got more"
-    return f": cut off: {expected}, got {numbers // head.width}"
+        body = Body(stream.name, head, rounded=rounded)
+        try:
+            parts = list(body.entries(stream))
+        except MemoryError:
+            raise OutOfMemory(f"{stream.name}: {head.entries} entries do not fit in memory") from None
+    body.check_count(body.count)
+    none = np.zeros(0, np.int64)
+    rows, cols = (np.concatenate([none, *(part[k] for part in parts)]) for k in (0, 1))
+    values = None
+    if head.field != "pattern":
+        found = [part[2] for part in parts if part[2] is not None]
+        kind = np.result_type("c16" if head.field == "complex" else head.kind, *found)
+        kind = body.weights.dtype if head.field == "integer" else kind
+        values = np.concatenate([np.zeros(0, kind), *(part.astype(kind, copy=False) for part in found)])
+    if head.layout == "array" and head.symmetry == "skew-symmetric" and values is not None:
+        rows, cols = (np.append(ends, np.arange(head.nrows)) for ends in (rows, cols))
+        values = np.append(values, np.zeros(head.nrows, values.dtype))
+    return head, expanded(body.name, head, (rows, cols, values), rounded)
 
 
 # ---- Read and write Matrix Market files.
@@ -429,10 +349,9 @@ def mmread(
     ``Matrix.from_coo``.
 
     In addition to the result, memory holds the entries once, about 24 bytes each. chunked: read the file twice, one
-    block at a time (`Matrix.from_chunks`); None: if the entries do not fit at once. Chunked reading requires a path,
-    and its errors locate a fault less precisely. progress: whether to show a progress line on stderr; None: if stderr
-    is a terminal, after one second. engine: as in python-graphblas; all engines are SciPy's reader, which
-    is fast_matrix_market.
+    block at a time (`Matrix.from_chunks`); None: if the entries do not fit at once. Chunked reading requires a path.
+    progress: whether to show a progress line on stderr; None: if stderr is a terminal, after one second. engine: as in
+    python-graphblas, but all engines are the same reader.
 
     Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a malformed file, a duplicate
     entry, or a line of more than 1 MiB; OutOfMemory.
@@ -451,14 +370,13 @@ def read_with_symmetry(
     if head is not None:
         options = options._replace(dup_op=None) if head.field == "pattern" else options
         return MatrixMarketChunks(source, head, progress, rounded).matrix(options), head.symmetry
-    head, rows, cols, values = parse(source, progress, rounded)
+    head, entries = parse(source, progress, rounded)
 
     def where(i: int, j: int) -> str:
         ends = str(i + 1), str(j + 1)
         line = line_of(source, ends, 2, mirrored=head.symmetry != "general", skip=head.lines)
         return f"{line}: expected every entry once, got row {ends[0]}, column {ends[1]} twice"
 
-    entries = rows, cols, None if head.field == "pattern" else values
     return build(name_of(source), entries, (head.nrows, head.ncols), options, where=where), head.symmetry
 
 
@@ -488,73 +406,18 @@ class MatrixMarketChunks(FileChunks):
         head = self.head
         if read_header(stream) != head:
             raise InvalidValue(f"{self.name}: expected the same file in both passes, got a different header")
-        weights = head.field != "pattern"
-        rounded = self.rounded or head.field == "real"
-        layout = EdgeListOptions(None, False, False, weights, columns=2 + weights, nan=True, rounded=rounded)
-        reader, count = Reader(stream.name, layout, 1, max(head.nrows, head.ncols)), 0
-        blocks = stream.blocks(tuning.count("file.chunked_block"))
-        reader.lines = stream.lines
-        if weights:  # a file without entries needs a type too
-            kind = {"real": np.float64, "unsigned-integer": np.uint64}.get(head.field, np.int64)
-            yield np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, kind)
-        for block in blocks:
-            place = f"{self.name}, lines {reader.lines + 1} to {reader.lines + block.count(10)}"
-            if b"%" in block or b"#" in block:
-                raise InvalidValue(f"{place}: expected {head.entry}, got a comment")
-            reader.feed(block)
-            for rows, cols, values in reader.take_parts():
-                count += len(rows)
-                if reader.weights.real and head.field != "real":
-                    raise InvalidValue(f"{place}: expected {head.entry}, got something else")
-                reader.weights.check(self.name)
-                self._check(place, rows, cols, values)
-                if self.refuse_duplicates and weights and is_power_of_two(reader.blocks_parsed):
-                    self._check_once(rows, cols)
-                yield from self._expanded(rows, cols, values)
-        if weights and head.field == "integer":
-            self.value_dtype = reader.weights.dtype
-        if (count := self.total_entries(count)) != head.entries:
-            raise InvalidValue(f"{self.name}: expected {head.entries} entries, got {count}")
+        body = Body(self.name, head, rounded=self.rounded, refuse_duplicates=self.refuse_duplicates)
+        if head.field != "pattern":  # a file without entries needs a type too
+            yield np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, head.kind)
+        for part in body.entries(stream):
+            yield expanded(self.name, head, part, self.rounded)
+        if head.field == "integer":
+            self.value_dtype = body.weights.dtype
+        body.check_count(self.total_entries(body.count))
 
     def total_entries(self, seen: int) -> int:
         """The number of entries in the file, of which `seen` were read."""
         return seen
-
-    def _check_once(self, rows: np.ndarray, cols: np.ndarray) -> None:
-        """Refuse a duplicate within a block early, before all entries are read and sorted."""
-        at = repeated_entries(rows, cols)
-        if len(at):
-            i, j = int(rows[at[0]]) + 1, int(cols[at[0]]) + 1
-            line = line_of(self.source, (str(i), str(j)), 2, skip=self.head.lines)
-            raise InvalidValue(
-                f"{self.name}{line}: expected every entry once, got row {i}, column {j} twice. Hint: {DUP_OP_HINT}"
-            )
-
-    def _check(self, place: str, rows: np.ndarray, cols: np.ndarray, values: np.ndarray | None) -> None:
-        head = self.head
-        outside = (rows >= head.nrows).any() or (cols >= head.ncols).any()
-        if outside or (values is not None and head.field == "unsigned-integer" and len(values) and values.min() < 0):
-            raise InvalidValue(f"{place}: expected {head.entry}, got something else")
-        if values is not None and head.symmetry == "skew-symmetric" and (values[rows == cols] != 0).any():
-            raise InvalidValue(f"{place}: expected zeros on the diagonal of a skew-symmetric matrix, got another value")
-
-    def _expanded(self, rows: np.ndarray, cols: np.ndarray, values: np.ndarray | None) -> Iterator[Entries]:
-        """The entries of a triangle, and their mirror images."""
-        if values is not None and self.head.field == "real":
-            values = values.astype(np.float64, copy=False)
-        elif values is not None and self.head.field == "unsigned-integer" and values.dtype.kind == "i":
-            values = values.astype(np.uint64)
-        skew = self.head.symmetry == "skew-symmetric"
-        if values is not None and skew and (values.dtype.kind == "u" or has_minimum(values)):
-            if not self.rounded:
-                raise InvalidValue(f"{self.name}: {UNSIGNED}")
-            values = values.astype(np.float64)
-        yield rows, cols, values
-        if self.head.symmetry == "general":
-            return
-        off = rows != cols
-        mirror = None if values is None else -values[off] if skew else values[off]
-        yield cols[off], rows[off], mirror
 
 
 def check_precision(precision: object) -> int | None:

@@ -1,7 +1,7 @@
 """Read and write SciPy's .npz files of sparse matrices (scipy.sparse.save_npz, load_npz).
 
-They are read without SciPy, which does not check the sizes that a file declares: the declared size of every array is
-checked before it is unpacked, and nothing is unpickled.
+SciPy does not check the sizes that a file declares, so the declared size of every array is checked before it is
+unpacked, and nothing is unpickled. SciPy then makes a matrix of the arrays.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..core import Matrix
 from ..exceptions import InvalidValue, OutOfMemory
 from ..graph import validation
 from ..typing import DTypeLike
-from .build import Coordinates, DupOp, MatrixOptions, build
+from .build import Coordinates, DupOp, Entries, MatrixOptions, build
 from .files import DEFLATE_RATIO, Input, Output, check_fits, name_of, open_output
 from .libraries import to_scipy_sparse
 
@@ -201,55 +201,23 @@ def _count_elements(kind: str, shape: tuple[int, int], found: dict[str, Header])
     return math.prod(data)
 
 
-def _entries(
-    kind: str, shape: tuple[int, int], parts: dict[str, np.ndarray]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _entries(kind: str, shape: tuple[int, int], parts: dict[str, np.ndarray]) -> Entries:
     """Rows, columns and values of the arrays of a file. ValueError for indices beyond the shape."""
-    (nrows, ncols), values = shape, parts["data"]
+    from scipy import sparse
+
+    values, *indices = (parts[name] for name in ("data", *_INDICES[kind]))
+    if kind == "dia":  # SciPy shortens offsets to 32 bits, so those beyond the shape are dropped before
+        inside = (indices[0] > -shape[0]) & (indices[0] < shape[1])
+        values, indices = values[inside], [indices[0][inside]]
+    indices = [array.astype(np.int64, copy=False) for array in indices]
     if kind == "coo":
-        return _within("row", parts["row"], nrows), _within("col", parts["col"], ncols), values
-    if kind == "dia":
-        return _diagonal_entries(shape, parts["offsets"], values)
-    block = values.shape[1:] or (1, 1)
-    majors, minors = _expand_pointers(parts["indptr"], parts["indices"])
-    values = values[: len(majors)]
-    _within("indices", minors, (nrows if kind == "csc" else ncols) // block[1])
-    if kind == "csc":
-        return minors, majors, values
-    if kind == "csr":
-        return majors, minors, values
-    rows = majors[:, None, None] * block[0] + np.arange(block[0])[:, None]
-    cols = minors.astype(np.int64)[:, None, None] * block[1] + np.arange(block[1])
-    i, j = (np.broadcast_to(part, values.shape).ravel() for part in (rows, cols))
-    return i, j, values.ravel()
-
-
-def _within(name: str, indices: np.ndarray, size: int) -> np.ndarray:
-    if len(indices) and (indices.min() < 0 or indices.max() >= size):
-        raise ValueError(f"{name} from {indices.min()} to {indices.max()} for size {size}")
-    return indices
-
-
-def _expand_pointers(ptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Expand row pointers: the row number of each index, and the indices."""
-    ptr = _within("indptr", ptr, len(indices) + 1).astype(np.int64)
-    if ptr[0] != 0 or (ptr[1:] < ptr[:-1]).any():
-        raise ValueError("indptr that does not ascend from 0")
-    return np.repeat(np.arange(len(ptr) - 1), np.diff(ptr)), indices[: ptr[-1]]
-
-
-def _diagonal_entries(
-    shape: tuple[int, int], offsets: np.ndarray, values: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The nonzeros of the diagonals: element j of a diagonal is in column j. Diagonals beyond the shape are empty."""
-    inside = (offsets > -shape[0]) & (offsets < shape[1])
-    offsets, values = offsets[inside].astype(np.int64), values[inside, : shape[1]]
-    if len(np.unique(offsets)) < len(offsets):
-        raise ValueError("duplicate offsets")
-    cols = np.broadcast_to(np.arange(values.shape[1]), values.shape)
-    rows = cols - offsets[:, None]
-    entries = (rows >= 0) & (rows < shape[0]) & (values != 0)
-    return rows[entries], cols[entries], values[entries]
+        A = sparse.coo_array((values, tuple(indices)), shape=shape)
+    else:
+        A = getattr(sparse, f"{kind}_array")((values, *indices), shape=shape)
+    if kind in ("csr", "csc", "bsr"):
+        A.check_format(full_check=True)
+    A = A.tocoo(copy=False)
+    return A.row, A.col, A.data
 
 
 def write_npz(

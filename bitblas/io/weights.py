@@ -10,140 +10,47 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Iterable
 
 import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
-from .. import tuning
 from ..exceptions import InvalidValue
 from ..typing import DTypeLike
 
-# ---- Validate the syntax of numbers in a text in one vectorized pass, and parse them with SciPy.
-
-# Classes of bytes: blank, digit, sign, point, exponent, letter of inf and nan; anything else is 6.
-_GROUPS = {"_": b" \t\r\n\v\f", "0": b"0123456789", "-": b"+-", ".": b".", "e": b"eE", "a": b"infatyINFATY"}
-_CODES = {name: code for code, name in enumerate(_GROUPS)}
-_OTHER = 6
-_CLASSES = bytes(next((_CODES[k] for k, g in _GROUPS.items() if byte in g), _OTHER) for byte in range(256))
+# ---- Parse columns of a text with NumPy.
 
 
-def _pairs(words: str) -> bytes:
-    return bytes(8 * _CODES[pair[0]] + _CODES[pair[1]] for pair in words.split())
-
-
-# Allowed pairs of neighbours; and those that are allowed after removing digits and signs.
-_NEAR = {"integer": _pairs("__ _0 _- 0_ 00 -0")}
-_NEAR["real"] = _NEAR["integer"] + _pairs("_. 0. 0e -. .0 ._ .e e0 e- _a -a aa a_")
-_FAR = _pairs("__ _. _e ._ .e e_ _a aa a_")
-_GONE = bytes([_CODES["0"], _CODES["-"]])
-_DIGITS = np.frombuffer(b"0123456789", np.uint8)
-_WORDS = {b"inf", b"nan", b"infinity"}
-_TOKEN = {
-    "integer": re.compile(rb"[+-]?\d+"),
-    "real": re.compile(rb"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf|infinity|nan)", re.IGNORECASE),
-}
-
-
-class Fault(Exception):
-    """A malformed number: its line, counted from 1, and the text of the line."""
-
-    def __init__(self, line: int, text: str) -> None:
-        super().__init__(line, text)
-        self.line, self.text = line, text
-
-
-class Scan:
-    """Validates a text in pieces of whole lines. kind: "integer" or "real"; lines: the number of lines before it."""
-
-    def __init__(self, kind: str, lines: int = 0) -> None:
-        self.kind, self.lines = kind, lines
-        self.numbers = 0  # seen so far
-
-    def feed(self, piece: bytes) -> None:
-        """Validate the next lines. Raises Fault."""
-        codes = piece.translate(_CLASSES)
-        near = _neighbours(codes)
-        wrong = bool(near.tobytes().translate(None, _NEAR[self.kind]))
-        if not wrong and self.kind == "real":
-            wrong = bool(_neighbours(codes.translate(None, _GONE)).tobytes().translate(None, _FAR))
-            if not wrong and _CODES["a"] in codes:
-                wrong = not _WORDS.issuperset(re.findall(rb"[a-df-z]+", piece.lower()))
-        if wrong:
-            raise self._fault(piece)
-        self.numbers += int(np.count_nonzero(near - np.uint8(1) < 7))  # pairs of a blank and a nonblank
-        self.lines += piece.count(b"\n")
-
-    def _fault(self, piece: bytes) -> Fault:
-        whole = _TOKEN[self.kind].fullmatch
-        lines = list(enumerate(piece.split(b"\n"), self.lines + 1))
-        number, line = next((pair for pair in lines if not all(map(whole, pair[1].split()))), lines[-1])
-        return Fault(number, line.strip()[:60].decode("latin-1"))
-
-
-def _neighbours(codes: bytes) -> np.ndarray:
-    """8 * a + b for each pair of neighbours a, b of the codes, between blanks."""
-    array = np.full(len(codes) + 2, _CODES["_"], np.uint8)
-    array[1:-1] = np.frombuffer(codes, np.uint8)
-    return array[:-1] * np.uint8(8) + array[1:]
-
-
-def pieces(text: bytes) -> Iterator[bytes]:
-    """The lines of a text, a chunk or little more at a time."""
-    start, chunk = 0, tuning.count("file.chunk")
-    while start < len(text):
-        end = text.find(b"\n", start + chunk) + 1 or len(text)
-        yield text[start:end]
-        start = end
-
-
-def check_numbers(block: bytes, text: bytes, kind: str, mark: bytes | None, columns: int) -> tuple[int, bool]:
-    """The number of numbers in a text whose lines contain `columns` numbers or none, and whether one of the first two
-    of a line has leading zeros. Raises Fault."""
-    scan = Scan(kind)
-    for piece in pieces(text):
-        scan.feed(piece)
-    letters = np.frombuffer(text, np.uint8)
-    full = letters > 32
-    starts = np.flatnonzero(full & ~np.concatenate([[False], full[:-1]]))
-    ends = np.append(np.flatnonzero(letters == 10), len(text))
-    per_line = np.diff(np.searchsorted(starts, ends), prepend=0)
-    right = (per_line == columns) | (per_line == 0)
-    if mark is not None and right.all():
-        marks = np.flatnonzero(np.frombuffer(block, np.uint8) == mark[0])
-        right = np.diff(np.searchsorted(marks, ends), prepend=0) == np.where(per_line == 0, 0, columns - 1)
-    if not right.all():
-        raise Fault(int(np.argmin(right)) + 1, "")
-    if kind == "real":  # vertices are integers, so points and letters may only occur in the third column
-        marks = np.flatnonzero((letters == 46) | (letters > 64))
-        if columns == 2 or (np.searchsorted(starts, marks, side="right") % 3 != 0).any():
-            raise Fault(1, "")
-    zeros = np.flatnonzero(letters[starts] == 48)
-    led = starts[zeros[zeros % columns < 2]] + 1
-    return len(starts), bool(np.isin(letters[led[led < len(letters)]], _DIGITS).any())
-
-
-def parse_numbers(text: bytes, kind: str, count: int) -> np.ndarray:
-    """Parse `count` numbers, one per line, as INT64 or FP64. ValueError, OverflowError if the text does not match."""
-    from scipy.io import mmread
-
-    if not count:
-        return np.zeros(0, np.int64 if kind == "integer" else np.float64)
-    head = b"%%%%MatrixMarket matrix array %s general\n%d 1\n" % (kind.encode(), count)
-    return np.asarray(mmread(io.BytesIO(head + text + b"\n"), spmatrix=False)).ravel()
+def parse_columns(text: bytes, columns: list[tuple[str, str]], delimiter: str | None = None) -> np.ndarray | None:
+    """The lines of a text as a structured array; None unless each line that is not blank has exactly these columns.
+    columns: names and types. delimiter: None for blanks."""
+    text = text.replace(b"\r\n", b"\n")
+    if b"\r" in text:
+        return None
+    if not text or text.isspace():
+        return np.zeros(0, columns)
+    lines = io.BytesIO(text)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", DeprecationWarning)  # of a fraction as an integer
+            found: np.ndarray = np.loadtxt(
+                lines, columns, comments=None, delimiter=delimiter, ndmin=1, encoding="utf-8"
+            )
+            return found
+    except (ValueError, OverflowError, DeprecationWarning):
+        return None
 
 
 # ---- Parse edge weights from text: decimal point or comma, the smallest exact dtype, and hints for bad values.
 
 INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf|infinity|nan)", re.ASCII | re.IGNORECASE)
 WEIGHT = "a number as weight"
-INTEGERS = b"0123456789+- \t\r\n\v\f"
 _LARGEST = 1 << 1023  # smaller integers can be converted to floats
 _COMMA = re.compile(r"[+-]?\d[\d. ]*,\d+", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+", re.ASCII)
-_PLUS = re.compile(rb"(?<![eE])\+")
-_BLANKS = bytes.maketrans(b" \t\r\v\f", b"\n\n\n\n\n")
 
 
 def check_decimal(decimal: str) -> str:
@@ -325,45 +232,6 @@ def concatenate_weights(source: str, parts: list[np.ndarray], rounded: bool = Fa
         common.check(source)
         parts = [part.astype(common.dtype, copy=False) for part in parts]
     return np.concatenate(parts)
-
-
-def kind_of(text: bytes) -> str:
-    """The kind of the numbers in a text: "integer", or "real" if it contains other characters."""
-    return "real" if text.translate(None, INTEGERS) else "integer"
-
-
-def parse_number_table(text: bytes, kind: str, count: int, rounded: bool = False) -> np.ndarray:
-    """Parse the numbers of a text that passed a Scan: INT64, UINT64 if integers need it, or FP64. rounded: integers
-    that do not fit become FP64; otherwise they raise ValueError or OverflowError."""
-    bare = _PLUS.sub(b" ", text) if b"+" in text else text  # SciPy does not parse a leading plus
-    bare = bare.translate(_BLANKS)
-    try:
-        return parse_numbers(bare, kind, count)
-    except (ValueError, OverflowError):
-        if kind == "real":
-            raise
-    try:
-        return parse_numbers(bare, "unsigned-integer", count)
-    except (ValueError, OverflowError):
-        if not rounded:
-            raise
-    return parse_numbers(bare, "real", count)
-
-
-def parse_plain_numbers(text: bytes, count: int, decimal: str, rounded: bool = False) -> np.ndarray | None:
-    """The numbers of a text as in `table_of`; None unless it contains exactly `count` numbers."""
-    if decimal == ",":
-        if b"." in text:
-            return None
-        text = text.replace(b",", b".")
-    kind = kind_of(text)
-    scan = Scan(kind)
-    try:
-        for piece in pieces(text):
-            scan.feed(piece)
-        return parse_number_table(text, kind, count, rounded) if scan.numbers == count else None
-    except (Fault, ValueError, OverflowError):
-        return None
 
 
 def parse_weight_column(values: np.ndarray, name: str | None, decimal: str | None, rounded: bool = False) -> np.ndarray:

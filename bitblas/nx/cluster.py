@@ -1,8 +1,10 @@
-"""networkx.algorithms.cluster and core: triangles, squares, clustering, transitivity, core numbers, k-truss."""
+"""networkx.algorithms.cluster, core, assortativity, reciprocity, link_prediction: triangles, core numbers, degrees of
+neighbours, reverse edges, similarity of node pairs."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -12,8 +14,8 @@ import numpy as np
 import bitblas as gb
 from bitblas import algorithms
 
-from .arrays import Node, NodeOrNodes, Refused
-from .graph import Graph, entries_at
+from .arrays import Edge, Node, NodeOrNodes, Nodes, Refused, Scores, fits_int64, join_words, split_words, sum_by_group
+from .graph import Degrees, Graph, entries_at, entry_values
 from .searches import host
 
 # ---- networkx.algorithms.cluster: triangles, squares, clustering coefficients, transitivity.
@@ -192,3 +194,187 @@ def k_truss(G: Graph, k: int) -> Graph:
         rows, cols, _ = (T.device.to_host(x).astype(np.int64) for x in T.to_coo())
         kept = entries_at(G, rows, cols)
     return G.part(np.bincount(G.rows[kept], minlength=len(G)) > 0, kept)
+
+
+# ---- networkx.algorithms.assortativity: average neighbour degree.
+
+
+def average_neighbor_degree(
+    G: Graph, source: str = "out", target: str = "out", nodes: Nodes | None = None, weight: str | None = None
+) -> Scores:
+    for name, side in (("source", source), ("target", target)) if G.directed else ():
+        if side not in ("in", "out", "in+out"):
+            raise nx.NetworkXError(f"{name} argument {side} must be 'in', 'out' or 'in+out'")
+    if not G.directed and (source, target) != ("out", "out"):
+        raise nx.NetworkXError("source and target arguments are only supported for directed graphs")
+    source_degrees, target_degrees = (Degrees(G, side if G.directed else "all") for side in (source, target))
+    count, degree = source_degrees(weight=weight).array, target_degrees.array
+    if weight is None or fits_int64(G.values_of(weight), 2 * int(degree.max(initial=0))):
+        sums = _neighbor_sums(G, source, weight, degree)
+    else:
+        sums = _long_sums(G, source, weight, degree)
+    found = [one / k if k else 0.0 for one, k in zip(sums.tolist(), count.tolist())]
+    return {node: found[G.number[node]] for node in G.nbunch_iter(nodes)}
+
+
+def _neighbor_sums(G: Graph, source: str, weight: str | None, degree: np.ndarray) -> np.ndarray:
+    """For each node, the sum of its neighbours' degrees times the edge weights."""
+    A, d = G.matrix(weight), gb.Vector.from_dense(degree)
+    plus_times = gb.semiring.plus_times
+    # sum = A plus.times d over successors, A' plus.times d over predecessors
+    behind = host(A.mxv(d, plus_times).new(), 0) if "out" in source else 0
+    before = host(d.vxm(A, plus_times).new(), 0) if "in" in source and G.directed else 0
+    return np.zeros(len(G), A.dtype.np_type) + behind + before
+
+
+def _long_sums(G: Graph, source: str, weight: str, degree: np.ndarray) -> np.ndarray:
+    """The same as Python ints, for integer sums that may exceed INT64."""
+    values = split_words(entry_values(G, weight))
+
+    def over(ends: np.ndarray, at: np.ndarray) -> np.ndarray:
+        return join_words(*(sum_by_group(word * degree[ends], at, len(G)) for word in values))
+
+    none = np.zeros(len(G), object)
+    behind = over(G.cols, G.rows) if "out" in source else none
+    before = over(G.rows, G.cols) if "in" in source and G.directed else none
+    return behind + before
+
+
+# ---- networkx.algorithms.reciprocity: the fraction of edges whose reverse exists.
+
+
+def reciprocity(G: Graph, nodes: NodeOrNodes = None) -> float | dict[Node, float | None] | None:
+    if nodes is None:
+        return overall_reciprocity(G)
+    A = G.structure
+    # r = 2 * row sums of (A .* A') / (out-degree + in-degree)
+    both = A.ewise_mult(A.T, gb.binary.pair).new().reduce_rowwise(gb.monoid.plus[gb.dtypes.INT64]).new()
+    there, edges = host(both, 0).tolist(), (np.diff(G.ptr) + np.diff(G.transposed.ptr)).tolist()
+    share = lambda k: 2 * there[k] / edges[k] if edges[k] else None
+    if nodes not in G:
+        return {node: share(G.number[node]) for node in G.nbunch_iter(nodes)}
+    if not edges[G.number[nodes]]:
+        raise nx.NetworkXError("Not defined for isolated nodes.")
+    return share(G.number[nodes])
+
+
+def overall_reciprocity(G: Graph) -> float:
+    if not len(G.cols):
+        raise nx.NetworkXError("Not defined for empty graphs")
+    A, edges = G.structure, len(G.cols)
+    loops = int((G.rows == G.cols).sum())
+    # r = (nvals(A .* A') - loops) / nvals(A); in NetworkX's undirected copy a self loop is one edge, not two
+    both = A.ewise_mult(A.T, gb.binary.pair).new().nvals
+    return (both - loops) / edges
+
+
+# ---- networkx.algorithms.tournament: exactly one directed edge between every two nodes.
+
+
+def is_tournament(G: Graph) -> bool:
+    n = len(G)
+    # nvals(A) = n (n - 1) / 2, no loops, and nvals(A .* A') = 0
+    A = G.loopless
+    return len(G.cols) == A.nvals == n * (n - 1) // 2 and A.ewise_mult(A.T, gb.binary.pair).new().nvals == 0
+
+
+# ---- networkx.algorithms.triads: directed graphs of three nodes.
+
+
+def is_triad(G: Graph) -> bool:
+    return len(G) == 3 and G.directed and not (G.rows == G.cols).any()
+
+
+# ---- networkx.algorithms.link_prediction: similarity scores of node pairs.
+
+Pairs = Iterator[tuple[Node, Node, float]]
+
+
+def _pairs(G: Graph, ebunch: Iterable[Edge] | None) -> tuple[list[Edge], np.ndarray, np.ndarray]:
+    """The requested pairs and their numbers; all non-adjacent pairs if None."""
+    if ebunch is None:
+        # pairs = triu(!A, 1)
+        missing = np.ones((len(G), len(G)), bool)
+        missing[G.rows, G.cols] = False
+        u, v = np.nonzero(np.triu(missing, 1))
+        return list(zip(G.nodes_at(u), G.nodes_at(v))), u, v
+    pairs = list(ebunch)
+    for pair in pairs:
+        for node in pair:
+            if node not in G:
+                raise nx.NodeNotFound(f"Node {node} not in G.")
+    u, v = (G.numbers(pair[end] for pair in pairs) for end in (0, 1))
+    return pairs, u, v
+
+
+def _common(G: Graph, u: np.ndarray, v: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """For each pair, the count or weight sum of the common neighbours, excluding the pair itself."""
+    n, A = len(G), G.loopless
+    if not len(u):
+        return np.zeros(0)
+    at = gb.Matrix.from_coo(u, v, True, nrows=n, ncols=n)
+    if weights is None:
+        # C<pairs> = A plus.pair A'
+        C = A.mxm(A.T, gb.semiring.plus_pair[gb.dtypes.INT64]).new(mask=at.S)
+    else:
+        # C<pairs> = (A plus.first weights) A'
+        D = gb.Vector.from_dense(weights).diag()
+        C = A.mxm(D, gb.semiring.plus_second).new().mxm(A.T, gb.semiring.plus_first).new(mask=at.S)
+    device, (rows, cols, values) = C.device, C.to_coo()
+    rows, cols, values = device.to_host(rows), device.to_host(cols), device.to_host(values)
+    keys, pair_keys = rows * n + cols, u * n + v
+    found = np.minimum(np.searchsorted(keys, pair_keys), max(0, len(keys) - 1))
+    present = keys[found] == pair_keys if len(keys) else np.zeros(len(u), bool)
+    return np.where(present, values[found] if len(keys) else 0, 0)
+
+
+def _scored(G: Graph, ebunch: Iterable[Edge] | None, score: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Pairs:
+    pairs, u, v = _pairs(G, ebunch)
+    return ((*pair, value) for pair, value in zip(pairs, score(u, v).tolist()))
+
+
+def jaccard_coefficient(G: Graph, ebunch: Iterable[Edge] | None = None) -> Pairs:
+    degree = np.diff(G.ptr)
+
+    def score(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+        common = _common(G, u, v)
+        joined = degree[u] + degree[v] - _shared(G, u, v)
+        return np.divide(common, joined, out=np.zeros(len(u)), where=joined > 0)
+
+    return _scored(G, ebunch, score)
+
+
+def _shared(G: Graph, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """The number of shared neighbours, including the pair itself at self loops."""
+    loop = np.zeros(len(G), bool)
+    loop[G.rows[G.rows == G.cols]] = True
+    keys = np.sort(G.rows * len(G) + G.cols)
+    pair_keys = u * len(G) + v
+    found = np.searchsorted(keys, pair_keys)
+    edge = (keys[np.minimum(found, len(keys) - 1)] == pair_keys) if len(keys) else np.zeros(len(u), bool)
+    same = u == v
+    return np.where(same, np.diff(G.ptr)[u], _common(G, u, v) + edge * (loop[u].astype(int) + loop[v]))
+
+
+def adamic_adar_index(G: Graph, ebunch: Iterable[Edge] | None = None) -> Pairs:
+    degree = G.degree.array
+    with np.errstate(divide="ignore"):
+        share = 1 / np.log(np.where(degree == 1, 1, np.maximum(degree, 2)))
+
+    def score(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+        found = _common(G, u, v, share)
+        if np.isinf(found).any():  # a pair (v, v) with a neighbour of degree 1
+            raise ZeroDivisionError("float division by zero")
+        return found
+
+    return _scored(G, ebunch, score)
+
+
+def resource_allocation_index(G: Graph, ebunch: Iterable[Edge] | None = None) -> Pairs:
+    share = 1 / np.maximum(G.degree.array, 1)
+    return _scored(G, ebunch, lambda u, v: _common(G, u, v, share))
+
+
+def preferential_attachment(G: Graph, ebunch: Iterable[Edge] | None = None) -> Pairs:
+    degree = G.degree.array
+    return _scored(G, ebunch, lambda u, v: degree[u] * degree[v])

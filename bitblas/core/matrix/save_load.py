@@ -3,7 +3,7 @@
 Sections: "matrix" (shape, dtype, name; the values), "form" for each stored format, the primary one first, and "places"
 for a format: the position of each of its values in the primary one; "order": the permutation of a reordered matrix. A
 section that a version does not support is skipped if it is marked as optional, otherwise the file is refused. "graph",
-the names of a Graph (`io/bitblas_format.py`), is optional.
+the names of a Graph (`io/file_formats.py`), is optional.
 """
 
 from __future__ import annotations
