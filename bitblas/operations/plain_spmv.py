@@ -296,7 +296,7 @@ class PreparedProduct:
         value: np.generic | None = None,
     ) -> None:
         """value: of all entries of the vector, if it is known to be iso."""
-        device, kind, key, full = A.device, plan.kind, plan.key, plan.full
+        device, kind, key = A.device, plan.kind, plan.key
         self.semiring, self.device = semiring, device
         self.pushes = push = plan.kernel == PUSH
         self.reads = could_gain(kind, semiring.return_type.np_type.itemsize, device, iso=A.iso)
