@@ -173,7 +173,7 @@ def test_facts_come_in_stages(tune):
 
 
 def scrambled(x):
-    """kernels/scramble.cuh."""
+    """kernels/views.cuh."""
     x = x.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -46,8 +46,9 @@ ALGEBRA = Path(semirings.__file__).parent
 AS_THE_DRIVER = " (or [cuda12], as the driver is)"
 BLOCK = 256  # threads per CUDA block: the size that every kernel is written for
 
-_CPP_INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.M)
-_PY_INCLUDE = re.compile(r"^( *)# include: (\S+)\n", re.M)  # indented includes are statements of a function
+_CPP_INCLUDE = re.compile(r'^#include "(?P<name>[^"]+)"\n', re.M)
+# Indented includes are statements of a function, perhaps one of several fragments in a file.
+_PY_INCLUDE = re.compile(r"^(?P<indent> *)# include: (?P<name>\S+)(?: (?P<fragment>\w+))?\n", re.M)
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -95,16 +96,19 @@ def cache_dir() -> Path:
 
 
 def _inline(text: str, pattern: re.Pattern[str], included: set[str]) -> str:
-    """Replace each include line by the text of the file, once per file."""
+    """Replace each include line by the text of the file, once per file, or by a fragment of the file."""
 
     def load(match: re.Match[str]) -> str:
-        name = match.groups()[-1]
-        if name in included:
+        found = match.groupdict("")
+        name, fragment = found["name"], found.get("fragment")
+        if name in included and not fragment:
             return ""
         included.add(name)
-        root = ALGEBRA.parent if name.startswith("semirings/") else PACKAGE
-        text = _inline((root / name).read_text(), pattern, included)
-        return textwrap.indent(text, match[1]) if match.lastindex == 2 else text
+        text = ((ALGEBRA.parent if name.startswith("semirings/") else PACKAGE) / name).read_text()
+        if fragment:
+            parts = re.split(r"^# (\w+): .*\n", text, flags=re.M)
+            text = parts[parts.index(fragment) + 1].rstrip() + "\n"
+        return textwrap.indent(_inline(text, pattern, included), found.get("indent", ""))
 
     return pattern.sub(load, text)
 

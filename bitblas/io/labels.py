@@ -1,7 +1,7 @@
 """Number vertex names in order of first appearance.
 
 A few names are numbered by a dictionary, the words of a long text by a hash table that kernels fill
-(kernels/names.cpu.py).
+(kernels/reading.cpu.py).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-// Basics included by every kernel: integer types, bitsets, memory access helpers, and sums over a group of lanes.
+// Basics included by every kernel: integer types, bitsets, memory access helpers, sums over groups of lanes and blocks,
+// and thread-block clusters.
 // No CUDA header is included: a heavy one costs more compile time than all kernels together.
 // The first argument of every kernel, n, is its number of units of work (words, rows, tiles, entries: see its head).
 typedef unsigned char u8;
@@ -153,4 +154,83 @@ template <int G> __device__ __forceinline__ u32 group_sum_below(u32 x) {
     if (lane >= d) sum += below;
   }
   return sum - x;
+}
+
+// Sums over the threads of a block.
+template <class T> __device__ __forceinline__ T block_sum(T x) {  // once per kernel: `part` is written once
+  __shared__ T part[BLOCK / 32];
+#pragma unroll
+  for (int d = 16; d; d >>= 1) x += __shfl_xor_sync(ALL_LANES, x, d);
+  if ((threadIdx.x & 31) == 0) part[threadIdx.x >> 5] = x;
+  __syncthreads();
+  T sum = 0;
+#pragma unroll
+  for (int warp = 0; warp < BLOCK / 32; ++warp) sum += part[warp];
+  return sum;
+}
+
+// The sum of x over the lower threads of the block, and over all of them.
+__device__ __forceinline__ u32 block_sum_below(u32 x, u32* parts, u32& total) {
+  const u32 below = group_sum_below<32>(x);
+  if ((threadIdx.x & 31) == 31) parts[threadIdx.x / 32] = below + x;
+  __syncthreads();
+  u32 before = 0;
+  total = 0;
+#pragma unroll
+  for (int w = 0; w < BLOCK / 32; ++w) {
+    before += w < threadIdx.x / 32 ? parts[w] : 0;
+    total += parts[w];
+  }
+  __syncthreads();
+  return before + below;
+}
+
+// ---- Thread-block clusters: blocks that run at the same time, meet at a barrier and read each other's shared memory.
+// GPUs before compute capability 9.0 have no clusters; there a cluster is one block. Launch such a kernel with CLUSTER
+// blocks.
+#if CLUSTER > 1 && (defined(__CUDA_EMU__) || __CUDA_ARCH__ >= 900)
+#define IN_CLUSTER __cluster_dims__(CLUSTER, 1, 1)
+#define PEERS CLUSTER
+#else
+#define IN_CLUSTER
+#define PEERS 1
+#endif
+
+// Number of this block in its cluster.
+__device__ __forceinline__ u32 rank_in_cluster() {
+#if PEERS == 1
+  return 0;
+#elif defined(__CUDA_EMU__)
+  return emu_cluster_rank();
+#else
+  u32 rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+#endif
+}
+
+// The same variable in the shared memory of block `rank` of the cluster, which must not have exited.
+template <class T> __device__ __forceinline__ T* at_peer(T* shared, u32 rank) {
+#if PEERS == 1
+  (void)rank;
+  return shared;
+#elif defined(__CUDA_EMU__)
+  return (T*)emu_peer((void*)shared, rank);
+#else
+  T* there;
+  asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(shared), "r"(rank));
+  return there;
+#endif
+}
+
+// All threads of the cluster call it. Earlier writes to any memory are visible to all of them afterwards.
+__device__ __forceinline__ void meet_in_cluster() {
+#if PEERS == 1
+  __threadfence();
+  __syncthreads();
+#elif defined(__CUDA_EMU__)
+  emu_cluster_barrier();
+#else
+  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+#endif
 }

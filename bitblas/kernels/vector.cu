@@ -1,5 +1,4 @@
 // Kernels on the bits and values of vectors: pack, count, compact, scatter, gather, compare.
-#include "kernels/blocks.cuh"
 #include "kernels/views.cuh"
 
 // Position p of t becomes a copy of entry i of u, if `present`. Called by whole warps, for the 32 positions of half a
@@ -202,7 +201,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) put(i64 n, const u64* ite
 // that hold its identity. CLEAR: t has entries already and loses those where u has none. MARKS 0: both vectors are
 // full. flags[TWICE], flags[OUTSIDE] are set to 1 for bad indices.
 #if JOIN
-#include "kernels/push.cuh"
+#include "kernels/product.cuh"
 #endif
 #define TWICE 0
 #define OUTSIDE 1

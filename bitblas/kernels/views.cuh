@@ -50,7 +50,7 @@ template <class T> struct VectorValues {
   __device__ __forceinline__ T at(i64 i) const { return load<T>(values, iso, stride, i); }
 };
 
-// The values of a matrix's entries, iso or an array (packed ones: values.cuh).
+// The values of a matrix's entries, iso or an array (packed ones: product.cuh).
 template <class T> struct MatrixValues {
   const T* values;
   ARGUMENT(T) iso;
@@ -110,3 +110,65 @@ template <class T> struct OutputView {
   u64* bits;
   STORED(T)* values;
 };
+
+// ---- Packed integers: numbers of `width` bits (1 to 32) in a little-endian string of 32-bit words.
+// Number k occupies bits [k * width, (k + 1) * width). One padding word follows the last, so that two words can always
+// be read.
+__device__ __forceinline__ u32 low_bits(u32 width) { return 0xffffffffu >> (32 - width); }
+
+__device__ __forceinline__ u32 packed_at(const u32* string, i64 k, u32 width) {
+  const u64 at = (u64)k * width;
+  const u32* word = string + (at >> 5);
+  return __funnelshift_r(word[0], word[1], (u32)at & 31) & low_bits(width);
+}
+
+// Values as offsets from a base, modulo 2^64; floats here are integers that fit 64 bits.
+template <class T> __device__ __forceinline__ T based(T base, u32 number) { return (T)(i64)((u64)(i64)base + number); }
+template <class T> __device__ __forceinline__ u32 above(T value, T base) {
+  return (u32)((u64)(i64)value - (u64)(i64)base);
+}
+
+// ---- Find the row (or tile row) of an entry by binary search in the row pointers: the last one that begins at or before
+// it.
+
+// Search from row `low` on, which begins at or before the entry; nearby rows are found in few steps.
+template <class P> __device__ __forceinline__ i64 row_from(const P* ptr, i64 low, i64 rows, i64 entry) {
+  i64 step = 1;
+  while (low + step < rows && (i64)ptr[low + step] <= entry) low += step, step <<= 1;
+  i64 high = low + step < rows ? low + step : rows;
+  while (high - low > 1) {
+    const i64 middle = (low + high) >> 1;
+    if ((i64)ptr[middle] <= entry) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+// The same for a whole warp that searches for one entry: 32 positions are compared at a time.
+template <class P> __device__ __forceinline__ i64 row_of_warp(const P* ptr, i64 rows, i64 entry) {
+  i64 low = 0, high = rows;
+  while (high - low > 1) {
+    const i64 step = (high - low + 31) >> 5, at = low + (threadIdx.x & 31) * step;
+    const u32 before = __ballot_sync(ALL_LANES, at < high && (i64)ptr[at] <= entry);
+    low += (i64)(__popc(before) - 1) * step;
+    high = low + step < high ? low + step : high;
+  }
+  return low;
+}
+
+// ---- Hashes of indices for the symmetry test.
+// 64-bit pseudorandom numbers (Steele, Lea, Flood: Fast splittable pseudorandom number generators. OOPSLA 2014).
+// Each entry contributes the difference between the hash of its position and that of its mirror image. It is 0 on the
+// diagonal. The sum over all entries (modulo 2^64, in any order) is 0 if every entry has its mirror image; otherwise
+// it is 0 with probability 2^-64.
+__device__ __forceinline__ u64 scramble(u64 x) {
+  x += 0x9e3779b97f4a7c15ull;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+// row, column: hashed
+__device__ __forceinline__ u64 unlike_mirror(u64 row, u64 column) {
+  return scramble(row * 3 + column) - scramble(column * 3 + row);
+}

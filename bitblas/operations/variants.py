@@ -600,14 +600,13 @@ def _constants(kind: int, x: DataType, z: DataType, terminal: int, stride: int, 
         ("BITS", bits),
         ("LANES", lanes),
         ("PER", max(1, bits // lanes) if kind == VALUES else 1),
-        ("VALUES_PACKED", 0),
     )
 
 
 def _shared(constants: Constants, mode: int, looked: int = LOOKED) -> Constants:
     """SHARE lanes process a word of values. With whole rows a block reads more words than it has groups of lanes."""
     known = dict(constants)
-    known["SHARE"] = known["LANES"]
+    known |= {"VALUES_PACKED": 0, "SHARE": known["LANES"]}
     if mode == WHOLE and known["KIND"] == VALUES and known["LANES"] > looked:
         known["LANES"] = looked
     return *known.items(), ("MODE", mode)

@@ -1,6 +1,6 @@
 # Pull on 8 x 8 tiles with SIMD lanes, for operators with lane versions; pull.cpu.py works bit by bit.
 # include: formats/b2sr/tile.cpu.py
-# include: kernels/product.cpu.py
+# include: kernels/products.cpu.py
 from bitblas.kernels.lanes import (
     even_lanes,
     first_lanes,
