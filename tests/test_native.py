@@ -17,7 +17,7 @@ from test_jit import fold
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.config import config
-from bitblas.device import cpu, jit, native, object_files, targets, threads
+from bitblas.device import cpu, jit, native, object_files, threads
 from bitblas.exceptions import JitError
 from bitblas.operations.variants import elementwise_variant
 
@@ -104,7 +104,7 @@ def test_a_kernel_with_a_constant_slice_compiles():
     """Numba's type of the slice contains a slice, which Python before 3.12 does not hash."""
     compiler = pytest.importorskip("bitblas.device.compiler")
     text = "from numba import njit\n\n\n@njit\ndef clear(lo, hi, x):\n    x[:] = 0\n"
-    assert compiler.compile_kernel(text, "clear", "clear_all", ("int64[]",), [targets.host()])[0][0]
+    assert compiler.compile_kernel(text, "clear", "clear_all", ("int64[]",), [native.host()])[0][0]
 
 
 def test_numbers_of_every_type():

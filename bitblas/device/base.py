@@ -17,7 +17,7 @@ from .. import tuning
 from ..exceptions import DeviceError, OutOfMemory
 from ..kernels.variant import Variant
 from ..typing import Array, ArrayLike
-from . import memory, targets, threads
+from . import memory, native, threads
 from .threads import Bounds
 
 _DLPACK_CPU = 1  # dlpack.h: kDLCPU
@@ -228,7 +228,7 @@ class Device(ABC):
     @property
     def model(self) -> str:
         """The hardware name under which measurements are stored."""
-        return f"{targets.host().cpu} with {self.threads} threads"
+        return f"{native.host().cpu} with {self.threads} threads"
 
     def described(self) -> str:
         """A description for users."""

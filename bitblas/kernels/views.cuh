@@ -1,5 +1,5 @@
 // Views: what a kernel's arguments are. The host passes their fields one by one (operations/operands.py, same order);
-// device/launch.py packs them, so every view begins and ends with a field of 8 bytes.
+// device/cuda.py packs them, so every view begins and ends with a field of 8 bytes.
 // Values of BOOL vectors are a bitset. Values are iso (stride 0) or dense (stride 1).
 template <class T> struct Stored { typedef T type; };
 template <> struct Stored<bool> { typedef u64 type; };

@@ -17,6 +17,7 @@ CLUSTER, THREADS = 4, 64
 SOURCE = r"""
 #define CLUSTER 4
 #include "kernels/base.cuh"
+#include "kernels/frontier.cuh"
 #define KERNEL extern "C" __global__ void
 
 // Each block sums what all blocks hold, round after round: every thread reads a place of every peer.

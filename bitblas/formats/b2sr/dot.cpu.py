@@ -2,7 +2,6 @@
 # include: formats/b2sr/tile.cpu.py
 # include: kernels/views.cpu.py
 # include: kernels/products.cpu.py
-from bitblas.kernels.lanes import outer_counts, plus_lanes, splat, store_lanes
 
 
 @njit(**FUNCTION)

@@ -17,7 +17,7 @@ from semirings.dtypes import lookup_dtype
 
 from ... import tuning
 from ...device import Bounds, Device, dummy, threads
-from ...device.readback import Readback
+from ...device.memory import Readback
 from ...exceptions import OutOfMemory
 from ...kernels.variant import Variant
 from ...typing import Array

@@ -3,7 +3,7 @@
 # include: kernels/products.cpu.py
 ZERO, ALL = np.uint64(0), ~np.uint64(0)
 ENTRIES, PULLS, MANY = 0, 1, 2  # of the counts
-ROUND, LIMIT, COPY, FAULT, INDEX, RESUMED = 0, 1, 2, 3, 5, 6  # of the state (device/kernel_table.py)
+ROUND, LIMIT, COPY, FAULT, INDEX, RESUMED = 0, 1, 2, 3, 5, 6  # of the state (device/cpu.py)
 
 
 # Remove all entries of a vector that has a summary. Units are the words of the summary.
