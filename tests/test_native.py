@@ -55,7 +55,7 @@ def test_no_reference_is_too_short_for_where_sections_may_lie():
     made = (
         object_files.kernel_object(fold(), ["int64[]"] * 3),
         object_files.kernel_object(power, types),
-        object_files.native_object(),
+        object_files.assembled_object("native", native.text(native.host())),
     )
     kinds = {kind for found in made for kind in relocations(found.data)}
     assert kinds and kinds <= {1, 24}  # R_X86_64_64, R_X86_64_PC64

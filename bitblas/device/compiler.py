@@ -142,19 +142,6 @@ def numba_type(code: str) -> types.Type:
     return types.Array(dtype, 1, "C") if code.endswith("[]") else dtype
 
 
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Disable garbage collection: everything that Numba allocates for a kernel lives until it is compiled. The
-    collector would traverse it and all other objects of the process a hundred times: 10 to 25 % of the compile time."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
-
-
 _postprocess = PostProcessor.run
 
 
@@ -168,19 +155,24 @@ def _only_canonical(self: Any, emit_dels: bool = False, extend_lifetimes: bool =
 
 
 @contextmanager
-def _fewer_lifetimes() -> Iterator[None]:
-    """Replace Numba's PostProcessor.run while a kernel is compiled. Numba compiles under one global lock, which is held
-    here, so that no other compilation uses the replacement."""
+def _faster_numba() -> Iterator[None]:
+    """Replace Numba's PostProcessor.run, and disable garbage collection, while a kernel is compiled. Numba compiles
+    under one global lock, which is held here, so that no other compilation uses the replacement. Everything that Numba
+    allocates for a kernel lives until it is compiled; the collector would traverse it and all other objects of the
+    process a hundred times: 10 to 25 % of the compile time."""
     with global_compiler_lock:
+        collects = gc.isenabled()
+        gc.disable()
         PostProcessor.run = _only_canonical
         try:
             yield
         finally:
             PostProcessor.run = _postprocess
+            if collects:
+                gc.enable()
 
 
-@_without_garbage_collection()
-@_fewer_lifetimes()
+@_faster_numba()
 def compile_kernel(
     text: str, name: str, symbol: str, signature: Sequence[str], where: Sequence[native.Target]
 ) -> list[tuple[bytes, list[str]]]:
@@ -295,7 +287,7 @@ if TYPE_CHECKING:
         value: int
 
 
-Expression = ast.expr
+Expr = ast.expr
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 
 _BINARY: dict[type, Callable[[int, int], int]] = {
@@ -347,7 +339,7 @@ def assigned_names(nodes: Iterable[ast.AST]) -> set[str]:
     return {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
-def _boolean(node: Expression) -> bool:
+def _boolean(node: Expr) -> bool:
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.op, ast.Not)
     return isinstance(node, ast.Compare) or (isinstance(node, ast.Constant) and isinstance(node.value, bool))
@@ -372,12 +364,12 @@ class Fold(ast.NodeTransformer):
                 break
         return out
 
-    def visit_Name(self, node: ast.Name) -> Expression:
+    def visit_Name(self, node: ast.Name) -> Expr:
         if isinstance(node.ctx, ast.Load) and node.id in self.constants:
             return ast.Constant(self.constants[node.id])
         return node
 
-    def visit_BinOp(self, node: ast.BinOp) -> Expression:
+    def visit_BinOp(self, node: ast.BinOp) -> Expr:
         self.generic_visit(node)
         function = _BINARY.get(type(node.op))
         if function is not None and _constant(node.left) and _constant(node.right):
@@ -388,27 +380,27 @@ class Fold(ast.NodeTransformer):
                     return ast.Constant(value)
         return node
 
-    def visit_Compare(self, node: ast.Compare) -> Expression:
+    def visit_Compare(self, node: ast.Compare) -> Expr:
         self.generic_visit(node)
         function = _COMPARE.get(type(node.ops[0]))
         if function is not None and len(node.ops) == 1 and _constant(node.left) and _constant(node.comparators[0]):
             return ast.Constant(function(node.left.value, node.comparators[0].value))
         return node
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> Expression:
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Expr:
         self.generic_visit(node)
         if _constant(node.operand) and isinstance(node.op, ast.Not):
             return ast.Constant(not node.operand.value)
         return node
 
-    def visit_BoolOp(self, node: ast.BoolOp) -> Expression:
+    def visit_BoolOp(self, node: ast.BoolOp) -> Expr:
         self.generic_visit(node)
         return self.joined(node, truth=False)
 
-    def joined(self, node: ast.BoolOp, truth: bool) -> Expression:
+    def joined(self, node: ast.BoolOp, truth: bool) -> Expr:
         """Simplify `and` and `or` with constant operands. truth: only the truth value of the result matters."""
         decides = isinstance(node.op, ast.Or)  # the truth value that short-circuits
-        kept: list[Expression] = []
+        kept: list[Expr] = []
         for value in node.values:
             plain = truth or all(map(_boolean, kept))
             if not isinstance(value, ast.Constant) or not _constant(value):
@@ -420,14 +412,14 @@ class Fold(ast.NodeTransformer):
                 kept.append(value)
         return kept[0] if len(kept) == 1 else ast.BoolOp(node.op, kept)
 
-    def test(self, node: Expression) -> Expression:
-        folded: Expression = self.visit(node)
+    def test(self, node: Expr) -> Expr:
+        folded: Expr = self.visit(node)
         return self.joined(folded, truth=True) if isinstance(folded, ast.BoolOp) else folded
 
-    def visit_IfExp(self, node: ast.IfExp) -> Expression:
+    def visit_IfExp(self, node: ast.IfExp) -> Expr:
         node.test = self.test(node.test)
         if _constant(node.test):
-            chosen: Expression = self.visit(node.body if node.test.value else node.orelse)
+            chosen: Expr = self.visit(node.body if node.test.value else node.orelse)
             return chosen
         node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
         return node
@@ -454,7 +446,6 @@ class Fold(ast.NodeTransformer):
 
 # ---- Specialize a CPU kernel's source: substitute its constants and inline its functions before Numba compiles it.
 
-Expr = ast.expr
 SMALL = 8  # maximum nodes of an argument expression that may be duplicated
 _WRITERS = ("put", "store_lanes")
 

@@ -22,19 +22,10 @@ from .base import Device
 from .native import Argument
 
 
-def _not_loaded(*args: object) -> int:
-    """Placeholder for a kernel that is not loaded yet."""
-    return OTHERS
-
-
-def _ignore_kernel(quick: Callable[..., int]) -> None:
-    """Ignore which kernel was found."""
-
-
 @functools.cache
 def native_library() -> Callable[[str], int]:
     """Load native.ll and return a function from its symbol names to addresses."""
-    library = object_files.native_object()
+    library = object_files.assembled_object("native", native.text(native.host()))
     native.load(library.data, "launch", library.undefined)
     reset = ctypes.CFUNCTYPE(None)(native.address_of("reset"))
     reset()
@@ -81,7 +72,8 @@ def run_in_groups(limits: np.ndarray, run: Callable[[np.ndarray], None], in_turn
 
 @functools.cache
 def _kernel(device: Cpu, variant: Variant) -> Callable[..., None]:
-    quick, known = _not_loaded, dict[tuple[str, ...], Callable[..., int]]()
+    quick: Callable[..., int] = lambda *args: OTHERS  # until it is loaded
+    known: dict[tuple[str, ...], Callable[..., int]] = {}
 
     def call(n: int, *args: Argument, bounds: threads.Bounds = None, extra_blocks: int = 0) -> None:
         if tracing.active is not None:
@@ -119,7 +111,7 @@ def _kernel(device: Cpu, variant: Variant) -> Callable[..., None]:
             native.raise_status(status)
 
     if not native.layout_known():
-        set_kernel: Callable[[Callable[..., int]], None] = _ignore_kernel
+        set_kernel: Callable[[Callable[..., int]], None] = lambda quick: None
         return call
     with native.loading:
         direct = native_library()("direct")
@@ -162,7 +154,9 @@ class Cpu(Device):
         return native.PERMUTE_BYTES.get(native.best(native.host()) or "", 0)
 
     def chunks(self, work: int, least: int = 0) -> int:
-        return threads.chunk_count(work, least)
+        if work < tuning.count("interrupt.long_work"):
+            return 1
+        return -(-work // max(tuning.count("interrupt.chunk_work"), least))
 
     def splits(self, work: int, least: int) -> bool:
         return work >= least and threads.count() > 1

@@ -70,12 +70,6 @@ def binding() -> ModuleType:
     return binding
 
 
-def llvm_version() -> str:
-    import llvmlite
-
-    return str(llvmlite.__version__)
-
-
 @functools.cache
 def host() -> Target:
     """This processor, or the one named by $NUMBA_CPU_NAME and $NUMBA_CPU_FEATURES."""
@@ -290,29 +284,29 @@ def kernel_callable(launch: int, function: int, signature: Sequence[str]) -> Cal
     """kernel(n or bounds, *arguments) as a Python function; its result is described in `native.ll`."""
     if len(signature) > MAX_ARGUMENTS:
         raise JitError(f"device 'cpu': expected a kernel of at most {MAX_ARGUMENTS} arguments, got {len(signature)}")
-    words = kernel_description(function, signature)
-    method = _MethodDef(b"kernel", launch, _FASTCALL, None)
+    return _function_object(launch, _FASTCALL, kernel_description(function, signature))
+
+
+def _function_object(code: int, flags: int, words: ctypes.Array[ctypes.c_int64]) -> Callable[..., Any]:
+    """Machine code as a function of Python. It receives the address of `words` in place of `self`."""
+    method = _MethodDef(b"kernel", code, flags, None)
     keep_forever(words, method)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    function_object: Callable[..., int] = make(ctypes.addressof(method), ctypes.addressof(words), None)
+    function_object: Callable[..., Any] = make(ctypes.addressof(method), ctypes.addressof(words), None)
     return function_object
 
 
 def direct_callable(direct: int, call: Callable[..., None]) -> tuple[Callable[..., None], Callable[[Any], None]]:
     """Machine code in place of `call`, which runs the kernel last given by `kernel_callable` directly; and a function
-    that
-    sets that kernel."""
+    that sets that kernel."""
     cell = (ctypes.c_int64 * 3)(id(call), id(None), 0)
-    method = _MethodDef(b"kernel", direct, _FASTCALL | _KEYWORDS, None)
-    keep_forever(cell, method, call)
-    make = ctypes.pythonapi.PyCFunction_NewEx
-    make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    keep_forever(call)
 
     def known(quick: Any) -> None:
         cell[2] = id(quick.__self__)
 
-    return make(ctypes.addressof(method), ctypes.addressof(cell), None), known
+    return _function_object(direct, _FASTCALL | _KEYWORDS, cell), known
 
 
 def ctypes_callable(share: int, function: int, signature: Sequence[str]) -> Callable[..., int]:

@@ -201,11 +201,6 @@ def is_available(variant: Variant, signature: Sequence[str]) -> bool:
     return _path(f"{variant.entry}_{jit._key(text, *signature, *_compilers())}", "cpu").exists()
 
 
-def native_object() -> Object:
-    """The object file of native.ll."""
-    return assembled_object("native", native.text(native.host()))
-
-
 def assembled_object(name: str, text: str) -> Object:
     """The object file of LLVM assembly text."""
     if (shipped := find_shipped(key_of_text(text, ()))) is not None:
@@ -245,8 +240,10 @@ def _compilers() -> tuple[str, ...]:
     """Everything that determines the compiled code of a kernel, besides its text."""
     from importlib.util import find_spec
 
+    import llvmlite
+
     texts = "".join((jit.PACKAGE / name).read_text() for name in COMPILERS)
     set_for_numba = [os.environ.get(name, "") for name in SETTINGS]
     numba = find_spec("numba")  # locates it without importing it
     version = Path(numba.origin).with_name("_version.py").read_text() if numba and numba.origin else ""
-    return texts, version, *set_for_numba, native.llvm_version(), *native.host()
+    return texts, version, *set_for_numba, str(llvmlite.__version__), *native.host()

@@ -36,15 +36,19 @@ struct Control {
   __device__ __forceinline__ bool runs() const { return may_run(condition, rounds, ahead); }
 };
 
-// Called by the whole warp: lanes with `add` append their unit to the list.
-__device__ __forceinline__ void append(bool add, u32 unit, u32* list, u64* count) {
+// Called by the whole warp: count the lanes with `add`, and return the number of each.
+template <class C> __device__ __forceinline__ C next_number(bool add, C* count) {
   const u32 who = __ballot_sync(ALL_LANES, add);
-  if (!who) return;
+  if (!who) return 0;
   const int leader = __ffs(who) - 1;
-  u64 first = 0;
-  if (WARP_LANE == leader) first = atomicAdd(count, (u64)__popc(who));
-  first = __shfl_sync(ALL_LANES, first, leader);
-  if (add) list[first + __popc(who & ((1u << WARP_LANE) - 1u))] = unit;
+  C first = 0;
+  if (WARP_LANE == leader) first = atomicAdd(count, (C)__popc(who));
+  return __shfl_sync(ALL_LANES, first, leader) + __popc(who & ((1u << WARP_LANE) - 1u));
+}
+// The same for lanes that append their unit to the list.
+__device__ __forceinline__ void append(bool add, u32 unit, u32* list, u64* count) {
+  const u64 at = next_number(add, count);
+  if (add) list[at] = unit;
 }
 
 // Add the sum of x over the warp to *to.

@@ -33,11 +33,7 @@ def element_pointer(
     """LLVM code for the address of array[index]."""
     data = arrayobj.make_array(array_type)(ctx, b, array).data
     index = ctx.cast(b, index, index_type, types.intp)
-    element = ctx.get_data_type(array_type.dtype)
-    try:
-        return b.gep(data, [index], source_etype=element, inbounds=True)
-    except TypeError:  # older llvmlite: typed pointers
-        return b.gep(data, [index], inbounds=True)
+    return b.gep(data, [index], source_etype=ctx.get_data_type(array_type.dtype), inbounds=True)
 
 
 @intrinsic
@@ -70,10 +66,7 @@ def word_at(typing: Context, array: types.Array, byte: types.Type) -> Typed:
     def code(ctx: Context, b: ir.IRBuilder, sig: Signature, args: Values) -> ir.Value:
         data = b.bitcast(arrayobj.make_array(sig.args[0])(ctx, b, args[0]).data, cgutils.voidptr_t)
         place = ctx.cast(b, args[1], sig.args[1], types.intp)
-        try:
-            pointer = b.gep(data, [place], source_etype=ir.IntType(8), inbounds=True)
-        except TypeError:  # older llvmlite: typed pointers
-            pointer = b.gep(data, [place], inbounds=True)
+        pointer = b.gep(data, [place], source_etype=ir.IntType(8), inbounds=True)
         return b.load(b.bitcast(pointer, ir.IntType(64).as_pointer()), align=1)
 
     return types.uint64(array, byte), code

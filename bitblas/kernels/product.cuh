@@ -39,27 +39,8 @@ __device__ __forceinline__ void join_lanes(bool& some, Z_T& sum, int first) {
 // Used only for monoids whose sums do not depend on the order: floating-point addition never uses atomics. A cell is 4
 // or 8 bytes, as compare-and-swap requires.
 
-__device__ __forceinline__ bool mark(u64* bits, i64 j) {  // true for the thread that set the bit
-  const u32 bit = 1u << (j & 31);
-  return !(atomicOr((u32*)bits + (j >> 5), bit) & bit);
-}
-
-template <int SIZE> struct Cell;
-template <> struct Cell<4> { typedef u32 type; };
-template <> struct Cell<8> { typedef u64 type; };
-
 template <class T> __device__ __forceinline__ void join_cell(T* at, Z_T z) {
-  typedef typename Cell<sizeof(T)>::type cell_t;
-  cell_t* cell = (cell_t*)at;
-  union { T value; cell_t raw; } old, next;
-  old.raw = *(volatile cell_t*)cell;
-  for (;;) {
-    next.value = T(add(cast<Z_T>(old.value), z));
-    if (next.raw == old.raw) break;
-    const cell_t seen = atomicCAS(cell, old.raw, next.raw);
-    if (seen == old.raw) break;
-    old.raw = seen;
-  }
+  update_cell(at, [&](T old) { return T(add(cast<Z_T>(old), z)); });
 }
 
 // Returns true for the first product at j.
@@ -112,43 +93,8 @@ struct Values {
 #endif
 
 #ifdef MERGE
-// ---- Epilogue of a product kernel: apply mask, accumulator and `replace` to a row's sum, then write bits and values.
+// ---- Epilogue of a product kernel (views.cuh): write the bits of the result.
 #define PRESENCE (KIND == WORDS && !STORE)  // bits only: no values are summed or written
-
-// Epilogue of w<mask, accum, replace> = t in the kernel that computes t (C API 2.1, section 2.3.4). MERGE 0: the result
-// is t alone. MERGE 1: where t has no entry, w keeps its own: its old bits and values are read from w_*, and copied if
-// the result is in other arrays (moved). STORE: values are written too, not only presence.
-struct Epilogue {
-  VectorView<W_T> w;
-  i64 moved, replace;
-  OutputView<W_T> t;
-};
-struct Ending {
-  bool present, value;  // value: the bit, if values are a bitset
-};
-__device__ __forceinline__ Ending finish(i64 row, bool open, bool some, Z_T sum, const Epilogue& to, i64 replace) {
-  const bool had = MERGE && bit_now(to.w.bits, row), news = open && some;
-  Ending end = {news || (had && (open ? ACCUM : !replace)), false};
-#if STORE
-  if (!end.present) return end;
-#if MERGE
-  if (!news && !W_BOOL && !to.moved) return end;  // the value is already in place
-  W_T w = take(sum);
-  if (!news || (ACCUM && had)) {
-    const W_T old = load_in_place<W_T>(to.w.values, to.w.iso, to.w.stride, row);
-    w = news ? accum(old, sum) : old;
-  }
-#else
-  const W_T w = take(sum);
-#endif
-#if W_BOOL
-  end.value = w;
-#else
-  to.t.values[row] = w;
-#endif
-#endif
-  return end;
-}
 
 // Write BITS bits for unit `unit` of the bitset t, provided by the first lane of every group of LANES. All threads of
 // the grid call it. It writes whole bytes of a warp's or block's units, and all bytes of the words that hold n units if

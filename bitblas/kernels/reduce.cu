@@ -28,7 +28,7 @@ reduce(i64 n, i64 per, i64 size, Entries u, u8* sum_present, Z_T* sums) {
   i64 end = first + per * 64;
   if (end > size) end = size;
   Z_T sum = IDENTITY;
-  u8 any = 0;
+  bool any = false;
   for (i64 begin = first + threadIdx.x; begin < end; begin += AHEAD * BLOCK) {
     bool has[AHEAD];
     Z_T x[AHEAD];
@@ -42,22 +42,13 @@ reduce(i64 n, i64 per, i64 size, Entries u, u8* sum_present, Z_T* sums) {
     for (int k = 0; k < AHEAD; ++k)
       if (has[k]) {
         sum = any ? add(sum, x[k]) : x[k];
-        any = 1;
+        any = true;
       }
   }
-  part[threadIdx.x] = sum;
-  some[threadIdx.x] = any;
-  for (int half = BLOCK / 2; half; half >>= 1) {
-    __syncthreads();
-    if (threadIdx.x < half && some[threadIdx.x + half]) {
-      const Z_T x = part[threadIdx.x + half];
-      part[threadIdx.x] = some[threadIdx.x] ? add(part[threadIdx.x], x) : x;
-      some[threadIdx.x] = 1;
-    }
-  }
+  join_block(any, sum, [](Z_T x, Z_T y) { return add(x, y); }, part, some);
   if (threadIdx.x == 0) {
-    sum_present[blockIdx.x] = some[0];
-    sums[blockIdx.x] = part[0];
+    sum_present[blockIdx.x] = any;
+    sums[blockIdx.x] = sum;
   }
 }
 #endif  // KERNEL_reduce
@@ -78,15 +69,8 @@ weigh(i64 n, const u64* u_bits, const PTR_T* ptr, u64* total) {
     sum += ptr[at + 1] - ptr[at];
     rest &= ROWS == 64 ? 0ull : ~(((1ull << (ROWS & 63)) - 1) << (unit * ROWS));
   }
-  __shared__ u64 sums[BLOCK / 32];
-#pragma unroll
-  for (int d = 16; d; d >>= 1) sum += __shfl_xor_sync(ALL_LANES, sum, d);
-  if ((threadIdx.x & 31) == 0) sums[threadIdx.x / 32] = sum;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    for (int k = 1; k < BLOCK / 32; ++k) sum += sums[k];
-    if (sum) atomicAdd(total, sum);
-  }
+  sum = block_sum(sum);
+  if (threadIdx.x == 0 && sum) atomicAdd(total, sum);
 }
 #endif  // KERNEL_weigh
 
@@ -117,18 +101,7 @@ hubs(i64 n, const i64* hub, const i64* first, DenseView<Z_T> part, MaskView mask
     const i64 p = (first[h] + s) * ROWS + r;
     if (bit_of(part.bits, p)) join(some, sum, true, load<Z_T>(part.values, IDENTITY, 1, p));
   }
-  sums[threadIdx.x] = sum;
-  somes[threadIdx.x] = some;
-  int half = segments > 1 ? BLOCK / 2 : 0;
-  while (half >= segments && half > 0) half /= 2;  // threads beyond have no segment
-  for (; half; half /= 2) {
-    __syncthreads();
-    if (threadIdx.x < half) {
-      join(some, sum, somes[threadIdx.x + half], sums[threadIdx.x + half]);
-      sums[threadIdx.x] = sum;
-      somes[threadIdx.x] = some;
-    }
-  }
+  if (segments > 1) join_block(some, sum, [](Z_T x, Z_T y) { return add(x, y); }, sums, somes);
   if (threadIdx.x == 0) {
     const Ending done = finish(row, open, some, sum, to, to.replace);
     put_bit(to.t.bits, row, done.present);

@@ -31,7 +31,7 @@ typedef typename Cell<sizeof(C_T)>::type cell_t;
 
 // Combine z with a cell that held `seen` when it was loaded; returns the old value.
 __device__ __forceinline__ cell_t join_to(C_T* at, Z_T z, C_T seen) {
-  union { C_T value; cell_t raw; } old, next;
+  CellOf<C_T> old, next;
   old.value = seen;
 #if JOIN
   next.value = C_T(add(cast<Z_T>(seen), z));
@@ -57,14 +57,7 @@ __device__ __forceinline__ cell_t join_to(C_T* at, Z_T z, C_T seen) {
 #endif
 #endif
 #if !JOIN || JOIN_FLOAT
-  for (;;) {
-    next.value = C_T(add(cast<Z_T>(old.value), z));
-    if (next.raw == old.raw) break;
-    const cell_t now = atomicCAS((cell_t*)at, old.raw, next.raw);
-    if (now == old.raw) break;
-    old.raw = now;
-  }
-  return old.raw;
+  return update_cell(at, old, [&](C_T value) { return C_T(add(cast<Z_T>(value), z)); }).raw;
 #endif
 }
 

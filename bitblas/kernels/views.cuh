@@ -111,6 +111,45 @@ template <class T> struct OutputView {
   STORED(T)* values;
 };
 
+#ifdef MERGE
+// Epilogue: write w<mask, accum, replace> = t, the last step of every operation (C API 2.1, section 2.3.4), in the kernel
+// that computes t, or from a vector t. MERGE 0: the result is t alone. MERGE 1: where t has no entry, w keeps its own: its
+// old bits and values are read from w_*, and copied if the result is in other arrays (moved). STORE: values are written
+// too, not only presence.
+struct Epilogue {
+  VectorView<W_T> w;
+  i64 moved, replace;
+  OutputView<W_T> t;
+};
+struct Ending {
+  bool present, value;  // value: the bit, if values are a bitset
+};
+template <class Z>
+__device__ __forceinline__ Ending finish(i64 row, bool open, bool some, Z sum, const Epilogue& to, i64 replace) {
+  const bool had = MERGE && bit_now(to.w.bits, row), news = open && some;
+  Ending end = {news || (had && (open ? ACCUM : !replace)), false};
+#if STORE
+  if (!end.present) return end;
+#if MERGE
+  if (!news && !W_BOOL && !to.moved) return end;  // the value is already in place
+  W_T w = take(sum);
+  if (!news || (ACCUM && had)) {
+    const W_T old = load_in_place<W_T>(to.w.values, to.w.iso, to.w.stride, row);
+    w = news ? accum(old, sum) : old;
+  }
+#else
+  const W_T w = take(sum);
+#endif
+#if W_BOOL
+  end.value = w;
+#else
+  to.t.values[row] = w;
+#endif
+#endif
+  return end;
+}
+#endif
+
 // ---- Packed integers: numbers of `width` bits (1 to 32) in a little-endian string of 32-bit words.
 // Number k occupies bits [k * width, (k + 1) * width). One padding word follows the last, so that two words can always
 // be read.
@@ -171,4 +210,61 @@ __device__ __forceinline__ u64 scramble(u64 x) {
 // row, column: hashed
 __device__ __forceinline__ u64 unlike_mirror(u64 row, u64 column) {
   return scramble(row * 3 + column) - scramble(column * 3 + row);
+}
+
+// ---- Bits and cells that many threads write. A cell is 4 or 8 bytes, as compare-and-swap requires.
+__device__ __forceinline__ bool mark(u64* bits, i64 j) {  // true for the thread that set the bit
+  const u32 bit = 1u << (j & 31);
+  return !(atomicOr((u32*)bits + (j >> 5), bit) & bit);
+}
+
+template <int SIZE> struct Cell;
+template <> struct Cell<4> { typedef u32 type; };
+template <> struct Cell<8> { typedef u64 type; };
+template <class T> union CellOf {
+  T value;
+  typename Cell<sizeof(T)>::type raw;
+};
+
+// Replace a cell, in which `old` was seen, by next(its value); a value that does not change is not written. Returns the
+// old value.
+template <class T, class Next> __device__ __forceinline__ CellOf<T> update_cell(T* at, CellOf<T> old, Next next_of) {
+  for (;;) {
+    CellOf<T> next;
+    next.value = next_of(old.value);
+    if (next.raw == old.raw) return old;
+    const auto seen = atomicCAS((decltype(next.raw)*)at, old.raw, next.raw);
+    if (seen == old.raw) return old;
+    old.raw = seen;
+  }
+}
+template <class T, class Next> __device__ __forceinline__ void update_cell(T* at, Next next_of) {
+  CellOf<T> old;
+  old.raw = *(volatile decltype(old.raw)*)at;
+  update_cell(at, old, next_of);
+}
+
+// ---- Sums with a flag for "no value yet": of a warp, in all lanes; of a block, in thread 0, `part` and `has` are in shared
+// memory.
+template <class T, class Add> __device__ __forceinline__ void join_warp(bool& some, T& sum, Add add) {
+#pragma unroll
+  for (int d = 16; d; d >>= 1) {
+    const bool other = shuffle_xor(ALL_LANES, some, d);
+    const T x = shuffle_xor(ALL_LANES, sum, d);
+    if (other) sum = some ? add(sum, x) : x;
+    some = some || other;
+  }
+}
+template <class T, class Add> __device__ __forceinline__ void join_block(bool& some, T& sum, Add add, T* part, u8* has) {
+  part[threadIdx.x] = sum;
+  has[threadIdx.x] = some;
+  for (int half = BLOCK / 2; half; half >>= 1) {
+    __syncthreads();
+    if (threadIdx.x < half && has[threadIdx.x + half]) {
+      const T more = part[threadIdx.x + half];
+      part[threadIdx.x] = sum = some ? add(sum, more) : more;
+      has[threadIdx.x] = some = true;
+    }
+  }
+  __syncthreads();
 }

@@ -197,7 +197,7 @@ class CudaPositions(TextDialect[CudaKernel]):
             kernel.bits(w, written=True)
             bits = f"x{w.id}_bits"
             if any_:
-                join = f"if (!bit_now({bits}, at) && mark_bit({bits}, at)) {{ {join} }}"
+                join = f"if (!bit_now({bits}, at) && mark({bits}, at)) {{ {join} }}"
             else:
                 join += f" if (!bit_now({bits}, at)) set_bit({bits}, at);"
         elif any_:
