@@ -1,4 +1,4 @@
-"""Build a wheel with setuptools, including object files of the CPU kernels (bitblas/registry/ahead.py).
+"""Build a wheel with setuptools, including object files of the CPU kernels (bitblas/registry/warm.py).
 
 BITBLAS_OBJECTS=0 leaves them out: kernels are then compiled at first use, as from a source tree.
 """
@@ -48,7 +48,7 @@ class BuildWithObjects(build_py):
         plain = {name: text for name, text in os.environ.items() if not name.startswith(("NUMBA_", "BITBLAS_"))}
         path = os.pathsep.join(filter(None, (str(here), os.environ.get("PYTHONPATH", ""))))
         programs = [str(ROOT / name) for name in PROGRAMS if (ROOT / name).exists()]
-        command = [sys.executable, "-m", "bitblas.registry.ahead", str(here / "bitblas/device/data"), *programs]
+        command = [sys.executable, "-m", "bitblas.registry.warm", str(here / "bitblas/device/data"), *programs]
         if subprocess.run(command, cwd=here, env={**plain, "PYTHONPATH": path}, check=False).returncode:
             raise RuntimeError(
                 "the CPU kernels were not compiled (see above). Hint: BITBLAS_OBJECTS=0 builds without them"

@@ -44,7 +44,7 @@ NINE = """
 import bitblas
 from bitblas.compare import programs
 from bitblas.registry import warm
-graph = warm.comparison.Side("cpu", bitblas, warm.graph("town"), device="cpu")
+graph = warm.compare.Side("cpu", bitblas, warm.graph("town"), device="cpu")
 for program in programs():
     program.call(graph.matrix(program.form), 0, bitblas)
 """

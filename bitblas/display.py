@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import threading
 from collections.abc import Hashable, Sequence
@@ -92,6 +91,8 @@ def _draw() -> None:
     global _width
     line = "; ".join(_texts.values())
     if sys.stderr.isatty():  # a line that wraps could not be overwritten
+        import shutil  # not with this module: it imports three compressors
+
         line = line[: max(1, shutil.get_terminal_size().columns - 1)]
     print(f"{line:<{_width}}", end="\r", file=sys.stderr, flush=True)
     _width = len(line)

@@ -6,7 +6,6 @@ The texts become hints of AttributeErrors. `call` of an algorithm is written wit
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -350,6 +349,8 @@ def hint(name: str, table: dict[str, str], known: Iterable[str], *, method: bool
     if name in ABSENT:
         nearest = ABSENT[name]
         return f"bitblas has no such algorithm{'; ' if nearest else ''}{nearest}"
+    import difflib  # not with this module: 1 ms
+
     near = difflib.get_close_matches(name, sorted(known), 2, CLOSE)
     if near:
         return f"did you mean {' or '.join(near)}?"

@@ -25,7 +25,7 @@ from semirings.cached import cached_property
 from semirings.dtypes import BOOL, DataType
 
 from . import formats, tuning
-from .device import Device, memory, readback
+from .device import Device, memory
 from .formats import CSR, Structure
 from .formats.bitmap.lines import Lines, lines_of
 from .formats.contract import LazyDict
@@ -166,9 +166,9 @@ class VectorStore:
     def _counted(self) -> np.ndarray:
         """The same on the host."""
         chunks = -(-words(self.size) // CHUNK)
-        if 4 * chunks > readback.SIZE:
+        if 4 * chunks > memory.READBACK_BYTES:
             return self.device.to_host(self.chunk_counts())
-        counts = readback.Readback(self.device, 4 * chunks)
+        counts = memory.Readback(self.device, 4 * chunks)
         self._count_chunks(counts.part(np.uint32, 0, chunks))
         return counts.read(np.uint32, 0, chunks)
 

@@ -955,14 +955,6 @@ TABLE: dict[str, Threshold] = {
     "cluster.listed_entries": Threshold(
         1 << 16, "entries", "The same for the matrix entries of the positions on such a worklist."
     ),
-    "cluster.statements": Threshold(
-        12,
-        "statements",
-        "Up to so many, 64 registers suffice and a cluster has twice the threads, which load all positions at once. "
-        "Shortest paths have 8; larger kernels were not measured.",
-        "H200, ms of shortest paths with and without twice the threads: grid of 3300 levels 68.4, 74.0; mesh 11.8, "
-        "12.2; a road network with small frontiers 8.15, 7.88",
-    ),
     "cluster.lanes_short": Threshold(
         4, "lanes", "For a row of a cluster if the average row has at most so many items."
     ),
@@ -1074,9 +1066,6 @@ TABLE: dict[str, Threshold] = {
     ),
     "nx.sorted_entries": Threshold(
         1 << 13, "entries", "NumPy sorts keys below this: importing SciPy for a counting sort takes about 0.13 s."
-    ),
-    "registry.compilations": Threshold(
-        8, "compilations", "Fewer run in one process, because starting processes takes longer."
     ),
     "spring.pairs": Threshold(
         1 << 22, "pairs of vertices", "The forces between so many pairs are computed at once, which bounds the memory."

@@ -35,9 +35,9 @@ import bitblas
 import bitblas as gb
 from bitblas import algorithms, binary, device, semiring, tuning
 from bitblas.device import jit
+from bitblas.device.jit import without_views
 from bitblas.formats import format_of
 from bitblas.kernels.variant import Variant
-from bitblas.kernels.views import without_views
 
 # (semiring, its type, type of the matrix, type of the vector)
 FEW = (

@@ -42,7 +42,7 @@ def test_kernels_are_compiled_beside_the_sources(built, monkeypatch):
     built.command.run()
     ((command, cwd, env),) = built.asked
     programs = [str(ROOT / "README.md"), str(ROOT / "examples" / "first_graph.py")]
-    assert command == ["-m", "bitblas.registry.ahead", str(built.folder / "bitblas" / "device" / "data"), *programs]
+    assert command == ["-m", "bitblas.registry.warm", str(built.folder / "bitblas" / "device" / "data"), *programs]
     assert cwd == built.folder and env["PYTHONPATH"].split(os.pathsep) == [str(built.folder), "elsewhere"]
     assert not [name for name in env if name.startswith(("NUMBA_", "BITBLAS_"))], "as it is for everyone"
 

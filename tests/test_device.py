@@ -13,8 +13,8 @@ import pytest
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.config import config
-from bitblas.device import cuda, jit, launch
-from bitblas.device.readback import Readback
+from bitblas.device import cuda, jit
+from bitblas.device.memory import Readback
 from bitblas.exceptions import DeviceError, JitError, OutOfMemory
 
 # ---- what can be missing --------------------------------------------------------------------------------------------
@@ -297,7 +297,7 @@ def test_two_real_gpus(device):
 
 def test_arguments_lie_as_in_a_structure_of_c():
     """Each at a multiple of its size; a complex number as its two parts (Argument in complex.cuh)."""
-    packed = launch.Arguments(["q", "?", "dd", "f", "ff", "Q"])
+    packed = cuda.Arguments(["q", "?", "dd", "f", "ff", "Q"])
     packed.put([5, True, np.complex128(1 + 2j), np.float32(2.5), np.complex64(3 - 1j), 7])
     assert struct.unpack("=q?7xddfff4xQ", packed.buffer.raw) == (5, True, 1, 2, 2.5, 3, -1, 7)
     assert packed.size.value == len(packed.buffer.raw) == 56

@@ -16,7 +16,7 @@ from bitblas.formats import Structure
 from bitblas.formats.catalog import FORMATS
 from bitblas.formats.coded import HEAD_BITS
 from bitblas.formats.csr.cost import STRIDE, index_type, pointer_type
-from bitblas.kernels.constants import COUNT, VALUES, WORDS
+from bitblas.kernels.variant import COUNT, VALUES, WORDS
 from bitblas.store import MatrixStore
 
 N, FAR = 600, 1 << 33

@@ -79,11 +79,11 @@ def test_a_child_has_threads_of_its_own(when):
 
 WAITING = """
 import os, sys, threading
-from bitblas.device import native, targets
+from bitblas.device import native
 import logging
 
 inside = threading.Event()
-lock = native.loading if sys.argv[1] == "compiles" else targets.binding().ffi.lib._lock._lock
+lock = native.loading if sys.argv[1] == "compiles" else native.binding().ffi.lib._lock._lock
 
 def compiles():
     with lock:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from bitblas.device import Cpu, Cuda, jit
-from bitblas.kernels.views import VIEWS as CPU_VIEWS
-from bitblas.kernels.views import arguments
+from bitblas.device.jit import VIEWS as CPU_VIEWS
+from bitblas.device.jit import arguments
 
 ROOT = Path(__file__).parents[1]
 MODULES = {

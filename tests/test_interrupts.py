@@ -13,7 +13,7 @@ import pytest
 import bitblas as gb
 from bitblas import tuning
 from bitblas.device import cpu, threads
-from bitblas.device.kernel_table import RESUMED
+from bitblas.device.cpu import RESUMED
 from bitblas.loop import Program, at_once
 
 N = 300

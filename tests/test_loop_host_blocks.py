@@ -9,7 +9,7 @@ from interrupts import interrupted
 from test_loop_index import dense, full
 
 import bitblas as gb
-from bitblas.device.kernel_table import RESUMED
+from bitblas.device.cpu import RESUMED
 from bitblas.exceptions import IndexOutOfBound
 from bitblas.loop import Program, at_once, if_, repeat
 

@@ -80,7 +80,7 @@ def test_few_and_many_positions(device, turn, make, alike, monkeypatch, tune):
     assert rounds == expected
     assert {line.kind for line in program.explain().launches} == {"pass"}
     if device != "cpu":  # which fuses nothing by these texts
-        assert any("#define LOOK(i)" in text for text in texts)
+        assert any("#define SAMPLE(i)" in text for text in texts)
         assert any("#define FEW 8" in text for text in texts) == (make is computing)
     for x, y in zip(mine[:3], other[:3], strict=True):
         same(x, y)

@@ -17,7 +17,7 @@ from test_jit import fold
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.config import config
-from bitblas.device import cpu, jit, native, object_files, targets, threads
+from bitblas.device import cpu, jit, native, object_files, threads
 from bitblas.exceptions import JitError
 from bitblas.operations.variants import elementwise_variant
 
@@ -55,7 +55,7 @@ def test_no_reference_is_too_short_for_where_sections_may_lie():
     made = (
         object_files.kernel_object(fold(), ["int64[]"] * 3),
         object_files.kernel_object(power, types),
-        object_files.native_object(),
+        object_files.assembled_object("native", native.text(native.host())),
     )
     kinds = {kind for found in made for kind in relocations(found.data)}
     assert kinds and kinds <= {1, 24}  # R_X86_64_64, R_X86_64_PC64
@@ -104,7 +104,7 @@ def test_a_kernel_with_a_constant_slice_compiles():
     """Numba's type of the slice contains a slice, which Python before 3.12 does not hash."""
     compiler = pytest.importorskip("bitblas.device.compiler")
     text = "from numba import njit\n\n\n@njit\ndef clear(lo, hi, x):\n    x[:] = 0\n"
-    assert compiler.compile_kernel(text, "clear", "clear_all", ("int64[]",), [targets.host()])[0][0]
+    assert compiler.compile_kernel(text, "clear", "clear_all", ("int64[]",), [native.host()])[0][0]
 
 
 def test_numbers_of_every_type():

@@ -11,7 +11,7 @@ from test_reorder import host, matrix
 
 import bitblas as gb
 from bitblas import exceptions, reorder
-from bitblas.device import readback
+from bitblas.device import memory
 
 HOST = pytest.param("gorder", marks=pytest.mark.uses_cpu)  # one vertex after the other, on the host
 
@@ -151,8 +151,8 @@ def test_hubs_stand_first_and_leaves_of_one_star_together():
 def test_a_search_waits_once_a_level(device, monkeypatch):
     """On a graph of many levels the host's waits are what an order takes."""
     waits, n = [], 40
-    read = readback.Readback.read
-    monkeypatch.setattr(readback.Readback, "read", lambda self, *a: waits.append(a) or read(self, *a))
+    read = memory.Readback.read
+    monkeypatch.setattr(memory.Readback, "read", lambda self, *a: waits.append(a) or read(self, *a))
     i = np.arange(n - 1)
     A = gb.Matrix.from_coo(np.r_[i, i + 1], np.r_[i + 1, i], True, nrows=n, ncols=n)
     d = A.device

@@ -12,7 +12,7 @@ import bitblas
 from bitblas import tuning
 from bitblas.calibrate.matrices import grid, shuffled
 from bitblas.config import config
-from bitblas.device import readback
+from bitblas.device import memory
 from bitblas.formats import format_of
 from bitblas.formats.b2sr.cost import TILES
 from bitblas.formats.sampling import BYTES, SAMPLES, SIZES
@@ -173,7 +173,7 @@ def test_facts_come_in_stages(tune):
 
 
 def scrambled(x):
-    """kernels/scramble.cuh."""
+    """kernels/views.cuh."""
     x = x.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -226,7 +226,7 @@ def test_few_entries_are_all_looked_at(device):
     large = bitblas.Matrix.from_coo(np.arange(5 * n) % n, np.arange(5 * n) // n * 3000, True, nrows=n, ncols=n)
     assert large.nvals > tuning.count("facts.counted_entries")
     assert ("(sampled)" in str(large.profile())) == (device == "cpu")
-    assert SIZES == TILES and BYTES <= readback.SIZE, "written into memory of the host"
+    assert SIZES == TILES and BYTES <= memory.READBACK_BYTES, "written into memory of the host"
 
 
 # ---- the levels of a search -----------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ import warnings
 import pytest
 
 from benchmarks import start
-from bitblas.device import jit, object_files, targets
-from bitblas.device.targets import NEEDS, SHIPPED, Target
+from bitblas.device import jit, native, object_files
+from bitblas.device.native import NEEDS, SHIPPED, Target
 from bitblas.registry import warm
 
 PROGRAM = """
@@ -26,9 +26,9 @@ KERNELS = 3  # that the program needs
 BUILD = """
 import sys
 from pathlib import Path
-from bitblas.registry import ahead, warm
+from bitblas.registry import warm
 warm.tasks = lambda files, plain: list(files)
-print(*ahead.build(Path(sys.argv[1]), sys.argv[2:], 1), sep="\\n")
+print(*warm.build(Path(sys.argv[1]), sys.argv[2:], 1), sep="\\n")
 """
 RUN = """
 import os, sys
@@ -45,10 +45,10 @@ def level():
     """The name in SHIPPED of the objects that this processor runs; None if there are none for it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an older processor
-        return targets.best(targets.host())
+        return native.best(native.host())
 
 
-here = f"{platform.system()}, {platform.machine()}, processor {targets.host().cpu}"
+here = f"{platform.system()}, {platform.machine()}, processor {native.host().cpu}"
 elf = pytest.mark.skipif(level() is None, reason=f"packages bring objects for {', '.join(SHIPPED)}; this is {here}")
 
 
@@ -148,7 +148,7 @@ def test_what_is_damaged_is_compiled(copy, tmp_path, change, expected):
         lambda data: b"",
         lambda data: data[:400],
         lambda data: data.replace(b"bitblas objects 2", b"bitblas objects 1"),
-        lambda data: data.replace(b"kernels/constants.py", b"kernels/other.py"),
+        lambda data: data.replace(b"kernels/variant.py", b"kernels/other.py"),
     ],
 )
 def test_a_damaged_index(built, change):
@@ -160,7 +160,7 @@ def test_objects_of_other_sources(built, monkeypatch):
     data = (built[0] / "data" / "aarch64.objects").read_bytes()
     assert object_files.Archive(data)._places
     names = object_files.archive_sources()
-    assert {"kernels/constants.py", "semirings/functions.py", "formats/csr/pull.cpu.py"} <= set(names)
+    assert {"kernels/variant.py", "semirings/functions.py", "formats/csr/pull.cpu.py"} <= set(names)
     edited = jit.PACKAGE / "formats" / "csr" / "pull.cpu.py"
     real = type(edited).read_bytes
     monkeypatch.setattr(type(edited), "read_bytes", lambda path: real(path) + b"#" * (path == edited))
@@ -177,28 +177,28 @@ def can(*names):
 @pytest.mark.parametrize("name", [name for name in NEEDS if name != "generic"])
 def test_the_best_that_a_processor_can_run(name):
     triple = SHIPPED[name].triple
-    assert targets.best(Target(triple, "any", can(*NEEDS[name]))) == name
-    assert targets.best(Target(triple, "any", can(*NEEDS[name], "amx-tile", "sha"))) == name
-    assert targets.best(SHIPPED[name]) == name
+    assert native.best(Target(triple, "any", can(*NEEDS[name]))) == name
+    assert native.best(Target(triple, "any", can(*NEEDS[name], "amx-tile", "sha"))) == name
+    assert native.best(SHIPPED[name]) == name
     lacks = Target(triple, "any", can(*(n for n in NEEDS[name] if n not in ("avx512bw", "avx2", "popcnt"))))
     if name == "x86-64-v2":
         with pytest.warns(
             UserWarning, match=r"this processor \(any\) is older than x86-64-v2: it cannot run bitblas's precompiled"
         ):
-            assert targets.best(lacks) is None
+            assert native.best(lacks) is None
     elif name == "x86-64-v3":
         with pytest.warns(UserWarning, match="older"):
-            assert targets.best(lacks) is None, "without popcnt too"
-        assert targets.best(Target(triple, "any", can(*(n for n in NEEDS[name] if n != "avx2")))) == "x86-64-v2"
+            assert native.best(lacks) is None, "without popcnt too"
+        assert native.best(Target(triple, "any", can(*(n for n in NEEDS[name] if n != "avx2")))) == "x86-64-v2"
 
 
 def test_other_systems_and_instruction_sets():
     arm = SHIPPED["aarch64"]
-    assert targets.best(arm) == targets.best(arm._replace(cpu="neoverse-n1", features="+sve")) == "aarch64"
+    assert native.best(arm) == native.best(arm._replace(cpu="neoverse-n1", features="+sve")) == "aarch64"
     for triple in (
         "x86_64-apple-darwin23.0",
         "x86_64-pc-windows-msvc",
         "arm64-apple-darwin23",
         "riscv64-unknown-linux-gnu",
     ):
-        assert targets.best(Target(triple, "any", can(*NEEDS["x86-64-v4"]))) is None
+        assert native.best(Target(triple, "any", can(*NEEDS["x86-64-v4"]))) is None

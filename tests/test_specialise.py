@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import bitblas as gb
-from bitblas.device import compiler, jit, targets
+from bitblas.device import compiler, jit, native
+from bitblas.device.compiler import specialise
 from bitblas.device.jit import statements
-from bitblas.device.specialise import specialise
 from bitblas.operations.variants import fold_variant, reduce_variant
 
 FUNCTIONS = """
@@ -145,7 +145,7 @@ def test_sums_of_vectors_are_compiled_side_by_side(monkeypatch):
         (reduce_variant(plus, FP64)[0], reduced),
         (fold_variant(gb.binary.plus[FP64], FP64)[0], folded),
     ):
-        compiler.compile_kernel(jit.cpu_source(variant), variant.entry, "some", signature, [targets.host()])
+        compiler.compile_kernel(jit.cpu_source(variant), variant.entry, "some", signature, [native.host()])
     assert asked == [True, False]
 
 
@@ -173,7 +173,7 @@ def f(lo, hi, a, out):
 def test_lifetimes_of_variables_do_not_change_the_object(monkeypatch):
     """Numba recomputes them after each pass. Optimised objects have no names with Numba's counters."""
     monkeypatch.setattr(compiler.config, "OPT", 1)
-    made = lambda: compiler.compile_kernel(LOOPS, "f", "f_here", ["int64[]", "int64[]"], [targets.host()])
+    made = lambda: compiler.compile_kernel(LOOPS, "f", "f_here", ["int64[]", "int64[]"], [native.host()])
     quick = made()
     monkeypatch.setattr(compiler, "_only_canonical", compiler._postprocess)
     assert quick == made() and len(quick[0][0]) > 500

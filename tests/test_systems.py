@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bitblas.device import dictionaries, native
-from bitblas.device.targets import Target
+from bitblas.device.native import Target
 
 ROOT = Path(__file__).parent.parent
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import bitblas
 from bitblas.device import jit
-from bitblas.kernels.views import without_views
+from bitblas.device.jit import without_views
 
 PACKAGE = Path(bitblas.__file__).parent
 

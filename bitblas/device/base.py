@@ -17,10 +17,12 @@ from .. import tuning
 from ..exceptions import DeviceError, OutOfMemory
 from ..kernels.variant import Variant
 from ..typing import Array, ArrayLike
-from . import memory, targets, threads
+from . import memory, native, threads
 from .threads import Bounds
 
 _DLPACK_CPU = 1  # dlpack.h: kDLCPU
+# How the errors of NumPy begin that refuse an impossible size.
+_TOO_BIG = ("array is too big", "Maximum allowed dimension exceeded", "Maximum allowed size exceeded")
 
 
 Kernel: TypeAlias = Callable[..., None]  # kernel(n, *args, bounds=None, extra_blocks=0)
@@ -218,8 +220,9 @@ class Device(ABC):
 
     def explained(self, error: BaseException) -> BaseException:
         """Convert one of `errors` to the error that a user sees."""
-        if isinstance(error, ValueError):
-            return too_big(error, self.name) or error
+        if isinstance(error, ValueError):  # an impossible size, or any other error
+            too_big = str(error).startswith(_TOO_BIG)
+            return OutOfMemory(f"{self.name}: an array needs {1 << 63} bytes or more ({error})") if too_big else error
         return error if isinstance(error, OutOfMemory) else OutOfMemory(f"{self.name}: {error}")
 
     def _advice(self) -> str:
@@ -228,7 +231,7 @@ class Device(ABC):
     @property
     def model(self) -> str:
         """The hardware name under which measurements are stored."""
-        return f"{targets.host().cpu} with {self.threads} threads"
+        return f"{native.host().cpu} with {self.threads} threads"
 
     def described(self) -> str:
         """A description for users."""
@@ -264,16 +267,6 @@ class Device(ABC):
                 run()
             means.append(self.elapsed(begin, self.now()) / times)
         return min(means)
-
-
-_TOO_BIG = ("array is too big", "Maximum allowed dimension exceeded", "Maximum allowed size exceeded")
-
-
-def too_big(error: ValueError, device: str) -> OutOfMemory | None:
-    """The user's error if NumPy refuses an impossible size; None for any other ValueError."""
-    if not str(error).startswith(_TOO_BIG):
-        return None
-    return OutOfMemory(f"{device}: an array needs {1 << 63} bytes or more ({error})")
 
 
 @functools.cache

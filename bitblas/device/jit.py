@@ -25,7 +25,6 @@ from .. import extras
 from ..atomic import replacing
 from ..exceptions import DeviceError, JitError
 from ..kernels.variant import Variant
-from ..kernels.views import without_views
 
 # ---- Parse Python source, in one thread at a time.
 
@@ -39,6 +38,60 @@ def statements(text: str) -> list[ast.stmt]:
         return ast.parse(text).body
 
 
+# ---- Views in CPU kernels: arguments that belong together under one name, as in CUDA C++ (kernels/views.cuh).
+#
+# A .cpu.py text writes `u: VectorView` in a signature and `u.bits` in the body. Numba gets plain arguments instead
+# (`u_bits`), because a native call with single arguments costs least. `f(u)` passes all fields.
+
+VIEWS = {
+    "VectorView": ("bits", "values", "iso", "stride"),
+    "DenseView": ("bits", "values"),
+    "VectorValues": ("values", "iso", "stride"),
+    "MatrixValues": ("values", "iso", "stride"),
+    "MaskView": ("bits", "stride", "invert"),
+    "RowsView": ("begin", "end", "row_of", "row_stride"),
+    "ColumnsView": ("col", "width"),
+    "TilesView": ("col", "bits", "value_ptr"),
+    "PackedTilesView": ("col.col", "col.width", "bits", "value_ptr"),
+    "RestView": ("near", "near_width", "far", "far_width", "in_tiles", "in_near", "parts"),
+    "Region": ("row_low", "row_high", "col_low", "col_high", "diag_low", "diag_high"),
+    "AnyColumnsView": ("col", "width"),
+    "LinesView": ("bits", "values", "iso", "stride"),
+    "LinesMask": ("bits", "stride", "invert"),
+    "LinesOutput": ("bits", "values"),
+    "Values": ("values", "iso", "stride"),
+    "LeftView": ("ptr", "col", "values", "iso", "stride"),
+    "RightView": ("ptr", "col", "values", "iso", "stride"),
+    "MaskRows": ("ptr", "rows", "col", "width"),
+    "Matrix": ("ptr", "col", "width"),
+    "MatrixC": ("ptr", "col", "values"),
+    "OutputView": ("bits", "values"),
+    "Epilogue": ("w.bits", "w.values", "w.iso", "w.stride", "moved", "replace", "t.bits", "t.values"),
+}
+_VIEWED = re.compile(rf"\b(\w+): ({'|'.join(VIEWS)})\b")
+_FUNCTION = re.compile(r"^def .*?(?=^[^\s)])|^def .*", re.M | re.S)
+
+
+def arguments(name: str, view: str) -> list[str]:
+    """The plain arguments of a view."""
+    return [f"{name}_{field.replace('.', '_')}" for field in VIEWS[view]]
+
+
+def without_views(text: str) -> str:
+    """The text of a module in which functions take plain arguments."""
+    return _FUNCTION.sub(lambda function: _expanded(function[0]), text) if _VIEWED.search(text) else text
+
+
+def _expanded(function: str) -> str:
+    for name, view in _VIEWED.findall(function[: function.index("):")]):
+        every = ", ".join(arguments(name, view))
+        function = function.replace(f"{name}: {view}", every, 1)
+        for field in VIEWS[view]:
+            function = re.sub(rf"(?<![\w.]){name}\.{re.escape(field)}\b", f"{name}_{field.replace('.', '_')}", function)
+        function = re.sub(rf"(?<![\w.\"]){name}(?=[,)])", every, function)
+    return function
+
+
 # ---- Compile kernels just in time: Variant -> source text (prologue + headers + kernel), the cache key -> callable.
 
 PACKAGE = Path(__file__).parent.parent
@@ -46,8 +99,9 @@ ALGEBRA = Path(semirings.__file__).parent
 AS_THE_DRIVER = " (or [cuda12], as the driver is)"
 BLOCK = 256  # threads per CUDA block: the size that every kernel is written for
 
-_CPP_INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.M)
-_PY_INCLUDE = re.compile(r"^( *)# include: (\S+)\n", re.M)  # indented includes are statements of a function
+_CPP_INCLUDE = re.compile(r'^#include "(?P<name>[^"]+)"\n', re.M)
+# Indented includes are statements of a function, perhaps one of several fragments in a file.
+_PY_INCLUDE = re.compile(r"^(?P<indent> *)# include: (?P<name>\S+)(?: (?P<fragment>\w+))?\n", re.M)
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -95,16 +149,19 @@ def cache_dir() -> Path:
 
 
 def _inline(text: str, pattern: re.Pattern[str], included: set[str]) -> str:
-    """Replace each include line by the text of the file, once per file."""
+    """Replace each include line by the text of the file, once per file, or by a fragment of the file."""
 
     def load(match: re.Match[str]) -> str:
-        name = match.groups()[-1]
-        if name in included:
+        found = match.groupdict("")
+        name, fragment = found["name"], found.get("fragment")
+        if name in included and not fragment:
             return ""
         included.add(name)
-        root = ALGEBRA.parent if name.startswith("semirings/") else PACKAGE
-        text = _inline((root / name).read_text(), pattern, included)
-        return textwrap.indent(text, match[1]) if match.lastindex == 2 else text
+        text = ((ALGEBRA.parent if name.startswith("semirings/") else PACKAGE) / name).read_text()
+        if fragment:
+            parts = re.split(r"^# (\w+): .*\n", text, flags=re.M)
+            text = parts[parts.index(fragment) + 1].rstrip() + "\n"
+        return textwrap.indent(_inline(text, pattern, included), found.get("indent", ""))
 
     return pattern.sub(load, text)
 

@@ -1,6 +1,6 @@
 """Object files of CPU kernels: shipped with the package, in the cache folder, or compiled by Numba.
 
-The package has one archive per entry of `targets.SHIPPED`, written when the wheel is built. Kernels are looked up by
+The package has one archive per entry of `native.SHIPPED`, written when the wheel is built. Kernels are looked up by
 their variant, without generating their text, and then by the text, for variants that differ only in constants that
 their kernel does not read. Archives built from other sources, or damaged ones, are not used.
 
@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 from .. import display
 from ..kernels.variant import Variant
-from . import jit, native, targets
+from . import jit, native
 
-# ---- Precompiled CPU kernels in the package: one archive per entry of `targets.SHIPPED`, written when the wheel is
+# ---- Precompiled CPU kernels in the package: one archive per entry of `native.SHIPPED`, written when the wheel is
 # built.
 
 FOLDER = Path(__file__).parent / "data"
@@ -57,7 +57,7 @@ def find_shipped(key: str) -> Object | None:
 def _archive() -> Archive | None:
     if any(name in os.environ for name in SETTINGS) or not FOLDER.is_dir():
         return None
-    name = targets.best(targets.host())
+    name = native.best(native.host())
     try:
         return None if name is None else Archive((FOLDER / f"{name}.objects").read_bytes())
     except (OSError, ValueError):
@@ -115,8 +115,8 @@ def pack_archive(objects: Iterable[tuple[Object, Iterable[str]]]) -> bytes:
 
 
 COMPILERS = (
-    *(f"kernels/{name}.py" for name in ("intrinsics", "lanes", "constants", "views")),
-    *(f"device/{name}.py" for name in ("compiler", "native", "specialise", "targets")),
+    *(f"kernels/{name}.py" for name in ("intrinsics", "variant")),
+    *(f"device/{name}.py" for name in ("compiler", "native")),
 )
 
 
@@ -146,7 +146,7 @@ def digest_of_files(names: Iterable[str]) -> str:
 Made = Sequence[tuple[bytes, Sequence[str]]]  # for each target: an object file and its undefined symbols
 
 compiled = 0  # CPU kernels that this process has compiled
-also: tuple[str, ...] = ()  # names in targets.SHIPPED for which every kernel is compiled too
+also: tuple[str, ...] = ()  # names in native.SHIPPED for which every kernel is compiled too
 used: dict[str, set[str]] = {}  # keys in `shipped` of the requested kernels, by symbol
 
 
@@ -175,7 +175,7 @@ def kernel_object(variant: Variant, signature: Sequence[str]) -> Object:
 
     def make(symbol: str) -> Made:
         global compiled
-        where = (targets.host(), *(targets.SHIPPED[name] for name in also))
+        where = (native.host(), *(native.SHIPPED[name] for name in also))
         try:
             with _notice():
                 from . import compiler
@@ -201,17 +201,12 @@ def is_available(variant: Variant, signature: Sequence[str]) -> bool:
     return _path(f"{variant.entry}_{jit._key(text, *signature, *_compilers())}", "cpu").exists()
 
 
-def native_object() -> Object:
-    """The object file of native.ll."""
-    return assembled_object("native", native.text(targets.host()))
-
-
 def assembled_object(name: str, text: str) -> Object:
     """The object file of LLVM assembly text."""
     if (shipped := find_shipped(key_of_text(text, ()))) is not None:
         return shipped
     key = jit._key(text, _compilers()[0], *_compilers()[-4:])
-    return _load_or_build(name, key, lambda symbol: [native.assembled(text, targets.host())])
+    return _load_or_build(name, key, lambda symbol: [native.assembled(text, native.host())])
 
 
 def _load_or_build(name: str, key: str, make: Callable[[str], Made]) -> Object:
@@ -228,7 +223,7 @@ def _load_or_build(name: str, key: str, make: Callable[[str], Made]) -> Object:
 
 def cached_object(symbol: str, folder: str = "cpu") -> Object | None:
     """Read an object from the cache. The file begins with a checksum of the rest and a line of undefined symbols. None
-    if it is missing or damaged. folder: the target, a name of targets.SHIPPED."""
+    if it is missing or damaged. folder: the target, a name of native.SHIPPED."""
     try:
         check, undefined, data = _path(symbol, folder).read_bytes().split(b"\n", 2)
     except (OSError, ValueError):
@@ -245,8 +240,10 @@ def _compilers() -> tuple[str, ...]:
     """Everything that determines the compiled code of a kernel, besides its text."""
     from importlib.util import find_spec
 
+    import llvmlite
+
     texts = "".join((jit.PACKAGE / name).read_text() for name in COMPILERS)
     set_for_numba = [os.environ.get(name, "") for name in SETTINGS]
     numba = find_spec("numba")  # locates it without importing it
     version = Path(numba.origin).with_name("_version.py").read_text() if numba and numba.origin else ""
-    return texts, version, *set_for_numba, targets.llvm_version(), *targets.host()
+    return texts, version, *set_for_numba, str(llvmlite.__version__), *native.host()

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import tuning
 from ..typing import Array
 
 # ---- Fork safety: a fork blocks while a thread holds a lock of bitblas or imports one of its modules, so that the
@@ -154,14 +153,6 @@ class InTurn(Chunks):
 def as_chunks(limits: np.ndarray, kind: type[Chunks] = Chunks) -> Chunks:
     """The limits of ranges, marked as long work."""
     return limits.view(kind)
-
-
-def chunk_count(work: int, least: int = 0) -> int:
-    """Number of ranges that long work is split into; 1 if it is not long. least: minimum work of a range, if larger
-    than `interrupt.chunk_work`."""
-    if work < tuning.count("interrupt.long_work"):
-        return 1
-    return -(-work // max(tuning.count("interrupt.chunk_work"), least))
 
 
 @functools.lru_cache(1 << 8)  # statements on vectors of one size use the same ranges each time

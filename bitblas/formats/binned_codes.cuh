@@ -15,7 +15,6 @@
 // Arguments: the schedule (run, piece, segments, row, PIECES()), CODES(), `first`, values a_*, the vector u_*, `hot`,
 // and the output: `reached` has the bits of t, `parts` gets the sums of segments.
 #include "kernels/product.cuh"
-#include "kernels/values.cuh"
 #define AHEAD (RANKED && sizeof(A_T) + sizeof(U_T) > 8 ? UNROLL / 2 : UNROLL)  // otherwise registers would be spilled
 #define LONG 64  // columns of a range from which on the lanes of a warp share it
 #if MASKED

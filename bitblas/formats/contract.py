@@ -460,7 +460,6 @@ class Advance(Protocol[L]):
     item: str = "entry"  # what units consist of: "entry", "tile", "code" (a word of packed gaps)
     reads_values: bool = False  # reads values of the matrix when it pulls (loop/codegen/advance_variants.py)
     scans: bool = False  # can scan the vector's bits if entries are not listed
-    heavy: bool = False  # items take many registers
 
     def pushed(self, layout: L, ranked: bool, longest: int) -> Arguments:
         """Arguments of a push, except values: unit starts, contents, and the long rows in segments of `longest`."""

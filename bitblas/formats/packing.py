@@ -1,4 +1,4 @@
-"""Bit packing: arrays of non-negative integers with as many bits as the largest needs (kernels/packed.cuh).
+"""Bit packing: arrays of non-negative integers with as many bits as the largest needs (kernels/views.cuh).
 
 The string of the MPLG paper: number k of `width` bits (1 to 32) occupies bits [k * width, (k + 1) * width) of
 little-endian 32-bit words. One padding word follows, so that a funnel shift can always read two.

@@ -19,7 +19,7 @@ from semirings.cached import cached_property
 from semirings.dtypes import DataType
 
 from .. import tuning
-from ..device.readback import Readback
+from ..device.memory import Readback
 from ..kernels.variant import Variant
 from ..typing import Array
 

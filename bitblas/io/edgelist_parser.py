@@ -451,7 +451,7 @@ def _all_malformed(reader: Reader, blocks: Iterator[bytes]) -> InvalidValue:
 # ---- Number vertex names in order of first appearance.
 #
 # A few names are numbered by a dictionary, the words of a long text by a hash table that kernels fill
-# (kernels/names.cpu.py).
+# (kernels/reading.cpu.py).
 
 WORDS = Variant("kernels/words")
 # Blanks of Python's `split` and `strip` that the kernel does not handle, in UTF-8.

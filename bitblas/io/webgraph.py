@@ -1,7 +1,7 @@
 """Read WebGraph files, the format of published web crawls: BASE.graph and BASE.properties.
 
 BASE.graph holds compressed adjacency lists, BASE.properties the parameters of the compression. The rows are decoded
-sequentially, so that no offsets are needed, by a kernel of bitblas (kernels/webgraph.cpu.py); the package `webgraph`
+sequentially, so that no offsets are needed, by a kernel of bitblas (kernels/reading.cpu.py); the package `webgraph`
 also requires an index, which only its Rust tools create.
 
 Boldi, Vigna: The WebGraph framework I: compression techniques. WWW 2004.
@@ -28,7 +28,7 @@ PROPERTIES_BYTES = 1 << 18  # most bytes of BASE.properties that are read
 PAD = 32  # bytes of ones after the last byte, which terminate codes that run past the end of the file
 SLACK = 16  # most bytes after the last row: files are padded to whole words
 WIDEST = 1 << 10  # largest window of rows that a row may copy from; writers use 7 or 16
-INPUT, ROOM, FAULT = 1, 2, 3  # kernels/webgraph.cpu.py
+INPUT, ROOM, FAULT = 1, 2, 3  # kernels/reading.cpu.py
 FAULTS = (
     "number of columns", "reference", "number of blocks", "list of blocks", "number of intervals",
     "start of an interval", "length of an interval", "list of columns",

@@ -1,4 +1,5 @@
-// Basics included by every kernel: integer types, bitsets, memory access helpers, and sums over a group of lanes.
+// Basics included by every kernel: integer types, bitsets, memory access helpers, and sums over groups of
+// lanes and blocks.
 // No CUDA header is included: a heavy one costs more compile time than all kernels together.
 // The first argument of every kernel, n, is its number of units of work (words, rows, tiles, entries: see its head).
 typedef unsigned char u8;
@@ -15,7 +16,7 @@ template <class T> struct Argument { typedef T type; };
 #define ARGUMENT(T) typename Argument<T>::type
 #define ALL_LANES 0xffffffffu
 
-// Call first in a kernel that may be launched while the previous one still runs (device/launch.py): waits until that
+// Call first in a kernel that may be launched while the previous one still runs (device/cuda.py): waits until that
 // one is complete and its writes are visible. From here on the next kernel may start in the same way.
 __device__ __forceinline__ void await_previous() {
 #if !defined(__CUDA_EMU__) && __CUDA_ARCH__ >= 900
@@ -153,4 +154,33 @@ template <int G> __device__ __forceinline__ u32 group_sum_below(u32 x) {
     if (lane >= d) sum += below;
   }
   return sum - x;
+}
+
+// Sums over the threads of a block.
+template <class T> __device__ __forceinline__ T block_sum(T x) {  // once per kernel: `part` is written once
+  __shared__ T part[BLOCK / 32];
+#pragma unroll
+  for (int d = 16; d; d >>= 1) x += __shfl_xor_sync(ALL_LANES, x, d);
+  if ((threadIdx.x & 31) == 0) part[threadIdx.x >> 5] = x;
+  __syncthreads();
+  T sum = 0;
+#pragma unroll
+  for (int warp = 0; warp < BLOCK / 32; ++warp) sum += part[warp];
+  return sum;
+}
+
+// The sum of x over the lower threads of the block, and over all of them.
+__device__ __forceinline__ u32 block_sum_below(u32 x, u32* parts, u32& total) {
+  const u32 below = group_sum_below<32>(x);
+  if ((threadIdx.x & 31) == 31) parts[threadIdx.x / 32] = below + x;
+  __syncthreads();
+  u32 before = 0;
+  total = 0;
+#pragma unroll
+  for (int w = 0; w < BLOCK / 32; ++w) {
+    before += w < threadIdx.x / 32 ? parts[w] : 0;
+    total += parts[w];
+  }
+  __syncthreads();
+  return before + below;
 }

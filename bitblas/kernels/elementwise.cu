@@ -82,37 +82,23 @@ elementwise(i64 n, i64 size, VectorView<U_T> u, VectorView<V_T> v, ARGUMENT(U_T)
 #endif  // KERNEL_elementwise
 
 #ifdef KERNEL_merge
-// Write a result: w<mask, accum, replace> = t, the last step of every GraphBLAS operation (C API 2.1, section 2.3.4).
-// Bits change in place. So do values, unless w was iso (old.iso) and now gets an array. STORE 0: the iso value stays,
-// only bits change.
+// Write a result: w<mask, accum, replace> = t. Bits change in place. So do values, unless w was iso (old.iso) and now
+// gets an array. STORE 0: the iso value stays, only bits change.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 merge(i64 n, i64 size, u64* w_bits, VectorValues<W_T> old, VectorView<T_T> t, MaskView mask, i64 replace,
       STORED(W_T)* w_val) {
   const i64 p = thread_number();
   const bool inside = p < size;
   const bool open = inside && mask.allows(p);
-  const bool had = inside && bit_of(w_bits, p), news = open && t.has(p);
-  const bool present = news || (had && (open ? ACCUM : !replace));
-#if STORE
-  W_T w = W_T();
-  if (had && (ACCUM || !news)) w = old.at(p);
-  if (news) {
-    const T_T x = t.at(p);
-    w = ACCUM && had ? accum(w, x) : take(x);
-  }
-#if W_BOOL
-  const u32 values = __ballot_sync(ALL_LANES, present && w);
-#else
-  if (news || (present && !old.stride)) w_val[p] = w;
-#endif
-#endif
-  const u32 bits = __ballot_sync(ALL_LANES, present);
+  const bool some = open && t.has(p);
+  const Epilogue to = {{w_bits, old.values, old.iso, old.stride}, !old.stride, replace, {w_bits, w_val}};
+  Ending done = {};
+  if (inside) done = finish(p, open, some, some ? t.at(p) : T_T(), to, replace);
+  const u32 bits = __ballot_sync(ALL_LANES, done.present), values = __ballot_sync(ALL_LANES, done.value);
   after_vote();
   if ((p & 31) == 0 && p < n * 64) {
     ((u32*)w_bits)[p >> 5] = bits;
-#if STORE && W_BOOL
-    ((u32*)w_val)[p >> 5] = values;
-#endif
+    if (STORE && W_BOOL) ((u32*)w_val)[p >> 5] = values;
   }
 }
 #endif  // KERNEL_merge

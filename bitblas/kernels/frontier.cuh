@@ -1,4 +1,4 @@
-// Frontiers: the active entries that one round of a device loop hands to the next.
+// Frontiers: the active entries that one round of a device loop hands to the next; and clusters, which run small rounds.
 // In addition to its bits a frontier has an unordered list of the units (rows, tile rows) that have entries, and a
 // state of 8 numbers.
 #define ENTRIES 0  // entries of the product
@@ -36,15 +36,19 @@ struct Control {
   __device__ __forceinline__ bool runs() const { return may_run(condition, rounds, ahead); }
 };
 
-// Called by the whole warp: lanes with `add` append their unit to the list.
-__device__ __forceinline__ void append(bool add, u32 unit, u32* list, u64* count) {
+// Called by the whole warp: count the lanes with `add`, and return the number of each.
+template <class C> __device__ __forceinline__ C next_number(bool add, C* count) {
   const u32 who = __ballot_sync(ALL_LANES, add);
-  if (!who) return;
+  if (!who) return 0;
   const int leader = __ffs(who) - 1;
-  u64 first = 0;
-  if (WARP_LANE == leader) first = atomicAdd(count, (u64)__popc(who));
-  first = __shfl_sync(ALL_LANES, first, leader);
-  if (add) list[first + __popc(who & ((1u << WARP_LANE) - 1u))] = unit;
+  C first = 0;
+  if (WARP_LANE == leader) first = atomicAdd(count, (C)__popc(who));
+  return __shfl_sync(ALL_LANES, first, leader) + __popc(who & ((1u << WARP_LANE) - 1u));
+}
+// The same for lanes that append their unit to the list.
+__device__ __forceinline__ void append(bool add, u32 unit, u32* list, u64* count) {
+  const u64 at = next_number(add, count);
+  if (add) list[at] = unit;
 }
 
 // Add the sum of x over the warp to *to.
@@ -157,5 +161,55 @@ template <class T> __device__ __forceinline__ void asked(const T& x) {
   else asm volatile("" ::"r"((u32)x));
 #else
   (void)x;
+#endif
+}
+
+// ---- Thread-block clusters: blocks that run at the same time, meet at a barrier and read each other's shared memory.
+// GPUs before compute capability 9.0 have no clusters; there a cluster is one block. Launch such a kernel with CLUSTER
+// blocks.
+#if CLUSTER > 1 && (defined(__CUDA_EMU__) || __CUDA_ARCH__ >= 900)
+#define IN_CLUSTER __cluster_dims__(CLUSTER, 1, 1)
+#define PEERS CLUSTER
+#else
+#define IN_CLUSTER
+#define PEERS 1
+#endif
+
+// Number of this block in its cluster.
+__device__ __forceinline__ u32 rank_in_cluster() {
+#if PEERS == 1
+  return 0;
+#elif defined(__CUDA_EMU__)
+  return emu_cluster_rank();
+#else
+  u32 rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+#endif
+}
+
+// The same variable in the shared memory of block `rank` of the cluster, which must not have exited.
+template <class T> __device__ __forceinline__ T* at_peer(T* shared, u32 rank) {
+#if PEERS == 1
+  (void)rank;
+  return shared;
+#elif defined(__CUDA_EMU__)
+  return (T*)emu_peer((void*)shared, rank);
+#else
+  T* there;
+  asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(shared), "r"(rank));
+  return there;
+#endif
+}
+
+// All threads of the cluster call it. Earlier writes to any memory are visible to all of them afterwards.
+__device__ __forceinline__ void meet_in_cluster() {
+#if PEERS == 1
+  __threadfence();
+  __syncthreads();
+#elif defined(__CUDA_EMU__)
+  emu_cluster_barrier();
+#else
+  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
 #endif
 }

@@ -10,12 +10,7 @@ enum { AT_ONCE = KIND == VALUES && sizeof(Z_T) > 4 ? 2 : 4 };
 // the warp's entries of this call (numbered 32 by 32) that are in the lane's own row. Called by the whole warp.
 template <class P, class Take> __device__ __forceinline__ void walk_joined(P e, P stop, Take take) {
   const u32 length = (u32)(stop - e);
-  u32 end = length;
-#pragma unroll
-  for (int d = 1; d < 32; d <<= 1) {
-    const u32 below = __shfl_up_sync(ALL_LANES, end, d);
-    if (LANE_OF_WARP >= d) end += below;
-  }
+  const u32 end = length + group_sum_below<32>(length);
   const u32 total = __shfl_sync(ALL_LANES, end, 31);
   const P begin = e - (P)(end - length);  // where the row would begin if it came first
   for (u32 first = 0; first < total; first += 32 * AT_ONCE) {

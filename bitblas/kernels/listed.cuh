@@ -68,11 +68,7 @@ struct Places {
     if (WARP_LANE < PEERS) sum = *at_peer(counts, WARP_LANE);
     if (WARP_LANE == 0) outside = *at_peer(spilled, 0);
     if (sum > room) sum = room;
-#pragma unroll
-    for (int d = 1; d < PEERS; d <<= 1) {
-      const u32 below = __shfl_up_sync(ALL_LANES, sum, d);
-      if (WARP_LANE >= d) sum += below;
-    }
+    sum += group_sum_below<PEERS>(sum);
     if (WARP_LANE < PEERS) q.before[WARP_LANE + 1] = sum;
     if (WARP_LANE == 0) q.before[0] = 0, q.outside = outside;
   }
@@ -93,23 +89,15 @@ struct Places {
     return *at_peer(&q.items[k - q.before[owner]], owner);
   }
 
-  // Called by whole warps: lanes with `add` append to a list. Returns the position on the block's list.
-  __device__ __forceinline__ u32 number(bool add, u32* count) {
-    const u32 who = __ballot_sync(ALL_LANES, add);
-    if (!who) return 0;
-    const int leader = __ffs(who) - 1;
-    u32 at = 0;
-    if (WARP_LANE == leader) at = atomicAdd(count, (u32)__popc(who));
-    return __shfl_sync(ALL_LANES, at, leader) + __popc(who & ((1u << WARP_LANE) - 1u));
-  }
+  // Called by whole warps: lanes with `add` append to a list.
   __device__ __forceinline__ void put_place(bool add, u32 p, int to) {
-    const u32 at = number(add, &q.listed[to]);
+    const u32 at = next_number(add, &q.listed[to]);
     if (!add) return;
     if (at < ROOM) q.places[to][at] = p;
     else spill_of(to)[atomicAdd(at_peer(&q.spilled[to], 0), 1u)] = p, poke(&q.leave[parity], 1u);
   }
   __device__ __forceinline__ void put_item(bool add, const Item& x, u32 p, int to) {
-    const u32 at = number(add, &q.itemed[to]);
+    const u32 at = next_number(add, &q.itemed[to]);
     if (add && at < ITEM_ROOM) q.items[at] = x;
     else if (add) w.item_spill[atomicAdd(at_peer(&q.items_spilled[to], 0), 1u)] = p, poke(&q.leave[parity], 1u);
     const i64 work = add ? form.work_of(x) : 0;
@@ -129,15 +117,6 @@ template <class T> struct Parts {
   T of_warp[WARPS], sum, total;
   u32 in_warp[WARPS], some, any;
 };
-template <class T, class Add> __device__ __forceinline__ void join_warp(bool& some, T& sum, Add add) {
-#pragma unroll
-  for (int d = 16; d; d >>= 1) {
-    const bool other = shuffle_xor(ALL_LANES, some, d);
-    const T x = shuffle_xor(ALL_LANES, sum, d);
-    if (other) sum = some ? add(sum, x) : x;
-    some = some || other;
-  }
-}
 // Store the block's part. Called by the whole block.
 template <class T, class Add> __device__ __forceinline__ void put_part(Parts<T>& parts, bool some, T sum, Add add) {
   join_warp(some, sum, add);

@@ -1,4 +1,5 @@
-# Kernels on lists of indices and keys: batched binary search, segmented reduction. CPU twin of lists.cu.
+# Kernels on lists of indices and keys: batched binary search, segmented reduction, bit packing. CPU twin of lists.cu.
+# include: kernels/views.cpu.py
 # include: formats/csr/search.cpu.py
 
 
@@ -27,3 +28,28 @@ def fold(lo, hi, ptr, values, sums):
         for p in range(ptr[s] + 1, ptr[s + 1]):
             total = add(total, take(at(values, p)))
         sums[s] = total
+
+
+# Bit packing: store numbers in `width` bits each.
+@njit(**KERNEL)
+def narrow(lo, hi, size, width, numbers, base, source, string):
+    for word in range(lo, hi):
+        begin = word * 32
+        bits = np.uint64(0)
+        k = begin // width
+        while k < size and k * width < begin + 32:
+            shift = k * width - begin
+            if GATHER:
+                number = packed_at(source, np.int64(at(numbers, k)), width)
+            else:
+                number = np.uint64(np.int64(at(numbers, k)) - np.int64(base))
+            bits |= number << np.uint64(shift) if shift >= 0 else number >> np.uint64(-shift)
+            k += 1
+        put(string, word, bits & np.uint64(0xFFFFFFFF))
+
+
+# Unpack packed integers, or values stored as offsets from a base, into an array.
+@njit(**KERNEL)
+def widen(lo, hi, width, string, places, base, numbers):
+    for k in range(lo, hi):
+        put(numbers, k, based(base, packed_at(string, at(places, k) if PLACES else k, width)))

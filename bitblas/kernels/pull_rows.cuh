@@ -1,7 +1,6 @@
 // Prologue and epilogue of a pull by rows: what happens before and after a row is read.
-// The layout defines how a row is walked, ending.cuh the epilogue.
-#include "kernels/ending.cuh"
-#include "kernels/values.cuh"
+// The layout defines how a row is walked, product.cuh the epilogue.
+#include "kernels/product.cuh"
 
 // A row as its LANES lanes see it. A hub's segments are rows of another launch. For presence only, the hub's beginning
 // is searched at once, and its segments set the bit if it is still missing.

@@ -1,4 +1,4 @@
-// Reductions of a vector: its sum, and the work of a frontier.
+// Reductions: the sum of a vector, the work of a frontier, and the segments of long rows.
 #include "kernels/views.cuh"
 
 #ifdef KERNEL_reduce
@@ -28,7 +28,7 @@ reduce(i64 n, i64 per, i64 size, Entries u, u8* sum_present, Z_T* sums) {
   i64 end = first + per * 64;
   if (end > size) end = size;
   Z_T sum = IDENTITY;
-  u8 any = 0;
+  bool any = false;
   for (i64 begin = first + threadIdx.x; begin < end; begin += AHEAD * BLOCK) {
     bool has[AHEAD];
     Z_T x[AHEAD];
@@ -42,22 +42,13 @@ reduce(i64 n, i64 per, i64 size, Entries u, u8* sum_present, Z_T* sums) {
     for (int k = 0; k < AHEAD; ++k)
       if (has[k]) {
         sum = any ? add(sum, x[k]) : x[k];
-        any = 1;
+        any = true;
       }
   }
-  part[threadIdx.x] = sum;
-  some[threadIdx.x] = any;
-  for (int half = BLOCK / 2; half; half >>= 1) {
-    __syncthreads();
-    if (threadIdx.x < half && some[threadIdx.x + half]) {
-      const Z_T x = part[threadIdx.x + half];
-      part[threadIdx.x] = some[threadIdx.x] ? add(part[threadIdx.x], x) : x;
-      some[threadIdx.x] = 1;
-    }
-  }
+  join_block(any, sum, [](Z_T x, Z_T y) { return add(x, y); }, part, some);
   if (threadIdx.x == 0) {
-    sum_present[blockIdx.x] = some[0];
-    sums[blockIdx.x] = part[0];
+    sum_present[blockIdx.x] = any;
+    sums[blockIdx.x] = sum;
   }
 }
 #endif  // KERNEL_reduce
@@ -78,14 +69,45 @@ weigh(i64 n, const u64* u_bits, const PTR_T* ptr, u64* total) {
     sum += ptr[at + 1] - ptr[at];
     rest &= ROWS == 64 ? 0ull : ~(((1ull << (ROWS & 63)) - 1) << (unit * ROWS));
   }
-  __shared__ u64 sums[BLOCK / 32];
-#pragma unroll
-  for (int d = 16; d; d >>= 1) sum += __shfl_xor_sync(ALL_LANES, sum, d);
-  if ((threadIdx.x & 31) == 0) sums[threadIdx.x / 32] = sum;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    for (int k = 1; k < BLOCK / 32; ++k) sum += sums[k];
-    if (sum) atomicAdd(total, sum);
-  }
+  sum = block_sum(sum);
+  if (threadIdx.x == 0 && sum) atomicAdd(total, sum);
 }
 #endif  // KERNEL_weigh
+
+#ifdef KERNEL_hubs
+// Combine the partial sums of long rows (hubs) and apply the epilogue.
+// Rows too long for one group of lanes are cut into segments, whose sums the launch before wrote as rows of `part`.
+// One block reduces the segments of a hub: threads strided, then a tree, so the order of additions is fixed. The
+// launch before leaves these rows of w unchanged.
+// ROWS: rows in a unit (1 for CSR, T for a tile row); unit h covers rows hub[h] * ROWS .. hub[h] * ROWS + ROWS - 1.
+#include "kernels/product.cuh"
+
+__device__ __forceinline__ void put_bit(u64* bits, i64 i, bool value) {  // other blocks write to the same word
+  const u32 bit = 1u << (i & 31);
+  if (value) atomicOr((u32*)bits + (i >> 5), bit);
+  else atomicAnd((u32*)bits + (i >> 5), ~bit);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+hubs(i64 n, const i64* hub, const i64* first, DenseView<Z_T> part, MaskView mask, Epilogue to) {
+  __shared__ Z_T sums[BLOCK];
+  __shared__ u8 somes[BLOCK];
+  const i64 h = blockIdx.x / ROWS, r = blockIdx.x % ROWS, row = hub[h] * ROWS + r;
+  bool some = false;
+  Z_T sum = IDENTITY;
+  const bool open = mask.allows(row);
+  const i64 segments = open ? first[h + 1] - first[h] : 0;  // the same in all threads
+  for (i64 s = threadIdx.x; s < segments; s += BLOCK) {
+    const i64 p = (first[h] + s) * ROWS + r;
+    if (bit_of(part.bits, p)) join(some, sum, true, load<Z_T>(part.values, IDENTITY, 1, p));
+  }
+  if (segments > 1) join_block(some, sum, [](Z_T x, Z_T y) { return add(x, y); }, sums, somes);
+  if (threadIdx.x == 0) {
+    const Ending done = finish(row, open, some, sum, to, to.replace);
+    put_bit(to.t.bits, row, done.present);
+#if W_BOOL
+    put_bit(to.t.values, row, done.value);
+#endif
+  }
+}
+#endif  // KERNEL_hubs

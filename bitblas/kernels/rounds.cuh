@@ -37,11 +37,7 @@ __device__ __forceinline__ void sum_up(Queues& q, int turn) {
     if (WARP_LANE < PEERS) x = *at_peer(&q.tally[turn], WARP_LANE);
     u32 sum = x.count < ROOM ? x.count : ROOM;
     x.most = __reduce_max_sync(ALL_LANES, sum);
-#pragma unroll
-    for (int d = 1; d < PEERS; d <<= 1) {
-      const u32 below = __shfl_up_sync(ALL_LANES, sum, d);
-      if (WARP_LANE >= d) sum += below;
-    }
+    sum += group_sum_below<PEERS>(sum);
     x.work = __reduce_add_sync(ALL_LANES, x.work);
     x.leave = __reduce_or_sync(ALL_LANES, x.leave);
     if (WARP_LANE < PEERS) q.before[WARP_LANE + 1] = sum;
@@ -57,12 +53,7 @@ __device__ __forceinline__ void sum_up(Queues& q, int turn) {
 
 // Called by the whole warp: lanes with `add` append their item to the next frontier.
 __device__ __forceinline__ void put_item(Queues& q, int turn, Item* next, bool add, const Item& item, u32* spill) {
-  const u32 who = __ballot_sync(ALL_LANES, add);
-  if (!who) return;
-  const int leader = __ffs(who) - 1;
-  u32 at = 0;
-  if (WARP_LANE == leader) at = atomicAdd(&q.tally[turn ^ 1].count, (u32)__popc(who));
-  at = __shfl_sync(ALL_LANES, at, leader) + __popc(who & ((1u << WARP_LANE) - 1u));
+  const u32 at = next_number(add, &q.tally[turn ^ 1].count);
   if (!add) return;
   if (at < ROOM) {
     next[at] = item;

@@ -1,5 +1,5 @@
 // Shared parts of an advance in every layout: products of a frontier by pushing, whose result is a frontier.
-#include "kernels/push.cuh"
+#include "kernels/product.cuh"
 #include "kernels/frontier.cuh"
 
 // Whether a mask allows position j. ALSO: the entries of u count as set, because AT_ENTRY sets them while others read.
@@ -31,7 +31,7 @@ typedef typename Cell<sizeof(C_T)>::type cell_t;
 
 // Combine z with a cell that held `seen` when it was loaded; returns the old value.
 __device__ __forceinline__ cell_t join_to(C_T* at, Z_T z, C_T seen) {
-  union { C_T value; cell_t raw; } old, next;
+  CellOf<C_T> old, next;
   old.value = seen;
 #if JOIN
   next.value = C_T(add(cast<Z_T>(seen), z));
@@ -57,14 +57,7 @@ __device__ __forceinline__ cell_t join_to(C_T* at, Z_T z, C_T seen) {
 #endif
 #endif
 #if !JOIN || JOIN_FLOAT
-  for (;;) {
-    next.value = C_T(add(cast<Z_T>(old.value), z));
-    if (next.raw == old.raw) break;
-    const cell_t now = atomicCAS((cell_t*)at, old.raw, next.raw);
-    if (now == old.raw) break;
-    old.raw = now;
-  }
-  return old.raw;
+  return update_cell(at, old, [&](C_T value) { return C_T(add(cast<Z_T>(value), z)); }).raw;
 #endif
 }
 
@@ -115,3 +108,39 @@ template <class F> __device__ __forceinline__ void each_entry(const u64* bits, i
       if (has >> k & 1) f(p + k * all);
   }
 }
+
+// ---- Push along the entries of a row: combine one product with its output position, and report whether it is new.
+// Also the result type of a pulled row (Hit).
+
+// Entry j of t gets the product z. Returns true for the thread that created the entry; mark_it() returns whether it was
+// the first to set the bit.
+template <class Mark>
+__device__ __forceinline__ bool reach(const u64* t_bits, C_T* t_val, i64 j, Z_T z, Mark mark_it) {
+  if (KIND == WORDS) return !bit_now(t_bits, j) && mark_it();
+#if CELLS_BEGIN
+  return join_anew(t_val + j, z, cell_at(t_val + j)) && mark_it();
+#else
+  if (bit_now(t_bits, j) || !mark_it()) return false;
+  t_val[j] = C_T(z);
+  return true;
+#endif
+}
+// The same for entry e of the matrix and entry i of u, if entry j was missing when it was loaded, or if products are
+// combined.
+__device__ __forceinline__ bool reach_anew(u64* t_bits, C_T* t_val, i64 j, i64 e, i64 i, const Values& a,
+                                           const STORED(U_T)* u_val, U_T u_iso, i64 u_stride) {
+#if CELLS_BEGIN
+  return reach(t_bits, t_val, j, mul(a.at(e), load<U_T>(u_val, u_iso, u_stride, i), j, i), [&] { return mark(t_bits, j); });
+#endif
+  if (!mark(t_bits, j)) return false;
+#if KIND == VALUES
+  t_val[j] = C_T(mul(a.at(e), load<U_T>(u_val, u_iso, u_stride, i), j, i));
+#endif
+  return true;
+}
+
+// What a pulling row has found: an entry of u, and the matrix entry that led there (KIND VALUES).
+struct Hit {
+  bool some;
+  i64 from, place;
+};

@@ -101,7 +101,7 @@ struct Deferred {
   struct {
     back_row_t row[SLOTS];
     u32 number[SLOTS];
-    u16 list[MOST_ROWS];         // the wanted ones among its current rows
+    u16 list[MOST_ROWS];         // those to search among its current rows
     u32 found[MOST_ROWS / 32];  // bits of the rows whose first guess hit
   } of_warp[BLOCK / 32];
 #if BY_BLOCK
@@ -317,7 +317,7 @@ step(i64 n, AdvanceLimits limits, Control control, SourceView u, FrontierView t,
     const bool same = is_same(back, A);
     // With few rows, everything known about them is loaded at once; with very few, consecutive ones go to different
     // warps, because long rows are often adjacent. With many (wide), half words of bits, far apart, first determine
-    // which rows are wanted and nonempty, and these are listed.
+    // which rows are needed and nonempty, and these are listed.
     const u32 share = rows_at_once(size, warps);
     const bool apart = share <= APART, wide = share > 32;
     __shared__ Deferred deferred;

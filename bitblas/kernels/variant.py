@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 
     from ..typing import Number
 
+# Kinds of products (product.cuh): presence only (WORDS), the number of products if all have one value (COUNT), or
+# values (VALUES).
+WORDS, COUNT, VALUES = range(3)
+KINDS = ("words", "count", "values")
+
+# Return codes of CPU kernels.
+OTHERS = 1  # the arguments have other types; nothing ran
+NO_MEMORY = 2  # a scratch array could not be allocated
+
 
 class Function(NamedTuple):
     """`name(args) -> result`: each `let` (name, type, argument) casts an argument, or the result of an earlier cast;

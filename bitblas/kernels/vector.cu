@@ -1,5 +1,4 @@
 // Kernels on the bits and values of vectors: pack, count, compact, scatter, gather, compare.
-#include "kernels/blocks.cuh"
 #include "kernels/views.cuh"
 
 // Position p of t becomes a copy of entry i of u, if `present`. Called by whole warps, for the 32 positions of half a
@@ -79,14 +78,11 @@ compact(i64 n, i64 words, const u64* bits, const u32* counts, VectorValues<U_T> 
   const i64 first = (i64)blockIdx.x * CHUNK + warp * 32;
   const u64 word = first + lane < words ? bits[first + lane] : 0ull;
   __shared__ u32 in_warp[BLOCK / 32];
-  u32 sum = __popcll(word);
-#pragma unroll
-  for (int d = 16; d; d >>= 1) sum += __shfl_xor_sync(ALL_LANES, sum, d);
-  if (lane == 0) in_warp[warp] = sum;
+  u32 all;
+  const u32 below = block_sum_below(__popcll(word), in_warp, all);
   u64 before = 0;
   for (i64 c = threadIdx.x; c < blockIdx.x; c += BLOCK) before += counts[c];
-  i64 place = (i64)block_sum(before);  // its barrier also covers in_warp
-  for (int w = 0; w < warp; ++w) place += in_warp[w];
+  i64 place = (i64)block_sum(before) + __shfl_sync(ALL_LANES, below, 0);
   for (int half = 0; half < 64; ++half) {
     const u32 mine = (u32)(half & 1 ? word >> 32 : word), those = __shfl_sync(ALL_LANES, mine, half >> 1);
     if ((those >> lane) & 1u) {
@@ -202,7 +198,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) put(i64 n, const u64* ite
 // that hold its identity. CLEAR: t has entries already and loses those where u has none. MARKS 0: both vectors are
 // full. flags[TWICE], flags[OUTSIDE] are set to 1 for bad indices.
 #if JOIN
-#include "kernels/push.cuh"
+#include "kernels/product.cuh"
 #endif
 #define TWICE 0
 #define OUTSIDE 1
@@ -248,12 +244,7 @@ place(i64 n, i64 size, const i64* where, const u64* u_bits, i64 u_bits_stride, V
     if (__popc(__ballot_sync(ALL_LANES, some)) == 1) break;
     mine = mine && !some;
     Z_T sum = x;
-#pragma unroll
-    for (int d = 16; d; d >>= 1) {
-      const bool other = shuffle_xor(ALL_LANES, some, d);
-      const Z_T y = shuffle_xor(ALL_LANES, sum, d);
-      join(some, sum, other, y);
-    }
+    join_warp(some, sum, [](Z_T a, Z_T b) { return add(a, b); });
     if ((threadIdx.x & 31) == leader) sum_into(t.bits, t.values, i, sum);
   }
   if (mine) sum_into(t.bits, t.values, i, x);

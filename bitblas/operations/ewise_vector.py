@@ -18,7 +18,7 @@ from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
 
 from .. import tuning
 from ..device import Device, Kernel
-from ..device.readback import Readback
+from ..device.memory import Readback
 from ..formats import index_lists
 from ..plan import operation as plan
 from ..plan.operation import FUNCTION, IN_PLACE, LISTED, NEW_ARRAYS, THEN_MERGED

@@ -224,7 +224,7 @@ def allowed(device: Device, mask: Mask | None) -> Allowed:
 
 def entry_values(device: Device, dtype: DataType, values: Raw) -> Values:
     """The values of a matrix as kernel arguments, one per entry (BOOL: bools); of bit-packed ones, for a kernel that
-    reads them (kernels/values.cuh), the words, the base and the bits of a number."""
+    reads them (kernels/product.cuh), the words, the base and the bits of a number."""
     if isinstance(values, np.generic):
         return make(Values, (dummy(device, dtype.np_type.char), values, 0))
     if isinstance(values, PackedValues):

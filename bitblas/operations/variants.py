@@ -445,8 +445,8 @@ class LinesKernel(NamedTuple):
         bits, valued = min(64, self.stride), self.kind == VALUES
         lanes = min(self.lanes, looked) if mode == WHOLE and valued else self.lanes
         flags = constants(KIND=self.kind, U_BOOL=self.x is BOOL, Z_BOOL=self.z is BOOL, HAS_TERMINAL=terminal)
-        flags += constants(BITS=bits, LANES=lanes, PER=max(1, bits // self.lanes) if valued else 1, VALUES_PACKED=0)
-        return flags if mode < 0 else flags + constants(SHARE=self.lanes, MODE=mode)
+        flags += constants(BITS=bits, LANES=lanes, PER=max(1, bits // self.lanes) if valued else 1)
+        return flags if mode < 0 else flags + constants(SHARE=self.lanes, MODE=mode, VALUES_PACKED=0)
 
     @property
     def line(self) -> tuple[str, DataType]:

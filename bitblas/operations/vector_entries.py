@@ -16,7 +16,7 @@ from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
 
 from .. import tuning
 from ..device import Device, Kernel
-from ..device.readback import Readback
+from ..device.memory import Readback
 from ..exceptions import IndexOutOfBound
 from ..kernels.variant import Variant
 from ..plan import operation as plan

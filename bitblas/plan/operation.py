@@ -23,8 +23,8 @@ from .. import tuning
 from ..formats import Structure
 from ..formats.hyper.cost import is_hyper
 from ..formats.values import PackedValues
-from ..kernels.constants import VALUES as ALL_VALUES
-from ..kernels.constants import WORDS
+from ..kernels.variant import VALUES as ALL_VALUES
+from ..kernels.variant import WORDS
 from ..store import FlatStore, MatrixStore, SparseStore, VectorStore
 from ..typing import Array, Number
 from .product import Plan

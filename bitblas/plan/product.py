@@ -19,8 +19,8 @@ from ..display import html
 from ..formats import CSR, Layout, format_of
 from ..formats.bitmap.lines import lines_of
 from ..formats.schedule import power_of_two as power_of_two
-from ..kernels.constants import COUNT as COUNT
-from ..kernels.constants import KINDS, VALUES, WORDS
+from ..kernels.variant import COUNT as COUNT
+from ..kernels.variant import KINDS, VALUES, WORDS
 from ..store import MatrixStore
 
 # ---- The plan of a product.

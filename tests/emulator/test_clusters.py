@@ -15,10 +15,9 @@ pytestmark = pytest.mark.usefixtures("emulator")
 
 CLUSTER, THREADS = 4, 64
 SOURCE = r"""
-typedef unsigned u32;
-typedef unsigned long long u64;
 #define CLUSTER 4
-#include "kernels/cluster.cuh"
+#include "kernels/base.cuh"
+#include "kernels/frontier.cuh"
 #define KERNEL extern "C" __global__ void
 
 // Each block sums what all blocks hold, round after round: every thread reads a place of every peer.

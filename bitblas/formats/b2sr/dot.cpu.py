@@ -1,8 +1,7 @@
 # Masked dot products on tiles: C<M> = A B', computed at the bits of the mask. CPU twin of dot.cu.
 # include: formats/b2sr/tile.cpu.py
-# include: kernels/rows.cpu.py
-# include: kernels/product.cpu.py
-from bitblas.kernels.lanes import outer_counts, plus_lanes, splat, store_lanes
+# include: kernels/views.cpu.py
+# include: kernels/products.cpu.py
 
 
 @njit(**FUNCTION)

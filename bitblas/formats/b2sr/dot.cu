@@ -6,7 +6,7 @@
 // Arguments: the mask's tiles (m_*) and their ranks; tiles, ranks and values of A and B; inner, the common dimension; product, the value of
 // all products (KIND COUNT); output: present and sums, per entry of the mask.
 #include "formats/b2sr/tile.cuh"
-#include "kernels/rows.cuh"
+#include "kernels/views.cuh"
 #include "kernels/product.cuh"
 #define OWN 4
 

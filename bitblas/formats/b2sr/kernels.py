@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from semirings.dtypes import lookup_dtype
 
 from ... import tuning
-from ...kernels.constants import WORDS
+from ...kernels.variant import WORDS
 from ..contract import (
     Advance,
     Arguments,
@@ -131,7 +131,6 @@ class TiledAdvance(Advance[L]):
 
     kernel = "formats/b2sr/step"
     item = "tile"
-    heavy = True
 
     def pushed(self, layout: L, ranked: bool, longest: int) -> Arguments:
         view = layout.format.view

@@ -1,27 +1,6 @@
 # Pull on 8 x 8 tiles with SIMD lanes, for operators with lane versions; pull.cpu.py works bit by bit.
 # include: formats/b2sr/tile.cpu.py
-# include: kernels/product.cpu.py
-from bitblas.kernels.lanes import (
-    even_lanes,
-    first_lanes,
-    greatest_lanes,
-    lane,
-    least_lanes,
-    load_lanes,
-    mask_lanes,
-    minus_lanes,
-    odd_lanes,
-    picked_lanes,
-    plus_lanes,
-    repeat_lanes,
-    row_counts,
-    row_places,
-    second_lanes,
-    splat,
-    store_lanes,
-    times_lanes,
-    where_lanes,
-)
+# include: kernels/products.cpu.py
 
 OPERATORS = (first_lanes, second_lanes, plus_lanes, minus_lanes, times_lanes, least_lanes, greatest_lanes)
 if KIND == VALUES:

@@ -1,8 +1,6 @@
 # Pull and push along the tiles of a tile row, and the epilogue of a pull. CPU twin of pull.cuh and scatter.cuh.
 # include: formats/b2sr/tile.cpu.py
-# include: kernels/values.cpu.py
-# include: kernels/push.cpu.py
-# include: kernels/ending.cpu.py
+# include: kernels/products.cpu.py
 # Tiles before the first test whether all rows are done, and between tests: on meshes the test costs more than it saves.
 FIRST_LOOK, PATIENCE = 8, 32
 
@@ -106,7 +104,7 @@ def end_tile_row(tile_row, open_rows, rows, count, total, product, to: Epilogue)
             put(to.t.values, row + r, value)
         elif value:
             truths |= ONE << np.uint64(r)
-    stay = kept(had, open_rows, rows, to.replace)
+    stay = kept_bits(had, open_rows, rows, to.replace)
     truths |= carry(stay, row, to.w.values, to.w.iso, to.w.stride, to.moved, to.t.values)
     put(to.t.bits, target, (at(to.t.bits, target) & ~(ROW << shift)) | (rows | stay) << shift)
     if STORE and W_BOOL:
@@ -159,7 +157,7 @@ def push_tiles(
                         value = value_at(a, rank + np.int64(popcount(tile_word & ((ONE << place) - ONE))))
                     i = (tile_row << LOG_TILE) + k * WORD_ROWS + np.int64(place >> np.uint64(LOG_TILE))
                     z = mul(value, load_u(u.values, u.iso, u.stride, i), j, i)
-                    put(t.values, j, summed(had != 0, at(t.values, j), z))
+                    put(t.values, j, sum_with(had != 0, at(t.values, j), z))
             if KIND != WORDS and RANKED:
                 rank += np.int64(popcount(tile_word))
         hit &= open_bits

@@ -1,10 +1,9 @@
 // Pull along the tiles of a tile row with LANES lanes: its prologue, its sums, and its epilogue.
 // WORDS works on whole tile words: spread the T bits of u over the rows of a word, AND, OR over the tiles, fold each
 // row to a bit. COUNT and VALUES give each lane a row. The mask is applied before a tile row is read; mask, accumulator
-// and `replace` once after all of its parts (kernels/ending.cuh).
-#include "kernels/values.cuh"
+// and `replace` once after all of its parts (kernels/product.cuh).
+#include "kernels/product.cuh"
 #include "formats/b2sr/views.cuh"
-#include "kernels/ending.cuh"
 
 typedef PLACE(PTR_T) place_t;
 

@@ -1,7 +1,6 @@
 // Push one tile: WORDS ORs its active rows into the T bits of its tile column; VALUES scatters their products.
-#include "kernels/values.cuh"
+#include "kernels/product.cuh"
 #include "formats/b2sr/views.cuh"
-#include "kernels/push.cuh"
 
 // The columns that the active rows of a tile reach.
 __device__ __forceinline__ u64 reached(const word_t* bits, i64 tile, u64 active) {

@@ -1,7 +1,7 @@
 # Select and measure entries of tiles: a region, those with a flag, the number per tile, and symmetry. CPU twin of
 # select.cu.
 # include: formats/b2sr/tile.cpu.py
-# include: kernels/scramble.cpu.py
+# include: kernels/views.cpu.py
 
 
 @njit(**FUNCTION)

@@ -106,9 +106,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) ranks(i64 n, const word_t
 
 #ifdef KERNEL_mirror
 // Symmetry test on tiles: per chunk of CHUNK tiles, the hash difference of entries and mirror images.
-// Hashes: kernels/scramble.cuh. A warp takes a chunk; lane r takes row r of a tile.
+// Hashes: kernels/views.cuh. A warp takes a chunk; lane r takes row r of a tile.
 #include "formats/csr/ranges.cuh"
-#include "kernels/scramble.cuh"
+#include "kernels/views.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 mirror(i64 n, i64 tile_rows, i64 tiles, const PTR_T* tile_ptr, const COL_T* tile_col, const word_t* bits, u64* sums) {

@@ -2,7 +2,7 @@
 #include "formats/b2sr/tile.cuh"
 
 #if PACKED
-#include "kernels/packed.cuh"
+#include "kernels/views.cuh"
 typedef u32 col_t;
 struct TileColumns {
   const u32* col;

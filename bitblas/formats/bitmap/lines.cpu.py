@@ -1,5 +1,5 @@
 # Lines of a bitmap: reduce each, assign a scalar at positions, set the bits at positions. CPU twin of lines.cu.
-# include: kernels/product.cpu.py
+# include: kernels/products.cpu.py
 
 
 # Reduce each line of a bitmap (row or column reduction of a multivector).

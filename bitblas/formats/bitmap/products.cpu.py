@@ -2,8 +2,7 @@
 # products.cu.
 # A line of X or of the result is `words` LINEs of BITS bits each. The sum of a position is stored at the number of its
 # bit; BOOL sums are bits.
-# include: kernels/product.cpu.py
-# include: kernels/values.cpu.py
+# include: kernels/products.cpu.py
 # include: formats/csr/columns.cpu.py
 ROWS, PARTS, JOIN = 0, 1, 2
 FULL = ~np.uint64(0) >> np.uint64(64 - BITS)

@@ -2,7 +2,7 @@
 // A line of X or of the result is `words` LINEs of BITS bits each. The sum of a position is stored at the number of
 // its bit; BOOL sums are bits.
 #include "formats/bitmap/lines.cuh"
-#include "kernels/values.cuh"
+#include "kernels/product.cuh"
 #include "formats/csr/any_column.cuh"
 #if Z_BOOL
 typedef LINE_T sums_t;

@@ -1,6 +1,6 @@
 // Advances on CGR rows, in the rounds of a device loop (formats/coded_rows.cuh).
 #define PER 1  // positions per unit
-#include "kernels/reach.cuh"
+#include "kernels/step.cuh"
 #define TAKEN 2  // processing a column costs more than finding it
 #include "formats/cgr/walk.cuh"
 #define OWN_TYPE i64
@@ -31,7 +31,7 @@ template <int N, class F> __device__ __forceinline__ void some_found(Found& of, 
 
 #ifdef KERNEL_rounds
 // Small rounds of one advance along CGR rows: a group of LANES lanes pushes along a row.
-#include "kernels/along_rows.cuh"
+#include "kernels/along.cuh"
 #define KEEPS false  // registers would be spilled
 #include "kernels/rounds.cuh"
 #endif  // KERNEL_rounds
@@ -39,7 +39,7 @@ template <int N, class F> __device__ __forceinline__ void some_found(Found& of, 
 #ifdef KERNEL_listed
 // Small rounds of a loop body with element-wise kernels and one advance, along CGR rows.
 // loop/codegen/cuda_worklist.py generates the text of the element-wise kernels.
-#include "kernels/along_rows.cuh"
+#include "kernels/along.cuh"
 #include "kernels/listed.cuh"
 #endif  // KERNEL_listed
 

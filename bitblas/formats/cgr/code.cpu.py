@@ -2,7 +2,7 @@
 IN_WORD = 32
 LEAST = 4
 # include: formats/blocks.cpu.py
-# include: kernels/window.cpu.py
+# include: kernels/views.cpu.py
 
 
 @njit(**FUNCTION)

@@ -8,8 +8,7 @@ import numpy as np
 
 from ... import tuning
 from ...device import dummy
-from ...kernels.constants import WORDS
-from ...kernels.variant import Variant
+from ...kernels.variant import WORDS, Variant
 from ...typing import Array
 from ..coded import (
     Coded,
@@ -210,7 +209,6 @@ class CgrAdvance(CodedAdvance["Cgr"]):
     """A push takes the marks of the parts of long rows, a pull the hub columns."""
 
     kernel = "formats/cgr/step"
-    heavy = True
 
     def pushed(self, layout: Cgr, ranked: bool, longest: int) -> Arguments:
         found = layout.format.view.hubs(layout, longest)

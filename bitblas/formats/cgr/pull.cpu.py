@@ -1,8 +1,7 @@
 # Pull SpMV on CGR rows: w<mask, accum, replace> = A (+).(x) u. CPU twin of pull.cu.
 # Parallel bounds are multiples of 64 rows, so threads share no words of t.
 # include: formats/cgr/code.cpu.py
-# include: kernels/values.cpu.py
-# include: kernels/ending.cpu.py
+# include: kernels/products.cpu.py
 
 
 @njit(**KERNEL)
@@ -22,9 +21,9 @@ def pull(
 ):
     for word in range(lo >> 6, (hi + 63) >> 6):
         rest = at(mask.bits, word * mask.stride) ^ mask.invert
-        # include: kernels/rows_of_word.cpu.py
+        # include: kernels/fragments.cpu.py rows_of_word
         while rest != 0:
-            # include: kernels/next_row.cpu.py
+            # include: kernels/fragments.cpu.py next_row
             place = row_begin(rows.begin, words, row)
             e = np.int64(at(value_ptr, row)) if RANKED else np.int64(0)
             going = row_end(rows.begin, words, row) > place
@@ -65,7 +64,7 @@ def pull(
                         else:
                             if BLEND:  # missing entries of u add the neutral value
                                 z = mul(value_at(a, e), load_u(u.values, u.iso, u.stride, j), row, j)
-                                # include: kernels/blended.cpu.py
+                                # include: kernels/fragments.cpu.py blended
                             elif U_FULL or bit_of(u.bits, j):
                                 z = mul(value_at(a, e), load_u(u.values, u.iso, u.stride, j), row, j)
                                 total = add(total, z) if some else z
@@ -78,5 +77,5 @@ def pull(
                         break
                 if not going:
                     break
-            # include: kernels/end_row.cpu.py
-        # include: kernels/end_word.cpu.py
+            # include: kernels/fragments.cpu.py end_row
+        # include: kernels/fragments.cpu.py end_word

@@ -1,8 +1,7 @@
 # Push SpMV on CGR rows: t = A' (+).(x) u by the entries of u. CPU twin of push.cu.
 # Units are the 64-bit words of u; one thread.
 # include: formats/cgr/code.cpu.py
-# include: kernels/values.cpu.py
-# include: kernels/push.cpu.py
+# include: kernels/products.cpu.py
 LISTED = 0
 
 
@@ -54,7 +53,7 @@ def push(
                         last = j
                         j = start
                         while j <= last:
-                            # include: kernels/pushed.cpu.py
+                            # include: kernels/fragments.cpu.py pushed
                             j += 1
                             if RANKED:
                                 e += 1

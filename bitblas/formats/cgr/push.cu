@@ -1,7 +1,6 @@
 // Push SpMV on CGR rows: t = A' (+).(x) u along the rows where u has an entry.
 // LANES lanes share a row, one segment each. The columns of intervals that a lane decodes are distributed over the warp.
-#include "kernels/push.cuh"
-#include "kernels/values.cuh"
+#include "kernels/product.cuh"
 #include "formats/cgr/walk.cuh"
 
 // f(has, owner, k) for item k of lane `owner` of the warp, which has `length` items; one per lane at a time.

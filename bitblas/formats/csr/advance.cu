@@ -3,14 +3,14 @@
 
 #ifdef KERNEL_rounds
 // Small rounds of one advance along rows: a group of LANES lanes pushes along a row.
-#include "kernels/along_rows.cuh"
+#include "kernels/along.cuh"
 #include "kernels/rounds.cuh"
 #endif  // KERNEL_rounds
 
 #ifdef KERNEL_listed
 // Small rounds of a loop body with element-wise kernels and one advance, along rows.
 // loop/codegen/cuda_worklist.py generates the text of the element-wise kernels.
-#include "kernels/along_rows.cuh"
+#include "kernels/along.cuh"
 #include "kernels/listed.cuh"
 #endif  // KERNEL_listed
 

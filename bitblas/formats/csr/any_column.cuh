@@ -1,6 +1,6 @@
 // Read the column of any entry by its number, outside of a walk through a row.
 // Plain numbers of type C, or packed ones of `width` bits (P). The two operands of a kernel may differ in that.
-#include "kernels/packed.cuh"
+#include "kernels/views.cuh"
 
 template <int P, class C> struct AnyColumn {
   typedef C stored;  // element type of the array

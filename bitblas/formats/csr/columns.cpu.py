@@ -1,5 +1,5 @@
 # Read column numbers of rows, plain or packed. CPU twin of columns.cuh and any_column.cuh.
-# include: kernels/packed.cpu.py
+# include: kernels/views.cpu.py
 
 
 @njit(**FUNCTION)

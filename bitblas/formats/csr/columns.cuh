@@ -1,8 +1,8 @@
 // Read column numbers of rows, plain or packed.
-// Plain ones are of type COL_T, PACKED ones have `width` bits (packed.cuh), as in the listings of the MPLG paper
+// Plain ones are of type COL_T, PACKED ones have `width` bits (kernels/views.cuh), as in the listings of the MPLG paper
 // (Azami and Burtscher). A walk finds its first bit by one 64-bit multiplication; from there on, bit positions are
 // 32-bit offsets from a nearby word.
-#include "kernels/packed.cuh"
+#include "kernels/views.cuh"
 
 #if PACKED
 typedef u32 column_t;  // element type of the array

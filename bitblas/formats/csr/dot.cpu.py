@@ -2,8 +2,8 @@
 # The row of A is marked once for all entries of its row of the mask, and the row of B' looks up the marks; if the row
 # of B' is much longer, the entries of A are searched for in it. Both ways take the products in ascending k.
 # include: formats/csr/search.cpu.py
-# include: kernels/rows.cpu.py
-# include: kernels/product.cpu.py
+# include: kernels/views.cpu.py
+# include: kernels/products.cpu.py
 MUCH = 16
 MARKS = np.uint64 if KIND != VALUES else PTR_T  # bits, or positions in A plus one
 

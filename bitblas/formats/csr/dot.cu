@@ -5,7 +5,7 @@
 // product: the value of all products (KIND COUNT). present, sums: output per entry of the mask.
 #include "formats/csr/search.cuh"
 #include "formats/csr/table.cuh"
-#include "kernels/rows.cuh"
+#include "kernels/views.cuh"
 #include "kernels/dots.cuh"
 #include "formats/csr/any_column.cuh"
 #include "formats/csr/columns.cuh"

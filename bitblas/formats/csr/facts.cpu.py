@@ -1,6 +1,6 @@
 # Facts about a matrix by rows: symmetry, and samples of its structure. CPU twin of facts.cu.
 # include: formats/csr/search.cpu.py
-# include: kernels/scramble.cpu.py
+# include: kernels/views.cpu.py
 
 # Symmetry test on rows: per chunk of CHUNK entries, the hash difference between entries and their mirror images.
 # The GPU uses other hashes: entry (i, j) contributes first(i) second(j) - second(i) first(j), so

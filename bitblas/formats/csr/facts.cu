@@ -7,8 +7,8 @@ typedef CsrView<PTR_T, Column> Matrix;
 
 #ifdef KERNEL_mirror
 // Symmetry test on rows: per chunk of CHUNK entries, the hash difference of entries and mirror images.
-// Hashes: kernels/scramble.cuh. A warp takes a chunk.
-#include "kernels/scramble.cuh"
+// Hashes: kernels/views.cuh. A warp takes a chunk.
+#include "kernels/views.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 mirror(i64 n, i64 rows, i64 nvals, Matrix A, u64* sums) {
@@ -68,8 +68,7 @@ likely(i64 n, Matrix A, COL_T* best) {
 // ranges of rows.
 // Output: sizes of balls; ends: per range of rows; seen: per sampled entry.
 #include "formats/csr/table.cuh"
-#include "kernels/blocks.cuh"
-#include "kernels/scramble.cuh"
+#include "kernels/views.cuh"
 
 // ---- Breadth-first search from one vertex by one block, as long as its vertices fit a hash table in shared memory. ----
 #define MOST (SLOTS / 4 * 3)  // vertices of a ball

@@ -8,7 +8,7 @@
 # Nothing is accumulated if a row of A has one entry, or if its rows of B have at most one each, in ascending columns
 # (`ascends`): then the products are the entries of C, in order.
 # include: formats/csr/columns.cpu.py
-# include: kernels/product.cpu.py
+# include: kernels/products.cpu.py
 
 
 @njit(**FUNCTION)

@@ -164,7 +164,6 @@ short_rows(i64 n, const i64* rows, MatrixA A, MatrixValues<A_T> a, MatrixB B, Ma
 // `found` and `ranks` (words of the bitset, per block) are in shared memory if SHARED_WORDS hold a row.
 // rows, row_count and next: the list of rows and the shared counter.
 #include "formats/csr/gustavson.cuh"
-#include "kernels/blocks.cuh"
 #define WARPS (BLOCK / 32)
 #define SUMS (FILL && KIND != WORDS)
 #define SHORT 64  // entries of a row of B up to which one warp takes it

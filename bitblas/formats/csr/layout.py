@@ -17,7 +17,7 @@ from semirings.dtypes import lookup_dtype
 
 from ... import tuning
 from ...device import Bounds, Device, dummy, threads
-from ...device.readback import Readback
+from ...device.memory import Readback
 from ...exceptions import OutOfMemory
 from ...kernels.variant import Variant
 from ...typing import Array
@@ -368,7 +368,7 @@ def equals_transpose(
     layout: Layout, folder: str, constant: tuple[str, int], col_type: np.dtype, *more: Array | int
 ) -> bool:
     """Whether a structure equals its transpose, in one pass that does not build it: hashes of all entries' positions
-    and of their mirror images must have the same sum (kernels/scramble.cuh).
+    and of their mirror images must have the same sum (kernels/views.cuh).
 
     folder: of the kernel; constant, more: its further compile-time constant and arguments; col_type: type of column
     numbers. Peak memory: 8 bytes per symmetry.chunk items.

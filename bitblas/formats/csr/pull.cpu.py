@@ -1,7 +1,6 @@
 # Pull SpMV by rows: w<mask, accum, replace> = A (+).(x) u. CPU twin of pull.cu.
 # Parallel bounds are multiples of 64 rows, so threads share no words of t.
-# include: kernels/values.cpu.py
-# include: kernels/ending.cpu.py
+# include: kernels/products.cpu.py
 # include: formats/csr/columns.cpu.py
 AHEAD = 4  # words of rows by which u is prefetched, if it has values
 LEARNT = 1 << 15  # row count below which the branch predictor memorizes row lengths
@@ -23,7 +22,7 @@ def pull(
         if U_FULL and BLEND:
             for d in range(8):  # columns are often near the row
                 prefetch_read(u.values, ((word + AHEAD) << 6) + 8 * d)
-        # include: kernels/rows_of_word.cpu.py
+        # include: kernels/fragments.cpu.py rows_of_word
         if U_FULL and KIND == COUNT and STORE and not MERGE and not W_BOOL and rest == ~np.uint64(0):  # vectorized
             for d in range(64):
                 row = (word << 6) + d
@@ -76,7 +75,7 @@ def pull(
                 lacking |= (np.uint64(e + 4 < stop) & ~hit) << bit
             rest = lacking
         while rest != 0:
-            # include: kernels/next_row.cpu.py
+            # include: kernels/fragments.cpu.py next_row
             e = np.int64(at(rows.begin, row))
             stop = np.int64(at(rows.end, row))
             if U_FULL and (KIND == WORDS or BLEND):
@@ -106,7 +105,7 @@ def pull(
                 for d in range(4):
                     j = column(col, e + d)
                     z = mul(value_at(a, e + d), load_u(u.values, u.iso, u.stride, j), row, j)
-                    # include: kernels/blended.cpu.py
+                    # include: kernels/fragments.cpu.py blended
                 total = add(before, total) if BLEND == EXACT else total
                 e = opaque(e + 4)
             if BLEND and e < stop:  # the remaining ones too: beyond the end the last one is repeated with weight 0
@@ -135,5 +134,5 @@ def pull(
                     if is_final(total):
                         break
                 e += 1
-            # include: kernels/end_row.cpu.py
-        # include: kernels/end_word.cpu.py
+            # include: kernels/fragments.cpu.py end_row
+        # include: kernels/fragments.cpu.py end_word

@@ -7,7 +7,6 @@
 // run, piece, segments, begin, length, row: the schedule (kernels.py). reached: the bits of t.
 #ifdef KERNEL_pull_graded
 #include "kernels/product.cuh"
-#include "kernels/values.cuh"
 #include "formats/csr/columns.cuh"
 
 typedef PLACE(PTR_T) place_t;

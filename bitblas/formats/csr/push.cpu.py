@@ -1,8 +1,7 @@
 # Push SpMV by rows: t = A' (+).(x) u by the entries of u. CPU twin of push.cu.
 # Units are the 64-bit words of t: each range reads all of u and takes the columns of its own words, so the order of
 # sums does not depend on the number of threads.
-# include: kernels/values.cpu.py
-# include: kernels/push.cpu.py
+# include: kernels/products.cpu.py
 # include: formats/csr/columns.cpu.py
 # include: formats/csr/search.cpu.py
 LISTED = 0

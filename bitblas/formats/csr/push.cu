@@ -1,7 +1,6 @@
 // Push SpMV by rows: t = A' (+).(x) u by the entries of u.
 // LANES lanes share a row of A; rows without an entry of u are not read.
-#include "kernels/push.cuh"
-#include "kernels/values.cuh"
+#include "kernels/product.cuh"
 #include "formats/csr/columns.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

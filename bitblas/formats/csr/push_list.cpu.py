@@ -5,8 +5,7 @@
 # allows.
 # Row k of a hypersparse matrix has the number rows[k] (listed_rows of them; -1: it is row k); columns in the same way.
 # mask_kind: 0 none, 1 a list of that many positions, 2 a bitset (as INT64).
-# include: kernels/values.cpu.py
-# include: kernels/push.cpu.py
+# include: kernels/products.cpu.py
 # include: formats/csr/search.cpu.py
 PRODUCTS, ENTRIES = 0, 1
 FEW = 48  # lists up to this length use insertion sort

@@ -32,4 +32,4 @@ for k in range(count):
             put(t.values, j, add(take(at(t.values, j)), z))
             put(t.bits, j >> 6, at(t.bits, j >> 6) | ONE << np.uint64(j & 63))
             continue
-        # include: kernels/pushed.cpu.py
+        # include: kernels/fragments.cpu.py pushed

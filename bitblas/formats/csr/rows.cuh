@@ -2,8 +2,7 @@
 // Each layout by rows has such a header; it defines Item, Rows and FORM, the interface that the kernels of an advance
 // use.
 #define PER 1  // positions per unit
-#include "kernels/reach.cuh"
-#include "kernels/cluster.cuh"
+#include "kernels/step.cuh"
 #include "formats/csr/columns.cuh"
 #define IN_FLIGHT 1  // registers suffice to do other work while loads are in flight
 #define FORM() Rows matrix

@@ -1,7 +1,6 @@
 # Push of one loop round by rows, single-threaded.
 # u has a summary (a bitset of its words that have entries), and t gets one. Units are the 64-bit words of the summary.
-# include: kernels/values.cpu.py
-# include: kernels/push.cpu.py
+# include: kernels/products.cpu.py
 # include: formats/csr/columns.cpu.py
 # include: formats/csr/search.cpu.py
 LISTED = 1

@@ -1,6 +1,6 @@
 // Advances on nibble rows, in the rounds of a device loop (formats/coded_rows.cuh).
 #define PER 1  // positions per unit
-#include "kernels/reach.cuh"
+#include "kernels/step.cuh"
 #include "formats/nib/walk.cuh"
 #define OWN_TYPE const i64*
 #define OWN mark_end
@@ -33,14 +33,14 @@ template <int N, class F> __device__ __forceinline__ void some_found(Found& of, 
 
 #ifdef KERNEL_rounds
 // Small rounds of one advance along nibble rows: a group of LANES lanes pushes along a row.
-#include "kernels/along_rows.cuh"
+#include "kernels/along.cuh"
 #include "kernels/rounds.cuh"
 #endif  // KERNEL_rounds
 
 #ifdef KERNEL_listed
 // Small rounds of a loop body with element-wise kernels and one advance, along nibble rows.
 // loop/codegen/cuda_worklist.py generates the text of the element-wise kernels.
-#include "kernels/along_rows.cuh"
+#include "kernels/along.cuh"
 #include "kernels/listed.cuh"
 #endif  // KERNEL_listed
 

@@ -1,6 +1,6 @@
 # Encode and decode nibble rows, and test their symmetry. CPU twin of convert.cu.
 # include: formats/nib/row.cpu.py
-# include: kernels/scramble.cpu.py
+# include: kernels/views.cpu.py
 
 
 # Encode CSR rows as nibbles.
@@ -53,7 +53,7 @@ def decode(lo, hi, row_of, row_stride, heads, words, counts, col):
         if not FILL:
             count = np.int64(0)
             while place < stop:
-                count += np.int64(popcount(window(words, place, stop) & STOPS))
+                count += np.int64(popcount(nibbles_at(words, place, stop) & STOPS))
                 place = place + 16 & -2
             put(counts, k, count)
         else:

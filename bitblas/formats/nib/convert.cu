@@ -129,8 +129,8 @@ marks(i64 n, const i64* heads, const u32* words, i64 part, const i64* rows, cons
 
 #ifdef KERNEL_mirror
 // Symmetry test on nibble rows: per group of rows, the hash difference of entries and mirror images.
-// Hashes: kernels/scramble.cuh. A warp decodes one row after the other.
-#include "kernels/scramble.cuh"
+// Hashes: kernels/views.cuh. A warp decodes one row after the other.
+#include "kernels/views.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 mirror(i64 n, i64 rows, const i64* heads, const u32* words, u64* sums) {

@@ -10,8 +10,7 @@ from semirings.dtypes import INT32, lookup_dtype
 
 from ... import tuning
 from ...device import dummy
-from ...kernels.constants import WORDS
-from ...kernels.variant import Variant
+from ...kernels.variant import WORDS, Variant
 from ...typing import Array
 from ..coded import (
     Coded,

@@ -1,8 +1,7 @@
 # Pull SpMV on nibble rows: w<mask, accum, replace> = A (+).(x) u. CPU twin of pull.cu.
 # Parallel bounds are multiples of 64 rows, so threads share no words of t.
 # include: formats/nib/row.cpu.py
-# include: kernels/values.cpu.py
-# include: kernels/ending.cpu.py
+# include: kernels/products.cpu.py
 
 
 @njit(**FUNCTION)
@@ -14,7 +13,7 @@ def bits_up_to(stop):
 @njit(**FUNCTION)
 def read_on(words, place, limit):
     """A window from `place` on: the ends of values in it, their bits, and the start of the next window."""
-    nibbles = window(words, place, limit)
+    nibbles = nibbles_at(words, place, limit)
     ends = nibbles & STOPS
     return ends, without_stops(nibbles), place + 16 - np.int64(leading_zeros(ends | ONE) >> np.uint64(2))
 
@@ -51,16 +50,16 @@ def pull(
     room = np.uint64(0)
     for word in range(lo >> 6, (hi + 63) >> 6):
         rest = at(mask.bits, word * mask.stride) ^ mask.invert
-        # include: kernels/rows_of_word.cpu.py
+        # include: kernels/fragments.cpu.py rows_of_word
         while rest != 0:
-            # include: kernels/next_row.cpu.py
+            # include: kernels/fragments.cpu.py next_row
             if U_FULL and KIND != VALUES:
                 place = row_begin(rows.begin, words, row)
                 stop = row_end(rows.begin, words, row)
                 if KIND == WORDS:
                     count = np.int64(stop > place)
                 while KIND == COUNT and place < stop:
-                    count += np.int64(popcount(window(words, place, stop) & STOPS))
+                    count += np.int64(popcount(nibbles_at(words, place, stop) & STOPS))
                     place = place + 16 & -2
             else:
                 if row != ready:
@@ -101,7 +100,7 @@ def pull(
                         read = upto
                         if BLEND:
                             z = mul(value_at(a, e), load_u(u.values, u.iso, u.stride, j), row, j)
-                            # include: kernels/blended.cpu.py
+                            # include: kernels/fragments.cpu.py blended
                         elif KIND == COUNT:
                             count += np.int64(at(u.bits, j >> 6) >> np.uint64(j & 63) & ONE)
                         elif U_FULL or bit_of(u.bits, j):
@@ -118,5 +117,5 @@ def pull(
                                 break
                         if RANKED:
                             e += 1
-            # include: kernels/end_row.cpu.py
-        # include: kernels/end_word.cpu.py
+            # include: kernels/fragments.cpu.py end_row
+        # include: kernels/fragments.cpu.py end_word

@@ -1,8 +1,7 @@
 # Push SpMV on nibble rows: t = A' (+).(x) u by the entries of u. CPU twin of push.cu.
 # Units are the 64-bit words of u; one thread.
 # include: formats/nib/row.cpu.py
-# include: kernels/values.cpu.py
-# include: kernels/push.cpu.py
+# include: kernels/products.cpu.py
 LISTED = 0
 
 
@@ -43,7 +42,7 @@ def push(
                 read = np.uint64(0)
                 while ends != 0:
                     ends, last, read, j = next_column(ends, threes, read, j)
-                    # include: kernels/pushed.cpu.py
+                    # include: kernels/fragments.cpu.py pushed
                     if RANKED:
                         e += 1
                 place += np.int64(last) + 1

@@ -1,6 +1,5 @@
 // Push SpMV on nibble rows: t = A' (+).(x) u along the rows where u has an entry. LANES lanes decode a row together.
-#include "kernels/push.cuh"
-#include "kernels/values.cuh"
+#include "kernels/product.cuh"
 #include "formats/nib/walk.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

@@ -5,7 +5,7 @@ STOPS = np.uint64(0x8888888888888888)
 
 
 @njit(**FUNCTION)
-def window(words, place, stop):
+def nibbles_at(words, place, stop):
     """The sixteen nibbles from `place` on (fifteen if it is odd) up to `stop`; others are zero. A value ends among
     them."""
     found = word_at(words, place >> 1) >> np.uint64((place & 1) << 2)
@@ -32,7 +32,7 @@ def unfolded(value):
 def read_window(words, place, stop, first, j):
     """The nibbles of a row from `place` on, as many as one read gives: the ends of values, and their bits. In the first
     window of a row, column j is shifted so that the row's first value is decoded like the others."""
-    nibbles = window(words, place, stop)
+    nibbles = nibbles_at(words, place, stop)
     ends = nibbles & STOPS
     threes = without_stops(nibbles)
     if first:

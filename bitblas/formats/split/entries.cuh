@@ -1,7 +1,7 @@
 // Single entries of a tile row in Split.
 // One packed number each, J << 2L | r << L | c with T = 2^L (tile column, row and column in the tile), ascending.
 // They are in ranges with a packed string each: near entries, in low columns, and far entries.
-#include "kernels/packed.cuh"
+#include "kernels/views.cuh"
 
 #if TILE > 16
 #error "a lane has one row: tiles of 4, 8 and 16"

@@ -9,7 +9,7 @@ import numpy as np
 from semirings.dtypes import lookup_dtype
 
 from ... import tuning
-from ...kernels.constants import WORDS
+from ...kernels.variant import WORDS
 from ...typing import Array
 from ..b2sr.kernels import TiledAdvance, TiledPull, TiledPush
 from ..contract import Arguments, Format, Kernels, Types, View, compute_once

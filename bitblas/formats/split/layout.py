@@ -1,7 +1,7 @@
 """Split: dense tiles as bits, all other entries as packed numbers by tile row.
 
 cost.py decides which entries go where and the bits per number: tiles that save space, near entries (low columns, short
-numbers), far entries. Numbers are packed to the bits that the largest needs (kernels/packed.cuh): tile columns in one
+numbers), far entries. Numbers are packed to the bits that the largest needs (kernels/views.cuh): tile columns in one
 string, single entries in two, near entries first, the far ones from a new word on.
 
 The starts of all parts of tile row I are next to each other in `starts`, so that a kernel finds them, and their ends,
@@ -103,7 +103,7 @@ def _merged(split: Split, order: bool) -> tuple[Csr, Order]:
 # ---- Split: dense tiles as bits, all other entries as packed numbers by tile row.
 #
 # layout.py decides which entries go where and the bits per number: tiles that save space, near entries (low columns,
-# short numbers), far entries. Numbers are packed to the bits that the largest needs (kernels/packed.cuh): tile columns
+# short numbers), far entries. Numbers are packed to the bits that the largest needs (kernels/views.cuh): tile columns
 # in one string, single entries in two, near entries first, the far ones from a new word on.
 
 NUMBERS = ("nrows", "ncols", "nvals", "tile", "tiles", "in_tiles", "in_near", "near_width")

@@ -1,7 +1,7 @@
 # Pull SpMV on Split: w<mask, accum, replace> = A (+).(x) u by tile rows, tiles first, then single entries.
 # CPU twin of pull.cu. Parallel bounds are multiples of 64 rows, so threads share no words of t.
 # include: formats/b2sr/products.cpu.py
-# include: kernels/packed.cpu.py
+# include: kernels/views.cpu.py
 CELL_BITS = np.uint64(2 * LOG_TILE)  # bits of a number that select the position in a tile
 ROW_BITS = np.uint64(LOG_TILE)
 

@@ -1,7 +1,7 @@
 # Push SpMV on Split: t = A' (+).(x) u by the tile rows where u has entries, tiles first, then single entries.
 # CPU twin of push.cu. Units are the 64-bit words of u; one thread.
 # include: formats/b2sr/products.cpu.py
-# include: kernels/packed.cpu.py
+# include: kernels/views.cpu.py
 GROUPS = 64 // TILE  # tile rows per word of u
 CELL_BITS = np.uint64(2 * LOG_TILE)  # bits of a number that select the position in a tile
 ROW_BITS = np.uint64(LOG_TILE)
@@ -50,7 +50,7 @@ def push(
                         k = (tile_row << LOG_TILE) + np.int64(place)
                         value = value_at(a, first_rank + e) if RANKED else a.iso
                         z = mul(value, load_u(u.values, u.iso, u.stride, k), j, k)
-                        put(t.values, j, summed(had, at(t.values, j), z))
+                        put(t.values, j, sum_with(had, at(t.values, j), z))
                     if not had:
                         set_bit(t.bits, j)
         w = filled(u.bits, w + 1, hi)

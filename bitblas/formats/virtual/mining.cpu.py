@@ -1,5 +1,5 @@
 # Mining of virtual nodes: signatures of rows, bicliques in clusters of similar rows, and the rows that remain.
-# include: kernels/mixed.cpu.py
+# include: kernels/views.cpu.py
 
 
 # Min-hash signatures of rows: the least hash of a row's columns, for each of HASHES hash functions.

@@ -334,8 +334,8 @@ def _guard_macros(guards: Sequence[Vec], ahead: bool) -> list[str]:
     """The macros that detect positions without work. ahead: before the work is done."""
     own = " | ".join(f"w{x.id}" for x in guards)
     checked = tuning.count("loop.wide_half_words") if ahead else 1
-    look = [f"#define LOOK(i) ({_any_bits(guards, 'i')})"] * ahead
-    return [f"#define SOME {own or 'true'}", f"#define AHEAD {checked}", *look]
+    sample = [f"#define SAMPLE(i) ({_any_bits(guards, 'i')})"] * ahead
+    return [f"#define SOME {own or 'true'}", f"#define AHEAD {checked}", *sample]
 
 
 def _any_bits(vectors: Iterable[Vec], i: str) -> str:

@@ -339,7 +339,7 @@ def elementwise_kernel(
         body = ["if lo < 0:", *indented(_ending(kernel, sums, phase.after, written, counted)), "else:", *indented(body)]
     script = "\n".join(
         [
-            "# include: loop/cpu/places.cpu.py",
+            "# include: loop/cpu/control.cpu.py",
             "",
             "",
             "@njit(**KERNEL)",

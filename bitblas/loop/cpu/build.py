@@ -15,7 +15,7 @@ from semirings.dtypes import BOOL, lookup_dtype
 
 from ... import tuning
 from ...device import memory, threads
-from ...device.kernel_table import STATE, Loop, Operation, Table, kernels
+from ...device.cpu import STATE, Loop, Operation, Table, kernels
 from ...exceptions import CaptureError
 from ...formats import longest_unit
 from ...formats.values import PackedValues

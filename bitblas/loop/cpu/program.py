@@ -7,7 +7,7 @@ from types import CellType
 from typing import Any
 
 from ...device import tracing
-from ...device.kernel_table import COPY, FAULT, INDEX, LIMIT, ROUND
+from ...device.cpu import COPY, FAULT, INDEX, LIMIT, ROUND
 from ...exceptions import CaptureError
 from ...plan.direction import missed_by_loop
 from ...plan.format_choice import transpose_amortized

@@ -31,16 +31,16 @@ activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* p
   // A warp processes 32 of its half words at a time.
   const i64 halves = (size + 31) / 32, warps = (i64)gridDim.x * (BLOCK / 32);
   u32 words[AHEAD] = {};
-  int asked = 0;
+  int loaded = 0;
 #if LISTS && !OPENS
   u64 known = 0, listed = 0;  // valid in lane 0
 #endif
-  for (i64 begin = thread_number() / 32; begin < halves; begin += 32 * warps, --asked) {
+  for (i64 begin = thread_number() / 32; begin < halves; begin += 32 * warps, --loaded) {
     const i64 mine = begin + WARP_LANE * warps;
 #pragma unroll
     for (int k = 1; k < AHEAD; ++k) words[k - 1] = words[k];
-    if (asked == 0) {
-      asked = AHEAD;
+    if (loaded == 0) {
+      loaded = AHEAD;
 #if LISTS && !OPENS
       if (WARP_LANE == 0 && most + 1 != 0)
         known = *(volatile const u64*)(state + WORK), listed = *(volatile const u64*)(state + LISTED);

@@ -3,7 +3,7 @@
 // or (BY_WORDS) operations on bits process half words, and only values are written position by position. Every thread first
 // computes the scalars. Blocks sum entries in an order that depends on the grid alone; the block that finishes last combines
 // the sums, and computes the scalars that depend on them.
-// SOME: the positions of a lane's half word outside of which the statements do nothing; LOOK(i), if there are many half words:
+// SOME: the positions of a lane's half word outside of which the statements do nothing; SAMPLE(i), if there are many half words:
 // those of half word i, loaded before everything else. The text is generated (cuda_elementwise.py, cuda_words.py).
 #include "kernels/views.cuh"
 #include "kernels/frontier.cuh"
@@ -31,18 +31,9 @@ __device__ __forceinline__ i64 place_of(bool has, i64 index, i64 size, bool from
   return -1;
 }
 
-__device__ __forceinline__ bool mark_bit(u64* bits, i64 p) {  // true for the thread that set the bit
-  const u32 bit = 1u << (p & 31);
-  return !(atomicOr((u32*)bits + (p >> 5), bit) & bit);
-}
-
-template <int SIZE> struct Swapped;
-template <> struct Swapped<4> { typedef u32 type; };
-template <> struct Swapped<8> { typedef u64 type; };
-
 // Accumulate in any order. A value that changes nothing is not written, because many threads may share a cell.
 template <class T> __device__ __forceinline__ void join_plus(T* at, T x) {  // wraps, signed and unsigned
-  typedef typename Swapped<sizeof(T)>::type cell_t;
+  typedef typename Cell<sizeof(T)>::type cell_t;
   if (x) atomicAdd((cell_t*)at, (cell_t)x);
 }
 template <class T> __device__ __forceinline__ void join_min(T* at, T x) {
@@ -52,17 +43,7 @@ template <class T> __device__ __forceinline__ void join_max(T* at, T x) {
   if (x > *(volatile T*)at) atomicMax(at, x);
 }
 template <class T, class Add> __device__ __forceinline__ void join_any_order(T* at, T x, Add add) {
-  typedef typename Swapped<sizeof(T)>::type cell_t;
-  cell_t* cell = (cell_t*)at;
-  union { T value; cell_t raw; } old, next;
-  old.raw = *(volatile cell_t*)cell;
-  for (;;) {
-    next.value = add(old.value, x);
-    if (next.raw == old.raw) break;
-    const cell_t seen = atomicCAS(cell, old.raw, next.raw);
-    if (seen == old.raw) break;
-    old.raw = seen;
-  }
+  update_cell(at, [&](T old) { return add(old, x); });
 }
 
 // ---- Positions of half words. ----
@@ -114,21 +95,6 @@ template <class Get, class Put> __device__ __forceinline__ void fill_half(u32 he
     for (int i = 0; i < MANY; ++i)
       if (on[i]) put(p[i], x[i]);
   }
-}
-
-// Sum over the block, in thread 0; `part` and `has` are in shared memory.
-template <class T, class Add> __device__ __forceinline__ void join_block(bool& some, T& sum, Add add, T* part, u8* has) {
-  part[threadIdx.x] = sum;
-  has[threadIdx.x] = some;
-  for (int half = BLOCK / 2; half; half >>= 1) {
-    __syncthreads();
-    if (threadIdx.x < half && has[threadIdx.x + half]) {
-      const T more = part[threadIdx.x + half];
-      part[threadIdx.x] = sum = some ? add(sum, more) : more;
-      has[threadIdx.x] = some = true;
-    }
-  }
-  __syncthreads();
 }
 
 // Whether this block is the last one to finish: it then sees what the others have written.
@@ -183,23 +149,6 @@ struct Here {
 };
 #endif
 
-// The same for values of one byte: if a half word has many positions, its lane reads all 32 at once.
-template <class T, class Get>
-__device__ __forceinline__ u32 kept_bytes(u32 here, i64 mine, i64 size, const T* values, Get get) {
-  const bool whole = here != 0 && (mine + 1) * 32 <= size;
-  if (is_sparse(here) || !__any_sync(ALL_LANES, whole))
-    return kept_half(here, mine, [&](i64 p) { return get(p, values[p]); });
-  const u32 left = kept_half(whole ? 0u : here, mine, [&](i64 p) { return get(p, values[p]); });
-  if (!whole) return left;
-  u64 bytes[4];
-#pragma unroll
-  for (int k = 0; k < 4; ++k) bytes[k] = ((const u64*)values)[mine * 4 + k];
-  u32 kept = 0;
-#pragma unroll
-  for (int i = 0; i < 32; ++i) kept |= (u32)(get(mine * 32 + i, (T)(bytes[i / 8] >> i % 8 * 8)) ? 1 : 0) << i;
-  return kept & here;
-}
-
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
   await_previous();
@@ -213,7 +162,7 @@ pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
   const i64 halves = (size + 31) / 32, warps = (i64)gridDim.x * (BLOCK / 32);
   int run = 32;
   while (run > 1 && halves < run * warps) run >>= 1;
-#ifdef LOOK
+#ifdef SAMPLE
   __shared__ u8 listed[BLOCK / 32][AHEAD * 32];
   u8* const list = listed[threadIdx.x / 32];
 #endif
@@ -221,25 +170,25 @@ pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
     // The half word with index x among those of the warp.
     const auto half = [&](int x) { return first + (x & (run - 1)) + ((x & 31 & ~(run - 1)) + (x >> 5) * 32) * warps; };
     int count = 32;
-#ifdef LOOK
+#ifdef SAMPLE
     // Half words with entries, which are few if frontiers are small, are distributed over the lanes.
-    u32 looked[AHEAD];
+    u32 sampled[AHEAD];
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) {
       const i64 at = half(32 * i + WARP_LANE);
-      looked[i] = at < halves ? LOOK(at) : 0u;
+      sampled[i] = at < halves ? SAMPLE(at) : 0u;
     }
     count = 0;
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) {
-      const u32 who = __ballot_sync(ALL_LANES, looked[i] != 0);
-      if (looked[i]) list[count + __popc(who & ((1u << WARP_LANE) - 1u))] = (u8)(32 * i + WARP_LANE);
+      const u32 who = __ballot_sync(ALL_LANES, sampled[i] != 0);
+      if (sampled[i]) list[count + __popc(who & ((1u << WARP_LANE) - 1u))] = (u8)(32 * i + WARP_LANE);
       count += __popc(who);
     }
     __syncwarp();
 #endif
     for (int from = 0; from < count; from += 32) {
-#ifdef LOOK
+#ifdef SAMPLE
       const i64 mine = from + WARP_LANE < count ? half(list[from + WARP_LANE]) : halves;
 #else
       const i64 mine = half(WARP_LANE);
@@ -284,7 +233,7 @@ pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
         STORE_WORDS
       }
     }
-#ifdef LOOK
+#ifdef SAMPLE
     __syncwarp();  // all lanes have read the list
 #endif
   }

@@ -1,4 +1,4 @@
-// Begin, continue and end a fixpoint by patches (formats/csr/patches.cu).
+// Begin and end a fixpoint by patches (formats/csr/patches.cu); control.cu continues it.
 
 #ifdef KERNEL_patches_begin
 // Begin a fixpoint by patches (formats/csr/patches.cu), one block per patch. Cells of positions without an entry are set to
@@ -43,20 +43,6 @@ patches_begin(i64 n, i64 size, u32* state, u32* lists, u32* listed, u32* waiting
   if (refused) poke(state + REFUSED, 1u);
 }
 #endif  // KERNEL_patches_begin
-
-#ifdef KERNEL_patches_turn
-// Decide whether a fixpoint by patches continues (formats/csr/patches.cu): some are active, no stop is requested. One thread.
-#include "loop/gpu/conditional.cuh"
-
-extern "C" __global__ void __launch_bounds__(BLOCK, 1)
-patches_turn(i64 n, const u32* state, const i64* rounds, u64 handle, u64* going) {
-  (void)n;
-  if (threadIdx.x != 0) return;
-  const bool again = state[0] != 0 && state[8] == 0 && *(volatile const i64*)(rounds + 3) == 0;
-  *going = again;
-  set_conditional(handle, again);
-}
-#endif  // KERNEL_patches_turn
 
 #ifdef KERNEL_patches_end
 // End a fixpoint by patches (formats/csr/patches.cu): d gets an entry wherever its cell has changed (FULL: everywhere), and no

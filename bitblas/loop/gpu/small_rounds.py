@@ -106,8 +106,7 @@ def small_rounds(build: Build) -> SmallRounds:
         lists = u.lists[0], u.lists[1], u.lists[2], u.segments[0]
         args = units, size, *limits, build.rounds, *states, *buffers, *lists
     else:
-        heavy = along.layout.format.kernels["advance"].heavy
-        variant, parameters = listed_variant(base, how, build.iso, cluster, lanes, heavy=heavy)
+        variant, parameters = listed_variant(base, how, build.iso, cluster, lanes)
         xp = build.device.xp
         spill = (build.scratch.array(max(1, step.target.size), np.uint32) for _ in range(3))
         lists = t.lists[0], t.lists[2], t.segments[0], xp.zeros(words(step.target.size), np.uint64), *spill
@@ -144,14 +143,11 @@ def rounds_variant(
 
 
 def listed_variant(
-    step: Variant, listed: WorklistRound, iso: IsoValues, cluster: Cluster, lanes: int, *, heavy: bool
+    step: Variant, listed: WorklistRound, iso: IsoValues, cluster: Cluster, lanes: int
 ) -> tuple[Variant, tuple[Parameter, ...]]:
-    """The kernel of a round of element-wise kernels and an advance, and the parameters of its statements. heavy: items
-    of the format need many registers."""
+    """The kernel of a round of element-wise kernels and an advance, and the parameters of its statements."""
     text, others, macros = worklist_text(listed, iso)
     count = sum(len(p.statements) for p in (*listed.before, *listed.after)) + len(listed.step.before)
-    if count <= tuning.count("cluster.statements") and not heavy:
-        cluster = cluster._replace(threads=2 * cluster.threads)
     return _variant(step, "listed", text, macros, f" with {count} statements", cluster, lanes, places=True), others
 
 

@@ -1,6 +1,6 @@
 """Copy vectors into the memory of a program before a run, and out of it afterwards.
 
-The work is a table of memory pieces to fill or copy (move.cu). The host writes the table and launches the graph. Its
+The work is a table of memory pieces to fill or copy (control.cu). The host writes the table and launches the graph. Its
 first kernel copies in the contents of the vectors, and its last one copies the results to memory of their own: nothing
 else is launched, copied or waited for.
 
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 # ---- Copy vectors into the memory of a program before a run, and out of it afterwards.
 
-FIELDS = 10  # of a piece, 64 bits each (move.cu)
+FIELDS = 10  # of a piece, 64 bits each (control.cu)
 TO, FROM, BYTES, STEPS, PATTERN, AT, WORD = 0, 1, 4, 5, 6, 8, 9
 NOWHERE = (1 << 64) - 1
-CHUNK = 1 << 14  # bytes that a block copies at a time (move.cu)
+CHUNK = 1 << 14  # bytes that a block copies at a time (control.cu)
 
 
 def address(array: Array) -> int:
