@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         format_choice,
         operation,
         packed_values,
-        patches,
         product,
         profile,
         virtual_nodes,
