@@ -9,7 +9,7 @@ from distributed_programs import same, whole
 import bitblas as gb
 import bitblas.distributed as gd
 from bitblas.exceptions import DistributedError
-from bitblas.loop.symbolic.context import plain_loops
+from bitblas.loop.symbolic.control_flow import plain_loops
 
 N = 200  # of several ranks, the first has positions 0 to 63, the last 150 and 190
 STATEMENTS = """

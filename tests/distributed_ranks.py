@@ -19,7 +19,7 @@ from distributed_tables import tables
 import bitblas as gb
 import bitblas.distributed as gd
 from bitblas.exceptions import DistributedError, GraphblasException
-from bitblas.loop.cpu import tier_up
+from bitblas.loop import at_once
 
 ELSEWHERE = {"few": few, "lists": lists, "alone": alone, "loop": loop, "loops": loops, "tables": tables}
 ELSEWHERE |= {"numbers": numbers}
@@ -100,7 +100,7 @@ def algorithms(g):
         for a, b in zip(*((r if isinstance(r, tuple) else (r,)) for r in (wanted, found))):
             assert same(a, b), name
     assert same(al.sssp(positive0, 0), al.sssp(positive, 0))
-    with tier_up.at_once() if g.rank == 0 else nullcontext():  # only one rank builds a table, without a collective
+    with at_once() if g.rank == 0 else nullcontext():  # only one rank builds a table, without a collective
         again = al.hits(operands(gd).A)
     assert all(map(same, al.hits(x.A), again))
     parents, levels = al.bfs_parents(y.A, 3).gathered(), al.bfs_levels(x.A, 3)

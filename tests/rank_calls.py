@@ -13,7 +13,7 @@ import bitblas as gb
 from bitblas.device import jit
 from bitblas.formats import FORMATS
 from bitblas.kernels.variant import Variant
-from bitblas.loop.codegen.advance_variants import compact_variant
+from bitblas.loop.gpu.products import compact_variant
 from semirings.dtypes import INT32
 
 

@@ -18,7 +18,7 @@ from bitblas.distributed import group as group_module
 from bitblas.distributed import launch, start
 from bitblas.distributed.shares import Shares
 from bitblas.exceptions import DistributedError, InvalidValue
-from bitblas.loop.cpu import tier_up
+from bitblas.loop import at_once
 
 HERE = Path(__file__).parent
 RANKS = 3
@@ -235,7 +235,7 @@ def test_loops_of_one_rank_run_as_without_ranks(alone):
             v.clear(), q.clear()
             q[source] = True
             assert (v.nvals, q.nvals) == (0, 1)
-            with tier_up.at_once():
+            with at_once():
                 program.run()
             assert (v.nvals, q.nvals) == (5, 0) and v.to_coo()[1].tolist() == wanted
         assert "from a table" in str(program.explain())

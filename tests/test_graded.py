@@ -10,7 +10,7 @@ from bitblas import tuning
 from bitblas.config import config
 from bitblas.formats.csr import kernels
 from bitblas.formats.csr.kernels import column_types, hub_columns
-from bitblas.loop.gpu.advance import limits
+from bitblas.loop.gpu.products import limits
 from bitblas.plan.direction import NO_LIMIT
 
 N = 3000

@@ -18,7 +18,7 @@ from bitblas import tuning
 from bitblas.algorithms import connected_components, core_numbers, pagerank, sssp
 from bitblas.exceptions import IndexOutOfBound
 from bitblas.loop import Program, at_once, repeat
-from bitblas.loop.cpu.tier_up import TierUp
+from bitblas.loop.program import TierUp
 
 
 @pytest.fixture(autouse=True)
@@ -103,12 +103,11 @@ def test_patience(monkeypatch, tune):
 def test_what_is_not_repaid_is_made_once(monkeypatch, tune):
     """A table whose kernels would have to be compiled waits for that long, whatever becomes of the vectors until then;
     and the next program of that body waits from its beginning."""
-    from bitblas.loop.cpu import program
-    from bitblas.loop.cpu.build import Build
+    from bitblas.loop.cpu.build import Build, CpuRounds
 
     made = []
-    init = program.CpuRounds.__init__
-    monkeypatch.setattr(program.CpuRounds, "__init__", lambda self, *args: (made.append(1), init(self, *args))[1])
+    init = CpuRounds.__init__
+    monkeypatch.setattr(CpuRounds, "__init__", lambda self, *args: (made.append(1), init(self, *args))[1])
     monkeypatch.setattr(Build, "missing", lambda self: 1)
     tune({"loop.tier_up_seconds": 1e-9, "loop.compile_seconds": 1e9})
 

@@ -146,7 +146,7 @@ def test_who_knows_of_packed_values():
         "core/statement/plans.py",
         "distributed/matrix.py",
         "loop/analysis.py",
-        "loop/gpu/advance.py",
+        "loop/gpu/products.py",
         "loop/gpu/patches.py",
         "loop/cpu/build.py",
         "loop/symbolic/virtual_nodes.py",

@@ -18,7 +18,7 @@ from .. import exceptions, tuning
 from ..core.statement.symbolic import state as recording
 from ..device import Device, tracing
 from ..exceptions import DistributedError
-from ..loop.symbolic.context import OnHost
+from ..loop.symbolic.control_flow import OnHost
 from ..typing import Array
 from .liveness_board import SLOT, LivenessBoard
 

@@ -24,7 +24,7 @@ from ..core.operators import monoid_of, typed
 from ..core.statement.infix import Operand
 from ..core.statement.symbolic import SymbolicArray
 from ..core.statement.symbolic import state as recording
-from ..loop.symbolic.context import OnHost
+from ..loop.symbolic.control_flow import OnHost
 from ..operations.variants import binary_of
 from ..typing import Array
 from . import exchange

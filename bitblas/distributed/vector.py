@@ -23,7 +23,7 @@ from ..core.statement.masks import Mask
 from ..core.vector.stored import StyledVector
 from ..device import Device
 from ..exceptions import DimensionMismatch, IndexOutOfBound, OutputNotEmpty
-from ..loop.symbolic.context import plain_loops
+from ..loop.symbolic.control_flow import plain_loops
 from ..typing import Array
 from . import exchange, loops, shares
 from .base import Distributed

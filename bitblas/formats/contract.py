@@ -458,7 +458,7 @@ class Advance(Protocol[L]):
 
     kernel: str
     item: str = "entry"  # what units consist of: "entry", "tile", "code" (a word of packed gaps)
-    reads_values: bool = False  # reads values of the matrix when it pulls (loop/codegen/advance_variants.py)
+    reads_values: bool = False  # reads values of the matrix when it pulls (loop/gpu/products.py)
     scans: bool = False  # can scan the vector's bits if entries are not listed
 
     def pushed(self, layout: L, ranked: bool, longest: int) -> Arguments:

@@ -2,7 +2,6 @@
 a body, both are nested loops, and `if_(condition, then, else_)` replaces Python's `if`.
 """
 
-from .cpu.tier_up import at_once
-from .program import Program, holds_matrix, if_, repeat
+from .program import Program, at_once, holds_matrix, if_, repeat
 
 __all__ = ["Program", "at_once", "holds_matrix", "if_", "repeat"]

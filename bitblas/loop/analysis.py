@@ -6,17 +6,14 @@ round does nothing, so element-wise kernels over all positions can run on a work
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from semirings import Monoid, Typed
 from semirings.dtypes import DataType, cast_scalar
 
-from .. import tuning
 from ..operations.ewise_vector import same_value
 from ..operations.multivector import LinesProduct
 from ..operations.variants import BOTH, LEFT
@@ -125,7 +122,6 @@ def iso_values(
         first = next((s for s in body.all if s.target == x), None)
         if first is not None and (value := _constant(first, x.dtype, iso)) is not None:
             iso[x.id] = value
-    dense = {x.id for x in body.vectors} - set(iso)
     while True:
         spoiled = {
             s.target.id for s in body.all if isinstance(s.target, Vec) and s.target.id in iso and not _keeps(s, iso)
@@ -134,7 +130,6 @@ def iso_values(
             return iso
         for number in spoiled:
             del iso[number]
-        dense |= spoiled
 
 
 def full_vectors(body: Body, held: Mapping[int, VectorStore], never: frozenset[Vec] = frozenset()) -> frozenset[Vec]:
@@ -159,13 +154,10 @@ def certain_scalars(body: Body) -> frozenset[int]:
     certain = set[int]()
     for s in reversed(body.all):  # the first statement that names a Scalar decides
         certain -= _read(s)
-        if isinstance(s.target, Scal) and not _read(s) & {s.target.id} and s.accum is None:
-            if s in body.begin or (s in body.statements and s.target.id not in late):
-                certain.add(s.target.id)
-            else:
-                certain.discard(s.target.id)
-        elif isinstance(s.target, Scal):
-            certain.discard(s.target.id)
+        if isinstance(s.target, Scal):
+            runs = s in body.begin or (s in body.statements and s.target.id not in late)
+            first = runs and s.accum is None and s.target.id not in _read(s)
+            (certain.add if first else certain.discard)(s.target.id)
     while True:
         spoiled = {s.target.id for s in body.all if isinstance(s.target, Scal) and not _gives(s, certain)} & certain
         if not spoiled:
@@ -234,24 +226,14 @@ def _is_everywhere(e: Value, full: Set[Vec], certain: Set[int]) -> bool:
 
 
 def without_needless_inits(body: Body, full: frozenset[Vec]) -> Body:
-    """The body without statements that initialize cells of vectors that are full, or already initialized for the same
-    monoid."""
+    """The body without statements that initialize cells of vectors that are full."""
 
     def part(statements: Part) -> Part:
-        found: list[Statement | Block] = []
-        ready: dict[Vec | Scal, Typed[Monoid]] = {}
-        for s in statements:
-            if isinstance(s, Block):
-                ready.clear()
-                found.append(replace(s, statements=part(s.statements)))
-            elif not isinstance(s.value, InitializeCells):
-                if not isinstance(s.value, Scatter) or s.value.monoid != ready.get(s.target):
-                    ready.pop(s.target, None)
-                found.append(s)
-            elif s.target not in full and ready.get(s.target) != s.value.monoid:
-                ready[s.target] = s.value.monoid
-                found.append(s)
-        return tuple(found)
+        return tuple(
+            replace(s, statements=part(s.statements)) if isinstance(s, Block) else s
+            for s in statements
+            if isinstance(s, Block) or not isinstance(s.value, InitializeCells) or s.target not in full
+        )
 
     return replace(body, statements=part(body.statements), begin=part(body.begin), end=part(body.end))
 
@@ -265,7 +247,7 @@ def _constant(s: Statement, dtype: DataType, iso: IsoValues) -> np.generic | Non
     """The single value that a statement writes, or None if it may write several."""
     e = s.value
     if isinstance(e, Product):
-        kind, value = kind_of(e.semiring, e.matrix.raw, planned_operand(e, iso), flip=e.flip)
+        kind, value = product_kind(e, iso)
         return cast_scalar(value, dtype) if kind == WORDS else None
     if isinstance(e, Exchange):
         return iso.get(e.u.id) if isinstance(e.u, Vec) else None
@@ -326,29 +308,24 @@ def with_added(facts: BodyFacts, round_: Round) -> BodyFacts:
 def sparse_vectors(
     passes: Sequence[Pass], needed: Iterable[Vec], never: frozenset[int] = frozenset()
 ) -> frozenset[Vec] | None:
-    """The smallest set of vectors, including `needed` and excluding `never` (by number), such that the kernels do
-    nothing where none of them has an entry; None if there is none. A gather through an index vector does nothing where
-    its mask is closed."""
+    """A set of vectors, including `needed` and excluding `never` (by number), such that the kernels do nothing where
+    none of them has an entry, and none of them can be left out; None if there is none. A gather through an index vector
+    does nothing where its mask is closed."""
     first = frozenset(needed)
     statements = [s for p in passes for s in p.statements]
     if not all(isinstance(s.value, (Elementwise, Reduce, Gather)) for s in statements):
         return None
     local = {number for p in passes for number in p.local}
     named = {x for s in statements for x in _named(s) if x.id not in local | never}
-    others = sorted(named - first, key=lambda x: x.id)
-    if len(others) > tuning.count("loop.sparse_candidates"):
+    lasting = [s for s in statements if isinstance(s.target, Scal) or s.target.id not in local]
+    suffice = lambda empty: all(does_nothing(s, _with_local(statements, local, empty)) for s in lasting)
+    found = first | named
+    if not suffice(found):
         return None
-    for count in range(len(others) + 1):
-        for more in itertools.combinations(others, count):
-            empty = first | set(more)
-            if all(does_nothing(s, _with_local(statements, local, empty)) for s in statements if _lasts(s, local)):
-                return empty
-    return None
-
-
-def _lasts(s: Statement, local: set[int]) -> bool:
-    """Whether the effect of a statement outlives its kernel."""
-    return isinstance(s.target, Scal) or s.target.id not in local
+    for x in sorted(named - first, key=lambda x: -x.id):
+        if suffice(found - {x}):
+            found -= {x}
+    return found
 
 
 def _with_local(statements: Sequence[Statement], local: set[int], empty: frozenset[Vec]) -> frozenset[Vec]:

@@ -3,10 +3,16 @@
 A vector that an advance writes has three buffers: its contents, the one that the next advance writes, and the one that
 the advance clears for the advance after that. All other vectors have one. On a GPU each frontier also has a worklist
 and a state of 8 numbers (see frontier.cuh); on the CPU each bitset has a summary of its nonempty words.
+
+Programs of a GPU share memory, which they use in turn: a run copies its vectors in and their results out, so no program
+reads what another left in between. Programs that need arrays of the same sizes share them.
 """
 
 from __future__ import annotations
 
+import functools
+import weakref
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,22 +22,73 @@ from semirings.dtypes import BOOL
 
 from .. import tuning
 from ..core.vector.vector import Vector
+from ..device import Device
 from ..store import PlainValues, VectorStore, empty_vector, full_bits, is_blank, words
 from .ir import Vec
-from .scratch import OwnMemory, Scratch
 from .symbolic.multivectors import MultivectorAsVector, as_vector
 
 if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
     from ..core.matrix.matrix import Matrix
     from ..order import Order
     from ..store import MatrixStore
     from ..typing import Array
     from .analysis import BodyFacts
 
+
+Key = tuple[str, int]
+
+
+class SharedBlock:
+    """An array that programs share; it lives as long as one of them."""
+
+    __slots__ = ("__weakref__", "array")
+
+    def __init__(self, array: Array) -> None:
+        self.array = array
+
+
+@functools.cache
+def _shared(device: Device) -> dict[Key, list[weakref.ref[SharedBlock]]]:
+    return {}
+
+
+class Scratch:
+    """The memory that one program uses. shared: with the other programs of the device."""
+
+    def __init__(self, device: Device, shared: bool) -> None:
+        self.device, self.shared, self.blocks = device, shared, list[SharedBlock]()
+        self.used: Counter[Key] = Counter()
+        known = _shared(device)
+        for key in [key for key, blocks in known.items() if not any(block() for block in blocks)]:
+            del known[key]
+
+    def bits(self, size: int) -> Array:
+        """A bitset of `size` bits, shared only with bitsets of that size, because no bits past its end may be set."""
+        return self._next(("bits", size), words(size), np.uint64)
+
+    def array(self, count: int, dtype: DTypeLike) -> Array:
+        """An array with arbitrary contents."""
+        return self._next(("bytes", count * np.dtype(dtype).itemsize), count, dtype)
+
+    def _next(self, key: Key, count: int, dtype: DTypeLike) -> Array:
+        if not self.shared:
+            return self.device.xp.zeros(count, dtype)
+        blocks, k = _shared(self.device).setdefault(key, []), self.used[key]
+        self.used[key] += 1
+        block = blocks[k]() if k < len(blocks) else None
+        if block is None:
+            block = SharedBlock(self.device.xp.zeros(count, dtype))
+            blocks[k : k + 1] = [weakref.ref(block)]
+        self.blocks.append(block)
+        return block.array.view(np.dtype(dtype))
+
+
 Launch: TypeAlias = Callable[[], None]
 Argument: TypeAlias = "Array | np.generic | int"  # of a kernel
 
-# ---- Memory of a captured program: allocated before capture, the same for every run, never moved.
+# ---- Memory of a captured program.
 
 STATE = 8  # numbers in a frontier's state
 ENTRIES, LISTED, DENSE, WORK, SEGMENTS, REMAINING = range(6)
@@ -44,7 +101,7 @@ class Frontier:
     """The arrays of one vector: its bits, values (None if it is iso) and worklists, each once or three times."""
 
     def __init__(
-        self, scratch: Scratch | OwnMemory, vec: Vec, iso: np.generic | None, rotates: bool, values: Array | None = None
+        self, scratch: Scratch, vec: Vec, iso: np.generic | None, rotates: bool, values: Array | None = None
     ) -> None:
         """values: the existing values of a vector that is only read."""
         count = BUFFERS if rotates else 1
@@ -81,57 +138,9 @@ class Frontier:
     def nbytes(self) -> int:
         return sum(int(x.nbytes) for x in (*self.bits, *self.values, *self.lists, *self.segments))
 
-    def load(self, store: VectorStore, *, full: bool = False) -> None:
-        """Copy in the contents of a vector. full: it has an entry everywhere, and so has the buffer already."""
-        self._clear(1)
-        if not full:
-            self.bits[0][...] = store.present
-        if self.values:
-            self._load_values(store)
-
-    def empty(self) -> None:
-        """Start without entries; a vector with a single buffer is written before it is read."""
-        if self.rotates:
-            self._clear(0)
-
     def fill(self) -> None:
         """Set an entry everywhere, permanently, in memory of its own."""
         self.bits[0] = full_bits(self.device, self.vec.size)
-
-    def _clear(self, first: int) -> None:
-        for bits in self.bits[first:]:
-            bits.fill(0)
-
-    def _load_values(self, store: VectorStore) -> None:
-        first = self.values[0]
-        if not store.iso:
-            first[...] = store.values
-        elif store.dtype is BOOL:
-            first[...] = store.present if store.values else 0
-        elif store.count != 0:
-            self.device.fill(first, store.values)
-
-    def store(self, steps: int, *, full: bool = False) -> VectorStore:
-        """Copy out the contents after `steps` advances as a new vector. full: it has an entry everywhere."""
-        k = steps % len(self.bits)
-        values = self.iso if not self.values else self.values[k].copy()
-        count = self.vec.size if full else None
-        return VectorStore(self.device, self.vec.size, self.vec.dtype, self.bits[k].copy(), values, count)
-
-
-class States:
-    """The frontier states of a program: their numbers, and where each finds its contents in the next run of the
-    body."""
-
-    def __init__(self) -> None:
-        self.sources: list[int] = []  # for each state, the (later) state whose numbers it takes over; -1: zeros
-
-    def take(self, count: int, carried: int = 0) -> int:
-        """Reserve `count` consecutive states, the last `carried` of which become the first ones of the next run.
-        Returns the first number."""
-        first = len(self.sources)
-        self.sources += [first + count - carried + k if k < carried else -1 for k in range(count)]
-        return first
 
 
 # ---- Memory of a vector in the rounds of a CPU loop, with a summary of its nonempty words.
@@ -140,16 +149,33 @@ class States:
 class SummarizedFrontier(Frontier):
     """The arrays of one vector, and a summary for each of its bitsets: the words that have, or may have, entries."""
 
-    def __init__(self, scratch: OwnMemory, vec: Vec, iso: np.generic | None, rotates: bool) -> None:
+    def __init__(self, scratch: Scratch, vec: Vec, iso: np.generic | None, rotates: bool) -> None:
         super().__init__(scratch, vec, iso, rotates)
         self.summaries = [np.zeros(-(-words(vec.size) // 64), np.uint64) for _ in self.bits]
 
     def load(self, store: VectorStore, *, full: bool = False) -> None:
-        super().load(store, full=full)
+        """Copy in the contents of a vector. full: it has an entry everywhere, and so has the buffer already."""
+        for bits in self.bits[1:]:
+            bits.fill(0)
         if not full:
-            self._clear_summaries()
+            self.bits[0][...] = store.present
+            for summary in self.summaries:
+                summary.fill(0)
             if store.count != 0:
                 self._summarize()
+        if not self.values:
+            return
+        if not store.iso:
+            self.values[0][...] = store.values
+        elif store.dtype is BOOL:
+            self.values[0][...] = store.present if store.values else 0
+        elif store.count != 0:
+            self.device.fill(self.values[0], store.values)
+
+    def empty(self) -> None:
+        """Start without entries."""
+        for array in (*self.bits, *self.summaries):
+            array.fill(0)
 
     def fill(self) -> None:
         super().fill()
@@ -159,13 +185,12 @@ class SummarizedFrontier(Frontier):
         flags = np.packbits(self.bits[0] != 0, bitorder="little")
         self.summaries[0].view(np.uint8)[: len(flags)] = flags
 
-    def empty(self) -> None:
-        self._clear(0)
-        self._clear_summaries()
-
-    def _clear_summaries(self) -> None:
-        for summary in self.summaries:
-            summary.fill(0)
+    def store(self, steps: int, *, full: bool = False) -> VectorStore:
+        """Copy out the contents after `steps` advances as a new vector. full: it has an entry everywhere."""
+        k = steps % len(self.bits)
+        values = self.iso if not self.values else self.values[k].copy()
+        count = self.vec.size if full else None
+        return VectorStore(self.device, self.vec.size, self.vec.dtype, self.bits[k].copy(), values, count)
 
 
 # ---- Contents of a Vector before and after a run of a program: its bits, values and count.

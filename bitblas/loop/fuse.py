@@ -55,14 +55,11 @@ def group_statements(statements: Sequence[Statement]) -> list[list[Statement]]:
 def fits_one_kernel(parts: Sequence[Sequence[Statement]]) -> bool:
     """Whether one kernel can run all these statements."""
     statements = [s for part in parts for s in part]
-    names = {x for s in statements for x in s.named}
+    vectors = {x for s in statements for x in s.named}
     scalars = {number for s in statements for number in _read(s)}
     sums = sum(isinstance(s.value, Reduce) for s in statements)
-    return (
-        len(names) + len(scalars) <= tuning.count("loop.kernel_names")
-        and sums <= tuning.count("loop.kernel_sums")
-        and len(statements) <= tuning.count("loop.kernel_statements")
-    )
+    sizes = {"names": len(vectors) + len(scalars), "sums": sums, "statements": len(statements)}
+    return all(size <= tuning.count(f"loop.kernel_{what}") for what, size in sizes.items())
 
 
 def size_of(s: Statement) -> int | None:
@@ -215,22 +212,19 @@ def indirect_targets(
     worklist that an advance built. That excludes targets to which other statements add entries, and targets of which
     another list is built, for other rows. Cells are cleared to the identity of the sum, which excludes targets of
     advances with different monoids."""
-    found, made, read = set[Vec | Scal](), list[Statement](), list[Product]()
+    found, made, read = set[Vec | Scal](), list[tuple[Vec | Scal, Product]](), list[Product]()
     for s in statements:
-        step = isinstance(s.value, Product) and is_step(s)
-        if step and isinstance(s.value, Product):
-            read.append(s.value)
-        if step and is_direct(s):
-            made.append(s)
+        product = s.value if isinstance(s.value, Product) and is_step(s) else None
+        if product is not None:
+            read.append(product)
+        if product is not None and is_direct(s):
+            made.append((s.target, product))
         elif may_add_entries(s):
             found.add(s.target)
-    for s in made:
-        assert isinstance(s.value, Product)
-        monoid, others = s.value.semiring.op.monoid, [x.value for x in made if x.target == s.target]
-        if any(isinstance(x, Product) and x.semiring.op.monoid != monoid for x in others):
-            found.add(s.target)
-        if any(x.u == s.target and not same_rows(x, s.value) for x in read):
-            found.add(s.target)
+    for target, product in made:
+        monoids = {x.semiring.op.monoid for t, x in made if t == target}
+        if len(monoids) > 1 or any(x.u == target and not same_rows(x, product) for x in read):
+            found.add(target)
     return frozenset(found)
 
 
@@ -270,17 +264,13 @@ class Step:
 
 @dataclass(eq=False)
 class Pull:
-    """A product by rows into a separate vector, by the kernels of single statements, or (opens) only of the rows that
-    the mask lists."""
+    """A product by rows into a separate vector, by the kernels of single statements, or only of the rows that the mask
+    lists."""
 
     target: Vec
     product: Product
     mask: Masked | None
     text: str
-
-    @property
-    def opens(self) -> bool:
-        return self.mask is not None and self.mask.structure and not self.mask.complement
 
 
 @dataclass(eq=False)
@@ -443,7 +433,7 @@ class _Fusion:
 
     def _vector(self, size: int, dtype: DataType) -> Vec:
         """A new vector."""
-        self.vectors.append(x := Vec(len(self.vectors), size, dtype))
+        self.vectors.append(x := Vec(1 + max(x.id for x in self.vectors), size, dtype))
         return x
 
     def _flush(self) -> None:
@@ -506,7 +496,8 @@ class _Fusion:
     def _count_complete(self, body: Body) -> None:
         """Count a condition that a block, an exchange or a scatter wrote last when it is complete."""
         condition = self.condition
-        wrote = next((s for s in reversed(body.statements) if _writes(s, condition)), None)
+        writes = lambda s: any(x.target == condition for x in flat((s,)))
+        wrote = next((s for s in reversed(body.statements) if writes(s)), None)
         whole = isinstance(wrote, Block) or (wrote is not None and isinstance(wrote.value, (Exchange, Scatter)))
         late = any(isinstance(item, Activate) and item.late for item in self.items)
         if condition is not None and whole and not late:
@@ -520,23 +511,20 @@ def _inner(block: Block, vectors: tuple[Vec, ...], how: _Advances) -> Inner:
     return Inner(round_, block.condition, block.limit, block.text)
 
 
-def _writes(s: Statement | Block, condition: Vec | Scal | None) -> bool:
-    return any(_is(x.target, condition) for x in flat((s,)))
-
-
 def _count(items: list[Item], condition: Vec | Scal | None) -> None:
     """Mark the kernel that computes the condition: the last element-wise kernel that writes it, unless an advance
     writes it later."""
     for item in reversed(items):
         if (isinstance(item, Step) and item.target == condition) or (isinstance(item, Activate) and item.late):
             return
-        if isinstance(item, Pass) and any(_is(s.target, condition) for s in item.statements):
+        if isinstance(item, Pass) and any(s.target == condition for s in item.statements):
             item.counted = condition
             return
 
 
-def _is(target: Vec | Scal, condition: Vec | Scal | None) -> bool:
-    return type(target) is type(condition) and target.id == condition.id
+def recount(condition: Vec | Scal) -> Pass:
+    """An element-wise kernel that counts a condition, and changes nothing."""
+    return Pass([Statement(condition, Elementwise(LEFT, None, condition), text="the condition")], condition)
 
 
 # ---- The text of `explain` for a round: one line per launch.

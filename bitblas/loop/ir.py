@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ..distributed.shares import Shares
     from ..typing import Array
 
+NO_LIMIT = (1 << 62) - 1  # of rounds
+
 
 @dataclass(frozen=True)
 class Vec:
@@ -283,8 +285,8 @@ def blocks(part: Iterable[Statement | Block]) -> Iterator[Block]:
 
 @dataclass(frozen=True)
 class Body:
-    """The statements of one round, of the part before the first, and of the part after the last; the vectors and
-    scalars, numbered by their position here. own: vectors that only the body references, created again in each run."""
+    """The statements of one round, of the part before the first, and of the part after the last; the numbered vectors
+    and scalars. own: vectors that only the body references, created again in each run."""
 
     statements: Part
     vectors: tuple[Vec, ...]

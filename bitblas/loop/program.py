@@ -2,34 +2,120 @@
 
 On objects of python-graphblas this is a plain loop. On a GPU the body runs once symbolically; its statements are fused
 into few kernels and captured as a CUDA graph with a while node, whose condition and counters are on the device. On the
-CPU, rounds run statement by statement until compiling a table of such kernels pays (cpu/tier_up.py).
+CPU, rounds run statement by statement until compiling a table of such kernels pays (`TierUp`).
 """
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Callable, Sequence
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
+from .. import tuning
 from ..config import config
 from ..core.matrix.matrix import Matrix
 from ..core.scalar import Scalar
+from ..core.statement.running import listening
 from ..core.statement.symbolic import state
 from ..core.vector.vector import Vector
-from ..device import get
+from ..device import get, object_files
 from ..display import html
-from ..exceptions import InvalidValue
-from .cpu.tier_up import TierUp
-from .scratch import program_lock
-from .symbolic.context import NO_LIMIT, state_of
-from .symbolic.context import plain_loops as one_by_one
+from ..exceptions import CaptureError, InvalidValue
+from .ir import NO_LIMIT
+from .symbolic.control_flow import OnHost, state_of
+from .symbolic.control_flow import plain_loops as one_by_one
 
 if TYPE_CHECKING:
+    from ..device import Device
     from .checkpoint import Checkpoint
+    from .cpu.build import CpuRounds
     from .fuse import Line
     from .gpu.captured_program import CapturedProgram
+
+
+class TierUp:
+    """Decide whether the next round of a program runs statement by statement, or all remaining rounds run as a table of
+    kernels. refusal: what in the body a table cannot do. missing: what was missing when a table was last tried."""
+
+    COSTS = weakref.WeakKeyDictionary[CodeType, float]()  # seconds that a table took for a body with the same code
+
+    def __init__(self, body: Callable[..., object], condition: Any) -> None:
+        self.body, self.condition = body, condition
+        self.code: CodeType | None = getattr(body, "__code__", None)
+        self.spent, self.compiled = 0.0, object_files.compiled
+        self.refusal = self.missing = ""
+        self.rounds: CpuRounds | None = None
+        # When the next table is tried. A table is not rebuilt before its compile time has been amortized, even if
+        # rounds leave vectors of other kinds.
+        patience = tuning.value("loop.tier_up_seconds")
+        self.due = max(patience, self.COSTS.get(self.code, 0.0)) if patience and self.code else patience
+        self.backoff = 1  # delay before the next attempt, in units of loop.tier_up_seconds, if something was missing
+
+    def table(self, given: tuple[object, ...]) -> CpuRounds | None:
+        """The table for the remaining rounds; None: run another round by statements."""
+        if self.refusal or self._is_early() or listening.recorder is not None:
+            return None
+        if self.rounds is None or not self.rounds.fits(given):
+            from .cpu.build import CpuRounds, NotYetAvailable  # on demand: symbolic execution is a sixth of the library
+
+            begin = perf_counter()
+            try:
+                self.rounds = CpuRounds(self.body, self.condition, given)
+            except NotYetAvailable as error:
+                self.missing = str(error)
+                self.due = self.spent + self.backoff * tuning.value("loop.tier_up_seconds")
+                self.backoff *= 2
+                return None
+            except (CaptureError, OnHost) as error:
+                self.refusal = str(error) or "vectors on other devices"
+                self._note(2 * self.due)  # attempts become ever rarer
+                return None
+            compiling = tuning.value("loop.compile_seconds") * self.rounds.build.missing()
+            self.due = tuning.value("loop.tier_up_seconds") + compiling
+            self._note(self.due + perf_counter() - begin)
+        return None if self._is_early() else self.rounds
+
+    def _is_early(self) -> bool:
+        return self.spent < self.due and tuning.value("loop.tier_up_seconds") > 0
+
+    def _note(self, seconds: float) -> None:
+        if self.code is not None and tuning.value("loop.tier_up_seconds"):
+            self.COSTS[self.code] = seconds
+
+    def spend(self, begin: float) -> float:
+        """Add the time of a round by statements that began at `begin`; return the current time. Rounds for which
+        kernels were compiled do not count."""
+        now = perf_counter()
+        if object_files.compiled == self.compiled:
+            self.spent += now - begin
+        self.compiled = object_files.compiled
+        return now
+
+    def lines(self) -> tuple[Line, ...]:
+        """The kernels of a round, if a table of them has run."""
+        return (
+            tuple(self.rounds.build.lines) if self.rounds is not None and self.rounds.build._table is not None else ()
+        )
+
+
+@contextmanager
+def at_once() -> Iterator[None]:
+    """Context in which CPU programs run as tables from their first round on, whatever must be compiled for that."""
+    with tuning.override({"loop.tier_up_seconds": 0.0, "loop.compile_seconds": 0.0}):
+        yield
+
+
+@functools.cache
+def program_lock(device: Device) -> threading.RLock:
+    """The lock of the program of a device that is being captured or runs: programs share memory."""
+    return threading.RLock()
 
 
 @dataclass(frozen=True)
@@ -151,10 +237,7 @@ class Program:
             return self._run_plain(None)
         device = get(config.device) if isinstance(one, Scalar) and not shared else one.device
         if device.captures_bodies:
-            from .gpu.captured_program import (
-                CapturedProgram,  # imported on demand: recording and fusion are a sixth of the library
-            )
-            from .symbolic.context import OnHost
+            from .gpu.captured_program import CapturedProgram
 
             try:
                 with program_lock(device):
@@ -187,7 +270,7 @@ class Program:
         saved = self._checkpoint
         with one_by_one:
             rounds, given, now = 0 if saved is None else saved.restore(), state_of(self.begin), perf_counter()
-            while rounds < self.limit and self._goes_on():
+            while rounds < self.limit and condition_holds(self.condition):
                 if tier_up is not None:
                     if (table := tier_up.table(given)) is not None:
                         rounds = table.run(rounds, self.limit)
@@ -204,9 +287,6 @@ class Program:
             if saved is not None:
                 saved.clear()
         return rounds
-
-    def _goes_on(self) -> bool:
-        return condition_holds(self.condition)
 
 
 def condition_holds(condition: Any) -> bool:

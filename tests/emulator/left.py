@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from bitblas.device import Device
-from bitblas.loop import scratch
-from bitblas.loop.gpu.graph import Ask, HostLoop, Parts, warm
+from bitblas.loop import buffers
+from bitblas.loop.gpu.build import Build
+from bitblas.loop.gpu.graph import HostLoop, Parts, finish, start, warm
 from bitblas.loop.gpu.transfer import HostWords
 
 
@@ -35,8 +36,8 @@ class Left:
 
 
 def leave_scratch(device: Device) -> None:
-    """Set every bit of the memory that programs share (loop/scratch.py), as another program may have."""
-    for (kind, size), blocks in scratch._shared(device).items():
+    """Set every bit of the memory that programs share (loop/buffers.py), as another program may have."""
+    for (kind, size), blocks in buffers._shared(device).items():
         for held in filter(None, (block() for block in blocks)):
             leave(held.array)
             if kind == "bits" and size % 64:
@@ -47,13 +48,11 @@ class Loop(HostLoop):
     """The body launch by launch, after all that a GPU does: every launch is made once when the loop is, and another
     program has run before each run."""
 
-    def __init__(
-        self, device: Device, parts: Parts, start: Ask, finish: Ask, going: Any, group: Any, rounds: Any
-    ) -> None:
-        super().__init__(device, parts, start, finish, going, group, rounds)
-        leave_scratch(device)
-        warm((*parts.begin, *parts.body, *start(0), *finish(0), *parts.end))
+    def __init__(self, build: Build, parts: Parts) -> None:
+        super().__init__(build, parts)
+        leave_scratch(build.device)
+        warm((*parts.begin, *parts.body, *start(build, 0), *finish(build, 0), *parts.end))
 
-    def run(self, stop: Callable[[], None], told: HostWords, meanwhile: Callable[[int], None]) -> None:
+    def run(self, stop: Callable[[], None], told: HostWords) -> None:
         leave_scratch(self.device)
-        super().run(stop, told, meanwhile)
+        super().run(stop, told)

@@ -87,13 +87,7 @@ class CudaPositions(TextDialect[CudaKernel]):
     """A set of positions is a truth value: whether it contains position p."""
 
     everywhere, nowhere, inside = "true", "false", "inside"
-    OUTSIDE = "!{}"
-
-    def both(self, *sets: str) -> str:
-        return f"({' && '.join(sets)})" if sets[1:] else sets[0]
-
-    def either(self, *sets: str) -> str:
-        return f"({' || '.join(sets)})"
+    AND, OR, OUTSIDE = " && ", " || ", "!{}"
 
     def where(self, positions: str, condition: str) -> str:
         return self.both(positions, condition)
@@ -101,9 +95,6 @@ class CudaPositions(TextDialect[CudaKernel]):
     def named(self, name: str, positions: str) -> str:
         self.lines.append(f"const bool {name} = {bare(positions)};")
         return name
-
-    def merged(self, open_: str, here: str, kept_open: str, kept_closed: str) -> str:
-        return f"{open_} ? {here if kept_open == self.nowhere else f'{here} || {kept_open}'} : {kept_closed}"
 
     def entries(self, x: Vec) -> str:
         return f"b{x.id}"
@@ -263,23 +254,11 @@ class CudaWords(CudaPositions):
     """A set of positions is a half word. needed: the vectors whose truth values are loaded."""
 
     everywhere, nowhere, inside = "all", "0u", "all"
-    OUTSIDE = "({inside} & ~{})"
+    AND, OR, OUTSIDE = TextDialect.AND, TextDialect.OR, TextDialect.OUTSIDE
 
     def __init__(self, kernel: CudaKernel, needed: Container[Vec]) -> None:
         super().__init__(kernel)
         self.needed = needed
-
-    def both(self, *sets: str) -> str:
-        return TextDialect.both(self, *sets)
-
-    def either(self, *sets: str) -> str:
-        return TextDialect.either(self, *sets)
-
-    def merged(self, open_: str, here: str, kept_open: str, kept_closed: str) -> str:
-        return TextDialect.merged(self, open_, here, kept_open, kept_closed)
-
-    def where(self, positions: str, condition: str) -> str:
-        return f"kept_half({self.named('there', positions)}, mine, [&](i64 p) {{ return (bool){condition}; }})"
 
     def named(self, name: str, positions: str) -> str:
         if self.is_constant(positions):
@@ -312,21 +291,14 @@ class CudaWords(CudaPositions):
             self.lines.append(f"t{w.id} = (t{w.id} & ~{here}) | {self._true(e, here, x)};")
             return
         self.kernel.values(w, written=True)
-        at, c, had = f"x{w.id}_val[p]", w.dtype.c_type, self.entries(w)
-        parts = [(here, self.cast(w.dtype, found.dtype, "t"))]
-        if s.accum is not None:
-            joined = self.accumulated(s.accum, w, found.dtype, "t")
-            parts = [(self.both(here, had), joined), (self.both(here, self.outside(had)), parts[0][1])]
-        for positions, new in parts:
-            self.lines.append(
-                f"fill_half({bare(positions)}, mine, [&](i64 p) {{ (void)p; const {t} t = {x}; return {new}; }}, "
-                f"[&](i64 p, {c} x) {{ {at} = x; }});"
-            )
+        self.lines.append(
+            f"fill_half({bare(here)}, mine, [&](i64 p) {{ (void)p; const {t} t = {x}; "
+            f"return {self.cast(w.dtype, found.dtype, 't')}; }}, "
+            f"[&](i64 p, {w.dtype.c_type} x) {{ x{w.id}_val[p] = x; }});"
+        )
 
     def _true(self, e: Elementwise, here: str, x: str) -> str:
         """The positions of a half word where the value x is true."""
-        if e.op is not None:
-            return f"kept_half({here}, mine, [&](i64 p) {{ return cast<bool>({x}); }})"
         if not isinstance(e.u, Vec) or e.u.id in self.iso:
             return f"(cast<bool>({x}) ? {here} : 0u)"
         if e.u.dtype is BOOL:

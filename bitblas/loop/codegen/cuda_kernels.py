@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from semirings.dtypes import BOOL, DataType
 
 from ... import tuning
 from ...kernels.variant import Variant
-from ...operations.variants import BOTH, LEFT
+from ...operations.variants import BOTH
 from ..analysis import sparse_vectors
 from ..fuse import Item, Pass, Step
 from ..ir import Elementwise, Gather, InitializeCells, IsoValues, Reduce, Scal, Statement, Vec
@@ -25,15 +24,9 @@ from .dialect import scalars_of, sum_function, vectors_of, writes
 # ---- loads and stores at a position ---------------------------------------------------------------------------------
 
 
-class Loaded(NamedTuple):
-    """Whether a vector has an entry at position p, and its value (None if it is not needed)."""
-
-    has: str
-    value: str | None
-
-
-def _load(kernel: CudaKernel, x: Vec, written: bool, *, by_lanes: bool) -> Loaded:
-    """by_lanes: bits are taken from half words that lanes hold."""
+def _load(kernel: CudaKernel, x: Vec, written: bool, *, by_lanes: bool) -> tuple[str, str | None]:
+    """Whether a vector has an entry at position p, and its value (None if it is not needed). by_lanes: bits are taken
+    from half words that lanes hold."""
     c, local = x.dtype.c_type, x.id in kernel.local
     bit = lambda name: f"(__shfl_sync(ALL_LANES, {name}{x.id}, owner) >> at & 1u)"
     if x.id in kernel.full:
@@ -46,13 +39,13 @@ def _load(kernel: CudaKernel, x: Vec, written: bool, *, by_lanes: bool) -> Loade
         kernel.bits(x, written=written)
         has = f"inside && bit_now(x{x.id}_bits, p)"
     if x.id in kernel.iso:
-        return Loaded(has, literal(x.dtype, kernel.iso[x.id]))
+        return has, literal(x.dtype, kernel.iso[x.id])
     if local:
-        return Loaded(has, f"cast<{c}>(0)")
+        return has, f"cast<{c}>(0)"
     if by_lanes and x.dtype is BOOL:
-        return Loaded(has, f"{bit('t')} != 0 && b{x.id}")
+        return has, f"{bit('t')} != 0 && b{x.id}"
     kernel.values(x, written=written)
-    return Loaded(has, None if x.id in kernel.lazy else f"b{x.id} ? {_element(x)} : cast<{c}>(0)")
+    return has, None if x.id in kernel.lazy else f"b{x.id} ? {_element(x)} : cast<{c}>(0)"
 
 
 def _element(x: Vec) -> str:
@@ -187,19 +180,13 @@ def _is_lazy(x: Vec, statements: Sequence[Statement]) -> bool:
 
 
 def runs_by_words(statements: Sequence[Statement], kernel: CudaKernel) -> bool:
-    """Whether an element-wise kernel only copies entries, or processes few of many positions. Values need memory, which
-    vectors local to one kernel do not have."""
-    large = positions(statements) >= tuning.count("loop.words_size")
-    return all(_is_plain(s, kernel, large) for s in statements) and not any(
+    """Whether an element-wise kernel only copies entries. Values need memory, which vectors local to one kernel do not
+    have."""
+    return all(_is_copy(s, kernel) for s in statements) and not any(
         isinstance(x, Vec) and x.id in kernel.local and x.id not in kernel.iso and x.dtype is not BOOL
         for s in statements
         for x in (*s.vectors, s.target)
     )
-
-
-def positions(statements: Sequence[Statement]) -> int:
-    """The number of positions that an element-wise kernel traverses."""
-    return max((s.target.size for s in statements if isinstance(s.target, Vec)), default=0)
 
 
 def computes(statements: Sequence[Statement]) -> bool:
@@ -208,19 +195,15 @@ def computes(statements: Sequence[Statement]) -> bool:
     return any(s.accum is not None or (isinstance(s.value, Elementwise) and s.value.op is not None) for s in found)
 
 
-def _is_plain(s: Statement, kernel: CudaKernel, large: bool) -> bool:
-    """Whether masks and presence bits alone determine where a statement has a value; truth values are not read
-    singly."""
+def _is_copy(s: Statement, kernel: CudaKernel) -> bool:
+    """Whether a statement copies entries, and presence bits alone determine which; truth values are not read singly."""
     e = s.value
     if not isinstance(e, Elementwise) or not all(m is None or m.structure for m in (s.mask, e.under)):
         return False
     if isinstance(s.target, Scal):
         return True
-    truths = [x for x in e.terms if isinstance(x, Vec) and x.dtype is BOOL and x.id not in kernel.iso]
-    if e.op is None and s.accum is None:
-        return not truths or s.target.dtype is BOOL
-    kept = s.accum is not None and s.target.dtype is BOOL
-    return large and not truths and not kept and e.mode in (LEFT, BOTH) and s.target.id not in kernel.iso
+    truths = isinstance(e.u, Vec) and e.u.dtype is BOOL and e.u.id not in kernel.iso
+    return e.op is None and s.accum is None and (not truths or s.target.dtype is BOOL)
 
 
 def loaded_truths(statements: Sequence[Statement], kernel: CudaKernel) -> set[Vec]:
@@ -269,7 +252,8 @@ def pass_variant(
     dialect = CudaPositions(kernel)
     before = _load_scalars(dialect, statements)
     guards = _guards(kernel, statements, counted)
-    ahead = bool(guards) and positions(statements) >= tuning.count("loop.wide_size")
+    size = max((s.target.size for s in statements if isinstance(s.target, Vec)), default=0)
+    ahead = bool(guards) and size >= tuning.count("loop.wide_size")
     few = ahead and not sums and computes(statements)
     loads = None if not few and runs_by_words(statements, kernel) else Loads(kernel, statements, vectors, modified)
     truths: Container[Vec] = vectors

@@ -1,16 +1,16 @@
 """The meaning of a loop's statements, written once: operands, modes, masks, accumulators, gathers, scatters and sums.
 
 A `Dialect` provides the leaves: how a set of positions and a value are written down. In the text of a kernel both are
-expressions, in CUDA C++ (cuda_dialect.py) or Numba Python (numba_kernels.py). `relaxation.py` has a dialect of truth
+expressions, in CUDA C++ (cuda_dialect.py) or Numba Python (numba_kernels.py). `gpu/patches.py` has a dialect of truth
 values and numbers, which executes statements at a single position.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from semirings import Typed
 from semirings.dtypes import BOOL, INT64, DataType
@@ -37,6 +37,8 @@ from ..ir import (
 S = TypeVar("S")  # a set of positions
 V = TypeVar("V")  # a value at a position
 
+NO_INDICES = "this dialect has no index vectors and no sums"
+
 
 @dataclasses.dataclass(frozen=True)
 class Entries(Generic[S, V]):
@@ -50,7 +52,7 @@ class Entries(Generic[S, V]):
     written: bool = False
 
 
-class Dialect(ABC, Generic[S, V]):
+class Dialect(Protocol[S, V]):
     """How sets of positions and values are written down; the concrete methods walk statements.
 
     everywhere, nowhere: all positions, and none. inside: those that exist. iso: vectors whose entries all have one
@@ -65,23 +67,17 @@ class Dialect(ABC, Generic[S, V]):
 
     # ---- leaves: sets of positions ----
 
-    @abstractmethod
     def both(self, *sets: S) -> S: ...
 
-    @abstractmethod
     def either(self, *sets: S) -> S: ...
 
-    @abstractmethod
     def outside(self, positions: S) -> S: ...
 
-    @abstractmethod
     def where(self, positions: S, condition: V) -> S:
         """The positions where a condition holds."""
 
-    @abstractmethod
     def entries(self, x: Vec) -> S: ...
 
-    @abstractmethod
     def scalar_entries(self, t: Scal) -> S:
         """All positions if a scalar has a value, otherwise none."""
 
@@ -91,42 +87,33 @@ class Dialect(ABC, Generic[S, V]):
 
     # ---- leaves: values ----
 
-    @abstractmethod
     def vector_value(self, x: Vec) -> V: ...
 
-    @abstractmethod
     def scalar_value(self, t: Scal) -> V:
         """The value of a scalar, before its casts."""
 
-    @abstractmethod
     def literal(self, dtype: DataType, x: Number) -> V: ...
 
     def missing_value(self, dtype: DataType) -> V:
         """Any value, for a constant without one."""
         return self.literal(dtype, 0)
 
-    @abstractmethod
     def cast(self, to: DataType, source: DataType, x: V) -> V: ...
 
-    @abstractmethod
     def choose(self, positions: S, x: V, y: V) -> V:
         """x at these positions, y at all others."""
 
-    @abstractmethod
     def operator(self, e: Elementwise, u: DataType, v: DataType) -> tuple[Callable[[V, V], V], DataType]:
         """An operator as a function of its operands, and its result type."""
 
-    @abstractmethod
     def accumulated(self, accum: Typed, w: Vec | Scal, dtype: DataType, x: V) -> V:
         """The target's value combined with x."""
 
     # ---- leaves: statements ----
 
-    @abstractmethod
     def write_values(self, s: Statement, here: S, found: Entries[S, V]) -> None:
         """Write the values of an expression into the target at the positions `here`."""
 
-    @abstractmethod
     def write_entries(self, w: Vec | Scal, positions: S) -> None:
         """The positions where the target has an entry from now on."""
 
@@ -134,27 +121,27 @@ class Dialect(ABC, Generic[S, V]):
 
     def position(self) -> V:
         """The number of the position."""
-        raise NotImplementedError
+        raise TypeError(NO_INDICES)
 
     def write_cells(self, w: Vec, positions: S, x: V) -> None:
         """Write a value into cells that need not have an entry."""
-        raise NotImplementedError
+        raise TypeError(NO_INDICES)
 
     def report_missing(self, positions: S, number: int) -> None:
         """Report that statement `number` lacks an index or a value, if there are such positions."""
-        raise NotImplementedError
+        raise TypeError(NO_INDICES)
 
     def gathered(self, s: Statement, e: Gather, positions: S) -> Entries[S, V]:
         """The entries of the source at the indices stored at these positions."""
-        raise NotImplementedError
+        raise TypeError(NO_INDICES)
 
     def combine(self, w: Vec, e: Scatter, positions: S, x: V) -> None:
         """Combine x into the target, at the index of each of these positions."""
-        raise NotImplementedError
+        raise TypeError(NO_INDICES)
 
     def add_up(self, s: Statement, k: int) -> None:
         """Add the entries of a vector to sum number k."""
-        raise NotImplementedError
+        raise TypeError(NO_INDICES)
 
     # ---- operands ----
 
@@ -246,16 +233,13 @@ class Dialect(ABC, Generic[S, V]):
         here = self.both(open_, found.there)
         here = self.named("has", here if found.condition is None else self.where(here, found.condition))
         had = self.has(w)
-        new = self.merged(open_, here, self.nowhere if s.accum is None else had, self.nowhere if s.replace else had)
+        kept_open = self.both(open_, self.nowhere if s.accum is None else had)
+        kept_closed = self.both(self.outside(open_), self.nowhere if s.replace else had)
         scalar = isinstance(w, Scal)
         if (scalar or w.id not in self.iso) and not found.written and not only_removes(s):
             self.write_values(s, here, found)
         if scalar or w.id not in self.full:
-            self.write_entries(w, new)
-
-    def merged(self, open_: S, here: S, kept_open: S, kept_closed: S) -> S:
-        """The entries after a statement: those written, and those kept where the mask is open and where it is not."""
-        return self.either(here, self.both(open_, kept_open), self.both(self.outside(open_), kept_closed))
+            self.write_entries(w, self.either(here, kept_open, kept_closed))
 
     def new_value(self, s: Statement, x: V, dtype: DataType) -> V:
         """What is written for the value x."""

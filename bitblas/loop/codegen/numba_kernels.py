@@ -139,19 +139,8 @@ class NumbaWords(TextDialect[NumbaKernel]):
         if word == self.nowhere or not body:
             return
         word = self.named("word", word)
-        self.lines += [
-            f"if {word} == ALL:",
-            "    for place in range(64):",
-            "        p = (w << 6) + place",
-            *indented(indented(["m = ONE << np.uint64(place)", *body])),
-            "else:",
-            f"    rest = {word}",
-            "    while rest != 0:",
-            "        place = np.int64(trailing_zeros(rest))",
-            "        rest = drop_lowest(rest)",
-            "        p = (w << 6) + place",
-            *indented(indented(["m = ONE << np.uint64(place)", *body])),
-        ]
+        every = ["for place in range(64):", *indented(["p = (w << 6) + place", "m = ONE << np.uint64(place)", *body])]
+        self.lines += [f"if {word} == ALL:", *indented(every), "else:", *indented(_walked(word, body))]
 
     def walk(self, word: str, body: Sequence[str]) -> None:
         """Run the body for each position of a word, if SIMD would gain nothing."""
@@ -160,29 +149,19 @@ class NumbaWords(TextDialect[NumbaKernel]):
 
     # ---- statements ----
 
-    def assign(self, s: Statement, open_: str, found: Entries[str, str]) -> None:
-        w = s.target
-        if isinstance(w, Vec):
-            super().assign(s, open_, found)
-            return
-        has = f"word{self.kernel.number()}"
-        new = self.cast(w.dtype, found.dtype, found.value)
-        if s.accum is not None:
-            new = f"{self.accumulated(s.accum, w, found.dtype, found.value)} if c{w.id} else {new}"
-        self.lines += [f"{has} = {found.there} != 0", f"if {has}:", f"    s{w.id} = {new}"]
-        self.lines.append(f"c{w.id} = {has}{'' if s.accum is None else f' or c{w.id}'}")
-
     def write_values(self, s: Statement, here: str, found: Entries[str, str]) -> None:
-        w = s.target
-        assert isinstance(w, Vec)
-        new = self.new_value(s, found.value, found.dtype)
-        if w.dtype is not BOOL:
+        w, new = s.target, self.new_value(s, found.value, found.dtype)
+        if isinstance(w, Scal):
+            self.lines += [f"if {here} != 0:", f"    s{w.id} = {new}"]
+        elif w.dtype is not BOOL:
             self.loop(here, [f"put({self._place(w)}, {new})"])
         elif here != self.nowhere:
             self.lines.append(f"t{w.id} = (t{w.id} & ~{here}) | {self.where(here, new)}")
 
     def write_entries(self, w: Vec | Scal, positions: str) -> None:
-        if positions != f"w{w.id}":
+        if isinstance(w, Scal):
+            self.lines.append(f"c{w.id} = {positions} != 0")
+        elif positions != f"w{w.id}":
             self.lines.append(f"w{w.id} = {positions}")
 
     def write_cells(self, w: Vec, positions: str, x: str) -> None:
@@ -292,10 +271,8 @@ def _walked(word: str, body: Sequence[str]) -> Lines:
 def _sum_of_word(k: int, name: str, x: str) -> Lines:
     """The sum of all positions of a word, as eight independent sums, in the order in which a single statement adds them
     (reduce.cpu.py): results must not depend on when a loop switches from statements to the table."""
-    lines: Lines = []
-    for i in range(8):
-        lines += [f"p = (w << 6) + {i}", f"part{i} = {x}"]
-    lines += ["for place in range(8, 64, 8):"]
+    lines = [line for i in range(8) for line in (f"p = (w << 6) + {i}", f"part{i} = {x}")]
+    lines.append("for place in range(8, 64, 8):")
     for i in range(8):
         lines += indented([f"p = (w << 6) + place + {i}", f"part{i} = {name}(part{i}, {x})"])
     for step in (1, 2, 4):
@@ -337,20 +314,12 @@ def elementwise_kernel(
     body = _unit(kernel, statements, listed, phase.lines)
     if written:
         body = ["if lo < 0:", *indented(_ending(kernel, sums, phase.after, written, counted)), "else:", *indented(body)]
-    script = "\n".join(
-        [
-            "# include: loop/cpu/control.cpu.py",
-            "",
-            "",
-            "@njit(**KERNEL)",
-            f"def host_pass(lo, hi, {', '.join(kernel.parameters)}):",
-            *indented([*prelude, *phase.before, *body]),
-            "",
-        ]
-    )
-    constants, values = (("LANES", 1),), tuple(kernel.values)
-    label, functions = f"{len(statements)} statements", tuple(kernel.functions)
-    variant = Variant("loop/cpu/host_pass", (), constants, values, functions, label, script=script)
+    head = f"@njit(**KERNEL)\ndef host_pass(lo, hi, {', '.join(kernel.parameters)}):"
+    text = "\n".join([head, *indented([*prelude, *phase.before, *body])])
+    script = f"# include: loop/cpu/control.cpu.py\n\n\n{text}\n"
+    values, functions = tuple(kernel.values), tuple(kernel.functions)
+    label = f"{len(statements)} statements"
+    variant = Variant("loop/cpu/host_pass", (), (("LANES", 1),), values, functions, label, script=script)
     return ElementwiseKernel(variant, kernel.parameters, bool(written), listed is not None)
 
 
@@ -385,8 +354,9 @@ def _unit(
     start = [line for k, s in enumerate(sums) for line in _empty_sum(kernel, s, k)]
     start += [f"sum_of{x.id} = at({kernel.array(x, 'sum')}, unit)" for x in changed]
     word = ["inside = ALL", "if size - (w << 6) < 64:", "    inside = (ONE << np.uint64(size - (w << 6))) - ONE"]
-    word += [f"w{x.id} = {_read_word(kernel, x, 'bits')}" for x in bits]
-    word += [f"t{x.id} = {_read_word(kernel, x, 'val')}" for x in truths]
+    # A vector without memory starts with ZERO.
+    read = lambda x, kind: "ZERO" if x.id in kernel.local else f"at({kernel.array(x, kind)}, w)"
+    word += [f"w{x.id} = {read(x, 'bits')}" for x in bits] + [f"t{x.id} = {read(x, 'val')}" for x in truths]
     word += [*lines, "mark = ONE << np.uint64(w & 63)"]
     for x in changed:
         word += [f"put({kernel.array(x, 'bits')}, w, w{x.id})"]
@@ -414,11 +384,6 @@ def _unit(
     return [*scratch, "for unit in range(lo, hi):", *indented(inner)]
 
 
-def _read_word(kernel: NumbaKernel, x: Vec, kind: str) -> str:
-    """Read a word of a vector; a vector without memory starts with ZERO."""
-    return "ZERO" if x.id in kernel.local else f"at({kernel.array(x, kind)}, w)"
-
-
 def _empty_sum(kernel: NumbaKernel, s: Statement, k: int) -> Lines:
     return [f"some{k} = False", f"sum{k} = {kernel.literal(sum_function(s)[1], 0)}"]
 
@@ -435,14 +400,8 @@ def _ending(
     for k, s in enumerate(sums):
         name = kernel.function(sum_function(s)[0])
         lines += [*_empty_sum(kernel, s, k), f"for unit in range(parts{k}.size):"]
-        lines += indented(
-            [
-                f"if at(has{k}, unit) != 0:",
-                f"    x = at(parts{k}, unit)",
-                f"    sum{k} = {name}(sum{k}, x) if some{k} else x",
-                f"    some{k} = True",
-            ]
-        )
+        add = [f"x = at(parts{k}, unit)", f"sum{k} = {name}(sum{k}, x) if some{k} else x", f"some{k} = True"]
+        lines += indented([f"if at(has{k}, unit) != 0:", *indented(add)])
     lines += last
     for x in written:
         lines += [f"put(s{x.id}_has, 0, np.uint8(c{x.id}))", f"put(s{x.id}_val, 0, s{x.id})"]

@@ -1,4 +1,4 @@
-"""Build the kernel table of a CPU round: products, element-wise kernels, memory, bound arguments.
+"""Loops on the CPU: build the kernel table of a round (products, element-wise kernels, bound arguments) and run it.
 
 A product is a push along entries or a pull by rows; an operation of the table chooses between them.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
+from types import CellType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +15,8 @@ import numpy as np
 from semirings.dtypes import BOOL, lookup_dtype
 
 from ... import tuning
-from ...device import memory, threads
-from ...device.cpu import STATE, Loop, Operation, Table, kernels
+from ...device import memory, threads, tracing
+from ...device.cpu import COPY, FAULT, INDEX, LIMIT, ROUND, STATE, Loop, Operation, Table, kernels
 from ...exceptions import CaptureError
 from ...formats import longest_unit
 from ...formats.values import PackedValues
@@ -37,32 +38,34 @@ from ...operations.operands import (
     stored,
 )
 from ...operations.plain_spmv import wide_arguments
-from ...operations.variants import Algebra, Types, push_variant
+from ...operations.variants import Algebra, push_variant
 from ...plan.direction import (
     LoopFacts,
     ProductFacts,
     PushLimits,
     loop_direction,
+    missed_by_loop,
     multivector_push_limit,
 )
-from ...plan.format_choice import is_available
+from ...plan.format_choice import is_available, transpose_amortized
 from ...plan.product import COUNT, VALUES, WIDE, WORDS, reads_matrix
-from ...store import Raw, VectorStore, words
+from ...store import PlainValues, Raw, VectorStore, words
 from .. import analysis
 from ..analysis import BodyFacts
-from ..buffers import BUFFERS, SummarizedFrontier
+from ..buffers import BUFFERS, Assumptions, Scratch, SummarizedFrontier, program_vectors
 from ..codegen.cuda_dialect import Key
 from ..codegen.numba_kernels import UNIT, elementwise_kernel, needs_one_thread
-from ..fuse import Inner, Item, Line, Pass, Pull, Round, Step, size_of, statement_texts
-from ..ir import Elementwise, IsoValues, Masked, MultivectorProduct, Product, Scal, Statement, Vec
-from ..scratch import OwnMemory
+from ..fuse import Inner, Item, Line, Pass, Pull, Round, Step, fuse, recount, size_of, statement_texts
+from ..ir import Body, IsoValues, Masked, MultivectorProduct, Product, Scal, Statement, Vec
+from ..symbolic.control_flow import OnHost, single_rank_part, with_any_condition
+from ..symbolic.multivectors import as_vector
+from ..symbolic.recorder import Recorder, record
 
 if TYPE_CHECKING:
     from ...device import Device
     from ...device.native import Argument
     from ...formats.contract import Layout
 
-# ---- Products in rounds on the CPU: push along entries, pull by rows, and the operations that choose between them.
 
 NEVER = 1 << 62
 
@@ -120,148 +123,13 @@ def _exists(product: Product, transposed: bool) -> bool:
     return is_available(product.matrix.structure, transposed=transposed, valued=valued)
 
 
-class Products:
-    """The operations of products, as part of a Build."""
-
-    device: Device
-    iso: IsoValues
-    full: frozenset[int]
-    buffers: dict[Vec, SummarizedFrontier]
-    scalars: dict[int, tuple[np.ndarray, np.ndarray]]
-
-    def _shared(self, units: int, size: int) -> np.ndarray | None:
-        """Ranges of units for threads; None for one range."""
-        if not self.device.splits(words(size), tuning.count("parallel.words")):
-            return None
-        return threads.even_ranges(units, min(units, self.device.parts))
-
-    def _summary(self, t: SummarizedFrontier, name: str = "summary") -> Operation:
-        """Recompute the summary of a vector; or (clear) remove its entries."""
-        units = len(t.at(t.summaries))
-        many = self._shared(units, t.vec.size)
-        return Operation(host_kernel(name), self._bounds(units, many), (t.at(t.bits), t.at(t.summaries)))
-
-    def _along(self, product: Product) -> tuple[Layout, bool]:
-        """The format that an advance traverses, and whether it is of the transpose."""
-        structure = product.matrix.structure
-        return structure.layout(structure.primary.key, transposed=not product.transpose), not product.transpose
-
-    def _case(self, product: Product) -> ProductFacts:
-        A, values = product.matrix, analysis.planned_operand(product, self.iso)
-        return plain_spmv.facts_of(A, values, product.semiring, transpose=product.transpose, flip=product.flip)
-
-    def _tally(self, vec: Vec, product: Product | None, counts: np.ndarray) -> Operation:
-        """Count the entries of a vector, and decide whether a product along them should pull."""
-        x = self.buffers[vec]
-        ptr, rows, longest, most = dummy(self.device, "int64"), 1, 0, PushLimits(NEVER, NEVER)
-        if product is not None:
-            layout, _ = self._along(product)
-            (ptr, _), rows = layout.format.view.starts(layout), layout.rows_per_unit
-            if can_pull(product):
-                most = self._case(product)._replace(items=layout.work).push_limits(vec.size)
-                longest = longest_unit(layout)
-        variant = host_kernel("tally", (("PTR", lookup_dtype(ptr.dtype)),), (("ROWS", rows),))
-        args = (x.at(x.bits), x.at(x.summaries), ptr, longest, *most, tuning.count("loop.parallel_entries"), counts)
-        return Operation(variant, np.array([0, len(x.summaries[0])], np.int64), args)
-
-    def _mask(self, mask: Masked | None) -> Allowed:
-        x = None if mask is None else self.buffers[mask.vec]
-        return allowed(self.device, None if x is None or mask is None else Mask(x.at(x.bits), mask.complement))
-
-    def _kind(self, product: Product) -> int:
-        """WORDS or VALUES: in the cells of an advance, counts are ordinary sums."""
-        return WORDS if analysis.product_kind(product, self.iso)[0] == WORDS else VALUES
-
-    def _push(self, product: Product, u: SummarizedFrontier) -> Callable[[Allowed, SummarizedFrontier], Operation]:
-        """A push along the entries of u, in its current buffer, as a function of mask and result."""
-        A, kind, device = product.matrix, self._kind(product), self.device
-        layout, transposed = self._along(product)
-        values: Raw = np.bool_(True)
-        a_type, semiring = BOOL, None
-        given = Input(u.at(u.bits), *stored(device, BOOL, np.bool_(True)))
-        if kind == VALUES:
-            a_type, semiring = A.dtype, product.semiring
-            read = A.iso or reads_matrix(semiring, product.flip)
-            values = A.raw_for(layout.key, transposed) if read else A.dtype.np_type.type(0)
-            given = Input(u.at(u.bits), *stored(device, u.vec.dtype, u.stored_values()))
-        ranked = layout.format.ranked and not isinstance(values, np.generic)
-        types, u_type = layout.format.view.types(layout, ranked), BOOL if kind == WORDS else u.vec.dtype
-        packed = isinstance(values, PackedValues)
-        algebra = Algebra(layout.key, types, semiring, kind, a_type, u_type, product.flip, ranked, packed)
-        variant = dataclasses.replace(push_variant(algebra, 1), kernel=layout.format.kernels["advance.cpu"])
-        view = layout.format.view
-        starts, parts = view.starts(layout)
-        rows = Rows(starts, starts[parts:], dummy(device, "int64"), 0)
-        matrix = Matrix(rows, view.contents(layout, ranked), entry_values(device, a_type, values)).flat()
-        none = np.False_ if kind == WORDS else product.semiring.return_type.np_type.type(0)
-        summary = u.at(u.summaries)
-
-        def made(mask: Allowed, t: SummarizedFrontier) -> Operation:
-            t_val = dummy(device, "int32") if kind == WORDS else t.at(t.values)
-            args = (NEVER, *matrix, *given, *mask, none, summary, t.at(t.bits), t_val, t.at(t.summaries))
-            return Operation(variant, np.array([0, len(summary)], np.int64), args)
-
-        return made
-
-    def _pull(
-        self, product: Product, u: SummarizedFrontier, mask: Masked | None
-    ) -> Callable[[Allowed, SummarizedFrontier], list[Operation]]:
-        """A product by rows in the same way: the kernel of a single statement."""
-        A, case, z = product.matrix, self._case(product), product.semiring.return_type
-        case = case._replace(wide=case.wide and (case.kind != VALUES or product.u.dtype is z))
-        plan = plain_spmv.choose_pull(A, case, product.u.size, full=product.u.id in self.full)
-        made = plain_spmv.PreparedProduct(plan, A, product.u.dtype, product.semiring, product.flip)
-        values = made.u_values or stored(self.device, made.u_type, u.stored_values())
-        given = Input(u.at(u.bits), *values)
-
-        def by_tiles(mask: Allowed, t: SummarizedFrontier) -> list[Operation]:
-            to = Output(t.at(t.bits), t.at(t.values))
-            calls = zip(made.kernels, wide_arguments(made.kernels, made, given, mask, to), strict=True)
-            return [self._summary(t, "clear"), *(self._operation(kernel, rest) for kernel, rest in calls)]
-
-        def by_rows(mask: Allowed, t: SummarizedFrontier) -> list[Operation]:
-            to = Output(t.at(t.bits), t.at(t.values) if pull.end.store else pull.nothing.array)
-            return [self._operation(pull.rows, (*given, *mask, pull.value, *pull.nothing, *to))]
-
-        if plan.kernel == WIDE:
-            return by_tiles
-        pull = made.pull(made.z, None, None, False, mask is not None)  # rows are not degree-binned here
-        return by_rows
-
-    def _lines(
-        self,
-        product: MultivectorProduct,
-        u: SummarizedFrontier,
-        mask: Masked | None,
-        t: SummarizedFrontier,
-        counts: np.ndarray,
-    ) -> list[Operation]:
-        """A product with a multivector: along its rows if few have entries, otherwise by rows of the result."""
-        of = analysis.lines_product(product, analysis.planned_operand(product, self.iso))
-        x = VectorStore(self.device, u.vec.size, u.vec.dtype, u.at(u.bits), u.stored_values())
-        bits, sums = t.at(t.bits), t.at(t.values) if t.values else nothing(self.device, BOOL)
-        where = None if mask is None else (self.buffers[mask.vec].at(self.buffers[mask.vec].bits), mask.complement)
-        few = multivector_push_limit(product.inner.number, self.device.kind)
-        found = [self._tally(product.u, None, counts), self._summary(t, "clear")]
-        by_rows, along = can_pull(product), can_push(product)  # if no format exists, the one for rows is built
-        ways = [(False, Condition(counts, few if along else 0, ALWAYS))] if by_rows or not along else []
-        if along:
-            ways.append((True, Condition(counts, 0, few if by_rows else ALWAYS)))
-        for push, condition in ways:
-            made = prepare(plan_lines(of, push=push), of)
-            found += [self._operation(kernel, ()) for kernel in kernels_of(made, x, where, (bits, sums), condition)]
-        return [*found, self._summary(t)]
-
-    def _operation(self, kernel: PreparedKernel, rest: tuple[Any, ...]) -> Operation:
-        return Operation(kernel.variant, self._bounds(kernel.n, kernel.bounds), (*kernel.arguments, *rest))
-
-    @staticmethod
-    def _bounds(units: int, many: np.ndarray | None) -> np.ndarray:
-        return np.array([0, units], np.int64) if many is None else many
-
-
 def host_kernel(name: str, types: Types = (), constants: tuple[tuple[str, int], ...] = ()) -> Variant:
     return Variant(f"loop/cpu/{name}", types, (*constants, ("LANES", 1)))
+
+
+def _bounds(units: int, many: np.ndarray | None = None) -> np.ndarray:
+    """The ranges of units of an operation: `many` for threads, or one."""
+    return np.array([0, units], np.int64) if many is None else many
 
 
 # ---- Build the kernel table of a round: allocate memory and bind arguments.
@@ -270,7 +138,7 @@ ENTRIES, PULLS, MANY = 0, 1, 2  # indices of the numbers that a tally writes
 
 
 @memory.track_memory
-class Build(Products):
+class Build:
     """The operations of the rounds of a program, and the memory that they use."""
 
     def __init__(
@@ -288,13 +156,13 @@ class Build(Products):
         self.steps = [item for item in plan.items if isinstance(item, Step)]
         rotating = _rotating(plan.items)
         self.advances_of = {x: sum(s.target == x for s in self.steps) if x in rotating else 0 for x in plan.vectors}
+        self.buffers: dict[Vec, SummarizedFrontier]
+        self.scalars: dict[int, tuple[np.ndarray, np.ndarray]]
         if around is not None:
             self.buffers, self.scalars = around.buffers, around.scalars
         else:
-            rotate = _rotating(plan.all)
-            self.buffers = {
-                x: SummarizedFrontier(OwnMemory(device), x, self.iso.get(x.id), x in rotate) for x in plan.stored
-            }
+            scratch, rotate = Scratch(device, shared=False), _rotating(plan.all)
+            self.buffers = {x: SummarizedFrontier(scratch, x, self.iso.get(x.id), x in rotate) for x in plan.stored}
             for x in facts.full & plan.stored:
                 self.buffers[x].fill()
             self.scalars = {s.id: (np.zeros(1, np.uint8), np.zeros(1, s.dtype.np_type)) for s in facts.body.scalars}
@@ -316,10 +184,6 @@ class Build(Products):
             self._table = Table(self.copies, self.going[ENTRIES : ENTRIES + 1], self.state)
         return self._table
 
-    @property
-    def has_table(self) -> bool:
-        return self._table is not None
-
     def missing(self) -> int:
         """Number of kernels that are not compiled yet."""
         one = {(op.variant, op.signature): op for op in kernels(self.copies)}
@@ -334,20 +198,19 @@ class Build(Products):
             before = len(found)
             if isinstance(item, Step):
                 found += self._step(item)
+            elif isinstance(item, Pull) and isinstance(item.product, MultivectorProduct):
+                self.latest = np.zeros(3, np.int64)
+                found += self._lines(item, item.product, self.latest)
             elif isinstance(item, Pull):
-                u, t = self.buffers[item.product.u], self.buffers[item.target]
-                if isinstance(item.product, MultivectorProduct):
-                    self.latest = np.zeros(3, np.int64)
-                    found += self._lines(item.product, u, item.mask, t, self.latest)
-                else:
-                    found += [*self._pull(item.product, u, item.mask)(self._mask(item.mask), t), self._summary(t)]
+                found += self._pull(item, self._mask(item.mask), self.buffers[item.target], 0)
             elif isinstance(item, Pass):
                 found += self._pass(item)
             elif isinstance(item, Inner):
                 found += self._inner(item)
                 continue
-            if k == 0:
-                self._add_line(item, found[before:])
+            if k == 0 and found[before:]:
+                variants = ", ".join(str(op.variant) for op in found[before:] if isinstance(op, Operation))
+                self.lines.append(Line(type(item).__name__.lower(), statement_texts(item), variants))
         if isinstance(self.condition, Vec):
             product = None if self.enters is None else self.enters.product
             found.append(self._tally(self.condition, product, self.going))
@@ -370,11 +233,6 @@ class Build(Products):
             assert isinstance(last, Operation)
             self.device.kernel(last.variant)(int(last.bounds[1]), *last.args)
 
-    def _add_line(self, item: Item, operations: list[Operation | Loop]) -> None:
-        if operations:
-            variants = ", ".join(str(op.variant) for op in operations if isinstance(op, Operation))
-            self.lines.append(Line(type(item).__name__.lower(), statement_texts(item), variants))
-
     def _inner(self, item: Inner) -> list[Operation | Loop]:
         """A nested loop inside the round. Afterwards its vectors are in the same buffers as before."""
         inner = Build(self.device, item.round, self.facts, item.condition, self)
@@ -384,11 +242,9 @@ class Build(Products):
         if isinstance(item.condition, Vec):
             begins: Sequence[Operation | Loop] = inner.copies[-1][-1:]
         else:
-            same = Statement(item.condition, Elementwise(0, None, item.condition))
-            begins = inner._pass(Pass([same], item.condition))
-        nested = lambda after: Operation(
-            host_kernel("nested"), np.array([0, 1], np.int64), (after, item.limit, inner.state, self.state)
-        )
+            begins = inner._pass(recount(item.condition))
+        sides = item.limit, inner.state, self.state
+        nested = lambda after: Operation(host_kernel("nested"), _bounds(1), (after, *sides))
         loop = Loop(inner.copies, inner.going[ENTRIES : ENTRIES + 1], inner.state)
         back = [self._settle(inner, x, steps) for x, steps in inner.advances_of.items() if steps]
         return [nested(0), *begins, loop, *back, nested(1)]
@@ -398,27 +254,24 @@ class Build(Products):
         values = of.values or [dummy(self.device, "int32")] * BUFFERS
         kind = 0 if not of.values else 2 if x.dtype is BOOL else 1
         args: tuple[Argument, ...] = (inner.state, steps, *of.bits, *of.summaries, *values)
-        return Operation(host_kernel("settle", (), (("HELD", kind),)), np.array([0, 1], np.int64), args)
+        return Operation(host_kernel("settle", (), (("HELD", kind),)), _bounds(1), args)
 
     def _pass(self, item: Pass) -> list[Operation]:
-        return self._fused(item.statements, item.local, item.counted)
-
-    def _fused(
-        self, statements: Sequence[Statement], local: frozenset[int], counted: Vec | Scal | None = None
-    ) -> list[Operation]:
-        counted = counted if isinstance(counted, Scal) else None
-        variant, parameters, ends, listed = elementwise_kernel(statements, self.iso, self.full, local, counted)
+        statements, counted = item.statements, item.counted if isinstance(item.counted, Scal) else None
+        variant, parameters, ends, listed = elementwise_kernel(statements, self.iso, self.full, item.local, counted)
         size = max((size for s in statements if (size := size_of(s)) is not None), default=0)
         units = max(1, -(-size // UNIT))
         args = tuple(self._argument(key, size, units) for key in parameters.values())
         found: list[Operation] = []
-        one = np.array([0, units], np.int64)
         many = None if needs_one_thread(statements) else self._shared(units, size)
         if size and many is not None and listed and self.latest is not None:
             number = self.latest[MANY : MANY + 1]
-            found += [Operation(variant, one, args, (number, 0)), Operation(variant, many, args, (number, 1))]
+            found += [
+                Operation(variant, _bounds(units), args, (number, 0)),
+                Operation(variant, many, args, (number, 1)),
+            ]
         elif size:
-            found.append(Operation(variant, one if many is None else many, args))
+            found.append(Operation(variant, _bounds(units, many), args))
         return [*found, Operation(variant, np.array([-1, 0], np.int64), args)] if ends else found
 
     def _argument(self, key: Key, size: int, units: int) -> np.ndarray | int:
@@ -439,24 +292,258 @@ class Build(Products):
         return np.zeros(units, np.uint8 if dtype is None else dtype.np_type)
 
     def _step(self, item: Step) -> list[Operation]:
-        product = item.product
-        u, t = self.buffers[product.u], self.buffers[item.target]
-        found = self._fused(item.before, frozenset()) if item.before else []
+        product, t = item.product, self.buffers[item.target]
+        found = self._pass(Pass(list(item.before))) if item.before else []
         self.latest = counts = self.tallies[id(item)]
         if item is not self.enters:
             found.append(self._tally(product.u, product, counts))
-        mask, push = self._mask(item.mask), self._push(product, u)
-        pull = self._pull(product, u, item.mask) if can_pull(product) else None
-        if self.advances_of[item.target]:
-            t.current = (t.current + 1) % BUFFERS
-        if pull is None:
-            return [*found, push(mask, t)]
-        number = counts[PULLS : PULLS + 1]
-        ways = [op._replace(when=(number, 1)) for op in (*pull(mask, t), self._summary(t))]
-        return [*found, push(mask, t)._replace(when=(number, 0)), *ways]
+        mask, ahead, number = self._mask(item.mask), int(self.advances_of[item.target] > 0), counts[PULLS : PULLS + 1]
+        push = self._push(product, mask, t, ahead)
+        if can_pull(product):
+            found.append(push._replace(when=(number, 0)))
+            found += [op._replace(when=(number, 1)) for op in self._pull(item, mask, t, ahead)]
+        else:
+            found.append(push)
+        t.current = (t.current + ahead) % BUFFERS
+        return found
+
+    # ---- products: push along entries, pull by rows ----
+
+    def _shared(self, units: int, size: int) -> np.ndarray | None:
+        """Ranges of units for threads; None for one range."""
+        if not self.device.splits(words(size), tuning.count("parallel.words")):
+            return None
+        return threads.even_ranges(units, min(units, self.device.parts))
+
+    def _summary(self, t: SummarizedFrontier, ahead: int = 0, name: str = "summary") -> Operation:
+        """Recompute the summary of a vector, in its buffer `ahead` of the current one; or (clear) remove its
+        entries."""
+        units = len(t.summaries[0])
+        args = t.at(t.bits, ahead), t.at(t.summaries, ahead)
+        return Operation(host_kernel(name), _bounds(units, self._shared(units, t.vec.size)), args)
+
+    def _along(self, product: Product) -> Layout:
+        """The format that an advance traverses."""
+        structure = product.matrix.structure
+        return structure.layout(structure.primary.key, transposed=not product.transpose)
+
+    def _case(self, product: Product) -> ProductFacts:
+        A, values = product.matrix, analysis.planned_operand(product, self.iso)
+        return plain_spmv.facts_of(A, values, product.semiring, transpose=product.transpose, flip=product.flip)
+
+    def _tally(self, vec: Vec, product: Product | None, counts: np.ndarray) -> Operation:
+        """Count the entries of a vector, and decide whether a product along them should pull."""
+        x = self.buffers[vec]
+        ptr, rows, longest, most = dummy(self.device, "int64"), 1, 0, PushLimits(NEVER, NEVER)
+        if product is not None:
+            layout = self._along(product)
+            (ptr, _), rows = layout.format.view.starts(layout), layout.rows_per_unit
+            if can_pull(product):
+                most = self._case(product)._replace(items=layout.work).push_limits(vec.size)
+                longest = longest_unit(layout)
+        variant = host_kernel("tally", (("PTR", lookup_dtype(ptr.dtype)),), (("ROWS", rows),))
+        args = (x.at(x.bits), x.at(x.summaries), ptr, longest, *most, tuning.count("loop.parallel_entries"), counts)
+        return Operation(variant, _bounds(len(x.summaries[0])), args)
+
+    def _mask(self, mask: Masked | None) -> Allowed:
+        x = None if mask is None else self.buffers[mask.vec]
+        return allowed(self.device, None if x is None or mask is None else Mask(x.at(x.bits), mask.complement))
+
+    def _push(self, product: Product, mask: Allowed, t: SummarizedFrontier, ahead: int) -> Operation:
+        """A push along the entries of the product's vector, into the buffer of t `ahead` of the current one."""
+        A, device, u, layout = product.matrix, self.device, self.buffers[product.u], self._along(product)
+        # In the cells of an advance, counts are ordinary sums.
+        valued = analysis.product_kind(product, self.iso)[0] != WORDS
+        values: Raw = np.bool_(True)
+        a_type, u_type, semiring = BOOL, BOOL, None
+        u_values: PlainValues = np.bool_(True)
+        if valued:
+            a_type, u_type, semiring, u_values = A.dtype, u.vec.dtype, product.semiring, u.stored_values()
+            read = A.iso or reads_matrix(semiring, product.flip)
+            values = A.raw_for(layout.key, not product.transpose) if read else A.dtype.np_type.type(0)
+        view, ranked = layout.format.view, layout.format.ranked and not isinstance(values, np.generic)
+        kinds = layout.key, view.types(layout, ranked), semiring, VALUES if valued else WORDS, a_type, u_type
+        packed = isinstance(values, PackedValues)
+        variant = push_variant(Algebra(*kinds, product.flip, ranked, packed), 1)
+        variant = dataclasses.replace(variant, kernel=layout.format.kernels["advance.cpu"])
+        starts, parts = view.starts(layout)
+        rows = Rows(starts, starts[parts:], dummy(device, "int64"), 0)
+        matrix = Matrix(rows, view.contents(layout, ranked), entry_values(device, a_type, values)).flat()
+        none = product.semiring.return_type.np_type.type(0) if valued else np.False_
+        t_val = t.at(t.values, ahead) if valued else dummy(device, "int32")
+        given, summary = Input(u.at(u.bits), *stored(device, u_type, u_values)), u.at(u.summaries)
+        to = t.at(t.bits, ahead), t_val, t.at(t.summaries, ahead)
+        return Operation(variant, _bounds(len(summary)), (NEVER, *matrix, *given, *mask, none, summary, *to))
+
+    def _pull(self, item: Step | Pull, mask: Allowed, t: SummarizedFrontier, ahead: int) -> list[Operation]:
+        """A product by rows in the same way: the kernel of a single statement."""
+        product, u = item.product, self.buffers[item.product.u]
+        A, case, z = product.matrix, self._case(product), product.semiring.return_type
+        case = case._replace(wide=case.wide and (case.kind != VALUES or product.u.dtype is z))
+        plan = plain_spmv.choose_pull(A, case, product.u.size, full=product.u.id in self.full)
+        made = plain_spmv.PreparedProduct(plan, A, product.u.dtype, product.semiring, product.flip)
+        given = Input(u.at(u.bits), *(made.u_values or stored(self.device, made.u_type, u.stored_values())))
+        bits, summary = t.at(t.bits, ahead), self._summary(t, ahead)
+        if plan.kernel == WIDE:
+            to = Output(bits, t.at(t.values, ahead))
+            calls = zip(made.kernels, wide_arguments(made.kernels, made, given, mask, to), strict=True)
+            tiles = [self._operation(kernel, rest) for kernel, rest in calls]
+            return [self._summary(t, ahead, "clear"), *tiles, summary]
+        pull = made.pull(made.z, None, None, False, item.mask is not None)  # rows are not degree-binned here
+        to = Output(bits, t.at(t.values, ahead) if pull.end.store else pull.nothing.array)
+        return [self._operation(pull.rows, (*given, *mask, pull.value, *pull.nothing, *to)), summary]
+
+    def _lines(self, item: Pull, product: MultivectorProduct, counts: np.ndarray) -> list[Operation]:
+        """A product with a multivector: along its rows if few have entries, otherwise by rows of the result."""
+        u, t, mask = self.buffers[product.u], self.buffers[item.target], item.mask
+        of = analysis.lines_product(product, analysis.planned_operand(product, self.iso))
+        x = VectorStore(self.device, u.vec.size, u.vec.dtype, u.at(u.bits), u.stored_values())
+        bits, sums = t.at(t.bits), t.at(t.values) if t.values else nothing(self.device, BOOL)
+        where = None if mask is None else (self.buffers[mask.vec].at(self.buffers[mask.vec].bits), mask.complement)
+        few = multivector_push_limit(product.inner.number, self.device.kind)
+        found = [self._tally(product.u, None, counts), self._summary(t, name="clear")]
+        by_rows, along = can_pull(product), can_push(product)  # if no format exists, the one for rows is built
+        ways = [(False, Condition(counts, few if along else 0, ALWAYS))] if by_rows or not along else []
+        if along:
+            ways.append((True, Condition(counts, 0, few if by_rows else ALWAYS)))
+        for push, condition in ways:
+            made = prepare(plan_lines(of, push=push), of)
+            found += [self._operation(kernel, ()) for kernel in kernels_of(made, x, where, (bits, sums), condition)]
+        return [*found, self._summary(t)]
+
+    def _operation(self, kernel: PreparedKernel, rest: tuple[Any, ...]) -> Operation:
+        return Operation(kernel.variant, _bounds(kernel.n, kernel.bounds), (*kernel.arguments, *rest))
 
 
 def _rotating(items: Iterable[Item]) -> set[Vec]:
     """The vectors that an advance writes while it reads them."""
     steps = [item for item in items if isinstance(item, Step)]
     return {s.target for s in steps if s.target == s.product.u or (s.mask and s.mask.vec == s.target)}
+
+
+HUGE = 1 << 31  # maximum size: larger vectors are not stored densely
+
+
+class CpuRounds:
+    """The rounds of a body as a table of kernels. given: the results of the program's `begin`, which may be other
+    vectors of the same kind in each run. Raises CaptureError if the body cannot be executed symbolically."""
+
+    def __init__(self, body: Callable[..., object], condition: Any, given: tuple[object, ...]) -> None:
+        cells = getattr(body, "__closure__", None) or ()
+        if isinstance(condition, tuple):
+            body, condition = with_any_condition(body, condition)
+        self.body, self.recorder = _record_twice(body, cells, given)
+        self.device = self.recorder.device
+        condition = single_rank_part(condition)
+        term = self.recorder.written_condition(condition, self.body.statements)
+        if term is None:
+            raise CaptureError(f"while_: the body never writes to {condition.name}")
+        self.condition = term
+        self.members = program_vectors(self.recorder.vectors.values(), self.recorder.order())
+        self.scalars = {s.id: scalar for scalar, s in self.recorder.scalars.values()}
+        ids = {id(vector): x for vector, x in self.recorder.vectors.values()}
+        self.given = [ids.get(id(single_rank_part(thing))) for thing in given]
+        self._check()
+        loaded = analysis.loaded_vectors(self.body, term)
+        self.facts = facts = analysis.analyze(self.body, {x.id: self.members[x].held() for x in loaded})
+        self.body, iso, full = facts.body, facts.iso, facts.full
+        steps, direct = lambda s: may_push(s, full, iso), lambda s: analysis.can_write_directly(s, iso)
+        round_ = fuse(self.body, steps, direct, term, lists=False)
+        self.assumptions = Assumptions(facts, self.members, self.recorder.matrices)
+        self.build = Build(self.device, round_, analysis.with_added(facts, round_), term)
+
+    def _check(self) -> None:
+        for x in self.body.vectors:
+            if not 0 < x.size < HUGE or x.dtype.kind == "c":
+                self.recorder.refuse(f"a vector of {x.size} positions of {x.dtype}")
+        for _, held in self.recorder.matrices:
+            if held.structure.hypersparse or 0 in (held.nrows, held.ncols):
+                self.recorder.refuse("a hypersparse matrix")
+
+    def fits(self, given: tuple[object, ...]) -> bool:
+        """Whether matrices and kinds of vectors are still those that the table was built for."""
+        for x, thing in zip(self.given, given):
+            if x is not None:
+                self.members[x].vector = as_vector(single_rank_part(thing))
+        return self.assumptions.hold() and not any(transpose_amortized(s) for s in self.build.missing_transposes)
+
+    def run(self, first: int, limit: int) -> int:
+        """Run rounds from number `first` on, until the condition fails; return the number of the first round that did
+        not run. Afterwards vectors and scalars hold the results of the body."""
+        build, table = self.build, self.build.table
+        for x, summed in build.buffers.items():
+            if x in self.facts.loaded:
+                summed.load(self.members[x].held(), full=x.id in build.full)
+            elif x.id not in build.full:
+                summed.empty()
+        for number, scalar in self.scalars.items():
+            if number not in self.facts.fresh:
+                has, value = build.scalars[number]
+                has.fill(scalar._value is not None)
+                if scalar._value is not None:
+                    value.fill(scalar._value)
+        build.state.fill(0)
+        build.state[ROUND], build.state[LIMIT], build.state[COPY] = first, limit, 0
+        if isinstance(self.condition, Scal):
+            build.going[0] = 1  # the caller has checked the condition
+        build.entering()
+        if tracing.active is None:
+            table.run()
+        else:
+            tracing.active.note_loop(self.device, len(build.copies[0]), table.run)
+        self.recorder.changed()
+        rounds = int(build.state[ROUND])
+        if build.state[FAULT]:
+            self.recorder.raise_fault(int(build.state[FAULT]) - 1, int(build.state[INDEX]), rounds - 1)
+        for structure in build.missing_transposes:
+            structure.transpose_credit += missed_by_loop(self.device.kind)
+        if rounds > first:
+            self._store_results(rounds - first, rounds < limit)
+        return rounds
+
+    def _store_results(self, count: int, over: bool) -> None:
+        build = self.build
+        for x in self.facts.changed:
+            if x == self.condition and over:
+                self.members[x].empty()
+            else:
+                self.members[x].adopt(build.buffers[x].store(count * build.advances_of[x], full=x.id in build.full))
+        for s in self.facts.changed_scalars:
+            has, value = (a[0] for a in build.scalars[s.id])
+            self.scalars[s.id]._store(s.dtype.np_type.type(value) if has else None)
+
+
+def _record_twice(
+    body: Callable[..., object], cells: Sequence[CellType], given: tuple[object, ...]
+) -> tuple[Body, Recorder]:
+    """Record the body, twice. A body that rebinds its names (`cells`), or keeps what it creates alive, cannot be
+    captured."""
+    before = [_contents(cell) for cell in cells]
+    try:
+        found, again = (record(lambda number: body(number, *given), host=True) for _ in range(2))
+    except (CaptureError, OnHost):
+        raise
+    except Exception as error:  # for example Python code that needs a number where there is a symbolic Scalar
+        raise CaptureError(f"{type(error).__name__}: {error}") from error
+    finally:
+        changed = [k for k, cell in enumerate(cells) if _contents(cell) is not before[k]]
+        for k in changed:
+            cells[k].cell_contents = before[k]
+    if changed:
+        raise CaptureError("the body rebinds names of the surrounding function")
+    if _known(*found) != _known(*again):
+        raise CaptureError("an object created in the body outlives it")
+    return found
+
+
+def _known(body: Body, recorder: Recorder) -> set[int]:
+    """The vectors and scalars that are also referenced outside of the body."""
+    vectors = {id(vector) for vector, x in recorder.vectors.values() if x not in body.own}
+    return vectors | {id(scalar) for scalar, x in recorder.scalars.values() if x.id not in body.unknown}
+
+
+def _contents(cell: CellType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:  # empty
+        return None

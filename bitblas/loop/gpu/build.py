@@ -7,12 +7,11 @@ that the cost of the loop itself is shared by several rounds. A round whose cond
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from semirings.dtypes import DataType
 
 from ... import tuning
 from ...device import memory
@@ -24,31 +23,16 @@ from ...operations.operands import Allowed, Mask, Values, allowed, dummy, stored
 from ...operations.variants import initial_sum
 from ...plan.product import VALUES
 from ...typing import Array
-from .. import analysis
 from ..analysis import BodyFacts
-from ..buffers import BUFFERS, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Argument, Frontier, Launch, States
+from ..buffers import BUFFERS, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Argument, Frontier, Launch, Scratch
 from ..codegen.cuda_dialect import Parameter
 from ..codegen.cuda_kernels import entry_text, pass_variant
 from ..fuse import Activate, Between, Inner, Item, Line, Pass, Pull, Round, Step, size_of, statement_texts
-from ..ir import Masked, MultivectorProduct, Product, Reduce, Scal, Vec
-from ..scratch import Scratch
-from ..symbolic.context import NO_LIMIT
-from .advance import (
-    AdvanceMatrix,
-    Cleared,
-    Head,
-    Source,
-    Target,
-    compaction,
-    finds_own_entries,
-    launch_arguments,
-    limits,
-    most_work,
-)
-from .exchange import EndExchange, ExchangeLaunch, gather_scalars
+from ..ir import NO_LIMIT, Masked, Product, Reduce, Scal, Vec
 from .graph import KernelLaunch, NestedLoopLaunch, rounds_per_run
-from .pull import PullLaunch, listed_pull_format, multivector_launch, pulls_listed_rows
+from .products import AdvanceKernel, AdvanceMatrix, launch_arguments, limits, pull_launch, pulls_listed_rows, worklist
 from .small_rounds import small_rounds
+from .transfer import EndExchange, ExchangeLaunch, gather_scalars
 
 if TYPE_CHECKING:
     from ...device.cuda import Cuda
@@ -76,13 +60,12 @@ class Build:
     ) -> None:
         """around: the build of the round that contains this nested loop, whose memory it shares. group: its ranks.
         limit: of the rounds of every run, as far as known. inputs: values of vectors that are used in place."""
-        self.device, self.round, self.facts, self.condition = device, plan, facts, condition
+        self.device, self.round, self.facts, self.condition, self.group = device, plan, facts, condition, group
         self.iso, self.full = facts.iso, frozenset(x.id for x in facts.full)
         self.blocks = tuning.count("loop.blocks") * device.multiprocessors  # maximum blocks of a launch
         self.steps = [item for item in plan.items if isinstance(item, Step)]
-        skewed = any(self.rows_of(step.product)[1] for step in self.steps)
         opened = lambda item: pulls_listed_rows(self, item)
-        copies = rounds_per_run(plan, device.captures, limit, skewed=skewed, inside=around is not None, opened=opened)
+        copies = rounds_per_run(plan, device.captures, limit, inside=around is not None, opened=opened)
         self.copies = copies = copies if group is None else int(group.allreduce(np.array([copies]), np.maximum)[0])
         self.advances_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # advances per round
         self.lines: list[Line] = []  # the launches of one round
@@ -90,7 +73,7 @@ class Build:
         xp = device.xp
         if around is None:
             rotating = {item.target for item in plan.all if isinstance(item, Step)}
-            self.scratch = Scratch(device)
+            self.scratch = Scratch(device, shared=True)
             self.buffers = {
                 x: Frontier(self.scratch, x, self.iso.get(x.id), x in rotating, inputs.get(x)) for x in plan.stored
             }
@@ -102,23 +85,24 @@ class Build:
             self.missing_transposes = around.missing_transposes
         self.gathered_scalars: dict[int, tuple[Array, Array]]
         self.gathered_scalars = gather_scalars(self) if around is None else around.gathered_scalars
-        self.states = States()
-        self.first: dict[Vec, int] = {x: self.states.take(copies * t + 2, 2) for x, t in self.advances_of.items() if t}
+        # For each state of a frontier, the (later) state whose numbers it takes over in the next run; -1: zeros.
+        self.sources: list[int] = []
+        self.first: dict[Vec, int] = {x: self.take_states(copies * t + 2, 2) for x, t in self.advances_of.items() if t}
         self.activations: dict[tuple[int, int], int] = {}
         self.scanned: set[int] = set()  # states of vectors whose entries are not listed: the advances find them
         self.cells: dict[Vec, np.generic] = {}  # vectors whose cells must hold the initial value of a sum
         self._list_frontiers()
         by_step = any(item.target == condition for item in self.steps)
         by_pass = not by_step or any(isinstance(item, Pass) and item.counted is not None for item in plan.items)
-        self.remaining = self.states.take(copies + 1, 1) if by_pass else None
+        self.remaining = self.take_states(copies + 1, 1) if by_pass else None
         for k in range(copies):
             for number, item in enumerate(plan.items):
                 if isinstance(item, Activate) and item.late:
                     self.activations[k, number] = self.condition_at(k + 1)[0]
                 elif isinstance(item, Activate) or (isinstance(item, Pull) and pulls_listed_rows(self, item)):
-                    self.activations[k, number] = self.states.take(1)
+                    self.activations[k, number] = self.take_states(1)
         # One array, so that one copy sets everything: the states, then the rounds of frontier.cuh.
-        self.numbers = xp.zeros(len(self.states.sources) * STATE + ROUNDS, np.uint64)
+        self.numbers = xp.zeros(len(self.sources) * STATE + ROUNDS, np.uint64)
         self.memory: Array = self.numbers[:-ROUNDS]
         self.rounds: Array = self.numbers[-ROUNDS:].view(np.int64)
         # Rounds of the outermost loop come first: faults and the request to stop are written there.
@@ -128,7 +112,7 @@ class Build:
         self.going: Array = xp.zeros(2, np.uint64)
         # Reported to the host at the end of the loop (control.cu).
         self.report_arguments: tuple[Argument, ...] = np.int64(0), self.going, self.going
-        self.sources = device.asarray(np.array(self.states.sources, np.int32))
+        self.device_sources = device.asarray(np.array(self.sources, np.int32))
         self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0
         self.inside: bool = around is not None
         self.sent: list[int] = [0, 0]  # bytes sent by this rank: per round, outside of rounds
@@ -150,6 +134,13 @@ class Build:
             return self.remaining + copy, REMAINING
         assert isinstance(self.condition, Vec)
         return self.first[self.condition] + 1 + copy * self.advances_of[self.condition], ENTRIES
+
+    def take_states(self, count: int, carried: int = 0) -> int:
+        """Reserve `count` consecutive states, the last `carried` of which become the first ones of the next run.
+        Returns the first number."""
+        first = len(self.sources)
+        self.sources += [first + count - carried + k if k < carried else -1 for k in range(count)]
+        return first
 
     def number(self, state: int, which: int = 0) -> Array:
         """A number of a state, as an array."""
@@ -182,21 +173,22 @@ class Build:
         made = {x: self.condition_at(k)[0] for x in self.round.entering if x not in self.first}  # states of worklists
         for number, item in enumerate(self.round.items):
             if isinstance(item, Activate):
-                state, late = self.activations[k, number], self._head(k) if item.late else ()
-                if not late:
+                state = self.activations[k, number]
+                if not item.late:
                     made[item.vec] = state
-                    if finds_own_entries(self, number, item.vec):
-                        self.scanned.add(state)
-                        continue
-                launches.append(compaction(self, item.vec, item.product, state, most_work(self, number), late))
+                launch = worklist(self, number, state, self.head(k) if item.late else ())
+                if launch is None:
+                    self.scanned.add(state)
+                    continue
+                launches.append(launch)
             elif isinstance(item, Step):
                 launches.append(self._step(item, k, made.get(item.product.u), stepped))
                 stepped[item.target] += 1
                 made.pop(item.target, None)
             elif isinstance(item, Pull):
-                launches.append(self._pull(item, k))
+                launches.append(pull_launch(self, item, k))
             elif isinstance(item, Inner):
-                launches.append(self._inner(item, self._head(k)))
+                launches.append(self._inner(item, self.head(k)))
             elif isinstance(item, Between):
                 launches.append(ExchangeLaunch(self, item, in_round=k == 0))
             else:
@@ -213,7 +205,7 @@ class Build:
         if isinstance(item, Between):
             launch: Launch = ExchangeLaunch(self, item)
         else:
-            launch = self._pull(item, -1) if isinstance(item, Pull) else self.passes(item, -1, once=True)
+            launch = pull_launch(self, item, -1) if isinstance(item, Pull) else self.passes(item, -1, once=True)
         self.lines.append(Line(where, statement_texts(item), self.launched))
         return launch
 
@@ -239,7 +231,7 @@ class Build:
         """The first state of a vector's buffers in copy k of a round, after `stepped` advances."""
         return self.first[x] + k * self.advances_of[x] + stepped[x]
 
-    def _head(self, k: int) -> tuple[Array, Array, np.int64]:
+    def head(self, k: int) -> tuple[Array, Array, np.int64]:
         return self.number(*self.condition_at(k)), self.rounds, np.int64(k)
 
     def resolve(self, parameters: tuple[Parameter, ...], slot: Array | None = None) -> tuple[Argument, ...]:
@@ -270,7 +262,7 @@ class Build:
         variant, parameters = pass_variant(item.statements, self.iso, item.counted, self.full, item.local)
         size = max((found for s in item.statements if (found := size_of(s)) is not None), default=1)
         slot = None if item.counted is None or self.remaining is None else self.number(self.remaining + k + 1)
-        head = (*self.once, np.int64(0)) if once else self._head(k)
+        head = (*self.once, np.int64(0)) if once else self.head(k)
         args = (np.int64(size), np.int64(size), *head, *self.resolve(parameters, slot))
         sums = any(isinstance(s.value, Reduce) for s in item.statements)
         return self.launcher(variant, self.grid(size, 1 if sums else tuning.count("loop.blocks_without_sums")), args)
@@ -280,57 +272,42 @@ class Build:
             frontier = self.buffers[mask.vec]
         return allowed(self.device, None if mask is None else Mask(frontier.at(frontier.bits), mask.complement))
 
-    def _pull(self, item: Pull, k: int) -> Launch:
-        frontiers = self.buffers[item.product.u], self.buffers[item.target]
-        values, full = analysis.planned_operand(item.product, self.iso), item.product.u.id in self.full
-        if isinstance(item.product, MultivectorProduct):
-            return multivector_launch(self, item, k, values, frontiers)
-        key = listed_pull_format(self.device, item.product, item.mask, self.iso) if k >= 0 else ""
-        masked = item.mask is not None
-        pull = PullLaunch(self.device, item.product, values, *frontiers, masked=masked, full=full, key=key)
-        return pull.bound(self, item, k)
-
     def _step(self, item: Step, k: int, activated: int | None, stepped: Mapping[Vec, int]) -> Launch:
+        """An advance; its operands are in the order of kernels/step_rows.cuh and b2sr/advance.cu."""
         product, device = item.product, self.device
         u, t = self.buffers[product.u], self.buffers[item.target]
         along = AdvanceMatrix.of(self, item)
-        layout, kind = along.layout, along.kind
+        layout, kernel = along.layout, along.kernel
         before = entry_text(item.before, product.u, self.iso)
         weighs = any(s.product.u == item.target for s in self.steps)
-        variant = along.kernel(item, scans=activated in self.scanned, weighs=weighs).variant(before)
+        variant = replace(kernel, scans=activated in self.scanned, weighs=weighs).variant(before)
         first = self._state(item.target, k, stepped)
         u_state = self._state(product.u, k, stepped) + 1 if activated is None else activated
-        back = product.matrix.structure.layout(layout.key, transposed=product.transpose) if along.pulls else None
-        work = np.int64(layout.units), np.int64(product.outer), np.int64(self.longest(layout))
+        back = product.matrix.structure.layout(layout.key, transposed=product.transpose) if kernel.pulls else None
+        longest = self.longest(layout)
         pulled = along.back(device, back, product)
         most = limits(layout, masked=item.mask is not None, back=back)
-        condition, rounds, ahead = self._head(k)
-        head = Head(*work, *most, condition, rounds, ahead)
-        lists = u.at(u.lists), self.number(u_state), u.at(u.segments)
-        source = Source(u.at(u.bits), *self.values_of(u, along.u_type, kind), *lists)
-        lists = t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1)
-        target = Target(t.at(t.bits, 1), self.cells_at(t, 1, kind), *lists)
-        cleared = Cleared(t.at(t.bits, 2), self.cells_at(t, 2, kind), t.at(t.lists, 2), self.number(first))
-        matrix = along.matrix(device, self.longest(layout))
+        head = layout.units, product.outer, longest, *most, *self.head(k)
+        source = u.at(u.bits), *self.values_of(u, kernel), u.at(u.lists), self.number(u_state), u.at(u.segments)
+        target = t.at(t.bits, 1), self.cells_at(t, 1, kernel.kind), t.at(t.lists, 1), self.number(first + 2)
+        cleared = t.at(t.bits, 2), self.cells_at(t, 2, kernel.kind), t.at(t.lists, 2), self.number(first)
         args = (
-            *head,
-            *launch_arguments(source),
-            *target,
-            *cleared,
-            *launch_arguments(self.mask(item.mask)),
-            *matrix,
+            *launch_arguments((*head, *source, *target, t.at(t.segments, 1), *cleared, *self.mask(item.mask))),
+            *along.matrix(device, longest),
             *pulled,
             *self.resolve(tuple(before[0].parameters)),
         )
         monoid, z = product.semiring.op.monoid, item.target.dtype
-        if kind == VALUES and monoid.name != "any":
+        if kernel.kind == VALUES and monoid.name != "any":
             self.cells[item.target] = z.np_type.type(initial_sum(monoid, z))
         t.current = (t.current + 1) % BUFFERS
-        return self.launcher(variant, self.grid(layout.units * along.lanes), args)
+        return self.launcher(variant, self.grid(layout.units * kernel.lanes), args)
 
-    def values_of(self, u: Frontier, u_type: DataType, kind: int) -> Values:
-        held = u.at(u.values) if kind == VALUES and u.values else u_type.np_type.type(u.iso if kind == VALUES else 1)
-        return stored(self.device, u_type, held)
+    def values_of(self, u: Frontier, kernel: AdvanceKernel) -> Values:
+        """The values of a frontier, as a kernel reads them."""
+        if kernel.kind == VALUES and u.values:
+            return stored(self.device, kernel.u, u.at(u.values))
+        return stored(self.device, kernel.u, kernel.u.np_type.type(u.iso if kernel.kind == VALUES else 1))
 
     def cells_at(self, t: Frontier, ahead: int, kind: int) -> Array:
         return t.at(t.values, ahead) if kind == VALUES else dummy(self.device, "int32")

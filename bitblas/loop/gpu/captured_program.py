@@ -20,17 +20,15 @@ from ...plan.direction import missed_by_loop
 from ...plan.format_choice import transpose_amortized
 from ...store import VectorStore
 from .. import analysis
-from ..buffers import ROUNDS, STATE, Assumptions, ProgramVector, program_vectors
+from ..buffers import ROUNDS, STATE, Assumptions, Launch, ProgramVector, program_vectors
 from ..fuse import Round, Step, fuse
-from ..ir import Product, Scal, Statement, Vec, flat
-from ..relaxation import relaxation
-from ..symbolic.context import NO_LIMIT, single_rank_part
-from ..symbolic.control_flow import LoopCondition
+from ..ir import NO_LIMIT, Product, Scal, Statement, Vec, flat
+from ..symbolic.control_flow import LoopCondition, single_rank_part
 from ..symbolic.recorder import record
 from .build import Build
-from .graph import GraphLoop, HostLoop, Parts, finish, first_launches, initial_numbers, start
-from .patches import relax_by_patches
-from .pull import may_push
+from .graph import GraphLoop, HostLoop, Parts, first_launches, initial_numbers
+from .patches import relax_by_patches, relaxation
+from .products import may_push
 from .transfer import FROM, CopyIn, CopyOut, Inputs, Transfer, address, pattern
 
 if TYPE_CHECKING:
@@ -68,9 +66,7 @@ class CapturedProgram:
         self.body, iso, full = facts.body, facts.iso, facts.full
         is_step = lambda s: may_push(self.device, s, full, iso)
         is_direct = lambda s: analysis.can_write_directly(s, iso)
-        if self.group is not None:
-            own_step = is_step
-            is_step, is_direct = self._agreed(own_step, lambda s: own_step(s) and analysis.can_write_directly(s, iso))
+        is_step, is_direct = self._agreed(is_step, is_direct)
         round_ = fuse(self.body, is_step, is_direct, self.condition)
         self._check_end(round_)
         self.assumptions = Assumptions(facts, self.members, self.recorder.matrices)
@@ -81,17 +77,11 @@ class CapturedProgram:
         self.build = Build(self.device, round_, facts, self.condition, group=self.group, inputs=values)
         relaxed = relaxation(self.body, self.condition, full) if fixpoint and self.group is None else None
         self.patches = relax_by_patches(self.build, relaxed)
-        # What every run begins with: the states, the worklists of the first frontiers, the count of the condition.
-        self.entering = first_launches(self.build)
         self.initial: dict[int, tuple[Array, int]] = {}
         self._add_copies()
-        loop = GraphLoop if self.device.captures else HostLoop
-        build = self.build
-        begin_: list[Callable[[], None]]
-        begin_, end_ = [*self.enter, *build.begin, *self.patches.launches, *self.entering], [*build.end, *self.leave]
-        parts = Parts(begin_, build.launches, end_)
-        decide = partial(start, build), partial(finish, build)
-        self.loop = loop(self.device, parts, *decide, build.going, self.group, build.outermost)
+        build, loop = self.build, GraphLoop if self.device.captures else HostLoop
+        before: list[Launch] = [*self.enter, *build.begin, *self.patches.launches, *first_launches(build)]
+        self.loop = loop(build, Parts(before, build.launches, [*build.end, *self.leave]))
 
     def _analyze(self, stores: dict[int, VectorStore]) -> analysis.BodyFacts:
         """The facts about the body. Vectors are iso or full only if they are on all ranks, which then send the same."""
@@ -120,17 +110,12 @@ class CapturedProgram:
         this rank's share, and what ranks exchange in a round depends on them."""
         products = [s for s in self.body.all if isinstance(s.value, Product)]
         key = lambda s: (id(s.value), s.target.id)
-        if not products:
+        if not products or self.group is None:
             return list(tests)
         found = np.array([[test(s) for s in products] for test in tests], bool)
-        assert self.group is not None
-        agreed = self.group.allreduce(found, np.logical_and)
-
-        def test_of(row: np.ndarray) -> Callable[[Statement], bool]:
-            holds = {key(s): bool(x) for s, x in zip(products, row)}
-            return lambda s: holds[key(s)]
-
-        return [test_of(row) for row in agreed]
+        rows = self.group.allreduce(found, np.logical_and).tolist()
+        test_of = lambda holds: lambda s: holds[key(s)]
+        return [test_of(dict(zip(map(key, products), row))) for row in rows]
 
     def _condition(self, condition: Any) -> Vec | Scal:
         if isinstance(condition, Vec):
@@ -221,18 +206,17 @@ class CapturedProgram:
         if isinstance(self.condition, Scal):
             state, which = build.condition_at(0)
             exchange.differ(self.numbers, state * STATE + which, int(bool(self.scalars[self.condition.id])))
-        stream = self.device.stream
         # exhausted: it has no entries if the loop ends before its limit
         for _, result, _, exhausted in self.copies_out:
             if exhausted and limit == NO_LIMIT:
                 result.skip()
                 continue
-            result.allocate(stream)
+            result.allocate()
         with self.device.guard, NO_RANKS if self.group is None else self.group.looping(self._text):
             if tracing.active is None:
-                self.loop.run(self._stop, exchange.reported, self._allocate_ahead)
+                self.loop.run(self._stop, exchange.reported)
             else:
-                run = partial(self.loop.run, self._stop, exchange.reported, self._allocate_ahead)
+                run = partial(self.loop.run, self._stop, exchange.reported)
                 tracing.active.note_loop(self.device, len(build.launches), run)
         self.recorder.changed()
         _, _, rounds, _, _, fault, index = exchange.reported.signed[:ROUNDS]
@@ -254,11 +238,6 @@ class CapturedProgram:
             value = host[k + 1 : k + SCALAR_WORDS].view(np.uint8)[: np.dtype(dtype).itemsize].view(dtype)[0]
             self.scalars[s.id]._store(dtype.type(value) if host[k] else None)
         return rounds
-
-    def _allocate_ahead(self, stream: int) -> None:
-        """The host's work while the device computes."""
-        for _, copy, _, _ in self.copies_out:
-            copy.allocate_ahead(stream)
 
     def _text(self) -> str:
         return f"a loop: {next(flat(self.body.statements)).text}, .."

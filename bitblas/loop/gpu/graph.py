@@ -17,20 +17,17 @@ import numpy as np
 from semirings.cached import cached_property
 
 from ... import tuning
-from ...device import Device, jit
+from ...device import jit
 from ...exceptions import DeviceError, DistributedError
 from ...kernels.variant import Variant
 from ..buffers import BUFFERS, DENSE, ROUNDS, STATE, Argument, Launch
-from ..fuse import Between, Inner, Item, Line, Pass, Pull, Round, Step
-from ..ir import Elementwise, MultivectorProduct, Statement, Vec
-from ..symbolic.context import NO_LIMIT
-from .advance import compaction
-from .exchange import STOP
-from .transfer import HostWords, address
+from ..fuse import Between, Inner, Line, Pass, Pull, Round, Step, recount
+from ..ir import NO_LIMIT, MultivectorProduct, Vec
+from .products import compaction
+from .transfer import STOP, HostWords, address
 
 if TYPE_CHECKING:
     from ...device.cuda import Cuda
-    from ...distributed.group import Group
     from ...typing import Array
     from .build import Build
 
@@ -102,7 +99,7 @@ def finish(build: Build, handle: int) -> list[Launch]:
     state, which = build.condition_at(0)
     args = (
         np.int64(len(build.memory)),
-        build.sources,
+        build.device_sources,
         build.memory,
         build.number(state, which),
         build.rounds,
@@ -136,43 +133,29 @@ def rounds_per_run(
     captures: bool,
     limit: int = NO_LIMIT,
     *,
-    skewed: bool,
     inside: bool = False,
     opened: Callable[[Pull], bool] = lambda item: False,
 ) -> int:
     """Rounds per run of the body. Products by rows cannot be skipped, except those of listed rows (`opened`), so that
-    few of them may run in vain; nor can nested loops or exchanges between ranks. If the host makes the launches, a loop
-    costs nothing extra."""
+    few of them may run in vain; nor can nested loops or exchanges between ranks. A nested loop of element-wise kernels
+    is entered often, and ends soon. If the host makes the launches, a loop costs nothing extra."""
     rotates = any(isinstance(item, Step) for item in round_.items)
     last = [x for x in round_.items if isinstance(x, (Inner, Between)) or (isinstance(x, Pull) and not opened(x))]
     if not captures or last:
-        short = captures and not inside and all(map(_is_short, last))
-        return BUFFERS if rotates else tuning.count("loop.rounds_pulled") if short else 1
+        most = tuning.count("loop.pulled_entries")
+        short = (
+            captures
+            and not inside
+            and all(
+                isinstance(x, Pull) and not isinstance(x.product, MultivectorProduct) and x.product.matrix.nvals <= most
+                for x in last
+            )
+        )
+        return BUFFERS if rotates or short else 1
     if inside and all(isinstance(item, Pass) for item in round_.items):
-        copies = tuning.count("loop.rounds_nested")
-    elif skewed:
-        soon = _is_soon_over(round_.items)
-        copies = tuning.count("loop.rounds_dense") if soon else tuning.count("loop.rounds_skewed")
-    else:
-        copies = tuning.count("loop.rounds")
-    copies = min(copies // max(1, len(round_.items) // 2), limit + BUFFERS - 1)
+        return BUFFERS
+    copies = min(tuning.count("loop.rounds") // max(1, len(round_.items) // 2), limit + BUFFERS - 1)
     return copies // BUFFERS * BUFFERS or BUFFERS
-
-
-def _is_soon_over(items: Sequence[Item]) -> bool:
-    """Whether a round is that of a search in which two edges may reach about as many vertices as there are."""
-    if len(items) != 1 or not isinstance(items[0], Step):
-        return False
-    A = items[0].product.matrix
-    return bool(A.nvals**2 >= A.nrows**3)
-
-
-def _is_short(item: Item) -> bool:
-    return (
-        isinstance(item, Pull)
-        and not isinstance(item.product, MultivectorProduct)
-        and item.product.matrix.nvals <= tuning.count("loop.pulled_entries")
-    )
 
 
 def first_launches(build: Build) -> list[Launch]:
@@ -211,8 +194,7 @@ class NestedLoopLaunch(NestedLaunch):
         self.rotating = {x: count for x, count in build.advances_of.items() if count}
         self._entering = first_launches(build)
         if not isinstance(build.condition, Vec):
-            same = Statement(build.condition, Elementwise(0, None, build.condition))
-            self._entering.append(build.passes(Pass([same], build.condition), -1, once=True))
+            self._entering.append(build.passes(recount(build.condition), -1, once=True))
         self.leave = [launch for x in self.rotating for launch in self._copies_back(x)]
 
     @property
@@ -262,9 +244,6 @@ class NestedLoopLaunch(NestedLaunch):
 # For each GPU, the stream on which a program was last launched, and the event at its end.
 LATEST: dict[int, tuple[int, Any]] = {}
 
-# Launches that set a condition, given by its handle: whether the body runs (again).
-Ask = Callable[[int], list[Launch]]
-
 
 class Parts(NamedTuple):
     """The launches before the loop, of one run of its body, and after it."""
@@ -287,42 +266,36 @@ def warm(launches: Sequence[Launch]) -> None:
 class HostLoop:
     """Runs the body launch by launch."""
 
-    def __init__(
-        self, device: Device, parts: Parts, start: Ask, finish: Ask, going: Array, group: Group | None, rounds: Array
-    ) -> None:
-        self.device, self.parts, self.start, self.finish, self.going = device, parts, start(0), finish(0), going
+    def __init__(self, build: Build, parts: Parts) -> None:
+        self.device, self.parts, self.going = build.device, parts, build.going
+        self.start, self.finish = start(build, 0), finish(build, 0)
 
-    def run(self, stop: Callable[[], None], reported: HostWords, meanwhile: Callable[[int], None]) -> None:
+    def run(self, stop: Callable[[], None], reported: HostWords) -> None:
         for launch in (*self.parts.begin, *self.start):
             launch()
-        goes_on = not self.start or self._goes_on()
+        goes_on = not self.start or self.device.to_host(self.going)[0]
         while goes_on:
             for launch in (*self.parts.body, *self.finish):
                 launch()
-            goes_on = self._goes_on()
+            goes_on = self.device.to_host(self.going)[0]
         for launch in self.parts.end:
             launch()
-        meanwhile(self.device.stream)
         self.device.synchronize()  # the host reads reported values in its own memory
-
-    def _goes_on(self) -> bool:
-        return bool(self.device.to_host(self.going)[0])
 
 
 class GraphLoop:
     """Captures the body once into a while node; `run` is one launch."""
 
-    def __init__(
-        self, device: Device, parts: Parts, start: Ask, finish: Ask, going: Array, group: Group | None, rounds: Array
-    ) -> None:
+    def __init__(self, build: Build, parts: Parts) -> None:
         from cuda.core import Device as Gpu
 
-        self.cp = device.xp
+        device, group = build.device, build.group
+        self.cp, self.rounds = device.xp, build.outermost
         self.group = group  # the ranks that run the same loop: while waiting, their liveness is checked
         gpu = Gpu(self.cp.cuda.Device().id)
         gpu.set_current()
         # Modules are loaded at their first launch, which is not allowed during a capture.
-        warm((*parts.begin, *parts.body, *start(0), *finish(0), *parts.end))
+        warm((*parts.begin, *parts.body, *start(build, 0), *finish(build, 0), *parts.end))
         if group is not None:
             group.settle()
         device.synchronize()
@@ -332,10 +305,9 @@ class GraphLoop:
         except (RuntimeError, AttributeError) as error:
             raise DeviceError(f"loop: while nodes need a driver for CUDA 12.3 or newer ({error})") from error
         handle = int(condition.handle)
-        first, last = start(handle), finish(handle)
         try:
-            self._capture(builder, [*parts.begin, *first])
-            self._while(builder, condition, [*parts.body, *last])
+            self._capture(builder, [*parts.begin, *start(build, handle)])
+            self._while(builder, condition, [*parts.body, *finish(build, handle)])
             self._capture(builder, parts.end)
             self.graph = builder.end_building().complete()
         except RuntimeError as error:
@@ -345,7 +317,7 @@ class GraphLoop:
                 f"loop: exchanges between ranks cannot be captured in a while node here ({error}); NCCL needs GPUs "
                 "that can access each other's memory. Hint: set group.captures = False on all ranks to run statements"
             ) from error
-        self.gpu, self.rounds = gpu, rounds
+        self.gpu = gpu
         self.aside = self.cp.cuda.Stream(non_blocking=True)
         self.streams: dict[int, Any] = {}
         self.done = self.cp.cuda.Event(disable_timing=True)
@@ -369,10 +341,10 @@ class GraphLoop:
         self._capture(loop, launches)
         loop.end_building()
 
-    def run(self, stop: Callable[[], None], reported: HostWords, meanwhile: Callable[[int], None]) -> None:
+    def run(self, stop: Callable[[], None], reported: HostWords) -> None:
         """Launch the graph on the current stream, and wait until the rounds have ended: results are copied while the
         host continues. stop: requests the end of the loop, on another stream. reported: words that the device writes at
-        the end. meanwhile: called with the stream before the host waits."""
+        the end."""
         current = self.cp.cuda.get_current_stream()
         if current.ptr not in self.streams:
             self.streams[current.ptr] = self.gpu.create_stream(current)
@@ -384,7 +356,6 @@ class GraphLoop:
         self.graph.launch(self.streams[current.ptr])
         self.done.record(current)
         LATEST[self.gpu.device_id] = current.ptr, self.done
-        meanwhile(current.ptr)
         begin = time.perf_counter()
         try:
             if self.group is not None:

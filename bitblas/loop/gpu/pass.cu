@@ -4,7 +4,7 @@
 // computes the scalars. Blocks sum entries in an order that depends on the grid alone; the block that finishes last combines
 // the sums, and computes the scalars that depend on them.
 // SOME: the positions of a lane's half word outside of which the statements do nothing; SAMPLE(i), if there are many half words:
-// those of half word i, loaded before everything else. The text is generated (cuda_elementwise.py, cuda_words.py).
+// those of half word i, loaded before everything else. The text is generated (codegen/cuda_kernels.py).
 #include "kernels/views.cuh"
 #include "kernels/frontier.cuh"
 

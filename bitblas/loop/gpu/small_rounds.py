@@ -23,7 +23,7 @@ from ..codegen.cuda_dialect import CudaKernel, Key, Parameter, macro
 from ..codegen.cuda_kernels import WorklistRound, entry_text, is_exact, split_round, worklist_text
 from ..fuse import Between, Pull, Round, Step, fits_one_kernel, size_of
 from ..ir import InitializeCells, IsoValues, Scal, Statement, Vec
-from .advance import AdvanceMatrix, launch_arguments
+from .products import AdvanceMatrix, launch_arguments
 
 if TYPE_CHECKING:
     from ...device.base import Cluster
@@ -83,7 +83,7 @@ def small_rounds(build: Build) -> SmallRounds:
         return SmallRounds([], f"no small rounds in a cluster: {how}")
     step = how if isinstance(how, Step) else how.step
     along = AdvanceMatrix.of(build, step)
-    base = along.kernel(step).variant(entry_text((), step.product.u, build.iso))
+    base = along.kernel.variant(entry_text((), step.product.u, build.iso))
     lanes = lanes_of(along.layout.work, along.layout.units)
     u, t = build.buffers[step.product.u], build.buffers[step.target]
     state = build.first[step.target]
@@ -91,14 +91,14 @@ def small_rounds(build: Build) -> SmallRounds:
     most = tuning.count("cluster.positions"), tuning.count("cluster.listed_entries")
     if isinstance(how, Step):
         most = tuning.count("cluster.units"), tuning.count("cluster.entries")
-        if along.kind == VALUES and along.layout.rows_per_unit > 1:
+        if along.kernel.kind == VALUES and along.layout.rows_per_unit > 1:
             most = most[0], min(most[1], tuning.count("cluster.value_entries"))
     # If rows have very different lengths, few rounds are small before the first large ones: check only later.
     first = build.copies if along.segments else 0
     longest = build.longest(along.layout)
     limits = np.int64(longest), np.int64(first), *map(np.uint64, most)
     states = build.number(state + 1), build.number(state)
-    buffers = *t.bits, *(build.cells_at(t, k, along.kind) for k in range(BUFFERS))
+    buffers = *t.bits, *(build.cells_at(t, k, along.kernel.kind) for k in range(BUFFERS))
     args: tuple[Argument, ...]
     matrix = *launch_arguments(build.mask(step.mask)), *along.matrix(build.device, longest)
     if isinstance(how, Step):
@@ -111,7 +111,7 @@ def small_rounds(build: Build) -> SmallRounds:
         spill = (build.scratch.array(max(1, step.target.size), np.uint32) for _ in range(3))
         lists = t.lists[0], t.lists[2], t.segments[0], xp.zeros(words(step.target.size), np.uint64), *spill
         condition = build.number(*build.condition_at(0))
-        source = u.at(u.bits), *launch_arguments(build.values_of(u, along.u_type, along.kind))
+        source = u.at(u.bits), *launch_arguments(build.values_of(u, along.kernel))
         args = units, size, *limits, condition, build.rounds, *states, *buffers, *source, *lists
     launch = build.launcher(
         variant, cluster.blocks, (*args, *matrix, *build.resolve(parameters)), variant.constant("THREADS")

@@ -1,4 +1,4 @@
-"""Copy vectors into the memory of a program before a run, and out of it afterwards.
+"""Copy vectors into the memory of a program before a run, and out of it afterwards; exchange them between ranks.
 
 The work is a table of memory pieces to fill or copy (control.cu). The host writes the table and launches the graph. Its
 first kernel copies in the contents of the vectors, and its last one copies the results to memory of their own: nothing
@@ -11,25 +11,26 @@ If such a vector has other memory in a later run, the program is captured again,
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from semirings.dtypes import BOOL
 
-from ... import tuning
 from ...core.vector.vector import Vector
 from ...device import Device
 from ...device.jit import BLOCK
 from ...kernels.variant import Variant
 from ...store import VectorStore, words
-from ..buffers import BUFFERS, Argument, Frontier, Launch, ProgramVector, SingleEntry
-from ..ir import Vec
+from ..buffers import BUFFERS, ROUNDS, Argument, Frontier, Launch, ProgramVector, SingleEntry
+from ..fuse import Between
+from ..ir import Exchange, Pattern, Scal, Statement, Vec
 
 if TYPE_CHECKING:
+    from ...distributed.group import Group
     from ...typing import Array
     from .build import Build
+
 
 # ---- Copy vectors into the memory of a program before a run, and out of it afterwards.
 
@@ -208,32 +209,18 @@ class CopyOut:
         self.bits = exchange.add(0, frontier.bits, words(frontier.vec.size) * 8, steps=steps)
         values = frontier.values
         self.values = exchange.add(0, values, int(values[0].nbytes), steps=steps) if values else None
-        self.count, self.values_shape = len(frontier.bits[0]), (len(values[0]), values[0].dtype) if values else None
-        self.nbytes = 8 * self.count + (int(values[0].nbytes) if values else 0)
-        # By stream, because other streams may still write to freed memory.
-        self.allocated: dict[int, tuple[Array, Array | None]] = {}
         self.store: VectorStore | None = None
         self.skipped = True  # the pieces have no destination yet
 
-    def allocate(self, stream: int) -> None:
-        """Allocate memory for the results of the next run, on that stream, or use what was allocated in advance."""
-        f, self.skipped = self.frontier, False
-        (bits, values), self.allocated = self.allocated.get(stream) or self._memory(), {}
+    def allocate(self) -> None:
+        """Allocate memory for the results of the next run."""
+        f, xp, self.skipped = self.frontier, self.exchange.device.xp, False
+        bits, stored = xp.empty_like(f.bits[0]), f.iso
         self.exchange.put(self.bits, TO, address(bits))
-        if self.values is not None and values is not None:
-            self.exchange.put(self.values, TO, address(values))
-        stored = f.iso if values is None else values
+        if self.values is not None:
+            stored = xp.empty_like(f.values[0])
+            self.exchange.put(self.values, TO, address(stored))
         self.store = VectorStore(f.device, f.vec.size, f.vec.dtype, bits, stored, f.vec.size if self.full else None)
-
-    def allocate_ahead(self, stream: int) -> None:
-        """Allocate memory for the run after this one, while the device works; skipped if there is not enough."""
-        if not self.skipped and self.nbytes <= tuning.count("loop.result_bytes"):
-            with suppress(*self.exchange.device.errors):
-                self.allocated = {stream: self._memory()}
-
-    def _memory(self) -> tuple[Array, Array | None]:
-        xp = self.exchange.device.xp
-        return xp.empty(self.count, np.uint64), xp.empty(*self.values_shape) if self.values_shape else None
 
     def skip(self) -> None:
         """Let the next run produce no result, and not write to the memory of earlier ones."""
@@ -283,3 +270,89 @@ class Inputs:
         gone = [self.members[x] for x, array in self.values.items() if self.members[x].held().values is not array]
         self.moved.update(id(member.vector) for member in gone)
         return not gone
+
+
+STOP, WORDS = 3, 4  # the numbers of the outermost rounds that ranks exchange: from the request to stop on
+
+
+# The pattern of an exchange between ranks, the arrays that are sent and received, and whether these are bitsets.
+Message: TypeAlias = "tuple[Pattern, Array, Array, bool]"
+
+
+class ExchangeLaunch:
+    """The exchanges of a round that run together; called, it runs them. The build counts the bytes that this rank
+    sends, except in nested loops, where the device counts them."""
+
+    def __init__(self, build: Build, item: Between, *, in_round: bool = False) -> None:
+        """in_round: it runs once per round."""
+        self.build = build
+        self.messages = [message for s in item.statements for message in _messages(build, s)]
+        self.nbytes = sum(pattern.sent(source, bits) for pattern, source, _, bits in self.messages)
+        self.group = _exchange(item.statements[0]).how.group  # the same for all statements
+        if not build.inside:
+            build.sent[not in_round] += self.nbytes
+        build.launched = f"{self.nbytes} bytes sent per rank"
+
+    def __call__(self) -> None:
+        with self.group.together():
+            for pattern, source, target, bits in self.messages:
+                pattern.run(source, target, bits)
+        if self.build.inside and self.nbytes:  # how often this runs is known on the device only
+            self.build.sent_inside += np.uint64(self.nbytes)
+
+
+def _exchange(s: Statement) -> Exchange:
+    assert isinstance(s.value, Exchange)
+    return s.value
+
+
+def _messages(build: Build, s: Statement) -> list[Message]:
+    e = _exchange(s)
+    if isinstance(e.u, Scal):
+        pairs = zip(build.scalars[e.u.id], build.gathered_scalars.get(s.target.id, ()))
+        return [(e.how, *pair, False) for pair in pairs]
+    assert not isinstance(s.target, Scal)
+    u, t = build.buffers[e.u], build.buffers[s.target]
+    found = [] if e.u.id in build.full else [(e.how, u.at(u.bits), t.at(t.bits), True)]
+    if u.values:
+        found.append((e.how, u.at(u.values), t.at(t.values), e.u.dtype is BOOL))
+    return found
+
+
+def gather_scalars(build: Build) -> dict[int, tuple[Array, Array]]:
+    """Place exchanged Scalars of ranks next to each other in memory; returns the combined arrays, by the number of the
+    first Scalar."""
+    xp = build.device.xp
+    found: dict[int, tuple[Array, Array]] = {}
+    for s in (s for item in build.round.all if isinstance(item, Between) for s in item.statements):
+        if isinstance(s.target, Scal):
+            size, root = _exchange(s).how.group.size, _exchange(s).how.root
+            if root == 0:
+                first, each = s.target.id, (xp.zeros(size, np.uint8), xp.zeros(size, s.target.dtype.np_type))
+                found[first] = each
+            has, values = each
+            build.scalars[s.target.id] = has[root : root + 1], values[root : root + 1]
+    return found
+
+
+class EndExchange:
+    """The exchange, before each run of the body ends, of whether a rank requests the end of the loop or has an index
+    out of range. A nested loop whose rounds contain exchanges does not check. args: arguments of the kernel that
+    decides. before: the rounds that can keep a nested loop from beginning."""
+
+    def __init__(self, build: Build, group: Group | None) -> None:
+        self.group, self.launches = group, list[Launch]()
+        self.args: tuple[Argument, ...] = np.int64(0), build.outermost
+        self.before = build.outermost
+        if group is not None:
+            self.own = build.outermost[STOP : STOP + WORDS]
+            self.ranks = build.device.xp.zeros(WORDS * group.size, np.int64)
+            self.args = np.int64(group.size), self.ranks
+            self.launches = [self._gather]
+        elif build.inside and any(isinstance(item, Between) for item in build.round.items):
+            self.before = build.device.xp.zeros(ROUNDS, np.int64)
+            self.args = np.int64(1), self.before
+
+    def _gather(self) -> None:
+        assert self.group is not None
+        self.group._allgather(self.own, self.ranks, [WORDS] * self.group.size)

@@ -1,4 +1,4 @@
-"""Nested loops, conditions in a body, and loop conditions, recorded as blocks of statements.
+"""Control flow of a symbolic program: plain loops, nested loops, conditions in a body and of loops, recorded as blocks.
 
 The condition of a block is a Vector or a Scalar on the device. A loop condition may also be any of several vectors, or
 a distributed vector.
@@ -6,26 +6,118 @@ a distributed vector.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from semirings import binary, monoid, unary
-from semirings.dtypes import BOOL, INT64
+from semirings.dtypes import BOOL, INT64, DataType
 
 from ...core.matrix.matrix import Matrix
 from ...core.scalar import Scalar
 from ...core.vector.vector import Vector
 from ...operations.variants import LEFT
-from ..ir import Block, Const, Elementwise, Part, Statement, Term, Vec, flat
-from .context import OnHost, Recording, single_rank_part, state_of
-from .multivectors import from_store
+from ...store import MatrixStore, VectorStore
+from ..ir import Block, Const, Elementwise, Part, Scal, Statement, Term, Vec, flat
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from semirings import Typed
+
+    from ...core.statement.expressions import MatrixExpression, VectorExpression
+    from ...core.statement.infix import Operand
+    from ...core.statement.masks import Mask
+    from ...core.statement.symbolic import SymbolicScalar
+    from ...distributed.group import Group
     from .recorder import Recorder
+
+
+Expr: TypeAlias = "VectorExpression | MatrixExpression"
+
+
+class Recording:
+    """What the parts of a Recorder share: the statements so far, and the numbers of the objects that they name."""
+
+    host: bool  # whether vectors are on the CPU
+    statements: list[Statement | Block]  # of the innermost block
+    vectors: dict[int, tuple[Vector | Matrix, Vec]]  # by the id of the object, which is kept alive here
+    scalars: dict[int, tuple[Scalar, Scal]]
+    matrices: list[tuple[Matrix, MatrixStore]]  # each Matrix and its contents when it was read
+    levels: list[EnclosingBody]
+    round: Scalar
+    repeats: bool  # whether the recorded statements will run more than once
+    part: int  # index of the first statement of the current part: before the rounds, in one, after them
+    group: Group | None  # the ranks that run the same loop, if they exchange anything
+
+    if TYPE_CHECKING:
+
+        def refuse(self, what: str) -> NoReturn: ...
+
+        def _vec(self, vector: Vector | Matrix) -> Vec: ...
+
+        def _scal(self, scalar: Scalar) -> Scal: ...
+
+        def _term(self, value: Operand | SymbolicScalar | np.generic | None, dtype: DataType | None = None) -> Term: ...
+
+        def count(self, vector: Vector | Matrix) -> Scalar: ...
+
+        def vector_statement(
+            self, w: Vector | Matrix, value: Any, mask: Mask | None, accum: Typed | None, replace: bool
+        ) -> None: ...
+
+
+def state_of(begin: Callable[[], object] | None) -> tuple[object, ...]:
+    """The result of `begin`, which is passed to body and end."""
+    given = None if begin is None else begin()
+    if given is not None and not isinstance(given, tuple):
+        raise TypeError(f"begin: expected a function that returns a tuple or None, got {type(given).__qualname__}")
+    return given or ()
+
+
+def single_rank_part(thing: Any) -> Any:
+    """A distributed object's part if there is only one rank; other things are returned unchanged."""
+    return thing._part if hasattr(thing, "_ranks") and thing._ranks.size == 1 else thing
+
+
+class OnHost(Exception):
+    """The loop cannot be captured: its vectors are on another device, or it needs the host."""
+
+
+class PlainLoops(threading.local):
+    """The number of nested programs that this thread runs as plain loops."""
+
+    depth = 0
+    throughout = False  # whether nested loops run as plain loops too
+
+    def __enter__(self) -> None:
+        self.depth += 1
+
+    def __exit__(self, *error: object) -> None:
+        self.depth -= 1
+
+    @contextmanager
+    def inside_too(self) -> Iterator[None]:
+        """Run nested loops, and those before and after the rounds, statement by statement as well."""
+        before, self.throughout = self.throughout, True
+        try:
+            yield
+        finally:
+            self.throughout = before
+
+
+plain_loops = PlainLoops()
+
 
 # ---- Nested loops and conditions in a body, recorded as blocks of statements. Their condition is a Vector or a Scalar
 # on the device.
+
+
+def from_store(data: VectorStore | MatrixStore) -> Vector | Matrix:
+    """A new object with that content."""
+    return Vector._from_store(data) if isinstance(data, VectorStore) else Matrix._from_store(data)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,20 +309,14 @@ class LoopCondition:
     def after_round(self, recorder: Recorder) -> None:
         if self.one is not None and hasattr(self.one, "_part"):
             self.carried = recorder.move_gather_last(self.one._part)
-        if self.carried is None:
-            self.goes_on << entries_of_all(self.vectors)
-        self.term = self.goes_on
-        if self.carried is not None:
-            assert isinstance(self.carried.target, Vec)
+        if self.carried is not None and isinstance(self.carried.target, Vec):
             self.term = self.carried.target
+        else:
+            self.goes_on << entries_of_all(self.vectors)
+            self.term = self.goes_on
 
     def before_rounds(self, recorder: Recorder) -> None:
         if self.carried is None:
             self.goes_on << entries_of_all(self.vectors)
         else:
             recorder.repeat_exchange(self.carried)
-
-    @property
-    def kept(self) -> frozenset[Vec]:
-        """The vector that must not be merged with others."""
-        return frozenset({self.term}) if isinstance(self.term, Vec) else frozenset()

@@ -4,23 +4,20 @@ Rematerialization: if a rank has all of p and all of x, it can compute all of p[
 computed from such vectors becomes the same statements on whole vectors. Every rank then repeats the work of one rank,
 which takes less time than receiving the result: a position costs a read of memory instead of one over a link. A copy of
 x that is kept up to date in this way passes from round to round; it is exchanged once, before the first.
-
-Merged gathers: all gathered copies of a vector become one buffer if no statement needs its earlier contents. This saves
-memory. Both are pure functions of a body.
+It is a pure function of a body.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...core.scalar import Scalar
-from ..ir import Block, Body, Elementwise, Exchange, Gather, Part, Pattern, Product, Scal, Statement, Vec, blocks, flat
-from .context import OnHost, Recording
-from .control_flow import InitialContents
+from ..ir import Block, Body, Elementwise, Exchange, Gather, Part, Pattern, Scal, Statement, Vec, blocks, flat
+from .control_flow import InitialContents, OnHost, Recording
 
 if TYPE_CHECKING:
     from ...core.matrix.matrix import Matrix
@@ -65,17 +62,16 @@ class ExchangeRecorder(Recording):
         """Move the gather of a Vector with which a round begins to its end, where it provides the next round's input;
         None if a round writes the Vector before, or exchanges it twice."""
         u = self._vec(source)
-        found = [s for s in self.statements[self.part :] if not isinstance(s, Block) and _gathers(s, u)]
-        if len(found) != 1:
+        part = self.statements[self.part :]
+        gathers = lambda s: isinstance(s.value, Exchange) and s.value.u == u and s.value.how.gathers
+        found = [k for k, s in enumerate(part) if not isinstance(s, Block) and gathers(s)]
+        if len(found) != 1 or any(isinstance(s, Block) or s.target == u for s in part[: found[0] + 1]):
             return None
-        for s in self.statements[self.part :]:
-            if isinstance(s, Block) or s.target == u:
-                return None
-            if s is found[0]:
-                left = [x for x in self.statements[self.part :] if x is not s and not _creates(x, s.target)]
-                self.statements[self.part :] = [*left, s]
-                return s
-        return None
+        gather = part[found[0]]
+        assert isinstance(gather, Statement)
+        creates = lambda s: isinstance(s, InitialContents) and s.target == gather.target
+        self.statements[self.part :] = [*(s for s in part if s is not gather and not creates(s)), gather]
+        return gather
 
     def repeat_exchange(self, s: Statement) -> None:
         """Record the same exchange in another place."""
@@ -90,84 +86,6 @@ class ExchangeRecorder(Recording):
     def is_exchange_result(self, u: Vec) -> bool:
         """Whether a vector is the result of an exchange."""
         return any(isinstance(s.value, Exchange) and s.target == u for s in flat(self.statements))
-
-
-def _gathers(s: Statement, u: Vec) -> bool:
-    return isinstance(s.value, Exchange) and s.value.u == u and s.value.how.gathers
-
-
-def _creates(s: Statement | Block, x: Vec | Scal) -> bool:
-    return isinstance(s, InitialContents) and s.target == x
-
-
-# ---- Merge all gathered copies of a distributed vector into one buffer.
-#
-# The targets of exchanges of a vector, before the rounds and in them, become one vector if no statement needs its
-# earlier contents. This saves memory. A pure function of a body.
-
-
-def merge_gathers(body: Body, kept: frozenset[Vec] = frozenset()) -> Body:
-    """Merge the gathered copies of each vector. kept: vectors that must not be renamed."""
-    groups: dict[Vec, list[Vec]] = {}
-    for s in body.all:
-        e, t = s.value, s.target
-        if isinstance(e, Exchange) and isinstance(e.u, Vec) and isinstance(t, Vec) and (e.how.gathers or e.how.takes):
-            part, whole = (e.u, t) if e.how.gathers else (t, e.u)
-            groups.setdefault(part, []).append(whole)
-    names, fixed = dict[Vec, Vec](), _fixed(body) | kept
-    for targets in map(set, groups.values()):
-        same = len({(t.size, t.dtype) for t in targets}) == 1 and targets <= body.own
-        if same and not targets & fixed and not _missed(body, targets):
-            first = min(targets, key=lambda t: t.id)
-            names |= dict.fromkeys(targets - {first}, first)
-    return rename_vectors(body, names) if names else body
-
-
-def _fixed(body: Body) -> set[Vec]:
-    """The vectors that must not be renamed: those of blocks and masks, and of statements that are not element-wise."""
-    found = set[Vec]()
-    for s in (*body.begin, *body.statements, *body.end):
-        for inside in flat((s,)):
-            if isinstance(s, Block) or not isinstance(inside.value, (Gather, Elementwise, Exchange, Product)):
-                found |= {*inside.vectors, *inside.elsewhere}
-            if inside.mask is not None:
-                found |= {inside.mask.vec, *([inside.target] if isinstance(inside.target, Vec) else [])}
-    return found
-
-
-def _missed(body: Body, targets: set[Vec]) -> bool:
-    """Whether one of several vectors is read after another of them was written last."""
-    last: Vec | None = None
-    for s in flat((*body.begin, *body.statements, *body.statements, *body.end)):
-        for x in (*s.vectors, *s.elsewhere):
-            if x in targets and last not in (x, None):
-                return True
-        if s.target in targets:
-            assert isinstance(s.target, Vec)
-            last = s.target
-    return False
-
-
-def rename_vectors(body: Body, names: Mapping[Vec, Vec]) -> Body:
-    """Rename vectors of a body, except those of blocks and masks."""
-    of = lambda t: names.get(t, t) if isinstance(t, Vec) else t
-
-    def value_of(e: Any) -> Any:
-        if isinstance(e, Gather):
-            return replace(e, source=of(e.source), index=of(e.index))
-        if isinstance(e, Elementwise):
-            under = e.under if e.under is None else replace(e.under, vec=of(e.under.vec))
-            return replace(e, u=of(e.u), v=of(e.v), under=under)
-        if isinstance(e, (Exchange, Product)):
-            return replace(e, u=of(e.u))
-        return e
-
-    def part(statements: Part) -> Part:
-        return tuple(
-            s if isinstance(s, Block) else replace(s, target=of(s.target), value=value_of(s.value)) for s in statements
-        )
-
-    return replace(body, begin=part(body.begin), statements=part(body.statements), end=part(body.end))
 
 
 # ---- Rematerialization: replace an exchange by local recomputation if a rank already has the inputs. A pure function.
@@ -185,13 +103,10 @@ class _State:
     made: dict[int, tuple[Statement, dict[Vec, int]]] = field(default_factory=dict)
     whole: dict[int, tuple[Vec, int]] = field(default_factory=dict)
 
-    def copy(self) -> _State:
-        return _State(dict(self.now), dict(self.made), dict(self.whole))
-
 
 class _Rematerializer:
     def __init__(self, body: Body) -> None:
-        self.numbers, self.vectors = count(), list(body.vectors)
+        self.numbers, self.ids = count(), count(len(body.vectors))
         self.added: list[Vec] = []
 
     # ---- values ----
@@ -222,7 +137,7 @@ class _Rematerializer:
     def computed(self, at: _State, u: Vec, target: Vec) -> list[Statement] | None:
         """Statements that compute all of u, with its current value, into `target`; None if there are none, or too
         many."""
-        state, made = at.copy(), list[Statement]()
+        state, made = _State(dict(at.now), dict(at.made), dict(at.whole)), list[Statement]()
         before = len(self.added)
         found = self._all_of(state, self.value(state, u), target.size, made)
         if found is None or len(made) > MOST_STATEMENTS:
@@ -259,7 +174,7 @@ class _Rematerializer:
             of = lambda t: mine[t] if isinstance(t, Vec) else t
             value = replace(e, u=of(e.u), v=of(e.v))
         assert isinstance(s.target, Vec)
-        t = Vec(-1 - next(self.numbers), size, s.target.dtype)
+        t = Vec(next(self.ids), size, s.target.dtype)
         self.added.append(t)
         made.append(Statement(t, value, text=f"all of {s.text}"))
         self.write(at, made[-1])
@@ -275,8 +190,7 @@ class _Rematerializer:
         found: list[Statement | Block] = []
         for s in statements:
             if isinstance(s, Block):
-                for inside in flat((s,)):
-                    self._spoil(at, inside)
+                at.now |= {x.target: next(self.numbers) for x in flat((s,)) if isinstance(x.target, Vec)}
                 found.append(s)
                 continue
             e = s.value
@@ -323,10 +237,6 @@ class _Rematerializer:
                 return None
         return k
 
-    def _spoil(self, at: _State, s: Statement) -> None:
-        if isinstance(s.target, Vec):
-            at.now[s.target] = next(self.numbers)
-
 
 def _repeats(s: Statement) -> bool:
     """Whether a statement has the same form on a share and on the whole."""
@@ -339,11 +249,6 @@ def _repeats(s: Statement) -> bool:
         return False
     positional = bool(getattr(getattr(e.op, "op", None), "positional", False))
     return not positional and any(isinstance(t, Vec) for t in e.terms) and not any(isinstance(t, Scal) for t in e.terms)
-
-
-def _is_light(s: Statement) -> bool:
-    """Whether the statement can be removed if its target is not read."""
-    return s.value.how.takes if isinstance(s.value, Exchange) else _repeats(s)
 
 
 def rematerialize(body: Body) -> Body:
@@ -365,27 +270,24 @@ def rematerialize(body: Body) -> Body:
             break
         del first[late]
     end = run.part(body.end, _State(), {})
-    names = {x: Vec(len(body.vectors) + k, x.size, x.dtype) for k, x in enumerate(run.added)}
-    own = body.own | set(names)
+    vectors, own = (*body.vectors, *run.added), body.own | set(run.added)
     begin_, statements_, end_ = _live(own, (begin, statements, end))
-    found = rename_vectors(replace(body, begin=begin_, statements=statements_, end=end_), names)
-    return replace(found, vectors=(*body.vectors, *names.values()), own=body.own | set(names.values()))
+    return replace(body, begin=begin_, statements=statements_, end=end_, vectors=vectors, own=own)
 
 
 def _live(own: frozenset[Vec], parts: Sequence[Sequence[Statement | Block]]) -> list[Part]:
     """The parts without statements whose targets are local to the body and not read any more."""
+    removable = lambda s: s.value.how.takes if isinstance(s.value, Exchange) else _repeats(s)
     while True:
         kept = {s.target for part in parts for s in flat(part)} - own
         kept |= {x for part in parts for s in flat(part) for x in (*s.vectors, *s.elsewhere)}
         kept |= {b.condition for part in parts for b in blocks(part)}
-        left = [_kept(part, kept) for part in parts]
+        left = [
+            tuple(s for s in part if isinstance(s, Block) or s.target in kept or not removable(s)) for part in parts
+        ]
         if list(map(len, left)) == list(map(len, parts)):
             return left
         parts = left
-
-
-def _kept(part: Sequence[Statement | Block], kept: set[Any]) -> Part:
-    return tuple(s for s in part if isinstance(s, Block) or not _is_light(s) or s.target in kept)
 
 
 def _first_gathers(body: Body) -> dict[Vec, Vec]:

@@ -22,7 +22,7 @@ from ...core.statement.symbolic import SymbolicArray
 from ...exceptions import DimensionMismatch, IndexOutOfBound
 from ...operations.variants import CELLS, LEFT, binary_of
 from ..ir import Block, Const, Elementwise, Gather, InitializeCells, Part, Scatter, Statement, Term, Vec
-from .context import Recording
+from .control_flow import Recording
 
 if TYPE_CHECKING:
     from ...core.statement.indexing import Axis
@@ -60,7 +60,7 @@ class IndexRecorder(Recording):
     def cleared(self, w: Vector) -> None:
         """w.clear()"""
         t = self._vec(w)
-        self._note(Statement(t, Elementwise(LEFT, None, Const(t.dtype, None)), text=f"{w.name}.clear()"))
+        self.statements.append(Statement(t, Elementwise(LEFT, None, Const(t.dtype, None)), text=f"{w.name}.clear()"))
 
     def built(
         self, indices: SymbolicArray, values: Any, dtype: Any, size: Any, dup_op: Any, name: str | None
@@ -133,14 +133,13 @@ class IndexRecorder(Recording):
     ) -> None:
         """Record the statements that build a new vector."""
         t = self._vec(target)
-        self._note(Statement(t, Elementwise(LEFT, None, Const(t.dtype, None)), text=f"{target.name} << empty"))
-        self._note(Statement(t, InitializeCells(monoid), text=f"{target.name} << {text}, initial values"))
+        self.statements.append(
+            Statement(t, Elementwise(LEFT, None, Const(t.dtype, None)), text=f"{target.name} << empty")
+        )
+        self.statements.append(Statement(t, InitializeCells(monoid), text=f"{target.name} << {text}, initial values"))
         scatter = Scatter(index, u, where, monoid, full, size, len(self.indexed))
         self.indexed.append((text, t.size))
-        self._note(Statement(t, scatter, text=f"{target.name} << {text}"))
-
-    def _note(self, s: Statement) -> None:
-        self.statements.append(s)
+        self.statements.append(Statement(t, scatter, text=f"{target.name} << {text}"))
 
     def _index(self, listed: SymbolicArray) -> Vec:
         x = self._vec(listed.vector)

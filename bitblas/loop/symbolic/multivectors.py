@@ -25,7 +25,7 @@ from ...operations.variants import BOTH
 from ...order import Order
 from ...store import FlatStore, VectorStore, flat_of, refusal
 from ..ir import Const, Elementwise, Gather, MultivectorProduct, Product, Scal, Term, Vec
-from .context import Expr, Recording
+from .control_flow import Expr, Recording
 
 if TYPE_CHECKING:
     from ...core.scalar import Scalar
@@ -71,27 +71,13 @@ def shape_hint() -> str:
 class MultivectorAsVector:
     """A multivector presented to a program as a Vector of its positions."""
 
-    __slots__ = ("matrix",)
+    __slots__ = ("device", "dtype", "matrix", "name", "size")
     _pending: tuple[()] = ()
 
     def __init__(self, matrix: Matrix) -> None:
-        self.matrix = matrix
-
-    @property
-    def name(self) -> str:
-        return self.matrix.name
-
-    @property
-    def device(self) -> Device:
-        return self.matrix.device
-
-    @property
-    def dtype(self) -> DataType:
-        return self.matrix.dtype
-
-    @property
-    def size(self) -> int:
-        return lines_of(*self.matrix.shape).places
+        self.matrix, self.name, self.size = matrix, matrix.name, lines_of(*matrix.shape).places
+        self.device: Device = matrix.device
+        self.dtype: DataType = matrix.dtype
 
     @property
     def _data(self) -> VectorStore:
@@ -107,11 +93,6 @@ class MultivectorAsVector:
 def as_vector(thing: Vector | Matrix) -> Vector | MultivectorAsVector:
     """A Vector itself; a Matrix as one."""
     return MultivectorAsVector(thing) if isinstance(thing, Matrix) else thing
-
-
-def from_store(data: VectorStore | MatrixStore) -> Vector | Matrix:
-    """A new object with that content."""
-    return Vector._from_store(data) if isinstance(data, VectorStore) else Matrix._from_store(data)
 
 
 def is_narrow(data: MatrixStore) -> bool:

@@ -47,18 +47,14 @@ from ..ir import (
     Vec,
     flat,
 )
-from .context import Expr, OnHost, state_of
-from .control_flow import BlockRecorder, LoopCondition, needed_statements
-from .exchanges import ExchangeRecorder, merge_gathers, rematerialize
+from .control_flow import BlockRecorder, Expr, LoopCondition, OnHost, from_store, needed_statements, state_of
+from .exchanges import ExchangeRecorder, rematerialize
 from .index_vectors import IndexRecorder, scatter_directly
-from .multivectors import MatrixRecorder, SymbolicTensor, from_store
+from .multivectors import MatrixRecorder, SymbolicTensor
 from .virtual_nodes import lower_virtual_product
 
 if TYPE_CHECKING:
     from ...store import MatrixStore
-
-__all__ = ["OnHost", "Recorder", "record"]
-
 
 # ---- Symbolic execution of a body: while a Recorder is set, `w << expr` records a Statement and computes nothing.
 
@@ -154,7 +150,8 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
         return self.scalars[id(scalar)][1]
 
     def _term(self, value: Operand | SymbolicScalar | np.generic | None, dtype: DataType | None = None) -> Term:
-        """A Vector, a Symbol or a value as an operand."""
+        """A Vector, a Scalar, a Symbol or a value as an operand."""
+        value = SymbolicScalar(value) if isinstance(value, Scalar) else value
         if isinstance(value, SymbolicScalar):
             plain = self._scal(value.scalar)
             return Scal(plain.id, plain.dtype, tuple(lookup_dtype(t) for t in value.casts))
@@ -260,11 +257,11 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
         op = _operator(expr)
         x, *rest = expr.args
         if isinstance(op.op, UnaryOp):
-            return Elementwise(LEFT, op, self._any(x), bound="x")
+            return Elementwise(LEFT, op, self._term(x), bound="x")
         if isinstance(op.op, IndexUnaryOp):
-            return Elementwise(LEFT, op, self._any(x), self._term(rest[0]), bound="xt")
+            return Elementwise(LEFT, op, self._term(x), self._term(rest[0]), bound="xt")
         left = len(rest) == 2
-        return Elementwise(LEFT, binary_of(op), self._any(x), self._term(rest[-1]), bound="yx" if left else "xy")
+        return Elementwise(LEFT, binary_of(op), self._term(x), self._term(rest[-1]), bound="yx" if left else "xy")
 
     def _select(self, expr: Expr) -> Elementwise:
         x, by = expr.args
@@ -273,9 +270,6 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
             assert isinstance(u, Vec)
             return Elementwise(LEFT, None, u, under=self._masked(by, u))
         return Elementwise(LEFT, expr.op, self._term(x), self._term(by), bound="xt", keep=True)
-
-    def _any(self, x: Operand | np.generic) -> Term:
-        return self._term(SymbolicScalar(x)) if isinstance(x, Scalar) else self._term(x)
 
     def _scalar_value(self, value: Any, like: DataType) -> Elementwise | Reduce:
         if isinstance(value, Infix):
@@ -387,7 +381,7 @@ def record(
     beginning, statements, ending = (tuple(scatter_directly(part, own, every)) for part in kept)
     written = Body(statements, vectors, scalars, beginning, ending, own, unknown)
     if recorder.group is not None:
-        written = merge_gathers(rematerialize(written), frozenset() if condition is None else condition.kept)
+        written = rematerialize(written)
     return written, recorder
 
 
