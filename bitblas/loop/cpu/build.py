@@ -38,7 +38,7 @@ from ...operations.operands import (
     stored,
 )
 from ...operations.plain_spmv import wide_arguments
-from ...operations.variants import Algebra, push_variant
+from ...operations.variants import Algebra, Types, push_variant
 from ...plan.direction import (
     LoopFacts,
     ProductFacts,
