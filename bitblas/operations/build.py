@@ -1,4 +1,4 @@
-"""From entries to a structure, on the device that holds the data.
+"""From entries, at once or in chunks, to a matrix on the device that holds the data; duplicates are combined.
 
 Every build reports the memory that it needs in addition to its input before it allocates (`Device.foresee`).
 """
