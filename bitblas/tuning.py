@@ -675,6 +675,7 @@ TABLE: dict[str, Threshold] = {
         "entries",
         "Up to this number of entries of both operands the last prepared product is cached: planning takes as long as "
         "running.",
+        "EPYC, RMAT and meshes, also masked: 1.5 to 2 times as fast with 70 to 360 entries, 1.15 to 1.5 with 1500",
     ),
     "cached.products": Threshold(
         64,
@@ -685,7 +686,7 @@ TABLE: dict[str, Threshold] = {
         16,
         "entries",
         "Fewer entries are written one by one; for more, writing their words together takes less host time.",
-        "measured; device not recorded",
+        "EPYC: 1 entry 6 and 25 us, 15 entries 60 and 56 us, 100 entries 416 and 230 us",
     ),
     "extract.searched_columns": Threshold(
         256, "columns per entry", "From here on the columns of entries are searched in the index list."
@@ -736,6 +737,7 @@ TABLE: dict[str, Threshold] = {
         1 << 22,
         "products or positions",
         "Up to this number room is allocated at once, and one pass suffices: 50 MB, most of which is not written.",
+        "EPYC, A * A on RMAT 11, meshes and a grid: 1.2 to 1.7 times as fast as counting first",
     ),
     "spgemm.alike_products": Threshold(
         1 << 20,

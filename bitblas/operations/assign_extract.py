@@ -1,4 +1,4 @@
-"""Matrices by index: extract, assign, single entries, rows, diagonals; and matrices made of vectors.
+"""Matrices by index: extract, assign, single entries, rows, diagonals; outer and Kronecker products.
 
 They work on sorted linear keys (sorted_keys.py), or row by row on the CPU if rows and column indices ascend. Indices
 are INT64 arrays, None for all. GraphBLAS C API 2.1, sections 4.3.6 and 4.3.7.

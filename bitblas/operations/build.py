@@ -1,4 +1,4 @@
-"""From entries to a structure, on the device that holds the data.
+"""From entries, at once or in chunks, to a matrix on the device that holds the data; duplicates are combined.
 
 Every build reports the memory that it needs in addition to its input before it allocates (`Device.foresee`).
 """
@@ -130,8 +130,12 @@ def from_coo(
         return convert.of_rows(csr.from_arrays(device, nrows, ncols, ptr, cols), dtype, values, format, tile)
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
     entries = entries._replace(rows=rows, cols=cols)
-    # Also without duplicates, as from `to_coo`
-    is_sorted = bool(((rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (cols[1:] > cols[:-1]))).all())
+    if nrows * ncols < 1 << 63:
+        keys = rows * ncols + cols
+        ascending = keys[1:] > keys[:-1]
+    else:
+        ascending = (rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (cols[1:] > cols[:-1]))
+    is_sorted = bool(ascending.all())  # also without duplicates, as from `to_coo`
     most = _rows_bytes(nrows, ncols, len(rows), values, 9 if is_sorted else 0) + (0 if is_sorted else sorts)
     if device.missing(most):
         itemsize = 0 if iso else int(values.itemsize)

@@ -49,14 +49,17 @@ def of_room(
     """The matrix of rows that CPU threads wrote by ranges, from `starts` on, into a larger room. arrays: pointers,
     columns, and values (np.generic: iso), which become those of the matrix."""
     ptr, col, values = arrays
-    array = () if isinstance(values, np.generic) else (values,)
+    array, room = None if isinstance(values, np.generic) else values, len(col)
     if bounds is not None and starts is not None:
-        csr.close_gaps(starts, bounds, ptr, (col, *array))
+        csr.close_gaps(starts, bounds, ptr, (col,) if array is None else (col, array))
     n = ptr.item(-1)
-    col.resize(n or 1, refcheck=False)
-    for x in array:
-        x.resize(n, refcheck=False)
-    ptr = ptr.astype(csr.pointer_type(n), copy=False)
+    if room >= tuning.count("memory.checked_entries"):
+        col.resize(n or 1, refcheck=False)
+        if array is not None:
+            array.resize(n, refcheck=False)
+        ptr = ptr.astype(csr.pointer_type(n), copy=False)
+    elif n != room:  # a view takes half of the host time
+        col, values = col[: n or 1], values if array is None else array[:n]
     return of_rows(csr.Csr(device, *shape, ptr, col, n), dtype, values)
 
 

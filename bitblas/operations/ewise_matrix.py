@@ -33,7 +33,7 @@ from ..typing import Array, Number
 from . import convert, ewise_vector, hypersparse, multivector, value_arrays
 from .convert import empty as empty
 from .convert import filter_entries, of_rows
-from .operands import ZERO, MatrixMask, Pair, dummy, entry_values, unit_bounds
+from .operands import ZERO, MatrixMask, Pair, dummy, entry_values, make, unit_bounds
 from .sorted_keys import cast as cast
 from .sorted_keys import check_keys as check_keys
 from .sorted_keys import coo as coo
@@ -330,7 +330,7 @@ def ewise(A: MatrixStore, B: MatrixStore, op: Typed, mode: int, defaults: Pair |
     if way is plan.BITMAP:
         return multivector.ewise(A, B, op, union=mode != BOTH, defaults=defaults)
     if way is not plan.SAME_STRUCTURE:
-        return _join(A, B, Join(op, op.return_type, mode, defaults), way)
+        return _join(A, B, make(Join, (op, op.return_type, mode, defaults)), way)
     values: PlainValues = op.return_type.np_type.type(0)
     if A.nvals:
         values = value_arrays.binary(A.device, op, A.values, B.values, A.coo() if op.op.positional else None)
@@ -344,7 +344,7 @@ def _join(A: MatrixStore, B: MatrixStore, how: Join, way: plan.Way | None = None
         return _join_places(A, B, how)
     if way is plan.COMPRESSED:
         return hypersparse.entrywise(lambda a, b: _join(a, b, how), A, B)
-    return join(A, B, how) if way is plan.SEARCHED_ENTRIES else merge_rows(A, B, how)
+    return merge_rows(A, B, how) if way is plan.MERGED_ROWS else join(A, B, how)
 
 
 def _join_places(A: MatrixStore, B: MatrixStore, how: Join) -> MatrixStore:
@@ -515,7 +515,7 @@ def merge(
         return hypersparse.entrywise(run, C, T, mask.structure)
     if accum is None and (mask is None or way is plan.SAME_STRUCTURE):
         return cast(T, C.dtype)
-    union = Join(op, C.dtype, UNION)
+    union: Join = make(Join, (op, C.dtype, UNION, None))
     if mask is None:
         return _join(C, T, union, way)
     if not C.device.is_simt:

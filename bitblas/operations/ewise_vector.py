@@ -1,4 +1,4 @@
-"""Element-wise operations on vectors: ewise_add, ewise_mult, apply, select, and reduce.
+"""Element-wise operations on vectors: ewise_add, ewise_mult, apply, select, reduce; the merge into the output.
 
 GraphBLAS C API 2.1, sections 4.3.4, 4.3.5, 4.3.8 to 4.3.10.
 """

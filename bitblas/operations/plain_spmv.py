@@ -4,6 +4,10 @@
 turns it into a Plan, and counts entries only if the decision needs the number; `gb.explain` returns that Plan.
 `PreparedProduct` has the plan's kernels and arguments; it is cached with the matrix, so that a repeated statement looks
 it up and runs.
+
+A pull has its epilogue in the kernel: one launch for rows, one for segments of very long rows. A push, and the CPU's
+pull by whole tiles, write a separate vector, which `merge` writes into the output. A degree-binned pull
+(formats/csr/kernels.py) bins rows by length, and each block caches a part of the vector.
 """
 
 from __future__ import annotations
