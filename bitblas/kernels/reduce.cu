@@ -82,12 +82,6 @@ weigh(i64 n, const u64* u_bits, const PTR_T* ptr, u64* total) {
 // ROWS: rows in a unit (1 for CSR, T for a tile row); unit h covers rows hub[h] * ROWS .. hub[h] * ROWS + ROWS - 1.
 #include "kernels/product.cuh"
 
-__device__ __forceinline__ void put_bit(u64* bits, i64 i, bool value) {  // other blocks write to the same word
-  const u32 bit = 1u << (i & 31);
-  if (value) atomicOr((u32*)bits + (i >> 5), bit);
-  else atomicAnd((u32*)bits + (i >> 5), ~bit);
-}
-
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 hubs(i64 n, const i64* hub, const i64* first, DenseView<Z_T> part, MaskView mask, Epilogue to) {
   __shared__ Z_T sums[BLOCK];
@@ -104,9 +98,9 @@ hubs(i64 n, const i64* hub, const i64* first, DenseView<Z_T> part, MaskView mask
   if (segments > 1) join_block(some, sum, [](Z_T x, Z_T y) { return add(x, y); }, sums, somes);
   if (threadIdx.x == 0) {
     const Ending done = finish(row, open, some, sum, to, to.replace);
-    put_bit(to.t.bits, row, done.present);
+    exchange_bit(to.t.bits, row, done.present);
 #if W_BOOL
-    put_bit(to.t.values, row, done.value);
+    exchange_bit(to.t.values, row, done.value);
 #endif
   }
 }

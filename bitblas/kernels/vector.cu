@@ -16,13 +16,6 @@ __device__ __forceinline__ void copy_entry(bool present, i64 p, i64 n, const Den
   }
 }
 
-// Set or clear a bit while other threads write to the same word; returns whether it was set before.
-__device__ __forceinline__ bool exchange_bit(u64* bits, i64 i, bool on) {
-  u32* half = (u32*)bits + (i >> 5);
-  const u32 bit = 1u << (i & 31);
-  return (on ? atomicOr(half, bit) : atomicAnd(half, ~bit)) & bit;
-}
-
 #ifdef KERNEL_pack
 // Pack an array of bools into a bitset.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4) pack(i64 n, i64 size, const bool* flags, u64* bits) {

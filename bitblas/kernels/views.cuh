@@ -1,27 +1,18 @@
 // Views: what a kernel's arguments are. The host passes their fields one by one (operations/operands.py, same order);
 // device/cuda.py packs them, so every view begins and ends with a field of 8 bytes.
 // Values of BOOL vectors are a bitset. Values are iso (stride 0) or dense (stride 1).
-template <class T> struct Stored { typedef T type; };
-template <> struct Stored<bool> { typedef u64 type; };
+template <class T> struct Stored { typedef T type; enum { AS_BITS = 0 }; };
+template <> struct Stored<bool> { typedef u64 type; enum { AS_BITS = 1 }; };
 #define STORED(T) typename Stored<T>::type
 
-template <class T> struct Load {
-  static __device__ __forceinline__ T at(const T* values, T iso, i64 stride, i64 i) { return stride ? values[i] : iso; }
-};
-template <> struct Load<bool> {
-  static __device__ __forceinline__ bool at(const u64* values, bool iso, i64 stride, i64 i) {
-    return stride ? bit_of(values, i) : iso;
-  }
-};
 template <class T> __device__ __forceinline__ T load(const STORED(T)* values, T iso, i64 stride, i64 i) {
-  return Load<T>::at(values, iso, stride, i);
+  if constexpr (Stored<T>::AS_BITS) return stride ? bit_of(values, i) : iso;
+  else return stride ? values[i] : iso;
 }
 // The same for a vector that is written in place: other threads write adjacent bits of BOOL values.
 template <class T> __device__ __forceinline__ T load_in_place(const STORED(T)* values, T iso, i64 stride, i64 i) {
-  return load<T>(values, iso, stride, i);
-}
-template <> __device__ __forceinline__ bool load_in_place<bool>(const u64* values, bool iso, i64 stride, i64 i) {
-  return stride ? bit_now(values, i) : iso;
+  if constexpr (Stored<T>::AS_BITS) return stride ? bit_now(values, i) : iso;
+  else return stride ? values[i] : iso;
 }
 
 // An input vector: presence bits and values.
@@ -213,10 +204,13 @@ __device__ __forceinline__ u64 unlike_mirror(u64 row, u64 column) {
 }
 
 // ---- Bits and cells that many threads write. A cell is 4 or 8 bytes, as compare-and-swap requires.
-__device__ __forceinline__ bool mark(u64* bits, i64 j) {  // true for the thread that set the bit
-  const u32 bit = 1u << (j & 31);
-  return !(atomicOr((u32*)bits + (j >> 5), bit) & bit);
+// Set or clear a bit while other threads write to the same word; returns whether it was set before.
+__device__ __forceinline__ bool exchange_bit(u64* bits, i64 i, bool on) {
+  u32* half = (u32*)bits + (i >> 5);
+  const u32 bit = 1u << (i & 31);
+  return (on ? atomicOr(half, bit) : atomicAnd(half, ~bit)) & bit;
 }
+__device__ __forceinline__ bool mark(u64* bits, i64 i) { return !exchange_bit(bits, i, true); }
 
 template <int SIZE> struct Cell;
 template <> struct Cell<4> { typedef u32 type; };
