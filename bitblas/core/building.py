@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .matrix.matrix import Matrix
     from .typing import Array, ArrayOrValue, DTypeArg, OperandArg, OperandLike, OperatorArg, ValuesLike
-    from .vector.vector import Vector
+    from .vector import Vector
 
 
 def duplicates(dup_op: OperatorArg, values: object, dtype: DataType, device: Device) -> Typed | None:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from semirings import DataType
 
-    from .matrix.views import MatrixRead
+    from .matrix.read import MatrixRead
     from .typing import Array
-    from .vector.vector import Vector
+    from .vector import Vector
 
 MASK_LIMIT = 1 << 20  # positions of a mask that is converted to an object to show it; a complement may be full
 LIMIT = 10  # rows and columns that are shown; of larger objects half of them from each end

@@ -14,10 +14,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from ..config import config
+from ..core.hooks import state
 from ..core.matrix.matrix import Matrix
 from ..core.scalar import Scalar
-from ..core.statement.symbolic import state
-from ..core.vector.vector import Vector
+from ..core.vector import Vector
 from ..device import get
 from ..display import html
 from ..exceptions import InvalidValue

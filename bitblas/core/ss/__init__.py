@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 
 from ..matrix.matrix import Matrix
 from ..options import check_options
-from ..vector.vector import Vector
-from . import serialize
+from ..vector import Vector
 from .arrays import MatrixArrays, VectorArrays, importer, packer
-from .base import Extras
-from .selection import MatrixChoosing, VectorChoosing
-from .tiles import MatrixTiles, VectorTiles, concat
+from .base import Extras, from_bytes
+from .segments import MatrixChoosing, MatrixTiles, VectorChoosing, VectorTiles, concat
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +42,7 @@ class MatrixExtras(MatrixChoosing, MatrixTiles, MatrixArrays, Extras):
     ) -> Matrix:
         """The Matrix from the result of `serialize`: an array or bytes. InvalidObject for anything else, or another
         dtype."""
-        return serialize.from_bytes(Matrix, data, dtype, name, opts)
+        return from_bytes(Matrix, data, dtype, name, opts)
 
 
 class VectorExtras(VectorChoosing, VectorTiles, VectorArrays, Extras):
@@ -64,7 +62,7 @@ class VectorExtras(VectorChoosing, VectorTiles, VectorArrays, Extras):
     ) -> Vector:
         """The Vector from the result of `serialize`: an array or bytes. InvalidObject for anything else, or another
         dtype."""
-        return serialize.from_bytes(Vector, data, dtype, name, opts)
+        return from_bytes(Vector, data, dtype, name, opts)
 
 
 for _kind, _extras in (("nrows", MatrixExtras), ("size", VectorExtras)):

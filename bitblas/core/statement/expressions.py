@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from ...order import Order
     from ...store import MatrixStore, VectorStore
     from ..matrix.matrix import Matrix as Matrix
-    from ..matrix.views import MatrixRead
+    from ..matrix.read import MatrixRead
     from ..scalar import Scalar as Scalar
     from ..typing import DTypeArg, MaskArg, OperandLike, Operands, OperatorLike, Run
-    from ..vector.vector import Vector as Vector
+    from ..vector import Vector as Vector
     from .infix import Infix
     from .masks import Mask
 
@@ -220,7 +220,7 @@ class VectorExpression(TypedVector, Expression["Vector"]):
     """A delayed Vector of `size` positions.
 
     ends: `run` takes an `Into` instead of a mask, and completes the statement itself: it returns the new content of the
-    vector on the left, or None if that was changed in place. along: the operands in whose order it may run (orders.py);
+    vector on the left, or None if that was changed in place. along: the operands in whose order it may run (masks.py);
     None: only in the user's.
     """
 
@@ -261,7 +261,7 @@ class VectorExpression(TypedVector, Expression["Vector"]):
 class MatrixExpression(TypedMatrix, Expression["Matrix"]):
     """A delayed Matrix of nrows x ncols.
 
-    along: the operands in whose order it may run (orders.py): `run(mask, order)`; None: only in the user's,
+    along: the operands in whose order it may run (masks.py): `run(mask, order)`; None: only in the user's,
     `run(mask)`.
     """
 

@@ -19,13 +19,12 @@ from ...device import Device
 from ...exceptions import DimensionMismatch, IndexOutOfBound
 from .. import operators as _operators
 from ..convert import array_of
-from ..late_binding import Sized
+from ..hooks import Sized, SymbolicArray
 from ..options import check_options, check_wait
 from ..show import Shown
 from .infix import DelayedOperand, Operand, Operators, bool_infix, describe, is_tensor, kinds
 from .masks import Mask, check
 from .running import assignment, statement
-from .symbolic import SymbolicArray
 
 if TYPE_CHECKING:
     from typing_extensions import Self

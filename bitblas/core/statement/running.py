@@ -10,12 +10,12 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from ... import operations
+from ... import order as orders
 from ...device import tracing
+from ..hooks import State
+from ..hooks import state as recording
 from .infix import Delayed
-from .masks import Mask, check, matrix_mask
-from .orders import describe_order, used
-from .symbolic import State
-from .symbolic import state as recording
+from .masks import Mask, check, describe_order, matrix_mask
 
 if TYPE_CHECKING:
     from ...kernels.variant import Variant
@@ -74,7 +74,7 @@ def _plan(of: Statement, chosen: Chooser | None, source: bool = False) -> Plan:
         found, variants = (_matrices if expr.method == "mxm" else _vector)(expr, mask, source)
     if source:
         found = found._replace(source="\n".join(map(expr.args[0].device.source, variants)))
-    moves = describe_order(expr) if used() else ""
+    moves = describe_order(expr) if orders.used else ""
     return found._replace(reason=f"{found.reason}; {moves}") if moves else found
 
 

@@ -14,11 +14,11 @@ from semirings.user_types import UserType
 
 from ...exceptions import DomainMismatch, EmptyObject
 from ..convert import integer_beside, integer_written, scalar_type, scalar_value
+from ..hooks import cast
+from ..hooks import state as recording
 from ..operators import find, typed
 from .infix import Delayed, Operand, describe
 from .masks import Mask, check
-from .symbolic import cast
-from .symbolic import state as recording
 
 if TYPE_CHECKING:
     from ..typing import OperandArg, Operands, OperatorLike

@@ -19,7 +19,7 @@ import numpy as np
 from semirings.dtypes import BOOL
 
 from ... import tuning
-from ...core.vector.vector import Vector
+from ...core.vector import Vector
 from ...device import Device
 from ...device.jit import BLOCK
 from ...kernels.variant import Variant

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from semirings import Typed
     from semirings.dtypes import DataType
 
+    from ...core.hooks import SymbolicScalar
     from ...core.matrix.matrix import Matrix
     from ...core.scalar import Scalar
     from ...core.statement.expressions import MatrixExpression, VectorExpression
     from ...core.statement.infix import Operand
     from ...core.statement.masks import Mask
-    from ...core.statement.symbolic import SymbolicScalar
-    from ...core.vector.vector import Vector
+    from ...core.vector import Vector
     from ...distributed.group import Group
     from ...store import MatrixStore
     from ..ir import Block, Scal, Statement, Term, Vec

@@ -15,7 +15,7 @@ from semirings.dtypes import BOOL, INT64
 
 from ...core.matrix.matrix import Matrix
 from ...core.scalar import Scalar
-from ...core.vector.vector import Vector
+from ...core.vector import Vector
 from ...operations.variants import LEFT
 from ..ir import Block, Const, Elementwise, Part, Statement, Term, Vec, flat
 from .context import OnHost, Recording, single_rank_part, state_of

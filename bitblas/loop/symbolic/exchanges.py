@@ -24,7 +24,7 @@ from .control_flow import InitialContents
 
 if TYPE_CHECKING:
     from ...core.matrix.matrix import Matrix
-    from ...core.vector.vector import Vector
+    from ...core.vector import Vector
     from ...distributed.base import Distributed
 
 
