@@ -39,21 +39,13 @@ class Accessor:
         return kind if parent is None else kind(parent)
 
 
-class Sized:
-    """`sys.getsizeof` of an object includes its arrays, on its device too."""
-
-    __slots__ = ()
-
-    def __sizeof__(self) -> int:
-        content: Any = self
-        return object.__sizeof__(self) + int(content.memory().total)
-
-
 # ---- Hook for symbolic execution: whether statements run or are recorded for loops on the device (bitblas/loop).
 
 
 class _Own(threading.local):
-    recorder: Any = None
+    def __init__(self) -> None:
+        self.recorder: Any = None
+        self.started: list[Any] = []
 
 
 class State:
@@ -73,6 +65,14 @@ class State:
     def recorder(self, recorder: Any) -> None:
         self._own.recorder = recorder
         (self.threads.discard if recorder is None else self.threads.add)(threading.get_ident())
+
+    @property
+    def started(self) -> list[Any]:
+        """The recorders that this thread started and has not stopped; the last one is to be its `recorder`."""
+        return self._own.started
+
+    def choose(self) -> None:
+        self.recorder = self.started[-1] if self.started else None
 
 
 state = State()  # statements are recorded instead of run

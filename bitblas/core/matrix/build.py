@@ -21,6 +21,7 @@ from ...formats.csr.layout import are_pointers, find_row_faults, index_type, num
 from ...store import FlatStore
 from ..building import alike, check_distinct, check_lengths, dense_values, duplicates, one_value
 from ..convert import (
+    OF_PYTHON,
     check_range,
     check_size,
     check_symmetric,
@@ -31,7 +32,6 @@ from ..convert import (
     value_array,
 )
 from ..options import check_options, check_storage_options
-from ..statement.scalar_operands import OF_PYTHON
 from .read import is_columnwise
 from .stored import StoredMatrix
 

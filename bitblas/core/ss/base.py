@@ -109,6 +109,7 @@ Parent = TypeVar("Parent", bound=Matrix | Vector)
 
 class Extras(Generic[Parent]):
     __slots__ = ("_parent",)
+    _kind: type[Parent]
 
     def __init__(self, parent: Parent) -> None:
         self._parent = parent
@@ -171,6 +172,14 @@ class Extras(Generic[Parent]):
         last two. Raises TypeError, ValueError. To write a Matrix to a file, use `A.save`, which is faster and atomic.
         """
         return to_bytes(self._parent, compression, level, opts)
+
+    @classmethod
+    def deserialize(
+        cls, data: np.ndarray | bytes, dtype: DTypeArg = None, *, name: str | None = None, **opts: object
+    ) -> Parent:
+        """The Matrix or Vector from the result of `serialize`: an array or bytes. InvalidObject for anything else, or
+        another dtype."""
+        return from_bytes(cls._kind, data, dtype, name, opts)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

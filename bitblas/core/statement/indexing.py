@@ -19,7 +19,7 @@ from ...device import Device
 from ...exceptions import DimensionMismatch, IndexOutOfBound
 from .. import operators as _operators
 from ..convert import array_of
-from ..hooks import Sized, SymbolicArray
+from ..hooks import SymbolicArray
 from ..options import check_options, check_wait
 from ..show import Shown
 from .infix import DelayedOperand, Operand, Operators, bool_infix, describe, is_tensor, kinds
@@ -498,7 +498,7 @@ class Styled(Output):
 # ---- Base class of Matrix and Vector: a store, and pending writes of single entries.
 
 
-class Tensor(Sized, Styled, Shown):
+class Tensor(Styled, Shown):
     """`_data`: the store; `_pending`: writes that are not in it yet; `_stored`: the store with them."""
 
     __slots__ = ("__weakref__", "_data", "_pending", "name")
@@ -510,6 +510,10 @@ class Tensor(Sized, Styled, Shown):
 
         @property
         def _stored(self) -> Any: ...
+        def memory(self) -> Any: ...
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + int(self.memory().total)  # its arrays too, also those on a device
 
     def _update(
         self, value: object, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False

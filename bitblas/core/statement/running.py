@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
@@ -100,29 +99,7 @@ def _matrices(expr: Any, mask: Mask | None, source: bool) -> tuple[Plan, Sequenc
 # ---- `gb.Recorder`: records the statements of a program as they run, as text in the call style.
 
 
-class _Started(threading.local):
-    def __init__(self) -> None:
-        self.started: list[Recorder] = []
-
-
-class _State(State):
-    """The active recorder of a thread is the last one that it started: statements run and are recorded."""
-
-    __slots__ = ("_started",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._started = _Started()
-
-    @property
-    def started(self) -> list[Recorder]:
-        return self._started.started
-
-    def choose(self) -> None:
-        self.recorder = self.started[-1] if self.started else None
-
-
-listening = _State()
+listening = State()  # statements run and are recorded
 
 
 class Recorder:
