@@ -6,6 +6,7 @@ traces) -> assign.py (what kind of value, then the merge into C). GraphBLAS C AP
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +34,7 @@ def _extras(name: str) -> Callable[[], Any]:
 
 
 late.update(MatrixExtras=_extras("MatrixExtras"), VectorExtras=_extras("VectorExtras"))
+sys.modules[f"{__name__}.vector.vector"] = sys.modules[f"{__name__}.vector"]  # its name in pickles of older versions
 applied_to_scalars_by(apply_operator)  # binary.plus(1, 2): the operators themselves know no Scalars
 
 __all__ = ["Matrix", "Scalar", "TransposedMatrix", "Vector", "explain", "op", "op_from_string", "replace"]

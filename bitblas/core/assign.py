@@ -75,9 +75,10 @@ def update_vector(w: Vector, value: object, mask: Mask | None, accum: Typed | No
         return
     if t.size != store.size:
         raise DimensionMismatch(f"w << x: expected a vector of size {store.size}, got {t.size}")
-    if (t.args[0] if isinstance(t, VectorExpression) else t).device is not store.device:
+    operand = None if isinstance(t, VectorExpression) else t
+    if (t.args[0] if operand is None else t).device is not store.device:
         same_device("w << x", w, t)
-    content = None if isinstance(t, VectorExpression) else t._in(order)
+    content = None if operand is None else operand._in(order)
     if t.dtype is not store.dtype:
         check_cast(t.dtype, store.dtype)
     m = None if mask is None else vector_mask(mask)
@@ -276,7 +277,7 @@ def compute(expr: MatrixExpression, dtype: DataType, mask: Mask | None) -> Matri
     if mask is not None:
         mask.fits(expr)
     check_cast(expr.dtype, dtype)
-    order = common([*_along(expr), *_parents(mask)])
+    order = common([*_along(expr), *_parents(mask)]) if orders.used else None
     return operations.ewise_matrix.cast(
         expr.computed(None if mask is None else matrix_mask(mask, order), order), dtype
     ).tagged(order)

@@ -608,9 +608,8 @@ def _read_part(A: MatrixRead, rows: Axis, cols: Axis, mask: MaskLike) -> MatrixS
     if rows.at is None and cols.at is None:
         return store
     ranges = store.structure.hypersparse
-    return operations.assign_extract.extract(
-        store, rows.places(store.device, ranges), cols.places(store.device, ranges)
-    )
+    I = rows.places(store.device, ranges)
+    return operations.assign_extract.extract(store, I, I if cols is rows else cols.places(store.device, ranges))
 
 
 def _reduced(A: Matrix, monoid: Typed, empty: np.generic | None, mask: object) -> np.generic | None:

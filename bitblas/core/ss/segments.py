@@ -393,7 +393,7 @@ class VectorChoosing(Choosing[Vector]):
 # ---- Concatenate objects from tiles, split them into tiles, reshape them.
 
 
-Tiles = list[list[Matrix | TransposedMatrix]]
+Rows = list[list[Matrix | TransposedMatrix]]
 
 
 def _column(x: object) -> Matrix | TransposedMatrix:
@@ -412,7 +412,7 @@ def _column(x: object) -> Matrix | TransposedMatrix:
     raise TypeError(f"tiles: expected Matrices, Vectors and Scalars, got {describe(x)}")
 
 
-def tiles_of(tiles: Any, ndim: int | None = None) -> tuple[Tiles, int]:
+def tiles_of(tiles: Any, ndim: int | None = None) -> tuple[Rows, int]:
     """The tiles as rows of matrices, and the dimensions of the result: 1 for a list of Vectors and Scalars.
 
     Raises TypeError, ValueError (none, or rows of several lengths).
@@ -439,7 +439,7 @@ def _places(sizes: list[int]) -> list[int]:
     return [0, *itertools.accumulate(sizes)]
 
 
-def joined(rows: Tiles, dtype: DTypeArg = None) -> tuple[MatrixStore, DataType]:
+def joined(rows: Rows, dtype: DTypeArg = None) -> tuple[MatrixStore, DataType]:
     """The matrix of these tiles, and its type: `dtype`, or that of the first. DimensionMismatch."""
     heights, widths = [row[0].nrows for row in rows], [x.ncols for x in rows[0]]
     for high, row in zip(heights, rows):
@@ -531,21 +531,30 @@ def shape_of(nrows: Any, ncols: SizeArg, total: int) -> tuple[int, int]:
     return high, wide
 
 
-class MatrixTiles(Extras[Matrix]):
-    """Of a Matrix."""
+class Tiles(Extras[Parent]):
+    """Shared by Matrix and Vector."""
 
     __slots__ = ()
 
     def concat(self, tiles: Any, **opts: object) -> None:
-        """Replace the entries by those of rows of tiles, whose total size is that of the Matrix. Raises the errors of
-        `gb.ss.concat`."""
+        """Replace the entries by those of tiles of the same total size: of a Matrix rows of tiles, of a Vector Vectors
+        and Scalars. Raises the errors of `gb.ss.concat`."""
         check_options(opts)
-        rows, _ = tiles_of(tiles, 2)
+        p: Any = self._parent
+        rows, _ = tiles_of(tiles, p.ndim)
         with self.device.guard:
-            store, _ = joined(rows, self._parent.dtype)
-        if (store.nrows, store.ncols) != self._parent.shape:
-            raise DimensionMismatch(f"tiles: expected {self._parent.shape} together, got {(store.nrows, store.ncols)}")
-        self._parent << Matrix._from_store(store)
+            store, _ = joined(rows, p.dtype)
+        if p.ndim == 2 and (store.nrows, store.ncols) != p.shape:
+            raise DimensionMismatch(f"tiles: expected {p.shape} together, got {(store.nrows, store.ncols)}")
+        if p.ndim == 1 and store.nrows != p.size:
+            raise DimensionMismatch(f"tiles: expected {p.size} positions in total, got {store.nrows}")
+        p << (Matrix._from_store(store) if p.ndim == 2 else Vector._from_store(as_vector(store)))
+
+
+class MatrixTiles(Tiles[Matrix]):
+    """Of a Matrix."""
+
+    __slots__ = ()
 
     def split(self, chunks: Any, *, name: str | None = None, **opts: object) -> list[list[Matrix]]:
         """Rows of tiles. chunks: a size for both dimensions, or a pair: for each a size (the last chunk may be
@@ -603,20 +612,10 @@ class MatrixTiles(Extras[Matrix]):
         return Vector._from_store(vector_entries.build(A.device, size, A.dtype, positions, values, distinct=True), name)
 
 
-class VectorTiles(Extras[Vector]):
+class VectorTiles(Tiles[Vector]):
     """Of a Vector."""
 
     __slots__ = ()
-
-    def concat(self, tiles: Any, **opts: object) -> None:
-        """Replace the entries by the concatenation of Vectors and Scalars, of the same total size."""
-        check_options(opts)
-        rows, _ = tiles_of(tiles, 1)
-        with self.device.guard:
-            store, _ = joined(rows, self._parent.dtype)
-        if store.nrows != self._parent.size:
-            raise DimensionMismatch(f"tiles: expected {self._parent.size} positions in total, got {store.nrows}")
-        self._parent << Vector._from_store(as_vector(store))
 
     def split(self, chunks: Any, *, name: str | None = None, **opts: object) -> list[Vector]:
         """Vectors. chunks: a size (the last one may be smaller), a list of sizes (None in it: the rest). Raises

@@ -159,13 +159,14 @@ def parse(parent: Any, key: object) -> Axes:
     shape = parent.shape
     if key is Ellipsis:
         return tuple(Axis(n, None, n) for n in shape)
+    device = parent.device
     if parent.ndim == 1:
         if isinstance(key, tuple):
             raise TypeError("index: expected one index for a Vector, got a tuple")
-        return (axis(key, shape[0], parent.device),)
+        return (axis(key, shape[0], device),)
     if not isinstance(key, tuple) or len(key) != 2:
         raise TypeError(f"index: expected two indices for a Matrix, such as A[i, j], got {describe(key)}")
-    device, rows = parent.device, axis(key[0], shape[0], parent.device)
+    rows = axis(key[0], shape[0], device)
     same = key[1] is key[0] and shape[1] == shape[0]
     return rows, rows if same else axis(key[1], shape[1], device)
 
