@@ -18,7 +18,7 @@ try:
     from . import agg, device, exceptions
     from .config import config
     from .core import Matrix, Scalar, TransposedMatrix, Vector, explain, op, op_from_string, replace
-    from .core.late_binding import late as _above
+    from .core.hooks import late as _above
     from .core.statement.running import Recorder
     from .device import Trace as trace
     from .extras import check_name as _check_name

@@ -11,19 +11,8 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from semirings import (
-    BinaryOp,
-    IndexUnaryOp,
-    Monoid,
-    Operator,
-    Parameterized,
-    SelectOp,
-    Semiring,
-    Typed,
-    UnaryOp,
-    dtypes,
-    semiring,
-)
+import semirings
+from semirings import Operator, Parameterized, Typed, dtypes, semiring
 from semirings.namespace import Namespace
 
 from . import core, exceptions
@@ -36,14 +25,8 @@ from .typing import DTypeLike
 # ---- Internal functions of python-graphblas that programs import: type tests and operator look-up.
 
 UNKNOWN_OPCLASS = "UnknownOpClass"
-KINDS = {
-    "unary": UnaryOp,
-    "binary": BinaryOp,
-    "indexunary": IndexUnaryOp,
-    "select": SelectOp,
-    "monoid": Monoid,
-    "semiring": Semiring,
-}
+KINDS: dict[str, type] = {"unary": semirings.UnaryOp, "binary": semirings.BinaryOp, "monoid": semirings.Monoid}
+KINDS |= {"indexunary": semirings.IndexUnaryOp, "select": semirings.SelectOp, "semiring": semirings.Semiring}
 
 
 def output_type(value: object) -> type:

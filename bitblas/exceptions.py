@@ -11,30 +11,10 @@ import warnings
 
 from semirings.errors import DomainMismatch, GraphblasException, NotImplementedException, UdfParseError
 
-__all__ = [
-    "CaptureError",
-    "ConvergenceWarning",
-    "DeviceError",
-    "DimensionMismatch",
-    "DistributedError",
-    "DomainMismatch",
-    "EmptyObject",
-    "GraphblasException",
-    "IndexOutOfBound",
-    "InsufficientSpace",
-    "InvalidIndex",
-    "InvalidObject",
-    "InvalidValue",
-    "JitError",
-    "NoValue",
-    "NotImplementedException",
-    "NullPointer",
-    "OutOfMemory",
-    "OutputNotEmpty",
-    "Panic",
-    "UdfParseError",
-    "UninitializedObject",
-]
+__all__ = ["DomainMismatch", "GraphblasException", "NotImplementedException", "UdfParseError"]  # of semirings
+__all__ += ["DimensionMismatch", "EmptyObject", "IndexOutOfBound", "InsufficientSpace", "InvalidIndex", "InvalidObject"]
+__all__ += ["InvalidValue", "NoValue", "NullPointer", "OutOfMemory", "OutputNotEmpty", "Panic", "UninitializedObject"]
+__all__ += ["CaptureError", "ConvergenceWarning", "DeviceError", "DistributedError", "JitError"]  # of bitblas alone
 
 
 class ConvergenceWarning(UserWarning):

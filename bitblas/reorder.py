@@ -21,7 +21,7 @@ from . import device as devices
 from . import tuning
 from .algorithms import connected_components
 from .core import Matrix, Vector
-from .core.matrix.views import MatrixRead
+from .core.matrix.read import MatrixRead
 from .core.statement.indexing import replace
 from .core.statement.running import guarded
 from .device import Device

@@ -8,8 +8,7 @@ from . import __version__
 from .core import Matrix, TransposedMatrix, Vector
 from .core.options import check_options
 from .core.ss import concat
-from .core.ss.context import Context, burble, global_context
-from .core.ss.settings import config
+from .core.ss.settings import Context, burble, config, global_context
 from .core.statement.infix import Operand, describe
 from .typing import DTypeLike
 

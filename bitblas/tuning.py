@@ -795,11 +795,6 @@ TABLE: dict[str, Threshold] = {
         "entries",
         "A bitmap takes a few entries as single writes instead of a merge: the largest width of a bitmap.",
     ),
-    "iso.first_block": Threshold(
-        64,
-        "values",
-        "Arrays are compared with their first value in growing blocks: most arrays differ early.",
-    ),
     "operators.cache": Threshold(
         1 << 12,
         "typed operators",

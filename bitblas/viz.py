@@ -134,29 +134,10 @@ def _listed(A: Matrix | TransposedMatrix) -> Any:
 def _shaded(M: MatrixLike, entries: Any, agg: str, width: int | None, opts: Any, how: dict[str, Any]) -> Any:
     from bokeh.models import HoverTool
 
-    said = {
-        "x": "col",
-        "y": "row",
-        "c": "val",
-        "aggregator": agg,
-        "frame_width": width,
-        "cmap": "fire",
-        "cnorm": "eq_hist",
-        "xlim": (0, M.ncols),
-        "ylim": (0, M.nrows),
-        "rasterize": True,
-        "flip_yaxis": True,
-        "hover": True,
-        "xlabel": "",
-        "ylabel": "",
-        "data_aspect": 1,
-        "x_sampling": 1,
-        "y_sampling": 1,
-        "xaxis": "top",
-        "xformatter": "%d",
-        "yformatter": "%d",
-        "rot": 60,
-    }
+    said: dict[str, Any] = {"x": "col", "y": "row", "c": "val", "aggregator": agg, "frame_width": width, "hover": True}
+    said |= {"cmap": "fire", "cnorm": "eq_hist", "data_aspect": 1, "x_sampling": 1, "y_sampling": 1, "flip_yaxis": True}
+    said |= {"xlim": (0, M.ncols), "ylim": (0, M.nrows), "xlabel": "", "ylabel": "", "xaxis": "top", "rot": 60}
+    said |= {"rasterize": True, "xformatter": "%d", "yformatter": "%d"}
     tips = [("row", "$y{i}"), ("col", "$x{i}"), (agg, "@image")]  # integers
     hover = HoverTool(tooltips=tips, formatters={"@col": "printf", "@row": "printf"})
     return entries.hvplot.scatter(**(said | how)).opts(**({"bgcolor": "black", "tools": [hover]} | (opts or {})))

@@ -15,7 +15,7 @@ from bitblas.formats import NAMES, forms
 
 CLASSES = {form.__name__ for form in forms()}
 # Formats of other libraries, some with the same names.
-OTHERS = ("bitblas.io", "bitblas.core.ss", "bitblas.core.matrix.arrays")
+OTHERS = ("bitblas.io", "bitblas.core.ss", "bitblas.core.matrix.build")
 
 
 def is_key(x: object) -> bool:

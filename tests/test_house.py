@@ -40,11 +40,11 @@ FLOORS = (
     ("bitblas.store", "bitblas.order"),
     ("bitblas.plan",),
     ("bitblas.operations",),
-    *((f"bitblas.core.{name}",) for name in ("late_binding", "options")),
+    *((f"bitblas.core.{name}",) for name in ("hooks", "options")),
     tuple(f"bitblas.core.{name}" for name in ("convert", "memory", "operators", "show")),
     ("bitblas.core.statement",),
     tuple(f"bitblas.core.{name}" for name in ("aggregators", "building", "scalar")),
-    *((f"bitblas.core.{name}",) for name in ("vector", "matrix", "ss")),
+    *((f"bitblas.core.{name}",) for name in ("assign", "vector", "matrix", "ss")),
     ("bitblas.core",),
     ("bitblas.loop",),
     (

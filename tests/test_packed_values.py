@@ -138,7 +138,7 @@ def test_who_knows_of_packed_values():
     assert {name for name in known if not name.startswith(("io/", "distributed/reading"))} == {  # of files: the stream
         "operations/convert.py",
         "calibrate/__init__.py",
-        "core/matrix/arrays.py",
+        "core/matrix/read.py",
         "core/matrix/matrix.py",
         "core/matrix/save_load.py",
         "core/matrix/stored.py",

@@ -13,10 +13,10 @@ from ._algorithm import Algorithm
 
 PROSE = """# Algorithms
 
-`bitblas.algorithms` has one file per algorithm: a few GraphBLAS statements with their formulas. All run on CPU and GPU,
-many as loops that stay on the device ([loops.md](loops.md)), and with `gb=graphblas` unchanged on python-graphblas. The
-tests run both and compare with the references listed as "Tested". This page is generated from the docstrings:
-`python -m bitblas.algorithms > docs/algorithms.md`.
+`bitblas.algorithms` has one file per algorithm or family: a few GraphBLAS statements with their formulas. All run on
+CPU and GPU, many as loops that stay on the device ([loops.md](loops.md)), and with `gb=graphblas` unchanged on
+python-graphblas. The tests run both and compare with the references listed as "Tested". This page is generated from the
+docstrings: `python -m bitblas.algorithms > docs/algorithms.md`.
 
 ```python
 import bitblas as gb

@@ -146,7 +146,7 @@ def unless_empty(x: Vector, then: Callable[[], object]) -> None:
     """Call then(), whose statements change nothing if the Vector x is empty. Statement by statement, an empty x skips
     the call; inside a captured loop running the statements costs less than testing x.
     """
-    from bitblas.core.statement.symbolic import state
+    from bitblas.core.hooks import state
 
     if state.recorder is not None or x.nvals:
         then()

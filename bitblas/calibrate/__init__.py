@@ -26,7 +26,7 @@ from semirings.catalog import SEMIRINGS
 from .. import tuning
 from ..atomic import replacing
 from ..core.matrix.matrix import Matrix
-from ..core.vector.vector import Vector
+from ..core.vector import Vector
 from ..device import Device
 from ..formats import CSR, Structure, format_of
 from ..operations import convert

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
     from semirings import BinaryOp, Typed
 
-    from .matrix.views import MatrixRead
+    from .matrix.read import MatrixRead
     from .scalar import Scalar
     from .statement.expressions import MatrixExpression
     from .statement.infix import Delayed, Operand
     from .typing import DTypeLike
-    from .vector.vector import Vector
+    from .vector import Vector
 
 # ---- Aggregators as sequences of reductions and element-wise steps, each computed on the operand's device.
 

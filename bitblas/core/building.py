@@ -9,7 +9,7 @@ import numpy as np
 from semirings import dtypes
 from semirings.dtypes import DataType, cast_scalar, check_cast
 
-from .. import operations, tuning
+from .. import operations
 from ..device import Device
 from .convert import array_of, value_array
 from .operators import joining, typed
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .matrix.matrix import Matrix
     from .typing import Array, ArrayOrValue, DTypeArg, OperandArg, OperandLike, OperatorArg, ValuesLike
-    from .vector.vector import Vector
+    from .vector import Vector
 
 
 def duplicates(dup_op: OperatorArg, values: object, dtype: DataType, device: Device) -> Typed | None:
@@ -46,7 +46,7 @@ def check_lengths(values: ArrayOrValue, *indices: Array) -> None:
 
 def alike(device: Device, array: ArrayOrValue, dup: Typed | None) -> ArrayOrValue:
     """The single value of an array whose elements are bitwise equal, as SuiteSparse detects it; else the array. It is
-    compared up to the first difference, if it is in host memory and there is no `dup`."""
+    compared if it is in host memory and there is no `dup`."""
     if not device.host_memory or dup is not None or isinstance(array, np.generic):
         return array
     if not len(array) or array.dtype.kind not in "biufc":
@@ -55,12 +55,7 @@ def alike(device: Device, array: ArrayOrValue, dup: Typed | None) -> ArrayOrValu
     if first != last and (first == first or last == last):  # most arrays; two NaN may be bitwise equal
         return array
     raw = array.view(f"u{min(8, array.itemsize)}").reshape(len(array), -1)
-    begin, step = 0, tuning.count("iso.first_block")
-    while begin < len(raw):
-        if (raw[begin : begin + step] != raw[0]).any():
-            return array
-        begin, step = begin + step, 4 * step
-    return first
+    return array if (raw != raw[0]).any() else first
 
 
 def check_distinct(nvals: int, entries: int) -> None:

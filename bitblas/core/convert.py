@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from semirings import dtypes
-from semirings.dtypes import FP64, INT64, UINT64, DataType
+from semirings.dtypes import BOOL, FC64, FP64, INT64, UINT64, DataType
 from semirings.user_types import UserType
 
 from .. import device as devices
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 # ---- Python numbers as NumPy arrays and scalars: exact, or OverflowError.
 
+OF_PYTHON: dict[type, DataType] = {bool: BOOL, int: INT64, float: FP64, complex: FC64}  # types of Python's numbers
 _EXACT = 1 << 53  # below it float64 holds every integer
 _VIEWS: tuple[type, ...] = type({}.keys()), type({}.values())
 _INTEGERS = (int, np.integer, np.bool_)
@@ -322,17 +323,11 @@ def scalar_value(value: Any) -> np.generic:
 
     Raises TypeError for anything else, OverflowError for an int beyond UINT64.
     """
-    if type(value) is bool:
-        return np.bool_(value)
-    if type(value) is int:
+    if (known := OF_PYTHON.get(type(value))) is not None:
         try:
-            return np.int64(value)
+            return known.np_type.type(value)
         except OverflowError:
             return integer_written(value, None, "value")[0]
-    if type(value) is float:
-        return np.float64(value)
-    if type(value) is complex:
-        return np.complex128(value)
     if not isinstance(value, np.generic):
         if getattr(value, "ndim", None) != 0 or not hasattr(value, "dtype") or not hasattr(value, "item"):
             raise TypeError(f"value: expected a scalar, got {type(value).__module__}.{type(value).__qualname__}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from .. import display
@@ -10,12 +9,12 @@ from ..device import memory
 from ..store import FlatStore, MatrixStore, SparseStore, VectorStore
 
 
-class Bytes(ABC):
+class Bytes:
     """A table of names and bytes."""
 
-    @abstractmethod
     def rows(self) -> list[tuple[str, int]]:
         """Bytes by name, the sum at the end."""
+        raise NotImplementedError
 
     def __str__(self) -> str:
         rows = self.rows()

@@ -62,11 +62,6 @@ def joining(op: Typed, argument: str) -> Typed:
     return op
 
 
-def compute_type(op: Typed) -> DataType:
-    """The type in which a typed operator or monoid computes: its operands are cast to it."""
-    return op.compute_type
-
-
 def _typed(op: OperatorLike, kind: str, left: DataType, right: DataType | None) -> Typed:
     op = find(op, kind, is_udt=left._is_udt or (right is not None and right._is_udt))
     plain: Any = op.op if type(op) is Typed else op
@@ -93,7 +88,7 @@ def _typed(op: OperatorLike, kind: str, left: DataType, right: DataType | None) 
             raise TypeError(f"op: expected a Monoid, got {plain!r}, which has none for {dtype}")
         return found[dtype]
     if isinstance(plain, Monoid):
-        return plain.binaryop[compute_type(plain[dtype])]
+        return plain.binaryop[plain[dtype].compute_type]
     return op if type(op) is Typed else plain[dtype]
 
 
@@ -121,4 +116,4 @@ def find(op: OperatorLike, kind: str, *, is_udt: bool = False) -> Any:
     return _BUILTINS.get(op, op) if callable(op) and not hasattr(op, "check") and not isinstance(op, Typed) else op
 
 
-__all__ = ["compute_type", "find", "joining", "monoid_of", "typed"]
+__all__ = ["find", "joining", "monoid_of", "typed"]

@@ -32,6 +32,8 @@ def either(choices: Iterable[object]) -> str:
 
 def check_storage_options(format: str | None, tile: int | None, packed: bool | None = None) -> StorageOptions:
     """The options of a constructor; ValueError for an unknown choice."""
+    if format is None and tile is None and packed is None:
+        return AUTO
     if format is not None and format not in plan.format_choice.FORMATS:
         raise ValueError(f"format: expected one of {', '.join(map(repr, plan.format_choice.FORMATS))}, got {format!r}")
     if tile is not None and tile not in formats.sizes_of(format or ""):

@@ -15,6 +15,8 @@ from semirings.dtypes import BOOL, FP64, DataType, check_cast
 from .. import device as devices
 from ..device import Device
 from .convert import numpy_type, one_shown
+from .hooks import cast
+from .hooks import state as recording
 from .operators import typed
 from .options import check_options, check_wait
 from .show import ShownScalar
@@ -32,8 +34,6 @@ from .statement.scalar_operands import (
     operands,
     union_operator,
 )
-from .statement.symbolic import cast
-from .statement.symbolic import state as recording
 
 if TYPE_CHECKING:
     from .statement.expressions import Expression

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
     from semirings import DataType
 
-    from .matrix.views import MatrixRead
     from .typing import Array
-    from .vector.vector import Vector
 
 MASK_LIMIT = 1 << 20  # positions of a mask that is converted to an object to show it; a complement may be full
 LIMIT = 10  # rows and columns that are shown; of larger objects half of them from each end
@@ -56,28 +54,26 @@ def _host(device: Device, x: Array, keep: Array) -> list:
     return x[device.to_host(keep)].tolist() if isinstance(x, np.ndarray) else device.to_host(x[keep]).tolist()
 
 
-def vector_table(v: Vector) -> Table:
-    """Positions and values of a Vector, empty cells where there is no entry."""
-    positions = _shown(v.size)
-    i, x = v.to_coo()
-    at = i.view(np.int64)
-    keep = _within(positions, at, v.size)
-    found = dict(zip(_host(v.device, at, keep), _host(v.device, x, keep)))
-    head = ["index", *("..." if p is None else str(p) for p in positions)]
-    return head, [["value", *_cells(positions, found)]]
-
-
-def matrix_table(A: MatrixRead) -> Table:
-    """Rows, columns and values of a Matrix or TransposedMatrix."""
-    rows, cols = _shown(A.nrows), _shown(A.ncols)
-    i, j, x = A.to_coo()
-    i, j = i.view(np.int64), j.view(np.int64)
-    keep = _within(rows, i, A.nrows) & _within(cols, j, A.ncols)
+def table(x: Any) -> Table:
+    """Positions and values of a Vector, Matrix or TransposedMatrix, empty cells where there is no entry; no rows if it
+    has no positions."""
+    if not all(x.shape):
+        return [], []
+    *index, values = x.to_coo()
+    if x.ndim == 1:
+        index = [np.zeros_like(index[0]), *index]
+    nrows, ncols = x.shape if x.ndim == 2 else (1, x.size)
+    rows, cols, (i, j) = _shown(nrows), _shown(ncols), (at.view(np.int64) for at in index)
+    keep = _within(rows, i, nrows) & _within(cols, j, ncols)
     found: dict[int, dict[int, object]] = {}
-    for a, b, value in zip(*(_host(A.device, part, keep) for part in (i, j, x))):
+    for a, b, value in zip(*(_host(x.device, part, keep) for part in (i, j, values))):
         found.setdefault(a, {})[b] = value
-    body = [["...", *("..." for _ in cols)] if r is None else [str(r), *_cells(cols, found.get(r, {}))] for r in rows]
-    return ["", *("..." if c is None else str(c) for c in cols)], body
+    head = ["..." if c is None else str(c) for c in cols]
+    if x.ndim == 1:
+        return ["index", *head], [["value", *_cells(cols, found.get(0, {}))]]
+    return ["", *head], [
+        ["..."] * (1 + len(cols)) if r is None else [str(r), *_cells(cols, found.get(r, {}))] for r in rows
+    ]
 
 
 def facts(x: Any) -> dict[str, str]:
@@ -87,13 +83,6 @@ def facts(x: Any) -> dict[str, str]:
     iso = " (iso)" if (x._matrix if x.ndim == 2 else x)._stored.iso else ""
     named = {"nvals": x.nvals, **sizes, "dtype": f"{x.dtype}{iso}", **layout, "device": x.device.name}
     return {name: str(value) for name, value in named.items()}
-
-
-def table(x: Any) -> Table:
-    """The values of an object; no rows if it has no positions."""
-    if not all(x.shape):
-        return [], []
-    return vector_table(x) if x.ndim == 1 else matrix_table(x)
 
 
 def text(title: str, kind: str, named: dict[str, str], cells: Table) -> str:

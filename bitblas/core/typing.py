@@ -15,11 +15,11 @@ from ..typing import ArrayLike as ArrayLike
 from ..typing import DTypeLike as DTypeLike
 from ..typing import Number as Number
 from .aggregators import Aggregator, TypedAggregator
+from .hooks import SymbolicArray, SymbolicScalar
 from .statement.expressions import MatrixExpression, ScalarExpression, VectorExpression
 from .statement.indexing import Axis
 from .statement.infix import Operand
 from .statement.masks import Mask
-from .statement.symbolic import SymbolicArray, SymbolicScalar
 
 # An operator, its name, a Python function, or an aggregator where a monoid reduces.
 OperatorLike: TypeAlias = (

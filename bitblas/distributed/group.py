@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn, Protocol, TypedDict, TypeVar
 import numpy as np
 
 from .. import exceptions, tuning
-from ..core.statement.symbolic import state as recording
+from ..core.hooks import state as recording
 from ..device import Device, tracing
 from ..exceptions import DistributedError
 from ..loop.symbolic.control_flow import OnHost

@@ -20,10 +20,10 @@ from semirings.dtypes import INT64
 
 from ..core import Scalar
 from ..core import Vector as Whole
+from ..core.hooks import SymbolicArray
+from ..core.hooks import state as recording
 from ..core.operators import monoid_of, typed
 from ..core.statement.infix import Operand
-from ..core.statement.symbolic import SymbolicArray
-from ..core.statement.symbolic import state as recording
 from ..loop.symbolic.control_flow import OnHost
 from ..operations.variants import binary_of
 from ..typing import Array

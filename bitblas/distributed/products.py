@@ -31,7 +31,7 @@ from .start import current
 
 if TYPE_CHECKING:
     from ..core import Matrix as WholeMatrix
-    from ..core.matrix.views import TransposedMatrix
+    from ..core.matrix.read import TransposedMatrix
     from ..core.statement.expressions import VectorExpression
     from ..core.typing import OperandArg, OperandLike, OperatorLike
     from .expressions import Local

@@ -20,7 +20,7 @@ from ..core.statement.expressions import Expression, ScalarExpression
 from ..core.statement.indexing import Axis, IndexExpr
 from ..core.statement.infix import Operand, describe, is_tensor
 from ..core.statement.masks import Mask
-from ..core.vector.stored import StyledVector
+from ..core.vector import StyledVector
 from ..device import Device
 from ..exceptions import DimensionMismatch, IndexOutOfBound, OutputNotEmpty
 from ..loop.symbolic.control_flow import plain_loops

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.late_binding import late
+from ..core.hooks import late
 from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 from . import edges, methods, validation
 

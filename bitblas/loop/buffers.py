@@ -21,7 +21,7 @@ import numpy as np
 from semirings.dtypes import BOOL
 
 from .. import tuning
-from ..core.vector.vector import Vector
+from ..core.vector import Vector
 from ..device import Device
 from ..store import PlainValues, VectorStore, empty_vector, full_bits, is_blank, words
 from .ir import Vec

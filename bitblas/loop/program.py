@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 from .. import tuning
 from ..config import config
+from ..core.hooks import state
 from ..core.matrix.matrix import Matrix
 from ..core.scalar import Scalar
 from ..core.statement.running import listening
-from ..core.statement.symbolic import state
-from ..core.vector.vector import Vector
+from ..core.vector import Vector
 from ..device import get, object_files
 from ..display import html
 from ..exceptions import CaptureError, InvalidValue

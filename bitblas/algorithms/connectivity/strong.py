@@ -1,4 +1,4 @@
-"""Strongly connected components: sets of vertices that reach each other along directed edges.
+"""Strongly connected components, sets of vertices that reach each other along directed edges, and their condensation.
 
 Method: forward colouring and backward search. The smallest vertex number propagates along the edges, so that x[v] is
 the smallest vertex that reaches v. If x[v] = v, v is a root, and the vertices of its colour that reach it are its
@@ -10,14 +10,16 @@ an edge, so the largest colour among the successors of a vertex tells whether on
 
 Input: any square A. A stored entry A[i, j] is the edge i -> j; dtype and values are ignored.
 
-Check: SciPy's connected_components.
+Check: SciPy's connected_components; NetworkX's condensation; no cycle is left.
 
 Orzan: On distributed verification and verified distribution. PhD thesis, Amsterdam 2004, chapter 6.
 McLendon, Hendrickson, Plimpton, Rauchwerger: Finding strongly connected components in distributed graphs. JPDC 2005.
+Harary, Norman, Cartwright: Structural models. Wiley 1965, chapter 3.
 """
 
 from .. import _loops as loops
 from .._algorithm import algorithm
+from .._parts import renumber
 
 
 @algorithm(answer="representative per vertex")
@@ -82,3 +84,30 @@ def _coloring(A, gb):
         last(gb.binary.eq(t & x).new().V, gb.replace) << t
 
     return {"begin": begin, "body": body, "while_": left, "labels": label}
+
+
+# ---- Condensation: the directed acyclic graph of the strongly connected components.
+#
+# Method: components are numbered from 0 in the order of their smallest vertices; each edge between two components
+# becomes an edge between their numbers.
+#
+# State: S has an entry (v, c) for each vertex v and the number c of its component.
+#
+# Input: any square A. A stored entry A[i, j] is the edge i -> j; dtype and values are ignored.
+
+
+@algorithm(answer=("graph of components", "value per vertex"), arrays=(24, 32))
+def condensation(A, *, gb=None):
+    """The graph of the strongly connected components, and the component number of each vertex.
+
+    A: Matrix, n x n, any dtype. gb: the library, bitblas if None.
+    Returns a Matrix, BOOL, k x k for k components, without loops and cycles, and a Vector, INT64, size n, full:
+    component numbers from 0 to k - 1, in the order of the smallest vertices of the components.
+    Raises DimensionMismatch (A not square), TypeError (A is not a Matrix).
+    """
+    label, k = renumber(strongly_connected_components(A, gb=gb).to_dense(), gb)
+    # C = S' any.pair A any.pair S, off the diagonal
+    i, j, _ = A.to_coo(values=False)
+    i, j = label[i], label[j]
+    (across,) = (i != j).nonzero()
+    return gb.Matrix.from_coo(i[across], j[across], True, nrows=k, ncols=k), gb.Vector.from_dense(label)

@@ -1,4 +1,4 @@
-"""Jaccard, overlap and cosine similarity: normalized counts of shared neighbours.
+"""Jaccard, overlap, cosine similarity, Adamic-Adar and resource allocation: shared neighbours, counted and weighted.
 
 Method: C = A plus.pair A' counts the common neighbours of two vertices; the scores are C / (d[u] + d[v] - C),
 C / min(d[u], d[v]) and C / sqrt(d[u] d[v]), with degrees d.
@@ -7,11 +7,12 @@ State: C has an entry for each pair of vertices with a common neighbour, or for 
 
 Input: any square A; dtype and values are ignored. Directed: the neighbours of u are the entries of A[u, :].
 
-Check: neighbour sets, pair by pair.
+Check: neighbour sets, pair by pair; NetworkX's adamic_adar_index and resource_allocation_index.
 
 Jaccard: The distribution of the flora in the alpine zone. New Phytologist 11 (1912).
 Salton, McGill: Introduction to modern information retrieval. McGraw-Hill 1983, for the cosine.
-
+Adamic, Adar: Friends and neighbors on the web. Social Networks 25 (2003).
+Zhou, Lu, Zhang: Predicting missing links via local information. European Physical J. B 71 (2009).
 """
 
 from .. import _check as check
@@ -53,19 +54,7 @@ def best_scores(i, j, score, n, top, gb):
     return gb.Matrix.from_coo(i, j, score, gb.dtypes.FP64, nrows=n, ncols=n)
 
 
-# ---- Jaccard, overlap and cosine similarity: normalized counts of shared neighbours.
-#
-# Method: C = A plus.pair A' counts the common neighbours of two vertices; the scores are C / (d[u] + d[v] - C), C /
-# min(d[u], d[v]) and C / sqrt(d[u] d[v]), with degrees d.
-#
-# State: C has an entry for each pair of vertices with a common neighbour, or for each requested pair.
-#
-# Input: any square A; dtype and values are ignored. Directed: the neighbours of u are the entries of A[u, :].
-#
-# Check: neighbour sets, pair by pair.
-#
-# Jaccard: The distribution of the flora in the alpine zone. New Phytologist 11 (1912). Salton, McGill: Introduction to
-# modern information retrieval. McGraw-Hill 1983, for the cosine.
+# ---- Jaccard, overlap and cosine similarity.
 
 
 @algorithm(answer="value per pair", arrays=(8, 24))
@@ -112,3 +101,52 @@ def _scaled(A, pairs, top, gb, score):
     d = degrees(A, gb)
     # S = score(C, d[u], d[v])
     return best_scores(u, v, score(c, d[u], d[v]), n, top, gb)
+
+
+# ---- Adamic-Adar and resource allocation: shared neighbours, weighted down by their degree.
+#
+# Method: A D plus.first A', where column k of A D has the value of neighbour k: 1 / log(d[k]) or 1 / d[k].
+#
+# State: the product has an entry for each pair of vertices with a common neighbour, or for each requested pair.
+#
+# Input: A with a symmetric structure; values and dtype are ignored.
+
+
+@algorithm(graph="undirected", answer="value per pair", arrays=(16, 40))
+def adamic_adar(A, *, pairs=None, top=None, gb=None):
+    """The sum of 1 / log(degree) over the common neighbours of two vertices.
+
+    A: Matrix, n x n, any dtype, symmetric structure (checked). pairs: Matrix, n x n, whose entries (u, v) are the pairs
+    to compare; None: all vertices that share a neighbour. top: int >= 1, only the best scores of each u; None: all. gb:
+    the library, bitblas if None.
+    Returns a Matrix, n x n, FP64: no entry without a common neighbour, nor at (v, v) unless pairs has it; a neighbour
+    of degree 1 counts 0.
+    Raises InvalidValue (A not symmetric, top out of range), DimensionMismatch (A not square, pairs of another size),
+    TypeError.
+    """
+    # D[k] = 1 / log(d[k]), 0 for degree 1: such a vertex is no common neighbour of two vertices
+    d = degrees(A, gb)
+    logarithms = gb.Vector.from_dense(d.clip(2) * 1.0).apply(gb.unary.log).new().to_dense()
+    return _weighted(A, (d > 1) / logarithms, pairs, top, gb)
+
+
+@algorithm(graph="undirected", answer="value per pair", arrays=(16, 40))
+def resource_allocation(A, *, pairs=None, top=None, gb=None):
+    """The sum of 1 / degree over the common neighbours of two vertices.
+
+    A: Matrix, n x n, any dtype, symmetric structure (checked). pairs, top, gb: as for `adamic_adar`.
+    Returns a Matrix, n x n, FP64: no entry without a common neighbour, nor at (v, v) unless pairs has it.
+    Raises InvalidValue (A not symmetric, top out of range), DimensionMismatch (A not square, pairs of another size),
+    TypeError.
+    """
+    # D[k] = 1 / d[k]
+    return _weighted(A, 1 / degrees(A, gb).clip(1), pairs, top, gb)
+
+
+def _weighted(A, value, pairs, top, gb):
+    n = A.nrows
+    # B = A D; S<pairs> = B plus.first A'
+    i, k, _ = A.to_coo(values=False)
+    B = gb.Matrix.from_coo(i, k, value[k], gb.dtypes.FP64, nrows=n, ncols=n)
+    u, v, score = common_neighbor_scores(B, A, gb.semiring.plus_first[gb.dtypes.FP64], pairs, gb)
+    return best_scores(u, v, score, n, top, gb)

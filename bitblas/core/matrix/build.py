@@ -1,8 +1,13 @@
-"""Build matrices from arrays and lists, or from chunks of entries. GraphBLAS C API 2.1, section 4.2.5 (build)."""
+"""Build matrices from arrays, lists, dicts and chunks of entries. GraphBLAS C API 2.1, section 4.2.5 (build).
+
+`indptr` and the `minor` indices are those of rows (CSR) or of columns (CSC); the D in DCSR and DCSC lists only those
+rows or columns that have entries, `major`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
@@ -11,14 +16,23 @@ from semirings import dtypes
 
 from ... import operations, tuning
 from ...device import Device
-from ...exceptions import IndexOutOfBound, InvalidObject, OutputNotEmpty
-from ...formats.csr.layout import find_row_faults, index_type
+from ...exceptions import IndexOutOfBound, InvalidObject, InvalidValue, OutputNotEmpty
+from ...formats.csr.layout import are_pointers, find_row_faults, index_type, numbers_of
 from ...store import FlatStore
 from ..building import alike, check_distinct, check_lengths, dense_values, duplicates, one_value
-from ..convert import check_range, check_size, check_symmetric, device_of, entry_array, index_array, value_array
+from ..convert import (
+    OF_PYTHON,
+    check_range,
+    check_size,
+    check_symmetric,
+    device_of,
+    entry_array,
+    index_array,
+    keys_of,
+    value_array,
+)
 from ..options import check_options, check_storage_options
-from ..statement.scalar_operands import OF_PYTHON
-from .arrays import CompressedBuild, fault_of_pointers
+from .read import is_columnwise
 from .stored import StoredMatrix
 
 if TYPE_CHECKING:
@@ -26,8 +40,22 @@ if TYPE_CHECKING:
 
     from semirings import DataType
 
-    from ...typing import Array
-    from ..typing import DeviceArg, DTypeArg, IndicesLike, OperandArg, OperandLike, OperatorArg, SizeArg, ValuesLike
+    from ..typing import (
+        Array,
+        DeviceArg,
+        DTypeArg,
+        IndicesLike,
+        OperandArg,
+        OperandLike,
+        OperatorArg,
+        SizeArg,
+        ValuesLike,
+    )
+
+
+def fault_of_pointers(entries: int) -> InvalidValue:
+    """The error for invalid pointers."""
+    return InvalidValue(f"indptr: expected 0 <= ... <= {entries} (the number of indices), ascending")
 
 
 # ---- Build matrices from chunks of entries, for inputs that do not fit in memory together with the result.
@@ -85,66 +113,6 @@ class Chunks:
             yield i, j, x
 
 
-class ChunkBuild(StoredMatrix):
-    __slots__ = ()
-
-    @classmethod
-    def from_chunks(
-        cls,
-        chunks: Any,
-        value: OperandLike = True,
-        dtype: DTypeArg = None,
-        *,
-        nrows: SizeArg = None,
-        ncols: SizeArg = None,
-        dup_op: OperatorArg = None,
-        name: str | None = None,
-        device: DeviceArg = None,
-        format: str | None = None,
-        tile: int | None = None,
-        packed: bool | None = None,
-        symmetric: bool = False,
-    ) -> Self:
-        """The Matrix that `from_coo` makes of all chunks concatenated, without holding them all at once.
-
-        chunks: an iterable of (rows, columns) or (rows, columns, values), arrays as for `from_coo`. It is read twice,
-        and up to 64 times more for `format` "nib" and "mplg", which are built in bands of rows (3 times if rows ascend
-        from chunk to chunk): pass a list, an object whose `__iter__` starts over, or a function without arguments that
-        returns an iterator each time. An iterator, which can be read only once, is stored while it is read: 8 bytes an
-        entry (16 for indices from 2**31 on), and its values. value: the value of all entries if chunks have none.
-        dtype: of the values; None: the common type of all chunks. nrows, ncols: if not given, `chunks.shape` before or
-        after the first pass, if it exists, else one more than the largest index. symmetric: it is checked that each
-        entry has its mirror image, without a transpose. Everything else as in `from_coo`.
-
-        Memory: about 4 bytes an entry (for "nib" and "mplg" the size of the format), and its value, 40 a row, and 96
-        for each entry of the largest chunk or of a million; docs/memory.md has the formulas. Raises the errors of
-        `from_coo`, and ValueError for chunks that differ in their number of arrays, or from pass to pass.
-        """
-        layout = check_storage_options(format, tile, packed)
-        d = device_of(device)
-        sizes = [None if n is None else check_size(what, n) for n, what in ((nrows, "nrows"), (ncols, "ncols"))]
-        source = Chunks(chunks, d, dtype)
-        with d.guard:
-            first, second = _sizes(sizes, chunks)
-            counts = operations.build.Counts(d, first)
-            for i, j, _ in source.first():
-                check_range(i, 1 << 60 if first is None else first, "rows")
-                check_range(j, 1 << 60 if second is None else second, "columns")
-                counts.add(i, j)
-            first, second = _sizes(sizes, chunks)
-            if not counts.entries and None in (first, second):
-                raise ValueError("nrows, ncols: expected sizes, because there are no indices, got None")
-            shape = counts.nrows if first is None else first, counts.ncols if second is None else second
-            one, of = (None, source.value_type) if source.parts == 3 else value_array(d, value, source.dtype)
-            if one is not None and not isinstance(one, np.generic):
-                raise ValueError("value: expected a scalar; different values belong into the chunks")
-            dup = duplicates(dup_op, one, of, d)
-            to = operations.build.Target(*shape, one, of, dup, layout.format, tile)
-            store = operations.build.from_counts(counts, source.again, to)
-            check_symmetric(store.structure, symmetric)
-        return cls._from_store(store, name, layout)
-
-
 def _sizes(sizes: list[int | None], chunks: Any) -> tuple[int | None, int | None]:
     """Rows and columns, as far as they are known now: as given, else as the chunks report."""
     shape: tuple[int | None, ...] = getattr(chunks, "shape", ())
@@ -167,7 +135,7 @@ def _limit(indices: Array, size: SizeArg, name: str) -> int:
     return int(indices.max()) + 1
 
 
-class MatrixBuild(ChunkBuild, CompressedBuild):
+class MatrixBuild(StoredMatrix):
     """The constructors of Matrix, and `build`.
 
     format: "auto" (the planner chooses), "csr", "mplg", "nib", "cgr", "hyper", or "b2sr" or "split" with the `tile`; a
@@ -313,6 +281,233 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
             )
             check_symmetric(store.structure, symmetric)
         return cls._from_store(store, name, layout)
+
+    # ---- from CSR, CSC, DCSR and DCSC arrays, edges, nested dicts, chunks. All take `device`, `format`, `tile`,
+    # `packed` and `symmetric` of `from_coo` too. Sizes that are not given are one more than the largest index, 0
+    # without indices. Raise InvalidValue for pointers or sizes that do not fit, and the errors of `from_coo`.
+
+    @classmethod
+    def _from_compressed(
+        cls,
+        major: IndicesLike | None,
+        indptr: IndicesLike,
+        minor: IndicesLike,
+        values: ValuesLike,
+        dtype: DTypeArg,
+        nmajor: SizeArg,
+        nminor: SizeArg,
+        columns: bool,
+        device: DeviceArg,
+        more: dict[str, Any],
+    ) -> Self:
+        d = device_of(device)
+        j = index_array(d, minor, "row_indices" if columns else "col_indices", narrow=True)
+        ptr = index_array(d, indptr, "indptr", narrow=True)
+        rows = major is None and not columns
+        if not len(ptr) or (not rows and not are_pointers(ptr, len(j))):  # for rows, all checks run together later
+            raise fault_of_pointers(len(j))
+        if nminor is None and not len(j):
+            nminor = 0
+        name = "ncols" if columns else "nrows"
+        if major is None:
+            if nmajor is not None and check_size(name, nmajor) != len(ptr) - 1:
+                raise InvalidValue(f"{name}: expected {len(ptr) - 1}, one less than the length of indptr, got {nmajor}")
+            nmajor = len(ptr) - 1
+            if rows:
+                return cls._from_rows(d, ptr, j, values, dtype, nmajor, nminor, **more)
+        i = numbers_of(ptr, len(j), d)
+        if major is not None:
+            major = index_array(d, major, "compressed_cols" if columns else "compressed_rows")
+            if len(major) != len(ptr) - 1:
+                raise InvalidValue(f"indptr: expected {len(major) + 1} of them, one more than indices, got {len(ptr)}")
+            if nmajor is None:  # a listed row counts even without entries
+                nmajor = int(major.max()) + 1 if len(major) else 0
+            i = major[i]
+        ij, shape = ((j, i), (nminor, nmajor)) if columns else ((i, j), (nmajor, nminor))
+        return cls.from_coo(*ij, values, dtype, nrows=shape[0], ncols=shape[1], device=d, **more)
+
+    @classmethod
+    def from_csr(
+        cls,
+        indptr: IndicesLike,
+        col_indices: IndicesLike,
+        values: ValuesLike = 1.0,
+        dtype: DTypeArg = None,
+        *,
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
+        device: DeviceArg = None,
+        **more: Any,
+    ) -> Self:
+        """A Matrix whose row i has columns col_indices[indptr[i]:indptr[i + 1]], in any order."""
+        return cls._from_compressed(None, indptr, col_indices, values, dtype, nrows, ncols, False, device, more)
+
+    @classmethod
+    def from_csc(
+        cls,
+        indptr: IndicesLike,
+        row_indices: IndicesLike,
+        values: ValuesLike = 1.0,
+        dtype: DTypeArg = None,
+        *,
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
+        device: DeviceArg = None,
+        **more: Any,
+    ) -> Self:
+        """A Matrix whose column j has rows row_indices[indptr[j]:indptr[j + 1]]."""
+        return cls._from_compressed(None, indptr, row_indices, values, dtype, ncols, nrows, True, device, more)
+
+    @classmethod
+    def from_dcsr(
+        cls,
+        compressed_rows: IndicesLike,
+        indptr: IndicesLike,
+        col_indices: IndicesLike,
+        values: ValuesLike = 1.0,
+        dtype: DTypeArg = None,
+        *,
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
+        device: DeviceArg = None,
+        **more: Any,
+    ) -> Self:
+        """A Matrix whose row compressed_rows[k] has columns col_indices[indptr[k]:indptr[k + 1]]."""
+        args = compressed_rows, indptr, col_indices, values, dtype, nrows, ncols, False, device, more
+        return cls._from_compressed(*args)
+
+    @classmethod
+    def from_dcsc(
+        cls,
+        compressed_cols: IndicesLike,
+        indptr: IndicesLike,
+        row_indices: IndicesLike,
+        values: ValuesLike = 1.0,
+        dtype: DTypeArg = None,
+        *,
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
+        device: DeviceArg = None,
+        **more: Any,
+    ) -> Self:
+        """A Matrix whose column compressed_cols[k] has rows row_indices[indptr[k]:indptr[k + 1]]."""
+        args = compressed_cols, indptr, row_indices, values, dtype, ncols, nrows, True, device, more
+        return cls._from_compressed(*args)
+
+    @classmethod
+    def from_edgelist(
+        cls, edgelist: Any, values: ValuesLike | None = None, dtype: DTypeArg = None, **more: Any
+    ) -> Self:
+        """A Matrix from (row, column) or (row, column, value) tuples, an array of shape (nvals, 2), or a data frame
+        with two or three columns (pandas, polars).
+
+        values: as in `from_coo`, if the edges have none. Raises ValueError for another shape, TypeError for two sources
+        of values.
+        """
+        if hasattr(edgelist, "columns"):
+            parts = [edgelist[name] for name in edgelist.columns]
+            if len(parts) not in (2, 3):
+                raise ValueError(f"edgelist: expected two or three columns, got {len(parts)}")
+            rows, cols, found = parts if len(parts) == 3 else (*parts, None)
+        elif hasattr(edgelist, "ndim"):
+            if edgelist.ndim != 2 or edgelist.shape[1] != 2:
+                raise ValueError(f"edgelist: expected an array of shape (nvals, 2), got {edgelist.shape}")
+            rows, cols, found = edgelist[:, 0], edgelist[:, 1], None
+        else:
+            parts = list(zip(*edgelist, strict=True))
+            if len(parts) not in (0, 2, 3):
+                raise ValueError(f"edgelist: expected two or three elements in each item, got {len(parts)}")
+            rows, cols = (list(part) for part in parts[:2]) if parts else ([], [])
+            found = list(parts[2]) if len(parts) == 3 else None
+        if values is not None and found is not None:
+            raise TypeError("values: expected one source of values, got the triples of `edgelist` and `values`")
+        values = found if values is None else values
+        return cls.from_coo(rows, cols, 1.0 if values is None else values, dtype, **more)
+
+    @classmethod
+    def from_dicts(
+        cls,
+        nested_dicts: Any,
+        dtype: DTypeArg = None,
+        *,
+        order: str = "rowwise",
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
+        **more: Any,
+    ) -> Self:
+        """A Matrix from {row: {column: value}}, or from a list with one {column: value} for each row; with
+        order="columnwise" from {column: {row: value}}. Raises ValueError for `order`."""
+        columns = is_columnwise(order)
+        keyed = isinstance(nested_dicts, Mapping)
+        major = keys_of(lambda: nested_dicts, len(nested_dicts)) if keyed else None
+        dicts = list(nested_dicts.values()) if keyed else list(nested_dicts)
+        indptr = np.cumsum([0, *map(len, dicts)])
+        minor = keys_of(lambda: itertools.chain.from_iterable(dicts), int(indptr[-1]))
+        values: ValuesLike = [x for inner in dicts for x in inner.values()]
+        if dtype is not None and not values:
+            values = np.zeros(0, dtypes.lookup_dtype(dtype).np_type)
+        sizes = (ncols, nrows) if columns else (nrows, ncols)
+        return cls._from_compressed(
+            major, indptr, minor, values, dtype, *sizes, columns, more.pop("device", None), more
+        )
+
+    @classmethod
+    def from_chunks(
+        cls,
+        chunks: Any,
+        value: OperandLike = True,
+        dtype: DTypeArg = None,
+        *,
+        nrows: SizeArg = None,
+        ncols: SizeArg = None,
+        dup_op: OperatorArg = None,
+        name: str | None = None,
+        device: DeviceArg = None,
+        format: str | None = None,
+        tile: int | None = None,
+        packed: bool | None = None,
+        symmetric: bool = False,
+    ) -> Self:
+        """The Matrix that `from_coo` makes of all chunks concatenated, without holding them all at once.
+
+        chunks: an iterable of (rows, columns) or (rows, columns, values), arrays as for `from_coo`. It is read twice,
+        and up to 64 times more for `format` "nib" and "mplg", which are built in bands of rows (3 times if rows ascend
+        from chunk to chunk): pass a list, an object whose `__iter__` starts over, or a function without arguments that
+        returns an iterator each time. An iterator, which can be read only once, is stored while it is read: 8 bytes an
+        entry (16 for indices from 2**31 on), and its values. value: the value of all entries if chunks have none.
+        dtype: of the values; None: the common type of all chunks. nrows, ncols: if not given, `chunks.shape` before or
+        after the first pass, if it exists, else one more than the largest index. symmetric: it is checked that each
+        entry has its mirror image, without a transpose. Everything else as in `from_coo`.
+
+        Memory: about 4 bytes an entry (for "nib" and "mplg" the size of the format), and its value, 40 a row, and 96
+        for each entry of the largest chunk or of a million; docs/memory.md has the formulas. Raises the errors of
+        `from_coo`, and ValueError for chunks that differ in their number of arrays, or from pass to pass.
+        """
+        layout = check_storage_options(format, tile, packed)
+        d = device_of(device)
+        sizes = [None if n is None else check_size(what, n) for n, what in ((nrows, "nrows"), (ncols, "ncols"))]
+        source = Chunks(chunks, d, dtype)
+        with d.guard:
+            first, second = _sizes(sizes, chunks)
+            counts = operations.build.Counts(d, first)
+            for i, j, _ in source.first():
+                check_range(i, 1 << 60 if first is None else first, "rows")
+                check_range(j, 1 << 60 if second is None else second, "columns")
+                counts.add(i, j)
+            first, second = _sizes(sizes, chunks)
+            if not counts.entries and None in (first, second):
+                raise ValueError("nrows, ncols: expected sizes, because there are no indices, got None")
+            shape = counts.nrows if first is None else first, counts.ncols if second is None else second
+            one, of = (None, source.value_type) if source.parts == 3 else value_array(d, value, source.dtype)
+            if one is not None and not isinstance(one, np.generic):
+                raise ValueError("value: expected a scalar; different values belong into the chunks")
+            dup = duplicates(dup_op, one, of, d)
+            to = operations.build.Target(*shape, one, of, dup, layout.format, tile)
+            store = operations.build.from_counts(counts, source.again, to)
+            check_symmetric(store.structure, symmetric)
+        return cls._from_store(store, name, layout)
+
+    # ---- into a Matrix ----
 
     def build(
         self,

@@ -1,12 +1,11 @@
-"""The class Matrix, with the methods that change its size or a diagonal in place.
-
-resize: GraphBLAS C API 2.1, section 4.2.5.5.
-"""
+"""The class Matrix, with the methods that change its size, a diagonal or its vertex order, and A.profile."""
 
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, SupportsIndex
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
 
 import numpy as np
 
@@ -17,37 +16,126 @@ from ... import device as devices
 from ... import foreign_names, operations
 from ...config import config
 from ...device import Device
-from ...exceptions import DimensionMismatch
+from ...exceptions import DimensionMismatch, InvalidValue
 from ...formats.values import PackedValues
+from ...order import Order, order_of
 from ...store import MatrixStore
+from .. import assign
 from ..building import restored
-from ..convert import check_size, device_of, pickled, same_device, written_array
+from ..convert import check_size, device_of, index_array, pickled, same_device, written_array
+from ..hooks import late
+from ..hooks import state as recording
 from ..options import StorageOptions, check_options, check_storage_options
 from ..statement.expressions import enter
 from ..statement.infix import Operand, object_of
 from ..statement.masks import Mask, check
-from ..statement.running import computed
+from ..statement.running import computed, guarded
 from ..statement.scalar_operands import several
-from ..statement.symbolic import state as recording
-from ..vector.vector import Vector
-from . import assign as assign_matrix
+from ..vector import Vector
 from .build import MatrixBuild
-from .order import MatrixOrder
+from .read import TransposedMatrix
 from .save_load import MatrixFile
-from .stored import StoredMatrix, Writes, named
-from .views import TransposedMatrix
+from .stored import Writes, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
+    from typing_extensions import Self
+
+    from ...plan.profile import Orders, Profile
+    from ...plan.virtual_nodes import VirtualNodes
     from ..statement.expressions import MatrixExpression
-    from ..typing import DeviceArg, DTypeLike, MaskArg, MaskLike, OperatorArg, ValuesLike
-
-# ---- Methods that change a Matrix in place: size and diagonal. resize: GraphBLAS C API 2.1, section 4.2.5.5.
+    from ..typing import Array, DeviceArg, DTypeLike, IndicesLike, MaskArg, MaskLike, OperatorArg, ValuesLike
 
 
-class MatrixReshape(StoredMatrix):
+class Matrix(MatrixBuild, MatrixFile, metaclass=foreign_names.Hinted):
+    """Matrix(dtype=FP64, nrows=0, ncols=0): a sparse matrix without entries. GraphBLAS C API 2.1, section 3.8.2.
+
+    format: "auto", "csr", "mplg", "nib", "cgr", "b2sr" with a `tile` of 4, 8, 16, 32 or 64, "split" with one of 4, 8 or
+    16 (or that of the fewest bytes), "hyper", or "bitmap": the stored format, which results assigned to it take too.
+    packed: whether values that differ are bit-packed (True; InvalidValue unless they are integers of a range below
+    2**32), stored as an array of their type (False), or as `config.prefer` says (None).
+
+    Raises TypeError (dtype), InvalidValue (sizes), ValueError (format), DeviceError, OutOfMemory.
+    """
+
     __slots__ = ()
+    _mask_ranks = (1, 2)
+    _write = staticmethod(assign.update_matrix)
+    _write_part = staticmethod(assign.assign_matrix)
+
+    def __init__(
+        self,
+        dtype: DTypeLike = FP64,
+        nrows: SupportsIndex = 0,
+        ncols: SupportsIndex = 0,
+        *,
+        name: str | None = None,
+        device: DeviceArg = None,
+        format: str | None = None,
+        tile: int | None = None,
+        packed: bool | None = None,
+    ) -> None:
+        self._layout = check_storage_options(format, tile, packed)
+        shape = check_size("nrows", nrows), check_size("ncols", ncols)
+        empty = operations.ewise_matrix.empty(device_of(device), *shape, dtypes.lookup_dtype(dtype))
+        self._data = operations.convert.with_format(empty, *self._layout[:2]) if self._layout.asks else empty
+        self._pending = Writes()
+        self.name = named(name)
+        if recording.threads and recording.recorder is not None and recording.recorder.takes(self):
+            recording.recorder.created(self)
+
+    @classmethod
+    def _computed(
+        cls, expr: MatrixExpression, dtype: DataType | None = None, mask: MaskArg = None, name: str | None = None
+    ) -> Matrix:
+        """A new Matrix with the result of an expression."""
+        kind, m = expr.dtype if dtype is None else dtype, None if mask is None else check(mask, 2)
+        if (
+            expr._value is None
+            and (m is None or expr.masked)
+            and not (recording.threads and recording.recorder is not None)
+        ):  # the new Matrix becomes the result
+            name = named(name)
+            return cls._from_store(computed(expr, lambda: assign.compute(expr, kind, m), name, m), name)
+        C = cls(kind, expr.nrows, expr.ncols, name=name, device=expr.device)
+        C._update(expr, m, None, m is not None)
+        return C
+
+    # ---- content ----
+
+    @property
+    def _matrix(self) -> Matrix:
+        return self
+
+    @property
+    def T(self) -> TransposedMatrix:
+        """The transpose, as a view: products and reductions read A transposed."""
+        return TransposedMatrix(self)
+
+    def to(self, device: str | Device) -> Matrix:
+        """A copy on another device; the object itself if it is already there."""
+        d = devices.get(device)
+        if d is self.device:
+            return self
+        make, (kind, args, more) = self.__reduce__()
+        return make(kind, args, more | {"device": d})
+
+    def __reduce__(self) -> Any:
+        A, host = self._stored, self.device.to_host
+        i, j = (host(x) for x in A.coo())
+        more = {"nrows": A.nrows, "ncols": A.ncols, "name": self.name, **self._layout._asdict()}
+        if isinstance(A.raw, PackedValues):
+            more["stays_packed"] = True
+        if A.order is not None:
+            more["order"] = host(A.order.perm)
+        args = i, j, *pickled(A.dtype, A.values if A.iso else host(A.values))
+        return restored, (Matrix, args, more | {"device": self.device.name})
+
+    def __dir__(self) -> list[str]:
+        return dir(type(self))
+
+    # ---- size and diagonal. resize: GraphBLAS C API 2.1, section 4.2.5.5 ----
 
     def resize(self, nrows: SupportsIndex, ncols: SupportsIndex) -> None:
         """Change the shape in place; entries beyond it are deleted."""
@@ -87,142 +175,102 @@ class MatrixReshape(StoredMatrix):
         else:
             self(D.S, accum) << D
 
-
-def _diagonal(A: MatrixReshape, k: Any) -> tuple[int, int]:
-    try:
-        k = operator.index(int(k) if isinstance(k, float) and k.is_integer() else k)
-    except TypeError:
-        raise TypeError(f"k: expected an integer, got {k!r}") from None
-    size = min(A.nrows + min(k, 0), A.ncols - max(k, 0))
-    if size <= 0 and (k <= -A.nrows if k < 0 else 0 < k >= A.ncols):
-        raise IndexError(f"k: expected a diagonal of a matrix of {A.nrows} x {A.ncols}, got {k}")
-    return k, max(0, size)
-
-
-def _diagonal_values(A: MatrixReshape, values: Any, size: int) -> Vector:
-    if isinstance(values, Operand) and values.ndim:
-        v: Vector = object_of(values, 1, "setdiag")
-        if v.size != size:
-            raise DimensionMismatch(f"values: expected a Vector of size {size}, that of the diagonal, got {v.size}")
-        same_device("setdiag", A, v)
-        check_cast(v.dtype, A.dtype)
-        return v
-    user_type = A.dtype if A.dtype._is_udt else None
-    if user_type is not None and not several(values, user_type):
-        return Vector.from_scalar(values, size, user_type, device=A.device)
-    if isinstance(values, Operand):
-        values = values._resolve()
-    array, dtype = written_array(A.device, values, A.dtype)
-    if isinstance(array, np.generic):
-        return Vector.from_scalar(cast_scalar(array, dtype), size, dtype, device=A.device)
-    if array.ndim != 1:
-        raise TypeError(f"values: expected a scalar, a Vector or a list, got an array of shape {array.shape}")
-    if len(array) != size:
-        raise DimensionMismatch(f"values: expected {size} values, the length of the diagonal, got {len(array)}")
-    return Vector.from_dense(array, dtype=dtype, device=A.device)
-
-
-def _along(A: MatrixReshape, mask: MaskLike, k: int, size: int) -> Mask:
-    """The mask as a Vector mask along diagonal k."""
-    m = check(mask, getattr(mask, "ndim", 1))
-    if m.ndim == 2:
-        if m.shape != A.shape:
-            raise DimensionMismatch(f"mask: expected shape {A.shape}, got {m.shape}")
-        return Mask(m.parent.diag(k), m.structure, m.complement)
-    if m.parent.size != size:
-        raise DimensionMismatch(f"mask: expected size {size}, that of the diagonal, got {m.parent.size}")
-    return m
-
-
-# ---- The class Matrix.
-
-
-class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=foreign_names.Hinted):
-    """Matrix(dtype=FP64, nrows=0, ncols=0): a sparse matrix without entries. GraphBLAS C API 2.1, section 3.8.2.
-
-    format: "auto", "csr", "mplg", "nib", "cgr", "b2sr" with a `tile` of 4, 8, 16, 32 or 64, "split" with one of 4, 8 or
-    16 (or that of the fewest bytes), "hyper", or "bitmap": the stored format, which results assigned to it take too.
-    packed: whether values that differ are bit-packed (True; InvalidValue unless they are integers of a range below
-    2**32), stored as an array of their type (False), or as `config.prefer` says (None).
-
-    Raises TypeError (dtype), InvalidValue (sizes), ValueError (format), DeviceError, OutOfMemory.
-    """
-
-    __slots__ = ()
-    _mask_ranks = (1, 2)
-    _write = staticmethod(assign_matrix.update_matrix)
-    _write_part = staticmethod(assign_matrix.assign_matrix)
-
-    def __init__(
-        self,
-        dtype: DTypeLike = FP64,
-        nrows: SupportsIndex = 0,
-        ncols: SupportsIndex = 0,
-        *,
-        name: str | None = None,
-        device: DeviceArg = None,
-        format: str | None = None,
-        tile: int | None = None,
-        packed: bool | None = None,
-    ) -> None:
-        self._layout = check_storage_options(format, tile, packed)
-        shape = check_size("nrows", nrows), check_size("ncols", ncols)
-        empty = operations.ewise_matrix.empty(device_of(device), *shape, dtypes.lookup_dtype(dtype))
-        self._data = operations.convert.with_format(empty, *self._layout[:2]) if self._layout.asks else empty
-        self._pending = Writes()
-        self.name = named(name)
-        if recording.threads and recording.recorder is not None and recording.recorder.takes(self):
-            recording.recorder.created(self)
-
-    @classmethod
-    def _computed(
-        cls, expr: MatrixExpression, dtype: DataType | None = None, mask: MaskArg = None, name: str | None = None
-    ) -> Matrix:
-        """A new Matrix with the result of an expression."""
-        kind, m = expr.dtype if dtype is None else dtype, None if mask is None else check(mask, 2)
-        if (
-            expr._value is None
-            and (m is None or expr.masked)
-            and not (recording.threads and recording.recorder is not None)
-        ):  # the new Matrix becomes the result
-            name = named(name)
-            return cls._from_store(computed(expr, lambda: assign_matrix.compute(expr, kind, m), name, m), name)
-        C = cls(kind, expr.nrows, expr.ncols, name=name, device=expr.device)
-        C._update(expr, m, None, m is not None)
-        return C
-
-    # ---- content ----
+    # ---- vertex order, planner ----
 
     @property
-    def _matrix(self) -> Matrix:
-        return self
+    def order(self) -> Array | None:
+        """The permutation in which rows and columns are stored (INT64: order[stored position] = user's index); None for
+        the user's numbering."""
+        return None if self._order is None else self._order.perm.astype(np.int64)
 
-    @property
-    def T(self) -> TransposedMatrix:
-        """The transpose, as a view: products and reductions read A transposed."""
-        return TransposedMatrix(self)
+    @guarded
+    def reorder(self, order: str | IndicesLike | None, *, name: str | None = None) -> Self:
+        """The same entries, stored in another order of the vertices: rows and columns are permuted alike.
 
-    def to(self, device: str | Device) -> Matrix:
-        """A copy on another device; the object itself if it is already there."""
-        d = devices.get(device)
-        if d is self.device:
-            return self
-        make, (kind, args, more) = self.__reduce__()
-        return make(kind, args, more | {"device": d})
+        order: "degree", "bfs", "rcm", "community", "llp" or "gorder" (bitblas.reorder computes them); a permutation of
+        0 .. n - 1 with order[new] = old; None for the user's numbering. Nothing that is read from the result changes:
+        its indices are the user's. Raises DimensionMismatch (A is not square), InvalidValue (no permutation, unknown
+        name), ValueError.
+        """
+        found = self._order_named("reorder", order)
+        layout = self._layout
+        return type(self)._from_store(operations.permute.matrix_in(self._stored, found, *layout[:2]), name, layout)
 
-    def __reduce__(self) -> Any:
-        A, host = self._stored, self.device.to_host
-        i, j = (host(x) for x in A.coo())
-        more = {"nrows": A.nrows, "ncols": A.ncols, "name": self.name, **self._layout._asdict()}
-        if isinstance(A.raw, PackedValues):
-            more["stays_packed"] = True
-        if A.order is not None:
-            more["order"] = host(A.order.perm)
-        args = i, j, *pickled(A.dtype, A.values if A.iso else host(A.values))
-        return restored, (Matrix, args, more | {"device": self.device.name})
+    if TYPE_CHECKING:
 
-    def __dir__(self) -> list[str]:
-        return dir(type(self))
+        @overload
+        def profile(self, *, measure: bool = False, orders: Literal[False] = False) -> Profile: ...
+        @overload
+        def profile(self, *, measure: bool = False, orders: Literal[True] | Sequence[str]) -> Orders: ...
+        @overload
+        def profile(self, *, virtual_nodes: Literal[True]) -> VirtualNodes: ...
+
+    def profile(
+        self, *, measure: bool = False, orders: bool | Sequence[str] = False, virtual_nodes: bool = False
+    ) -> Any:
+        """The planner's predictions for every stored format: bytes, and microseconds of Boolean mxv, plus_second mxv
+        and breadth-first search (min_plus mxv if values differ); and its choice, with when that will be built if A has
+        another format now. A is unchanged. Prints as a table.
+
+        measure: also measure the predicted times on the device, in every format, and report how good the choice is.
+        orders: the same under each order of `bitblas.reorder`, or under those named, with the best pair of order and
+        format, the share of each format's bytes that an order saves, and the seconds that finding it took. This
+        computes the orders and sorts the entries by each, which takes as long as `reorder` does (by far the longest for
+        "llp"); for large A the bytes are estimated from a sample of entries. A is unchanged. virtual_nodes: instead,
+        the bytes if rows with common columns share a virtual node that has them: A = R or L V, mined on the host (0.1
+        to 0.3 us an entry), stored by format="virtual"; A is unchanged.
+
+        Raises DimensionMismatch (orders of a matrix that is not square), InvalidValue (two of them, unknown name,
+        virtual nodes of a matrix whose values differ).
+        """
+        with self.device.guard:
+            return self._profile(measure, orders, virtual_nodes)
+
+    def _profile(self, measure: bool, orders: bool | Sequence[str], virtual_nodes: bool) -> Any:
+        from ...plan import profile as plan_profile
+
+        if measure and orders:
+            raise InvalidValue("profile: expected measure or orders, got both; A.reorder(order).profile(measure=True)")
+        if virtual_nodes:
+            if measure or orders:
+                raise InvalidValue(
+                    "profile: expected virtual_nodes alone; A.reorder(order).profile(virtual_nodes=True)"
+                )
+            from ...plan.virtual_nodes import virtual_nodes as found
+
+            return found(self._stored)
+        if measure:
+            return late["measured"]()(self, plan_profile.profile(self._stored, asked=self._layout.asks))
+        if not orders:
+            return plan_profile.profile(self._stored, asked=self._layout.asks)
+        stores, seconds = {plan_profile.AS_IT_IS: self._stored}, {}
+        for order in late["orders"]() if orders is True else orders:
+            begin = time.perf_counter()
+            found_order = self._order_named("profile", order)
+            self.device.synchronize()
+            seconds[order] = time.perf_counter() - begin
+            stores[order] = operations.permute.matrix_in(self._stored, found_order, "csr")
+        return plan_profile.orders(stores, self.device.kind, seconds)
+
+    def spy(self, **options: Any) -> Any:
+        """A matplotlib Figure of the positions of the entries: see `bitblas.plots.spy`. ImportError without
+        matplotlib."""
+        return late["plots"]().spy(self, **options)
+
+    def _order_named(self, verb: str, order: str | IndicesLike | None) -> Order | None:
+        """A name or a permutation as an Order of this device."""
+        if self.nrows != self.ncols:
+            raise DimensionMismatch(
+                f"{verb}: expected a square matrix, whose rows and columns are the same vertices, got {self.shape}; "
+                "A[rows, columns] permutes the two by themselves"
+            )
+        if isinstance(order, str):
+            known = late["orders"]()
+            if order not in known:
+                names = ", ".join(map(repr, known))
+                raise InvalidValue(f"order: expected {names} or a permutation, got {order!r}")
+            order = known[order](self)
+        return None if order is None else order_of(self.device, permutation(self.device, order, self.nrows))
 
     # ---- statements ----
 
@@ -251,6 +299,71 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=fore
             recording.recorder.cleared(self)
             return
         self._adopt(self._empty_store())
+
+
+def _diagonal(A: Matrix, k: Any) -> tuple[int, int]:
+    try:
+        k = operator.index(int(k) if isinstance(k, float) and k.is_integer() else k)
+    except TypeError:
+        raise TypeError(f"k: expected an integer, got {k!r}") from None
+    size = min(A.nrows + min(k, 0), A.ncols - max(k, 0))
+    if size <= 0 and (k <= -A.nrows if k < 0 else 0 < k >= A.ncols):
+        raise IndexError(f"k: expected a diagonal of a matrix of {A.nrows} x {A.ncols}, got {k}")
+    return k, max(0, size)
+
+
+def _diagonal_values(A: Matrix, values: Any, size: int) -> Vector:
+    if isinstance(values, Operand) and values.ndim:
+        v: Vector = object_of(values, 1, "setdiag")
+        if v.size != size:
+            raise DimensionMismatch(f"values: expected a Vector of size {size}, that of the diagonal, got {v.size}")
+        same_device("setdiag", A, v)
+        check_cast(v.dtype, A.dtype)
+        return v
+    user_type = A.dtype if A.dtype._is_udt else None
+    if user_type is not None and not several(values, user_type):
+        return Vector.from_scalar(values, size, user_type, device=A.device)
+    if isinstance(values, Operand):
+        values = values._resolve()
+    array, dtype = written_array(A.device, values, A.dtype)
+    if isinstance(array, np.generic):
+        return Vector.from_scalar(cast_scalar(array, dtype), size, dtype, device=A.device)
+    if array.ndim != 1:
+        raise TypeError(f"values: expected a scalar, a Vector or a list, got an array of shape {array.shape}")
+    if len(array) != size:
+        raise DimensionMismatch(f"values: expected {size} values, the length of the diagonal, got {len(array)}")
+    return Vector.from_dense(array, dtype=dtype, device=A.device)
+
+
+def _along(A: Matrix, mask: MaskLike, k: int, size: int) -> Mask:
+    """The mask as a Vector mask along diagonal k."""
+    m = check(mask, getattr(mask, "ndim", 1))
+    if m.ndim == 2:
+        if m.shape != A.shape:
+            raise DimensionMismatch(f"mask: expected shape {A.shape}, got {m.shape}")
+        return Mask(m.parent.diag(k), m.structure, m.complement)
+    if m.parent.size != size:
+        raise DimensionMismatch(f"mask: expected size {size}, that of the diagonal, got {m.parent.size}")
+    return m
+
+
+def permutation(device: Device, data: IndicesLike, n: int) -> Array:
+    """`data` as an INT64 array of the device. InvalidValue unless it contains each of 0 .. n - 1 once."""
+    perm = index_array(device, data, "order")
+    hint = "order[new] = old contains each index once"
+    if len(perm) != n:
+        raise InvalidValue(f"order: expected a permutation of the {n} numbers 0 .. {n - 1}, got {len(perm)}; {hint}")
+    if not n:
+        return perm
+    low, high = int(perm.min()), int(perm.max())
+    if low < 0 or high >= n:
+        raise InvalidValue(f"order: expected numbers from 0 to {n - 1}, got {low if low < 0 else high}; {hint}")
+    found = device.xp.zeros(n, bool)
+    found[perm] = True
+    if not bool(found.all()):
+        missing = int(device.xp.argmin(found))
+        raise InvalidValue(f"order: expected a permutation of 0 .. {n - 1}, got one without {missing}; {hint}")
+    return perm
 
 
 enter(Matrix)

@@ -19,18 +19,18 @@ from ...formats.packing import MOST_BITS
 from ...formats.values import PackedValues, is_whole
 from ...order import Order
 from ...store import FlatStore, MatrixStore, empty_vector
+from ..hooks import state as recording
 from ..options import AUTO, StorageOptions
-from ..statement import orders
 from ..statement.indexing import Tensor
-from ..statement.symbolic import state as recording
-from .views import MatrixRead
+from ..statement.masks import in_users_order
+from .read import MatrixRead
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from ..matrix.operations import MatrixElementwise
     from ..memory import Memory
     from ..typing import OperandLike
+    from .read import MatrixElementwise
 
 
 # ---- A[i, j] = x: pending writes of single entries, merged at the next read, so that many of them cost one rebuild.
@@ -163,11 +163,11 @@ class StoredMatrix(MatrixRead, Tensor):
     @property
     def _store(self) -> MatrixStore:
         store = self._stored
-        return store if store.order is None else orders.in_users_order(self.name, store)
+        return store if store.order is None else in_users_order(self.name, store)
 
     def _at(self, order: Order | None) -> MatrixStore:
         store = self._stored if self._pending or devices.several else self._data
-        return store if order is not None or store.order is None else orders.in_users_order(self.name, store)
+        return store if order is not None or store.order is None else in_users_order(self.name, store)
 
     @property
     def _stored(self) -> MatrixStore:

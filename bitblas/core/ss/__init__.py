@@ -5,27 +5,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..matrix.matrix import Matrix
 from ..options import check_options
-from ..vector.vector import Vector
-from . import serialize
+from ..vector import Vector
 from .arrays import MatrixArrays, VectorArrays, importer, packer
 from .base import Extras
-from .selection import MatrixChoosing, VectorChoosing
-from .tiles import MatrixTiles, VectorTiles, concat
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from ..typing import DTypeArg
+from .segments import MatrixChoosing, MatrixTiles, VectorChoosing, VectorTiles, concat
 
 
 class MatrixExtras(MatrixChoosing, MatrixTiles, MatrixArrays, Extras):
     """`A.ss`."""
 
     __slots__ = ()
+    _kind = Matrix
     orientation = "rowwise"
 
     @property
@@ -38,33 +30,18 @@ class MatrixExtras(MatrixChoosing, MatrixTiles, MatrixArrays, Extras):
         check_options(opts)
         self._parent << vector.diag(int(k))
 
-    @classmethod
-    def deserialize(
-        cls, data: np.ndarray | bytes, dtype: DTypeArg = None, *, name: str | None = None, **opts: object
-    ) -> Matrix:
-        """The Matrix from the result of `serialize`: an array or bytes. InvalidObject for anything else, or another
-        dtype."""
-        return serialize.from_bytes(Matrix, data, dtype, name, opts)
-
 
 class VectorExtras(VectorChoosing, VectorTiles, VectorArrays, Extras):
     """`v.ss`."""
 
     __slots__ = ()
+    _kind = Vector
     format = "bitmap"
 
     def build_diag(self, matrix: Matrix, k: int = 0, **opts: object) -> None:
         """Replace the entries by diagonal k of `matrix`."""
         check_options(opts)
         self._parent << matrix.diag(int(k))
-
-    @classmethod
-    def deserialize(
-        cls, data: np.ndarray | bytes, dtype: DTypeArg = None, *, name: str | None = None, **opts: object
-    ) -> Vector:
-        """The Vector from the result of `serialize`: an array or bytes. InvalidObject for anything else, or another
-        dtype."""
-        return serialize.from_bytes(Vector, data, dtype, name, opts)
 
 
 for _kind, _extras in (("nrows", MatrixExtras), ("size", VectorExtras)):

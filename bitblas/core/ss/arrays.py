@@ -17,11 +17,11 @@ from semirings import dtypes
 from ...exceptions import InvalidValue
 from ...store import unpack as unpack_bits
 from ..convert import array_of
-from ..matrix.arrays import is_columnwise
 from ..matrix.matrix import Matrix
+from ..matrix.read import is_columnwise
 from ..options import check_options
 from ..statement.running import guarded
-from ..vector.vector import Vector
+from ..vector import Vector
 from .base import Extras, Parent
 from .settings import ObjectSettings
 

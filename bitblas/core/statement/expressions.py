@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from ...order import Order
     from ...store import MatrixStore, VectorStore
     from ..matrix.matrix import Matrix as Matrix
-    from ..matrix.views import MatrixRead
+    from ..matrix.read import MatrixRead
     from ..scalar import Scalar as Scalar
     from ..typing import DTypeArg, MaskArg, OperandLike, Operands, OperatorLike, Run
-    from ..vector.vector import Vector as Vector
+    from ..vector import Vector as Vector
     from .infix import Infix
     from .masks import Mask
 
@@ -88,46 +88,39 @@ if TYPE_CHECKING:
     # fmt: on
 
 
-class TypedVector:
-    """The operators of a Vector or a delayed one."""
+if TYPE_CHECKING:
+    ProductT = TypeVar("ProductT")
+    PairT = TypeVar("PairT")
+    InfixT = TypeVar("InfixT")
+    ExpressionT = TypeVar("ExpressionT")
 
-    __slots__ = ()
-
-    if TYPE_CHECKING:
+    class TypedOperators(Generic[ProductT, PairT, InfixT, ExpressionT]):
         # fmt: off
-        __matmul__: VectorProduct
-        __and__: VectorPair; __or__: VectorPair
-        __add__: VectorInfix; __sub__: VectorInfix; __mul__: VectorInfix; __truediv__: VectorInfix
-        __floordiv__: VectorInfix; __mod__: VectorInfix; __pow__: VectorInfix
-        __lt__: VectorInfix; __le__: VectorInfix; __gt__: VectorInfix; __ge__: VectorInfix
-        __radd__: VectorInfix; __rsub__: VectorInfix; __rmul__: VectorInfix; __rtruediv__: VectorInfix
-        __rfloordiv__: VectorInfix; __rpow__: VectorInfix
-        def __neg__(self) -> VectorExpression: ...
-        def __abs__(self) -> VectorExpression: ...
-        def __invert__(self) -> VectorExpression: ...
-        def _apply_operator(self, op: OperatorLike, *args: Any, **kwargs: Any) -> VectorExpression: ...
+        __matmul__: ProductT
+        __and__: PairT; __or__: PairT
+        __add__: InfixT; __sub__: InfixT; __mul__: InfixT; __truediv__: InfixT
+        __floordiv__: InfixT; __mod__: InfixT; __pow__: InfixT
+        __lt__: InfixT; __le__: InfixT; __gt__: InfixT; __ge__: InfixT
+        __radd__: InfixT; __rsub__: InfixT; __rmul__: InfixT; __rtruediv__: InfixT
+        __rfloordiv__: InfixT; __rpow__: InfixT
+        def __neg__(self) -> ExpressionT: ...
+        def __abs__(self) -> ExpressionT: ...
+        def __invert__(self) -> ExpressionT: ...
+        def _apply_operator(self, op: OperatorLike, *args: Any, **kwargs: Any) -> ExpressionT: ...
         # fmt: on
 
+    class TypedVector(TypedOperators[VectorProduct, VectorPair, VectorInfix, "VectorExpression"]):
+        """The operators of a Vector or a delayed one."""
 
-class TypedMatrix:
-    """The operators of a Matrix or a delayed one."""
+    class TypedMatrix(TypedOperators[MatrixProduct, MatrixPair, MatrixInfix, "MatrixExpression"]):
+        """The operators of a Matrix or a delayed one."""
+else:
 
-    __slots__ = ()
+    class TypedVector:
+        __slots__ = ()
 
-    if TYPE_CHECKING:
-        # fmt: off
-        __matmul__: MatrixProduct
-        __and__: MatrixPair; __or__: MatrixPair
-        __add__: MatrixInfix; __sub__: MatrixInfix; __mul__: MatrixInfix; __truediv__: MatrixInfix
-        __floordiv__: MatrixInfix; __mod__: MatrixInfix; __pow__: MatrixInfix
-        __lt__: MatrixInfix; __le__: MatrixInfix; __gt__: MatrixInfix; __ge__: MatrixInfix
-        __radd__: MatrixInfix; __rsub__: MatrixInfix; __rmul__: MatrixInfix; __rtruediv__: MatrixInfix
-        __rfloordiv__: MatrixInfix; __rpow__: MatrixInfix
-        def __neg__(self) -> MatrixExpression: ...
-        def __abs__(self) -> MatrixExpression: ...
-        def __invert__(self) -> MatrixExpression: ...
-        def _apply_operator(self, op: OperatorLike, *args: Any, **kwargs: Any) -> MatrixExpression: ...
-        # fmt: on
+    class TypedMatrix:
+        __slots__ = ()
 
 
 # ---- Delayed expressions: an operation and its operands, run by `.new()`, by `C << expr`, or when a value is read.
@@ -220,7 +213,7 @@ class VectorExpression(TypedVector, Expression["Vector"]):
     """A delayed Vector of `size` positions.
 
     ends: `run` takes an `Into` instead of a mask, and completes the statement itself: it returns the new content of the
-    vector on the left, or None if that was changed in place. along: the operands in whose order it may run (orders.py);
+    vector on the left, or None if that was changed in place. along: the operands in whose order it may run (masks.py);
     None: only in the user's.
     """
 
@@ -261,7 +254,7 @@ class VectorExpression(TypedVector, Expression["Vector"]):
 class MatrixExpression(TypedMatrix, Expression["Matrix"]):
     """A delayed Matrix of nrows x ncols.
 
-    along: the operands in whose order it may run (orders.py): `run(mask, order)`; None: only in the user's,
+    along: the operands in whose order it may run (masks.py): `run(mask, order)`; None: only in the user's,
     `run(mask)`.
     """
 

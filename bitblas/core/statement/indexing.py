@@ -19,13 +19,12 @@ from ...device import Device
 from ...exceptions import DimensionMismatch, IndexOutOfBound
 from .. import operators as _operators
 from ..convert import array_of
-from ..late_binding import Sized
+from ..hooks import SymbolicArray
 from ..options import check_options, check_wait
 from ..show import Shown
 from .infix import DelayedOperand, Operand, Operators, bool_infix, describe, is_tensor, kinds
 from .masks import Mask, check
 from .running import assignment, statement
-from .symbolic import SymbolicArray
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -160,13 +159,14 @@ def parse(parent: Any, key: object) -> Axes:
     shape = parent.shape
     if key is Ellipsis:
         return tuple(Axis(n, None, n) for n in shape)
+    device = parent.device
     if parent.ndim == 1:
         if isinstance(key, tuple):
             raise TypeError("index: expected one index for a Vector, got a tuple")
-        return (axis(key, shape[0], parent.device),)
+        return (axis(key, shape[0], device),)
     if not isinstance(key, tuple) or len(key) != 2:
         raise TypeError(f"index: expected two indices for a Matrix, such as A[i, j], got {describe(key)}")
-    device, rows = parent.device, axis(key[0], shape[0], parent.device)
+    rows = axis(key[0], shape[0], device)
     same = key[1] is key[0] and shape[1] == shape[0]
     return rows, rows if same else axis(key[1], shape[1], device)
 
@@ -499,7 +499,7 @@ class Styled(Output):
 # ---- Base class of Matrix and Vector: a store, and pending writes of single entries.
 
 
-class Tensor(Sized, Styled, Shown):
+class Tensor(Styled, Shown):
     """`_data`: the store; `_pending`: writes that are not in it yet; `_stored`: the store with them."""
 
     __slots__ = ("__weakref__", "_data", "_pending", "name")
@@ -511,6 +511,10 @@ class Tensor(Sized, Styled, Shown):
 
         @property
         def _stored(self) -> Any: ...
+        def memory(self) -> Any: ...
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + int(self.memory().total)  # its arrays too, also those on a device
 
     def _update(
         self, value: object, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False

@@ -23,10 +23,10 @@ from .masks import Mask
 
 if TYPE_CHECKING:
     from ..matrix.matrix import Matrix
-    from ..matrix.views import MatrixRead
+    from ..matrix.read import MatrixRead
     from ..scalar import Scalar
     from ..typing import AnyExpression, DTypeArg, IndexLike, OperandArg, OperandLike, OperatorLike
-    from ..vector.vector import Vector
+    from ..vector import Vector
     from .expressions import Expression, MatrixExpression, ScalarExpression, VectorExpression
     from .indexing import IndexExpr
 

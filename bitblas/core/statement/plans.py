@@ -29,7 +29,7 @@ from ...store import ALL, NONE, FlatStore, MatrixStore, SparseStore, VectorStore
 from .infix import kinds
 
 if TYPE_CHECKING:
-    from ..matrix.views import MatrixRead
+    from ..matrix.read import MatrixRead
     from ..typing import Axes, Operands
     from .expressions import Expression
     from .masks import Mask

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from ... import operations
+from ... import order as orders
 from ...device import tracing
+from ..hooks import State
+from ..hooks import state as recording
 from .infix import Delayed
-from .masks import Mask, check, matrix_mask
-from .orders import describe_order, used
-from .symbolic import State
-from .symbolic import state as recording
+from .masks import Mask, check, describe_order, matrix_mask
 
 if TYPE_CHECKING:
     from ...kernels.variant import Variant
@@ -74,7 +73,7 @@ def _plan(of: Statement, chosen: Chooser | None, source: bool = False) -> Plan:
         found, variants = (_matrices if expr.method == "mxm" else _vector)(expr, mask, source)
     if source:
         found = found._replace(source="\n".join(map(expr.args[0].device.source, variants)))
-    moves = describe_order(expr) if used() else ""
+    moves = describe_order(expr) if orders.used else ""
     return found._replace(reason=f"{found.reason}; {moves}") if moves else found
 
 
@@ -100,29 +99,7 @@ def _matrices(expr: Any, mask: Mask | None, source: bool) -> tuple[Plan, Sequenc
 # ---- `gb.Recorder`: records the statements of a program as they run, as text in the call style.
 
 
-class _Started(threading.local):
-    def __init__(self) -> None:
-        self.started: list[Recorder] = []
-
-
-class _State(State):
-    """The active recorder of a thread is the last one that it started: statements run and are recorded."""
-
-    __slots__ = ("_started",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._started = _Started()
-
-    @property
-    def started(self) -> list[Recorder]:
-        return self._started.started
-
-    def choose(self) -> None:
-        self.recorder = self.started[-1] if self.started else None
-
-
-listening = _State()
+listening = State()  # statements run and are recorded
 
 
 class Recorder:

@@ -8,24 +8,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semirings import IndexUnaryOp, SelectOp, Typed, UnaryOp, dtypes, indexunary
-from semirings.dtypes import BOOL, FP64, INT64, UINT64, DataType, check_cast
+from semirings.dtypes import BOOL, UINT64, DataType, check_cast
 from semirings.expressions import names_in
 from semirings.user_types import UserType
 
 from ...exceptions import DomainMismatch, EmptyObject
-from ..convert import integer_beside, integer_written, scalar_type, scalar_value
+from ..convert import OF_PYTHON, integer_beside, integer_written, scalar_type, scalar_value
+from ..hooks import cast
+from ..hooks import state as recording
 from ..operators import find, typed
 from .infix import Delayed, Operand, describe
 from .masks import Mask, check
-from .symbolic import cast
-from .symbolic import state as recording
 
 if TYPE_CHECKING:
     from ..typing import OperandArg, Operands, OperatorLike
 
 NOTHING = np.bool_(False)
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1  # of INT64
-OF_PYTHON: dict[type, DataType] = {bool: BOOL, int: INT64, float: FP64}  # types of Python's numbers
 
 
 def of(value: object, like: DataType | None = None, many: bool = False) -> tuple[np.generic | None, DataType]:

@@ -13,7 +13,7 @@ import numpy as np
 from ... import device as devices
 from ...core.matrix.matrix import Matrix
 from ...core.scalar import Scalar
-from ...core.vector.vector import Vector
+from ...core.vector import Vector
 from ...device import tracing
 from ...exceptions import CaptureError
 from ...plan.direction import missed_by_loop

@@ -17,7 +17,7 @@ import numpy as np
 
 from semirings.dtypes import BOOL
 
-from ...core.vector.vector import Vector
+from ...core.vector import Vector
 from ...device import Device
 from ...device.jit import BLOCK
 from ...kernels.variant import Variant

@@ -17,7 +17,7 @@ from semirings.dtypes import BOOL, INT64, DataType
 
 from ...core.matrix.matrix import Matrix
 from ...core.scalar import Scalar
-from ...core.vector.vector import Vector
+from ...core.vector import Vector
 from ...operations.variants import LEFT
 from ...store import MatrixStore, VectorStore
 from ..ir import Block, Const, Elementwise, Part, Scal, Statement, Term, Vec, flat
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from semirings import Typed
 
+    from ...core.hooks import SymbolicScalar
     from ...core.statement.expressions import MatrixExpression, VectorExpression
     from ...core.statement.infix import Operand
     from ...core.statement.masks import Mask
-    from ...core.statement.symbolic import SymbolicScalar
     from ...distributed.group import Group
     from .recorder import Recorder
 

@@ -21,7 +21,7 @@ from .control_flow import InitialContents, OnHost, Recording
 
 if TYPE_CHECKING:
     from ...core.matrix.matrix import Matrix
-    from ...core.vector.vector import Vector
+    from ...core.vector import Vector
     from ...distributed.base import Distributed
 
 

@@ -15,10 +15,10 @@ from semirings.dtypes import BOOL, INT64, DataType, lookup_dtype
 
 from ...core.building import duplicates
 from ...core.convert import check_size
+from ...core.hooks import SymbolicArray
 from ...core.operators import typed
 from ...core.statement.infix import Operand
 from ...core.statement.scalar_operands import of
-from ...core.statement.symbolic import SymbolicArray
 from ...exceptions import DimensionMismatch, IndexOutOfBound
 from ...operations.variants import CELLS, LEFT, binary_of
 from ..ir import Block, Const, Elementwise, Gather, InitializeCells, Part, Scatter, Statement, Term, Vec
@@ -27,7 +27,7 @@ from .control_flow import Recording
 if TYPE_CHECKING:
     from ...core.statement.indexing import Axis
     from ...core.statement.masks import Mask
-    from ...core.vector.vector import Vector
+    from ...core.vector import Vector
 
 OF_BOOL = ("lor", "land", "any")  # monoids that single-bit atomics can compute
 

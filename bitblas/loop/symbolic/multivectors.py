@@ -18,7 +18,7 @@ from semirings.dtypes import BOOL, DataType
 
 from ... import tuning
 from ...core.matrix.matrix import Matrix
-from ...core.vector.vector import Vector
+from ...core.vector import Vector
 from ...formats.bitmap.lines import lines_of
 from ...operations.multivector import at_places, valid_bits
 from ...operations.variants import BOTH

@@ -16,6 +16,7 @@ from semirings import IndexUnaryOp, Monoid, Semiring, Typed, UnaryOp
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, INT64, DataType, lookup_dtype
 
+from ...core.hooks import SymbolicScalar, state
 from ...core.matrix.matrix import Matrix
 from ...core.scalar import Scalar
 from ...core.statement.expressions import Expression, MatrixExpression, ScalarExpression, VectorExpression
@@ -23,8 +24,7 @@ from ...core.statement.indexing import IndexExpr
 from ...core.statement.infix import NAMES, Infix, Operand, is_tensor
 from ...core.statement.masks import Mask
 from ...core.statement.scalar_operands import of
-from ...core.statement.symbolic import SymbolicScalar, state
-from ...core.vector.vector import Vector
+from ...core.vector import Vector
 from ...exceptions import CaptureError, DimensionMismatch
 from ...operations.permute import by_value
 from ...operations.variants import BOTH, FILLED, LEFT, UNION, binary_of

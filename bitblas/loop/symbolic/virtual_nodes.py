@@ -18,7 +18,7 @@ from ...config import config
 from ...core.matrix.matrix import Matrix
 from ...core.options import StorageOptions
 from ...core.statement.masks import Mask
-from ...core.vector.vector import Vector
+from ...core.vector import Vector
 from ...formats.virtual.layout import Places
 from ...operations.permute import SUMMED
 from ...operations.virtual_nodes import graph_of

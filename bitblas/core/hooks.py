@@ -1,8 +1,20 @@
-"""Hook for symbolic execution: whether statements run or are recorded for loops on the device (bitblas/loop)."""
+"""Hooks for packages above core: names that are loaded late, and the recorder of statements (bitblas/loop).
+
+Late binding: names that core uses from packages above it, each with a function that loads it. core/__init__ and
+bitblas/__init__ register them, because they may import every package. `A.ss` and `v.ss` are properties that load
+core/ss on first use.
+
+    MatrixExtras, VectorExtras  the classes of `A.ss` and `v.ss`
+    orders                      {name: function from a Matrix to a permutation}
+    measured                    function of a Matrix and its Profile, returns the Profile with measured times
+    io                          bitblas.io, for Graph, which its readers make
+    plots                       bitblas.plots, for `A.spy()`
+"""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,11 +22,30 @@ import numpy as np
 from semirings.dtypes import DataType, cast_scalar
 
 if TYPE_CHECKING:
-    from ..scalar import Scalar
+    from .scalar import Scalar
+
+
+late: dict[str, Callable[[], Any]] = {}
+
+
+class Accessor:
+    """`A.ss`: the extras of an object; `Matrix.ss`: their class. Loaded at first use."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, parent: object, owner: type) -> Any:
+        kind = late[self.name]()
+        return kind if parent is None else kind(parent)
+
+
+# ---- Hook for symbolic execution: whether statements run or are recorded for loops on the device (bitblas/loop).
 
 
 class _Own(threading.local):
-    recorder: Any = None
+    def __init__(self) -> None:
+        self.recorder: Any = None
+        self.started: list[Any] = []
 
 
 class State:
@@ -34,6 +65,14 @@ class State:
     def recorder(self, recorder: Any) -> None:
         self._own.recorder = recorder
         (self.threads.discard if recorder is None else self.threads.add)(threading.get_ident())
+
+    @property
+    def started(self) -> list[Any]:
+        """The recorders that this thread started and has not stopped; the last one is to be its `recorder`."""
+        return self._own.started
+
+    def choose(self) -> None:
+        self.recorder = self.started[-1] if self.started else None
 
 
 state = State()  # statements are recorded instead of run

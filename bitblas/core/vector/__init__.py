@@ -1,1 +1,0 @@
-"""Vector, one module per group of methods."""
