@@ -722,8 +722,8 @@ def _coded(column: Column) -> Coded | None:
         chunks = data.dictionary_encode().unify_dictionaries().chunks
         if any(chunk.dictionary.null_count for chunk in chunks):
             return None
-        codes = [np.zeros(0, np.int64), *(chunk.indices.to_numpy(zero_copy_only=False) for chunk in chunks)]
-        return Coded(np.concatenate(codes), chunks[0].dictionary.to_pylist() if chunks else [])
+        parts = [np.zeros(0, np.int64), *(chunk.indices.to_numpy(zero_copy_only=False) for chunk in chunks)]
+        return Coded(np.concatenate(parts), chunks[0].dictionary.to_pylist() if chunks else [])
     if column.library == "polars":
         import polars
 
