@@ -196,7 +196,7 @@ def open_input(source: Input, progress: bool | None = None) -> Iterator[Source]:
         elif isinstance(source, io.TextIOBase):
             raw = io.BufferedReader(_Raw(io.BytesIO(source.read().encode())))
         elif hasattr(source, "read"):
-            raw = io.BufferedReader(_Raw(source), tuning.count("file.chunk"))
+            raw = io.BufferedReader(_Raw(source))
         else:
             raise TypeError(f"source: expected a path or an open file, got {type(source).__name__}")
         name = name_of(source)
