@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import wraps
 from types import ModuleType
 from typing import NamedTuple
 
@@ -47,6 +48,17 @@ def square(A: MatrixRead) -> Matrix:
             "bipartite graph with nrows + ncols vertices"
         )
     return A._matrix  # the transpose has the same edges
+
+
+def order_of(compute: Callable[[Matrix], Array]) -> Callable[[MatrixRead], Array]:
+    """Make a public order of a function of a square Matrix."""
+    run = guarded(compute)
+
+    @wraps(compute)
+    def order(A: MatrixRead) -> Array:
+        return run(square(A))
+
+    return order
 
 
 def undirected(A: Matrix) -> Matrix:
@@ -99,16 +111,12 @@ def degrees(A: Matrix) -> Array:
     return xp.bincount(rows, minlength=n) + xp.bincount(cols, minlength=n)
 
 
-def degree(A: MatrixRead) -> Array:
+@order_of
+def degree(A: Matrix) -> Array:
     """A: a square Matrix. Returns the permutation (INT64, size n): descending degree, ties by ascending number.
 
     Raises DimensionMismatch, TypeError.
     """
-    return _degree(square(A))
-
-
-@guarded
-def _degree(A: Matrix) -> Array:
     return A.device.xp.argsort(-degrees(A), kind="stable")
 
 
@@ -123,14 +131,10 @@ def _degree(A: Matrix) -> Array:
 # implementation of a pseudoperipheral node finder. ACM TOMS 5 (1979), for the beginnings.
 
 
-def rcm(A: MatrixRead) -> Array:
+@order_of
+def rcm(A: Matrix) -> Array:
     """A: a square Matrix. Returns the permutation (INT64, size n). Components are contiguous, the one with the
     smallest vertex last. Raises DimensionMismatch, TypeError."""
-    return _rcm(square(A))
-
-
-@guarded
-def _rcm(A: Matrix) -> Array:
     return in_bands(undirected(A))
 
 
@@ -176,14 +180,10 @@ def search_order(G: Matrix, roots: Array, label: Array, degree: Array) -> Array:
 # Apostolico, Drovandi: Graph compression by BFS. Algorithms 2 (2009).
 
 
-def bfs(A: MatrixRead) -> Array:
+@order_of
+def bfs(A: Matrix) -> Array:
     """A: a square Matrix. Returns the permutation (INT64, size n). Components are contiguous, ordered by their
     smallest vertex. Raises DimensionMismatch, TypeError."""
-    return _bfs(square(A))
-
-
-@guarded
-def _bfs(A: Matrix) -> Array:
     G = undirected(A)
     xp, n = G.device.xp, G.nrows
     if not n:
@@ -223,16 +223,12 @@ class EdgeLists(NamedTuple):
         return len(self.ptr) - 1
 
 
-def community(A: MatrixRead) -> Array:
+@order_of
+def community(A: Matrix) -> Array:
     """A: a square Matrix. Returns the permutation (INT64, size n).
 
     Peak memory: about 100 bytes per edge between vertices that are not hubs. Raises DimensionMismatch, TypeError.
     """
-    return _community(square(A))
-
-
-@guarded
-def _community(A: Matrix) -> Array:
     device, xp, n = A.device, A.device.xp, A.nrows
     i, j = undirected(A)._stored.coo()
     degree = xp.bincount(i, minlength=n)
@@ -366,16 +362,12 @@ def pull(xp: ModuleType, graph: EdgeLists, place: Array) -> Array:
 FINEST = 10  # layers of gamma = 2^0, 2^-1 .. 2^-FINEST, as in the paper, then 0
 
 
-def llp(A: MatrixRead) -> Array:
+@order_of
+def llp(A: Matrix) -> Array:
     """A: a square Matrix. Returns the permutation (INT64, size n).
 
     Peak memory: about 60 bytes per edge. Raises DimensionMismatch, TypeError.
     """
-    return _llp(square(A))
-
-
-@guarded
-def _llp(A: Matrix) -> Array:
     device, xp, n = A.device, A.device.xp, A.nrows
     i, j = undirected(A)._stored.coo()
     kept = i != j
@@ -455,16 +447,12 @@ def refine_order(xp: ModuleType, label: Array, order: Array) -> Array:
 # Wei, Yu, Lu, Lin: Speedup graph processing by graph ordering. SIGMOD 2016.
 
 
-def gorder(A: MatrixRead) -> Array:
+@order_of
+def gorder(A: Matrix) -> Array:
     """A: a square Matrix. Returns the permutation (INT64, size n).
 
     Peak memory: 40 bytes per edge and 70 per vertex, on the host. Raises DimensionMismatch, TypeError.
     """
-    return _gorder(square(A))
-
-
-@guarded
-def _gorder(A: Matrix) -> Array:
     host, n = devices.get("cpu"), A.nrows
     i, j = (A.device.to_host(part) for part in undirected(A)._stored.coo())
     i, j = i[i != j], j[i != j]

@@ -1065,7 +1065,6 @@ TABLE: dict[str, Threshold] = {
     # -- end of algorithms
     # ------------------------------------------------------------------------------------------------------------- io
     # Reading and writing files, vertex orders, plots, calibration: io/, reorder.py, plots.py, calibrate/, cli/.
-    "file.chunk": Threshold(2**18, "bytes", "A chunk of text fits the cache of a core, for several passes over it."),
     "file.block": Threshold(
         2**24, "bytes", "A file that fits in memory is parsed in blocks of whole lines of about this size."
     ),

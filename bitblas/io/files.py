@@ -21,7 +21,7 @@ from ..exceptions import InvalidValue
 from ..formats.hyper.cost import is_hyper
 
 if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer, WriteableBuffer
+    from _typeshed import WriteableBuffer
 
 
 class ReadStream(Protocol):
@@ -196,7 +196,7 @@ def open_input(source: Input, progress: bool | None = None) -> Iterator[Source]:
         elif isinstance(source, io.TextIOBase):
             raw = io.BufferedReader(_Raw(io.BytesIO(source.read().encode())))
         elif hasattr(source, "read"):
-            raw = io.BufferedReader(_Raw(source), tuning.count("file.chunk"))
+            raw = io.BufferedReader(_Raw(source))
         else:
             raise TypeError(f"source: expected a path or an open file, got {type(source).__name__}")
         name = name_of(source)
@@ -239,25 +239,6 @@ def line_of(
     return ""
 
 
-class _Bz2(io.RawIOBase):
-    """Compresses what is written into a stream. BZ2File has `tell` but cannot seek, which SciPy would try."""
-
-    def __init__(self, stream: WriteStream) -> None:
-        self.stream, self.packer = stream, bz2.BZ2Compressor()
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: ReadableBuffer) -> int:
-        self.stream.write(self.packer.compress(data))
-        return memoryview(data).nbytes
-
-    def close(self) -> None:
-        if not self.closed:
-            super().close()
-            self.stream.write(self.packer.flush())
-
-
 @contextmanager
 def open_output(target: Output) -> Iterator[WriteStream]:
     """A binary stream to a path, written atomically and compressed if the path ends in .gz or .bz2, or to an open
@@ -273,7 +254,7 @@ def open_output(target: Output) -> Iterator[WriteStream]:
             with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=stream, mtime=0) as packed:
                 yield packed
         elif suffix == ".bz2":
-            with io.BufferedWriter(_Bz2(stream)) as packed:
+            with bz2.BZ2File(stream, "wb") as packed:
                 yield packed
         else:
             yield stream

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterator
 from itertools import islice
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -466,7 +467,8 @@ def mmwrite(
         rows, cols, values = rows[low], cols[low], values[low]
     coo = coo_array((values, (rows, cols)), shape=shape)
     with open_output(target) as stream:
-        write(stream, coo, comment=comment, field=kind, precision=precision, symmetry=symmetry)
+        plain = SimpleNamespace(write=stream.write)  # SciPy would seek in a BZ2File, which has only `tell`
+        write(plain, coo, comment=comment, field=kind, precision=precision, symmetry=symmetry)
 
 
 def _as_field(values: np.ndarray, field: str | None) -> tuple[str | None, np.ndarray]:

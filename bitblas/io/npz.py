@@ -212,9 +212,13 @@ def _entries(kind: str, shape: tuple[int, int], parts: dict[str, np.ndarray]) ->
     indices = [array.astype(np.int64, copy=False) for array in indices]
     if kind == "coo":
         A = sparse.coo_array((values, tuple(indices)), shape=shape)
+    elif kind == "dia":
+        A = sparse.dia_array((values, *indices), shape=shape)
     else:
+        ptr = indices[1]
+        if (ptr[1:] < ptr[:-1]).any():  # SciPy's check subtracts them, which may wrap
+            raise ValueError("indptr that does not ascend")
         A = getattr(sparse, f"{kind}_array")((values, *indices), shape=shape)
-    if kind in ("csr", "csc", "bsr"):
         A.check_format(full_check=True)
     A = A.tocoo(copy=False)
     return A.row, A.col, A.data

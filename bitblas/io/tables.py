@@ -71,8 +71,9 @@ def from_table(
     of range, and for duplicate edges with weights in one direction without dup_op.
     """
     options = MatrixOptions(dup_op, dtype, name, device, format, tile, packed)
-    return graph_of_table(
-        "table", table, (source, target, weight), Numbering(base, size, labels), directed, decimal, options
+    columns = source, target, weight
+    return graph_of_columns(
+        "table", table, columns, directed, base=base, size=size, labels=labels, decimal=decimal, **options._asdict()
     )
 
 
@@ -88,33 +89,19 @@ def graph_of_columns(
     decimal: str | None = None,
     **options: Any,
 ) -> Graph:
-    """The same with the options of `from_table` by name."""
-    return graph_of_table(
-        place, table, columns, Numbering(base, size, labels), directed, decimal, MatrixOptions(**options)
-    )
-
-
-def graph_of_table(
-    place: str,
-    table: Any,
-    columns: tuple[str, str, str | None],
-    numbering: Numbering,
-    directed: bool | None,
-    decimal: str | None,
-    options: MatrixOptions,
-) -> Graph:
     """The Graph that `from_table` returns. place: the name of the table in messages."""
     if isinstance(table, str | os.PathLike):
         raise TypeError(f"table: expected a table, got {os.fspath(table)!r}. Hint: Graph.read(path) reads a file")
     table = collect_columns(table, columns)
     if not validation.is_table(table):
         raise TypeError(f"table: expected a table with named columns, got {validation.described(table)}")
-    (source, target, weight), (_, size, labels) = columns, numbering
+    source, target, weight = columns
+    numbering, matrix_options = Numbering(base, size, labels), MatrixOptions(**options)
     first, directed = numbering.first, validation.flag("directed", directed)
     rows, cols, names = vertex_columns(table, source, target, validation.flag("labels", labels))
     values = None
     if weight is not None:
-        rounded = is_rounded(options.dtype)
+        rounded = is_rounded(matrix_options.dtype)
         column = weights_of(table, weight, len(rows), rounded=rounded)
         values = parse_weight_column(column, weight, decimal, rounded)
     if names is not None:
@@ -144,7 +131,7 @@ def graph_of_table(
         at = np.flatnonzero((rows == i) & (cols == j)).tolist()
         return f": expected every edge once, got {one!r} to {other!r} twice, in rows {at[0]} and {at[1]}"
 
-    return graph_of_edges(place, (rows, cols, values), vertices, names, directed, options, where)
+    return graph_of_edges(place, (rows, cols, values), vertices, names, directed, matrix_options, where)
 
 
 def to_pandas(A: Entries, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
@@ -722,8 +709,8 @@ def _coded(column: Column) -> Coded | None:
         chunks = data.dictionary_encode().unify_dictionaries().chunks
         if any(chunk.dictionary.null_count for chunk in chunks):
             return None
-        codes = [np.zeros(0, np.int64), *(chunk.indices.to_numpy(zero_copy_only=False) for chunk in chunks)]
-        return Coded(np.concatenate(codes), chunks[0].dictionary.to_pylist() if chunks else [])
+        parts = [np.zeros(0, np.int64), *(chunk.indices.to_numpy(zero_copy_only=False) for chunk in chunks)]
+        return Coded(np.concatenate(parts), chunks[0].dictionary.to_pylist() if chunks else [])
     if column.library == "polars":
         import polars
 
