@@ -13,7 +13,7 @@ from semirings.dtypes import DataType
 from .. import tuning
 from ..device import Device
 from ..formats.csr import layout as csr
-from ..formats.hyper.cost import is_hyper
+from ..formats.hyper.layout import is_hyper
 from ..store import MatrixStore, PlainValues
 from ..typing import Array
 from . import convert, duplicates

@@ -11,7 +11,7 @@ from semirings.dtypes import BOOL, cast_scalar, lookup_dtype
 
 from .. import tuning
 from ..device import Device, Kernel
-from ..formats import index_lists
+from ..formats.hyper.layout import merge_lists
 from ..plan.epilogue import plan_epilogue
 from ..store import SparseStore, VectorStore, dense_values
 from ..typing import Array
@@ -38,7 +38,7 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
     """w<mask, accum, replace> = t in place; w keeps its type. GraphBLAS C API 2.1, section 2.3.4."""
     device = w.device
     if type(t) is SparseStore and type(w) is SparseStore:
-        at = index_lists.union(device.xp, w.index, t.index)
+        at = merge_lists(device.xp, w.index, t.index)
         z, m = compressed.compress(w, at).copy(), None if mask is None else compressed.mask_at(mask, at, device, w.size)
         merge(z, compressed.compress(t, at), m, accum, replace)
         w.become(compressed.expand(z, at, w.size))

@@ -21,8 +21,8 @@ from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
 from .. import tuning
 from ..device import Device, Kernel
 from ..formats import CSR, Layout, longest_unit
+from ..formats.packing import PackedValues
 from ..formats.schedule import Hubs
-from ..formats.values import PackedValues
 from ..kernels.variant import Variant
 from ..plan.auxiliary_formats import extra_push_work, is_available, may_keep_rows, rows_amortized
 from ..plan.direction import (

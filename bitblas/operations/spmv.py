@@ -20,8 +20,8 @@ from semirings.dtypes import BOOL, DataType
 from .. import tuning
 from ..device import Device, Kernel
 from ..formats import CSR
-from ..formats.bitmap.lines import lines_of
-from ..formats.values import PackedValues
+from ..formats.bitmap.layout import lines_of
+from ..formats.packing import PackedValues
 from ..kernels.variant import Variant
 from ..plan.auxiliary_formats import is_available
 from ..plan.direction import max_sorted_products

@@ -28,7 +28,7 @@ from ..exceptions import InvalidValue
 from ..formats import CSR, NAMES, Structure, class_of, format_of
 from ..formats import FORMATS as STORED
 from ..formats.b2sr.cost import TILES
-from ..formats.csr.cost import rows_bytes
+from ..formats.csr.kernels import rows_bytes
 from .cost_model import BFS, BITS, NUMBERS, WEIGHTS, Costs, costs_of
 from .facts import Facts, best_known, count, error_of, estimates, facts
 from .product import VALUES

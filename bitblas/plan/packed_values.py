@@ -1,4 +1,4 @@
-"""Whether the values of a matrix are bit-packed, and the bytes that they take. See formats/values.py."""
+"""Whether the values of a matrix are bit-packed, and the bytes that they take. See formats/packing.py."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from semirings.dtypes import DataType
 from .. import tuning
 from ..config import config
 from ..device import Device
-from ..formats.packing import packed_words
-from ..formats.values import PackedValues, fit
+from ..formats.packing import PackedValues, fit, packed_words
 from ..store import MatrixStore
 
 

@@ -18,7 +18,7 @@ from ... import foreign_names, operations
 from ...config import config
 from ...device import Device
 from ...exceptions import DimensionMismatch
-from ...formats.values import PackedValues
+from ...formats.packing import PackedValues
 from ...store import MatrixStore
 from ..building import restored
 from ..convert import check_size, device_of, pickled, same_device, written_array

@@ -16,7 +16,7 @@ from semirings.dtypes import DataType, cast_scalar, check_cast
 from ... import operations
 from ... import order as orders
 from ...exceptions import DimensionMismatch, DomainMismatch
-from ...formats.index_lists import within
+from ...formats.hyper.layout import within
 from ...order import Order
 from ...store import SparseStore, VectorStore, full_vector
 from ...store import empty_sparse_vector as empty_vector

@@ -1,4 +1,4 @@
-"""Kernels of layouts by rows: arguments and constants of products, degree bins, hub columns, utility kernels.
+"""Cost and kernels of layouts by rows: sizes, arguments and constants of products, degree bins, hub columns.
 
 Hub columns: a pull tries one column of each row first, one that many rows have, because a search has likely reached
 it.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from semirings.dtypes import INT32, INT64, DataType, lookup_dtype
+from semirings.dtypes import INT64, DataType, lookup_dtype
 
 from ... import tuning
 from ...device import dummy
@@ -20,6 +20,7 @@ from ...kernels.constants import WORDS
 from ...kernels.variant import Variant
 from ...typing import Array
 from ..contract import (
+    CSR,
     Advance,
     Arguments,
     BinnedPull,
@@ -34,16 +35,52 @@ from ..contract import (
     PullCase,
     Push,
     StagedPull,
+    StructureFacts,
     Types,
     View,
     compute_once,
 )
 from ..schedule import Bins, Hubs, Part, all_set, block_constants, hubs_of, longest_unit, placed, power_of_two
-from .cost import UNROLL, RowsCost, index_type
 
 if TYPE_CHECKING:
     from ..structure import Structure
     from .layout import Rows
+
+# ---- Sizes of plain rows, and the cost model of CSR. Other formats by rows override `predict_bytes`.
+
+UNROLL = 4  # entries that a lane of a pull loads before it uses the first
+# Upper bound of how far a kernel's index passes the end of a row before the test, in the type of pointers: loads of
+# all lanes, the parts of a segment (kernels/joined.cuh, csr/advance.cu, csr/patches.cu).
+STRIDE = 1 << 16
+NARROW, WIDE = np.dtype(np.int32), np.dtype(np.int64)  # dtypes: with np.int32 NumPy takes twice as long per array
+
+
+def index_type(limit: int) -> np.dtype:
+    """32-bit indices if they fit, otherwise 64-bit."""
+    return NARROW if limit < 1 << 31 else WIDE
+
+
+def pointer_type(entries: int) -> np.dtype:
+    """Type of pointers to that many entries or tiles: 32 bits if these and a kernel's next step fit, otherwise 64."""
+    return index_type(entries + STRIDE)
+
+
+def rows_bytes(nrows: int, ncols: int, nvals: int) -> int:
+    """Bytes of row pointers and plain columns."""
+    return (nrows + 1) * pointer_type(nvals).itemsize + nvals * index_type(ncols).itemsize
+
+
+class RowsCost(Cost):
+    """Rows with plain columns."""
+
+    name = CSR
+
+    def predict_bytes(self, facts: StructureFacts) -> int:
+        return rows_bytes(facts.nrows, facts.ncols, facts.nvals)
+
+    def scratch(self, facts: StructureFacts) -> int:
+        return 0
+
 
 # ---- Hub columns: the column of each row that a pull tries first.
 #
@@ -79,10 +116,6 @@ def hub_columns(layout: Rows, types: Types) -> tuple[Array, Array] | None:
 
 
 # ---- Utility kernels of rows, plain and packed: all but products.
-
-TYPES = (("PTR", INT32), ("COL", INT32))
-PLACES = (*TYPES, ("PLACE", INT32))
-
 
 def deal_variant(col: DataType, count: int) -> Variant:
     """The kernel that distributes entries to their rows, or counts them."""

@@ -23,9 +23,8 @@ from ...kernels.variant import Variant
 from ...typing import Array
 from .. import validation
 from ..contract import Layout, LazyDict, Order, Region, Types
-from .cost import index_type, rows_bytes
-from .cost import pointer_type as pointer_type
-from .kernels import FORMATS, column_types, pieces
+from .kernels import FORMATS, column_types, index_type, pieces, rows_bytes
+from .kernels import pointer_type as pointer_type
 
 if TYPE_CHECKING:
     from typing import Self

@@ -16,7 +16,7 @@ import numpy as np
 from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
-from ...formats.values import PackedValues
+from ...formats.packing import PackedValues
 from ...operations.operands import dummy, entry_values
 from ...plan.auxiliary_formats import is_available
 from ...plan.direction import round_limits

@@ -17,7 +17,7 @@ from ... import tuning
 from ...device.jit import BLOCK
 from ...formats import format_of
 from ...formats.contract import CSR
-from ...formats.values import PackedValues
+from ...formats.packing import PackedValues
 from ...kernels.variant import Variant
 from ...operations.operands import dummy, entry_values
 from ...operations.permute import matrix_in
