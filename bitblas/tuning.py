@@ -642,13 +642,6 @@ TABLE: dict[str, Threshold] = {
         "With fewer, a matrix is not hypersparse: an entry's cost in the lists, in row pointers.",
         "SuiteSparse's hyper_switch",
     ),
-    "mplg.fixed_from": Threshold(
-        1 << 20,
-        "entries",
-        "From here on a staged pull is specialized for the width of its packed columns, which takes half a second to "
-        "compile per width; unpacking then costs 4 instructions per entry instead of 10.",
-        "instructions counted in its SASS; time not measured",
-    ),
     "virtual.merged_lists": Threshold(
         64, "lists of a row", "With more, the columns of a row are sorted instead of merging lists one by one."
     ),

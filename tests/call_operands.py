@@ -22,7 +22,6 @@ def limits(**changed: Any) -> Iterator[None]:
     """With other limits of sizes, so that small operands reach them."""
     rows = {
         "iterations": ("rows.iterations",),
-        "width": ("mplg.fixed_from",),
         "graded": ("csr.binned_from",),
         "hot": ("rows.hot_share",),
         "coded": ("coded.binned_from",),

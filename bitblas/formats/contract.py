@@ -368,14 +368,13 @@ class View(Protocol[L]):
 class PullCase(NamedTuple):
     """What the constants of a pull depend on. ranked: values are found by ranks. neutral: sums may begin with the
     identity. padded: the last tile column is wider than the matrix. many_blocks: limit registers so that more blocks
-    run at once, possible for a full vector and types of at most 32 bits. staged, width: see `StagedPull`."""
+    run at once, possible for a full vector and types of at most 32 bits. staged: see `StagedPull`."""
 
     ranked: bool
     neutral: bool
     padded: bool
     many_blocks: bool
     staged: int
-    width: int
 
 
 class Pull(Protocol[L]):
@@ -412,10 +411,6 @@ class StagedPull(Protocol[L]):
 
     def suits(self, layout: L) -> bool:
         """Whether row lengths differ so much that it is faster."""
-
-    def width(self, layout: L) -> int:
-        """Bits of a packed column for which the kernel is specialized; 0: any width, or plain columns."""
-        return 0
 
 
 class BinnedPull(StagedPull[L], Protocol[L]):

@@ -1,5 +1,5 @@
 # Kernels on lists of indices and keys: batched binary search, segmented reduction. CPU twin of lists.cu.
-# include: formats/csr/search.cpu.py
+# include: formats/csr/columns.cpu.py
 
 
 # Batched binary search of `targets` in sorted `keys`. `targets` ascends, so each search continues from the last result

@@ -76,7 +76,7 @@ def _copy_entries(
     nrows: int,
     ncols: int,
 ) -> MatrixStore:
-    """The result of `extract` (select.cpu.py). of: result of A.by_rows(), maybe temporary. begin: number of entries
+    """The result of `extract` (ewise.cpu.py). of: result of A.by_rows(), maybe temporary. begin: number of entries
     read before each row, and in total."""
     device, (a, x) = A.device, of
     # Of one type each, because each new type costs another kernel lookup

@@ -114,7 +114,6 @@ def prepare_pull(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
     variants = functools.partial(
         pull_variant, layout.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
     )
-    width = layout.format.kernels["mxv.pull.staged"].width(layout) if staged == 1 else 0
     cost = layout.format.kernels["mxv.pull"]
     lanes = plan.lanes if not staged else staged_lanes(plan.lanes, layout.units) if staged == 1 else 1
     # Any entry will do, and all products are equal: a row ends at its first entry, whatever its length.
@@ -123,7 +122,7 @@ def prepare_pull(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
     lanes = 1 if first else lanes
     most = tuning.count("pull.early_entries") if kind == WORDS else 0 if kind == COUNT and options["full"] else None
     bounds, n, per = unit_bounds(layout, device, most=most), layout.units, layout.rows_per_unit
-    variant = variants(end=end, lanes=lanes, staged=staged, width=width)
+    variant = variants(end=end, lanes=lanes, staged=staged)
     value, one = end.z.np_type.type(of.value), cast_scalar(of.value, w)
     pull = functools.partial(Pull, launch_rows, device, end, value, one, no_output(device, end.w))
     if first or not device.is_simt:
@@ -171,10 +170,10 @@ def prepare_binned_pull(
     device, layout, binned = of.device, of.layout, of.layout.format.kernels["mxv.pull.binned"]
     types, semiring, kind, a_type, options = of.algebra
     bins, size = binned.bins(layout, part), of.size if part is None else part.size
-    shared, width = hot_bytes(device), binned.width(layout)
+    shared = hot_bytes(device)
     hot = binned.hot(layout, shared // of.u_type.nbytes) if part is None and binned.keeps_hot_columns else 0
     shared = shared if hot else 0
-    options = options | binned_options(layout.key, shared, width, masked)
+    options = options | binned_options(layout.key, shared, masked)
     variant = pull_variant(layout.key, types, semiring, kind, a_type, of.u_type, end=end, **options)
     matrix = *binned.contents(layout, options["ranked"]), *of.matrix.values
     rows = PreparedKernel(device, variant, bins.runs, (*bins.pieces, *matrix))
@@ -195,11 +194,11 @@ def launch_binned(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scr
         pull.join.run(*parts, *mask, *old, *to)
 
 
-def binned_options(key: str, shared: int, width: int, masked: bool) -> dict[str, Any]:
-    """Options of `pull_variant`. shared: bytes of shared memory for hot columns; width: see `BinnedPull.width`."""
+def binned_options(key: str, shared: int, masked: bool) -> dict[str, Any]:
+    """Options of `pull_variant`. shared: bytes of shared memory for hot columns."""
     binned = format_of(key).kernels["mxv.pull.binned"]
     more = (("MASKED", int(masked)),) if binned.masked else ()
-    return {"lanes": 32, "width": width, "kernel": "pull_graded", "more": (*binned.constants(shared), *more)}
+    return {"lanes": 32, "kernel": "pull_graded", "more": (*binned.constants(shared), *more)}
 
 
 @functools.cache

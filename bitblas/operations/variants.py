@@ -236,14 +236,13 @@ def pull_variant(
     end: Epilogue,
     staged: int = 0,
     padded: bool = True,
-    width: int = 0,
     packed: bool = False,
     kernel: str = "pull",
     more: tuple[tuple[str, int], ...] = (),
 ) -> Variant:
     """The pull kernel of a format for a semiring (None for WORDS) with an epilogue.
 
-    padded: the last tile column is wider than the matrix. staged: see `is_staged`; width: see `StagedPull.width`.
+    padded: the last tile column is wider than the matrix. staged: see `is_staged`.
     packed: the matrix's values are bit-packed. kernel, more: another kernel, and its constants instead of these.
     """
     op, t, monoid, z = algebra_of(semiring, end.z)
@@ -251,7 +250,7 @@ def pull_variant(
     padded = padded or not full or kind != VALUES or ranked  # kernels that do not depend on it share one variant
     constants = [("U_FULL", int(full)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *end.constants()]
     many_blocks = full and max(t.nbytes for t in (a, u, z, end.w)) <= 4
-    case = PullCase(ranked, is_neutral(monoid, z), padded, many_blocks, staged, width)
+    case = PullCase(ranked, is_neutral(monoid, z), padded, many_blocks, staged)
     constants += format_of(key).kernels["mxv.pull"].constants(case)
     blend = (int(may_compute_unneeded(op, monoid, z)) + sentinel_kind(op, monoid, z, u)) if kind == VALUES else 0
     constants += [("VALUES_PACKED", int(packed)), ("BLEND", blend)]
@@ -378,12 +377,12 @@ def hubs_variant(semiring: Typed[Semiring] | None, kind: int, rows: int, end: Ep
 
 Constants = tuple[tuple[str, int], ...]
 
-RUNS = {"tril": 1, "colle": 1, "triu": 2, "colgt": 2}  # select.cpu.py: HEAD, TAIL
+RUNS = {"tril": 1, "colle": 1, "triu": 2, "colgt": 2}  # ewise.cpu.py: HEAD, TAIL
 
 
 @functools.cache
 def packed_constants(*keys: str) -> Constants:
-    """Constants for any_column.cuh: which of the operands A, B and M (the mask) have packed columns, by their
+    """Constants for columns.cuh: which of the operands A, B and M (the mask) have packed columns, by their
     formats."""
     return tuple((f"{name}_PACKED", int(format_of(key).packed)) for name, key in zip("ABM", keys, strict=False))
 
@@ -473,14 +472,12 @@ def rows_variant(
     if not fill or kind == WORDS:
         semiring, kind = None, WORDS
     of = _algebra(semiring, kind, a, b)
-    columns = ("COL_64", int(dict(types)["COL"] is INT64))
     constants = (
         ("KIND", kind),
         ("FILL", fill),
         ("SINGLE", int(single)),
         ("U_BOOL", 0),
         ("HAS_TERMINAL", of.terminal),
-        columns,
         *constants,
     )
     values = (*of.values, value("BEGIN", of.z, initial_sum(of.monoid, of.z)))

@@ -3,7 +3,7 @@
 # include: formats/cgr/code.cpu.py
 # include: kernels/values.cpu.py
 # include: kernels/push.cpu.py
-LISTED = 0
+listed = False
 
 
 @njit(**KERNEL)

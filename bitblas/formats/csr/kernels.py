@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from semirings.dtypes import INT64, DataType, lookup_dtype
+from semirings.dtypes import DataType, lookup_dtype
 
 from ... import tuning
 from ...device import dummy
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 UNROLL = 4  # entries that a lane of a pull loads before it uses the first
 # Upper bound of how far a kernel's index passes the end of a row before the test, in the type of pointers: loads of
-# all lanes, the parts of a segment (kernels/joined.cuh, csr/advance.cu, csr/patches.cu).
+# all lanes, the parts of a segment (kernels/joined.cuh, csr/advance.cu).
 STRIDE = 1 << 16
 NARROW, WIDE = np.dtype(np.int32), np.dtype(np.int64)  # dtypes: with np.int32 NumPy takes twice as long per array
 
@@ -116,6 +116,7 @@ def hub_columns(layout: Rows, types: Types) -> tuple[Array, Array] | None:
 
 
 # ---- Utility kernels of rows, plain and packed: all but products.
+
 
 def deal_variant(col: DataType, count: int) -> Variant:
     """The kernel that distributes entries to their rows, or counts them."""
@@ -207,11 +208,6 @@ def _dot_types(*kinds: np.dtype) -> Types:
 # ---- What layouts by rows offer, with plain or packed columns.
 
 
-def _columns(packed: bool, width: int = 0) -> Constants:
-    """Constants of columns.cuh. width: bits of packed columns if the kernel is specialized for them."""
-    return [("PACKED", int(packed)), ("WIDTH", width)]
-
-
 class RowsView(View["Rows"]):
     """Row pointers and columns."""
 
@@ -238,7 +234,7 @@ class RowsPull(Pull["Rows"]):
     def constants(self, case: PullCase) -> Constants:
         blocks = tuning.count("csr.min_blocks") if case.many_blocks else tuning.count("csr.min_blocks_wide")
         more = [("MIN_BLOCKS", blocks), ("STAGED", case.staged), ("STAGE", tuning.count("csr.stage"))]
-        return [*_columns(self.packed, case.width), ("UNROLL", UNROLL), *more]
+        return [("PACKED", int(self.packed)), ("UNROLL", UNROLL), *more]
 
     def lanes(self, layout: Rows, nrows: int, kind: int) -> int:
         """As many as have two or three loads in flight each. Boolean CSR, which stops a row at its first hit, was
@@ -262,9 +258,6 @@ class RowsStagedPull(StagedPull["Rows"]):
 
     def suits(self, layout: Rows) -> bool:
         return longest_unit(layout) * layout.units > tuning.value("csr.uneven") * layout.nvals
-
-    def width(self, layout: Rows) -> int:
-        return layout.width if layout.nvals >= tuning.count("mplg.fixed_from") else 0
 
 
 class RowsBinnedPull(BinnedPull["Rows"], RowsStagedPull):
@@ -306,7 +299,7 @@ class RowsPush(Push["Rows"]):
         self.packed = packed
 
     def constants(self, *, ranked: bool, neutral: bool) -> Constants:
-        return _columns(self.packed)
+        return [("PACKED", int(self.packed))]
 
     def lanes(self, layout: Rows, nrows: int, kind: int) -> int:
         return power_of_two(layout.nvals / max(1, nrows) / tuning.value("csr.push_entries_per_lane"), 1, 32)
@@ -350,11 +343,11 @@ class RowsDot(Dot["Rows"]):
 
     def constants(self, types: Types, lanes: int, mask: Format) -> Constants:
         # A block takes 256 entries, one per thread (LANES), although GROUP lanes then share the work of an entry.
-        shape = [("LANES", 1), ("GROUP", lanes), ("COL_64", int(dict(types)["COL"] is INT64))]
+        shape = [("LANES", 1), ("GROUP", lanes)]
         slots, least = tuning.count("csr.dot_slots"), tuning.count("csr.dot_table_from")
         table = [("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1), ("TABLE_FROM", least)]
         table += [("TABLE_FOR", tuning.count("csr.dot_table_for")), ("LONG", tuning.count("csr.dot_long"))]
-        return [*shape, *table, *_columns(self.packed), ("M_PACKED", int(mask.packed))]
+        return [*shape, *table, ("PACKED", int(self.packed)), ("M_PACKED", int(mask.packed))]
 
     def lanes(self, layout: Layout) -> int:
         """One per entry of a row (rmat20: 10.8 ms with 4 lanes, 9.6 and 10.8 in two runs with 8, 10.0 with 32)."""

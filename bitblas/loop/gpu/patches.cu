@@ -1,7 +1,7 @@
-// Begin, continue and end a fixpoint by patches (formats/csr/patches.cu).
+// Begin, continue and end a fixpoint by patches (formats/csr/advance.cu).
 
 #ifdef KERNEL_patches_begin
-// Begin a fixpoint by patches (formats/csr/patches.cu), one block per patch. Cells of positions without an entry are set to
+// Begin a fixpoint by patches (formats/csr/advance.cu), one block per patch. Cells of positions without an entry are set to
 // the identity of the sum; patches with an active vertex are listed. `waits`: the active vertices of the loop. Their values
 // (HELD) must equal those of d, otherwise their meaning is unknown and the run is refused; a run with a `limit` of rounds
 // other than `unlimited` is refused too.
@@ -45,7 +45,7 @@ patches_begin(i64 n, i64 size, u32* state, u32* lists, u32* listed, u32* waiting
 #endif  // KERNEL_patches_begin
 
 #ifdef KERNEL_patches_turn
-// Decide whether a fixpoint by patches continues (formats/csr/patches.cu): some are active, no stop is requested. One thread.
+// Decide whether a fixpoint by patches continues (formats/csr/advance.cu): some are active, no stop is requested. One thread.
 #include "loop/gpu/conditional.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 1)
@@ -59,7 +59,7 @@ patches_turn(i64 n, const u32* state, const i64* rounds, u64 handle, u64* going)
 #endif  // KERNEL_patches_turn
 
 #ifdef KERNEL_patches_end
-// End a fixpoint by patches (formats/csr/patches.cu): d gets an entry wherever its cell has changed (FULL: everywhere), and no
+// End a fixpoint by patches (formats/csr/advance.cu): d gets an entry wherever its cell has changed (FULL: everywhere), and no
 // vertex stays active. If an odd product was seen, all vertices of d become active for the ordinary rounds.
 #define PER 1  // positions per unit
 #include "kernels/step.cuh"

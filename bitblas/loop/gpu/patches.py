@@ -1,7 +1,7 @@
 """Relax edges to a fixpoint by patches of consecutive vertices, before the rounds of a captured relaxation loop.
 
 This is a loop of its own, in which each block takes a patch and relaxes all its inner edges in shared memory
-(formats/csr/patches.cu). The body's rounds then find nothing to do; if patches do not apply, they do all of the work.
+(formats/csr/advance.cu). The body's rounds then find nothing to do; if patches do not apply, they do all of the work.
 """
 
 from __future__ import annotations
