@@ -368,13 +368,15 @@ class View(Protocol[L]):
 class PullCase(NamedTuple):
     """What the constants of a pull depend on. ranked: values are found by ranks. neutral: sums may begin with the
     identity. padded: the last tile column is wider than the matrix. many_blocks: limit registers so that more blocks
-    run at once, possible for a full vector and types of at most 32 bits. staged: see `StagedPull`."""
+    run at once, possible for a full vector and types of at most 32 bits. staged: see `Pull.suits_stages`; width: see
+    `BinnedPull.width`."""
 
     ranked: bool
     neutral: bool
     padded: bool
     many_blocks: bool
     staged: int
+    width: int
 
 
 class Pull(Protocol[L]):
@@ -389,6 +391,10 @@ class Pull(Protocol[L]):
 
     def lanes(self, layout: L, nrows: int, kind: int) -> int:
         """GPU lanes per row or tile row of the layout, or (nrows: its rows) of its transpose."""
+
+    def suits_stages(self, layout: L) -> bool:
+        """Whether row lengths differ so much that a GPU block reads the entries of its rows as one run."""
+        return False
 
     def longest(self, kind: int, lanes: int, *, staged: bool = False) -> int:
         """Items of a unit that one group of GPU lanes processes; longer units are cut into segments."""
@@ -406,18 +412,18 @@ class Pull(Protocol[L]):
         return 32
 
 
-class StagedPull(Protocol[L]):
-    """A pull in which a GPU block reads the entries of its rows as one run."""
-
-    def suits(self, layout: L) -> bool:
-        """Whether row lengths differ so much that it is faster."""
-
-
-class BinnedPull(StagedPull[L], Protocol[L]):
+class BinnedPull(Protocol[L]):
     """A pull from a full vector by a schedule of rows that are binned by length (csr/pull_binned.cu)."""
 
     masked: bool = False  # accepts a mask
     keeps_hot_columns: bool = True  # may keep vector values of hot columns in shared memory
+
+    def suits(self, layout: L) -> bool:
+        """Whether row lengths differ so much that it is faster."""
+
+    def width(self, layout: L) -> int:
+        """Bits per value for which a kernel of coded rows is specialized; 0: any."""
+        return 0
 
     def bins(self, layout: L, part: Part | None = None) -> Bins:
         """The schedule of its rows; part: of some rows only, for coded rows (schedule.py)."""
@@ -526,7 +532,6 @@ Kernels = TypedDict(
         # run on the layout itself: "hypersparse", "multivector" or "virtual_nodes".
         "mxv": str,
         "mxv.pull": Pull,
-        "mxv.pull.staged": StagedPull,
         "mxv.pull.binned": BinnedPull,
         "mxv.pull.wide": Constants,  # CPU: a SIMD kernel for whole tiles, with these constants (b2sr/lanes.cpu.py)
         "mxv.pull.listed": str,  # GPU: the kernel of a pull over a list of rows

@@ -170,10 +170,10 @@ def prepare_binned_pull(
     device, layout, binned = of.device, of.layout, of.layout.format.kernels["mxv.pull.binned"]
     types, semiring, kind, a_type, options = of.algebra
     bins, size = binned.bins(layout, part), of.size if part is None else part.size
-    shared = hot_bytes(device)
+    shared, width = hot_bytes(device), binned.width(layout)
     hot = binned.hot(layout, shared // of.u_type.nbytes) if part is None and binned.keeps_hot_columns else 0
     shared = shared if hot else 0
-    options = options | binned_options(layout.key, shared, masked)
+    options = options | binned_options(layout.key, shared, width, masked)
     variant = pull_variant(layout.key, types, semiring, kind, a_type, of.u_type, end=end, **options)
     matrix = *binned.contents(layout, options["ranked"]), *of.matrix.values
     rows = PreparedKernel(device, variant, bins.runs, (*bins.pieces, *matrix))
@@ -194,11 +194,11 @@ def launch_binned(pull: Pull, u: Input, mask: Allowed, old: Old, to: Output, scr
         pull.join.run(*parts, *mask, *old, *to)
 
 
-def binned_options(key: str, shared: int, masked: bool) -> dict[str, Any]:
-    """Options of `pull_variant`. shared: bytes of shared memory for hot columns."""
+def binned_options(key: str, shared: int, width: int, masked: bool) -> dict[str, Any]:
+    """Options of `pull_variant`. shared: bytes of shared memory for hot columns; width: see `BinnedPull.width`."""
     binned = format_of(key).kernels["mxv.pull.binned"]
     more = (("MASKED", int(masked)),) if binned.masked else ()
-    return {"lanes": 32, "kernel": "pull_graded", "more": (*binned.constants(shared), *more)}
+    return {"lanes": 32, "width": width, "kernel": "pull_graded", "more": (*binned.constants(shared), *more)}
 
 
 @functools.cache

@@ -236,13 +236,14 @@ def pull_variant(
     end: Epilogue,
     staged: int = 0,
     padded: bool = True,
+    width: int = 0,
     packed: bool = False,
     kernel: str = "pull",
     more: tuple[tuple[str, int], ...] = (),
 ) -> Variant:
     """The pull kernel of a format for a semiring (None for WORDS) with an epilogue.
 
-    padded: the last tile column is wider than the matrix. staged: see `is_staged`.
+    padded: the last tile column is wider than the matrix. staged: see `is_staged`; width: see `BinnedPull.width`.
     packed: the matrix's values are bit-packed. kernel, more: another kernel, and its constants instead of these.
     """
     op, t, monoid, z = algebra_of(semiring, end.z)
@@ -250,7 +251,7 @@ def pull_variant(
     padded = padded or not full or kind != VALUES or ranked  # kernels that do not depend on it share one variant
     constants = [("U_FULL", int(full)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *end.constants()]
     many_blocks = full and max(t.nbytes for t in (a, u, z, end.w)) <= 4
-    case = PullCase(ranked, is_neutral(monoid, z), padded, many_blocks, staged)
+    case = PullCase(ranked, is_neutral(monoid, z), padded, many_blocks, staged, width)
     constants += format_of(key).kernels["mxv.pull"].constants(case)
     blend = (int(may_compute_unneeded(op, monoid, z)) + sentinel_kind(op, monoid, z, u)) if kind == VALUES else 0
     constants += [("VALUES_PACKED", int(packed)), ("BLEND", blend)]
@@ -377,8 +378,6 @@ def hubs_variant(semiring: Typed[Semiring] | None, kind: int, rows: int, end: Ep
 
 Constants = tuple[tuple[str, int], ...]
 
-RUNS = {"tril": 1, "colle": 1, "triu": 2, "colgt": 2}  # ewise.cpu.py: HEAD, TAIL
-
 
 @functools.cache
 def packed_constants(*keys: str) -> Constants:
@@ -498,7 +497,7 @@ def select_rows_variant(op: Typed[Operator], a: DataType, *, packed: bool, value
     expr = rename(op.op.expr, {"iy": "ix", "jy": "jx"})
     used = names_in(expr)
     let = lets(op.op, op.dtype, *((n, dict(args)[u], u) for n, u in LET["xt"] if n in used or not op.op.positional))
-    constants = (("PACKED", int(packed)), ("VALUED", int(valued)), ("RUN", RUNS.get(op.op.name, 0)))
+    constants = (("PACKED", int(packed)), ("VALUED", int(valued)))
     test = Function("f", result, args, let, expr)
     return Variant("formats/csr/sift", (("A", a),), constants, (), (test,), repr(op))
 

@@ -150,8 +150,7 @@ def may_split_rows(semiring: Typed[Semiring], kind: int, layout: Layout, full: b
 
 def is_staged(semiring: Typed[Semiring], kind: int, layout: Layout, full: bool) -> bool:
     """Whether a GPU block reads the entries of its rows as one run: for rows of very different lengths."""
-    staged = layout.format.kernels.get("mxv.pull.staged")
-    return staged is not None and may_split_rows(semiring, kind, layout, full) and staged.suits(layout)
+    return may_split_rows(semiring, kind, layout, full) and layout.format.kernels["mxv.pull"].suits_stages(layout)
 
 
 def is_binned(semiring: Typed[Semiring], kind: int, layout: Layout, full: bool, u: DataType) -> bool:

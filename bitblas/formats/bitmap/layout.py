@@ -66,21 +66,12 @@ class Lines(NamedTuple):
         return (line, position) if self.tall else (position, line)
 
 
-def stride_of(width: int) -> int:
-    """Bits of a line with that many positions."""
-    return next((bits for bits in (8, 16, 32) if width <= bits), -(-width // WORD) * WORD)
-
-
 @functools.lru_cache(1 << 10)
 def lines_of(nrows: int, ncols: int) -> Lines:
     """The lines of a matrix of that shape."""
     width = min(nrows, ncols)
-    return Lines(max(nrows, ncols), width, stride_of(width), nrows >= ncols)
-
-
-def places_of(nrows: int, ncols: int) -> int:
-    """`Lines.places`."""
-    return lines_of(nrows, ncols).places
+    stride = next((bits for bits in (8, 16, 32) if width <= bits), -(-width // WORD) * WORD)
+    return Lines(max(nrows, ncols), width, stride, nrows >= ncols)
 
 
 # ---- Cost.
@@ -95,11 +86,11 @@ class BitmapCost(RowsCost):
     timed = False
 
     def refusal(self, nrows: int, ncols: int) -> str:
-        fits = places_of(nrows, ncols) <= MOST
+        fits = lines_of(nrows, ncols).places <= MOST
         return "" if fits else f"holds up to {MOST} positions, got {nrows} x {ncols}; 'csr' holds more"
 
     def may_be_smallest(self, facts: StructureFacts) -> bool:
-        return places_of(facts.nrows, facts.ncols) <= tuning.count("bitmap.small")
+        return lines_of(facts.nrows, facts.ncols).places <= tuning.count("bitmap.small")
 
     def predict_bytes(self, facts: StructureFacts) -> int:
         return 8 * lines_of(facts.nrows, facts.ncols).words

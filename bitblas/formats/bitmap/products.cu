@@ -2,6 +2,43 @@
 // bitmap: reduce each, assign a scalar at positions, set the bits at positions.
 // A line of X or of the result is `words` LINEs of BITS bits each. The sum of a position is stored at the number of
 // its bit; BOOL sums are bits.
+
+#ifdef KERNEL_fill
+// Assign a scalar at the positions of t: w<mask, replace> = x, word by word.
+// A warp takes 32 words and writes the values of each together.
+// (kernels/merge.cu uses a thread per position; in a bitmap most of them would be idle.)
+#include "kernels/views.cuh"
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+fill(i64 n, const u64* t_bits, ARGUMENT(W_T) x, MaskView mask, i64 replace, u64* w_bits, W_T* w_val) {
+  const i64 word = thread_number();
+  u64 news = 0;
+  if (word < n) {
+    const u64 open = mask.word(word);
+    news = t_bits[word] & open;
+    w_bits[word] = news | (replace ? 0 : w_bits[word] & ~open);
+  }
+  const int lane = threadIdx.x & 31;
+  for (u32 left = __ballot_sync(ALL_LANES, news != 0); left; left &= left - 1) {
+    const int k = __ffs(left) - 1;
+    const u32 low = __shfl_sync(ALL_LANES, (u32)news, k), high = __shfl_sync(ALL_LANES, (u32)(news >> 32), k);
+    W_T* at = w_val + ((word - lane + k) << 6) + lane;
+    if (low >> lane & 1) at[0] = x;
+    if (high >> lane & 1) at[32] = x;
+  }
+}
+#endif  // KERNEL_fill
+
+#ifdef KERNEL_mark
+// Set the bits at a list of distinct positions.
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+mark(i64 n, const i64* places, u64* bits) {
+  const i64 e = thread_number();
+  if (e < n) atomicOr((u32*)bits + (places[e] >> 5), 1u << (places[e] & 31));
+}
+#endif  // KERNEL_mark
+
 #ifdef BITS
 #include "kernels/product.cuh"
 
@@ -291,39 +328,3 @@ across(i64 n, i64 words, LinesView x, ARGUMENT(Z_T) product, OutputView<Z_T> t) 
 #endif
 }
 #endif  // KERNEL_across
-
-#ifdef KERNEL_fill
-// Assign a scalar at the positions of t: w<mask, replace> = x, word by word.
-// A warp takes 32 words and writes the values of each together.
-// (kernels/merge.cu uses a thread per position; in a bitmap most of them would be idle.)
-#include "kernels/views.cuh"
-
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-fill(i64 n, const u64* t_bits, ARGUMENT(W_T) x, MaskView mask, i64 replace, u64* w_bits, W_T* w_val) {
-  const i64 word = thread_number();
-  u64 news = 0;
-  if (word < n) {
-    const u64 open = mask.word(word);
-    news = t_bits[word] & open;
-    w_bits[word] = news | (replace ? 0 : w_bits[word] & ~open);
-  }
-  const int lane = threadIdx.x & 31;
-  for (u32 left = __ballot_sync(ALL_LANES, news != 0); left; left &= left - 1) {
-    const int k = __ffs(left) - 1;
-    const u32 low = __shfl_sync(ALL_LANES, (u32)news, k), high = __shfl_sync(ALL_LANES, (u32)(news >> 32), k);
-    W_T* at = w_val + ((word - lane + k) << 6) + lane;
-    if (low >> lane & 1) at[0] = x;
-    if (high >> lane & 1) at[32] = x;
-  }
-}
-#endif  // KERNEL_fill
-
-#ifdef KERNEL_mark
-// Set the bits at a list of distinct positions.
-
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-mark(i64 n, const i64* places, u64* bits) {
-  const i64 e = thread_number();
-  if (e < n) atomicOr((u32*)bits + (places[e] >> 5), 1u << (places[e] & 31));
-}
-#endif  // KERNEL_mark

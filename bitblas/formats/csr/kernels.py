@@ -7,7 +7,6 @@ it.
 from __future__ import annotations
 
 import functools
-from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -34,13 +33,12 @@ from ..contract import (
     Pull,
     PullCase,
     Push,
-    StagedPull,
     StructureFacts,
     Types,
     View,
     compute_once,
 )
-from ..schedule import Bins, Hubs, Part, all_set, block_constants, hubs_of, longest_unit, placed, power_of_two
+from ..schedule import Bins, Hubs, Part, all_set, bits_of, block_constants, hubs_of, longest_unit, placed, power_of_two
 
 if TYPE_CHECKING:
     from ..structure import Structure
@@ -87,18 +85,6 @@ class RowsCost(Cost):
 # Many rows have such a column, so a search has likely reached it.
 
 
-def hub_columns_variant(types: Types, packed: bool, lanes: int) -> Variant:
-    """The kernel that finds hub columns."""
-    return Variant("formats/csr/likely", types, (("PACKED", int(packed)), ("LANES", lanes)))
-
-
-def bits_of(xp: ModuleType, flags: Array) -> Array:
-    """Pack flags into whole words of bits."""
-    padded = xp.zeros(-(-len(flags) // 64) * 64, bool)
-    padded[: len(flags)] = flags
-    return xp.packbits(padded, bitorder="little").view(np.uint64)
-
-
 def hub_columns(layout: Rows, types: Types) -> tuple[Array, Array] | None:
     """Hub columns of a square matrix: for each row the column that has most entries itself; and the bits of the
     nonempty rows. None if all rows have similar lengths."""
@@ -108,7 +94,8 @@ def hub_columns(layout: Rows, types: Types) -> tuple[Array, Array] | None:
         if layout.nrows == layout.ncols and longest_unit(layout) * layout.nrows > skew * layout.nvals:
             found = layout.device.xp.empty(layout.nrows, dict(types)["COL"].np_type)
             lanes = power_of_two(layout.nvals / layout.nrows, tuning.count("csr.hub_column_least_lanes"), 32)
-            kernel = layout.device.kernel(hub_columns_variant(types, layout.format.packed, lanes))
+            constants = ("PACKED", int(layout.format.packed)), ("LANES", lanes)
+            kernel = layout.device.kernel(Variant("formats/csr/likely", types, constants))
             kernel(layout.nrows, layout.ptr, layout.col, layout.width, found)
             found = found, bits_of(layout.device.xp, layout.ptr[1:] > layout.ptr[:-1])
         layout.cache[key] = found
@@ -249,23 +236,23 @@ class RowsPull(Pull["Rows"]):
             return max(tuning.count("csr.stage"), iterations * UNROLL * lanes)
         return (tuning.count("csr.iterations_early") if kind == WORDS else iterations) * UNROLL * lanes
 
+    def suits_stages(self, layout: Rows) -> bool:
+        return is_uneven(layout)
+
     def segment(self) -> int:
         return tuning.count("rows.segment_steps") * UNROLL * 32
 
 
-class RowsStagedPull(StagedPull["Rows"]):
-    """Rows of very different lengths."""
-
-    def suits(self, layout: Rows) -> bool:
-        return longest_unit(layout) * layout.units > tuning.value("csr.uneven") * layout.nvals
+def is_uneven(layout: Rows) -> bool:
+    """Whether row lengths differ very much."""
+    return longest_unit(layout) * layout.units > tuning.value("csr.uneven") * layout.nvals
 
 
-class RowsBinnedPull(BinnedPull["Rows"], RowsStagedPull):
+class RowsBinnedPull(BinnedPull["Rows"]):
     """Many rows of very different lengths."""
 
     def suits(self, layout: Rows) -> bool:
-        enough = layout.nvals >= tuning.count("csr.binned_from") and layout.nrows < 1 << 32
-        return enough and super().suits(layout)
+        return layout.nvals >= tuning.count("csr.binned_from") and layout.nrows < 1 << 32 and is_uneven(layout)
 
     def bins(self, layout: Rows, part: Part | None = None) -> Bins[Pieces]:
         return degree_bins(layout)
@@ -371,7 +358,6 @@ def rows_kernels(packed: bool = False, fused: bool = False) -> Kernels:
     """The kernels of layouts by rows. packed: columns are. fused: pulls have epilogues."""
     return {
         "mxv.pull": RowsPull(packed, fused),
-        "mxv.pull.staged": RowsStagedPull(),
         "mxv.pull.binned": RowsBinnedPull(),
         "mxv.pull.listed": "formats/csr/pull_some",
         "mxv.push": RowsPush(packed),

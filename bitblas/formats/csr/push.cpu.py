@@ -4,10 +4,7 @@
 # include: formats/csr/columns.cpu.py
 MOST = 1024  # rows that are listed at a time
 AHEAD = 12  # rows between prefetching a row and walking it
-NEAR = 6  # the same for its cells of t, and how many of these are prefetched
-CACHED = 1 << 14  # cells of t that fit the cache of a core
 MANY = 64  # products per word of t from which on t is first filled with the neutral value
-SPARSE = 16  # rows per nonempty row from which on rows are far apart
 
 
 @njit(**FUNCTION)
@@ -17,7 +14,6 @@ def push_rows(
     some,
     count,
     whole,
-    far,
     ready,
     rows: RowsView,
     col: ColumnsView,
@@ -31,24 +27,12 @@ def push_rows(
     t_sum,
 ):
     """Push the entries of u at `count` rows, with prefetching. whole: the columns of all words of t, not only of the
-    words lo .. hi. far: rows are far apart. ready: every position of t has a sum already. listed: t has a summary.
-
-    Rows are prefetched before they are needed, then the cells of t: when these are scattered, memory latency is most of
-    the cost of a push."""
+    words lo .. hi. ready: every position of t has a sum already. listed: t has a summary."""
     for k in range(min(count, AHEAD)):
         prefetch_column(col, np.int64(at(rows.begin, at(some, k))))
     for k in range(count):
         if k + AHEAD < count:
             prefetch_column(col, np.int64(at(rows.begin, at(some, k + AHEAD))))
-        if KIND != WORDS and far and k + NEAR < count:
-            row = at(some, k + NEAR)
-            first = np.int64(at(rows.begin, row))
-            for e in range(first, min(np.int64(at(rows.end, row)), first + NEAR)):
-                j = column(col, e)
-                if KIND == VALUES:
-                    prefetch(t.values, j)
-                else:
-                    prefetch(counts, j)
         row = at(some, k)
         first = np.int64(at(rows.begin, row))
         stop = np.int64(at(rows.end, row))
@@ -107,8 +91,7 @@ def push(
                 put(some, count, row)
                 count += 1
             w = filled(u.bits, w + 1, u.bits.size)
-        far = hi - lo > CACHED >> 6 and at(some, count - 1) - at(some, 0) > SPARSE * count
-        push_rows(lo, hi, some, count, whole, far, ready, rows, col, a, u, mask, product, counts, t, False, t.bits)
+        push_rows(lo, hi, some, count, whole, ready, rows, col, a, u, mask, product, counts, t, False, t.bits)
     if ready and mask.stride != 0:  # the mask was not tested for each product
         for k in range(lo, hi):
             put(t.bits, k, at(t.bits, k) & (at(mask.bits, k) ^ mask.invert))
@@ -147,8 +130,7 @@ def spread(
                 put(some, count, row)
                 count += 1
             w = next_listed(u_sum, w + 1, hi)
-        # Most rounds reach cells that were just touched, so `far` is false.
-        push_rows(0, 0, some, count, True, False, False, rows, col, a, u, mask, product, t.bits, t, True, t_sum)
+        push_rows(0, 0, some, count, True, False, rows, col, a, u, mask, product, t.bits, t, True, t_sum)
 
 
 # SpMSpV on the CPU: t = A' (+).(x) u for a u stored as a list. The result is a list too; no other position is read.
