@@ -375,7 +375,7 @@ class PullCase(NamedTuple):
     neutral: bool
     padded: bool
     many_blocks: bool
-    staged: int
+    staged: bool
     width: int
 
 

@@ -109,13 +109,13 @@ def prepare_pull(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
     """w: type of the output. masked: under a mask."""
     device, plan, layout = of.device, of.plan, of.layout
     types, semiring, kind, a_type, options = of.algebra
-    staged = 0 if not of.staged else 2 if masked else 1  # as in pull.cu
+    staged = of.staged and not masked
     padded = not device.is_simt or layout.ncols % layout.rows_per_unit != 0
     variants = functools.partial(
         pull_variant, layout.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
     )
     cost = layout.format.kernels["mxv.pull"]
-    lanes = plan.lanes if not staged else staged_lanes(plan.lanes, layout.units) if staged == 1 else 1
+    lanes = staged_lanes(plan.lanes, layout.units) if staged else plan.lanes
     # Any entry will do, and all products are equal: a row ends at its first entry, whatever its length.
     of_any = kind == VALUES and semiring is not None and semiring.op.monoid.name == "any"
     first = of_any and options["full"] and device.is_simt and layout.rows_per_unit == 1
@@ -128,7 +128,7 @@ def prepare_pull(of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) 
     if first or not device.is_simt:
         rows = PreparedKernel(device, variant, n, (1 << 62, *of.arguments), bounds)
         return pull(rows, whole=bounds is None and not device.is_simt)
-    longest = cost.longest(kind, lanes, staged=staged > 0)
+    longest = cost.longest(kind, lanes, staged=staged)
     rows = PreparedKernel(device, variant, n, (longest, *of.arguments), bounds, pull_blocks(n, per, lanes))
     presence = kind == WORDS and not end.store
     part = longest if presence else min(longest, cost.segment())

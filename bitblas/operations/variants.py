@@ -234,7 +234,7 @@ def pull_variant(
     ranked: bool,
     lanes: int,
     end: Epilogue,
-    staged: int = 0,
+    staged: bool = False,
     padded: bool = True,
     width: int = 0,
     packed: bool = False,

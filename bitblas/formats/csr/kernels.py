@@ -220,7 +220,7 @@ class RowsPull(Pull["Rows"]):
 
     def constants(self, case: PullCase) -> Constants:
         blocks = tuning.count("csr.min_blocks") if case.many_blocks else tuning.count("csr.min_blocks_wide")
-        more = [("MIN_BLOCKS", blocks), ("STAGED", case.staged), ("STAGE", tuning.count("csr.stage"))]
+        more = [("MIN_BLOCKS", blocks), ("STAGED", int(case.staged)), ("STAGE", tuning.count("csr.stage"))]
         return [("PACKED", int(self.packed)), ("UNROLL", UNROLL), *more]
 
     def lanes(self, layout: Rows, nrows: int, kind: int) -> int:

@@ -2,18 +2,14 @@
 // LANES lanes share a row; rows that the mask excludes are not read, and a terminal value ends a row early.
 // A lane loads UNROLL entries before it uses the first: consecutive ones if columns are packed, interleaved ones if
 // they are plain, so that loads coalesce.
-// STAGED, for a full u and rows of very different lengths: 1, without a mask, the block reads the entries of its
-// consecutive rows as one run; 2, under a mask, a warp reads those of its open rows as one.
+// STAGED, for a full u, rows of very different lengths and no mask: the block reads the entries of its consecutive rows
+// as one run.
 #include "kernels/pull_rows.cuh"
 #include "formats/csr/columns.cuh"
-#include "kernels/joined.cuh"
 
 typedef PLACE(PTR_T) place_t;
 
-// Blocks per multiprocessor. Under a mask, the entries of a warp's rows and their values take 40 registers.
-#define BLOCKS (STAGED == 2 && MIN_BLOCKS > 5 && !(sizeof(A_T) == 1 && sizeof(U_T) == 4) ? 5 : MIN_BLOCKS)
-
-extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS)
+extern "C" __global__ void __launch_bounds__(BLOCK, MIN_BLOCKS)
 pull(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView col, Values a, VectorView<U_T> u, MaskView mask,
      ARGUMENT(Z_T) product, Epilogue to) {
   Row of(n, rows, mask, to.t.bits);
@@ -25,7 +21,7 @@ pull(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView col, Values a, Vector
   }
   (void)a;
   Sum x = {false, IDENTITY, 0};
-#if STAGED == 1
+#if STAGED
   // Neighbouring threads read neighbouring entries, STAGE at a time, and pass products to their rows through shared
   // memory; BEGIN is neutral. Hubs are holes in the run; none is shorter than STAGE, so at most one begins in a stage.
   __shared__ Z_T staged[STAGE];
@@ -74,24 +70,6 @@ pull(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView col, Values a, Vector
     __syncthreads();
     at = until;
   }
-#elif STAGED == 2
-  __shared__ Z_T staged[BLOCK / 32][32 * AT_ONCE];
-  Z_T* const here = staged[threadIdx.x / 32];
-  x.some = e < stop;
-  x.sum = BEGIN;
-  walk_joined(e, stop, [&](const bool* has, const place_t* at, const int*, u32 low, u32 high) {
-    COL_T j[AT_ONCE];
-    A_T weight[AT_ONCE];
-#pragma unroll
-    for (int i = 0; i < AT_ONCE; ++i)
-      if (has[i]) j[i] = Columns(col, at[i]).at(at[i], 0), weight[i] = a.at(at[i]);
-#pragma unroll
-    for (int i = 0; i < AT_ONCE; ++i)
-      if (has[i]) here[i * 32 + LANE_OF_WARP] = mul(weight[i], u.at(j[i]), 0, j[i]);
-    __syncwarp();
-    for (u32 k = low; k < high; ++k) x.sum = add(x.sum, here[k]);
-    __syncwarp();
-  });
 #elif KIND == WORDS && U_FULL
   x.some = e < stop;
 #else
