@@ -27,9 +27,9 @@ from semirings.dtypes import BOOL, DataType
 from . import formats, tuning
 from .device import Device, memory
 from .formats import CSR, Structure
-from .formats.bitmap.lines import Lines, lines_of
+from .formats.bitmap.layout import Lines, lines_of
 from .formats.contract import LazyDict
-from .formats.values import PackedValues
+from .formats.packing import PackedValues
 from .kernels.variant import Variant
 from .order import Order
 from .typing import Array

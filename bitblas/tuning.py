@@ -493,18 +493,8 @@ TABLE: dict[str, Threshold] = {
         "entries",
         "If even the shorter row of a dot product is as long, a whole block searches for its entries (estimated).",
     ),
-    "csr.clip_lanes": Threshold(8, "lanes", "GPU lanes that copy a part of a row, if rows are long enough."),
-    "csr.clip_lanes_from": Threshold(
-        4, "kept entries per row", "If a region keeps more, several lanes copy a part of a row."
-    ),
     "csr.piece": Threshold(
         1 << 22, "entries", "Packed columns that are unpacked at a time: 16 to 32 MB, and few launches."
-    ),
-    "csr.mirror_samples": Threshold(
-        32, "entries", "Sampled entries whose mirror images are searched for before all entries are hashed."
-    ),
-    "csr.mirror_samples_from": Threshold(
-        1 << 17, "entries", "With fewer, all entries are hashed at once: hashing takes 1 ns per entry."
     ),
     "csr.counting_sort_from": Threshold(
         1 << 14, "entries", "With fewer, the CPU sorts with NumPy instead of loading a kernel."

@@ -117,13 +117,6 @@ def blank(dtype: str) -> None:
     few.vxm(a_matrix(dtype), gb.semiring.min_plus).new()
 
 
-def wide_columns(name: str, dtype: str, of: str) -> None:
-    """Packed columns of 20 bits."""
-    x = True if of == "BOOL" else values(generator("wide", of), of, 2000)
-    A = gb.Matrix.from_coo([0] * 2000, np.arange(2000) * 300, x, of, nrows=300, ncols=1 << 20, format="mplg")
-    A.mxv(a_vector(dtype, size=1 << 20, full=True), gb.semiring[name][dtype]).new()
-
-
 def pull_graded(key: str, name: str, dtype: str, of: str, *, hot: bool) -> None:
     """Rows of every grade, some of them cut. hot: the vector's values of frequent columns are in shared memory."""
     op, n = gb.semiring[name][dtype], 3000
@@ -258,9 +251,6 @@ def statements() -> Iterator[Callable[[], None]]:
         yield partial(hubs, key, "plus_times", "FC64")
     yield from (
         partial(dot, "mplg", *which) for which in (("min_plus", "FP32", "FP32"), ("plus_pair", "INT64", "BOOL"))
-    )
-    yield from (
-        partial(wide_columns, *which) for which in (("min_plus", "FP32", "FP32"), ("plus_second", "FP32", "BOOL"))
     )
     for key in ("csr", "mplg", "nib", "cgr"):
         yield from (partial(pull_graded, key, *which, hot=hot) for which in GRADED for hot in (False, True))

@@ -15,7 +15,7 @@ from bitblas.algorithms import bfs_levels
 from bitblas.formats import Structure
 from bitblas.formats.catalog import FORMATS
 from bitblas.formats.coded import HEAD_BITS
-from bitblas.formats.csr.cost import STRIDE, index_type, pointer_type
+from bitblas.formats.csr.kernels import STRIDE, index_type, pointer_type
 from bitblas.kernels.variant import COUNT, VALUES, WORDS
 from bitblas.store import MatrixStore
 

@@ -10,8 +10,7 @@ import bitblas as gb
 from bitblas import device as devices
 from bitblas.exceptions import InvalidValue
 from bitblas.formats import packing
-from bitblas.formats.mplg.cost import packed_bytes
-from bitblas.formats.mplg.layout import Mplg
+from bitblas.formats.mplg.layout import Mplg, packed_bytes
 from bitblas.loop import repeat
 from bitblas.operations.spgemm import products_before
 from bitblas.operations.variants import Algebra, pull_variant

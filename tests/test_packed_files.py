@@ -12,7 +12,7 @@ import bitblas as gb
 from bitblas import device as devices
 from bitblas.cli import main
 from bitblas.formats.container import Container, Section, write
-from bitblas.formats.values import PackedValues
+from bitblas.formats.packing import PackedValues
 
 
 @pytest.mark.parametrize("form", SOME)

@@ -19,7 +19,7 @@ from bitblas import algorithms, tuning
 from bitblas import device as devices
 from bitblas.exceptions import InvalidValue, OutOfMemory
 from bitblas.formats import packing
-from bitblas.formats.values import PackedValues, fit, packed
+from bitblas.formats.packing import PackedValues, fit, packed
 
 oracle = pytest.importorskip("graphblas")
 

@@ -10,7 +10,7 @@ import pytest
 
 import bitblas as gb
 from bitblas.exceptions import InvalidValue
-from bitblas.formats.values import PackedValues
+from bitblas.formats.packing import PackedValues
 
 FAR = 1 << 40
 

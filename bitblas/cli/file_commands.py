@@ -20,7 +20,7 @@ from .. import algorithms
 from ..core import Matrix
 from ..exceptions import DeviceError
 from ..formats import TILES, format_of, tiled
-from ..formats.hyper.cost import is_hyper
+from ..formats.hyper.layout import is_hyper
 from ..graph.edges import can_store_names, direction_options, has_all_reverse_edges, lost_vertices
 from ..io import FILE_FORMATS, Graph, file_format_of, host_coo, mmread, write
 from ..io.build import Storage

@@ -16,7 +16,7 @@ from semirings.dtypes import DataType, cast_scalar, check_cast
 from .. import operations, plan
 from .. import order as orders
 from ..exceptions import DimensionMismatch, DomainMismatch
-from ..formats.index_lists import within
+from ..formats.hyper.layout import within
 from ..store import FlatStore, MatrixStore, SparseStore, VectorStore, empty_sparse_vector, empty_vector, full_vector
 from .convert import same_device, written_array
 from .hooks import state as recording

@@ -55,7 +55,6 @@ VIEWS = {
     "PackedTilesView": ("col.col", "col.width", "bits", "value_ptr"),
     "RestView": ("near", "near_width", "far", "far_width", "in_tiles", "in_near", "parts"),
     "Region": ("row_low", "row_high", "col_low", "col_high", "diag_low", "diag_high"),
-    "AnyColumnsView": ("col", "width"),
     "LinesView": ("bits", "values", "iso", "stride"),
     "LinesMask": ("bits", "stride", "invert"),
     "LinesOutput": ("bits", "values"),

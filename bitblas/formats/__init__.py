@@ -40,13 +40,11 @@ __all__ = [
     "tiled",
 ]
 
-_CATALOG = ("FORMATS", "NAMES", "TILES", "class_of", "format_of", "forms", "sizes_of", "tiled")
-
 
 def __getattr__(name: str) -> object:
     # The formats are imported on first use.
-    if name not in _CATALOG:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    for each in _CATALOG:
-        globals()[each] = getattr(importlib.import_module(f"{__name__}.catalog"), each)
-    return globals()[name]
+    found: object = getattr(importlib.import_module(f"{__name__}.catalog"), name)
+    globals()[name] = found
+    return found

@@ -1,4 +1,5 @@
-# Row positions in blocks of 32 coded rows. CPU twin of blocks.cuh. IN_WORD: units (nibbles or bits) per word.
+# Row positions in blocks of 32 coded rows, and their words. CPU twin of blocks.cuh and extents.cu.
+# IN_WORD: units (nibbles or bits) per word.
 WIDTH = np.uint64(63)  # width in a head
 BLOCK = np.uint64(6)
 
@@ -86,3 +87,23 @@ def put_end(heads, ends, words, row):
     put_bits(words, start, later & np.uint64(0xFFFFFFFF))
     if width > np.uint64(32):
         put_bits(words, start + np.uint64(32), later >> np.uint64(32))
+
+
+# Words of coded rows.
+@njit(**KERNEL)
+def extents(lo, hi, heads, words, sizes):
+    for row in range(lo, hi):
+        put(sizes, row, (row_end(heads, words, row) - row_begin(heads, words, row) + IN_WORD - 1) // IN_WORD)
+
+
+# Frontier work: the total of the rows where a vector has an entry. Units are the words of its bits; one thread.
+@njit(**KERNEL)
+def active(lo, hi, heads, words, bits, total):
+    found = np.int64(0)
+    for word in range(lo, hi):
+        rest = at(bits, word)
+        while rest != 0:
+            row = (word << 6) + np.int64(trailing_zeros(rest))
+            rest = drop_lowest(rest)
+            found += (row_end(heads, words, row) - row_begin(heads, words, row) + IN_WORD - 1) // IN_WORD
+    put(total, 0, found)

@@ -4,37 +4,30 @@ from __future__ import annotations
 
 import functools
 import importlib
-from types import ModuleType
 from typing import TYPE_CHECKING
 
-from .b2sr import kernels as b2sr
-from .bitmap import cost as bitmap
-from .cgr import kernels as cgr
 from .contract import Format, Layout
-from .csr import kernels as csr
-from .hyper import cost as hyper
-from .mplg import cost as mplg
-from .nib import kernels as nib
-from .split import kernels as split
-from .virtual import cost as virtual
 
 if TYPE_CHECKING:
     from .csr.layout import LayoutBuilder
 
 # Class name -> the module with its FORMATS. The class itself, in the folder's layout.py, is imported on first use.
-CLASSES: dict[str, ModuleType] = {
-    "Csr": csr,
-    "Mplg": mplg,
-    "B2sr": b2sr,
-    "Split": split,
-    "Hyper": hyper,
-    "Nib": nib,
-    "Cgr": cgr,
-    "Virtual": virtual,
-    "Bitmap": bitmap,
+CLASSES = {
+    "Csr": "csr.kernels",
+    "Mplg": "mplg.layout",
+    "B2sr": "b2sr.kernels",
+    "Split": "split.kernels",
+    "Hyper": "hyper.layout",
+    "Nib": "nib.kernels",
+    "Cgr": "cgr.kernels",
+    "Virtual": "virtual.cost",
+    "Bitmap": "bitmap.layout",
 }
-FORMATS: dict[str, Format] = {format.key: format for call in CLASSES.values() for format in call.FORMATS}  # by key
-_NAMES = {format.key: name for name, call in CLASSES.items() for format in call.FORMATS}
+_FORMATS_OF: dict[str, tuple[Format, ...]] = {
+    name: importlib.import_module(f".{module}", __package__).FORMATS for name, module in CLASSES.items()
+}
+FORMATS: dict[str, Format] = {format.key: format for formats in _FORMATS_OF.values() for format in formats}  # by key
+_NAMES = {format.key: name for name, formats in _FORMATS_OF.items() for format in formats}
 NAMES: tuple[str, ...] = tuple(dict.fromkeys(format.name for format in FORMATS.values()))  # allowed values of `format=`
 
 
@@ -45,7 +38,7 @@ def format_of(key: str) -> Format:
 
 @functools.cache
 def _loaded(name: str) -> type[Layout]:
-    return getattr(importlib.import_module(f"{CLASSES[name].__package__}.layout"), name)
+    return getattr(importlib.import_module(f".{name.lower()}.layout", __package__), name)
 
 
 def class_of(key: str) -> type[Layout]:

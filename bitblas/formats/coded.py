@@ -45,8 +45,8 @@ from .contract import (
     View,
     compute_once,
 )
-from .csr.kernels import bits_of
 from .csr.layout import Csr, from_arrays, numbers_of, pointer_type, rows_bytes
+from .schedule import bits_of
 
 if TYPE_CHECKING:
     from typing import Self

@@ -101,7 +101,7 @@ class StructureSample(NamedTuple):
 @functools.cache
 def sample_variant(ptr: DataType, col: DataType, packed: int) -> Variant:
     slots = TABLE // col.nbytes
-    table = ("COL_64", int(col.nbytes == 8)), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1)
+    table = ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1)
     dense = "DENSE", tuning.count("sample.dense")
     constants = (("PACKED", packed), *table, ("HOPS", HOPS), ("HEAD", HEAD), dense, ("LANES", 256))
     return Variant("formats/csr/look", (("PTR", ptr), ("COL", col)), constants)

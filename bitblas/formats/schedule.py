@@ -137,9 +137,16 @@ def placed(
         size, row = part.size, part.place[row]
         hubs = None if hubs is None else hubs._replace(rows=part.place[hubs.rows])
     some = xp.flatnonzero(length)
-    flags = xp.zeros(-(-size // 64) * 64, bool)
+    flags = xp.zeros(size, bool)
     flags[some if part is None else part.place[some]] = True
-    return row.astype(np.uint32, copy=False), xp.packbits(flags, bitorder="little").view(np.uint64), hubs
+    return row.astype(np.uint32, copy=False), bits_of(xp, flags), hubs
+
+
+def bits_of(xp: ModuleType, flags: Array) -> Array:
+    """Pack flags into whole words of bits."""
+    padded = xp.zeros(-(-len(flags) // 64) * 64, bool)
+    padded[: len(flags)] = flags
+    return xp.packbits(padded, bitorder="little").view(np.uint64)
 
 
 def all_set(xp: ModuleType, count: int) -> Array:

@@ -18,7 +18,7 @@ from .. import device as devices
 from .. import display, tuning
 from ..atomic import replacing
 from ..exceptions import InvalidValue
-from ..formats.hyper.cost import is_hyper
+from ..formats.hyper.layout import is_hyper
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -72,26 +72,21 @@ def word_at(typing: Context, array: types.Array, byte: types.Type) -> Typed:
     return types.uint64(array, byte), code
 
 
-def _prefetch(write: int) -> Intrinsic:
-    @intrinsic
-    def op(typing: Context, array: types.Array, index: types.Type) -> Typed:
-        def code(ctx: Context, b: ir.IRBuilder, sig: Signature, args: Values) -> ir.Value:
-            pointer = element_pointer(ctx, b, sig.args[0], args[0], args[1], sig.args[1])
-            pointer = b.bitcast(pointer, cgutils.voidptr_t)
-            i32 = ir.IntType(32)
-            called = b.module.declare_intrinsic(
-                "llvm.prefetch", [pointer.type], ir.FunctionType(ir.VoidType(), [pointer.type, i32, i32, i32])
-            )
-            b.call(called, [pointer, i32(write), i32(3), i32(1)])
-            return ctx.get_dummy_value()
+@intrinsic
+def prefetch(typing: Context, array: types.Array, index: types.Type) -> Typed:
+    """Prefetch array[index] for reading and writing. The index may be out of bounds."""
 
-        return types.void(array, index), code
+    def code(ctx: Context, b: ir.IRBuilder, sig: Signature, args: Values) -> ir.Value:
+        pointer = element_pointer(ctx, b, sig.args[0], args[0], args[1], sig.args[1])
+        pointer = b.bitcast(pointer, cgutils.voidptr_t)
+        i32 = ir.IntType(32)
+        called = b.module.declare_intrinsic(
+            "llvm.prefetch", [pointer.type], ir.FunctionType(ir.VoidType(), [pointer.type, i32, i32, i32])
+        )
+        b.call(called, [pointer, i32(1), i32(3), i32(1)])
+        return ctx.get_dummy_value()
 
-    return op
-
-
-# Prefetch array[index] for reading and writing, or for reading. The index may be out of bounds.
-prefetch, prefetch_read = _prefetch(1), _prefetch(0)
+    return types.void(array, index), code
 
 
 def _bits(name: str, *flags: int) -> Intrinsic:
@@ -433,7 +428,6 @@ __all__ = [
     "plus_lanes",
     "popcount",
     "prefetch",
-    "prefetch_read",
     "put",
     "repeat_lanes",
     "row_counts",

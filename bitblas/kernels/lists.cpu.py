@@ -1,6 +1,6 @@
 # Kernels on lists of indices and keys: batched binary search, segmented reduction, bit packing. CPU twin of lists.cu.
 # include: kernels/views.cpu.py
-# include: formats/csr/search.cpu.py
+# include: formats/csr/columns.cpu.py
 
 
 # Batched binary search of `targets` in sorted `keys`. `targets` ascends, so each search continues from the last result

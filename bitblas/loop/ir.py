@@ -16,7 +16,7 @@ from semirings import Monoid, Semiring, Typed
 from semirings.cached import cached_property
 from semirings.dtypes import DataType
 
-from ..formats.bitmap.lines import Lines
+from ..formats.bitmap.layout import Lines
 from ..store import MatrixStore
 
 if TYPE_CHECKING:

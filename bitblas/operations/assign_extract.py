@@ -19,7 +19,7 @@ from semirings.dtypes import DataType
 from .. import tuning
 from ..device import Device, Kernel, memory, threads
 from ..exceptions import OutOfMemory
-from ..formats import Region, Structure, index_lists
+from ..formats import Region, Structure
 from ..formats.csr.layout import (
     from_arrays,
     index_type,
@@ -28,7 +28,8 @@ from ..formats.csr.layout import (
     pointers_of,
     rows_bytes,
 )
-from ..formats.values import PackedValues
+from ..formats.hyper.layout import placed
+from ..formats.packing import PackedValues
 from ..plan import operation as plan
 from ..plan.operation import Index
 from ..store import FlatStore, MatrixStore, PlainValues, RowLayout, VectorStore, unpack
@@ -73,7 +74,7 @@ def _copy_entries(
     nrows: int,
     ncols: int,
 ) -> MatrixStore:
-    """The result of `extract` (select.cpu.py). of: result of A.by_rows(), maybe temporary. begin: number of entries
+    """The result of `extract` (ewise.cpu.py). of: result of A.by_rows(), maybe temporary. begin: number of entries
     read before each row, and in total."""
     device, (a, x) = A.device, of
     # Of one type each, because each new type costs another kernel lookup
@@ -279,7 +280,7 @@ def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
     way = plan.element_way(A)
     if way is plan.COMPRESSED:
         axes = zip(hypersparse.lists(A), (i, j), strict=True)
-        places = [index_lists.placed(A.device.xp, some, A.device.asarray([k])) for some, k in axes]
+        places = [placed(A.device.xp, some, A.device.asarray([k])) for some, k in axes]
         there = all(bool(hit[0]) for _, hit in places)
         return element(hypersparse.compressed_matrix(A), *(int(place[0]) for place, _ in places)) if there else None
     layout, low, high, order = _row(A, i)

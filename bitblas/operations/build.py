@@ -21,7 +21,7 @@ from ..formats import CSR, FORMATS, Structure
 from ..formats.catalog import builders
 from ..formats.csr import layout as csr
 from ..formats.csr.kernels import deal_variant
-from ..formats.hyper.cost import is_hyper
+from ..formats.hyper.layout import is_hyper
 from ..formats.structure import is_by_rows
 from ..store import MatrixStore, PlainValues
 from ..typing import Array

@@ -15,8 +15,7 @@ from semirings.dtypes import BOOL, DataType
 
 from .. import tuning
 from ..device import Device, Kernel
-from ..formats import index_lists
-from ..formats.index_lists import placed, within
+from ..formats.hyper.layout import merge_lists, placed, within
 from ..plan.operation import same_value as same_value
 from ..store import (
     CHUNK,
@@ -174,7 +173,7 @@ def positions(u: VectorStore, v: VectorStore, *, union: bool) -> Array | None:
         return None if union else b if a is None else a
     if not union:
         return a if len(a) <= len(b) else b
-    return index_lists.union(u.device.xp, a, b)
+    return merge_lists(u.device.xp, a, b)
 
 
 def mask_at(mask: Mask, at: Array, device: Device, size: int) -> Mask:

@@ -19,8 +19,8 @@ from ..exceptions import InvalidValue, OutOfMemory
 from ..formats import FORMATS, Structure
 from ..formats.csr import layout as csr
 from ..formats.hyper import layout as hyper
-from ..formats.values import PackedValues, fit
-from ..formats.values import packed as pack_values
+from ..formats.packing import PackedValues, fit
+from ..formats.packing import packed as pack_values
 from ..plan import format_choice
 from ..store import BITMAP, FlatStore, MatrixStore, PlainValues, RowLayout
 from ..typing import Array

@@ -19,7 +19,7 @@ from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
 from .. import tuning
 from ..device import Device, Kernel
 from ..device.memory import Readback
-from ..formats import index_lists
+from ..formats.hyper.layout import merge_lists
 from ..plan import operation as plan
 from ..plan.operation import FUNCTION, IN_PLACE, LISTED, NEW_ARRAYS, THEN_MERGED
 from ..plan.product import plan_epilogue
@@ -142,7 +142,7 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
         t, accum = ewise(w, t, accum, union=True), None
     device = w.device
     if type(t) is SparseStore and type(w) is SparseStore:
-        at = index_lists.union(device.xp, w.index, t.index)
+        at = merge_lists(device.xp, w.index, t.index)
         m = None if mask is None else compressed.mask_at(mask, at, device, w.size)
         compressed.on_list(w, at, lambda z: merge(z, compressed.compress(t, at), m, accum, replace))
         return

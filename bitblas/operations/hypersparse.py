@@ -19,8 +19,9 @@ from semirings.catalog import BINARY
 from semirings.dtypes import BOOL
 from semirings.errors import NotImplementedException
 
-from ..formats import CSR, Structure, index_lists
+from ..formats import CSR, Structure
 from ..formats.csr.layout import from_arrays, numbers_of
+from ..formats.hyper.layout import merge_lists, placed, within
 from ..formats.hyper.layout import widened as widened_form
 from ..store import MatrixStore, PlainValues, SparseStore, VectorStore
 from ..typing import Array
@@ -48,7 +49,7 @@ def united_lists(A: MatrixStore, *others: MatrixStore | Structure | None) -> tup
     rows, cols = lists(A)
     for x in others:
         if x is not None:
-            rows, cols = (index_lists.union(A.device.xp, a, b) for a, b in zip((rows, cols), lists(x), strict=True))
+            rows, cols = (merge_lists(A.device.xp, a, b) for a, b in zip((rows, cols), lists(x), strict=True))
     return rows, cols
 
 
@@ -87,9 +88,9 @@ def resolve_index(
     if index is None:
         return None, listed, size
     if isinstance(index, range):
-        position, place = index_lists.within(listed, index)
+        position, place = within(listed, index)
         return place, position, len(index)
-    place, there = index_lists.placed(xp, listed, index)
+    place, there = placed(xp, listed, index)
     return place[there], xp.flatnonzero(there), len(index)
 
 
@@ -100,14 +101,14 @@ def resolve_assignment(
     are assigned to; the positions of the index among them (None: all); and which of its `size` positions are read from
     the assigned value, which has entries at `assigned`."""
     if index is None:
-        rows = index_lists.union(xp, listed, assigned)
+        rows = merge_lists(xp, listed, assigned)
         return rows, None, rows
     if isinstance(index, range):  # positions where neither has an entry do not change
-        offsets = index_lists.union(xp, index_lists.within(listed, index)[0], assigned)
+        offsets = merge_lists(xp, within(listed, index)[0], assigned)
         index = index.start + index.step * offsets
     else:
         offsets = xp.arange(size, dtype=np.int64)
-    rows = index_lists.union(xp, listed, xp.unique(index))
+    rows = merge_lists(xp, listed, xp.unique(index))
     return rows, xp.searchsorted(rows, index), offsets
 
 
@@ -206,7 +207,7 @@ def compressed_matrices(of: MatrixProduct) -> tuple[MatrixProduct, Array, Array]
     (a_rows, a_cols), (b_rows, b_cols) = lists(A), lists(B)
     rows, inner = (a_cols, a_rows) if transpose_a else (a_rows, a_cols)
     other, cols = (b_cols, b_rows) if transpose_b else (b_rows, b_cols)
-    inner = index_lists.union(A.device.xp, inner, other)
+    inner = merge_lists(A.device.xp, inner, other)
     a = compress(A, *((inner, rows) if transpose_a else (rows, inner)))
     b = compress(B, *((cols, inner) if transpose_b else (inner, cols)))
     m = None if mask is None else mask._replace(structure=pattern(mask.structure, rows, cols))

@@ -22,7 +22,7 @@ from semirings.expressions import rename
 from .. import tuning
 from ..device import Device
 from ..formats import EVERYWHERE, Structure
-from ..formats.bitmap.lines import Lines, lines_of
+from ..formats.bitmap.layout import Lines, lines_of
 from ..kernels.variant import Variant
 from ..plan.direction import multivector_direction
 from ..plan.operation import is_flat as is_flat

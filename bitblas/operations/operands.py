@@ -20,7 +20,7 @@ from ..device import dummy as dummy
 from ..device.jit import BLOCK
 from ..device.threads import Bounds
 from ..formats import Layout, Structure
-from ..formats.values import PackedValues
+from ..formats.packing import PackedValues
 from ..kernels.variant import Variant
 from ..store import ALL, NONE, MatrixStore, PlainValues, Raw, VectorStore, words
 from ..typing import Array, Number

@@ -12,7 +12,7 @@ from semirings.catalog import BINARY
 from semirings.dtypes import INT64
 from semirings.expressions import names_in
 
-from ..formats.values import PackedValues
+from ..formats.packing import PackedValues
 from ..order import Order, gather_places
 from ..store import MatrixStore, VectorStore, empty_vector
 from ..typing import Array

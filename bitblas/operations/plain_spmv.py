@@ -28,8 +28,8 @@ from .. import tuning
 from ..device import Bounds, Device, Kernel, threads
 from ..formats import CSR, EVERYWHERE, Layout, longest_unit
 from ..formats.csr.layout import Csr, pointer_type
+from ..formats.packing import PackedValues
 from ..formats.schedule import Hubs, Part
-from ..formats.values import PackedValues
 from ..kernels.variant import Variant
 from ..plan.direction import (
     Direction,

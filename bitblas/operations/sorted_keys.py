@@ -18,7 +18,7 @@ from .. import tuning
 from ..device import Device
 from ..exceptions import NotImplementedException
 from ..formats import CSR, Structure
-from ..formats.index_lists import placed
+from ..formats.hyper.layout import placed
 from ..kernels.variant import Variant
 from ..store import FlatStore, MatrixStore, PlainValues, RowLayout, VectorStore, plain, unpack
 from ..typing import Array

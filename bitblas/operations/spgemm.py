@@ -1,7 +1,7 @@
 """SpGEMM: mxm over any semiring, with the mask in the kernel. GraphBLAS C API 2.1, section 4.3.1.
 
 Under a mask, dot products at its entries. Otherwise Gustavson's row-by-row product (ACM TOMS 4(3), 1978), in two
-passes: sizes, then entries. CPU: see formats/csr/gustavson.cpu.py; one pass if there is room for all products. In
+passes: sizes, then entries. CPU: see formats/csr/spgemm.cpu.py; one pass if there is room for all products. In
 addition to the result it takes, per thread, a dense row of sums and two bitsets of the width of C. GPU: rows with few
 products keep their entries in hash tables in shared memory (`short_rows`); the others mark them in a bitset of the
 width of C, one per block in a fixed number of blocks (`long_rows`).

@@ -1,7 +1,7 @@
 """SpMV: mxv and vxm over any semiring, with the mask in the kernel; SpMSpV; and row sums, which are products.
 
 GraphBLAS C API 2.1, sections 4.3.2 and 4.3.3. Most products run on the plain matrix (plain_spmv.py). SpMSpV on the CPU
-gathers the rows of the active entries and sorts the products (formats/csr/push_list.cpu.py); its cost does not depend
+gathers the rows of the active entries and sorts the products (formats/csr/push.cpu.py); its cost does not depend
 on the size of the vector.
 """
 
@@ -20,8 +20,8 @@ from semirings.dtypes import BOOL, DataType
 from .. import tuning
 from ..device import Device, Kernel
 from ..formats import CSR
-from ..formats.bitmap.lines import lines_of
-from ..formats.values import PackedValues
+from ..formats.bitmap.layout import lines_of
+from ..formats.packing import PackedValues
 from ..kernels.variant import Variant
 from ..plan.direction import max_sorted_products
 from ..plan.format_choice import is_available
@@ -93,7 +93,7 @@ def mxv(
 
 # ---- SpMSpV on the CPU.
 
-NO_MASK, INDEX, BITS = range(3)  # push_list.cpu.py
+NO_MASK, INDEX, BITS = range(3)  # push.cpu.py
 PRODUCTS, ENTRIES = range(2)
 
 

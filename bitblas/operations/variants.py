@@ -307,12 +307,10 @@ def hubs_variant(semiring: Typed[Semiring] | None, kind: int, rows: int, end: Ep
 
 # ---- Kernel variants of matrix operations.
 
-RUNS = {"tril": 1, "colle": 1, "triu": 2, "colgt": 2}  # select.cpu.py: HEAD, TAIL
-
 
 @functools.cache
 def packed_constants(*keys: str) -> Constants:
-    """Constants for any_column.cuh: which of the operands A, B and M (the mask) have packed columns, by their
+    """Constants for columns.cuh: which of the operands A, B and M (the mask) have packed columns, by their
     formats."""
     return tuple((f"{name}_PACKED", int(format_of(key).packed)) for name, key in zip("ABM", keys, strict=False))
 
@@ -356,7 +354,7 @@ def gustavson_variant(of: Algebra, fill: int, packed: Constants, alike: bool = F
 def rows_variant(kernel: str, of: Algebra, fill: int, more: Constants, single: bool = False) -> Variant:
     """The GPU's row-by-row mxm ("short_rows", "long_rows"); fill 0 counts. single: no row of B has more than one
     entry."""
-    more = constants(FILL=fill, SINGLE=single, COL_64=dict(of.types)["COL"] is INT64) + more
+    more = constants(FILL=fill, SINGLE=single) + more
     return _matrix_variant(f"formats/csr/{kernel}", of, more, begin=True)
 
 
@@ -370,7 +368,7 @@ def match_variant(types: Types, packed: Constants) -> Variant:
 def select_rows_variant(op: Typed[Operator], a: DataType, *, packed: bool, valued: bool) -> Variant:
     """The CPU's kernel that keeps the entries for which a test is true."""
     test = entry_function(op, a, op.compute_type, "xt")
-    flags = constants(PACKED=packed, VALUED=valued, RUN=RUNS.get(op.op.name, 0))
+    flags = constants(PACKED=packed, VALUED=valued)
     return Variant("formats/csr/sift", (("A", a),), flags, (), (test,), repr(op))
 
 

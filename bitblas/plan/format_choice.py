@@ -31,9 +31,8 @@ from ..formats import CSR, NAMES, Structure, class_of, format_of
 from ..formats import FORMATS as STORED
 from ..formats.b2sr.cost import TILES
 from ..formats.contract import Layout
-from ..formats.csr.cost import rows_bytes
-from ..formats.packing import packed_words
-from ..formats.values import PackedValues, fit
+from ..formats.csr.kernels import rows_bytes
+from ..formats.packing import PackedValues, fit, packed_words
 from ..store import MatrixStore
 from .cost_model import BFS, BITS, NUMBERS, WEIGHTS, Costs, costs_of
 from .facts import Facts, best_known, count, error_of, estimates, facts

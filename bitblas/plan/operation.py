@@ -21,8 +21,8 @@ from semirings.udf import Call
 
 from .. import tuning
 from ..formats import Structure
-from ..formats.hyper.cost import is_hyper
-from ..formats.values import PackedValues
+from ..formats.hyper.layout import is_hyper
+from ..formats.packing import PackedValues
 from ..kernels.variant import VALUES as ALL_VALUES
 from ..kernels.variant import WORDS
 from ..store import FlatStore, MatrixStore, SparseStore, VectorStore

@@ -17,7 +17,7 @@ from .. import tuning
 from ..device import Device
 from ..display import html
 from ..formats import CSR, Layout, format_of
-from ..formats.bitmap.lines import lines_of
+from ..formats.bitmap.layout import lines_of
 from ..formats.schedule import power_of_two as power_of_two
 from ..kernels.variant import COUNT as COUNT
 from ..kernels.variant import KINDS, VALUES, WORDS

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ..contract import StructureFacts
-from ..csr.cost import RowsCost, index_type
-from ..csr.kernels import rows_format
+from ..csr.kernels import RowsCost, index_type, rows_format
 
 
 class ToyCost(RowsCost):

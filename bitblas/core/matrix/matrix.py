@@ -17,7 +17,7 @@ from ... import foreign_names, operations
 from ...config import config
 from ...device import Device
 from ...exceptions import DimensionMismatch, InvalidValue
-from ...formats.values import PackedValues
+from ...formats.packing import PackedValues
 from ...order import Order, order_of
 from ...store import MatrixStore
 from .. import assign

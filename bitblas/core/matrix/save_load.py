@@ -20,8 +20,7 @@ from ... import operations
 from ...device import Device
 from ...exceptions import InvalidValue
 from ...formats import Layout, Structure, restored
-from ...formats.packing import packed_words
-from ...formats.values import PackedValues, base_of
+from ...formats.packing import PackedValues, base_of, packed_words
 from ...order import Order, order_of
 from ...store import MatrixStore, Raw
 from ..convert import check_size, device_of

@@ -15,8 +15,7 @@ from ... import device as devices
 from ... import operations
 from ...config import config
 from ...formats import CSR
-from ...formats.packing import MOST_BITS
-from ...formats.values import PackedValues, is_whole
+from ...formats.packing import MOST_BITS, PackedValues, is_whole
 from ...order import Order
 from ...store import FlatStore, MatrixStore, empty_vector
 from ..hooks import state as recording

@@ -1,6 +1,5 @@
 // Convert CSR rows to tiles and back; list the entries of tiles; transpose tiles.
 #include "formats/b2sr/tile.cuh"
-#include "formats/csr/ranges.cuh"
 #include "formats/csr/search.cuh"
 
 // Parts of long tile rows: runs of tile columns, so that several groups of lanes share a tile row.

@@ -6,7 +6,7 @@ import numpy as np
 
 from ... import tuning
 from ..contract import Cost, ItemCounts, StructureFacts
-from ..csr.cost import index_type, pointer_type
+from ..csr.kernels import index_type, pointer_type
 
 TILES = (4, 8, 16, 32, 64)
 DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on the GPU (measured)

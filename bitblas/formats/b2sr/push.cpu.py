@@ -1,6 +1,6 @@
 # Push SpMV on tiles: t = A' (+).(x) u by the tile rows where u has entries. CPU twin of push.cu.
 # include: formats/b2sr/products.cpu.py
-# include: formats/csr/search.cpu.py
+# include: formats/csr/columns.cpu.py
 
 
 @njit(**FUNCTION)

@@ -107,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) ranks(i64 n, const word_t
 #ifdef KERNEL_mirror
 // Symmetry test on tiles: per chunk of CHUNK tiles, the hash difference of entries and mirror images.
 // Hashes: kernels/views.cuh. A warp takes a chunk; lane r takes row r of a tile.
-#include "formats/csr/ranges.cuh"
+#include "formats/csr/search.cuh"
 #include "kernels/views.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

@@ -1,26 +1,108 @@
-"""Bitmap: dense presence bits for multivectors (tall-skinny matrices), in whole words per line (layout.py).
+"""Bitmap: dense presence bits for multivectors (tall-skinny matrices), in whole words per line.
 
 With 64 columns a row is one word. A product with a sparse matrix combines words, so 64 searches cost little more than
 one. Element-wise operations, under masks too, run as on vectors: the lines are the bitset of a vector over all
 positions, and the values are an array over the same positions (operations/multivector.py).
 
+A matrix has one line per position of its longer side, and a line has one bit per position of the shorter side: lines
+are the rows of a tall or square matrix and the columns of a wide one. So the frontiers of 64 searches are one word per
+vertex, whether the matrix has a row or a column per search. A line takes 8, 16 or 32 bits, or as many whole 64-bit
+words as it needs, so kernels read whole lines and never part of a word of another line. Bits beyond the shorter side
+are zero.
+
 Entry order: row, column, as in CSR. Kernels that read rows get plain ones, which are built on first use and kept.
+Bitmaps are built for multivector operands of products (plan/product.py), where they take the fewest bytes, or on
+request.
 """
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from ... import tuning
 from ...device import Device
 from ...kernels.variant import Variant
 from ...typing import Array
 from .. import validation
-from ..contract import LazyDict, Order
+from ..contract import LazyDict, Order, StructureFacts
 from ..csr import layout as csr
-from .cost import FORMATS
-from .lines import Lines, lines_of
+from ..csr.kernels import RowsCost, rows_format
+
+# ---- Bit positions.
+
+WORD = 64
+T = TypeVar("T", int, Array)
+
+
+class Lines(NamedTuple):
+    """`number` lines of `stride` bits, of which the first `width` are positions. tall: lines are rows."""
+
+    number: int
+    width: int
+    stride: int
+    tall: bool
+
+    @property
+    def places(self) -> int:
+        """Total number of bits, including the padding of lines."""
+        return self.number * self.stride
+
+    @property
+    def words(self) -> int:
+        """Words of 64 bits; at least one, so that the array has an address."""
+        return -(-self.places // WORD) or 1
+
+    def place(self, rows: T, cols: T) -> T:
+        """Position of the entry at a row and a column."""
+        return rows * self.stride + cols if self.tall else cols * self.stride + rows
+
+    def entry(self, places: T) -> tuple[T, T]:
+        """Row and column of a position."""
+        line, position = places // self.stride, places % self.stride
+        return (line, position) if self.tall else (position, line)
+
+
+@functools.lru_cache(1 << 10)
+def lines_of(nrows: int, ncols: int) -> Lines:
+    """The lines of a matrix of that shape."""
+    width = min(nrows, ncols)
+    stride = next((bits for bits in (8, 16, 32) if width <= bits), -(-width // WORD) * WORD)
+    return Lines(max(nrows, ncols), width, stride, nrows >= ncols)
+
+
+# ---- Cost.
+
+MOST = 1 << 40  # positions: bits, not bytes
+
+
+class BitmapCost(RowsCost):
+    """A bit for each position."""
+
+    name = "bitmap"
+    timed = False
+
+    def refusal(self, nrows: int, ncols: int) -> str:
+        fits = lines_of(nrows, ncols).places <= MOST
+        return "" if fits else f"holds up to {MOST} positions, got {nrows} x {ncols}; 'csr' holds more"
+
+    def may_be_smallest(self, facts: StructureFacts) -> bool:
+        return lines_of(facts.nrows, facts.ncols).places <= tuning.count("bitmap.small")
+
+    def predict_bytes(self, facts: StructureFacts) -> int:
+        return 8 * lines_of(facts.nrows, facts.ncols).words
+
+    def scratch(self, facts: StructureFacts) -> int:
+        return 24 * facts.nvals
+
+
+FORMATS = (rows_format(BitmapCost(), {"mxv": "multivector"}),)
+
+
+# ---- The layout.
 
 MARK = Variant("formats/bitmap/mark", (), (("LANES", 1),))
 

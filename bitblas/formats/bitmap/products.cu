@@ -1,22 +1,66 @@
-// Products with a bitmap (SpMM with a multivector): pull by the rows of the result, push by the lines of X.
+// Products with a bitmap (SpMM with a multivector): pull by the rows of the result, push by the lines of X. Lines of a
+// bitmap: reduce each, assign a scalar at positions, set the bits at positions.
 // A line of X or of the result is `words` LINEs of BITS bits each. The sum of a position is stored at the number of
 // its bit; BOOL sums are bits.
-#include "formats/bitmap/lines.cuh"
+
+#ifdef KERNEL_fill
+// Assign a scalar at the positions of t: w<mask, replace> = x, word by word.
+// A warp takes 32 words and writes the values of each together.
+// (kernels/merge.cu uses a thread per position; in a bitmap most of them would be idle.)
+#include "kernels/views.cuh"
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+fill(i64 n, const u64* t_bits, ARGUMENT(W_T) x, MaskView mask, i64 replace, u64* w_bits, W_T* w_val) {
+  const i64 word = thread_number();
+  u64 news = 0;
+  if (word < n) {
+    const u64 open = mask.word(word);
+    news = t_bits[word] & open;
+    w_bits[word] = news | (replace ? 0 : w_bits[word] & ~open);
+  }
+  const int lane = threadIdx.x & 31;
+  for (u32 left = __ballot_sync(ALL_LANES, news != 0); left; left &= left - 1) {
+    const int k = __ffs(left) - 1;
+    const u32 low = __shfl_sync(ALL_LANES, (u32)news, k), high = __shfl_sync(ALL_LANES, (u32)(news >> 32), k);
+    W_T* at = w_val + ((word - lane + k) << 6) + lane;
+    if (low >> lane & 1) at[0] = x;
+    if (high >> lane & 1) at[32] = x;
+  }
+}
+#endif  // KERNEL_fill
+
+#ifdef KERNEL_mark
+// Set the bits at a list of distinct positions.
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+mark(i64 n, const i64* places, u64* bits) {
+  const i64 e = thread_number();
+  if (e < n) atomicOr((u32*)bits + (places[e] >> 5), 1u << (places[e] & 31));
+}
+#endif  // KERNEL_mark
+
+#ifdef BITS
 #include "kernels/product.cuh"
-#include "formats/csr/any_column.cuh"
+
+// A LINE per word of a line, and values.
+struct LinesView {
+  const LINE_T* bits;
+  const STORED(U_T)* values;
+  ARGUMENT(U_T) iso;
+  i64 stride;
+  __device__ __forceinline__ U_T at(i64 i) const { return load<U_T>(values, iso, stride, i); }
+};
+#endif
+
+#ifdef PACKED
+#include "kernels/product.cuh"
+#include "formats/csr/columns.cuh"
 #if Z_BOOL
 typedef LINE_T sums_t;
 #else
 typedef Z_T sums_t;
 #endif
-typedef AnyColumn<PACKED, COL_T> Columns;
-typedef Columns::stored column_t;
-
-// The view of all columns, plain or packed (csr/any_column.cuh).
-struct AnyColumnsView {
-  const column_t* col;
-  i64 width;
-};
+typedef AnyColumn<PACKED, COL_T> AllColumns;
 
 // The mask, a LINE per word.
 struct LinesMask {
@@ -43,16 +87,15 @@ __device__ __forceinline__ void or_places(LINE_T* bits, i64 at, u64 places) {
   if ((u32)places) atomicOr(half, (u32)places << (first & 31));
   if (BITS == 64 && places >> 32) atomicOr(half + 1, (u32)(places >> 32));
 }
+#endif
 
 #ifdef KERNEL_pull
 // Pull SpMM with a bitmap: T<mask> = A (+).(x) X by rows of A.
 // X and T are bitmaps whose lines are the columns and the rows of A.
 // A block takes BLOCK / LANES words of lines. For WORDS, LANES lanes share the entries of a row. For values, SHARE
 // lanes share a word of a line, one or two positions each, so that values are read side by side. A thread first
-// inspects each word; the group then takes words with many positions and long rows. Words with few positions get a
-// thread per position: in searches from many sources a word has one or two, and the lanes that share it would idle
-// (betweenness of 64 sources on an H200: 73 ms with shared words, 66 with a thread per position on a mesh of 27
-// neighbours; 126 and 113 on a Delaunay mesh of 2^20). A sum is taken in the order of its row's entries.
+// inspects each word; the groups then take those that have a sum, and long rows. A sum is taken in the order of its
+// row's entries.
 // MODE: ROWS, lines of T; PARTS, segments of long rows, whose sums are lines of a bitmap of their own (WORDS: joined
 // to T); JOIN, reduce runs of lines of X, for example to combine parts; A is not read.
 #define ROWS 0
@@ -62,7 +105,6 @@ __device__ __forceinline__ void or_places(LINE_T* bits, i64 at, u64 places) {
 #define AT_ONCE 3  // lines whose values it loads together; with four, registers spill
 #define UNITS (BLOCK / LANES)
 #define SCANNED 32  // entries of a row that one thread inspects
-#define FEW 8       // positions up to which each gets a thread
 
 // A word of a line of T, and the entries of its row.
 struct Unit {
@@ -84,10 +126,10 @@ struct Unit {
 };
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-pull(i64 n, i64 longest, RowsView<PTR_T> rows, AnyColumnsView all, Values a, i64 words, u64 last, LinesView x,
+pull(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView all, Values a, i64 words, u64 last, LinesView x,
      LinesMask mask, LinesOutput t, const i64* needed, i64 least, i64 most) {
   if (*needed < least || *needed >= most) return;
-  const Columns columns(all.col, all.width);
+  const AllColumns columns(all.col, all.width);
 #define UNIT(unit, inside) Unit(unit, inside, longest, rows, words, last, mask)
 #if KIND == WORDS
   const i64 unit = thread_number() / LANES;
@@ -110,70 +152,28 @@ pull(i64 n, i64 longest, RowsView<PTR_T> rows, AnyColumnsView all, Values a, i64
   const i64 first = (i64)blockIdx.x * UNITS;
   __shared__ u32 left_over, taken, others[UNITS];
   if (threadIdx.x == 0) left_over = taken = 0;
-#if MODE == ROWS
-  __shared__ u32 listed;
-  __shared__ u16 sums[UNITS * FEW];  // the unit and position of each sum that one thread computes
-  if (threadIdx.x == 0) listed = 0;
-#endif
   __syncthreads();
   if (threadIdx.x < UNITS && first + threadIdx.x < n) {
     const Unit u = UNIT(first + threadIdx.x, true);
+    bool shared = MODE == ROWS ? u.stop - u.e > SCANNED : u.e < u.stop;
 #if MODE == ROWS
-    bool shared = u.stop - u.e > SCANNED;
-    u64 places = 0;
     for (i64 e = u.e; !shared && e < u.stop; e += AHEAD) {
+      u64 places = 0;
 #pragma unroll
       for (int i = 0; i < AHEAD; ++i) places |= x.bits[(i64)columns[e + i < u.stop ? e + i : e] * words + u.w];
+      shared = (places & u.places) != 0;
     }
-    places &= u.places;
-    shared = shared || __popcll(places) > FEW;
-#else
-    const bool shared = u.e < u.stop;
-    const u64 places = 0;
 #endif
     if (shared) {
       others[atomicAdd(&left_over, 1u)] = threadIdx.x;
     } else {
-      t.bits[u.to(words)] = (LINE_T)places;
+      t.bits[u.to(words)] = 0;
 #if Z_BOOL
       t.values[u.to(words)] = 0;
 #endif
     }
-#if MODE == ROWS
-    u64 todo = shared ? 0 : places;
-    u32 at = todo ? atomicAdd(&listed, (u32)__popcll(todo)) : 0;
-    for (; todo; todo &= todo - 1) sums[at++] = (u16)(threadIdx.x << 6 | (__ffsll(todo) - 1));
-#endif
   }
   __syncthreads();
-#if MODE == ROWS
-  for (u32 k = threadIdx.x; k < listed; k += BLOCK) {
-    const int b = sums[k] & 63;
-    const Unit u = UNIT(first + (sums[k] >> 6), true);
-    Z_T sum = Z_T();
-    bool some = false;
-    for (i64 e = u.e; e < u.stop && !is_final(some, sum); e += AHEAD) {
-      i64 k[AHEAD];
-      bool has[AHEAD];
-      U_T v[AHEAD];
-#pragma unroll
-      for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i < u.stop ? e + i : e];
-#pragma unroll
-      for (int i = 0; i < AHEAD; ++i) has[i] = ((u64)x.bits[k[i] * words + u.w] >> b & 1) && e + i < u.stop;
-#pragma unroll
-      for (int i = 0; i < AHEAD; ++i)
-        v[i] = has[i] ? x.at((k[i] * words + u.w) * BITS + b) : U_T();
-#pragma unroll
-      for (int i = 0; i < AHEAD; ++i)
-        join(some, sum, has[i], has[i] ? mul(a.at(e + i), v[i], u.line, k[i], u.w * BITS + b) : Z_T());
-    }
-#if Z_BOOL
-    if (sum) or_places(t.values, u.to(words), 1ull << b);
-#else
-    t.values[u.to(words) * BITS + b] = sum;
-#endif
-  }
-#endif
   const int lane = threadIdx.x & (SHARE - 1), group = threadIdx.x & 31 & ~(SHARE - 1);
   const u64 lanes = ~0ull >> (64 - SHARE);
   while (true) {
@@ -257,7 +257,7 @@ pull(i64 n, i64 longest, RowsView<PTR_T> rows, AnyColumnsView all, Values a, i64
 #define AHEAD 4  // entries that a lane loads before it uses the first
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-push(i64 n, i64 longest, RowsView<PTR_T> rows, AnyColumnsView all, Values a, i64 words, u64 last, LinesView x,
+push(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView all, Values a, i64 words, u64 last, LinesView x,
      LinesMask mask, LinesOutput t, const i64* needed, i64 least, i64 most) {
   if (*needed < least || *needed >= most) return;
   const i64 unit = thread_number();
@@ -267,7 +267,7 @@ push(i64 n, i64 longest, RowsView<PTR_T> rows, AnyColumnsView all, Values a, i64
   const i64 from = some ? (i64)rows.begin[number] : 0;
   i64 until = some ? (i64)rows.end[number] : 0;
   if (until - from > longest) until = from;  // a hub: its segments are processed by another launch
-  const Columns columns(all.col, all.width);
+  const AllColumns columns(all.col, all.width);
   for (u32 todo = __ballot_sync(ALL_LANES, from < until); todo; todo &= todo - 1) {
     const int owner = __ffs(todo) - 1;
     const u64 from_x = __shfl_sync(ALL_LANES, some, owner);
@@ -289,3 +289,42 @@ push(i64 n, i64 longest, RowsView<PTR_T> rows, AnyColumnsView all, Values a, i64
   }
 }
 #endif  // KERNEL_push
+
+#ifdef KERNEL_across
+// Reduce each line of a bitmap (row or column reduction of a multivector) with LANES lanes.
+// The bits of t are zero before the launch.
+// KIND COUNT: all values are `product`. The order of additions depends only on the shape.
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+across(i64 n, i64 words, LinesView x, ARGUMENT(Z_T) product, OutputView<Z_T> t) {
+  const i64 line = thread_number() / LANES;
+  const int lane = threadIdx.x & (LANES - 1);
+  bool some = false;
+  Z_T sum = product;
+  i64 count = 0;
+  for (i64 w = 0; line < n && w < words; ++w) {
+    const u64 there = x.bits[line * words + w];
+    if constexpr (KIND == COUNT) {
+      count += __popcll(there);
+    } else {
+      for (int b = lane; b < BITS; b += LANES)
+        if (there >> b & 1)
+          join(some, sum, true, cast<Z_T>(x.at((line * words + w) * BITS + b)));
+    }
+  }
+  if (KIND == COUNT) {
+    some = count > 0;
+    if (some) sum = repeated(product, count);
+  } else {
+    join_lanes(some, sum, 1);
+  }
+  if (lane || !some) return;
+  const u32 bit = 1u << (line & 31);
+  atomicOr((u32*)t.bits + (line >> 5), bit);
+#if Z_BOOL
+  if (sum) atomicOr((u32*)t.values + (line >> 5), bit);
+#else
+  t.values[line] = sum;
+#endif
+}
+#endif  // KERNEL_across

@@ -2,7 +2,7 @@
 # Units are the 64-bit words of u; one thread.
 # include: formats/cgr/code.cpu.py
 # include: kernels/products.cpu.py
-LISTED = 0
+listed = False
 
 
 @njit(**KERNEL)

@@ -1,9 +1,37 @@
 // Read column numbers of rows, plain or packed.
-// Plain ones are of type COL_T, PACKED ones have `width` bits (kernels/views.cuh), as in the listings of the MPLG paper
-// (Azami and Burtscher). A walk finds its first bit by one 64-bit multiplication; from there on, bit positions are
-// 32-bit offsets from a nearby word.
 #include "kernels/views.cuh"
 
+// The column of any entry by its number, outside of a walk through a row.
+// Plain numbers of type C, or packed ones of `width` bits (P). The two operands of a kernel may differ in that.
+template <int P, class C> struct AnyColumn {
+  typedef C stored;  // element type of the array
+  const C* col;
+  __device__ __forceinline__ AnyColumn(const C* numbers, i64) : col(numbers) {}
+  __device__ __forceinline__ C operator[](i64 e) const { return col[e]; }
+};
+
+template <class C> struct AnyColumn<1, C> {
+  typedef u32 stored;
+  const u32* string;
+  u32 width;
+  __device__ __forceinline__ AnyColumn(const u32* words, i64 bits) : string(words), width((u32)bits) {}
+  __device__ __forceinline__ C operator[](i64 e) const { return (C)packed_at(string, e, width); }
+};
+
+// The structure of a matrix by rows, for kernels that read the columns of any entries.
+template <class P, class C> struct CsrView {
+  const P* ptr;
+  const typename C::stored* col;
+  i64 width;
+
+  __device__ __forceinline__ C columns() const { return C(col, width); }
+};
+
+#ifdef PACKED
+// A walk through a row, if PACKED applies to all operands.
+// Plain columns are of type COL_T, PACKED ones have `width` bits (packed.cuh), as in the listings of the MPLG paper
+// (Azami and Burtscher). A walk finds its first bit by one 64-bit multiplication; from there on, bit positions are
+// 32-bit offsets from a nearby word.
 #if PACKED
 typedef u32 column_t;  // element type of the array
 #define SIDE_BY_SIDE 1
@@ -22,7 +50,7 @@ struct ColumnsView {
 
 // Entry e and the following ones, for a lane that walks a row. Cost of a column in inner loops for sm_90, in
 // instructions more than a plain column, loads included: `read` 6 (25 for four, which share one `skip`); `once` with n
-// a multiple of 32, in binned pulls, 10; `at` and `skip` together, in pushes, 11.
+// a multiple of 32, in staged pulls, 10; `at` and `skip` together, in pushes, 11.
 struct Columns {
   const u32* words;
   u32 first, width;  // entry e begins at bit `first` of words[0]: below 32
@@ -72,4 +100,5 @@ struct Columns {
   template <class E> __device__ __forceinline__ COL_T once(E e, u32 n) const { return load_once(col + (e + n)); }
   __device__ __forceinline__ void skip(u32) {}
 };
+#endif
 #endif

@@ -1,3 +1,6 @@
+# Entries of matrices, row by row in one pass: element-wise operations, selections, submatrices.
+# include: formats/csr/columns.cpu.py
+
 # Element-wise operation on matrices: C<M, replace> = A (op) B, merging rows in one pass.
 # The columns of a row ascend in A, B and M.
 # Each range of rows writes from the position that A (MODE BOTH), or A and B together, would need; it reports where its
@@ -5,7 +8,6 @@
 # MODE: BOTH where both have an entry; UNION where at least one has; FILLED is UNION with a default for the missing
 # operand; ONLY where B has one. Positions that M excludes keep the entry of A unless `replace` is set. MASKED 2: M is
 # the pattern of B. FLAGS: of B only the entries flagged in `b_flags` count.
-# include: formats/csr/search.cpu.py
 BOTH, UNION, FILLED, ONLY = 0, 1, 2, 3
 FEW = 8  # mask entries of a row that are walked one by one, plus four per entry of the operands
 FAR = np.int64(1) << 62  # larger than any column
@@ -124,3 +126,50 @@ def weave(
                 q += 1
                 k = column_of(B_PACKED, B.col, B.width, q) if q < q_end else FAR
         put(C.ptr, i + 1, place)
+
+
+# Select: keep the entries (i, j) of A for which f(value, row, column, thunk) is true, row by row in one pass.
+# Each range of rows writes from the start of its rows in A on and reports where its rows end; the caller closes the
+# gaps.
+@njit(**KERNEL)
+def sift(lo, hi, ptr, col, width, val, iso, step, thunk, C: MatrixC):
+    place = np.int64(at(ptr, lo))
+    for i in range(lo, hi):
+        begin = np.int64(at(ptr, i))
+        end = np.int64(at(ptr, i + 1))
+        for e in range(begin, end):
+            j = column(col, width, e)
+            x = at(val, e) if step else iso
+            put(C.col, place, j)  # overwritten if it is not kept
+            if VALUED:
+                put(C.values, place, x)
+            place += np.int64(f(x, thunk, i, j))
+        put(C.ptr, i + 1, place)
+
+
+# Extract A[I, J], or the entries of A outside of it, row by row in one pass.
+# Of a row in `rows` (FLAGGED: a row that `rows` flags; otherwise row I[r], or row r) the kernel keeps the entries
+# whose columns have a number in `place`; these numbers ascend. Of other rows it keeps all entries. Each range of rows
+# writes from `c_begin` on, with space for everything that it reads; the caller closes the gaps.
+@njit(**KERNEL)
+def extract(lo, hi, rows, row_stride, ptr, col, width, val, place, place_stride, c_begin, C: MatrixC):
+    out = np.int64(at(c_begin, lo))
+    for r in range(lo, hi):
+        i = np.int64(at(rows, r)) if row_stride and not FLAGGED else r
+        begin = np.int64(at(ptr, i))
+        end = np.int64(at(ptr, i + 1))
+        if place_stride == 0 or (FLAGGED and at(rows, r) == 0):
+            for e in range(end - begin):
+                put(C.col, out + e, column(col, width, begin + e))
+            if VALUED:
+                for e in range(end - begin):
+                    put(C.values, out + e, at(val, begin + e))
+            out += end - begin
+        else:
+            for e in range(begin, end):
+                j = np.int64(at(place, column(col, width, e)))
+                put(C.col, out, j)  # overwritten if it is not kept
+                if VALUED:
+                    put(C.values, out, at(val, e))
+                out += np.int64(j >= 0)
+        put(C.ptr, r + 1, out)

@@ -1,5 +1,5 @@
 // Element-wise operations on matrices on a GPU: find the entries of A in B, then combine them.
-#include "formats/csr/any_column.cuh"
+#include "formats/csr/columns.cuh"
 #include "formats/csr/search.cuh"
 #include "kernels/views.cuh"
 typedef CsrView<PTR_T, AnyColumn<A_PACKED, COL_T>> MatrixA;

@@ -1,4 +1,4 @@
-"""Kernels of layouts by rows: arguments and constants of products, degree bins, hub columns, utility kernels.
+"""Cost and kernels of layouts by rows: sizes, arguments and constants of products, degree bins, hub columns.
 
 Hub columns: a pull tries one column of each row first, one that many rows have, because a search has likely reached
 it.
@@ -7,18 +7,18 @@ it.
 from __future__ import annotations
 
 import functools
-from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from semirings.dtypes import INT32, INT64, DataType, lookup_dtype
+from semirings.dtypes import DataType, lookup_dtype
 
 from ... import tuning
 from ...device import dummy
 from ...kernels.variant import WORDS, Variant
 from ...typing import Array
 from ..contract import (
+    CSR,
     Advance,
     Arguments,
     BinnedPull,
@@ -32,32 +32,56 @@ from ..contract import (
     Pull,
     PullCase,
     Push,
+    StructureFacts,
     Types,
     View,
     compute_once,
 )
-from ..schedule import Bins, Hubs, Part, all_set, block_constants, hubs_of, longest_unit, placed, power_of_two
-from .cost import UNROLL, RowsCost, index_type
+from ..schedule import Bins, Hubs, Part, all_set, bits_of, block_constants, hubs_of, longest_unit, placed, power_of_two
 
 if TYPE_CHECKING:
     from ..structure import Structure
     from .layout import Rows
 
+# ---- Sizes of plain rows, and the cost model of CSR. Other formats by rows override `predict_bytes`.
+
+UNROLL = 4  # entries that a lane of a pull loads before it uses the first
+# Upper bound of how far a kernel's index passes the end of a row before the test, in the type of pointers: loads of
+# all lanes, the parts of a segment (kernels/joined.cuh, csr/advance.cu).
+STRIDE = 1 << 16
+NARROW, WIDE = np.dtype(np.int32), np.dtype(np.int64)  # dtypes: with np.int32 NumPy takes twice as long per array
+
+
+def index_type(limit: int) -> np.dtype:
+    """32-bit indices if they fit, otherwise 64-bit."""
+    return NARROW if limit < 1 << 31 else WIDE
+
+
+def pointer_type(entries: int) -> np.dtype:
+    """Type of pointers to that many entries or tiles: 32 bits if these and a kernel's next step fit, otherwise 64."""
+    return index_type(entries + STRIDE)
+
+
+def rows_bytes(nrows: int, ncols: int, nvals: int) -> int:
+    """Bytes of row pointers and plain columns."""
+    return (nrows + 1) * pointer_type(nvals).itemsize + nvals * index_type(ncols).itemsize
+
+
+class RowsCost(Cost):
+    """Rows with plain columns."""
+
+    name = CSR
+
+    def predict_bytes(self, facts: StructureFacts) -> int:
+        return rows_bytes(facts.nrows, facts.ncols, facts.nvals)
+
+    def scratch(self, facts: StructureFacts) -> int:
+        return 0
+
+
 # ---- Hub columns: the column of each row that a pull tries first.
 #
 # Many rows have such a column, so a search has likely reached it.
-
-
-def hub_columns_variant(types: Types, packed: bool, lanes: int) -> Variant:
-    """The kernel that finds hub columns."""
-    return Variant("formats/csr/likely", types, (("PACKED", int(packed)), ("LANES", lanes)))
-
-
-def bits_of(xp: ModuleType, flags: Array) -> Array:
-    """Pack flags into whole words of bits."""
-    padded = xp.zeros(-(-len(flags) // 64) * 64, bool)
-    padded[: len(flags)] = flags
-    return xp.packbits(padded, bitorder="little").view(np.uint64)
 
 
 def hub_columns(layout: Rows, types: Types) -> tuple[Array, Array] | None:
@@ -69,7 +93,8 @@ def hub_columns(layout: Rows, types: Types) -> tuple[Array, Array] | None:
         if layout.nrows == layout.ncols and longest_unit(layout) * layout.nrows > skew * layout.nvals:
             found = layout.device.xp.empty(layout.nrows, dict(types)["COL"].np_type)
             lanes = power_of_two(layout.nvals / layout.nrows, tuning.count("csr.hub_column_least_lanes"), 32)
-            kernel = layout.device.kernel(hub_columns_variant(types, layout.format.packed, lanes))
+            constants = ("PACKED", int(layout.format.packed)), ("LANES", lanes)
+            kernel = layout.device.kernel(Variant("formats/csr/likely", types, constants))
             kernel(layout.nrows, layout.ptr, layout.col, layout.width, found)
             found = found, bits_of(layout.device.xp, layout.ptr[1:] > layout.ptr[:-1])
         layout.cache[key] = found
@@ -77,9 +102,6 @@ def hub_columns(layout: Rows, types: Types) -> tuple[Array, Array] | None:
 
 
 # ---- Utility kernels of rows, plain and packed: all but products.
-
-TYPES = (("PTR", INT32), ("COL", INT32))
-PLACES = (*TYPES, ("PLACE", INT32))
 
 
 def deal_variant(col: DataType, count: int) -> Variant:
@@ -172,11 +194,6 @@ def _dot_types(*kinds: np.dtype) -> Types:
 # ---- What layouts by rows offer, with plain or packed columns.
 
 
-def _columns(packed: bool) -> Constants:
-    """Constants of columns.cuh."""
-    return [("PACKED", int(packed))]
-
-
 class RowsView(View["Rows"]):
     """Row pointers and columns."""
 
@@ -200,7 +217,7 @@ class RowsPull(Pull["Rows"]):
 
     def constants(self, case: PullCase) -> Constants:
         blocks = tuning.count("csr.min_blocks") if case.many_blocks else tuning.count("csr.min_blocks_wide")
-        return [*_columns(self.packed), ("UNROLL", UNROLL), ("MIN_BLOCKS", blocks)]
+        return [("PACKED", int(self.packed)), ("UNROLL", UNROLL), ("MIN_BLOCKS", blocks)]
 
     def lanes(self, layout: Rows, nrows: int, kind: int) -> int:
         """As many as have two or three loads in flight each. Boolean CSR, which stops a row at its first hit, was
@@ -256,7 +273,7 @@ class RowsPush(Push["Rows"]):
         self.packed = packed
 
     def constants(self, *, ranked: bool, neutral: bool) -> Constants:
-        return _columns(self.packed)
+        return [("PACKED", int(self.packed))]
 
     def lanes(self, layout: Rows, nrows: int, kind: int) -> int:
         return power_of_two(layout.nvals / max(1, nrows) / tuning.value("csr.push_entries_per_lane"), 1, 32)
@@ -300,11 +317,11 @@ class RowsDot(Dot["Rows"]):
 
     def constants(self, types: Types, lanes: int, mask: Format) -> Constants:
         # A block takes 256 entries, one per thread (LANES), although GROUP lanes then share the work of an entry.
-        shape = [("LANES", 1), ("GROUP", lanes), ("COL_64", int(dict(types)["COL"] is INT64))]
+        shape = [("LANES", 1), ("GROUP", lanes)]
         slots, least = tuning.count("csr.dot_slots"), tuning.count("csr.dot_table_from")
         table = [("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1), ("TABLE_FROM", least)]
         table += [("TABLE_FOR", tuning.count("csr.dot_table_for")), ("LONG", tuning.count("csr.dot_long"))]
-        return [*shape, *table, *_columns(self.packed), ("M_PACKED", int(mask.packed))]
+        return [*shape, *table, ("PACKED", int(self.packed)), ("M_PACKED", int(mask.packed))]
 
     def lanes(self, layout: Layout) -> int:
         """One per entry of a row (rmat20: 10.8 ms with 4 lanes, 9.6 and 10.8 in two runs with 8, 10.0 with 32)."""

@@ -17,15 +17,13 @@ from semirings.dtypes import lookup_dtype
 
 from ... import tuning
 from ...device import Bounds, Device, dummy, threads
-from ...device.memory import Readback
 from ...exceptions import OutOfMemory
 from ...kernels.variant import Variant
 from ...typing import Array
 from .. import validation
 from ..contract import Layout, LazyDict, Order, Region, Types
-from .cost import index_type, rows_bytes
-from .cost import pointer_type as pointer_type
-from .kernels import FORMATS, column_types, pieces
+from .kernels import FORMATS, column_types, index_type, pieces, rows_bytes
+from .kernels import pointer_type as pointer_type
 
 if TYPE_CHECKING:
     from typing import Self
@@ -37,30 +35,24 @@ class RowFaults(NamedTuple):
     """Faults of pointers and columns from outside."""
 
     pointers: bool  # not from 0 to the number of columns without decreasing
-    columns: bool  # one is outside of `ncols`
+    columns: bool  # one is outside of `ncols`; not tested if pointers are wrong
     order: bool  # one does not ascend in its row; not tested if pointers are wrong
 
 
 def are_pointers(ptr: Array, count: int) -> bool:
-    """Whether they go from 0 to `count` without decreasing; one synchronization on a GPU."""
+    """Whether they go from 0 to `count` without decreasing."""
     return len(ptr) > 0 and bool((ptr[0] == 0) & (ptr[-1] == count) & (ptr[1:] >= ptr[:-1]).all())
 
 
 def find_row_faults(device: Device, ptr: Array, cols: Array, ncols: int) -> RowFaults:
-    """Faults of pointers and columns (INT32 or INT64 each); one synchronization on a GPU."""
-    nrows, nvals = len(ptr) - 1, len(cols)
-    if nrows > 0 and not device.host_memory:
-        readback, of = Readback(device, 3), (("PTR", lookup_dtype(ptr.dtype)), ("COL", lookup_dtype(cols.dtype)))
-        device.kernel(Variant("formats/csr/check", of))(
-            max(nrows, nvals), nrows, nvals, ncols, ptr, cols, readback.part(np.uint8, 0, 3)
-        )
-        return RowFaults(*map(bool, readback.read(np.uint8, 0, 3).tolist()))
+    """Faults of pointers and columns (INT32 or INT64 each). Peak memory: a byte per entry."""
+    nvals = len(cols)
     if not (fit := are_pointers(ptr, nvals)) or not nvals:
         return RowFaults(not fit, False, False)
     # Viewed as unsigned, negative numbers are large: one pass tests both bounds.
     columns = int(cols.view(f"u{cols.itemsize}").max()) >= min(ncols, 1 << (8 * cols.itemsize - 1))
-    after = np.ones(nvals + 1, bool)
-    np.greater(cols[1:], cols[:-1], out=after[1:-1])
+    after = device.xp.ones(nvals + 1, bool)
+    device.xp.greater(cols[1:], cols[:-1], out=after[1:-1])
     after[ptr] = True  # the first column of a row has no predecessor
     return RowFaults(False, columns, not bool(after.all()))
 
@@ -77,9 +69,6 @@ def numbers_of(ptr: Array, n: int, device: Device) -> Array:
     return out
 
 
-IN_ORDER = Variant("formats/csr/in_order")
-
-
 def in_order(
     device: Device, nrows: int, ncols: int, rows: Array, cols: Array, kind: np.dtype
 ) -> tuple[Array, Array] | None:
@@ -94,7 +83,7 @@ def in_order(
         bounds = np.maximum.accumulate(np.searchsorted(rows, rows[np.minimum(bounds, nvals - 1)]))
         bounds[0], bounds[-1] = 0, nvals
         bounds = bounds if chunks == 1 else threads.as_chunks(bounds)
-    device.kernel(IN_ORDER)(nvals, nrows, ncols, rows, cols, ends, col, wrong, bounds=bounds)
+    device.kernel(Variant("formats/csr/in_order"))(nvals, nrows, ncols, rows, cols, ends, col, wrong, bounds=bounds)
     if wrong[0]:
         return None
     return np.maximum.accumulate(ends, out=ends), col  # an empty row ends where the previous one does
@@ -150,8 +139,21 @@ class Rows(Layout):
         return self.from_csr(rows, None, False)[0], places
 
     def filter(self, keep: Array) -> tuple[Self, Array]:
-        """The entries for which `keep` (bools in entry order) is true, and `keep`. Peak memory: see `picked`."""
-        return self.from_csr(picked(self, keep), None, False)[0], keep
+        """The entries for which `keep` (bools in entry order) is true, and `keep`. Peak memory: the result, 4 bytes per
+        entry (8 from almost 2**31 on), and that of one piece."""
+        xp, device, nvals = self.device.xp, self.device, self.nvals
+        before = xp.zeros(nvals + 1, pointer_type(nvals))  # entries kept before each entry
+        xp.cumsum(keep, out=before[1:])
+        limits = pieces(self)
+        if len(limits) == 2:
+            col = self.columns()[keep]
+        else:
+            at = device.to_host(before[device.asarray(np.array(limits))]).tolist()
+            col = xp.empty(at[-1], index_type(self.ncols))
+            for low, high, first, last in zip(limits, limits[1:], at, at[1:], strict=False):
+                col[first:last] = self.columns(low, high)[keep[low:high]]
+        rows = from_arrays(device, self.nrows, self.ncols, before[self.ptr], col)
+        return self.from_csr(rows, None, False)[0], keep
 
     def transpose(self, order: bool) -> tuple[Self, Order]:
         """The transpose; order[e]: the position of the result's entry e in this layout. Peak memory: see
@@ -160,8 +162,9 @@ class Rows(Layout):
         return self.from_csr(rows, None, False)[0], places
 
     def is_symmetric(self) -> bool:
-        """Whether the structure equals its transpose: see `mirrored`."""
-        return mirrored(self)
+        """Whether the structure equals its transpose: see `equals_transpose`."""
+        packed = "PACKED", int(self.format.packed)
+        return equals_transpose(self, "csr", packed, index_type(self.ncols), self.width)
 
     def arrays(self) -> dict[str, Array]:
         return {"ptr": self.ptr, "col": self.col}
@@ -281,8 +284,8 @@ FIND, FILL, ALL = range(3)  # passes of `clip` in convert.cu; the CPU does every
 
 
 @functools.cache
-def _clip(device: Device, types: Types, packed: bool, what: int, order: bool, lanes: int = 1) -> Callable[..., None]:
-    constants = (("PACKED", int(packed)), ("LANES", lanes), ("FILL", what), ("ORDER", int(order)))
+def _clip(device: Device, types: Types, packed: bool, what: int, order: bool) -> Callable[..., None]:
+    constants = (("PACKED", int(packed)), ("LANES", 8 if what == FILL else 1), ("FILL", what), ("ORDER", int(order)))
     return device.kernel(Variant("formats/csr/clip", types, constants))
 
 
@@ -316,8 +319,7 @@ def clipped(rows: Rows, region: Region, order: bool) -> tuple[Csr, Order]:
     xp.cumsum(out, out=out)
     nvals = int(out[-1])
     col, places = xp.empty(max(1, nvals), kind), xp.empty(max(1, nvals) if order else 1, place_kind)
-    lanes = tuning.count("csr.clip_lanes") if nvals > tuning.value("csr.clip_lanes_from") * nrows else 1
-    _clip(device, types, packed, FILL, order, lanes)(nrows, *arguments, begin, out, col, places)
+    _clip(device, types, packed, FILL, order)(nrows, *arguments, begin, out, col, places)
     return from_arrays(device, nrows, rows.ncols, out, col[:nvals]), places[:nvals] if order else None
 
 
@@ -355,15 +357,6 @@ def transposed(rows: Rows, order: bool) -> tuple[Csr, Order]:
     return from_arrays(device, ncols, rows.nrows, ptr, col), places
 
 
-def mirrored(rows: Rows) -> bool:
-    """Whether a square CSR or MPLG equals its transpose."""
-    sampled = rows.device.host_memory and rows.nvals >= tuning.count("csr.mirror_samples_from")
-    if sampled and _lacks_one(rows):
-        return False
-    packed = "PACKED", int(rows.format.packed)
-    return equals_transpose(rows, "csr", packed, index_type(rows.ncols), rows.width)
-
-
 def equals_transpose(
     layout: Layout, folder: str, constant: tuple[str, int], col_type: np.dtype, *more: Array | int
 ) -> bool:
@@ -382,36 +375,6 @@ def equals_transpose(
     bounds = device.ranges(n, least, work=layout.nvals, parts=device.threads, fresh=True)
     kernel(n, layout.units, layout.work, layout.ptr, layout.col, *more, sums, bounds=bounds)
     return int(sums.sum()) == 0
-
-
-def _lacks_one(rows: Rows) -> bool:
-    """Whether one of a few sampled entries has no mirror image. On the CPU this detects directed graphs cheaply."""
-    samples = tuning.count("csr.mirror_samples")
-    places = np.arange(samples) * rows.nvals // samples
-    found = np.searchsorted(rows.ptr, places, side="right") - 1
-    for i, j in zip(found.tolist(), rows.columns_at(places).tolist()):
-        columns = rows.columns(int(rows.ptr[j]), int(rows.ptr[j + 1]))
-        at = int(np.searchsorted(columns, i))
-        if at == len(columns) or columns[at] != i:
-            return True
-    return False
-
-
-def picked(rows: Rows, keep: Array) -> Csr:
-    """The entries of a CSR or an MPLG for which `keep` (bools in entry order) is true. Peak memory: the result, 4 bytes
-    per entry (8 from almost 2**31 on), and that of one piece."""
-    xp, device, nvals = rows.device.xp, rows.device, rows.nvals
-    before = xp.zeros(nvals + 1, pointer_type(nvals))  # entries kept before each entry
-    xp.cumsum(keep, out=before[1:])
-    limits = pieces(rows)
-    if len(limits) == 2:
-        col = rows.columns()[keep]
-    else:
-        at = device.to_host(before[device.asarray(np.array(limits))]).tolist()
-        col = xp.empty(at[-1], index_type(rows.ncols))
-        for low, high, first, last in zip(limits, limits[1:], at, at[1:], strict=False):
-            col[first:last] = rows.columns(low, high)[keep[low:high]]
-    return from_arrays(device, rows.nrows, rows.ncols, before[rows.ptr], col)
 
 
 # ---- Sort entries by row and column: by keys, or, if there are many on the CPU, by counting.

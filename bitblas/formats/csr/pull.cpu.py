@@ -2,26 +2,17 @@
 # Parallel bounds are multiples of 64 rows, so threads share no words of t.
 # include: kernels/products.cpu.py
 # include: formats/csr/columns.cpu.py
-AHEAD = 4  # words of rows by which u is prefetched, if it has values
-LEARNT = 1 << 15  # row count below which the branch predictor memorizes row lengths
 EXACT = 2  # BLEND: sums are also exact, so four products are combined before they are added to the sum
-LONG = 12  # mean row length from which on a mispredicted row end costs little
 
 
 @njit(**KERNEL)
 def pull(
     lo, hi, longest, rows: RowsView, col: ColumnsView, a: Values, u: VectorView, mask: MaskView, product, to: Epilogue
 ):
-    by_fours = not U_FULL or (
-        rows.end.size > LEARNT and np.int64(at(rows.end, rows.end.size - 1)) < LONG * rows.end.size
-    )
     last = np.int64(at(rows.end, rows.end.size - 1)) - 1
     mostly = KIND == WORDS and not U_FULL and last >= 0 and is_mostly_full(u.bits)
     for word in range(lo >> 6, (hi + 63) >> 6):
         rest = at(mask.bits, word * mask.stride) ^ mask.invert
-        if U_FULL and BLEND:
-            for d in range(8):  # columns are often near the row
-                prefetch_read(u.values, ((word + AHEAD) << 6) + 8 * d)
         # include: kernels/fragments.cpu.py rows_of_word
         if U_FULL and KIND == COUNT and STORE and not MERGE and not W_BOOL and rest == ~np.uint64(0):  # vectorized
             for d in range(64):
@@ -30,21 +21,6 @@ def pull(
                 put(to.t.values, row, take(repeated(product, count)))
                 summed |= np.uint64(count > 0) << np.uint64(d)
             rest = np.uint64(0)
-        if U_FULL and BLEND and STORE and not MERGE and not W_BOOL and not by_fours and rest == ~np.uint64(0):
-            for d in range(64):
-                row = (word << 6) + d
-                stop = np.int64(at(rows.end, row))
-                e = np.int64(at(rows.begin, row))
-                summed |= np.uint64(e < stop) << np.uint64(d)
-                total = BEGIN
-                while e < stop:
-                    j = column(col, e)
-                    z = mul(value_at(a, e), load_u(u.values, u.iso, u.stride, j), row, j)
-                    total = add(total, z)
-                    e += 1
-                put(to.t.values, row, take(total))
-            rest = np.uint64(0)
-        looks = 0
         # Mostly full: test the first entry of each row.
         if KIND == WORDS and not U_FULL and not STORE and mostly and rest == ~np.uint64(0):
             lacking = np.uint64(0)  # rows without a hit there
@@ -57,23 +33,6 @@ def pull(
                 summed |= hit << np.uint64(d)
                 lacking |= (hit ^ any_entry) << np.uint64(d)
             rest = lacking
-        # Otherwise: test one of four entries.
-        elif KIND == WORDS and not U_FULL and not STORE and last >= 0 and not mostly:
-            looks = 4
-            lacking = np.uint64(0)
-            while rest != 0:
-                bit = trailing_zeros(rest)
-                rest = drop_lowest(rest)
-                row = (word << 6) + np.int64(bit)
-                e = np.int64(at(rows.begin, row))
-                stop = np.int64(at(rows.end, row))
-                hit = np.uint64(0)
-                for d in range(4):
-                    j = column(col, min(e + d, last))
-                    hit |= at(u.bits, j >> 6) >> np.uint64(j & 63) & np.uint64(e + d < stop)
-                summed |= hit << bit
-                lacking |= (np.uint64(e + 4 < stop) & ~hit) << bit
-            rest = lacking
         while rest != 0:
             # include: kernels/fragments.cpu.py next_row
             e = np.int64(at(rows.begin, row))
@@ -82,7 +41,6 @@ def pull(
                 count = np.int64(stop > e)
             elif KIND == WORDS:  # entries by four, without branches between them
                 hit = np.uint64(0)
-                e += looks
                 if mostly and e < stop:  # mostly full: the first one nearly always hits
                     j = column(col, e)
                     hit = at(u.bits, j >> 6) >> np.uint64(j & 63)

@@ -4,22 +4,85 @@ Ten entries of a 2^60 x 2^60 matrix take about 300 bytes. Every kernel runs on t
 translate results back to the original numbers. (SuiteSparse's hypersparse format lists rows only: its columns stay as
 wide as the matrix, and so would the vectors that kernels read.) Lists ascend, so entries are in CSR order. Every listed
 row and column has an entry, so equal matrices have equal arrays.
+
+Products run on the rows inside (operations/hypersparse.py). Code that needs all rows, such as a captured loop, gets
+plain ones, which are built for it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import ModuleType
 
 import numpy as np
 
+from ... import tuning
 from ...device import Device
 from ...typing import Array
 from .. import validation
-from ..contract import LazyDict, Order, Region
+from ..contract import LazyDict, Order, Region, StructureFacts
 from ..csr import layout as csr
-from ..index_lists import placed
-from .cost import FORMATS
-from .cost import is_hyper as is_hyper
+from ..csr.kernels import RowsCost, rows_bytes, rows_format
+
+# ---- Sorted lists of distinct numbers (INT64): rows and columns here, and positions of a sparse vector.
+
+
+def merge_lists(xp: ModuleType, a: Array, b: Array) -> Array:
+    """The union of two lists; returns one of them unchanged if both are equal or the other is empty."""
+    if a is b or not len(b) or (len(a) == len(b) and bool((a == b).all())):
+        return a
+    return xp.union1d(a, b) if len(a) else b
+
+
+def placed(xp: ModuleType, index: Array, numbers: Array) -> tuple[Array, Array]:
+    """The position of each wanted number in a list (arbitrary if missing), and whether it is there."""
+    if not len(index):
+        return xp.zeros(len(numbers), np.int64), xp.zeros(len(numbers), bool)
+    place = xp.searchsorted(index, numbers)
+    place[place == len(index)] = 0
+    return place, index[place] == numbers
+
+
+def within(index: Array, region: range) -> tuple[Array, Array]:
+    """The numbers inside a range, as ascending offsets into it, and their positions in the list."""
+    rank, up = index - region.start, region.step > 0
+    rank = rank if up else rank[::-1]
+    inside = (rank % region.step == 0) & (rank // region.step >= 0) & (rank // region.step < len(region))
+    at = inside.nonzero()[0]
+    return rank[inside] // region.step, at if up else len(index) - 1 - at
+
+
+# ---- Cost: used if few rows or columns have entries, or on request.
+
+
+def is_hyper(nrows: int, ncols: int, nvals: int) -> bool:
+    """Whether empty rows and columns are too many to store a pointer, or a bit, for each."""
+    most = max(nrows, ncols)
+    return most >= tuning.count("hyper.floor") and nvals * tuning.count("hyper.share") < most
+
+
+class HyperCost(RowsCost):
+    """Lists of the rows and columns that have entries, and plain rows of that many."""
+
+    name = "hyper"
+    timed = False
+
+    def may_be_smallest(self, facts: StructureFacts) -> bool:
+        """The shape alone decides whether it is used (`is_hyper`)."""
+        return False
+
+    def predict_bytes(self, facts: StructureFacts) -> int:
+        rows, cols = min(facts.nrows, facts.nvals), min(facts.ncols, facts.nvals)
+        return 8 * (rows + cols) + rows_bytes(rows, cols, facts.nvals)
+
+    def scratch(self, facts: StructureFacts) -> int:
+        return 24 * facts.nvals
+
+
+FORMATS = (rows_format(HyperCost(), {"mxv": "hypersparse"}),)
+
+
+# ---- The layout.
 
 
 @dataclass(eq=False)

@@ -1,7 +1,7 @@
 """MPLG: CSR with bit-packed column numbers. The smallest layout of scattered entries.
 
 Azami and Burtscher, Compressed In-memory Graphs for Accelerating GPU-based Analytics, section IV. Row pointers stay
-plain, so every row is reached directly. The kernels are those of CSR, which also read packed columns.
+plain, so every row is reached directly. The kernels are those of CSR with PACKED (csr/columns.cuh).
 """
 
 from __future__ import annotations
@@ -10,17 +10,50 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ... import tuning
 from ...device import Device
 from ...typing import Array
 from .. import packing, validation
-from ..contract import LazyDict, Order
+from ..contract import Format, LazyDict, Order, StructureFacts
 from ..csr import layout as csr
-from ..csr.cost import index_type
-from ..csr.kernels import pieces
+from ..csr.kernels import RowsCost, RowsView, index_type, pieces, pointer_type, rows_kernels
 from ..csr.layout import RowPointersBuilder, trimmed
-from .cost import FORMATS, packed_bytes
 
-# ---- MPLG: CSR with bit-packed column numbers. The smallest layout of scattered entries.
+
+def packed_bytes(nrows: int, ncols: int, nvals: int) -> int:
+    """Bytes of row pointers and packed columns."""
+    return (nrows + 1) * pointer_type(nvals).itemsize + 4 * packing.packed_words(nvals, packing.width_of(ncols))
+
+
+class PackedCost(RowsCost):
+    """Rows with packed columns."""
+
+    name = "mplg"
+
+    @property
+    def margin(self) -> float:
+        return tuning.value("formats.margin")
+
+    def refusal(self, nrows: int, ncols: int) -> str:
+        """Columns have at most 32 bits, also those of the transpose."""
+        fits = max(nrows, ncols) <= 1 << packing.MOST_BITS
+        return "" if fits else f"holds up to 2**{packing.MOST_BITS} rows and columns, got {nrows} x {ncols}"
+
+    def predict_bytes(self, facts: StructureFacts) -> int:
+        return packed_bytes(facts.nrows, facts.ncols, facts.nvals)
+
+
+FORMATS = (
+    Format(
+        PackedCost(),
+        RowsView(),
+        rows_kernels(packed=True),
+        folder="csr",
+        by_rows=True,
+        ranked=False,
+        packed=True,
+    ),
+)
 
 
 @dataclass(eq=False)

@@ -5,7 +5,7 @@
 // Arguments: heads, words and ranks of the mask, A and B; values of A and B; inner, the common dimension; product, the
 // value of all products (KIND COUNT); output: present and sums, per entry of the mask.
 #include "formats/nib/walk.cuh"
-#include "formats/csr/table.cuh"
+#include "formats/csr/search.cuh"
 #include "kernels/dots.cuh"
 #define AT_ONCE (32 * COMPLETED)  // values per step of a warp
 

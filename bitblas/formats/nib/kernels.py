@@ -240,7 +240,7 @@ class NibDot(Dot["Nib"]):
         # GROUP lanes take an entry of the mask
         slots = tuning.count("nib.dot_slots")
         table = [("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1)]
-        return [("LANES", 256), ("GROUP", lanes), ("COL_64", 0), *table]
+        return [("LANES", 256), ("GROUP", lanes), *table]
 
     def lanes(self, layout: Layout) -> int:
         """One per word of a row."""

@@ -25,7 +25,7 @@ from ...typing import Array
 from ..b2sr.cost import word_type
 from ..b2sr.layout import Merge, TileRule
 from ..contract import Cost, ItemCounts, StructureFacts, compute_once
-from ..csr.cost import pointer_type
+from ..csr.kernels import pointer_type
 from ..csr.layout import Csr
 from ..packing import packed_words, width_of
 from ..sampling import SIZES, Sample

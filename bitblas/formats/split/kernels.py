@@ -13,7 +13,7 @@ from ...kernels.variant import WORDS
 from ...typing import Array
 from ..b2sr.kernels import TiledAdvance, TiledPull, TiledPush
 from ..contract import Arguments, Format, Kernels, Types, View, compute_once
-from ..csr.cost import UNROLL
+from ..csr.kernels import UNROLL
 from ..schedule import Hubs, cut, power_of_two
 from .cost import TILES, SplitCost, column_width, entry_width
 

@@ -7,8 +7,7 @@ ones, which are built for them.
 from __future__ import annotations
 
 from ..contract import Format, Kernels, StructureFacts
-from ..csr.cost import RowsCost
-from ..csr.kernels import RowsPull, RowsPush, RowsView
+from ..csr.kernels import RowsCost, RowsPull, RowsPush, RowsView
 
 MOST = 1 << 30  # rows and columns, so that as many nodes fit in addition
 

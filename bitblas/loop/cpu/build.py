@@ -19,7 +19,7 @@ from ...device import memory, threads, tracing
 from ...device.cpu import COPY, FAULT, INDEX, LIMIT, ROUND, STATE, Loop, Operation, Table, kernels
 from ...exceptions import CaptureError
 from ...formats import longest_unit
-from ...formats.values import PackedValues
+from ...formats.packing import PackedValues
 from ...kernels.variant import Variant
 from ...operations import plain_spmv
 from ...operations.multivector import ALWAYS, Condition, kernels_of, plan_lines, prepare

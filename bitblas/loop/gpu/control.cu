@@ -125,7 +125,7 @@ settle(i64 n, i64 size, const i64* rounds, i64 steps, u32* first, const u32* sec
 #endif  // KERNEL_settle
 
 #ifdef KERNEL_patches_turn
-// Decide whether a fixpoint by patches continues (formats/csr/patches.cu): some are active, no stop is requested. One thread.
+// Decide whether a fixpoint by patches continues (formats/csr/advance.cu): some are active, no stop is requested. One thread.
 extern "C" __global__ void __launch_bounds__(BLOCK, 1)
 patches_turn(i64 n, const u32* state, const i64* rounds, u64 handle, u64* going) {
   (void)n;

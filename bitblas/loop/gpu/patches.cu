@@ -1,7 +1,7 @@
-// Begin and end a fixpoint by patches (formats/csr/patches.cu); control.cu continues it.
+// Begin and end a fixpoint by patches (formats/csr/advance.cu); control.cu continues it.
 
 #ifdef KERNEL_patches_begin
-// Begin a fixpoint by patches (formats/csr/patches.cu), one block per patch. Cells of positions without an entry are set to
+// Begin a fixpoint by patches (formats/csr/advance.cu), one block per patch. Cells of positions without an entry are set to
 // the identity of the sum; patches with an active vertex are listed. `waits`: the active vertices of the loop. Their values
 // (HELD) must equal those of d, otherwise their meaning is unknown and the run is refused; a run with a `limit` of rounds
 // other than `unlimited` is refused too.
@@ -45,7 +45,7 @@ patches_begin(i64 n, i64 size, u32* state, u32* lists, u32* listed, u32* waiting
 #endif  // KERNEL_patches_begin
 
 #ifdef KERNEL_patches_end
-// End a fixpoint by patches (formats/csr/patches.cu): d gets an entry wherever its cell has changed (FULL: everywhere), and no
+// End a fixpoint by patches (formats/csr/advance.cu): d gets an entry wherever its cell has changed (FULL: everywhere), and no
 // vertex stays active. If an odd product was seen, all vertices of d become active for the ordinary rounds.
 #define PER 1  // positions per unit
 #include "kernels/step.cuh"

@@ -1,4 +1,4 @@
-// Shared by the kernels that relax edges to a fixpoint by patches (formats/csr/patches.cu, loop/gpu/patches.cu).
+// Shared by the kernels that relax edges to a fixpoint by patches (formats/csr/advance.cu, loop/gpu/patches.cu).
 #define ROUNDS_DONE 6  // index in `state`, after the three rotating rounds
 #define ODD 7          // a product was not better than the identity (NaN, or the largest number): ordinary rounds check again
 #define REFUSED 8      // the initial state is not supported: ordinary rounds do all of the work

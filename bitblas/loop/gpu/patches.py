@@ -5,7 +5,7 @@ position, not by its form. Its statements compare and copy values, so only the o
 matters: every such order is tried.
 
 The loop by patches precedes the rounds of the body: each block takes a patch and relaxes all its inner edges in shared
-memory (formats/csr/patches.cu). The body's rounds then find nothing to do; if patches do not apply, they do all of the
+memory (formats/csr/advance.cu). The body's rounds then find nothing to do; if patches do not apply, they do all of the
 work. The numbering of patches is a pure function of a sample of entries.
 """
 
@@ -26,7 +26,7 @@ from ... import tuning
 from ...device.jit import BLOCK
 from ...formats import format_of
 from ...formats.contract import CSR
-from ...formats.values import PackedValues
+from ...formats.packing import PackedValues
 from ...kernels.variant import Variant
 from ...operations.operands import dummy, entry_values
 from ...operations.permute import matrix_in

@@ -20,7 +20,7 @@ from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ... import tuning
 from ...formats import CSR, format_of
-from ...formats.values import PackedValues
+from ...formats.packing import PackedValues
 from ...kernels.variant import Variant, value
 from ...operations import plain_spmv
 from ...operations.multivector import ALWAYS, Condition, always, kernels_of, plan_lines, prepare

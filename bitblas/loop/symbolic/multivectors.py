@@ -19,7 +19,7 @@ from semirings.dtypes import BOOL, DataType
 from ... import tuning
 from ...core.matrix.matrix import Matrix
 from ...core.vector import Vector
-from ...formats.bitmap.lines import lines_of
+from ...formats.bitmap.layout import lines_of
 from ...operations.multivector import at_places, valid_bits
 from ...operations.variants import BOTH
 from ...order import Order
