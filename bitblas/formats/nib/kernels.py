@@ -9,7 +9,6 @@ import numpy as np
 from semirings.dtypes import INT32, lookup_dtype
 
 from ... import tuning
-from ...device import dummy
 from ...kernels.constants import WORDS
 from ...kernels.variant import Variant
 from ...typing import Array
@@ -20,12 +19,10 @@ from ..coded import (
     CodedPull,
     CodedPush,
     CodedView,
-    hub_column_arguments,
 )
 from ..contract import CSR, Arguments, Constants, Dot, DotArguments, Format, Kernels, Layout, Types, compute_once
-from ..schedule import Bins, Hubs, Part, all_set, block_constants, cut, inside, placed, power_of_two
+from ..schedule import Bins, Part, all_set, block_constants, cut, inside, placed, power_of_two
 from .cost import NibCost
-from .encoding import IN_WORD, lanes_for
 
 if TYPE_CHECKING:
     from .layout import Nib
@@ -139,27 +136,12 @@ def near_share(layout: Nib, columns: int) -> float:
 # ---- What nibble rows offer.
 
 DOT_INDICES = "COL", "MPTR", "APLACE", "BPLACE"
-MARK = 3  # numbers per mark, the start of a segment of a long row: convert.cu
-
-
-def marks_variant() -> Variant:
-    return Variant("formats/nib/marks", (), (("LANES", 32),))
 
 
 class NibView(CodedView["Nib"]):
-    """Rows of more than `longest` words are cut; begin: a mark per segment."""
+    """A mark has the start of a segment, and its end."""
 
-    def hubs(self, layout: Nib, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
-        size, device, xp = part or longest, layout.device, layout.device.xp
-
-        def limits(rows: Array, hub: Array, number: Array, count: Array) -> tuple[Array, Array]:
-            begin, end = xp.empty(MARK * len(hub), np.int64), xp.empty(len(hub), np.int64)
-            first = xp.flatnonzero(number == 0)
-            device.kernel(marks_variant())(len(rows), layout.heads, layout.words, size, rows, first, begin, end)
-            return begin, end
-
-        key = "hubs", longest, size
-        return compute_once(layout.cache, key, lambda: cut(xp, layout.lengths(), longest, size, limits))
+    mark = 4
 
 
 class NibPull(CodedPull["Nib"]):
@@ -182,7 +164,7 @@ class NibBinnedPull(CodedBinnedPull["Nib"]):
     """Lanes decode chunks of equal numbers of entries."""
 
     def suits(self, layout: Nib) -> bool:
-        return super().suits(layout) and len(layout.words) * IN_WORD < MOST_NIBBLES
+        return super().suits(layout) and len(layout.words) * layout.code.in_word < MOST_NIBBLES
 
     def bins(self, layout: Nib, part: Part | None = None) -> Bins[Pieces]:
         return degree_bins(layout, part)
@@ -213,22 +195,10 @@ class NibPush(CodedPush["Nib"]):
 
 
 class NibAdvance(CodedAdvance["Nib"]):
-    """A push takes the marks of the segments of long rows, a pull the hub columns."""
+    """Rows are decoded by lanes that each take a word."""
 
     kernel = "formats/nib/step"
     scans = True
-
-    def pushed(self, layout: Nib, ranked: bool, longest: int) -> Arguments:
-        found = layout.format.view.hubs(layout, longest)
-        none = dummy(layout.device, "int64")
-        marks: Arguments = 0, none, none, none, none
-        if found is not None:
-            marks = len(found.rows), found.rows, found.first, found.begin, found.end
-        return layout.heads, layout.words, layout.rank_argument(ranked), *marks
-
-    def pulled(self, layout: Nib, ranked: bool, *, read: bool = True) -> Arguments:
-        lanes = lanes_for(len(layout.words), layout.nrows)
-        return layout.heads, layout.words, *hub_column_arguments(layout, read, lanes)
 
 
 class NibDot(Dot["Nib"]):

@@ -47,7 +47,7 @@ chunks(i64 n, const i64* heads, const u32* words, const i64* ptr, const u32* pla
   if (row >= n || place[row] == ~0u) return;
   const int lane = threadIdx.x & 31;
   const i64 length = ptr[row + 1] - ptr[row];
-  Walk<32, true> walk(row_extent(heads, words, row), row, 0);
+  Walk<32, true> walk(words, row_extent(heads, words, row), row, 0, lane);
   while (walk.more()) {
     const i64 word = walk.at + 8 * lane;
     Found found;
