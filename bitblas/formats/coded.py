@@ -15,7 +15,7 @@ from __future__ import annotations
 import weakref
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 
@@ -186,57 +186,6 @@ class Code:
 NIB, CGR = Code("nib", 8, "nibbles", True), Code("cgr", 32, "codes", False)
 
 
-# ---- Decode coded rows to plain rows: all of them, or only those requested.
-
-
-class RowSelection(NamedTuple):
-    """Rows to decode, as kernel arguments."""
-
-    size: int
-    rows: Array  # row numbers, INT64, read if `stride` is 1; otherwise all rows
-    stride: int
-    bounds: Bounds  # parallel ranges on the CPU
-
-
-def all_rows(layout: Coded) -> RowSelection:
-    return RowSelection(layout.nrows, dummy(layout.device, "int64"), 0, layout.bounds(layout.nvals))
-
-
-def selected_rows(layout: Coded, rows: Array) -> RowSelection:
-    work = layout.nvals * len(rows) // max(1, layout.nrows)
-    least = tuning.count("formats.parallel_entries")
-    return RowSelection(len(rows), rows, 1, layout.device.ranges(len(rows), least, work=work))
-
-
-def pointers(layout: Coded, selection: RowSelection) -> Array:
-    """The number of the first entry of each of these rows, and the total. Peak memory: the result, and 8 bytes per
-    row."""
-    xp = layout.device.xp
-    ptr, counts = xp.zeros(selection.size + 1, np.int64), xp.zeros(max(1, selection.size), np.int64)
-    layout.decode(0, counts, dummy(layout.device, "int32"), None, selection)
-    counts[: selection.size].cumsum(out=ptr[1:])
-    return ptr
-
-
-def decode_columns(layout: Coded, ptr: Array, order: bool, selection: RowSelection) -> tuple[Array, Order]:
-    """The columns of these rows, whose pointers are given; and the position of each entry among them in the layout's
-    own order (None: the same order)."""
-    xp, nvals = layout.device.xp, int(ptr[-1])
-    col = xp.empty(max(1, nvals), np.int32)
-    place = xp.empty(max(1, nvals), np.int64) if order and not layout.in_order else None
-    layout.decode(1, ptr, col, place, selection)
-    return col, None if place is None else place[:nvals]
-
-
-def places_in_layout(layout: Coded, ptr: Array, place: Order, rows: Array) -> Array:
-    """The positions in the layout of the entries of these rows, from the positions among them that `decoded`
-    returned."""
-    xp, nvals = layout.device.xp, int(ptr[-1])
-    owner = numbers_of(ptr, nvals, layout.device)
-    apart = layout.ranks()[rows] - ptr[:-1]
-    return (xp.arange(nvals) if place is None else place) + apart[owner]
-
-
 # ---- Shared cost model of coded rows.
 
 MOST = (1 << 31) - 1  # rows and columns: a row's first value is twice the distance of its column from the row
@@ -325,14 +274,18 @@ class Coded(Layout):
         places[place] = rows.device.xp.arange(rows.nvals)
         return layout, places
 
-    def decode(self, fill: int, counts: Array, col: Array, place: Order, selection: RowSelection) -> None:
-        """One launch of the decoder over rows. fill 0: only count; place None: entries are in CSR order."""
-        lanes = self.code.lanes(len(self.words), self.nrows)
+    def decode(self, fill: int, counts: Array, col: Array, place: Order, rows: Array | None = None) -> None:
+        """One launch of the decoder over all rows, or those listed (INT64). fill 0: only count; place None: entries are
+        in CSR order."""
+        device, size = self.device, self.nrows if rows is None else len(rows)
+        lanes, none = self.code.lanes(len(self.words), self.nrows), dummy(device, "int64")
         constants = ("FILL", fill), ("ORDER", int(place is not None)), ("LANES", lanes)
-        run = self.device.kernel(Variant(f"formats/{self.code.name}/decode", (), constants))
-        numbers = selection.rows if place is None else place
-        rows = selection.size, selection.rows, selection.stride
-        run(*rows, self.ncols, self.heads, self.words, counts, col, numbers, bounds=selection.bounds)
+        run = device.kernel(Variant(f"formats/{self.code.name}/decode", (), constants))
+        work = self.nvals * size // max(1, self.nrows)
+        bounds = device.ranges(size, tuning.count("formats.parallel_entries"), work=work)
+        selected = size, none if rows is None else rows, int(rows is not None)
+        place = none if place is None else place
+        run(*selected, self.ncols, self.heads, self.words, counts, col, place, bounds=bounds)
 
     def check_codes(self) -> None:
         """ValueError unless rows can be decoded within their words."""
@@ -375,29 +328,44 @@ class Coded(Layout):
             self.value_ptr = self.pointers().astype(pointer_type(self.nvals), copy=False)
         return self.value_ptr
 
-    def pointers(self) -> Array:
-        """The number of each row's first entry, and the total. ValueError if the total is not `nvals`."""
-        ptr = pointers(self, all_rows(self))
-        if int(ptr[-1]) != self.nvals:
+    def pointers(self, rows: Array | None = None) -> Array:
+        """The number of the first entry of each row, or of each of these rows, and the total. ValueError if the total
+        of all rows is not `nvals`. Peak memory: the result, and 8 bytes per row."""
+        xp, size = self.device.xp, self.nrows if rows is None else len(rows)
+        ptr, counts = xp.zeros(size + 1, np.int64), xp.zeros(max(1, size), np.int64)
+        self.decode(0, counts, dummy(self.device, "int32"), None, rows)
+        counts[:size].cumsum(out=ptr[1:])
+        if rows is None and int(ptr[-1]) != self.nvals:
             raise ValueError(f"words: expected {self.nvals} entries, got {int(ptr[-1])}")
         return ptr
+
+    def columns(self, ptr: Array, order: bool, rows: Array | None = None) -> tuple[Array, Order]:
+        """The columns of all rows, or of these rows, whose pointers are given; and with `order` the position of each
+        entry among them in the layout's own order (None: the same order)."""
+        xp, nvals = self.device.xp, int(ptr[-1])
+        col = xp.empty(max(1, nvals), np.int32)
+        place = xp.empty(max(1, nvals), np.int64) if order and not self.in_order else None
+        self.decode(1, ptr, col, place, rows)
+        return col[:nvals], None if place is None else place[:nvals]
 
     def decoded(self, order: bool) -> tuple[Array, Array, Order]:
         """Row pointers, columns, and with `order` the position of each entry in this layout (None: the same order)."""
         ptr = self.pointers()
-        col, place = decode_columns(self, ptr, order, all_rows(self))
-        return ptr, col[: self.nvals], place
+        return ptr, *self.columns(ptr, order)
 
     def some_rows(self, rows: Array, order: bool) -> tuple[Csr, Order]:
         """Decode only these rows (INT64 numbers, in any order) to plain ones, concatenated; with `order` also the
         positions of their entries in this layout."""
-        selection = selected_rows(self, rows)
-        ptr = pointers(self, selection)
+        ptr = self.pointers(rows)
         nvals = int(ptr[-1])
-        self.device.foresee(f"{selection.size} rows of {nvals} entries", rows_bytes(selection.size, self.ncols, nvals))
-        col, place = decode_columns(self, ptr, order, selection)
-        decoded_rows = from_arrays(self.device, selection.size, self.ncols, ptr, col[:nvals])
-        return decoded_rows, places_in_layout(self, ptr, place, rows) if order else None
+        self.device.foresee(f"{len(rows)} rows of {nvals} entries", rows_bytes(len(rows), self.ncols, nvals))
+        col, place = self.columns(ptr, order, rows)
+        found = from_arrays(self.device, len(rows), self.ncols, ptr, col)
+        if not order:
+            return found, None
+        owner = numbers_of(ptr, nvals, self.device)
+        apart = (self.ranks()[rows] - ptr[:-1])[owner]
+        return found, (self.device.xp.arange(nvals) if place is None else place) + apart
 
     def to_csr(self, order: bool) -> tuple[Csr, Order]:
         """The same entries with plain columns; order[e]: the position of entry e in this layout, None if it is the

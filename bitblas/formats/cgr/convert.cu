@@ -82,14 +82,15 @@ struct Items {
 // Segments, and bits in total: a segment that is not filled joins the one before.
 __device__ u32 segments_of(Items items, i64& bits) {
   Items last = items;
-  u32 filled = 0;
+  u32 filled = 0, count = 0;
   for (Items begin = items;; ++filled) {
-    items.take(SEGMENT, bits);
+    bits = 0;
+    count = items.take(SEGMENT, bits);
     if (!items.some()) break;
     last = begin, begin = items;
   }
-  bits = 0;
-  const u32 count = last.take(NO_LIMIT, bits), more = filled ? filled - 1 : 0;
+  if (filled) count = last.take(NO_LIMIT, bits);
+  const u32 more = filled ? filled - 1 : 0;
   bits += gamma_size(more) + (i64)more * SEGMENT + gamma_size(count);
   return more + 1;
 }

@@ -48,14 +48,6 @@ class Pieces(NamedTuple):
     near: Array  # uint32, per piece: the row relative to which its first columns are coded
 
 
-def pieces_variant() -> Variant:
-    return Variant("formats/cgr/pieces", (), (("LANES", 1),))
-
-
-def counts_variant() -> Variant:
-    return Variant("formats/cgr/counts", (), (("LANES", 32),))
-
-
 def degree_bins(layout: Cgr, part: Part | None = None) -> Bins[Pieces]:
     """The schedule of a layout, or of some of its rows. Kept: 12 bytes per nonempty row, and 16 more if several lanes
     share it. Peak memory: 60 bytes per row more."""
@@ -68,7 +60,8 @@ def _grades(layout: Cgr, part: Part | None) -> Bins[Pieces]:
     ptr = layout.pointers()
     length = inside(ptr[1:] - ptr[:-1], part)
     begin, later, runs, others = (xp.zeros(layout.nrows, np.int64) for _ in range(4))
-    device.kernel(pieces_variant())(layout.nrows, layout.heads, layout.words, begin, later, runs, others)
+    kernel = device.kernel(Variant("formats/cgr/pieces", (), (("LANES", 1),)))
+    kernel(layout.nrows, layout.heads, layout.words, begin, later, runs, others)
     parts = xp.where((runs <= 1) & (others <= 1), 1, runs + others)
     parts[length == 0] = 0
     hubs = cut(xp, parts, MOST, MOST, lambda rows, hub, number, count: (number * MOST, parts[rows][hub]))
@@ -119,7 +112,7 @@ def _entries(layout: Cgr) -> Entries:
     total, first = xp.zeros(max(1, shared), np.int64), layout.ranks()[found.row]
     arguments = layout.words, found.begin, found.shape, found.piece, mark, before, total
     if shared:
-        device.kernel(counts_variant())(shared, *arguments)
+        device.kernel(Variant("formats/cgr/counts", (), (("LANES", 32),)))(shared, *arguments)
     if bins.hubs is not None:
         begin, total = bins.hubs.first, total[: found.segments]
         upto = xp.cumsum(total) - total

@@ -49,7 +49,7 @@ class Cgr(coded.Coded):
         """ValueError unless all rows can be decoded within their words and columns."""
         xp = self.device.xp
         wrong = xp.zeros(max(1, self.nrows), np.int64)
-        self.decode(2, wrong, xp.zeros(1, np.int32), None, coded.all_rows(self))
+        self.decode(2, wrong, xp.zeros(1, np.int32), None)
         if bool(wrong.any()):
             row = int(xp.flatnonzero(wrong)[0])
             raise ValueError(f"words: expected row {row} to decode within its bits, to columns below {self.ncols}")

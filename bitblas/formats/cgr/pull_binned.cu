@@ -61,7 +61,7 @@ counts(i64 n, const u32* words, const i64* begin, const u32* shape, const u32* p
 #endif  // KERNEL_counts
 
 #ifdef KERNEL_pull_graded
-// Degree-binned pull on CGR rows (formats/binned_codes.cuh).
+// Degree-binned pull on CGR rows (formats/binned.cuh).
 // A lane reads one segment, or a whole row with at most one segment of each kind.
 // RANKED: `before` has the entries of a piece before each of its segments; those of a grade begin at mark[grade].
 #define PIECES() const i64 *begin, const u32 *shape, const u32* near
@@ -140,5 +140,5 @@ struct Lane {
     load_if(w2, from + (word + 2), next);
   }
 };
-#include "formats/binned_codes.cuh"
+#include "formats/binned.cuh"
 #endif  // KERNEL_pull_graded

@@ -191,13 +191,14 @@ def segments_of(col, row, begin, stop, runs):
     e, end = seek(col, begin, stop, runs)
     last, last_end = e, end
     filled = np.int64(0)
-    _, _, after, after_end = pass_over(col, e, end, stop, row, runs, SEGMENT)
+    count, size, after, after_end = pass_over(col, e, end, stop, row, runs, SEGMENT)
     while after < stop:
         filled += 1
         last, last_end = e, end
         e, end = after, after_end
         _, _, after, after_end = pass_over(col, e, end, stop, row, runs, SEGMENT)
-    count, size, _, _ = pass_over(col, last, last_end, stop, row, runs, NO_LIMIT)
+    if filled > 0:
+        count, size, _, _ = pass_over(col, last, last_end, stop, row, runs, NO_LIMIT)
     more = max(filled - 1, 0)
     return more + 1, gamma_size(more) + more * SEGMENT + gamma_size(count) + size
 
@@ -256,6 +257,18 @@ def number_at(words, place, end, zeta):
     return found, after
 
 
+@njit(**FUNCTION)
+def checked_item(words, place, end, columns, runs, first, j):
+    """The same as next_item within limits: the bit after it, or -1 if there is no item, and its last column."""
+    value, place = number_at(words, place, end, not runs)
+    more = np.int64(0)
+    if runs:
+        more, place = number_at(words, place, end, False)
+        more += LEAST - 1
+    j += unfolded(value) if first else value + 1
+    return np.int64(-1) if j < 0 or j + more >= columns else place, j + more
+
+
 # Decode CGR codes to CSR rows. The residuals are written behind the places of the intervals, and move forward when
 # these are read again.
 @njit(**KERNEL)
@@ -281,33 +294,33 @@ def decode(lo, hi, row_of, row_stride, columns, heads, words, counts, col, place
                 stop = other
             elif turn == 2:
                 bit = begin
-            more, bit = number_at(words, bit, end, False)
-            area = bit
-            if FILL == 2 and more > 0 and more > (end - area) // SEGMENT:
-                bit = np.int64(-1)
+            if FILL == 2:
+                more, area = number_at(words, bit, end, False)
+                if more > 0 and more > (end - area) // SEGMENT:
+                    area = np.int64(-1)
+                left, bit = number_at(words, area, end, False)
+            else:
+                more, area, left, bit = open_kind(words, bit)
             for s in range(more + 1):
-                if FILL == 2 and bit < 0:
-                    break
-                left, bit = number_at(words, area + s * SEGMENT, end, False)
+                if s > 0:
+                    left, bit = number_at(words, area + s * SEGMENT, end, False)
                 if FILL == 0 and not runs:
                     inside += left
                     continue
-                if FILL == 2 and left > end - bit:
+                if FILL == 2 and (bit < 0 or left > end - bit):
                     bit = np.int64(-1)
+                    break
                 j = np.int64(row)
+                spare = np.int64(0)
+                ahead = np.uint64(0)
                 for number in range(left):
-                    if FILL == 2 and bit < 0:
-                        break
-                    value, bit = number_at(words, bit, end, not runs)
-                    start = j + (value + 1 if number > 0 else unfolded(value))
-                    j = start
-                    if runs:
-                        length, bit = number_at(words, bit, end, False)
-                        j += length + LEAST - 1
                     if FILL == 2:
-                        if start < 0 or j >= columns:
-                            bit = np.int64(-1)
-                    elif turn == 0:
+                        bit, j = checked_item(words, bit, end, columns, runs, number == 0, j)
+                        if bit < 0:
+                            break
+                        continue
+                    bit, ahead, spare, start, j = next_item(words, bit, ahead, spare, runs, number == 0, j)
+                    if turn == 0:
                         inside += j - start + 1
                     elif turn == 1:
                         put(col, stop, j)
@@ -319,12 +332,13 @@ def decode(lo, hi, row_of, row_stride, columns, heads, words, counts, col, place
                                 put(place, e, other)
                             e += 1
                             other += 1
-                        for x in range(start, j + 1):
-                            put(col, e, x)
+                        length = j - start + 1
+                        for x in range(length):
+                            put(col, e + x, start + x)
                             if ORDER:
-                                put(place, e, in_runs)
-                            e += 1
-                            in_runs += 1
+                                put(place, e + x, in_runs + x)
+                        e += length
+                        in_runs += length
         if FILL == 1 and ORDER:
             for x in range(other, stop):
                 put(place, x, x)

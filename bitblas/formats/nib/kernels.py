@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 # ---- Degree-binned schedule of rows for a GPU's pull from a full vector (pull_binned.cu). Computed once per layout.
 #
-# Computed once per layout.
-#
 # A lane that decodes a row by itself does a third of the work of lanes that share one, but the lanes of a warp must
 # then have equally many entries. So rows are sorted by length. Rows of more than 2^nib.bin_log_chunk entries are shared
 # by 2, 4, .. 32 lanes, each starting at a mark; rows of more than 32 times as many are cut into segments.
@@ -60,10 +58,6 @@ class Pieces(NamedTuple):
 def log_chunk() -> int:
     """log2 of the entries per lane."""
     return tuning.count("nib.bin_log_chunk")
-
-
-def chunks_variant() -> Variant:
-    return Variant("formats/nib/chunks", (), (("LANES", 32), ("LOG_CHUNK", log_chunk())))
 
 
 def degree_bins(layout: Nib, part: Part | None = None) -> Bins[Pieces]:
@@ -101,7 +95,8 @@ def _grades(layout: Nib, part: Part | None) -> Bins[Pieces]:
     begin, column = (xp.zeros(int(marks[-1]) + 1, np.uint32) for _ in range(2))
     run, first, mark = (xp.asarray(x.astype(np.uint32)) for x in (runs, piece, marks))
     arguments = layout.heads, layout.words, ptr, place, sorted_at, first, mark, begin, column
-    device.kernel(chunks_variant())(layout.nrows, *arguments)
+    chunks = device.kernel(Variant("formats/nib/chunks", (), (("LANES", 32), ("LOG_CHUNK", log_chunk()))))
+    chunks(layout.nrows, *arguments)
     size = size[order].astype(np.uint16)
     row, reached, hubs = placed(xp, length, row[order], hubs, part)
     pieces = Pieces(run, first, segments, row, mark, begin, column, size, len(layout.words) // 2 - 1)
@@ -111,16 +106,17 @@ def _grades(layout: Nib, part: Part | None) -> Bins[Pieces]:
 def entries_of(layout: Nib) -> Array:
     """The number of the first entry of each piece, to find values that differ. Kept: 4 bytes per nonempty row, 8 for
     layouts of 2^31 entries and more."""
-    key = "graded entries", tuning.version()
-    if key not in layout.cache:
+
+    def compute() -> Array:
         found, xp = degree_bins(layout), layout.device.xp
         first = layout.ranks()[found.pieces.row]
         if found.hubs is not None:
             segment, begin = xp.arange(found.segments), found.hubs.first
             number = segment - begin[xp.searchsorted(begin, segment, side="right") - 1]
             first[: found.segments] += (number << (5 + log_chunk())).astype(first.dtype)
-        layout.cache[key] = first
-    return layout.cache[key]
+        return first
+
+    return compute_once(layout.cache, ("graded entries", tuning.version()), compute)
 
 
 def near_share(layout: Nib, columns: int) -> float:

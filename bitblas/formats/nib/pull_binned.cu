@@ -73,7 +73,7 @@ chunks(i64 n, const i64* heads, const u32* words, const i64* ptr, const u32* pla
 #endif  // KERNEL_chunks
 
 #ifdef KERNEL_pull_graded
-// Degree-binned pull on nibble rows (formats/binned_codes.cuh). Lanes that share a row have a mark each.
+// Degree-binned pull on nibble rows (formats/binned.cuh). Lanes that share a row have a mark each.
 #define PIECES() const u32 *mark, const u32 *begin, const u32 *column, const u16 *length, i64 last
 #define CODES() const u32* words
 #define PIECES_OF {mark, begin, column, length, (u32)last}
@@ -130,5 +130,5 @@ struct Lane {
     word += next;
   }
 };
-#include "formats/binned_codes.cuh"
+#include "formats/binned.cuh"
 #endif  // KERNEL_pull_graded
