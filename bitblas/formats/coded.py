@@ -339,7 +339,7 @@ class Coded(Layout):
             raise ValueError(f"words: expected {self.nvals} entries, got {int(ptr[-1])}")
         return ptr
 
-    def columns(self, ptr: Array, order: bool, rows: Array | None = None) -> tuple[Array, Order]:
+    def decoded_columns(self, ptr: Array, order: bool, rows: Array | None = None) -> tuple[Array, Order]:
         """The columns of all rows, or of these rows, whose pointers are given; and with `order` the position of each
         entry among them in the layout's own order (None: the same order)."""
         xp, nvals = self.device.xp, int(ptr[-1])
@@ -351,7 +351,7 @@ class Coded(Layout):
     def decoded(self, order: bool) -> tuple[Array, Array, Order]:
         """Row pointers, columns, and with `order` the position of each entry in this layout (None: the same order)."""
         ptr = self.pointers()
-        return ptr, *self.columns(ptr, order)
+        return ptr, *self.decoded_columns(ptr, order)
 
     def some_rows(self, rows: Array, order: bool) -> tuple[Csr, Order]:
         """Decode only these rows (INT64 numbers, in any order) to plain ones, concatenated; with `order` also the
@@ -359,7 +359,7 @@ class Coded(Layout):
         ptr = self.pointers(rows)
         nvals = int(ptr[-1])
         self.device.foresee(f"{len(rows)} rows of {nvals} entries", rows_bytes(len(rows), self.ncols, nvals))
-        col, place = self.columns(ptr, order, rows)
+        col, place = self.decoded_columns(ptr, order, rows)
         found = from_arrays(self.device, len(rows), self.ncols, ptr, col)
         if not order:
             return found, None
