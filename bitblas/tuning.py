@@ -551,7 +551,6 @@ TABLE: dict[str, Threshold] = {
         "lanes",
         "Lanes that share a segment of a long row: rows a little too long for one lane have no more segments.",
     ),
-    "cgr.encode_longest": Threshold(256, "entries", "Longest row that one GPU lane encodes as a whole."),
     "tiles.pull_loads_per_lane": Threshold(
         3,
         "loads",

@@ -43,7 +43,10 @@ def units_of(form: Any, row: int) -> tuple[list[int], int, int]:
     heads, words = host(form.heads).tolist(), host(form.words).tolist()
     block, width = head_of(heads[row // 32])
     words = words[block : head_of(heads[row // 32 + 1])[0]]
-    string, room = sum(word << (32 * k) for k, word in enumerate(words[:width])), (len(words) - width) * form.in_word
+    string, room = (
+        sum(word << (32 * k) for k, word in enumerate(words[:width])),
+        (len(words) - width) * form.code.in_word,
+    )
     later = [string >> (width * k) & ((1 << width) - 1) for k in range(32)]
     ends = [room * (k + 1) // 32 + (-(d + 1) // 2 if d % 2 else d // 2) for k, d in enumerate(later)]
     return words[width:], ends[row % 32 - 1] if row % 32 else 0, ends[row % 32]

@@ -15,7 +15,6 @@ from test_formats import assert_sound, host, make
 
 import bitblas as gb
 from bitblas.formats import format_of
-from bitblas.formats.cgr import encoding
 from bitblas.formats.cgr.layout import Cgr
 from bitblas.formats.coded import coded_hub_columns
 from bitblas.plan.facts import facts
@@ -62,16 +61,6 @@ def test_segments(device):
     assert np.array_equal(host(order)[host(place)], np.arange(rows.nvals))
     assert_sound(form)
     assert bits_of(form, 65) == row_bits(65, segmented_rows(n)[65])
-
-
-def test_long_rows_are_encoded_alike(device, tune):
-    """By separate lanes, at each threshold of long rows."""
-    n = 4000
-    rows, made = rows_of(segmented_rows(n), n), []
-    for longest in (3, 60, 1 << 20):
-        tune({"cgr.encode_longest": longest})
-        made.append(Cgr.from_csr(rows, None, False)[0])
-    assert made[0].equals(made[2]) and made[1].equals(made[2]) and made[0].heads is not made[2].heads
 
 
 @pytest.mark.parametrize("threads", [False, True])
@@ -219,7 +208,7 @@ def test_rows_beside_a_hub_of_intervals_have_a_likely_column(emulator):
     rows, cols = np.r_[np.zeros(len(wide) + 3, int), wide, 1, 2, 3], np.r_[wide, 1, 2, 3, np.zeros(len(wide) + 3, int)]
     with gb.config.set(device="emulator"):
         form = structure(rows, cols, n, n)
-        likely, filled = coded_hub_columns(form, 1, encoding.SEGMENT)
+        likely, filled = coded_hub_columns(form)
     assert np.unpackbits(filled.view(np.uint8), bitorder="little").tolist() == (likely != 0xFFFFFFFF).tolist()
     assert likely[1:4].tolist() == [0, 0, 0] and (likely[wide] == 0).all() and likely[4] == 0xFFFFFFFF
 

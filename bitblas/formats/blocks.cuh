@@ -79,3 +79,13 @@ template <int UNITS> __device__ __forceinline__ void put_end(const i64* heads, c
   put_bits(words, start, later & 0xffffffffull);
   if (of.width > 32) put_bits(words, start + 32, later >> 32);
 }
+
+// The sum of x over the lower lanes of a group of G and this lane; called by the whole warp.
+template <int G, class T> __device__ __forceinline__ T sum_upto(T x, int lane) {
+#pragma unroll
+  for (int d = 1; d < G; d <<= 1) {
+    const T below = __shfl_up_sync(ALL_LANES, x, d, G);
+    if (lane >= d) x += below;
+  }
+  return x;
+}

@@ -13,10 +13,9 @@ four bits apart. A group without entries has no block.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 
@@ -46,7 +45,7 @@ from .contract import (
     compute_once,
 )
 from .csr.layout import Csr, from_arrays, numbers_of, pointer_type, rows_bytes
-from .schedule import bits_of
+from .schedule import Hubs, bits_of, cut, power_of_two
 
 if TYPE_CHECKING:
     from typing import Self
@@ -65,13 +64,6 @@ def groups_of(nrows: int) -> int:
 def blocks_bytes(nrows: int, words: float) -> int:
     """Bytes of the heads and of that many words."""
     return 8 * (groups_of(nrows) + 1) + 4 * (round(words) + PAD)
-
-
-def mean_words(nrows: int, units: float, in_word: int) -> float:
-    """Estimated words of blocks with that many units in total, assuming that every group has the mean width."""
-    groups = groups_of(nrows)
-    width = max(0, int(units / max(1, groups)).bit_length() - tuning.count("coded.evenness"))
-    return units / in_word + groups * (0.5 + width)
 
 
 def evenly(xp: ModuleType, room: Array) -> Array:
@@ -98,43 +90,6 @@ def blocks_of(device: Device, nrows: int, sizes: Array, in_word: int) -> tuple[A
     heads = block << HEAD_BITS
     heads[:-1] |= width
     return heads, ends.reshape(-1) if groups else xp.zeros(1, np.int64), block[-1:]
-
-
-def group_bounds(rows: Csr) -> Bounds:
-    """Parallel ranges of rows on the CPU, in whole groups, so that no two ranges share words."""
-    if not rows.device.splits(rows.nvals, tuning.count("formats.parallel_entries")):
-        return None
-    return threads.balanced_ranges(rows.ptr, rows.device.parts, GROUP)
-
-
-def counted_words(rows: Csr, sizes: Array, in_word: int) -> float:
-    """The words of rows that take these numbers of units."""
-    return float(rows.device.to_host(blocks_of(rows.device, rows.nrows, sizes, in_word)[2])[0])
-
-
-def encoded(
-    rows: Csr, sizes: Array, in_word: int, what: str, fill: Callable[[Array, Array, Array], None]
-) -> tuple[Array, Array]:
-    """The heads and the words of rows that take these numbers of units. what: for an error. fill: writes the codes into
-    zeroed words, from the heads and the ends of rows. Peak memory: the result, and 40 bytes per row."""
-    device = rows.device
-    heads, ends, total = blocks_of(device, rows.nrows, sizes, in_word)
-    count = int(device.to_host(total)[0])
-    device.foresee(f"{what} of {rows.nvals} entries", 4 * (count + PAD))
-    words = device.xp.zeros(count + PAD, np.uint32)
-    fill(heads, ends, words)
-    return heads, words
-
-
-def extents_variant(in_word: int) -> Variant:
-    return Variant("formats/extents", (), (("IN_WORD", in_word), ("LANES", 1)))
-
-
-def word_counts(device: Device, nrows: int, heads: Array, words: Array, in_word: int, bounds: Bounds) -> Array:
-    """Words per row, counted from its first unit on."""
-    sizes = device.xp.zeros(max(1, nrows), np.int64)
-    device.kernel(extents_variant(in_word))(nrows, heads, words, sizes, bounds=bounds)
-    return sizes[:nrows]
 
 
 def check_blocks(xp: ModuleType, heads: Array, words: Array, nrows: int, in_word: int) -> None:
@@ -167,63 +122,67 @@ def check_blocks(xp: ModuleType, heads: Array, words: Array, nrows: int, in_word
         raise ValueError("words: expected row ends that do not decrease, within their blocks")
 
 
-def active_words(layout: Coded, bits: Array) -> int:
-    """Words of the rows that `bits` selects, on the CPU."""
-    total = np.zeros(1, np.int64)
-    kernel = layout.device.kernel(Variant("formats/active", (), (("IN_WORD", layout.in_word),)))
-    kernel(len(bits), layout.heads, layout.words, bits, total)
-    return int(total[0])
+# ---- Codes, and their encoders and decoders.
 
 
-# ---- Decode coded rows to plain rows: all of them, or only those requested.
+@dataclass(frozen=True)
+class Code:
+    """A code of rows: the kernels `encode` and `decode` of formats/NAME/convert.cu, with the same arguments for all."""
+
+    name: str
+    in_word: int  # units per word: nibbles or bits
+    units: str  # plural, for messages
+    shared: bool  # whether GPU lanes share a row that they encode or decode
+
+    def lanes(self, items: int, rows: int) -> int:
+        """GPU lanes for a row with that mean number of entries, or words, so that each lane takes some."""
+        if not self.shared:
+            return 1
+        return power_of_two(items / max(1, rows) / tuning.value("nib.code_words_per_lane"), 1, 32)
+
+    def _encode(self, rows: Csr, fill: int, first: int, *arrays: Array) -> None:
+        constants = ("FILL", fill), ("LANES", self.lanes(rows.nvals, rows.nrows))
+        variant = Variant(f"formats/{self.name}/encode", (("PTR", lookup_dtype(rows.ptr.dtype)),), constants)
+        bounds: Bounds = None  # on the CPU in whole groups, so that no two ranges share words
+        if rows.device.splits(rows.nvals, tuning.count("formats.parallel_entries")):
+            bounds = threads.balanced_ranges(rows.ptr, rows.device.parts, GROUP)
+        rows.device.kernel(variant)(rows.nrows, first, rows.ptr, rows.col, *arrays, bounds=bounds)
+
+    def sizes(self, rows: Csr, first: int = 0) -> Array:
+        """The units that each row takes. first: the number of the first row. Peak memory: 8 bytes per row."""
+        xp = rows.device.xp
+        sizes, none = xp.zeros(max(1, rows.nrows), np.int64), xp.zeros(1, np.int64)
+        self._encode(rows, 0, first, sizes, none, none, xp.zeros(1, np.uint32))
+        return sizes[: rows.nrows]
+
+    def fill(self, rows: Csr, heads: Array, ends: Array, words: Array, first: int = 0) -> None:
+        """Write the codes of these rows into zeroed words at the positions in their heads. first: the number of the
+        first row, which begins a group."""
+        self._encode(rows, 1, first, rows.device.xp.zeros(1, np.int64), heads, ends, words)
+
+    def blocks(self, rows: Csr, sizes: Array) -> tuple[Array, Array, int]:
+        """Heads of the groups of rows that take that many units, the end of each row in its group, and the number of
+        words of all blocks."""
+        heads, ends, total = blocks_of(rows.device, rows.nrows, sizes, self.in_word)
+        return heads, ends, int(rows.device.to_host(total)[0])
+
+    def encoded(self, rows: Csr) -> tuple[Array, Array]:
+        """The heads and the words of rows. Peak memory: the result, and 40 bytes per row."""
+        device = rows.device
+        heads, ends, count = self.blocks(rows, self.sizes(rows))
+        device.foresee(f"{self.units} of {rows.nvals} entries", 4 * (count + PAD))
+        words = device.xp.zeros(count + PAD, np.uint32)
+        self.fill(rows, heads, ends, words)
+        return heads, words
+
+    def mean_words(self, nrows: int, units: float) -> float:
+        """Estimated words of blocks with that many units in total, assuming that every group has the mean width."""
+        groups = groups_of(nrows)
+        width = max(0, int(units / max(1, groups)).bit_length() - tuning.count("coded.evenness"))
+        return units / self.in_word + groups * (0.5 + width)
 
 
-class RowSelection(NamedTuple):
-    """Rows to decode, as kernel arguments."""
-
-    size: int
-    rows: Array  # row numbers, INT64, read if `stride` is 1; otherwise all rows
-    stride: int
-    bounds: Bounds  # parallel ranges on the CPU
-
-
-def all_rows(layout: Coded) -> RowSelection:
-    return RowSelection(layout.nrows, dummy(layout.device, "int64"), 0, layout.bounds(layout.nvals))
-
-
-def selected_rows(layout: Coded, rows: Array) -> RowSelection:
-    work = layout.nvals * len(rows) // max(1, layout.nrows)
-    least = tuning.count("formats.parallel_entries")
-    return RowSelection(len(rows), rows, 1, layout.device.ranges(len(rows), least, work=work))
-
-
-def pointers(layout: Coded, selection: RowSelection) -> Array:
-    """The number of the first entry of each of these rows, and the total. Peak memory: the result, and 8 bytes per
-    row."""
-    xp = layout.device.xp
-    ptr, counts = xp.zeros(selection.size + 1, np.int64), xp.zeros(max(1, selection.size), np.int64)
-    layout.decode(0, counts, dummy(layout.device, "int32"), None, selection)
-    counts[: selection.size].cumsum(out=ptr[1:])
-    return ptr
-
-
-def decode_columns(layout: Coded, ptr: Array, order: bool, selection: RowSelection) -> tuple[Array, Order]:
-    """The columns of these rows, whose pointers are given; and the position of each entry among them in the layout's
-    own order (None: the same order)."""
-    xp, nvals = layout.device.xp, int(ptr[-1])
-    col = xp.empty(max(1, nvals), np.int32)
-    place = xp.empty(max(1, nvals), np.int64) if order and not layout.in_order else None
-    layout.decode(1, ptr, col, place, selection)
-    return col, None if place is None else place[:nvals]
-
-
-def places_in_layout(layout: Coded, ptr: Array, place: Order, rows: Array) -> Array:
-    """The positions in the layout of the entries of these rows, from the positions among them that `decoded`
-    returned."""
-    xp, nvals = layout.device.xp, int(ptr[-1])
-    owner = numbers_of(ptr, nvals, layout.device)
-    apart = layout.ranks()[rows] - ptr[:-1]
-    return (xp.arange(nvals) if place is None else place) + apart[owner]
+NIB, CGR = Code("nib", 8, "nibbles", True), Code("cgr", 32, "codes", False)
 
 
 # ---- Shared cost model of coded rows.
@@ -236,7 +195,11 @@ SHORT = 24  # bits per value, so that each code fits into one word
 class CodedCost(Cost):
     """Cost model of layouts whose rows can only be read from their beginning. `own_of` has their words."""
 
+    code: ClassVar[Code]
     counts, nothing, timed = "own", 0.0, False
+
+    def count(self, rows: Csr) -> float:
+        return float(self.code.blocks(rows, self.code.sizes(rows))[2])
 
     def refusal(self, nrows: int, ncols: int) -> str:
         fits = max(nrows, ncols) <= MOST
@@ -252,42 +215,31 @@ class CodedCost(Cost):
 # ---- Hub columns of coded rows: the column of each row that a pull tries first (csr/kernels.py).
 
 
-def coded_hub_columns_variant(layout: Coded | type[Coded], lanes: int) -> Variant:
-    """The kernel that finds hub columns. form: a layout or its class."""
-    return Variant(layout.format.kernel("likely"), (), (("LANES", lanes),))
-
-
-def coded_hub_columns(layout: Coded, lanes: int, *arguments: int) -> tuple[Array, Array] | None:
+def coded_hub_columns(layout: Coded) -> tuple[Array, Array] | None:
     """Hub columns of a square matrix: for each row the column whose own row has most words, NO_ENTRIES for an empty
     row; and the bits of the other rows. None if all rows have similar lengths.
 
-    arguments: further kernel arguments. Kept: 4 bytes and a bit per row. Peak memory: 12 bytes per row.
+    Kept: 4 bytes and a bit per row. Peak memory: 12 bytes per row.
     """
-    key = "likely", tuning.version()
-    if key not in layout.cache:
-        found = None
-        if layout.nrows and layout.nrows == layout.ncols:
-            length = layout.lengths()
-            if int(length.max()) * layout.nrows > tuning.value("rows.hub_column_skew") * layout.work:
-                found = layout.device.xp.empty(layout.nrows, np.uint32)
-                layout.device.kernel(coded_hub_columns_variant(layout, lanes))(
-                    layout.nrows, layout.heads, layout.words, *arguments, length, found
-                )
-                found = found, bits_of(layout.device.xp, length > 0)
-        layout.cache[key] = found
-    return layout.cache[key]
 
+    def compute() -> tuple[Array, Array] | None:
+        length = layout.lengths()
+        if int(length.max()) * layout.nrows <= tuning.value("rows.hub_column_skew") * layout.work:
+            return None
+        found = layout.device.xp.empty(layout.nrows, np.uint32)
+        lanes = layout.code.lanes(len(layout.words), layout.nrows)
+        kernel = layout.device.kernel(Variant(layout.format.kernel("likely"), (), (("LANES", lanes),)))
+        kernel(layout.nrows, layout.heads, layout.words, length, found)
+        return found, bits_of(layout.device.xp, length > 0)
 
-def hub_column_arguments(layout: Coded, read: bool, lanes: int, *arguments: int) -> Arguments:
-    """The same as arguments of an advance, and whether there are any."""
-    likely = coded_hub_columns(layout, lanes, *arguments) if read else None
-    none = dummy(layout.device, "uint32"), dummy(layout.device, "uint64")
-    return *(none if likely is None else likely), np.int64(likely is not None)
+    if not layout.nrows or layout.nrows != layout.ncols:
+        return None
+    return compute_once(layout.cache, ("likely", tuning.version()), compute)
 
 
 # ---- Base class of layouts that store rows as variable-length codes in blocks of 32 rows.
 #
-# A subclass defines `from_csr`, `decode` and `check_codes`.
+# A subclass defines its code and its format, and `check_codes` if words may not be codes.
 
 
 @dataclass(eq=False)
@@ -303,18 +255,39 @@ class Coded(Layout):
     value_ptr: Array | None = None  # nrows + 1: the number of each row's first entry; only if values are stored
     cache = LazyDict()  # schedules of kernels: hubs, parallel bounds
 
-    in_word: ClassVar[int]  # units per word: nibbles or bits
+    code: ClassVar[Code]
     format: ClassVar[Format]
     compact = True
     in_order: ClassVar[bool] = True  # entries are in CSR order
 
-    if TYPE_CHECKING:
+    @classmethod
+    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Self, Order]:
+        """Encode these rows; with `order` the position of each entry's value in them. Peak memory: the result, 40 bytes
+        per row, and the order twice unless entries keep their order."""
+        heads, words = cls.code.encoded(rows)
+        layout = cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, rows.ptr if order else None)
+        place = layout.decoded(True)[2] if order else None
+        if place is None:
+            return layout, None
+        places = rows.device.xp.empty_like(place)
+        places[place] = rows.device.xp.arange(rows.nvals)
+        return layout, places
 
-        def decode(self, fill: int, counts: Array, col: Array, place: Order, selection: RowSelection) -> None:
-            """One launch of its decoder over rows. fill 0: only count; place None: entries are in CSR order."""
+    def decode(self, fill: int, counts: Array, col: Array, place: Order, rows: Array | None = None) -> None:
+        """One launch of the decoder over all rows, or those listed (INT64). fill 0: only count; place None: entries are
+        in CSR order."""
+        device, size = self.device, self.nrows if rows is None else len(rows)
+        lanes, none = self.code.lanes(len(self.words), self.nrows), dummy(device, "int64")
+        constants = ("FILL", fill), ("ORDER", int(place is not None)), ("LANES", lanes)
+        run = device.kernel(Variant(f"formats/{self.code.name}/decode", (), constants))
+        work = self.nvals * size // max(1, self.nrows)
+        bounds = device.ranges(size, tuning.count("formats.parallel_entries"), work=work)
+        selected = size, none if rows is None else rows, int(rows is not None)
+        place = none if place is None else place
+        run(*selected, self.ncols, self.heads, self.words, counts, col, place, bounds=bounds)
 
-        def check_codes(self) -> None:
-            """ValueError unless rows can be decoded within their words."""
+    def check_codes(self) -> None:
+        """ValueError unless rows can be decoded within their words."""
 
     def bounds(self, work: int) -> Bounds:
         """Parallel ranges of rows on the CPU."""
@@ -322,7 +295,10 @@ class Coded(Layout):
 
     def lengths(self) -> Array:
         """Words per row, counted from its first unit on. Computed at every call."""
-        return word_counts(self.device, self.nrows, self.heads, self.words, self.in_word, self.bounds(self.nrows))
+        sizes = self.device.xp.zeros(max(1, self.nrows), np.int64)
+        run = self.device.kernel(Variant("formats/extents", (), (("IN_WORD", self.code.in_word), ("LANES", 1))))
+        run(self.nrows, self.heads, self.words, sizes, bounds=self.bounds(self.nrows))
+        return sizes[: self.nrows]
 
     @property
     def ptr(self) -> Array:
@@ -332,7 +308,7 @@ class Coded(Layout):
             xp, length = self.device.xp, self.lengths()
             ptr = xp.zeros(self.nrows + 1, np.int64)
             xp.cumsum(length, out=ptr[1:])
-            found = ptr.astype(pointer_type(self.in_word * len(self.words) + self.nrows), copy=False)
+            found = ptr.astype(pointer_type(self.code.in_word * len(self.words) + self.nrows), copy=False)
             self.cache["ptr"] = weakref.ref(found)
         return found
 
@@ -351,29 +327,44 @@ class Coded(Layout):
             self.value_ptr = self.pointers().astype(pointer_type(self.nvals), copy=False)
         return self.value_ptr
 
-    def pointers(self) -> Array:
-        """The number of each row's first entry, and the total. ValueError if the total is not `nvals`."""
-        ptr = pointers(self, all_rows(self))
-        if int(ptr[-1]) != self.nvals:
+    def pointers(self, rows: Array | None = None) -> Array:
+        """The number of the first entry of each row, or of each of these rows, and the total. ValueError if the total
+        of all rows is not `nvals`. Peak memory: the result, and 8 bytes per row."""
+        xp, size = self.device.xp, self.nrows if rows is None else len(rows)
+        ptr, counts = xp.zeros(size + 1, np.int64), xp.zeros(max(1, size), np.int64)
+        self.decode(0, counts, dummy(self.device, "int32"), None, rows)
+        counts[:size].cumsum(out=ptr[1:])
+        if rows is None and int(ptr[-1]) != self.nvals:
             raise ValueError(f"words: expected {self.nvals} entries, got {int(ptr[-1])}")
         return ptr
+
+    def decoded_columns(self, ptr: Array, order: bool, rows: Array | None = None) -> tuple[Array, Order]:
+        """The columns of all rows, or of these rows, whose pointers are given; and with `order` the position of each
+        entry among them in the layout's own order (None: the same order)."""
+        xp, nvals = self.device.xp, int(ptr[-1])
+        col = xp.empty(max(1, nvals), np.int32)
+        place = xp.empty(max(1, nvals), np.int64) if order and not self.in_order else None
+        self.decode(1, ptr, col, place, rows)
+        return col[:nvals], None if place is None else place[:nvals]
 
     def decoded(self, order: bool) -> tuple[Array, Array, Order]:
         """Row pointers, columns, and with `order` the position of each entry in this layout (None: the same order)."""
         ptr = self.pointers()
-        col, place = decode_columns(self, ptr, order, all_rows(self))
-        return ptr, col[: self.nvals], place
+        return ptr, *self.decoded_columns(ptr, order)
 
     def some_rows(self, rows: Array, order: bool) -> tuple[Csr, Order]:
         """Decode only these rows (INT64 numbers, in any order) to plain ones, concatenated; with `order` also the
         positions of their entries in this layout."""
-        selection = selected_rows(self, rows)
-        ptr = pointers(self, selection)
+        ptr = self.pointers(rows)
         nvals = int(ptr[-1])
-        self.device.foresee(f"{selection.size} rows of {nvals} entries", rows_bytes(selection.size, self.ncols, nvals))
-        col, place = decode_columns(self, ptr, order, selection)
-        decoded_rows = from_arrays(self.device, selection.size, self.ncols, ptr, col[:nvals])
-        return decoded_rows, places_in_layout(self, ptr, place, rows) if order else None
+        self.device.foresee(f"{len(rows)} rows of {nvals} entries", rows_bytes(len(rows), self.ncols, nvals))
+        col, place = self.decoded_columns(ptr, order, rows)
+        found = from_arrays(self.device, len(rows), self.ncols, ptr, col)
+        if not order:
+            return found, None
+        owner = numbers_of(ptr, nvals, self.device)
+        apart = (self.ranks()[rows] - ptr[:-1])[owner]
+        return found, (self.device.xp.arange(nvals) if place is None else place) + apart
 
     def to_csr(self, order: bool) -> tuple[Csr, Order]:
         """The same entries with plain columns; order[e]: the position of entry e in this layout, None if it is the
@@ -399,7 +390,7 @@ class Coded(Layout):
 
     def check(self) -> None:
         """Also checks that the encoding is canonical: decoding and encoding again must give the same words."""
-        check_blocks(self.device.xp, self.heads, self.words, self.nrows, self.in_word)
+        check_blocks(self.device.xp, self.heads, self.words, self.nrows, self.code.in_word)
         self.check_codes()
         rows = self.to_csr(False)[0]
         rows.check()
@@ -416,6 +407,7 @@ class CodedView(View[C]):
     """Heads of groups of rows, and one string of words. `hubs` cuts rows of many words at marks."""
 
     indices = ("PLACE",)
+    mark: ClassVar[int]  # numbers per mark: MARK of walk.cuh
 
     def types(self, layout: C, ranked: bool) -> Types:
         return (("PLACE", lookup_dtype(layout.rank_argument(ranked).dtype)),)
@@ -425,6 +417,19 @@ class CodedView(View[C]):
 
     def contents(self, layout: C, ranked: bool) -> Arguments:
         return layout.words, layout.rank_argument(ranked)
+
+    def hubs(self, layout: C, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
+        """Rows of more than `longest` words; begin: a mark per part, of `mark` numbers."""
+        size, device, xp = part or longest, layout.device, layout.device.xp
+
+        def limits(rows: Array, hub: Array, number: Array, count: Array) -> tuple[Array, Array]:
+            begin, first = xp.empty(self.mark * len(hub), np.int64), xp.flatnonzero(number == 0)
+            marks = device.kernel(Variant(layout.format.kernel("marks"), (), (("LANES", 32),)))
+            marks(len(rows), layout.heads, layout.words, size, rows, first, begin)
+            return begin, dummy(device, "int64")
+
+        key = "hubs", longest, size
+        return compute_once(layout.cache, key, lambda: cut(xp, layout.lengths(), longest, size, limits))
 
 
 class CodedPull(Pull[C]):
@@ -454,11 +459,17 @@ class CodedPush(Push[C]):
         return [("RANKED", int(ranked))]
 
     def active(self, layout: C, bits: Array) -> int | None:
-        return active_words(layout, bits) if layout.device.host_memory else None
+        if not layout.device.host_memory:
+            return None
+        total = np.zeros(1, np.int64)
+        kernel = layout.device.kernel(Variant("formats/active", (), (("IN_WORD", layout.code.in_word),)))
+        kernel(len(bits), layout.heads, layout.words, bits, total)
+        return int(total[0])
 
 
 class CodedAdvance(Advance[C]):
-    """Words are pushed one after the other; each lane completes some entries of a word."""
+    """Words are pushed one after the other; each lane completes some entries of a word. A push takes the marks of the
+    parts of long rows, a pull the hub columns."""
 
     item = "code"
 
@@ -468,3 +479,16 @@ class CodedAdvance(Advance[C]):
     def segments(self, layout: C, longest: int) -> int:
         found = layout.format.view.hubs(layout, longest)
         return 0 if found is None else found.segments
+
+    def pushed(self, layout: C, ranked: bool, longest: int) -> Arguments:
+        found = layout.format.view.hubs(layout, longest)
+        none = dummy(layout.device, "int64")
+        marks: Arguments = 0, none, none, none
+        if found is not None:
+            marks = len(found.rows), found.rows, found.first, found.begin
+        return layout.heads, layout.words, layout.rank_argument(ranked), *marks
+
+    def pulled(self, layout: C, ranked: bool, *, read: bool = True) -> Arguments:
+        likely = coded_hub_columns(layout) if read else None
+        none = dummy(layout.device, "uint32"), dummy(layout.device, "uint64")
+        return layout.heads, layout.words, *(none if likely is None else likely), np.int64(likely is not None)

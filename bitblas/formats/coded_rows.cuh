@@ -1,8 +1,7 @@
 // Advance along coded rows (coded.py), with marks that cut long rows into parts (the kernel `marks`).
 // See formats/csr/rows.cuh for the interface.
-// Include after the definitions of a code: an additional parameter (OWN_TYPE OWN); walks of G lanes through all of row
-// x (ROW_WALK) and of 32 lanes through part m of a long row (PART_WALK); and for what a lane finds on them
-// each_found(of, reached), and some_found<N>(of, take) for N at a time.
+// Include after the definitions of a code (coded_kernels.cuh), and for what a lane finds in a step each_found(of,
+// reached), and some_found<N>(of, take) for N at a time.
 #define IN_FLIGHT 0  // registers do not suffice to do other work while loads are in flight
 #define FORM() Rows matrix
 #define FORM_OF() matrix
@@ -19,7 +18,6 @@ struct Rows {
   const PLACE_T* value_ptr;
   i64 hubs;
   const i64 *hub, *first_mark, *mark;
-  OWN_TYPE OWN;
 
   __device__ __forceinline__ Item item(u32 i) const {
     const Extent x = row_extent(heads, words, i);
@@ -35,10 +33,10 @@ struct Rows {
   __device__ __forceinline__ void along(const Item& x, int lane, int stride, F reached) const {
     const i64 number = RANKED && x.begin < x.end ? (i64)value_ptr[x.unit] : 0;
     const Extent all = {x.begin, x.end};
-    if (stride <= LANES) return go<N>(ROW_WALK(LANES), lane, reached);
+    if (stride <= LANES) return go<N>(Walk<LANES, RANKED>(words, all, x.unit, number, lane), lane, reached);
     const bool decodes = lane < 32;
     lane &= 31;
-    auto walk = ROW_WALK(32);
+    Walk<32, RANKED> walk(words, all, x.unit, number, lane);
     if (!decodes) walk.stop();
     go<N>(walk, lane, reached);
   }
@@ -52,7 +50,7 @@ struct Rows {
     }
     const i64 m = first_mark[low] + s, number = RANKED ? (i64)value_ptr[i] : 0;
     const int lane = threadIdx.x & 31;
-    go<N>(PART_WALK(m), lane, reached);
+    go<N>(Walk<32, RANKED>(words, mark + MARK * m, i, number, lane), lane, reached);
   }
   template <int N, class W, class F> __device__ __forceinline__ void go(W walk, int lane, F reached) const {
     while (__any_sync(ALL_LANES, walk.more())) {

@@ -3,20 +3,17 @@
 #include "kernels/step.cuh"
 #define TAKEN 2  // processing a column costs more than finding it
 #include "formats/cgr/walk.cuh"
-#define OWN_TYPE i64
-#define OWN segment
-#define ROW_WALK(G) Walk<G, RANKED, false>(words, all, segment, x.unit, number, lane)
-#define PART_WALK(m) Walk<32, RANKED, false>(words, mark + MARK * (m), segment, i, number, lane)
+#define HAS_RANGES 1
 
 template <class F> __device__ __forceinline__ void each_found(Found& of, F reached) {
 #pragma unroll 1
   for (int k = 0; k < TAKEN; ++k) {
-    const bool has = of.has[0];
+    const bool has = of.has(0);
     if (!__any_sync(ALL_LANES, has)) break;
-    reached(has, of.at[0], of.entry + k);
+    reached(has, of.at(0), of.number(k));
 #pragma unroll
-    for (int next = 1; next < TAKEN; ++next) of.has[next - 1] = of.has[next], of.at[next - 1] = of.at[next];
-    of.has[TAKEN - 1] = false;
+    for (int next = 1; next < TAKEN; ++next) of.some[next - 1] = of.some[next], of.column[next - 1] = of.column[next];
+    of.some[TAKEN - 1] = false;
   }
 }
 // All of them together.
@@ -24,8 +21,8 @@ template <int N, class F> __device__ __forceinline__ void some_found(Found& of, 
   static_assert(N == TAKEN, "a step asks for as many as a lane finds");
   i64 e[N];
 #pragma unroll
-  for (int i = 0; i < N; ++i) e[i] = of.entry + i;
-  if (__any_sync(ALL_LANES, of.has[0])) take(of.has, of.at, e);
+  for (int i = 0; i < N; ++i) e[i] = of.number(i);
+  if (__any_sync(ALL_LANES, of.has(0))) take(of.some, of.column, e);
 }
 #include "formats/coded_rows.cuh"
 
@@ -49,37 +46,17 @@ template <int N, class F> __device__ __forceinline__ void some_found(Found& of, 
 // Rows that pull (WORDS only) are read by one lane each; what is left after some steps is read by several lanes, a few
 // rows at a time.
 #define STEP_BLOCKS 3  // blocks per multiprocessor: with four, registers would be spilled
-#include "kernels/decoded_rows.cuh"
-#define PULL_FORM() PullView pulled
-#define PULL_FORM_OF() {pulled.likely, pulled.heads, pulled.words, pulled.segment}
+#define STEP
+#include "formats/coded_kernels.cuh"
 #define ALONE 8     // steps that each lane walks its own row
 #define TOGETHER 8  // lanes that share a row afterwards
 
-struct PullView {
-  const i64* heads;
-  const u32* words;
-  i64 segment;
-  Likely likely;
-};
-struct Back : Likely {
-  const i64* heads;
-  const u32* words;
-  i64 segment;
-
-  template <class W> __device__ __forceinline__ bool hits(W& walk, int lane, const u64* u_bits) const {
-    Found of;
-    walk.step(words, lane, of);
-    bool hit = of.length && any_in(u_bits, of.from, of.length);
-#pragma unroll
-    for (int k = 0; k < TAKEN; ++k)
-      if (of.has[k]) hit = bit_of(u_bits, of.at[k]) || hit;
-    return hit;
-  }
+struct Back : Search {
   // Whether u has an entry in row j, for the lanes with `wanted`; called by the whole warp.
   __device__ __forceinline__ Hit look(i64 j, bool wanted, const u64* u_bits) const {
     Extent x = {0, 0};
     if (wanted) x = row_extent(heads, words, j);
-    Walk<1, false, true> alone(words, x, segment, j, 0, 0);
+    Walk<1, false, true> alone(words, x, j, 0, 0);
     bool hit = false;
     for (int k = 0; k < ALONE && __any_sync(ALL_LANES, alone.more()); ++k) {
       hit = hits(alone, 0, u_bits) || hit;
@@ -88,7 +65,7 @@ struct Back : Likely {
     const auto start = [&](int owner) {
       const Extent all = {__shfl_sync(ALL_LANES, x.at, owner), __shfl_sync(ALL_LANES, x.end, owner)};
       const i64 row = __shfl_sync(ALL_LANES, j, owner);
-      return Walk<TOGETHER, false, true>(words, all, segment, row, 0, WARP_LANE & (TOGETHER - 1));
+      return Walk<TOGETHER, false, true>(words, all, row, 0, WARP_LANE & (TOGETHER - 1));
     };
     const auto on = [&](Walk<TOGETHER, false, true>& walk, int lane) { return hits(walk, lane, u_bits); };
     hit = look_together<TOGETHER>(alone.more(), start, on) || hit;

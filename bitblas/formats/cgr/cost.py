@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ...typing import Array
-from ..coded import CodedCost, counted_words, mean_words
+from .. import coded
 from ..sampling import Sample
-from .encoding import IN_WORD, LEAST, Encoder
 
-if TYPE_CHECKING:
-    from ..csr.layout import Csr
+LEAST = 4  # least columns of an interval; also in walk.cuh and rows.cpu.py
 
 
 def gamma_bits(x: Array | float) -> Array:
@@ -20,13 +16,10 @@ def gamma_bits(x: Array | float) -> Array:
     return 2 * np.floor(np.log2(x + 1.0)) + 1
 
 
-class CgrCost(CodedCost):
+class CgrCost(coded.CodedCost):
     """Rows of intervals and residuals."""
 
-    name = "cgr"
-
-    def count(self, rows: Csr) -> float:
-        return counted_words(rows, Encoder(rows).sizes(), IN_WORD)
+    name, code = "cgr", coded.CGR
 
     def sample(self, of: Sample) -> float:
         """Of entries in intervals from the mean interval length."""
@@ -39,4 +32,4 @@ class CgrCost(CodedCost):
         bits = 4.0 * (np.maximum(0, others - 1) // 3 + 1).sum() + (2.0 * np.maximum(0, starts - 1) + 1).sum()
         bits += len(starts) * gamma_bits(max(0.0, inside.sum() / max(1, len(starts)) - LEAST))
         heads = rows * (2 + gamma_bits(each * len(starts)) + gamma_bits(each * len(others)))
-        return mean_words(of.nrows, of.each * float(bits) + float(heads), IN_WORD)
+        return self.code.mean_words(of.nrows, of.each * float(bits) + float(heads))

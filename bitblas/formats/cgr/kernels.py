@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ... import tuning
-from ...device import dummy
 from ...kernels.variant import WORDS, Variant
 from ...typing import Array
 from ..coded import (
@@ -17,12 +16,10 @@ from ..coded import (
     CodedPull,
     CodedPush,
     CodedView,
-    hub_column_arguments,
 )
 from ..contract import Arguments, Constants, Format, Kernels, compute_once
-from ..schedule import Bins, Hubs, Part, all_set, block_constants, cut, inside, placed
+from ..schedule import Bins, Part, all_set, block_constants, cut, inside, placed
 from .cost import CgrCost
-from .encoding import SEGMENT
 
 if TYPE_CHECKING:
     from .layout import Cgr
@@ -50,14 +47,6 @@ class Pieces(NamedTuple):
     near: Array  # uint32, per piece: the row relative to which its first columns are coded
 
 
-def pieces_variant() -> Variant:
-    return Variant("formats/cgr/pieces", (), (("LANES", 1),))
-
-
-def counts_variant() -> Variant:
-    return Variant("formats/cgr/counts", (), (("LANES", 32),))
-
-
 def degree_bins(layout: Cgr, part: Part | None = None) -> Bins[Pieces]:
     """The schedule of a layout, or of some of its rows. Kept: 12 bytes per nonempty row, and 16 more if several lanes
     share it. Peak memory: 60 bytes per row more."""
@@ -70,7 +59,8 @@ def _grades(layout: Cgr, part: Part | None) -> Bins[Pieces]:
     ptr = layout.pointers()
     length = inside(ptr[1:] - ptr[:-1], part)
     begin, later, runs, others = (xp.zeros(layout.nrows, np.int64) for _ in range(4))
-    device.kernel(pieces_variant())(layout.nrows, SEGMENT, layout.heads, layout.words, begin, later, runs, others)
+    kernel = device.kernel(Variant("formats/cgr/pieces", (), (("LANES", 1),)))
+    kernel(layout.nrows, layout.heads, layout.words, begin, later, runs, others)
     parts = xp.where((runs <= 1) & (others <= 1), 1, runs + others)
     parts[length == 0] = 0
     hubs = cut(xp, parts, MOST, MOST, lambda rows, hub, number, count: (number * MOST, parts[rows][hub]))
@@ -119,9 +109,9 @@ def _entries(layout: Cgr) -> Entries:
     marks = np.cumsum([0, *(np.diff(piece)[:-1] * (MOST >> np.arange(GRADES - 1)))])
     mark, before = xp.asarray(marks.astype(np.uint32)), xp.zeros(int(marks[-1]) + MOST, np.uint32)
     total, first = xp.zeros(max(1, shared), np.int64), layout.ranks()[found.row]
-    arguments = SEGMENT, layout.words, found.begin, found.shape, found.piece, mark, before, total
+    arguments = layout.words, found.begin, found.shape, found.piece, mark, before, total
     if shared:
-        device.kernel(counts_variant())(shared, *arguments)
+        device.kernel(Variant("formats/cgr/counts", (), (("LANES", 32),)))(shared, *arguments)
     if bins.hubs is not None:
         begin, total = bins.hubs.first, total[: found.segments]
         upto = xp.cumsum(total) - total
@@ -132,30 +122,11 @@ def _entries(layout: Cgr) -> Entries:
 
 # ---- What CGR rows offer.
 
-MARK = 6  # numbers per mark, the start of a part of a long row: convert.cu
-
-
-def marks_variant() -> Variant:
-    return Variant("formats/cgr/marks", (), (("LANES", 32),))
-
 
 class CgrView(CodedView["Cgr"]):
-    """Rows of more than `longest` words are cut; begin: a mark per part, which has the segments that begin in it."""
+    """A mark has the segments that begin in the part."""
 
-    def contents(self, layout: Cgr, ranked: bool) -> Arguments:
-        return layout.words, SEGMENT, layout.rank_argument(ranked)
-
-    def hubs(self, layout: Cgr, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
-        size, device, xp = part or longest, layout.device, layout.device.xp
-
-        def limits(rows: Array, hub: Array, number: Array, count: Array) -> tuple[Array, Array]:
-            begin, first = xp.empty(MARK * len(hub), np.int64), xp.flatnonzero(number == 0)
-            arguments = SEGMENT, layout.heads, layout.words, size, rows, first, begin
-            device.kernel(marks_variant())(len(rows), *arguments)
-            return begin, dummy(device, "int64")
-
-        key = "hubs", longest, size
-        return compute_once(layout.cache, key, lambda: cut(xp, layout.lengths(), longest, size, limits))
+    mark = 6
 
 
 class CgrPull(CodedPull["Cgr"]):
@@ -185,11 +156,11 @@ class CgrBinnedPull(CodedBinnedPull["Cgr"]):
         return degree_bins(layout, part)
 
     def contents(self, layout: Cgr, ranked: bool) -> Arguments:
-        words, segment, places = layout.format.view.contents(layout, False)
+        words, places = layout.format.view.contents(layout, False)
         if not ranked:
-            return words, segment, words, words, places
+            return words, words, words, places
         entries = entries_of(layout)
-        return words, segment, entries.mark, entries.before, entries.first
+        return words, entries.mark, entries.before, entries.first
 
     def constants(self, shared: int) -> Constants:
         return [("UNROLL", UNROLL), ("LANES", 32), *block_constants(shared)]
@@ -206,20 +177,9 @@ class CgrPush(CodedPush["Cgr"]):
 
 
 class CgrAdvance(CodedAdvance["Cgr"]):
-    """A push takes the marks of the parts of long rows, a pull the hub columns."""
+    """Rows are read by lanes that each take a segment."""
 
     kernel = "formats/cgr/step"
-
-    def pushed(self, layout: Cgr, ranked: bool, longest: int) -> Arguments:
-        found = layout.format.view.hubs(layout, longest)
-        none = dummy(layout.device, "int64")
-        marks: Arguments = 0, none, none, none
-        if found is not None:
-            marks = len(found.rows), found.rows, found.first, found.begin
-        return layout.heads, layout.words, layout.rank_argument(ranked), *marks, SEGMENT
-
-    def pulled(self, layout: Cgr, ranked: bool, *, read: bool = True) -> Arguments:
-        return layout.heads, layout.words, SEGMENT, *hub_column_arguments(layout, read, 1, SEGMENT)
 
 
 KERNELS: Kernels = {

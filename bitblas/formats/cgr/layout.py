@@ -21,49 +21,35 @@ Entry order: row; the entries of intervals, then residuals.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...device import Device
 from ...typing import Array
 from .. import coded
-from ..coded import Coded, RowSelection
-from ..contract import Order
-from ..csr.layout import Csr
-from . import encoding
 from .kernels import FORMATS
 
+SEGMENT = 256  # bits per segment, the authors' choice; also in walk.cuh and rows.cpu.py
 
-class Cgr(Coded):
+
+class Cgr(coded.Coded):
     """Rows of intervals and residuals."""
 
-    format = FORMATS[0]
-    in_word = encoding.IN_WORD
-    in_order = False
-
-    @classmethod
-    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Cgr, Order]:
-        """Encode these rows; with `order` the position of each entry's value in them. Peak memory: the result, the
-        order twice, and 40 bytes per row."""
-        encoder = encoding.Encoder(rows)
-        heads, words = coded.encoded(rows, encoder.sizes(), encoding.IN_WORD, "codes", encoder.fill)
-        ranks = rows.ptr if order else None
-        layout = cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks)
-        if not order:
-            return layout, None
-        place = layout.decoded(True)[2]
-        places = rows.device.xp.empty_like(place)
-        places[place] = rows.device.xp.arange(rows.nvals)
-        return layout, places
-
-    def decode(self, fill: int, counts: Array, col: Array, place: Order, selection: RowSelection) -> None:
-        encoding.decode(self, fill, counts, col, place, selection)
+    format, code, in_order = FORMATS[0], coded.CGR, False
 
     def numbers(self) -> dict[str, int]:
-        return super().numbers() | {"segment": encoding.SEGMENT}
+        return super().numbers() | {"segment": SEGMENT}
 
     @classmethod
     def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Cgr:
-        if numbers.get("segment") != encoding.SEGMENT:
-            raise ValueError(f"segment: expected {encoding.SEGMENT} bits, got {numbers.get('segment')}")
+        if numbers.get("segment") != SEGMENT:
+            raise ValueError(f"segment: expected {SEGMENT} bits, got {numbers.get('segment')}")
         return super().restored(device, {name: x for name, x in numbers.items() if name != "segment"}, arrays)
 
     def check_codes(self) -> None:
-        encoding.check_codes(self)
+        """ValueError unless all rows can be decoded within their words and columns."""
+        xp = self.device.xp
+        wrong = xp.zeros(max(1, self.nrows), np.int64)
+        self.decode(2, wrong, xp.zeros(1, np.int32), None)
+        if bool(wrong.any()):
+            row = int(xp.flatnonzero(wrong)[0])
+            raise ValueError(f"words: expected row {row} to decode within its bits, to columns below {self.ncols}")

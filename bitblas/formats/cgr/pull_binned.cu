@@ -1,5 +1,5 @@
 // Degree-binned pull on CGR rows (kernels.py): the pieces of rows, the entries in them, and the pull.
-#include "formats/cgr/code.cuh"
+#include "formats/cgr/walk.cuh"
 
 #ifdef KERNEL_pieces
 // Pieces of rows for a degree-binned pull (kernels.py), one thread per row.
@@ -7,7 +7,7 @@
 // segments of each kind (0 if the only one has no codes).
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-pieces(i64 n, i64 segment, const i64* heads, const u32* words, i64* begin, i64* later, i64* runs, i64* others) {
+pieces(i64 n, const i64* heads, const u32* words, i64* begin, i64* later, i64* runs, i64* others) {
   const i64 row = thread_number();
   if (row >= n) return;
   const Extent x = row_extent(heads, words, row);
@@ -15,7 +15,7 @@ pieces(i64 n, i64 segment, const i64* heads, const u32* words, i64* begin, i64* 
   i64 at = x.at;
   for (int kind = 0; kind < 2; ++kind) {
     const i64 count = (i64)gamma_at(words, at) + 1, area = at;
-    at = area + (count - 1) * segment;
+    at = area + (count - 1) * SEGMENT;
     u32 left = gamma_at(words, at);
     const bool some = count > 1 || left;
     if (!kind) {
@@ -35,7 +35,7 @@ pieces(i64 n, i64 segment, const i64* heads, const u32* words, i64* begin, i64* 
 // piece p.
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-counts(i64 n, i64 segment, const u32* words, const i64* begin, const u32* shape, const u32* piece, const u32* mark, u32* before,
+counts(i64 n, const u32* words, const i64* begin, const u32* shape, const u32* piece, const u32* mark, u32* before,
        i64* total) {
   const i64 p = thread_number() / 32;
   if (p >= n) return;
@@ -46,19 +46,14 @@ counts(i64 n, i64 segment, const u32* words, const i64* begin, const u32* shape,
   u32 count = 0;
   if (lane < here) {
     const bool in_runs = s < runs;
-    i64 at = begin[p] + (in_runs ? (i64)s * segment : later + (i64)(s - runs) * segment);
+    i64 at = begin[p] + (in_runs ? (i64)s * SEGMENT : later + (i64)(s - runs) * SEGMENT);
     count = gamma_at(words, at);
     if (in_runs) {
       u32 left = count;
       for (count = 0; left; --left) gamma_at(words, at), count += gamma_at(words, at) + LEAST;
     }
   }
-  u32 upto = count;
-#pragma unroll
-  for (int d = 1; d < 32; d <<= 1) {
-    const u32 below = __shfl_up_sync(ALL_LANES, upto, d);
-    if (lane >= d) upto += below;
-  }
+  const u32 upto = sum_upto<32>(count, lane);
   const u32 lanes = 32u >> grade;
   if (lane < lanes) before[mark[grade] + (p - piece[grade]) * lanes + lane] = upto - count;
   if (lane == 31) total[p] = upto;
@@ -66,17 +61,16 @@ counts(i64 n, i64 segment, const u32* words, const i64* begin, const u32* shape,
 #endif  // KERNEL_counts
 
 #ifdef KERNEL_pull_graded
-// Degree-binned pull on CGR rows (formats/binned_codes.cuh).
+// Degree-binned pull on CGR rows (formats/binned.cuh).
 // A lane reads one segment, or a whole row with at most one segment of each kind.
 // RANKED: `before` has the entries of a piece before each of its segments; those of a grade begin at mark[grade].
 #define PIECES() const i64 *begin, const u32 *shape, const u32* near
-#define CODES() const u32 *words, i64 segment, const u32 *mark, const u32* before
-#define PIECES_OF {begin, shape, near, segment, mark, before}
+#define CODES() const u32 *words, const u32 *mark, const u32* before
+#define PIECES_OF {begin, shape, near, mark, before}
 
 struct Pieces {
   const i64* begin;
   const u32 *shape, *near;
-  i64 segment;
   const u32 *mark, *before;
 };
 
@@ -98,7 +92,7 @@ struct Lane {
     const u32 number = threadIdx.x & ((1u << log_lanes) - 1), s = base + number;
     mine = mine && number < here;
     in_runs = mine && (alone || s < runs);
-    at += in_runs ? (i64)s * of.segment : later + (i64)(s - runs) * of.segment;
+    at += in_runs ? (i64)s * SEGMENT : later + (i64)(s - runs) * SEGMENT;
   }
   __device__ __forceinline__ u32 before(u32) const { return entries; }
   template <class S>
@@ -146,5 +140,5 @@ struct Lane {
     load_if(w2, from + (word + 2), next);
   }
 };
-#include "formats/binned_codes.cuh"
+#include "formats/binned.cuh"
 #endif  // KERNEL_pull_graded

@@ -1,49 +1,102 @@
-// Read the columns of CGR rows: walk a row with G lanes, and read an interval from a bitset.
+// Read the columns of CGR rows: walk a row with G lanes, and read an interval from a bitset. See coded_kernels.cuh for
+// the interface.
 // In a walk, each lane takes a segment, first of intervals, then of residuals.
 // Lanes that share one segment split the columns of its intervals, or decode its residuals together, each from its own
 // nibble on.
-#include "formats/cgr/code.cuh"
+#include "formats/blocks.cuh"
+#define SEGMENT 256  // bits
+#define LEAST 4      // least columns of an interval
+
+__device__ __forceinline__ Extent row_extent(const i64* heads, const u32* words, i64 row) {
+  return extent_of<32>(heads, words, row);
+}
+__device__ __forceinline__ i64 words_of(const Extent& x) { return (x.end - x.at + 31) >> 5; }
+
+// The 64 bits from bit `at` on.
+__device__ __forceinline__ u64 window(const u32* words, i64 at) {
+  const u32* word = words + (at >> 5);
+  const u32 shift = (u32)at & 31;
+  return (u64)__funnelshift_l(word[1], word[0], shift) << 32 | __funnelshift_l(word[2], word[1], shift);
+}
+
+// Gamma code of a number: h zeros, a 1, and h more bits, which together with the 1 are the number plus 1.
+__device__ __forceinline__ u32 gamma_at(const u32* words, i64& at) {
+  const u64 bits = window(words, at);
+  const int h = __clzll((i64)bits);
+  at += 2 * h + 1;
+  return (u32)(bits >> (63 - 2 * h)) - 1;
+}
+
+// zeta_3: h zeros, a 1, and 3 (h + 1) bits, which are the number plus 1. `used`: bits of the window read so far.
+__device__ __forceinline__ u32 zeta_in(u64 window, u32& used) {
+  const u64 bits = window << used;
+  const u32 h = (u32)__clzll((i64)bits), size = 3 * (h + 1);
+  used += 4 * (h + 1);
+  return (u32)(bits << (h + 1) >> (64 - size)) - 1;
+}
+#define ZETA_BITS 44  // at most
+
+// The signed distance of a segment's first value from the row.
+__device__ __forceinline__ u32 unfolded(u32 value) { return (value >> 1) ^ (0u - (value & 1)); }
+
+// ---- Walks. ----
+
 #ifndef TAKEN
 #define TAKEN 4  // columns that a lane finds in a step, at most
 #endif
-#define MARK 6   // numbers per mark, the start of a part of a long row: convert.cu
+#define MARK 6   // numbers per mark, the start of a part of a long row (convert.cu): the starts of the first segments
 #ifndef TWO_PHASES
 #define TWO_PHASES 1  // lanes of a warp do not read residuals while others read intervals
 #endif
 
+// Nothing: presence is searched in the parts of a long row, which set the bit themselves.
+__device__ __forceinline__ Extent first_part(const Extent& x, i64) { return {x.at, x.at}; }
+
 // Columns that a lane finds in a step, or (RANGES) a whole interval. entry: number of the first among the entries of
 // the matrix.
 struct Found {
-  bool has[TAKEN];
-  u32 at[TAKEN];
+  bool some[TAKEN];
+  u32 column[TAKEN];
   u32 from, length;
   i64 entry;
-};
 
-template <int G, bool NUMBERED, bool RANGES> struct Walk {
+  __device__ __forceinline__ bool has(int k) const { return some[k]; }
+  __device__ __forceinline__ u32 at(int k) const { return column[k]; }
+  __device__ __forceinline__ i64 number(int k) const { return entry + k; }
+};
+// f(column, entry) for each.
+template <class F> __device__ __forceinline__ void each(const Found& found, F f) {
+#pragma unroll
+  for (int k = 0; k < TAKEN; ++k)
+    if (found.has(k)) f(found.at(k), found.number(k));
+}
+
+template <int G, bool NUMBERED, bool RANGES = false> struct Walk {
+  enum { FOUND = TAKEN };
+  typedef ::Found Found;
   i64 at, area;
   const i64* mark;   // of a part of a row
   i64 number;        // of the row's first entry
   u32 entry, base;   // within the row: the lane's next entry, and (G > 1) the end of those that its group has taken
   u32 row, column;
-  u32 segment, segments, next;  // segment: 0 if there is only one
+  u32 segments, next;
   u32 left, run;  // codes left in the segment, and columns left in the interval
   u32 first : 1, runs : 1, together : 1, done : 1;
 
   __device__ __forceinline__ Walk()
-      : at(0), area(0), mark(nullptr), number(0), entry(0), base(0), row(0), column(0), segment(0), segments(0), next(0),
+      : at(0), area(0), mark(nullptr), number(0), entry(0), base(0), row(0), column(0), segments(0), next(0),
         left(0), run(0), first(false), runs(false), together(false), done(true) {}
   // A row whose entries are numbered from `number` on.
-  __device__ __forceinline__ Walk(const u32* words, const Extent& x, i64 segment, i64 row, i64 number, int lane) : Walk() {
+  __device__ __forceinline__ Walk(const u32* words, const Extent& x, i64 row, i64 number, int lane) : Walk() {
     if (x.at == x.end) return;
-    done = false, runs = true, this->segment = (u32)segment, this->row = (u32)row;
+    done = false, runs = true, this->row = (u32)row;
     this->number = number, next = lane;
     begin_area(words, x.at);
     join(words, lane);
   }
   // A part of a long row.
-  __device__ __forceinline__ Walk(const u32* words, const i64* mark, i64 segment, i64 row, i64 number, int lane) : Walk() {
-    done = false, runs = true, this->segment = (u32)segment, this->row = (u32)row, this->mark = mark;
+  __device__ __forceinline__ Walk(const u32* words, const i64* mark, i64 row, i64 number, int lane) : Walk() {
+    done = false, runs = true, this->row = (u32)row, this->mark = mark;
     this->number = number, next = lane;
     area = mark[0], segments = (u32)mark[1], entry = base = (u32)mark[2];
     join(words, lane);
@@ -56,7 +109,7 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
   __device__ __forceinline__ void step(const u32* words, int lane, Found& to) {
     refill(words, lane);
 #pragma unroll
-    for (int k = 0; k < TAKEN; ++k) to.has[k] = false, to.at[k] = 0;
+    for (int k = 0; k < TAKEN; ++k) to.some[k] = false, to.column[k] = 0;
     to.from = to.length = 0, to.entry = number + entry;
     const bool joint = G > 1 && together;
     if (G > 1 && __any_sync(ALL_LANES, joint && !runs)) decode_together(words, lane, to);
@@ -75,7 +128,7 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
       } else if (run) {
         const u32 wide = joint ? TAKEN * G : TAKEN, some = run < wide ? run : wide, mine = joint ? TAKEN * lane : 0;
 #pragma unroll
-        for (int k = 0; k < TAKEN; ++k) to.has[k] = mine + k < some, to.at[k] = column + mine + k;
+        for (int k = 0; k < TAKEN; ++k) to.some[k] = mine + k < some, to.column[k] = column + mine + k;
         to.entry += mine;
         count(some);
         run -= some, column += some - !run;
@@ -89,7 +142,7 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
         if (!left) continue;
         if (k && used > 64 - ZETA_BITS) at += used, bits = window(words, at), used = 0;
         follow(zeta_in(bits, used));
-        to.has[k] = true, to.at[k] = column;
+        to.some[k] = true, to.column[k] = column;
       }
       at += used;
       count(before - left);
@@ -111,7 +164,7 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
   }
   // Begin the lane's next segment.
   __device__ __forceinline__ void begin(const u32* words) {
-    at = area + (i64)next * segment;
+    at = area + (i64)next * SEGMENT;
     left = gamma_at(words, at);
     column = row, first = true, next += G;
   }
@@ -138,12 +191,7 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
         else next += G;
       }
       if (NUMBERED && __any_sync(ALL_LANES, batch)) {
-        u32 some = batch && left ? runs ? columns_of(words) : left : 0, upto = some;
-#pragma unroll
-        for (int d = 1; d < G; d <<= 1) {
-          const u32 below = __shfl_up_sync(ALL_LANES, upto, d, G);
-          if (lane >= d) upto += below;
-        }
+        const u32 some = batch && left ? runs ? columns_of(words) : left : 0, upto = sum_upto<G>(some, lane);
         const u32 all = __shfl_sync(ALL_LANES, upto, G - 1, G);
         if (batch) entry = base + upto - some, base += all;
       }
@@ -191,7 +239,7 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
     const u32 long_run = __shfl_sync(ALL_LANES, run, leader, G), some = long_run < wide ? long_run : wide;
     if (!longs) return false;
 #pragma unroll
-    for (int k = 0; k < TAKEN; ++k) to.has[k] = TAKEN * lane + k < some, to.at[k] = from + TAKEN * lane + k;
+    for (int k = 0; k < TAKEN; ++k) to.some[k] = TAKEN * lane + k < some, to.column[k] = from + TAKEN * lane + k;
     to.entry = number + before + TAKEN * lane;
     if (lane == leader) {
       count(some);
@@ -219,17 +267,12 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
     }
     const u32 begins = __shfl_sync(ALL_LANES, reached, 0, G), rank = __popc(begins & ((1u << lane) - 1));
     const bool has = mine && begins >> lane & 1 && rank < left;
-    u32 sum = has ? lane == 0 && first ? unfolded(value) : value + 1 : 0;
-#pragma unroll
-    for (int d = 1; d < G; d <<= 1) {
-      const u32 below = __shfl_up_sync(ALL_LANES, sum, d, G);
-      if (lane >= d) sum += below;
-    }
+    const u32 sum = sum_upto<G>(has ? lane == 0 && first ? unfolded(value) : value + 1 : 0, lane);
     const u32 all = __ballot_sync(ALL_LANES, has) & group_mask<G>();
     const int last = mine ? (31 - __clz((int)all)) & (G - 1) : 0;
     const u32 steps = __shfl_sync(ALL_LANES, after, last, G), ahead = __shfl_sync(ALL_LANES, sum, last, G);
     if (!mine) return;
-    to.has[0] = has, to.at[0] = column + sum, to.entry = number + entry + rank;
+    to.some[0] = has, to.column[0] = column + sum, to.entry = number + entry + rank;
     count(__popc(all));
     at += 4 * steps, column += ahead;
     left -= __popc(all), first = false;

@@ -50,7 +50,7 @@ struct ColumnsView {
 
 // Entry e and the following ones, for a lane that walks a row. Cost of a column in inner loops for sm_90, in
 // instructions more than a plain column, loads included: `read` 6 (25 for four, which share one `skip`); `once` with n
-// a multiple of 32, in staged pulls, 10; `at` and `skip` together, in pushes, 11.
+// a multiple of 32, in binned pulls, 10; `at` and `skip` together, in pushes, 11.
 struct Columns {
   const u32* words;
   u32 first, width;  // entry e begins at bit `first` of words[0]: below 32

@@ -1,12 +1,10 @@
 // Degree-binned pull SpMV: t = A (+).(x) u for a full u, rows sorted by length (kernels.py).
 // Each row gets as many lanes as it can use, and neighbouring lanes have rows of similar length.
-// Each warp takes runs of `pieces`: first the segments of long rows, whose sums go to `parts`, then rows, the longest
-// first. Blocks are persistent, RESIDENT per multiprocessor, and keep u for columns below `hot` in shared memory; if
-// columns are numbered by degree, most entries read it there. A lane loads the columns of a step, UNROLL entries,
-// before it reads u for the previous ones.
+// If columns are numbered by degree, most entries read u in shared memory (formats/binned.cuh). A lane loads the columns
+// of a step, UNROLL entries, before it reads u for the previous ones.
 // run, piece, segments, begin, length, row: the schedule (kernels.py). reached: the bits of t.
 #ifdef KERNEL_pull_graded
-#include "kernels/product.cuh"
+#include "formats/binned.cuh"
 #include "formats/csr/columns.cuh"
 
 typedef PLACE(PTR_T) place_t;
@@ -22,16 +20,9 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const PTR_T* 
             ColumnsView col, Values a, VectorValues<U_T> u, i64 hot, i64 size, const u64* reached, Z_T* parts, u64* t_bits,
             Z_T* t_val) {
   const u32 lane = threadIdx.x & 31, warps = gridDim.x * (THREADS / 32);
-#if SHARED_BYTES
-  extern __shared__ u64 shared[];
-  U_T* const here = (U_T*)shared;
+  const U_T* const here = begin_pull(u, hot, size, reached, t_bits);
   const COL_T first_far = (COL_T)hot;
-  for (u32 j = threadIdx.x; j < (u32)hot; j += THREADS) here[j] = u.at(j);
-#else
-  (void)hot;
-#endif
-  for (i64 w = (i64)blockIdx.x * THREADS + threadIdx.x; w < (size + 63) / 64; w += (i64)gridDim.x * THREADS)
-    t_bits[w] = reached[w];
+  (void)here, (void)first_far;
   // A run, and its pieces that this lane keeps for the group.
   u32 grade = 0;
   const auto load_run = [&](u32 k) {

@@ -2,10 +2,6 @@
 #define PER 1  // positions per unit
 #include "kernels/step.cuh"
 #include "formats/nib/walk.cuh"
-#define OWN_TYPE const i64*
-#define OWN mark_end
-#define ROW_WALK(G) Walk<G, RANKED>(all, x.unit, number)
-#define PART_WALK(m) Walk<32, RANKED>(mark + 3 * (m), mark_end[m], number)
 
 template <class F> __device__ __forceinline__ void each_found(Found& of, F reached) {
 #pragma unroll 1
@@ -50,50 +46,24 @@ template <int N, class F> __device__ __forceinline__ void some_found(Found& of, 
 // Rows that pull (WORDS only) are read by one lane each as long as many lanes have work, then by several lanes, a few
 // rows at a time.
 #define STEP_BLOCKS (__CUDA_ARCH__ >= 900 && KIND != WORDS ? 4 : 3)  // with four, registers would be spilled
-#include "kernels/decoded_rows.cuh"
-#define PULL_FORM() PullView pulled
-#define PULL_FORM_OF() {pulled.likely, pulled.heads, pulled.words}
-#define FEW 4       // values that a lane tests at a time
+#define STEP
+#include "formats/coded_kernels.cuh"
 #define ALONE 12    // rows per warp from which on each lane searches its own
 #define TOGETHER 8  // lanes that share each of the other rows
 
-struct PullView {
-  const i64* heads;
-  const u32* words;
-  Likely likely;
-};
-struct Back : Likely {
-  const i64* heads;
-  const u32* words;
-
-  template <class W> __device__ __forceinline__ bool hits(W& walk, int lane, const u64* u_bits) const {
-    Found of;
-    walk.step(words, lane, of);
-    bool hit = false;
-#pragma unroll
-    for (int k = 0; k < COMPLETED; ++k)
-      if (of.has(k)) hit = bit_of(u_bits, of.at(k)) || hit;
-    return hit;
-  }
+struct Back : Search {
   // Whether u has an entry in row j, for the lanes with `wanted`; called by the whole warp.
   __device__ __forceinline__ Hit look(i64 j, bool wanted, const u64* u_bits) const {
     Scan alone;
-    if (wanted) alone = Scan(row_extent(heads, words, j), j, 0);
+    if (wanted) alone = Scan(words, row_extent(heads, words, j), j, 0, 0);
     bool hit = false;
-    while (__popc(__ballot_sync(ALL_LANES, alone.more() && !hit)) >= ALONE) {
-      bool has[FEW];
-      u32 at[FEW];
-#pragma unroll
-      for (int k = 0; k < FEW; ++k) {
-        has[k] = !hit && alone.more();
-        at[k] = has[k] ? alone.next(words) : 0;
-      }
-#pragma unroll
-      for (int k = 0; k < FEW; ++k) hit = (has[k] && bit_of(u_bits, at[k])) || hit;
+    while (__popc(__ballot_sync(ALL_LANES, alone.more())) >= ALONE) {
+      hit = hits(alone, 0, u_bits) || hit;
+      if (hit) alone.stop();
     }
     const auto start = [&](int owner) { return Walk<TOGETHER, false>(alone, owner); };
     const auto on = [&](Walk<TOGETHER, false>& walk, int lane) { return hits(walk, lane, u_bits); };
-    hit = look_together<TOGETHER>(!hit && alone.more(), start, on) || hit;
+    hit = look_together<TOGETHER>(alone.more(), start, on) || hit;
     return {hit, 0, 0};
   }
 };

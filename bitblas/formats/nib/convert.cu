@@ -28,12 +28,7 @@ encode(i64 n, i64 first, const PTR_T* ptr, const int* col, i64* sizes, const i64
       length = value ? (34 - __clz(value)) / 3 : 1;
     }
 #if FILL
-    u32 up_to = length;
-#pragma unroll
-    for (int d = 1; d < LANES; d <<= 1) {
-      const u32 below = __shfl_up_sync(ALL_LANES, up_to, d, LANES);
-      if (lane >= d) up_to += below;
-    }
+    const u32 up_to = sum_upto<LANES>(length, lane);
     if (e < stop) {
       u64 code = 8ull << 4 * (length - 1);
       for (u32 k = 0; k < length; ++k) code |= (u64)(value >> 3 * k & 7) << 4 * k;
@@ -54,16 +49,18 @@ encode(i64 n, i64 first, const PTR_T* ptr, const int* col, i64* sizes, const i64
 
 #ifdef KERNEL_decode
 // Decode nibble rows to CSR rows, LANES lanes per row: all rows, or (row_stride 1) those listed in row_of.
-// FILL 0: counts[k] = number of entries of the k-th row. FILL 1: write their columns from counts[k] on.
+// FILL 0: counts[k] = number of entries of the k-th row. FILL 1: write their columns from counts[k] on. columns, numbers:
+// for other codes.
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-decode(i64 n, const i64* row_of, i64 row_stride, const i64* heads, const u32* words, i64* counts, int* col) {
-  (void)col;
+decode(i64 n, const i64* row_of, i64 row_stride, i64 columns, const i64* heads, const u32* words, i64* counts, int* col,
+       i64* numbers) {
+  (void)columns, (void)col, (void)numbers;
   const i64 k = thread_number() / LANES, row = row_stride && k < n ? row_of[k] : k;
   const int lane = threadIdx.x & (LANES - 1);
 #if FILL
   Walk<LANES, true> walk;
-  if (k < n) walk = Walk<LANES, true>(row_extent(heads, words, row), row, counts[k]);
+  if (k < n) walk = Walk<LANES, true>(words, row_extent(heads, words, row), row, counts[k], lane);
   while (__any_sync(ALL_LANES, walk.more())) {
     Found found;
     walk.step(words, lane, found);
@@ -91,21 +88,19 @@ decode(i64 n, const i64* row_of, i64 row_stride, const i64* heads, const u32* wo
 #ifdef KERNEL_marks
 // Marks of the segments of long rows, `part` words each except for what the first value needs.
 // One warp per row rows[h], whose first segment is number first[h].
-// A mark has the starting nibble, the column before it, and the number of entries before it in the row. The ends of
-// segments are written too.
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-marks(i64 n, const i64* heads, const u32* words, i64 part, const i64* rows, const i64* first, i64* begin, i64* end) {
+marks(i64 n, const i64* heads, const u32* words, i64 part, const i64* rows, const i64* first, i64* begin) {
   const i64 hub = thread_number() / 32;
   if (hub >= n) return;
   const int lane = threadIdx.x & 31;
   const Extent x = row_extent(heads, words, rows[hub]);
   const i64 at = first[hub], count = (words_of(x) + part - 1) / part;
   if (lane == 0) {
-    begin[3 * at] = x.at, begin[3 * at + 1] = rows[hub], begin[3 * at + 2] = 0;
-    end[at + count - 1] = x.end;
+    begin[MARK * at] = x.at, begin[MARK * at + 1] = rows[hub], begin[MARK * at + 2] = 0;
+    begin[MARK * (at + count) - 1] = x.end;
   }
-  Walk<32, true> walk(x, rows[hub], 0);
+  Walk<32, true> walk(words, x, rows[hub], 0, lane);
   while (walk.more()) {
     const i64 word = walk.at + 8 * lane;
     Found found;
@@ -117,9 +112,8 @@ marks(i64 n, const i64* heads, const u32* words, i64 part, const i64* rows, cons
       const i64 here = word + found.from;
       const i64 s = (here - x.at) / (8 * part);  // a value contains at most one segment start
       if (s > (before - x.at) / (8 * part) && s < count) {
-        i64* mark = begin + 3 * (at + s);
-        mark[0] = here, mark[1] = column, mark[2] = found.entry + k + 1;
-        end[at + s - 1] = here;
+        i64* mark = begin + MARK * (at + s);
+        mark[0] = mark[-1] = here, mark[1] = column, mark[2] = found.entry + k + 1;
       }
       before = here;
     }
@@ -141,7 +135,7 @@ mirror(i64 n, i64 rows, const i64* heads, const u32* words, u64* sums) {
   u64 sum = 0;
   for (i64 row = first; row < end; ++row) {
     const u64 left = scramble((u64)row);
-    Walk<32, false> walk(row_extent(heads, words, row), row, 0);
+    Walk<32, false> walk(words, row_extent(heads, words, row), row, 0, lane);
     while (walk.more()) {
       Found found;
       walk.step(words, lane, found);
@@ -157,34 +151,7 @@ mirror(i64 n, i64 rows, const i64* heads, const u32* words, u64* sums) {
 #endif  // KERNEL_mirror
 
 #ifdef KERNEL_likely
-// Hub columns for pulls: of each row the column, among its first ones, whose own row has most words (`length`).
-// A pull most likely hits there if the vector was found along rows. ~0 for an empty row. LANES lanes per row.
-// best: output.
-#define STEPS 32  // per row; the rest of longer rows is skipped
-
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-likely(i64 n, const i64* heads, const u32* words, const i64* length, u32* best) {
-  const i64 row = thread_number() / LANES;
-  const int lane = threadIdx.x & (LANES - 1);
-  Walk<LANES, false> walk;
-  if (row < n) walk = Walk<LANES, false>(row_extent(heads, words, row), row, 0);
-  i64 most = -1;
-  u32 at = ~0u;
-  for (int step = 0; step < STEPS && __any_sync(ALL_LANES, walk.more()); ++step) {
-    Found found;
-    walk.step(words, lane, found);
-#pragma unroll
-    for (int k = 0; k < COMPLETED; ++k) {
-      const i64 here = found.has(k) ? length[found.at(k)] : -1;
-      if (here > most) most = here, at = found.at(k);
-    }
-  }
-#pragma unroll
-  for (int d = LANES / 2; d; d >>= 1) {
-    const i64 there = __shfl_xor_sync(ALL_LANES, most, d);
-    const u32 j = __shfl_xor_sync(ALL_LANES, at, d);
-    if (there > most) most = there, at = j;
-  }
-  if (row < n && lane == 0) best[row] = at;
-}
+#define LIKELY
+#define LIKELY_STEPS 32
+#include "formats/coded_kernels.cuh"
 #endif  // KERNEL_likely

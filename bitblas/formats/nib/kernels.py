@@ -9,7 +9,6 @@ import numpy as np
 from semirings.dtypes import INT32, lookup_dtype
 
 from ... import tuning
-from ...device import dummy
 from ...kernels.variant import WORDS, Variant
 from ...typing import Array
 from ..coded import (
@@ -19,19 +18,15 @@ from ..coded import (
     CodedPull,
     CodedPush,
     CodedView,
-    hub_column_arguments,
 )
 from ..contract import CSR, Arguments, Constants, Dot, DotArguments, Format, Kernels, Layout, Types, compute_once
-from ..schedule import Bins, Hubs, Part, all_set, block_constants, cut, inside, placed, power_of_two
+from ..schedule import Bins, Part, all_set, block_constants, cut, inside, placed, power_of_two
 from .cost import NibCost
-from .encoding import IN_WORD, lanes_for
 
 if TYPE_CHECKING:
     from .layout import Nib
 
 # ---- Degree-binned schedule of rows for a GPU's pull from a full vector (pull_binned.cu). Computed once per layout.
-#
-# Computed once per layout.
 #
 # A lane that decodes a row by itself does a third of the work of lanes that share one, but the lanes of a warp must
 # then have equally many entries. So rows are sorted by length. Rows of more than 2^nib.bin_log_chunk entries are shared
@@ -62,10 +57,6 @@ class Pieces(NamedTuple):
 def log_chunk() -> int:
     """log2 of the entries per lane."""
     return tuning.count("nib.bin_log_chunk")
-
-
-def chunks_variant() -> Variant:
-    return Variant("formats/nib/chunks", (), (("LANES", 32), ("LOG_CHUNK", log_chunk())))
 
 
 def degree_bins(layout: Nib, part: Part | None = None) -> Bins[Pieces]:
@@ -103,7 +94,8 @@ def _grades(layout: Nib, part: Part | None) -> Bins[Pieces]:
     begin, column = (xp.zeros(int(marks[-1]) + 1, np.uint32) for _ in range(2))
     run, first, mark = (xp.asarray(x.astype(np.uint32)) for x in (runs, piece, marks))
     arguments = layout.heads, layout.words, ptr, place, sorted_at, first, mark, begin, column
-    device.kernel(chunks_variant())(layout.nrows, *arguments)
+    chunks = device.kernel(Variant("formats/nib/chunks", (), (("LANES", 32), ("LOG_CHUNK", log_chunk()))))
+    chunks(layout.nrows, *arguments)
     size = size[order].astype(np.uint16)
     row, reached, hubs = placed(xp, length, row[order], hubs, part)
     pieces = Pieces(run, first, segments, row, mark, begin, column, size, len(layout.words) // 2 - 1)
@@ -113,16 +105,17 @@ def _grades(layout: Nib, part: Part | None) -> Bins[Pieces]:
 def entries_of(layout: Nib) -> Array:
     """The number of the first entry of each piece, to find values that differ. Kept: 4 bytes per nonempty row, 8 for
     layouts of 2^31 entries and more."""
-    key = "graded entries", tuning.version()
-    if key not in layout.cache:
+
+    def compute() -> Array:
         found, xp = degree_bins(layout), layout.device.xp
         first = layout.ranks()[found.pieces.row]
         if found.hubs is not None:
             segment, begin = xp.arange(found.segments), found.hubs.first
             number = segment - begin[xp.searchsorted(begin, segment, side="right") - 1]
             first[: found.segments] += (number << (5 + log_chunk())).astype(first.dtype)
-        layout.cache[key] = first
-    return layout.cache[key]
+        return first
+
+    return compute_once(layout.cache, ("graded entries", tuning.version()), compute)
 
 
 def near_share(layout: Nib, columns: int) -> float:
@@ -138,27 +131,12 @@ def near_share(layout: Nib, columns: int) -> float:
 # ---- What nibble rows offer.
 
 DOT_INDICES = "COL", "MPTR", "APLACE", "BPLACE"
-MARK = 3  # numbers per mark, the start of a segment of a long row: convert.cu
-
-
-def marks_variant() -> Variant:
-    return Variant("formats/nib/marks", (), (("LANES", 32),))
 
 
 class NibView(CodedView["Nib"]):
-    """Rows of more than `longest` words are cut; begin: a mark per segment."""
+    """A mark has the start of a segment, and its end."""
 
-    def hubs(self, layout: Nib, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
-        size, device, xp = part or longest, layout.device, layout.device.xp
-
-        def limits(rows: Array, hub: Array, number: Array, count: Array) -> tuple[Array, Array]:
-            begin, end = xp.empty(MARK * len(hub), np.int64), xp.empty(len(hub), np.int64)
-            first = xp.flatnonzero(number == 0)
-            device.kernel(marks_variant())(len(rows), layout.heads, layout.words, size, rows, first, begin, end)
-            return begin, end
-
-        key = "hubs", longest, size
-        return compute_once(layout.cache, key, lambda: cut(xp, layout.lengths(), longest, size, limits))
+    mark = 4
 
 
 class NibPull(CodedPull["Nib"]):
@@ -181,7 +159,7 @@ class NibBinnedPull(CodedBinnedPull["Nib"]):
     """Lanes decode chunks of equal numbers of entries."""
 
     def suits(self, layout: Nib) -> bool:
-        return super().suits(layout) and len(layout.words) * IN_WORD < MOST_NIBBLES
+        return super().suits(layout) and len(layout.words) * layout.code.in_word < MOST_NIBBLES
 
     def bins(self, layout: Nib, part: Part | None = None) -> Bins[Pieces]:
         return degree_bins(layout, part)
@@ -212,22 +190,10 @@ class NibPush(CodedPush["Nib"]):
 
 
 class NibAdvance(CodedAdvance["Nib"]):
-    """A push takes the marks of the segments of long rows, a pull the hub columns."""
+    """Rows are decoded by lanes that each take a word."""
 
     kernel = "formats/nib/step"
     scans = True
-
-    def pushed(self, layout: Nib, ranked: bool, longest: int) -> Arguments:
-        found = layout.format.view.hubs(layout, longest)
-        none = dummy(layout.device, "int64")
-        marks: Arguments = 0, none, none, none, none
-        if found is not None:
-            marks = len(found.rows), found.rows, found.first, found.begin, found.end
-        return layout.heads, layout.words, layout.rank_argument(ranked), *marks
-
-    def pulled(self, layout: Nib, ranked: bool, *, read: bool = True) -> Arguments:
-        lanes = lanes_for(len(layout.words), layout.nrows)
-        return layout.heads, layout.words, *hub_column_arguments(layout, read, lanes)
 
 
 class NibDot(Dot["Nib"]):

@@ -12,7 +12,6 @@ Rows are in blocks of 32 (formats/coded.py). Entry order: row, column, as in CSR
 
 from __future__ import annotations
 
-import functools
 import math
 from types import ModuleType
 
@@ -20,39 +19,28 @@ import numpy as np
 
 from ... import tuning
 from ...device import Device
+from ...kernels.variant import Variant
 from ...typing import Array
 from .. import coded
-from ..coded import Coded, RowSelection
-from ..contract import Order
+from ..coded import NIB, Coded
 from ..csr.layout import Csr, LayoutBuilder, trimmed
-from . import encoding
 from .kernels import FORMATS
-
-# ---- NIB: the gaps between a row's columns as variable-length codes of nibbles.
 
 
 class Nib(Coded):
     """Rows of nibble gaps."""
 
-    format = FORMATS[0]
-    in_word = encoding.IN_WORD
-
-    @classmethod
-    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Nib, Order]:
-        """Encode these rows; entries keep their order. Peak memory: the result, and 40 bytes per row."""
-        fill = functools.partial(encoding.fill, rows)
-        heads, words = coded.encoded(rows, encoding.sizes_of(rows), encoding.IN_WORD, "nibbles", fill)
-        ranks = rows.ptr if order else None
-        return cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks), None
-
-    def decode(self, fill: int, counts: Array, col: Array, place: Order, selection: RowSelection) -> None:
-        encoding.decode(self, fill, counts, col, selection)
+    format, code = FORMATS[0], NIB
 
     def is_symmetric(self) -> bool:
-        return encoding.mirrored(self.device, self.nrows, self.heads, self.words)
-
-    def check_codes(self) -> None:
-        """Nothing to check: for any nibbles, values end within their row."""
+        """By hashes of all positions, in one pass (csr/layout.py). Peak memory: 8 bytes per 32 rows."""
+        device, groups = self.device, coded.groups_of(self.nrows)
+        sums = device.xp.zeros(max(1, groups), np.uint64)
+        least = tuning.count("formats.parallel_entries")
+        bounds = device.ranges(groups, least, work=len(self.words), parts=device.threads)
+        run = device.kernel(Variant("formats/nib/mirror", (), (("LANES", 32),)))
+        run(groups, self.nrows, self.heads, self.words, sums, bounds=bounds)
+        return int(sums.sum()) == 0
 
 
 # ---- Incremental NIB builder: append bands of rows; each band is encoded at its final position.
@@ -67,7 +55,7 @@ def most_words(nrows: int, ncols: int, entries: int) -> float:
         return 0.0
     gap = max(1.0, nrows * ncols / entries)
     nibbles = entries * (1 + math.log2(gap) / 3) + min(nrows, entries) / 3
-    return nibbles / encoding.IN_WORD + coded.groups_of(nrows) * 41
+    return nibbles / NIB.in_word + coded.groups_of(nrows) * 41
 
 
 def even_nibbles(device: Device, rows: Array, ncols: int) -> np.ndarray:
@@ -103,31 +91,29 @@ class NibBuilder(LayoutBuilder):
 
     @staticmethod
     def least_bytes(nrows: int, ncols: int, entries: int) -> int:
-        return coded.blocks_bytes(nrows, entries / encoding.IN_WORD)
+        return coded.blocks_bytes(nrows, entries / NIB.in_word)
 
     def expect(self, ptr: Array, col: Array, input_entries: Array, rows: Array) -> None:
         sample = Csr(self.device, len(ptr) - 1, self.ncols, ptr, col if len(col) else self.room(0), len(col))
-        sizes = encoding.sizes_of(sample)
-        total = coded.blocks_of(self.device, sample.nrows, sizes, encoding.IN_WORD)[2]
-        words = float(self.device.to_host(total)[0])
-        heads = (words - float(sizes.sum()) / encoding.IN_WORD) / max(1, coded.groups_of(sample.nrows))
+        sizes = NIB.sizes(sample)
+        words = NIB.blocks(sample, sizes)[2]
+        heads = (words - float(sizes.sum()) / NIB.in_word) / max(1, coded.groups_of(sample.nrows))
         sampled = self.device.to_host(_by_class(self.device.xp, input_entries, sizes.astype(np.float64), self.ncols))
         even = even_nibbles(self.device, input_entries, self.ncols)
         share = np.divide(sampled, even, out=np.ones(CLASSES), where=even > 0)
         nibbles = float(share @ even_nibbles(self.device, rows, self.ncols))
-        self.expected = nibbles / encoding.IN_WORD + heads * coded.groups_of(self.nrows)
+        self.expected = nibbles / NIB.in_word + heads * coded.groups_of(self.nrows)
 
     def append(self, ptr: Array, col: Array, input_entries: int) -> None:
         """As of any builder. OutOfMemory if the expected size of all rows does not fit."""
         rows = Csr(self.device, len(ptr) - 1, self.ncols, ptr, col if len(col) else self.room(0), len(col))
-        sizes = encoding.sizes_of(rows, self.rows)
-        heads, ends, total = coded.blocks_of(self.device, rows.nrows, sizes, encoding.IN_WORD)
-        count, at = int(self.device.to_host(total)[0]), self.rows // coded.GROUP
+        heads, ends, count = NIB.blocks(rows, NIB.sizes(rows, self.rows))
+        at = self.rows // coded.GROUP
         self.most += most_words(rows.nrows, self.ncols, input_entries)
         self.input_entries += input_entries
         heads += self.used << coded.HEAD_BITS
         self._make_room(self.used + count, rows.nrows)
-        encoding.fill(rows, heads, ends, self.words, self.rows)
+        NIB.fill(rows, heads, ends, self.words, self.rows)
         self.heads[at : at + len(heads)] = heads
         self.rows, self.nvals, self.used = self.rows + rows.nrows, self.nvals + rows.nvals, self.used + count
 

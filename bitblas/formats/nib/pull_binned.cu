@@ -47,7 +47,7 @@ chunks(i64 n, const i64* heads, const u32* words, const i64* ptr, const u32* pla
   if (row >= n || place[row] == ~0u) return;
   const int lane = threadIdx.x & 31;
   const i64 length = ptr[row + 1] - ptr[row];
-  Walk<32, true> walk(row_extent(heads, words, row), row, 0);
+  Walk<32, true> walk(words, row_extent(heads, words, row), row, 0, lane);
   while (walk.more()) {
     const i64 word = walk.at + 8 * lane;
     Found found;
@@ -73,7 +73,7 @@ chunks(i64 n, const i64* heads, const u32* words, const i64* ptr, const u32* pla
 #endif  // KERNEL_chunks
 
 #ifdef KERNEL_pull_graded
-// Degree-binned pull on nibble rows (formats/binned_codes.cuh). Lanes that share a row have a mark each.
+// Degree-binned pull on nibble rows (formats/binned.cuh). Lanes that share a row have a mark each.
 #define PIECES() const u32 *mark, const u32 *begin, const u32 *column, const u16 *length, i64 last
 #define CODES() const u32* words
 #define PIECES_OF {mark, begin, column, length, (u32)last}
@@ -130,5 +130,5 @@ struct Lane {
     word += next;
   }
 };
-#include "formats/binned_codes.cuh"
+#include "formats/binned.cuh"
 #endif  // KERNEL_pull_graded

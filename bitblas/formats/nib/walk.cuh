@@ -1,4 +1,4 @@
-// Read nibble rows: one lane value by value (Scan), or G lanes side by side (Walk).
+// Read nibble rows: one lane value by value (Scan), or G lanes side by side (Walk). See coded_kernels.cuh for the interface.
 #include "formats/blocks.cuh"
 
 __device__ __forceinline__ Extent row_extent(const i64* heads, const u32* words, i64 row) {
@@ -6,6 +6,12 @@ __device__ __forceinline__ Extent row_extent(const i64* heads, const u32* words,
 }
 __device__ __forceinline__ i64 words_of(const Extent& x) { return (x.end - x.at + 7) >> 3; }
 
+// The part of a long row that a pull searches before its segments.
+__device__ __forceinline__ Extent first_part(const Extent& x, i64 longest) { return {x.at, x.at + 8 * longest}; }
+
+// A mark, the start of a segment of a long row: a nibble, the column before it, the number of entries before it in its
+// row (0: start of the row), and the end of the segment.
+#define MARK 4
 #define STOPS 0x88888888u
 
 // The 3 low bits of each of eight nibbles, concatenated.
@@ -25,11 +31,11 @@ struct Scan {
   u64 window;  // from `at` on; zeros if nothing was loaded
 
   __device__ __forceinline__ Scan() : at(0), left(0), column(0), first(false), window(0) {}
-  // As a Walk, which also numbers entries: from the beginning of row `row`, or from a mark on.
-  __device__ __forceinline__ Scan(const Extent& x, i64 row, i64)
+  // As a Walk, which also numbers entries.
+  __device__ __forceinline__ Scan(const u32*, const Extent& x, i64 row, i64, int)
       : at(x.at), left((u32)(x.end - x.at)), column((u32)row), first(true), window(0) {}
-  __device__ __forceinline__ Scan(const i64* mark, i64 stop, i64)
-      : at(mark[0]), left((u32)(stop - mark[0])), column((u32)mark[1]), first(mark[2] == 0), window(0) {}
+  __device__ __forceinline__ Scan(const u32*, const i64* mark, i64, i64, int)
+      : at(mark[0]), left((u32)(mark[3] - mark[0])), column((u32)mark[1]), first(mark[2] == 0), window(0) {}
 
   __device__ __forceinline__ bool more() const { return left != 0; }
 
@@ -51,6 +57,24 @@ struct Scan {
     first = false;
     return column;
   }
+
+  enum { FOUND = 4 };
+  struct Found {
+    bool some[FOUND];
+    u32 column[FOUND];
+
+    __device__ __forceinline__ bool has(int k) const { return some[k]; }
+    __device__ __forceinline__ u32 at(int k) const { return column[k]; }
+    __device__ __forceinline__ i64 number(int) const { return 0; }
+  };
+  __device__ __forceinline__ void step(const u32* words, int, Found& to) {
+#pragma unroll
+    for (int k = 0; k < FOUND; ++k) {
+      to.some[k] = more();
+      to.column[k] = to.some[k] ? next(words) : 0;
+    }
+  }
+  __device__ __forceinline__ void stop() { left = 0; }
 };
 
 #define COMPLETED 8  // values that a lane completes in a step, at most
@@ -81,7 +105,9 @@ struct Found {
 
 // Walk a row with G lanes side by side: each takes a word of eight nibbles and the values that end in it. Values end at a
 // nibble with bit 3, so lanes need no guess; the unfinished value at the end of a word is passed to the next lane.
-template <int G, bool NUMBERED> struct Walk {
+template <int G, bool NUMBERED, bool RANGES = false> struct Walk {
+  enum { FOUND = COMPLETED };
+  typedef ::Found Found;
   i64 at, entry;  // of the group: the next nibble, and the number of the next entry
   u32 left;       // nibbles left
   u32 column;          // the previous column; before the first value the row
@@ -90,12 +116,11 @@ template <int G, bool NUMBERED> struct Walk {
 
   __device__ __forceinline__ Walk() : at(0), entry(0), left(0), column(0), first(false), tail(0), tails(0) {}
   // From the beginning of row `row`, whose entries are numbered from `number` on.
-  __device__ __forceinline__ Walk(const Extent& x, i64 row, i64 number)
+  __device__ __forceinline__ Walk(const u32*, const Extent& x, i64 row, i64 number, int)
       : at(x.at), entry(number), left((u32)(x.end - x.at)), column((u32)row), first(true), tail(0), tails(0) {}
-  // From a mark on: a nibble, the column before it and the number of entries before it in its row (0: start of the
-  // row).
-  __device__ __forceinline__ Walk(const i64* mark, i64 stop, i64 number)
-      : at(mark[0]), entry(number + mark[2]), left((u32)(stop - mark[0])), column((u32)mark[1]), first(mark[2] == 0),
+  // From a mark on.
+  __device__ __forceinline__ Walk(const u32*, const i64* mark, i64, i64 number, int)
+      : at(mark[0]), entry(number + mark[2]), left((u32)(mark[3] - mark[0])), column((u32)mark[1]), first(mark[2] == 0),
         tail(0), tails(0) {}
   // From the position of lane `owner`, which walked alone; now G lanes continue together.
   __device__ __forceinline__ Walk(const Scan& alone, int owner)
@@ -165,12 +190,7 @@ template <int G, bool NUMBERED> struct Walk {
       to.ahead[k] = sum;
     }
     sum += turned;
-    u32 before = sum;
-#pragma unroll
-    for (int d = 1; d < G; d <<= 1) {
-      const u32 below = __shfl_up_sync(ALL_LANES, before, d, G);
-      if (lane >= d) before += below;
-    }
+    const u32 before = sum_upto<G>(sum, lane);
     to.column = column + before - sum + more;
     to.base = column + before - sum + turned;
     column += G > 1 ? __shfl_sync(ALL_LANES, before, G - 1, G) : sum;
@@ -183,3 +203,12 @@ template <int G, bool NUMBERED> struct Walk {
     at += done, left -= done;
   }
 };
+
+// f(column, entry) for each that a lane found.
+template <class F> __device__ __forceinline__ void each(Found& found, F f) {
+#pragma unroll 1
+  for (int k = 0; k < found.count; ++k) {
+    const u32 column = found.next();
+    f(column, found.entry + k);
+  }
+}

@@ -1,10 +1,42 @@
-// Degree-binned pull along coded rows: t = A (+).(x) u for a full u (nib/kernels.py, cgr/kernels.py).
+// Degree-binned pulls: t = A (+).(x) u for a full u. Rows are sorted by length (kernels.py of each format).
+// Each warp takes runs of pieces: first the segments of long rows, whose sums go to `parts`, then rows, the longest
+// first. Blocks are persistent, RESIDENT per multiprocessor, and keep u for columns below `hot` in shared memory.
+// Plain rows have a kernel of their own (csr/pull_binned.cu), coded rows share the one below.
+#include "kernels/product.cuh"
+#if MASKED
+#define MASK() , MaskView mask
+#define MASK_OF() , mask
+#else
+#define MASK()
+#define MASK_OF()
+#endif
+
+// Begin a pull: copy the first `hot` values of u to shared memory (call __syncthreads before they are read), and write
+// the bits of t.
+__device__ __forceinline__ const U_T* begin_pull(const VectorValues<U_T>& u, i64 hot, i64 size, const u64* reached,
+                                                 u64* t_bits MASK()) {
+  U_T* here = nullptr;
+#if SHARED_BYTES
+  extern __shared__ u64 shared[];
+  here = (U_T*)shared;
+  for (u32 j = threadIdx.x; j < (u32)hot; j += THREADS) here[j] = u.at(j);
+#endif
+  for (i64 w = (i64)blockIdx.x * THREADS + threadIdx.x; w < (size + 63) / 64; w += (i64)gridDim.x * THREADS) {
+#if MASKED
+    t_bits[w] = reached[w] & mask.word(w);
+#else
+    t_bits[w] = reached[w];
+#endif
+  }
+  return here;
+}
+
+#ifdef PIECES
+// Degree-binned pull along coded rows.
 // Each lane decodes its part of a row by itself, so lanes exchange nothing while decoding; the lanes of a warp have
 // parts of similar length.
-// Each warp takes runs of 32 lanes: first the segments of long rows, whose sums go to `parts`, then rows, the longest
-// first. Blocks are persistent, RESIDENT per multiprocessor, and keep u for columns below `hot` in shared memory. A
-// lane decodes AHEAD columns while its loads of u are in flight. A warp prefetches the words of its next run, and the
-// position of the one after that.
+// Runs have 32 lanes. A lane decodes AHEAD columns while its loads of u are in flight. A warp prefetches the words of its
+// next run, and the position of the one after that.
 // RANKED: entries have values of their own, contiguous per lane from `first` on; first[p] is the number of the first
 // entry of piece p. MASKED: rows that the mask excludes are skipped, and t gets no bits there.
 // Include after the layout's definitions: PIECES() and CODES(), kernel parameters for the pieces and the codes; Pieces
@@ -14,14 +46,8 @@
 // next) and sums.range(from, length). All lanes of a warp call these together.
 // Arguments: the schedule (run, piece, segments, row, PIECES()), CODES(), `first`, values a_*, the vector u_*, `hot`,
 // and the output: `reached` has the bits of t, `parts` gets the sums of segments.
-#include "kernels/product.cuh"
 #define AHEAD (RANKED && sizeof(A_T) + sizeof(U_T) > 8 ? UNROLL / 2 : UNROLL)  // otherwise registers would be spilled
 #define LONG 64  // columns of a range from which on the lanes of a warp share it
-#if MASKED
-#define MASK() , MaskView mask
-#else
-#define MASK()
-#endif
 
 struct Run {
   u32 log_lanes, piece, row;
@@ -138,20 +164,7 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const u32* ro
   (void)first;
   const Pieces pieces = PIECES_OF;
   const u32 lane = threadIdx.x & 31, warps = gridDim.x * (THREADS / 32);
-#if SHARED_BYTES
-  extern __shared__ u64 shared[];
-  U_T* const here = (U_T*)shared;
-  for (u32 j = threadIdx.x; j < (u32)hot; j += THREADS) here[j] = u.at(j);
-#else
-  (void)hot;
-#endif
-  for (i64 w = (i64)blockIdx.x * THREADS + threadIdx.x; w < (size + 63) / 64; w += (i64)gridDim.x * THREADS) {
-#if MASKED
-    t_bits[w] = reached[w] & mask.word(w);
-#else
-    t_bits[w] = reached[w];
-#endif
-  }
+  const U_T* const here = begin_pull(u, hot, size, reached, t_bits MASK_OF());
   u32 grade = 0;
   const auto load_run = [&](u32 k) {
     Run x = {};
@@ -169,10 +182,7 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const u32* ro
     if (RANKED && x.inside) x.first = first[x.piece];
     return x;
   };
-  Sums sums = {u, nullptr, 0, a, 0, BEGIN};
-#if SHARED_BYTES
-  sums.here = here, sums.hot = (u32)hot;
-#endif
+  Sums sums = {u, here, (u32)hot, a, 0, BEGIN};
   u32 k = blockIdx.x + gridDim.x * (threadIdx.x / 32);
   Run of = load_run(k), next = load_run(k + warps);
   of.lane.open(pieces, words, of.log_lanes);
@@ -192,3 +202,4 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const u32* ro
     of = next, next = after;
   }
 }
+#endif  // PIECES

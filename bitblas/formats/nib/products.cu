@@ -1,10 +1,32 @@
+// Products of nibble rows: pulls, pushes, and dot products under a mask.
+#include "formats/nib/walk.cuh"
+
+#ifdef KERNEL_pull
+// LANES lanes decode a row together. For presence only, one lane decodes some values at a time until it has a hit.
+#include "kernels/pull_rows.cuh"
+#if KIND == WORDS
+typedef Scan PullWalk;
+#else
+typedef Walk<LANES, RANKED> PullWalk;
+#endif
+#define PULL
+#define PULL_BLOCKS 4
+#include "formats/coded_kernels.cuh"
+#endif  // KERNEL_pull
+
+#ifdef KERNEL_push
+#include "kernels/product.cuh"
+#define PUSH
+#include "formats/coded_kernels.cuh"
+#endif  // KERNEL_push
+
+#ifdef KERNEL_dot
 // Masked dot products: C<M> = A B', computed at the entries of the mask, all in nibbles (see csr/dot.cu).
 // A block takes a row of the mask, as many columns at a time as one step of a warp decodes. The row of A goes into a
 // hash table in shared memory, half of SLOTS at a time, in which GROUP lanes look up a row of B'. All warps decode the
 // rows of the mask and of A, so that none has to wait for another's progress.
 // Arguments: heads, words and ranks of the mask, A and B; values of A and B; inner, the common dimension; product, the
 // value of all products (KIND COUNT); output: present and sums, per entry of the mask.
-#include "formats/nib/walk.cuh"
 #include "formats/csr/search.cuh"
 #include "kernels/dots.cuh"
 #define AT_ONCE (32 * COMPLETED)  // values per step of a warp
@@ -48,7 +70,7 @@ dot(i64 n, CodesView<MPTR_T> m, CodesView<APLACE_T> a, MatrixValues<A_T> a_value
   while (32 - shift < LOG_SLOTS && 2 * (own.end - own.at) > 1ll << (32 - shift)) --shift;
   const Table table = {keys, places, (1u << (32 - shift)) - 1, shift};
   const i64 a_first = KIND == VALUES && a_values.stride ? (i64)a.numbers[row] : 0;
-  Walk<32, true> mask(at, row, m.numbers[row]), mine;
+  Walk<32, true> mask(m.words, at, row, m.numbers[row], threadIdx.x & 31), mine;
   for (bool whole = false; mask.more();) {  // whole: the entire row of A is in the table
     const i64 first = mask.entry;
     Found found;
@@ -59,7 +81,7 @@ dot(i64 n, CodesView<MPTR_T> m, CodesView<APLACE_T> a, MatrixValues<A_T> a_value
       columns[found.entry - first + k] = found.next();
       sum[found.entry - first + k] = none;
     }
-    if (!whole) mine = Walk<32, true>(own, row, 0);
+    if (!whole) mine = Walk<32, true>(a.words, own, row, 0, threadIdx.x & 31);
     do {
       if (!whole) {
         const bool begins = mine.first;
@@ -75,7 +97,7 @@ dot(i64 n, CodesView<MPTR_T> m, CodesView<APLACE_T> a, MatrixValues<A_T> a_value
         Walk<GROUP, true> theirs;
         if (e < count && !(KIND == WORDS && sum[e].count)) {
           const i64 number = KIND == VALUES && b_values.stride ? (i64)b.numbers[j] : 0;
-          theirs = Walk<GROUP, true>(row_extent(b.heads, b.words, j), j, number);
+          theirs = Walk<GROUP, true>(b.words, row_extent(b.heads, b.words, j), j, number, lane);
         }
         while (__any_sync(ALL_LANES, theirs.more())) {
           Found of;
@@ -102,3 +124,4 @@ dot(i64 n, CodesView<MPTR_T> m, CodesView<APLACE_T> a, MatrixValues<A_T> a_value
     for (int e = threadIdx.x; e < count; e += BLOCK) write(sum[e], first + e, product, present, sums);
   }
 }
+#endif  // KERNEL_dot

@@ -1,0 +1,160 @@
+// Kernels of coded rows (coded.py), for each code. Define PULL, PUSH, LIKELY or STEP, and include after the code's walk.cuh,
+// which defines
+// - row_extent and words_of: the units of a row, and their number of words; first_part: what a pull searches of a long
+//   row before its parts
+// - Walk<G, NUMBERED, RANGES>: G lanes walk through a row, or from a mark (MARK numbers) through a part of a long one,
+//   and number its entries. more(), stop(), and step(words, lane, found), which all lanes of the warp call together
+// - Found: what a lane finds in a step. has(k), at(k) and number(k): whether there is a k-th column (of FOUND), the
+//   column, and the number of its entry; each(found, f) for all of them. With RANGES also `length` columns from `from`
+//   on, and `entry`, the number of the first; HAS_RANGES: the code has some.
+
+#ifdef PULL
+// Pull SpMV: w<mask, accum, replace> = A (+).(x) u. LANES lanes read a row, and stop at a terminal value.
+// rows.begin: heads of groups of rows; of parts of long rows (row_stride 1), marks. `longest` is in words.
+// PullWalk: how a row is walked. take_ranges(found, sum, a, row, u) adds the ranges of lanes.
+
+extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
+pull(i64 n, i64 longest, RowsView<i64> rows, const u32* words, const PLACE_T* value_ptr, Values a, VectorView<U_T> u,
+     MaskView mask, ARGUMENT(Z_T) product, Epilogue to) {
+  Row of(n, rows, mask, to.t.bits);
+  PullWalk walk;
+  Extent whole = {0, 1};  // a part belongs to a nonempty row
+  if (of.open) {
+    const i64 number = RANKED ? (i64)value_ptr[of.row] : 0;
+    if (rows.row_stride) {
+      walk = PullWalk(words, rows.begin + MARK * of.unit, of.row, number, of.lane);
+    } else {
+      Extent x = whole = row_extent(rows.begin, words, of.row);
+      if (words_of(x) > longest) of.hub = !PRESENCE, x = PRESENCE ? first_part(x, longest) : Extent{x.at, x.at};
+      walk = PullWalk(words, x, of.row, number, of.lane);
+    }
+  }
+  (void)a, (void)whole;
+  Sum x = {false, IDENTITY, 0};
+#if KIND == WORDS && U_FULL
+  x.some = of.open && whole.at < whole.end;
+#else
+  while (__any_sync(ALL_LANES, walk.more())) {
+    PullWalk::Found found;
+    walk.step(words, of.lane, found);
+#if HAS_RANGES
+    take_ranges(found, x, a, of.row, u);
+#endif
+    bool has[PullWalk::FOUND];
+    u32 j[PullWalk::FOUND];
+#pragma unroll
+    for (int k = 0; k < PullWalk::FOUND; ++k) has[k] = found.has(k), j[k] = found.at(k);
+    x.take(has, j, [&](int k) { return RANKED ? a.at(found.number(k)) : a.iso; }, a.iso, of.row, u);
+#if KIND == WORDS || (KIND == VALUES && HAS_TERMINAL)
+    if (LANES == 1 ? x.done() : (__ballot_sync(ALL_LANES, x.done()) & group_mask<LANES>()) != 0) walk.stop();
+#endif
+  }
+#endif
+  end_row(of, x, product, to);
+}
+#endif  // PULL
+
+#ifdef PUSH
+// Push SpMV: t = A' (+).(x) u along the rows where u has an entry. LANES lanes share a row.
+// push_ranges(found, row, t, mask, reach) pushes the ranges of lanes; reach(i, j, e): entry e, of row i and column j.
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+push(i64 n, i64 longest, RowsView<i64> rows, const u32* words, const PLACE_T* value_ptr, Values a, VectorView<U_T> u,
+     MaskView mask, ARGUMENT(Z_T) product, i64* counts, OutputView<C_T> t) {
+  const i64 unit = thread_number() / LANES;
+  const int lane = threadIdx.x & (LANES - 1);
+  const i64 row = rows.row_stride && unit < n ? rows.row_of[unit] : unit;
+  typedef Walk<LANES, RANKED, true> Lanes;
+  Lanes walk;
+  if (unit < n && u.has(row)) {
+    const i64 number = RANKED ? (i64)value_ptr[row] : 0;
+    if (rows.row_stride) {
+      walk = Lanes(words, rows.begin + MARK * unit, row, number, lane);
+    } else {
+      Extent x = row_extent(rows.begin, words, row);
+      if (words_of(x) > longest) x.end = x.at;  // a long row: its parts are processed by another launch
+      walk = Lanes(words, x, row, number, lane);
+    }
+  }
+  const auto reach = [&](i64 i, i64 j, i64 e) {
+    if (!mask.allows(j)) return;
+    if (KIND == WORDS) {
+      if (!bit_now(t.bits, j)) mark(t.bits, j);
+    } else {
+      scatter(t.bits, t.values, j, mul(RANKED ? a.at(e) : A_T(a.iso), u.at(i), j, i));
+    }
+  };
+  while (__any_sync(ALL_LANES, walk.more())) {
+    Found found;
+    walk.step(words, lane, found);
+#if HAS_RANGES
+    push_ranges(found, row, t, mask, reach);
+#endif
+    each(found, [&](i64 j, i64 e) { reach(row, j, e); });
+  }
+}
+#endif  // PUSH
+
+#ifdef LIKELY
+// Hub columns for pulls: of each row the column, among its first ones, whose own row has most words (`length`).
+// A pull most likely hits there if the vector was found along rows. ~0 for an empty row. LANES lanes per row, of which
+// each takes at most LIKELY_STEPS steps: the rest of longer rows is skipped. best: output.
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+likely(i64 n, const i64* heads, const u32* words, const i64* length, u32* best) {
+  const i64 row = thread_number() / LANES;
+  const int lane = threadIdx.x & (LANES - 1);
+  Extent x = {0, 0};
+  if (row < n) x = row_extent(heads, words, row);
+  Walk<LANES, false> walk(words, x, row, 0, lane);
+  i64 most = -1;
+  u32 at = ~0u;
+  for (int step = 0; step < LIKELY_STEPS && __any_sync(ALL_LANES, walk.more()); ++step) {
+    Found found;
+    walk.step(words, lane, found);
+#pragma unroll
+    for (int k = 0; k < walk.FOUND; ++k) {
+      const i64 here = found.has(k) ? length[found.at(k)] : -1;
+      if (here > most) most = here, at = found.at(k);
+    }
+  }
+#pragma unroll
+  for (int d = LANES / 2; d; d >>= 1) {
+    const i64 there = __shfl_xor_sync(ALL_LANES, most, d);
+    const u32 j = __shfl_xor_sync(ALL_LANES, at, d);
+    if (there > most) most = there, at = j;
+  }
+  if (row < n && lane == 0) best[row] = at;
+}
+#endif  // LIKELY
+
+#ifdef STEP
+// Search of rows that pull, in the rounds of a device loop (kernels/step_rows.cuh).
+#include "kernels/decoded_rows.cuh"
+#define PULL_FORM() PullView pulled
+#define PULL_FORM_OF() {pulled.likely, pulled.heads, pulled.words}
+
+struct PullView {
+  const i64* heads;
+  const u32* words;
+  Likely likely;
+};
+struct Search : Likely {
+  const i64* heads;
+  const u32* words;
+
+  template <class W> __device__ __forceinline__ bool hits(W& walk, int lane, const u64* u_bits) const {
+    typename W::Found found;
+    walk.step(words, lane, found);
+#if HAS_RANGES
+    bool hit = found.length && any_in(u_bits, found.from, found.length);
+#else
+    bool hit = false;
+#endif
+#pragma unroll
+    for (int k = 0; k < W::FOUND; ++k)
+      if (found.has(k)) hit = bit_of(u_bits, found.at(k)) || hit;
+    return hit;
+  }
+};
+#endif  // STEP
