@@ -281,7 +281,7 @@ def test_twins_have_the_same_arguments(kernel):
     assert (entry in jit.kernels_of(folder, ".cpu.py")) == (kernel not in GPU_ONLY)
     text = jit.kernel_text(kernel)
     if 'extern "C"' not in text:  # one text for many formats, which their headers make their own
-        headers = [(PACKAGE / name).read_text() for name in re.findall(r'#include "(.+)"', text)]
+        headers = [(PACKAGE / name).read_text() for name in re.findall(r'#include "(.+\.cuh)"', text)]
         text = next(header for header in headers if 'extern "C"' in header)
     cuda = parameters(text, rf'extern "C".*?\b{entry}\((.*?)\) \{{')
     assert cuda[0] == "i64 n"
