@@ -220,7 +220,7 @@ CPU_ONLY |= {f"loop/cpu/{name}" for name in ("clear", "nested", "settle", "summa
 CPU_ONLY |= {f"formats/csr/{name}" for name in ("gustavson", "push_list")}  # a row of sums, a sort, for each thread
 CPU_ONLY |= {"kernels/words", "kernels/numbered", "kernels/webgraph"}  # files, which are on the host
 CPU_ONLY |= {"kernels/gorder", "kernels/lacking"}  # one vertex after the other; for pulls that foresee nothing
-CPU_ONLY |= {f"formats/virtual/{name}" for name in ("minhash", "bicliques", "left", "ordered")}  # mining
+CPU_ONLY |= {f"formats/virtual/{name}" for name in ("minhash", "bicliques")}  # mining
 CPU_ONLY |= {"formats/virtual/unfold", "formats/active"}  # rows, list by list; few rows, one after the other
 PACKAGE = ROOT / "bitblas"
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         patches,
         product,
         profile,
-        virtual_nodes,
     )
 
 

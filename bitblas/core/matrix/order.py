@@ -20,8 +20,8 @@ from .stored import StoredMatrix
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from ...operations.virtual_nodes import VirtualNodes
     from ...plan.profile import Orders, Profile
-    from ...plan.virtual_nodes import VirtualNodes
     from ..typing import Array, IndicesLike
 
 
@@ -87,7 +87,7 @@ class MatrixOrder(StoredMatrix):
                 raise InvalidValue(
                     "profile: expected virtual_nodes alone; A.reorder(order).profile(virtual_nodes=True)"
                 )
-            from ...plan.virtual_nodes import virtual_nodes as found
+            from ...operations.virtual_nodes import virtual_nodes as found
 
             return found(self._stored)
         if measure:

@@ -155,11 +155,7 @@ struct Along : Operands, Ends {
     do {
       i64 j = 0;
       u64 added = 0;
-#if KIND == WORDS
-      tile_t fresh = 0;
-#else
-      u64 fresh = 0;
-#endif
+      UInt<KIND == WORDS && TILE < 64 ? 32 : 64>::type fresh = 0;
       bool first = false;
       Item found = {};
 #if KIND == WORDS
@@ -182,7 +178,7 @@ struct Along : Operands, Ends {
 #if PLACES
         if (hit) added = put.add(j * TILE, hit);
 #endif
-        if (hit) fresh = (tile_t)mark_tile(t_bits, j, hit, first);
+        if (hit) fresh = mark_tile(t_bits, j, hit, first);
 #else
         const auto put_product = [&](i64 at, Z_T z) {
 #if PLACES
@@ -297,16 +293,11 @@ step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* c
       i64 j = 0;
       u64 fresh = 0;
       bool first = false;
-#if BESIDE
       PTR_T begin = 0, end = 0;  // range of tile row j
-#endif
       if (item < items.count) {
 #if KIND == WORDS
         u64 hit = A.reach(items, item, active, j);
-#if BESIDE
-        begin = A.ptr[j], end = A.ptr[j + 1];
-        asked(begin), asked(end);
-#endif
+        if (BESIDE) begin = A.ptr[j], end = A.ptr[j + 1], asked(begin), asked(end);
         hit &= open[j] & ~part_now<TILE>(t_bits, j);
         if (hit) fresh = mark_tile(t_bits, j, hit, first);
 #else
@@ -318,11 +309,7 @@ step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* c
       }
       put_on(stage, first, (u32)j, t_list, t_state + LISTED);
       entries += __popcll(fresh);
-#if BESIDE
-      if (WEIGHS && first) work += (i64)end - begin;
-#else
-      if (WEIGHS && first) work += A.items<i64>(j).count;
-#endif
+      if (WEIGHS && first) work += BESIDE ? (i64)end - begin : A.items<i64>(j).count;
     }
   }
 #if PULLS
@@ -369,15 +356,9 @@ step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* c
         entries += __popcll(hit);
         if (WEIGHS && hit) work += A.items<i64>(j).count;
       }
-      u64 word = lane == 0 && j < n ? hit : 0ull;
-#if TILE == 64
-      if (lane == 0 && j < n) t_bits[j] = word;
-#elif TILE == 4
-      // Two tile rows share a byte, so the groups of a warp combine theirs; t was cleared before.
-      if (word) atomicOr((u32*)t_bits + (j * TILE >> 5), (u32)word << (j * TILE & 31));
-#else
-      if (lane == 0 && j < n) ((row_t*)t_bits)[j] = (row_t)word;
-#endif
+      // Two tile rows of 4 share a byte, so the groups of a warp combine theirs; t was cleared before.
+      if (lane == 0 && j < n && TILE != 4) ((row_t*)t_bits)[j] = (row_t)hit;
+      if (lane == 0 && j < n && TILE == 4 && hit) or_tile(t_bits, j, hit);
     }
     if (thread_number() == 0) t_state[DENSE] = 1;
   }

@@ -1,5 +1,5 @@
-# Products with a vector on tiles: by tile rows (pull), and along the rows where u has entries (push). CPU twin of pull.cu
-# and push.cu.
+# Products with a vector on tiles: by tile rows (pull), and along the rows where u has entries (push).
+# CPU twin of pull.cu and push.cu.
 # include: formats/b2sr/tile.cpu.py
 # include: formats/csr/search.cpu.py
 

@@ -72,6 +72,7 @@ def columns_of(word):
 # Tiles before the first test whether all rows are done, and between tests: on meshes the test costs more than it saves.
 FIRST_LOOK, PATIENCE = 8, 32
 
+
 @njit(**FUNCTION)
 def column_of_tile(tiles: PackedTilesView, tile):
     return np.int64(packed_at(tiles.col.col, tile, tiles.col.width) if PACKED else at(tiles.col.col, tile))

@@ -22,7 +22,6 @@ import numpy as np
 
 from ... import tuning
 from ...typing import Array
-from ..b2sr.cost import word_type
 from ..b2sr.layout import Merge, TileRule
 from ..contract import Cost, ItemCounts, StructureFacts, compute_once
 from ..csr.cost import pointer_type
@@ -148,7 +147,7 @@ def columns_below(csr: Csr) -> list[int]:
 
 def counted(csr: Csr, tile: int) -> tuple[Parts, Merge, Array]:
     """The parts of the Split of these rows, and the Merge and counts that were computed for it."""
-    merge, counts = Merge(csr, tile, word_type(tile)), {}
+    merge, counts = Merge(csr, tile), {}
 
     def count(near_width: int) -> Parts:
         out = counts[near_width] = merge.count(rule_of(csr.ncols, tile, near_width))

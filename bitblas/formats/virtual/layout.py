@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ... import device as devices
 from ... import tuning
 from ...device import Device
 from ...kernels.variant import Variant
@@ -131,10 +130,6 @@ def unfold_variant() -> Variant:
     return Variant("formats/virtual/unfold", (), (("MOST", tuning.count("virtual.merged_lists")),))
 
 
-def ordered_variant(sort: int) -> Variant:
-    return Variant("formats/virtual/ordered", (), (("SORT", sort),))
-
-
 class Graph(NamedTuple):
     """Rows with nodes among the rows and columns, and the positions of nodes there, on the host."""
 
@@ -156,20 +151,11 @@ def merged(found: Mined, of: Csr) -> Graph:
     left = np.repeat(np.arange(nrows), np.diff(found.ptr))
     row = np.concatenate([rows[left], rows[found.user], row_nodes[found.node_at]])
     col = np.concatenate([cols[found.col], col_nodes[found.node], cols[found.member]])
-    device = of.device
-    ptr, col = (device.asarray(x) for x in rows_in_order(nrows + found.nodes, ncols + found.nodes, row, col))
-    return Graph(from_arrays(device, nrows + found.nodes, ncols + found.nodes, ptr, col), row_nodes, col_nodes)
-
-
-def rows_in_order(nrows: int, ncols: int, row: np.ndarray, col: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pointers and columns of distinct entries in any order, on the host."""
-    host, least = devices.get("cpu"), tuning.count("formats.parallel_entries")
-    ptr = np.append(0, np.cumsum(np.bincount(row, minlength=nrows)))
-    found = np.empty(len(row), index_type(ncols))
-    for sort, units in enumerate((len(row), nrows)):
-        bounds = host.ranges(nrows, least, work=len(row)) if sort else None
-        host.kernel(ordered_variant(sort))(units, row, col, ptr[:-1].copy(), ptr, found, bounds=bounds)
-    return ptr, found
+    device, shape = of.device, (nrows + found.nodes, ncols + found.nodes)
+    row, col = device.asarray(row), device.asarray(col)
+    places = csr.sort_entries(device, row, col, *shape)
+    ptr = pointers_of(row[places], shape[0], device)
+    return Graph(from_arrays(device, *shape, ptr, col[places]), row_nodes, col_nodes)
 
 
 def keys_of(inner: Csr, rows: Places, cols: Places, nvals: int) -> Array:

@@ -28,10 +28,6 @@ def minhash_variant(hashes: int) -> Variant:
     return Variant("formats/virtual/minhash", (), (("HASHES", hashes),))
 
 
-def left_variant(fill: int) -> Variant:
-    return Variant("formats/virtual/left", (), (("FILL", fill),))
-
-
 @dataclass(frozen=True, eq=False)
 class Mined:
     """Result of mining: the remaining entries of the rows, as pointers and unsorted columns; and the nodes, numbered by
@@ -133,12 +129,9 @@ def one_pass(
         for at, u, m, base in zip(begin.tolist(), uses.tolist(), members.tolist(), first.tolist())
     ]
     found = tuple(np.concatenate(of) for of in zip(*per_part))
-    left = np.zeros(n + 1, ptr.dtype)
-    host.kernel(left_variant(0))(n, ptr, gone, col, left, col, bounds=bounds)
-    np.cumsum(left, out=left)
-    rest = np.empty(int(left[-1]), col.dtype)
-    host.kernel(left_variant(1))(n, ptr, gone, col, left, rest, bounds=bounds)
-    return left, rest, total + int(nodes.sum()), found
+    stays = gone == 0
+    left = np.append(0, np.cumsum(stays))[ptr].astype(ptr.dtype)
+    return left, col[stays], total + int(nodes.sum()), found
 
 
 def clusters(signature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
