@@ -41,7 +41,6 @@ template <class T> __device__ __forceinline__ void write_tile(word_t* bits, i64 
     if (lane == 0) bits[tile] = (word_t)whole;
     return;
   }
-#pragma unroll
   for (int k = 0; k < LANE_ROWS; ++k) ((row_t*)bits)[tile * TILE + lane * LANE_ROWS + k] = (row_t)rows[k];
 }
 
@@ -64,7 +63,6 @@ cut(i64 n, i64 tile_rows, i64 nrows, i64 tile_cols, const PTR_T* ptr, const COL_
   if (number >= n || number >= cuts[tile_rows]) return;
   const i64 tile_row = range_of(cuts, tile_rows, number);
   i64 first[LANE_ROWS], from[LANE_ROWS], to[LANE_ROWS], mine = 0;
-#pragma unroll
   for (int k = 0; k < LANE_ROWS; ++k) {
     const i64 row = tile_row * TILE + lane * LANE_ROWS + k;
     first[k] = from[k] = row < nrows ? (i64)ptr[row] : 0;
@@ -78,13 +76,11 @@ cut(i64 n, i64 tile_rows, i64 nrows, i64 tile_cols, const PTR_T* ptr, const COL_
     const i64 middle = (low + high) >> 1;
     i64 at[LANE_ROWS];
     mine = 0;
-#pragma unroll
     for (int k = 0; k < LANE_ROWS; ++k) {
       at[k] = lower_bound(col, from[k], to[k], middle << LOG_TILE);
       mine += at[k] - first[k];
     }
     const bool enough = sum_of_group(mine) >= before;
-#pragma unroll
     for (int k = 0; k < LANE_ROWS; ++k) (enough ? to[k] : from[k]) = at[k];
     if (enough) high = middle;
     else low = middle + 1;
@@ -124,7 +120,6 @@ build(i64 n, i64 tile_rows, i64 nrows, const PTR_T* ptr, const COL_T* col, const
   if (part.number < 0) return;
   const i64 none = LAST_COLUMN;
   i64 entry[LANE_ROWS], end[LANE_ROWS], next[LANE_ROWS], skipped = 0;
-#pragma unroll
   for (int k = 0; k < LANE_ROWS; ++k) {
     const i64 row = part.tile_row * TILE + lane * LANE_ROWS + k;
     const i64 first = row < nrows ? (i64)ptr[row] : 0;
@@ -142,14 +137,12 @@ build(i64 n, i64 tile_rows, i64 nrows, const PTR_T* ptr, const COL_T* col, const
     rank = (i64)ptr[part.tile_row * TILE] + (part.begin ? sum_of_group(skipped) : 0) - (near + far - in_near);
   for (;;) {
     i64 mine = next[0];
-#pragma unroll
     for (int k = 1; k < LANE_ROWS; ++k) mine = next[k] < mine ? next[k] : mine;
     const i64 at = least_of_group(mine);
     if (at >= part.end) break;
     u64 row_bits[LANE_ROWS];
     i64 first[LANE_ROWS];
     u32 taken = 0;
-#pragma unroll
     for (int k = 0; k < LANE_ROWS; ++k) {
       u64 word = 0;
       i64 e = first[k] = entry[k];
@@ -183,7 +176,6 @@ build(i64 n, i64 tile_rows, i64 nrows, const PTR_T* ptr, const COL_T* col, const
       if (ORDER && lane == 0) value_ptr[tile] = (PLACE_T)rank;
     }
     i64 place = (single ? in_tiles + other : rank) + below;
-#pragma unroll
     for (int k = 0; ORDER && k < LANE_ROWS; ++k)
       for (i64 e = first[k]; e < entry[k]; ++e) places[place++] = (PLACE_T)e;
     if (single) (is_near ? near : far) += entries;
@@ -213,7 +205,6 @@ unbuild(i64 n, i64 tile_rows, i64 nrows, const PTR_T* tile_ptr, const TILE_COL_T
   const i64 first = tile_ptr[tile_row], tiles = (i64)tile_ptr[tile_row + 1] - first;
   const i64 slot = (tile_row + before) * TILE + part;
   i64 at[LANE_ROWS];
-#pragma unroll
   for (int k = 0; k < LANE_ROWS; ++k) {
     const int r = lane * LANE_ROWS + k;
     at[k] = FILL ? out[slot + r * parts] : 0;
@@ -222,10 +213,8 @@ unbuild(i64 n, i64 tile_rows, i64 nrows, const PTR_T* tile_ptr, const TILE_COL_T
   const i64 end = first + tiles * (part + 1) / parts;
   for (i64 tile = first + tiles * part / parts; tile < end; ++tile) {
     u32 mine = 0;
-#pragma unroll
     for (int k = 0; k < LANE_ROWS; ++k) mine += __popcll(tile_row_bits(bits, tile, lane * LANE_ROWS + k));
     i64 place = ORDER ? (i64)value_ptr[tile] + group_sum_below<ROW_LANES>(mine) : 0;
-#pragma unroll
     for (int k = 0; k < LANE_ROWS; ++k) {
       u64 rest = tile_row_bits(bits, tile, lane * LANE_ROWS + k);
       if (!FILL) at[k] += __popcll(rest);
@@ -235,7 +224,6 @@ unbuild(i64 n, i64 tile_rows, i64 nrows, const PTR_T* tile_ptr, const TILE_COL_T
       }
     }
   }
-#pragma unroll
   for (int k = 0; !FILL && k < LANE_ROWS; ++k) counts[slot + (lane * LANE_ROWS + k) * parts] = at[k];
 }
 #endif  // KERNEL_unbuild
@@ -252,10 +240,8 @@ coo(i64 n, i64 tile_rows, const PTR_T* tile_ptr, const COL_T* tile_col, const wo
   if (tile >= n) return;
   const i64 top = range_of(tile_ptr, tile_rows, tile) * TILE, left = (i64)tile_col[tile] * TILE;
   u32 mine = 0;
-#pragma unroll
   for (int k = 0; k < LANE_ROWS; ++k) mine += __popcll(tile_row_bits(bits, tile, lane * LANE_ROWS + k));
   i64 place = (i64)value_ptr[tile] + group_sum_below<ROW_LANES>(mine);
-#pragma unroll
   for (int k = 0; k < LANE_ROWS; ++k) {
     const int r = lane * LANE_ROWS + k;
     for (u64 rest = tile_row_bits(bits, tile, r); rest; rest &= rest - 1, ++place) {
@@ -284,17 +270,14 @@ transpose(i64 n, const PTR_T* source, const word_t* bits, const PLACE_T* value_p
   const u32 group = group_mask<ROW_LANES>();
   const i64 from = source[tile];
   bits_t row[LANE_ROWS];
-#pragma unroll
   for (int k = 0; k < LANE_ROWS; ++k) row[k] = (bits_t)tile_row_bits(bits, from, lane * LANE_ROWS + k);
 #if ORDER
   __shared__ bits_t straight[BLOCK * LANE_ROWS];
   __shared__ u32 before[BLOCK * LANE_ROWS];  // entries of the tile before each row
   const int head = threadIdx.x / ROW_LANES * TILE;
   u32 mine = 0;
-#pragma unroll
   for (int k = 0; k < LANE_ROWS; ++k) mine += __popcll(row[k]);
   u32 below = group_sum_below<ROW_LANES>(mine);
-#pragma unroll
   for (int k = 0; k < LANE_ROWS; ++k) {
     straight[head + lane * LANE_ROWS + k] = row[k];
     before[head + lane * LANE_ROWS + k] = below;
@@ -310,7 +293,6 @@ transpose(i64 n, const PTR_T* source, const word_t* bits, const PLACE_T* value_p
       row[0] = (upper & low) | ((lower & low) << d);
       row[LANE_ROWS - 1] = ((upper >> d) & low) | (lower & ~low);
     } else {
-#pragma unroll
       for (int k = 0; k < LANE_ROWS; ++k) {
         const bits_t other = shuffle_xor(group, row[k], d / LANE_ROWS);
         row[k] = (lane * LANE_ROWS) & d ? ((other >> d) & low) | (row[k] & ~low) : (row[k] & low) | ((other & low) << d);
@@ -319,10 +301,8 @@ transpose(i64 n, const PTR_T* source, const word_t* bits, const PLACE_T* value_p
   }
 #if ORDER
   mine = 0;
-#pragma unroll
   for (int k = 0; k < LANE_ROWS; ++k) mine += __popcll(row[k]);
   i64 place = (i64)t_value_ptr[tile] + group_sum_below<ROW_LANES>(mine);
-#pragma unroll
   for (int k = 0; k < LANE_ROWS; ++k)
     for (bits_t rest = row[k]; rest; rest &= rest - 1) {
       const int r = head + __ffsll(rest) - 1;
@@ -443,7 +423,6 @@ mirror(i64 n, i64 tile_rows, i64 tiles, const PTR_T* tile_ptr, const COL_T* tile
   u64 sum = 0;
   for (i64 tile = chunk * CHUNK + (threadIdx.x & 31) / ROW_LANES; tile < stop; tile += 32 / ROW_LANES) {
     const i64 top = range_of(tile_ptr, tile_rows, tile) * TILE, left = (i64)tile_col[tile] * TILE;
-#pragma unroll
     for (int k = 0; k < LANE_ROWS; ++k) {
       const int r = lane * LANE_ROWS + k;
       const u64 row = scramble((u64)(top + r));

@@ -28,7 +28,6 @@ __device__ __forceinline__ u64 or_lanes(u64 x, int lanes) {
 __device__ __forceinline__ rows_t hit_rows(place_t tile, place_t stop, int lane, const Tiles& tiles, const u64* u_bits) {
   // UNROLL tiles of a lane are loaded before the first is used; at the end the last one is repeated, which OR ignores.
   u64 acc[LANE_WORDS];
-#pragma unroll
   for (int k = 0; k < LANE_WORDS; ++k) acc[k] = 0;
   const int word = lane & (WORD_LANES - 1);
   const place_t last = stop - 1;
@@ -38,13 +37,11 @@ __device__ __forceinline__ rows_t hit_rows(place_t tile, place_t stop, int lane,
     for (int i = 0; i < UNROLL; ++i) {
       const place_t next = tile + i * (LANES / WORD_LANES), at = next < last ? next : last;
       u[i] = U_FULL ? ~0ull : (u64)tiles.col[at];
-#pragma unroll
       for (int k = 0; k < LANE_WORDS; ++k) w[i][k] = tiles.bits[(i64)at * TILE_WORDS + word + k * WORD_LANES];
     }
 #pragma unroll
     for (int i = 0; i < UNROLL; ++i) {
       if (!U_FULL) u[i] = tile_bits(u_bits, (i64)u[i]) * SPREAD;
-#pragma unroll
       for (int k = 0; k < LANE_WORDS; ++k) acc[k] |= w[i][k] & u[i];
     }
   }
@@ -83,7 +80,6 @@ struct Word {
 
   __device__ __forceinline__ void read(place_t tile, place_t stop, int row_lane, const Tiles& tiles,
                                        const u32* halves) {
-#pragma unroll
     for (int k = 0; k < LOADS; ++k) {
       const place_t at = tile + k * ROW_LANES + row_lane % STEP;
       there[k] = at < stop ? (u32)ROW_MASK : 0u;
@@ -116,7 +112,6 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
                                           const Tiles& tiles, const Values& a, const VectorView<U_T>& u) {
   const int row_lane = lane & (ROW_LANES - 1);
   (void)row, (void)row_lane;
-#pragma unroll
   for (int k = 0; k < LANE_ROWS; ++k) of.some[k] = false, of.sum[k] = GATHERS ? BEGIN : IDENTITY, of.count[k] = 0;
 #if RANKED
   for (tile += lane / ROW_LANES; tile < stop; tile += LANES / ROW_LANES) {
@@ -124,10 +119,8 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
     const u64 there = U_FULL ? ~0ull : tile_bits(u.bits, tiles.col[tile]);
     u64 mine[LANE_ROWS];
     u32 entries = 0;
-#pragma unroll
     for (int k = 0; k < LANE_ROWS; ++k) mine[k] = tile_row_bits(tiles.bits, tile, row_lane * LANE_ROWS + k), entries += __popcll(mine[k]);
     i64 rank = (i64)tiles.value_ptr[tile] + group_sum_below<ROW_LANES>(entries);
-#pragma unroll
     for (int k = 0; k < LANE_ROWS; ++k) {
       if (!is_final(of.some[k], of.sum[k]))
         for (u64 rest = mine[k] & there; rest; rest &= rest - 1) {
@@ -155,7 +148,6 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
   word.read(tile, stop, row_lane, tiles, halves);
   for (; __any_sync(ALL_LANES, tile < stop); tile += LANES / ROW_LANES * STEP) {
     Piece piece[LOADS];
-#pragma unroll
     for (int k = 0; k < LOADS; ++k) {
       const i64 left = (i64)word.J[k] * TILE;
       if (word.there[k] && (!U_FULL || PADDED)) word.there[k] = (u32)tile_bits(u.bits, word.J[k]);
@@ -170,7 +162,6 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
     }
     const u32 mine = word.row(pick, pick_next);
     some |= mine;
-#pragma unroll
     for (int k = 0; k < LOADS; ++k) *(Piece*)(near + put + k * ROW_LANES * TILE * sizeof(U_T)) = piece[k];
     __syncwarp();
     // Of the next iteration, while this one is walked.
@@ -189,17 +180,14 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
   // bits.
   for (tile += lane / ROW_LANES * BATCH; tile < stop; tile += LANES / ROW_LANES * BATCH) {
     u64 there = U_FULL ? ~0ull : 0ull, mine[LANE_ROWS];
-#pragma unroll
     for (int k = 0; k < LANE_ROWS; ++k) mine[k] = 0;
 #pragma unroll
     for (int i = 0; i < BATCH; ++i) {
       if (tile + i >= stop) continue;
       if (!U_FULL) there |= tile_bits(u.bits, tiles.col[tile + i]) << (i * TILE);
-#pragma unroll
       for (int k = 0; k < LANE_ROWS; ++k)
         mine[k] |= tile_row_bits(tiles.bits, tile + i, row_lane * LANE_ROWS + k) << (i * TILE);
     }
-#pragma unroll
     for (int k = 0; k < LANE_ROWS; ++k) {
       of.count[k] += __popcll(mine[k] & there);
       for (u64 rest = KIND == COUNT ? 0ull : mine[k] & there; rest && !is_final(of.some[k], of.sum[k]);) {
@@ -279,7 +267,6 @@ __device__ __forceinline__ u64 rows_where(u32 yes, int lane) {
 
 __device__ __forceinline__ void end_sums(const TileRow& of, Sums& x, Z_T product, const Epilogue& to) {
   u32 present = 0, truths = 0;
-#pragma unroll
   for (int k = 0; k < LANE_ROWS; ++k) {
     if (KIND == COUNT) {
 #pragma unroll

@@ -5,7 +5,7 @@ typedef UInt<TILE == 4 ? 16 : 64>::type word_t;  // a tile of 4 x 4, or some row
 typedef UInt<TILE>::type row_t;                  // one row of a tile of at least 8 x 8
 #define LOG_TILE (TILE == 4 ? 2 : TILE == 8 ? 3 : TILE == 16 ? 4 : TILE == 32 ? 5 : 6)
 #define ROW_LANES (TILE < 32 ? TILE : 32)  // lanes for the rows of a tile
-#define LANE_ROWS (TILE / ROW_LANES)       // consecutive rows per lane: 2 for T = 64
+#define LANE_ROWS (TILE / ROW_LANES)       // consecutive rows per lane: 1, or 2 for T = 64; such loops need no unroll
 #define WORD_ROWS (TILE == 4 ? 4 : 64 / TILE)  // rows in a word
 #define TILE_WORDS (TILE == 4 ? 1 : TILE * TILE / 64)
 #define ROW_MASK (~0ull >> (64 - TILE))

@@ -158,11 +158,6 @@ def counted(csr: Csr, tile: int) -> tuple[Parts, Merge, Array]:
     return parts, merge, counts[parts.near_width]
 
 
-def count_parts(csr: Csr, tile: int) -> Parts:
-    """The parts of the Split of these rows."""
-    return counted(csr, tile)[0]
-
-
 def paying(of: Sample, tile: int) -> float:
     """The share of the entries in tiles that save space, without near entries."""
     return float(np.count_nonzero(of.fills[SIZES.index(tile)] >= rule_of(of.ncols, tile, 0).far) / len(of.bits))
@@ -205,7 +200,7 @@ class SplitCost(Cost):
         return "" if fits else f"holds up to {(1 << 32) // self.tile} columns with tiles of {self.tile}, got {ncols}"
 
     def count(self, rows: Csr) -> Parts:
-        return count_parts(rows, self.tile)
+        return counted(rows, self.tile)[0]
 
     def may_be_fast(self, of: Sample) -> bool:
         """If dense tiles hold some of the entries, but not so many that all might as well be in tiles."""

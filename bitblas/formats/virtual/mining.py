@@ -24,10 +24,6 @@ MOST = 64  # rows per cluster: the bits of a word
 BICLIQUES = Variant("formats/virtual/bicliques")
 
 
-def minhash_variant(hashes: int) -> Variant:
-    return Variant("formats/virtual/minhash", (), (("HASHES", hashes),))
-
-
 @dataclass(frozen=True, eq=False)
 class Mined:
     """Result of mining: the remaining entries of the rows, as pointers and unsorted columns; and the nodes, numbered by
@@ -102,7 +98,9 @@ def one_pass(
     host, n, size = devices.get("cpu"), len(ptr) - 1, len(col)
     bounds, hashes = host.ranges(n, tuning.count("virtual.parallel_rows")), tuning.count("virtual.hashes")
     signature = np.empty(n * hashes, np.uint32)
-    host.kernel(minhash_variant(hashes))(n, ptr, col, seed, signature, bounds=bounds)
+    host.kernel(Variant("formats/virtual/minhash", (), (("HASHES", hashes),)))(
+        n, ptr, col, seed, signature, bounds=bounds
+    )
     degree = np.diff(ptr)
     some = np.flatnonzero(degree > 1)
     order, begins = clusters(signature.reshape(n, hashes)[some])
