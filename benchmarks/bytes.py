@@ -17,9 +17,9 @@ from typing import Any
 import bitblas
 from bitblas import config
 from bitblas.formats import FORMATS, Structure, packing
+from bitblas.operations.virtual_nodes import with_nodes
 from bitblas.plan import format_choice as plan_forms
 from bitblas.plan.facts import facts
-from bitblas.plan.virtual_nodes import with_nodes
 
 from . import graphs, table
 

@@ -33,7 +33,7 @@ pytest.register_assert_rewrite("algorithm_runs", "battery_runs", "both_libraries
 
 DEVICES = ("cpu", "emulator")
 # CPU kernels that run for every device: mining virtual nodes, which is documented to run on the host.
-ON_HOST = tuple(f"formats/virtual/{name}" for name in ("minhash", "bicliques", "left", "ordered"))
+ON_HOST = tuple(f"formats/virtual/{name}" for name in ("minhash", "bicliques"))
 
 # No deadlines: the first example compiles kernels.
 COMMON = {"deadline": None, "print_blob": True}

@@ -220,7 +220,7 @@ CPU_ONLY |= {f"loop/cpu/{name}" for name in ("clear", "nested", "settle", "summa
 CPU_ONLY |= {f"formats/csr/{name}" for name in ("gustavson", "push_list")}  # a row of sums, a sort, for each thread
 CPU_ONLY |= {"kernels/words", "kernels/numbered", "kernels/webgraph"}  # files, which are on the host
 CPU_ONLY |= {"kernels/gorder"}  # one vertex after the other
-CPU_ONLY |= {f"formats/virtual/{name}" for name in ("minhash", "bicliques", "left", "ordered")}  # mining
+CPU_ONLY |= {f"formats/virtual/{name}" for name in ("minhash", "bicliques")}  # mining
 CPU_ONLY |= {"formats/virtual/unfold", "formats/active"}  # rows, list by list; few rows, one after the other
 PACKAGE = ROOT / "bitblas"
 
@@ -281,7 +281,7 @@ def test_twins_have_the_same_arguments(kernel):
     assert (entry in jit.kernels_of(folder, ".cpu.py")) == (kernel not in GPU_ONLY)
     text = jit.kernel_text(kernel)
     if 'extern "C"' not in text:  # one text for many formats, which their headers make their own
-        headers = [(PACKAGE / name).read_text() for name in re.findall(r'#include "(.+)"', text)]
+        headers = [(PACKAGE / name).read_text() for name in re.findall(r'#include "(.+\.cuh)"', text)]
         text = next(header for header in headers if re.search(rf'extern "C".*?^{entry}\(', header, re.S | re.M))
     cuda = parameters(text, rf'extern "C".*?\b{entry}\((.*?)\) \{{')
     assert cuda[0] == "i64 n"

@@ -131,9 +131,9 @@ def test_the_limit_needs_the_fewest_bytes():
         for width in (0, *range(2 * cost.log_of(tile), cost.entry_width(n, tile))):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(cost, "best_parts", lambda count, *_, w=width: count(w))
-                parts = cost.count_parts(rows, tile)
+                parts = cost.counted(rows, tile)[0]
             sizes[width] = cost.predict_bytes(n, n, tile, parts)
-        found = cost.count_parts(rows, tile)
+        found = cost.counted(rows, tile)[0]
         size = cost.predict_bytes(n, n, tile, found)
         assert size == sizes[found.near_width] <= min(sizes[0], 1.01 * min(sizes.values())), (power, tile)
         assert tile == 4 or (found.near_width > 0) == (power > 1)

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from ...operations.virtual_nodes import VirtualNodes
     from ...plan.profile import Orders, Profile
-    from ...plan.virtual_nodes import VirtualNodes
     from ..statement.expressions import MatrixExpression
     from ..typing import Array, DeviceArg, DTypeLike, IndicesLike, MaskArg, MaskLike, OperatorArg, ValuesLike
 
@@ -236,7 +236,7 @@ class Matrix(MatrixBuild, MatrixFile, metaclass=foreign_names.Hinted):
                 raise InvalidValue(
                     "profile: expected virtual_nodes alone; A.reorder(order).profile(virtual_nodes=True)"
                 )
-            from ...plan.virtual_nodes import virtual_nodes as found
+            from ...operations.virtual_nodes import virtual_nodes as found
 
             return found(self._stored)
         if measure:

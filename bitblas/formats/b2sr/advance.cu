@@ -1,16 +1,15 @@
 // Advances on tiles, in the rounds of a device loop.
 // A tile row holds items, which are its tiles and then, for Split (PACKED), its single entries.
 // The start of the single entries is stored next to the start of the tiles: one number per part and tile row.
-#include "formats/b2sr/scatter.cuh"
+#include "formats/b2sr/push.cu"
 #define PER TILE  // positions per unit
 #include "kernels/step.cuh"
-#define ROW_MASK (TILE == 64 ? ~0ull : (1ull << (TILE & 63)) - 1)
 
 #if PACKED
-#include "formats/split/hits.cuh"
+#include "formats/split/entries.cuh"
 #endif
 #define FORM(of) Form of##matrix
-#define FORM_OF(of) {of##matrix}
+#define FORM_OF(of) of##matrix
 
 // The T bits of a tile column that the mask allows. ALSO: the entries of u count as set, as in kernels/step.cuh.
 struct Open {
@@ -22,11 +21,16 @@ struct Open {
 };
 
 // The items of a tile row: their number, and the tiles. For Split also the entries of each range of single entries.
-struct Items {
-  i64 count, tile, tiles;
+template <class T> struct Items {
+  T count, tile, tiles;
 #if PACKED
-  i64 near, nears, far;
+  T near, nears, far;
 #endif
+};
+
+// A tile row, or (PLACES) one position, and the items of its tile row, in integers as narrow as the pointers.
+struct Item : Items<PTR_T> {
+  u32 unit;
 };
 
 struct Form {
@@ -39,30 +43,35 @@ struct Form {
     u32 code;
     i64 rank;
   };
-  __device__ __forceinline__ Entry entry(const Items& of, i64 item) const {
+  template <class T> __device__ __forceinline__ Entry entry(const Items<T>& of, i64 item) const {
     const i64 k = item - of.tiles;
-    const bool is_near = k < of.nears;
-    const i64 e = is_near ? of.near + k : of.far + k - of.nears;
-    const u32 code = packed_at(is_near ? rest.near : rest.far, e, (u32)(is_near ? rest.near_width : rest.far_width));
-    return {code, rest.in_tiles + (is_near ? 0 : rest.in_near) + e};
+    const bool is_far = k >= of.nears;
+    const i64 e = is_far ? of.far + k - of.nears : of.near + k;
+    return {packed_at(rest.string(is_far), e, rest.width(is_far)), rest.first_rank(is_far) + e};
   }
 #endif
 
-  __device__ __forceinline__ Items items(i64 tile_row) const {
+  template <class T> __device__ __forceinline__ Items<T> items(i64 tile_row) const {
 #if PACKED
     const int parts = (int)rest.parts, last = parts - 1;
     const PTR_T *from = ptr + tile_row * parts, *to = from + parts;
     const i64 tiles = (i64)to[0] - from[0], nears = parts == 3 ? (i64)to[1] - from[1] : 0;
-    return {tiles + nears + ((i64)to[last] - from[last]), from[0], tiles, from[1], nears, from[last]};
+    const i64 count = tiles + nears + ((i64)to[last] - from[last]);
+    return {(T)count, (T)from[0], (T)tiles, (T)from[1], (T)nears, (T)from[last]};
 #else
     const i64 tile = ptr[tile_row], count = ptr[tile_row + 1] - tile;
-    return {count, tile, count};
+    return {(T)count, (T)tile, (T)count};
 #endif
   }
 
+  __device__ __forceinline__ Item item(u32 unit) const { return {items<PTR_T>(unit), unit}; }
+  __device__ __forceinline__ Item item_at(u32 place) const { return {items<PTR_T>(place / TILE), place}; }
+  __device__ __forceinline__ i64 work_of(const Item& x) const { return x.count; }
+  __device__ __forceinline__ void ask(const Item& x) const { asked(x.count); }
+
 #if KIND == WORDS
   // The bits of tile column j that the active rows of an item reach.
-  __device__ __forceinline__ u64 reach(const Items& of, i64 item, u64 active, i64& j) const {
+  template <class T> __device__ __forceinline__ u64 reach(const Items<T>& of, i64 item, u64 active, i64& j) const {
 #if PACKED
     if (item >= of.tiles) {
       const u32 code = entry(of, item).code;
@@ -76,8 +85,8 @@ struct Form {
 #else
   // put(k, z) for each product of an item's active rows with u (u.at(i) for row i), at the allowed columns k of tile
   // column j.
-  template <class U, class Put>
-  __device__ __forceinline__ void products(const Items& of, i64 item, i64 tile_row, u64 active, const Open& open,
+  template <class T, class U, class Put>
+  __device__ __forceinline__ void products(const Items<T>& of, i64 item, i64 tile_row, u64 active, const Open& open,
                                            const Values& a, const U& u, i64& j, Put put) const {
 #if PACKED
     if (item >= of.tiles) {
@@ -94,17 +103,13 @@ struct Form {
   }
 #endif
 };
+typedef Form Units;
 
 // ---- Mark the positions that an advance reaches in its output vector. ----
 
 // Set bits of tile column j. Returns those that were not set before, and whether none of the T was.
 __device__ __forceinline__ u64 mark_tile(u64* bits, i64 j, u64 hit, bool& first) {
-#if TILE == 64
-  const u64 before = atomicOr(bits + j, hit);
-#else
-  const int at = (int)(j * TILE & 31);
-  const u64 before = (u64)(atomicOr((u32*)bits + (j * TILE >> 5), (u32)hit << at) >> at) & ROW_MASK;
-#endif
+  const u64 before = or_tile(bits, j, hit);
   first = before == 0;
   return hit & ~before;
 }
@@ -127,16 +132,98 @@ __device__ __forceinline__ void put_in_tile(u64* bits, C_T* val, i64 j, i64 at, 
 }
 #endif
 
+#ifdef CLUSTER  // small rounds in one cluster: kernels/rounds.cuh and kernels/listed.cuh
+#include "kernels/along.cuh"
+
+typedef UInt<TILE == 64 ? 64 : 32>::type tile_t;  // the bits of a tile row, in the fewest registers
+
+// Whether registers suffice to do other work while loads are in flight.
+#define IN_FLIGHT (KIND == WORDS && !PACKED && TILE < 64)
+
+// Push along tile rows, one item per lane. All lanes of a warp call it; `stride` lanes share a tile row. PLACES: an
+// item is one entry of u, otherwise all entries of its tile row. meanwhile(): work to do while the first loads are in
+// flight.
+struct Along : Operands, Ends {
+  template <class Put, class Meanwhile>
+  __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, Put put, Meanwhile meanwhile) const {
+    const Open open = {mask, u_bits};
+    const i64 tile_row = PLACES ? x.unit / TILE : x.unit;
+    const tile_t active = (tile_t)(PLACES ? 1ull << (x.unit & (TILE - 1)) : x.count ? tile_bits(u_bits, tile_row) : 0ull);
+    (void)tile_row;
+    if (!IN_FLIGHT) meanwhile();
+    i64 item = lane;
+    do {
+      i64 j = 0;
+      u64 added = 0;
+      UInt<KIND == WORDS && TILE < 64 ? 32 : 64>::type fresh = 0;
+      bool first = false;
+      Item found = {};
+#if KIND == WORDS
+      tile_t hit = 0, there = 0;
+      if (item < x.count) {
+        hit = (tile_t)form.reach(x, item, active, j);
+#if !PLACES
+        found = form.item((u32)j);
+        asked(found.tile), asked(found.count);
+#endif
+        there = (tile_t)part_now<TILE>(t_bits, j);
+        asked(there);
+        hit &= (tile_t)open[j];
+      }
+      if (IN_FLIGHT && item == lane) meanwhile();
+#endif
+      if (item < x.count) {
+#if KIND == WORDS
+        hit &= ~there;
+#if PLACES
+        if (hit) added = put.add(j * TILE, hit);
+#endif
+        if (hit) fresh = mark_tile(t_bits, j, hit, first);
+#else
+        const auto put_product = [&](i64 at, Z_T z) {
+#if PLACES
+          added |= put.add(at, 1) << (at & (TILE - 1));
+#endif
+          put_in_tile(t_bits, t_val, j, at, z, fresh, first);
+        };
+        form.products(x, item, tile_row, active, open, values, *this, j, put_product);
+        if (!PLACES && first) found = form.item((u32)j);
+#endif
+      }
+#if PLACES
+      (void)found;
+      put(added, j * TILE, __popcll(fresh));
+#else
+      (void)added;
+      put(first, found);
+#endif
+      item += stride;
+    } while (__any_sync(ALL_LANES, item < x.count));
+  }
+  __device__ __forceinline__ U_T at(i64 i) const { return load<U_T>(u_val, u_iso, u_stride, i); }
+  // entry(i) for the entries of u in an item, each by one of the lanes.
+  template <class Entry>
+  __device__ __forceinline__ void entries(const Item& x, int lane, Entry entry) const {
+#if PLACES
+    if (lane == 0) entry((i64)x.unit);
+#else
+    for (u64 rest = tile_bits(u_bits, x.unit); rest; rest &= rest - 1) {
+      const i64 i = (i64)x.unit * TILE + __ffsll(rest) - 1;
+      if ((i & (LANES - 1)) == lane) entry(i);
+    }
+#endif
+  }
+};
+#endif
+
 #ifdef KERNEL_rounds
 // Small rounds of one advance along tile rows: LANES lanes share a tile row, one item per lane.
-#include "formats/b2sr/along.cuh"
 #include "kernels/rounds.cuh"
 #endif  // KERNEL_rounds
 
 #ifdef KERNEL_listed
 // Small rounds of a loop body with element-wise kernels and one advance, along tile rows.
 // loop/codegen/cuda_worklist.py generates the text of the element-wise kernels.
-#include "formats/b2sr/along.cuh"
 #include "kernels/listed.cuh"
 #endif  // KERNEL_listed
 
@@ -195,8 +282,8 @@ step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* c
     const i64 mine = k + group;
     const i64 tile_row = mine >= listed ? 0 : dense ? mine : !PACKED && mine == ours ? (i64)own : (i64)u_list[mine];
     const u64 active = mine < listed ? tile_bits(u.bits, tile_row) : 0ull;
-    Items items = {};
-    if (mine < listed) items = A.items(tile_row);
+    Items<i64> items = {};
+    if (mine < listed) items = A.items<i64>(tile_row);
     for (u64 rest = active; rest; rest &= rest - 1) {
       const i64 i = tile_row * TILE + __ffsll(rest) - 1;
       if ((i & (LANES - 1)) == lane) at_entry(i);
@@ -206,16 +293,11 @@ step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* c
       i64 j = 0;
       u64 fresh = 0;
       bool first = false;
-#if BESIDE
       PTR_T begin = 0, end = 0;  // range of tile row j
-#endif
       if (item < items.count) {
 #if KIND == WORDS
         u64 hit = A.reach(items, item, active, j);
-#if BESIDE
-        begin = A.ptr[j], end = A.ptr[j + 1];
-        asked(begin), asked(end);
-#endif
+        if (BESIDE) begin = A.ptr[j], end = A.ptr[j + 1], asked(begin), asked(end);
         hit &= open[j] & ~part_now<TILE>(t_bits, j);
         if (hit) fresh = mark_tile(t_bits, j, hit, first);
 #else
@@ -227,11 +309,7 @@ step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* c
       }
       put_on(stage, first, (u32)j, t_list, t_state + LISTED);
       entries += __popcll(fresh);
-#if BESIDE
-      if (WEIGHS && first) work += (i64)end - begin;
-#else
-      if (WEIGHS && first) work += A.items(j).count;
-#endif
+      if (WEIGHS && first) work += BESIDE ? (i64)end - begin : A.items<i64>(j).count;
     }
   }
 #if PULLS
@@ -242,8 +320,8 @@ step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* c
     for (i64 k = warp * PULL_GROUPS; k < n; k += warps * PULL_GROUPS) {
       const i64 j = k + WARP_LANE / PULL_LANES;
       const u64 wanted = j < n ? open[j] : 0ull;
-      Items items = {};
-      if (j < n) items = back.items(j);  // loaded together with the mask, which saves one trip
+      Items<i64> items = {};
+      if (j < n) items = back.items<i64>(j);  // loaded together with the mask, which saves one trip
       i64 tile = items.tile, stop = wanted ? tile + items.tiles : tile;
       u64 hit = 0;
       for (tile += lane; __any_sync(ALL_LANES, tile < stop); tile += TILES_AT_ONCE * PULL_LANES) {
@@ -276,17 +354,11 @@ step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* c
       hit &= wanted;
       if (lane == 0 && j < n) {
         entries += __popcll(hit);
-        if (WEIGHS && hit) work += A.items(j).count;
+        if (WEIGHS && hit) work += A.items<i64>(j).count;
       }
-      u64 word = lane == 0 && j < n ? hit : 0ull;
-#if TILE == 64
-      if (lane == 0 && j < n) t_bits[j] = word;
-#elif TILE == 4
-      // Two tile rows share a byte, so the groups of a warp combine theirs; t was cleared before.
-      if (word) atomicOr((u32*)t_bits + (j * TILE >> 5), (u32)word << (j * TILE & 31));
-#else
-      if (lane == 0 && j < n) ((row_t*)t_bits)[j] = (row_t)word;
-#endif
+      // Two tile rows of 4 share a byte, so the groups of a warp combine theirs; t was cleared before.
+      if (lane == 0 && j < n && TILE != 4) ((row_t*)t_bits)[j] = (row_t)hit;
+      if (lane == 0 && j < n && TILE == 4 && hit) or_tile(t_bits, j, hit);
     }
     if (thread_number() == 0) t_state[DENSE] = 1;
   }

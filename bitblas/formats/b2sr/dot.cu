@@ -50,13 +50,7 @@ __device__ __forceinline__ int place_of(const word_t* bits, i64 tile, int rank) 
 
 // Row r of a tile that was loaded as `word` (up to 64 positions), or is in `bits`.
 __device__ __forceinline__ u64 row_bits(u64 word, const word_t* bits, i64 tile, int r) {
-#if TILE <= 8
-  (void)bits, (void)tile;
-  return word >> (TILE * r) & ((1u << TILE) - 1);
-#else
-  (void)word;
-  return tile_row_bits(bits, tile, r);
-#endif
+  return TILE <= 8 ? word >> (TILE * r & 63) & ROW_MASK : tile_row_bits(bits, tile, r);
 }
 
 // Tiles are single arguments: nvcc loads `by_a ? a.col : b.col` of two views by a selected address, which costs registers.
@@ -106,38 +100,29 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m
       }
       const at_t my_x = by_a ? p : low, my_y = by_a ? low : p;
       u64 a_word = 0, b_word = 0;
-#if TILE <= 8
-      if (hit) a_word = a_bits[my_x], b_word = b_bits[my_y];
-#endif
+      if (TILE <= 8 && hit) a_word = a_bits[my_x], b_word = b_bits[my_y];
       u32 hits = (__ballot_sync(ALL_LANES, hit) & group_mask<LANES>()) >> group;
       for (; __any_sync(ALL_LANES, hits != 0); hits &= hits - 1) {
         const int from = hits ? __ffs(hits) - 1 : 0;
         const u64 a_tile = __shfl_sync(ALL_LANES, a_word, from, LANES);
         const u64 b_tile = __shfl_sync(ALL_LANES, b_word, from, LANES);
-#if KIND == VALUES || TILE > 8
-        const at_t x = __shfl_sync(ALL_LANES, my_x, from, LANES), y = __shfl_sync(ALL_LANES, my_y, from, LANES);
-#else
-        const at_t x = 0, y = 0;
-#endif
-#if KIND == VALUES
-        const i64 column = (i64)__shfl_sync(ALL_LANES, k, from, LANES) * TILE;
-#endif
+        at_t x = 0, y = 0;
+        if (KIND == VALUES || TILE > 8)
+          x = __shfl_sync(ALL_LANES, my_x, from, LANES), y = __shfl_sync(ALL_LANES, my_y, from, LANES);
+        const i64 column = KIND == VALUES ? (i64)__shfl_sync(ALL_LANES, k, from, LANES) * TILE : 0;
 #pragma unroll
         for (int o = 0; o < OWN; ++o) {
           if (!hits || place[o] < 0) continue;
           const int r = place[o] / TILE, s = place[o] % TILE;
           u64 common = row_bits(a_tile, a_bits, x, r) & row_bits(b_tile, b_bits, y, s);
-#if KIND == VALUES
-          for (; common && !is_final(some[o], sum[o]); common &= common - 1) {
+          if (KIND == COUNT) count[o] += __popcll(common);
+          if (KIND == WORDS) some[o] = some[o] || common;
+          for (; KIND == VALUES && common && !is_final(some[o], sum[o]); common &= common - 1) {
             const int c = __ffsll(common) - 1;
             const A_T left = a.stride ? a.values[a_ranks[x] + rank_in(a_bits, x, r, c)] : A_T(a.iso);
             const B_T right = b.stride ? b.values[b_ranks[y] + rank_in(b_bits, y, s, c)] : B_T(b.iso);
             join(some[o], sum[o], true, mul(left, right, I * TILE + r, column + c, J * TILE + s));
           }
-#else
-          if (KIND == COUNT) count[o] += __popcll(common);
-          else some[o] = some[o] || common;
-#endif
         }
       }
       if (KIND == WORDS) {

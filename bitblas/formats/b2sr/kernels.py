@@ -159,7 +159,7 @@ class TilesDot(Dot["B2sr"]):
         ranks = tuple(layout.rank_argument(some) for layout, some in zip((left, right), ranked, strict=True))
         indices = (left.ptr, left.col, right.ptr, mask.ptr, mask.col, *ranks, mask.ranks())
         types = tuple((name, lookup_dtype(x.dtype)) for name, x in zip(DOT_INDICES, indices, strict=True))
-        at = mask.ptr, mask.tile_rows, mask.col, mask.bits, mask.ranks()
+        at = mask.ptr, mask.units, mask.col, mask.bits, mask.ranks()
         operands = ((layout.ptr, layout.col, layout.bits, r) for layout, r in zip((left, right), ranks, strict=True))
         return DotArguments(mask.tiles, types, at, *operands)
 

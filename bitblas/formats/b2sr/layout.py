@@ -9,8 +9,6 @@ Tiles are built by merging the rows of each tile row by tile column (`Merge`), i
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -65,16 +63,15 @@ class TileRule(NamedTuple):
     far: int
 
 
-def cuts_of(device: Device, rows: int, items: int, long: int, starts: Callable[[], Array]) -> tuple[int, Array]:
+def cuts_of(device: Device, rows: int, items: int, long: int, starts: Array) -> tuple[int, Array]:
     """Cuts of the tile rows with at least `long` items, on devices whose threads share tile rows: an upper bound of
     their number (the exact one is only on the device), and the cuts before each tile row and in total, INT64. starts:
-    function that returns the start of each tile row, and the end."""
+    those of the tile rows, and the end."""
     if not device.is_simt:
         return 0, device.xp.zeros(1, np.int64)
     most, cuts = items // long, device.xp.zeros(rows + 1, np.int64)
     if most:
-        limits = starts()
-        device.xp.cumsum((limits[1:] - limits[:-1]) // long, out=cuts[1:])
+        device.xp.cumsum((starts[1:] - starts[:-1]) // long, out=cuts[1:])
     return most, cuts
 
 
@@ -84,29 +81,25 @@ TileArrays: TypeAlias = tuple[Array, Array, Array, Array]  # columns, bits, rank
 class Merge:
     """Merge the rows of a CSR to tiles, by a counting and a filling pass; a GPU cuts long tile rows into parts."""
 
-    def __init__(self, csr: Csr, tile: int, word: type[np.unsignedinteger]) -> None:
-        """word: the NumPy type of the tiles' bits."""
+    def __init__(self, csr: Csr, tile: int) -> None:
         xp, device = csr.device.xp, csr.device
         self.csr, self.tile, self.tile_rows = csr, tile, -(-csr.nrows // tile)
         self.tile_col = index_type(-(-csr.ncols // tile))  # may be narrower than the type of columns
-        self.none, self.no_bits = xp.zeros(1, pointer_type(csr.nvals)), xp.zeros(1, word)
+        self.none, self.no_bits = xp.zeros(1, pointer_type(csr.nvals)), xp.zeros(1, word_type(tile))
         self.no_codes = xp.zeros(1, np.uint32)
         self.cut_cols = xp.zeros(1, np.int64)
         self.bounds = None
+        # The entries before each tile row, and in total.
+        limits = csr.ptr[::tile] if csr.nrows % tile == 0 else xp.append(csr.ptr[::tile], csr.ptr[-1:])
         long = tuning.count("b2sr.cut_entries") * tile
-        most, self.cuts = cuts_of(device, self.tile_rows, csr.nvals, long, self._limits)
+        most, self.cuts = cuts_of(device, self.tile_rows, csr.nvals, long, limits)
         self.units = self.tile_rows + most
         if device.splits(csr.nvals, tuning.count("formats.parallel_entries")):
-            self.bounds = threads.balanced_ranges(self._limits(), device.parts)
+            self.bounds = threads.balanced_ranges(limits, device.parts)
         if most:
             self.cut_cols = xp.empty(most, np.int64)
             cut, tile_cols = device.kernel(self._variant("cut")), -(-csr.ncols // tile)
             cut(most, self.tile_rows, csr.nrows, tile_cols, csr.ptr, csr.col, self.cuts, self.cut_cols)
-
-    def _limits(self) -> Array:
-        """The entries before each tile row, and in total."""
-        ptr, xp = self.csr.ptr, self.csr.device.xp
-        return ptr[:: self.tile] if self.csr.nrows % self.tile == 0 else xp.append(ptr[:: self.tile], ptr[-1:])
 
     def count(self, rule: TileRule | None = None) -> Array:
         """The tiles before each part, and in total; with a rule also the near and far single entries. Shape (1 or 3,
@@ -115,7 +108,7 @@ class Merge:
         counts = xp.zeros(kinds * max(1, self.units), np.int64)
         out = xp.zeros((kinds, self.units + 1), np.int64)
         none = xp.zeros(1, self.tile_col), self.no_bits, self.none, self.none
-        self._run(0, 0, out, counts, none, rule, self.no_codes, 0)
+        self.fill(False, out, none, rule, counts=counts)
         for kind in range(kinds):
             xp.cumsum(counts[kind * self.units : (kind + 1) * self.units], out=out[kind, 1:])
         return out
@@ -128,27 +121,16 @@ class Merge:
         rule: TileRule | None = None,
         codes: Array | None = None,
         in_tiles: int = 0,
+        counts: Array | None = None,
     ) -> None:
         """Write the tiles of each part from the offsets in `out` on, and the codes (uint32) of single entries, near
-        ones first; their positions follow those of the `in_tiles` entries of tiles."""
-        self._run(1, int(order), out, self.cuts, tiles, rule, self.no_codes if codes is None else codes, in_tiles)
-
-    def _run(
-        self,
-        fill: int,
-        order: int,
-        out: Array,
-        counts: Array,
-        tiles: TileArrays,
-        rule: TileRule | None,
-        codes: Array,
-        in_tiles: int,
-    ) -> None:
+        ones first; their positions follow those of the `in_tiles` entries of tiles. counts: only count them, into this
+        array."""
         csr = self.csr
-        more = ("PLACE", self.none), ("TILE_COL", tiles[0])
-        variant = self._variant("build", *more, FILL=fill, ORDER=order, SPLIT=int(rule is not None))
+        constants = {"FILL": int(counts is None), "ORDER": int(order), "SPLIT": int(rule is not None)}
+        variant = self._variant("build", *constants.items(), PLACE=self.none, TILE_COL=tiles[0])
         rows = (self.tile_rows, csr.nrows, csr.ptr, csr.col, self.cuts, self.cut_cols, *(rule or TileRule(0, 0, 0)))
-        written = counts, *tiles, codes
+        written = self.cuts if counts is None else counts, *tiles, self.no_codes if codes is None else codes
         csr.device.kernel(variant)(self.units, *rows, in_tiles, out.reshape(-1), *written, bounds=self.bounds)
 
     def tile_rows_of(self, out: Array) -> Array:
@@ -156,15 +138,13 @@ class Merge:
         uncut = self.units == self.tile_rows
         return out if uncut else out[self.cuts + self.csr.device.xp.arange(self.tile_rows + 1)]
 
-    def _variant(self, kernel: str, *more: tuple[str, Array], **constants: int) -> Variant:
-        arrays = (("PTR", self.csr.ptr), ("COL", self.csr.col), *more)
-        shape = (("TILE", self.tile), ("LANES", min(self.tile, 32)), *constants.items())
-        return Variant(f"formats/b2sr/{kernel}", tuple((name, lookup_dtype(a.dtype)) for name, a in arrays), shape)
+    def _variant(self, kernel: str, *constants: tuple[str, int], **indices: Array) -> Variant:
+        return _variant(kernel, self.tile, *constants, PTR=self.csr.ptr, COL=self.csr.col, **indices)
 
 
 def count_tiles(csr: Csr, tile: int) -> int:
     """The number of non-empty tiles."""
-    return int(Merge(csr, tile, word_type(tile)).count()[0, -1])
+    return int(Merge(csr, tile).count()[0, -1])
 
 
 # ---- B2SR: the non-empty T x T tiles of a matrix as bits, tile rows as in CSR (Chen et al., Bit-GraphBLAS, section
@@ -192,16 +172,12 @@ class B2sr(Layout):
         return BY_TILE[self.tile]
 
     @property
-    def units(self) -> int:
-        """Number of units that kernels iterate over: tile rows."""
-        return self.tile_rows
-
-    @property
     def work(self) -> int:
         return self.tiles
 
     @property
-    def tile_rows(self) -> int:
+    def units(self) -> int:
+        """Number of units that kernels iterate over: tile rows."""
         return len(self.ptr) - 1
 
     def coo(self) -> tuple[Array, Array]:
@@ -209,7 +185,7 @@ class B2sr(Layout):
         xp, ranks = self.device.xp, self.ranks()
         rows, cols = xp.empty(max(1, self.nvals), np.int64), xp.empty(max(1, self.nvals), np.int64)
         kernel = self.device.kernel(_variant("coo", self.tile, PTR=self.ptr, COL=self.col, PLACE=ranks))
-        kernel(self.tiles, self.tile_rows, self.ptr, self.col, self.bits, ranks, rows, cols, bounds=self._tile_bounds())
+        kernel(self.tiles, self.units, self.ptr, self.col, self.bits, ranks, rows, cols, bounds=self._tile_bounds())
         return rows[: self.nvals], cols[: self.nvals]
 
     def _bounds(self) -> Bounds:
@@ -231,7 +207,7 @@ class B2sr(Layout):
         bytes per tile row, on a GPU 24 more per T * b2sr.cut_entries entries.
         """
         assert tile is not None
-        xp, merge = rows.device.xp, Merge(rows, tile, word_type(tile))
+        xp, merge = rows.device.xp, Merge(rows, tile)
         out = merge.count()
         tiles, kinds = int(out[0, -1]), pointer_type(rows.nvals)
         needed = tiles_bytes(rows.nrows, rows.ncols, tiles, tile) + order * (tiles + rows.nvals) * kinds.itemsize
@@ -255,8 +231,8 @@ class B2sr(Layout):
         device.foresee(f"CSR of {self.nvals} entries", needed)
         none = xp.zeros(1, pointer_type(self.nvals))
         long = tuning.count("b2sr.cut_tiles")
-        most, cuts = cuts_of(device, self.tile_rows, self.tiles, long, lambda: self.ptr)
-        counts = xp.zeros((self.tile_rows + most) * self.tile, np.int64)
+        most, cuts = cuts_of(device, self.units, self.tiles, long, self.ptr)
+        counts = xp.zeros((self.units + most) * self.tile, np.int64)
         col = xp.empty(max(1, self.nvals), index_type(self.ncols))
         places = xp.empty(max(1, self.nvals) if order else 1, none.dtype)
         ptr = xp.full(self.nrows + 1, self.nvals, np.int64)
@@ -268,8 +244,8 @@ class B2sr(Layout):
                 out = xp.cumsum(counts)
                 out -= counts  # entries before each row of each part
             variant = _variant("unbuild", self.tile, ("FILL", fill), ("ORDER", ordered), **indices)
-            tiles = self.tile_rows, self.nrows, self.ptr, self.col, self.bits, ranks, cuts
-            device.kernel(variant)(self.tile_rows + most, *tiles, out, counts, ptr, col, places, bounds=self._bounds())
+            tiles = self.units, self.nrows, self.ptr, self.col, self.bits, ranks, cuts
+            device.kernel(variant)(self.units + most, *tiles, out, counts, ptr, col, places, bounds=self._bounds())
         rows = from_arrays(device, self.nrows, self.ncols, ptr, col[: self.nvals])
         return rows, places[: self.nvals] if order else None
 
@@ -280,20 +256,18 @@ class B2sr(Layout):
         xp, device = self.device.xp, self.device
         device.foresee(f"transpose of {self.tiles} tiles", self.nbytes + order * 4 * self.nvals)
         tile_cols = -(-self.ncols // self.tile)
-        tiles, source = Csr(device, self.tile_rows, tile_cols, self.ptr, self.col, self.tiles).transpose(True)
+        tiles, source = Csr(device, self.units, tile_cols, self.ptr, self.col, self.tiles).transpose(True)
         source = source if self.tiles else xp.zeros(1, self.ptr.dtype)
         bits = xp.zeros_like(self.bits)
         bounds = self._tile_bounds()
         none = xp.zeros(1, pointer_type(self.nvals))
-        write = device.kernel(_variant("transpose", self.tile, ("ORDER", 0), PTR=self.ptr, PLACE=none))
-        write(self.tiles, source, self.bits, none, none, bits, none, bounds=bounds)
         transposed = B2sr(device, self.ncols, self.nrows, self.tile, tiles.ptr, tiles.col, bits, self.tiles, self.nvals)
-        if not order:
-            return transposed, None
-        places = xp.empty(max(1, self.nvals), none.dtype)
-        write = device.kernel(_variant("transpose", self.tile, ("ORDER", 1), PTR=self.ptr, PLACE=none))
-        write(self.tiles, source, self.bits, self.ranks(), transposed.ranks(), bits, places, bounds=bounds)
-        return transposed, places[: self.nvals]
+        places = xp.empty(max(1, self.nvals), none.dtype) if order else none
+        for ordered in range(1 + order):
+            ranks = (self.ranks(), transposed.ranks()) if ordered else (none, none)
+            variant = _variant("transpose", self.tile, ("ORDER", ordered), PTR=self.ptr, PLACE=none)
+            device.kernel(variant)(self.tiles, source, self.bits, *ranks, bits, places, bounds=bounds)
+        return transposed, places[: self.nvals] if order else None
 
     def is_symmetric(self) -> bool:
         return equals_transpose(self, "b2sr", ("TILE", self.tile), self.col.dtype, self.bits)
@@ -334,7 +308,7 @@ class B2sr(Layout):
         if order:
             keep = region.covers(*self.coo())
             return self.filter(keep)[0], self.device.xp.flatnonzero(keep)
-        xp, device, rows = self.device.xp, self.device, self.tile_rows
+        xp, device, rows = self.device.xp, self.device, self.units
         sums, bounds = xp.zeros(2 * rows + 1, np.int64), self._bounds()  # 0, tiles by tile row, entries by tile row
         out: tuple[Array, Array, Array] = self.col, self.bits, sums  # not written by the first pass
         for fill in (0, 1):
@@ -390,12 +364,6 @@ class B2sr(Layout):
 
 def _variant(kernel: str, tile: int, *constants: tuple[str, int], **indices: Array) -> Variant:
     """A structural kernel: it depends only on the tile size and the index types."""
-    return _cached_variant(kernel, tile, constants, tuple((name, array.dtype) for name, array in indices.items()))
-
-
-@functools.cache
-def _cached_variant(
-    kernel: str, tile: int, constants: tuple[tuple[str, int], ...], types: tuple[tuple[str, np.dtype], ...]
-) -> Variant:
+    types = tuple((name, lookup_dtype(array.dtype)) for name, array in indices.items())
     shape = (("TILE", tile), ("LANES", 1 if kernel in ("ranks", "filter") else min(tile, 32)))
-    return Variant(f"formats/b2sr/{kernel}", tuple((n, lookup_dtype(t)) for n, t in types), shape + constants)
+    return Variant(f"formats/b2sr/{kernel}", types, shape + constants)

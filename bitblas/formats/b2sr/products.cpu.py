@@ -1,123 +1,35 @@
-# Pull and push along the tiles of a tile row, and the epilogue of a pull. CPU twin of pull.cuh and scatter.cuh.
+# Products with a vector on tiles: by tile rows (pull), and along the rows where u has entries (push).
+# CPU twin of pull.cu and push.cu.
 # include: formats/b2sr/tile.cpu.py
-# include: kernels/products.cpu.py
-# Tiles before the first test whether all rows are done, and between tests: on meshes the test costs more than it saves.
-FIRST_LOOK, PATIENCE = 8, 32
+# include: formats/csr/columns.cpu.py
+
+
+# w<mask, accum, replace> = A (+).(x) u. Parallel bounds are multiples of 64 rows, so threads share no words of t.
+@njit(**KERNEL)
+def pull(
+    lo, hi, longest, rows: RowsView, tiles: TilesView, a: Values, u: VectorView, mask: MaskView, product, to: Epilogue
+):
+    acc = empty(TILE_WORDS, np.uint64)
+    count = empty(TILE, np.int64)
+    total = empty(TILE, Z_T)
+    for tile_row in range(lo, hi):
+        open_rows = (tile_bits(mask.bits, tile_row * mask.stride) ^ mask.invert) & ROW
+        first = np.int64(at(rows.begin, tile_row))
+        stop = np.int64(at(rows.end, tile_row)) if open_rows != 0 else first
+        found = pull_tiles(
+            first, stop, tile_row, open_rows, tiles.col, 0, tiles.bits, tiles.value_ptr, a, u, acc, count, total
+        )
+        end_tile_row(tile_row, open_rows, found, count, total, product, to)
 
 
 @njit(**FUNCTION)
-def column_of_tile(tiles: PackedTilesView, tile):
-    return np.int64(packed_at(tiles.col.col, tile, tiles.col.width) if PACKED else at(tiles.col.col, tile))
-
-
-@njit(**FUNCTION)
-def pull_tiles(first, stop, tile_row, open_rows, tiles: PackedTilesView, a: Values, u: VectorView, acc, count, total):
-    """Sum the tiles first .. stop of a tile row into `count` or `total` (acc: scratch words). Returns the rows that
-    have a product (COUNT: none). Once each open row has one, the remaining tiles may be skipped."""
-    rows = np.uint64(0)
-    if KIND == WORDS:
-        if TILE_WORDS == 1:
-            word = np.uint64(0)
-            until = min(first + FIRST_LOOK, stop)
-            while first < stop:
-                for tile in range(first, until):
-                    tile_col = column_of_tile(tiles, tile)
-                    word |= np.uint64(at(tiles.bits, tile)) & (tile_bits(u.bits, tile_col) * SPREAD)
-                first = until
-                until = min(first + PATIENCE, stop)
-                rows = fold_rows(word)
-                if rows & open_rows == open_rows:  # every row has its hit: the remaining tiles change nothing
-                    break
-        else:
-            for k in range(TILE_WORDS):
-                put(acc, k, np.uint64(0))
-            for tile in range(first, stop):
-                tile_col = column_of_tile(tiles, tile)
-                there = tile_bits(u.bits, tile_col) * SPREAD
-                if there != 0:
-                    for k in range(TILE_WORDS):
-                        put(acc, k, at(acc, k) | at(tiles.bits, tile * TILE_WORDS + k) & there)
-            for k in range(TILE_WORDS):
-                rows |= fold_rows(at(acc, k)) << np.uint64(k * WORD_ROWS)
-    else:
-        for r in range(TILE):
-            put(count, r, np.int64(0))
-            put(total, r, BEGIN if NEUTRAL else IDENTITY)
-        for tile in range(first, stop):
-            if HAS_TERMINAL == 2 and rows & open_rows == open_rows:  # any: every row has its product
-                break
-            tile_col = column_of_tile(tiles, tile)
-            left = tile_col << LOG_TILE
-            there = ROW if U_FULL else tile_bits(u.bits, tile_col)
-            if there != 0:
-                there *= SPREAD
-                rank = np.int64(at(tiles.value_ptr, tile)) if RANKED else np.int64(0)
-                for k in range(TILE_WORDS):
-                    word = np.uint64(at(tiles.bits, tile * TILE_WORDS + k))
-                    rest = word & there
-                    if NEUTRAL and KIND == VALUES:
-                        rows |= fold_rows(rest) << np.uint64(k * WORD_ROWS)
-                    while rest != 0:
-                        place = trailing_zeros(rest)
-                        rest = drop_lowest(rest)
-                        p = (k << 6) + np.int64(place)
-                        r = p >> LOG_TILE
-                        if KIND == VALUES:
-                            j = left + (p & (TILE - 1))
-                            value = a.iso
-                            if RANKED:
-                                value = value_at(a, rank + np.int64(popcount(word & ((ONE << place) - ONE))))
-                            z = mul(value, load_u(u.values, u.iso, u.stride, j), (tile_row << LOG_TILE) + r, j)
-                            if NEUTRAL:  # identity + z equals z to the bit: no test for the first product
-                                put(total, r, add(at(total, r), z))
-                            else:
-                                put(total, r, z if rows >> np.uint64(r) & ONE == 0 else add(at(total, r), z))
-                                rows |= ONE << np.uint64(r)
-                        else:
-                            put(count, r, at(count, r) + 1)
-                    if RANKED:
-                        rank += np.int64(popcount(word))
-    return rows
-
-
-@njit(**FUNCTION)
-def end_tile_row(tile_row, open_rows, rows, count, total, product, to: Epilogue):
-    """Epilogue of a tile row: mask, accumulator and `replace`."""
-    if KIND == COUNT:
-        for r in range(TILE):
-            if at(count, r) > 0:
-                rows |= ONE << np.uint64(r)
-                put(total, r, repeated(product, at(count, r)))
-    rows &= open_rows
-    row = tile_row << LOG_TILE
-    target = row >> 6
-    shift = np.uint64(row & 63)
-    had = tile_bits(to.w.bits, tile_row) if MERGE else np.uint64(0)
-    truths = np.uint64(0)
-    rest = rows
-    while STORE and rest != 0:
-        r = np.int64(trailing_zeros(rest))
-        rest = drop_lowest(rest)
-        found = product if KIND == WORDS else at(total, r)
-        value = ended(found, had >> np.uint64(r) & ONE != 0, to.w.values, to.w.iso, to.w.stride, row + r)
-        if not W_BOOL:
-            put(to.t.values, row + r, value)
-        elif value:
-            truths |= ONE << np.uint64(r)
-    stay = kept_bits(had, open_rows, rows, to.replace)
-    truths |= carry(stay, row, to.w.values, to.w.iso, to.w.stride, to.moved, to.t.values)
-    put(to.t.bits, target, (at(to.t.bits, target) & ~(ROW << shift)) | (rows | stay) << shift)
-    if STORE and W_BOOL:
-        put(to.t.values, target, (at(to.t.values, target) & ~(ROW << shift)) | truths << shift)
-
-
-@njit(**FUNCTION)
-def push_tiles(
-    first,
-    stop,
-    tile_row,
-    active,
-    tiles: PackedTilesView,
+def push_word(
+    w,
+    lo,
+    hi,
+    whole,
+    rows: RowsView,
+    tiles: TilesView,
     a: Values,
     u: VectorView,
     mask: MaskView,
@@ -126,41 +38,81 @@ def push_tiles(
     listed,
     t_sum,
 ):
-    """Push the tiles first .. stop of a tile row; `active`: the rows where u has entries. Of each tile word the bits in
-    active rows and open columns are pushed, in storage order: by rows. listed: t has a summary, t_sum."""
-    for tile in range(first, stop):
-        tile_col = column_of_tile(tiles, tile)
-        left = tile_col << LOG_TILE
-        open_bits = (tile_bits(mask.bits, tile_col * mask.stride) ^ mask.invert) & ROW
-        word = left >> 6
-        shift = np.uint64(left & 63)
-        before = at(t.bits, word)
-        hit = np.uint64(0)
-        rank = np.int64(at(tiles.value_ptr, tile)) if KIND != WORDS and RANKED else np.int64(0)
-        for k in range(TILE_WORDS):
-            tile_word = np.uint64(at(tiles.bits, tile * TILE_WORDS + k))
-            rest = tile_word & rows_of_tile(active >> np.uint64(k * WORD_ROWS)) & (open_bits * SPREAD)
-            if KIND == WORDS:
-                hit |= columns_of(rest)
-            while KIND != WORDS and rest != 0:
-                place = trailing_zeros(rest)
-                rest = drop_lowest(rest)
-                c = place & np.uint64(TILE - 1)
-                j = left + np.int64(c)
-                had = (before >> shift | hit) >> c & ONE
-                hit |= ONE << c
-                if KIND == COUNT:
-                    put(counts, j, (at(counts, j) if had != 0 else 0) + 1)
-                elif not (HAS_TERMINAL == 2 and had != 0):
-                    value = a.iso
-                    if RANKED:
-                        value = value_at(a, rank + np.int64(popcount(tile_word & ((ONE << place) - ONE))))
-                    i = (tile_row << LOG_TILE) + k * WORD_ROWS + np.int64(place >> np.uint64(LOG_TILE))
-                    z = mul(value, load_u(u.values, u.iso, u.stride, i), j, i)
-                    put(t.values, j, sum_with(had != 0, at(t.values, j), z))
-            if KIND != WORDS and RANKED:
-                rank += np.int64(popcount(tile_word))
-        hit &= open_bits
-        put(t.bits, word, before | hit << shift)
-        if listed:
-            note(t_sum, word, hit)
+    """Push the entries of u in word w along their tile rows: over all words of t (whole), or only lo .. hi."""
+    word_left = at(u.bits, w)
+    while word_left != 0:
+        tile_row = ((w << 6) + np.int64(trailing_zeros(word_left))) >> LOG_TILE
+        active = tile_bits(u.bits, tile_row)
+        word_left &= ~(ROW << np.uint64((tile_row << LOG_TILE) & 63))
+        first = np.int64(at(rows.begin, tile_row))
+        stop = np.int64(at(rows.end, tile_row))
+        if not whole and first < stop:
+            if np.int64(at(tiles.col, first)) < lo << (6 - LOG_TILE):
+                first = lower_bound(False, tiles.col, 0, first, stop, lo << (6 - LOG_TILE))
+            if first < stop and np.int64(at(tiles.col, stop - 1)) >= hi << (6 - LOG_TILE):
+                stop = lower_bound(False, tiles.col, 0, first, stop, hi << (6 - LOG_TILE))
+        push_tiles(
+            first,
+            stop,
+            tile_row,
+            active,
+            tiles.col,
+            0,
+            tiles.bits,
+            tiles.value_ptr,
+            a,
+            u,
+            mask,
+            counts,
+            t,
+            listed,
+            t_sum,
+        )
+
+
+# t = A' (+).(x) u. Units are the 64-bit words of t: each range reads all of u and takes the tiles over its own words.
+@njit(**KERNEL)
+def push(
+    lo,
+    hi,
+    longest,
+    rows: RowsView,
+    tiles: TilesView,
+    a: Values,
+    u: VectorView,
+    mask: MaskView,
+    product,
+    counts,
+    t: OutputView,
+):
+    whole = lo == 0 and hi == t.bits.size
+    w = filled(u.bits, 0, u.bits.size)
+    while w < u.bits.size:
+        push_word(w, lo, hi, whole, rows, tiles, a, u, mask, counts, t, False, t.bits)
+        w = filled(u.bits, w + 1, u.bits.size)
+    if KIND == COUNT:
+        close_counts(lo, hi, t.bits, t.values, counts, product)
+
+
+# Push of one loop round, single-threaded. u has a summary (a bitset of its words that have entries), and t gets one.
+# Units are the 64-bit words of the summary.
+@njit(**KERNEL)
+def spread(
+    lo,
+    hi,
+    longest,
+    rows: RowsView,
+    tiles: TilesView,
+    a: Values,
+    u: VectorView,
+    mask: MaskView,
+    product,
+    u_sum,
+    t: OutputView,
+    t_sum,
+):
+    blank(0, t_sum.size, t.bits, t_sum)
+    w = next_listed(u_sum, lo << 6, hi)
+    while w < hi << 6:
+        push_word(w, lo, hi, True, rows, tiles, a, u, mask, t.bits, t, True, t_sum)
+        w = next_listed(u_sum, w + 1, hi)

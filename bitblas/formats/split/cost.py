@@ -22,7 +22,6 @@ import numpy as np
 
 from ... import tuning
 from ...typing import Array
-from ..b2sr.cost import word_type
 from ..b2sr.layout import Merge, TileRule
 from ..contract import Cost, ItemCounts, StructureFacts, compute_once
 from ..csr.kernels import pointer_type
@@ -148,7 +147,7 @@ def columns_below(csr: Csr) -> list[int]:
 
 def counted(csr: Csr, tile: int) -> tuple[Parts, Merge, Array]:
     """The parts of the Split of these rows, and the Merge and counts that were computed for it."""
-    merge, counts = Merge(csr, tile, word_type(tile)), {}
+    merge, counts = Merge(csr, tile), {}
 
     def count(near_width: int) -> Parts:
         out = counts[near_width] = merge.count(rule_of(csr.ncols, tile, near_width))
@@ -157,11 +156,6 @@ def counted(csr: Csr, tile: int) -> tuple[Parts, Merge, Array]:
 
     parts = best_parts(count, lambda: columns_below(csr), csr.nrows, csr.ncols, tile)
     return parts, merge, counts[parts.near_width]
-
-
-def count_parts(csr: Csr, tile: int) -> Parts:
-    """The parts of the Split of these rows."""
-    return counted(csr, tile)[0]
 
 
 def paying(of: Sample, tile: int) -> float:
@@ -206,7 +200,7 @@ class SplitCost(Cost):
         return "" if fits else f"holds up to {(1 << 32) // self.tile} columns with tiles of {self.tile}, got {ncols}"
 
     def count(self, rows: Csr) -> Parts:
-        return count_parts(rows, self.tile)
+        return counted(rows, self.tile)[0]
 
     def may_be_fast(self, of: Sample) -> bool:
         """If dense tiles hold some of the entries, but not so many that all might as well be in tiles."""

@@ -35,76 +35,11 @@ from ..csr.layout import (
     pointers_of,
     rows_bytes,
     sort_entries,
-    split_keys,
 )
 from ..packing import pack, pack_into, packed_words, unpack
 from . import cost
 from .cost import TILES, column_width, counted, entry_width, near_words
 from .kernels import BY_TILE
-
-# ---- Validate the arrays of a Split that come from outside.
-
-
-def check_split(layout: Split) -> None:
-    """ValueError unless the tiles are valid, and the numbers of each range of single entries ascend in each tile row,
-    are inside the matrix and their range, and repeat no entry."""
-    layout.tile_part().check()
-    xp = layout.device.xp
-    for part in layout.ranges():
-        validation.check_pointers(part.ends, part.size)
-    rows, cols = layout.coo()
-    if layout.nvals and (int(rows.max()) >= layout.nrows or int(cols.max()) >= layout.ncols):
-        raise ValueError(f"rest: expected entries of a matrix of {layout.nrows} x {layout.ncols}")
-    for part in layout.ranges():
-        codes = layout.codes(part)
-        after = xp.ones(part.size + 1, bool)
-        xp.greater(codes[1:], codes[:-1], out=after[1:-1])
-        after[part.ends] = True  # the first number of a tile row has no predecessor
-        if part.size and (not bool(after.all()) or int(codes.min()) < part.least):
-            raise ValueError(f"rest: expected numbers from {part.least} on that ascend in each tile row")
-    layout.to_csr(False)[0].check()  # no entry is in both parts
-
-
-# ---- List the entries of a Split row by row.
-
-
-def rows_of(split: Split, order: bool) -> tuple[Csr, Order]:
-    """Plain rows; order[e]: the position of entry e in the Split. The entries are sorted. Peak memory: the result, 48
-    bytes per entry, and 8 per row."""
-    device, nrows, ncols = split.device, split.nrows, split.ncols
-    needed = rows_bytes(nrows, ncols, split.nvals) + 48 * split.nvals + 8 * nrows
-    device.foresee(f"CSR of {split.nvals} entries", needed)
-    if device.host_memory and nrows * ncols < 1 << 63:
-        return _merged(split, order)
-    rows, cols = split.coo()
-    places = sort_entries(device, rows, cols, nrows, ncols)
-    made = from_arrays(device, nrows, ncols, pointers_of(rows[places], nrows, device), cols[places])
-    return made, places.astype(pointer_type(split.nvals)) if order else None
-
-
-def _merged(split: Split, order: bool) -> tuple[Csr, Order]:
-    """The same on the CPU: the rows of tiles are already sorted, and NumPy's stable sort exploits sorted runs."""
-    tiles, first = split.tile_part().to_csr(order)
-    at, keys = split.in_tiles, np.empty(split.nvals, np.int64)
-    rows, cols = tiles.coo()
-    np.add(rows * split.ncols, cols, out=keys[:at])
-    rows, cols = np.empty((2, split.nvals - at), np.int64)
-    split.write_rest(rows, cols)
-    np.add(rows * split.ncols, cols, out=keys[at:])
-    places: Order = None
-    if first is not None:
-        sorts = keys.argsort(kind="stable")
-        places = np.concatenate((first, np.arange(at, split.nvals)))[sorts].astype(pointer_type(split.nvals))
-    keys.sort(kind="stable")
-    ptr, col = split_keys(split.device, keys, split.nrows, split.ncols)
-    return from_arrays(split.device, split.nrows, split.ncols, ptr, col), places
-
-
-# ---- Split: dense tiles as bits, all other entries as packed numbers by tile row.
-#
-# layout.py decides which entries go where and the bits per number: tiles that save space, near entries (low columns,
-# short numbers), far entries. Numbers are packed to the bits that the largest needs (kernels/views.cuh): tile columns
-# in one string, single entries in two, near entries first, the far ones from a new word on.
 
 NUMBERS = ("nrows", "ncols", "nvals", "tile", "tiles", "in_tiles", "in_near", "near_width")
 
@@ -199,7 +134,23 @@ class Split(Layout):
         return cls(device, nrows, ncols, tile, starts, col, bits, rest, *counts)
 
     def check(self) -> None:
-        check_split(self)
+        """ValueError unless the tiles are valid, and the numbers of each range of single entries ascend in each tile
+        row, are inside the matrix and their range, and repeat no entry."""
+        self.tile_part().check()
+        xp = self.device.xp
+        for part in self.ranges():
+            validation.check_pointers(part.ends, part.size)
+        rows, cols = self.coo()
+        if self.nvals and (int(rows.max()) >= self.nrows or int(cols.max()) >= self.ncols):
+            raise ValueError(f"rest: expected entries of a matrix of {self.nrows} x {self.ncols}")
+        for part in self.ranges():
+            codes = self.codes(part)
+            after = xp.ones(part.size + 1, bool)
+            xp.greater(codes[1:], codes[:-1], out=after[1:-1])
+            after[part.ends] = True  # the first number of a tile row has no predecessor
+            if part.size and (not bool(after.all()) or int(codes.min()) < part.least):
+                raise ValueError(f"rest: expected numbers from {part.least} on that ascend in each tile row")
+        self.to_csr(False)[0].check()  # no entry is in both parts
 
     def range_words(self) -> tuple[Array, Array]:
         """The strings of near and far entries."""
@@ -237,30 +188,16 @@ class Split(Layout):
 
     def coo(self) -> tuple[Array, Array]:
         """Rows and columns (INT64) of the entries: those in tiles, then single ones."""
-        xp = self.device.xp
+        xp, at, tile, log = self.device.xp, self.in_tiles, self.tile, cost.log_of(self.tile)
         rows, cols = xp.empty(self.nvals, np.int64), xp.empty(self.nvals, np.int64)
-        at = self.in_tiles
         if self.tiles:
             rows[:at], cols[:at] = self.tile_part().coo()
-        self.write_rest(rows[at:], cols[at:])
-        return rows, cols
-
-    def write_rest(self, rows: Array, cols: Array) -> None:
-        """Write the rows and columns (INT64) of single entries to these arrays."""
-        at, tile, log = 0, self.tile, cost.log_of(self.tile)
         for part in self.ranges():
-            if not part.size:
-                continue
-            r, c = rows[at : at + part.size], cols[at : at + part.size]
-            at += part.size
-            r[:] = numbers_of(part.ends, part.size, self.device)
-            r *= tile
-            c[:] = self.codes(part)
-            r += c >> log & (tile - 1)
-            low = c & (tile - 1)
-            c >>= 2 * log
-            c <<= log
-            c += low
+            code, end = self.codes(part), at + part.size
+            rows[at:end] = numbers_of(part.ends, part.size, self.device) * tile + (code >> log & (tile - 1))
+            cols[at:end] = code >> 2 * log << log | code & (tile - 1)
+            at = end
+        return rows, cols
 
     @classmethod
     def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Split, Order]:
@@ -302,5 +239,12 @@ class Split(Layout):
         return layout, places[: rows.nvals]
 
     def to_csr(self, order: bool) -> tuple[Csr, Order]:
-        """The same entries row by row; order[e]: the position of entry e in this layout."""
-        return rows_of(self, order)
+        """The same entries row by row; order[e]: the position of entry e in this layout. The entries are sorted.
+        Peak memory: the result, 48 bytes per entry, and 8 per row."""
+        device, nrows, ncols = self.device, self.nrows, self.ncols
+        needed = rows_bytes(nrows, ncols, self.nvals) + 48 * self.nvals + 8 * nrows
+        device.foresee(f"CSR of {self.nvals} entries", needed)
+        rows, cols = self.coo()
+        places = sort_entries(device, rows, cols, nrows, ncols)
+        made = from_arrays(device, nrows, ncols, pointers_of(rows[places], nrows, device), cols[places])
+        return made, places.astype(pointer_type(self.nvals)) if order else None

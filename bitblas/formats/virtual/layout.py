@@ -15,12 +15,10 @@ from __future__ import annotations
 import math
 import weakref
 from dataclasses import dataclass
-from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ... import device as devices
 from ... import tuning
 from ...device import Device
 from ...kernels.variant import Variant
@@ -28,7 +26,7 @@ from ...typing import Array
 from .. import validation
 from ..cgr.layout import Cgr
 from ..coded import blocks_bytes
-from ..contract import LazyDict, Order, Region
+from ..contract import LazyDict, Order, Region, compute_once
 from ..csr import layout as csr
 from ..csr.layout import Csr, from_arrays, index_type, numbers_of, pointers_of, split_keys
 from ..nib.layout import Nib
@@ -65,13 +63,14 @@ class Places:
 
     def turned(self) -> Places:
         """The complement, with nodes and others exchanged; computed on first use."""
-        if "turned" not in self.cache:
+
+        def compute() -> Places:
             flags = 1 - self.flags()
             flags[self.size :] = 0
             bits = self.device.xp.packbits(flags, bitorder="little").view(np.uint64)
-            self.cache["turned"] = Places(self.device, self.size, self.others, bits)
-        found: Places = self.cache["turned"]
-        return found
+            return Places(self.device, self.size, self.others, bits)
+
+        return compute_once(self.cache, "turned", compute)
 
     def flags(self) -> Array:
         """Whether a node is at each position of the words."""
@@ -79,20 +78,22 @@ class Places:
 
     def before(self) -> Array:
         """Number of nodes before each word, UINT32, computed on first use."""
-        if "before" not in self.cache:
-            xp = self.device.xp
-            found = xp.zeros(len(self.bits), np.uint32)
-            xp.cumsum(self.flags().reshape(-1, 64).sum(axis=1, dtype=np.uint32)[:-1], out=found[1:])
-            self.cache["before"] = found
-        return self.cache["before"]
+
+        def compute() -> Array:
+            per_word = self.flags().reshape(-1, 64).sum(axis=1, dtype=np.uint32)
+            return self.device.xp.cumsum(per_word, dtype=np.uint32) - per_word
+
+        return compute_once(self.cache, "before", compute)
 
     def at(self) -> Array:
         """The position of every 64th non-node, UINT32, computed on first use."""
-        if "at" not in self.cache:
+
+        def compute() -> Array:
             xp = self.device.xp
             found = xp.flatnonzero(self.flags()[: self.size] == 0)[::64].astype(np.uint32)
-            self.cache["at"] = found if len(found) else xp.zeros(1, np.uint32)
-        return self.cache["at"]
+            return found if len(found) else xp.zeros(1, np.uint32)
+
+        return compute_once(self.cache, "at", compute)
 
     def numbers(self) -> tuple[Array, Array]:
         """For each position whether it is a node's, and its number among nodes or among others (INT64). Computed at
@@ -127,14 +128,6 @@ def of_others(rows: Places) -> Part:
 # ---- Build the graph with virtual nodes from rows, and expand it back.
 
 
-def unfold_variant() -> Variant:
-    return Variant("formats/virtual/unfold", (), (("MOST", tuning.count("virtual.merged_lists")),))
-
-
-def ordered_variant(sort: int) -> Variant:
-    return Variant("formats/virtual/ordered", (), (("SORT", sort),))
-
-
 class Graph(NamedTuple):
     """Rows with nodes among the rows and columns, and the positions of nodes there, on the host."""
 
@@ -156,20 +149,11 @@ def merged(found: Mined, of: Csr) -> Graph:
     left = np.repeat(np.arange(nrows), np.diff(found.ptr))
     row = np.concatenate([rows[left], rows[found.user], row_nodes[found.node_at]])
     col = np.concatenate([cols[found.col], col_nodes[found.node], cols[found.member]])
-    device = of.device
-    ptr, col = (device.asarray(x) for x in rows_in_order(nrows + found.nodes, ncols + found.nodes, row, col))
-    return Graph(from_arrays(device, nrows + found.nodes, ncols + found.nodes, ptr, col), row_nodes, col_nodes)
-
-
-def rows_in_order(nrows: int, ncols: int, row: np.ndarray, col: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pointers and columns of distinct entries in any order, on the host."""
-    host, least = devices.get("cpu"), tuning.count("formats.parallel_entries")
-    ptr = np.append(0, np.cumsum(np.bincount(row, minlength=nrows)))
-    found = np.empty(len(row), index_type(ncols))
-    for sort, units in enumerate((len(row), nrows)):
-        bounds = host.ranges(nrows, least, work=len(row)) if sort else None
-        host.kernel(ordered_variant(sort))(units, row, col, ptr[:-1].copy(), ptr, found, bounds=bounds)
-    return ptr, found
+    device, shape = of.device, (nrows + found.nodes, ncols + found.nodes)
+    row, col = device.asarray(row), device.asarray(col)
+    places = csr.sort_entries(device, row, col, *shape)
+    ptr = pointers_of(row[places], shape[0], device)
+    return Graph(from_arrays(device, *shape, ptr, col[places]), row_nodes, col_nodes)
 
 
 def keys_of(inner: Csr, rows: Places, cols: Places, nvals: int) -> Array:
@@ -187,7 +171,9 @@ def keys_of(inner: Csr, rows: Places, cols: Places, nvals: int) -> Array:
     member = col_number[col[is_member]]
     first = pointers_of(row_number[row[is_member]], rows.nodes, device)
     many = first[1:] - first[:-1]
-    if bool((many == 0).any()) or not bool(_used(xp, node, rows.nodes).all()):
+    used = xp.zeros(rows.nodes, bool)
+    used[node] = True
+    if bool((many == 0).any()) or not bool(used.all()):
         raise ValueError("nodes: expected each node to have columns and a use")
     length = many[node]
     ptr = xp.zeros(len(node) + 1, np.int64)
@@ -223,17 +209,11 @@ def unfolded(inner: Csr, rows: Places, cols: Places, nrows: int, ncols: int, nva
     col, unsorted = xp.empty(nvals, index_type(ncols)), xp.empty(nrows, bool)
     graph = np.flatnonzero(~of_node), inner.ptr, inner.col, np.where(to_node, ~number, number), node_rows
     bounds = device.ranges(nrows, tuning.count("formats.parallel_entries"), work=nvals)
-    device.kernel(unfold_variant())(nrows, *graph, ptr, col, unsorted, bounds=bounds)
+    variant = Variant("formats/virtual/unfold", (), (("MOST", tuning.count("virtual.merged_lists")),))
+    device.kernel(variant)(nrows, *graph, ptr, col, unsorted, bounds=bounds)
     for row in np.flatnonzero(unsorted):
         col[ptr[row] : ptr[row + 1]].sort()
     return from_arrays(device, nrows, ncols, ptr, col)
-
-
-def _used(xp: ModuleType, node: Array, nodes: int) -> Array:
-    """Which nodes are used."""
-    found = xp.zeros(nodes, bool)
-    found[node] = True
-    return found
 
 
 # ---- Virtual nodes: lists of columns that several rows share, as vertices of their own.

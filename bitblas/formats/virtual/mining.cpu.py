@@ -1,4 +1,4 @@
-# Mining of virtual nodes: signatures of rows, bicliques in clusters of similar rows, and the rows that remain.
+# Mine virtual nodes: signatures of rows, and bicliques in clusters of similar rows. Expand them to rows.
 # include: kernels/views.cpu.py
 
 
@@ -158,47 +158,39 @@ def bicliques(
         put(counts, 3 * part + 2, members)
 
 
-# Remaining entries of each row after mining (those not `gone`): counted and, with FILL, gathered in `left`.
+# Expand virtual nodes to plain rows.
+# Row i, which is row places[i] of the graph, gets its own columns and those of each node that it uses, merged list by
+# list into out from begin[i] on.
+# number: the matrix column of a column of the graph, or ~k for node k, whose row is node_rows[k]. If a row has more
+# than MOST lists, its columns are left unsorted, and `unsorted` reports it.
 @njit(**KERNEL)
-def left(lo, hi, ptr, gone, col, left, rest):
-    for row in range(lo, hi):
-        if FILL:
-            to = np.int64(at(left, row))
-            for p in range(at(ptr, row), at(ptr, row + 1)):
-                if at(gone, p) == 0:
-                    put(rest, to, at(col, p))
-                    to += 1
-        else:
-            count = np.int64(0)
-            for p in range(at(ptr, row), at(ptr, row + 1)):
-                count += np.int64(at(gone, p) == 0)
-            put(left, row + 1, count)
-
-
-# Sort entries in any order into rows.
-# First (SORT 0) one thread writes each to the next free position of its row, `to`; then the columns of each row,
-# ptr[row] .. ptr[row + 1], are sorted (Shell 1959).
-@njit(**KERNEL)
-def ordered(lo, hi, rows, cols, to, ptr, col):
-    if not SORT:
-        for e in range(lo, hi):
-            row = at(rows, e)
-            p = at(to, row)
-            put(col, p, at(cols, e))
-            put(to, row, p + 1)
-    else:
-        for row in range(lo, hi):
-            begin = at(ptr, row)
-            end = at(ptr, row + 1)
-            step = np.int64(1)
-            while 9 * step < end - begin:
-                step = 3 * step + 1
-            while step > 0:
-                for p in range(begin + step, end):
-                    j = at(col, p)
-                    k = p - step
-                    while k >= begin and at(col, k) > j:
-                        put(col, k + step, at(col, k))
-                        k -= step
-                    put(col, k + step, j)
-                step //= 3
+def unfold(lo, hi, places, ptr, col, number, node_rows, begin, out, unsorted):
+    for i in range(lo, hi):
+        first = np.int64(at(ptr, at(places, i)))
+        last = np.int64(at(ptr, at(places, i) + 1))
+        base = np.int64(at(begin, i))
+        size = np.int64(0)
+        for e in range(first, last):
+            j = at(number, at(col, e))
+            if j >= 0:
+                put(out, base + size, j)
+                size += 1
+        many = last - first - size > MOST
+        put(unsorted, i, many)
+        for e in range(first, last):
+            node = ~at(number, at(col, e))
+            if node >= 0:
+                begins = np.int64(at(ptr, at(node_rows, node)))
+                m = np.int64(at(ptr, at(node_rows, node) + 1)) - 1
+                a = size - 1
+                size += m + 1 - begins
+                w = base + size - 1
+                while m >= begins:  # from the end, so that nothing moves twice
+                    j = at(number, at(col, m))
+                    if not many and a >= 0 and at(out, base + a) > j:
+                        put(out, w, at(out, base + a))
+                        a -= 1
+                    else:
+                        put(out, w, j)
+                        m -= 1
+                    w -= 1

@@ -24,14 +24,6 @@ MOST = 64  # rows per cluster: the bits of a word
 BICLIQUES = Variant("formats/virtual/bicliques")
 
 
-def minhash_variant(hashes: int) -> Variant:
-    return Variant("formats/virtual/minhash", (), (("HASHES", hashes),))
-
-
-def left_variant(fill: int) -> Variant:
-    return Variant("formats/virtual/left", (), (("FILL", fill),))
-
-
 @dataclass(frozen=True, eq=False)
 class Mined:
     """Result of mining: the remaining entries of the rows, as pointers and unsorted columns; and the nodes, numbered by
@@ -106,7 +98,9 @@ def one_pass(
     host, n, size = devices.get("cpu"), len(ptr) - 1, len(col)
     bounds, hashes = host.ranges(n, tuning.count("virtual.parallel_rows")), tuning.count("virtual.hashes")
     signature = np.empty(n * hashes, np.uint32)
-    host.kernel(minhash_variant(hashes))(n, ptr, col, seed, signature, bounds=bounds)
+    host.kernel(Variant("formats/virtual/minhash", (), (("HASHES", hashes),)))(
+        n, ptr, col, seed, signature, bounds=bounds
+    )
     degree = np.diff(ptr)
     some = np.flatnonzero(degree > 1)
     order, begins = clusters(signature.reshape(n, hashes)[some])
@@ -133,12 +127,9 @@ def one_pass(
         for at, u, m, base in zip(begin.tolist(), uses.tolist(), members.tolist(), first.tolist())
     ]
     found = tuple(np.concatenate(of) for of in zip(*per_part))
-    left = np.zeros(n + 1, ptr.dtype)
-    host.kernel(left_variant(0))(n, ptr, gone, col, left, col, bounds=bounds)
-    np.cumsum(left, out=left)
-    rest = np.empty(int(left[-1]), col.dtype)
-    host.kernel(left_variant(1))(n, ptr, gone, col, left, rest, bounds=bounds)
-    return left, rest, total + int(nodes.sum()), found
+    stays = gone == 0
+    left = np.append(0, np.cumsum(stays))[ptr].astype(ptr.dtype)
+    return left, col[stays], total + int(nodes.sum()), found
 
 
 def clusters(signature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
