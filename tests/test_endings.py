@@ -38,7 +38,7 @@ def test_every_end(device, form, statement, tune, monkeypatch):
         if (replaced and not mask) or (right == "w" and kind != "half"):
             continue
         # Every other one cuts the hub into segments.
-        tune({"rows.iterations": (16, 1)[k % 2], "csr.iterations_early": (128, 1)[k % 2]})
+        tune({"rows.iterations": (16, 1)[k % 2]})
 
         def make(operands, kind=kind, full=k % 3):
             operands.matrix("A", p, a, form, a == "BOOL")

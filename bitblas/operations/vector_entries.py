@@ -300,7 +300,21 @@ def build(
             listed = value_arrays.cast(device, values.copy(), lookup_dtype(values.dtype), dtype)
             return SparseStore(device, size, dtype, indices.astype(np.int64), listed)
         at, places = device.xp.unique(indices.astype(np.int64, copy=False), return_inverse=True)
-        return compressed.expand(build(device, len(at), dtype, places, values, dup), at, size)
+        return compressed.expand(_build_bitset(device, len(at), dtype, places, values, dup), at, size)
+    return _build_bitset(device, size, dtype, indices, values, dup, distinct=distinct)
+
+
+def _build_bitset(
+    device: Device,
+    size: int,
+    dtype: DataType,
+    indices: Array,
+    values: PlainValues,
+    dup: Typed | None = None,
+    *,
+    distinct: bool = False,
+) -> VectorStore:
+    """`build` of a vector that is stored as a bitset."""
     u, faults = value_arrays.as_vector(device, values, len(indices)), None if distinct else Readback(device, 8)
     flags = unused_flags(device) if faults is None else faults.part(np.uint32, 0, 2)
     monoid = None if dup is None else _unordered(dup)
