@@ -305,10 +305,14 @@ class GraphLoop:
         except (RuntimeError, AttributeError) as error:
             raise DeviceError(f"loop: while nodes need a driver for CUDA 12.3 or newer ({error})") from error
         handle = int(condition.handle)
+        # The graph reads the arrays of these launches, of which some have no other owner (row lengths of coded formats).
+        self.captured = Parts(
+            [*parts.begin, *start(build, handle)], [*parts.body, *finish(build, handle)], [*parts.end]
+        )
         try:
-            self._capture(builder, [*parts.begin, *start(build, handle)])
-            self._while(builder, condition, [*parts.body, *finish(build, handle)])
-            self._capture(builder, parts.end)
+            self._capture(builder, self.captured.begin)
+            self._while(builder, condition, self.captured.body)
+            self._capture(builder, self.captured.end)
             self.graph = builder.end_building().complete()
         except RuntimeError as error:
             if group is None:
