@@ -305,7 +305,7 @@ class GraphLoop:
         except (RuntimeError, AttributeError) as error:
             raise DeviceError(f"loop: while nodes need a driver for CUDA 12.3 or newer ({error})") from error
         handle = int(condition.handle)
-        # The graph reads the arrays of these launches, of which some have no other owner (row lengths of coded formats).
+        # The graph reads the arrays of these launches; some have no other owner (row lengths of coded formats).
         self.captured = Parts(
             [*parts.begin, *start(build, handle)], [*parts.body, *finish(build, handle)], [*parts.end]
         )
