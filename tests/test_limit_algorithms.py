@@ -188,7 +188,7 @@ def test_errors_of_memory_are_those_of_bitblas(monkeypatch):
     """Wherever in an algorithm an array fails; other errors are unchanged."""
     A = graph()
     monkeypatch.setattr(label_propagation_module, "index_range", no_memory)
-    monkeypatch.setattr(generators.rmat, "index_range", no_memory)
+    monkeypatch.setattr(generators.random_edges, "index_range", no_memory)
     for run in (
         lambda: algorithms.label_propagation(A),
         lambda: gb.Graph(A).label_propagation(),
