@@ -830,6 +830,13 @@ TABLE: dict[str, Threshold] = {
         "multiple of the three buffers of a frontier.",
         "H200: a skipped kernel 2.1 us with 528 blocks, 1.2 us with 132; another run of the body 4.5 us, two kernels",
     ),
+    "loop.rounds_pulled": Threshold(
+        4,
+        "rounds",
+        "The same for products by rows, which cannot be skipped, but take little longer than another run of the body.",
+        "H200, us with 2, 4, 10 rounds, in one run: 20 rounds of PageRank on Mycielski graph 14 735, 687, 682, until a "
+        "tolerance 716, 674, 665; H100, components of a grid of 1024 x 1024: some 15 % slower with 3",
+    ),
     "loop.pulled_entries": Threshold(
         1 << 22, "entries", "Up to so many entries a product by rows takes little longer than another run of the body."
     ),

@@ -151,7 +151,7 @@ def rounds_per_run(
                 for x in last
             )
         )
-        return BUFFERS if rotates or short else 1
+        return BUFFERS if rotates else tuning.count("loop.rounds_pulled") if short else 1
     if inside and all(isinstance(item, Pass) for item in round_.items):
         return BUFFERS
     copies = min(tuning.count("loop.rounds") // max(1, len(round_.items) // 2), limit + BUFFERS - 1)
