@@ -1,7 +1,7 @@
 // Advance along rows that must be decoded from their beginning (variable-length codes), for kernels/step_rows.cuh.
 // LANES lanes share a row, so a warp decodes 32 / LANES rows at a time. Some warps decode a segment of a long row
 // instead and share its columns among their lanes.
-// The layout's step.cu defines Back (a Likely) with look(j, wanted, u_bits): whether u has an entry in row j, for the
+// The layout's advance.cu defines Back (a Likely) with look(j, wanted, u_bits): whether u has an entry in row j, for the
 // lanes with `wanted`.
 #ifndef STEP_BLOCKS
 // Blocks per multiprocessor; compute capability 8 would spill registers.

@@ -5,7 +5,7 @@
 // The fused element-wise statements (AT_ENTRY) run first, at every entry of u. ALSO: they add these entries to the
 // mask's vector. SCANS: the entries of u are not listed, and no row is long. `old` is the frontier of the previous
 // round; it is cleared for the next round.
-// Include after the layout's rows.cuh and the definitions of its step.cu: how a warp walks rows (walk_rows,
+// Include after the layout's rows.cuh and the definitions of its advance.cu: how a warp walks rows (walk_rows,
 // walk_segment, AT_ONCE entries per lane), how many warps share a segment (log_parts_of), and the rows that pull
 // (Back, PULL_FORM, PULL_FORM_OF, back_row, back_look; is_same, back_length). A pull tries the most likely column
 // first (Back::guesses, guess, some, place). Rows without a hit there are deferred (Deferred); long ones

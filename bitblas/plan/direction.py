@@ -52,7 +52,7 @@ class ProductFacts(NamedTuple):
     device: str  # "cpu", "gpu"
     fixed_order: str  # why sums must be taken row by row; "" if any order is allowed
     valued: bool = False  # the matrix has values, and they are read
-    push_ready: bool | None = None  # whether the format that a push reads is available (auxiliary_formats.py)
+    push_ready: bool | None = None  # whether the format that a push reads is available (format_choice.py)
     pull_ready: bool | None = None  # whether the format that a pull reads is available, if that is of the transpose
     items: int | None = None  # items of the format that a push reads; None: it does not exist
     longest_unit: int = 0  # items of its longest unit

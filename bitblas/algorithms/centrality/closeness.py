@@ -1,6 +1,6 @@
 """Closeness and harmonic centrality: how near a vertex is to the vertices that reach it.
 
-Method: breadth-first searches from all vertices, 64 at once (`_multi_source.py`). The bits that a round adds at a
+Method: breadth-first searches from all vertices, 64 at once (`_parts.py`). The bits that a round adds at a
 vertex are sources at the same distance, so counting them updates both sums. With weights, shortest paths against the
 edges from 64 vertices at once, as the rows of a matrix.
 

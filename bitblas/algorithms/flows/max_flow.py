@@ -14,7 +14,7 @@ part, and so on until the cut is saturated.
 
 State: vectors have a position per vertex, then one per arc, ordered by tail. M leads from a vertex to its arcs, and
 from an arc to its head and to its reverse arc. Behind the arcs come groups; T and L lead down and along the tree of
-each vertex (`_arc_tree.py`). At arcs: room is the residual capacity, back that of the reverse arc. At vertices: q is
+each vertex (`_arcs.py`). At arcs: room is the residual capacity, back that of the reverse arc. At vertices: q is
 the positive excess, h the height. going is q's structure when a round began, so the last round, without excess, only
 computes heights.
 

@@ -1,6 +1,6 @@
 """Eccentricity and diameter: distance to the farthest vertex, per vertex and for the whole graph.
 
-Method: for all vertices, breadth-first searches against the edges, 64 at once (`_multi_source.py`): the last round that
+Method: for all vertices, breadth-first searches against the edges, 64 at once (`_parts.py`): the last round that
 adds a bit at a vertex is its eccentricity. For the diameter a few searches suffice: a search from v with eccentricity e
 bounds the eccentricity of a vertex at distance d to at least max(d, e - d) and at most e + d. Searches start
 alternately at the highest upper and the lowest lower bound of the open vertices, until no upper bound exceeds the

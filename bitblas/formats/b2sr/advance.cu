@@ -223,7 +223,7 @@ struct Along : Operands, Ends {
 
 #ifdef KERNEL_listed
 // Small rounds of a loop body with element-wise kernels and one advance, along tile rows.
-// loop/codegen/cuda_worklist.py generates the text of the element-wise kernels.
+// loop/codegen/cuda_kernels.py generates the text of the element-wise kernels.
 #include "kernels/listed.cuh"
 #endif  // KERNEL_listed
 

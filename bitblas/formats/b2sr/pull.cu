@@ -2,7 +2,7 @@
 // includes all but the kernel: a tile row's prologue, its sums along tiles, and its epilogue.
 // WORDS works on whole tile words: spread the T bits of u over the rows of a word, AND, OR over the tiles, fold each
 // row to a bit. COUNT and VALUES give each lane a row. The mask is applied before a tile row is read; mask, accumulator
-// and `replace` once after all of its parts (kernels/ending.cuh).
+// and `replace` once after all of its parts (kernels/product.cuh).
 #include "kernels/product.cuh"
 #include "formats/b2sr/tile.cuh"
 

@@ -6,7 +6,7 @@
 #ifdef KERNEL_fill
 // Assign a scalar at the positions of t: w<mask, replace> = x, word by word.
 // A warp takes 32 words and writes the values of each together.
-// (kernels/merge.cu uses a thread per position; in a bitmap most of them would be idle.)
+// (merge in kernels/elementwise.cu uses a thread per position; in a bitmap most of them would be idle.)
 #include "kernels/views.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

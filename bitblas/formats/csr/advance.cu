@@ -9,7 +9,7 @@
 
 #ifdef KERNEL_listed
 // Small rounds of a loop body with element-wise kernels and one advance, along rows.
-// loop/codegen/cuda_worklist.py generates the text of the element-wise kernels.
+// loop/codegen/cuda_kernels.py generates the text of the element-wise kernels.
 #include "kernels/along.cuh"
 #include "kernels/listed.cuh"
 #endif  // KERNEL_listed

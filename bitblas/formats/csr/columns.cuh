@@ -29,7 +29,7 @@ template <class P, class C> struct CsrView {
 
 #ifdef PACKED
 // A walk through a row, if PACKED applies to all operands.
-// Plain columns are of type COL_T, PACKED ones have `width` bits (packed.cuh), as in the listings of the MPLG paper
+// Plain columns are of type COL_T, PACKED ones have `width` bits (kernels/views.cuh), as in the listings of the MPLG paper
 // (Azami and Burtscher). A walk finds its first bit by one 64-bit multiplication; from there on, bit positions are
 // 32-bit offsets from a nearby word.
 #if PACKED

@@ -35,7 +35,7 @@ template <int N, class F> __device__ __forceinline__ void some_found(Found& of, 
 
 #ifdef KERNEL_listed
 // Small rounds of a loop body with element-wise kernels and one advance, along nibble rows.
-// loop/codegen/cuda_worklist.py generates the text of the element-wise kernels.
+// loop/codegen/cuda_kernels.py generates the text of the element-wise kernels.
 #include "kernels/along.cuh"
 #include "kernels/listed.cuh"
 #endif  // KERNEL_listed

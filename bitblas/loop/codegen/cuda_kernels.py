@@ -444,7 +444,7 @@ def split_round(items: Sequence[Item]) -> tuple[list[Pass], list[Step], list[Pas
 
 
 def worklist_text(round_: WorklistRound, iso: IsoValues) -> tuple[CudaKernel, tuple[Parameter, ...], str]:
-    """The functions and macros that listed.cu uses, and its parameters. The vector that the advance writes is not among
+    """The functions and macros of listed.cuh, and its parameters. The vector that the advance writes is not among
     them: its buffers rotate inside the kernel."""
     local = frozenset(number for p in round_.passes for number in p.local)
     kernel, step, rotating = CudaKernel(iso, local=local), round_.step, round_.step.target
