@@ -18,21 +18,26 @@ pull(i64 n, i64 longest, RowsView<i64> rows, const u32* words, const PLACE_T* va
      MaskView mask, ARGUMENT(Z_T) product, Epilogue to) {
   Row of(n, rows, mask, to.t.bits);
   PullWalk walk;
-  Extent whole = {0, 1};  // a part belongs to a nonempty row
+#if KIND == WORDS && U_FULL
+  bool filled = true;  // a part belongs to a nonempty row
+#endif
   if (of.open) {
     const i64 number = RANKED ? (i64)value_ptr[of.row] : 0;
     if (rows.row_stride) {
       walk = PullWalk(words, rows.begin + MARK * of.unit, of.row, number, of.lane);
     } else {
-      Extent x = whole = row_extent(rows.begin, words, of.row);
+      Extent x = row_extent(rows.begin, words, of.row);
+#if KIND == WORDS && U_FULL
+      filled = x.at < x.end;
+#endif
       if (words_of(x) > longest) of.hub = !PRESENCE, x = PRESENCE ? first_part(x, longest) : Extent{x.at, x.at};
       walk = PullWalk(words, x, of.row, number, of.lane);
     }
   }
-  (void)a, (void)whole;
+  (void)a;
   Sum x = {false, IDENTITY, 0};
 #if KIND == WORDS && U_FULL
-  x.some = of.open && whole.at < whole.end;
+  x.some = of.open && filled;
 #else
   while (__any_sync(ALL_LANES, walk.more())) {
     PullWalk::Found found;

@@ -33,14 +33,14 @@ __device__ __forceinline__ Part part_of(i64 unit, i64 tile_rows, const i64* cuts
 
 // Write a tile of which each lane has LANE_ROWS rows.
 template <class T> __device__ __forceinline__ void write_tile(word_t* bits, i64 tile, int lane, const T (&rows)[LANE_ROWS]) {
-  if (TILE == 4) {
-    u32 whole = (u32)rows[0] << (4 * lane);
-    whole |= shuffle_xor(group_mask<ROW_LANES>(), whole, 1);
-    whole |= shuffle_xor(group_mask<ROW_LANES>(), whole, 2);
-    if (lane == 0) bits[tile] = (word_t)whole;
-    return;
-  }
+#if TILE == 4
+  u32 whole = (u32)rows[0] << (4 * lane);
+  whole |= shuffle_xor(group_mask<ROW_LANES>(), whole, 1);
+  whole |= shuffle_xor(group_mask<ROW_LANES>(), whole, 2);
+  if (lane == 0) bits[tile] = (word_t)whole;
+#else
   for (int k = 0; k < LANE_ROWS; ++k) ((row_t*)bits)[tile * TILE + lane * LANE_ROWS + k] = (row_t)rows[k];
+#endif
 }
 
 __device__ __forceinline__ i64 sum_of_group(i64 x) {
