@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from .. import display
@@ -9,12 +10,12 @@ from ..device import memory
 from ..store import FlatStore, MatrixStore, SparseStore, VectorStore
 
 
-class Bytes:
+class Bytes(ABC):
     """A table of names and bytes."""
 
+    @abstractmethod
     def rows(self) -> list[tuple[str, int]]:
         """Bytes by name, the sum at the end."""
-        raise NotImplementedError
 
     def __str__(self) -> str:
         rows = self.rows()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypedDict, TypeVar
@@ -87,7 +88,7 @@ def compute_once(cache: dict[Any, Any], key: Hashable, compute: Callable[[], V])
 # ---- Layout: the structure of one matrix as arrays on one device, immutable once built.
 
 
-class Layout:
+class Layout(ABC):
     """A stored layout. A subclass is a dataclass of its arrays and writes `from_csr`, `to_csr`, `arrays`, `restored`
     and `check`; the other methods here go through CSR or those five. Override them if the format has a shorter way.
 
@@ -118,33 +119,33 @@ class Layout:
         def col(self) -> Array: ...
 
     @classmethod
+    @abstractmethod
     def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Self, Order]:
         """Build the layout from rows. With `order` also order[e], the position of entry e's value in `rows` (None: the
         same order)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def to_csr(self, order: bool) -> tuple[Csr, Order]:
         """The same entries row by row; with `order` also order[e], the position of entry e's value in this layout."""
-        raise NotImplementedError
 
+    @abstractmethod
     def arrays(self) -> dict[str, Array]:
         """The arrays that define it, by name: they count as its bytes, and are saved. Derived arrays such as ranks are
         excluded."""
-        raise NotImplementedError
 
     def numbers(self) -> dict[str, int]:
         """The integers that define it together with the arrays; includes nrows, ncols and nvals."""
         return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
 
     @classmethod
+    @abstractmethod
     def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Array]) -> Self:
         """Rebuild the layout from `numbers` and `arrays` that came from a file. ValueError if names, types or lengths
         do not match; contents are not checked."""
-        raise NotImplementedError
 
+    @abstractmethod
     def check(self) -> None:
         """ValueError unless the arrays are a valid layout, which kernels can read without leaving it."""
-        raise NotImplementedError
 
     # ---- derived: override what the format can do faster ----
 

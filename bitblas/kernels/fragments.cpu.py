@@ -1,4 +1,4 @@
-# Code fragments that kernels paste into their loops: `# include: kernels/fragments.cpu.py NAME` stands for the
+# Code fragments that kernels paste into their loops: `# include: kernels/fragments.cpu.py NAME` inserts the
 # statements between `# NAME:` and the next fragment.
 
 # rows_of_word: select the rows of a 64-row word that a pull visits, those that the mask allows (`rest`).

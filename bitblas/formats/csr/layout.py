@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -176,9 +177,9 @@ class RowsOnDemand(Rows):
 
     width = 0
 
+    @abstractmethod
     def plain(self) -> Csr:
         """The same entries by rows, kept in `cache`."""
-        raise NotImplementedError
 
     @property
     def ptr(self) -> Array:
@@ -421,7 +422,7 @@ def sort_bytes(device: Device, nrows: int, ncols: int, nvals: int, without_value
 # ---- Incremental CSR builder: append bands of rows; columns are stored at their final position.
 
 
-class LayoutBuilder:
+class LayoutBuilder(ABC):
     """Builder that takes rows in ascending order. entries: the number of entries to come, duplicates included."""
 
     bands = False  # whether it is smaller than plain columns, so that bands pay off
@@ -433,27 +434,28 @@ class LayoutBuilder:
         self.rows = self.nvals = 0  # appended so far
 
     @staticmethod
+    @abstractmethod
     def least_bytes(nrows: int, ncols: int, entries: int) -> int:
         """A lower bound of its size in bytes, known in advance."""
-        raise NotImplementedError
 
     def expect(self, ptr: Array, col: Array, input_entries: Array, rows: Array) -> None:
         """Estimate the final size, if it is not known in advance, from sampled groups of rows: pointers as in `append`;
         columns as if each row had the number it has here; the number of input entries in each of these rows, and in
         each row of all."""
+        return None  # known in advance
 
     def room(self, entries: int) -> Array:
         """Memory for the columns of the next rows until they are sorted."""
         return self.device.xp.empty(max(1, entries), index_type(self.ncols))
 
+    @abstractmethod
     def append(self, ptr: Array, col: Array, input_entries: int) -> None:
         """Append rows (whole groups of `together`; the last may be partial): INT64 pointers from 0, ascending columns
         in the memory that `room` returned; input_entries: number of entries before duplicates were combined."""
-        raise NotImplementedError
 
+    @abstractmethod
     def finish(self) -> Layout:
         """The layout of all appended rows."""
-        raise NotImplementedError
 
 
 class RowPointersBuilder(LayoutBuilder):
