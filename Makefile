@@ -13,7 +13,7 @@
 #   make list            the kernel variants that the last make every-kernel ran, one a line, and how many there are
 #   make bench           the benchmarks
 #   make kernels         compile these variants for sm_80 and sm_90 (no GPU needed)
-#   make lint types      ruff, for faults and for form; mypy
+#   make lint types      ruff and clang-format; mypy
 #   make site            the pages of docs/ as a site, in site/; warnings are errors
 #   make dist            sdist and wheel in dist/, and the wheel installed in an environment of its own, where the demo runs
 #   make clean           remove what these targets made
@@ -116,6 +116,7 @@ $(KERNELS):
 lint: $(DEV_ENV)
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+	git ls-files '*.cu' '*.cuh' | xargs $(PY) -c 'import clang_format; clang_format.clang_format()' --dry-run -Werror
 
 types: $(DEV_ENV)
 	$(PY) -m mypy

@@ -1,6 +1,8 @@
 // Complex numbers and the functions of their operators in CUDA C++: the counterpart of complex_functions.py. Only
 // included in kernels with complex types; needs no CUDA header.
-template <class R> struct alignas(2 * sizeof(R)) Complex { R re, im; };
+template <class R> struct alignas(2 * sizeof(R)) Complex {
+  R re, im;
+};
 typedef Complex<float> fc32;
 typedef Complex<double> fc64;
 #define OF_PARTS template <class R> __device__ __forceinline__
@@ -20,7 +22,9 @@ OF_PARTS bool operator==(Complex<R> x, Complex<R> y) { return x.re == y.re && x.
 OF_PARTS bool operator!=(Complex<R> x, Complex<R> y) { return !(x == y); }
 
 // Casts: to BOOL is != 0; to a real type takes the real part.
-template <class R> struct Wrapping<Complex<R>> { typedef Complex<R> type; };
+template <class R> struct Wrapping<Complex<R>> {
+  typedef Complex<R> type;
+};
 template <class R, class From> struct Cast<Complex<R>, From> {
   static __device__ __forceinline__ Complex<R> from(From x) { return Complex<R>{R(x), R(0)}; }
 };
@@ -200,7 +204,8 @@ FUNCTION fc64 complex_atanh(fc64 x) {
   const double sign = copysign(1.0, x.re), a = sign * x.re, b = sign * x.im;
   if (a > 1e150 || fabs(b) > 1e150) {
     const double size = hypot(0.5 * a, 0.5 * b);
-    return cartesian(isfinite(size) ? sign * (a / 4.0 / size / size) : sign * 0.0, sign * copysign(1.5707963267948966, b));
+    return cartesian(isfinite(size) ? sign * (a / 4.0 / size / size) : sign * 0.0,
+                     sign * copysign(1.5707963267948966, b));
   }
   if (a == 1.0 && fabs(b) < 1e-150) {
     if (b == 0) return cartesian(sign / fabs(b), sign * b);

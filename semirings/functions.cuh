@@ -3,11 +3,21 @@ template <class T> __device__ __forceinline__ T where(bool condition, T x, T y) 
 
 // Integer sums, differences and products wrap: computed in an unsigned type, where wrapping is defined. (Narrow types
 // promote to int, where the product of two UINT16 can overflow.) Those of BOOL are or, xor and and.
-template <class T> struct Wrapping { typedef unsigned int type; };
-template <> struct Wrapping<long long> { typedef unsigned long long type; };
-template <> struct Wrapping<unsigned long long> { typedef unsigned long long type; };
-template <> struct Wrapping<float> { typedef float type; };
-template <> struct Wrapping<double> { typedef double type; };
+template <class T> struct Wrapping {
+  typedef unsigned int type;
+};
+template <> struct Wrapping<long long> {
+  typedef unsigned long long type;
+};
+template <> struct Wrapping<unsigned long long> {
+  typedef unsigned long long type;
+};
+template <> struct Wrapping<float> {
+  typedef float type;
+};
+template <> struct Wrapping<double> {
+  typedef double type;
+};
 #define W(x) (typename Wrapping<T>::type)(x)
 template <class T> __device__ __forceinline__ T plus(T x, T y) { return T(W(x) + W(y)); }
 template <class T> __device__ __forceinline__ T minus(T x, T y) { return T(W(x) - W(y)); }
@@ -45,9 +55,7 @@ template <class T> __device__ __forceinline__ T floor_quotient(T x, T y) {
   if (y == T(0) || y == T(-1)) return times(x, y);
   return T(x / y - (x % y != 0 && (x < T(0)) != (y < T(0))));
 }
-template <class T> __device__ __forceinline__ T unsigned_floor_quotient(T x, T y) {
-  return y == T(0) ? y : T(x / y);
-}
+template <class T> __device__ __forceinline__ T unsigned_floor_quotient(T x, T y) { return y == T(0) ? y : T(x / y); }
 // x // y as in Python; x / y if y is 0, as in NumPy.
 template <class T> __device__ __forceinline__ T floored(T x, T y) {
   if (y == T(0)) return x / y;
@@ -87,8 +95,12 @@ template <class T> __device__ __forceinline__ unsigned long long numbered_bit(T 
 template <class T> __device__ __forceinline__ bool get_bit(T x, T y, int bits) {
   return ((unsigned long long)x & numbered_bit(y, bits)) != 0;
 }
-template <class T> __device__ __forceinline__ T include_bit(T x, T y, int bits) { return T(x | T(numbered_bit(y, bits))); }
-template <class T> __device__ __forceinline__ T clear_bit(T x, T y, int bits) { return T(x & T(~numbered_bit(y, bits))); }
+template <class T> __device__ __forceinline__ T include_bit(T x, T y, int bits) {
+  return T(x | T(numbered_bit(y, bits)));
+}
+template <class T> __device__ __forceinline__ T clear_bit(T x, T y, int bits) {
+  return T(x & T(~numbered_bit(y, bits)));
+}
 
 // Functions of <math.h> with different edge cases or names.
 template <class T> __device__ __forceinline__ T rounded(T x) { return round(x); }
@@ -150,12 +162,12 @@ template <class To, class From> __device__ __forceinline__ To saturate(From x) {
   if (x <= From(lowest)) return lowest;
   return To(x);
 }
-#define SATURATING(To)                                                                                       \
-  template <> struct Cast<To, float> {                                                                       \
-    static __device__ __forceinline__ To from(float x) { return saturate<To, float>(x); }                    \
-  };                                                                                                         \
-  template <> struct Cast<To, double> {                                                                      \
-    static __device__ __forceinline__ To from(double x) { return saturate<To, double>(x); }                  \
+#define SATURATING(To)                                                                      \
+  template <> struct Cast<To, float> {                                                      \
+    static __device__ __forceinline__ To from(float x) { return saturate<To, float>(x); }   \
+  };                                                                                        \
+  template <> struct Cast<To, double> {                                                     \
+    static __device__ __forceinline__ To from(double x) { return saturate<To, double>(x); } \
   };
 SATURATING(signed char)
 SATURATING(short)

@@ -13,9 +13,7 @@ template <class T> __device__ __forceinline__ T spacing_of(T x) {
   return isfinite(x) ? moved(x == T(0) ? absolute(x) : x, 1) - x : x - x;
 }
 // The remainder of x / y truncated towards zero, with the sign of x; 0 if y is 0.
-template <class T> __device__ __forceinline__ T rest(T x, T y) {
-  return y == T(0) || y == T(-1) ? T(0) : T(x % y);
-}
+template <class T> __device__ __forceinline__ T rest(T x, T y) { return y == T(0) || y == T(-1) ? T(0) : T(x % y); }
 template <class T> __device__ __forceinline__ Magnitude magnitude(T x) {
   return x < T(0) ? Magnitude(0) - Magnitude((long long)x) : Magnitude(x);
 }

@@ -150,7 +150,7 @@ struct Sums {
 
  private:
   __device__ __forceinline__ void take_loaded(const A_T (&a)[AHEAD], const U_T (&x)[AHEAD], const u32 (&j)[AHEAD],
-                                             u32 loaded) {
+                                              u32 loaded) {
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i)
       if (i < loaded) take(a[i], x[i], j[i]);
@@ -158,9 +158,9 @@ struct Sums {
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
-pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const u32* row, PIECES(), CODES(),
-            const PLACE_T* first, Values a, VectorValues<U_T> u, i64 hot, i64 size, const u64* reached, Z_T* parts,
-            u64* t_bits, Z_T* t_val MASK()) {
+    pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const u32* row, PIECES(), CODES(),
+                const PLACE_T* first, Values a, VectorValues<U_T> u, i64 hot, i64 size, const u64* reached, Z_T* parts,
+                u64* t_bits, Z_T* t_val MASK()) {
   (void)first;
   const Pieces pieces = PIECES_OF;
   const u32 lane = threadIdx.x & 31, warps = gridDim.x * (THREADS / 32);

@@ -14,8 +14,8 @@
 // PullWalk: how a row is walked. take_ranges(found, sum, a, row, u) adds the ranges of lanes.
 
 extern "C" __global__ void __launch_bounds__(BLOCK, PULL_BLOCKS)
-pull(i64 n, i64 longest, RowsView<i64> rows, const u32* words, const PLACE_T* value_ptr, Values a, VectorView<U_T> u,
-     MaskView mask, ARGUMENT(Z_T) product, Epilogue to) {
+    pull(i64 n, i64 longest, RowsView<i64> rows, const u32* words, const PLACE_T* value_ptr, Values a,
+         VectorView<U_T> u, MaskView mask, ARGUMENT(Z_T) product, Epilogue to) {
   Row of(n, rows, mask, to.t.bits);
   PullWalk walk;
 #if KIND == WORDS && U_FULL
@@ -64,8 +64,8 @@ pull(i64 n, i64 longest, RowsView<i64> rows, const u32* words, const PLACE_T* va
 // push_ranges(found, row, t, mask, reach) pushes the ranges of lanes; reach(i, j, e): entry e, of row i and column j.
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-push(i64 n, i64 longest, RowsView<i64> rows, const u32* words, const PLACE_T* value_ptr, Values a, VectorView<U_T> u,
-     MaskView mask, ARGUMENT(Z_T) product, i64* counts, OutputView<C_T> t) {
+    push(i64 n, i64 longest, RowsView<i64> rows, const u32* words, const PLACE_T* value_ptr, Values a,
+         VectorView<U_T> u, MaskView mask, ARGUMENT(Z_T) product, i64* counts, OutputView<C_T> t) {
   const i64 unit = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);
   const i64 row = rows.row_stride && unit < n ? rows.row_of[unit] : unit;
@@ -106,7 +106,7 @@ push(i64 n, i64 longest, RowsView<i64> rows, const u32* words, const PLACE_T* va
 // each takes at most LIKELY_STEPS steps: the rest of longer rows is skipped. best: output.
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-likely(i64 n, const i64* heads, const u32* words, const i64* length, u32* best) {
+    likely(i64 n, const i64* heads, const u32* words, const i64* length, u32* best) {
   const i64 row = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);
   Extent x = {0, 0};

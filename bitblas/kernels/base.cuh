@@ -12,7 +12,9 @@ typedef long long i64;
 
 // A number as a kernel's argument or in a view: complex.cuh passes a complex one as its two parts, so that the fields of
 // a view are where they would be as single arguments.
-template <class T> struct Argument { typedef T type; };
+template <class T> struct Argument {
+  typedef T type;
+};
 #define ARGUMENT(T) typename Argument<T>::type
 #define ALL_LANES 0xffffffffu
 
@@ -27,9 +29,7 @@ __device__ __forceinline__ void await_previous() {
 
 __device__ __forceinline__ i64 thread_number() { return (i64)blockIdx.x * BLOCK + threadIdx.x; }
 
-__device__ __forceinline__ bool bit_of(const u64* bits, i64 i) {
-  return (((const u32*)bits)[i >> 5] >> (i & 31)) & 1u;
-}
+__device__ __forceinline__ bool bit_of(const u64* bits, i64 i) { return (((const u32*)bits)[i >> 5] >> (i & 31)) & 1u; }
 
 // Load a value that is not read again (streaming load, evicted first).
 #ifdef __CUDA_EMU__
@@ -46,7 +46,8 @@ __device__ __forceinline__ void load_if(u32& x, const u32* p, bool needed) {
   if (needed) x = *p;
 #else
   asm volatile("{\n .reg .pred p;\n setp.ne.u32 p, %2, 0;\n @p ld.global.u32 %0, [%1];\n}"
-               : "+r"(x) : "l"(p), "r"((u32)needed));
+               : "+r"(x)
+               : "l"(p), "r"((u32)needed));
 #endif
 }
 
@@ -56,7 +57,8 @@ __device__ __forceinline__ void load_pair_if(u32& x, u32& y, const u32* p, bool 
   if (needed) x = p[0], y = p[1];
 #else
   asm volatile("{\n .reg .pred p;\n setp.ne.u32 p, %3, 0;\n @p ld.global.v2.u32 {%0, %1}, [%2];\n}"
-               : "+r"(x), "+r"(y) : "l"(p), "r"((u32)needed));
+               : "+r"(x), "+r"(y)
+               : "l"(p), "r"((u32)needed));
 #endif
 }
 
@@ -70,7 +72,9 @@ template <class T> __device__ __forceinline__ void poke(T* p, T x) { __atomic_st
 template <class T> __device__ __forceinline__ T peek(const T* p) { return *p; }
 template <class T> __device__ __forceinline__ void poke(T* p, T x) { *p = x; }
 #endif
-__device__ __forceinline__ bool bit_now(const u64* bits, i64 i) { return (peek((const u32*)bits + (i >> 5)) >> (i & 31)) & 1u; }
+__device__ __forceinline__ bool bit_now(const u64* bits, i64 i) {
+  return (peek((const u32*)bits + (i >> 5)) >> (i & 31)) & 1u;
+}
 
 // Marks a vote whose inputs some lanes overwrite afterwards. The vote itself orders the reads, so a GPU needs no
 // instruction.
@@ -128,12 +132,24 @@ template <int G> __device__ __forceinline__ u32 group_mask() {
 }
 
 // x of lane `lane ^ d`; values of 1 and 2 bytes are shuffled as int.
-template <class T> struct Travel { typedef T type; };
-template <> struct Travel<bool> { typedef int type; };
-template <> struct Travel<signed char> { typedef int type; };
-template <> struct Travel<short> { typedef int type; };
-template <> struct Travel<u8> { typedef int type; };
-template <> struct Travel<u16> { typedef int type; };
+template <class T> struct Travel {
+  typedef T type;
+};
+template <> struct Travel<bool> {
+  typedef int type;
+};
+template <> struct Travel<signed char> {
+  typedef int type;
+};
+template <> struct Travel<short> {
+  typedef int type;
+};
+template <> struct Travel<u8> {
+  typedef int type;
+};
+template <> struct Travel<u16> {
+  typedef int type;
+};
 template <class T> __device__ __forceinline__ T shuffle_xor(u32 mask, T x, int d) {
   return (T)__shfl_xor_sync(mask, (typename Travel<T>::type)x, d);
 }

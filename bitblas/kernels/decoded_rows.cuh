@@ -52,7 +52,8 @@ __device__ __forceinline__ void walk_segment(const Rows& rows, u32 i, u32 s, u32
 
 // Which of the lanes in `wait` have rows with a hit: G lanes search a row, some rows at a time. start(owner) begins a
 // walk through the row of that lane; hits(walk, lane) advances it and returns whether this lane has a hit.
-template <int G, class Start, class Hits> __device__ __forceinline__ bool look_together(bool wait, Start start, Hits hits) {
+template <int G, class Start, class Hits> __device__ __forceinline__ bool look_together(bool wait, Start start,
+                                                                                        Hits hits) {
   const int lane = WARP_LANE & (G - 1);
   bool hit = false;
   u32 rest = __ballot_sync(ALL_LANES, wait);
@@ -84,7 +85,7 @@ typedef u32 guess_t;
 struct Likely {
   const u32* likely;
   const u64* filled;  // bits of the nonempty rows
-  i64 guesses;        // 0: hub columns and `filled` are not available
+  i64 guesses;  // 0: hub columns and `filled` are not available
   __device__ __forceinline__ u32 guess(i64 j) const { return guesses ? likely[j] : 0; }
   __device__ __forceinline__ u32 some_of(i64 h) const { return guesses ? ((const u32*)filled)[h] : ~0u; }
   __device__ __forceinline__ bool some(bool, u32 guess) const { return guess != NO_ENTRIES; }

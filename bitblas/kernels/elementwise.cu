@@ -39,8 +39,8 @@ __device__ __forceinline__ void merge_position(bool inside, bool open, bool has_
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-elementwise(i64 n, i64 size, VectorView<U_T> u, VectorView<V_T> v, ARGUMENT(U_T) u_default, ARGUMENT(V_T) v_default,
-            const i64* rows, const i64* cols, MaskView mask, i64 replace, OutputView<W_T> w) {
+    elementwise(i64 n, i64 size, VectorView<U_T> u, VectorView<V_T> v, ARGUMENT(U_T) u_default, ARGUMENT(V_T) v_default,
+                const i64* rows, const i64* cols, MaskView mask, i64 replace, OutputView<W_T> w) {
   // A warp has some consecutive half words: their bits are loaded together, then the values.
   const i64 first = thread_number() / 32 * (32 * AT_ONCE) + (threadIdx.x & 31);
   bool open[AT_ONCE], has_u[AT_ONCE], has_v[AT_ONCE], present[AT_ONCE];
@@ -85,8 +85,8 @@ elementwise(i64 n, i64 size, VectorView<U_T> u, VectorView<V_T> v, ARGUMENT(U_T)
 // Write a result: w<mask, accum, replace> = t. Bits change in place. So do values, unless w was iso (old.iso) and now
 // gets an array. STORE 0: the iso value stays, only bits change.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-merge(i64 n, i64 size, u64* w_bits, VectorValues<W_T> old, VectorView<T_T> t, MaskView mask, i64 replace,
-      STORED(W_T)* w_val) {
+    merge(i64 n, i64 size, u64* w_bits, VectorValues<W_T> old, VectorView<T_T> t, MaskView mask, i64 replace,
+          STORED(W_T)* w_val) {
   const i64 p = thread_number();
   const bool inside = p < size;
   const bool open = inside && mask.allows(p);

@@ -2,11 +2,11 @@
 // In addition to its bits a frontier has an unordered list of the units (rows, tile rows) that have entries, and a
 // state of 8 numbers.
 #define ENTRIES 0  // entries of the product
-#define LISTED 1   // units in the list
-#define DENSE 2    // nonzero: there is no list, every unit is visited
-#define WORK 3     // entries of the matrix in the rows of these entries
-#define SEGMENTS 4 // segments of long rows among them
-#define REMAINING 5 // entries that remained when the round ended
+#define LISTED 1  // units in the list
+#define DENSE 2  // nonzero: there is no list, every unit is visited
+#define WORK 3  // entries of the matrix in the rows of these entries
+#define SEGMENTS 4  // segments of long rows among them
+#define REMAINING 5  // entries that remained when the round ended
 
 #define WARP_LANE (threadIdx.x & 31)
 

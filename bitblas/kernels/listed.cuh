@@ -165,7 +165,8 @@ struct Small : Places {
     meet_in_cluster();
     u32 total = 0;
     for (int r = 0; r < PEERS; ++r) total += *at_peer(&q.remaining[1], r);
-    const u64 dense = state[DENSE], listed = state[LISTED], old_dense = old_state[DENSE], old_listed = old_state[LISTED];
+    const u64 dense = state[DENSE], listed = state[LISTED], old_dense = old_state[DENSE],
+              old_listed = old_state[LISTED];
     meet_in_cluster();
     if (total > limits.most / 2) return false;  // half of its limit, as hysteresis
     if (threadIdx.x == 0) q.remaining[1] = 0;
@@ -176,7 +177,8 @@ struct Small : Places {
         ((u32*)w.on)[h] = some;
         ((u32*)b.old_bits)[h] = 0;
       }
-      for (; __any_sync(ALL_LANES, some != 0); some &= some - 1) put_place(some != 0, (u32)(h * 32 + __ffs(some) - 1), 0);
+      for (; __any_sync(ALL_LANES, some != 0); some &= some - 1)
+        put_place(some != 0, (u32)(h * 32 + __ffs(some) - 1), 0);
     }
 #if CELLS_BEGIN
     // In frontiers of the grid, their lists contain all cells that products may have been combined in.
@@ -185,7 +187,9 @@ struct Small : Places {
       if (old_dense) b.old_val[p] = C_T(BEGIN);
     }
     for (u64 k = me; !dense && k < listed; k += step)
-      each_place(w.list[k], limits.size, [&](i64 p) { if (!bit_of(b.bits, p)) b.val[p] = C_T(BEGIN); });
+      each_place(w.list[k], limits.size, [&](i64 p) {
+        if (!bit_of(b.bits, p)) b.val[p] = C_T(BEGIN);
+      });
     for (u64 k = me; !old_dense && k < old_listed; k += step)
       each_place(w.old_list[k], limits.size, [&](i64 p) { b.old_val[p] = C_T(BEGIN); });
 #else
@@ -231,7 +235,7 @@ struct Small : Places {
     parity ^= 1;
     if (me == 0 && *(volatile i64*)(rounds + 3)) poke(&q.leave[parity], 1u);  // all see it at the end of the round
     const bool goes = q.before[PEERS] + q.outside <= limits.most && q.all_work <= limits.most_work && !q.all_leave &&
-                      first + done < limit;
+        first + done < limit;
     // The advance appends to the list that other blocks may still be counting, and its item counts replace those of
     // this list.
     if (STEP_FIRST) meet_in_cluster();
@@ -395,8 +399,8 @@ struct Small : Places {
 
 // The kernel of every layout; its along.cuh defines units, items and pushes.
 extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
-listed(i64 n, Limits limits, u64* condition, i64* rounds, u64* state, u64* old_state, Buffers b, VectorView<U_T> u,
-       Worklists lists, MaskView mask, FORM(), Values a PARAMETERS) {
+    listed(i64 n, Limits limits, u64* condition, i64* rounds, u64* state, u64* old_state, Buffers b, VectorView<U_T> u,
+           Worklists lists, MaskView mask, FORM(), Values a PARAMETERS) {
   await_previous();
   (void)n;
   __shared__ Lists queues;

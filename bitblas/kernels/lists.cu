@@ -17,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) range(i64 n, i64 dim, con
 #include "formats/csr/search.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-find(i64 n, const COL_T* keys, i64 count, const COL_T* targets, i64* places, u8* hit) {
+    find(i64 n, const COL_T* keys, i64 count, const COL_T* targets, i64* places, u8* hit) {
   const i64 i = thread_number();
   if (i >= n) return;
   const i64 place = lower_bound(keys, 0, count, targets[i]);
@@ -42,8 +42,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) fold(i64 n, const i64* pt
 // Bit packing: store numbers in `width` bits each. Each thread builds one 32-bit word from the numbers that overlap it.
 // The packed number is `numbers[k]` - `base`. GATHER: `numbers` are positions in another packed string of the same
 // width.
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-narrow(i64 n, i64 size, i64 width, const NUMBER_T* numbers, ARGUMENT(NUMBER_T) base, const u32* source, u32* string) {
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) narrow(i64 n, i64 size, i64 width, const NUMBER_T* numbers,
+                                                              ARGUMENT(NUMBER_T) base, const u32* source, u32* string) {
   const i64 word = thread_number();
   if (word >= n) return;
   const i64 begin = word * 32, end = begin + 32;
@@ -60,7 +60,7 @@ narrow(i64 n, i64 size, i64 width, const NUMBER_T* numbers, ARGUMENT(NUMBER_T) b
 #ifdef KERNEL_widen
 // Unpack packed integers, or values stored as offsets from a base, into an array. PLACES: only those at `places`.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-widen(i64 n, i64 width, const u32* string, const i64* places, ARGUMENT(NUMBER_T) base, NUMBER_T* numbers) {
+    widen(i64 n, i64 width, const u32* string, const i64* places, ARGUMENT(NUMBER_T) base, NUMBER_T* numbers) {
   const i64 k = thread_number();
   if (k < n) numbers[k] = based(base, packed_at(string, PLACES ? places[k] : k, (u32)width));
 }

@@ -11,8 +11,12 @@
 #define VALUES 2
 
 // Unsigned positions, so that a lane may step past the end of 2^31 entries.
-template <class T> struct Unsigned { typedef u64 type; };
-template <> struct Unsigned<int> { typedef u32 type; };
+template <class T> struct Unsigned {
+  typedef u64 type;
+};
+template <> struct Unsigned<int> {
+  typedef u32 type;
+};
 #define PLACE(T) typename Unsigned<T>::type
 
 // Sums with a flag for "no product yet": GraphBLAS has no implicit zero.

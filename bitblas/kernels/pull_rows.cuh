@@ -69,8 +69,7 @@ __device__ __forceinline__ void end_row(const Row& of, Sum x, Z_T product, const
     return;
   }
   Ending done = {false, false};
-  if (of.inside && of.lane == 0)
-    done = finish(of.unit, of.open && !of.hub, x.some, x.sum, to, of.hub ? 0 : to.replace);
+  if (of.inside && of.lane == 0) done = finish(of.unit, of.open && !of.hub, x.some, x.sum, to, of.hub ? 0 : to.replace);
   write_bits<1>(to.t.bits, of.n, of.unit, done.present);
 #if STORE && W_BOOL
   write_bits<1>(to.t.values, of.n, of.unit, done.value);

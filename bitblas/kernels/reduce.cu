@@ -21,7 +21,7 @@ typedef VectorView<U_T> Entries;
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-reduce(i64 n, i64 per, i64 size, Entries u, u8* sum_present, Z_T* sums) {
+    reduce(i64 n, i64 per, i64 size, Entries u, u8* sum_present, Z_T* sums) {
   __shared__ Z_T part[BLOCK];
   __shared__ u8 some[BLOCK];
   const i64 first = (i64)blockIdx.x * per * 64;
@@ -59,8 +59,7 @@ reduce(i64 n, i64 per, i64 size, Entries u, u8* sum_present, Z_T* sums) {
 // ROWS: rows in a unit. A thread takes a word of u; blocks add integer sums to `total`, in any order.
 // ptr: start of each row (tile row), in entries (tiles).
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-weigh(i64 n, const u64* u_bits, const PTR_T* ptr, u64* total) {
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) weigh(i64 n, const u64* u_bits, const PTR_T* ptr, u64* total) {
   const i64 word = thread_number();
   u64 sum = 0;
   for (u64 rest = word < n ? u_bits[word] : 0ull; rest;) {
@@ -83,7 +82,7 @@ weigh(i64 n, const u64* u_bits, const PTR_T* ptr, u64* total) {
 #include "kernels/product.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-hubs(i64 n, const i64* hub, const i64* first, DenseView<Z_T> part, MaskView mask, Epilogue to) {
+    hubs(i64 n, const i64* hub, const i64* first, DenseView<Z_T> part, MaskView mask, Epilogue to) {
   __shared__ Z_T sums[BLOCK];
   __shared__ u8 somes[BLOCK];
   const i64 h = blockIdx.x / ROWS, r = blockIdx.x % ROWS, row = hub[h] * ROWS + r;

@@ -6,11 +6,11 @@
 #define ROOM ((int)(QUEUE_BYTES / (3 * sizeof(Item))))  // items of a frontier per block
 
 // The fused statements at entry i of the frontier, in round `begin + ahead`.
-#define ENTRY_OF_ROUND                                            \
-  [&](i64 i, const Buffers& b, i64 begin, i64 ahead) {            \
-    const i64 rounds[] = {begin};                                 \
-    (void)rounds, (void)ahead, (void)b;                           \
-    AT_ENTRY(i)                                                   \
+#define ENTRY_OF_ROUND                                 \
+  [&](i64 i, const Buffers& b, i64 begin, i64 ahead) { \
+    const i64 rounds[] = {begin};                      \
+    (void)rounds, (void)ahead, (void)b;                \
+    AT_ENTRY(i)                                        \
   }
 
 #ifndef KEEPS
@@ -85,8 +85,8 @@ struct RoundLists {
 // reached. Then move the frontier into the first buffer and into `list`, as the grid's kernels expect at the start of
 // the body.
 template <class Entry>
-__device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const Limits& limits, i64* rounds,
-                                           u64* state, u64* old_state, const RoundLists& lists, Entry entry) {
+__device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const Limits& limits, i64* rounds, u64* state,
+                                           u64* old_state, const RoundLists& lists, Entry entry) {
   const Units& form = of.form;
   const i64 size = limits.size, longest = limits.longest, from = limits.from;
   const u64 most_work = limits.most_work;
@@ -143,9 +143,11 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     const Along along = {of, {b.bits, (const STORED(U_T)*)b.val, b.next_bits, b.next_val}};
     // A block keeps what it found, unless sharing would finish sooner.
     const u32 at_once = GROUPS * WARPS;
-    const bool keeps = KEEPS && (q.all.most + at_once - 1) / at_once <= (total + PEERS * at_once - 1) / (PEERS * at_once);
+    const bool keeps =
+        KEEPS && (q.all.most + at_once - 1) / at_once <= (total + PEERS * at_once - 1) / (PEERS * at_once);
     const u32 all = keeps ? count : total;
-    for (u32 k = keeps ? threadIdx.x / 32 * GROUPS : first_of_warp(rank, GROUPS); k < all; k += (keeps ? 1 : PEERS) * at_once) {
+    for (u32 k = keeps ? threadIdx.x / 32 * GROUPS : first_of_warp(rank, GROUPS); k < all;
+         k += (keeps ? 1 : PEERS) * at_once) {
       const u32 mine = k + WARP_LANE / LANES;
       Item item = {};
       if (mine < all && keeps) {
@@ -216,8 +218,8 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
 
 // The kernel of every layout; its along.cuh defines units, items and pushes.
 extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
-rounds(i64 n, Limits limits, i64* rounds, u64* state, u64* old_state, Buffers b, RoundLists lists, MaskView mask, FORM(),
-       Values a PARAMETERS) {
+    rounds(i64 n, Limits limits, i64* rounds, u64* state, u64* old_state, Buffers b, RoundLists lists, MaskView mask,
+           FORM(), Values a PARAMETERS) {
   await_previous();
   (void)n;
   const Units form = FORM_OF();

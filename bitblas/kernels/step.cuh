@@ -17,12 +17,19 @@ __device__ __forceinline__ bool is_open(const MaskView& mask, const u64* u_bits,
 
 // JOIN: the hardware atomic for the monoid: plus, min, max (1, 2, 3); 0: compare and swap.
 template <int SIZE> struct Signed;
-template <> struct Signed<4> { typedef int type; };
-template <> struct Signed<8> { typedef i64 type; };
+template <> struct Signed<4> {
+  typedef int type;
+};
+template <> struct Signed<8> {
+  typedef i64 type;
+};
 
 #if CELLS_BEGIN
 template <class T> __device__ __forceinline__ T cell_at(const T* at) {
-  union { T value; typename Cell<sizeof(T)>::type raw; } cell;
+  union {
+    T value;
+    typename Cell<sizeof(T)>::type raw;
+  } cell;
   cell.raw = *(const volatile typename Cell<sizeof(T)>::type*)at;
   return cell.value;
 }
@@ -63,7 +70,10 @@ __device__ __forceinline__ cell_t join_to(C_T* at, Z_T z, C_T seen) {
 
 // Whether a cell held its initial value. A thread for which this is true must set the bit.
 __device__ __forceinline__ bool is_beginning(cell_t raw) {
-  union { C_T value; cell_t raw; } begin;
+  union {
+    C_T value;
+    cell_t raw;
+  } begin;
   begin.value = C_T(BEGIN);
   return raw == begin.raw;
 }
@@ -83,8 +93,8 @@ __device__ __forceinline__ void clear_unit(u32 unit, i64 size, u64* bits, C_T* v
 }
 
 // Clear all of a frontier, by its list or densely, as thread `me` of `all`.
-__device__ __forceinline__ void clear_frontier(bool dense, const u32* list, i64 listed, i64 size, u64* bits, C_T* val, i64 me,
-                                               i64 all) {
+__device__ __forceinline__ void clear_frontier(bool dense, const u32* list, i64 listed, i64 size, u64* bits, C_T* val,
+                                               i64 me, i64 all) {
   if (!dense) {
     for (i64 k = me; k < listed; k += all) clear_unit(list[k], size, bits, val);
     return;
@@ -130,7 +140,8 @@ __device__ __forceinline__ bool reach(const u64* t_bits, C_T* t_val, i64 j, Z_T 
 __device__ __forceinline__ bool reach_anew(u64* t_bits, C_T* t_val, i64 j, i64 e, i64 i, const Values& a,
                                            const STORED(U_T)* u_val, U_T u_iso, i64 u_stride) {
 #if CELLS_BEGIN
-  return reach(t_bits, t_val, j, mul(a.at(e), load<U_T>(u_val, u_iso, u_stride, i), j, i), [&] { return mark(t_bits, j); });
+  return reach(t_bits, t_val, j, mul(a.at(e), load<U_T>(u_val, u_iso, u_stride, i), j, i),
+               [&] { return mark(t_bits, j); });
 #endif
   if (!mark(t_bits, j)) return false;
 #if KIND == VALUES

@@ -26,7 +26,6 @@ typedef u32 rows_t;
 #define STEP_BLOCKS 4  // blocks per multiprocessor: 64 registers per thread
 #endif
 
-
 // ---- New entries: append them to the next frontier and add up its work. ----
 
 struct FrontierView {
@@ -55,7 +54,8 @@ __device__ __forceinline__ u32 place_of_bit(u32 bits, u32 number) {
 }
 
 // Add up the work of pushing along newly found rows (`fresh`), if WEIGHS.
-__device__ __forceinline__ void weigh(Stage& stage, const Out& out, bool fresh, i64 j, i64 length, u32& entries, u64& work) {
+__device__ __forceinline__ void weigh(Stage& stage, const Out& out, bool fresh, i64 j, i64 length, u32& entries,
+                                      u64& work) {
   entries += fresh;
   if (!WEIGHS || !fresh) return;
   work += length;
@@ -64,8 +64,8 @@ __device__ __forceinline__ void weigh(Stage& stage, const Out& out, bool fresh, 
 }
 
 // Called by the whole warp: entries j are new in t for lanes with `fresh`. known: their rows were loaded already.
-__device__ __forceinline__ void found(Stage& stage, const Out& out, const bool* fresh, const number_t* j, Item* row, bool known,
-                                      u32& entries, u64& work) {
+__device__ __forceinline__ void found(Stage& stage, const Out& out, const bool* fresh, const number_t* j, Item* row,
+                                      bool known, u32& entries, u64& work) {
 #pragma unroll
   for (int k = 0; k < AT_ONCE; ++k)
     if (WEIGHS && fresh[k] && !known) row[k] = out.rows.item((u32)j[k]);
@@ -101,7 +101,7 @@ struct Deferred {
   struct {
     back_row_t row[SLOTS];
     u32 number[SLOTS];
-    u16 list[MOST_ROWS];         // those to search among its current rows
+    u16 list[MOST_ROWS];  // those to search among its current rows
     u32 found[MOST_ROWS / 32];  // bits of the rows whose first guess hit
   } of_warp[BLOCK / 32];
 #if BY_BLOCK
@@ -164,12 +164,13 @@ struct ClearedView {
 };
 
 extern "C" __global__ void __launch_bounds__(BLOCK, STEP_BLOCKS)
-step(i64 n, AdvanceLimits limits, Control control, SourceView u, FrontierView t, ClearedView old, MaskView mask, FORM(),
-     Values a, PULL_FORM() PARAMETERS) {
+    step(i64 n, AdvanceLimits limits, Control control, SourceView u, FrontierView t, ClearedView old, MaskView mask,
+         FORM(), Values a, PULL_FORM() PARAMETERS) {
   await_previous();
   // All numbers are loaded before the first is used: each costs a trip to the L2 cache.
   const i64 begun[] = {control.rounds[0]};
-  const u64 no_list = u.state[DENSE], no_old_list = old.state[DENSE], u_listed = u.state[LISTED], u_work = u.state[WORK];
+  const u64 no_list = u.state[DENSE], no_old_list = old.state[DENSE], u_listed = u.state[LISTED],
+            u_work = u.state[WORK];
   const u64 segments = u.state[SEGMENTS], old_listed = old.state[LISTED];
   const u64 u_entries = limits.most_entries != ~0ull ? u.state[ENTRIES] : ~0ull;  // ~0 is ignored by runs_with
   // Consecutive warps are in different blocks, so that many blocks share the staging.
@@ -180,7 +181,8 @@ step(i64 n, AdvanceLimits limits, Control control, SourceView u, FrontierView t,
   if (!runs_with(runs, no_list, no_old_list, u_listed, u_work, segments, old_listed, u_entries, own)) return;
   const bool dense = SCANS || no_list, old_dense = no_old_list != 0;
   if (thread_number() == 0) control.rounds[2] = begun[0] + control.ahead + 1;
-  const bool pull = PULLS && (u_work > limits.most_work || (limits.most_entries != ~0ull && u_entries > limits.most_entries));
+  const bool pull =
+      PULLS && (u_work > limits.most_work || (limits.most_entries != ~0ull && u_entries > limits.most_entries));
   const Rows A = FORM_OF();
   const i64 size = limits.size, longest = limits.longest;
   const Out out = {t, A, longest};
@@ -253,7 +255,8 @@ step(i64 n, AdvanceLimits limits, Control control, SourceView u, FrontierView t,
 #endif
     u32 word[AT_ONCE];
 #pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) word[k] = fresh[k] ? atomicOr((u32*)t.bits + (j[k] >> 5), 1u << (j[k] & 31)) : ~0u;
+    for (int k = 0; k < AT_ONCE; ++k)
+      word[k] = fresh[k] ? atomicOr((u32*)t.bits + (j[k] >> 5), 1u << (j[k] & 31)) : ~0u;
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) {
       fresh[k] = !(word[k] >> (j[k] & 31) & 1);

@@ -4,7 +4,8 @@
 // Position p of t becomes a copy of entry i of u, if `present`. Called by whole warps, for the 32 positions of half a
 // word. VALUED 0: the vectors are iso, only bits are read and written.
 template <int VALUED, int BOOLS, class T>
-__device__ __forceinline__ void copy_entry(bool present, i64 p, i64 n, const DenseView<T>& u, i64 i, const OutputView<T>& t) {
+__device__ __forceinline__ void copy_entry(bool present, i64 p, i64 n, const DenseView<T>& u, i64 i,
+                                           const OutputView<T>& t) {
   const u32 half = __ballot_sync(ALL_LANES, present);
   const bool writer = (p & 31) == 0 && p < n * 64;
   if (writer) ((u32*)t.bits)[p >> 5] = half;
@@ -38,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) blank(i64 n, i64 size, u6
 // Masked assignment on presence bits: w<mask, replace> = t in place, for vectors whose values do not change.
 // A stride of 0 reads one word for all positions; as t, inverted or not, that means all entries or none.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-bits(i64 n, i64 size, u64* w, MaskView t, MaskView mask, i64 replace) {
+    bits(i64 n, i64 size, u64* w, MaskView t, MaskView mask, i64 replace) {
   const i64 word = thread_number();
   if (word >= n) return;
   const i64 left = size - word * 64;
@@ -65,7 +66,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) count(i64 n, i64 words, c
 // One block handles a chunk of CHUNK words. `counts` gives the position of the chunk's first entry. A warp takes 32
 // words and writes them half by half.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-compact(i64 n, i64 words, const u64* bits, const u32* counts, VectorValues<U_T> u, i64* indices, U_T* values) {
+    compact(i64 n, i64 words, const u64* bits, const u32* counts, VectorValues<U_T> u, i64* indices, U_T* values) {
   static_assert(CHUNK == BLOCK, "a thread reads one word");
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   const i64 first = (i64)blockIdx.x * CHUNK + warp * 32;
@@ -90,8 +91,7 @@ compact(i64 n, i64 words, const u64* bits, const u32* counts, VectorValues<U_T> 
 
 #ifdef KERNEL_dense
 // Expand a vector to a plain dense array, with `fill` where there is no entry. BOOL values become one byte each.
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-dense(i64 n, VectorView<U_T> u, ARGUMENT(U_T) fill, U_T* out) {
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) dense(i64 n, VectorView<U_T> u, ARGUMENT(U_T) fill, U_T* out) {
   const i64 p = thread_number();
   if (p < n) out[p] = u.has(p) ? u.at(p) : U_T(fill);
 }
@@ -100,7 +100,7 @@ dense(i64 n, VectorView<U_T> u, ARGUMENT(U_T) fill, U_T* out) {
 #ifdef KERNEL_equal
 // Compare two vectors of one type: set differ[0] = 1 if their entries or values differ, otherwise leave it unchanged.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-equal(i64 n, i64 size, VectorView<U_T> u, VectorView<U_T> v, u32* differ) {
+    equal(i64 n, i64 size, VectorView<U_T> u, VectorView<U_T> v, u32* differ) {
   const i64 p = thread_number();
   bool other = false;
   if (p < size) {
@@ -114,7 +114,7 @@ equal(i64 n, i64 size, VectorView<U_T> u, VectorView<U_T> v, u32* differ) {
 #ifdef KERNEL_gather
 // Gather: t(k) = u(where[k]), extraction by index. FULL: u has an entry everywhere.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-gather(i64 n, i64 size, const i64* where, DenseView<U_T> u, OutputView<U_T> t) {
+    gather(i64 n, i64 size, const i64* where, DenseView<U_T> u, OutputView<U_T> t) {
   const i64 k = thread_number();
   const i64 i = k < size ? where[k] : 0;
   copy_entry<DENSE, U_BOOL>(k < size && (FULL || bit_of(u.bits, i)), k, n, u, i, t);
@@ -125,7 +125,7 @@ gather(i64 n, i64 size, const i64* where, DenseView<U_T> u, OutputView<U_T> t) {
 // Insert gaps into a vector at the positions of virtual nodes: t(p) = u(k), where p is the k-th position that is not in
 // the bitset `nodes`. Positions in `nodes` get no entry. before: number of nodes before each 64-bit word.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-among(i64 n, i64 size, const u64* nodes, const u32* before, DenseView<U_T> u, OutputView<U_T> t) {
+    among(i64 n, i64 size, const u64* nodes, const u32* before, DenseView<U_T> u, OutputView<U_T> t) {
   const i64 p = thread_number();
   const u64 here = p < size ? nodes[p >> 6] : ~0ull;
   const bool other = !(here >> (p & 63) & 1);
@@ -138,7 +138,7 @@ among(i64 n, i64 size, const u64* nodes, const u32* before, DenseView<U_T> u, Ou
 // Remove the positions of virtual nodes from a vector, the inverse of `among`: t(k) = u(p).
 // start: the position p of each 64th k.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-without(i64 n, i64 size, const u64* nodes, const u32* start, DenseView<U_T> u, OutputView<U_T> t) {
+    without(i64 n, i64 size, const u64* nodes, const u32* start, DenseView<U_T> u, OutputView<U_T> t) {
   const i64 k = thread_number();
   i64 p = 0;
   if (k < size) {
@@ -177,7 +177,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) put(i64 n, const u64* ite
 #if DENSE && U_BOOL
   exchange_bit(w.values, i, stays && (items[ITEM * k + 2] & 1));
 #elif DENSE
-  union { u64 raw[VALUE_WORDS]; U_T value; } x;
+  union {
+    u64 raw[VALUE_WORDS];
+    U_T value;
+  } x;
 #pragma unroll
   for (int word = 0; word < VALUE_WORDS; ++word) x.raw[word] = items[ITEM * k + 2 + word];
   if (stays) w.values[i] = x.value;
@@ -216,8 +219,8 @@ __device__ __forceinline__ void sum_into(u64* t_bits, T_T* t_val, i64 i, Z_T z) 
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-place(i64 n, i64 size, const i64* where, const u64* u_bits, i64 u_bits_stride, VectorValues<U_T> u, OutputView<T_T> t,
-      u32* flags) {
+    place(i64 n, i64 size, const i64* where, const u64* u_bits, i64 u_bits_stride, VectorValues<U_T> u,
+          OutputView<T_T> t, u32* flags) {
   const i64 k = thread_number();
   const i64 i = k < n ? where[k] : 0;
   const bool inside = i >= 0 && i < size;

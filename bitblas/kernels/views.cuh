@@ -1,8 +1,14 @@
 // Views: what a kernel's arguments are. The host passes their fields one by one (operations/operands.py, same order);
 // device/cuda.py packs them, so every view begins and ends with a field of 8 bytes.
 // Values of BOOL vectors are a bitset. Values are iso (stride 0) or dense (stride 1).
-template <class T> struct Stored { typedef T type; enum { AS_BITS = 0 }; };
-template <> struct Stored<bool> { typedef u64 type; enum { AS_BITS = 1 }; };
+template <class T> struct Stored {
+  typedef T type;
+  enum { AS_BITS = 0 };
+};
+template <> struct Stored<bool> {
+  typedef u64 type;
+  enum { AS_BITS = 1 };
+};
 #define STORED(T) typename Stored<T>::type
 
 template <class T> __device__ __forceinline__ T load(const STORED(T)* values, T iso, i64 stride, i64 i) {
@@ -51,11 +57,21 @@ template <class T> struct MatrixValues {
 };
 
 // An unsigned integer of N bits. It also stores 4.
-template <int N> struct UInt { typedef u64 type; };
-template <> struct UInt<4> { typedef u8 type; };
-template <> struct UInt<8> { typedef u8 type; };
-template <> struct UInt<16> { typedef u16 type; };
-template <> struct UInt<32> { typedef u32 type; };
+template <int N> struct UInt {
+  typedef u64 type;
+};
+template <> struct UInt<4> {
+  typedef u8 type;
+};
+template <> struct UInt<8> {
+  typedef u8 type;
+};
+template <> struct UInt<16> {
+  typedef u16 type;
+};
+template <> struct UInt<32> {
+  typedef u32 type;
+};
 
 // The N positions of a bitset from N * k on, a bit each, while other threads set bits.
 template <int N> __device__ __forceinline__ u64 part_now(const u64* bits, i64 k) {
@@ -213,8 +229,12 @@ __device__ __forceinline__ bool exchange_bit(u64* bits, i64 i, bool on) {
 __device__ __forceinline__ bool mark(u64* bits, i64 i) { return !exchange_bit(bits, i, true); }
 
 template <int SIZE> struct Cell;
-template <> struct Cell<4> { typedef u32 type; };
-template <> struct Cell<8> { typedef u64 type; };
+template <> struct Cell<4> {
+  typedef u32 type;
+};
+template <> struct Cell<8> {
+  typedef u64 type;
+};
 template <class T> union CellOf {
   T value;
   typename Cell<sizeof(T)>::type raw;
@@ -249,7 +269,8 @@ template <class T, class Add> __device__ __forceinline__ void join_warp(bool& so
     some = some || other;
   }
 }
-template <class T, class Add> __device__ __forceinline__ void join_block(bool& some, T& sum, Add add, T* part, u8* has) {
+template <class T, class Add> __device__ __forceinline__ void join_block(bool& some, T& sum, Add add, T* part,
+                                                                         u8* has) {
   part[threadIdx.x] = sum;
   has[threadIdx.x] = some;
   for (int half = BLOCK / 2; half; half >>= 1) {

@@ -148,14 +148,16 @@ struct Along : Operands, Ends {
   __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, Put put, Meanwhile meanwhile) const {
     const Open open = {mask, u_bits};
     const i64 tile_row = PLACES ? x.unit / TILE : x.unit;
-    const tile_t active = (tile_t)(PLACES ? 1ull << (x.unit & (TILE - 1)) : x.count ? tile_bits(u_bits, tile_row) : 0ull);
+    const tile_t active = (tile_t)(PLACES        ? 1ull << (x.unit & (TILE - 1))
+                                       : x.count ? tile_bits(u_bits, tile_row)
+                                                 : 0ull);
     (void)tile_row;
     if (!IN_FLIGHT) meanwhile();
     i64 item = lane;
     do {
       i64 j = 0;
       u64 added = 0;
-      UInt<KIND == WORDS && TILE < 64 ? 32 : 64>::type fresh = 0;
+      UInt<(KIND == WORDS && TILE < 64) ? 32 : 64>::type fresh = 0;
       bool first = false;
       Item found = {};
 #if KIND == WORDS
@@ -242,10 +244,10 @@ struct Along : Operands, Ends {
 #define BESIDE (KIND == WORDS && !PACKED)  // the length of a tile row is loaded together with its bits
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* condition, i64* rounds, i64 ahead,
-     VectorView<U_T> u, const u32* u_list, const u64* u_state, const u32* u_segments, u64* t_bits, C_T* t_val,
-     u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val, const u32* old_list, const u64* old_state,
-     MaskView mask, FORM(), Values a, FORM(pull_) PARAMETERS) {
+    step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* condition, i64* rounds, i64 ahead,
+         VectorView<U_T> u, const u32* u_list, const u64* u_state, const u32* u_segments, u64* t_bits, C_T* t_val,
+         u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val, const u32* old_list,
+         const u64* old_state, MaskView mask, FORM(), Values a, FORM(pull_) PARAMETERS) {
   await_previous();
   (void)longest, (void)most_entries, (void)u_segments, (void)t_segments;
   // All numbers are loaded before the first is used: each costs a trip to the L2 cache.
@@ -270,7 +272,8 @@ step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* c
   open_stage(stage);
 
   // From the last thread on: small frontiers push with the first ones.
-  clear_frontier(old_dense, old_list, (i64)old_listed, size, old_bits, old_val, warps * 32 - 1 - thread_number(), warps * 32);
+  clear_frontier(old_dense, old_list, (i64)old_listed, size, old_bits, old_val, warps * 32 - 1 - thread_number(),
+                 warps * 32);
 
   const auto at_entry = [&](i64 i) {
     const i64* const rounds = begun;
@@ -301,9 +304,7 @@ step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* c
         hit &= open[j] & ~part_now<TILE>(t_bits, j);
         if (hit) fresh = mark_tile(t_bits, j, hit, first);
 #else
-        const auto put = [&](i64 at, Z_T z) {
-          put_in_tile(t_bits, t_val, j, at, z, fresh, first);
-        };
+        const auto put = [&](i64 at, Z_T z) { put_in_tile(t_bits, t_val, j, at, z, fresh, first); };
         A.products(items, item, tile_row, active, open, a, u, j, put);
 #endif
       }
@@ -337,7 +338,7 @@ step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* c
           hit |= (u64)fold_rows(word[i] & there[i] * SPREAD);
           for (int w = 1; there[i] && w < TILE_WORDS; ++w)
             hit |= (u64)fold_rows(back.tiles.bits[(tile + i * PULL_LANES) * TILE_WORDS + w] & there[i] * SPREAD)
-                   << (w * WORD_ROWS);
+                << (w * WORD_ROWS);
         }
 #pragma unroll
         for (int d = PULL_LANES / 2; d; d >>= 1) hit |= __shfl_xor_sync(ALL_LANES, hit, d);

@@ -32,7 +32,8 @@ __device__ __forceinline__ Part part_of(i64 unit, i64 tile_rows, const i64* cuts
 }
 
 // Write a tile of which each lane has LANE_ROWS rows.
-template <class T> __device__ __forceinline__ void write_tile(word_t* bits, i64 tile, int lane, const T (&rows)[LANE_ROWS]) {
+template <class T> __device__ __forceinline__ void write_tile(word_t* bits, i64 tile, int lane,
+                                                              const T (&rows)[LANE_ROWS]) {
 #if TILE == 4
   u32 whole = (u32)rows[0] << (4 * lane);
   whole |= shuffle_xor(group_mask<ROW_LANES>(), whole, 1);
@@ -55,8 +56,8 @@ __device__ __forceinline__ i64 sum_of_group(i64 x) {
 // bisection; each lane keeps the bounds of its rows.
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-cut(i64 n, i64 tile_rows, i64 nrows, i64 tile_cols, const PTR_T* ptr, const COL_T* col, const i64* cuts,
-    i64* cut_cols) {
+    cut(i64 n, i64 tile_rows, i64 nrows, i64 tile_cols, const PTR_T* ptr, const COL_T* col, const i64* cuts,
+        i64* cut_cols) {
   const i64 number = thread_number() / ROW_LANES;
   const int lane = threadIdx.x & (ROW_LANES - 1);
   if (number >= n || number >= cuts[tile_rows]) return;
@@ -109,9 +110,9 @@ __device__ __forceinline__ i64 least_of_group(i64 x) {
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-build(i64 n, i64 tile_rows, i64 nrows, const PTR_T* ptr, const COL_T* col, const i64* cuts, const i64* cut_cols,
-      i64 limit, i64 least_near, i64 least_far, i64 in_tiles, const i64* out, i64* counts, TILE_COL_T* tile_col,
-      word_t* bits, PLACE_T* value_ptr, PLACE_T* places, u32* rest) {
+    build(i64 n, i64 tile_rows, i64 nrows, const PTR_T* ptr, const COL_T* col, const i64* cuts, const i64* cut_cols,
+          i64 limit, i64 least_near, i64 least_far, i64 in_tiles, const i64* out, i64* counts, TILE_COL_T* tile_col,
+          word_t* bits, PLACE_T* value_ptr, PLACE_T* places, u32* rest) {
   const i64 unit = thread_number() / ROW_LANES;
   const int lane = threadIdx.x & (ROW_LANES - 1);
   if (unit >= n) return;
@@ -132,8 +133,7 @@ build(i64 n, i64 tile_rows, i64 nrows, const PTR_T* ptr, const COL_T* col, const
   i64 near = SPLIT && FILL ? out[n + 1 + part.number] : 0;  // the next single entry
   i64 far = SPLIT && FILL ? in_near + out[2 * n + 2 + part.number] : 0;
   i64 rank = 0;
-  if (ORDER)
-    rank = (i64)ptr[part.tile_row * TILE] + (part.begin ? sum_of_group(skipped) : 0) - (near + far - in_near);
+  if (ORDER) rank = (i64)ptr[part.tile_row * TILE] + (part.begin ? sum_of_group(skipped) : 0) - (near + far - in_near);
   for (;;) {
     i64 mine = next[0];
     for (int k = 1; k < LANE_ROWS; ++k) mine = next[k] < mine ? next[k] : mine;
@@ -194,8 +194,9 @@ build(i64 n, i64 tile_rows, i64 nrows, const PTR_T* ptr, const COL_T* col, const
 // cuts[I]: number of cuts in the tile rows before I; they cut a tile row into parts of equally many tiles.
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-unbuild(i64 n, i64 tile_rows, i64 nrows, const PTR_T* tile_ptr, const TILE_COL_T* tile_col, const word_t* bits,
-        const PLACE_T* value_ptr, const i64* cuts, const i64* out, i64* counts, i64* ptr, COL_T* col, PLACE_T* places) {
+    unbuild(i64 n, i64 tile_rows, i64 nrows, const PTR_T* tile_ptr, const TILE_COL_T* tile_col, const word_t* bits,
+            const PLACE_T* value_ptr, const i64* cuts, const i64* out, i64* counts, i64* ptr, COL_T* col,
+            PLACE_T* places) {
   const i64 unit = thread_number() / ROW_LANES, cut = unit - tile_rows;
   const int lane = threadIdx.x & (ROW_LANES - 1);
   if (unit >= n || cut >= cuts[tile_rows]) return;
@@ -232,8 +233,8 @@ unbuild(i64 n, i64 tile_rows, i64 nrows, const PTR_T* tile_ptr, const TILE_COL_T
 // rows, cols: output.
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-coo(i64 n, i64 tile_rows, const PTR_T* tile_ptr, const COL_T* tile_col, const word_t* bits, const PLACE_T* value_ptr,
-    i64* rows, i64* cols) {
+    coo(i64 n, i64 tile_rows, const PTR_T* tile_ptr, const COL_T* tile_col, const word_t* bits,
+        const PLACE_T* value_ptr, i64* rows, i64* cols) {
   const i64 tile = thread_number() / ROW_LANES;
   const int lane = threadIdx.x & (ROW_LANES - 1);
   if (tile >= n) return;
@@ -261,8 +262,8 @@ coo(i64 n, i64 tile_rows, const PTR_T* tile_ptr, const COL_T* tile_col, const wo
 typedef UInt<TILE == 64 ? 64 : 32>::type bits_t;
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-transpose(i64 n, const PTR_T* source, const word_t* bits, const PLACE_T* value_ptr, const PLACE_T* t_value_ptr,
-     word_t* t_bits, PLACE_T* places) {
+    transpose(i64 n, const PTR_T* source, const word_t* bits, const PLACE_T* value_ptr, const PLACE_T* t_value_ptr,
+              word_t* t_bits, PLACE_T* places) {
   const i64 tile = thread_number() / ROW_LANES;
   const int lane = threadIdx.x & (ROW_LANES - 1);
   if (tile >= n) return;
@@ -294,7 +295,8 @@ transpose(i64 n, const PTR_T* source, const word_t* bits, const PLACE_T* value_p
     } else {
       for (int k = 0; k < LANE_ROWS; ++k) {
         const bits_t other = shuffle_xor(group, row[k], d / LANE_ROWS);
-        row[k] = (lane * LANE_ROWS) & d ? ((other >> d) & low) | (row[k] & ~low) : (row[k] & low) | ((other & low) << d);
+        row[k] =
+            (lane * LANE_ROWS) & d ? ((other >> d) & low) | (row[k] & ~low) : (row[k] & low) | ((other & low) << d);
       }
     }
   }
@@ -346,8 +348,8 @@ __device__ __forceinline__ u64 clipped(u64 word, int k, i64 top, i64 first, cons
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-clip(i64 n, const PTR_T* ptr, const COL_T* col, const word_t* bits, Region region, i64* tiles, i64* entries,
-     COL_T* left_col, word_t* left, PLACE_T* ranks) {
+    clip(i64 n, const PTR_T* ptr, const COL_T* col, const word_t* bits, Region region, i64* tiles, i64* entries,
+         COL_T* left_col, word_t* left, PLACE_T* ranks) {
   const i64 tile_row = thread_number() / LANES, top = tile_row * TILE;
   const int lane = threadIdx.x & (LANES - 1);
   const bool inside = tile_row < n;
@@ -379,7 +381,7 @@ clip(i64 n, const PTR_T* ptr, const COL_T* col, const word_t* bits, Region regio
 // keep: a flag per entry; left: output bits.
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-filter(i64 n, const word_t* bits, const PLACE_T* value_ptr, const u8* keep, word_t* left, u8* some) {
+    filter(i64 n, const word_t* bits, const PLACE_T* value_ptr, const u8* keep, word_t* left, u8* some) {
   const i64 tile = thread_number();
   if (tile >= n) return;
   i64 rank = value_ptr[tile];
@@ -413,8 +415,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) ranks(i64 n, const word_t
 // Hashes: kernels/scramble.cuh. A warp takes a chunk; lane r takes row r of a tile.
 #include "kernels/views.cuh"
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-mirror(i64 n, i64 tile_rows, i64 tiles, const PTR_T* tile_ptr, const COL_T* tile_col, const word_t* bits, u64* sums) {
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) mirror(i64 n, i64 tile_rows, i64 tiles, const PTR_T* tile_ptr,
+                                                              const COL_T* tile_col, const word_t* bits, u64* sums) {
   const i64 chunk = thread_number() / 32;
   if (chunk >= n) return;
   const i64 end = (chunk + 1) * CHUNK, stop = end < tiles ? end : tiles;

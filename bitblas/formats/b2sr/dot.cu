@@ -11,8 +11,12 @@
 #define OWN 4
 
 // Position of a tile: 32 bits, which are cheaper, if both pointers are.
-template <bool narrow> struct Place { typedef i64 type; };
-template <> struct Place<true> { typedef u32 type; };
+template <bool narrow> struct Place {
+  typedef i64 type;
+};
+template <> struct Place<true> {
+  typedef u32 type;
+};
 typedef Place<sizeof(PTR_T) + sizeof(BPTR_T) == 8>::type at_t;
 
 __device__ __forceinline__ i64 rank_in(const word_t* bits, i64 tile, int r, int c) {
@@ -54,11 +58,13 @@ __device__ __forceinline__ u64 row_bits(u64 word, const word_t* bits, i64 tile, 
 }
 
 // Tiles are single arguments: nvcc loads `by_a ? a.col : b.col` of two views by a selected address, which costs registers.
-extern "C" __global__ void __launch_bounds__(BLOCK, KIND == VALUES ? 2 : KIND == COUNT && sizeof(Z_T) == 8 ? 5 : 4)
-dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m_bits, const MPLACE_T* m_ranks,
-    const PTR_T* a_ptr, const COL_T* a_col, const word_t* a_bits, const PLACE_T* a_ranks, MatrixValues<A_T> a,
-    const BPTR_T* b_ptr, const COL_T* b_col, const word_t* b_bits, const BPLACE_T* b_ranks, MatrixValues<B_T> b,
-    i64 inner, ARGUMENT(Z_T) product, u8* present, Z_T* sums) {
+#define RESIDENT (KIND == VALUES ? 2 : KIND == COUNT && sizeof(Z_T) == 8 ? 5 : 4)  // blocks per multiprocessor
+
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
+    dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m_bits, const MPLACE_T* m_ranks,
+        const PTR_T* a_ptr, const COL_T* a_col, const word_t* a_bits, const PLACE_T* a_ranks, MatrixValues<A_T> a,
+        const BPTR_T* b_ptr, const COL_T* b_col, const word_t* b_bits, const BPLACE_T* b_ranks, MatrixValues<B_T> b,
+        i64 inner, ARGUMENT(Z_T) product, u8* present, Z_T* sums) {
   (void)inner;
   const i64 tile = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1), group = threadIdx.x & 31 & ~(LANES - 1);

@@ -9,8 +9,8 @@
 typedef PLACE(PTR_T) place_t;
 
 #define WORD_LANES (TILE_WORDS < 32 ? TILE_WORDS : 32)  // lanes that share a tile
-#define UNROLL (TILE < 16 ? 3 : TILE == 16 ? 2 : 1)      // tiles that a lane loads at once (measured for T = 8)
-#define LANE_WORDS (TILE_WORDS / WORD_LANES)            // words of a tile per lane: 2 for T = 64
+#define UNROLL (TILE < 16 ? 3 : TILE == 16 ? 2 : 1)  // tiles that a lane loads at once (measured for T = 8)
+#define LANE_WORDS (TILE_WORDS / WORD_LANES)  // words of a tile per lane: 2 for T = 64
 #define BATCH (64 / TILE)  // tiles whose bits in one row fill a word
 #define GATHERS (KIND == VALUES && TILE <= 32 && !RANKED && HAS_TERMINAL != 2)
 #define AHEAD (HAS_TERMINAL == 2 ? 1 : 2)  // products that a lane loads at once if it does not gather rows
@@ -24,7 +24,8 @@ __device__ __forceinline__ u64 or_lanes(u64 x, int lanes) {
 
 #if KIND == WORDS
 // The rows that have a hit, one bit each; all lanes of the group get them.
-__device__ __forceinline__ rows_t hit_rows(place_t tile, place_t stop, int lane, const Tiles& tiles, const u64* u_bits) {
+__device__ __forceinline__ rows_t hit_rows(place_t tile, place_t stop, int lane, const Tiles& tiles,
+                                           const u64* u_bits) {
   // UNROLL tiles of a lane are loaded before the first is used; at the end the last one is repeated, which OR ignores.
   u64 acc[LANE_WORDS];
   for (int k = 0; k < LANE_WORDS; ++k) acc[k] = 0;
@@ -69,7 +70,9 @@ struct Sums {
 #define PIECE (32 / (ROW_LANES * LOADS))
 #define ALL_THERE ((1u << PIECE) - 1)
 #define SPAN (32 + 8)  // entries of u per row, plus padding that puts groups of lanes in different banks
-struct alignas(PIECE * sizeof(U_T) < 16 ? PIECE * sizeof(U_T) : 16) Piece { U_T x[PIECE]; };
+struct alignas(PIECE * sizeof(U_T) < 16 ? PIECE * sizeof(U_T) : 16) Piece {
+  U_T x[PIECE];
+};
 
 // What a lane reads of a word's tiles. T = 8: four rows of one tile, otherwise its own row of each tile.
 struct Word {
@@ -107,8 +110,8 @@ struct Word {
 #endif
 
 // row: the lane's first row.
-__device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, int lane, i64 row,
-                                          const Tiles& tiles, const Values& a, const VectorView<U_T>& u) {
+__device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, int lane, i64 row, const Tiles& tiles,
+                                          const Values& a, const VectorView<U_T>& u) {
   const int row_lane = lane & (ROW_LANES - 1);
   (void)row, (void)row_lane;
   for (int k = 0; k < LANE_ROWS; ++k) of.some[k] = false, of.sum[k] = GATHERS ? BEGIN : IDENTITY, of.count[k] = 0;
@@ -118,7 +121,8 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
     const u64 there = U_FULL ? ~0ull : tile_bits(u.bits, tiles.col[tile]);
     u64 mine[LANE_ROWS];
     u32 entries = 0;
-    for (int k = 0; k < LANE_ROWS; ++k) mine[k] = tile_row_bits(tiles.bits, tile, row_lane * LANE_ROWS + k), entries += __popcll(mine[k]);
+    for (int k = 0; k < LANE_ROWS; ++k)
+      mine[k] = tile_row_bits(tiles.bits, tile, row_lane * LANE_ROWS + k), entries += __popcll(mine[k]);
     i64 rank = (i64)tiles.value_ptr[tile] + group_sum_below<ROW_LANES>(entries);
     for (int k = 0; k < LANE_ROWS; ++k) {
       if (!is_final(of.some[k], of.sum[k]))
@@ -156,8 +160,7 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
         continue;
       }
 #pragma unroll
-      for (int i = 0; i < PIECE; ++i)
-        piece[k].x[i] = exist >> i & 1 ? u.at(left + first + i) : U_T();
+      for (int i = 0; i < PIECE; ++i) piece[k].x[i] = exist >> i & 1 ? u.at(left + first + i) : U_T();
     }
     const u32 mine = word.row(pick, pick_next);
     some |= mine;
@@ -203,7 +206,8 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
         }
 #pragma unroll
         for (int i = 0; i < AHEAD; ++i)
-          if (has[i] && !is_final(of.some[k], of.sum[k])) join(of.some[k], of.sum[k], true, mul(a.iso, x[i], row + k, j[i]));
+          if (has[i] && !is_final(of.some[k], of.sum[k]))
+            join(of.some[k], of.sum[k], true, mul(a.iso, x[i], row + k, j[i]));
       }
     }
   }
@@ -288,11 +292,14 @@ __device__ __forceinline__ void end_sums(const TileRow& of, Sums& x, Z_T product
 #ifdef KERNEL_pull
 // Blocks per multiprocessor. A warp waits for its loads and for instructions of other warps (plus_second, a grid: 47 us
 // with 8, 57 with 6).
-#define RESIDENT (TILE > 8 || (KIND != WORDS && sizeof(U_T) > 4) ? 4 : KIND != WORDS && TILE == 4 ? (KIND == COUNT && !U_FULL ? 5 : 6) : 8)
+#define RESIDENT                                                                       \
+  (TILE > 8 || (KIND != WORDS && sizeof(U_T) > 4) ? 4                                  \
+       : KIND != WORDS && TILE == 4               ? (KIND == COUNT && !U_FULL ? 5 : 6) \
+                                                  : 8)
 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
-pull(i64 n, i64 longest, RowsView<PTR_T> rows, TilesView tiles, Values a, VectorView<U_T> u, MaskView mask,
-     ARGUMENT(Z_T) product, Epilogue to) {
+    pull(i64 n, i64 longest, RowsView<PTR_T> rows, TilesView tiles, Values a, VectorView<U_T> u, MaskView mask,
+         ARGUMENT(Z_T) product, Epilogue to) {
   TileRow of(n, rows, mask, to.t.bits);
   place_t tile = 0, stop = 0;
   if (of.open) {

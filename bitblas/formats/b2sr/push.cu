@@ -60,8 +60,8 @@ __device__ __forceinline__ void scatter_tile(i64 tile, i64 tile_row, u64 active,
 
 #ifdef KERNEL_push
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-push(i64 n, i64 longest, RowsView<PTR_T> rows, TilesView tiles, Values a, VectorView<U_T> u, MaskView mask,
-     ARGUMENT(Z_T) product, i64* counts, OutputView<C_T> t) {
+    push(i64 n, i64 longest, RowsView<PTR_T> rows, TilesView tiles, Values a, VectorView<U_T> u, MaskView mask,
+         ARGUMENT(Z_T) product, i64* counts, OutputView<C_T> t) {
   const i64 unit = thread_number() / LANES;
   if (unit >= n) return;
   const i64 tile_row = rows.row_stride ? rows.row_of[unit] : unit;

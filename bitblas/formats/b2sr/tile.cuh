@@ -5,12 +5,17 @@ typedef UInt<TILE == 4 ? 16 : 64>::type word_t;  // a tile of 4 x 4, or some row
 typedef UInt<TILE>::type row_t;                  // one row of a tile of at least 8 x 8
 #define LOG_TILE (TILE == 4 ? 2 : TILE == 8 ? 3 : TILE == 16 ? 4 : TILE == 32 ? 5 : 6)
 #define ROW_LANES (TILE < 32 ? TILE : 32)  // lanes for the rows of a tile
-#define LANE_ROWS (TILE / ROW_LANES)       // consecutive rows per lane: 1, or 2 for T = 64; such loops need no unroll
+#define LANE_ROWS (TILE / ROW_LANES)  // consecutive rows per lane: 1, or 2 for T = 64; such loops need no unroll
 #define WORD_ROWS (TILE == 4 ? 4 : 64 / TILE)  // rows in a word
 #define TILE_WORDS (TILE == 4 ? 1 : TILE * TILE / 64)
 #define ROW_MASK (~0ull >> (64 - TILE))
 // T bits times SPREAD: the same in each row of a word.
-#define SPREAD (TILE == 4 ? 0x1111ull : TILE == 8 ? 0x0101010101010101ull : TILE == 16 ? 0x0001000100010001ull : TILE == 32 ? 0x100000001ull : 1ull)
+#define SPREAD                              \
+  (TILE == 4        ? 0x1111ull             \
+       : TILE == 8  ? 0x0101010101010101ull \
+       : TILE == 16 ? 0x0001000100010001ull \
+       : TILE == 32 ? 0x100000001ull        \
+                    : 1ull)
 
 __device__ __forceinline__ u64 tile_row_bits(const word_t* bits, i64 tile, int r) {
   return TILE == 4 ? (bits[tile] >> (4 * r)) & 15u : ((const row_t*)bits)[tile * TILE + r];
@@ -38,7 +43,8 @@ __device__ __forceinline__ u32 fold_rows(u64 word) {
     return (t >> 3 & 1u) | (t >> 6 & 2u) | (t >> 9 & 4u) | (t >> 12 & 8u);
   }
   if (TILE == 8)
-    return (tops(lo, 0x7f7f7f7fu) >> 7) * 0x10204080u >> 28 | ((tops(hi, 0x7f7f7f7fu) >> 7) * 0x10204080u >> 24 & 0xf0u);
+    return (tops(lo, 0x7f7f7f7fu) >> 7) * 0x10204080u >> 28 |
+        ((tops(hi, 0x7f7f7f7fu) >> 7) * 0x10204080u >> 24 & 0xf0u);
   if (TILE == 16) {
     const u32 a = tops(lo, 0x7fff7fffu), b = tops(hi, 0x7fff7fffu);
     return (a >> 15 & 1u) | (a >> 30 & 2u) | (b >> 13 & 4u) | (b >> 28 & 8u);

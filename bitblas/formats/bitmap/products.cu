@@ -10,7 +10,7 @@
 #include "kernels/views.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-fill(i64 n, const u64* t_bits, ARGUMENT(W_T) x, MaskView mask, i64 replace, u64* w_bits, W_T* w_val) {
+    fill(i64 n, const u64* t_bits, ARGUMENT(W_T) x, MaskView mask, i64 replace, u64* w_bits, W_T* w_val) {
   const i64 word = thread_number();
   u64 news = 0;
   if (word < n) {
@@ -32,8 +32,7 @@ fill(i64 n, const u64* t_bits, ARGUMENT(W_T) x, MaskView mask, i64 replace, u64*
 #ifdef KERNEL_mark
 // Set the bits at a list of distinct positions.
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-mark(i64 n, const i64* places, u64* bits) {
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) mark(i64 n, const i64* places, u64* bits) {
   const i64 e = thread_number();
   if (e < n) atomicOr((u32*)bits + (places[e] >> 5), 1u << (places[e] & 31));
 }
@@ -126,8 +125,8 @@ struct Unit {
 };
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-pull(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView all, Values a, i64 words, u64 last, LinesView x,
-     LinesMask mask, LinesOutput t, const i64* needed, i64 least, i64 most) {
+    pull(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView all, Values a, i64 words, u64 last, LinesView x,
+         LinesMask mask, LinesOutput t, const i64* needed, i64 least, i64 most) {
   if (*needed < least || *needed >= most) return;
   const AllColumns columns(all.col, all.width);
 #define UNIT(unit, inside) Unit(unit, inside, longest, rows, words, last, mask)
@@ -257,8 +256,8 @@ pull(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView all, Values a, i64 wo
 #define AHEAD 4  // entries that a lane loads before it uses the first
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-push(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView all, Values a, i64 words, u64 last, LinesView x,
-     LinesMask mask, LinesOutput t, const i64* needed, i64 least, i64 most) {
+    push(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView all, Values a, i64 words, u64 last, LinesView x,
+         LinesMask mask, LinesOutput t, const i64* needed, i64 least, i64 most) {
   if (*needed < least || *needed >= most) return;
   const i64 unit = thread_number();
   const bool inside = unit < n;
@@ -296,7 +295,7 @@ push(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView all, Values a, i64 wo
 // KIND COUNT: all values are `product`. The order of additions depends only on the shape.
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-across(i64 n, i64 words, LinesView x, ARGUMENT(Z_T) product, OutputView<Z_T> t) {
+    across(i64 n, i64 words, LinesView x, ARGUMENT(Z_T) product, OutputView<Z_T> t) {
   const i64 line = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);
   bool some = false;
@@ -308,8 +307,7 @@ across(i64 n, i64 words, LinesView x, ARGUMENT(Z_T) product, OutputView<Z_T> t) 
       count += __popcll(there);
     } else {
       for (int b = lane; b < BITS; b += LANES)
-        if (there >> b & 1)
-          join(some, sum, true, cast<Z_T>(x.at((line * words + w) * BITS + b)));
+        if (there >> b & 1) join(some, sum, true, cast<Z_T>(x.at((line * words + w) * BITS + b)));
     }
   }
   if (KIND == COUNT) {

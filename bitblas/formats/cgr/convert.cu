@@ -17,13 +17,16 @@ __device__ __forceinline__ void put_code(u32* words, i64& at, u64 code, int size
   const u64 bits = code << (64 - size);
   const u32 shift = (u32)at & 31;
   u32* word = words + (at >> 5);
-  const u32 first = (u32)(bits >> 32 >> shift), second = (u32)(bits >> shift), third = shift ? (u32)bits << (32 - shift) : 0;
+  const u32 first = (u32)(bits >> 32 >> shift), second = (u32)(bits >> shift),
+            third = shift ? (u32)bits << (32 - shift) : 0;
   if (first) atomicOr(word, first);
   if (second) atomicOr(word + 1, second);
   if (third) atomicOr(word + 2, third);
   at += size;
 }
-__device__ __forceinline__ void put_gamma(u32* words, i64& at, u32 x) { put_code(words, at, (u64)x + 1, gamma_size(x)); }
+__device__ __forceinline__ void put_gamma(u32* words, i64& at, u32 x) {
+  put_code(words, at, (u64)x + 1, gamma_size(x));
+}
 __device__ __forceinline__ void put_zeta(u32* words, i64& at, u32 x) {
   const int size = zeta_size(x);
   put_code(words, at, 1ull << (size / 4 * 3) | ((u64)x + 1), size);
@@ -96,7 +99,8 @@ __device__ u32 segments_of(Items items, i64& bits) {
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-encode(i64 n, i64 first, const PTR_T* ptr, const int* col, i64* sizes, const i64* heads, const i64* ends, u32* words) {
+    encode(i64 n, i64 first, const PTR_T* ptr, const int* col, i64* sizes, const i64* heads, const i64* ends,
+           u32* words) {
   (void)sizes, (void)heads, (void)ends, (void)words;
   const i64 row = thread_number();
   if (row >= n) return;
@@ -180,8 +184,8 @@ struct Reader {
 };
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-decode(i64 n, const i64* row_of, i64 row_stride, i64 columns, const i64* heads, const u32* words, i64* counts, int* col,
-       i64* place) {
+    decode(i64 n, const i64* row_of, i64 row_stride, i64 columns, const i64* heads, const u32* words, i64* counts,
+           int* col, i64* place) {
   (void)col, (void)place;
   const i64 k = thread_number();
   if (k >= n) return;
@@ -232,7 +236,7 @@ __device__ __forceinline__ i64 begun(i64 area, i64 segments, i64 limit) {
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 3)
-marks(i64 n, const i64* heads, const u32* words, i64 size, const i64* rows, const i64* first, i64* begin) {
+    marks(i64 n, const i64* heads, const u32* words, i64 size, const i64* rows, const i64* first, i64* begin) {
   const i64 hub = thread_number() / 32;
   if (hub >= n) return;
   const int lane = threadIdx.x & 31;

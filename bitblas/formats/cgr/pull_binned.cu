@@ -7,7 +7,7 @@
 // segments of each kind (0 if the only one has no codes).
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-pieces(i64 n, const i64* heads, const u32* words, i64* begin, i64* later, i64* runs, i64* others) {
+    pieces(i64 n, const i64* heads, const u32* words, i64* begin, i64* later, i64* runs, i64* others) {
   const i64 row = thread_number();
   if (row >= n) return;
   const Extent x = row_extent(heads, words, row);
@@ -35,8 +35,8 @@ pieces(i64 n, const i64* heads, const u32* words, i64* begin, i64* later, i64* r
 // piece p.
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-counts(i64 n, const u32* words, const i64* begin, const u32* shape, const u32* piece, const u32* mark, u32* before,
-       i64* total) {
+    counts(i64 n, const u32* words, const i64* begin, const u32* shape, const u32* piece, const u32* mark, u32* before,
+           i64* total) {
   const i64 p = thread_number() / 32;
   if (p >= n) return;
   const u32 lane = threadIdx.x & 31;
@@ -64,8 +64,8 @@ counts(i64 n, const u32* words, const i64* begin, const u32* shape, const u32* p
 // Degree-binned pull on CGR rows (formats/binned.cuh).
 // A lane reads one segment, or a whole row with at most one segment of each kind.
 // RANKED: `before` has the entries of a piece before each of its segments; those of a grade begin at mark[grade].
-#define PIECES() const i64 *begin, const u32 *shape, const u32* near
-#define CODES() const u32 *words, const u32 *mark, const u32* before
+#define PIECES() const i64 *begin, const u32 *shape, const u32 *near
+#define CODES() const u32 *words, const u32 *mark, const u32 *before
 #define PIECES_OF {begin, shape, near, mark, before}
 
 struct Pieces {
@@ -86,7 +86,8 @@ struct Lane {
     at = of.begin[p], row = of.near[p];
     alone = grade == 5, mine = true, here = 1;
     if (RANKED && !alone) entries = of.before[of.mark[grade] + 32 * number + (threadIdx.x & 31)];
-    if (!alone) later = of.shape[4 * p], runs = of.shape[4 * p + 1], here = of.shape[4 * p + 2], base = of.shape[4 * p + 3];
+    if (!alone)
+      later = of.shape[4 * p], runs = of.shape[4 * p + 1], here = of.shape[4 * p + 2], base = of.shape[4 * p + 3];
   }
   __device__ __forceinline__ void open(const Pieces& of, const u32*, u32 log_lanes) {
     const u32 number = threadIdx.x & ((1u << log_lanes) - 1), s = base + number;

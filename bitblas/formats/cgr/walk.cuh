@@ -44,7 +44,7 @@ __device__ __forceinline__ u32 unfolded(u32 value) { return (value >> 1) ^ (0u -
 #ifndef TAKEN
 #define TAKEN 4  // columns that a lane finds in a step, at most
 #endif
-#define MARK 6   // numbers per mark, the start of a part of a long row (convert.cu): the starts of the first segments
+#define MARK 6  // numbers per mark, the start of a part of a long row (convert.cu): the starts of the first segments
 #ifndef TWO_PHASES
 #define TWO_PHASES 1  // lanes of a warp do not read residuals while others read intervals
 #endif
@@ -75,17 +75,17 @@ template <int G, bool NUMBERED, bool RANGES = false> struct Walk {
   enum { FOUND = TAKEN };
   typedef ::Found Found;
   i64 at, area;
-  const i64* mark;   // of a part of a row
-  i64 number;        // of the row's first entry
-  u32 entry, base;   // within the row: the lane's next entry, and (G > 1) the end of those that its group has taken
+  const i64* mark;  // of a part of a row
+  i64 number;  // of the row's first entry
+  u32 entry, base;  // within the row: the lane's next entry, and (G > 1) the end of those that its group has taken
   u32 row, column;
   u32 segments, next;
   u32 left, run;  // codes left in the segment, and columns left in the interval
   u32 first : 1, runs : 1, together : 1, done : 1;
 
   __device__ __forceinline__ Walk()
-      : at(0), area(0), mark(nullptr), number(0), entry(0), base(0), row(0), column(0), segments(0), next(0),
-        left(0), run(0), first(false), runs(false), together(false), done(true) {}
+      : at(0), area(0), mark(nullptr), number(0), entry(0), base(0), row(0), column(0), segments(0), next(0), left(0),
+        run(0), first(false), runs(false), together(false), done(true) {}
   // A row whose entries are numbered from `number` on.
   __device__ __forceinline__ Walk(const u32* words, const Extent& x, i64 row, i64 number, int lane) : Walk() {
     if (x.at == x.end) return;

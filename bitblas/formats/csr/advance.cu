@@ -22,18 +22,18 @@
 #include "formats/csr/columns.cuh"
 #include "formats/csr/search.cuh"
 #include "kernels/joined.cuh"
-#define FEW 4      // entries that a lane tests at a time
-#define ALONE 12   // rows per warp from which on each lane searches its own
+#define FEW 4  // entries that a lane tests at a time
+#define ALONE 12  // rows per warp from which on each lane searches its own
 #define LOG_PARTS 2  // log2 of the warps per segment
-#define MANY 256   // entries of a row from which on a warp searches it,
-#define LEFT 8     // or, once a warp has at most this many rows left,
-#define FEWER 32   // from this many on
-#define TOGETHER 8 // lanes that share each of the other rows
+#define MANY 256  // entries of a row from which on a warp searches it,
+#define LEFT 8  // or, once a warp has at most this many rows left,
+#define FEWER 32  // from this many on
+#define TOGETHER 8  // lanes that share each of the other rows
 #define PULL_FORM() PullView pulled
 #define PULL_FORM_OF() {pulled, matrix.col.width}
 #define BY_BLOCK 1
-typedef COL_T guess_t;   // the hub column of a row
-typedef PTR_T entry_t;   // index of an entry
+typedef COL_T guess_t;  // the hub column of a row
+typedef PTR_T entry_t;  // index of an entry
 typedef COL_T number_t;  // number of a row
 
 // take(has, j, e, owner): entries e of rows, AT_ONCE per lane, in columns j; owner: the lane that owns the row.
@@ -56,7 +56,8 @@ __device__ __forceinline__ u32 log_parts_of(u64, i64) { return LOG_PARTS; }
 // Part `part` of segment s of row i.
 template <class Take>
 __device__ __forceinline__ void walk_segment(const Rows& rows, u32 i, u32 s, u32 part, u32, i64 longest, Take take) {
-  const i64 size = (longest + (1 << LOG_PARTS) - 1) >> LOG_PARTS, begin = (i64)rows.ptr[i] + s * longest, end = rows.ptr[i + 1];
+  const i64 size = (longest + (1 << LOG_PARTS) - 1) >> LOG_PARTS, begin = (i64)rows.ptr[i] + s * longest,
+            end = rows.ptr[i + 1];
   const i64 first = begin + part * size, last = begin + longest < end ? begin + longest : end;
   walk_row((PTR_T)first, (PTR_T)(first + size < last ? first + size : last), WithColumns<Take>{rows, take});
 }
@@ -70,8 +71,8 @@ struct PullView {
   const PTR_T* ptr;
   const column_t* col;
   const COL_T* likely;  // hub column of each row (`likely` in convert.cu)
-  const u64* filled;    // bits of the nonempty rows
-  i64 guesses;          // 0: `likely` and `filled` are not available
+  const u64* filled;  // bits of the nonempty rows
+  i64 guesses;  // 0: `likely` and `filled` are not available
   const value_t* val;
 };
 
@@ -102,7 +103,8 @@ struct Back : PullView {
 #pragma unroll
       for (int few = 0; few < FEW; ++few) first[few] = left && e + few < stop ? entry.at(e, few) : COL_T(0);
 #pragma unroll
-      for (int few = 0; few < FEW; ++few) word[few] = left && e + few < stop ? ((const u32*)u_bits)[first[few] >> 5] : 0;
+      for (int few = 0; few < FEW; ++few)
+        word[few] = left && e + few < stop ? ((const u32*)u_bits)[first[few] >> 5] : 0;
 #pragma unroll
       for (int few = FEW - 1; few >= 0; --few)
         if (word[few] >> (first[few] & 31) & 1) {
@@ -206,8 +208,8 @@ __device__ __forceinline__ i64 back_length(const back_row_t& x) { return (i64)x.
 #include "kernels/joined.cuh"
 #define PARTS 4  // warps per segment
 #define TAKEN 6  // index in the state: groups of rows taken by warps
-#define RUN 8    // consecutive rows of the list that are taken together
-#define FEW 4    // rows of a warp up to which it walks them one by one
+#define RUN 8  // consecutive rows of the list that are taken together
+#define FEW 4  // rows of a warp up to which it walks them one by one
 
 // The sum of a lane.
 struct Partial {
@@ -263,7 +265,8 @@ struct Operand {
 };
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-pull_some(i64 n, i64 longest, Control control, ListedRows rows, VectorView<U_T> u, Rows A, Values a, OutputView<C_T> t) {
+    pull_some(i64 n, i64 longest, Control control, ListedRows rows, VectorView<U_T> u, Rows A, Values a,
+              OutputView<C_T> t) {
   (void)n;
   const bool runs = control.runs();
   const u32 listed = (u32)rows.state[LISTED];
@@ -295,7 +298,7 @@ pull_some(i64 n, i64 longest, Control control, ListedRows rows, VectorView<U_T> 
     if (share <= FEW) {
       for (u32 k = 0; k < share; ++k) {
         const Partial all = of.sum(__shfl_sync(ALL_LANES, row.begin, k), __shfl_sync(ALL_LANES, row.end, k),
-                                  __shfl_sync(ALL_LANES, i, k));
+                                   __shfl_sync(ALL_LANES, i, k));
         if (WARP_LANE == k) x = all;
       }
     } else {
@@ -321,7 +324,8 @@ pull_some(i64 n, i64 longest, Control control, ListedRows rows, VectorView<U_T> 
   }
   for (i64 s = warp; s < parts; s += warps) {
     const u32 i = rows.segments[2 * (s / PARTS)];
-    const i64 size = (longest + PARTS - 1) / PARTS, begin = (i64)A.ptr[i] + rows.segments[2 * (s / PARTS) + 1] * longest;
+    const i64 size = (longest + PARTS - 1) / PARTS,
+              begin = (i64)A.ptr[i] + rows.segments[2 * (s / PARTS) + 1] * longest;
     const i64 end = A.ptr[i + 1], last = begin + longest < end ? begin + longest : end, from = begin + s % PARTS * size;
     const Partial x = of.sum((PTR_T)from, (PTR_T)(from + size < last ? from + size : last), i);
     if (WARP_LANE == 0 && x.some) {
@@ -362,8 +366,8 @@ __device__ __forceinline__ void fence_of_block() {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
-patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* waiting, const i64* outermost,
-        const u32* vertices, C_T* d_val, Rows rows, Values a) {
+    patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* waiting, const i64* outermost,
+            const u32* vertices, C_T* d_val, Rows rows, Values a) {
   (void)n, (void)vertices;
   __shared__ Local s;
   const u32 next = turn == 2 ? 0 : turn + 1, after = next == 2 ? 0 : next + 1, all = (u32)((size + PATCH - 1) / PATCH);

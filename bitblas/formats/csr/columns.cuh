@@ -66,9 +66,7 @@ struct Columns {
   }
   // The column of entry e + n.
   __device__ __forceinline__ COL_T at(i64, u32 n) const { return cut(word(n)[0], word(n)[1], n); }
-  __device__ __forceinline__ COL_T once(i64, u32 n) const {
-    return cut(load_once(word(n)), load_once(word(n) + 1), n);
-  }
+  __device__ __forceinline__ COL_T once(i64, u32 n) const { return cut(load_once(word(n)), load_once(word(n) + 1), n); }
   // N adjacent columns share their words: at most N + 1 loads, not 2 N. Only `count` of them exist (at least one); the
   // others repeat the first.
   template <int N> __device__ __forceinline__ void read(COL_T* column, u32 count) const {

@@ -23,8 +23,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) rows(i64 n, i64 nrows, co
 // in `out`. LANES lanes share a row.
 // begin, out: start and length of each row's run; left, places: kept columns, and with ORDER their positions.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-clip(i64 n, Matrix A, i64 row_low, i64 row_high, i64 col_low, i64 col_high, i64 diag_low, i64 diag_high, PLACE_T* begin,
-     PLACE_T* out, COL_T* left, PLACE_T* places) {
+    clip(i64 n, Matrix A, i64 row_low, i64 row_high, i64 col_low, i64 col_high, i64 diag_low, i64 diag_high,
+         PLACE_T* begin, PLACE_T* out, COL_T* left, PLACE_T* places) {
   const i64 row = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);
   if (row >= n) return;
@@ -76,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) keys(i64 n, i64 rows, i64
 // at[row]: the next free slot; it only grows. COUNT: count only. Slots from end[row] on belong to other rows and are
 // not written.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-deal(i64 n, const i64* rows, const i64* cols, i64 first, i64 some, i64* at, const i64* end, COL_T* col) {
+    deal(i64 n, const i64* rows, const i64* cols, i64 first, i64 some, i64* at, const i64* end, COL_T* col) {
   const i64 entry = thread_number();
   if (entry >= n) return;
   const i64 row = rows[entry] - first;
@@ -95,8 +95,7 @@ deal(i64 n, const i64* rows, const i64* cols, i64 first, i64 some, i64* at, cons
 // Hashes: kernels/scramble.cuh. A warp takes a chunk.
 #include "kernels/views.cuh"
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-mirror(i64 n, i64 rows, i64 nvals, Matrix A, u64* sums) {
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) mirror(i64 n, i64 rows, i64 nvals, Matrix A, u64* sums) {
   const i64 chunk = thread_number() / 32;
   if (chunk >= n) return;
   const i64 end = (chunk + 1) * CHUNK, stop = end < nvals ? end : nvals;
@@ -120,8 +119,7 @@ mirror(i64 n, i64 rows, i64 nvals, Matrix A, u64* sums) {
 // A pull most likely hits there if the vector was found along rows. Square matrices only; empty rows get none.
 #define MOST 1024
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-likely(i64 n, Matrix A, COL_T* best) {
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) likely(i64 n, Matrix A, COL_T* best) {
   const i64 row = thread_number() / LANES;
   const Column column = A.columns();
   i64 most = -1;
@@ -156,7 +154,7 @@ likely(i64 n, Matrix A, COL_T* best) {
 
 // ---- Breadth-first search from one vertex by one block, as long as its vertices fit a hash table in shared memory. ----
 #define MOST (SLOTS / 4 * 3)  // vertices of a ball
-#define CLIP 65535            // reported if a ball has more than MOST
+#define CLIP 65535  // reported if a ball has more than MOST
 
 // sizes[h]: number of vertices within h edges of `from`, for h up to HOPS; unchanged if more than MOST could be found
 // (within one edge it follows from the row length of `from`, unless an edge is a loop).
@@ -239,15 +237,17 @@ __device__ __forceinline__ void look_around(const Matrix& A, i64 rows, i64 row, 
     const i64 apart = col - (first ? row : (i64)column[e - 1] + 1);
     const int gap = 64 - __clzll(first ? apart < 0 ? -2 * apart - 1 : 2 * apart : apart);
     i64 low_end = e, high_end = e + 1;  // run of consecutive columns around it, as far as four need
-    while (low_end > (i64)A.ptr[row] && e - low_end < 3 && (i64)column[low_end - 1] == col - (e - low_end) - 1) --low_end;
-    while (high_end < (i64)A.ptr[row + 1] && high_end - e < 4 && (i64)column[high_end] == col + (high_end - e)) ++high_end;
+    while (low_end > (i64)A.ptr[row] && e - low_end < 3 && (i64)column[low_end - 1] == col - (e - low_end) - 1)
+      --low_end;
+    while (high_end < (i64)A.ptr[row + 1] && high_end - e < 4 && (i64)column[high_end] == col + (high_end - e))
+      ++high_end;
     const int run = high_end - low_end < 4 ? 0 : low_end == e ? 2 : 1;
     seen[5] = (u16)(64 - __clzll(col) | gap << 8 | run << 14);
   }
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
-look(i64 n, i64 rows, i64 nvals, Matrix A, i64 balls, i64 samples, i64 ranges, i64* sizes, i64* ends, u16* seen) {
+    look(i64 n, i64 rows, i64 nvals, Matrix A, i64 balls, i64 samples, i64 ranges, i64* sizes, i64* ends, u16* seen) {
   (void)n;
   const i64 sampling = (samples + BLOCK / 32 - 1) / (BLOCK / 32);
   i64 unit = blockIdx.x;

@@ -8,7 +8,7 @@ typedef CsrView<BPTR_T, AnyColumn<B_PACKED, COL_T>> MatrixB;
 #ifdef KERNEL_match
 // Find each entry of A in B: the lower bound of its column in the same row of B, and whether B has that entry.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-match(i64 n, i64 rows, MatrixA A, MatrixB B, BPTR_T* place, u8* hit) {
+    match(i64 n, i64 rows, MatrixA A, MatrixB B, BPTR_T* place, u8* hit) {
   const i64 entry = thread_number();
   const i64 top = row_of_warp(A.ptr, rows, min(entry & ~31ll, n - 1));
   if (entry >= n) return;
@@ -28,8 +28,8 @@ match(i64 n, i64 rows, MatrixA A, MatrixB B, BPTR_T* place, u8* hit) {
 // number of hits among the entries before e. An entry of one operand alone is cast, or (FILLED) combined with the
 // other's default.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-join(i64 n, i64 rows, MatrixA A, MatrixValues<A_T> a, ARGUMENT(A_T) a_default, MatrixB B, MatrixValues<B_T> b,
-     ARGUMENT(B_T) b_default, const BPTR_T* place, const u8* hit, const PTR_T* before, COL_T* c_col, Z_T* c_val) {
+    join(i64 n, i64 rows, MatrixA A, MatrixValues<A_T> a, ARGUMENT(A_T) a_default, MatrixB B, MatrixValues<B_T> b,
+         ARGUMENT(B_T) b_default, const BPTR_T* place, const u8* hit, const PTR_T* before, COL_T* c_col, Z_T* c_val) {
   const i64 entry = thread_number();
 #if PLACES || SIDE
 #if SIDE

@@ -8,8 +8,8 @@
 typedef PLACE(PTR_T) place_t;
 
 extern "C" __global__ void __launch_bounds__(BLOCK, MIN_BLOCKS)
-pull(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView col, Values a, VectorView<U_T> u, MaskView mask,
-     ARGUMENT(Z_T) product, Epilogue to) {
+    pull(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView col, Values a, VectorView<U_T> u, MaskView mask,
+         ARGUMENT(Z_T) product, Epilogue to) {
   Row of(n, rows, mask, to.t.bits);
   place_t e = 0, stop = 0;
   if (of.open) {

@@ -16,9 +16,9 @@ struct Run {
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
-pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const PTR_T* begin, const u16* length, const u32* row,
-            ColumnsView col, Values a, VectorValues<U_T> u, i64 hot, i64 size, const u64* reached, Z_T* parts, u64* t_bits,
-            Z_T* t_val) {
+    pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const PTR_T* begin, const u16* length,
+                const u32* row, ColumnsView col, Values a, VectorValues<U_T> u, i64 hot, i64 size, const u64* reached,
+                Z_T* parts, u64* t_bits, Z_T* t_val) {
   const u32 lane = threadIdx.x & 31, warps = gridDim.x * (THREADS / 32);
   const U_T* const here = begin_pull(u, hot, size, reached, t_bits);
   const COL_T first_far = (COL_T)hot;

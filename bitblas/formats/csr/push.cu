@@ -4,8 +4,8 @@
 #include "formats/csr/columns.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-push(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView col, Values a, VectorView<U_T> u, MaskView mask,
-     ARGUMENT(Z_T) product, i64* counts, OutputView<C_T> t) {
+    push(i64 n, i64 longest, RowsView<PTR_T> rows, ColumnsView col, Values a, VectorView<U_T> u, MaskView mask,
+         ARGUMENT(Z_T) product, i64* counts, OutputView<C_T> t) {
   const i64 unit = thread_number() / LANES;
   if (unit >= n) return;
   const i64 row = rows.row_stride ? rows.row_of[unit] : unit;

@@ -23,7 +23,7 @@ template <class C> __device__ __forceinline__ i64 lower_bound(const C& col, i64 
 }
 
 // Hash set of column numbers in shared memory: open addressing with linear probing.
-#define NO_KEY ((COL_T)-1)
+#define NO_KEY ((COL_T) - 1)
 
 __device__ __forceinline__ u32 slot_of(u64 key, int shift) { return (u32)key * 2654435761u >> shift; }
 

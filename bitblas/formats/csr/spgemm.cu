@@ -39,7 +39,9 @@ struct Factors {
   i64 width;  // of the columns of both operands
   const LeftView& a;
   const RightView& b;
-  __device__ __forceinline__ Z_T product(i64 x, i64 y, i64 i, i64 k, i64 j) const { return mul(a.at(x), b.at(y), i, k, j); }
+  __device__ __forceinline__ Z_T product(i64 x, i64 y, i64 i, i64 k, i64 j) const {
+    return mul(a.at(x), b.at(y), i, k, j);
+  }
 };
 
 // One lane's share of an entry: every `lanes`-th position of the shorter row, from `lane` on, is searched for in the
@@ -65,8 +67,8 @@ __device__ __forceinline__ void search(const Factors& f, i64 i, i64 j, int lane,
   }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-dot(i64 n, MaskRows m, i64 width, LeftView a, RightView b, i64 inner, ARGUMENT(Z_T) product, u8* present, Z_T* sums) {
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) dot(i64 n, MaskRows m, i64 width, LeftView a, RightView b,
+                                                           i64 inner, ARGUMENT(Z_T) product, u8* present, Z_T* sums) {
   (void)inner;
   __shared__ COL_T keys[SLOTS];
   __shared__ u16 places[KIND == VALUES ? SLOTS : 1];  // position of the key in its row of A
@@ -198,7 +200,11 @@ struct Factors {
 
 #if SINGLE
   // The partner of entry p of row i of A in a B with at most one entry per row: entry q at (k, j), if it exists.
-  struct Partner { i64 k, q; COL_T j; bool there; };
+  struct Partner {
+    i64 k, q;
+    COL_T j;
+    bool there;
+  };
   __device__ __forceinline__ Partner partner(i64 p, i64 a_end, i64 i) const {
     const i64 k = p < a_end ? (i64)A.columns()[p] : 0, q = p < a_end ? (i64)B.ptr[k] : 0;
     const bool full = p < a_end && q < (i64)B.ptr[k + 1];
@@ -211,8 +217,7 @@ struct Factors {
 #if SINGLE
 // The lanes of the group whose partners are in the same column as this lane's; none if it has no partner.
 __device__ __forceinline__ u32 peers_of(const Factors::Partner& x, u32 group) {
-  const u32 equal =
-      sizeof(COL_T) == 8 ? __match_any_sync(ALL_LANES, (u64)x.j) : __match_any_sync(ALL_LANES, (u32)x.j);
+  const u32 equal = sizeof(COL_T) == 8 ? __match_any_sync(ALL_LANES, (u64)x.j) : __match_any_sync(ALL_LANES, (u32)x.j);
   return __ballot_sync(ALL_LANES, x.there) & (x.there ? equal & group : 0);
 }
 
@@ -236,8 +241,8 @@ __device__ __forceinline__ Z_T plus_those(Z_T sum, Z_T mine, u32 others) {
 // `turns` times as many products (work[i] before row i) as a limit counts as larger, because its products determine
 // how many lanes it needs.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-sort_rows(i64 n, const i64* before, const i64* work, i64 turns, i64 ncols, i64 limit_0, i64 limit_1, i64 limit_2,
-          i64* c_ptr, i64* lists, u64* counts) {
+    sort_rows(i64 n, const i64* before, const i64* work, i64 turns, i64 ncols, i64 limit_0, i64 limit_1, i64 limit_2,
+              i64* c_ptr, i64* lists, u64* counts) {
   const i64 i = thread_number();
   i64 size = 0;
   if (i < n) {
@@ -278,8 +283,8 @@ typedef Z_T cell_t;
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-short_rows(i64 n, const i64* rows, MatrixA A, MatrixValues<A_T> a, MatrixB B, MatrixValues<B_T> b, MatrixM M,
-           i64 mask_kind, ARGUMENT(Z_T) product, MatrixC C) {
+    short_rows(i64 n, const i64* rows, MatrixA A, MatrixValues<A_T> a, MatrixB B, MatrixValues<B_T> b, MatrixM M,
+               i64 mask_kind, ARGUMENT(Z_T) product, MatrixC C) {
   __shared__ COL_T all_keys[BLOCK / LANES * SLOTS];
 #if FILL
   __shared__ cell_t all_cells[KIND == WORDS ? 1 : BLOCK / LANES * SLOTS];
@@ -394,9 +399,9 @@ short_rows(i64 n, const i64* rows, MatrixA A, MatrixValues<A_T> a, MatrixB B, Ma
 #define SHORT 64  // entries of a row of B up to which one warp takes it
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32* all_ranks, i64 words, MatrixA A,
-          MatrixValues<A_T> a, MatrixB B, MatrixValues<B_T> b, MatrixM M, i64 mask_kind, ARGUMENT(Z_T) product,
-          MatrixC C) {
+    long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32* all_ranks, i64 words, MatrixA A,
+              MatrixValues<A_T> a, MatrixB B, MatrixValues<B_T> b, MatrixM M, i64 mask_kind, ARGUMENT(Z_T) product,
+              MatrixC C) {
   (void)n;
 #if SHARED_WORDS
   __shared__ u64 found[SHARED_WORDS];

@@ -8,7 +8,8 @@
 // the first row.
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-encode(i64 n, i64 first, const PTR_T* ptr, const int* col, i64* sizes, const i64* heads, const i64* ends, u32* words) {
+    encode(i64 n, i64 first, const PTR_T* ptr, const int* col, i64* sizes, const i64* heads, const i64* ends,
+           u32* words) {
   (void)sizes, (void)heads, (void)ends, (void)words;
   const i64 row = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);
@@ -53,8 +54,8 @@ encode(i64 n, i64 first, const PTR_T* ptr, const int* col, i64* sizes, const i64
 // for other codes.
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-decode(i64 n, const i64* row_of, i64 row_stride, i64 columns, const i64* heads, const u32* words, i64* counts, int* col,
-       i64* numbers) {
+    decode(i64 n, const i64* row_of, i64 row_stride, i64 columns, const i64* heads, const u32* words, i64* counts,
+           int* col, i64* numbers) {
   (void)columns, (void)col, (void)numbers;
   const i64 k = thread_number() / LANES, row = row_stride && k < n ? row_of[k] : k;
   const int lane = threadIdx.x & (LANES - 1);
@@ -90,7 +91,7 @@ decode(i64 n, const i64* row_of, i64 row_stride, i64 columns, const i64* heads, 
 // One warp per row rows[h], whose first segment is number first[h].
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-marks(i64 n, const i64* heads, const u32* words, i64 part, const i64* rows, const i64* first, i64* begin) {
+    marks(i64 n, const i64* heads, const u32* words, i64 part, const i64* rows, const i64* first, i64* begin) {
   const i64 hub = thread_number() / 32;
   if (hub >= n) return;
   const int lane = threadIdx.x & 31;
@@ -127,7 +128,7 @@ marks(i64 n, const i64* heads, const u32* words, i64 part, const i64* rows, cons
 #include "kernels/views.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-mirror(i64 n, i64 rows, const i64* heads, const u32* words, u64* sums) {
+    mirror(i64 n, i64 rows, const i64* heads, const u32* words, u64* sums) {
   const i64 group = thread_number() / 32;
   if (group >= n) return;
   const i64 first = group * GROUP_ROWS, end = first + GROUP_ROWS < rows ? first + GROUP_ROWS : rows;

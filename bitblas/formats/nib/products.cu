@@ -54,8 +54,8 @@ struct Table {
 };
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-dot(i64 n, CodesView<MPTR_T> m, CodesView<APLACE_T> a, MatrixValues<A_T> a_values, CodesView<BPLACE_T> b,
-    MatrixValues<B_T> b_values, i64 inner, ARGUMENT(Z_T) product, u8* present, Z_T* sums) {
+    dot(i64 n, CodesView<MPTR_T> m, CodesView<APLACE_T> a, MatrixValues<A_T> a_values, CodesView<BPLACE_T> b,
+        MatrixValues<B_T> b_values, i64 inner, ARGUMENT(Z_T) product, u8* present, Z_T* sums) {
   (void)inner;
   __shared__ COL_T keys[SLOTS];
   __shared__ u32 places[KIND == VALUES ? SLOTS : 1];

@@ -41,8 +41,8 @@ __device__ __forceinline__ u32 threes_of(u32 w) {
 // sorted[..] among all pieces, grade after grade.
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-chunks(i64 n, const i64* heads, const u32* words, const i64* ptr, const u32* place, const u32* sorted, const u32* piece,
-       const u32* mark, u32* begin, u32* column) {
+    chunks(i64 n, const i64* heads, const u32* words, const i64* ptr, const u32* place, const u32* sorted,
+           const u32* piece, const u32* mark, u32* begin, u32* column) {
   const i64 row = thread_number() / 32;
   if (row >= n || place[row] == ~0u) return;
   const int lane = threadIdx.x & 31;

@@ -24,8 +24,8 @@ __device__ __forceinline__ u32 without_stops(u32 w) {
 // Walk a row with one lane, value by value from a window of 16 nibbles. For pulls that end at the first hit: they read
 // few nibbles, while Walk would decode whole words. A value has at most 11 nibbles.
 struct Scan {
-  i64 at;      // the next nibble
-  u32 left;    // nibbles left
+  i64 at;  // the next nibble
+  u32 left;  // nibbles left
   u32 column;  // the previous column; before the first value the row
   bool first;  // no value has been read yet
   u64 window;  // from `at` on; zeros if nothing was loaded
@@ -84,10 +84,10 @@ struct Scan {
 struct Found {
   int count;
   u32 bits, stops;  // unread bits of the word, and ends of values
-  u32 from;         // nibbles of the word read so far
-  u32 column;       // the last column; initially such that the first value can be taken from the word alone
-  u32 open;         // nibbles of the first value in earlier words
-  i64 entry;        // number of the first value among the entries of the matrix
+  u32 from;  // nibbles of the word read so far
+  u32 column;  // the last column; initially such that the first value can be taken from the word alone
+  u32 open;  // nibbles of the first value in earlier words
+  i64 entry;  // number of the first value among the entries of the matrix
   u32 base, ahead[COMPLETED];  // the column at each nibble that ends one
 
   __device__ __forceinline__ bool has(int k) const { return stops >> (4 * k + 3) & 1; }
@@ -109,10 +109,10 @@ template <int G, bool NUMBERED, bool RANGES = false> struct Walk {
   enum { FOUND = COMPLETED };
   typedef ::Found Found;
   i64 at, entry;  // of the group: the next nibble, and the number of the next entry
-  u32 left;       // nibbles left
-  u32 column;          // the previous column; before the first value the row
-  bool first;          // no value has been read yet
-  u32 tail, tails;     // an unfinished value, and its nibbles
+  u32 left;  // nibbles left
+  u32 column;  // the previous column; before the first value the row
+  bool first;  // no value has been read yet
+  u32 tail, tails;  // an unfinished value, and its nibbles
 
   __device__ __forceinline__ Walk() : at(0), entry(0), left(0), column(0), first(false), tail(0), tails(0) {}
   // From the beginning of row `row`, whose entries are numbered from `number` on.

@@ -61,8 +61,8 @@ __device__ __forceinline__ void sum_rest(Sums& of, u64 open, const Range& range,
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-pull(i64 n, i64 longest, RowsView<PTR_T> rows, PackedTilesView tiles, RestView singles, Values a, VectorView<U_T> u,
-     MaskView mask, ARGUMENT(Z_T) product, Epilogue to) {
+    pull(i64 n, i64 longest, RowsView<PTR_T> rows, PackedTilesView tiles, RestView singles, Values a, VectorView<U_T> u,
+         MaskView mask, ARGUMENT(Z_T) product, Epilogue to) {
   TileRow of(n, rows, mask, to.t.bits);
   const PTR_T* starts = rows.begin + singles.parts * of.unit;
   const PTR_T* ends = rows.end + singles.parts * of.unit;
@@ -101,8 +101,8 @@ pull(i64 n, i64 longest, RowsView<PTR_T> rows, PackedTilesView tiles, RestView s
 #include "formats/b2sr/push.cu"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-push(i64 n, i64 longest, RowsView<PTR_T> rows, PackedTilesView tiles, RestView singles, Values a, VectorView<U_T> u,
-     MaskView mask, ARGUMENT(Z_T) product, i64* counts, OutputView<C_T> t) {
+    push(i64 n, i64 longest, RowsView<PTR_T> rows, PackedTilesView tiles, RestView singles, Values a, VectorView<U_T> u,
+         MaskView mask, ARGUMENT(Z_T) product, i64* counts, OutputView<C_T> t) {
   const i64 unit = thread_number() / LANES;
   if (unit >= n) return;
   const i64 tile_row = rows.row_stride ? rows.row_of[unit] : unit;

@@ -6,7 +6,7 @@
 // it clears bits or, if each row with entries will have a sum (2), sets them; cells of long rows are initialized.
 // LATE: run at the end of a round, for the next one.
 #include "kernels/frontier.cuh"
-#define MANY 128   // entries of 32 half words from which on a warp reserves their list positions together
+#define MANY 128  // entries of 32 half words from which on a warp reserves their list positions together
 #define AT_ONCE 4  // half words
 #define AHEAD (OPENS ? 1 : 4)  // half words of a lane that are loaded before the first is processed
 #define MANY_PULL 16
@@ -18,8 +18,8 @@
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* ptr, u32* list, u64* state,
-         u32* segments PARAMETERS) {
+    activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* ptr, u32* list, u64* state,
+             u32* segments PARAMETERS) {
   await_previous();
   (void)n;
 #if OPENS || LATE
@@ -46,7 +46,8 @@ activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* p
         known = *(volatile const u64*)(state + WORK), listed = *(volatile const u64*)(state + LISTED);
 #endif
 #pragma unroll
-      for (int k = 0; k < AHEAD; ++k) words[k] = mine + k * 32 * warps < halves ? ((const u32*)bits)[mine + k * 32 * warps] : 0;
+      for (int k = 0; k < AHEAD; ++k)
+        words[k] = mine + k * 32 * warps < halves ? ((const u32*)bits)[mine + k * 32 * warps] : 0;
 #if LISTS && !OPENS
       if (most + 1 != 0 && begin + (32 * AHEAD - 1) * warps < halves) {
         u32 here = 0;
@@ -94,8 +95,10 @@ activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* p
         place[k] = __shfl_sync(ALL_LANES, before, owner) + __popc(half & ((1u << WARP_LANE) - 1u));
 #else
         add[k] = false;
-        if (half && (PER <= 32 ? WARP_LANE % PER == 0 : (first & (PER - 1)) == 0 || !((const u32*)bits)[(first >> 5) - 1]))
-          add[k] = PER == 64 ? WARP_LANE == 0 : ((half >> WARP_LANE) & (PER >= 32 ? ~0u : (1u << (PER & 31)) - 1u)) != 0;
+        if (half &&
+            (PER <= 32 ? WARP_LANE % PER == 0 : (first & (PER - 1)) == 0 || !((const u32*)bits)[(first >> 5) - 1]))
+          add[k] =
+              PER == 64 ? WARP_LANE == 0 : ((half >> WARP_LANE) & (PER >= 32 ? ~0u : (1u << (PER & 31)) - 1u)) != 0;
 #endif
         length[k] = add[k] ? (i64)ptr[unit[k] + 1] - ptr[unit[k]] : 0;
         todo &= todo - 1;
@@ -119,7 +122,8 @@ activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* p
           put_segments(stage, (u32)unit[k], (u32)((length[k] + longest - 1) / longest), segments, state);
       }
     }
-    if (!OPENS && __any_sync(ALL_LANES, work > most >> 18)) {  // other blocks learn of it soon, without too many atomics
+    if (!OPENS &&
+        __any_sync(ALL_LANES, work > most >> 18)) {  // other blocks learn of it soon, without too many atomics
       add_of_warp(state + WORK, work);
       work = 0;
     }

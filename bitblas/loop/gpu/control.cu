@@ -3,8 +3,8 @@
 
 // Conditional nodes of CUDA graphs, which run the rounds of a loop.
 #ifndef __CUDA_EMU__
-extern "C" __device__ __cudart_builtin__ void CUDARTAPI
-cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+extern "C" __device__ __cudart_builtin__ void CUDARTAPI cudaGraphSetConditional(cudaGraphConditionalHandle handle,
+                                                                                unsigned int value);
 #endif
 
 // Whether a while node of the graph runs its body. handle: 0 if the host makes the launches.
@@ -55,12 +55,12 @@ __device__ __forceinline__ void report_to_host(const u64* pieces, i64 count, u64
 // unless already reported: with `follows`, this kernel comes after the end of a body that may have reported, which
 // going[1] then records.
 extern "C" __global__ void __launch_bounds__(BLOCK, 1)
-enter(i64 n, const u64* condition, const u64* around, const i64* rounds, i64 ahead, const i64* outermost, u64 handle,
-      u64* going, i64 pieces, const u64* piece, u64* done, i64 follows) {
+    enter(i64 n, const u64* condition, const u64* around, const i64* rounds, i64 ahead, const i64* outermost,
+          u64 handle, u64* going, i64 pieces, const u64* piece, u64* done, i64 follows) {
   await_previous();
   (void)n;
   const bool begins = *condition != 0 && may_run(around, rounds, ahead) && *(volatile const i64*)(outermost + 3) == 0 &&
-                      outermost[5] == 0;
+      outermost[5] == 0;
   const bool reports = pieces && !begins && !(follows && going[1]);
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -80,9 +80,8 @@ enter(i64 n, const u64* condition, const u64* around, const i64* rounds, i64 ahe
 // calls were aborted (-1) receives nothing. pieces, done: what is reported to the host when the loop has ended
 // (report_to_host); going[1]: whether it was reported; last: no rounds in a cluster follow.
 extern "C" __global__ void __launch_bounds__(BLOCK, 1)
-finish(i64 n, const int* sources, u64* states, const u64* condition, i64* rounds, i64 copies, i64* outermost, u64 handle,
-       u64* going, i64 ranks, const i64* of_ranks, i64 pieces, const u64* piece, u64* done,
-       i64 last) {
+    finish(i64 n, const int* sources, u64* states, const u64* condition, i64* rounds, i64 copies, i64* outermost,
+           u64 handle, u64* going, i64 ranks, const i64* of_ranks, i64 pieces, const u64* piece, u64* done, i64 last) {
   await_previous();
   for (i64 first = 0; first < n; first += BLOCK) {  // sources are later states, which have not been written yet
     const i64 k = first + threadIdx.x;
@@ -115,7 +114,7 @@ finish(i64 n, const int* sources, u64* states, const u64* condition, i64* rounds
 // After the last round of a nested loop, copy a vector that its advances write from one of three buffers back to the
 // first. Words of 32 bits. rounds: of the nested loop (kernels/frontier.cuh); steps: advances in each round.
 extern "C" __global__ void __launch_bounds__(BLOCK, 8)
-settle(i64 n, i64 size, const i64* rounds, i64 steps, u32* first, const u32* second, const u32* third) {
+    settle(i64 n, i64 size, const i64* rounds, i64 steps, u32* first, const u32* second, const u32* third) {
   (void)n;
   const i64 turned = (rounds[2] - rounds[4]) * steps % 3;
   if (turned == 0) return;
@@ -127,7 +126,7 @@ settle(i64 n, i64 size, const i64* rounds, i64 steps, u32* first, const u32* sec
 #ifdef KERNEL_patches_turn
 // Decide whether a fixpoint by patches continues (formats/csr/advance.cu): some are active, no stop is requested. One thread.
 extern "C" __global__ void __launch_bounds__(BLOCK, 1)
-patches_turn(i64 n, const u32* state, const i64* rounds, u64 handle, u64* going) {
+    patches_turn(i64 n, const u32* state, const i64* rounds, u64 handle, u64* going) {
   (void)n;
   if (threadIdx.x != 0) return;
   const bool again = state[0] != 0 && state[8] == 0 && *(volatile const i64*)(rounds + 3) == 0;
@@ -141,7 +140,7 @@ patches_turn(i64 n, const u32* state, const i64* rounds, u64 handle, u64* going)
 // in a table that the host has written. Pieces of one launch do not overlap. reports: the launch has one block, which sets
 // `reported` when all is done; the host polls it.
 #define PIECES 32  // pieces in shared memory at a time
-#define AHEAD 4    // words that a thread loads before it writes
+#define AHEAD 4  // words that a thread loads before it writes
 
 struct alignas(16) Pair {
   u64 low, high;
@@ -180,11 +179,12 @@ template <class W> __device__ __forceinline__ void move_words(const Piece& x, u6
 
 // Blocks take chunks of all pieces in turn, so that no piece waits for another one.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-move(i64 n, const u64* table, const i64* rounds, u64* reported, i64 enters, i64 reports) {
+    move(i64 n, const u64* table, const i64* rounds, u64* reported, i64 enters, i64 reports) {
   await_previous();
   __shared__ u64 here[PIECES * PIECE_WORDS];
   __shared__ u64 before[PIECES + 1];  // chunks of the pieces before
-  const u64 by_grid = enters ? 0 : (u64)(rounds[2] - rounds[4]);  // not read if `enters`: this launch may be copying them in
+  const u64 by_grid =
+      enters ? 0 : (u64)(rounds[2] - rounds[4]);  // not read if `enters`: this launch may be copying them in
   for (i64 first = 0; first < n; first += PIECES) {
     const int count = (int)(n - first < PIECES ? n - first : PIECES);
     __syncthreads();

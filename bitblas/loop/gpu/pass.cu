@@ -8,7 +8,7 @@
 #include "kernels/views.cuh"
 #include "kernels/frontier.cuh"
 
-#define MANY 4    // positions whose values a thread reads before it writes them
+#define MANY 4  // positions whose values a thread reads before it writes them
 #define SPARSE 4  // bits of a half word up to which each lane processes those of its own
 
 // ---- Gather and scatter through index vectors. An index out of range is reported once, and counts as no entry.
@@ -150,7 +150,7 @@ struct Here {
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
+    pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
   await_previous();
   (void)n;
   if (!may_run(condition, rounds, ahead)) return;
@@ -229,9 +229,7 @@ pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
         }
       }
 #endif
-      if (some) {
-        STORE_WORDS
-      }
+      if (some) { STORE_WORDS }
     }
 #ifdef SAMPLE
     __syncwarp();  // all lanes have read the list

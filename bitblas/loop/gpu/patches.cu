@@ -10,9 +10,8 @@
 #include "loop/gpu/patches.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-patches_begin(i64 n, i64 size, u32* state, u32* lists, u32* listed, u32* waiting,
-              const i64* rounds, i64 unlimited, const u32* vertices, const u64* d_bits, C_T* d_val, const u64* q_bits,
-              const C_T* q_val) {
+    patches_begin(i64 n, i64 size, u32* state, u32* lists, u32* listed, u32* waiting, const i64* rounds, i64 unlimited,
+                  const u32* vertices, const u64* d_bits, C_T* d_val, const u64* q_bits, const C_T* q_val) {
   (void)n, (void)vertices, (void)q_val;
   __shared__ u32 some;
   const i64 all = (size + PATCH - 1) / PATCH;
@@ -52,7 +51,8 @@ patches_begin(i64 n, i64 size, u32* state, u32* lists, u32* listed, u32* waiting
 #include "loop/gpu/patches.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-patches_end(i64 n, i64 size, const u32* state, i64* rounds, u64* d_bits, const C_T* d_val, u64* q_bits, C_T* q_val) {
+    patches_end(i64 n, i64 size, const u32* state, i64* rounds, u64* d_bits, const C_T* d_val, u64* q_bits,
+                C_T* q_val) {
   (void)n, (void)q_val;
   if (state[REFUSED]) return;
   const bool odd = state[ODD] != 0;

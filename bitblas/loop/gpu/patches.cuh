@@ -1,7 +1,7 @@
 // Shared by the kernels that relax edges to a fixpoint by patches (formats/csr/advance.cu, loop/gpu/patches.cu).
 #define ROUNDS_DONE 6  // index in `state`, after the three rotating rounds
-#define ODD 7          // a product was not better than the identity (NaN, or the largest number): ordinary rounds check again
-#define REFUSED 8      // the initial state is not supported: ordinary rounds do all of the work
+#define ODD 7  // a product was not better than the identity (NaN, or the largest number): ordinary rounds check again
+#define REFUSED 8  // the initial state is not supported: ordinary rounds do all of the work
 
 #if RENUMBERED
 #define VERTEX(place) vertices[place]
@@ -10,7 +10,10 @@
 #endif
 
 template <class T> __device__ __forceinline__ typename Cell<sizeof(T)>::type raw_of(T x) {
-  union { T value; typename Cell<sizeof(T)>::type raw; } cell;
+  union {
+    T value;
+    typename Cell<sizeof(T)>::type raw;
+  } cell;
   cell.value = x;
   return cell.raw;
 }
@@ -32,7 +35,10 @@ __device__ __forceinline__ bool improve(C_T* at, C_T x) {
 #if JOIN_FLOAT
   typedef typename Cell<sizeof(C_T)>::type cell_t;
   typedef typename Signed<sizeof(C_T)>::type signed_t;
-  union { C_T value; cell_t raw; } next, old;
+  union {
+    C_T value;
+    cell_t raw;
+  } next, old;
   next.value = x;
   const bool negative = (signed_t)next.raw < 0;
   old.raw = negative ? atomicMax((cell_t*)at, next.raw) : (cell_t)atomicMin((signed_t*)at, (signed_t)next.raw);
