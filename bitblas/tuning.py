@@ -814,6 +814,9 @@ TABLE: dict[str, Threshold] = {
     "loop.kernel_statements": Threshold(
         200, "statements", "The text of an element-wise kernel compiles in about a second."
     ),
+    "loop.sparse_candidates": Threshold(
+        8, "vectors", "The search for the sparse vectors of a kernel tries all subsets of so many."
+    ),
     "loop.relaxation_scalars": Threshold(
         2, "scalars", "All orders of the scalars of a body are tried to recognize a relaxation."
     ),
@@ -829,6 +832,19 @@ TABLE: dict[str, Threshold] = {
         "Rounds per run of a body whose kernels can be skipped: a skipped kernel costs less than another run. A "
         "multiple of the three buffers of a frontier.",
         "H200: a skipped kernel 2.1 us with 528 blocks, 1.2 us with 132; another run of the body 4.5 us, two kernels",
+    ),
+    "loop.rounds_skewed": Threshold(
+        9,
+        "rounds",
+        "The same for matrices with hubs, where a search ends after some seven rounds.",
+        "H200, ms with 6, 9, 12 rounds, in one run: RMAT 20 0.188, 0.177, 0.179; Mycielski graph 14 0.112, 0.117, "
+        "0.118",
+    ),
+    "loop.rounds_dense": Threshold(
+        3,
+        "rounds",
+        "The same for a search in which two edges reach nearly all vertices.",
+        "H200, Mycielski graph 14: 0.115 ms, 0.121 ms with 9 rounds",
     ),
     "loop.rounds_pulled": Threshold(
         4,
@@ -863,6 +879,12 @@ TABLE: dict[str, Threshold] = {
         "H200, us per level with 4, 8, 16, 32 lanes: Delaunay mesh, 8.7 tiles per tile row 8.8, 7.3, 6.6, 6.5; grid, "
         "5 tiles -, 5.4, 5.3, 5.1; RMAT 20, ms in total with 8 and 32: 0.25, 0.28",
     ),
+    "loop.words_size": Threshold(
+        1 << 22,
+        "positions",
+        "From here on an element-wise kernel that computes also goes by words: it writes a value to memory for the "
+        "next statement to read. For smaller sizes the number of dependent loads determines the latency.",
+    ),
     "loop.wide_size": Threshold(
         1 << 23,
         "positions",
@@ -883,6 +905,9 @@ TABLE: dict[str, Threshold] = {
     ),
     "loop.load_statements": Threshold(
         48, "statements", "Times positions that a thread loads at once: a longer text is not unrolled."
+    ),
+    "loop.result_bytes": Threshold(
+        1 << 24, "bytes", "Results up to this size get memory for the next run while the device computes."
     ),
     "loop.polls": Threshold(100, "reads", "Of the word that the device writes, before the event is checked: some us."),
     "loop.spin_seconds": Threshold(2e-3, "seconds", "A graph that takes longer is waited for with sleeps."),

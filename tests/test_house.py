@@ -200,7 +200,7 @@ def test_a_device_is_asked_for_what_it_can_do():
 # ---- twins ----------------------------------------------------------------------------------------------------------
 
 GPU_ONLY = {"kernels/hubs", "formats/b2sr/cut"}  # the CPU never splits a row
-GPU_ONLY |= {f"formats/csr/{name}" for name in ("keys", "rows", "deal")}  # the CPU counts, or NumPy does it
+GPU_ONLY |= {f"formats/csr/{name}" for name in ("keys", "rows", "deal", "check")}  # the CPU counts, or NumPy does it
 GPU_ONLY |= {f"formats/{f}/pull_graded" for f in ("csr", "nib", "cgr")}  # degree binning; a pull's answers
 GPU_ONLY |= {f"formats/{x}" for x in ("nib/chunks", "cgr/pieces", "cgr/counts")}
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row

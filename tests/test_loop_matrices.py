@@ -114,7 +114,7 @@ def test_what_a_body_says(device, turn, large, tune):
     """Padded lines, where a complement and a value for all places reach beyond the matrix; passes as those over many
     places are, and as others."""
     if large:
-        tune({"loop.wide_size": 0})
+        tune({"loop.words_size": 0, "loop.wide_size": 0})
     rows, cols = edges(seed=2)
 
     def made(lib):

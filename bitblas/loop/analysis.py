@@ -6,6 +6,7 @@ round does nothing, so element-wise kernels over all positions can run on a work
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ import numpy as np
 
 from semirings.dtypes import DataType, cast_scalar
 
+from .. import tuning
 from ..operations.ewise_vector import same_value
 from ..operations.multivector import LinesProduct
 from ..operations.variants import BOTH, LEFT
@@ -308,9 +310,9 @@ def with_added(facts: BodyFacts, round_: Round) -> BodyFacts:
 def sparse_vectors(
     passes: Sequence[Pass], needed: Iterable[Vec], never: frozenset[int] = frozenset()
 ) -> frozenset[Vec] | None:
-    """A set of vectors, including `needed` and excluding `never` (by number), such that the kernels do nothing where
-    none of them has an entry, and none of them can be left out; None if there is none. A gather through an index vector
-    does nothing where its mask is closed."""
+    """The smallest set of vectors, including `needed` and excluding `never` (by number), such that the kernels do
+    nothing where none of them has an entry; None if there is none. A gather through an index vector does nothing where
+    its mask is closed."""
     first = frozenset(needed)
     statements = [s for p in passes for s in p.statements]
     if not all(isinstance(s.value, (Elementwise, Reduce, Gather)) for s in statements):
@@ -318,14 +320,15 @@ def sparse_vectors(
     local = {number for p in passes for number in p.local}
     named = {x for s in statements for x in _named(s) if x.id not in local | never}
     lasting = [s for s in statements if isinstance(s.target, Scal) or s.target.id not in local]
-    suffice = lambda empty: all(does_nothing(s, _with_local(statements, local, empty)) for s in lasting)
-    found = first | named
-    if not suffice(found):
+    others = sorted(named - first, key=lambda x: x.id)
+    if len(others) > tuning.count("loop.sparse_candidates"):
         return None
-    for x in sorted(named - first, key=lambda x: -x.id):
-        if suffice(found - {x}):
-            found -= {x}
-    return found
+    for count in range(len(others) + 1):
+        for more in itertools.combinations(others, count):
+            empty = first | set(more)
+            if all(does_nothing(s, _with_local(statements, local, empty)) for s in lasting):
+                return empty
+    return None
 
 
 def _with_local(statements: Sequence[Statement], local: set[int], empty: frozenset[Vec]) -> frozenset[Vec]:

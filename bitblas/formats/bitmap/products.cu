@@ -93,8 +93,10 @@ __device__ __forceinline__ void or_places(LINE_T* bits, i64 at, u64 places) {
 // X and T are bitmaps whose lines are the columns and the rows of A.
 // A block takes BLOCK / LANES words of lines. For WORDS, LANES lanes share the entries of a row. For values, SHARE
 // lanes share a word of a line, one or two positions each, so that values are read side by side. A thread first
-// inspects each word; the groups then take those that have a sum, and long rows. A sum is taken in the order of its
-// row's entries.
+// inspects each word; the groups then take words with many positions and long rows. Words with few positions get a
+// thread per position: in searches from many sources a word has one or two, and the lanes that share it would idle
+// (betweenness of 64 sources on an H200: 73 ms with shared words, 66 with a thread per position on a mesh of 27
+// neighbours; 126 and 113 on a Delaunay mesh of 2^20). A sum is taken in the order of its row's entries.
 // MODE: ROWS, lines of T; PARTS, segments of long rows, whose sums are lines of a bitmap of their own (WORDS: joined
 // to T); JOIN, reduce runs of lines of X, for example to combine parts; A is not read.
 #define ROWS 0
@@ -104,6 +106,7 @@ __device__ __forceinline__ void or_places(LINE_T* bits, i64 at, u64 places) {
 #define AT_ONCE 3  // lines whose values it loads together; with four, registers spill
 #define UNITS (BLOCK / LANES)
 #define SCANNED 32  // entries of a row that one thread inspects
+#define FEW 8  // positions up to which each gets a thread
 
 // A word of a line of T, and the entries of its row.
 struct Unit {
@@ -151,28 +154,69 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   const i64 first = (i64)blockIdx.x * UNITS;
   __shared__ u32 left_over, taken, others[UNITS];
   if (threadIdx.x == 0) left_over = taken = 0;
+#if MODE == ROWS
+  __shared__ u32 listed;
+  __shared__ u16 sums[UNITS * FEW];  // the unit and position of each sum that one thread computes
+  if (threadIdx.x == 0) listed = 0;
+#endif
   __syncthreads();
   if (threadIdx.x < UNITS && first + threadIdx.x < n) {
     const Unit u = UNIT(first + threadIdx.x, true);
-    bool shared = MODE == ROWS ? u.stop - u.e > SCANNED : u.e < u.stop;
 #if MODE == ROWS
+    bool shared = u.stop - u.e > SCANNED;
+    u64 places = 0;
     for (i64 e = u.e; !shared && e < u.stop; e += AHEAD) {
-      u64 places = 0;
 #pragma unroll
       for (int i = 0; i < AHEAD; ++i) places |= x.bits[(i64)columns[e + i < u.stop ? e + i : e] * words + u.w];
-      shared = (places & u.places) != 0;
     }
+    places &= u.places;
+    shared = shared || __popcll(places) > FEW;
+#else
+    const bool shared = u.e < u.stop;
+    const u64 places = 0;
 #endif
     if (shared) {
       others[atomicAdd(&left_over, 1u)] = threadIdx.x;
     } else {
-      t.bits[u.to(words)] = 0;
+      t.bits[u.to(words)] = (LINE_T)places;
 #if Z_BOOL
       t.values[u.to(words)] = 0;
 #endif
     }
+#if MODE == ROWS
+    u64 todo = shared ? 0 : places;
+    u32 at = todo ? atomicAdd(&listed, (u32)__popcll(todo)) : 0;
+    for (; todo; todo &= todo - 1) sums[at++] = (u16)(threadIdx.x << 6 | (__ffsll(todo) - 1));
+#endif
   }
   __syncthreads();
+#if MODE == ROWS
+  for (u32 k = threadIdx.x; k < listed; k += BLOCK) {
+    const int b = sums[k] & 63;
+    const Unit u = UNIT(first + (sums[k] >> 6), true);
+    Z_T sum = Z_T();
+    bool some = false;
+    for (i64 e = u.e; e < u.stop && !is_final(some, sum); e += AHEAD) {
+      i64 k[AHEAD];
+      bool has[AHEAD];
+      U_T v[AHEAD];
+#pragma unroll
+      for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i < u.stop ? e + i : e];
+#pragma unroll
+      for (int i = 0; i < AHEAD; ++i) has[i] = ((u64)x.bits[k[i] * words + u.w] >> b & 1) && e + i < u.stop;
+#pragma unroll
+      for (int i = 0; i < AHEAD; ++i) v[i] = has[i] ? x.at((k[i] * words + u.w) * BITS + b) : U_T();
+#pragma unroll
+      for (int i = 0; i < AHEAD; ++i)
+        join(some, sum, has[i], has[i] ? mul(a.at(e + i), v[i], u.line, k[i], u.w * BITS + b) : Z_T());
+    }
+#if Z_BOOL
+    if (sum) or_places(t.values, u.to(words), 1ull << b);
+#else
+    t.values[u.to(words) * BITS + b] = sum;
+#endif
+  }
+#endif
   const int lane = threadIdx.x & (SHARE - 1), group = threadIdx.x & 31 & ~(SHARE - 1);
   const u64 lanes = ~0ull >> (64 - SHARE);
   while (true) {

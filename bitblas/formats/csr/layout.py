@@ -17,7 +17,7 @@ import numpy as np
 from semirings.dtypes import lookup_dtype
 
 from ... import tuning
-from ...device import Bounds, Device, dummy, threads
+from ...device import Bounds, Device, dummy, memory, threads
 from ...exceptions import OutOfMemory
 from ...kernels.variant import Variant
 from ...typing import Array
@@ -46,14 +46,21 @@ def are_pointers(ptr: Array, count: int) -> bool:
 
 
 def find_row_faults(device: Device, ptr: Array, cols: Array, ncols: int) -> RowFaults:
-    """Faults of pointers and columns (INT32 or INT64 each). Peak memory: a byte per entry."""
-    nvals = len(cols)
+    """Faults of pointers and columns (INT32 or INT64 each), with one synchronization on a GPU. Peak memory on the CPU:
+    a byte per entry."""
+    nrows, nvals = len(ptr) - 1, len(cols)
+    if nrows > 0 and not device.host_memory:
+        readback, of = memory.Readback(device, 3), (("PTR", lookup_dtype(ptr.dtype)), ("COL", lookup_dtype(cols.dtype)))
+        device.kernel(Variant("formats/csr/check", of))(
+            max(nrows, nvals), nrows, nvals, ncols, ptr, cols, readback.part(np.uint8, 0, 3)
+        )
+        return RowFaults(*map(bool, readback.read(np.uint8, 0, 3).tolist()))
     if not (fit := are_pointers(ptr, nvals)) or not nvals:
         return RowFaults(not fit, False, False)
     # Viewed as unsigned, negative numbers are large: one pass tests both bounds.
     columns = int(cols.view(f"u{cols.itemsize}").max()) >= min(ncols, 1 << (8 * cols.itemsize - 1))
-    after = device.xp.ones(nvals + 1, bool)
-    device.xp.greater(cols[1:], cols[:-1], out=after[1:-1])
+    after = np.ones(nvals + 1, bool)
+    np.greater(cols[1:], cols[:-1], out=after[1:-1])
     after[ptr] = True  # the first column of a row has no predecessor
     return RowFaults(False, columns, not bool(after.all()))
 

@@ -260,6 +260,9 @@ class CudaWords(CudaPositions):
         super().__init__(kernel)
         self.needed = needed
 
+    def where(self, positions: str, condition: str) -> str:
+        return f"kept_half({self.named('there', positions)}, mine, [&](i64 p) {{ return (bool){condition}; }})"
+
     def named(self, name: str, positions: str) -> str:
         if self.is_constant(positions):
             return positions
@@ -291,17 +294,21 @@ class CudaWords(CudaPositions):
             self.lines.append(f"t{w.id} = (t{w.id} & ~{here}) | {self._true(e, here, x)};")
             return
         self.kernel.values(w, written=True)
-        self.lines.append(
-            f"fill_half({bare(here)}, mine, [&](i64 p) {{ (void)p; const {t} t = {x}; "
-            f"return {self.cast(w.dtype, found.dtype, 't')}; }}, "
-            f"[&](i64 p, {w.dtype.c_type} x) {{ x{w.id}_val[p] = x; }});"
-        )
+        parts = [(here, self.cast(w.dtype, found.dtype, "t"))]
+        if s.accum is not None:
+            had, joined = self.entries(w), self.accumulated(s.accum, w, found.dtype, "t")
+            parts = [(self.both(here, had), joined), (self.both(here, self.outside(had)), parts[0][1])]
+        for positions, new in parts:
+            self.lines.append(
+                f"fill_half({bare(positions)}, mine, [&](i64 p) {{ (void)p; const {t} t = {x}; return {new}; }}, "
+                f"[&](i64 p, {w.dtype.c_type} x) {{ x{w.id}_val[p] = x; }});"
+            )
 
     def _true(self, e: Elementwise, here: str, x: str) -> str:
         """The positions of a half word where the value x is true."""
-        if not isinstance(e.u, Vec) or e.u.id in self.iso:
+        if e.op is None and (not isinstance(e.u, Vec) or e.u.id in self.iso):
             return f"(cast<bool>({x}) ? {here} : 0u)"
-        if e.u.dtype is BOOL:
+        if e.op is None and isinstance(e.u, Vec) and e.u.dtype is BOOL:
             return f"({here} & t{e.u.id})"
         return f"kept_half({here}, mine, [&](i64 p) {{ return cast<bool>({x}); }})"
 

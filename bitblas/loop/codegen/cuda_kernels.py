@@ -14,7 +14,7 @@ from semirings.dtypes import BOOL, DataType
 
 from ... import tuning
 from ...kernels.variant import Variant
-from ...operations.variants import BOTH
+from ...operations.variants import BOTH, LEFT
 from ..analysis import sparse_vectors
 from ..fuse import Item, Pass, Step
 from ..ir import Elementwise, Gather, InitializeCells, IsoValues, Reduce, Scal, Statement, Vec
@@ -180,13 +180,19 @@ def _is_lazy(x: Vec, statements: Sequence[Statement]) -> bool:
 
 
 def runs_by_words(statements: Sequence[Statement], kernel: CudaKernel) -> bool:
-    """Whether an element-wise kernel only copies entries. Values need memory, which vectors local to one kernel do not
-    have."""
-    return all(_is_copy(s, kernel) for s in statements) and not any(
+    """Whether an element-wise kernel only copies entries, or processes few of many positions. Values need memory, which
+    vectors local to one kernel do not have."""
+    large = positions(statements) >= tuning.count("loop.words_size")
+    return all(_is_plain(s, kernel, large) for s in statements) and not any(
         isinstance(x, Vec) and x.id in kernel.local and x.id not in kernel.iso and x.dtype is not BOOL
         for s in statements
         for x in (*s.vectors, s.target)
     )
+
+
+def positions(statements: Sequence[Statement]) -> int:
+    """The number of positions that an element-wise kernel traverses."""
+    return max((s.target.size for s in statements if isinstance(s.target, Vec)), default=0)
 
 
 def computes(statements: Sequence[Statement]) -> bool:
@@ -195,15 +201,19 @@ def computes(statements: Sequence[Statement]) -> bool:
     return any(s.accum is not None or (isinstance(s.value, Elementwise) and s.value.op is not None) for s in found)
 
 
-def _is_copy(s: Statement, kernel: CudaKernel) -> bool:
-    """Whether a statement copies entries, and presence bits alone determine which; truth values are not read singly."""
+def _is_plain(s: Statement, kernel: CudaKernel, large: bool) -> bool:
+    """Whether masks and presence bits alone determine where a statement has a value; truth values are not read
+    singly."""
     e = s.value
     if not isinstance(e, Elementwise) or not all(m is None or m.structure for m in (s.mask, e.under)):
         return False
     if isinstance(s.target, Scal):
         return True
-    truths = isinstance(e.u, Vec) and e.u.dtype is BOOL and e.u.id not in kernel.iso
-    return e.op is None and s.accum is None and (not truths or s.target.dtype is BOOL)
+    truths = [x for x in e.terms if isinstance(x, Vec) and x.dtype is BOOL and x.id not in kernel.iso]
+    if e.op is None and s.accum is None:
+        return not truths or s.target.dtype is BOOL
+    kept = s.accum is not None and s.target.dtype is BOOL
+    return large and not truths and not kept and e.mode in (LEFT, BOTH) and s.target.id not in kernel.iso
 
 
 def loaded_truths(statements: Sequence[Statement], kernel: CudaKernel) -> set[Vec]:
@@ -252,8 +262,7 @@ def pass_variant(
     dialect = CudaPositions(kernel)
     before = _load_scalars(dialect, statements)
     guards = _guards(kernel, statements, counted)
-    size = max((s.target.size for s in statements if isinstance(s.target, Vec)), default=0)
-    ahead = bool(guards) and size >= tuning.count("loop.wide_size")
+    ahead = bool(guards) and positions(statements) >= tuning.count("loop.wide_size")
     few = ahead and not sums and computes(statements)
     loads = None if not few and runs_by_words(statements, kernel) else Loads(kernel, statements, vectors, modified)
     truths: Container[Vec] = vectors

@@ -206,17 +206,18 @@ class CapturedProgram:
         if isinstance(self.condition, Scal):
             state, which = build.condition_at(0)
             exchange.differ(self.numbers, state * STATE + which, int(bool(self.scalars[self.condition.id])))
+        stream = self.device.stream
         # exhausted: it has no entries if the loop ends before its limit
         for _, result, _, exhausted in self.copies_out:
             if exhausted and limit == NO_LIMIT:
                 result.skip()
                 continue
-            result.allocate()
+            result.allocate(stream)
         with self.device.guard, NO_RANKS if self.group is None else self.group.looping(self._text):
             if tracing.active is None:
-                self.loop.run(self._stop, exchange.reported)
+                self.loop.run(self._stop, exchange.reported, self._allocate_ahead)
             else:
-                run = partial(self.loop.run, self._stop, exchange.reported)
+                run = partial(self.loop.run, self._stop, exchange.reported, self._allocate_ahead)
                 tracing.active.note_loop(self.device, len(build.launches), run)
         self.recorder.changed()
         _, _, rounds, _, _, fault, index = exchange.reported.signed[:ROUNDS]
@@ -238,6 +239,11 @@ class CapturedProgram:
             value = host[k + 1 : k + SCALAR_WORDS].view(np.uint8)[: np.dtype(dtype).itemsize].view(dtype)[0]
             self.scalars[s.id]._store(dtype.type(value) if host[k] else None)
         return rounds
+
+    def _allocate_ahead(self, stream: int) -> None:
+        """The host's work while the device computes."""
+        for _, copy, _, _ in self.copies_out:
+            copy.allocate_ahead(stream)
 
     def _text(self) -> str:
         return f"a loop: {next(flat(self.body.statements)).text}, .."

@@ -21,7 +21,7 @@ from ...device import jit
 from ...exceptions import DeviceError, DistributedError
 from ...kernels.variant import Variant
 from ..buffers import BUFFERS, DENSE, ROUNDS, STATE, Argument, Launch
-from ..fuse import Between, Inner, Line, Pass, Pull, Round, Step, recount
+from ..fuse import Between, Inner, Item, Line, Pass, Pull, Round, Step, recount
 from ..ir import NO_LIMIT, MultivectorProduct, Vec
 from .products import compaction
 from .transfer import STOP, HostWords, address
@@ -133,6 +133,7 @@ def rounds_per_run(
     captures: bool,
     limit: int = NO_LIMIT,
     *,
+    skewed: bool = False,
     inside: bool = False,
     opened: Callable[[Pull], bool] = lambda item: False,
 ) -> int:
@@ -154,8 +155,19 @@ def rounds_per_run(
         return BUFFERS if rotates else tuning.count("loop.rounds_pulled") if short else 1
     if inside and all(isinstance(item, Pass) for item in round_.items):
         return BUFFERS
-    copies = min(tuning.count("loop.rounds") // max(1, len(round_.items) // 2), limit + BUFFERS - 1)
+    copies = tuning.count("loop.rounds")
+    if skewed:
+        copies = tuning.count("loop.rounds_dense" if _is_soon_over(round_.items) else "loop.rounds_skewed")
+    copies = min(copies // max(1, len(round_.items) // 2), limit + BUFFERS - 1)
     return copies // BUFFERS * BUFFERS or BUFFERS
+
+
+def _is_soon_over(items: Sequence[Item]) -> bool:
+    """Whether a round is that of a search in which two edges may reach about as many vertices as there are."""
+    if len(items) != 1 or not isinstance(items[0], Step):
+        return False
+    A = items[0].product.matrix
+    return bool(A.nvals**2 >= A.nrows**3)
 
 
 def first_launches(build: Build) -> list[Launch]:
@@ -270,7 +282,7 @@ class HostLoop:
         self.device, self.parts, self.going = build.device, parts, build.going
         self.start, self.finish = start(build, 0), finish(build, 0)
 
-    def run(self, stop: Callable[[], None], reported: HostWords) -> None:
+    def run(self, stop: Callable[[], None], reported: HostWords, meanwhile: Callable[[int], None]) -> None:
         for launch in (*self.parts.begin, *self.start):
             launch()
         goes_on = not self.start or self.device.to_host(self.going)[0]
@@ -280,6 +292,7 @@ class HostLoop:
             goes_on = self.device.to_host(self.going)[0]
         for launch in self.parts.end:
             launch()
+        meanwhile(self.device.stream)
         self.device.synchronize()  # the host reads reported values in its own memory
 
 
@@ -345,10 +358,10 @@ class GraphLoop:
         self._capture(loop, launches)
         loop.end_building()
 
-    def run(self, stop: Callable[[], None], reported: HostWords) -> None:
+    def run(self, stop: Callable[[], None], reported: HostWords, meanwhile: Callable[[int], None]) -> None:
         """Launch the graph on the current stream, and wait until the rounds have ended: results are copied while the
         host continues. stop: requests the end of the loop, on another stream. reported: words that the device writes at
-        the end."""
+        the end. meanwhile: called with the stream before the host waits."""
         current = self.cp.cuda.get_current_stream()
         if current.ptr not in self.streams:
             self.streams[current.ptr] = self.gpu.create_stream(current)
@@ -360,6 +373,7 @@ class GraphLoop:
         self.graph.launch(self.streams[current.ptr])
         self.done.record(current)
         LATEST[self.gpu.device_id] = current.ptr, self.done
+        meanwhile(current.ptr)
         begin = time.perf_counter()
         try:
             if self.group is not None:

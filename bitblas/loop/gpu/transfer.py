@@ -11,12 +11,14 @@ If such a vector has other memory in a later run, the program is captured again,
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from semirings.dtypes import BOOL
 
+from ... import tuning
 from ...core.vector import Vector
 from ...device import Device
 from ...device.jit import BLOCK
@@ -209,18 +211,32 @@ class CopyOut:
         self.bits = exchange.add(0, frontier.bits, words(frontier.vec.size) * 8, steps=steps)
         values = frontier.values
         self.values = exchange.add(0, values, int(values[0].nbytes), steps=steps) if values else None
+        self.count, self.values_shape = len(frontier.bits[0]), (len(values[0]), values[0].dtype) if values else None
+        self.nbytes = 8 * self.count + (int(values[0].nbytes) if values else 0)
+        # By stream, because other streams may still write to freed memory.
+        self.allocated: dict[int, tuple[Array, Array | None]] = {}
         self.store: VectorStore | None = None
         self.skipped = True  # the pieces have no destination yet
 
-    def allocate(self) -> None:
-        """Allocate memory for the results of the next run."""
-        f, xp, self.skipped = self.frontier, self.exchange.device.xp, False
-        bits, stored = xp.empty_like(f.bits[0]), f.iso
+    def allocate(self, stream: int) -> None:
+        """Allocate memory for the results of the next run, on that stream, or use what was allocated in advance."""
+        f, self.skipped = self.frontier, False
+        (bits, values), self.allocated = self.allocated.get(stream) or self._memory(), {}
         self.exchange.put(self.bits, TO, address(bits))
-        if self.values is not None:
-            stored = xp.empty_like(f.values[0])
-            self.exchange.put(self.values, TO, address(stored))
+        if self.values is not None and values is not None:
+            self.exchange.put(self.values, TO, address(values))
+        stored = f.iso if values is None else values
         self.store = VectorStore(f.device, f.vec.size, f.vec.dtype, bits, stored, f.vec.size if self.full else None)
+
+    def allocate_ahead(self, stream: int) -> None:
+        """Allocate memory for the run after this one, while the device works; skipped if there is not enough."""
+        if not self.skipped and self.nbytes <= tuning.count("loop.result_bytes"):
+            with suppress(*self.exchange.device.errors):
+                self.allocated = {stream: self._memory()}
+
+    def _memory(self) -> tuple[Array, Array | None]:
+        xp = self.exchange.device.xp
+        return xp.empty(self.count, np.uint64), xp.empty(*self.values_shape) if self.values_shape else None
 
     def skip(self) -> None:
         """Let the next run produce no result, and not write to the memory of earlier ones."""
