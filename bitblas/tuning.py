@@ -833,19 +833,6 @@ TABLE: dict[str, Threshold] = {
         "multiple of the three buffers of a frontier.",
         "H200: a skipped kernel 2.1 us with 528 blocks, 1.2 us with 132; another run of the body 4.5 us, two kernels",
     ),
-    "loop.rounds_skewed": Threshold(
-        9,
-        "rounds",
-        "The same for matrices with hubs, where a search ends after some seven rounds.",
-        "H200, ms with 6, 9, 12 rounds, in one run: RMAT 20 0.188, 0.177, 0.179; Mycielski graph 14 0.112, 0.117, "
-        "0.118",
-    ),
-    "loop.rounds_dense": Threshold(
-        3,
-        "rounds",
-        "The same for a search in which two edges reach nearly all vertices.",
-        "H200, Mycielski graph 14: 0.115 ms, 0.121 ms with 9 rounds",
-    ),
     "loop.rounds_pulled": Threshold(
         4,
         "rounds",

@@ -259,9 +259,15 @@ class CudaWords(CudaPositions):
     def __init__(self, kernel: CudaKernel, needed: Container[Vec]) -> None:
         super().__init__(kernel)
         self.needed = needed
+        self.by_bytes: Vec | None = None  # the vector that a select reads by half words of bytes
 
     def where(self, positions: str, condition: str) -> str:
-        return f"kept_half({self.named('there', positions)}, mine, [&](i64 p) {{ return (bool){condition}; }})"
+        here, x = self.named("there", positions), self.by_bytes
+        if x is None:
+            return f"kept_half({here}, mine, [&](i64 p) {{ return (bool){condition}; }})"
+        name = f"x{x.id}_val"
+        get = f"[&](i64 p, {x.dtype.c_type} x) {{ return (bool){condition.replace(f'{name}[p]', 'x')}; }}"
+        return f"kept_bytes({here}, mine, size, {name}, {get})"
 
     def named(self, name: str, positions: str) -> str:
         if self.is_constant(positions):
@@ -281,6 +287,13 @@ class CudaWords(CudaPositions):
         if x.dtype is not BOOL and x.id not in self.kernel.local:
             self.kernel.values(x)
         return f"x{x.id}_val[p]"
+
+    def computed(self, e: Elementwise) -> Entries[str, str]:
+        u, v = e.u, e.v
+        bytes_ = isinstance(u, Vec) and u.id not in self.iso and u.dtype is not BOOL and u.dtype.np_type.itemsize == 1
+        alone = e.keep and v is not None and not isinstance(v, Vec)
+        self.by_bytes = u if bytes_ and alone and isinstance(u, Vec) else None
+        return super().computed(e)
 
     def scoped(self, lines: list[str]) -> list[str]:
         return ["{", *lines, "}"]

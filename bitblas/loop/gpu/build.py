@@ -65,8 +65,7 @@ class Build:
         self.blocks = tuning.count("loop.blocks") * device.multiprocessors  # maximum blocks of a launch
         self.steps = [item for item in plan.items if isinstance(item, Step)]
         opened = lambda item: pulls_listed_rows(self, item)
-        skewed = any(self.rows_of(step.product)[1] for step in self.steps)
-        copies = rounds_per_run(plan, device.captures, limit, skewed=skewed, inside=around is not None, opened=opened)
+        copies = rounds_per_run(plan, device.captures, limit, inside=around is not None, opened=opened)
         self.copies = copies = copies if group is None else int(group.allreduce(np.array([copies]), np.maximum)[0])
         self.advances_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # advances per round
         self.lines: list[Line] = []  # the launches of one round

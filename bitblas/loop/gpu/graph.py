@@ -21,7 +21,7 @@ from ...device import jit
 from ...exceptions import DeviceError, DistributedError
 from ...kernels.variant import Variant
 from ..buffers import BUFFERS, DENSE, ROUNDS, STATE, Argument, Launch
-from ..fuse import Between, Inner, Item, Line, Pass, Pull, Round, Step, recount
+from ..fuse import Between, Inner, Line, Pass, Pull, Round, Step, recount
 from ..ir import NO_LIMIT, MultivectorProduct, Vec
 from .products import compaction
 from .transfer import STOP, HostWords, address
@@ -133,7 +133,6 @@ def rounds_per_run(
     captures: bool,
     limit: int = NO_LIMIT,
     *,
-    skewed: bool = False,
     inside: bool = False,
     opened: Callable[[Pull], bool] = lambda item: False,
 ) -> int:
@@ -155,19 +154,8 @@ def rounds_per_run(
         return BUFFERS if rotates else tuning.count("loop.rounds_pulled") if short else 1
     if inside and all(isinstance(item, Pass) for item in round_.items):
         return BUFFERS
-    copies = tuning.count("loop.rounds")
-    if skewed:
-        copies = tuning.count("loop.rounds_dense" if _is_soon_over(round_.items) else "loop.rounds_skewed")
-    copies = min(copies // max(1, len(round_.items) // 2), limit + BUFFERS - 1)
+    copies = min(tuning.count("loop.rounds") // max(1, len(round_.items) // 2), limit + BUFFERS - 1)
     return copies // BUFFERS * BUFFERS or BUFFERS
-
-
-def _is_soon_over(items: Sequence[Item]) -> bool:
-    """Whether a round is that of a search in which two edges may reach about as many vertices as there are."""
-    if len(items) != 1 or not isinstance(items[0], Step):
-        return False
-    A = items[0].product.matrix
-    return bool(A.nvals**2 >= A.nrows**3)
 
 
 def first_launches(build: Build) -> list[Launch]:

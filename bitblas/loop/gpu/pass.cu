@@ -149,6 +149,23 @@ struct Here {
 };
 #endif
 
+// The same for values of one byte: if a half word has many positions, its lane reads all 32 at once.
+template <class T, class Get>
+__device__ __forceinline__ u32 kept_bytes(u32 here, i64 mine, i64 size, const T* values, Get get) {
+  const bool whole = here != 0 && (mine + 1) * 32 <= size;
+  if (is_sparse(here) || !__any_sync(ALL_LANES, whole))
+    return kept_half(here, mine, [&](i64 p) { return get(p, values[p]); });
+  const u32 left = kept_half(whole ? 0u : here, mine, [&](i64 p) { return get(p, values[p]); });
+  if (!whole) return left;
+  u64 bytes[4];
+#pragma unroll
+  for (int k = 0; k < 4; ++k) bytes[k] = ((const u64*)values)[mine * 4 + k];
+  u32 kept = 0;
+#pragma unroll
+  for (int i = 0; i < 32; ++i) kept |= (u32)(get(mine * 32 + i, (T)(bytes[i / 8] >> i % 8 * 8)) ? 1 : 0) << i;
+  return kept & here;
+}
+
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
   await_previous();
