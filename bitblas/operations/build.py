@@ -129,7 +129,6 @@ def from_coo(
         ptr, cols, values = counted(entries)
         return convert.of_rows(csr.from_arrays(device, nrows, ncols, ptr, cols), dtype, values, format, tile)
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
-    entries = entries._replace(rows=rows, cols=cols)
     if nrows * ncols < 1 << 63:
         keys = rows * ncols + cols
         ascending = keys[1:] > keys[:-1]
@@ -141,11 +140,11 @@ def from_coo(
         itemsize = 0 if iso else int(values.itemsize)
         if peak(device, len(rows), 0, 0, nrows, ncols, itemsize) >= most:
             device.foresee(f"{len(rows)} entries", most)
-        return from_entries(entries, format=format, tile=tile)
+        return from_entries(entries._replace(rows=rows, cols=cols), format=format, tile=tile)
     if is_sorted:
         cols, values = cols.astype(csr.index_type(ncols)), _copied(values)  # copies, which are not shared
     else:
-        rows, cols, values = ordered(entries)
+        rows, cols, values = ordered(entries._replace(rows=rows, cols=cols))
     convert.check_rows(device, nrows)
     rows_of = csr.from_arrays(device, nrows, ncols, csr.pointers_of(rows, nrows, device), cols)
     return convert.of_rows(rows_of, dtype, values, format, tile)

@@ -330,7 +330,8 @@ def ewise(A: MatrixStore, B: MatrixStore, op: Typed, mode: int, defaults: Pair |
     if way is plan.BITMAP:
         return multivector.ewise(A, B, op, union=mode != BOTH, defaults=defaults)
     if way is not plan.SAME_STRUCTURE:
-        return _join(A, B, make(Join, (op, op.return_type, mode, defaults)), way)
+        how = make(Join, (op, op.return_type, mode, defaults))
+        return merge_rows(A, B, how) if way is plan.MERGED_ROWS else _join(A, B, how, way)  # saves a call
     values: PlainValues = op.return_type.np_type.type(0)
     if A.nvals:
         values = value_arrays.binary(A.device, op, A.values, B.values, A.coo() if op.op.positional else None)
