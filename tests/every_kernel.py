@@ -27,7 +27,6 @@ import core_programs
 import kernel_calls
 import numpy as np
 import test_loop
-import watched
 from battery import FORMS, MATRICES, generator, values
 from both_libraries import operands
 
@@ -290,6 +289,42 @@ def odd_arguments(variants: Iterable[Variant], count: Callable[[Variant], int] =
             yield f"{group}: variants and twin take {sorted(found)} arguments"
 
 
+# ---- under compute-sanitizer on a GPU: memory, loops and clusters, and planted faults -------------------------------
+
+
+def watch(where: device.Device) -> None:
+    """For compute-sanitizer: each array is a separate allocation, not part of a pool's, and the host makes the
+    launches of loops, because the kernels of a while node do not run under it (they read at address 0)."""
+    type(where).captures = False
+    where.xp.cuda.set_allocator()
+
+
+def shrink_clusters(where: device.Device, size: str) -> None:
+    """Clusters of BLOCKSxTHREADS, on a device that has clusters: racecheck watches one block of 64. If blocks read each
+    other's shared memory it ends with a hardware exception, which memcheck does not find, and a barrier of 8 blocks of
+    1024 threads takes 0.1 s under it. The emulator checks accesses between blocks."""
+    blocks, threads = (int(x) for x in size.split("x"))
+    if where.cluster is not None:
+        where.cluster = where.cluster._replace(blocks=blocks, threads=threads)
+
+
+PLANTED = """
+extern "C" __global__ void reduce(long long* out) {
+    __shared__ long long sums[256];
+    sums[threadIdx.x] = threadIdx.x;
+    out[threadIdx.x] = sums[255 - threadIdx.x];
+}
+"""
+
+
+def plant(where: device.Device) -> None:
+    """What the sanitizer must find, else it does not watch: a race in shared memory, and a write behind an array."""
+    where.xp.RawKernel(PLANTED, "reduce")((1,), (256,), (where.xp.zeros(200, "int64"),))
+
+
+# ---- the program ----------------------------------------------------------------------------------------------------
+
+
 def by_processes(jobs: int, kind: str, ran: Path) -> int:
     """Run all tasks in that many processes, and write the variants that ran in any of them to the file `ran`."""
     files = [ran.with_name(f"{ran.name}.{k}") for k in range(jobs)]
@@ -331,11 +366,11 @@ def main() -> int:
         importlib.import_module("emulator.device")  # registers it
     gb.config.device = args.device
     if args.watched:
-        watched.watch(device.get(args.device))
+        watch(device.get(args.device))
     if args.cluster:
-        watched.shrink_clusters(device.get(args.device), args.cluster)
+        shrink_clusters(device.get(args.device), args.cluster)
     if args.planted:
-        watched.plant(device.get(args.device))
+        plant(device.get(args.device))
         device.get(args.device).synchronize()
         return 0
     loaded = record(type(device.get(args.device)))
