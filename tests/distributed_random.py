@@ -9,7 +9,8 @@ from collections import Counter
 
 import numpy as np
 from distributed_programs import error_of, whole
-from fuzz import objects, palette
+from fuzz import generate as generation
+from fuzz import palette
 from fuzz.compare import agree, is_object, plain
 from fuzz.generate import generate
 
@@ -18,7 +19,7 @@ import bitblas.distributed as gd
 from bitblas import tuning
 from bitblas.exceptions import DistributedError, NotImplementedException
 
-objects.SIZES = (70, 130, 200, 230)  # some positions for each rank
+generation.SIZES = (70, 130, 200, 230)  # some positions for each rank
 FORMS = ({}, {"format": "csr"}, {"format": "b2sr", "tile": 8}, {"format": "split", "tile": 8}, {"format": "nib"})
 REFUSED = (NotImplementedException, AttributeError, TypeError)  # by objects in shares
 
