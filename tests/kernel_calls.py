@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from itertools import product as pairs
 from typing import Any
 from unittest import mock
@@ -26,12 +25,13 @@ from bitblas.loop.gpu.products import compact_variant
 from bitblas.operations import ewise_vector
 from semirings.dtypes import INT32
 
+Group = tuple[Callable[..., None], Iterable[tuple[Any, ...]]]  # a function, and the arguments of its calls
 SIZE = 150
 ROWS = {  # of the tuning table
     "iterations": "rows.iterations", "graded": "csr.binned_from", "hot": "rows.hot_share",
     "coded": "coded.binned_from", "shared": "spgemm.shared.words", "push": "push_cost.cpu push_cost.gpu",
 }  # fmt: skip
-PLACES: dict[str, tuple[Any, str]] = {"chunk": (ewise_vector, "CHUNK"), "short": (coded, "SHORT")}
+CONSTANTS: dict[str, tuple[Any, str]] = {"chunk": (ewise_vector, "CHUNK"), "short": (coded, "SHORT")}
 
 
 @contextmanager
@@ -39,8 +39,8 @@ def limits(**changed: Any) -> Iterator[None]:
     """With other limits of sizes, so that small operands reach them."""
     rows = {row: changed[name] for name in changed if name in ROWS for row in ROWS[name].split()}
     with ExitStack() as stack, tuning.override(rows):
-        for name in PLACES.keys() & changed.keys():
-            stack.enter_context(mock.patch.object(*PLACES[name], changed[name]))
+        for name in CONSTANTS.keys() & changed.keys():
+            stack.enter_context(mock.patch.object(*CONSTANTS[name], changed[name]))
         yield
 
 
@@ -498,7 +498,7 @@ def several(text: str) -> list[tuple[str, ...]]:
     return [tuple(one.split()) for one in text.split(",")]
 
 
-def by_format() -> Iterator[tuple[Callable[..., None], Iterable[tuple[Any, ...]]]]:
+def by_format() -> Iterator[Group]:
     """What every format can, and what some have kernels for."""
     for key, format in FORMATS.items():
         if format.plain:
@@ -523,7 +523,7 @@ def by_format() -> Iterator[tuple[Callable[..., None], Iterable[tuple[Any, ...]]
 BOTH = (False, True)
 PLAIN = ("BOOL", "INT32", "INT64", "FP64")
 GRADED = several("plus_second FP32 BOOL, plus_second FP64 BOOL, min_plus FP32 FP32")
-CALLS: tuple[tuple[Callable[..., None], Iterable[tuple[Any, ...]]], ...] = (
+CALLS: tuple[Group, ...] = (
     (whole, several("BOOL, INT32, INT64, FP64")),
     (gather, pairs(PLAIN, BOTH)),
     (virtual_nodes, pairs(PLAIN, BOTH)),
@@ -564,10 +564,3 @@ CALLS: tuple[tuple[Callable[..., None], Iterable[tuple[Any, ...]]], ...] = (
     *((call, [()]) for call in (chunks, validated, encoded)),
     (given_rows, pairs(("int32", "int64"), repeat=2)),
 )
-
-
-def calls() -> Iterator[tuple[str, Callable[[], None]]]:
-    """A name and a call."""
-    for function, found in CALLS:
-        for arguments in found:
-            yield " ".join(["calls", function.__name__, *map(str, arguments)]), partial(function, *arguments)
