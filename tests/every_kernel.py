@@ -28,9 +28,9 @@ import core_programs
 import kernel_calls
 import numpy as np
 import test_loop
-from battery import FORMS, MATRICES, generator, values
+from battery import FORMS, MATRICES, generator, several, values
 from both_libraries import operands
-from kernel_calls import Group, several
+from kernel_calls import Group
 
 import bitblas
 import bitblas as gb

@@ -13,7 +13,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
-from battery import FORMS, generator, values
+from battery import FORMS, generator, several, values
 from test_loop import graph
 
 import bitblas as gb
@@ -491,11 +491,6 @@ def listed(per: int, late: bool) -> None:
 
 
 # ---- the calls ------------------------------------------------------------------------------------------------------
-
-
-def several(text: str) -> list[tuple[str, ...]]:
-    """The arguments of calls, separated by commas."""
-    return [tuple(one.split()) for one in text.split(",")]
 
 
 def by_format() -> Iterator[Group]:
