@@ -25,14 +25,16 @@ FORMS: dict[str, dict[str, Any]] = {
 }
 virtual_format.LEAST = (0,)  # of matrices as small as these most virtual nodes take more than they save: all are kept
 # Tests of statements, which compile a kernel for each algebra and end: some with one Split for all, some without.
-SOME_FORMS = tuple(
-    form
-    for form in FORMS
-    if formats.format_of(form).name != "split" or formats.format_of(form).kernels["mxv.pull"].fused
-)
+is_split = lambda form: formats.format_of(form).name == "split"
+SOME_FORMS = tuple(f for f in FORMS if not is_split(f) or formats.format_of(f).kernels["mxv.pull"].fused)
 PLAIN_FORMS = tuple(form for form in FORMS if not formats.class_of(form).compact)
 DTYPES = ("BOOL", "INT8", "UINT8", "INT64", "UINT64", "FP32", "FP64")
 EDGES = (3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 130)  # around every tile and word
+
+
+def several(text: str) -> list[tuple[str, ...]]:
+    """Rows of words, separated by commas."""
+    return [tuple(one.split()) for one in text.split(",")]
 
 
 class Pattern(NamedTuple):

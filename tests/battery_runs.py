@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from battery import (
-    FORMS,
-    MATRICES,
-    PLAIN_FORMS,
-    SOME_FORMS,
-    generator,
-    places,
-    values,
-)
+from battery import FORMS, MATRICES, PLAIN_FORMS, SOME_FORMS, generator, places, several, values
 from fuzz import user_types
 
 import bitblas
@@ -28,44 +20,29 @@ ONE = {"BOOL": True, "FP32": 0.75, "FP64": -1.3, "FC32": 0.75 - 0.5j, "FC64": -1
 ONE["Pair"] = np.array((3, 0.75), user_types.PAIR)[()]
 
 # semiring, types of A, u and w, accumulator. The values of w are no products where the semiring may choose.
-ALGEBRAS = (
-    ("lor_land", "BOOL", "BOOL", "BOOL", "lor"),
-    ("lor_land", "INT64", "FP32", "BOOL", "second"),
-    ("any_pair", "BOOL", "BOOL", "BOOL", "lor"),
-    ("any_second", "INT8", "UINT64", "FP64", "second"),
-    ("ss.any_secondi", "BOOL", "BOOL", "INT64", "second"),
-    ("plus_times", "INT64", "INT64", "INT64", "plus"),
-    ("plus_times", "FP64", "FP64", "FP64", "plus"),
-    ("plus_second", "BOOL", "FP64", "FP64", "plus"),
-    ("plus_pair", "UINT8", "INT64", "INT64", "plus"),
-    ("times_second", "UINT8", "UINT8", "UINT8", "times"),
-    ("min_plus", "FP32", "FP32", "FP64", "min"),
-    ("min_second", "BOOL", "UINT64", "UINT64", "min"),
-    ("max_plus", "INT8", "INT8", "INT8", "max"),
-    ("max_times", "FP64", "FP32", "FP64", "max"),
-    ("min_first", "UINT64", "BOOL", "UINT64", "plus"),
-)
+ALGEBRAS = several("""
+lor_land BOOL BOOL BOOL lor, lor_land INT64 FP32 BOOL second, any_pair BOOL BOOL BOOL lor,
+any_second INT8 UINT64 FP64 second, ss.any_secondi BOOL BOOL INT64 second, plus_times INT64 INT64 INT64 plus,
+plus_times FP64 FP64 FP64 plus, plus_second BOOL FP64 FP64 plus, plus_pair UINT8 INT64 INT64 plus,
+times_second UINT8 UINT8 UINT8 times, min_plus FP32 FP32 FP64 min, min_second BOOL UINT64 UINT64 min,
+max_plus INT8 INT8 INT8 max, max_times FP64 FP32 FP64 max, min_first UINT64 BOOL UINT64 plus
+""")
 # Complex numbers and a record: few forms, as each is a kernel more.
-TYPED_ALGEBRAS = (
-    ("plus_times", "FC64", "FC64", "FC64", "plus"),
-    ("plus_times", "FC32", "FC32", "FC32", "times"),
-    ("fuzz.least_first", "Pair", "Pair", "Pair", "fuzz.lower"),
-)
+TYPED_ALGEBRAS = several("""
+plus_times FC64 FC64 FC64 plus, plus_times FC32 FC32 FC32 times, fuzz.least_first Pair Pair Pair fuzz.lower
+""")
 TYPED_FORMS = ("csr", "b2sr8")
-MORE_ALGEBRAS = (  # with --all
-    ("lxor_land", "BOOL", "BOOL", "UINT8", "plus"),
-    ("any_first", "UINT64", "INT8", "FP64", "second"),
-    ("ss.min_firstj", "FP32", "BOOL", "INT64", "min"),
-    ("plus_times", "INT8", "FP32", "FP32", "min"),
-    ("min_plus", "UINT8", "INT64", "INT64", "minus"),
-)
+MORE_ALGEBRAS = several("""
+lxor_land BOOL BOOL UINT8 plus, any_first UINT64 INT8 FP64 second, ss.min_firstj FP32 BOOL INT64 min,
+plus_times INT8 FP32 FP32 min, min_plus UINT8 INT64 INT64 minus
+""")  # with --all
 STATEMENT = {"mask": MASKS, "accum": (False, True), "replace": (False, True)}
 SHAPES = tuple(k for k in MATRICES if not k[0].isdigit())  # the other ones: test_product_of_every_matrix
 SHAPES += ("1x1", "1x130", "130x1", "63x63", "65x65")
 PRODUCTS = {"matrix": SHAPES, "T": ("", ".T"), "iso": (False, True), "longest": (None, 1), **STATEMENT}
 
-SUMS = tuple(a for a in ALGEBRAS if a[0] in ("lor_land", "any_pair", "plus_pair", "min_plus", "max_times"))
-SUMS += (("plus_times", "INT64", "INT64", "INT64", "plus"), ("plus_first", "UINT8", "FP64", "FP64", "plus"))
+SUMS = [a for a in ALGEBRAS if a[0] in ("lor_land", "any_pair", "plus_pair", "min_plus", "max_times")]
+SUMS += several("plus_times INT64 INT64 INT64 plus, plus_first UINT8 FP64 FP64 plus")
 MXM = {
     "matrix": tuple(k for k in SHAPES if k != "long hub"),
     "right": ("csr", "b2sr4", "b2sr64"), "at": ("csr", "b2sr16"), "T": ("", ".T"), "TB": ("", ".T"),
@@ -84,22 +61,19 @@ ENTRYWISE = {
         "w{how} << A{T}[:, {j}]", "w{how} << A{T}[{j}, :]", "s << A{T}.reduce_scalar(monoid.{m})",
     ),
     "form": PLAIN_FORMS, "right": SOME_FORMS, "at": ("csr", "split8"), "matrix": SHAPES, "iso": (False, True),
-    "dtypes": (
-        ("BOOL", "BOOL", "lor", "land", "lnot", "lor"), ("UINT8", "INT64", "minus", "max", "abs", "max"),
-        ("INT64", "BOOL", "times", "second", "one", "min"), ("FP32", "FP64", "plus", "times", "abs", "max"),
-        ("FP64", "FP64", "first", "min", "sqrt", "plus"),
-    ),
+    "dtypes": several("""
+        BOOL BOOL lor land lnot lor, UINT8 INT64 minus max abs max, INT64 BOOL times second one min,
+        FP32 FP64 plus times abs max, FP64 FP64 first min sqrt plus
+    """),
     "T": ("", ".T"), **STATEMENT,
 }  # fmt: skip
 
-TYPED_DTYPES = (
-    ("FC64", "FC32", "minus", "plus", "conj", "plus"),
-    ("Pair", "Pair", "fuzz.lower", "fuzz.lower", "identity", "fuzz.least"),
-)
+TYPED_DTYPES = several("FC64 FC32 minus plus conj plus, Pair Pair fuzz.lower fuzz.lower identity fuzz.least")
 NOT_OF_RECORDS = ("ewise_union", "right=1", "left=1", "colindex", "<< 1")
-MORE_DTYPES = ENTRYWISE["dtypes"] + (  # with --all
-    ("INT8", "INT8", "plus", "plus", "ainv", "plus"), ("UINT64", "UINT64", "min", "plus", "ainv", "plus"),
-)  # fmt: skip
+MORE_DTYPES = [  # with --all
+    *ENTRYWISE["dtypes"],
+    *several("INT8 INT8 plus plus ainv plus, UINT64 UINT64 min plus ainv plus"),
+]
 
 
 # ---- operands and comparison ----------------------------------------------------------------------------------------

@@ -1,18 +1,22 @@
-"""Captured loops of distributed objects, on ranks whose GPUs are emulated, against one device."""
+"""Sparse exchange, and captured loops of distributed objects, on ranks whose GPUs are emulated, against one device."""
 
 from __future__ import annotations
 
+import functools
 from contextlib import contextmanager
 
-from distributed_programs import N, operands, same
+import numpy as np
+from distributed_programs import PROGRAMS, N, assert_agree, assert_refused, levels_program, operands, results, same
 
 import bitblas as gb
 import bitblas.device
 import bitblas.distributed as gd
 from bitblas import tuning
+from bitblas.distributed import exchange, start
 from bitblas.distributed import replicated as module
-from bitblas.distributed import start
 from bitblas.distributed.mpi import MpiGroup
+
+SIZE = 9000
 
 
 @contextmanager
@@ -30,23 +34,12 @@ def emulated(g):
         start._group = before
 
 
-def search(A):
-    """Breadth-first levels: the program, its condition, the levels."""
-    v, q = gd.Vector(int, A.nrows), gd.Vector(bool, A.nrows)
-
-    def body(level):
-        v(q.S) << level
-        q(~v.S, gd.replace) << q.vxm(A, gd.semiring.any_pair[gd.dtypes.BOOL])
-
-    return gb.loop.Program(body, while_=q), q, v
-
-
 def loop(g):
     """One search: exchanges and results, twice; with a limit."""
     x = operands(gb)
     with emulated(g) as group:
         y, al = operands(gd), gb.algorithms
-        program, q, v = search(y.S)
+        program, q, v = levels_program(y.S)
         captured = None
         for source in (3, 3, 250):
             v.clear(), q.clear()
@@ -64,7 +57,7 @@ def loop(g):
         program.limit = 2
         assert program.run() == 2 and q.nvals and same(al.bfs_levels(x.S, 3, depth_limit=1), to_cpu(v))
         group.captures = False  # ranks of several hosts
-        program, q, v = search(y.S)
+        program, q, v = levels_program(y.S)
         q[3] = True
         assert program.run() and same(al.bfs_levels(x.S, 3), to_cpu(v))
         assert ("plain loop" in str(program.explain())) == shared
@@ -80,7 +73,7 @@ def loops(g):
             ("connected_components", "S", ()), ("sssp", "W", (3,)), ("core_numbers", "S", ()),
         ):  # fmt: skip
             for _ in range(2):
-                found, wanted = (getattr(al, name)(getattr(o, graph), *arguments) for o in (y, x))
+                (found,), (wanted,) = results(name, graph, arguments, y, x)
                 assert same(wanted, to_cpu(found)), name
         with tuning.override({"components.skew": 0}):  # two steps first, in a nested loop
             assert same(al.connected_components(x.S), to_cpu(al.connected_components(y.S.dup())))
@@ -102,10 +95,10 @@ def alone(g):
     with emulated(g) as group:
         group.splits, y, al = False, operands(gd), gb.algorithms
         for name, graph, arguments in (("bfs_levels", "A", (3,)), ("pagerank", "A", ()), ("sssp", "W", (3,))):
-            found, wanted = (getattr(al, name)(getattr(o, graph), *arguments) for o in (y, x))
+            (found,), (wanted,) = results(name, graph, arguments, y, x)
             assert same(wanted, to_cpu(found)) and found.shares.size == N, name
             before = group.sent  # the second time the answer alone is sent
-            getattr(al, name)(getattr(y, graph), *arguments)
+            results(name, graph, arguments, y)
             assert group.sent - before <= N * 9, name
         found, wanted = (al.pagerank(o.A, personalization=o.full) for o in (y, x))
         assert same(wanted, to_cpu(found)) and al.triangle_count(y.S) == al.triangle_count(x.S)
@@ -118,7 +111,8 @@ def alone(g):
 
 def values_of_one_rank(y):
     """A vector with one value on some ranks, and many on others, is sent with all values."""
-    u = gd.Vector.from_coo(range(N), [7] * (N // 2) + list(range(N - N // 2)), int, size=N)
+    entries = range(N), [7] * (N // 2) + list(range(N - N // 2)), int
+    u = gd.Vector.from_coo(*entries, size=N)
     w, more = gd.Vector(int, N), gd.Vector(bool, N)
 
     def body(_):
@@ -129,7 +123,7 @@ def values_of_one_rank(y):
     more[3] = True
     assert gb.loop.Program(body, while_=more).run() == 1
     with gb.config.set(device="cpu"):
-        whole = gb.Vector.from_coo(range(N), [7] * (N // 2) + list(range(N - N // 2)), int, size=N)
+        whole = gb.Vector.from_coo(*entries, size=N)
         assert same(operands(gb).A.mxv(whole, gb.semiring.max_second).new(), to_cpu(w))
 
 
@@ -180,13 +174,128 @@ def index_of_one_rank():
         q << p[at.to_dense()]
 
     program = gb.loop.Program(lambda k: (body(k), p.__lshift__(q)), while_=p, limit=9)
-    try:
-        program.run()
-    except gb.exceptions.IndexOutOfBound as error:
-        assert f"index={N + 5}, size={N} (round" in str(error)
-    else:
-        raise AssertionError("no error")
+    assert_refused(gb.exceptions.IndexOutOfBound, program.run, said=f"index={N + 5}, size={N} (round")
 
 
 def to_cpu(x):
     return x.gathered().to("cpu")
+
+
+# ---- sparse exchange: ranks send only written, changed or requested entries ----------------------------------------
+
+
+@contextmanager
+def with_lists(g, least):
+    """Send vectors of so many bytes and more as lists."""
+    g.lists = True
+    try:
+        with tuning.override({"exchange.least": least}):
+            yield
+    finally:
+        g.lists = False
+
+
+def lists(g):
+    """Bytes equal the formula, and answers are equal, for repeated gathers, remote gathers and sums."""
+    few(g)
+    with with_lists(g, 1 << 15):
+        again(g)
+    with with_lists(g, 0):  # for vectors of any size
+        small()
+
+
+def few(g):
+    """Some of it, of few kernels: what runs each time."""
+    with with_lists(g, 1 << 15):
+        asked(g)
+    with with_lists(g, 0):
+        sums(g)
+
+
+def spent(g, run, nbytes):
+    """run(), which must send this number of bytes from this rank, also by a trace."""
+    before = g.sent
+    with gb.trace() as trace:
+        found = run()
+    assert g.sent - before == nbytes, (g.sent - before, nbytes)
+    calls = [r for r in trace if r.kernel in ("allgather", "alltoall")]
+    assert sum(r.nbytes for r in calls) == nbytes and all(f"{r.nbytes} bytes sent" in r.text for r in calls)
+    return found
+
+
+def again(g):
+    """All of a vector once, then nothing, then what changed."""
+    others, rng = g.size - 1, np.random.default_rng(3)
+    i, j = rng.integers(0, SIZE, (2, 4 * SIZE))
+    A, B = (library.Matrix.from_coo(i, j, True, nrows=SIZE, ncols=SIZE) for library in (gb, gd))
+    values = rng.integers(0, 100, SIZE).astype(float)
+    v, w = gd.Vector.from_dense(values), gb.Vector.from_dense(values)
+    low, high, second = v.shares.low, v.shares.high, gb.semiring.plus_second[gb.dtypes.FP64]
+    product = lambda: same(A.mxv(w, second).new(), B.mxv(v, second).new())
+    assert spent(g, lambda: v._gathered(), others * 8 * (high - low)).nvals == SIZE
+    assert spent(g, lambda: v._gathered() is v._gathered(), 0)
+    for places in ([5, SIZE - 1, 70], [], list(range(0, SIZE, 50))):
+        for u in (v, w):
+            u[places] = 0.125 + len(places)
+        mine = sum(low <= p < high for p in places)
+        assert same(w, spent(g, lambda: v._gathered().dup(), others * 12 * mine)) and product()
+    places = list(range(0, SIZE, 3))  # as bits
+    for u in (v, w):
+        u[places] = 0.5
+    mine, nbytes = sum(low <= p < high for p in places), 8 * v.shares.words[g.rank]
+    assert same(w, spent(g, lambda: v._gathered().dup(), others * (8 * mine + nbytes))) and product()
+    v[:] = 0.0  # and the sign of a zero
+    v[7] = -0.0
+    mine = low <= 7 < high
+    spent(g, lambda: v._gathered(), others * 8 * (high - low))
+    v[7] = 0.0
+    assert not np.signbit(spent(g, lambda: v._gathered(), others * 12 * mine)[7].new().value)
+    del v[9]  # a bit for each position then
+    w = spent(g, lambda: v.gathered(), others * 8 * v.shares.words[g.rank])
+    w[11] = 3.0  # its own, which no other vector shares
+    assert v._gathered().nvals == SIZE - 1 and v._gathered()[11].new() == 0.0
+
+
+def asked(g):
+    """v[index] requests each position once; 64-bit numbers are sent in 32 bits if they fit."""
+    rng = np.random.default_rng(4)
+    for values, nbytes in (
+        (rng.permutation(SIZE), 4), (rng.permutation(SIZE) << 40, 8), (rng.random(SIZE).astype("f4"), 4)
+    ):  # fmt: skip
+        v, w = gd.Vector.from_dense(values), gb.Vector.from_dense(values)
+        at = rng.integers(0, SIZE, 40)[rng.integers(0, 40, SIZE)]
+        s = v.shares
+        asks = [np.setdiff1d(at[low:high], range(low, high)) for low, high in zip(s.bounds, s.bounds[1:])]
+        answers = sum(int(s.has(a).sum()) for a in asks)
+        want = 4 * len(asks[g.rank]) + nbytes * answers
+        found = spent(g, lambda v=v, at=at: v[at].new(), want if g.size > 1 else 0)
+        assert same(w[at].new(), found)
+    v.clear()
+    assert not v[at].new().nvals
+
+
+def sums(g):
+    """Few entries are sent to whose they are, as places and values, and joined in the order of ranks."""
+    at = np.arange(0, SIZE, 100)
+    for values, nbytes in ((np.arange(len(at)) * (g.rank + 1) + 0.1, 12), (7, 4), ((at * 3 + g.rank) % 5, 8)):
+        partial = gb.Vector.from_coo(at, values, size=SIZE, device=g.device)
+        shares = gd.Vector(int, SIZE).shares
+        mine = int(shares.has(at).sum())
+        run = functools.partial(exchange.sum_vectors, partial, shares, gb.monoid.plus[partial.dtype])
+        total = spent(g, run, nbytes * (len(at) - mine) if g.size > 1 else 0)
+        kind = partial.to_coo()[1].dtype
+        each = [v[: len(at)] for v in np.split(g.device.to_host(g.allgather(partial.to_coo()[1])), g.size)]
+        wanted = each[0].copy()
+        for more in each[1:]:
+            wanted = wanted + more
+        there, found = map(g.device.to_host, total.to_coo())
+        assert np.array_equal(there + shares.low, at[shares.has(at)]) and found.dtype == kind
+        assert np.array_equal(found, wanted[shares.has(at)])
+
+
+def small():
+    x, y = operands(gb), operands(gd)
+    for name in ("loop", "assign", "extract", "transposed", "products"):
+        assert_agree(name, PROGRAMS[name], x, y)
+    for name in ("connected_components", "core_numbers", "label_propagation"):
+        assert same(*(found for (found,) in results(name, "S", (), x, y))), name

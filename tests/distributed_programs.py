@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
+import bitblas as one
+import bitblas.distributed as gd
+
 N, M = 300, 210  # more than one word of bits a rank; M: of rectangular ones
 
 
@@ -105,7 +108,7 @@ PROGRAMS = {
         x.A.T[4:9, :].new(), x.A[17, 2:200].new(), x.u.get(299, -1), x.A[0, 0].new().value,
         x.full[x.full.to_dense()].new(),
     ],
-    "assign": lambda gb, x: list(_assigned(gb, x)),
+    "assign": lambda gb, x: list(assigned(gb, x)),
     "whole": lambda gb, x: [
         *x.u.to_coo(), *x.A.to_coo(), *x.A.T.to_coo(), x.u.to_dense(-9), x.full.to_dense(), x.u.isequal(x.u.dup()),
         x.u.isequal(x.v), x.A.isequal(x.A.dup()), x.f.isclose(x.f.dup()), x.A.T.new(), x.u.dup(gb.dtypes.FP32),
@@ -123,58 +126,29 @@ PROGRAMS = {
 }  # fmt: skip
 
 
-def _assigned(gb, x):
-    def vector(write, start=None):
-        w = (x.v if start is None else start).dup()
-        write(w)
-        return w
+def assigned(gb, x):
+    """The object that each of ASSIGNMENTS changes: a copy of x.v or x.A."""
+    for text in ASSIGNMENTS.strip().splitlines():
+        scope = {"gb": gb, "x": x, "w": x.v.dup(), "C": x.A.dup()}
+        exec(text, scope)
+        yield scope["C" if text.startswith("C") else "w"]
 
-    def several(w):
-        w[3], w[299], w[150] = 1, 2, 3
-        del w[299]
 
-    def one(w):
-        w[[10, 200, 10]] = [1, 2, 3]
-
-    def slices(w):
-        w[20:280] << x.u[10:270].new()
-
-    def masked(w):
-        w(x.t.S)[5:290] << 4
-
-    def region(w):
-        w[5:205](x.u[:200].new().S) << 4
-
-    def accumulated(w):
-        w(gb.binary.plus)[[290, 3, 7]] << 100
-
-    def replaced(w):
-        w(x.t.S, gb.replace)[:] << x.u
-
-    for write in (several, one, slices, masked, region, accumulated, replaced):
-        yield vector(write)
-
-    def block(C):
-        C[2:290:2, [1, 5, 9]] << 3
-
-    def other(C):
-        C[100:250, 100:250] << x.B[:150, :150].new()
-
-    def row(C):
-        C[250, :] << x.u
-
-    def column(C):
-        C[:, 250] << x.u
-
-    def cell(C):
-        C[299, 5] = 77
-        C[0, 5] = 78
-
-    def under(C):
-        C(x.F.S)[:, :] << x.B
-
-    for write in (block, other, row, column, cell, under):
-        yield vector(write, x.A)
+ASSIGNMENTS = """
+w[3], w[299], w[150] = 1, 2, 3; del w[299]
+w[[10, 200, 10]] = [1, 2, 3]
+w[20:280] << x.u[10:270].new()
+w(x.t.S)[5:290] << 4
+w[5:205](x.u[:200].new().S) << 4
+w(gb.binary.plus)[[290, 3, 7]] << 100
+w(x.t.S, gb.replace)[:] << x.u
+C[2:290:2, [1, 5, 9]] << 3
+C[100:250, 100:250] << x.B[:150, :150].new()
+C[250, :] << x.u
+C[:, 250] << x.u
+C[299, 5] = 77; C[0, 5] = 78
+C(x.F.S)[:, :] << x.B
+"""
 
 
 def loop(gb, x):
@@ -226,3 +200,40 @@ def same(a, b):
     if isinstance(a, np.ndarray):
         return a.dtype == b.dtype and np.array_equal(a, b)
     return type(a) is type(b) and a == b
+
+
+def assert_agree(name, program, x, y):
+    """x: operands of one device; y: in shares."""
+    wanted, got = list(program(one, x)), list(program(gd, y))
+    wrong = [k for k, (a, b) in enumerate(zip(wanted, got, strict=True)) if not same(a, b)]
+    assert not wrong, f"{name}: results {wrong} differ: {wanted[wrong[0]]!r} {whole(got[wrong[0]])!r}"
+
+
+def results(name, graph, arguments, *operands):
+    """The results of an algorithm on that graph of each of the operands: tuples."""
+    found = (getattr(one.algorithms, name)(getattr(o, graph), *arguments) for o in operands)
+    return [r if isinstance(r, tuple) else (r,) for r in found]
+
+
+def levels_program(A):
+    """Breadth-first levels: the program, its condition, the levels."""
+    v, q = gd.Vector(int, A.nrows), gd.Vector(bool, A.nrows)
+
+    def body(level):
+        v(q.S) << level
+        q(~v.S, gd.replace) << q.vxm(A, gd.semiring.any_pair[gd.dtypes.BOOL])
+
+    return one.loop.Program(body, while_=q), q, v
+
+
+def error_of(call, *args, **options):
+    try:
+        call(*args, **options)
+    except Exception as error:
+        return error
+    return None
+
+
+def assert_refused(kind, call, *args, said="", **options):
+    found = error_of(call, *args, **options)
+    assert isinstance(found, kind) and said in str(found), (args, options, found)

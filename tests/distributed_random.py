@@ -1,16 +1,17 @@
-"""Random programs of tests/fuzz on one device and in shares: `distributed_random.py SEED COUNT` (or FIRST:END).
+"""Random programs of tests/fuzz on one device and in shares.
 
 Every rank stores its part of a matrix in another form, and looks for a better one at other times than the others, which
 must not change what goes between ranks. What shares refuse ends a program, on all ranks alike.
 """
 
 import random
-import sys
 from collections import Counter
 
 import numpy as np
-from fuzz import objects, palette
-from fuzz.compare import is_object
+from distributed_programs import error_of, whole
+from fuzz import generate as generation
+from fuzz import palette
+from fuzz.compare import agree, is_object, plain
 from fuzz.generate import generate
 
 import bitblas as gb
@@ -18,21 +19,9 @@ import bitblas.distributed as gd
 from bitblas import tuning
 from bitblas.exceptions import DistributedError, NotImplementedException
 
-objects.SIZES = (70, 130, 200, 230)  # some positions for each rank
+generation.SIZES = (70, 130, 200, 230)  # some positions for each rank
 FORMS = ({}, {"format": "csr"}, {"format": "b2sr", "tile": 8}, {"format": "split", "tile": 8}, {"format": "nib"})
 REFUSED = (NotImplementedException, AttributeError, TypeError)  # by objects in shares
-
-
-def run(text, scope):
-    """The error, if there is one."""
-    scope.pop("r", None)
-    try:
-        exec(compile(text, "<program>", "exec"), scope)
-    except DistributedError:
-        raise
-    except Exception as error:
-        return error
-    return None
 
 
 def disturb(group, mine, scope):
@@ -46,22 +35,9 @@ def disturb(group, mine, scope):
             x._part._read(now=True)
 
 
-def whole(x):
-    return x.gathered() if hasattr(x, "gathered") else x
-
-
 def same(x, y):
     """x: of one device; y: in shares."""
-    y = whole(y)
-    if x.dtype != y.dtype or x.shape != y.shape:
-        return False
-    if not x.ndim:
-        a, b = np.array([x.value]), np.array([y.value])
-        return x.value is y.value is None or np.allclose(a, b, equal_nan=True, rtol=1e-6)
-    a, b = x.to_coo(), y.to_coo()
-    places = all(np.array_equal(i, j) for i, j in zip(a[:-1], b[:-1]))
-    close = (lambda: np.allclose(a[-1], b[-1], equal_nan=True, rtol=1e-5)) if x.dtype.kind in "fc" else None
-    return places and (close() if close else np.array_equal(a[-1], b[-1]))
+    return agree(plain(x), plain(whole(y))) in ("exact", "close")
 
 
 def program(group, seed, met):
@@ -76,7 +52,11 @@ def program(group, seed, met):
     for statement in made.statements:
         text = statement.text()
         disturb(group, mine, shared)
-        errors = run(text, shared), run(text, ours)
+        code = compile(text, "<program>", "exec")
+        shared.pop("r", None), ours.pop("r", None)
+        errors = error_of(exec, code, shared), error_of(exec, code, ours)
+        if isinstance(errors[0], DistributedError):
+            raise errors[0]
         said = group.texts(f"{type(errors[0]).__name__}")
         assert len(set(said)) == 1, f"{seed}: {text}: ranks raise {said}; {errors[0]!r}"
         if errors[0] is not None and errors[1] is None:
@@ -91,11 +71,11 @@ def program(group, seed, met):
                 assert same(x, shared[name]), f"{seed}: {text}: {name}: {x!r} {whole(shared[name])!r}"
 
 
-if __name__ == "__main__":
-    group, met = gd.init(), Counter()
-    first, *more = map(int, sys.argv[2].split(":"))
+def random_programs(group, seed, count):
+    """`count` programs of the seed, or those from FIRST to END as FIRST:END."""
+    met, (first, *more) = Counter(), map(int, count.split(":"))
     with tuning.override({"exchange.least": 64}):
         for number in range(first, *more) if more else range(first):
             group.lists = number % 2 == 1  # as ranks of several hosts send
-            program(group, f"{sys.argv[1]} {number}", met)
-    print(f"rank {group.rank} of {group.size} done: {dict(met)}", flush=True)
+            program(group, f"{seed} {number}", met)
+    print(f"rank {group.rank}: {dict(met)}", flush=True)

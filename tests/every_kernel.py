@@ -20,6 +20,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,9 @@ import core_programs
 import kernel_calls
 import numpy as np
 import test_loop
-import watched
-from battery import FORMS, MATRICES, generator, values
+from battery import FORMS, MATRICES, generator, several, values
 from both_libraries import operands
+from kernel_calls import Group
 
 import bitblas
 import bitblas as gb
@@ -40,24 +41,19 @@ from bitblas.formats import format_of
 from bitblas.kernels.variant import Variant
 
 # (semiring, its type, type of the matrix, type of the vector)
-FEW = (
-    ("min_plus", "FP32", "FP32", "FP32"), ("plus_times", "FP64", "FP64", "FP64"),
-    ("plus_second", "FP32", "BOOL", "FP32"), ("any_secondi", "BOOL", "BOOL", "BOOL"),
-    ("lor_land", "BOOL", "BOOL", "BOOL"), ("plus_pair", "INT64", "BOOL", "BOOL"),
-    ("min_plus", "FP64", "FP64", "FP64"),
-)  # fmt: skip
-PRODUCTS = (
-    *FEW,
-    ("min_plus", "INT64", "INT64", "INT64"), ("min_second", "INT64", "BOOL", "INT64"),
-    ("max_plus", "FP64", "FP64", "FP64"), ("max_times", "FP32", "FP32", "FP32"),
-    ("plus_times", "FP32", "FP32", "FP32"), ("plus_second", "FP64", "BOOL", "FP64"),
-)  # fmt: skip
-SHORT = (
-    ("min_plus", "FP32"), ("min_plus", "FP64"), ("min_plus", "INT64"),
-    ("plus_times", "FP32"), ("plus_times", "FP64"), ("plus_pair", "INT64"), ("any_pair", "BOOL"),
-)  # fmt: skip
+FEW = several(
+    "min_plus FP32 FP32 FP32, plus_times FP64 FP64 FP64, plus_second FP32 BOOL FP32, any_secondi BOOL BOOL BOOL,"
+    "lor_land BOOL BOOL BOOL, plus_pair INT64 BOOL BOOL, min_plus FP64 FP64 FP64"
+)
+PRODUCTS = FEW + several(
+    "min_plus INT64 INT64 INT64, min_second INT64 BOOL INT64, max_plus FP64 FP64 FP64, max_times FP32 FP32 FP32,"
+    "plus_times FP32 FP32 FP32, plus_second FP64 BOOL FP64"
+)
+SHORT = several(
+    "plus_first FP64, min_plus FP32, min_plus FP64, min_plus INT64, plus_times FP32, plus_times FP64, plus_pair INT64,"
+    "any_pair BOOL"
+)
 ACCUMULATORS = {"min_plus": "min", "plus_second": "plus", "lor_land": "lor", "plus_pair": "plus"}
-Task = tuple[str, Callable[[], None]]
 
 
 def matrix(name: str, dtype: str, *, iso: bool, **how: Any) -> gb.Matrix:
@@ -78,9 +74,9 @@ def vectors(size: int, dtype: str) -> Iterator[gb.Vector]:
 # ---- calls ----------------------------------------------------------------------------------------------------------
 
 
-def products(key: str, name: str, dtype: str, a: str, u: str, iso: bool) -> None:
+def products(key: str, name: str, dtype: str, a: str, u: str) -> None:
     """mxv and vxm, by all ends of a statement, on rows with and without hubs; the product of matrices at a mask."""
-    op, accum = semiring[name][dtype], ACCUMULATORS.get(name)
+    op, accum, iso = semiring[name][dtype], ACCUMULATORS.get(name), not name.endswith(("plus", "times", "land"))
     for which in ("128x128", "130x130", "long hub"):
         A = matrix(which, a, iso=iso, **FORMS[key])
         mask = next(vectors(A.nrows, "BOOL"))
@@ -130,9 +126,9 @@ def forms(key: str, which: str) -> None:
             gb.Matrix.from_coo(*A.to_coo(), nrows=A.nrows, ncols=A.ncols, **FORMS[other]).isequal(A)
 
 
-def programs(key: str, how: tuple[str, int | None]) -> None:
+def programs(key: str) -> None:
     """Loops that stay on the device, as tests of loops have them; the algorithms."""
-    where = gb.config.device
+    where, how = gb.config.device, (FORMS[key]["format"], FORMS[key].get("tile"))
     test_loop.test_breadth_first_levels(where, how)
     test_loop.test_breadth_first_parents(where, how)
     for dtype in (gb.dtypes.INT64, gb.dtypes.FP64):
@@ -163,20 +159,18 @@ def short_rows() -> None:
     rows, cols = np.repeat([0, 1, 2, 3], [5, 40, 100, 300]), np.concatenate([np.arange(n) for n in (5, 40, 100, 300)])
     B = gb.Matrix.from_coo(np.arange(300), np.arange(300)[::-1], True)
     C = B.ewise_add(gb.Matrix.from_coo(np.arange(300), np.arange(300), True), binary.lor).new()
-    for name, dtype in (("plus_first", "FP64"), *SHORT):
+    for name, dtype in SHORT:
         x = values(generator("short", dtype), dtype, len(rows))
         A = gb.Matrix.from_coo(rows, cols, x, nrows=4, ncols=300)
         for other in (B, C):
-            A.mxm(
-                other if name.endswith(("pair", "first")) else other.apply(gb.unary.one[dtype]).new(),
-                semiring[name][dtype],
-            ).new()
+            right = other if name.endswith(("pair", "first")) else other.apply(gb.unary.one[dtype]).new()
+            A.mxm(right, semiring[name][dtype]).new()
 
 
-def texts(programs: str, dtype: str, *, fresh: bool) -> None:
-    """Texts of test_core.py; fresh: they change their operands."""
-    scope = operands(gb, 7, dtype)
-    for part in " ".join(programs.split()).split("; "):
+def texts(name: str, dtype: str) -> None:
+    """Texts of core_programs.py; statements change their operands."""
+    fresh, scope = name != "EXPRESSIONS", operands(gb, 7, dtype)
+    for part in " ".join(getattr(core_programs, name).split()).split("; "):
         if fresh:
             scope = operands(gb, 7, dtype)
         try:
@@ -191,27 +185,24 @@ def texts(programs: str, dtype: str, *, fresh: bool) -> None:
                 x.nvals  # completes pending writes
 
 
-def tasks() -> Iterator[Task]:
-    yield "short rows", short_rows
-    yield "programs over many places", wide
+def groups() -> Iterator[Group]:
+    yield from ((short_rows, [()]), (wide, [()]))
     for key in FORMS:
-        how = FORMS[key]["format"], FORMS[key].get("tile")
-        for which in ("130x130", "gaps", "long hub"):
-            yield f"forms {key} {which}", lambda key=key, which=which: forms(key, which)
-        yield f"programs {key}", lambda key=key, how=how: programs(key, how)
-        if format_of(key).by_rows:
-            yield f"long rows {key}", lambda key=key: long_rows(key)
-        if format_of(key).kernels["mxv.pull"].fused or format_of(key).packed:
-            yield f"packed {key}", lambda key=key: packed(key)
-        for name, dtype, a, u in PRODUCTS if format_of(key).kernels["mxv.pull"].fused else FEW:
-            iso = not name.endswith(("plus", "times", "land"))
-            which = key, name, dtype, a, u, iso
-            yield f"products {' '.join(which[:3])}", lambda which=which: products(*which)
-    for dtype in ("FP64", "INT64"):
-        yield f"expressions {dtype}", lambda dtype=dtype: texts(core_programs.EXPRESSIONS, dtype, fresh=False)
-    yield "statements", lambda: texts(core_programs.STATEMENTS, "FP64", fresh=True)
-    yield "statements on matrices", lambda: texts(core_programs.MATRIX_STATEMENTS, "FP64", fresh=True)
-    yield from kernel_calls.calls()
+        fused = format_of(key).kernels["mxv.pull"].fused
+        yield forms, [(key, which) for which in ("130x130", "gaps", "long hub")]
+        yield programs, [(key,)]
+        yield long_rows, [(key,)] if format_of(key).by_rows else []
+        yield packed, [(key,)] if fused or format_of(key).packed else []
+        yield products, [(key, *which) for which in (PRODUCTS if fused else FEW)]
+    yield texts, several("EXPRESSIONS FP64, EXPRESSIONS INT64, STATEMENTS FP64, MATRIX_STATEMENTS FP64")
+    yield from kernel_calls.CALLS
+
+
+def tasks() -> Iterator[tuple[str, Callable[[], None]]]:
+    """A name and a call."""
+    for function, found in groups():
+        for arguments in found:
+            yield " ".join([function.__name__, *map(str, arguments)]), partial(function, *arguments)
 
 
 # ---- what ran -------------------------------------------------------------------------------------------------------
@@ -290,6 +281,42 @@ def odd_arguments(variants: Iterable[Variant], count: Callable[[Variant], int] =
             yield f"{group}: variants and twin take {sorted(found)} arguments"
 
 
+# ---- under compute-sanitizer on a GPU: memory, loops and clusters, and planted faults -------------------------------
+
+
+def watch(where: device.Device) -> None:
+    """For compute-sanitizer: each array is a separate allocation, not part of a pool's, and the host makes the
+    launches of loops, because the kernels of a while node do not run under it (they read at address 0)."""
+    type(where).captures = False
+    where.xp.cuda.set_allocator()
+
+
+def shrink_clusters(where: device.Device, size: str) -> None:
+    """Clusters of BLOCKSxTHREADS, on a device that has clusters: racecheck watches one block of 64. If blocks read each
+    other's shared memory it ends with a hardware exception, which memcheck does not find, and a barrier of 8 blocks of
+    1024 threads takes 0.1 s under it. The emulator checks accesses between blocks."""
+    blocks, threads = (int(x) for x in size.split("x"))
+    if where.cluster is not None:
+        where.cluster = where.cluster._replace(blocks=blocks, threads=threads)
+
+
+PLANTED = """
+extern "C" __global__ void reduce(long long* out) {
+    __shared__ long long sums[256];
+    sums[threadIdx.x] = threadIdx.x;
+    out[threadIdx.x] = sums[255 - threadIdx.x];
+}
+"""
+
+
+def plant(where: device.Device) -> None:
+    """What the sanitizer must find, else it does not watch: a race in shared memory, and a write behind an array."""
+    where.xp.RawKernel(PLANTED, "reduce")((1,), (256,), (where.xp.zeros(200, "int64"),))
+
+
+# ---- the program ----------------------------------------------------------------------------------------------------
+
+
 def by_processes(jobs: int, kind: str, ran: Path) -> int:
     """Run all tasks in that many processes, and write the variants that ran in any of them to the file `ran`."""
     files = [ran.with_name(f"{ran.name}.{k}") for k in range(jobs)]
@@ -331,11 +358,11 @@ def main() -> int:
         importlib.import_module("emulator.device")  # registers it
     gb.config.device = args.device
     if args.watched:
-        watched.watch(device.get(args.device))
+        watch(device.get(args.device))
     if args.cluster:
-        watched.shrink_clusters(device.get(args.device), args.cluster)
+        shrink_clusters(device.get(args.device), args.cluster)
     if args.planted:
-        watched.plant(device.get(args.device))
+        plant(device.get(args.device))
         device.get(args.device).synchronize()
         return 0
     loaded = record(type(device.get(args.device)))

@@ -50,13 +50,9 @@ class Counts(NamedTuple):
 
 def by_function(cases: dict[str, list[str]]) -> dict[str, tuple[str, str]]:
     """A test with parameters counts once: it fails where one of its cases fails."""
-    rank = ("failed", "passed", "skipped")
-    found: dict[str, tuple[str, str]] = {}
-    for case, (outcome, why) in cases.items():
-        test = case.partition("[")[0]
-        if test not in found or rank.index(outcome) < rank.index(found[test][0]):
-            found[test] = outcome, why
-    return found
+    rank = ("skipped", "passed", "failed")
+    by_rank = sorted(cases.items(), key=lambda case: rank.index(case[1][0]))
+    return {case.partition("[")[0]: (outcome, why) for case, (outcome, why) in by_rank}
 
 
 def folder() -> Path | None:
@@ -79,13 +75,9 @@ def left_out() -> dict[str, str]:
 
 def in_folder(tests: Path, names: tuple[str, ...]) -> list[str]:
     """The tests in the files, as file::function."""
-    found = {name: ast.parse((tests / name).read_text()).body for name in names}
-    return [
-        f"{name}::{node.name}"
-        for name, body in found.items()
-        for node in body
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
-    ]
+    found = [(name, node) for name in names for node in ast.parse((tests / name).read_text()).body]
+    is_test = lambda node: isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    return [f"{name}::{node.name}" for name, node in found if is_test(node)]
 
 
 def run(tests: Path, files: tuple[str, ...] = (), more: tuple[str, ...] = (), shown: bool = False) -> Counts:

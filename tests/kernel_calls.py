@@ -1,33 +1,71 @@
 """Statements that reach the kernels which every_kernel.py's programs leave out: operators, types and sizes in turn.
 
-`calls` lists them with the operands' types. A kernel that is added later needs a statement here only if no program of
+`CALLS` lists them with the operands' types. A kernel that is added later needs a statement here only if no program of
 every_kernel.py reaches it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import product as pairs
 from typing import Any
+from unittest import mock
 
-import matrix_calls
 import numpy as np
-import rank_calls
-from battery import generator, values
-from call_operands import SIZE, a_matrix, a_vector, limits
+from battery import FORMS, generator, several, values
+from test_loop import graph
 
 import bitblas as gb
 from bitblas import tuning
+from bitblas.device import jit
+from bitblas.formats import FORMATS, coded, format_of
+from bitblas.kernels.variant import Variant
+from bitblas.loop.gpu.products import compact_variant
+from bitblas.operations import ewise_vector
+from semirings.dtypes import INT32
+
+Group = tuple[Callable[..., None], Iterable[tuple[Any, ...]]]  # a function, and the arguments of its calls
+SIZE = 150
+ROWS = {  # of the tuning table
+    "iterations": "rows.iterations", "graded": "csr.binned_from", "hot": "rows.hot_share",
+    "coded": "coded.binned_from", "shared": "spgemm.shared.words", "push": "push_cost.cpu push_cost.gpu",
+}  # fmt: skip
+CONSTANTS: dict[str, tuple[Any, str]] = {"chunk": (ewise_vector, "CHUNK"), "short": (coded, "SHORT")}
+
+
+@contextmanager
+def limits(**changed: Any) -> Iterator[None]:
+    """With other limits of sizes, so that small operands reach them."""
+    rows = {row: changed[name] for name in changed if name in ROWS for row in ROWS[name].split()}
+    with ExitStack() as stack, tuning.override(rows):
+        for name in CONSTANTS.keys() & changed.keys():
+            stack.enter_context(mock.patch.object(*CONSTANTS[name], changed[name]))
+        yield
+
+
+def a_vector(dtype: str, *, size: int = SIZE, full: bool = False, iso: bool = False) -> gb.Vector:
+    """Of every third position, or all."""
+    at = np.arange(0, size, 1 if full else 3)
+    x = values(generator("vector", dtype), dtype, len(at))
+    return gb.Vector.from_coo(at, x[0] if iso else x, dtype, size=size)
+
+
+def a_matrix(dtype: str, *, seed: int = 0, iso: bool = False, n: int = SIZE, m: int = SIZE, **form: Any) -> gb.Matrix:
+    keys = np.unique(np.random.default_rng(seed).integers(0, n * m, 900))
+    x = True if iso else values(generator("matrix", dtype), dtype, len(keys))
+    return gb.Matrix.from_coo(keys // m, keys % m, x, dtype, nrows=n, ncols=m, **form)
+
 
 # ---- vectors --------------------------------------------------------------------------------------------------------
 
 
-def gather(dtype: str, *, iso: bool) -> None:
+def gather(dtype: str, iso: bool) -> None:
     for full in (False, True):
         a_vector(dtype, full=full, iso=iso)[[5, 3, 3, 99]].new()
 
 
-def virtual_nodes(dtype: str, *, iso: bool) -> None:
+def virtual_nodes(dtype: str, iso: bool) -> None:
     rows, cols = np.divmod(np.arange(48), 6)
     A = gb.Matrix.from_coo(rows, cols, True, nrows=SIZE, ncols=SIZE, format="virtual")
     A.mxv(a_vector(dtype, iso=iso), gb.semiring.any_second[dtype]).new()
@@ -38,7 +76,7 @@ def index_range() -> None:
     a_vector("INT64", full=True)[places.to_dense()].new()
 
 
-def put(dtype: str, *, iso: bool) -> None:
+def put(dtype: str, iso: bool) -> None:
     w = a_vector(dtype, iso=iso)
     value = w[0].new().value
     for i in range(20, 60):
@@ -54,7 +92,7 @@ def whole(dtype: str) -> None:
     u.to_coo()
 
 
-def place(source: str, target: str, *, iso: bool) -> None:
+def place(source: str, target: str, iso: bool) -> None:
     """Assignment by indices to vectors with and without entries, and extraction."""
     for full in (False, True):
         u = a_vector(source, size=40, full=full, iso=iso)
@@ -120,12 +158,12 @@ def fold(name: str, dtype: str) -> None:
     gb.Vector.from_coo(at, x, dtype, size=400, dup_op=op)
 
 
-def merge(target: str, source: str, accumulator: str | None) -> None:
+def merge(target: str, source: str, accumulator: str | None = None) -> None:
     """An accumulator, or a cast, under a mask."""
     accum = None if accumulator is None else gb.binary[accumulator][target]
     w, t, mask = a_vector(target), a_vector(source, full=True), a_vector("BOOL")
-    w(mask.S, accum) << t.apply(gb.unary.identity) if accum else w(mask.S).update(t.apply(gb.unary.identity))
-    w(mask.S, accum) << t if accum else w(mask.S).update(t)
+    w(mask=mask.S, accum=accum) << t.apply(gb.unary.identity)
+    w(mask=mask.S, accum=accum) << t
 
 
 def packed_values(dtype: str) -> None:
@@ -213,68 +251,311 @@ def by_patches() -> None:
         gb.loop.Program(spread, while_=waits, fixpoint=True).run()
 
 
-def hubs(form: str) -> None:
+def hub_search(form: str) -> None:
     leaves = np.arange(1, SIZE)
     hub = np.zeros_like(leaves)
     A = gb.Matrix.from_coo([*hub, *leaves], [*leaves, *hub], True, nrows=SIZE, ncols=SIZE, format=form)
     gb.algorithms.bfs_levels(A, 1)
 
 
-PLAIN = ("BOOL", "INT32", "INT64", "FP64")
-BY_OPERATOR: dict[Callable[[str, str], None], tuple[tuple[str, str], ...]] = {
-    binary: (
-        *((name, "FP64") for name in ("times", "minus", "truediv", "plus", "ge", "min")),
-        *(("min", "INT64"), ("plus", "INT64"), ("lor", "BOOL"), ("truediv", "FC64")),
-    ),
-    unary: (
-        ("abs", "FP64"),
-        ("ainv", "FP64"),
-        ("sqrt", "FP64"),
-        ("identity", "INT64"),
-        ("lnot", "BOOL"),
-        ("exp", "FC32"),
-    ),
-    indexunary: (("rowindex", "INT64"), ("index", "INT64")),
-    select: (("valuegt", "FP64"),),
-    reduce: (("plus", "FP64"), ("plus", "INT64"), ("min", "FP64"), ("max", "INT64"), ("lor", "BOOL"), ("plus", "FC64")),
-    fold: (("plus", "FP64"), ("min", "INT64"), ("plus", "FC64")),
-    sums_by_index: (("min", "INT64"), ("plus", "INT64"), ("lor", "BOOL"), ("max", "FP64"), ("times", "INT32")),
-}
-MERGED = (
-    *((dtype, dtype, None) for dtype in ("FP64", "INT64", "INT32", "BOOL")),
-    *(("INT64", "UINT64", None), ("FP64", "FP64", "min"), ("FP64", "FP64", "plus"), ("INT64", "INT64", "min")),
-    *(("BOOL", "BOOL", "lor"), ("FP32", "FP32", "plus"), ("FC64", "FC64", "plus")),
-)
+# ---- matrices -------------------------------------------------------------------------------------------------------
 
 
-def statements() -> Iterator[Callable[[], None]]:
-    for dtype in PLAIN:
-        yield partial(whole, dtype)
+def join(form: str, name: str | None, dtype: str) -> None:
+    """Unions and intersections; without an operator, of matrices of one value."""
+    op = gb.binary.second["BOOL"] if name is None else gb.binary[name][dtype]
+    A, B = (a_matrix(dtype, seed=k, iso=name is None, format=form) for k in range(2))
+    A.ewise_add(B, op).new()
+    if name is not None:
+        A.ewise_mult(B, op).new()
+        A.ewise_union(B, op, 1, 1).new()
+
+
+def pull_some(form: str) -> None:
+    """The rows that a mask lists, in a loop."""
+    op = gb.semiring.min_second["INT32"]
+    A = a_matrix("BOOL", iso=True, format=form)
+    v, left = (a_vector("INT32", full=True) for _ in range(2))
+
+    def body(_: Any) -> None:
+        v(left.S, op.monoid) << A.mxv(v, op)
+        left.clear()
+
+    gb.loop.repeat(body, while_=left)
+
+
+def single_long_rows(name: str, dtype: str) -> None:
+    """Rows too long for a table, of a product with a matrix of one entry a row."""
+    x = True if dtype == "BOOL" else values(generator("ones", dtype), dtype, 9000)
+    A = gb.Matrix.from_coo(np.arange(9000) // 5000, np.arange(9000), x, dtype, nrows=1000)  # not narrow
+    A.mxm(gb.Matrix.from_coo(np.arange(9000), np.arange(9000)[::-1], True), gb.semiring[name][dtype]).new()
+
+
+def long_rows(form: str, name: str, dtype: str, of: str) -> None:
+    """Rows of a product too long for a table; and columns too many for shared memory. of: the type of the matrices."""
+    x, y = (
+        True if of == "BOOL" else values(generator(which, of), of, n) for which, n in (("wide", 9000), ("ones", SIZE))
+    )
+    at = np.arange(9000)
+    wide = gb.Matrix.from_coo(at % SIZE, at, x, of, nrows=SIZE, ncols=9000, format=form)
+    ones = gb.Matrix.from_coo(at[:SIZE] // 50, at[:SIZE], y, of, nrows=3, ncols=SIZE, format=form)
+    ones.mxm(wide, gb.semiring[name][dtype]).new()
+    with limits(shared=0):
+        ones.mxm(wide, gb.semiring[name][dtype]).new()
+
+
+def hubs(key: str, name: str, dtype: str) -> None:
+    """Rows that are cut, with what ends of statements keep."""
+    pattern, op = name.endswith("pair"), gb.semiring[name][dtype]
+    with limits(iterations=1):
+        A = hub("BOOL" if pattern else dtype, pattern, key)
+        words = name == "any_pair"
+        u, mask = a_vector(A.dtype.name, size=A.ncols, full=not words, iso=words), a_vector("BOOL", size=A.nrows)
+        w = a_vector(op.return_type.name, size=A.nrows)
+        w(mask.S) << A.mxv(u, op)
+        w(op.op.monoid) << A.mxv(u, op)
+        A.mxv(u, op).new()
+
+
+def hub(dtype: str, iso: bool, key: str) -> gb.Matrix:
+    """One row of all columns, and a few entries elsewhere."""
+    n, m = 100, 3000
+    i, j = np.append(np.full(m, 66), np.arange(n)), np.append(np.arange(m), np.arange(n) * 7)
+    keys = np.unique(i * m + j)
+    x = True if iso else values(generator("hub", dtype), dtype, len(keys))
+    return gb.Matrix.from_coo(keys // m, keys % m, x, dtype, nrows=n, ncols=m, **FORMS[key])
+
+
+def look(form: str) -> None:
+    """What the plan sees of rows."""
+    a_matrix("BOOL", iso=True, format=form).profile()
+
+
+# ---- products -------------------------------------------------------------------------------------------------------
+
+
+def product(key: str, name: str, dtype: str, of: str, varied: bool = False) -> None:
+    """mxv, vxm and products at a mask, with outputs that have entries. of: the type of the matrix. varied: BOOL
+    matrices have both values."""
+    words, op = name == "any_pair", gb.semiring[name][dtype]
+    for n in (SIZE, 128):
+        A = a_matrix(of, iso=of == "BOOL" and not varied, n=n, m=n, **FORMS[key])
+        for full in (False, True):
+            u = a_vector(dtype, size=n, full=full, iso=words)
+            outputs = [gb.Vector.from_coo(np.arange(0, n, 2), True, "BOOL", size=n), a_vector("FP64", size=n)]
+            for w in outputs if words else [a_vector(op.return_type.name, size=n)]:
+                w(a_vector("BOOL", size=n, full=True).S) << A.mxv(u, op)
+                w(getattr(gb.binary, op.op.monoid.name)) << A.mxv(u, op)
+            A.mxv(u, op).new()
+        few = gb.Vector.from_coo([5, 99], True if words else values(generator("few", dtype), dtype, 2), dtype, size=n)
+        few.vxm(A, op).new()
+        A.T.new()  # is there for a push of mxv
+        with limits(push=0.0):
+            A.mxv(few, op).new()
+
+
+def blank(dtype: str) -> None:
+    """The output of a push."""
+    few = gb.Vector.from_coo([5, 99], values(generator("few", dtype), dtype, 2), dtype, size=SIZE)
+    few.vxm(a_matrix(dtype), gb.semiring.min_plus).new()
+
+
+def pull_graded(key: str, name: str, dtype: str, of: str, hot: bool) -> None:
+    """Rows of every grade, some of them cut. hot: the vector's values of frequent columns are in shared memory."""
+    op, n = gb.semiring[name][dtype], 3000
+    lengths = np.zeros(n, np.int64)
+    lengths[::60] = [n, 2049, 300, *range(47)]
+    x = True if of == "BOOL" else values(generator("graded", of), of, int(lengths.sum()))
+    rows, cols = np.repeat(np.arange(n), lengths), np.concatenate([np.arange(k) * (n // max(1, k)) for k in lengths])
+    masked = format_of(key).kernels["mxv.pull.binned"].masked
+    for short in (0, 24) if masked else (0,):  # of codes: whether none is longer than a word
+        with limits(graded=1, coded=1, short=short, hot=0.0 if hot else 2.0):
+            A = gb.Matrix.from_coo(rows, cols, x, of, nrows=n, ncols=n, format=key)
+            made = A.mxv(a_vector(dtype, size=n, full=True), op)
+            made.new()
+            made.new(mask=a_vector("BOOL", size=n).S)
+
+
+def dot(key: str, name: str, dtype: str, of: str) -> None:
+    op, iso = gb.semiring[name][dtype], of == "BOOL"
+    for mask_key in ("csr", "mplg") if format_of(key).by_rows else (key,):
+        A, B = (a_matrix(of, seed=k, iso=iso, **FORMS[key]) for k in range(2))
+        mask = a_matrix("BOOL", seed=5, iso=True, **FORMS[mask_key])
+        A.mxm(B.T, op).new(mask=mask.S)
+        A.mxm(A.T, op).new(mask=mask.S)
+
+
+def step(key: str, name: str, dtype: str, packed: bool = False) -> None:
+    """A loop of one step, and a condition."""
+    words, op = name == "any_pair", gb.semiring[name][dtype]
+    A = graph(weights=None if words else np.dtype(op.return_type.np_type), symmetric=words, packed=packed, **FORMS[key])
+    q, seen = gb.Vector(dtype, A.nrows), gb.Vector("BOOL", A.nrows)
+    q[7] = True if words else 0
+
+    def body(_: Any) -> None:
+        q << q.vxm(A, op)
+        q(~seen.S, gb.replace) << q
+        seen(q.S) << True
+
+    gb.loop.repeat(body, while_=q)
+
+
+def a_bitmap(dtype: str, places: int, *, flip: bool = False, iso: bool = False, few: bool = False) -> gb.Matrix:
+    """A narrow matrix, of lines of so many places."""
+    shape = (places, SIZE) if flip else (SIZE, places)
+    keys = np.unique(np.random.default_rng(3).integers(0, SIZE * places, 4 if few else 5 * places))
+    x = True if iso else values(generator("bitmap", dtype), dtype, len(keys))
+    at = dict(zip(("nrows", "ncols"), shape))
+    return gb.Matrix.from_coo(keys // shape[1], keys % shape[1], x, dtype, format="bitmap", **at)
+
+
+PLACES = (5, 60)  # of the lines of bitmaps: bytes and words
+
+
+def lines(name: str, dtype: str, flip: bool = False, push: bool = False) -> None:
+    """Products with a bitmap, whose rows are cut."""
+    words = name == "any_pair"
+    for places in PLACES:
+        A, X = a_matrix(dtype, iso=words), a_bitmap(dtype, places, flip=flip, iso=words, few=push)
+        X.nvals
+        op = gb.semiring[name][dtype]
+        for limit in (5, 1 << 30):
+            with tuning.override({"multivector.long_row": limit, "multivector.segment": 2}):
+                (X.mxm(A, op) if flip else A.T.mxm(X, op) if push else A.mxm(X, op)).new()
+
+
+def across(name: str, dtype: str) -> None:
+    """Sums of lines, of one value too."""
+    for places in PLACES:
         for iso in (False, True):
-            for call in (gather, virtual_nodes, put):
-                yield partial(call, dtype, iso=iso)
-            yield partial(place, dtype, dtype, iso=iso)
-    for call in (
-        partial(put, "FC64"),
-        partial(place, "FC64", "FC64"),
-        partial(place, "FP64", "BOOL"),
-        partial(place, "BOOL", "FP64"),
-    ):
-        yield partial(call, iso=False)
-    for by_operator, operators in BY_OPERATOR.items():
-        yield from (partial(by_operator, *operator) for operator in operators)
-    yield from (partial(merge, *which) for which in MERGED)
-    yield from (partial(packed_values, dtype) for dtype in ("INT32", "INT64", "UINT32", "FP32"))
-    yield from (partial(hubs, form) for form in ("csr", "mplg", "nib", "cgr"))
-    yield from (partial(value_mask, "FP64"), index_range, passes, loops_inside, by_patches)
-    yield from rank_calls.statements()
-    yield from matrix_calls.statements()
+            X = a_bitmap(dtype, places, iso=iso)
+            X.reduce_rowwise(gb.monoid[name][dtype]).new()
+            X.reduce_columnwise(gb.monoid[name][dtype]).new()
 
 
-def calls() -> Iterator[tuple[str, Callable[[], None]]]:
-    """A name and a call."""
-    for call in statements():
-        function, arguments = (
-            (call.func, (*call.args, *call.keywords.values())) if isinstance(call, partial) else (call, ())
+def fill(dtype: str) -> None:
+    """One value at the places of a mask."""
+    X, mask = a_bitmap(dtype, 60), a_bitmap("BOOL", 60, iso=True)
+    X(~mask.S) << 1
+    X(mask.S, gb.replace) << 1
+
+
+def chunks() -> None:
+    """Entries of chunks are counted, and go to the rows of their bands."""
+    i, j = np.arange(500) * 7 % SIZE, np.arange(500) * 11 % SIZE
+    gb.Matrix.from_chunks([(i, j)], nrows=SIZE, ncols=SIZE, format="nib")
+
+
+def validated() -> None:
+    """The arrays of a file are validated before they are used."""
+    a_matrix("BOOL", iso=True, format="cgr")._stored.structure.primary.check()
+
+
+def encoded() -> None:
+    """Short rows and long ones."""
+    gb.Matrix.from_coo([*[0] * 300, 1], [*range(0, 900, 3), 5], True, nrows=2, ncols=900, format="cgr")
+
+
+def given_rows(pointers: str, columns: str) -> None:
+    gb.Matrix.from_csr(np.array([0, 2, 3], pointers), np.array([0, 2, 1], columns), True, ncols=3)
+
+
+def launched(variant: Variant, *args: Any, grid: int = 2) -> None:
+    """Launch a kernel on arrays of the device."""
+    device = gb.device.get(gb.config.device)
+    device.load(variant)((grid,), (jit.BLOCK,), args)
+    device.synchronize()
+
+
+def listed(per: int, late: bool) -> None:
+    """The entries of a vector, counted and listed: at the end of a round if that ran; of many the count alone."""
+    variant = compact_variant(per, 1, INT32, late=late)
+    xp = gb.device.get(gb.config.device).xp
+    for size, every, most, runs in ((SIZE, 7, 2**64 - 1, 1), (1 << 17, 2, 1000, 1), (SIZE, 7, 2**64 - 1, 0)):
+        if not (runs or late):
+            continue
+        there = np.arange(-(-size // 64) * 64) % every == 0
+        there[size:] = False
+        at, units, n = np.flatnonzero(there), -(-size // per), np.int64(size)
+        bits = xp.asarray(np.packbits(there, bitorder="little").view(np.uint64))
+        ptr = xp.asarray(np.arange(units + 1, dtype=np.int32) * 3)
+        places, state, segments = xp.zeros(units, np.uint32), xp.zeros(8, np.uint64), xp.zeros(2 * units, np.uint32)
+        head = (xp.zeros(1, np.uint64) + np.uint64(runs), xp.asarray(np.array([0, 9, 0])), np.int64(0)) if late else ()
+        launched(variant, n, n, np.int64(512), np.uint64(most), bits, ptr, places, state, segments, *head)
+        entries, count, _, work, _, remaining, *_ = map(int, state)
+        assert entries == remaining == runs * len(at)
+        if size == SIZE:
+            assert set(places[:count].tolist()) == (set((at // per).tolist()) if runs else set())
+        else:
+            assert work > most
+
+
+# ---- the calls ------------------------------------------------------------------------------------------------------
+
+
+def by_format() -> Iterator[Group]:
+    """What every format can, and what some have kernels for."""
+    for key, format in FORMATS.items():
+        if format.plain:
+            yield (
+                hubs,
+                [(key, *which) for which in several("min_plus FP32, min_plus FP64, plus_pair INT64, any_pair FP64")],
+            )
+            yield product, [(key, "any_pair", "BOOL", "BOOL"), *((key, "lor_land", "BOOL", "BOOL", x) for x in BOTH)]
+            yield step, [(key, "any_pair", "BOOL")]
+            if "dot" in format.kernels:
+                yield dot, [(key, "any_pair", "BOOL", "BOOL")]
+            if format.kernels["mxv.pull"].fused or format.packed:
+                yield step, [(key, "min_plus", "INT64", True)]
+    for key in ("csr", "b2sr8"):  # formats whose kernels differ most
+        yield (
+            product,
+            [(key, *which) for which in several("plus_times FC64 FC64, any_first FC64 FC64, min_second INT64 BOOL")],
         )
-        yield " ".join(["calls", function.__name__, *map(str, arguments)]), call
+        yield hubs, [(key, "plus_times", "FC64")]
+
+
+BOTH = (False, True)
+PLAIN = ("BOOL", "INT32", "INT64", "FP64")
+GRADED = several("plus_second FP32 BOOL, plus_second FP64 BOOL, min_plus FP32 FP32")
+CALLS: tuple[Group, ...] = (
+    (whole, several("BOOL, INT32, INT64, FP64")),
+    (gather, pairs(PLAIN, BOTH)),
+    (virtual_nodes, pairs(PLAIN, BOTH)),
+    (put, [*pairs(PLAIN, BOTH), ("FC64", False)]),
+    (place, [(t, t, iso) for t, iso in pairs(PLAIN, BOTH)]),
+    (place, [("FC64", "FC64", False), ("FP64", "BOOL", False), ("BOOL", "FP64", False)]),
+    (binary, several("times FP64, minus FP64, truediv FP64, plus FP64, ge FP64, min FP64")),
+    (binary, several("min INT64, plus INT64, lor BOOL, truediv FC64")),
+    (unary, several("abs FP64, ainv FP64, sqrt FP64, identity INT64, lnot BOOL, exp FC32")),
+    (indexunary, several("rowindex INT64, index INT64")),
+    (select, several("valuegt FP64")),
+    (reduce, several("plus FP64, plus INT64, min FP64, max INT64, lor BOOL, plus FC64")),
+    (fold, several("plus FP64, min INT64, plus FC64")),
+    (sums_by_index, several("min INT64, plus INT64, lor BOOL, max FP64, times INT32")),
+    (merge, several("FP64 FP64, INT64 INT64, INT32 INT32, BOOL BOOL, INT64 UINT64, FP64 FP64 min, FP64 FP64 plus")),
+    (merge, several("INT64 INT64 min, BOOL BOOL lor, FP32 FP32 plus, FC64 FC64 plus")),
+    (packed_values, several("INT32, INT64, UINT32, FP32")),
+    (hub_search, several("csr, mplg, nib, cgr")),
+    (value_mask, several("FP64")),
+    *((call, [()]) for call in (index_range, passes, loops_inside, by_patches)),
+    (listed, pairs(sorted({format.rows_per_unit for format in FORMATS.values()}), BOTH)),
+    (join, several("csr plus FP64, csr times FP64, csr second INT64, csr firsti INT64, mplg plus FP64")),
+    (join, [("csr", None, "BOOL")]),
+    (pull_some, several("csr, mplg")),
+    (look, several("csr, mplg")),
+    (long_rows, several("csr min_plus FP64 FP64, mplg min_plus FP64 FP64, csr any_pair BOOL BOOL")),
+    (long_rows, several("csr plus_pair INT64 BOOL, csr min_plus FP32 FP32, csr min_plus INT64 INT64")),
+    (long_rows, several("csr plus_times FP32 FP32, csr plus_times FP64 FP64")),
+    (single_long_rows, several("plus_first FP64, any_pair BOOL")),
+    *by_format(),
+    (dot, several("mplg min_plus FP32 FP32, mplg plus_pair INT64 BOOL")),
+    (pull_graded, [(key, *which, hot) for key in ("csr", "mplg", "nib", "cgr") for which in GRADED for hot in BOTH]),
+    (blank, several("INT64, FP32, INT32")),
+    (lines, several("plus_times FP32, min_plus INT64, lor_land BOOL, any_pair BOOL")),
+    (lines, [("plus_first", "FP64", True), ("any_pair", "BOOL", False, True)]),
+    (across, several("plus FP64, lor BOOL, min INT64, plus FP32")),
+    (fill, several("INT64, FP32")),
+    *((call, [()]) for call in (chunks, validated, encoded)),
+    (given_rows, pairs(("int32", "int64"), repeat=2)),
+)

@@ -4,6 +4,9 @@
 
 A PART is a folder or file of networkx (`algorithms/shortest_paths`); without one, all run. Three times: on NetworkX
 alone, on the backend, and with --strict on the backend without fallback, which lists the functions that are missing.
+
+This module is also the pytest plugin of these runs: it writes the outcome of each test, the functions of the table that
+it called, and those of them that ran here.
 """
 
 from __future__ import annotations
@@ -16,9 +19,11 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import pytest
 from nx_backend import installed
 
 HERE = Path(__file__).parent
@@ -62,7 +67,7 @@ def run(parts: tuple[str, ...] = (), *, backend: bool = True, fallback: bool = T
             env["NETWORKX_FALLBACK_TO_NX"] = "1"
         done = subprocess.run(
             [
-                *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "networkx_plugin", "-q", "--tb=line"),
+                *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "networkx_tests", "-q", "--tb=line"),
                 *("-W", "ignore:Passing a non-Collection iterable"),  # NetworkX's, to a newer pytest
                 *("--rootdir", str(folder()), *more, *(str(folder() / part) for part in parts or ("",))),
             ],
@@ -71,6 +76,56 @@ def run(parts: tuple[str, ...] = (), *, backend: bool = True, fallback: bool = T
         if done.returncode > 1 or not told.exists():  # 1: tests failed
             raise RuntimeError(f"pytest ended with {done.returncode}:\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
         return Run(**json.loads(told.read_text()))
+
+
+# ---- the plugin --------------------------------------------------------------------------------
+
+outcomes: dict[str, tuple[str, str]] = {}
+asked: dict[str, dict[str, bool]] = {}
+current = ""
+
+
+def _watch() -> None:
+    """Record the calls that NetworkX offers to the backend: those of each function that the backend has."""
+    from bitblas.nx.interface import Backend, backend
+
+    def can_run(name: str, args: Any, kwargs: Any) -> bool | str:
+        answer = Backend.can_run(name, args, kwargs)
+        asked.setdefault(current, {})[name] = asked.get(current, {}).get(name, False) or answer is True
+        return answer
+
+    vars(backend)["can_run"] = can_run
+
+
+if os.environ.get("NETWORKX_TEST_BACKEND"):
+    _watch()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    global current
+    current = item.nodeid
+    yield
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    before = outcomes.get(report.nodeid, ("", ""))[0]
+    if report.when == "call" or report.outcome != "passed":
+        kind = "missing" if report.outcome == "skipped" and hasattr(report, "wasxfail") else report.outcome
+        if before != "failed":
+            outcomes[report.nodeid] = kind, getattr(report, "wasxfail", "") or _reason(report)
+
+
+def _reason(report: pytest.TestReport) -> str:
+    crash = getattr(report.longrepr, "reprcrash", None)
+    return "" if report.outcome == "passed" else str(crash.message if crash else report.longrepr)[:300]
+
+
+def pytest_sessionfinish() -> None:
+    Path(os.environ["NETWORKX_OUTCOMES"]).write_text(json.dumps({"outcomes": outcomes, "asked": asked}))
+
+
+# ---- the program --------------------------------------------------------------------------------
 
 
 def main() -> None:

@@ -66,19 +66,36 @@ WEIGHTS = lambda c: [c(), c(weight="weight")]
 EBUNCH = lambda c: [c(), c([c.at(1, 2), c.at(3, 3)]), c([(c.one(1), "nowhere")])]
 OPTIONS = [(one, other) for one in (True, False) for other in (True, False)]
 
+SHARED = {  # arguments, and the functions that take them
+    SOURCE: """
+        descendants ancestors node_connected_component bfs_tree bfs_predecessors bfs_successors
+        single_source_shortest_path single_target_shortest_path_length single_source_bellman_ford_path_length
+        bfs_layers is_isolate single_source_dijkstra_path single_source_bellman_ford_path single_target_shortest_path
+        local_reaching_centrality
+    """,
+    PAIR: """
+        has_path efficiency dijkstra_path_length bellman_ford_path_length dijkstra_path bellman_ford_path
+        bidirectional_shortest_path bidirectional_dijkstra lowest_common_ancestor
+    """,
+    SET: """
+        boundary_expansion node_expansion node_boundary is_dominating_set conductance edge_expansion
+        normalized_cut_size mixing_expansion group_degree_centrality group_in_degree_centrality
+        group_out_degree_centrality
+    """,
+    SOME: """
+        triangles generalized_degree square_clustering
+    """,
+    WEIGHTS: """
+        wiener_index google_matrix negative_edge_cycle
+    """,
+    EBUNCH: """
+        jaccard_coefficient adamic_adar_index resource_allocation_index preferential_attachment
+    """,
+}
 CALLS = {
-    **dict.fromkeys(["descendants", "ancestors", "node_connected_component", "bfs_tree", "bfs_predecessors"], SOURCE),
-    **dict.fromkeys(["bfs_successors", "single_source_shortest_path", "single_target_shortest_path_length"], SOURCE),
-    **dict.fromkeys(["single_source_bellman_ford_path_length", "bfs_layers", "is_isolate"], SOURCE),
-    **dict.fromkeys(["has_path", "efficiency", "dijkstra_path_length", "bellman_ford_path_length"], PAIR),
-    **dict.fromkeys(["boundary_expansion", "node_expansion", "node_boundary", "is_dominating_set"], SET),
-    **dict.fromkeys(["conductance", "edge_expansion", "normalized_cut_size", "mixing_expansion"], SET),
-    **dict.fromkeys(["triangles", "generalized_degree", "square_clustering"], SOME),
-    **dict.fromkeys(["wiener_index", "google_matrix", "negative_edge_cycle"], WEIGHTS),
+    **{name: calls for calls, names in SHARED.items() for name in names.split()},
     **dict.fromkeys(["diameter", "radius", "center", "periphery"],
         lambda c: [*WEIGHTS(c), c(usebounds=True), c(usebounds=True, weight="weight")]),
-    **dict.fromkeys(["jaccard_coefficient", "adamic_adar_index", "resource_allocation_index"], EBUNCH),
-    "preferential_attachment": EBUNCH,
     "ego_graph": lambda c: [*SOURCE(c), c(c.one(1), 2, center=False), c(c.one(2), 0), c(c.one(3), undirected=True)],
     "k_truss": lambda c: [c(2), c(3), c(4)],
     "minimum_spanning_edges": lambda c: [c(), c(data=False), c("magic")],
@@ -88,10 +105,6 @@ CALLS = {
     **dict.fromkeys(["maximum_flow", "maximum_flow_value", "minimum_cut", "minimum_cut_value"],
         lambda c: [*PAIR(c), c(*c.at(2, 5), capacity="weight"), c(*c.at(1, 5), flow_func=len)]),
     **dict.fromkeys(["single_source_dijkstra", "single_source_bellman_ford"], lambda c: [*SOURCE(c), *PAIR(c)]),
-    **dict.fromkeys(["single_source_dijkstra_path", "single_source_bellman_ford_path"], SOURCE),
-    **dict.fromkeys(["single_target_shortest_path"], SOURCE),
-    **dict.fromkeys(["dijkstra_path", "bellman_ford_path", "bidirectional_shortest_path", "bidirectional_dijkstra",
-        "lowest_common_ancestor"], PAIR),
     **dict.fromkeys(["multi_source_dijkstra", "multi_source_dijkstra_path"],
         lambda c: [c(c.at(1, 4)), c([]), c(c.at(5), cutoff=6), c(["nowhere"])]),
     "could_be_isomorphic": lambda c: [c(c.G), c(c.G.copy(), properties="d"), c(nx.path_graph(4))],
@@ -103,8 +116,6 @@ CALLS = {
     **dict.fromkeys(["is_matching", "is_maximal_matching", "is_perfect_matching"],
         lambda c: [c({tuple(c.at(0, 1))}), c(set())]),
     **dict.fromkeys(["density", "is_bipartite_node_set", "bipartite_degree_centrality"], lambda c: [c(c.halves[0])]),
-    **dict.fromkeys(["group_degree_centrality", "group_in_degree_centrality", "group_out_degree_centrality"], SET),
-    **dict.fromkeys(["local_reaching_centrality"], SOURCE),
     "panther_similarity": lambda c: [c(c.one(1), 2, 3, seed=1)],
     **dict.fromkeys(["algebraic_connectivity", "fiedler_vector", "spectral_ordering", "spectral_bisection"],
         lambda c: [c(seed=1)]),

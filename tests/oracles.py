@@ -42,10 +42,13 @@ class Graph:
 # --- answers ---------------------------------------------------------------------------------------------------------
 
 
+def finite(found):
+    return {int(v): found[v] for v in np.flatnonzero(np.isfinite(found))}
+
+
 def levels(graph, source):
     """{vertex: edges on a shortest path}"""
-    found = csgraph.dijkstra(graph.scipy(), indices=source, unweighted=True)
-    return {int(v): int(found[v]) for v in np.flatnonzero(np.isfinite(found))}
+    return finite(csgraph.dijkstra(graph.scipy(), indices=source, unweighted=True))
 
 
 def parents_fault(graph, source, parents):
@@ -65,28 +68,19 @@ def parents_fault(graph, source, parents):
 
 
 def distances(graph, weights, source):
-    """{vertex: distance}, or None if a negative cycle can be reached. Bellman-Ford over all edges, no frontier."""
-    best = np.full(graph.n, np.inf)
-    best[source] = 0
-    for _ in range(graph.n):
-        before = best.copy()
-        np.minimum.at(best, graph.cols, before[graph.rows] + weights)
-        if np.array_equal(best, before):
-            return {int(v): best[v] for v in np.flatnonzero(np.isfinite(best))}
-    return None
+    """{vertex: distance}, or None if a negative cycle can be reached."""
+    try:
+        return finite(csgraph.bellman_ford(graph.scipy(weights), indices=source))
+    except csgraph.NegativeCycleError:
+        return None
 
 
 def pagerank(graph, alpha=0.85):
-    """Ranks to about 1e-13, by a dense power method."""
+    """Ranks, as the solution of a dense system of equations."""
     n, P = graph.n, graph.scipy().toarray().astype(float)
     P[P.sum(axis=1) == 0] = 1
     P /= P.sum(axis=1, keepdims=True)
-    r = np.full(n, 1 / n)
-    for _ in range(2000):
-        r, before = alpha * (r @ P) + (1 - alpha) / n, r
-        if np.abs(r - before).sum() < 1e-14:
-            break
-    return r
+    return np.linalg.solve(np.eye(n) - alpha * P.T, np.full(n, (1 - alpha) / n))
 
 
 def components(graph):
@@ -99,17 +93,23 @@ def components(graph):
 
 def triangles(graph):
     """trace(A^3) / 6, without self loops."""
-    A = graph.scipy().tolil()
-    A.setdiag(0)
-    A = A.tocsr()
+    A = graph.scipy()
+    A = A - sp.diags_array(A.diagonal(), dtype=A.dtype)
     return int((A @ A).multiply(A.T).sum()) // 6
+
+
+def neighbours(graph):
+    """The sets of neighbours, without self loops."""
+    near = [set() for _ in range(graph.n)]
+    for i, j in zip(graph.rows.tolist(), graph.cols.tolist(), strict=True):
+        if i != j:
+            near[i].add(j)
+    return near
 
 
 def betweenness(graph, sources=None):
     """Brandes' algorithm, one source and one vertex at a time."""
-    near = [[] for _ in range(graph.n)]
-    for i, j in zip(graph.rows.tolist(), graph.cols.tolist(), strict=True):
-        near[i].append(j)
+    near = neighbours(graph)
     total = np.zeros(graph.n)
     for source in range(graph.n) if sources is None else sources:
         level, paths, order = {source: 0}, {source: 1}, [source]  # as many as there are: exact
@@ -125,15 +125,6 @@ def betweenness(graph, sources=None):
             share[v] = sum(paths[v] / paths[w] * (1 + share[w]) for w in near[v] if level[w] == level[v] + 1)
             total[v] += share[v] if v != source else 0
     return total
-
-
-def neighbours(graph):
-    """The sets of neighbours, without self loops."""
-    near = [set() for _ in range(graph.n)]
-    for i, j in zip(graph.rows.tolist(), graph.cols.tolist(), strict=True):
-        if i != j:
-            near[i].add(j)
-    return near
 
 
 def independent_fault(graph, members):
@@ -183,21 +174,9 @@ def greedy_colors(graph, seed=0):
 
 
 def forest(graph, weights):
-    """Kruskal: {(i, j)} with i > j of a minimum spanning forest, and its total weight."""
-    parent = list(range(graph.n))
-
-    def root(v):
-        while parent[v] != v:
-            v = parent[v]
-        return v
-
-    chosen, total = set(), 0
-    for w, i, j in sorted(zip(weights.tolist(), graph.rows.tolist(), graph.cols.tolist(), strict=True)):
-        if i > j and root(i) != root(j):
-            parent[root(i)] = root(j)
-            chosen.add((i, j))
-            total += w
-    return chosen, total
+    """The number of edges of a minimum spanning forest, and its weight."""
+    trees, _ = csgraph.connected_components(graph.scipy(), directed=False)
+    return graph.n - trees, csgraph.minimum_spanning_tree(graph.scipy(weights)).sum()
 
 
 def forest_fault(graph, weights, found):
@@ -206,12 +185,12 @@ def forest_fault(graph, weights, found):
     wrong = [e for e, w in found.items() if given.get(e) != w or found.get(e[::-1]) != w]
     if wrong:
         return f"{wrong[0]} is no edge of the graph, has another weight there, or stands one way only"
-    chosen, total = forest(graph, weights)
+    count, total = forest(graph, weights)
     reached = components(Graph.of(graph.n, found))
     if not np.array_equal(reached, components(graph)):
         return f"connects {reached.tolist()}, expected {components(graph).tolist()}"
-    if len(found) != 2 * len(chosen):
-        return f"{len(found)} entries, expected {2 * len(chosen)}: there is a cycle"
+    if len(found) != 2 * count:
+        return f"{len(found)} entries, expected {2 * count}: there is a cycle"
     if not np.isclose(float(sum(found.values())), 2.0 * total):
         return f"the weights sum to {sum(found.values())}, expected {2 * total}"
     return None

@@ -7,8 +7,7 @@ import pytest
 import test_loop
 from battery import MATRICES
 from battery_runs import ALGEBRAS
-from cgr_code import bits_of, gamma, row_bits, zeta
-from nib_code import head_of
+from coded_rows import bits_of, gamma, head_of, row_bits, zeta
 from test_battery import run_matrices
 from test_builds import rows_of
 from test_formats import assert_sound, host, make

@@ -35,7 +35,7 @@ def entries() -> tuple[np.ndarray, np.ndarray]:
 
 def made(key: str, begin: int) -> tuple[gb.Matrix, gb.Matrix]:
     """The graph, and the same from entry `begin` on."""
-    from emulator.guarded import Far
+    from emulator.emu import Far
 
     near = gb.Matrix.from_coo(*entries(), True, nrows=N, ncols=N, format=key)
     form = near._store.structure.primary

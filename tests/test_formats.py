@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from battery import DTYPES, FORMS, MATRICES, SOME_FORMS, Pattern, generator, pattern, values
-from cgr_code import CODED, host, rows_order
+from coded_rows import CODED, host, rows_order
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -8,7 +8,7 @@ import pytest
 import test_loop
 from battery import MATRICES
 from battery_runs import ALGEBRAS
-from nib_code import encoded, head_of, nibbles, row_values
+from coded_rows import encoded, head_of, nibbles, row_values
 from test_battery import run_matrices
 from test_formats import assert_sound, host, make
 

@@ -178,7 +178,7 @@ def test_which_vectors_are_sparse():
 
 def test_a_program_is_made_over_what_another_left(device):
     """Programs share memory: their launches meet bits of another one when they are made, and list them at most once. In
-    the emulator each one is made so (emulator/left.py)."""
+    the emulator each one is made so (emulator/device.py)."""
     n = 1024  # with a hub, because the body then also occurs before its loop
     A = gb.Matrix.from_coo([0] * (n - 1), range(1, n), range(1, n), nrows=n, ncols=n)
     assert gb.algorithms.sssp(A, 0).to_dense().tolist() == list(range(n))

@@ -16,10 +16,62 @@ from bitblas import device
 from bitblas.device import jit
 from bitblas.exceptions import DeviceError
 from bitblas.kernels.variant import Variant
+from bitblas.loop import buffers
 from bitblas.loop.gpu import captured_program
+from bitblas.loop.gpu.build import Build
+from bitblas.loop.gpu.graph import HostLoop, Parts, finish, start, warm
+from bitblas.loop.gpu.transfer import HostWords
 
 from . import emu
-from .left import Left, Loop
+
+# ---- contents of uninitialized memory: ones everywhere, so that reading them finds an entry at every position, and
+# ---- indices out of range in lists
+
+
+def leave(array: np.ndarray) -> np.ndarray:
+    """The array as it may come from another program."""
+    if array.size and not array.dtype.hasobject:
+        array.reshape(-1).view(np.uint8).fill(0xFF)
+    return array
+
+
+class Left:
+    """NumPy, whose `empty` returns memory with the contents of another program."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    def empty(self, *args: Any, **options: Any) -> np.ndarray:
+        return leave(np.empty(*args, **options))
+
+    def empty_like(self, *args: Any, **options: Any) -> np.ndarray:
+        return leave(np.empty_like(*args, **options))
+
+
+def leave_scratch(device: device.Device) -> None:
+    """Set every bit of the memory that programs share (loop/buffers.py), as another program may have."""
+    for (kind, size), blocks in buffers._shared(device).items():
+        for held in filter(None, (block() for block in blocks)):
+            leave(held.array)
+            if kind == "bits" and size % 64:
+                held.array[-1] = (1 << size % 64) - 1
+
+
+class Loop(HostLoop):
+    """The body launch by launch, after all that a GPU does: every launch is made once when the loop is, and another
+    program has run before each run."""
+
+    def __init__(self, build: Build, parts: Parts) -> None:
+        super().__init__(build, parts)
+        leave_scratch(build.device)
+        warm((*parts.begin, *parts.body, *start(build, 0), *finish(build, 0), *parts.end))
+
+    def run(self, stop: Callable[[], None], told: HostWords, meanwhile: Callable[[int], None]) -> None:
+        leave_scratch(self.device)
+        super().run(stop, told, meanwhile)
+
+
+# ---- the device -----------------------------------------------------------------------------------------------------
 
 
 class Emulator(device.Cuda):
@@ -40,37 +92,24 @@ class Emulator(device.Cuda):
             raise DeviceError(f"device 'emulator': {emu.NO_COMPILER}")
 
     def load(self, variant: Variant) -> Callable[..., None]:
-        kernel = emu.RawModule(code=jit.cuda_source(variant), name_expressions=[variant.entry]).get_function(
-            variant.entry
-        )
+        module = emu.RawModule(code=jit.cuda_source(variant), name_expressions=[variant.entry])
+        kernel = module.get_function(variant.entry)
+        how = {"cluster": variant.constant("CLUSTER", 1), "shared_mem": variant.constant("SHARED_BYTES")}
 
         def launch(grid: Any, block: Any, args: Any, **options: Any) -> None:
             seed, strict = int(os.environ.get("EMU_SEED", "0")), os.environ.get("EMU_STRICT", "1") != "0"
             try:
-                kernel(
-                    grid,
-                    block,
-                    [np.int64(x) if type(x) is int else x for x in args],
-                    seed=seed,
-                    strict=strict,
-                    cluster=variant.constant("CLUSTER", 1),
-                    shared_mem=variant.constant("SHARED_BYTES"),
-                    **options,
-                )
+                arguments = [np.int64(x) if type(x) is int else x for x in args]
+                kernel(grid, block, arguments, seed=seed, strict=strict, **how, **options)
             except (emu.EmulatorError, TypeError) as error:
                 raise type(error)(f"{error}\nin the variant {variant}") from None
 
         return launch
 
-    errors = device.Device.errors
-    adopt = device.Device.adopt
-    to_host = device.Device.to_host
-    time_us = device.Device.time_us
     model = "emulator"
-    synchronize = device.Cpu.synchronize
-    free_bytes = device.Device.free_bytes
-    explained = device.Device.explained
-    mark, elapsed = device.Device.mark, device.Device.elapsed
+    errors, explained, free_bytes = device.Device.errors, device.Device.explained, device.Device.free_bytes
+    adopt, to_host, synchronize = device.Device.adopt, device.Device.to_host, device.Cpu.synchronize
+    mark, elapsed, time_us = device.Device.mark, device.Device.elapsed, device.Device.time_us
 
 
 device.register("emulator", Emulator)

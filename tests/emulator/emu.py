@@ -9,6 +9,7 @@ EMU_MODE, EMU_CXX: see compiling.py.
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import re
 import shutil
@@ -21,7 +22,6 @@ from typing import Any
 import numpy as np
 
 from .compiling import NO_COMPILER, EmulatorError, compile_library, have_compiler, runtime
-from .guarded import guard
 
 # extern __shared__ int s[];  or with an alignment, before or after the type
 _DYNAMIC_SHARED = re.compile(
@@ -33,6 +33,16 @@ _STATIC_SHARED = re.compile(
 _DECLARED = re.compile(r"\s*(\w+)((?:\s*\[[^\[\]]*\])*)\s*(?:,|$)")
 _KERNEL_NAME = re.compile(r'extern\s+"C"\s+__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)')
 _launching = threading.Lock()  # the runtime has one state, and ctypes releases the GIL
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.mmap.restype = ctypes.c_void_p
+_libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+_libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+_libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+PAGE = mmap.PAGESIZE
+GAP = 1 << 28  # inaccessible bytes before and after each array: catches wild indices, takes no memory
+MAP_NORESERVE = 0x4000
+SLACK = 0xA5
 
 
 def _with_shared_memory(code: str) -> str:
@@ -46,16 +56,80 @@ def _with_shared_memory(code: str) -> str:
     return _STATIC_SHARED.sub(fixed, code)
 
 
-class Config(ctypes.Structure):
-    _fields_ = [
-        ("grid", ctypes.c_uint * 3),
-        ("block", ctypes.c_uint * 3),
-        ("shared_bytes", ctypes.c_uint),
-        ("seed", ctypes.c_uint),
-        ("strict", ctypes.c_uint),
-        ("timeout_ms", ctypes.c_uint),
-        ("cluster", ctypes.c_uint),
+# ---- arrays between inaccessible pages: an access outside of an array is a fault ------------------------------
+
+
+class Far(np.ndarray):
+    """An array whose address for kernels is so many elements before its first: the end of an array that would not fit
+    into memory. Nothing in front of it may be accessed."""
+
+    far = 0
+
+    @classmethod
+    def of(cls, array: np.ndarray, far: int) -> Far:
+        made = array.view(cls)
+        made.far = far
+        return made
+
+
+class Guarded:
+    """A copy of `size` bytes at `start` that ends, to 16 bytes, at a gap. The slack is checked for stray writes."""
+
+    def __init__(self, start: int, size: int) -> None:
+        self.start, self.size, self.writable = start, size, False
+        self.body = max(PAGE, -(-size // PAGE) * PAGE)
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE
+        self.base = _libc.mmap(None, self.body + 2 * GAP, 0, flags, -1, 0)
+        if self.base in (None, ctypes.c_void_p(-1).value):
+            raise MemoryError("the emulator cannot map an array")
+        _libc.mprotect(self.base + GAP, self.body, mmap.PROT_READ | mmap.PROT_WRITE)
+        self.offset = (self.body - size) // 16 * 16  # starts 16-byte aligned, as device memory does
+        self.bytes = np.ctypeslib.as_array((ctypes.c_uint8 * self.body).from_address(self.base + GAP))
+        self.bytes[:] = SLACK
+        ctypes.memmove(self.address(start), start, size)
+
+    def address(self, original: int) -> int:
+        return self.base + GAP + self.offset + original - self.start
+
+    def protect(self) -> None:
+        """What every argument calls const cannot be written."""
+        if not self.writable:
+            _libc.mprotect(self.base + GAP, self.body, mmap.PROT_READ)
+
+    def close(self, *, copy_back: bool) -> bool:
+        """Give the memory back; False if there were writes outside."""
+        end = self.offset + self.size
+        clean = bool((self.bytes[: self.offset] == SLACK).all() and (self.bytes[end:] == SLACK).all())
+        if copy_back and self.writable:
+            ctypes.memmove(self.start, self.address(self.start), self.size)
+        del self.bytes
+        _libc.munmap(self.base, self.body + 2 * GAP)
+        return clean
+
+
+def guard(arrays: Sequence[np.ndarray]) -> list[Guarded]:
+    """One Guarded per array; arrays that share memory share theirs."""
+    spans = sorted({(a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays})
+    merged: list[list[int]] = []
+    for start, end in spans:
+        if merged and start < merged[-1][1]:
+            merged[-1][1] = max(end, merged[-1][1])
+        else:
+            merged.append([start, end])
+    blocks = {start: Guarded(start, end - start) for start, end in merged}
+    limits = {b.start: b.start + b.size for b in blocks.values()}
+    return [
+        next(b for start, b in blocks.items() if start <= a.ctypes.data and a.ctypes.data + a.nbytes <= limits[start])
+        for a in arrays
     ]
+
+
+# ---- kernels ------------------------------------------------------------------------------------------
+
+
+class Config(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint * 3) for name in ("grid", "block")]
+    _fields_ += [(name, ctypes.c_uint) for name in ("shared_bytes", "seed", "strict", "timeout_ms", "cluster")]
 
 
 class Kernel:
@@ -85,11 +159,10 @@ class Kernel:
         elif isinstance(x, np.generic):
             if pointer == "P" or int(size, 36) != x.itemsize or (kind == "f") != (x.dtype.kind == "f"):
                 raise TypeError(f"{where}, got {x.dtype}")
-        elif x is None:
-            if pointer != "P":
-                raise TypeError(f"{where}, got None")
-        else:
+        elif x is not None:
             raise TypeError(f"{where}; pass NumPy scalars, got {type(x).__name__}")
+        elif pointer != "P":
+            raise TypeError(f"{where}, got None")
 
     def __call__(
         self,
@@ -122,11 +195,8 @@ class Kernel:
         for b in blocks:
             b.protect()
         pointers = (ctypes.c_void_p * max(1, len(cells)))(*[c.ctypes.data for c in cells])
-        config = Config(
-            shared_bytes=shared_mem, seed=seed, strict=strict, timeout_ms=int(timeout * 1000), cluster=cluster
-        )
-        for target, sizes in ((config.grid, grid), (config.block, block)):
-            target[:] = [*sizes, 1, 1][:3]
+        grid, block = (tuple([*sizes, 1, 1][:3]) for sizes in (grid, block))
+        config = Config(grid, block, shared_mem, seed, strict, int(timeout * 1000), cluster)
         with _launching:
             failed = self._run(ctypes.byref(config), pointers)
             error = self.module.error() if failed else ""

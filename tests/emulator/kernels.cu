@@ -1,25 +1,7 @@
-// Kernels of the kinds that graph algorithms need, for the emulator's own tests.
+// Shared memory, a queue, and every intrinsic: for the emulator's own tests. Products and relaxations are the library's.
 typedef unsigned int u32;
 typedef unsigned long long u64;
 #define FULL 0xffffffffu
-
-// CSR of 32x32 bit tiles, one word per tile row: one warp per row of tiles, one lane per row.
-template <bool BALLOT>
-__global__ void __launch_bounds__(256)
-    tiles_mxv(const int* __restrict__ rowptr, const int* __restrict__ col, const u32* __restrict__ tiles,
-              const u32* __restrict__ x, u32* __restrict__ y, int nrow) {
-  const int warp = (blockIdx.x * blockDim.x + threadIdx.x) >> 5, lane = threadIdx.x & 31;
-  if (warp >= nrow) return;
-  u32 acc = 0;
-#pragma unroll 4
-  for (int t = rowptr[warp]; t < rowptr[warp + 1]; ++t) acc += __popc(tiles[t * 32 + lane] & __ldg(x + col[t]));
-  if (BALLOT) {
-    const u32 b = __ballot_sync(FULL, acc != 0);
-    if (lane == 0) y[warp] = b;
-  } else {
-    y[warp * 32 + lane] = acc;
-  }
-}
 
 template <class T, int BS> __global__ void block_reduce(const T* x, T* out, int n) {
   __shared__ T s[BS];
@@ -56,16 +38,6 @@ template <class T> __global__ void block_scan(const T* x, T* y, int n) {
   __syncthreads();
   if (w) v += part[w - 1];
   if (i < n) y[i] = v;
-}
-
-// Shortest paths: non-negative float distances are ordered as ints.
-__global__ void relax(const int* src, const int* dst, const float* weight, int* dist, int* changed, int m) {
-  const int e = blockIdx.x * blockDim.x + threadIdx.x;
-  if (e >= m) return;
-  const float d = __int_as_float(__ldcg(dist + src[e]));
-  if (d == __int_as_float(0x7f800000)) return;
-  const int next = __float_as_int(d + weight[e]);
-  if (next < __ldcg(dist + dst[e]) && atomicMin(dist + dst[e], next) > next) atomicExch(changed, 1);
 }
 
 // Append to a queue, one atomic per warp.
@@ -134,6 +106,7 @@ extern "C" __global__ void intrinsics(u64 x, u64 y, u64* r, u64* cells, u32* wor
                        __reduce_xor_sync(FULL, lane)};
   const u64 wide =
       __shfl_xor_sync(FULL, x + lane, 1) + __shfl_down_sync(FULL, y + lane, 1, 8) + __shfl_sync(FULL, x, 3);
+  const u32 thirds = __ballot_sync(FULL, lane % 3 == 0);
   const u32 peers = __match_any_sync(FULL, lane / 5);
   const int all = __all_sync(FULL, lane < 32), any = __any_sync(FULL, lane == 31);
   const int count = __syncthreads_count(lane < 5), some = __syncthreads_or(lane == 40),
@@ -141,6 +114,7 @@ extern "C" __global__ void intrinsics(u64 x, u64 y, u64* r, u64* cells, u32* wor
   __syncwarp();
   if (threadIdx.x == 33) {
     for (int i = 0; i < 6; i++) words[8 + i] = sums[i];
+    words[7] = thirds;
     words[14] = peers;
     words[15] = all | any << 1 | some << 2 | every << 3 | count << 8;
     cells[8] = wide;

@@ -5,13 +5,11 @@
 
 program.py      a program as data, and its text
 palette.py      the types, operators and formats that programs share, because each pair is a kernel to compile
-objects.py      the objects of a program while it is written, values, indices
-expressions.py  random expressions, by shape
-generate.py     random statements, and programs of them: the same ones for a seed
+generate.py     random objects, expressions by shape, statements, and programs of them: the same ones for a seed
 user_types.py   user-defined types, and functions of their values
 run.py          a program on both libraries, statement by statement
 compare.py      what two libraries can agree on
 shrink.py       the smallest program that still differs in the same way
 excluded.py     statements that the oracle runs in other words, and what is not compared, each with its reason
-counts.py       the parts of the programs of a run
+__main__.py     the command, with counts of the parts of the programs of a run
 """

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import faulthandler
 import importlib
+import json
 import random
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from unittest import mock
 
@@ -16,16 +18,59 @@ import bitblas
 from bitblas import device, formats
 
 from . import palette
-from .counts import State
 from .generate import generate
 from .palette import Palette
-from .program import Program, script
+from .program import NAME, Program, Statement, script
 from .run import Difference, Run, oracle_alone
 from .shrink import shrink
 
 DIFFERS = 3  # exit code after a difference
 ORDERS = ("degree", "rcm")
 FORMS = tuple(f'format="{f.name}"' + ("" if f.tile is None else f", tile={f.tile}") for f in formats.FORMATS.values())
+
+KINDS = ("verbs", "types", "forms", "masks", "aliases", "met")
+
+
+def mask_kind(s: Statement) -> str:
+    """Of a statement, its mask, accumulator and replace."""
+    kind = ("~" if s.mask[0] == "~" else "") + ("S" if s.mask.endswith(".S") else "V") if s.mask else "no mask"
+    kind = "combined" if " " in s.mask else kind
+    parts = " of the region" * bool(s.mask and s.inner), ", accum" * bool(s.accum), ", replace" * s.replace
+    return kind + "".join(parts)
+
+
+class State:
+    """`number` is the program that runs; `faults` how many differed; `what` is the last difference."""
+
+    def __init__(self, path: Path, start: int = 0, *, fresh: bool = False) -> None:
+        self.path, self.number, self.faults, self.what = path, start, 0, ""
+        self.counts: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
+        if not fresh:
+            self.number, self.faults, self.what, counts = json.loads(path.read_text())
+            self.counts = {kind: Counter(counts[kind]) for kind in KINDS}
+
+    def save(self) -> None:
+        self.path.parent.mkdir(exist_ok=True)
+        self.path.write_text(json.dumps([self.number, self.faults, self.what, self.counts]))
+
+    def add(self, program: Program, met: Counter[str]) -> None:
+        of = self.counts
+        of["met"].update(met)
+        of["types"].update(d.dtype for d in program.declarations)
+        of["forms"].update(d.form + (f", order {d.order}" if d.order else "") for d in program.declarations if d.form)
+        waits = ""
+        for s in program.statements:
+            of["verbs"][s.verb] += 1
+            if s.kind in ("assign", "new"):
+                of["masks"][mask_kind(s)] += 1
+                of["aliases"]["output is operand"] += s.out in NAME.findall(s.value)
+                of["aliases"]["output is mask"] += s.out in NAME.findall(s.mask)
+            of["aliases"]["writes wait"] += bool(waits) and waits in NAME.findall(s.text()) and not s.waits
+            waits = s.out if s.waits else ""
+
+    def print(self) -> None:
+        for kind, counter in self.counts.items():
+            print(f"{kind}: " + ", ".join(f"{key} {n}" for key, n in counter.most_common() if n))
 
 
 def palette_of(number: int, args: argparse.Namespace) -> Palette:

@@ -43,13 +43,9 @@ def plain(x: Any) -> Any:
 
 def _is_coo(x: tuple) -> bool:
     """Rows, columns and values, or pairs of the first two, and values."""
-    arrays = all(isinstance(a, np.ndarray) for a in x)
-    return (
-        arrays
-        and len(x) in (2, 3)
-        and [a.shape[1:] for a in x[: len(x) - 1]] in ([(), ()], [(2,)])
-        and len({len(a) for a in x}) == 1
-    )
+    if len(x) not in (2, 3) or not all(isinstance(a, np.ndarray) for a in x):
+        return False
+    return [a.shape[1:] for a in x[:-1]] in ([(), ()], [(2,)]) and len({len(a) for a in x}) == 1
 
 
 def _by_row(x: tuple) -> tuple:
@@ -91,14 +87,18 @@ def _arrays(x: np.ndarray, y: np.ndarray) -> str:
     return f"{len(where)} values, the first at {where[0]}: {x.ravel()[where[0]]} and {y.ravel()[where[0]]}"
 
 
+def is_kind_of(ours: Exception, theirs: Exception) -> bool:
+    """Whether bitblas raises python-graphblas' error, by its name, or a subclass of one that it is of."""
+    names = {c.__name__ for c in type(theirs).__mro__} - {"Exception", "BaseException", "object"}
+    return bool(names & {c.__name__ for c in type(ours).__mro__})
+
+
 def same_error(ours: Exception, theirs: Exception) -> bool:
-    """python-graphblas' error, by its name, or a subclass of one that it is of. It has no operators for user-defined
-    types where others see what they cannot be cast to."""
+    """The errors correspond. python-graphblas has no operators for user-defined types where others see what they
+    cannot be cast to."""
     if type(theirs).__name__ == "TypingError":  # Numba's: a function that does not take such values
         return isinstance(ours, (KeyError, TypeError, ValueError))
     if all(re.search("Pair|Triple|user-defined", str(x)) or "DOMAIN_MISMATCH" in str(x) for x in (ours, theirs)):
-        return all(
-            isinstance(x, (KeyError, TypeError)) or re.search("Domain|Typing", type(x).__name__) for x in (ours, theirs)
-        )
-    names = {c.__name__ for c in type(theirs).__mro__} - {"Exception", "BaseException", "object"}
-    return bool(names & {c.__name__ for c in type(ours).__mro__})
+        fits = lambda x: isinstance(x, (KeyError, TypeError)) or re.search("Domain|Typing", type(x).__name__)
+        return all(map(fits, (ours, theirs)))
+    return is_kind_of(ours, theirs)

@@ -86,69 +86,38 @@ def skipped(statement: Statement, scope: dict[str, Any]) -> str | None:
 
 # (pattern of the statement, pattern of the difference, why it is not a fault of bitblas)
 REASONS: tuple[tuple[str, str, str], ...] = (
-    (
-        "ldexp",
-        r"first at \d+: \(?-?(0|inf|127|255|32767|65535|2147483647|4294967295|\d{19,20})(\.0)?\)? and ",
-        "SuiteSparse: exponents of ldexp beyond INT32 are cast as the C compiler does",
-    ),
-    (
-        "times",
-        r"first at \d+: .*nan(.|\n)*complex",
-        "products of complex numbers that pass the range: infinity times 0 depends on the order",
-    ),
+    ("ldexp", r"first at \d+: \(?-?(0|inf|127|255|32767|65535|2147483647|4294967295|\d{19,20})(\.0)?\)? and ",
+     "SuiteSparse: exponents of ldexp beyond INT32 are cast as the C compiler does"),
+    ("times", r"first at \d+: .*nan(.|\n)*complex",
+     "products of complex numbers that pass the range: infinity times 0 depends on the order"),
     ("ewise_union|_default", "KeyError..ldexp does not work with FP64", "python-graphblas: defaults next to BOOL"),
-    (
-        "ewise_union|_default",
-        r"KeyError\('b\w+ does not work with BOOL",
-        "python-graphblas: defaults beside BOOL",
-    ),
-    (
-        r"[SV]\b.*(ewise_(union|add).*second|second\(.* \| )",
-        r"values, the first at .* and \(?(0|False|[-+.\d]*e-3\d\d)",
-        "SuiteSparse: unions by second under a mask read what is not theirs",
-    ),
-    (
-        "[.]V",
-        r"valuene does not work|l(and|or) does not work|M of type|typecast to final output of type .bool",
-        "SuiteSparse: no masks of values of records",
-    ),
-    (
-        r'to_coo\("U?INT',
-        r": (0|-?12[78]|255|-?3276[78]|65535|-?214748364[78]|4294967295|-?922337203685477580[78]|18446744073709551615)"
-        " and ",
-        "python-graphblas: to_coo casts floats as the C compiler does, not as statements do",
-    ),
+    ("ewise_union|_default", r"KeyError\('b\w+ does not work with BOOL", "python-graphblas: defaults beside BOOL"),
+    (r"[SV]\b.*(ewise_(union|add).*second|second\(.* \| )", r"values, the first at .* and \(?(0|False|[-+.\d]*e-3\d\d)",
+     "SuiteSparse: unions by second under a mask read what is not theirs"),
+    ("[.]V", r"valuene does not work|l(and|or) does not work|M of type|typecast to final output of type .bool",
+     "SuiteSparse: no masks of values of records"),
+    (r'to_coo\("U?INT',
+     r": (0|-?12[78]|255|-?3276[78]|65535|-?214748364[78]|4294967295|-?922337203685477580[78]|18446744073709551615)"
+     " and ",
+     "python-graphblas: to_coo casts floats as the C compiler does, not as statements do"),
     ("setdiag", "such as one of builtins.NoneType", "python-graphblas: setdiag of an empty Scalar of BOOL sets False"),
-    (
-        "from_",
-        r"'Triple' and 'INT32\[",
-        "python-graphblas: from_csr and its kin make one value of the sub-arrays of all",
-    ),
-    (
-        "_default|ewise_union",
-        r"expected a scalar, got bitblas.core.scalar.Scalar.*\n.*: None",
-        "refused by bitblas: a number as the default next to values of a user-defined type",
-    ),
+    ("from_", r"'Triple' and 'INT32\[",
+     "python-graphblas: from_csr and its kin make one value of the sub-arrays of all"),
+    ("_default|ewise_union", r"expected a scalar, got bitblas.core.scalar.Scalar.*\n.*: None",
+     "refused by bitblas: a number as the default next to values of a user-defined type"),
     ("compactify", "No implementation of function Function", "python-graphblas: compactify of sub-arrays"),
     ("[.]V", "do not have a common DType", "python-graphblas: masks of values of records that are combined"),
     ("", "packed: expected", "values that do not fit into packed=True are refused"),
     ("diagindex", "diagindex does not work with FP", "python-graphblas: indexunary.diagindex of floats is missing"),
     ("from_dicts", "window shape", "python-graphblas: from_dicts of nothing raises"),
-    (
-        "compactify|flatten|scan|reshape|from_",
-        "is not recognized",
-        "python-graphblas: imports no records",
-    ),
+    ("compactify|flatten|scan|reshape|from_", "is not recognized", "python-graphblas: imports no records"),
     ("ewise_union|_default", "(alpha|beta) scalar of type", "SuiteSparse: defaults that are not looked at, of records"),
     ("ewise|&|[|]", r"DimensionMismatch.*\n.*does not work with", "both refuse: one says the size, one the operator"),
     ("", r"EmptyObject.*\n.*does not work with", "both refuse: one says the empty Scalar, one the operator"),
     ("argm(in|ax)", "'INT64' and 'INT32'", "python-graphblas: says INT32 of positions among those"),
     ("power", "Result of computation of type", "SuiteSparse: powers of records whose products are numbers"),
-    (
-        "from_coo",
-        "lengths must match",
-        "values of a sub-array are several numbers, unless the dtype says what they are",
-    ),
+    ("from_coo", "lengths must match",
+     "values of a sub-array are several numbers, unless the dtype says what they are"),
     ("", r"cast to or from a user.*\n.*: None", "refused by bitblas before anything is looked at"),
     ("", "python-graphblas: InsufficientSpace", "SuiteSparse: what a masked union by second left cannot be read"),
     ("", "a Python function of values of", "functions of records run on the CPU only, but python-graphblas has no GPU"),
@@ -157,17 +126,11 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     ("[.][SV]", r"got an empty Scalar.*\n.*: None", "SuiteSparse: a scalar is not looked at where a mask has no place"),
     ("[|&^]= ", "is not supported for FC", "python-graphblas: a TypeError instead of a KeyError"),
     ("^s", r"to cast to \w+, got one of (Pair|Triple).*\n.*: None", "python-graphblas: what is not there has no type"),
-    (
-        "compactify|from_dcsr|scan|selectk",
-        r"python-graphblas: InvalidValue\(''\)",
-        "python-graphblas: imports a single column, or nothing",
-    ),
-    (
-        "outer|ewise_mult|&",
-        "any_.* does not work with",
-        "python-graphblas: any_{operator} is not there for each type, for outer and broadcasts",
-    ),
-)
+    ("compactify|from_dcsr|scan|selectk", r"python-graphblas: InvalidValue\(''\)",
+     "python-graphblas: imports a single column, or nothing"),
+    ("outer|ewise_mult|&", "any_.* does not work with",
+     "python-graphblas: any_{operator} is not there for each type, for outer and broadcasts"),
+)  # fmt: skip
 
 
 def reason(statement: Statement, difference: Any) -> str | None:

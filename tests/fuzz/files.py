@@ -44,13 +44,9 @@ def ours(A: Any, kind: str, dtype: str) -> Any:
         path = Path(folder) / f"matrix.{kind}"
         if not _all_finite(A):
             return "not finite"
-        if kind == "mtx":
-            gb.io.mmwrite(path, A)
-        else:
-            gb.io.write_edgelist(path, A, weights=True)
-        if kind == "mtx" and (str(A.dtype) == "UINT64" or not A.nvals):
-            return [read(path, chunked=False)] * 2  # unsigned integers are read whole alone
-        return [read(path, chunked=False), read(path, chunked=True)]
+        gb.io.mmwrite(path, A) if kind == "mtx" else gb.io.write_edgelist(path, A, weights=True)
+        is_whole = kind == "mtx" and (str(A.dtype) == "UINT64" or not A.nvals)  # these are read whole alone
+        return [read(path, chunked=chunked and not is_whole) for chunked in (False, True)]
 
 
 def expected(A: Any, kind: str, dtype: str) -> Any:

@@ -65,16 +65,10 @@ class Statement(NamedTuple):
             how = ", ".join(filter(None, (self.mask, self.accum, "gb.replace" if self.replace else "")))
             region = f"[{self.region}]" if self.region else ""
             called = f"({how})" if how else ""
-            return (
-                f"{self.out}{region}{called} << {self.value}"
-                if self.inner
-                else f"{self.out}{called}{region} << {self.value}"
-            )
+            return f"{self.out}{region + called if self.inner else called + region} << {self.value}"
         if self.kind == "new":
-            how = ", ".join(
-                filter(None, (f'"{self.dtype}"' if self.dtype else "", f"mask={self.mask}" if self.mask else ""))
-            )
-            return f"{self.out} = {self.value}.new({how})"
+            how = [f'"{self.dtype}"'] * bool(self.dtype) + [f"mask={self.mask}"] * bool(self.mask)
+            return f"{self.out} = {self.value}.new({', '.join(how)})"
         return {
             "set": f"{self.out} = {self.value}", "read": f"r = {self.value}", "call": f"{self.out}.{self.value}",
             "write": f"{self.out}[{self.region}] = {self.value}", "delete": f"del {self.out}[{self.region}]",

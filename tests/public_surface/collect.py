@@ -1,7 +1,9 @@
 """Collect the public surface of bitblas: names and signatures, commands and options, environment variables.
 
-`record.py` writes it into JSON files; `tests/test_public_surface.py` collects it again and compares. A function is
-text, "function (other, op=None, *, name=None)", which is readable and which `parameters` parses.
+The JSON files here have that of commit ffd8f61d, and `saved` has files of all formats that this commit's own code wrote
+on a CPU. They are not recorded again (the program that did, record.py, is in the history of this folder):
+`tests/test_public_surface.py` collects the surface of today, compares, and lists intended changes with their reasons. A
+function is text, "function (other, op=None, *, name=None)", which is readable and which `parameters` parses.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+HERE = Path(__file__).parent
+SAVED = HERE / "saved"
 # Modules that users import: public are the names of __all__, and these, which docs name. Other packages (plan, verbs,
 # formats, loop.host ..) are internal and may be renamed.
 MODULES = {
@@ -259,3 +263,40 @@ def networkx() -> list[str]:
     from _nx_bitblas.info import get_info
 
     return sorted(get_info()["functions"])
+
+
+# ---- objects that saved files hold ----
+
+N = 48
+
+
+def search(rounds: list[int]) -> tuple[Any, Any, Any]:
+    """A program that searches a path of N vertices from its end, its levels, and half of the last level. The recorded
+    checkpoint is of the search after 20 rounds."""
+    import bitblas as gb
+
+    A = gb.Matrix.from_coo(range(N - 1), range(1, N), True, nrows=N, ncols=N, device="cpu")
+    levels, frontier = gb.Vector("INT64", N, device="cpu"), gb.Vector("BOOL", N, device="cpu")
+    half = gb.Scalar("FP64")
+    frontier[0] = True
+
+    def body(level: int) -> None:
+        rounds.append(level)
+        levels(frontier.S) << level
+        half << level / 2
+        frontier(~levels.S, gb.replace) << frontier.vxm(A, gb.semiring.any_pair[gb.dtypes.BOOL])
+
+    return gb.loop.Program(body, while_=frontier), levels, half
+
+
+def pickled(name: str) -> Any:
+    """What unpickles to the same object: operators and types; and an equal Scalar."""
+    import bitblas as gb
+
+    return {
+        "scalar": gb.Scalar.from_value(3.5), "dtype": gb.dtypes.UINT16, "unary": gb.unary.sqrt,
+        "binary": gb.binary.plus, "typed": gb.semiring.min_plus["FP32"], "numpy": gb.binary.numpy.hypot,
+        "monoid": gb.monoid.max, "select": gb.select.tril, "indexunary": gb.indexunary.rowindex,
+        "parameterized": gb.binary.isclose(rel_tol=0.5), "aggregator": gb.agg.mean,
+        "typed aggregator": gb.agg.mean["FP32"], "namespace": gb.semiring,
+    }[name]  # fmt: skip
