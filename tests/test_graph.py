@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 import bitblas as gb
@@ -110,20 +111,11 @@ def test_directions():
 TABLE = {"source": ["a", "b", "a"], "target": ["b", "c", "c"], "km": [5, 6, 7], "lanes": [1, 2, 2]}
 
 
-@pytest.mark.parametrize("kind", ["dict", "pandas", "polars", "pyarrow"])
-def test_tables(kind):
-    maker = "table" if kind == "pyarrow" else "DataFrame"
-    table = TABLE if kind == "dict" else getattr(pytest.importorskip(kind), maker)(TABLE)
-    graph = Graph.from_table(table, weight="km", attributes=["lanes"], directed=False)
-    assert graph.labels == ("a", "b", "c") and edges(graph)["c", "b"] == 6 and edges(graph.by("lanes"))["c", "a"] == 2
-    assert graph.by("lanes").sssp("a")["c"] == 2
-    with pytest.raises(InvalidValue, match="one of lanes, got 'height'"):
-        graph.by("height")
-
-
 def test_dataframes_out(roads):
     pytest.importorskip("pandas")
     graph = Graph.from_table(TABLE, weight="km", attributes=["lanes"], directed=False)
+    with pytest.raises(InvalidValue, match="one of lanes, got 'height'"):
+        graph.by("height")
     found = graph.to_dataframe()
     assert found.to_dict("list") == {
         "source": ["a", "a", "b"], "target": ["b", "c", "c"], "weight": [5, 7, 6], "lanes": [1, 2, 2],
@@ -163,6 +155,9 @@ REFUSED = {
     "a table": (lambda: Graph(TABLE), TypeError, r"matrix: .* a Matrix, got dict. Hint: use Graph\.from_table"),
     "edges of a table": (lambda: Graph.from_edges(TABLE), TypeError, r"edges: expected pairs.*use Graph\.from_table"),
     "a matrix": (lambda: Graph.from_edges(BLANK), TypeError, r"edges: expected pairs.*Graph\(matrix"),
+    "an array": (lambda: Graph.from_table(np.eye(2)), TypeError, r"a table .*, got numpy\.ndarray. .*from_edges"),
+    "a table of a path": (lambda: Graph.from_table("a.csv"), TypeError, r"Graph\.read"),
+    "no attributes": (lambda: Graph.from_edges(WAYS).by("x"), InvalidValue, "the graph has none"),
     "a path": (lambda: Graph("a.csv"), TypeError, r"matrix: expected a Matrix.*Graph\.read\(path\) reads a file"),
     "edges of a path": (lambda: Graph.from_edges("a.csv"), TypeError, r"edges: expected pairs.*Graph\.read reads a"),
 }

@@ -193,6 +193,7 @@ def test_columns_of_unequal_length():
         ({"source": [0, 1], "target": [1]}, f"{rows} 2 and 1"),
         ({"source": ["a"], "target": ["b", "c"]}, f"{rows} 1 and 2"),
         ({"source": [0, 1], "target": [1, 2], "w": [1]}, "column 'w': expected 2 rows, as in .* of vertices, got 1"),
+        ({"source": [0, 1], "target": [1, 2], "w": [1, 1, 1]}, "column 'w': expected 2 rows, .* of vertices, got 3"),
         ({"source": None, "target": [1]}, "column 'source': expected a list or an array, got None"),
     ):
         with pytest.raises(InvalidValue, match=said):
@@ -386,6 +387,7 @@ CALLS = {  # a call, and the message of its TypeError
     "labels": (lambda: Graph.from_edges(PAIRS, labels=["a", "b", "z"]), "labels: expected True, False or None"),
     "delimeter": (lambda: Graph.read("a.csv", delimeter=";"), r"got 'delimeter'. Hint: did you mean 'delimiter'"),
     "sep of arrays": (lambda: Graph.read("a.npz", sep=";"), r"got 'sep'$"),
+    "sep to read": (lambda: Graph.read("a.csv", sep=";"), "no option 'sep'; use delimiter="),
     "sep to write": (lambda: Graph.from_edges(PAIRS).write("a.csv", sep=";"),
                      "write_edgelist: no option 'sep'; use delimiter=';'"),
     "two files": (lambda: Graph.read(["a.csv", "b.csv"]), r"got 2 of them. Hint: .*pandas.concat"),
