@@ -1,14 +1,19 @@
-"""The structure of the code: imports only go down, CUDA and CPU kernels have the same names."""
+"""The structure of the code: imports only go down and load little, layouts are not told apart outside of their folder,
+CUDA and CPU kernels have the same names."""
 
 from __future__ import annotations
 
 import ast
+import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from bitblas import formats
 from bitblas.device import Cpu, Cuda, jit
 from bitblas.device.jit import VIEWS as CPU_VIEWS
 from bitblas.device.jit import arguments
@@ -24,42 +29,18 @@ MODULES = {
 # From the ground up; the longest name that fits a module says its floor. A module may import its own floor and below.
 FLOORS = (
     ("semirings", "_nx_bitblas"),
-    (
-        "bitblas.atomic",
-        "bitblas.exceptions",
-        "bitblas.extras",
-        "bitblas.foreign_names",
-        "bitblas.display",
-        "bitblas.tuning",
-        "bitblas.typing",
-    ),
-    ("bitblas.kernels",),
-    ("bitblas.device",),
-    ("bitblas.config",),
-    ("bitblas.formats",),
+    tuple(f"bitblas.{name}" for name in "atomic exceptions extras foreign_names display tuning typing".split()),
+    *((f"bitblas.{name}",) for name in "kernels device config formats".split()),
     ("bitblas.store", "bitblas.order"),
-    ("bitblas.plan",),
-    ("bitblas.operations",),
-    *((f"bitblas.core.{name}",) for name in ("hooks", "options")),
+    *((f"bitblas.{name}",) for name in "plan operations core.hooks core.options".split()),
     tuple(f"bitblas.core.{name}" for name in ("convert", "memory", "operators", "show")),
     ("bitblas.core.statement",),
     tuple(f"bitblas.core.{name}" for name in ("aggregators", "building", "scalar")),
     *((f"bitblas.core.{name}",) for name in ("assign", "vector", "matrix", "ss")),
     ("bitblas.core",),
     ("bitblas.loop",),
-    (
-        "bitblas.agg",
-        "bitblas.compat",
-        "bitblas",
-        "bitblas.graph",
-        "bitblas.io",
-        "bitblas.algorithms",
-        "bitblas.reorder",
-        "bitblas.plots",
-        "bitblas.ss",
-        "bitblas.viz",
-    ),
-    ("bitblas.registry", "bitblas.calibrate", "bitblas.compare", "bitblas.distributed", "bitblas.nx"),
+    ("bitblas", *(f"bitblas.{name}" for name in "agg compat graph io algorithms reorder plots ss viz".split())),
+    tuple(f"bitblas.{name}" for name in "registry calibrate compare distributed nx".split()),
     ("bitblas.cli", "bitblas.__main__"),
 )
 FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names}
@@ -195,6 +176,101 @@ def test_a_device_is_asked_for_what_it_can_do():
     for name in named:
         assert getattr(Cpu, name) != getattr(Cuda, name), name
         assert any(f".{name}" in text for text in texts.values()) or name == "captures", name
+
+
+# ---- what is loaded when it is named ---------------------------------------------------------------------------------
+
+HEAVY = {"numba", "llvmlite", "scipy", "cupy", "cuda", "graphblas", "networkx", "pandas", "matplotlib", "hypothesis"}
+HEAVY |= {"logging"}  # 3 of 70 ms
+LATER = "algorithms formats.catalog plan.product operations.build operations.spgemm operations.spmv io cli compare nx"
+LATER = {f"bitblas.{name}" for name in f"{LATER} plots registry reorder ss viz".split()}
+
+
+def test_import_is_light():
+    """Modules that first statements need are loaded when they are first named."""
+    code = "import bitblas, json, sys; print(json.dumps(sorted(sys.modules)))"
+    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+    heavy = {m for m in json.loads(run.stdout) if m.partition(".")[0] in HEAVY or m in LATER}
+    assert heavy == set()
+
+
+@pytest.mark.parametrize("package", ["operations", "plan"])
+def test_type_checkers_see_what_is_loaded_when_it_is_named(package):
+    folder = ROOT / "bitblas" / package
+    tree = ast.parse((folder / "__init__.py").read_text())
+    seen = [a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module is None for a in n.names]
+    assert seen == sorted(p.stem for p in folder.glob("*.py") if not p.stem.startswith("_"))
+
+
+# ---- kinds of layouts ------------------------------------------------------------------------------------------------
+# No module outside bitblas/formats/ tests the class of a layout: it reads capabilities of the layout or its format.
+# Requesting a layout by its key is allowed, and so is comparing a key with CSR, the format of new matrices.
+
+CLASSES = {form.__name__ for form in formats.forms()}
+# Formats of other libraries, some with the same names.
+OTHERS = ("bitblas.io", "bitblas.core.ss", "bitblas.core.matrix.build")
+
+
+def is_key(x: object) -> bool:
+    """Whether it is the key of a form, or the beginning of one."""
+    return isinstance(x, str) and x.rstrip("0123456789") in formats.NAMES
+
+
+def constants(node: ast.expr) -> list[object]:
+    """The constants that a comparison or a call is given, also in a tuple."""
+    return [leaf.value for leaf in ast.walk(node) if isinstance(leaf, ast.Constant)]
+
+
+def names(node: ast.expr) -> set[str]:
+    found = (getattr(leaf, "id", getattr(leaf, "attr", "")) for leaf in ast.walk(node))
+    return {name for name in found if name}
+
+
+def kind_tests(text: str) -> Iterator[str]:
+    """The tests of the kind of a form in a module: by class, by a set of keys, by a key or by a part of one."""
+    for node in ast.walk(ast.parse(text)):
+        wrong = False
+        if isinstance(node, ast.Call):
+            called = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            if called == "isinstance":
+                wrong = bool(names(node.args[1]) & CLASSES)
+            elif called in ("startswith", "endswith", "removeprefix"):
+                wrong = any(is_key(x) for arg in node.args for x in constants(arg))
+            elif called in ("rstrip", "strip"):
+                wrong = any(x == "0123456789" for arg in node.args for x in constants(arg))
+        elif isinstance(node, ast.Compare):
+            parts = (node.left, *node.comparators)
+            wrong = any(ast.unparse(part) in ("ROWS", "formats.ROWS") for part in parts)
+            wrong = wrong or any(is_key(x) for part in parts if not isinstance(part, ast.Call) for x in constants(part))
+        elif isinstance(node, ast.JoinedStr):  # keys are made by their format
+            wrong = isinstance(node.values[0], ast.Constant) and is_key(node.values[0].value) and len(node.values) == 2
+        elif isinstance(node, ast.Dict):  # a decision by key
+            wrong = any(is_key(x) for key in node.keys if key is not None for x in constants(key))
+        if wrong:
+            yield f"line {node.lineno}: {ast.unparse(node)}"
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("bitblas") and not m.startswith(OTHERS)])
+def test_the_kind_of_a_form_is_not_tested(module):
+    if not module.startswith("bitblas.formats"):
+        assert list(kind_tests(MODULES[module].read_text())) == []
+
+
+@pytest.mark.parametrize("text", [
+    "isinstance(form, Split)", "isinstance(form, (Csr, mplg.Mplg))", "key in ROWS", "form.key not in formats.ROWS",
+    "key.startswith('split')", "key.startswith(('b2sr', 'x'))", "key == 'b2sr8'", "x = 1 if key != 'mplg' else 2",
+    "key in ('csr', 'mplg')", "f'b2sr{tile}'", "int(key[len(key.rstrip('0123456789')):])", "{'csr': 1}[key]",
+])  # fmt: skip
+def test_a_test_is_found(text):
+    assert len(list(kind_tests(text))) == 1
+
+
+@pytest.mark.parametrize("text", [
+    "structure.layout(CSR)", "key == CSR", "structure.order('csr')", "isinstance(form, Form)", "format_of(key).by_rows",
+    "Matrix.from_coo(i, j, True, format='csr')", "f'{name}{tile}'", "found is Ask.ROWS",
+])  # fmt: skip
+def test_asking_for_a_form_is_none(text):
+    assert list(kind_tests(text)) == []
 
 
 # ---- twins ----------------------------------------------------------------------------------------------------------
