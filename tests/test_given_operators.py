@@ -124,7 +124,7 @@ def test_aggregators_compute_in_the_type_that_is_asked_for():
     assert A.reduce_scalar("mean[FP32]").new() == 100
 
 
-# ---- operators of one type on operands of another: they are cast to it first, also if it computes in a wider one ------
+# ---- operators of one type on operands of another: they are cast to it first, also if it computes in a wider one -----
 
 # On FP64, halves among them, which a cast to INT32 cuts.
 CUT = """
