@@ -60,17 +60,12 @@ def expected(rows, cols, x, u, semiring, dtype):
 @pytest.mark.parametrize(
     ("form", "semiring", "dtype", "turned"),
     [
-        ("csr", "plus_second", "FP32", False),
-        ("mplg", "min_plus", "INT64", True),
-        ("cgr", "plus_second", "FP32", False),
-        ("cgr", "min_plus", "FP32", False),
-        ("cgr", "min_plus", "INT64", True),
-        ("nib", "plus_second", "FP32", False),
-        ("nib", "plus_second", "INT64", True),
-        ("nib", "min_plus", "FP32", False),
-        ("nib", "min_plus", "INT64", True),
+        ("csr", "plus_second", "FP32", False), ("mplg", "min_plus", "INT64", True),
+        ("cgr", "plus_second", "FP32", False), ("cgr", "min_plus", "FP32", False), ("cgr", "min_plus", "INT64", True),
+        ("nib", "plus_second", "FP32", False), ("nib", "plus_second", "INT64", True),
+        ("nib", "min_plus", "FP32", False), ("nib", "min_plus", "INT64", True),
     ],
-)
+)  # fmt: skip
 def test_answers(device, small, monkeypatch, form, semiring, dtype, turned):
     of = {"FP32": np.float32, "INT64": np.int64}[dtype]
     rows, cols, x, u, made = ask(form, semiring, of, generator("graded"), turned=turned)

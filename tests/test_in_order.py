@@ -86,15 +86,12 @@ def test_large_matrices_are_built_by_it(monkeypatch):
     assert asked[-1] is not None
     values[:] = 99
     turned = np.random.default_rng(0).permutation(n)
-    B = gb.Matrix.from_coo(
-        rows[turned], cols[turned], (np.arange(n) % 7)[turned], nrows=nrows, ncols=ncols, device="cpu"
-    )
+    like = {"nrows": nrows, "ncols": ncols, "device": "cpu"}
+    B = gb.Matrix.from_coo(rows[turned], cols[turned], (np.arange(n) % 7)[turned], **like)
     assert asked[-1] is None and A.isequal(B, check_dtype=True)
     for form in ("csr", "mplg", "nib", "b2sr"):
-        C = gb.Matrix.from_coo(
-            rows.astype(np.int32), cols, True, nrows=nrows, ncols=ncols, device="cpu", format=form,
-            tile=8 if form == "b2sr" else None,
-        )  # fmt: skip
+        tile = 8 if form == "b2sr" else None
+        C = gb.Matrix.from_coo(rows.astype(np.int32), cols, True, **like, format=form, tile=tile)
         assert asked[-1] is not None and C.format.startswith(form)
         assert [x.tolist() for x in C.to_coo()[:2]] == [rows.tolist(), cols.tolist()]
     few = len(asked)

@@ -187,12 +187,9 @@ def test_what_no_record_can_be_is_refused(device):
     """Accumulators, Scalars and tiles of another type; a Scalar that is a record is accepted."""
     v, A, number = vector(0, 2, 3), matrix(), gb.Scalar.from_value(3)
     for bad in (
-        lambda: v(gb.binary.ne),
-        lambda: v.__lshift__(number),
-        lambda: gb.Vector(int, 5).reduce().new(P),
-        lambda: v.reduce(gb.agg.count).new(P),
-        lambda: gb.ss.concat([gb.Vector(bool, 1), v]),
-    ):
+        lambda: v(gb.binary.ne), lambda: v.__lshift__(number), lambda: gb.Vector(int, 5).reduce().new(P),
+        lambda: v.reduce(gb.agg.count).new(P), lambda: gb.ss.concat([gb.Vector(bool, 1), v]),
+    ):  # fmt: skip
         with pytest.raises(DomainMismatch, match="user-defined types cannot be cast"):
             bad()
     A.setdiag(gb.Scalar.from_value((5, 50), dtype=P), 1)
@@ -216,10 +213,8 @@ def test_operators_of_a_user_defined_type_refuse_other_operands(device):
     A = gb.Matrix.from_coo([0], [0], [1j], "FC32", nrows=2, ncols=2)
     v = gb.Vector.from_coo([0], [True], size=2)
     for make in (
-        lambda: gb.binary.eq[dtype](A & A),
-        lambda: gb.unary.one[dtype](v),
-        lambda: gb.semiring.any_pair[dtype](A @ v),
-        lambda: A.reduce_rowwise(gb.monoid.any[dtype]),
-    ):
+        lambda: gb.binary.eq[dtype](A & A), lambda: gb.unary.one[dtype](v),
+        lambda: gb.semiring.any_pair[dtype](A @ v), lambda: A.reduce_rowwise(gb.monoid.any[dtype]),
+    ):  # fmt: skip
         with pytest.raises(gb.exceptions.DomainMismatch, match="user-defined types cannot be cast"):
             make().new()
