@@ -305,16 +305,3 @@ def test_damage_is_read_right_or_refused(data):
     lines = [line for line in text.decode("latin-1").split("\n") if line.strip() and line.strip()[0] not in "#%"]
     found = plain(lines, len(lines[0].split()) == 3)
     assert {edge: float(x) for edge, x in entries(A).items()} == found
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@given(st.binary(max_size=40), st.sampled_from([None, ",", "\t"]))
-def test_junk_is_read_or_refused(data, delimiter):
-    try:
-        graph = read_edgelist(io.BytesIO(data), delimiter=delimiter)
-    except (InvalidValue, gb.exceptions.OutOfMemory) as error:
-        assert str(error).startswith("<BytesIO>")
-    else:
-        A = graph.matrix
-        assert A.nvals > 0
-        assert graph.labels is None or len(graph.labels) == A.nrows

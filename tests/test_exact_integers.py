@@ -20,17 +20,11 @@ def values_of(x):
     return [x.value] if isinstance(x, Scalar) else (x.to_coo()[-1] if hasattr(x, "to_coo") else x).tolist()
 
 
-def views(x):
-    """The keys and the values of a dictionary."""
-    found = dict(enumerate(x))
-    return found.keys(), found.values()
-
-
 BUILDERS = {
     "Vector.from_coo": lambda x, dtype: Vector.from_coo([0, 1], x, dtype),
     "Vector.from_coo, a tuple": lambda x, dtype: Vector.from_coo((0, 1), tuple(x), dtype),
     "Vector.from_coo, a generator": lambda x, dtype: Vector.from_coo(iter([0, 1]), (y for y in x), dtype),
-    "Vector.from_coo, a dictionary": lambda x, dtype: Vector.from_coo(*views(x), dtype),
+    "Vector.from_coo, a dict": lambda x, dtype: Vector.from_coo((d := dict(enumerate(x))).keys(), d.values(), dtype),
     "Vector.from_coo, a deque": lambda x, dtype: Vector.from_coo([0, 1], deque(x), dtype),
     "Vector.from_dict": lambda x, dtype: Vector.from_dict(dict(enumerate(x)), dtype),
     "Vector.from_pairs": lambda x, dtype: Vector.from_pairs(list(enumerate(x)), dtype),

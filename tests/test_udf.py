@@ -19,8 +19,6 @@ from semirings import dtypes, laws
 from semirings.dtypes import BOOL, FP32, FP64, INT8, INT64, UINT64
 from semirings.registration import build
 
-TRIED = (BOOL, INT8, UINT64, FP32, FP64)
-
 
 def close(want, got, step=None, least=0.0):
     """Equal, or within 8 units in the last place of values of at least this size, computed in the type `step`."""
