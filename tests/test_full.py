@@ -235,3 +235,37 @@ def test_copies_of_few_entries(device):
         w[5] = 2.0
         assert v.to_coo()[0].tolist() == at and w.to_coo()[0].tolist() == [0, 5, 64, 777, 9999]
         assert w.to_coo()[1].tolist() == [1.0, 2.0, 0.0, np.inf, 4.0] and np.signbit(float(w[64].new()))
+
+
+# ---- pulls along whole tiles of the CPU: from tables of sums of three columns, and without, the same sums ------------
+
+
+def tile_sums(monkeypatch, picked: int, ring: str, dtype: str, share: float):
+    rng, n = np.random.default_rng(7), 195  # the last tile is not full
+    near = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) < 9
+    rows, cols = np.nonzero(near & (rng.random((n, n)) < 0.6))
+    A = bitblas.Matrix.from_coo(rows, cols, 3, dtype, nrows=n, ncols=n, format="b2sr", device="cpu")
+    monkeypatch.setattr(A.device, "permute_bytes", picked)
+    at = np.flatnonzero(rng.random(n) < share)
+    u = bitblas.Vector.from_coo(at, (at * 7 % 31).astype(dtype.lower().replace("fp", "float")), size=n, device="cpu")
+    mask = bitblas.Vector.from_coo(np.arange(0, n, 3), True, size=n, device="cpu")
+    semiring = getattr(bitblas.semiring, ring)[dtype]
+    every, some = A.mxv(u, semiring), u.vxm(A, semiring).new(mask=~mask.S)
+    return [kernel for w in (every.new(), some) for kernel in w.to_coo()], every
+
+
+@pytest.mark.parametrize("share", [1.0, 0.7])
+@pytest.mark.parametrize("ring, dtype", [("plus_second", "FP32"), ("plus_times", "FP64"), ("min_plus", "FP64"),
+                                         ("max_first", "INT32"), ("plus_minus", "INT64")])  # fmt: skip
+def test_tables_give_the_same_sums(monkeypatch, ring, dtype, share):
+    with_tables, without = (tile_sums(monkeypatch, picked, ring, dtype, share)[0] for picked in (8, 0))
+    for a, b in zip(with_tables, without, strict=True):
+        assert np.array_equal(a, b)
+
+
+def test_numbers_of_eight_bytes_have_tables_where_eight_are_picked(monkeypatch):
+    for picked, kernels in ((8, {"tables", "lanes"}), (4, {"lanes"})):
+        _, product = tile_sums(monkeypatch, picked, "plus_second", "FP64", 1.0)
+        with bitblas.trace() as trace:
+            product.new()
+        assert kernels == {run.kernel.rpartition("/")[2] for run in trace} & {"tables", "lanes"}
