@@ -171,13 +171,7 @@ def test_a_first_line_that_may_name_the_columns(tmp_path):
     with pytest.warns(UserWarning, match=r"a\.csv: the first line, 'boss clerk', is read as an edge.*header=True"):
         (tmp_path / "a.csv").write_text(text)
         assert read_edgelist(tmp_path / "a.csv").matrix.nvals == 4
-    for first in ("follower_id,Followed", "Node 1,node 2", "Sender,Receiver", "payee,payer"):
-        found = read(f"{first}\nx,y\ny,ax\n", delimiter=",")
-        assert found.matrix.nvals == 2 and found.labels == ("x", "y", "ax")
-    assert read("child,parent\nx,child\n", delimiter=",").matrix.nvals == 2  # a word that others have
-    for header, edges_ in ((True, 3), (False, 4)):
-        assert read(text, delimiter=",", header=header).matrix.nvals == edges_
-    for other in ("boss,clerk\nboss,y\ny,z\nz,boss\n", "boss,clerk\nx,y\n"):
+    for other in ("boss,clerk\nboss,y\ny,z\nz,boss\n", "boss,clerk\nx,y\n", "child,parent\nx,child\n"):
         assert read(other, delimiter=",").matrix.nvals == other.count("\n")
 
 
