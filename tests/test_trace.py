@@ -47,17 +47,6 @@ def test_off_means_off(device):
     assert "0 kernels on no device" in str(t)
 
 
-def test_assignments_and_reductions_have_a_reason(device):
-    v = gb.Vector.from_dense([1.0, 2.0, 3.0])
-    with gb.trace() as t:
-        v(gb.binary.plus) << v
-        v(gb.binary.plus)[[0, 2]] << 4.0
-        v.reduce(gb.monoid.plus).new()
-    plans = {run.plan for run in t}
-    assert f"<< {v.name}" in plans and any("reduce" in plan for plan in plans)
-    assert any(plan.startswith(f"assign to {v.name}[..]: assign plus: ") for plan in plans)
-
-
 def test_an_error_inside_leaves_no_trace_on(device):
     A = graph()
     with pytest.raises(gb.exceptions.DimensionMismatch), gb.trace():

@@ -70,13 +70,13 @@ def test_equal_indices_are_joined(device, name, dtype):
 
 
 def test_bad_indices_are_refused(device):
-    with pytest.raises(gb.exceptions.IndexOutOfBound, match="0 to 9, got -1"):
-        gb.Vector.from_coo([3, -1], 1, size=10)
-    for beyond in (2**64 - 2, 2**64):  # which NumPy converts to floats and objects
-        with pytest.raises(gb.exceptions.IndexOutOfBound, match=f"below 2\\*\\*63, got {beyond}"):
-            gb.Vector.from_coo([0, beyond], [1, 2])
-    with pytest.raises(gb.exceptions.IndexOutOfBound, match="0 to 9, got 10"):
-        gb.Vector.from_coo([3, 10], [1, 2], size=10, dup_op=gb.binary.plus)
+    # NumPy converts the larger ones to floats and objects.
+    for at, values, more, said in (
+        ([3, -1], 1, {"size": 10}, "0 to 9, got -1"), ([3, 10], [1, 2], {"size": 10, "dup_op": "plus"}, "to 9, got 10"),
+        *(([0, beyond], [1, 2], {}, rf"below 2\*\*63, got {beyond}") for beyond in (2**64 - 2, 2**64)),
+    ):  # fmt: skip
+        with pytest.raises(gb.exceptions.IndexOutOfBound, match=said):
+            gb.Vector.from_coo(at, values, **more)
     with pytest.raises(ValueError, match="Duplicate"):
         gb.Vector.from_coo([3, 3], [1, 2], size=10)
     assert gb.Vector.from_coo([3, 3], 1, size=10).to_dict() == {3: 1}

@@ -140,12 +140,9 @@ def test_rows_of_many_lists_are_sorted(most, tune):
         form = matrix(name, device="cpu", format="virtual")._stored.structure.primary
         found = form.to_csr(False)[0]
         found.check()
-        ptr, col = split_keys(form.device, _keys(form), form.nrows, form.ncols)
+        keys = layout.keys_of(form.inner.to_csr(False)[0], form.rows, form.cols, form.nvals)
+        ptr, col = split_keys(form.device, keys, form.nrows, form.ncols)
         assert found.equals(from_arrays(form.device, form.nrows, form.ncols, ptr, col))
-
-
-def _keys(form):
-    return layout.keys_of(form.inner.to_csr(False)[0], form.rows, form.cols, form.nvals)
 
 
 @pytest.mark.in_turn
