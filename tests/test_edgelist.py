@@ -8,16 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mm_files import as_dict as entries
 
 import bitblas as gb
 from bitblas.io import edgelist_parser, read_edgelist, write_edgelist
 
 InvalidValue = gb.exceptions.InvalidValue
-
-
-def entries(A):
-    rows, cols, values = A.to_coo()
-    return dict(zip(zip(rows.tolist(), cols.tolist()), values.tolist()))
 
 
 def read(text, **options):

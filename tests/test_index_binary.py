@@ -3,6 +3,7 @@
 import pickle
 
 import pytest
+from udf_functions import entries
 
 import bitblas as gb
 from bitblas.exceptions import DomainMismatch, NotImplementedException, UdfParseError
@@ -19,11 +20,6 @@ RING = gb.semiring.register_anonymous(gb.monoid.plus, OP)
 
 def z(x, at_x, y, at_y):
     return far(x, *at_x, y, *at_y, 5)
-
-
-def entries(found):
-    *at, values = (x.get() if hasattr(x, "get") else x for x in found.to_coo())
-    return dict(zip(zip(*(a.tolist() for a in at)), values.tolist()))
 
 
 def objects(**how):

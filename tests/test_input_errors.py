@@ -5,6 +5,7 @@ import io
 
 import numpy as np
 import pytest
+from test_graph import edges
 
 import bitblas as gb
 from bitblas import Graph
@@ -22,11 +23,6 @@ def read(text, **options):
     """An edge list with blanks, or with commas where its first line has some."""
     mark = {"delimiter": ","} if "," in text.partition("\n")[0] else {}
     return read_edgelist(io.BytesIO(text.encode()), **mark | options)
-
-
-def edges(graph):
-    """The edges by name, each both ways where they have no direction."""
-    return {(graph.label(i), graph.label(j)): x for i, row in graph.matrix.to_dicts().items() for j, x in row.items()}
 
 
 # ---- the first line -------------------------------------------------------------------------------------------------

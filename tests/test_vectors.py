@@ -7,6 +7,7 @@ from itertools import product
 import graphblas
 import numpy as np
 import pytest
+from nib_code import host
 
 import bitblas as gb
 from bitblas.store import CHUNK
@@ -20,11 +21,6 @@ def sample(n, dtype, density=0.5, seed=0):
     rng = np.random.default_rng(seed)
     kind = gb.dtypes.lookup_dtype(dtype).np_type
     return rng.random(n) < density, rng.integers(0, 2 if dtype == "BOOL" else 100, n).astype(kind)
-
-
-def host(x):
-    """An array of any device as NumPy's."""
-    return gb.device.get(gb.config.device).to_host(x)
 
 
 def vector(flags, values):
