@@ -369,26 +369,18 @@ def ran(monkeypatch, tune):
         found.append((chosen[-1], self.plan.kernel))
         return run(self, *args)
 
-    def watch(module, name):
+    def watch(module, name, kernel=""):
         plain = getattr(module, name)
 
         def watched(product, *args):
             result = plain(product, *args)
             if result is not None:
-                found.append((product.plan, product.plan.kernel))
+                found.append((chosen[-1], kernel) if kernel else (product.plan, product.plan.kernel))
             return result
 
         monkeypatch.setattr(module, name, watched)
 
-    binned = virtual_nodes._binned
-
-    def watched_binned(*args):
-        result = binned(*args)
-        if result is not None:
-            found.append((chosen[-1], kinds.BINNED))
-        return result
-
-    monkeypatch.setattr(virtual_nodes, "_binned", watched_binned)
+    watch(virtual_nodes, "_binned", kinds.BINNED)
     monkeypatch.setattr(plain_spmv, "choose", watched_choose)
     monkeypatch.setattr(plain_spmv.PreparedProduct, "run", watched_run)
     watch(spmv, "multiply_listed")
