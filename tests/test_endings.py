@@ -48,11 +48,7 @@ def test_every_end(device, form, statement, tune, monkeypatch):
 
         parts = [mask and f"{'~' * ('~' in mask)}m{mask.removeprefix('~')}", joined, replaced]
         how = ", ".join(part for part in parts if part)
-        check(
-            f"w({how}) << A.mxv({right}, semiring.{name})" if how else f"w << A.mxv({right}, semiring.{name})",
-            "w",
-            make,
-        )
+        check(f"w{how and f'({how})'} << A.mxv({right}, semiring.{name})", "w", make)
 
 
 def test_presence_alone_is_written_where_values_stay():
@@ -72,14 +68,13 @@ def test_a_statement_writes_in_place_unless_its_output_is_read(device):
     ring = bitblas.Matrix.from_coo(np.arange(n), (np.arange(n) + 1) % n, 1.5, nrows=n, ncols=n)
     u = bitblas.Vector.from_coo(np.arange(n), np.arange(n) * 1.0, size=n)
     w = u.dup()
-    for statement in ("w << ring.mxv(u)", "w(m.S) << ring.mxv(u)", "w(binary.plus) << ring.mxv(u)"):
-        held = w._store.present, w._store.values
+    for statement, in_place in (
+        ("w << ring.mxv(u)", True), ("w(m.S) << ring.mxv(u)", True), ("w(binary.plus) << ring.mxv(u)", True),
+        ("w << ring.mxv(w)", False), ("w(w.S) << ring.mxv(u)", False), ("w(binary.plus) << ring.mxv(w)", False),
+    ):  # fmt: skip
+        present, values = w._store.present, w._store.values
         exec(statement, {"w": w, "ring": ring, "u": u, "m": u, "binary": bitblas.binary})
-        assert w._store.present is held[0] and w._store.values is held[1], statement
-    for statement in ("w << ring.mxv(w)", "w(w.S) << ring.mxv(u)", "w(binary.plus) << ring.mxv(w)"):
-        held = w._store.present, w._store.values
-        exec(statement, {"w": w, "ring": ring, "u": u, "binary": bitblas.binary})
-        assert w._store.present is not held[0] and w._store.values is not held[1], statement
+        assert (w._store.present is present, w._store.values is values) == (in_place, in_place), statement
 
 
 @pytest.mark.in_turn

@@ -23,11 +23,8 @@ def test_every_algorithm_is_measured_on_both_sides(tmp_path, capsys, monkeypatch
     assert algorithms.main([*options, "--graphs", "grid2d_8", "--square", "4"]) == 0
     rows = json.loads(path.read_text())["rows"]
     assert [row["graph"] for row in rows] == ["grid2d_8", "grid2d_4"]
-    assert [algorithms.smaller(name, 9) for name in ("rmat18", "delaunay_n7", "a.mtx")] == [
-        "rmat9",
-        "delaunay_n7",
-        "a.mtx",
-    ]
+    given = "rmat18", "delaunay_n7", "a.mtx"
+    assert [algorithms.smaller(name, 9) for name in given] == ["rmat9", "delaunay_n7", "a.mtx"]
     assert all(row["equal"] and row["bitblas_ms"] > 0 and row["peer_ms"] > 0 for row in rows)
     assert "geometric mean of 2" in capsys.readouterr().out
     monkeypatch.setattr(bitblas.algorithms, "bfs_levels", lambda A, s, *, gb: A.nrows + (gb is bitblas))

@@ -17,20 +17,14 @@ MOST = 2**64 - 1
 
 
 def values_of(x):
-    return x.to_coo()[-1].tolist()
-
-
-def views(x):
-    """The keys and the values of a dictionary."""
-    found = dict(enumerate(x))
-    return found.keys(), found.values()
+    return [x.value] if isinstance(x, Scalar) else (x.to_coo()[-1] if hasattr(x, "to_coo") else x).tolist()
 
 
 BUILDERS = {
     "Vector.from_coo": lambda x, dtype: Vector.from_coo([0, 1], x, dtype),
     "Vector.from_coo, a tuple": lambda x, dtype: Vector.from_coo((0, 1), tuple(x), dtype),
     "Vector.from_coo, a generator": lambda x, dtype: Vector.from_coo(iter([0, 1]), (y for y in x), dtype),
-    "Vector.from_coo, a dictionary": lambda x, dtype: Vector.from_coo(*views(x), dtype),
+    "Vector.from_coo, a dict": lambda x, dtype: Vector.from_coo((d := dict(enumerate(x))).keys(), d.values(), dtype),
     "Vector.from_coo, a deque": lambda x, dtype: Vector.from_coo([0, 1], deque(x), dtype),
     "Vector.from_dict": lambda x, dtype: Vector.from_dict(dict(enumerate(x)), dtype),
     "Vector.from_pairs": lambda x, dtype: Vector.from_pairs(list(enumerate(x)), dtype),
@@ -86,13 +80,13 @@ def test_lists_of_numpy_scalars_and_arrays_of_objects_are_exact():
         Matrix.from_dense(rows, dtype="INT64")
     with pytest.raises(ValueError, match="expected numbers, got Python objects"):
         Vector.from_coo([0, 1], np.array([2**53 + 1, 0.5], object))
-    for wrong in ([None, 2**63], ["1", 2**64], [2**64, "x"]):
-        with pytest.raises(ValueError, match="expected numbers"):
-            Vector.from_coo([0, 1], wrong, "UINT64")
-    with pytest.raises(ValueError, match="NaN or infinity"):
-        Vector.from_coo([0, 1], [2**63, float("nan")], "UINT64")
-    with pytest.raises(OverflowError, match="FP32 holds"):
-        Vector.from_coo([0, 1], [10**39, 1], "FP32")
+    for wrong, dtype, error, said in (
+        ([None, 2**63], "UINT64", ValueError, "expected numbers"), (["1", 2**64], "UINT64", ValueError, "expected num"),
+        ([2**64, "x"], "UINT64", ValueError, "expected numbers"), ([10**39, 1], "FP32", OverflowError, "FP32 holds"),
+        ([2**63, float("nan")], "UINT64", ValueError, "NaN or infinity"),
+    ):  # fmt: skip
+        with pytest.raises(error, match=said):
+            Vector.from_coo([0, 1], wrong, dtype)
     assert values_of(Vector.from_coo(range(2), range(2**63 - 1, 2**63 + 1))) == [2**63 - 1, 2**63]
 
 
@@ -103,73 +97,54 @@ def test_sub_arrays_of_lists_are_exact():
         Vector.from_coo([0, 1], [[2**63, 1], [2, 3]], "INT64")
 
 
-def test_one_integer_is_exact_or_refused_wherever_it_is_written():
+# Statements that write x into v, A or s; and expressions that make an object of a type t with x.
+WRITES = """
+v[0] = x; v << x; v[1:] << x; v(v.S) << x; v(plus) << x; v(plus)[0] << x; v[[0, 1]] = [x, 1]; v(plus)[[0, 1]] << [x, 1];
+v.build([0], [x], clear=True);
+A[0, 1] = x; A[1, :] = x; A[:, :] = [[x, 1], [2, 3]]; A << x; A.setdiag(x); A.setdiag([x, 1]);
+A.build([0], [0], [x], clear=True); s.value = x; s << x; s(plus) << x
+"""
+MAKES = """
+Scalar.from_value(x, t); Vector.from_scalar(x, 2, t); Matrix.from_scalar(x, 1, 2, t); Vector.from_coo([0, 1], x, t);
+Vector.from_coo([0], [1], t, size=2).to_dense(fill_value=x); Vector.from_coo([0], [1], size=2).to_dense(x, dtype=t);
+(w := Vector(t, 2)).ss.build_scalar([0, 1], x) or w
+"""
+EACH = [text.strip() for text in f"{WRITES};{MAKES}".split(";")]
+
+
+def written(text, x, dtype):
+    """The objects, what the text raises, and the values afterwards."""
+    scope = {"v": Vector.from_coo([0, 1], [1, 2], dtype), "A": Matrix.from_coo([0, 1], [1, 0], [1, 2], dtype)}
+    scope |= {"s": Scalar.from_value(1, dtype), "plus": gb.binary.plus, "x": x, "t": dtype}
+    names, error = scope | {"Scalar": Scalar, "Vector": Vector, "Matrix": Matrix}, None
+    try:
+        if text in MAKES:
+            scope = {"made": eval(text, names)}
+        else:
+            exec(text, names)
+    except OverflowError as raised:
+        error = raised
+    return error, [values_of(x) for x in scope.values() if isinstance(x, (Vector, Matrix, Scalar, np.ndarray))]
+
+
+@pytest.mark.parametrize("text", EACH)
+def test_one_integer_is_exact_or_refused_wherever_it_is_written(text):
+    for x in (2**63, MOST):
+        error, found = written(text, x, "UINT64")
+        plus = "plus" in text
+        assert error is None and any((x + plus) % 2**64 in values for values in found)
+        assert {y for values in found for y in values} <= {1, 2, 3, x, (x + plus) % 2**64, (x + 2 * plus) % 2**64}
+    for x in (2**63, MOST, 2**64, -(2**63) - 1, 2**2000):
+        error, found = written(text, x, "INT64")
+        assert "expected" in str(error) and found == [[1, 2], [1, 2], [1]]
+
+
+def test_one_integer_chooses_the_type():
     for x in (2**63, MOST):
         s = Scalar.from_value(x)
         assert (s.dtype, s.value) == ("UINT64", x)
-        assert Scalar.from_value(x, "UINT64").value == x
         assert Scalar.from_value(x, "FP64").value == float(x)
-        assert Vector.from_scalar(x, 2).get(1) == Vector.from_scalar(x, 2, "UINT64").get(1) == x
-        assert Matrix.from_scalar(x, 1, 2, "UINT64").get(0, 1) == x
-        assert Vector.from_coo([0, 1], x).get(1) == x
-    v, A, s = Vector("UINT64", 3), Matrix("UINT64", 2, 2), Scalar("UINT64")
-    v[0] = MOST
-    v[1:] << MOST - 1
-    A[0, 1] = MOST
-    A[1, :] = 2**63
-    s.value = MOST
-    assert values_of(v) == [MOST, MOST - 1, MOST - 1]
-    assert values_of(A) == [MOST, 2**63, 2**63]
-    assert s.value == MOST
-    s << 2**63
-    assert s.value == 2**63
-    v(v.S) << 2**63
-    v(gb.binary.plus)[0] << 2**63 - 1
-    assert values_of(v) == [MOST, 2**63, 2**63]
-    A.setdiag(MOST)
-    assert A.get(0, 0) == MOST
-    A.build([0], [0], [2**63 + 1], clear=True)
-    assert values_of(A) == [2**63 + 1]
-    w = Vector("UINT64", 2)
-    w.ss.build_scalar([0, 1], MOST)
-    assert values_of(w) == [MOST, MOST]
-    assert Vector.from_coo([0], [1], "UINT64", size=2).to_dense(fill_value=MOST).tolist() == [1, MOST]
-    assert Vector.from_coo([0], [1], size=2).to_dense(fill_value=MOST, dtype="UINT64").tolist() == [1, MOST]
-
-
-@pytest.mark.parametrize("x", [2**63, MOST, 2**64, -(2**63) - 1, 2**2000])
-def test_integers_beyond_the_type_are_refused_and_nothing_changes(x):
-    v, A, s = Vector.from_coo([0, 1], [1, 2]), Matrix.from_coo([0, 1], [1, 0], [1, 2]), Scalar.from_value(3)
-
-    def writes():
-        yield lambda: v.__setitem__(0, x)
-        yield lambda: v << x
-        yield lambda: v(v.S) << x
-        yield lambda: v(gb.binary.plus) << x
-        yield lambda: v.__setitem__([0, 1], [x, 1])
-        yield lambda: v(gb.binary.plus)[[0, 1]] << [x, 1]
-        yield lambda: A.__setitem__((0, 1), x)
-        yield lambda: A.__setitem__((0, slice(None)), x)
-        yield lambda: A.__setitem__((slice(None), slice(None)), [[x, 1], [2, 3]])
-        yield lambda: A << x
-        yield lambda: A.setdiag(x)
-        yield lambda: A.setdiag([x, 1])
-        yield lambda: setattr(s, "value", x)
-        yield lambda: s << x
-        yield lambda: s(gb.binary.plus) << x
-        yield lambda: Scalar.from_value(x, "INT64")
-        yield lambda: Vector.from_scalar(x, 2, "INT64")
-        yield lambda: v.build([0], [x], clear=True)
-        yield lambda: A.build([0], [0], [x], clear=True)
-        yield lambda: Vector.from_coo([0], [1], size=2).to_dense(fill_value=x)
-
-    for write in writes():
-        with pytest.raises(OverflowError, match="expected"):
-            write()
-    assert (values_of(v), values_of(A), s.value) == ([1, 2], [1, 2], 3)
-
-
-def test_from_scalar_refuses_what_the_dtype_does_not_hold():
+        assert Vector.from_scalar(x, 2).get(1) == Vector.from_coo([0, 1], x).get(1) == x
     for value, dtype in ((300, "INT8"), (-1, "UINT64"), (2**53 + 1, "INT8")):
         with pytest.raises(OverflowError):
             Vector.from_scalar(value, 2, dtype)

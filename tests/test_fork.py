@@ -12,13 +12,28 @@ import pytest
 
 import semirings
 
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+
+
+def assert_done(*command):
+    """The program prints "done" and nothing else."""
+    environ = {**os.environ, "NUMBA_NUM_THREADS": "2", "BITBLAS_DEVICE": "cpu"}
+    command = [
+        sys.executable,
+        "-W",
+        "ignore::DeprecationWarning",
+        *command,
+    ]  # Python 3.12 warns that threads are forked
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=200, env=environ, check=False)
+    assert (ran.returncode, ran.stderr, ran.stdout) == (0, "", "done\n")
+
+
 PROGRAM = """
-import multiprocessing, os, sys, threading, warnings
+import multiprocessing, os, sys, threading
 import numpy as np
 import bitblas as gb
 from bitblas.device import threads
 
-warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 says that threads are forked: that is the point
 n = 1 << 16
 A = v = None
 
@@ -67,14 +82,10 @@ print("done")
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@needs_fork
 @pytest.mark.parametrize("when", ["before", pytest.param("after", marks=pytest.mark.slow), "during"])
 def test_a_child_has_threads_of_its_own(when):
-    environ = {**os.environ, "NUMBA_NUM_THREADS": "2", "BITBLAS_DEVICE": "cpu"}
-    made = subprocess.run(
-        [sys.executable, "-c", PROGRAM, when], capture_output=True, text=True, timeout=200, env=environ, check=False
-    )
-    assert (made.returncode, made.stderr, made.stdout) == (0, "", "done\n")
+    assert_done("-c", PROGRAM, when)
 
 
 WAITING = """
@@ -112,14 +123,12 @@ print("done")
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@needs_fork
 @pytest.mark.parametrize("who", ["compiles", "frees"])
 def test_a_fork_waits_for_who_compiles(who):
     """Otherwise the child would wait for a lock without a holder: ours, or llvmlite's, which frees LLVM's objects under
     it whenever a thread collects garbage. Compiling threads continue: forks wait for logging later."""
-    how = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", WAITING, who]
-    made = subprocess.run(how, capture_output=True, text=True, timeout=100, check=False)
-    assert (made.returncode, made.stderr, made.stdout) == (0, "", "done\n")
+    assert_done("-c", WAITING, who)
 
 
 SLOW = """
@@ -149,12 +158,10 @@ print("done")
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@needs_fork
 def test_what_another_thread_computes_is_free_in_the_child():
     """functools.cached_property has a lock before Python 3.12, and so is used nowhere."""
-    how = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", SLOW]
-    made = subprocess.run(how, capture_output=True, text=True, timeout=100, check=False)
-    assert (made.returncode, made.stderr, made.stdout) == (0, "", "done\n")
+    assert_done("-c", SLOW)
     root = Path(semirings.__file__).parents[1]
     texts = {path: path.read_text() for folder in ("bitblas", "semirings") for path in (root / folder).rglob("*.py")}
     locked = re.compile(r"functools(\.| import .*)cached_property")
@@ -202,15 +209,13 @@ threading.Timer(0.3, lock.release).start()
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@needs_fork
 @pytest.mark.parametrize("what", ["waits", "forgets"])
 def test_what_another_thread_loads_is_loaded_in_the_child(tmp_path, what):
     """Else it would wait for Python's lock of that module for ever: modules are loaded when they are first named. A
     lock that the module brings is free there as well, though others held it when the module was whole."""
     (tmp_path / "slow.py").write_text(SLOWLY)
-    how = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", LOADS, str(tmp_path), what]
-    made = subprocess.run(how, capture_output=True, text=True, timeout=100, check=False)
-    assert (made.returncode, made.stderr, made.stdout) == (0, "", "done\n")
+    assert_done("-c", LOADS, str(tmp_path), what)
 
 
 SPAWNED = """
@@ -241,7 +246,4 @@ if __name__ == "__main__":
 
 def test_processes_that_are_spawned_beside_threads(tmp_path):
     (tmp_path / "program.py").write_text(SPAWNED)
-    environ = {**os.environ, "NUMBA_NUM_THREADS": "2", "BITBLAS_DEVICE": "cpu"}
-    command = [sys.executable, str(tmp_path / "program.py")]
-    made = subprocess.run(command, capture_output=True, text=True, timeout=200, env=environ, check=False)
-    assert (made.returncode, made.stderr, made.stdout) == (0, "", "done\n")
+    assert_done(tmp_path / "program.py")

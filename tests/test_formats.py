@@ -188,16 +188,12 @@ def test_symmetric_structures_share_the_transpose(device, key):
     assert structure.layout(key, transposed=True) is structure.layout(key)
     A = make(p, values(generator("s"), "INT64", len(p.rows)), "INT64", key)
     assert A.memory().forms[A.format] > 0
-    assert_entries(A.T.new(), Pattern(p.ncols, p.nrows, p.cols, p.rows), host(A._store.values)[_back(A, p)])
-    other = make(MATRICES["gaps"](), True, "BOOL", key)._store.structure
-    assert other.layout(key, transposed=True) is not other.layout(key)
-
-
-def _back(A, p: Pattern) -> np.ndarray:
-    """Positions of the input's entries in the order of A's format."""
     i, j = (host(x) for x in A._store.structure.coo())
     place = {at: k for k, at in enumerate(zip(i.tolist(), j.tolist()))}
-    return np.array([place[at] for at in zip(p.rows.tolist(), p.cols.tolist())], np.int64)
+    order = [place[at] for at in zip(p.rows.tolist(), p.cols.tolist())]  # of the input's entries in A's format
+    assert_entries(A.T.new(), Pattern(p.ncols, p.nrows, p.cols, p.rows), host(A._store.values)[order])
+    other = make(MATRICES["gaps"](), True, "BOOL", key)._store.structure
+    assert other.layout(key, transposed=True) is not other.layout(key)
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -26,7 +26,6 @@ VECTORS = {
     "selected into": lambda gb, x, y: into(y.dup(), x.select(gb.select.valuegt, 4), y.S),
     "outside": lambda gb, x, y: into(y.dup(), x.apply(gb.unary.ainv), ~y.V, gb.replace),
 }
-SUMS = ("plus", "times", "min", "max", "any")
 
 
 def into(w, expr, *how):
@@ -34,20 +33,22 @@ def into(w, expr, *how):
     return w
 
 
-def vectors(gb, n, missing, dtype, device):
+def vectors(gb, n, missing, dtype):
     """Two vectors of small whole numbers that lack a few entries, or none."""
     rng = np.random.default_rng(n)
-    where = {"device": device} if gb is bitblas else {}
     made = []
     for k in range(2):
         at = np.flatnonzero(rng.random(n) >= 0.01) if missing == k or missing == 2 else np.arange(n)
-        made.append(gb.Vector.from_coo(at, rng.integers(0, 9, len(at)).astype(dtype), size=n, **where))
+        made.append(gb.Vector.from_coo(at, rng.integers(0, 9, len(at)).astype(dtype), size=n))
     return made
 
 
-def same(found, expected):
-    for x, y in zip(found.to_coo(), expected.to_coo(), strict=True):
-        np.testing.assert_array_equal(found.device.to_host(x), y)
+def assert_same(run, **layout):
+    """run(gb, layout) gives equal lists of objects with both libraries; the layout of matrices is for bitblas alone."""
+    for found, expected in zip(run(bitblas, layout), run(graphblas, {}), strict=True):
+        assert found.dtype == expected.dtype.name
+        for x, y in zip(found.to_coo(), expected.to_coo(), strict=True):
+            np.testing.assert_array_equal(found.device.to_host(x), y)
 
 
 @pytest.mark.in_turn
@@ -55,10 +56,7 @@ def same(found, expected):
 @pytest.mark.parametrize("statement", VECTORS)
 def test_elementwise(device, statement, dtype):
     for n, missing in product(SIZES, (None, 0, 1, 2)):
-        found = VECTORS[statement](bitblas, *vectors(bitblas, n, missing, dtype, device))
-        expected = VECTORS[statement](graphblas, *vectors(graphblas, n, missing, dtype, device))
-        assert found.dtype == expected.dtype.name
-        same(found, expected)
+        assert_same(lambda gb, _, n=n, k=missing: [VECTORS[statement](gb, *vectors(gb, n, k, dtype))])
 
 
 @pytest.mark.in_turn
@@ -66,9 +64,8 @@ def test_elementwise(device, statement, dtype):
 @pytest.mark.parametrize("dtype", (np.float64, np.int32, np.uint8))
 def test_sums(device, dtype, missing):
     for n in SIZES:
-        x, _ = vectors(bitblas, n, missing, dtype, device)
-        y, _ = vectors(graphblas, n, missing, dtype, device)
-        for name in SUMS[:4]:
+        (x, _), (y, _) = (vectors(gb, n, missing, dtype) for gb in (bitblas, graphblas))
+        for name in ("plus", "times", "min", "max"):
             assert x.reduce(name).new().value == y.reduce(name).new().value, (n, name)
         assert x.reduce("any").new().value in y.to_coo()[1]
 
@@ -78,7 +75,7 @@ def test_sums_see_nan_as_others_do(device):
         values = np.arange(200.0)
         values[at] = np.nan
         for gb in (bitblas, graphblas):
-            x = gb.Vector.from_dense(values, **({"device": device} if gb is bitblas else {}))
+            x = gb.Vector.from_dense(values)
             assert x.reduce("min").new().value == (0 if at else 1)
             assert x.reduce("max").new().value == 199
             assert np.isnan(x.reduce("plus").new().value)
@@ -104,21 +101,17 @@ def test_presence(device, statement, form):
     """Twice: the first product caches a result, which no statement may overwrite."""
     rng = np.random.default_rng(3)
     i, j = np.nonzero(rng.random((150, 150)) < 0.004)
-    results = []
-    for gb in (bitblas, graphblas):
-        where = {"device": device} if gb is bitblas else {}
-        A = gb.Matrix.from_coo(i, j, True, nrows=150, ncols=150, **where, **({"format": form} if where else {}))
-        t = gb.Vector.from_coo(np.arange(150), True, size=150, **where)
-        made = []
+
+    def run(gb, layout):
+        A = gb.Matrix.from_coo(i, j, True, nrows=150, ncols=150, **layout)
+        t = gb.Vector.from_coo(np.arange(150), True, size=150)
         for _ in range(2):
-            w = gb.Vector.from_coo([0, 3, 70, 149], [True, False, True, True], size=150, **where)
-            made.append(PRODUCTS[statement](gb, A, t, w))
-            changed = made[-1].dup()
-            made[-1][:] = True
-            made[-1] = changed
-        results.append(made)
-    for found, expected in zip(*results, strict=True):
-        same(found, expected)
+            w = gb.Vector.from_coo([0, 3, 70, 149], [True, False, True, True], size=150)
+            made = PRODUCTS[statement](gb, A, t, w)
+            yield made.dup()
+            made[:] = True
+
+    assert_same(run, format=form)
 
 
 @pytest.mark.parametrize(
@@ -133,23 +126,21 @@ def test_nearly_full(device, ring, form):
     for special in ([], [np.inf, 0.0], [np.nan, np.inf]):
         values = rng.integers(-4, 9, len(at)).astype(float)
         values[: len(special)] = special
-        results = []
-        for gb in (bitblas, graphblas):
-            where = {"device": device} if gb is bitblas else {}
-            form_of = {"format": form} if where else {}
+
+        def run(gb, layout, values=values):
             bits = ring == "lor_land"
-            A = gb.Matrix.from_coo(i, j, True if bits else weights, nrows=n, ncols=n, **where, **form_of)
-            u = gb.Vector.from_coo(at, True if bits else values, size=n, **where)
-            w = gb.Vector.from_coo([0, 9, 70], True if bits else 2.0, size=n, **where)
+            A = gb.Matrix.from_coo(i, j, True if bits else weights, nrows=n, ncols=n, **layout)
+            u = gb.Vector.from_coo(at, True if bits else values, size=n)
+            w = gb.Vector.from_coo([0, 9, 70], True if bits else 2.0, size=n)
             product = A.mxv(u, ring)
-            results.append([product.new(), u.vxm(A, ring).new(), into(w, product, ~w.S), product.new(mask=w.S)])
-        for found, expected in zip(*results, strict=True):
-            same(found, expected)
+            return [product.new(), u.vxm(A, ring).new(), into(w, product, ~w.S), product.new(mask=w.S)]
+
+        assert_same(run, format=form)
 
 
 def test_the_rows_with_entries_are_found_once(device):
-    A = bitblas.Matrix.from_coo([0, 2], [1, 1], True, nrows=3, ncols=3, device=device)
-    t = bitblas.Vector.from_coo([0, 1, 2], True, size=3, device=device)
+    A = bitblas.Matrix.from_coo([0, 2], [1, 1], True, nrows=3, ncols=3)
+    t = bitblas.Vector.from_coo([0, 1, 2], True, size=3)
     A.mxv(t, "lor_land").new()
     with bitblas.trace() as trace:
         w = A.mxv(t, "lor_land").new()
@@ -163,20 +154,19 @@ def test_lengths_of_rows_are_sums_of_ones(device, form):
     that a mask leaves open or not."""
     rng = np.random.default_rng(4)
     i, j = np.nonzero(rng.random((150, 90)) < 0.02)
+
+    def run(gb, layout):
+        A = gb.Matrix.from_coo(i, j, 2, nrows=150, ncols=90, **layout)
+        t, few = (gb.Vector.from_coo(np.arange(n), 3, size=n) for n in (90, 3))
+        few.resize(150)
+        for name in ("plus_pair", "plus_times"):
+            yield A.mxv(t, getattr(gb.semiring, name)["INT64"]).new()
+        for how in ((few.S,), (~few.S, gb.replace), (gb.binary.minus,), (~few.S, gb.binary.plus)):
+            w = gb.Vector.from_coo(np.arange(0, 150, 7), 9, size=150)
+            yield into(w, A.mxv(t, gb.semiring.plus_pair["INT64"]), *how)
+
     for _ in range(2):
-        results = []
-        for gb in (bitblas, graphblas):
-            where = {"device": device} if gb is bitblas else {}
-            A = gb.Matrix.from_coo(i, j, 2, nrows=150, ncols=90, **where, **({"format": form} if where else {}))
-            t, few = (gb.Vector.from_coo(np.arange(n), 3, size=n, **where) for n in (90, 3))
-            few.resize(150)
-            made = [A.mxv(t, getattr(gb.semiring, name)["INT64"]).new() for name in ("plus_pair", "plus_times")]
-            for how in ((few.S,), (~few.S, gb.replace), (gb.binary.minus,), (~few.S, gb.binary.plus)):
-                w = gb.Vector.from_coo(np.arange(0, 150, 7), 9, size=150, **where)
-                made.append(into(w, A.mxv(t, gb.semiring.plus_pair["INT64"]), *how))
-            results.append(made)
-        for found, expected in zip(*results, strict=True):
-            same(found, expected)
+        assert_same(run, format=form)
 
 
 def test_products_on_tiles_write_over_their_output():
@@ -207,18 +197,18 @@ OVER = {  # the old content of w is not needed, or is read first
 @pytest.mark.parametrize("missing", (None, 1, 2))
 @pytest.mark.parametrize("statement", OVER)
 def test_outputs_are_written_over(device, statement, missing):
-    for n in (65, 200):
-        results = []
-        for gb in (bitblas, graphblas):
-            x, y = vectors(gb, n, missing, np.float64, device)
+
+    def run(gb, _):
+        for n in (65, 200):
+            x, y = vectors(gb, n, missing, np.float64)
             w = y.apply(gb.binary.minus, right=3).new()
-            before, made = w.dup(), []
+            before = w.dup()
             for _ in range(2):  # the second time into arrays that the first has made
                 OVER[statement](gb, w, x, y)
-                made.append(w.dup())
-            results.append((*made, before, x, y))
-        for found, expected in zip(*results, strict=True):
-            same(found, expected)
+                yield w.dup()
+            yield from (before, x, y)
+
+    assert_same(run)
 
 
 def test_an_operator_that_raises_leaves_the_output_as_it_was():
@@ -238,10 +228,44 @@ def test_an_operator_that_raises_leaves_the_output_as_it_was():
 
 def test_copies_of_few_entries(device):
     at = [0, 64, 777, 9999]
-    v = bitblas.Vector.from_coo(at, [1.0, -0.0, np.inf, 4.0], size=10000, device=device)
+    v = bitblas.Vector.from_coo(at, [1.0, -0.0, np.inf, 4.0], size=10000)
     for known in (False, True):
         assert not known or v.nvals == 4
         w = v.dup()
         w[5] = 2.0
         assert v.to_coo()[0].tolist() == at and w.to_coo()[0].tolist() == [0, 5, 64, 777, 9999]
         assert w.to_coo()[1].tolist() == [1.0, 2.0, 0.0, np.inf, 4.0] and np.signbit(float(w[64].new()))
+
+
+# ---- pulls along whole tiles of the CPU: from tables of sums of three columns, and without, the same sums ------------
+
+
+def tile_sums(monkeypatch, picked: int, ring: str, dtype: str, share: float):
+    rng, n = np.random.default_rng(7), 195  # the last tile is not full
+    near = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) < 9
+    rows, cols = np.nonzero(near & (rng.random((n, n)) < 0.6))
+    A = bitblas.Matrix.from_coo(rows, cols, 3, dtype, nrows=n, ncols=n, format="b2sr", device="cpu")
+    monkeypatch.setattr(A.device, "permute_bytes", picked)
+    at = np.flatnonzero(rng.random(n) < share)
+    u = bitblas.Vector.from_coo(at, (at * 7 % 31).astype(dtype.lower().replace("fp", "float")), size=n, device="cpu")
+    mask = bitblas.Vector.from_coo(np.arange(0, n, 3), True, size=n, device="cpu")
+    semiring = getattr(bitblas.semiring, ring)[dtype]
+    every, some = A.mxv(u, semiring), u.vxm(A, semiring).new(mask=~mask.S)
+    return [kernel for w in (every.new(), some) for kernel in w.to_coo()], every
+
+
+@pytest.mark.parametrize("share", [1.0, 0.7])
+@pytest.mark.parametrize("ring, dtype", [("plus_second", "FP32"), ("plus_times", "FP64"), ("min_plus", "FP64"),
+                                         ("max_first", "INT32"), ("plus_minus", "INT64")])  # fmt: skip
+def test_tables_give_the_same_sums(monkeypatch, ring, dtype, share):
+    with_tables, without = (tile_sums(monkeypatch, picked, ring, dtype, share)[0] for picked in (8, 0))
+    for a, b in zip(with_tables, without, strict=True):
+        assert np.array_equal(a, b)
+
+
+def test_numbers_of_eight_bytes_have_tables_where_eight_are_picked(monkeypatch):
+    for picked, kernels in ((8, {"tables", "lanes"}), (4, {"lanes"})):
+        _, product = tile_sums(monkeypatch, picked, "plus_second", "FP64", 1.0)
+        with bitblas.trace() as trace:
+            product.new()
+        assert kernels == {run.kernel.rpartition("/")[2] for run in trace} & {"tables", "lanes"}

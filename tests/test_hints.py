@@ -29,6 +29,7 @@ def graph():
     [
         ("successors", "neighbors(name)"), ("predecessors", ".T.new(), g.labels, directed=True).neighbors(name)"),
         ("reverse", "Graph(g.matrix.T.new(), g.labels, directed=True)"), ("T", "Graph(g.matrix.T.new(), g.labels, "),
+        ("remove", "subgraph(names) is the graph of those that stay"),
         ("num_nodes", "len(g)"), ("number_of_nodes", "len(g)"), ("shape", "len(g)"), ("save", "g.write(path)"),
         ("plot", "bitblas.plots.graph(g)"), ("dijkstra", "sssp(source)"), ("bridges", "bitblas has no such algorithm"),
         ("nodes", "vertices"), ("edges", "to_dataframe()"), ("add_edge", "Graph.from_edges"),
@@ -116,10 +117,7 @@ def test_missing_attributes_behave_as_pythons():
 
 def test_an_algorithm_called_with_a_graph_names_the_method():
     for call, said in (
-        (
-            lambda g: algorithms.pagerank(g),
-            r"argument A: expected a Matrix, got a Graph\. Hint: call the method, g\.pag",
-        ),
+        (lambda g: algorithms.pagerank(g), r"argument A: .* a Matrix, got a Graph\. Hint: call the method, g\.pag"),
         (lambda g: algorithms.sssp(g, 0), r"g\.sssp\(\.\.\).*pass g\.matrix"),
         (lambda g: algorithms.jaccard(g.matrix, pairs=g), r"argument pairs: .*got a Graph\. Hint: pass g\.matrix"),
         (lambda g: algorithms.pagerank(np.eye(3)), r"Matrix\.from_dense"),
@@ -161,8 +159,6 @@ def test_answers_are_mappings():
             levels[other]
     with pytest.raises(KeyError, match="expected one of the 3 labels of the graph, got 'nobody'"):
         levels["nobody"]
-    with pytest.raises(KeyError, match="cannot be reached from 'b'"):
-        levels["a"]
     numbered = Graph(graph().matrix).bfs(1)
     assert numbered.get(7, -1) == numbered.get("x", -1) == numbered.get(0, -1) == -1 and numbered[2] == 1
     for each in (graph().levels_from_each(["a"]), graph().distances_from_each(["a"])):

@@ -1,14 +1,19 @@
-"""The structure of the code: imports only go down, CUDA and CPU kernels have the same names."""
+"""The structure of the code: imports only go down and load little, layouts are not told apart outside of their folder,
+CUDA and CPU kernels have the same names."""
 
 from __future__ import annotations
 
 import ast
+import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from bitblas import formats
 from bitblas.device import Cpu, Cuda, jit
 from bitblas.device.jit import VIEWS as CPU_VIEWS
 from bitblas.device.jit import arguments
@@ -24,42 +29,18 @@ MODULES = {
 # From the ground up; the longest name that fits a module says its floor. A module may import its own floor and below.
 FLOORS = (
     ("semirings", "_nx_bitblas"),
-    (
-        "bitblas.atomic",
-        "bitblas.exceptions",
-        "bitblas.extras",
-        "bitblas.foreign_names",
-        "bitblas.display",
-        "bitblas.tuning",
-        "bitblas.typing",
-    ),
-    ("bitblas.kernels",),
-    ("bitblas.device",),
-    ("bitblas.config",),
-    ("bitblas.formats",),
+    tuple(f"bitblas.{name}" for name in "atomic exceptions extras foreign_names display tuning typing".split()),
+    *((f"bitblas.{name}",) for name in "kernels device config formats".split()),
     ("bitblas.store", "bitblas.order"),
-    ("bitblas.plan",),
-    ("bitblas.operations",),
-    *((f"bitblas.core.{name}",) for name in ("hooks", "options")),
+    *((f"bitblas.{name}",) for name in "plan operations core.hooks core.options".split()),
     tuple(f"bitblas.core.{name}" for name in ("convert", "memory", "operators", "show")),
     ("bitblas.core.statement",),
     tuple(f"bitblas.core.{name}" for name in ("aggregators", "building", "scalar")),
     *((f"bitblas.core.{name}",) for name in ("assign", "vector", "matrix", "ss")),
     ("bitblas.core",),
     ("bitblas.loop",),
-    (
-        "bitblas.agg",
-        "bitblas.compat",
-        "bitblas",
-        "bitblas.graph",
-        "bitblas.io",
-        "bitblas.algorithms",
-        "bitblas.reorder",
-        "bitblas.plots",
-        "bitblas.ss",
-        "bitblas.viz",
-    ),
-    ("bitblas.registry", "bitblas.calibrate", "bitblas.compare", "bitblas.distributed", "bitblas.nx"),
+    ("bitblas", *(f"bitblas.{name}" for name in "agg compat graph io algorithms reorder plots ss viz".split())),
+    tuple(f"bitblas.{name}" for name in "registry calibrate compare distributed nx".split()),
     ("bitblas.cli", "bitblas.__main__"),
 )
 FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names}
@@ -122,17 +103,9 @@ def test_who_may_import_what():
             assert all(i.startswith("_nx_bitblas") for i in ours) and "networkx" not in found, module
         if module == "bitblas.kernels.variant":
             assert all(i.startswith("semirings") for i in ours)
-        if module.startswith("bitblas.formats"):
-            assert not any(i.startswith("bitblas.core") for i in ours), module
-        if module.startswith("bitblas.core"):
-            assert not any(i.startswith(("bitblas.algorithms", "bitblas.cli", "bitblas.io")) for i in ours), module
         if module != "bitblas.device.cuda":
             assert not any(i.partition(".")[0] in ("cupy", "cupyx") for i in found), f"{module} imports CuPy"
     assert "bitblas.device.jit" in all_imports["bitblas.device.cuda"]
-
-
-def test_kernels_of_one_device_are_listed_once():
-    assert set(KERNELS) >= GPU_ONLY and not CPU_ONLY & set(KERNELS)
 
 
 def folders_of_forms() -> dict[str, set[str]]:
@@ -161,12 +134,8 @@ def test_forms_import_in_no_circles():
             assert not found & {f"bitblas.formats.{other}" for other in above}, name
 
 
-# Modules that import one another, each circle with its reason.
-CIRCLES: dict[frozenset[str], str] = {}
-
-
-def circles() -> set[frozenset[str]]:
-    """Sets of modules of which each imports, by way of others, all; at the top or inside functions."""
+def test_imports_in_no_circles():
+    """No sets of modules of which each imports, by way of others, all; at the top or inside functions."""
     graph = {m: {i for i, _ in imports(m) if i in MODULES and i != m} for m in MODULES}
     reached = {}
     for module in graph:
@@ -177,11 +146,7 @@ def circles() -> set[frozenset[str]]:
                 seen.add(found)
                 ahead += graph[found]
         reached[module] = seen
-    return {frozenset(m for m in seen if module in reached[m]) for module, seen in reached.items() if module in seen}
-
-
-def test_imports_in_no_circles():
-    assert circles() == set(CIRCLES)
+    assert not {frozenset(m for m in seen if x in reached[m]) for x, seen in reached.items() if x in seen}
 
 
 def test_a_device_is_asked_for_what_it_can_do():
@@ -195,6 +160,101 @@ def test_a_device_is_asked_for_what_it_can_do():
     for name in named:
         assert getattr(Cpu, name) != getattr(Cuda, name), name
         assert any(f".{name}" in text for text in texts.values()) or name == "captures", name
+
+
+# ---- what is loaded when it is named ---------------------------------------------------------------------------------
+
+HEAVY = {"numba", "llvmlite", "scipy", "cupy", "cuda", "graphblas", "networkx", "pandas", "matplotlib", "hypothesis"}
+HEAVY |= {"logging"}  # 3 of 70 ms
+LATER = "algorithms formats.catalog plan.product operations.build operations.spgemm operations.spmv io cli compare nx"
+LATER = {f"bitblas.{name}" for name in f"{LATER} plots registry reorder ss viz".split()}
+
+
+def test_import_is_light():
+    """Modules that first statements need are loaded when they are first named."""
+    code = "import bitblas, json, sys; print(json.dumps(sorted(sys.modules)))"
+    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+    heavy = {m for m in json.loads(run.stdout) if m.partition(".")[0] in HEAVY or m in LATER}
+    assert heavy == set()
+
+
+@pytest.mark.parametrize("package", ["operations", "plan"])
+def test_type_checkers_see_what_is_loaded_when_it_is_named(package):
+    folder = ROOT / "bitblas" / package
+    tree = ast.parse((folder / "__init__.py").read_text())
+    seen = [a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module is None for a in n.names]
+    assert seen == sorted(p.stem for p in folder.glob("*.py") if not p.stem.startswith("_"))
+
+
+# ---- kinds of layouts ------------------------------------------------------------------------------------------------
+# No module outside bitblas/formats/ tests the class of a layout: it reads capabilities of the layout or its format.
+# Requesting a layout by its key is allowed, and so is comparing a key with CSR, the format of new matrices.
+
+CLASSES = {form.__name__ for form in formats.forms()}
+# Formats of other libraries, some with the same names.
+OTHERS = ("bitblas.io", "bitblas.core.ss", "bitblas.core.matrix.build")
+
+
+def is_key(x: object) -> bool:
+    """Whether it is the key of a form, or the beginning of one."""
+    return isinstance(x, str) and x.rstrip("0123456789") in formats.NAMES
+
+
+def constants(node: ast.expr) -> list[object]:
+    """The constants that a comparison or a call is given, also in a tuple."""
+    return [leaf.value for leaf in ast.walk(node) if isinstance(leaf, ast.Constant)]
+
+
+def names(node: ast.expr) -> set[str]:
+    found = (getattr(leaf, "id", getattr(leaf, "attr", "")) for leaf in ast.walk(node))
+    return {name for name in found if name}
+
+
+def kind_tests(text: str) -> Iterator[str]:
+    """The tests of the kind of a form in a module: by class, by a set of keys, by a key or by a part of one."""
+    for node in ast.walk(ast.parse(text)):
+        wrong = False
+        if isinstance(node, ast.Call):
+            called = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            if called == "isinstance":
+                wrong = bool(names(node.args[1]) & CLASSES)
+            elif called in ("startswith", "endswith", "removeprefix"):
+                wrong = any(is_key(x) for arg in node.args for x in constants(arg))
+            elif called in ("rstrip", "strip"):
+                wrong = any(x == "0123456789" for arg in node.args for x in constants(arg))
+        elif isinstance(node, ast.Compare):
+            parts = (node.left, *node.comparators)
+            wrong = any(ast.unparse(part) in ("ROWS", "formats.ROWS") for part in parts)
+            wrong = wrong or any(is_key(x) for part in parts if not isinstance(part, ast.Call) for x in constants(part))
+        elif isinstance(node, ast.JoinedStr):  # keys are made by their format
+            wrong = isinstance(node.values[0], ast.Constant) and is_key(node.values[0].value) and len(node.values) == 2
+        elif isinstance(node, ast.Dict):  # a decision by key
+            wrong = any(is_key(x) for key in node.keys if key is not None for x in constants(key))
+        if wrong:
+            yield f"line {node.lineno}: {ast.unparse(node)}"
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("bitblas") and not m.startswith(OTHERS)])
+def test_the_kind_of_a_form_is_not_tested(module):
+    if not module.startswith("bitblas.formats"):
+        assert list(kind_tests(MODULES[module].read_text())) == []
+
+
+@pytest.mark.parametrize("text", [
+    "isinstance(form, Split)", "isinstance(form, (Csr, mplg.Mplg))", "key in ROWS", "form.key not in formats.ROWS",
+    "key.startswith('split')", "key.startswith(('b2sr', 'x'))", "key == 'b2sr8'", "x = 1 if key != 'mplg' else 2",
+    "key in ('csr', 'mplg')", "f'b2sr{tile}'", "int(key[len(key.rstrip('0123456789')):])", "{'csr': 1}[key]",
+])  # fmt: skip
+def test_a_test_is_found(text):
+    assert len(list(kind_tests(text))) == 1
+
+
+@pytest.mark.parametrize("text", [
+    "structure.layout(CSR)", "key == CSR", "structure.order('csr')", "isinstance(form, Form)", "format_of(key).by_rows",
+    "Matrix.from_coo(i, j, True, format='csr')", "f'{name}{tile}'", "found is Ask.ROWS",
+])  # fmt: skip
+def test_asking_for_a_form_is_none(text):
+    assert list(kind_tests(text)) == []
 
 
 # ---- twins ----------------------------------------------------------------------------------------------------------
@@ -269,12 +329,6 @@ def fields(declaration: str) -> list[str]:
     return [f"{name}.{field}" for part in VIEWS[view] for field in fields(part)]
 
 
-def is_twin(field: str, argument: str) -> bool:
-    """Whether an argument of a CPU kernel has the name of a field: "u.bits" is u_bits, "rows.begin" may be begin."""
-    parts = field.split(".")
-    return argument in {"_".join(parts[k:]) for k in range(len(parts))}
-
-
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_twins_have_the_same_arguments(kernel):
     folder, _, entry = kernel.rpartition("/")
@@ -292,7 +346,8 @@ def test_twins_have_the_same_arguments(kernel):
     found = [field for declaration in cuda[1:] for field in fields(declaration)]
     plain = [name for part in cpu[2:] for name in (arguments(*part.split(": ")) if ": " in part else [part])]
     assert len(found) == len(plain)
-    assert not [pair for pair in zip(found, plain, strict=True) if not is_twin(*pair)]
+    # An argument of a CPU kernel has the name of a field: "u.bits" is u_bits, "rows.begin" may be begin.
+    assert not [pair for pair in zip(found, plain) if not f"_{pair[0].replace('.', '_')}".endswith(f"_{pair[1]}")]
 
 
 @pytest.mark.parametrize("view", CPU_VIEWS)
@@ -301,4 +356,46 @@ def test_views_have_the_same_fields(view):
 
 
 def test_every_twin_has_a_kernel():
+    assert set(KERNELS) >= GPU_ONLY and not CPU_ONLY & set(KERNELS)
     assert set(kernels(".cpu.py")) == set(KERNELS) - GPU_ONLY | CPU_ONLY
+
+
+# ---- texts of kernels: CPU kernels take the fields of views, each of several CUDA kernels in a file is a text --------
+
+
+def test_views_become_plain_arguments():
+    text = (
+        "@njit(**KERNEL)\ndef push(lo, hi, a: Values, mask: MaskView, to: Epilogue, scale):\n"
+        "    put(to.t.bits, a.values[lo], mask.invert)  # a, a.iso\n    return f(a, scale) + other.a + at(a_iso)\n\n\n"
+        "@njit(**FUNCTION)\ndef f(a, scale):\n    return a.values\n"
+    )
+    found = jit.without_views(text)
+    assert "def push(lo, hi, a_values, a_iso, a_stride, mask_bits, mask_stride, mask_invert, to_w_bits," in found
+    assert "put(to_t_bits, a_values[lo], mask_invert)" in found
+    assert "return f(a_values, a_iso, a_stride, scale) + other.a + at(a_iso)" in found
+    assert found.endswith("def f(a, scale):\n    return a.values\n")  # no view there
+
+
+def test_a_text_without_views_stays():
+    text = "@njit(**FUNCTION)\ndef f(a, b):\n    return a.values\n"
+    assert jit.without_views(text) is text
+
+
+def test_a_kernel_has_its_section_alone(tmp_path, monkeypatch):
+    sections = "".join(f"#ifdef KERNEL_{x}\nvoid {x}();\n#endif  // KERNEL_{x}\n" for x in ("one", "two"))
+    (tmp_path / "both.cu").write_text(f"// Shared.\n{sections}")
+    (tmp_path / "single.cu").write_text("void single();\n")
+    monkeypatch.setattr(jit, "PACKAGE", tmp_path.parent)
+    folder = tmp_path.name
+    assert sorted(jit.kernels_of(folder, ".cu")) == ["one", "single", "two"]
+    assert jit.kernel_text(f"{folder}/two") == "// Shared.\nvoid two();\n"
+    assert jit.kernel_text(f"{folder}/single") == "void single();\n"
+
+
+def test_shared_functions_have_other_names_than_those_of_operators():
+    """A text has both: of two functions with one name, the kernel would call the later one."""
+    makers = "".join((PACKAGE / name).read_text() for name in ("operations/variants.py", "kernels/variant.py"))
+    made = set(re.findall(r'(?:Function|cast_function)\(\s*"(\w+)"', makers))
+    assert {"joined", "accum", "take", "mul", "add"} <= made
+    for path in PACKAGE.rglob("*.cpu.py"):
+        assert not made & set(re.findall(r"^def (\w+)\(", path.read_text(), re.M)), path

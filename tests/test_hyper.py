@@ -214,16 +214,14 @@ def test_bits_that_do_not_fit_are_refused(device, monkeypatch, tune):
 
 def test_indices_beyond(device):
     n = 1 << 60
-    for build in (
-        lambda: gb.Vector.from_coo([n], 1, size=n),
-        lambda: gb.Matrix.from_coo([0], [n], 1, nrows=n, ncols=n),
+    for build, error, said in (
+        (lambda: gb.Vector.from_coo([n], 1, size=n), IndexOutOfBound, "got"),
+        (lambda: gb.Matrix.from_coo([0], [n], 1, nrows=n, ncols=n), IndexOutOfBound, "got"),
+        (lambda: gb.Vector.from_coo([1, 1], [1, 2], size=n), ValueError, "uplicate"),
+        (lambda: gb.Matrix.from_coo([1, 1], [2, 2], [1, 2], nrows=n, ncols=n), ValueError, "uplicate"),
     ):
-        with pytest.raises(IndexOutOfBound):
+        with pytest.raises(error, match=said):
             build()
-    with pytest.raises(ValueError, match="uplicate"):
-        gb.Vector.from_coo([1, 1], [1, 2], size=n)
-    with pytest.raises(ValueError, match="uplicate"):
-        gb.Matrix.from_coo([1, 1], [2, 2], [1, 2], nrows=n, ncols=n)
 
 
 def test_reordered_ones_are_written_where_they_store(device):

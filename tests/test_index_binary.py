@@ -3,6 +3,7 @@
 import pickle
 
 import pytest
+from udf_functions import entries
 
 import bitblas as gb
 from bitblas.exceptions import DomainMismatch, NotImplementedException, UdfParseError
@@ -19,11 +20,6 @@ RING = gb.semiring.register_anonymous(gb.monoid.plus, OP)
 
 def z(x, at_x, y, at_y):
     return far(x, *at_x, y, *at_y, 5)
-
-
-def entries(found):
-    *at, values = (x.get() if hasattr(x, "get") else x for x in found.to_coo())
-    return dict(zip(zip(*(a.tolist() for a in at)), values.tolist()))
 
 
 def objects(**how):
@@ -124,11 +120,11 @@ def test_positions_of_hypersparse_matrices_are_the_users(device):
     G = gb.Matrix.from_coo(*B.to_coo(), nrows=far, ncols=far)
     x = gb.Vector.from_coo(*u.to_coo(), size=far)
     assert H.format == "hyper" and G.format == "hyper"
-    assert entries(H.mxv(x, RING).new()) == entries(A.mxv(u, RING).new())
-    assert entries(x.vxm(H, RING).new()) == entries(u.vxm(A, RING).new())
-    assert entries(H.ewise_add(G, OP).new()) == entries(A.ewise_add(B, OP).new())
-    assert entries(H.ewise_union(G, OP, 8, 9).new()) == entries(A.ewise_union(B, OP, 8, 9).new())
-    assert entries(x.ewise_mult(x, OP).new()) == entries(u.ewise_mult(u, OP).new())
+    for call in (
+        lambda A, B, u: A.mxv(u, RING), lambda A, B, u: u.vxm(A, RING), lambda A, B, u: A.ewise_add(B, OP),
+        lambda A, B, u: A.ewise_union(B, OP, 8, 9), lambda A, B, u: u.ewise_mult(u, OP),
+    ):  # fmt: skip
+        assert entries(call(H, G, x).new()) == entries(call(A, B, u).new())
     with pytest.raises(NotImplementedException, match="format='csr'"):
         H.mxm(G, RING).new()
 
@@ -159,18 +155,17 @@ def test_errors_leave_everything_as_it_was():
         ):
             with pytest.raises(DomainMismatch, match="expected an operator of values alone"):
                 bad(op)
-    with pytest.raises(TypeError, match="theta: expected a number"):
-        A.ewise_add(A, FAR)
-    with pytest.raises(TypeError, match="theta: expected a number, got str"):
-        FAR("5")
-    with pytest.raises(TypeError, match="expected 7 arguments for indexbinary"):
-        gb.indexbinary.register_anonymous(lambda x, y: x)
-    with pytest.raises(TypeError, match="must be a function"):
-        gb.indexbinary.register_anonymous(3)
-    with pytest.raises(AttributeError, match="already defined"):
-        gb.indexbinary.register_new("tests.far", far)
-    with pytest.raises(UdfParseError):
-        gb.indexbinary.register_anonymous(lambda x, ix, jx, y, iy, jy, theta: x.none)(1)
+    register = gb.indexbinary.register_anonymous
+    for call, error, said in (
+        (lambda: A.ewise_add(A, FAR), TypeError, "theta: expected a number"),
+        (lambda: FAR("5"), TypeError, "theta: expected a number, got str"),
+        (lambda: register(lambda x, y: x), TypeError, "expected 7 arguments for indexbinary"),
+        (lambda: register(3), TypeError, "must be a function"),
+        (lambda: gb.indexbinary.register_new("tests.far", far), AttributeError, "already defined"),
+        (lambda: register(lambda x, ix, jx, y, iy, jy, theta: x.none)(1), UdfParseError, "none"),
+    ):
+        with pytest.raises(error, match=said):
+            call()
     assert (entries(A), entries(u)) == before
 
 

@@ -1,14 +1,13 @@
 """Files by their suffix; conversions from and to matrices of other libraries."""
 
 import io
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from mm_files import DTYPES, as_dict, same, sample
 
 import bitblas as gb
+from bitblas.exceptions import DimensionMismatch, InvalidValue
 from bitblas.io import (
     from_graphblas,
     from_networkx,
@@ -34,24 +33,21 @@ def test_by_suffix(tmp_path, name):
     kind = name.removesuffix(".gz").rpartition(".")[2].replace("txt", "edges")
     (tmp_path / name).rename(tmp_path / "b.xyz" if not name.endswith(".gz") else tmp_path / "b.gz")
     same(A, read(next(tmp_path.iterdir()), kind).matrix)
-    with pytest.raises(gb.exceptions.InvalidValue, match="expected a name that ends in"):
+    with pytest.raises(InvalidValue, match="expected a name that ends in"):
         read(next(tmp_path.iterdir()))
-    with pytest.raises(gb.exceptions.InvalidValue, match="file_format"):
+    with pytest.raises(InvalidValue, match="file_format"):
         read(tmp_path / name, "xml")
 
 
 def test_parquet(tmp_path):
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    path, InvalidValue = tmp_path / "a.parquet", gb.exceptions.InvalidValue
+    path = tmp_path / "a.parquet"
     for labels, dtype in ((None, "INT64"), (("x", "y", "z"), "FP64"), (None, "BOOL")):
         A = gb.Matrix.from_coo([0, 1, 2], [2, 0, 1], [1, 2, 3], nrows=3, ncols=3, dtype=dtype)
         gb.Graph(A, labels).write(path)
         graph = gb.Graph.read(path)
-        assert (graph.matrix.nvals, graph.matrix.dtype, sorted(graph.vertices)) == (
-            3,
-            A.dtype,
-            list(labels or range(3)),
-        )
+        assert (graph.matrix.nvals, graph.matrix.dtype) == (3, A.dtype)
+        assert sorted(graph.vertices) == list(labels or range(3))
         for i, j, x in zip(*A.to_coo()):
             ends = (graph.vertex(end if labels is None else labels[end]) for end in (i, j))
             assert graph.matrix[tuple(ends)].new().value == x
@@ -79,24 +75,22 @@ def test_sif(tmp_path):
     path.write_text("a b\tpp\tb c\r\nx\n")
     assert gb.Graph.read(path).labels == ("a b", "b c", "x")
     path.write_text("a pp b\na pp\n")
-    with pytest.raises(
-        gb.exceptions.InvalidValue, match=r"genes.sif, line 2: expected a relation and a name after 'a'"
-    ):
+    with pytest.raises(InvalidValue, match=r"genes.sif, line 2: expected a relation and a name after 'a'"):
         gb.Graph.read(path)
-    with pytest.raises(gb.exceptions.InvalidValue, match=r"expected a format that can be written, got sif.*Hint"):
+    with pytest.raises(InvalidValue, match=r"expected a format that can be written, got sif.*Hint"):
         g.write(path)
     for name in ("a.graphml", "a.dot.gz"):
-        with pytest.raises(gb.exceptions.InvalidValue, match=r"Hint: NetworkX reads it: bitblas.Graph.from_networkx"):
+        with pytest.raises(InvalidValue, match=r"Hint: NetworkX reads it: bitblas.Graph.from_networkx"):
             gb.Graph.read(tmp_path / name)
 
 
 def test_labels():
     graph = read(io.BytesIO(b"b a\na c\n"), "edges")
     assert (graph.labels, graph.vertex("a"), graph.label(1)) == (("b", "a", "c"), 1, "a")
-    with pytest.raises(gb.exceptions.InvalidValue, match="one of the 3 labels"):
+    with pytest.raises(InvalidValue, match="one of the 3 labels"):
         graph.vertex("x")
     for wrong in ("x", 3, -1):
-        with pytest.raises(gb.exceptions.InvalidValue, match="vertex"):
+        with pytest.raises(InvalidValue, match="vertex"):
             read(io.BytesIO(b"0 2\n"), "edges").vertex(wrong)
     out = io.BytesIO()
     write(out, graph.matrix, "tsv", labels=graph.labels)
@@ -117,7 +111,7 @@ def test_networkx_as_python_graphblas():
     assert from_networkx(G, name="G").name == "G"
     assert from_networkx(networkx.Graph()).shape == (0, 0)
     for wrong in (["a", "a"], ["a", "x"]):
-        with pytest.raises(gb.exceptions.InvalidValue, match="nodelist"):
+        with pytest.raises(InvalidValue, match="nodelist"):
             from_networkx(G, nodelist=wrong)
 
 
@@ -131,7 +125,7 @@ def test_to_networkx():
     assert list(to_networkx(A, edge_attribute=None).edges(data=True)) == [(0, 1, {}), (1, 3, {})]
     assert list(to_networkx(A, edge_attribute="w").edges(data="w")) == [(0, 1, 5), (1, 3, 6)]
     same(A, from_networkx(G))
-    with pytest.raises(gb.exceptions.DimensionMismatch, match="2 x 3"):
+    with pytest.raises(DimensionMismatch, match="2 x 3"):
         to_networkx(gb.Matrix(bool, 2, 3))
 
 
@@ -151,16 +145,12 @@ def test_scipy_round_trip(dtype, format):
 def test_to_scipy_as_python_graphblas(format):
     graphblas = pytest.importorskip("graphblas")
     A = gb.Matrix.from_coo([0, 1, 2, 3], [2, 0, 1, 3], [1, 2, 3, 4], nrows=4, ncols=4)
-    ours, theirs = to_scipy_sparse(A, format), graphblas.io.to_scipy_sparse(to_graphblas(A), format)
-    assert type(ours) is type(theirs)
-    assert (ours != theirs).nnz == 0
-    for name in ("indices", "indptr"):
-        if hasattr(theirs, name):
-            assert getattr(ours, name).dtype == getattr(theirs, name).dtype
     v = gb.Vector.from_coo([1, 3], [5, 6], size=5)
-    ours, theirs = to_scipy_sparse(v, format), graphblas.io.to_scipy_sparse(to_graphblas(v), format)
-    assert ours.shape == theirs.shape == ((5, 1) if format == "csc" else (1, 5))
-    assert (ours != theirs).nnz == 0
+    for x, shape in ((A, (4, 4)), (v, (5, 1) if format == "csc" else (1, 5))):
+        ours, theirs = to_scipy_sparse(x, format), graphblas.io.to_scipy_sparse(to_graphblas(x), format)
+        assert type(ours) is type(theirs) and ours.shape == theirs.shape == shape and (ours != theirs).nnz == 0
+        for name in ("indices", "indptr"):
+            assert getattr(ours, name, ours).dtype == getattr(theirs, name, theirs).dtype
 
 
 def test_scipy_duplicates_and_formats():
@@ -186,11 +176,8 @@ def test_graphblas_round_trip(dtype):
     same(A, from_graphblas(M))
     v = gb.Vector.from_coo([1, 4], [0, 1], dtype, size=6)
     u = to_graphblas(v)
-    assert isinstance(u, graphblas.Vector)
-    assert (str(u.dtype), u.size) == (dtype, 6)
-    w = from_graphblas(u)
-    assert (str(w.dtype), w.size) == (dtype, 6)
-    assert all(np.array_equal(a, b) for a, b in zip(w.to_coo(), v.to_coo(), strict=True))
+    assert isinstance(u, graphblas.Vector) and (str(u.dtype), u.size) == (dtype, 6)
+    assert from_graphblas(u).isequal(v, check_dtype=True)
 
 
 def test_graphblas_iso():
@@ -199,8 +186,3 @@ def test_graphblas_iso():
     assert to_graphblas(A).ss.is_iso
     zeros = gb.Matrix.from_coo([0, 1], [1, 0], [0.0, -0.0], nrows=2, ncols=2)
     assert np.signbit(to_graphblas(zeros).to_coo()[2]).tolist() == [False, True]
-
-
-def test_import_is_light():
-    code = "import sys, bitblas; sys.exit(any(m in sys.modules for m in ('scipy', 'numba', 'cupy', 'graphblas')))"
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

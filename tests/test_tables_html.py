@@ -2,38 +2,16 @@
 
 import re
 from html import unescape
-from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import bitblas as gb
 from bitblas import display
 
 
-class Cells(HTMLParser):
-    """The rows of cells of a page; fails on a tag that is not closed where it must be."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.rows, self.open = [], []
-        self.feed(text)
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.open.append(tag)
-        if tag == "tr":
-            self.rows.append([])
-        elif tag in ("td", "th"):
-            self.rows[-1].append("")
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open[-1] in ("td", "th"):
-            self.rows[-1][-1] += data
-
-
 def cells(x):
-    return Cells(x._repr_html_()).rows
+    """The rows of cells of a page; ParseError for a tag that is not closed where it must be."""
+    page = ElementTree.fromstring(f"<page>{x._repr_html_()}</page>")
+    return [["".join(cell.itertext()) for cell in row] for row in page.iter("tr")]
 
 
 A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0], nrows=3, ncols=3, device="cpu")

@@ -35,16 +35,10 @@ def test_files_for_type_checkers_are_what_the_programs_say():
 
 # Phrases after "Returns" in docstrings, longer ones first, and the types that they state.
 RETURNS = {
-    "two Python ints": ["int", "int"],
-    "two Vectors": ["Vector", "Vector"],
-    "a tuple of Matrix": ["tuple[Matrix, ...]"],
-    "a Python int or float": ["float"],
-    "a Python int": ["int"],
-    "a Python float": ["float"],
-    "a list of Python ints": ["list[int]"],
-    "a Vector": ["Vector"],
-    "a Matrix": ["Matrix"],
-}
+    "two Python ints": ["int", "int"], "two Vectors": ["Vector", "Vector"], "a tuple of Matrix": ["tuple[Matrix, ...]"],
+    "a Python int or float": ["float"], "a Python int": ["int"], "a Python float": ["float"],
+    "a list of Python ints": ["list[int]"], "a Vector": ["Vector"], "a Matrix": ["Matrix"],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", algorithms.__all__)

@@ -1,6 +1,7 @@
 """Operators from Python functions: types as in python-graphblas, the same values on the host, in Numba and in CUDA C++,
 in every operation."""
 
+import json
 import math
 
 import hypothesis.strategies as st
@@ -8,22 +9,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from udf_functions import FUNCTIONS, closure, entries, operands, text_for, vector
+from udf_texts import SAVED, generate, heads, made_by, unpacked
 
 import bitblas as gb
+from bitblas import device as devices
 from bitblas.device import jit
+from bitblas.kernels.variant import Variant
 from semirings import dtypes, laws
 from semirings.dtypes import BOOL, FP32, FP64, INT8, INT64, UINT64
 from semirings.registration import build
 
-TRIED = (BOOL, INT8, UINT64, FP32, FP64)
 
-
-def close(want, got):
+def close(want, got, step=None, least=0.0):
+    """Equal, or within 8 units in the last place of values of at least this size, computed in the type `step`."""
     if want.dtype.kind != "f":
         return want == got
-    scale = np.maximum(np.abs(want), np.finfo(want.dtype).tiny)
+    scale = np.maximum(np.abs(want), max(least, np.finfo(want.dtype).tiny))
     with np.errstate(all="ignore"):
-        near = np.abs(want - got) <= 8 * np.finfo(want.dtype).eps * scale
+        near = np.abs(want - got) <= 8 * np.finfo(step or want.dtype).eps * scale
     return (want == got) | ((want != want) & (got != got)) | near
 
 
@@ -100,10 +103,7 @@ def test_functions_given_to_the_verbs(device):
     assert entries(A.apply(lambda x, y: x - y, right=2).new())[(0, 2)] == -3
     assert entries(v.ewise_mult(v, lambda x, y: x * y - 1).new()) == {(0,): 0, (1,): 3, (2,): 8}
     assert v.ewise_add(v, lambda x, y: x / y).new().dtype == FP64
-    assert entries(A.select(lambda x, i, j, t: i + j >= t, 3).new()) == {
-        (1, 2): 3,
-        (2, 1): 5,
-    }
+    assert entries(A.select(lambda x, i, j, t: i + j >= t, 3).new()) == {(1, 2): 3, (2, 1): 5}
     assert entries(A.apply(gb.indexunary.register_anonymous(lambda x, i, j, t: x * t), 3).new())[(0, 1)] == 12
 
 
@@ -150,10 +150,9 @@ def test_a_semiring_of_functions(device):
     assert entries(v.vxm(A, ring).new(mask=mask.S)) == {(0,): 1, (2,): 5}
     dense = A.mxm(A, ring).new()
     assert entries(dense)[(0, 1)] == 6
-    pattern = gb.Matrix.from_coo([0, 2], [1, 2], True, nrows=3, ncols=3)
-    assert entries(A.mxm(A, ring).new(mask=pattern.S)) == {
-        k: x for k, x in entries(dense).items() if k in ((0, 1), (2, 2))
-    }
+    at = (0, 1), (2, 2)
+    pattern = gb.Matrix.from_coo(*zip(*at), True, nrows=3, ncols=3)
+    assert entries(A.mxm(A, ring).new(mask=pattern.S)) == {k: x for k, x in entries(dense).items() if k in at}
     assert entries(v.apply(gap, right=10).new()) == {(0,): 9, (1,): 12, (2,): 7}
 
 
@@ -171,3 +170,50 @@ def test_what_a_function_captures_is_part_of_the_kernel():
     assert one.expr != two.expr
     assert build("binary", closure(2)).expr == one.expr
     assert [op.evaluate(INT64, x=1, y=0) for op in (one, two)] == [2.5, 3.5]
+
+
+# ---- without Numba: saved CUDA C++ computes the same as Python ------------------------------------------------------
+
+TEXTS = json.loads(SAVED.read_text())
+
+
+def launcher(device, text, tmp_path):
+    """The kernel `evaluate` of a text on a GPU or in the emulator."""
+    d = devices.get(device)
+    if device == "emulator":
+        from emulator import emu
+
+        return emu.RawModule(code=text).get_function("evaluate")
+    path = tmp_path / "udf.cubin"
+    path.write_bytes(jit._nvrtc(text, Variant("kernels/udf"), d.arch)[0])
+    return d.xp.RawModule(path=str(path)).get_function("evaluate")
+
+
+@pytest.mark.off_cpu  # which runs the Python function itself
+@pytest.mark.parametrize("t", TEXTS["types"])
+def test_saved_operators(t, device, tmp_path):
+    saved, d = TEXTS["types"][t], devices.get(device)
+    kernel = launcher(device, "".join(heads()) + "\n".join(saved["text"]) + "\n", tmp_path)
+    x, y, want = unpacked(saved["x"]), unpacked(saved["y"]), {k: unpacked(v) for k, v in saved["want"].items()}
+    assert len(want) >= 22
+    got = [d.xp.zeros(len(x), w.dtype) for w in want.values()]
+    kernel((-(-len(x) // jit.BLOCK),), (jit.BLOCK,), (np.int64(len(x)), d.asarray(x), d.asarray(y), *got))
+    # Numba takes the arctan2 of small integers in FP32, whatever the result is stored as.
+    steps = {name: np.float32 if (t, name) == ("INT8", "transcendental") else w.dtype for name, w in want.items()}
+    # Terms of the size of 4 may cancel, and a GPU's differ by some units.
+    wrong = {name for (name, w), g in zip(want.items(), got) if not close(w, d.to_host(g), steps[name], 4.0).all()}
+    assert wrong == set()
+
+
+def test_what_is_saved_is_what_is_made():
+    numba = pytest.importorskip("numba")
+    if TEXTS["made by"] != made_by():
+        pytest.skip(f"saved with {TEXTS['made by']}, here is Numba {numba.__version__}")
+    with np.errstate(all="ignore"):
+        assert as_text(generate()) == as_text(TEXTS), "run python tests/udf_texts.py"
+
+
+def as_text(texts):
+    """With numbers as text, without the sign of a NaN, which the compiler chooses."""
+    read = lambda want: {name: list(map(str, unpacked(x))) for name, x in want.items()}
+    return {t: saved | {"want": read(saved["want"])} for t, saved in texts["types"].items()}

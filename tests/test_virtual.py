@@ -12,7 +12,6 @@ from bitblas import device as devices
 from bitblas.exceptions import InvalidValue, OutOfMemory
 from bitblas.formats.csr.layout import from_arrays, split_keys
 from bitblas.formats.virtual import layout, mining
-from bitblas.formats.virtual import layout as virtual_format
 from bitblas.loop.symbolic import recorder
 from bitblas.plan.format_choice import choose_form
 
@@ -38,9 +37,12 @@ def counted(A):
     return found, R, L, V
 
 
+def coo(rows):
+    return [x for x, columns in enumerate(rows) for _ in columns], [j for columns in rows for j in columns]
+
+
 def of_rows(rows, n):
-    i, j = [x for x, columns in enumerate(rows) for _ in columns], [j for columns in rows for j in columns]
-    return gb.Matrix.from_coo(i, j, True, nrows=len(rows), ncols=n, device="cpu")
+    return gb.Matrix.from_coo(*coo(rows), True, nrows=len(rows), ncols=n, device="cpu")
 
 
 def test_every_matrix_is_its_rest_and_its_nodes():
@@ -124,7 +126,7 @@ def menus(n=600, x=True, both=False, **how):
     """Sections of 20 rows with a list of columns each, and a column of each row's own. both: and the transpose."""
     lists = [list(range(7 * k % 500, 7 * k % 500 + 12, 2)) for k in range(n // 20)]
     rows = [sorted({*lists[i // 20], i * 37 % n}) for i in range(n)]
-    i, j = [x for x, columns in enumerate(rows) for _ in columns], [j for columns in rows for j in columns]
+    i, j = coo(rows)
     i, j = (i + j, j + i) if both else (i, j)
     values = x if x is True else np.arange(len(i)) % 9 - 4
     return gb.Matrix.from_coo(i, j, values, nrows=n, ncols=n, **how)
@@ -138,12 +140,9 @@ def test_rows_of_many_lists_are_sorted(most, tune):
         form = matrix(name, device="cpu", format="virtual")._stored.structure.primary
         found = form.to_csr(False)[0]
         found.check()
-        ptr, col = split_keys(form.device, _keys(form), form.nrows, form.ncols)
+        keys = layout.keys_of(form.inner.to_csr(False)[0], form.rows, form.cols, form.nvals)
+        ptr, col = split_keys(form.device, keys, form.nrows, form.ncols)
         assert found.equals(from_arrays(form.device, form.nrows, form.ncols, ptr, col))
-
-
-def _keys(form):
-    return layout.keys_of(form.inner.to_csr(False)[0], form.rows, form.cols, form.nvals)
 
 
 @pytest.mark.in_turn
@@ -187,7 +186,7 @@ def test_nobody_mines_who_did_not_ask(device, monkeypatch):
     def never(*_):
         raise AssertionError("mined")
 
-    monkeypatch.setattr(virtual_format, "mined", never)
+    monkeypatch.setattr(layout, "mined", never)
     nodes = lambda M: M._store.structure.primary.rows.nodes
     for found, wanted in ((A.T.new(), B.T.new()), (A.select("tril").new(), B.select("tril").new())):
         assert found.format == "virtual" and found.isequal(wanted)
@@ -210,20 +209,20 @@ def test_memory_takes_it_where_it_was_mined():
 
 def test_nodes_that_save_no_bytes_are_not_kept(monkeypatch):
     """Each by itself saves entries; where columns are anywhere, only nodes with many users pay for a row."""
-    monkeypatch.setattr(virtual_format, "LEAST", (0, 2, 4, 8, 16, 32, np.inf))
+    monkeypatch.setattr(layout, "LEAST", (0, 2, 4, 8, 16, 32, np.inf))
     rng, n = np.random.default_rng(5), 3000
     rows = [sorted(set((rng.random(14) ** 3 * n).astype(int).tolist())) for _ in range(n)]
     for x in range(200):  # one list that many have
         rows[x] = sorted({*rows[x], *range(5, n, 211)})
     plain = of_rows(rows, n)._stored.structure.primary
     found = mining.mined(plain)
-    form, kept = virtual_format.Virtual.of(found, plain)
+    form, kept = layout.Virtual.of(found, plain)
     form.check()
     assert 0 < kept.nodes == form.rows.nodes < found.nodes / 10 and form.to_csr(False)[0].equals(plain)
     users, columns = (np.bincount(x) for x in (kept.node, kept.node_at))
     assert ((users - 1) * (columns - 1) > 3).all() and (np.diff(kept.middle) >= 0).all()
-    graphs = form.inner.to_csr(False)[0], virtual_format.merged(found, plain).rows, plain
-    sizes = [min(virtual_format.bytes_in(kind, graph) for kind in virtual_format.INNER) for graph in graphs]
+    graphs = form.inner.to_csr(False)[0], layout.merged(found, plain).rows, plain
+    sizes = [min(layout.bytes_in(kind, graph) for kind in layout.INNER) for graph in graphs]
     assert sizes[0] < min(sizes[1:])
 
 

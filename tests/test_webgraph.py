@@ -27,14 +27,9 @@ def web(n, seed=0):
     return rows
 
 
-def coo(rows):
-    return [x for x, columns in enumerate(rows) for _ in columns], [j for columns in rows for j in columns]
-
-
 def assert_holds(A, rows):
-    found = [index.tolist() for index in A.to_coo()[:2]]
     assert A.shape == (len(rows), len(rows)) and A.dtype == gb.dtypes.BOOL
-    assert found == [*map(list, coo(rows))]
+    assert list(zip(*(x.tolist() for x in A.to_coo()[:2]))) == [(x, j) for x, row in enumerate(rows) for j in row]
 
 
 def test_codes_bit_by_bit():

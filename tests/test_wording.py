@@ -28,22 +28,16 @@ def texts(tree):
 
 
 def test_the_library_names_no_options_of_the_command_line():
-    found = []
-    for path in sorted((PACKAGE / "io").glob("*.py")) + sorted((PACKAGE / "graph").glob("*.py")):
+    for path in (*(PACKAGE / "io").glob("*.py"), *(PACKAGE / "graph").glob("*.py")):
         for line, text in texts(ast.parse(path.read_text())):
-            found += [f"{path.name}:{line}: {text}" for _ in re.findall(r"(?<![\w-])--[a-z][\w-]*", text)]
-    assert not found
-
-
-def flags():
-    commands = parser()._subparsers._group_actions[0].choices
-    actions = [action for name in ("bfs", "convert", "katz") for action in commands[name]._actions]
-    return {flag for action in actions for flag in action.option_strings}
+            assert not re.search(r"(?<![\w-])--[a-z][\w-]*", text), f"{path.name}:{line}"
 
 
 def test_every_argument_has_an_option():
     """Those that the table has, and those of readers of edges that the command line has under another name."""
-    known = flags()
+    choices = parser()._subparsers._group_actions[0].choices
+    actions = [action for name in ("bfs", "convert", "katz") for action in choices[name]._actions]
+    known = {flag for action in actions for flag in action.option_strings}
     assert {*commands.WHOLE.values(), *commands.VALUED.values(), *commands.NAMED.values()} <= known
     for name in inspect.signature(bitblas.io.read_edgelist).parameters:
         flag = f"--{name.replace('_', '-')}"

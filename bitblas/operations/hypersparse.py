@@ -131,7 +131,7 @@ def compressed_product(of: VectorProduct) -> tuple[VectorProduct, Array | None]:
     rows, cols = lists(A)
     at, size, inner = (cols, A.ncols, rows) if transpose else (rows, A.nrows, cols)
     m = None if mask is None else compressed.mask_at(mask, at, A.device, size)
-    return VectorProduct(compressed_matrix(A), compressed.extract(u, inner), semiring, transpose, flip, m, None), at
+    return VectorProduct(compressed_matrix(A), compressed.compress(u, inner), semiring, transpose, flip, m, None), at
 
 
 def merge_into(t: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
