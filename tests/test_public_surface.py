@@ -200,8 +200,9 @@ def files(suffix: str) -> list[str]:
 
 
 def test_every_form_was_saved():
+    """All formats of the recorded version: they stay. Later ones have no file of that version."""
     forms = {SAVED[name]["format"] for name in files(".bitblas")}
-    assert len(SAVED) >= AT_LEAST["saved"] and {*gb.formats.FORMATS} == forms
+    assert len(SAVED) >= AT_LEAST["saved"] and {*gb.formats.FORMATS} >= forms and len(forms) == 15
     assert sum(len(entries(name)[1]) for name in files(".bitblas")) > 10_000
     assert {path.name for path in collect.SAVED.iterdir()} == {*SAVED, "checkpoint"}
 
