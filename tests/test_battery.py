@@ -12,17 +12,7 @@ import math
 from itertools import combinations
 
 import pytest
-from battery import (
-    FORMS,
-    MATRICES,
-    PLAIN_FORMS,
-    VECTORS,
-    covering,
-    in_turn,
-    label,
-    pairs,
-    sample,
-)
+from battery import FORMS, MATRICES, PLAIN_FORMS, VECTORS, covering, in_turn, label, pairs, sample
 from battery_runs import (
     ALGEBRAS,
     ENTRYWISE,

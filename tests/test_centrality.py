@@ -6,17 +6,7 @@ Of bitblas, every device runs them in slow tests; the CPU, on one undirected and
 import numpy as np
 import oracles
 import pytest
-from algorithm_runs import (
-    OnBitblas,
-    OnCpu,
-    OnGraphBLAS,
-    by_vertex,
-    edges,
-    few_graphs,
-    full,
-    matrix,
-    networkx,
-)
+from algorithm_runs import OnBitblas, OnCpu, OnGraphBLAS, by_vertex, edges, few_graphs, full, matrix, networkx
 from oracles import GRAPHS
 
 import bitblas

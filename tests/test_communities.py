@@ -9,16 +9,7 @@ from collections import Counter
 import numpy as np
 import oracles
 import pytest
-from algorithm_runs import (
-    OnBitblas,
-    OnCpu,
-    OnGraphBLAS,
-    few_graphs,
-    few_symmetric_graphs,
-    full,
-    matrix,
-    networkx,
-)
+from algorithm_runs import OnBitblas, OnCpu, OnGraphBLAS, few_graphs, few_symmetric_graphs, full, matrix, networkx
 from oracles import GRAPHS, Graph
 
 import bitblas
