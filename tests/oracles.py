@@ -89,9 +89,9 @@ def pagerank(graph, alpha=0.85):
     return r
 
 
-def components(graph):
+def components(graph, strong=False):
     """The smallest vertex of the component, per vertex."""
-    count, label = csgraph.connected_components(graph.scipy(), directed=False)
+    count, label = csgraph.connected_components(graph.scipy(), directed=strong, connection="strong")
     smallest = np.full(count, graph.n)
     np.minimum.at(smallest, label, np.arange(graph.n))
     return smallest[label]
