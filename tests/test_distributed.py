@@ -127,7 +127,8 @@ def told(text):
     return found.values()
 
 
-FAULTS = {  # of rank 1: the environment, whether the others hear of it before the timeout, and the words of their errors
+# Of rank 1: the environment, whether the others hear of it before the timeout, and the words of their errors.
+FAULTS = {
     "killed": ({}, "less", [f"{IN_STATEMENT} was killed"]),
     "ends": ({}, "less", [f"{IN_STATEMENT} has ended"]),
     "late": ({"BITBLAS_TIMEOUT": "0.5"}, "more", ["waited for 0.5 s", f"{IN_STATEMENT} is at collective"]),
