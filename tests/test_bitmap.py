@@ -54,6 +54,11 @@ def product(library, A, X, side, op):
     }[side]()  # fmt: skip
 
 
+def by_both(do, *operands):
+    """What a function makes of the operands of each library: do(library, ..)."""
+    return [do(lib, *mine) for lib, *mine in zip((gb, graphblas), *operands, strict=True)]
+
+
 CASES = (
     ("AX", "FP64", ("plus_times", "FP64"), 0), ("ATX", "BOOL", ("any_pair", "BOOL"), 1),
     ("XTA", "INT64", ("min_plus", "INT64"), 2), ("WA", "FP64", ("plus_times", "FP64"), 3),
@@ -79,17 +84,15 @@ def test_products_from_both_sides(device, case):
     for density, iso in ((0.3, False), (0.004, False), (0.3, True), (0, False)):
         x = both(entries(rng, of, density, dtype, iso), of, dtype, device)
         _ = x[0].nvals  # counted: few entries push
-        t = [product(lib, A, X, side, op) for lib, A, X in zip((gb, graphblas), a, x, strict=True)]
+        t = by_both(lambda lib, A, X: product(lib, A, X, side, op), a, x)
         same(t[0].new(), t[1].new())
         for mask in (lambda M: M.S, lambda M: ~M.S, lambda M: M.V, lambda M: ~M.V):
             c = both(entries(rng, out, 0.3, dtype), out, op[1], device)
-            for lib, C, T, M in zip((gb, graphblas), c, t, m, strict=True):
-                C(mask(M), lib.replace) << T
-            same(*c)
+            accum = "lor" if op[1] == "BOOL" else "min"
+            for end in (lambda lib: lib.replace, lambda lib, accum=accum: getattr(lib.binary, accum)):
+                by_both(lambda lib, C, T, M, mask=mask, end=end: C(mask(M), end(lib)) << T, c, t, m)
+                same(*c)
             assert is_bitmap(c[0])
-            for lib, C, T, M in zip((gb, graphblas), c, t, m, strict=True):
-                C(mask(M), getattr(lib.binary, "lor" if op[1] == "BOOL" else "min")) << T
-            same(*c)
 
 
 POSITIONAL = {  # by the shapes that they are tried on
@@ -114,7 +117,7 @@ def test_operators_of_rows_and_columns_read_places(device, shape):
     rng = np.random.default_rng(shape)
     a, b = (both(entries(rng, shape, 0.3, "INT64"), shape, "INT64", device) for _ in range(2))
     for expression in POSITIONAL[shape]:
-        t = [expression(lib, A, B).new() for lib, A, B in zip((gb, graphblas), a, b, strict=True)]
+        t = by_both(lambda lib, A, B, of=expression: of(lib, A, B).new(), a, b)
         same(*t)
         assert is_bitmap(t[0])
 
@@ -126,8 +129,8 @@ def test_entry_by_entry(device, shape, dtype):
     rng = np.random.default_rng(shape)
     a, b, m = (both(entries(rng, shape, 0.4, dtype, iso), shape, dtype, device) for iso in (False, False, True))
     number = dtype == "FP64"
-    made = []
-    for lib, A, B, M in zip((gb, graphblas), a, b, m, strict=True):
+
+    def made(lib, A, B, M):
         f = lib.binary.plus if number else lib.binary.lor
         found = [A.ewise_add(B, f).new(), A.ewise_mult(B, f).new(), A.select("==", 1).new(), A.dup()]
         found += [A.apply(lib.unary.identity).new(), A.apply(lib.unary.one).new(), A.T.new(), A.dup("INT64")]
@@ -149,15 +152,14 @@ def test_entry_by_entry(device, shape, dtype):
         C << C.T.T if hasattr(C.T, "T") else C
         found += [C, A]
         sums = [lib.monoid.plus, lib.monoid.min] if number else [lib.monoid.lor]
-        found += [getattr(X, way)(op).new() for op in sums for X in (A, M, B.T) for way in (
-            "reduce_rowwise", "reduce_columnwise")]  # fmt: skip
-        made.append(found)
-        made[-1].append([A.reduce_scalar(op).value for op in sums] + [C.nvals, A.nvals])
-    for mine, other in zip(*made, strict=True):
-        if isinstance(mine, list):
-            assert mine == other
-        else:
-            same(mine, other)
+        ways = ("reduce_rowwise", "reduce_columnwise")
+        found += [getattr(X, way)(op).new() for op in sums for X in (A, M, B.T) for way in ways]
+        return found, [A.reduce_scalar(op).value for op in sums] + [C.nvals, A.nvals]
+
+    (mine, numbers), (other, expected) = by_both(made, a, b, m)
+    assert numbers == expected and len(mine) == len(other)
+    for pair in zip(mine, other):
+        same(*pair)
 
 
 def test_a_statement_writes_in_place_only_where_nobody_else_looks(device):
@@ -198,15 +200,14 @@ def test_chosen_for_narrow_operands():
 
 def test_long_rows_are_cut(device):
     n, rng = 3000, np.random.default_rng(3)
-    cols = np.concatenate([np.arange(n), rng.integers(0, n, 500)])
-    rows = np.concatenate([np.full(n, 7), rng.integers(0, n, 500)])
+    cols, rows = np.r_[np.arange(n), rng.integers(0, n, 500)], np.r_[np.full(n, 7), rng.integers(0, n, 500)]
     key = np.unique(rows * n + cols)
     given = key // n, key % n, rng.integers(1, 5, len(key)).astype(float)
     a = both(given, (n, n), "FP64", device, form="csr")
     x = both(entries(rng, (n, 9), 0.3, "FP64"), (n, 9), "FP64", device)
     for op in (("plus_times", "FP64"), ("any_pair", "BOOL")):
         for side in ("AX", "ATX"):
-            same(*(product(lib, A, X, side, op).new() for lib, A, X in zip((gb, graphblas), a, x, strict=True)))
+            same(*by_both(lambda lib, A, X, side=side, op=op: product(lib, A, X, side, op).new(), a, x))
 
 
 def a_graph(n, degree, seed):
@@ -214,12 +215,8 @@ def a_graph(n, degree, seed):
     rng = np.random.default_rng(seed)
     rows, cols = rng.integers(0, n, n * degree), rng.integers(0, n, n * degree)
     at = np.arange(n)
-    rows, cols = (
-        np.concatenate([rows, at[: n // 2], np.full(n // 2, 3)]),
-        np.concatenate([cols, at[: n // 2] + 1, at[::2]]),
-    )
-    key = np.unique(rows * n + cols)
-    return key // n, key % n
+    rows, cols = np.r_[rows, at[: n // 2], np.full(n // 2, 3)], np.r_[cols, at[: n // 2] + 1, at[::2]]
+    return np.divmod(np.unique(rows * n + cols), n)
 
 
 @pytest.mark.slow
@@ -239,10 +236,9 @@ def test_searches_from_several_sources(device):
     for k, source in enumerate(sources):
         assert V[k, :].new().isequal(al.bfs_levels(A, source))
     same(al.distances_from_each(W, sources), al.distances_from_each(L, sources, gb=graphblas))
-    found = [al.betweenness_centrality(A, sources, batch=batch).to_coo()[1] for batch in (1, 2, 5)]
-    found = list(map(A.device.to_host, found))
-    np.testing.assert_allclose(found[1], found[0], rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(found[2], found[0], rtol=1e-12, atol=1e-12)
+    one, *others = (on_host(al.betweenness_centrality(A, sources, batch=batch))[1] for batch in (1, 2, 5))
+    for found in others:
+        np.testing.assert_allclose(found, one, rtol=1e-12, atol=1e-12)
 
 
 def writes(C, library, op, **how):
@@ -280,9 +276,7 @@ def writes(C, library, op, **how):
 
 
 @pytest.mark.parametrize("op", ["single", "lines", "regions", "parts", "repeats"])
-@pytest.mark.parametrize(
-    "dtype, iso", [("FP64", False), ("BOOL", False), pytest.param("INT64", True, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("dtype, iso", [("FP64", False), ("BOOL", False), pytest.param("INT64", True, marks=SLOW)])
 def test_statements_by_index_stay_bitmaps(op, dtype, iso, device):
     for shape in ((70, 5), (6, 130)):
         given = entries(np.random.default_rng(5), shape, 0.3, dtype, iso)

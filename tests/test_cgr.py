@@ -9,7 +9,7 @@ from battery import MATRICES
 from battery_runs import ALGEBRAS
 from cgr_code import bits_of, gamma, row_bits, zeta
 from nib_code import head_of
-from test_battery import run_matrices
+from test_battery import REPLACE, run_matrices
 from test_builds import rows_of
 from test_formats import assert_sound, host, make
 
@@ -84,7 +84,7 @@ CASES = (
 
 @pytest.mark.parametrize("call, algebra, u, iso", CASES)
 def test_products(device, call, algebra, u, iso, tune, monkeypatch):
-    run_matrices(SHAPES, "cgr", call, ALGEBRAS[algebra], u, iso, tune, monkeypatch, accum=False, replace=True)
+    run_matrices(SHAPES, "cgr", call, ALGEBRAS[algebra], u, iso, tune, monkeypatch, **REPLACE)
 
 
 @pytest.mark.slow
