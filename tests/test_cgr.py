@@ -66,8 +66,7 @@ def test_segments(device):
 @pytest.mark.parametrize("threads", [False, True])
 def test_ranges_of_rows(threads, tune):
     """On the CPU threads take whole groups of rows."""
-    if threads:
-        tune({"formats.parallel_entries": 1})
+    tune({"formats.parallel_entries": 1} if threads else {})
     with gb.config.set(device="cpu"):
         for name in ("gaps", "hub", "tall", "130x130", "last only"):
             assert_sound(make(MATRICES[name](), True, "BOOL", "cgr")._store.structure.primary)
@@ -90,10 +89,10 @@ def test_products(device, call, algebra, u, iso, tune, monkeypatch):
 @pytest.mark.slow
 def test_programs(device, tune):
     """Levels and shortest paths along codes; rows cut into parts."""
-    test_loop.test_breadth_first_levels(device, ("cgr", None))
     test_loop.test_shortest_paths(device, ("cgr", None), gb.dtypes.INT64)
-    tune({"loop.segment_entries": 2})
-    test_loop.test_breadth_first_levels(device, ("cgr", None))
+    for change in ({}, {"loop.segment_entries": 2}):
+        tune(change)
+        test_loop.test_breadth_first_levels(device, ("cgr", None))
 
 
 def test_marks_of_parts(emulator):
@@ -136,10 +135,9 @@ def test_a_push_gives_the_least_source_of_each_column(emulator, tune, longest):
 
 
 def test_what_it_cannot_number():
+    match = r"'cgr' holds up to 2147483647 rows and columns, .* 'csr'"
     with gb.config.set(device="cpu"):
-        with pytest.raises(
-            gb.exceptions.InvalidValue, match=r"'cgr' holds up to 2147483647 rows and columns, .* 'csr'"
-        ):
+        with pytest.raises(gb.exceptions.InvalidValue, match=match):
             gb.Matrix.from_coo([0], [0], True, nrows=3, ncols=1 << 31, format="cgr")
         wide = gb.Matrix.from_coo([0, 1], [0, 1 << 31], True, nrows=2, ncols=(1 << 31) + 1)
         assert "cgr" not in wide.profile().facts.forms
@@ -177,14 +175,14 @@ def test_the_estimate_is_near(device):
 
 def test_it_is_chosen_where_bytes_count(device):
     """Pages of a site link to its menu: intervals."""
-    rows, cols = web(1200)
+    entries = *web(1200), True
     with gb.config.set(prefer="memory"):
-        A = gb.Matrix.from_coo(rows, cols, True, nrows=1200, ncols=1200)
-    B = gb.Matrix.from_coo(rows, cols, True, nrows=1200, ncols=1200, format="csr")
+        A = gb.Matrix.from_coo(*entries, nrows=1200, ncols=1200)
+    B = gb.Matrix.from_coo(*entries, nrows=1200, ncols=1200, format="csr")
     nib = facts(B._store.structure, exact=True).bytes_of("nib")
     assert A.format == "cgr" and A.memory().structure < 0.9 * nib
-    v = gb.Vector.from_dense(np.arange(1200) % 7 < 3)
-    assert A.mxv(v, gb.semiring.plus_second["INT64"]).new().isequal(B.mxv(v, gb.semiring.plus_second["INT64"]).new())
+    v, plus = gb.Vector.from_dense(np.arange(1200) % 7 < 3), gb.semiring.plus_second["INT64"]
+    assert A.mxv(v, plus).new().isequal(B.mxv(v, plus).new())
     assert list(A.memory().forms) == ["cgr"] and "pull on cgr" in str(gb.explain(A.mxv(v, gb.semiring.lor_land)))
 
 
@@ -220,7 +218,8 @@ def test_lanes_look_behind_the_last_code(emulator, n):
     hub = np.arange(0, n // 2) * 2 % (n - 1)
     i, j = np.r_[i[i != j], np.full(hub.size, n - 1)], np.r_[j[i != j], hub]
     i, j = np.divmod(np.unique(np.r_[i * n + j, j * n + i]), n)
-    with gb.config.set(device="emulator"):
-        near = gb.algorithms.sssp(gb.Matrix.from_coo(i, j, np.float32(1), format="cgr"), n - 1)
-    right = gb.algorithms.sssp(gb.Matrix.from_coo(i, j, np.float32(1), format="csr", device="cpu"), n - 1)
+    near, right = (
+        gb.algorithms.sssp(gb.Matrix.from_coo(i, j, np.float32(1), format=form, device=device), n - 1)
+        for form, device in (("cgr", "emulator"), ("csr", "cpu"))
+    )
     assert near.to_dense(-1).tolist() == right.to_dense(-1).tolist()

@@ -25,13 +25,18 @@ RANKS = 3
 ALL = "calls,nccl,programs,plans,lists,algorithms,refusals,bits,files,loop,loops,alone"
 
 
-def ranks(*arguments, count=RANKS, script="tests/distributed_ranks.py", **environment):
-    """Run a program on `count` ranks: the exit code, and the output."""
-    command = [sys.executable, "-m", "bitblas", "run", "-n", str(count), "--device", "cpu", str(HERE.parent / script)]
-    paths = os.pathsep.join([str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
-    env = dict(os.environ, PYTHONPATH=paths, NUMBA_NUM_THREADS="1", BITBLAS_TIMEOUT="60") | environment
-    found = subprocess.run([*command, *arguments], capture_output=True, text=True, env=env, timeout=600)
+def python(*arguments, **environment):
+    """Run Python with the modules of the library and of its tests: the exit code, and the output."""
+    paths = os.pathsep.join([str(HERE), str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    env = dict(os.environ, PYTHONPATH=paths) | environment
+    found = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=env, timeout=600)
     return found.returncode, found.stdout + found.stderr
+
+
+def ranks(*arguments, count=RANKS, script="tests/distributed_ranks.py", **environment):
+    """Run a program on `count` ranks."""
+    command = ["-m", "bitblas", "run", "-n", str(count), "--device", "cpu", str(HERE.parent / script)]
+    return python(*command, *arguments, **{"NUMBA_NUM_THREADS": "1", "BITBLAS_TIMEOUT": "60"} | environment)
 
 
 def done(*arguments, count=RANKS, programs=1, **how):
@@ -85,10 +90,8 @@ def test_what_one_rank_finds_wrong_all_hear_of(count, debug, last, tmp_path):
 @pytest.mark.slow
 def test_captured_loops_of_a_rank_that_has_nobody_to_exchange_with():
     """Rematerialization gives the same result and sends less."""
-    paths = os.pathsep.join([str(HERE), str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
-    command = [sys.executable, str(HERE / "ghost.py"), "9", "--device", "emulator"]
-    found = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, PYTHONPATH=paths), timeout=300)
-    assert found.returncode == 0, found.stdout + found.stderr
+    code, text = python(str(HERE / "ghost.py"), "9", "--device", "emulator")
+    assert code == 0, text
 
 
 @pytest.mark.slow
@@ -260,10 +263,9 @@ def test_signatures_of_calls_are_those_of_equal_ones(alone):
 
 def test_ranks_that_mpi_does_not_know(alone):
     pytest.importorskip("mpi4py")
-    code = "import bitblas.distributed as gd; gd.init('cpu')"
-    env = dict(os.environ, RANK="0", WORLD_SIZE="2", PYTHONPATH=str(HERE.parent), OMPI_MCA_ess_singleton_isolated="1")
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, timeout=60)
-    assert found.returncode and "expected 2 ranks, MPI has 1" in found.stderr
+    two = {"RANK": "0", "WORLD_SIZE": "2", "OMPI_MCA_ess_singleton_isolated": "1"}
+    code, text = python("-c", "import bitblas.distributed as gd; gd.init('cpu')", **two)
+    assert code and "expected 2 ranks, MPI has 1" in text
 
 
 def test_what_is_missing_is_named(alone):
@@ -295,9 +297,3 @@ def test_shares_know_their_positions():
     s = Shares((0, 64, 64, 300), 2)
     assert (s.size, s.low, s.high, s.mine, s.counts, s.words) == (300, 64, 300, 236, [64, 0, 236], [1, 0, 4])
     assert [s.owner(at) for at in (0, 63, 64, 299)] == [0, 0, 2, 2]
-
-
-def test_nothing_is_loaded_before_it_is_asked_for():
-    code = "import sys, bitblas; print([m for m in sys.modules if 'distributed' in m or 'mpi4py' in m])"
-    env = dict(os.environ, PYTHONPATH=str(HERE.parent))
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env).stdout.strip() == "[]"
