@@ -149,18 +149,7 @@ SPLITS = (
     ("split8", "mxv pull", 7, "full", True, REPLACE),
     ("split16", "mxv pull", 10, "half", False, REPLACE),
 )
-SPLIT_SHAPES = (
-    "gaps",
-    "hub",
-    "long hub",
-    "dense column",
-    "wide",
-    "all ones",
-    "no entries",
-    "63x63",
-    "65x65",
-    "130x130",
-)
+SPLIT_SHAPES = "gaps,hub,long hub,dense column,wide,all ones,no entries,63x63,65x65,130x130".split(",")
 
 
 @pytest.mark.in_turn

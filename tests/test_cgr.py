@@ -9,7 +9,7 @@ from battery import MATRICES
 from battery_runs import ALGEBRAS
 from cgr_code import bits_of, gamma, row_bits, zeta
 from nib_code import head_of
-from test_battery import REPLACE, run_matrices
+from test_battery import REPLACE, SPLIT_SHAPES, run_matrices
 from test_builds import rows_of
 from test_formats import assert_sound, host, make
 
@@ -73,7 +73,6 @@ def test_ranges_of_rows(threads, tune):
 
 
 # Matrices, and one product of each kind; long rows in parts in half of the cases (`run_matrices`).
-SHAPES = ("gaps", "hub", "long hub", "dense column", "wide", "all ones", "no entries", "63x63", "65x65")
 CASES = (
     ("mxv pull", 0, "half iso", True),
     ("mxv pull", 5, "half", False),
@@ -83,7 +82,7 @@ CASES = (
 
 @pytest.mark.parametrize("call, algebra, u, iso", CASES)
 def test_products(device, call, algebra, u, iso, tune, monkeypatch):
-    run_matrices(SHAPES, "cgr", call, ALGEBRAS[algebra], u, iso, tune, monkeypatch, **REPLACE)
+    run_matrices(SPLIT_SHAPES[:-1], "cgr", call, ALGEBRAS[algebra], u, iso, tune, monkeypatch, **REPLACE)
 
 
 @pytest.mark.slow
