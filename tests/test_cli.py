@@ -213,7 +213,21 @@ ERRORS = {
     "no output": (["convert", "GRAPH"], "--out"),
     "forest into a text": (["msf", "GRAPH", "--out", "tree.xyz"], "tree.xyz: expected a name"),
     "no folder for the output": (["bfs", "GRAPH", "--out", "none/x.tsv"], "none/x.tsv: No such file"),
+    "katz that diverges": (
+        ["katz", "GRAPH", "--alpha", "5"],
+        "alpha: expected less than 1 over the largest eigenvalue",
+    ),
 }
+SEVERAL = {  # arguments of `several`, which reads no graph before it has understood all of them
+    "no algorithm": (["info"], "expected the names of algorithms, got 'info'"),
+    "an option of the file": (["bfs --undirected"], "outside the quotes of 'bfs --undirected', got --undirected"),
+    "no such option": (["bfs --sauce 1"], "did you mean '--source'"),
+    "an option of an algorithm": (["bfs", "--top", "3"], "--top: put an option of an algorithm inside the"),
+    "where it is to go": (["bfs", "--out", "a.csv"], "--out: put an option of an algorithm inside the quotes"),
+    "nothing like it": (["bfs", "--zzz"], "--zzz: no such option (see"),
+    "no such file": (["bfs --out /no/such/folder/a.tsv"], "folder/a.tsv: No such file"),
+}
+ERRORS |= {f"several: {name}": (["several", "no.mtx", *argv], words) for name, (argv, words) in SEVERAL.items()}
 
 
 def test_msf_answers_to_forest_too(capsys, graph):

@@ -120,27 +120,6 @@ def test_options_of_generated_commands():
     assert not commands.generate_command("diameter").writes
 
 
-def test_similarity_ignores_directions_where_its_method_does(capsys, graph):
-    assert result(capsys, "similarity", graph, "--by", "adamic_adar")["both_ways"]
-    assert not result(capsys, "similarity", graph)["both_ways"]
-
-
-WRONG = {
-    "no algorithm": (["info"], "expected the names of algorithms, got 'info'"),
-    "an option of the file": (["bfs --undirected"], "outside the quotes of 'bfs --undirected', got --undirected"),
-    "no such option": (["bfs --sauce 1"], "did you mean '--source'"),
-    "an option of an algorithm": (["bfs", "--top", "3"], "--top: put an option of an algorithm inside the"),
-    "where it is to go": (["bfs", "--out", "a.csv"], "--out: put an option of an algorithm inside the quotes"),
-    "nothing like it": (["bfs", "--zzz"], "--zzz: no such option (see"),
-    "no such file": (["bfs --out /no/such/folder/a.tsv"], "No such file"),
-}
-
-
-@pytest.mark.parametrize("words, text", WRONG.values(), ids=WRONG)
-def test_several_refuses_before_it_reads(capsys, words, text):
-    assert text in refused(capsys, "several", "/no/such/graph.mtx", *words)
-
-
 def test_names_without_a_source(capsys, tmp_path):
     """Missing names are reported with similar names; paths and largest values are printed with names."""
     path = written(tmp_path / "trips.csv", "ann;bob;1\nbob;cleo;2\nann;cleo;9\ncleo;ann;1\n")
@@ -176,8 +155,10 @@ def test_names_without_a_source(capsys, tmp_path):
 @pytest.mark.filterwarnings("ignore:.* both directions with different values")
 def test_edges_that_count_both_ways_are_said(capsys, graph, tmp_path):
     """As the methods of a Graph take them: loops stay, and of two weights the lesser one."""
-    for command, both in (("components", True), ("bfs", False), ("louvain", True), ("strong", False)):
-        assert result(capsys, command, graph)["both_ways"] == both
+    commands = {"components": True, "bfs": False, "louvain": True, "strong": False, "similarity": False}
+    for command, both in (commands | {"similarity --by adamic_adar": True}).items():
+        name, *options = command.split()
+        assert result(capsys, name, graph, *options)["both_ways"] == both
     assert "entries, edge directions ignored, on cpu" in said(capsys, "louvain", graph)
     path = written(tmp_path / "ways.csv", "a,b,5\nb,a,2\nb,b,9\nc,d,1\nd,c,1\n")
     found = read(path, device="cpu")
