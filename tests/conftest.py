@@ -146,6 +146,15 @@ def names(tmp_path: Path) -> str:
 
 
 @pytest.fixture
+def on_the_cpu() -> Iterator[None]:
+    """Objects made without a device are on the CPU."""
+    from bitblas.config import config
+
+    with config.set(device="cpu"):
+        yield
+
+
+@pytest.fixture
 def few_objects() -> None:
     """A memory limit looks through all objects of the process; not through those that other tests left behind."""
     gc.freeze()

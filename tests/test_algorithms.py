@@ -190,10 +190,9 @@ def answers(gb, name, how):
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [*MADE, "degree"])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_answers_are_the_same_in_every_form_and_order(name, how):
-    with bitblas.config.set(device="cpu"):
-        for found, right in zip(answers(bitblas, name, how), answers(bitblas, name, "plain"), strict=True):
-            assert found == pytest.approx(right)
+def test_answers_are_the_same_in_every_form_and_order(name, how, on_the_cpu):
+    for found, right in zip(answers(bitblas, name, how), answers(bitblas, name, "plain"), strict=True):
+        assert found == pytest.approx(right)
 
 
 class TestOnGraphBLAS(OnGraphBLAS, Programs, Every):

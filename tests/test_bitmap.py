@@ -241,53 +241,31 @@ def test_searches_from_several_sources(device):
         np.testing.assert_allclose(found, one, rtol=1e-12, atol=1e-12)
 
 
-def writes(C, library, op, **how):
-    """Statements by index on a narrow matrix: single places, lines, regions, repeated indices."""
-    n, k = C.shape
-    w = library.Vector.from_coo(range(0, n, 3), range(0, n, 3), C.dtype, size=n, **how)
-    B = library.Matrix.from_coo([0, 1, 1], [1, 0, 1], [3, 4, 5], C.dtype, nrows=2, ncols=2, **how)
-    M = library.Matrix.from_coo([0, 5, 9], [1, 1, 3], [True, False, True], nrows=n, ncols=k, **how)
-    if op == "single":
-        C[3, 2] = 7
-        C[n - 1, k - 1] = 1
-        del C[0, 0]
-        C[3, 3] << C[3, 2]
-    elif op == "lines":
-        C[:, 1] << w
-        C[2, :] << 5
-        C(accum=library.binary.plus)[:, 3] << w
-        C(M.S)[:, 1] << 2
-    elif op == "regions":
-        C[[4, 9], [1, 3]] << B
-        C(M.V, library.binary.times)[1:7, ::2] << 3
-        C(~M.S, library.replace)[:, 2] << w
-        C[[1, 2], :3] << [[1, 2, 3], [4, 5, 6]]
-    elif op == "parts":
-        P = library.Matrix.from_coo([0, 0, 1], [0, 1, 1], [True, False, True], nrows=2, ncols=2, **how)
-        v = w.apply(library.unary.one[bool]).new()
-        C[[4, 9], [1, 3]](P.V) << B
-        C[[2, 0], [0, 4]](~P.S, library.binary.times, library.replace) << 2
-        C[:, 1](v.S, library.replace) << w
-        C(~v.V)[[9, 3, 8, 11], 2] << 1
-        C(w.dup()[:k].new().S, replace=True)[5, [0, 3, 4]] << [7, 8, 9]
-    else:
-        C[[5, 5], [1, 3]] << 4
-        C[n - 2, :] << library.Scalar(C.dtype)
+# Statements by index on a tall matrix: single places, lines, regions, parts of a mask, repeated indices; on a wide one.
+WRITES = {
+    "single": "C[3, 2] = 7; C[n - 1, k - 1] = 1; del C[0, 0]; C[3, 3] << C[3, 2]",
+    "lines": "C[:, 1] << w; C[2, :] << 5; C(accum=binary.plus)[:, 3] << w; C(M.S)[:, 1] << 2",
+    "regions": """C[[4, 9], [1, 3]] << B; C(M.V, binary.times)[1:7, ::2] << 3; C(~M.S, replace)[:, 2] << w
+C[[1, 2], :3] << [[1, 2, 3], [4, 5, 6]]""",
+    "parts": """C[[4, 9], [1, 3]](P.V) << B; C[[2, 0], [0, 4]](~P.S, binary.times, replace) << 2
+C[:, 1](v.S, replace) << w; C(~v.V)[[9, 3, 8, 11], 2] << 1
+C(w.dup()[:k].new().S, replace=True)[5, [0, 3, 4]] << [7, 8, 9]""",
+    "repeats": "C[[5, 5], [1, 3]] << 4; C[n - 2, :] << lib.Scalar(C.dtype)",
+    "wide": "C(binary.first if C.dtype == bool else binary.plus)[:, 3] << 1; C[2, [4, 129]] << 0; C[1, 7] = 2",
+}
 
 
-@pytest.mark.parametrize("op", ["single", "lines", "regions", "parts", "repeats"])
+@pytest.mark.parametrize("op", WRITES)
 @pytest.mark.parametrize("dtype, iso", [("FP64", False), ("BOOL", False), pytest.param("INT64", True, marks=SLOW)])
 def test_statements_by_index_stay_bitmaps(op, dtype, iso, device):
-    for shape in ((70, 5), (6, 130)):
-        given = entries(np.random.default_rng(5), shape, 0.3, dtype, iso)
-        ours, theirs = both(given, shape, dtype, device)
-        for A in (ours, theirs):
-            library = gb if A is ours else graphblas
-            if A.shape[0] < 10:  # the same of the transpose's shape: lines are columns
-                A(library.binary.first if dtype == "BOOL" else library.binary.plus)[:, 3] << 1
-                A[2, [4, 129]] << 0
-                A[1, 7] = 2
-                continue
-            writes(A, library, op, **({"device": device} if A is ours else {}))
-        same(ours, theirs)
-        assert is_bitmap(ours) and ours.get(3, 2) == theirs.get(3, 2)
+    n, k = shape = (6, 130) if op == "wide" else (70, 5)
+    c = both(entries(np.random.default_rng(5), shape, 0.3, dtype, iso), shape, dtype, device)
+    for lib, C, how in zip((gb, graphblas), c, ({"device": device}, {})):
+        w = lib.Vector.from_coo(range(0, n, 3), range(0, n, 3), C.dtype, size=n, **how)
+        B = lib.Matrix.from_coo([0, 1, 1], [1, 0, 1], [3, 4, 5], C.dtype, nrows=2, ncols=2, **how)
+        M = lib.Matrix.from_coo([0, 5, 9], [1, 1, 3], [True, False, True], nrows=max(n, 10), ncols=k, **how)
+        P = lib.Matrix.from_coo([0, 0, 1], [0, 1, 1], [True, False, True], nrows=2, ncols=2, **how)
+        v, names = w.apply(lib.unary.one[bool]).new(), {"binary": lib.binary, "replace": lib.replace}
+        exec(WRITES[op], names | {"lib": lib, "C": C, "n": n, "k": k, "w": w, "v": v, "B": B, "M": M, "P": P})
+    same(*c)
+    assert is_bitmap(c[0]) and c[0].get(3, 2) == c[1].get(3, 2)

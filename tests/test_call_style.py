@@ -59,6 +59,10 @@ def test_unknown_names_compute_nothing():
         for call in (lambda: expr.nvals, lambda: v << v.inner(v)):  # one number for all positions
             with pytest.raises(TypeError, match="autocompute"):
                 call()
+        assert (v + 1).new().nvals == v.nvals
+    for bad in ({"autocompute": "perhaps"}, {"prefer": "luck"}, {"nothing": 1}):
+        with pytest.raises(ValueError, match="expected"):
+            config.set(**bad)
     assert expr._value is None and expr.nvals == v.nvals and expr._value is not None
     assert config["autocompute"] is config.autocompute and config["prefer"] == config.prefer
     with pytest.raises(KeyError):

@@ -64,12 +64,11 @@ def test_segments(device):
 
 
 @pytest.mark.parametrize("threads", [False, True])
-def test_ranges_of_rows(threads, tune):
+def test_ranges_of_rows(threads, tune, on_the_cpu):
     """On the CPU threads take whole groups of rows."""
     tune({"formats.parallel_entries": 1} if threads else {})
-    with gb.config.set(device="cpu"):
-        for name in ("gaps", "hub", "tall", "130x130", "last only"):
-            assert_sound(make(MATRICES[name](), True, "BOOL", "cgr")._store.structure.primary)
+    for name in ("gaps", "hub", "tall", "130x130", "last only"):
+        assert_sound(make(MATRICES[name](), True, "BOOL", "cgr")._store.structure.primary)
 
 
 # Matrices, and one product of each kind; long rows in parts in half of the cases (`run_matrices`).
@@ -133,13 +132,12 @@ def test_a_push_gives_the_least_source_of_each_column(emulator, tune, longest):
         assert np.array_equal(found.to_dense(300), wanted)
 
 
-def test_what_it_cannot_number():
+def test_what_it_cannot_number(on_the_cpu):
     match = r"'cgr' holds up to 2147483647 rows and columns, .* 'csr'"
-    with gb.config.set(device="cpu"):
-        with pytest.raises(gb.exceptions.InvalidValue, match=match):
-            gb.Matrix.from_coo([0], [0], True, nrows=3, ncols=1 << 31, format="cgr")
-        wide = gb.Matrix.from_coo([0, 1], [0, 1 << 31], True, nrows=2, ncols=(1 << 31) + 1)
-        assert "cgr" not in wide.profile().facts.forms
+    with pytest.raises(gb.exceptions.InvalidValue, match=match):
+        gb.Matrix.from_coo([0], [0], True, nrows=3, ncols=1 << 31, format="cgr")
+    wide = gb.Matrix.from_coo([0, 1], [0, 1 << 31], True, nrows=2, ncols=(1 << 31) + 1)
+    assert "cgr" not in wide.profile().facts.forms
 
 
 @pytest.mark.slow
@@ -185,17 +183,16 @@ def test_it_is_chosen_where_bytes_count(device):
     assert list(A.memory().forms) == ["cgr"] and "pull on cgr" in str(gb.explain(A.mxv(v, gb.semiring.lor_land)))
 
 
-def test_a_saved_one_is_mapped(tmp_path):
+def test_a_saved_one_is_mapped(tmp_path, on_the_cpu):
     """The words are those of the mapped file: none is read before a product needs it."""
-    with gb.config.set(device="cpu"):
-        A = gb.Matrix.from_coo([0, 0, 2], [1, 2, 0], [3, 4, 5], nrows=3, ncols=3, format="cgr")
-        A.save(tmp_path / "a.bitblas")
-        B = gb.load(tmp_path / "a.bitblas")
-        words = B._store.structure.primary.words
-        assert not words.flags.owndata and B.format == "cgr"
-        while isinstance(words, np.ndarray):
-            words = words.base
-        assert isinstance(words, memoryview) and B.isequal(A)
+    A = gb.Matrix.from_coo([0, 0, 2], [1, 2, 0], [3, 4, 5], nrows=3, ncols=3, format="cgr")
+    A.save(tmp_path / "a.bitblas")
+    B = gb.load(tmp_path / "a.bitblas")
+    words = B._store.structure.primary.words
+    assert not words.flags.owndata and B.format == "cgr"
+    while isinstance(words, np.ndarray):
+        words = words.base
+    assert isinstance(words, memoryview) and B.isequal(A)
 
 
 def test_rows_beside_a_hub_of_intervals_have_a_likely_column(emulator):

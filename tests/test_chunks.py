@@ -64,7 +64,7 @@ def test_chunks_are_all_entries_at_once(device, key, tune):
 
 
 @pytest.mark.parametrize("key", ["mplg", "nib"])
-def test_chunks_whose_rows_ascend_are_gone_through_once_more(key, tune):
+def test_chunks_whose_rows_ascend_are_gone_through_once_more(key, tune, on_the_cpu):
     tune({"chunks.least_entries": 40})
     i, j, x = entries(300, 2000)
     order = np.argsort(i, kind="stable")
@@ -75,16 +75,15 @@ def test_chunks_whose_rows_ascend_are_gone_through_once_more(key, tune):
         passes.append(1)
         return iter(parts)
 
-    with config.set(device="cpu"):
-        how = {"nrows": 400, "ncols": 300, "format": key, "dup_op": gb.binary.plus}
-        for parts, times in ((cut(i, j, x, at=[9, 700, 1500]), 2), (cut(i[::-1], j[::-1], x[::-1], at=[700]), 9)):
-            passes.clear()
-            A = gb.Matrix.from_chunks(lambda parts=parts: source(parts), **how)
-            whole = [np.concatenate(of) for of in zip(*parts, strict=True)]
-            assert_equal(A, gb.Matrix.from_coo(*whole, **how))
-            assert len(passes) == times + (key == "nib")  # it looks at some rows first
-        assert gb.Matrix.from_chunks([], nrows=70, ncols=7, format=key).nvals == 0
-        assert gb.Matrix.from_chunks([([69], [3])], nrows=70, ncols=7, format=key).to_coo()[0].tolist() == [69]
+    how = {"nrows": 400, "ncols": 300, "format": key, "dup_op": gb.binary.plus}
+    for parts, times in ((cut(i, j, x, at=[9, 700, 1500]), 2), (cut(i[::-1], j[::-1], x[::-1], at=[700]), 9)):
+        passes.clear()
+        A = gb.Matrix.from_chunks(lambda parts=parts: source(parts), **how)
+        whole = [np.concatenate(of) for of in zip(*parts, strict=True)]
+        assert_equal(A, gb.Matrix.from_coo(*whole, **how))
+        assert len(passes) == times + (key == "nib")  # it looks at some rows first
+    assert gb.Matrix.from_chunks([], nrows=70, ncols=7, format=key).nvals == 0
+    assert gb.Matrix.from_chunks([([69], [3])], nrows=70, ncols=7, format=key).to_coo()[0].tolist() == [69]
 
 
 def peak_of(parts, **how):
@@ -155,35 +154,33 @@ def test_random_chunks(data):
         assert_equal(found, gb.Matrix.from_coo(i, j, x, nrows=n, ncols=n, dup_op=gb.binary.plus))
 
 
-def test_sizes_and_types_are_those_of_all_chunks():
-    with config.set(device="cpu"):
-        parts = [([3, 1], [0, 5], [1, 2]), ([], [], np.zeros(0)), ([9], [2], [2.5])]
-        A = gb.Matrix.from_chunks(parts)
-        assert (A.shape, A.dtype) == ((10, 6), gb.dtypes.FP64)
-        assert A.to_dicts() == {1: {5: 2.0}, 3: {0: 1.0}, 9: {2: 2.5}}
-        assert gb.Matrix.from_chunks(parts, dtype="INT32").to_dicts() == {1: {5: 2}, 3: {0: 1}, 9: {2: 2}}
-        assert gb.Matrix.from_chunks([([0, 1], [1, 0], 4)]).to_dicts() == {0: {1: 4}, 1: {0: 4}}
-        assert gb.Matrix.from_chunks([], nrows=3, ncols=2).nvals == 0
-        wide = gb.Matrix.from_chunks(iter([([0], [1 << 40]), ([5], [7])]), nrows=6, ncols=1 << 41)
-        assert wide.to_coo()[1].tolist() == [1 << 40, 7]
+def test_sizes_and_types_are_those_of_all_chunks(on_the_cpu):
+    parts = [([3, 1], [0, 5], [1, 2]), ([], [], np.zeros(0)), ([9], [2], [2.5])]
+    A = gb.Matrix.from_chunks(parts)
+    assert (A.shape, A.dtype) == ((10, 6), gb.dtypes.FP64)
+    assert A.to_dicts() == {1: {5: 2.0}, 3: {0: 1.0}, 9: {2: 2.5}}
+    assert gb.Matrix.from_chunks(parts, dtype="INT32").to_dicts() == {1: {5: 2}, 3: {0: 1}, 9: {2: 2}}
+    assert gb.Matrix.from_chunks([([0, 1], [1, 0], 4)]).to_dicts() == {0: {1: 4}, 1: {0: 4}}
+    assert gb.Matrix.from_chunks([], nrows=3, ncols=2).nvals == 0
+    wide = gb.Matrix.from_chunks(iter([([0], [1 << 40]), ([5], [7])]), nrows=6, ncols=1 << 41)
+    assert wide.to_coo()[1].tolist() == [1 << 40, 7]
 
 
-def test_what_is_wrong_with_chunks_is_told():
-    with config.set(device="cpu"):
-        for parts, how, error, match in (
-            ([([0], [1]), ([0], [1], [2])], {}, ValueError, "expected 2 arrays in each, got 3"),
-            ([([0],)], {}, ValueError, r"expected 2 or 3 \(rows, columns and"),
-            ([([0], [1, 2])], {}, ValueError, "lengths must match"),
-            ([([0], [1]), ([7], [1])], {"nrows": 7}, IndexOutOfBound, "rows: expected indices from 0 to 6, got 7"),
-            ([([0], [-1])], {}, IndexOutOfBound, "columns: expected indices from 0"),
-            ([([0], [1], [1]), ([0], [1], [2])], {}, ValueError, "Duplicate indices found"),
-            ([([0], [1])], {"dup_op": gb.binary.plus}, ValueError, "dup_op must be None"),
-            ([([0], [1])], {"value": [1, 2]}, ValueError, "value: expected a scalar"),
-            ([], {}, ValueError, "nrows, ncols: expected sizes, because there are no"),
-            (3, {}, TypeError, "not iterable"),
-        ):
-            with pytest.raises(error, match=match):
-                gb.Matrix.from_chunks(parts, **how)
+def test_what_is_wrong_with_chunks_is_told(on_the_cpu):
+    for parts, how, error, match in (
+        ([([0], [1]), ([0], [1], [2])], {}, ValueError, "expected 2 arrays in each, got 3"),
+        ([([0],)], {}, ValueError, r"expected 2 or 3 \(rows, columns and"),
+        ([([0], [1, 2])], {}, ValueError, "lengths must match"),
+        ([([0], [1]), ([7], [1])], {"nrows": 7}, IndexOutOfBound, "rows: expected indices from 0 to 6, got 7"),
+        ([([0], [-1])], {}, IndexOutOfBound, "columns: expected indices from 0"),
+        ([([0], [1], [1]), ([0], [1], [2])], {}, ValueError, "Duplicate indices found"),
+        ([([0], [1])], {"dup_op": gb.binary.plus}, ValueError, "dup_op must be None"),
+        ([([0], [1])], {"value": [1, 2]}, ValueError, "value: expected a scalar"),
+        ([], {}, ValueError, "nrows, ncols: expected sizes, because there are no"),
+        (3, {}, TypeError, "not iterable"),
+    ):
+        with pytest.raises(error, match=match):
+            gb.Matrix.from_chunks(parts, **how)
 
 
 SHAPES = ((1000, 1000, 60_000, 4000), (200_000, 50, 3000, 500), (100, 100_000, 50_000, 50_000))

@@ -180,18 +180,6 @@ def test_a_computed_expression_is_not_shared(device):
     assert second.nvals == 1
 
 
-def test_autocompute_can_be_off(device):
-    v = bitblas.Vector.from_coo([0], [1], size=3)
-    with bitblas.config.set(autocompute=False):
-        with pytest.raises(TypeError, match="autocompute"):
-            (v + v).nvals
-        assert (v + v).new().nvals == 1
-    assert (v + v).nvals == 1
-    for bad in ({"autocompute": "perhaps"}, {"prefer": "luck"}, {"nothing": 1}):
-        with pytest.raises(ValueError, match="expected"):
-            bitblas.config.set(**bad)
-
-
 @pytest.mark.uses_cpu
 def test_devices_do_not_mix(device):
     v = bitblas.Vector.from_coo([0, 2], [1, 2], size=3)

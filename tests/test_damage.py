@@ -176,50 +176,48 @@ def test_arrays_that_lie_are_refused(tmp_path):
             refused_when_saved(A, tmp_path, match)
 
 
-def test_splits_that_lie_are_refused(tmp_path):
+def test_splits_that_lie_are_refused(tmp_path, on_the_cpu):
     p = MATRICES["wide"]()
     make = lambda: gb.Matrix.from_coo(p.rows, p.cols, True, nrows=33, ncols=200, **FORMS["split8"])
-    with gb.config.set(device="cpu"):
-        for name, at, value, match in (
-            ("starts", 4, 1 << 30, "do not decrease"),
-            ("starts", 5, -1, "do not decrease"),
-            ("col", slice(None), 0xFFFFFFFF, "col: expected numbers"),
-            ("rest", slice(0, 3), 0, "expected numbers from 0 on that ascend"),
-            ("rest", slice(-9, None), 0, "expected numbers from 1024 on that ascend"),
-            ("rest", slice(-3, None), 0xFFFFFFFF, "entries of a matrix of 33 x 200|ascend"),
-        ):
-            A = make()
-            getattr(A._store.structure.primary, name)[at] = value
-            refused_when_saved(A, tmp_path, match)
-        form = make()._store.structure.primary
-        numbers = form.numbers()
-        assert form.near_width == 10
-        for change, match in (
-            ({"near_width": 0}, "near_width: expected 0, or 6 to 10 bits, got 0 for"),
-            ({"near_width": 11}, "near_width"),
-            ({"near_width": 5}, "near_width"),
-            ({"in_near": form.nvals}, "near"),
-            ({"in_near": form.in_near - 40}, "rest: expected [0-9]+ numbers"),
-            ({"tile": 32}, "a tile of 32"),
-        ):
-            with pytest.raises(ValueError, match=match):
-                type(form).restored(form.device, numbers | change, form.arrays())
-        # Saved before near entries were stored separately.
-        old = {name: numbers[name] for name in ("nrows", "ncols", "nvals", "tile", "tiles", "in_tiles")}
-        arrays = {{"starts": "pairs"}.get(name, name): array for name, array in form.arrays().items()}
-        for some, others in ((old, arrays), (numbers, arrays)):
-            with pytest.raises(ValueError, match=r"numbers: expected|arrays: expected"):
-                type(form).restored(form.device, some, others)
+    for name, at, value, match in (
+        ("starts", 4, 1 << 30, "do not decrease"),
+        ("starts", 5, -1, "do not decrease"),
+        ("col", slice(None), 0xFFFFFFFF, "col: expected numbers"),
+        ("rest", slice(0, 3), 0, "expected numbers from 0 on that ascend"),
+        ("rest", slice(-9, None), 0, "expected numbers from 1024 on that ascend"),
+        ("rest", slice(-3, None), 0xFFFFFFFF, "entries of a matrix of 33 x 200|ascend"),
+    ):
+        A = make()
+        getattr(A._store.structure.primary, name)[at] = value
+        refused_when_saved(A, tmp_path, match)
+    form = make()._store.structure.primary
+    numbers = form.numbers()
+    assert form.near_width == 10
+    for change, match in (
+        ({"near_width": 0}, "near_width: expected 0, or 6 to 10 bits, got 0 for"),
+        ({"near_width": 11}, "near_width"),
+        ({"near_width": 5}, "near_width"),
+        ({"in_near": form.nvals}, "near"),
+        ({"in_near": form.in_near - 40}, "rest: expected [0-9]+ numbers"),
+        ({"tile": 32}, "a tile of 32"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            type(form).restored(form.device, numbers | change, form.arrays())
+    # Saved before near entries were stored separately.
+    old = {name: numbers[name] for name in ("nrows", "ncols", "nvals", "tile", "tiles", "in_tiles")}
+    arrays = {{"starts": "pairs"}.get(name, name): array for name, array in form.arrays().items()}
+    for some, others in ((old, arrays), (numbers, arrays)):
+        with pytest.raises(ValueError, match=r"numbers: expected|arrays: expected"):
+            type(form).restored(form.device, some, others)
 
 
-def test_places_and_bools_are_looked_at(tmp_path):
-    with gb.config.set(device="cpu"):
-        A = gb.Matrix.from_coo([0, 0, 4], [1, 3, 4], [1.0, 2, 3], nrows=5, ncols=5, format="csr")
-        A._store.structure.order("csr", transposed=True)[:] = [0, 0, 2]
-        refused_when_saved(A, tmp_path, "places: expected every integer once", forms=True)
-        B = gb.Matrix.from_coo([0, 1], [1, 1], [True, False], format="csr")
-        B._store.values.view(np.uint8)[0] = 7
-        refused_when_saved(B, tmp_path, "bytes of 0 and 1")
+def test_places_and_bools_are_looked_at(tmp_path, on_the_cpu):
+    A = gb.Matrix.from_coo([0, 0, 4], [1, 3, 4], [1.0, 2, 3], nrows=5, ncols=5, format="csr")
+    A._store.structure.order("csr", transposed=True)[:] = [0, 0, 2]
+    refused_when_saved(A, tmp_path, "places: expected every integer once", forms=True)
+    B = gb.Matrix.from_coo([0, 1], [1, 1], [True, False], format="csr")
+    B._store.values.view(np.uint8)[0] = 7
+    refused_when_saved(B, tmp_path, "bytes of 0 and 1")
 
 
 def test_a_gpu_checks_what_it_copies(saved, emulator):

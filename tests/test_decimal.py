@@ -12,6 +12,8 @@ import bitblas as gb
 from bitblas.exceptions import InvalidValue
 from bitblas.io import from_table, read_edgelist, write_edgelist
 
+pytestmark = pytest.mark.usefixtures("on_the_cpu")
+
 I, F = "INT64", "FP64"
 GOOD = {
     "decimal commas": ("0;1;3,5\n1;2;-2,5e1\n2;0;4\n", {"delimiter": ";", "decimal": ","}, F, 3,
@@ -33,12 +35,6 @@ BAD = {
     "commas in a vertex": ("0 1 2,5\n1,0 2 1\n", {"decimal": ","}, ["line 2", "vertices from 0"]),
     "decimal": ("0 1\n", {"decimal": ";"}, ["decimal"]),
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def on_the_cpu():
-    with gb.config.set(device="cpu"):
-        yield
 
 
 @pytest.mark.parametrize("text, options, dtype, n, expected, labels", GOOD.values(), ids=GOOD)

@@ -12,6 +12,8 @@ import bitblas as gb
 from bitblas import Graph
 from bitblas.exceptions import InvalidValue
 
+pytestmark = pytest.mark.usefixtures("on_the_cpu")
+
 NAN = float("nan")
 WRONG = {  # names of three vertices, and the error
     "twice": (["x", "y", "x"], "expected different names, got 'x' at positions 0 and 2"),
@@ -27,12 +29,6 @@ WRONG = {  # names of three vertices, and the error
     "lists": ([[1], [2], [3]], r"expected hashable names, got \[1\] at position 0. Hint: convert lists by tuple\(\)"),
 }
 KEPT = [["x", "y", "z"], [1, "1", 2.5], [(0, None), (0, 1), 0], [datetime.date(2024, 1, 1), 5, b"x"]]
-
-
-@pytest.fixture(autouse=True)
-def on_the_cpu():
-    with gb.config.set(device="cpu"):
-        yield
 
 
 def path_of_three():

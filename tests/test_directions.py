@@ -13,15 +13,11 @@ import bitblas as gb
 from bitblas import Graph
 from bitblas.exceptions import DimensionMismatch, InvalidValue
 
+pytestmark = pytest.mark.usefixtures("on_the_cpu")
+
 BOTH = r"every edge is present in both directions: pass directed=False if the graph is undirected"
 EDGES = {"pairs": [("a", "b"), ("b", "a")], "weights": [("a", "b", 3), ("b", "a", 3)]}
 SIF = "a pp b\nb pp a\n"
-
-
-@pytest.fixture(autouse=True)
-def on_the_cpu():
-    with gb.config.set(device="cpu"):
-        yield
 
 
 def by_table(make, frame=dict):

@@ -162,11 +162,9 @@ class Programs:
     def test_reach(self, gb, graph):
         A, G = matrix(gb, graph, 0, "INT8"), networkx(graph)
         for source in (0, graph.n - 1):
-            for program, other, right in (
-                (al.descendants, al.ancestors, nx.descendants), (al.ancestors, al.descendants, nx.ancestors),
-            ):  # fmt: skip
-                found = program(A, source, gb=gb)
-                assert found.dtype == gb.dtypes.BOOL and as_dict(found) == dict.fromkeys(right(G, source), True)
+            for name, other in (("descendants", al.ancestors), ("ancestors", al.descendants)):
+                found, right = getattr(al, name)(A, source, gb=gb), getattr(nx, name)(G, source)
+                assert found.dtype == gb.dtypes.BOOL and as_dict(found) == dict.fromkeys(right, True)
                 assert as_dict(other(A.T, source, gb=gb)) == as_dict(found)
             assert set(as_dict(al.descendants(A, source, depth_limit=1, gb=gb))) == set(G[source]) - {source}
         assert not as_dict(al.ancestors(A, range(graph.n), gb=gb))
@@ -195,10 +193,9 @@ class More:
 
     def test_many_pairs_refuse(self, gb):
         for program in (al.all_pairs_distances, lambda A, gb: al.distances_from_each(A, [1], gb=gb)):
-            with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: expected no negative cycle.*Hint"):
-                program(matrix(gb, oracles.path(3), -1, "INT64"), gb=gb)
-            with pytest.raises(gb.exceptions.InvalidValue, match=r"A: expected weights that are numbers.*NaN.*Hint"):
-                program(matrix(gb, oracles.path(3), np.nan), gb=gb)
+            for weight, match in ((-1, "no negative cycle.*Hint"), (np.nan, "weights that are numbers.*NaN.*Hint")):
+                with pytest.raises(gb.exceptions.InvalidValue, match=f"argument A: expected {match}"):
+                    program(matrix(gb, oracles.path(3), weight), gb=gb)
         with pytest.raises(gb.exceptions.IndexOutOfBound, match=r"argument sources: .*0 to 2, got 3"):
             al.distances_from_each(matrix(gb, oracles.path(3)), [3], gb=gb)
         assert al.distances_from_each(matrix(gb, oracles.path(3)), [], gb=gb).shape == (0, 3)
@@ -295,8 +292,6 @@ def test_closeness_of_long_integers_is_that_of_floats(dtype):
         G[u][v]["weight"] = 2**62 + k
     rows, cols, values = zip(*G.edges(data="weight"))
     A = gb.Matrix.from_coo(rows, cols, np.array(values), dtype, nrows=12, ncols=12, device="cpu")
-    for program, theirs in (
-        (al.closeness_centrality, nx.closeness_centrality), (al.harmonic_centrality, nx.harmonic_centrality),
-    ):  # fmt: skip
-        found, expected = program(A, weighted=True).to_dict(), theirs(G, distance="weight")
+    for name in ("closeness_centrality", "harmonic_centrality"):
+        found, expected = getattr(al, name)(A, weighted=True).to_dict(), getattr(nx, name)(G, distance="weight")
         assert found == pytest.approx(expected, rel=1e-12, abs=0) and max(found.values()) > 0

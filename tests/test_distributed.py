@@ -194,27 +194,26 @@ def test_one_rank_needs_nobody(alone):
         start.init("cpu", timeout=-1)
 
 
-def test_loops_of_one_rank_run_as_without_ranks(alone):
+def test_loops_of_one_rank_run_as_without_ranks(alone, on_the_cpu):
     """By a table of kernels, which invalidates facts that were shared before."""
-    with gb.config.set(device="cpu"):
-        start.init("cpu")
-        i, j = [0, 1, 2, 3, 3], [1, 2, 3, 4, 0]
-        A = gd.Matrix.from_coo(i, j, True, nrows=6, ncols=6)
-        v, q = gd.Vector(int, 6), gd.Vector(bool, 6)
+    start.init("cpu")
+    i, j = [0, 1, 2, 3, 3], [1, 2, 3, 4, 0]
+    A = gd.Matrix.from_coo(i, j, True, nrows=6, ncols=6)
+    v, q = gd.Vector(int, 6), gd.Vector(bool, 6)
 
-        def body(level):
-            v(q.S) << level
-            q(~v.S, gd.replace) << q.vxm(A, gd.semiring.any_pair[gd.dtypes.BOOL])
+    def body(level):
+        v(q.S) << level
+        q(~v.S, gd.replace) << q.vxm(A, gd.semiring.any_pair[gd.dtypes.BOOL])
 
-        program = gb.loop.Program(body, while_=q)
-        for source, wanted in ((0, [0, 1, 2, 3, 4]), (3, [1, 2, 3, 0, 1])):
-            v.clear(), q.clear()
-            q[source] = True
-            assert (v.nvals, q.nvals) == (0, 1)
-            with at_once():
-                program.run()
-            assert (v.nvals, q.nvals) == (5, 0) and v.to_coo()[1].tolist() == wanted
-        assert "from a table" in str(program.explain())
+    program = gb.loop.Program(body, while_=q)
+    for source, wanted in ((0, [0, 1, 2, 3, 4]), (3, [1, 2, 3, 0, 1])):
+        v.clear(), q.clear()
+        q[source] = True
+        assert (v.nvals, q.nvals) == (0, 1)
+        with at_once():
+            program.run()
+        assert (v.nvals, q.nvals) == (5, 0) and v.to_coo()[1].tolist() == wanted
+    assert "from a table" in str(program.explain())
 
 
 def test_a_rank_that_was_stopped_did_not_wait(alone):
