@@ -6,6 +6,7 @@ from __future__ import annotations
 import graphblas
 import numpy as np
 import pytest
+from both_libraries import NAMES, each
 
 import bitblas as gb
 from bitblas.store import FlatStore
@@ -54,6 +55,10 @@ def product(library, A, X, side, op):
     }[side]()  # fmt: skip
 
 
+def scope(lib, **operands):
+    return {name: getattr(lib, name) for name in NAMES} | operands
+
+
 def by_both(do, *operands):
     """What a function makes of the operands of each library: do(library, ..)."""
     return [do(lib, *mine) for lib, *mine in zip((gb, graphblas), *operands, strict=True)]
@@ -96,19 +101,10 @@ def test_products_from_both_sides(device, case):
 
 
 POSITIONAL = {  # by the shapes that they are tried on
-    (70, 5): (
-        lambda lib, A, B: A.apply(lib.indexunary.rowindex, 2),
-        lambda lib, A, B: A.select(lib.select.tril, -1),
-        lambda lib, A, B: A.ewise_mult(B, lib.binary.ss.secondj),
-    ),
-    (150, 130): (lambda lib, A, B: A.apply(lib.indexunary.colindex, 1), lambda lib, A, B: A.select("colgt", 100)),
-    (20, 70): (
-        lambda lib, A, B: A.apply(lib.unary.ss.positionj1),
-        lambda lib, A, B: A.select("rowle", 7),
-        lambda lib, A, B: A.ewise_add(B, lib.binary.ss.firsti1),
-        lambda lib, A, B: A.apply(lib.indexunary.diagindex, 3),
-        lambda lib, A, B: A.select(lib.select.triu, 1 << 62),
-    ),
+    (70, 5): "A.apply(indexunary.rowindex, 2); A.select(select.tril, -1); A.ewise_mult(B, binary.ss.secondj)",
+    (150, 130): "A.apply(indexunary.colindex, 1); A.select('colgt', 100)",
+    (20, 70): """A.apply(unary.ss.positionj1); A.select("rowle", 7); A.ewise_add(B, binary.ss.firsti1);
+A.apply(indexunary.diagindex, 3); A.select(select.triu, 1 << 62)""",
 }
 
 
@@ -116,10 +112,21 @@ POSITIONAL = {  # by the shapes that they are tried on
 def test_operators_of_rows_and_columns_read_places(device, shape):
     rng = np.random.default_rng(shape)
     a, b = (both(entries(rng, shape, 0.3, "INT64"), shape, "INT64", device) for _ in range(2))
-    for expression in POSITIONAL[shape]:
-        t = by_both(lambda lib, A, B, of=expression: of(lib, A, B).new(), a, b)
+    for text in each(POSITIONAL[shape]):
+        t = by_both(lambda lib, A, B, text=text: eval(text, scope(lib, A=A, B=B)).new(), a, b)
         same(*t)
         assert is_bitmap(t[0])
+
+
+OF_EVERY_TYPE = """A.ewise_add(B, f).new(); A.ewise_mult(B, f).new(); A.select("==", 1).new(); A.dup(); A.T.new();
+A.apply(unary.identity).new(); A.apply(unary.one).new(); A.dup("INT64"); A.ewise_mult(M, binary.second).new(mask=~B.S);
+M.ewise_add(M, binary.first).new()"""
+OF_NUMBERS = """A.apply(binary.minus, right=3).new(); A.apply(binary.minus, left=3).new();
+A.ewise_union(B, binary.minus, 1, 2).new(); A.apply(indexunary.rowindex).new(); A.reduce_scalar("min").new();
+A.reduce_rowwise("min").new(); A.reduce_columnwise("min").new(); M.reduce_rowwise("min").new();
+M.reduce_columnwise("min").new(); B.T.reduce_rowwise("min").new(); B.T.reduce_columnwise("min").new()"""
+SUMS = [f"{x}.{way}(f).new()" for x in ("A", "M", "B.T") for way in ("reduce_rowwise", "reduce_columnwise")]
+STEPS = "B.S) << 1; ~M.V) << 0; C.S, replace) << A; ~C.S) << B; M.S, f) << C; M.S, replace) << C; ) << C.T.T"
 
 
 @SLOW  # the kernels are those of vectors
@@ -129,37 +136,19 @@ def test_entry_by_entry(device, shape, dtype):
     rng = np.random.default_rng(shape)
     a, b, m = (both(entries(rng, shape, 0.4, dtype, iso), shape, dtype, device) for iso in (False, False, True))
     number = dtype == "FP64"
+    texts = [*each(OF_EVERY_TYPE), *SUMS, "A.reduce_scalar(f).new()", *(each(OF_NUMBERS) if number else ())]
 
     def made(lib, A, B, M):
-        f = lib.binary.plus if number else lib.binary.lor
-        found = [A.ewise_add(B, f).new(), A.ewise_mult(B, f).new(), A.select("==", 1).new(), A.dup()]
-        found += [A.apply(lib.unary.identity).new(), A.apply(lib.unary.one).new(), A.T.new(), A.dup("INT64")]
-        found += [A.ewise_mult(M, lib.binary.second).new(mask=~B.S), M.ewise_add(M, lib.binary.first).new()]
-        if number:
-            found += [A.apply(lib.binary.minus, right=3).new(), A.apply(lib.binary.minus, left=3).new()]
-            found += [A.ewise_union(B, lib.binary.minus, 1, 2).new(), A.apply(lib.indexunary.rowindex).new()]
-        C = A.dup()
-        C(B.S) << 1
-        found.append(C.dup())
-        C(~M.V) << 0
-        found.append(C.dup())
-        C(C.S, lib.replace) << A
-        C(~C.S) << B
-        found.append(C.dup())
-        C(M.S, f) << C
-        found.append(C.dup())
-        C(M.S, lib.replace) << C
-        C << C.T.T if hasattr(C.T, "T") else C
-        found += [C, A]
-        sums = [lib.monoid.plus, lib.monoid.min] if number else [lib.monoid.lor]
-        ways = ("reduce_rowwise", "reduce_columnwise")
-        found += [getattr(X, way)(op).new() for op in sums for X in (A, M, B.T) for way in ways]
-        return found, [A.reduce_scalar(op).value for op in sums] + [C.nvals, A.nvals]
+        names = scope(lib, A=A, B=B, M=M, C=A.dup(), f=lib.monoid.plus if number else lib.monoid.lor)
+        found = [eval(text, names) for text in texts]
+        for step in each(STEPS):
+            exec(f"C({step}", names)
+            found.append(names["C"].dup())
+        return [*found, A]
 
-    (mine, numbers), (other, expected) = by_both(made, a, b, m)
-    assert numbers == expected and len(mine) == len(other)
-    for pair in zip(mine, other):
-        same(*pair)
+    for mine, other in zip(*by_both(made, a, b, m), strict=True):
+        assert mine.nvals == other.nvals
+        same(mine, other) if mine.ndim else np.testing.assert_array_equal(mine.value, other.value)
 
 
 def test_a_statement_writes_in_place_only_where_nobody_else_looks(device):
@@ -250,7 +239,7 @@ C[[1, 2], :3] << [[1, 2, 3], [4, 5, 6]]""",
     "parts": """C[[4, 9], [1, 3]](P.V) << B; C[[2, 0], [0, 4]](~P.S, binary.times, replace) << 2
 C[:, 1](v.S, replace) << w; C(~v.V)[[9, 3, 8, 11], 2] << 1
 C(w.dup()[:k].new().S, replace=True)[5, [0, 3, 4]] << [7, 8, 9]""",
-    "repeats": "C[[5, 5], [1, 3]] << 4; C[n - 2, :] << lib.Scalar(C.dtype)",
+    "repeats": "C[[5, 5], [1, 3]] << 4; C[n - 2, :] << Scalar(C.dtype)",
     "wide": "C(binary.first if C.dtype == bool else binary.plus)[:, 3] << 1; C[2, [4, 129]] << 0; C[1, 7] = 2",
 }
 
@@ -265,7 +254,7 @@ def test_statements_by_index_stay_bitmaps(op, dtype, iso, device):
         B = lib.Matrix.from_coo([0, 1, 1], [1, 0, 1], [3, 4, 5], C.dtype, nrows=2, ncols=2, **how)
         M = lib.Matrix.from_coo([0, 5, 9], [1, 1, 3], [True, False, True], nrows=max(n, 10), ncols=k, **how)
         P = lib.Matrix.from_coo([0, 0, 1], [0, 1, 1], [True, False, True], nrows=2, ncols=2, **how)
-        v, names = w.apply(lib.unary.one[bool]).new(), {"binary": lib.binary, "replace": lib.replace}
-        exec(WRITES[op], names | {"lib": lib, "C": C, "n": n, "k": k, "w": w, "v": v, "B": B, "M": M, "P": P})
+        v = w.apply(lib.unary.one[bool]).new()
+        exec(WRITES[op], scope(lib, C=C, n=n, k=k, w=w, v=v, B=B, M=M, P=P))
     same(*c)
     assert is_bitmap(c[0]) and c[0].get(3, 2) == c[1].get(3, 2)
