@@ -148,8 +148,8 @@ class Programs:
 
     @pytest.mark.parametrize(("option", "value", "error"), OPTIONS)
     def test_options_of_pagerank_that_are_refused(self, gb, option, value, error):
-        got = "" if error else value
-        with pytest.raises(error or gb.exceptions.InvalidValue, match=f"{option}: expected .*, got {got}.*Hint"):
+        match = f"argument {option}: expected .*, got {'' if error else value}.*Hint"
+        with pytest.raises(error or gb.exceptions.InvalidValue, match=match):
             al.pagerank(matrix(gb, GRAPHS["tree"]), gb=gb, **{option: value})
 
 

@@ -69,7 +69,7 @@ def test_files_of_walks_sides_and_divisions(capsys, tmp_path):
     result(capsys, "louvain", odd, "--out", out)
     assert result(capsys, "modularity", odd, "--communities", out)["result"]["modularity"] == pytest.approx(0.375)
     for text, words in (
-        ("ann\tx\nbob\tx\n", "a community for each vertex, got none for 3"),
+        ("ann\tx\nbob\tx\n", "a community for each vertex, got none for 3 vertices"),
         ("ann\n", "in each line of"),
     ):
         out.write_text(text)

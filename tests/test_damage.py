@@ -101,7 +101,10 @@ LIES = {
     "iso": (lambda t: t["sections"][0]["facts"].update(iso=True), "values: expected"),
     "form": (lambda t: t["sections"][1]["facts"].update(key="b2"), "no 'b2'"),
     "kind of array": (lambda t: t["sections"][1]["arrays"][0].__setitem__(1, "O"), "numbers of 'O'"),
-    "wrong type": (lambda t: t["sections"][1]["arrays"][0].__setitem__(1, "uint32"), "6 numbers of int32"),
+    "wrong type": (
+        lambda t: t["sections"][1]["arrays"][0].__setitem__(1, "uint32"),
+        "ptr: expected 6 numbers of int32",
+    ),
     "length": (lambda t: t["sections"][1]["arrays"][0].__setitem__(2, 5), "ptr of section"),
     "long": (lambda t: t["sections"][1]["arrays"][0].__setitem__(2, 1 << 60), "according to the lengths of its arrays"),
     "text for a length": (lambda t: t["sections"][1]["arrays"][0].__setitem__(2, "6"), "of 'int32'"),
