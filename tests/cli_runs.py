@@ -39,6 +39,20 @@ def result(capsys, *argv):
     return json.loads(out)
 
 
+def said(capsys, *argv):
+    """The output of a command on the CPU that succeeds."""
+    status, out, _ = run(capsys, *argv, "--device", "cpu")
+    assert status == 0
+    return out
+
+
+def refused(capsys, *argv):
+    """The one line on stderr of a call that is rejected."""
+    status, out, err = run(capsys, *argv)
+    assert (status, out) == (2, "") and err.startswith("bitblas: error: ") and err.count("\n") == 1
+    return err
+
+
 EXPECTED = {
     "mis": {"members": 3},
     "coloring": {"colors": 3, "largest": 3},
@@ -90,4 +104,5 @@ OTHERS = {
     "sample --counts 1,1 --starts 3": {"edges of each hop": [1, 0]},
     "edge-betweenness --k 2": {"edges": 11},
 }
-BEST = ("pagerank --weighted", "closeness", "harmonic", "katz", "eigenvector", "hits", "hits --authorities")
+BEST = "pagerank --alpha 0.5 --max-iter 50; pagerank --weighted; closeness; harmonic; katz; eigenvector".split("; ")
+BEST += ["hits", "hits --authorities"]

@@ -130,6 +130,31 @@ def tune():
 
 
 @pytest.fixture
+def graph(tmp_path: Path) -> str:
+    """A Matrix Market file for the command line."""
+    from cli_runs import GRAPH, written
+
+    return written(tmp_path / "graph.mtx", GRAPH)
+
+
+@pytest.fixture
+def names(tmp_path: Path) -> str:
+    """A list of edges between vertices with names."""
+    from cli_runs import EDGES, written
+
+    return written(tmp_path / "names.edges", EDGES)
+
+
+@pytest.fixture
+def on_the_cpu() -> Iterator[None]:
+    """Objects made without a device are on the CPU."""
+    from bitblas.config import config
+
+    with config.set(device="cpu"):
+        yield
+
+
+@pytest.fixture
 def few_objects() -> None:
     """A memory limit looks through all objects of the process; not through those that other tests left behind."""
     gc.freeze()

@@ -83,9 +83,9 @@ def pagerank(graph, alpha=0.85):
     return np.linalg.solve(np.eye(n) - alpha * P.T, np.full(n, (1 - alpha) / n))
 
 
-def components(graph):
+def components(graph, strong=False):
     """The smallest vertex of the component, per vertex."""
-    count, label = csgraph.connected_components(graph.scipy(), directed=False)
+    count, label = csgraph.connected_components(graph.scipy(), directed=strong, connection="strong")
     smallest = np.full(count, graph.n)
     np.minimum.at(smallest, label, np.arange(graph.n))
     return smallest[label]

@@ -58,9 +58,8 @@ def defined(case):
     if case.what.name == "ldexp":
         return keep(case, abs(case.y.astype(float)) < 2**31)  # its int is converted by the machine
     if case.what.name == "isclose" and case.dtype.kind in "iu":
-        return keep(
-            case, (case.x >= case.y) & (abs(case.x.astype(float)) < 2**53) & (abs(case.y.astype(float)) < 2**53)
-        )
+        x, y = (abs(operand.astype(float)) for operand in (case.x, case.y))
+        return keep(case, (case.x >= case.y) & (x < 2**53) & (y < 2**53))
     return case
 
 
@@ -69,11 +68,10 @@ THEIRS = ("numpy.mod", "numpy.float_power")
 
 # python-graphblas compiles operators for each type: of integers the narrowest with a sign and the widest without soon.
 ENDS = (dtypes.BOOL, dtypes.INT8, dtypes.UINT64, dtypes.FP64)
+TYPES = [t if t in ENDS else pytest.param(t, marks=pytest.mark.slow) for t in dtypes.ALL]
 
 
-@pytest.mark.parametrize(
-    "t", [t if t in ENDS else pytest.param(t, marks=pytest.mark.slow) for t in dtypes.ALL], ids=str
-)
+@pytest.mark.parametrize("t", TYPES, ids=str)
 def test_operators_equal_suitesparse(gb, t):
     found, tried = [], 0
     for case in agreement.cases(t):
@@ -130,16 +128,9 @@ def test_numpys_operators_equal_numpy(t):
 
 # What python-graphblas has not, and bitblas has: nothing that programs lose. It compiles operators to tell their types.
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("family", "ours"),
-    [
-        ("unary", {**catalog.UNARY, **numpy_operators.UNARY}),
-        ("binary", {**catalog.BINARY, **numpy_operators.BINARY}),
-        ("monoid", {**catalog.MONOIDS, **numpy_operators.MONOIDS}),
-    ],
-)
-def test_types_equal_python_graphblas(gb, family, ours):
-    for name, op in ours.items():
+@pytest.mark.parametrize(("family", "table"), [("unary", "UNARY"), ("binary", "BINARY"), ("monoid", "MONOIDS")])
+def test_types_equal_python_graphblas(gb, family, table):
+    for name, op in (getattr(catalog, table) | getattr(numpy_operators, table)).items():
         other = theirs(getattr(gb, family), op.name)
         wanted = {str(t): str(z) for t, z in other.types.items() if str(t) in dtypes._BY_NAME}
         assert {str(t): str(z) for t, z in op.types.items()} == wanted, f"{family}.{name}"

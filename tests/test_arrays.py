@@ -5,6 +5,7 @@ from __future__ import annotations
 import fake_cupy
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import bitblas as gb
 from bitblas import device as devices
@@ -32,44 +33,36 @@ def test_arrays_with_dlpack(device):
     i, x = Foreign([0, 2, 1]), Foreign([1.0, 2.0, 3.0])
     A = gb.Matrix.from_coo(i, i, x, nrows=3, ncols=3)
     assert A.dtype == gb.dtypes.FP64 and [a.tolist() for a in A.to_coo()] == [[0, 1, 2], [0, 1, 2], [1.0, 3.0, 2.0]]
-    B = gb.Matrix.from_csr(Foreign(np.array([0, 1, 2, 3], np.int32)), Foreign(np.array([0, 1, 2], np.int32)), x,
-                           nrows=3, ncols=3)  # fmt: skip
-    assert B.to_coo()[2].tolist() == [1.0, 2.0, 3.0]
+    ptr, col = (Foreign(np.arange(k, dtype=np.int32)) for k in (4, 3))
+    assert gb.Matrix.from_csr(ptr, col, x, nrows=3, ncols=3).to_coo()[2].tolist() == [1.0, 2.0, 3.0]
     v = gb.Vector.from_dense(x)
     assert v.to_dense().tolist() == [1.0, 2.0, 3.0] and gb.Vector.from_coo(i, x, size=3).nvals == 3
     for kind in {"cpu", device} - {"cuda"}:
-        out = np.from_dlpack(gb.Vector.from_dense([5, 6], device=kind).to_dense())
-        assert out.tolist() == [5, 6]
+        assert np.from_dlpack(gb.Vector.from_dense([5, 6], device=kind).to_dense()).tolist() == [5, 6]
 
 
-@pytest.mark.parametrize("make", [lambda x: Foreign(x, kind=2), lambda x: fake_cupy.on_gpu(x)])
-def test_an_array_on_a_gpu_is_not_moved_to_the_host(make):
-    x = make([1.0, 2.0])
-    if not isinstance(x, Foreign):
-        x = type("Numba", (), {"__cuda_array_interface__": {}, "__len__": lambda self: 2})()
-    with pytest.raises(
-        DeviceError, match=r"values: expected data in host memory for device 'cpu', got an array on a GPU"
-    ):
+NUMBA = type("Numba", (), {"__cuda_array_interface__": {}, "__len__": lambda self: 2})
+
+
+@pytest.mark.parametrize("x", [Foreign([1.0, 2.0], kind=2), NUMBA()])
+def test_an_array_on_a_gpu_is_not_moved_to_the_host(x):
+    match = r"values: expected data in host memory for device 'cpu', got an array on a GPU"
+    with pytest.raises(DeviceError, match=match):
         gb.Vector.from_dense(x, device="cpu")
 
 
-def test_an_array_on_another_gpu(fake):
-    fake(count=2)
-    here, there = fake_cupy.on_gpu([1.0, 2.0], 0), fake_cupy.on_gpu([1.0, 2.0], 1)
-    assert gb.device.get("cuda:0").adopt(here, "values") is here
-    with pytest.raises(
-        DeviceError, match=r"values: expected an array on device 'cuda:0', got one on GPU 1; copy it the"
-    ):
-        gb.Vector.from_dense(there, device="cuda:0")
-
-
-def test_an_array_that_cannot_be_read(fake):
+def test_arrays_on_another_gpu_or_that_cannot_be_read(fake):
     class Tensor:
         @property
         def __cuda_array_interface__(self):
             raise RuntimeError("Can't get __cuda_array_interface__ on Variable that requires grad.")
 
-    fake()
+    fake(count=2)
+    here, there = fake_cupy.on_gpu([1.0, 2.0], 0), fake_cupy.on_gpu([1.0, 2.0], 1)
+    assert gb.device.get("cuda:0").adopt(here, "values") is here
+    match = r"values: expected an array on device 'cuda:0', got one on GPU 1; copy it the"
+    with pytest.raises(DeviceError, match=match):
+        gb.Vector.from_dense(there, device="cuda:0")
     with pytest.raises(DeviceError, match=r"cannot be read: .* requires grad"):
         gb.device.get("cuda").adopt(Tensor(), "values")
 
@@ -162,10 +155,8 @@ def test_data_frames():
 
 @pytest.mark.parametrize("kind", ["object", "string", "category", "numpy", "list", "column"])
 def test_columns_of_text_are_refused(kind):
-    names = ["a", "b", "c"]
-    if kind not in ("numpy", "list", "column"):
-        names = pytest.importorskip("pandas").Series(names, dtype=kind)
-    names = {"numpy": np.array, "column": Column}.get(kind, lambda given: given)(names)
+    series = lambda names: pytest.importorskip("pandas").Series(names, dtype=kind)
+    names = {"numpy": np.array, "column": Column, "list": list}.get(kind, series)(["a", "b", "c"])
     number = [0, 1, 2]
     for name, call in {
         "rows": lambda: gb.Matrix.from_coo(names, number, 1),
@@ -177,18 +168,15 @@ def test_columns_of_text_are_refused(kind):
         with pytest.raises(ValueError, match=rf"^{name.split()[0]}: expected integers, got text, .*'a'.*unique"):
             call()
     for dtype in (None, "INT64", "FP32", bool):
-        with pytest.raises(ValueError, match=r"^values: expected numbers, got text, such as .*'a'"):
-            gb.Matrix.from_coo(number, number, names, dtype)
-        with pytest.raises(ValueError, match=r"^values: expected numbers, got text, such as .*'a'"):
-            gb.Vector.from_coo(number, names, dtype)
+        for of, places in ((gb.Matrix, (number, number)), (gb.Vector, (number,))):
+            with pytest.raises(ValueError, match=r"^values: expected numbers, got text, such as .*'a'"):
+                of.from_coo(*places, names, dtype)
     with pytest.raises(ValueError, match="values: expected numbers, got an array of datetime64"):
         gb.Vector.from_coo([0], np.array(["2020-01-01"], "M8[D]"))
 
 
 def test_data_in_the_place_of_a_type():
     """NumPy takes the dtype of what has one, so that a matrix of SciPy made an empty one of 0 x 0."""
-    import scipy.sparse as sp
-
     for data in (sp.eye_array(3, format="csr"), np.ones((2, 3)), gb.Matrix(int, 2, 2)):
         with pytest.raises(ValueError, match=r"dtype: expected one of BOOL, .* got data of shape .*from_scipy_sparse"):
             gb.Matrix(data)

@@ -19,13 +19,13 @@ from bitblas.atomic import replacing
 @pytest.fixture(params=["unnamed", "named"])
 def system(request, tmp_path, monkeypatch):
     """A file system that has files without a name, and one that has not."""
-    if request.param == "unnamed":
-        try:
-            os.close(os.open(tmp_path, os.O_WRONLY | os.O_TMPFILE))
-        except OSError as error:
-            pytest.skip(f"O_TMPFILE in {tmp_path}: {error}")
-    else:
+    if request.param == "named":
         monkeypatch.setattr(os, "O_TMPFILE", 0)
+        return request.param
+    try:
+        os.close(os.open(tmp_path, os.O_WRONLY | os.O_TMPFILE))
+    except OSError as error:
+        pytest.skip(f"O_TMPFILE in {tmp_path}: {error}")
     return request.param
 
 
@@ -103,8 +103,7 @@ def test_modes(system, tmp_path):
 def test_nobody_else_reads_on_the_way(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "O_TMPFILE", 0)
     path = tmp_path / "a.mtx"
-    path.write_text("before")
-    path.chmod(0o600)
+    path.touch(0o600)
     with replacing(path):
         [part] = set(names(tmp_path)) - {"a.mtx"}
         assert stat.S_IMODE((tmp_path / part).stat().st_mode) == 0o600

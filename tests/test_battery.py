@@ -11,40 +11,10 @@ import functools
 import math
 from itertools import combinations
 
+import battery_runs as runs
 import pytest
-from battery import (
-    FORMS,
-    MATRICES,
-    PLAIN_FORMS,
-    VECTORS,
-    covering,
-    in_turn,
-    label,
-    pairs,
-    sample,
-)
-from battery_runs import (
-    ALGEBRAS,
-    ENTRYWISE,
-    MASKS,
-    MORE_ALGEBRAS,
-    MORE_DTYPES,
-    MXM,
-    NOT_OF_RECORDS,
-    PRODUCTS,
-    SUMS,
-    TYPED_ALGEBRAS,
-    TYPED_DTYPES,
-    TYPED_FORMS,
-    Operands,
-    check,
-    dense,
-    differ,
-    force,
-    run_entrywise,
-    run_mxm,
-    run_product,
-)
+from battery import FORMS, MATRICES, PLAIN_FORMS, VECTORS, covering, in_turn, label, pairs, sample
+from battery_runs import ALGEBRAS, ENTRYWISE, TYPED_ALGEBRAS, TYPED_DTYPES, TYPED_FORMS, dense, differ, run_product
 
 import bitblas
 
@@ -58,13 +28,13 @@ KINDS_OF = PACKED + tuple(a for a in ALGEBRAS if a[0] in KINDS and a not in PACK
 DEVICES = ("cpu", "emulator")
 KERNELS = {"algebra": ALGEBRAS, "call": ("mxv pull", "mxv push", "vxm pull", "vxm push"), "u": VECTORS}
 MXM_KERNELS = [
-    {"form": f, "algebra": a} for f in FORMS for a in SUMS
+    {"form": f, "algebra": a} for f in FORMS for a in runs.SUMS
     if f not in (*ALIKE, "mplg") or a in PACKED or (f != "mplg" and a[0] == "min_plus")
 ]  # fmt: skip
 ENTRY_KERNELS = [{"text": t, "dtypes": d} for t in ENTRYWISE["text"] for d in ENTRYWISE["dtypes"]]
 TYPED_ENTRIES = [
     {"text": t, "dtypes": d} for t in ENTRYWISE["text"] for d in TYPED_DTYPES
-    if "'>'" not in t and not (d[0] == "Pair" and any(x in t for x in NOT_OF_RECORDS))
+    if "'>'" not in t and not (d[0] == "Pair" and any(x in t for x in runs.NOT_OF_RECORDS))
 ]  # fmt: skip
 
 
@@ -73,9 +43,9 @@ def product_cases():
     plain = covering({"form": tuple(f for f in FORMS if f != "mplg" and f not in ALIKE)} | KERNELS)
     plain += covering({"form": ALIKE} | KERNELS | {"algebra": KINDS_OF})
     plain += covering({"form": ("mplg",)} | KERNELS | {"algebra": PACKED, "u": ("full", "half", "sparse")})
-    found = covering(PRODUCTS, in_turn(plain, DEVICES), compiled=compiled_for_product)
+    found = covering(runs.PRODUCTS, in_turn(plain, DEVICES), compiled=compiled_for_product)
     typed = covering({"form": TYPED_FORMS} | KERNELS | {"algebra": TYPED_ALGEBRAS}, met=plain)
-    return found + covering(PRODUCTS, in_turn(typed, DEVICES), compiled=compiled_for_product, met=found)
+    return found + covering(runs.PRODUCTS, in_turn(typed, DEVICES), compiled=compiled_for_product, met=found)
 
 
 def compiled_for_product(case):
@@ -84,9 +54,9 @@ def compiled_for_product(case):
 
 @functools.cache
 def mxm_cases():
-    found = covering(MXM, in_turn(MXM_KERNELS, DEVICES))
+    found = covering(runs.MXM, in_turn(MXM_KERNELS, DEVICES))
     typed = [{"form": f, "algebra": a} for f in TYPED_FORMS for a in TYPED_ALGEBRAS]
-    return found + covering(MXM, in_turn(typed, DEVICES), met=found)
+    return found + covering(runs.MXM, in_turn(typed, DEVICES), met=found)
 
 
 @functools.cache
@@ -103,14 +73,13 @@ def pytest_generate_tests(metafunc):
         return found + list(sample(factors | {"device": DEVICES}, count, base) if searches else ())
 
     if "product_case" in metafunc.fixturenames:
-        every = list(
-            sample({"form": PLAIN_FORMS} | KERNELS | {"algebra": ALGEBRAS + MORE_ALGEBRAS + TYPED_ALGEBRAS}, 800)
-        )
-        metafunc.parametrize("product_case", cases(product_cases(), PRODUCTS, 4000, every), ids=label)
+        algebras = ALGEBRAS + runs.MORE_ALGEBRAS + TYPED_ALGEBRAS
+        every = list(sample({"form": PLAIN_FORMS} | KERNELS | {"algebra": algebras}, 800))
+        metafunc.parametrize("product_case", cases(product_cases(), runs.PRODUCTS, 4000, every), ids=label)
     if "mxm_case" in metafunc.fixturenames:
-        metafunc.parametrize("mxm_case", cases(mxm_cases(), MXM, 1500, MXM_KERNELS), ids=label)
+        metafunc.parametrize("mxm_case", cases(mxm_cases(), runs.MXM, 1500, MXM_KERNELS), ids=label)
     if "entry_case" in metafunc.fixturenames:
-        every = [{"text": t, "dtypes": d} for t in ENTRYWISE["text"] for d in MORE_DTYPES] + TYPED_ENTRIES
+        every = [{"text": t, "dtypes": d} for t in ENTRYWISE["text"] for d in runs.MORE_DTYPES] + TYPED_ENTRIES
         found = cases(entry_cases(), {k: v for k, v in ENTRYWISE.items() if k not in every[0]}, 2500, every)
         if not searches:  # packed rows meet their like, of one type (test_mplg.py: others)
             packed = {"form": "mplg", "right": "mplg", "dtypes": ("INT64", "INT64", "minus", "plus", "ainv", "plus")}
@@ -156,7 +125,7 @@ EVERY = {
 def run_matrices(matrices, form, call, algebra, u, iso, tune, monkeypatch, **end):
     for k, matrix in enumerate(matrices):
         case = {"form": form, "call": call, "algebra": algebra, "matrix": matrix, "u": u, "iso": iso, "T": ""}
-        rest = {"mask": MASKS[k % 5], "accum": k % 2 == 1, "replace": k % 3 == 0, "longest": (None, 2)[k % 2]}
+        rest = {"mask": runs.MASKS[k % 5], "accum": k % 2 == 1, "replace": k % 3 == 0, "longest": (None, 2)[k % 2]}
         run_product(case | rest | end, tune, monkeypatch)
 
 
@@ -168,29 +137,19 @@ def test_product_of_every_matrix(device, form, kind, tune, monkeypatch):
 
 
 # A Split: one of each kind of kernel, on matrices that do not need the same one for a full vector.
+REPLACE = {"accum": False, "replace": True}
 SPLITS = (
     ("split8", "mxv pull", 0, "half iso", True, {}),
-    ("split4", "mxv pull", 0, "half iso", True, {"accum": False, "replace": True}),
-    ("split16", "vxm pull", 0, "half iso", True, {"accum": False, "replace": True}),
+    ("split4", "mxv pull", 0, "half iso", True, REPLACE),
+    ("split16", "vxm pull", 0, "half iso", True, REPLACE),
     ("split8", "vxm pull", 8, "half", False, {"accum": True, "replace": False}),
     ("split8", "vxm push", 5, "half", False, {}),
-    ("split8", "mxv pull", 1, "full", False, {"accum": False, "replace": True}),
-    ("split8", "vxm pull", 4, "half", True, {"accum": False, "replace": True}),
-    ("split8", "mxv pull", 7, "full", True, {"accum": False, "replace": True}),
-    ("split16", "mxv pull", 10, "half", False, {"accum": False, "replace": True}),
+    ("split8", "mxv pull", 1, "full", False, REPLACE),
+    ("split8", "vxm pull", 4, "half", True, REPLACE),
+    ("split8", "mxv pull", 7, "full", True, REPLACE),
+    ("split16", "mxv pull", 10, "half", False, REPLACE),
 )
-SPLIT_SHAPES = (
-    "gaps",
-    "hub",
-    "long hub",
-    "dense column",
-    "wide",
-    "all ones",
-    "no entries",
-    "63x63",
-    "65x65",
-    "130x130",
-)
+SPLIT_SHAPES = "gaps,hub,long hub,dense column,wide,all ones,no entries,63x63,65x65,130x130".split(",")
 
 
 @pytest.mark.in_turn
@@ -201,12 +160,12 @@ def test_products_of_splits(device, form, call, algebra, u, iso, end, tune, monk
 
 @pytest.mark.in_turn
 def test_mxm(device, mxm_case):
-    run_mxm(mxm_case)
+    runs.run_mxm(mxm_case)
 
 
 @pytest.mark.in_turn
 def test_entrywise(device, entry_case):
-    run_entrywise(entry_case)
+    runs.run_entrywise(entry_case)
 
 
 # ---- aliasing, pending writes, refusals, shared structures ----------------------------------------------------------
@@ -247,9 +206,9 @@ def square(form):
 @pytest.mark.parametrize("direction", ["pull", "push"])
 @pytest.mark.parametrize("form", ["csr", "b2sr8", *slow("mplg", "b2sr4", "b2sr64")])
 def test_an_output_may_be_an_input(device, form, direction, tune, monkeypatch):
-    force(tune, monkeypatch, direction, 1)
+    runs.force(tune, monkeypatch, direction, 1)
     for text in ALIASES.split(";"):
-        check(text.strip(), text.strip()[0], square(form))
+        runs.check(text.strip(), text.strip()[0], square(form))
 
 
 @pytest.mark.in_turn
@@ -257,7 +216,7 @@ def test_an_output_may_be_an_input(device, form, direction, tune, monkeypatch):
 def test_pending_writes_are_seen(device, form):
     for text in PENDING.strip().split("\n"):
         for name in ("A", "C", "u", "w", "m"):
-            check(text, name, square(form))
+            runs.check(text, name, square(form))
 
 
 REFUSED = """
@@ -271,7 +230,7 @@ w(m.V) << A.mxv(A); A << u; A[0, 0] = None
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form", FORMS)
 def test_a_refused_call_changes_nothing(device, form):
-    ours = Operands(bitblas)
+    ours = runs.Operands(bitblas)
     square(form)(ours)
     ours.vector("short", "half", 9, "INT64")
     ours.random("R", 67, 9, "INT64", form)
@@ -291,10 +250,9 @@ def test_a_refused_call_changes_nothing(device, form):
 @pytest.mark.parametrize("name", ["min_plus", "max_plus"])
 def test_a_sum_of_nan_alone_is_nan(device, tune, monkeypatch, name, form, direction):
     """NaN loses against a number, and stays where there is none: whichever way the products come together."""
-    force(tune, monkeypatch, direction)
-    kind, tile = (form, None) if form == "csr" else ("b2sr", int(form[4:]))
+    runs.force(tune, monkeypatch, direction)
     rows, cols, values = [0, 1, 1, 2], [0, 0, 1, 1], [math.nan, math.nan, 2.0, 3.0]
-    A = bitblas.Matrix.from_coo(cols, rows, values, nrows=2, ncols=3, format=kind, tile=tile)
+    A = bitblas.Matrix.from_coo(cols, rows, values, nrows=2, ncols=3, **FORMS[form])
     w = bitblas.Vector.from_coo([0, 1], [1.0, 1.0], size=2).vxm(A, bitblas.semiring[name]).new()
     found = w.to_dict()
     assert math.isnan(found[0]) and found[1] == 3.0 and found[2] == 4.0

@@ -1,30 +1,38 @@
-"""The benchmarks on graphs of a few vertices: answers are checked, and JSON is written. Times are not checked."""
+"""The benchmarks of products, whole algorithms and the planner's choices on graphs of a few vertices: answers are
+checked, and JSON is written. Times are not checked."""
 
 from __future__ import annotations
 
-import importlib
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import bitblas
-from benchmarks import builds, bytes, cpu, entrywise, gpu, graphs, small
+from benchmarks import builds, bytes, choices, cpu, entrywise, gpu, graphs, judge, programs, small
 from benchmarks.__main__ import main
 from benchmarks.verbs import VERBS
+from bitblas.calibrate import Sample
+from bitblas.plan import cost_model
+from bitblas.plan.facts import Facts
 
 SMALL = ("rmat6", "delaunay_n6", "delaunay_n6_random", "grid2d_9", "stencil27_4", "mycielskian5", "hub_n6", "even_n6")
+
+
+def wide_file(folder):
+    """A file of a matrix that is not square."""
+    (folder / "wide.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n2 3 2\n1 1\n2 3\n")
+    return str(folder / "wide.mtx")
 
 
 @pytest.mark.parametrize("name", (*SMALL, "web_n6"))
 def test_a_graph_is_the_same_each_time_and_clean(name):
     graph, again = graphs.make(name), graphs.make(name)
-    assert np.array_equal(graph.ptr, again.ptr)
-    assert np.array_equal(graph.col, again.col)
+    assert np.array_equal(graph.ptr, again.ptr) and np.array_equal(graph.col, again.col)
     dense = graph.scipy().toarray()
-    assert dense.max() == 1  # no edge twice
-    assert not dense.diagonal().any()
+    assert dense.max() == 1 and not dense.diagonal().any()  # no edge twice
     if not name.startswith(("hub", "even", "web")):
         assert np.array_equal(dense, dense.T)
         weights = graph.scipy(graph.weights).toarray()
@@ -41,11 +49,9 @@ def test_sizes_that_are_known():
 
 
 def test_unknown_names_and_bad_files_are_refused(tmp_path, capsys):
-    with pytest.raises(ValueError, match="rmat<size>"):
-        graphs.make("rmat")
-    (tmp_path / "wide.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 1\n")
-    with pytest.raises(ValueError, match="square"):
-        graphs.make(str(tmp_path / "wide.mtx"))
+    for name, match in (("rmat", "rmat<size>"), (wide_file(tmp_path), "square")):
+        with pytest.raises(ValueError, match=match):
+            graphs.make(name)
     with pytest.raises(SystemExit):
         main(["--verbs", "sort"])
     assert "known: mxv" in capsys.readouterr().err
@@ -60,8 +66,7 @@ def test_the_references_agree_with_plain_programs(name):
         level[frontier] = depth
         frontier, depth = A[frontier].any(axis=0) & (level < 0), depth + 1
     places, values = VERBS["bfs"].reference(graph)
-    assert np.array_equal(places, np.flatnonzero(level >= 0))
-    assert np.array_equal(values, level[places])
+    assert np.array_equal(places, np.flatnonzero(level >= 0)) and np.array_equal(values, level[places])
     count = np.trace(np.linalg.matrix_power(A.astype(np.int64), 3)) // 6
     assert VERBS["triangles"].reference(graph)[1].tolist() == [count]
 
@@ -78,18 +83,15 @@ def test_cpu_checks_every_answer_and_writes_json(tmp_path, capsys):
     for graph in data["graphs"]:
         assert [row["verb"] for row in graph["verbs"]] == list(VERBS)
         for row in graph["verbs"]:
-            for side in (cpu.PEER, cpu.OURS):
-                assert row[side]["equal"]
-                assert 2 <= len(row[side]["seconds"]) <= 6
             assert row["plan"]
-        for form in graph["forms"]:
-            assert form["bytes"][cpu.OURS] > 0
+            for side in (cpu.PEER, cpu.OURS):
+                assert row[side]["equal"] and 2 <= len(row[side]["seconds"]) <= 6
+        assert all(form["bytes"][cpu.OURS] > 0 for form in graph["forms"])
     assert "all equal" in capsys.readouterr().out
 
 
 def test_a_wrong_answer_is_seen(monkeypatch, capsys):
     pytest.importorskip("graphblas")
-
     right = VERBS["plus_second"]
 
     def wrong(graph):
@@ -103,26 +105,20 @@ def test_a_wrong_answer_is_seen(monkeypatch, capsys):
     assert " NO " in next(line for line in out.splitlines() if line.startswith("plus_second"))
 
 
+STATEMENTS = [(small, [], "times faster"), (entrywise, ["--graphs", "grid2d_8", "--threads", "1"], "geometric mean")]
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_small_statements_agree_on_both_sides(tmp_path, capsys):
+@pytest.mark.parametrize(("module", "options", "words"), STATEMENTS, ids=["small", "entrywise"])
+def test_statements_agree_on_both_sides(tmp_path, capsys, module, options, words):
     pytest.importorskip("graphblas")
-    assert small.main(["--batches", "1", "--json", str(tmp_path / "small.json")]) == 0
-    rows = json.loads((tmp_path / "small.json").read_text())["rows"]
-    assert [row["statement"] for row in rows] == list(small.STATEMENTS) and all(row["equal"] for row in rows)
-    assert "times faster" in capsys.readouterr().out
-    with pytest.raises(SystemExit):
-        small.main(["--statements", "nothing"])
-
-
-def test_entrywise_statements_agree_on_both_sides(tmp_path, capsys):
-    pytest.importorskip("graphblas")
-    path = tmp_path / "entrywise.json"
-    assert entrywise.main(["--batches", "1", "--graphs", "grid2d_8", "--threads", "1", "--json", str(path)]) == 0
+    path = tmp_path / "out.json"
+    assert module.main(["--batches", "1", *options, "--json", str(path)]) == 0
     rows = json.loads(path.read_text())["rows"]
-    assert [row["statement"] for row in rows] == list(entrywise.STATEMENTS) and all(row["equal"] for row in rows)
-    assert "geometric mean" in capsys.readouterr().out
+    assert [row["statement"] for row in rows] == list(module.STATEMENTS) and all(row["equal"] for row in rows)
+    assert words in capsys.readouterr().out
     with pytest.raises(SystemExit):
-        entrywise.main(["--statements", "nothing"])
+        module.main(["--statements", "nothing"])
 
 
 def test_statements_that_differ_are_seen(monkeypatch, tmp_path):
@@ -145,54 +141,36 @@ def test_a_worker_that_fails_says_why():
     assert side.process.returncode == 0
 
 
-class Once:
-    """In the place of a Timer: runs once, and times nothing."""
-
-    def warm(self, run):
-        run()
-        return 1.0
-
-    flushed = warm
-
-
 def test_the_gpu_benchmark_in_the_emulator(emulator):
-    importlib.import_module("emulator.device")  # registers it
     said = []
     names, forms = ("grid2d_9", "hub_n6", "even_n6", "web_n6"), ("auto", "csr", "mplg", "b2sr8")
-    result = gpu.measure(
-        names, forms, 1, device="emulator", timer=Once(), peer=None, statements=2, say=said.append
-    )  # fmt: skip
+    once = lambda run: (run(), 1.0)[1]
+    timer = SimpleNamespace(warm=once, flushed=once)  # runs once, and times nothing
+    result = gpu.measure(names, forms, 1, device="emulator", timer=timer, peer=None, statements=2, say=said.append)
     assert result["equal"]
     json.dumps(result)
     for graph in result["graphs"]:
         assert list(graph["verbs"]) == list(gpu.PRODUCTS)
         n, nvals, bits = graph["n"], graph["nvals"], 8 * -(-graph["n"] // 64)
         rows = 4 * (n + 1 + nvals)
-        moved = {
-            "mxv": rows + 2 * bits,
-            "plus_second": rows + 8 * n + bits,
-            "min_plus": rows + 4 * nvals + 8 * n + bits,
-        }
+        moved = {"mxv": bits, "plus_second": 8 * n, "min_plus": 4 * nvals + 8 * n}
         for verb, kernels in graph["verbs"].items():
             assert list(kernels) == list(forms)
             assert kernels["b2sr8"]["form"] == "b2sr8" and kernels["mplg"]["form"] == "mplg"
             assert kernels["mplg"]["bytes"] < kernels["csr"]["bytes"]
-            assert kernels["csr"]["bytes"] == moved[verb]
+            assert kernels["csr"]["bytes"] == rows + bits + moved[verb]
     assert result["hub_over_even"] == {f"{verb} {form}": 1.0 for verb in gpu.PRODUCTS for form in forms}
-    assert result["statement_us"] > 0
-    assert "hub / even" in said[-1]
-    with pytest.raises(ValueError, match="b2sr4"):
-        gpu.measure(names, ("coo",), device="emulator")
-    with pytest.raises(ValueError, match="plus_second"):
-        gpu.measure(names, verbs=("bfs",), device="emulator")
+    assert result["statement_us"] > 0 and "hub / even" in said[-1]
+    for wrong, match in (({"formats": ("coo",)}, "b2sr4"), ({"verbs": ("bfs",)}, "plus_second")):
+        with pytest.raises(ValueError, match=match):
+            gpu.measure(names, device="emulator", **wrong)
 
 
 @pytest.mark.gpu
 def test_the_gpu_benchmark_on_a_gpu(tmp_path):
     out = tmp_path / "out.json"
-    assert (
-        main(["--device", "cuda", "--graphs", "grid2d_64,hub_n10,even_n10", "--samples", "2", "--json", str(out)]) == 0
-    )
+    names = "grid2d_64,hub_n10,even_n10"
+    assert main(["--device", "cuda", "--graphs", names, "--samples", "2", "--json", str(out)]) == 0
     for kernels in json.loads(out.read_text())["graphs"][0]["verbs"].values():
         assert kernels["cuSPARSE"]["equal"]
 
@@ -219,7 +197,7 @@ def test_bytes_are_those_of_the_forms(name):
 
 
 def test_bytes_of_a_folder(tmp_path, capsys):
-    (tmp_path / "wide.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n2 3 2\n1 1\n2 3\n")
+    wide_file(tmp_path)
     assert bytes.main(["--graphs", "grid2d_9", "--folder", str(tmp_path), "--orders", "natural,degree"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     table = [(line[0], line[1]) for line in lines[2:] if len(line) == len(bytes.HEADS)]
@@ -235,3 +213,89 @@ def test_bars_that_are_missed_are_said():
     assert len(row) == len(bytes.HEADS)
     said = list(bytes.bars([row]))
     assert said[0].endswith("0.700 (MISSED)") and "1.5000, on g in natural order (MISSED)" in said[-1]
+
+
+# --- whole algorithms ---
+
+
+def test_whole_algorithms_are_checked(tmp_path, capsys):
+    options = ["--device", "cpu", "--graphs", "grid2d_8", "--samples", "1", "--json", str(tmp_path / "programs.json")]
+    assert programs.main(options) == 0
+    rows = json.loads((tmp_path / "programs.json").read_text())["rows"]
+    assert [row["algorithm"] for row in rows] == list(programs.ALGORITHMS)
+    assert all(row["right"] for row in rows)
+    form = [*options, "--format", "split", "--tile", "8", "--algorithms", "bfs"]
+    assert programs.main(form) == 0 and capsys.readouterr().out.splitlines()[-1].split()[-1] == "split8"
+
+
+WRONG = {
+    "bfs_levels": lambda level: level.apply(bitblas.binary.times, right=2),
+    "sssp": lambda d: d.apply(bitblas.binary.plus, right=1),
+    "pagerank": lambda r: r.apply(bitblas.binary.times, right=2.0),
+    "connected_components": lambda label: label.apply(bitblas.binary.plus, right=1),
+    "triangle_count": lambda count: count + 1,
+    "maximal_independent_set": lambda member: member.apply(bitblas.unary.lnot),
+    "coloring": lambda color: color.apply(bitblas.binary.times, right=0),
+    "minimum_spanning_forest": lambda forest: forest.apply(bitblas.binary.plus, right=1.0),
+    "betweenness_centrality": lambda share: share.apply(bitblas.binary.times, right=2.0),
+}
+
+
+def test_answers_that_are_wrong_are_seen(capsys, monkeypatch):
+    """Of each algorithm, by its own check alone."""
+    for name, wrong in WRONG.items():
+        right = getattr(bitblas.algorithms, name)
+
+        def spoilt(*args, right=right, wrong=wrong, **options):
+            found = wrong(right(*args, **options))
+            return found if isinstance(found, int) else found.new()
+
+        monkeypatch.setattr(bitblas.algorithms, name, spoilt)
+    assert programs.main(["--device", "cpu", "--graphs", "grid2d_8", "--samples", "1"]) == 1
+    told = [line.split()[1:3] for line in capsys.readouterr().out.splitlines()[2:]]
+    assert told == [[name, "NO"] for name in programs.ALGORITHMS]
+
+
+# --- choices of the planner ---
+
+
+def test_choices_are_measured_checked_and_fitted(tmp_path, capsys, monkeypatch):
+    """A graph and a rectangular file in two forms; then the constants are fitted to the measurements."""
+    monkeypatch.setattr(Facts, "forms", property(lambda self: ("csr", "b2sr8")))
+    monkeypatch.setattr(choices, "SAMPLE_US", 1.0)
+    wide_file(tmp_path)
+    out, made = tmp_path / "out.json", tmp_path / "costs.json"
+    options = ["--jobs", "0", "--samples", "1", "--folder", str(tmp_path), "--least", "1"]
+    assert choices.main([*options, "--graphs", "grid2d_9", "--json", str(out)]) == 0
+    text, data = capsys.readouterr().out, json.loads(out.read_text())
+    grid, wide = data["samples"]
+    assert grid["levels"] == 15 and wide["levels"] is None and grid["wrong"] == wide["wrong"] == []
+    assert {name.split()[1] for name in wide["us"]} == {"bits", "numbers", "weights"}
+    assert {name.split()[1] for name in grid["us"]} == {"bits", "numbers", "weights", "bfs"}
+    assert "15 levels (estimated" in text and "the best single form: 100%" in text
+    assert choices.main(["--refit", str(out), "--costs", str(made)]) == 0
+    assert "fitted without it" in capsys.readouterr().out
+    fitted = cost_model.Costs.from_json(json.loads(made.read_text())["cpu"])
+    assert set(fitted.us) == {f"{key} {verb}" for key in ("csr", "b2sr8") for verb in cost_model.VERBS}
+    assert choices.main([*options, "--graphs", "grid2d_9", "--limit", "0"]) == 0
+    assert "no time for" in capsys.readouterr().out
+    monkeypatch.setattr(choices, "difference", lambda got, expected: 1.0)
+    assert choices.main(["--jobs", "0", "--graphs", "grid2d_9"]) == 1 and "WRONG ANSWERS" in capsys.readouterr().out
+    assert choices.main(["--refit", str(made)]) == choices.main(["--graphs", "nothing", "--jobs", "0"]) == 2
+
+
+def test_a_choice_is_judged():
+    tiles = tuple((t, 1e4) for t in (4, 8, 16, 32, 64))
+    seen = Facts(1 << 14, 1 << 14, 1 << 16, tiles, (), 9.0)
+    us = {"csr": (20.0, 40.0, 500.0, 30.0), "b2sr8": (10.0, 50.0, 510.0, 20.0), "b2sr64": (1.0, 1.0, 1.0, 1.0)}
+    sample = Sample("x", seen, {f"{k} {v}": t for k, times in us.items() for v, t in zip(cost_model.VERBS[:2], times)})
+    sample.us.update({f"{k} bfs": times[2] for k, times in us.items()} | {"csr weights": 30.0, "b2sr8 weights": 20.0})
+    alike = {f"{k} {v}": (1.0, *[0.0] * (cost_model.COUNTS[v] - 1)) for k in seen.forms for v in cost_model.VERBS}
+    found = {pair.verb: pair for pair in judge.pairs(sample, cost_model.Costs("a test", "x", alike), kind="gpu")}
+    assert {pair.chosen for pair in found.values()} == {"csr"}, "all promise the same"
+    assert found["bits"].ratio == 2 and found["bits"].best == "b2sr8" and found["bits"].single == 1
+    assert found["bits"].of_all == 4, "b2sr64 takes 1 us, which counts as 5, but has more bytes than CSR"
+    assert found["numbers"].ratio == 1 and found["numbers"].single == 1.25
+    assert found["bfs"].single == pytest.approx(1.02) and found["weights"].ratio == 1, "values stay by rows"
+    assert judge.share(list(found.values())) == 0.75 == judge.share(list(found.values()), "single")
+    assert "75%" in judge.summary(list(found.values()))

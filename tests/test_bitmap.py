@@ -6,6 +6,7 @@ from __future__ import annotations
 import graphblas
 import numpy as np
 import pytest
+from both_libraries import NAMES, each
 
 import bitblas as gb
 from bitblas.store import FlatStore
@@ -54,6 +55,15 @@ def product(library, A, X, side, op):
     }[side]()  # fmt: skip
 
 
+def scope(lib, **operands):
+    return {name: getattr(lib, name) for name in NAMES} | operands
+
+
+def by_both(do, *operands):
+    """What a function makes of the operands of each library: do(library, ..)."""
+    return [do(lib, *mine) for lib, *mine in zip((gb, graphblas), *operands, strict=True)]
+
+
 CASES = (
     ("AX", "FP64", ("plus_times", "FP64"), 0), ("ATX", "BOOL", ("any_pair", "BOOL"), 1),
     ("XTA", "INT64", ("min_plus", "INT64"), 2), ("WA", "FP64", ("plus_times", "FP64"), 3),
@@ -79,33 +89,22 @@ def test_products_from_both_sides(device, case):
     for density, iso in ((0.3, False), (0.004, False), (0.3, True), (0, False)):
         x = both(entries(rng, of, density, dtype, iso), of, dtype, device)
         _ = x[0].nvals  # counted: few entries push
-        t = [product(lib, A, X, side, op) for lib, A, X in zip((gb, graphblas), a, x, strict=True)]
+        t = by_both(lambda lib, A, X: product(lib, A, X, side, op), a, x)
         same(t[0].new(), t[1].new())
         for mask in (lambda M: M.S, lambda M: ~M.S, lambda M: M.V, lambda M: ~M.V):
             c = both(entries(rng, out, 0.3, dtype), out, op[1], device)
-            for lib, C, T, M in zip((gb, graphblas), c, t, m, strict=True):
-                C(mask(M), lib.replace) << T
-            same(*c)
+            accum = "lor" if op[1] == "BOOL" else "min"
+            for end in (lambda lib: lib.replace, lambda lib, accum=accum: getattr(lib.binary, accum)):
+                by_both(lambda lib, C, T, M, mask=mask, end=end: C(mask(M), end(lib)) << T, c, t, m)
+                same(*c)
             assert is_bitmap(c[0])
-            for lib, C, T, M in zip((gb, graphblas), c, t, m, strict=True):
-                C(mask(M), getattr(lib.binary, "lor" if op[1] == "BOOL" else "min")) << T
-            same(*c)
 
 
 POSITIONAL = {  # by the shapes that they are tried on
-    (70, 5): (
-        lambda lib, A, B: A.apply(lib.indexunary.rowindex, 2),
-        lambda lib, A, B: A.select(lib.select.tril, -1),
-        lambda lib, A, B: A.ewise_mult(B, lib.binary.ss.secondj),
-    ),
-    (150, 130): (lambda lib, A, B: A.apply(lib.indexunary.colindex, 1), lambda lib, A, B: A.select("colgt", 100)),
-    (20, 70): (
-        lambda lib, A, B: A.apply(lib.unary.ss.positionj1),
-        lambda lib, A, B: A.select("rowle", 7),
-        lambda lib, A, B: A.ewise_add(B, lib.binary.ss.firsti1),
-        lambda lib, A, B: A.apply(lib.indexunary.diagindex, 3),
-        lambda lib, A, B: A.select(lib.select.triu, 1 << 62),
-    ),
+    (70, 5): "A.apply(indexunary.rowindex, 2); A.select(select.tril, -1); A.ewise_mult(B, binary.ss.secondj)",
+    (150, 130): "A.apply(indexunary.colindex, 1); A.select('colgt', 100)",
+    (20, 70): """A.apply(unary.ss.positionj1); A.select("rowle", 7); A.ewise_add(B, binary.ss.firsti1);
+A.apply(indexunary.diagindex, 3); A.select(select.triu, 1 << 62)""",
 }
 
 
@@ -113,10 +112,21 @@ POSITIONAL = {  # by the shapes that they are tried on
 def test_operators_of_rows_and_columns_read_places(device, shape):
     rng = np.random.default_rng(shape)
     a, b = (both(entries(rng, shape, 0.3, "INT64"), shape, "INT64", device) for _ in range(2))
-    for expression in POSITIONAL[shape]:
-        t = [expression(lib, A, B).new() for lib, A, B in zip((gb, graphblas), a, b, strict=True)]
+    for text in each(POSITIONAL[shape]):
+        t = by_both(lambda lib, A, B, text=text: eval(text, scope(lib, A=A, B=B)).new(), a, b)
         same(*t)
         assert is_bitmap(t[0])
+
+
+OF_EVERY_TYPE = """A.ewise_add(B, f).new(); A.ewise_mult(B, f).new(); A.select("==", 1).new(); A.dup(); A.T.new();
+A.apply(unary.identity).new(); A.apply(unary.one).new(); A.dup("INT64"); A.ewise_mult(M, binary.second).new(mask=~B.S);
+M.ewise_add(M, binary.first).new()"""
+OF_NUMBERS = """A.apply(binary.minus, right=3).new(); A.apply(binary.minus, left=3).new();
+A.ewise_union(B, binary.minus, 1, 2).new(); A.apply(indexunary.rowindex).new(); A.reduce_scalar("min").new();
+A.reduce_rowwise("min").new(); A.reduce_columnwise("min").new(); M.reduce_rowwise("min").new();
+M.reduce_columnwise("min").new(); B.T.reduce_rowwise("min").new(); B.T.reduce_columnwise("min").new()"""
+SUMS = [f"{x}.{way}(f).new()" for x in ("A", "M", "B.T") for way in ("reduce_rowwise", "reduce_columnwise")]
+STEPS = "B.S) << 1; ~M.V) << 0; C.S, replace) << A; ~C.S) << B; M.S, f) << C; M.S, replace) << C; ) << C.T.T"
 
 
 @SLOW  # the kernels are those of vectors
@@ -126,38 +136,19 @@ def test_entry_by_entry(device, shape, dtype):
     rng = np.random.default_rng(shape)
     a, b, m = (both(entries(rng, shape, 0.4, dtype, iso), shape, dtype, device) for iso in (False, False, True))
     number = dtype == "FP64"
-    made = []
-    for lib, A, B, M in zip((gb, graphblas), a, b, m, strict=True):
-        f = lib.binary.plus if number else lib.binary.lor
-        found = [A.ewise_add(B, f).new(), A.ewise_mult(B, f).new(), A.select("==", 1).new(), A.dup()]
-        found += [A.apply(lib.unary.identity).new(), A.apply(lib.unary.one).new(), A.T.new(), A.dup("INT64")]
-        found += [A.ewise_mult(M, lib.binary.second).new(mask=~B.S), M.ewise_add(M, lib.binary.first).new()]
-        if number:
-            found += [A.apply(lib.binary.minus, right=3).new(), A.apply(lib.binary.minus, left=3).new()]
-            found += [A.ewise_union(B, lib.binary.minus, 1, 2).new(), A.apply(lib.indexunary.rowindex).new()]
-        C = A.dup()
-        C(B.S) << 1
-        found.append(C.dup())
-        C(~M.V) << 0
-        found.append(C.dup())
-        C(C.S, lib.replace) << A
-        C(~C.S) << B
-        found.append(C.dup())
-        C(M.S, f) << C
-        found.append(C.dup())
-        C(M.S, lib.replace) << C
-        C << C.T.T if hasattr(C.T, "T") else C
-        found += [C, A]
-        sums = [lib.monoid.plus, lib.monoid.min] if number else [lib.monoid.lor]
-        found += [getattr(X, way)(op).new() for op in sums for X in (A, M, B.T) for way in (
-            "reduce_rowwise", "reduce_columnwise")]  # fmt: skip
-        made.append(found)
-        made[-1].append([A.reduce_scalar(op).value for op in sums] + [C.nvals, A.nvals])
-    for mine, other in zip(*made, strict=True):
-        if isinstance(mine, list):
-            assert mine == other
-        else:
-            same(mine, other)
+    texts = [*each(OF_EVERY_TYPE), *SUMS, "A.reduce_scalar(f).new()", *(each(OF_NUMBERS) if number else ())]
+
+    def made(lib, A, B, M):
+        names = scope(lib, A=A, B=B, M=M, C=A.dup(), f=lib.monoid.plus if number else lib.monoid.lor)
+        found = [eval(text, names) for text in texts]
+        for step in each(STEPS):
+            exec(f"C({step}", names)
+            found.append(names["C"].dup())
+        return [*found, A]
+
+    for mine, other in zip(*by_both(made, a, b, m), strict=True):
+        assert mine.nvals == other.nvals
+        same(mine, other) if mine.ndim else np.testing.assert_array_equal(mine.value, other.value)
 
 
 def test_a_statement_writes_in_place_only_where_nobody_else_looks(device):
@@ -198,15 +189,14 @@ def test_chosen_for_narrow_operands():
 
 def test_long_rows_are_cut(device):
     n, rng = 3000, np.random.default_rng(3)
-    cols = np.concatenate([np.arange(n), rng.integers(0, n, 500)])
-    rows = np.concatenate([np.full(n, 7), rng.integers(0, n, 500)])
+    cols, rows = np.r_[np.arange(n), rng.integers(0, n, 500)], np.r_[np.full(n, 7), rng.integers(0, n, 500)]
     key = np.unique(rows * n + cols)
     given = key // n, key % n, rng.integers(1, 5, len(key)).astype(float)
     a = both(given, (n, n), "FP64", device, form="csr")
     x = both(entries(rng, (n, 9), 0.3, "FP64"), (n, 9), "FP64", device)
     for op in (("plus_times", "FP64"), ("any_pair", "BOOL")):
         for side in ("AX", "ATX"):
-            same(*(product(lib, A, X, side, op).new() for lib, A, X in zip((gb, graphblas), a, x, strict=True)))
+            same(*by_both(lambda lib, A, X, side=side, op=op: product(lib, A, X, side, op).new(), a, x))
 
 
 def a_graph(n, degree, seed):
@@ -214,12 +204,8 @@ def a_graph(n, degree, seed):
     rng = np.random.default_rng(seed)
     rows, cols = rng.integers(0, n, n * degree), rng.integers(0, n, n * degree)
     at = np.arange(n)
-    rows, cols = (
-        np.concatenate([rows, at[: n // 2], np.full(n // 2, 3)]),
-        np.concatenate([cols, at[: n // 2] + 1, at[::2]]),
-    )
-    key = np.unique(rows * n + cols)
-    return key // n, key % n
+    rows, cols = np.r_[rows, at[: n // 2], np.full(n // 2, 3)], np.r_[cols, at[: n // 2] + 1, at[::2]]
+    return np.divmod(np.unique(rows * n + cols), n)
 
 
 @pytest.mark.slow
@@ -239,61 +225,36 @@ def test_searches_from_several_sources(device):
     for k, source in enumerate(sources):
         assert V[k, :].new().isequal(al.bfs_levels(A, source))
     same(al.distances_from_each(W, sources), al.distances_from_each(L, sources, gb=graphblas))
-    found = [al.betweenness_centrality(A, sources, batch=batch).to_coo()[1] for batch in (1, 2, 5)]
-    found = list(map(A.device.to_host, found))
-    np.testing.assert_allclose(found[1], found[0], rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(found[2], found[0], rtol=1e-12, atol=1e-12)
+    one, *others = (on_host(al.betweenness_centrality(A, sources, batch=batch))[1] for batch in (1, 2, 5))
+    for found in others:
+        np.testing.assert_allclose(found, one, rtol=1e-12, atol=1e-12)
 
 
-def writes(C, library, op, **how):
-    """Statements by index on a narrow matrix: single places, lines, regions, repeated indices."""
-    n, k = C.shape
-    w = library.Vector.from_coo(range(0, n, 3), range(0, n, 3), C.dtype, size=n, **how)
-    B = library.Matrix.from_coo([0, 1, 1], [1, 0, 1], [3, 4, 5], C.dtype, nrows=2, ncols=2, **how)
-    M = library.Matrix.from_coo([0, 5, 9], [1, 1, 3], [True, False, True], nrows=n, ncols=k, **how)
-    if op == "single":
-        C[3, 2] = 7
-        C[n - 1, k - 1] = 1
-        del C[0, 0]
-        C[3, 3] << C[3, 2]
-    elif op == "lines":
-        C[:, 1] << w
-        C[2, :] << 5
-        C(accum=library.binary.plus)[:, 3] << w
-        C(M.S)[:, 1] << 2
-    elif op == "regions":
-        C[[4, 9], [1, 3]] << B
-        C(M.V, library.binary.times)[1:7, ::2] << 3
-        C(~M.S, library.replace)[:, 2] << w
-        C[[1, 2], :3] << [[1, 2, 3], [4, 5, 6]]
-    elif op == "parts":
-        P = library.Matrix.from_coo([0, 0, 1], [0, 1, 1], [True, False, True], nrows=2, ncols=2, **how)
-        v = w.apply(library.unary.one[bool]).new()
-        C[[4, 9], [1, 3]](P.V) << B
-        C[[2, 0], [0, 4]](~P.S, library.binary.times, library.replace) << 2
-        C[:, 1](v.S, library.replace) << w
-        C(~v.V)[[9, 3, 8, 11], 2] << 1
-        C(w.dup()[:k].new().S, replace=True)[5, [0, 3, 4]] << [7, 8, 9]
-    else:
-        C[[5, 5], [1, 3]] << 4
-        C[n - 2, :] << library.Scalar(C.dtype)
+# Statements by index on a tall matrix: single places, lines, regions, parts of a mask, repeated indices; on a wide one.
+WRITES = {
+    "single": "C[3, 2] = 7; C[n - 1, k - 1] = 1; del C[0, 0]; C[3, 3] << C[3, 2]",
+    "lines": "C[:, 1] << w; C[2, :] << 5; C(accum=binary.plus)[:, 3] << w; C(M.S)[:, 1] << 2",
+    "regions": """C[[4, 9], [1, 3]] << B; C(M.V, binary.times)[1:7, ::2] << 3; C(~M.S, replace)[:, 2] << w
+C[[1, 2], :3] << [[1, 2, 3], [4, 5, 6]]""",
+    "parts": """C[[4, 9], [1, 3]](P.V) << B; C[[2, 0], [0, 4]](~P.S, binary.times, replace) << 2
+C[:, 1](v.S, replace) << w; C(~v.V)[[9, 3, 8, 11], 2] << 1
+C(w.dup()[:k].new().S, replace=True)[5, [0, 3, 4]] << [7, 8, 9]""",
+    "repeats": "C[[5, 5], [1, 3]] << 4; C[n - 2, :] << Scalar(C.dtype)",
+    "wide": "C(binary.first if C.dtype == bool else binary.plus)[:, 3] << 1; C[2, [4, 129]] << 0; C[1, 7] = 2",
+}
 
 
-@pytest.mark.parametrize("op", ["single", "lines", "regions", "parts", "repeats"])
-@pytest.mark.parametrize(
-    "dtype, iso", [("FP64", False), ("BOOL", False), pytest.param("INT64", True, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("op", WRITES)
+@pytest.mark.parametrize("dtype, iso", [("FP64", False), ("BOOL", False), pytest.param("INT64", True, marks=SLOW)])
 def test_statements_by_index_stay_bitmaps(op, dtype, iso, device):
-    for shape in ((70, 5), (6, 130)):
-        given = entries(np.random.default_rng(5), shape, 0.3, dtype, iso)
-        ours, theirs = both(given, shape, dtype, device)
-        for A in (ours, theirs):
-            library = gb if A is ours else graphblas
-            if A.shape[0] < 10:  # the same of the transpose's shape: lines are columns
-                A(library.binary.first if dtype == "BOOL" else library.binary.plus)[:, 3] << 1
-                A[2, [4, 129]] << 0
-                A[1, 7] = 2
-                continue
-            writes(A, library, op, **({"device": device} if A is ours else {}))
-        same(ours, theirs)
-        assert is_bitmap(ours) and ours.get(3, 2) == theirs.get(3, 2)
+    n, k = shape = (6, 130) if op == "wide" else (70, 5)
+    c = both(entries(np.random.default_rng(5), shape, 0.3, dtype, iso), shape, dtype, device)
+    for lib, C, how in zip((gb, graphblas), c, ({"device": device}, {})):
+        w = lib.Vector.from_coo(range(0, n, 3), range(0, n, 3), C.dtype, size=n, **how)
+        B = lib.Matrix.from_coo([0, 1, 1], [1, 0, 1], [3, 4, 5], C.dtype, nrows=2, ncols=2, **how)
+        M = lib.Matrix.from_coo([0, 5, 9], [1, 1, 3], [True, False, True], nrows=max(n, 10), ncols=k, **how)
+        P = lib.Matrix.from_coo([0, 0, 1], [0, 1, 1], [True, False, True], nrows=2, ncols=2, **how)
+        v = w.apply(lib.unary.one[bool]).new()
+        exec(WRITES[op], scope(lib, C=C, n=n, k=k, w=w, v=v, B=B, M=M, P=P))
+    same(*c)
+    assert is_bitmap(c[0]) and c[0].get(3, 2) == c[1].get(3, 2)

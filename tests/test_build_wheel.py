@@ -7,6 +7,7 @@ import importlib.util
 import os
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -22,44 +23,39 @@ def built(monkeypatch, tmp_path):
     spec = importlib.util.spec_from_file_location("build_wheel", ROOT / "build_wheel.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    asked, code = [], [0]
-
-    def run(command, *, cwd, env, check):
-        asked.append((command[1:], cwd, env))
-        return SimpleNamespace(returncode=code[0])
-
+    run = Mock(return_value=SimpleNamespace(returncode=0))
     monkeypatch.setattr(module, "subprocess", SimpleNamespace(run=run))
     monkeypatch.delenv("BITBLAS_OBJECTS", raising=False)
     command = module.BuildWithObjects(Distribution({"packages": [], "py_modules": []}))
     command.ensure_finalized()
     command.build_lib = str(tmp_path)
-    return SimpleNamespace(module=module, command=command, asked=asked, code=code, folder=tmp_path)
+    return SimpleNamespace(module=module, command=command, run=run, folder=tmp_path)
 
 
 def test_kernels_are_compiled_beside_the_sources(built, monkeypatch):
     monkeypatch.setenv("NUMBA_OPT", "0")
     monkeypatch.setenv("PYTHONPATH", "elsewhere")
     built.command.run()
-    ((command, cwd, env),) = built.asked
-    programs = [str(ROOT / "README.md"), str(ROOT / "examples" / "first_graph.py")]
-    assert command == ["-m", "bitblas.registry.warm", str(built.folder / "bitblas" / "device" / "data"), *programs]
-    assert cwd == built.folder and env["PYTHONPATH"].split(os.pathsep) == [str(built.folder), "elsewhere"]
+    built.run.assert_called_once()
+    (command,), how = built.run.call_args
+    env, programs = how["env"], [str(ROOT / "README.md"), str(ROOT / "examples" / "first_graph.py")]
+    assert command[1:] == ["-m", "bitblas.registry.warm", str(built.folder / "bitblas" / "device" / "data"), *programs]
+    assert how["cwd"] == built.folder and env["PYTHONPATH"].split(os.pathsep) == [str(built.folder), "elsewhere"]
     assert not [name for name in env if name.startswith(("NUMBA_", "BITBLAS_"))], "as it is for everyone"
 
 
 def test_a_build_whose_kernels_fail_says_how_to_go_without(built):
-    built.code[0] = 1
+    built.run.return_value.returncode = 1
     with pytest.raises(RuntimeError, match="BITBLAS_OBJECTS=0 builds without them"):
         built.command.run()
 
 
 def test_none_for_a_source_tree_or_where_they_are_left_out(built, monkeypatch):
-    built.command.editable_mode = True
-    built.command.run()
-    built.command.editable_mode = False
-    monkeypatch.setenv("BITBLAS_OBJECTS", "0")
-    built.command.run()
-    assert built.asked == []
+    for editable in (True, False):
+        built.command.editable_mode = editable
+        built.command.run()
+        monkeypatch.setenv("BITBLAS_OBJECTS", "0")
+    built.run.assert_not_called()
 
 
 def test_only_a_wheel_needs_what_kernels_are_compiled_with(built, monkeypatch):

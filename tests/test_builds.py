@@ -8,7 +8,7 @@ import pytest
 import bitblas
 from bitblas import device as devices
 from bitblas.config import config
-from bitblas.formats.b2sr import layout
+from bitblas.formats import Structure
 from bitblas.formats.b2sr import layout as b2sr
 from bitblas.formats.csr import layout as csr
 from bitblas.formats.csr.layout import find_row_faults
@@ -39,6 +39,10 @@ def host(x):
     return devices.get(config.device).to_host(x)
 
 
+def tiles_of(i, j, tile):
+    return len({*zip((i // tile).tolist(), (j // tile).tolist())})
+
+
 @pytest.mark.parametrize("long", [1, 3, 64])
 @pytest.mark.parametrize("tile", TILES)
 def test_long_tile_rows_are_cut(device, tile, long, tune):
@@ -46,20 +50,15 @@ def test_long_tile_rows_are_cut(device, tile, long, tune):
     tune({"b2sr.cut_entries": long, "b2sr.cut_tiles": long})
     lists, ncols = hubs(tile)
     rows = rows_of(lists, ncols)
-    dense = np.zeros((len(lists), ncols), bool)
-    for r, cols in enumerate(lists):
-        dense[r, cols] = True
-    i, j = dense.nonzero()
-    t = tile
-    expected = np.lexsort((j % t, i % t, j // t, i // t))
+    i, j = (host(x) for x in rows.coo())
+    expected = np.lexsort((j % tile, i % tile, j // tile, i // tile))
     form, places = b2sr.B2sr.from_csr(rows, tile, True)
     assert host(places).tolist() == expected.tolist()
     plain, nothing = b2sr.B2sr.from_csr(rows, tile, False)
     assert nothing is None and plain.equals(form)
     found = form.coo()
     assert np.array_equal(host(found[0]), i[expected]) and np.array_equal(host(found[1]), j[expected])
-    tiles = len(np.unique(i // t * ncols + j // t))
-    assert form.tiles == layout.count_tiles(rows, tile) == tiles
+    assert form.tiles == b2sr.count_tiles(rows, tile) == tiles_of(i, j, tile)
     assert np.array_equal(host(form.value_ptr), host(plain.ranks()))
     for order in (False, True):
         back, ranks = form.to_csr(order)
@@ -84,17 +83,14 @@ def test_tiles_turn(device, tile):
 
 
 def test_rows_turn(device):
-    lists, ncols = hubs(7)
-    straight = rows_of(lists, ncols)
+    straight = rows_of(*hubs(7))
+    i, j = (host(x) for x in straight.coo())
+    stable = np.lexsort((i, j))
     for order in (False, True):
         transposed, places = straight.transpose(order)
         a, b = (host(x) for x in transposed.coo())
-        i, j = (host(x) for x in straight.coo())
-        stable = np.lexsort((i, j))
         assert np.array_equal(a, j[stable]) and np.array_equal(b, i[stable])
-        assert (places is not None) == order
-        if order:
-            assert np.array_equal(host(places), stable)
+        assert np.array_equal(host(places), stable) if order else places is None
 
 
 @pytest.mark.parametrize("tile", TILES)
@@ -117,13 +113,9 @@ def test_too_large_to_sort(device):
 
 
 def test_what_asks_for_bytes_gets_exact_facts(device):
-    lists, ncols = hubs(9)
-    rows = rows_of(lists, ncols)
+    rows = rows_of(*hubs(9))
     i, j = (host(x) for x in rows.coo())
-    from bitblas.formats import Structure
-
-    seen = best_known(Structure(rows))
-    assert dict(seen.tiles) == {t: len(np.unique(i // t * ncols + j // t)) for t in TILES}
+    assert dict(best_known(Structure(rows)).tiles) == {t: tiles_of(i, j, t) for t in TILES}
 
 
 @pytest.mark.parametrize("wide", [False, True])
@@ -147,10 +139,9 @@ def test_columns_out_of_range(device, ncols):
     for wrong in (-1, 3) if ncols == 3 else (-1,):
         for kind in (np.int32, np.int64):
             cols = np.array([0, wrong, 2], kind)
-            with pytest.raises(bitblas.exceptions.IndexOutOfBound, match=rf"columns: .* {ncols - 1}, got {wrong}"):
-                bitblas.Matrix.from_csr([0, 1, 2, 3], cols, True, ncols=ncols)
-            with pytest.raises(bitblas.exceptions.IndexOutOfBound, match=rf"columns: .* {ncols - 1}, got {wrong}"):
-                bitblas.Matrix.from_coo([0, 1, 2], cols, True, ncols=ncols)
+            for make, rows in ((bitblas.Matrix.from_csr, [0, 1, 2, 3]), (bitblas.Matrix.from_coo, [0, 1, 2])):
+                with pytest.raises(bitblas.exceptions.IndexOutOfBound, match=rf"columns: .* {ncols - 1}, got {wrong}"):
+                    make(rows, cols, True, ncols=ncols)
 
 
 def test_compressed_rows_in_any_order(device):
@@ -176,25 +167,24 @@ def test_values_that_are_one_are_stored_once(values):
 
 
 def test_equal_indices_of_one_value_are_refused():
-    matrix = lambda **dup: bitblas.Matrix.from_coo([1, 1], [0, 0], [2, 2], device="cpu", **dup)
-    vector = lambda **dup: bitblas.Vector.from_coo([1, 1], [2, 2], device="cpu", **dup)
-    for made in (matrix, vector):
+    for kind, places in ((bitblas.Matrix, ([1, 1], [0, 0])), (bitblas.Vector, ([1, 1],))):
         with pytest.raises(ValueError, match="dup_op"):
-            made()
-        assert made(dup_op=bitblas.binary.plus).to_coo()[-1].tolist() == [4]
+            kind.from_coo(*places, [2, 2], device="cpu")
+        assert kind.from_coo(*places, [2, 2], device="cpu", dup_op="plus").to_coo()[-1].tolist() == [4]
 
 
 @pytest.mark.parametrize("types", [("int32", "int64"), ("int64", "int32"), ("int32", "int32"), ("int64", "int64")])
 def test_what_is_wrong_with_rows_is_seen(device, types):
     d, r = devices.get(config.device), np.random.default_rng(3)
     lists, ncols = hubs()
-    ptr, cols = (
-        np.concatenate([[0, 0], np.cumsum([len(x) for x in lists])]),
-        np.concatenate([np.sort(x) for x in lists]),
-    )
+    ptr = np.concatenate([[0, 0], np.cumsum([len(x) for x in lists])])
+    cols = np.concatenate([np.sort(x) for x in lists])
 
     def found(ptr, cols, ncols=ncols):
         return tuple(find_row_faults(d, *(d.asarray(np.array(x, t)) for x, t in zip((ptr, cols), types)), ncols))
+
+    def changed(x, k, value):
+        return np.concatenate([x[:k], [value], x[k:][1:]])
 
     assert found(ptr, cols) == (False, False, False)
     assert found(ptr, cols, ncols - 1) == (False, True, False)
@@ -202,23 +192,14 @@ def test_what_is_wrong_with_rows_is_seen(device, types):
         begin, end = ptr[row], ptr[row + 1]
         for k in {begin, begin + (end - begin) // 2, end - 1} - {end}:
             for x in (-1, ncols):
-                wrong = cols.copy()
-                wrong[k] = x
-                assert found(ptr, wrong)[:2] == (False, True)
+                assert found(ptr, changed(cols, k, x))[:2] == (False, True)
         k = begin + r.integers(0, end - begin - 1)
         for x in (cols[k], cols[k] - 1):  # twice, or falling
-            wrong = cols.copy()
-            wrong[k + 1] = max(0, x)
-            assert found(ptr, wrong) == (False, False, True)
-    for k, x in ((0, 1), (0, -1), (5, -1), (5, len(cols) + 1), (len(ptr) - 1, len(cols) - 1), (len(ptr) - 1, 1 << 30)):
-        wrong = ptr.copy()
-        wrong[k] = x
-        assert found(wrong, cols)[0]
-    for ptr, cols, wrong in (
-        ([0], [], False),
-        ([1], [], True),
-        ([0], [1], True),
-        ([0, 0], [], False),
-        ([0, 1], [], True),
-    ):
-        assert found(ptr, cols) == (wrong, False, False)
+            assert found(ptr, changed(cols, k + 1, max(0, x))) == (False, False, True)
+    last = len(ptr) - 1
+    for k, x in ((0, 1), (0, -1), (5, -1), (5, len(cols) + 1), (last, len(cols) - 1), (last, 1 << 30)):
+        assert found(changed(ptr, k, x), cols)[0]
+    for ptr, cols in (([0], []), ([0, 0], [])):
+        assert found(ptr, cols) == (False, False, False)
+    for ptr, cols in (([1], []), ([0], [1]), ([0, 1], [])):
+        assert found(ptr, cols) == (True, False, False)

@@ -6,6 +6,7 @@ from both_libraries import both, each, operands
 
 import bitblas
 from bitblas import Matrix, Scalar, Vector, agg, binary, config, indexunary, select, semiring, unary
+from bitblas.core.operators import typed
 
 oracle = pytest.importorskip("graphblas")
 
@@ -31,10 +32,7 @@ IN_PLACE = "x += 1; x -= 1; x *= 2; x /= 2; x //= 2; x %= 2; x **= 2; x ^= x; x 
 
 @pytest.mark.parametrize("text", [" ".join(text.split()) for text in each(SAME)])
 def test_result(device, text):
-    if "<<" in text:
-        both(text, "v")
-    else:
-        both(f"r = {text}", "r")
+    both(*((text, "v") if "<<" in text else (f"r = {text}", "r")))
 
 
 @pytest.mark.parametrize("text", each(ERRORS))
@@ -58,14 +56,14 @@ def test_unknown_names_compute_nothing():
     expr = v + 1
     with config.set(autocompute=False):
         assert not hasattr(expr, "value") and not hasattr(v[[0, 1]], "ncols")
-        with pytest.raises(TypeError, match="autocompute"):
-            expr.nvals
-        with pytest.raises(TypeError, match="autocompute"):
-            v << v.inner(v)  # one number for all positions
+        for call in (lambda: expr.nvals, lambda: v << v.inner(v)):  # one number for all positions
+            with pytest.raises(TypeError, match="autocompute"):
+                call()
+        assert (v + 1).new().nvals == v.nvals
+    for bad in ({"autocompute": "perhaps"}, {"prefer": "luck"}, {"nothing": 1}):
+        with pytest.raises(ValueError, match="expected"):
+            config.set(**bad)
     assert expr._value is None and expr.nvals == v.nvals and expr._value is not None
-
-
-def test_settings_by_name():
     assert config["autocompute"] is config.autocompute and config["prefer"] == config.prefer
     with pytest.raises(KeyError):
         config["set"]
@@ -85,21 +83,15 @@ def test_aggregators_of_a_program():
 
 
 def test_typed_operators_are_themselves():
-    from bitblas.core.operators import typed
-
-    INT64 = bitblas.dtypes.INT64
-    assert typed(binary.bor, "binary", INT64) is binary.bor[INT64]
-    assert typed(bitblas.monoid.plus, "binary", INT64) is binary.plus[INT64]
-    assert typed(semiring.plus_times, "semiring", INT64, INT64) is semiring.plus_times[INT64]
+    for op, kind, types, expected in (
+        (binary.bor, "binary", 1, binary.bor), (bitblas.monoid.plus, "binary", 1, binary.plus),
+        (semiring.plus_times, "semiring", 2, semiring.plus_times),
+    ):  # fmt: skip
+        assert typed(op, kind, *[bitblas.dtypes.INT64] * types) is expected["INT64"]
 
 
 def test_operators_of_python_functions():
-    def twice(x):
-        return 2 * x
-
-    def minus(x, i, j, thunk):
-        return x - thunk
-
+    twice, minus = lambda x: 2 * x, lambda x, i, j, thunk: x - thunk
     op = unary.register_anonymous(twice)
     assert op.orig_func is op[int].orig_func is twice and unary.abs.orig_func is unary.abs[int].orig_func is None
     indexunary.register_new("call_style_minus", minus, lazy=True)

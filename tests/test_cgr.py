@@ -8,7 +8,7 @@ import test_loop
 from battery import MATRICES
 from battery_runs import ALGEBRAS
 from coded_rows import bits_of, gamma, head_of, row_bits, zeta
-from test_battery import run_matrices
+from test_battery import REPLACE, SPLIT_SHAPES, run_matrices
 from test_builds import rows_of
 from test_formats import assert_sound, host, make
 
@@ -63,17 +63,14 @@ def test_segments(device):
 
 
 @pytest.mark.parametrize("threads", [False, True])
-def test_ranges_of_rows(threads, tune):
+def test_ranges_of_rows(threads, tune, on_the_cpu):
     """On the CPU threads take whole groups of rows."""
-    if threads:
-        tune({"formats.parallel_entries": 1})
-    with gb.config.set(device="cpu"):
-        for name in ("gaps", "hub", "tall", "130x130", "last only"):
-            assert_sound(make(MATRICES[name](), True, "BOOL", "cgr")._store.structure.primary)
+    tune({"formats.parallel_entries": 1} if threads else {})
+    for name in ("gaps", "hub", "tall", "130x130", "last only"):
+        assert_sound(make(MATRICES[name](), True, "BOOL", "cgr")._store.structure.primary)
 
 
 # Matrices, and one product of each kind; long rows in parts in half of the cases (`run_matrices`).
-SHAPES = ("gaps", "hub", "long hub", "dense column", "wide", "all ones", "no entries", "63x63", "65x65")
 CASES = (
     ("mxv pull", 0, "half iso", True),
     ("mxv pull", 5, "half", False),
@@ -83,16 +80,16 @@ CASES = (
 
 @pytest.mark.parametrize("call, algebra, u, iso", CASES)
 def test_products(device, call, algebra, u, iso, tune, monkeypatch):
-    run_matrices(SHAPES, "cgr", call, ALGEBRAS[algebra], u, iso, tune, monkeypatch, accum=False, replace=True)
+    run_matrices(SPLIT_SHAPES[:-1], "cgr", call, ALGEBRAS[algebra], u, iso, tune, monkeypatch, **REPLACE)
 
 
 @pytest.mark.slow
 def test_programs(device, tune):
     """Levels and shortest paths along codes; rows cut into parts."""
-    test_loop.test_breadth_first_levels(device, ("cgr", None))
     test_loop.test_shortest_paths(device, ("cgr", None), gb.dtypes.INT64)
-    tune({"loop.segment_entries": 2})
-    test_loop.test_breadth_first_levels(device, ("cgr", None))
+    for change in ({}, {"loop.segment_entries": 2}):
+        tune(change)
+        test_loop.test_breadth_first_levels(device, ("cgr", None))
 
 
 def test_marks_of_parts(emulator):
@@ -134,14 +131,12 @@ def test_a_push_gives_the_least_source_of_each_column(emulator, tune, longest):
         assert np.array_equal(found.to_dense(300), wanted)
 
 
-def test_what_it_cannot_number():
-    with gb.config.set(device="cpu"):
-        with pytest.raises(
-            gb.exceptions.InvalidValue, match=r"'cgr' holds up to 2147483647 rows and columns, .* 'csr'"
-        ):
-            gb.Matrix.from_coo([0], [0], True, nrows=3, ncols=1 << 31, format="cgr")
-        wide = gb.Matrix.from_coo([0, 1], [0, 1 << 31], True, nrows=2, ncols=(1 << 31) + 1)
-        assert "cgr" not in wide.profile().facts.forms
+def test_what_it_cannot_number(on_the_cpu):
+    match = r"'cgr' holds up to 2147483647 rows and columns, .* 'csr'"
+    with pytest.raises(gb.exceptions.InvalidValue, match=match):
+        gb.Matrix.from_coo([0], [0], True, nrows=3, ncols=1 << 31, format="cgr")
+    wide = gb.Matrix.from_coo([0, 1], [0, 1 << 31], True, nrows=2, ncols=(1 << 31) + 1)
+    assert "cgr" not in wide.profile().facts.forms
 
 
 @pytest.mark.slow
@@ -176,28 +171,27 @@ def test_the_estimate_is_near(device):
 
 def test_it_is_chosen_where_bytes_count(device):
     """Pages of a site link to its menu: intervals."""
-    rows, cols = web(1200)
+    entries = *web(1200), True
     with gb.config.set(prefer="memory"):
-        A = gb.Matrix.from_coo(rows, cols, True, nrows=1200, ncols=1200)
-    B = gb.Matrix.from_coo(rows, cols, True, nrows=1200, ncols=1200, format="csr")
+        A = gb.Matrix.from_coo(*entries, nrows=1200, ncols=1200)
+    B = gb.Matrix.from_coo(*entries, nrows=1200, ncols=1200, format="csr")
     nib = facts(B._store.structure, exact=True).bytes_of("nib")
     assert A.format == "cgr" and A.memory().structure < 0.9 * nib
-    v = gb.Vector.from_dense(np.arange(1200) % 7 < 3)
-    assert A.mxv(v, gb.semiring.plus_second["INT64"]).new().isequal(B.mxv(v, gb.semiring.plus_second["INT64"]).new())
+    v, plus = gb.Vector.from_dense(np.arange(1200) % 7 < 3), gb.semiring.plus_second["INT64"]
+    assert A.mxv(v, plus).new().isequal(B.mxv(v, plus).new())
     assert list(A.memory().forms) == ["cgr"] and "pull on cgr" in str(gb.explain(A.mxv(v, gb.semiring.lor_land)))
 
 
-def test_a_saved_one_is_mapped(tmp_path):
+def test_a_saved_one_is_mapped(tmp_path, on_the_cpu):
     """The words are those of the mapped file: none is read before a product needs it."""
-    with gb.config.set(device="cpu"):
-        A = gb.Matrix.from_coo([0, 0, 2], [1, 2, 0], [3, 4, 5], nrows=3, ncols=3, format="cgr")
-        A.save(tmp_path / "a.bitblas")
-        B = gb.load(tmp_path / "a.bitblas")
-        words = B._store.structure.primary.words
-        assert not words.flags.owndata and B.format == "cgr"
-        while isinstance(words, np.ndarray):
-            words = words.base
-        assert isinstance(words, memoryview) and B.isequal(A)
+    A = gb.Matrix.from_coo([0, 0, 2], [1, 2, 0], [3, 4, 5], nrows=3, ncols=3, format="cgr")
+    A.save(tmp_path / "a.bitblas")
+    B = gb.load(tmp_path / "a.bitblas")
+    words = B._store.structure.primary.words
+    assert not words.flags.owndata and B.format == "cgr"
+    while isinstance(words, np.ndarray):
+        words = words.base
+    assert isinstance(words, memoryview) and B.isequal(A)
 
 
 def test_rows_beside_a_hub_of_intervals_have_a_likely_column(emulator):
@@ -219,7 +213,8 @@ def test_lanes_look_behind_the_last_code(emulator, n):
     hub = np.arange(0, n // 2) * 2 % (n - 1)
     i, j = np.r_[i[i != j], np.full(hub.size, n - 1)], np.r_[j[i != j], hub]
     i, j = np.divmod(np.unique(np.r_[i * n + j, j * n + i]), n)
-    with gb.config.set(device="emulator"):
-        near = gb.algorithms.sssp(gb.Matrix.from_coo(i, j, np.float32(1), format="cgr"), n - 1)
-    right = gb.algorithms.sssp(gb.Matrix.from_coo(i, j, np.float32(1), format="csr", device="cpu"), n - 1)
+    near, right = (
+        gb.algorithms.sssp(gb.Matrix.from_coo(i, j, np.float32(1), format=form, device=device), n - 1)
+        for form, device in (("cgr", "emulator"), ("csr", "cpu"))
+    )
     assert near.to_dense(-1).tolist() == right.to_dense(-1).tolist()

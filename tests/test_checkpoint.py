@@ -51,13 +51,14 @@ def test_what_is_not_its_own_is_refused(tmp_path):
     with pytest.raises(gb.exceptions.InvalidValue, match="expected a state of"):
         program.checkpoint(tmp_path, state=[v]).run()
     (tmp_path / "manifest.json").write_text("{")
-    with pytest.raises(gb.exceptions.InvalidValue, match="expected the manifest of a checkpoint"):
-        program.run()
-    for every in (0, True, 1.5):
-        with pytest.raises(gb.exceptions.InvalidValue, match="every: expected"):
-            program.checkpoint(tmp_path, every=every)
+    begun = gb.loop.Program(lambda k: None, while_=v, begin=lambda: None)
+    every = [lambda every=every: program.checkpoint(tmp_path, every=every) for every in (0, True, 1.5)]
+    for call, match in (
+        (program.run, "expected the manifest of a checkpoint"),
+        *((call, "every: expected") for call in every),
+        (lambda: begun.checkpoint(tmp_path), "without begin="),
+    ):
+        with pytest.raises(gb.exceptions.InvalidValue, match=match):
+            call()
     with pytest.raises(TypeError, match="state: expected Vectors and Scalars"):
         program.checkpoint(tmp_path, state=[3])
-    begun = gb.loop.Program(lambda k: None, while_=v, begin=lambda: None)
-    with pytest.raises(gb.exceptions.InvalidValue, match="without begin="):
-        begun.checkpoint(tmp_path)

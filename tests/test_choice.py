@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from bitblas.algorithms import bfs_levels, triangle_count
 from bitblas.config import config
 from bitblas.exceptions import OutOfMemory
 from bitblas.loop import at_once, repeat
+from bitblas.operations import convert
 from bitblas.plan import format_choice
 from bitblas.plan import profile as plan_profile
 
@@ -31,21 +34,16 @@ def quick(tune, monkeypatch):
             monkeypatch.setattr(module, "costs_of", lambda device: made)
 
     costs()
-    for kind in ("cpu", "gpu"):
-        tune({f"format.search_us.{kind}": 900.0, f"format.search_us_per_entry.{kind}": 0.0})
-        tune({f"format.convert_us.{kind}": 1800.0, f"format.convert_us_per_entry.{kind}": 0.0})
+    us = {"search_us": 900.0, "search_us_per_entry": 0.0, "convert_us": 1800.0, "convert_us_per_entry": 0.0}
+    tune({f"format.{row}.{kind}": x for row, x in us.items() for kind in ("cpu", "gpu")})
     return costs
 
 
 @pytest.fixture
 def never(monkeypatch):
     """Looking is an error."""
-
-    def refuse(*args, **options):
-        raise AssertionError("the plan looks")
-
-    for module, name in ((format_choice, "find_best_format"), (format_choice, "facts")):
-        monkeypatch.setattr(module, name, refuse)
+    for name in ("find_best_format", "facts"):
+        monkeypatch.setattr(format_choice, name, lambda *args, **options: pytest.fail("the plan looks"))
 
 
 def blocks(values=True, n=N, **options):
@@ -144,9 +142,9 @@ def test_what_cannot_gain_is_never_looked_at(device, tune, quick, never):
     tune({f"format.{row}.{kind}": 0.0 for row in ("search_us", "search_us_per_entry") for kind in ("cpu", "gpu")})
     small = gb.Matrix.from_coo(np.arange(100), np.arange(100), True, nrows=N, ncols=N)
     short = blocks(n=1 << 10)  # 8192 entries: a product takes less than the floor
-    reads(small, 40)
-    reads(short, 40, half(1 << 10))
-    assert (small.format, short.format) == ("csr", "csr")
+    for A in (small, short):
+        reads(A, 40, half(A.ncols))
+        assert A.format == "csr"
     with gb.config.set(prefer="time"):
         assert format_choice.reads_needed(small._store.structure, True) == format_choice.NEVER
 
@@ -183,9 +181,8 @@ def test_rows_that_others_read_are_counted(device, quick):
         reads(M, 8)
         assert format_choice.choice_of(M._store.structure, True).key == "b2sr8"
     A.mxm(A, PAIR).new()
-    assert format_choice.reads_needed(A._store.structure, True) == 2 * format_choice.reads_needed(
-        B._store.structure, True
-    )
+    needed = [format_choice.reads_needed(M._store.structure, True) for M in (A, B)]
+    assert needed[0] == 2 * needed[1]
     quick(split8=20.0)
     D = blocks()
     D.mxm(D, PAIR).new()
@@ -196,33 +193,26 @@ def test_rows_that_others_read_are_counted(device, quick):
 def test_threads_may_read_while_a_form_is_made(quick):
     A, u = blocks(device="cpu"), gb.Vector.from_dense(np.arange(N, dtype=np.int32) % 5, device="cpu")
     expected = A.mxv(u, gb.semiring.plus_second).new()
-    wrong, forms_seen, barrier = [], set(), threading.Barrier(4)
+    barrier = threading.Barrier(4)
 
-    def read():
+    def read(_):
         barrier.wait()
-        for _ in range(30):
-            if not A.mxv(u, gb.semiring.plus_second).new().isequal(expected):
-                wrong.append(1)
-            forms_seen.add(A.format)
+        return all(A.mxv(u, gb.semiring.plus_second).new().isequal(expected) for _ in range(30))
 
-    workers = [threading.Thread(target=read) for _ in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert not wrong and A.format == "b2sr8" and "b2sr8" in forms_seen
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(read, range(4)))
+    assert A.format == "b2sr8"
 
 
 def test_files_are_in_the_best_form(device, quick, tmp_path):
-    A = blocks()
-    A.save(tmp_path / "a.bitblas")
-    assert A.format == gb.load(tmp_path / "a.bitblas").format == "b2sr8"
-    B = blocks(format="csr")
-    B.save(tmp_path / "b.bitblas")
-    assert gb.load(tmp_path / "b.bitblas").format == "csr"
+    path = tmp_path / "a.bitblas"
+    for options, form in (({}, "b2sr8"), ({"format": "csr"}, "csr")):
+        A = blocks(**options)
+        A.save(path)
+        assert A.format == gb.load(path).format == form
     C = blocks()
     assert C.T.mxv(half(), PAIR).new().nvals
-    C.save(tmp_path / "c.bitblas", forms=True)
+    C.save(path, forms=True)
     assert C.format == "csr" and "csr.T" in C.memory().forms
 
 
@@ -252,15 +242,9 @@ def test_memory_asks_at_once(device):
 
 
 def test_where_there_is_no_room_it_stays(device, quick, monkeypatch):
-    from bitblas.operations import convert
-
     A = blocks()
-
-    def full(*args):
-        raise OutOfMemory("no room")
-
     with monkeypatch.context() as m:
-        m.setattr(convert, "convert_to", full)
+        m.setattr(convert, "convert_to", Mock(side_effect=OutOfMemory("no room")))
         reads(A, 40)
     reads(A, 40)
     assert A.format == "csr"

@@ -11,16 +11,11 @@ import numpy as np
 import pytest
 import test_edgelist
 import test_npz
-from cli_runs import EDGES, EXPECTED, GRAPH, result, run, written
+from cli_runs import EXPECTED, GRAPH, refused, result, run, said, written
 
 import bitblas as gb
 from bitblas import Graph
 from bitblas.cli.file_commands import _counted, degrees, graph_facts
-
-
-@pytest.fixture
-def graph(tmp_path):
-    return written(tmp_path / "graph.mtx", GRAPH)
 
 
 def test_stdin(capsys, monkeypatch):
@@ -29,34 +24,25 @@ def test_stdin(capsys, monkeypatch):
 
 
 def test_out(capsys, graph, tmp_path):
-    run(capsys, "bfs", graph, "--device", "cpu", "--out", tmp_path / "levels.tsv")
-    assert (tmp_path / "levels.tsv").read_text() == "0\t0\n1\t1\n2\t1\n3\t2\n4\t3\n"
-    run(capsys, "bfs", graph, "--device", "cpu", "--out", tmp_path / "levels.npz")
+    said(capsys, "bfs", graph, "--out", tmp_path / "levels.npz")
     with np.load(tmp_path / "levels.npz") as saved:
-        assert saved["indices"].tolist() == [0, 1, 2, 3, 4]
-        assert saved["values"].tolist() == [0, 1, 1, 2, 3]
+        assert saved["indices"].tolist() == [0, 1, 2, 3, 4] and saved["values"].tolist() == [0, 1, 1, 2, 3]
         assert saved["size"] == 6
-    run(capsys, "bfs", graph, "--parents", "--device", "cpu", "--out", tmp_path / "tree.mtx")
+    said(capsys, "bfs", graph, "--parents", "--out", tmp_path / "tree.mtx")
     assert gb.io.mmread(tmp_path / "tree.mtx").shape == (6, 1)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["graph.mtx", "levels.npz", "levels.tsv", "tree.mtx"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["graph.mtx", "levels.npz", "tree.mtx"]
 
 
 def test_bad_files(capsys, tmp_path):
     path = tmp_path / "bad.mtx"
-    path.write_text(GRAPH.replace("4 5 0", "4 9 0"))
-    assert "line 13" in run(capsys, "bfs", path)[2]
-    path.write_text(GRAPH.replace("6 6 11", "6 7 11"))
-    assert "expected a square matrix, got 6 x 7" in run(capsys, "bfs", path)[2]
-    path.write_text(GRAPH.replace("4 5 0", "4 3 0"))
-    status, _, err = run(capsys, "sssp", path)
-    assert status == 2
-    assert "row 4, column 3 twice" in err
+    for before, after, words in (
+        ("4 5 0", "4 9 0", "line 13"),
+        ("6 6 11", "6 7 11", "expected a square matrix, got 6 x 7"),
+        ("4 5 0", "4 3 0", "row 4, column 3 twice"),
+    ):
+        path.write_text(GRAPH.replace(before, after))
+        assert words in refused(capsys, "sssp", path)
     assert result(capsys, "sssp", path, "--dup-op", "min")["result"]["reached"] == 4
-
-
-@pytest.fixture
-def names(tmp_path):
-    return written(tmp_path / "names.edges", EDGES)
 
 
 def test_names(capsys, names, tmp_path):
@@ -74,9 +60,9 @@ def test_names(capsys, names, tmp_path):
     result(capsys, "mis", names, "--out", tmp_path / "out.npz")
     with np.load(tmp_path / "out.npz") as saved:
         assert saved["labels"].tolist() == ["ann", "bob", "carl", "dora", "emil"]
-    status, _, err = run(capsys, "bfs", names, "--source", "eve", "--device", "cpu")
-    assert (status, err) == (2, "bitblas: error: --source: expected one of the 5 labels of the graph, got 'eve'\n")
-    assert "vertices have names (ann, bob, carl, ...)" in run(capsys, "info", names, "--device", "cpu")[1]
+    err = refused(capsys, "bfs", names, "--source", "eve", "--device", "cpu")
+    assert err == "bitblas: error: --source: expected one of the 5 labels of the graph, got 'eve'\n"
+    assert "vertices have names (ann, bob, carl, ...)" in said(capsys, "info", names)
 
 
 @pytest.mark.parametrize("name", ["a.mtx", "a.npz", "a.bitblas", "a.tsv"])
@@ -94,17 +80,14 @@ def test_undirected(capsys, tmp_path, name):
 @pytest.mark.filterwarnings("always")
 def test_undirected_takes_the_lesser_value(capsys, tmp_path):
     (tmp_path / "a.mtx").write_text(GRAPH.replace("1 2 4", "1 2 1"))
-    status, out, err = run(
-        capsys, "sssp", tmp_path / "a.mtx", "--undirected", "--source", "4", "--device", "cpu", "--json"
-    )
-    assert (
-        status == 0
-        and "in both directions with different values; the smaller is kept. Hint: --dup-op combines them" in err
-    )
+    words = ("--undirected", "--source", "4", "--device", "cpu", "--json")
+    status, out, err = run(capsys, "sssp", tmp_path / "a.mtx", *words)
+    hint = "in both directions with different values; the smaller is kept. Hint: --dup-op combines them"
+    assert status == 0 and hint in err
     made = json.loads(out)
     assert made["result"] == {"source": 4, "reached": 5, "farthest": 3} and made["nvals"] == 12
     (tmp_path / "b.mtx").write_text(GRAPH.replace("6 6 11", "6 7 11"))
-    assert "expected a square matrix" in run(capsys, "info", tmp_path / "b.mtx", "--undirected")[2]
+    assert "expected a square matrix" in refused(capsys, "info", tmp_path / "b.mtx", "--undirected")
 
 
 @pytest.mark.parametrize("name", ["b.mtx.gz", "b.npz", "b.bitblas", "b.tsv", "b.csv", "b.edges", "b.csv.gz"])
@@ -114,10 +97,8 @@ def test_convert(capsys, graph, tmp_path, name):
     assert (made["nvals"], made["out"], made["labels_dropped"]) == (11, path, False)
     back = result(capsys, "sssp", path, *(["--size", "6"] if name.split(".")[1] in ("tsv", "csv", "edges") else []))
     assert back["result"] == EXPECTED["sssp"]
-    assert (
-        run(capsys, "convert", path, "--out", tmp_path / "c.mtx", "--field", "pattern", "--symmetry", "general")[0] == 0
-    )
-    assert gb.io.mmread(tmp_path / "c.mtx").nvals == 11
+    more = ("--out", tmp_path / "c.mtx", "--field", "pattern", "--symmetry", "general")
+    assert run(capsys, "convert", path, *more)[0] == 0 and gb.io.mmread(tmp_path / "c.mtx").nvals == 11
     again = tmp_path / "graph"
     (tmp_path / name).rename(again)
     kind = name.removesuffix(".gz").partition(".")[2]
@@ -128,39 +109,31 @@ def test_convert_options(capsys, names, tmp_path):
     out = tmp_path / "a.csv"
     assert run(capsys, "convert", names, "--out", out, "--output-header")[0] == 0
     assert out.read_text().splitlines()[:2] == ["source,target,weight", "ann,bob,4"]
-    status, text, _ = run(
-        capsys, "convert", names, "--undirected", "--out", tmp_path / "a.mtx", "--comment", "from names"
-    )
-    assert (status, "names of the vertices are left out" in text) == (0, True)
+    more = ("--undirected", "--out", tmp_path / "a.mtx", "--comment", "from names")
+    assert "names of the vertices are left out" in run(capsys, "convert", names, *more)[1]
     assert (tmp_path / "a.mtx").read_text().startswith("%%MatrixMarket matrix coordinate integer symmetric\n%")
     assert run(capsys, "convert", tmp_path / "a.mtx", "--out", out, "--output-undirected", "--output-base", "1")[0] == 0
     assert out.read_text() == "1,2,4\n1,3,7\n2,3,1\n4,5,2\n"
     assert result(capsys, "components", out, "--base", "1", "--no-weights")["dtype"] == "BOOL"
     for wrong in (["--layout", "csr"], ["--field", "real"], ["--precision", "3"]):
-        status, _, err = run(capsys, "convert", names, "--out", out, *wrong)
-        assert (status, f"format csv has no {wrong[0][2:]}" in err) == (2, True)
+        assert f"format csv has no {wrong[0][2:]}" in refused(capsys, "convert", names, "--out", out, *wrong)
     assert out.read_text().startswith("1,2,4")
     saved = tmp_path / "a.bitblas"
     assert run(capsys, "convert", names, "--out", saved, "--format", "b2sr", "--tile", "4", "--no-weights")[0] == 0
     assert gb.load(saved, device="cpu").format == "b2sr4"
-    status, _, err = run(capsys, "convert", names, "--out", saved, "--tile", "4")
-    assert (status, "--tile: expected together with --format b2sr" in err) == (2, True)
+    err = refused(capsys, "convert", names, "--out", saved, "--tile", "4")
+    assert "--tile: expected together with --format b2sr" in err
     saved.write_bytes(saved.read_bytes()[:-1])
-    status, _, err = run(capsys, "info", saved)
-    assert (status, "a.bitblas: expected" in err and "truncated" in err) == (2, True)
+    err = refused(capsys, "info", saved)
+    assert "a.bitblas: expected" in err and "truncated" in err
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])
 def test_spy(capsys, graph, tmp_path, suffix):
     pytest.importorskip("matplotlib")
     path = tmp_path / f"graph.{suffix}"
-    made = result(capsys, "spy", graph, "--out", path)
-    assert made["out"] == str(path)
+    assert result(capsys, "spy", graph, "--out", path)["out"] == str(path)
     assert path.read_bytes().startswith({"png": b"\x89PNG", "svg": b"<?xml"}[suffix])
-    if suffix == "svg":
-        return
-    assert run(capsys, "spy", graph, "--out", tmp_path / "graph.doc", "--device", "cpu")[0] == 2
-    assert run(capsys, "spy", graph, "--out", tmp_path / "none" / "graph.png", "--device", "cpu")[0] == 2
 
 
 BROKEN = {
@@ -178,11 +151,8 @@ BROKEN = {
 def test_every_broken_file_is_one_line(capsys, tmp_path, name):
     path = tmp_path / name.partition(" ")[0]
     path.write_bytes(BROKEN[name])
-    status, out, err = run(capsys, "convert", path, "--out", tmp_path / "out.mtx")
-    assert (status, out) == (2, "")
-    assert err.startswith(f"bitblas: error: {path}")
-    assert err.count("\n") == 1
-    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+    err = refused(capsys, "convert", path, "--out", tmp_path / "out.mtx")
+    assert err.startswith(f"bitblas: error: {path}") and [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
 def test_broken_pipe(graph):
@@ -194,35 +164,31 @@ def test_broken_pipe(graph):
     with child:
         child.stdout.close()
         child.stdin.close()
-        said = child.stderr.read()
-    assert said == b""
+        assert child.stderr.read() == b""
     assert child.returncode == 141
 
 
 def test_weights_of_a_type(capsys, tmp_path):
     """--dtype is that of the readers: integers of more than 64 bits as floats, others only if they fit."""
     path = written(tmp_path / "wei.csv", "0,1,100000000000000000000\n1,2,-5\n")
-    assert "expected a weight from -2^63 to 2^64 - 1, got '100000000000000000000'" in run(capsys, "sssp", path)[2]
+    assert "expected a weight from -2^63 to 2^64 - 1, got '100000000000000000000'" in refused(capsys, "sssp", path)
     assert result(capsys, "info", path, "--dtype", "fp64")["graph"]["weights"] == [-5, 1e20]
-    assert "--dtype: expected one of BOOL, INT8" in run(capsys, "info", path, "--dtype", "float")[2]
+    assert "--dtype: expected one of BOOL, INT8" in refused(capsys, "info", path, "--dtype", "float")
     small = written(tmp_path / "small.mtx", GRAPH)
     assert result(capsys, "info", small, "--dtype", "INT8")["dtype"] == "INT8"
     out = tmp_path / "small.bitblas"
     assert run(capsys, "convert", small, "--dtype", "UINT64", "--out", out)[0] == 0
     assert result(capsys, "info", out)["dtype"] == "UINT64"
-    assert "--dtype: expected none for a file of format bitblas" in run(capsys, "info", out, "--dtype", "INT8")[2]
+    assert "--dtype: expected none for a file of format bitblas" in refused(capsys, "info", out, "--dtype", "INT8")
 
 
 def test_precisions_are_checked_before_the_file_is_read(capsys, tmp_path):
-    path = written(tmp_path / "a.csv", "0,1,0.3333333333333333\n")
+    path, out = written(tmp_path / "a.csv", "0,1,0.3333333333333333\n"), tmp_path / "a.mtx"
     for wrong in ("0", "18", "22", "100", "-1", "2.5", "x"):
-        status, _, err = run(
-            capsys, "convert", tmp_path / "none.csv", "--out", tmp_path / "a.mtx", f"--precision={wrong}"
-        )
-        assert status == 2 and f"--precision: expected an integer from 1 to 17, got '{wrong}'" in err
-    assert not (tmp_path / "a.mtx").exists()
-    assert run(capsys, "convert", path, "--out", tmp_path / "a.mtx", "--precision", "3")[0] == 0
-    assert "1 2 3.33e-01" in (tmp_path / "a.mtx").read_text()
+        err = refused(capsys, "convert", tmp_path / "none.csv", "--out", out, f"--precision={wrong}")
+        assert f"--precision: expected an integer from 1 to 17, got '{wrong}'" in err and not out.exists()
+    assert run(capsys, "convert", path, "--out", out, "--precision", "3")[0] == 0
+    assert "1 2 3.33e-01" in out.read_text()
 
 
 @pytest.mark.filterwarnings("always:.*different vertex numbers")
@@ -239,10 +205,6 @@ def test_far_vertices_take_little_memory(capsys, tmp_path):
     twice = [_counted(np.array([2, 5, 5]), size) for size in (6, 1 << 40)]
     assert [(x.tolist(), more) for x, more in twice] == [([0, 0, 1, 0, 0, 2], 0), ([1, 2], (1 << 40) - 2)]
     some = Graph(gb.Matrix.from_coo([9, 5, 9], [5, 9, 1 << 30], True, nrows=1 << 31, ncols=1 << 31, device="cpu"))
-    rows, cols, values = gb.io.build.host_coo(some.matrix)
-    found = graph_facts(some, rows, cols, values)
-    assert (found["components"], found["largest"], found["most_edges"]) == (
-        (1 << 31) - 2,
-        3,
-        {"9": 2, "5": 1, str(1 << 30): 0},
-    )
+    found = graph_facts(some, *gb.io.build.host_coo(some.matrix))
+    assert (found["components"], found["largest"]) == ((1 << 31) - 2, 3)
+    assert found["most_edges"] == {"9": 2, "5": 1, str(1 << 30): 0}

@@ -2,34 +2,14 @@
 python-graphblas and on bitblas. Of bitblas, every device runs them in slow tests.
 """
 
+import algorithm_runs as runs
 import numpy as np
 import oracles
 import pytest
-from algorithm_runs import (
-    OnBitblas,
-    OnCpu,
-    OnGraphBLAS,
-    by_vertex,
-    edges,
-    few_graphs,
-    few_symmetric_graphs,
-    full,
-    matrix,
-    networkx,
-)
+from algorithm_runs import by_vertex, edges, few_graphs, few_symmetric_graphs, full, matrix, networkx
 from oracles import GRAPHS
 
-from bitblas.algorithms import (
-    average_clustering,
-    core_numbers,
-    k_core,
-    k_truss,
-    local_clustering,
-    square_clustering,
-    transitivity,
-    triangles_per_edge,
-    triangles_per_vertex,
-)
+from bitblas import algorithms as al
 
 
 def simple(graph):
@@ -43,41 +23,38 @@ class Programs:
     @few_symmetric_graphs
     def test_clustering(self, gb, graph):
         A, (nx, G) = matrix(gb, graph), simple(graph)
-        t, c = triangles_per_vertex(A, gb=gb), local_clustering(A, gb=gb)
+        t, c = al.triangles_per_vertex(A, gb=gb), al.local_clustering(A, gb=gb)
         assert (t.dtype, c.dtype) == (gb.dtypes.INT64, gb.dtypes.FP64)
         assert np.array_equal(full(t), by_vertex(nx.triangles(G), graph))
         assert full(t).sum() == 3 * oracles.triangles(graph)
-        C = triangles_per_edge(A, gb=gb)
+        C = al.triangles_per_edge(A, gb=gb)
         assert C.dtype == gb.dtypes.INT64
         assert edges(C) == {(i, j): len(set(G[i]) & set(G[j])) for i in G for j in G[i]}
         assert full(c) == pytest.approx(by_vertex(nx.clustering(G), graph))
-        assert average_clustering(A, gb=gb) == pytest.approx(nx.average_clustering(G))
-        assert transitivity(A, gb=gb) == pytest.approx(nx.transitivity(G))
-        assert full(square_clustering(A, gb=gb)) == pytest.approx(by_vertex(nx.square_clustering(G), graph))
+        assert al.average_clustering(A, gb=gb) == pytest.approx(nx.average_clustering(G))
+        assert al.transitivity(A, gb=gb) == pytest.approx(nx.transitivity(G))
+        assert full(al.square_clustering(A, gb=gb)) == pytest.approx(by_vertex(nx.square_clustering(G), graph))
 
     @few_graphs
     def test_clustering_of_directed_graphs(self, gb, graph):
-        near = oracles.neighbours(graph)
+        after = oracles.neighbours(graph)
         right = np.zeros(graph.n)
-        edge = {(i, j) for i, j in zip(graph.rows.tolist(), graph.cols.tolist(), strict=True) if i != j}
-        for i, j in edge:
-            near[j].add(i)
         for v in range(graph.n):
-            inside = sum((i, j) in edge for i in near[v] for j in near[v])
-            right[v] = inside / max(1, len(near[v]) * (len(near[v]) - 1))
+            near = after[v] | {u for u in range(graph.n) if v in after[u]}
+            right[v] = sum(len(after[i] & near) for i in near) / max(1, len(near) * (len(near) - 1))
         A = matrix(gb, graph)
-        assert full(local_clustering(A, directed=True, gb=gb)) == pytest.approx(right)
-        assert average_clustering(A, directed=True, gb=gb) == pytest.approx(right.mean())
+        assert full(al.local_clustering(A, directed=True, gb=gb)) == pytest.approx(right)
+        assert al.average_clustering(A, directed=True, gb=gb) == pytest.approx(right.mean())
 
     @few_symmetric_graphs
     def test_cores(self, gb, graph):
         A, (nx, G) = matrix(gb, graph, graph.symmetric_integers(0, 9), "INT64"), simple(graph)
-        core = core_numbers(A, gb=gb)
+        core = al.core_numbers(A, gb=gb)
         right = by_vertex(nx.core_number(G), graph)
         assert core.dtype == gb.dtypes.INT64 and np.array_equal(full(core), right)
         for k in (0, int(right.max()), int(right.max()) + 1):
-            inside = edges(A).items()
-            assert edges(k_core(A, k, gb=gb)) == {e: w for e, w in inside if min(right[e[0]], right[e[1]]) >= k}
+            inside = {(i, j): w for (i, j), w in edges(A).items() if min(right[i], right[j]) >= k}
+            assert edges(al.k_core(A, k, gb=gb)) == inside
 
     @few_symmetric_graphs
     def test_trusses(self, gb, graph, tune):
@@ -89,12 +66,12 @@ class Programs:
             right = {(i, j): len(near[i] & near[j]) for i in H for j in H[i]}
             for rounds in (8, 0):  # and then by triangles
                 tune({"truss.rounds": rounds})
-                S = k_truss(A, k, gb=gb)
+                S = al.k_truss(A, k, gb=gb)
                 assert S.dtype == gb.dtypes.INT64 and edges(S) == right
 
     def test_arguments(self, gb):
         A = matrix(gb, GRAPHS["karate"])
-        for program, k, least in ((k_core, -1, 0), (k_truss, 2, 3)):
+        for program, k, least in ((al.k_core, -1, 0), (al.k_truss, 2, 3)):
             with pytest.raises(gb.exceptions.InvalidValue, match=f"argument k: .*{least} or more, got {k}.*Hint"):
                 program(A, k, gb=gb)
             assert program(A, 10**30, gb=gb).nvals == 0
@@ -102,17 +79,17 @@ class Programs:
                 with pytest.raises(TypeError, match=r"argument k: expected an integer.*Hint"):
                     program(A, wrong, gb=gb)
         with pytest.raises(TypeError, match="argument directed: expected True or False"):
-            local_clustering(A, directed="yes", gb=gb)
+            al.local_clustering(A, directed="yes", gb=gb)
 
 
-class TestOnGraphBLAS(OnGraphBLAS, Programs):
+class TestOnGraphBLAS(runs.OnGraphBLAS, Programs):
     """The programs themselves."""
 
 
-class TestOnCpu(OnCpu, Programs):
+class TestOnCpu(runs.OnCpu, Programs):
     """The CPU."""
 
 
 @pytest.mark.slow
-class TestOnBitblas(OnBitblas, Programs):
+class TestOnBitblas(runs.OnBitblas, Programs):
     """Every device."""

@@ -6,31 +6,15 @@ device runs them in slow tests.
 import random
 from collections import Counter
 
+import algorithm_runs as runs
 import numpy as np
 import oracles
 import pytest
-from algorithm_runs import (
-    OnBitblas,
-    OnCpu,
-    OnGraphBLAS,
-    few_graphs,
-    few_symmetric_graphs,
-    full,
-    matrix,
-    networkx,
-)
+from algorithm_runs import few_graphs, few_symmetric_graphs, full, matrix, networkx
 from oracles import GRAPHS, Graph
 
 import bitblas
-from bitblas.algorithms import (
-    Watch,
-    barabasi_albert_graph,
-    label_propagation,
-    leiden,
-    louvain,
-    markov_clustering,
-    modularity,
-)
+from bitblas import algorithms as al
 
 
 def ldbc_labels(graph, rounds, directed):
@@ -65,7 +49,7 @@ class Programs:
         A = matrix(gb, graph)
         for directed in (False, True):
             for rounds in (1, 2, 10):
-                label = label_propagation(A, directed=directed, max_iter=rounds, gb=gb)
+                label = al.label_propagation(A, directed=directed, max_iter=rounds, gb=gb)
                 assert label.dtype == gb.dtypes.INT64
                 assert np.array_equal(full(label), ldbc_labels(graph, rounds, directed))
 
@@ -79,27 +63,26 @@ class Programs:
             options = {"directed": not graph.symmetric, "weighted": True, "gb": gb}
             for label in (np.arange(graph.n) % 3 % graph.n, np.zeros(graph.n, int), np.arange(graph.n)):
                 for resolution in (1, 0.3):
-                    found = modularity(A, gb.Vector.from_dense(label), resolution=resolution, **options)
+                    found = al.modularity(A, gb.Vector.from_dense(label), resolution=resolution, **options)
                     right = nx.community.modularity(G, sets(label), resolution=resolution) if w.sum() else 0.0
                     assert found == pytest.approx(right)
-        ones = matrix(gb, graph, 7, "INT64")
-        assert modularity(ones, gb.Vector.from_dense(label), gb=gb) == pytest.approx(
-            modularity(matrix(gb, graph, 1, "INT64"), gb.Vector.from_dense(label), weighted=True, gb=gb)
-        )
+        label = gb.Vector.from_dense(label)
+        right = al.modularity(matrix(gb, graph, 1, "INT64"), label, weighted=True, gb=gb)
+        assert al.modularity(matrix(gb, graph, 7, "INT64"), label, gb=gb) == pytest.approx(right)
 
     @few_symmetric_graphs
     def test_louvain_and_leiden(self, gb, graph):
         nx, G = pytest.importorskip("networkx"), networkx(graph)
         A = matrix(gb, graph, 1.0)
         right = nx.community.louvain_communities(G, seed=1)
-        for program in (louvain, leiden):
+        for program in (al.louvain, al.leiden):
             label = program(A, gb=gb)
             assert (label.size, label.dtype) == (graph.n, gb.dtypes.INT64)
             found = full(label)
             assert sorted(set(found.tolist())) == list(range(len(set(found.tolist()))))
             if len(graph.rows):
-                assert modularity(A, label, gb=gb) >= 0.99 * nx.community.modularity(G, right)
-            if program is leiden:
+                assert al.modularity(A, label, gb=gb) >= 0.99 * nx.community.modularity(G, right)
+            if program is al.leiden:
                 assert all(nx.is_connected(G.subgraph(part)) for part in sets(found))
             assert np.array_equal(full(program(A, gb=gb)), found)
 
@@ -107,92 +90,86 @@ class Programs:
         graph, order = cliques(7, 5)
         A = matrix(gb, graph, 1.0)
         right = {frozenset(row.tolist()) for row in order}
-        for program in (louvain, leiden, markov_clustering):
+        for program in (al.louvain, al.leiden, al.markov_clustering):
             assert {frozenset(part) for part in sets(full(program(A, gb=gb)))} == right
 
     def test_weights_and_resolution(self, gb):
         graph = oracles.path(4)
         weights = np.array([9.0 if {i, j} != {1, 2} else 1.0 for i, j in zip(graph.rows, graph.cols, strict=True)])
         A = matrix(gb, graph, weights, "FP64")
-        for program in (louvain, leiden, markov_clustering):
+        for program in (al.louvain, al.leiden, al.markov_clustering):
             assert sets(full(program(A, weighted=True, gb=gb))) == [{0, 1}, {2, 3}]
-        for program in (louvain, leiden):
+        for program in (al.louvain, al.leiden):
             assert len(sets(full(program(A, weighted=True, resolution=50, gb=gb)))) == 4
             assert len(sets(full(program(A, weighted=True, resolution=0.01, gb=gb)))) == 1
 
     @few_symmetric_graphs
     def test_markov_clustering(self, gb, graph):
-        label = full(markov_clustering(matrix(gb, graph, 1.0), gb=gb))
+        label = full(al.markov_clustering(matrix(gb, graph, 1.0), gb=gb))
         component = oracles.components(graph)
         for part in sets(label):
             assert len(set(component[list(part)])) == 1 and label[list(part)].tolist() == [min(part)] * len(part)
-        with Watch():
-            one = full(markov_clustering(matrix(gb, graph, 1.0), inflation=1.01, prune=0, max_iter=2, gb=gb))
+        with al.Watch():
+            one = full(al.markov_clustering(matrix(gb, graph, 1.0), inflation=1.01, prune=0, max_iter=2, gb=gb))
         assert len(set(one)) <= len(set(label))
 
     def test_rounds(self, gb):
         for rounds, converged in ((1, False), (100, True)):
-            with Watch() as seen:
-                markov_clustering(matrix(gb, GRAPHS["karate"], 1.0), max_iter=rounds, gb=gb)
+            with al.Watch() as seen:
+                al.markov_clustering(matrix(gb, GRAPHS["karate"], 1.0), max_iter=rounds, gb=gb)
             assert seen.converged == converged
 
-    @pytest.mark.parametrize("bad", [[0, 1, 3], [-1, 0, 0], [0.0, 1.0, 1.0]])
-    def test_labels_that_are_none(self, gb, bad):
-        with pytest.raises(gb.exceptions.InvalidValue, match=r"argument labels: expected .*got.*Hint"):
-            modularity(matrix(gb, oracles.path(3)), gb.Vector.from_dense(np.array(bad)), gb=gb)
-
     def test_arguments(self, gb):
-        A = matrix(gb, oracles.path(3))
-        with pytest.raises(gb.exceptions.InvalidValue, match=r"argument labels: .*each of 3 vertices, got 1.*Hint"):
-            modularity(A, gb.Vector.from_coo([1], [1], size=3), gb=gb)
-        with pytest.raises(gb.exceptions.DimensionMismatch, match=r"argument labels: .*size 3, got 2"):
-            modularity(A, gb.Vector.from_scalar(1, 2), gb=gb)
-        with pytest.raises(TypeError, match=r"argument labels: expected a .*Vector, got list"):
-            modularity(A, [0, 1, 2], gb=gb)
+        A, wrong = matrix(gb, oracles.path(3)), gb.exceptions.InvalidValue
+        bad = [gb.Vector.from_dense(np.array(x)) for x in ([0, 1, 3], [-1, 0, 0], [0.0, 1.0, 1.0])]
+        for labels, error, match in (
+            *((x, wrong, "expected .*got.*Hint") for x in bad),
+            (gb.Vector.from_coo([1], [1], size=3), wrong, ".*each of 3 vertices, got 1.*Hint"),
+            (gb.Vector.from_scalar(1, 2), gb.exceptions.DimensionMismatch, ".*size 3, got 2"),
+            ([0, 1, 2], TypeError, "expected a .*Vector, got list"),
+        ):
+            with pytest.raises(error, match=f"argument labels: {match}"):
+                al.modularity(A, labels, gb=gb)
         for program, option, value in (
-            (louvain, "resolution", -1), (leiden, "tol", 0), (markov_clustering, "inflation", 1),
-            (markov_clustering, "prune", 1), (label_propagation, "max_iter", 0),
+            (al.louvain, "resolution", -1), (al.leiden, "tol", 0), (al.markov_clustering, "inflation", 1),
+            (al.markov_clustering, "prune", 1), (al.label_propagation, "max_iter", 0),
         ):  # fmt: skip
             with pytest.raises(gb.exceptions.InvalidValue, match=f"argument {option}: expected .*, got {value}.*Hint"):
                 program(A, gb=gb, **{option: value})
 
 
-def test_modularity_is_that_of_igraph_less_one_percent():
+def test_modularity_is_that_of_igraph_less_one_percent(on_the_cpu):
     """The mean of two seeds on a grid."""
     igraph = pytest.importorskip("igraph")
     n, edges = 36, [(k, k + 1) for k in range(36) if k % 6 < 5] + [(k, k + 6) for k in range(30)]
     G = igraph.Graph(n=n, edges=edges)
     i, j = np.array(edges).T
-    with bitblas.config.set(device="cpu"):
-        A = bitblas.Matrix.from_coo([*i, *j], [*j, *i], True, nrows=n, ncols=n)
-        for program, theirs in (
-            (louvain, lambda: G.community_multilevel()),
-            (leiden, lambda: G.community_leiden("modularity", n_iterations=-1)),
-        ):
-            found, expected = [], []
-            for seed in range(2):
-                igraph.set_random_number_generator(random.Random(seed))
-                found.append(modularity(A, program(A, seed=seed)))
-                expected.append(modularity(A, bitblas.Vector.from_dense(np.array(theirs().membership))))
-            assert np.mean(found) >= 0.99 * np.mean(expected) > 0.4
+    A = bitblas.Matrix.from_coo([*i, *j], [*j, *i], True, nrows=n, ncols=n)
+    leiden = lambda: G.community_leiden("modularity", n_iterations=-1)
+    for program, theirs in ((al.louvain, G.community_multilevel), (al.leiden, leiden)):
+        found, expected = [], []
+        for seed in range(2):
+            igraph.set_random_number_generator(random.Random(seed))
+            found.append(al.modularity(A, program(A, seed=seed)))
+            expected.append(al.modularity(A, bitblas.Vector.from_dense(np.array(theirs().membership))))
+        assert np.mean(found) >= 0.99 * np.mean(expected) > 0.4
 
 
-def test_louvain_of_a_graph_with_hubs():
+def test_louvain_of_a_graph_with_hubs(on_the_cpu):
     """In the mean of eight seeds: 0.3386 where half of the vertices that want to move stay, igraph's is 0.320."""
-    with bitblas.config.set(device="cpu"):
-        A = barabasi_albert_graph(3000, 4, seed=1)
-        found = [modularity(A, louvain(A, seed=seed)) for seed in range(8)]
+    A = al.barabasi_albert_graph(3000, 4, seed=1)
+    found = [al.modularity(A, al.louvain(A, seed=seed)) for seed in range(8)]
     assert np.mean(found) > 0.3395 and min(found) > 0.336
 
 
-class TestOnGraphBLAS(OnGraphBLAS, Programs):
+class TestOnGraphBLAS(runs.OnGraphBLAS, Programs):
     """The programs themselves."""
 
 
-class TestOnCpu(OnCpu, Programs):
+class TestOnCpu(runs.OnCpu, Programs):
     """The CPU."""
 
 
 @pytest.mark.slow
-class TestOnBitblas(OnBitblas, Programs):
+class TestOnBitblas(runs.OnBitblas, Programs):
     """Every device."""

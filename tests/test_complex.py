@@ -4,6 +4,7 @@ test_semirings.py and test_agreement.py."""
 from operator import attrgetter
 from pathlib import Path
 
+import graphblas
 import numpy as np
 import pytest
 from battery_runs import check, run_entrywise, run_product
@@ -15,16 +16,17 @@ PLUS_TIMES = ("plus_times", "FC32", "FC32", "FC32", "plus")
 PLUS_PAIR = ("plus_pair", "FC64", "BOOL", "FC64", "plus")
 ANY_FIRST = ("any_first", "FC64", "FC64", "FC64", "second")
 PRODUCTS = (
-    ("csr", ANY_FIRST, "vxm push", "half", "tall", "", False, False),
-    ("csr", PLUS_PAIR, "mxv pull", "half", "hub", "", False, False),
-    ("split8", PLUS_TIMES, "vxm pull", "half", "hub", "", False, False),
+    ("csr", ANY_FIRST, "vxm push", "tall"),
+    ("csr", PLUS_PAIR, "mxv pull", "hub"),
+    ("split8", PLUS_TIMES, "vxm pull", "hub"),
 )
+PLAIN = {"iso": False, "T": "", "mask": "", "accum": False, "replace": False}
 
 
-@pytest.mark.parametrize("form, algebra, call, u, matrix, mask, accum, replace", PRODUCTS)
-def test_products(device, form, algebra, call, u, matrix, mask, accum, replace, tune, monkeypatch):
-    case = {"form": form, "algebra": algebra, "call": call, "u": u, "matrix": matrix, "iso": False, "mask": mask}
-    run_product(case | {"accum": accum, "replace": replace, "T": "", "longest": 1}, tune, monkeypatch)
+@pytest.mark.parametrize("form, algebra, call, matrix", PRODUCTS)
+def test_products(device, form, algebra, call, matrix, tune, monkeypatch):
+    case = {"form": form, "algebra": algebra, "call": call, "u": "half", "matrix": matrix, "longest": 1}
+    run_product(case | PLAIN, tune, monkeypatch)
 
 
 # (types and operators as in battery_runs.ENTRYWISE), then texts.
@@ -41,7 +43,7 @@ ENTRYWISE = {
 @pytest.mark.parametrize("types, text", [(types, text) for types, texts in ENTRYWISE.items() for text in texts])
 def test_entrywise(device, types, text):
     case = {"text": text, "dtypes": types, "form": "csr", "right": "csr", "at": "csr", "matrix": "63x63"}
-    run_entrywise(case | {"iso": False, "T": "", "mask": "", "accum": False, "replace": False})
+    run_entrywise(case | PLAIN)
 
 
 VECTORS = """
@@ -54,10 +56,8 @@ w << u.dup("INT8"); w << w.dup("BOOL"); w << w.dup("FC32"); w << u.inner(v).new(
 @pytest.mark.parametrize("line", VECTORS.strip().split("\n"))
 def test_vectors(device, line):
     def make(operands):
-        operands.vector("u", "half", 70, "FC64")
-        operands.vector("v", "full", 70, "FC64")
-        operands.vector("w", "sparse", 70, "FC64")
-        operands.vector("m", "half", 70, "BOOL")
+        for name, kind, dtype in zip("uvwm", ("half", "full", "sparse", "half"), ("FC64",) * 3 + ("BOOL",)):
+            operands.vector(name, kind, 70, dtype)
 
     check(line, "w", make)
 
@@ -72,24 +72,22 @@ def test_files_and_libraries(device, tmp_path):
         assert str(A.dtype) == dtype
         bitblas.io.mmwrite(path + ".mtx", A)
         assert Path(path + ".mtx").read_text().split("\n")[0].split()[-2:] == ["complex", kind]
-        assert bitblas.io.mmread(path + ".mtx", dtype=dtype).isequal(A, check_dtype=True)
         A.save(path + ".bitblas")
-        assert bitblas.Matrix.load(path + ".bitblas").isequal(A, check_dtype=True)
         bitblas.io.write_npz(path + ".npz", A)
-        assert bitblas.io.read_npz(path + ".npz").isequal(A, check_dtype=True)
-        assert bitblas.io.from_scipy_sparse(bitblas.io.to_scipy_sparse(A)).isequal(A)
-        assert bitblas.io.from_graphblas(bitblas.io.to_graphblas(A)).isequal(A, check_dtype=True)
-        assert bitblas.Matrix.ss.deserialize(A.ss.serialize()).isequal(A, check_dtype=True)
+        for again in (
+            bitblas.io.mmread(path + ".mtx", dtype=dtype), bitblas.Matrix.load(path + ".bitblas"),
+            bitblas.io.read_npz(path + ".npz"), bitblas.io.from_scipy_sparse(bitblas.io.to_scipy_sparse(A)),
+            bitblas.io.from_graphblas(bitblas.io.to_graphblas(A)), bitblas.Matrix.ss.deserialize(A.ss.serialize()),
+        ):  # fmt: skip
+            assert again.isequal(A, check_dtype=True)
         with pytest.raises(bitblas.exceptions.InvalidValue, match="complex numbers, which an edge list"):
             bitblas.io.write_edgelist(path + ".txt", A)
     assert bitblas.Matrix.from_dense(np.eye(2) * 1j).to_dense(fill_value=0).tolist() == [[1j, 0], [0, 1j]]
     assert "1j" in repr(bitblas.Scalar.from_value(1j)) and complex(bitblas.Scalar.from_value(1j)) == 1j
 
 
-AGGREGATORS = (
-    "sum prod mean varp stdp count L1norm L2norm Linfnorm sum_of_squares hypot ss.first ss.last exists any_value"
-)
-AGGREGATORS += " geometric_mean harmonic_mean root_mean_square logaddexp min any peak_to_peak count_zero"
+AGGREGATORS = """sum prod mean varp stdp count L1norm L2norm Linfnorm sum_of_squares hypot ss.first ss.last exists
+any_value geometric_mean harmonic_mean root_mean_square logaddexp min any peak_to_peak count_zero"""
 
 
 @pytest.mark.parametrize("name", AGGREGATORS.split())
@@ -103,8 +101,6 @@ def test_aggregators(name):
         except KeyError:
             return KeyError, None
         return str(found.dtype), found.new().value if name in ("mean", "varp", "L2norm", "first") else None
-
-    import graphblas
 
     (found, x), (wanted, y) = run(bitblas), run(graphblas)
     assert found == wanted and (x is y is None or x == pytest.approx(y)), (found, x, y)
@@ -128,13 +124,7 @@ def test_a_loop(device):
         repeat(body, rounds)
         return x.to_dict(), total.value
 
-    def plainly(body, rounds):
-        for k in range(6):
-            body(k)
-
-    import graphblas
-
-    expected, total = run(graphblas, plainly)
+    expected, total = run(graphblas, lambda body, rounds: [body(k) for k in range(6)])
     found, sum_ = run(bitblas, lambda body, rounds: bitblas.loop.repeat(body, while_=rounds))
     assert found == pytest.approx(expected) and sum_ == pytest.approx(total)
 
@@ -142,11 +132,7 @@ def test_a_loop(device):
 def test_functions_of_programs(device):
     """On the CPU; on a GPU the statement raises an error that names the type."""
     one = 1j
-
-    def function(x, y):
-        return x * y + one
-
-    op = bitblas.binary.register_anonymous(function)
+    op = bitblas.binary.register_anonymous(lambda x, y: x * y + one)
     assert {t: op.types[t] for t in dtypes.COMPLEX} == {t: t for t in dtypes.COMPLEX}
     u = bitblas.Vector.from_coo([0, 2], [1 + 2j, 3], size=3)
     if device != "cpu":

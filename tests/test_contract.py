@@ -75,9 +75,8 @@ def test_filter(device, key):
         A = make(p, np.arange(len(p.rows)), "INT64", key)._store
         keep = np.arange(A.nvals) % 3 != 1
         form, taken = A.structure.primary.filter(A.device.asarray(keep))
-        rows, cols = map(host, form.coo())
         place = {at: k for k, at in enumerate(zip(p.rows.tolist(), p.cols.tolist(), strict=True))}
-        found = [place[at] for at in zip(rows.tolist(), cols.tolist(), strict=True)]
+        found = [place[at] for at in zip(*(host(x).tolist() for x in form.coo()), strict=True)]
         assert form.key == key and host(A.taken(taken)).tolist() == found
         assert sorted(found) == sorted(host(A.values)[keep].tolist())
         assert_sound(form)

@@ -25,24 +25,19 @@ def some_facts(nvals=1000.0, **more):
 
 def test_features_count_what_a_form_has():
     seen = some_facts(levels=7.0, heads=900.0)
-    one, size, units, tiles, inside, listed, lines, chain, inner, uneven, heads = cost_model.features(
-        seen, "csr", cost_model.BITS
-    )
-    assert (one, units, tiles, inside, listed, lines) == (1, 640, 0, 0, 1000, 1000 / 64)
-    assert (chain, inner, uneven, heads) == (1000 / 640, 0, 0, 900)
-    assert size == seen.bytes_of("csr") + (320 + 2 * 640) / 8
-    assert cost_model.features(some_facts(longest=51.0), "b2sr8", cost_model.BITS)[9] == 125, (
-        "uneven: 32 times the mean"
-    )
-    assert cost_model.features(some_facts(longest=50.0), "b2sr8", cost_model.BITS)[9] == 0
-    weighted = cost_model.features(seen, "csr", cost_model.WEIGHTS)
-    assert weighted[1] == seen.bytes_of("csr") + 4 * 1000 + 4.125 * 960 and weighted[6] == 1000 / 16
-    assert cost_model.features(seen, "b2sr8", cost_model.NUMBERS)[2:6] == (80, 125, 1000, 0)
-    assert cost_model.features(seen, "split8", cost_model.NUMBERS)[2:6] == (80, 10, 980, 20)
-    assert cost_model.features(seen, "split8", cost_model.NUMBERS)[7:9] == (30 / 80, 980 / 80)
-    search = cost_model.features(seen, "csr", cost_model.BFS)
-    assert search == (*cost_model.features(seen, "csr", cost_model.BITS)[:10], 7, 7 * 640, 7 * seen.bytes_of("csr"))
-    assert {verb: len(cost_model.features(seen, "csr", verb)) for verb in cost_model.VERBS} == cost_model.COUNTS
+    features, size = cost_model.features, seen.bytes_of("csr")
+    bits = features(seen, "csr", cost_model.BITS)
+    assert bits[2:] == (640, 0, 0, 1000, 1000 / 64, 1000 / 640, 0, 0, 900)
+    assert bits[:2] == (1, size + (320 + 2 * 640) / 8)
+    for longest, uneven in ((51.0, 125), (50.0, 0)):  # from 32 times the mean on
+        assert features(some_facts(longest=longest), "b2sr8", cost_model.BITS)[9] == uneven
+    weighted = features(seen, "csr", cost_model.WEIGHTS)
+    assert weighted[1] == size + 4 * 1000 + 4.125 * 960 and weighted[6] == 1000 / 16
+    assert features(seen, "b2sr8", cost_model.NUMBERS)[2:6] == (80, 125, 1000, 0)
+    split = features(seen, "split8", cost_model.NUMBERS)
+    assert split[2:6] == (80, 10, 980, 20) and split[7:9] == (30 / 80, 980 / 80)
+    assert features(seen, "csr", cost_model.BFS) == (*bits[:10], 7, 7 * 640, 7 * size)
+    assert {verb: len(features(seen, "csr", verb)) for verb in cost_model.VERBS} == cost_model.COUNTS
 
 
 def test_facts_are_kept_as_json():
@@ -76,9 +71,8 @@ def test_ratios_to_rows_are_fitted_where_times_cannot_be():
     made = calibrate.fitted(samples, "a device", "a test")
     assert made.errors["csr bits"][1] > 0.1
     for f in seen:
-        assert made.costs.predict(f, "mplg", "bits") == pytest.approx(
-            2 * made.costs.predict(f, "csr", "bits"), rel=1e-6
-        )
+        rows = made.costs.predict(f, "csr", "bits")
+        assert made.costs.predict(f, "mplg", "bits") == pytest.approx(2 * rows, rel=1e-6)
 
 
 def test_shipped_constants_cover_every_form_and_verb():
@@ -94,17 +88,15 @@ def test_no_prediction_is_below_what_moving_the_bytes_takes():
     """Ten gigabytes of tiles on the H200, for which a fit to megabytes alone would predict a quarter of that."""
     huge = Facts(1 << 24, 1 << 24, 1 << 30, ((64, 2e7),), levels=9.0, heads=1e8, longest=1e6)
     assert 1.0e10 < huge.bytes_of("b2sr64") < 1.1e10
-    for kind in ("cpu", "gpu"):
-        found = cost_model.shipped(kind)
-        assert found.bandwidth == {"cpu": 35044.0, "gpu": 4.2e6}[kind]
-        for verb in (cost_model.BITS, cost_model.NUMBERS, cost_model.WEIGHTS, cost_model.BFS):
-            some = dataclasses.replace(huge, tiles=tuple((t, 2e7) for t in (4, 8, 16, 32, 64)))
-            least = (some.bytes_of("b2sr64") + 4 * some.nvals * (verb == cost_model.WEIGHTS)) / found.bandwidth
-            assert found.predict(some, "b2sr64", verb) >= least
-    told = cost_model.Costs(
-        "x", "y", {f"csr {verb}": (1.0, *[0.0] * 10) for verb in (cost_model.BITS, cost_model.NUMBERS)}, 2.0
-    )
     some = dataclasses.replace(huge, tiles=tuple((t, 2e7) for t in (4, 8, 16, 32, 64)))
+    for kind, bandwidth in (("cpu", 35044.0), ("gpu", 4.2e6)):
+        found = cost_model.shipped(kind)
+        assert found.bandwidth == bandwidth
+        for verb in cost_model.VERBS:
+            least = (some.bytes_of("b2sr64") + 4 * some.nvals * (verb == cost_model.WEIGHTS)) / bandwidth
+            assert found.predict(some, "b2sr64", verb) >= least
+    us = {f"csr {verb}": (1.0, *[0.0] * 10) for verb in (cost_model.BITS, cost_model.NUMBERS)}
+    told = cost_model.Costs("x", "y", us, 2.0)
     assert told.predict(some, "csr", cost_model.NUMBERS) == some.bytes_of("csr") / 2
     assert told.predict(some, "csr", cost_model.BITS) < some.bytes_of("csr") / 20, "rows end at their first hit"
     small = some_facts(heads=1000.0)
@@ -128,15 +120,11 @@ def test_a_calibration_is_kept_and_read(monkeypatch, tmp_path):
         calibrate.save(made, cost_model.path_of(device))
         cost_model.forget()
         assert cost_model.costs_of(device) == made and made.predict(some_facts(), "csr", cost_model.BITS) == 1
-        with pytest.raises(
-            InvalidValue, match=r"no constants of b2sr8 bits for this \(a test\); run `bitblas calibrate`"
-        ):
+        match = r"no constants of b2sr8 bits for this \(a test\); run `bitblas calibrate`"
+        with pytest.raises(InvalidValue, match=match):
             made.predict(some_facts(), "b2sr8", cost_model.BITS)
-        wrong = [
-            made.to_json() | x
-            for x in ({"version": 2}, {"bandwidth": 0}, {"us": {"csr bits": [1, 2]}}, {"us": {"csr": [1]}})
-        ]
-        for bad in ("", "{}", '{"version": 0}', *map(json.dumps, wrong)):
+        wrong = ({"version": 2}, {"bandwidth": 0}, {"us": {"csr bits": [1, 2]}}, {"us": {"csr": [1]}})
+        for bad in ("", "{}", '{"version": 0}', *(json.dumps(made.to_json() | x) for x in wrong)):
             cost_model.path_of(device).write_text(bad)
             cost_model.forget()
             with pytest.raises(InvalidValue, match=r"damaged.*another version.*bitblas calibrate"):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import struct
+import subprocess
 import sys
+from unittest.mock import Mock
 
 import fake_cupy
 import numpy as np
@@ -20,21 +22,18 @@ from bitblas.exceptions import DeviceError, JitError, OutOfMemory
 # ---- what can be missing --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("how", "said"),
-    [
-        ({"error": 35, "driver": 0}, "this machine has no NVIDIA driver; bitblas works on the CPU"),
-        (
-            {"error": 35, "driver": 12020},
-            "the driver supports CUDA 12.2, this CuPy is for 13.0; update the driver, or pip",
-        ),
-        ({"error": 100}, "this machine has no GPU; bitblas works on the CPU"),
-        ({"error": 999}, "no usable GPU or driver"),
-        ({"count": 0}, "this machine has no GPU"),
-        ({"version": "12.3.0"}, "expected CuPy 13 or newer, got 12.3.0; pip install"),
-        ({"capability": (6, 1)}, "expected compute capability 7.0 or newer, got 6.1; bitblas works on the CPU"),
-    ],
-)
+MISSING = [
+    ({"error": 35, "driver": 0}, "this machine has no NVIDIA driver; bitblas works on the CPU"),
+    ({"error": 35, "driver": 12020}, "driver supports CUDA 12.2, this CuPy is for 13.0; update the driver, or pip"),
+    ({"error": 100}, "this machine has no GPU; bitblas works on the CPU"),
+    ({"error": 999}, "no usable GPU or driver"),
+    ({"count": 0}, "this machine has no GPU"),
+    ({"version": "12.3.0"}, "expected CuPy 13 or newer, got 12.3.0; pip install"),
+    ({"capability": (6, 1)}, "expected compute capability 7.0 or newer, got 6.1; bitblas works on the CPU"),
+]
+
+
+@pytest.mark.parametrize(("how", "said"), MISSING)
 def test_what_is_missing_is_said_and_the_cpu_works(fake, how, said):
     fake(**how)
     for ask in (lambda: devices.get("cuda"), lambda: gb.Vector(gb.dtypes.BOOL, 3, device="cuda")):
@@ -61,19 +60,15 @@ def test_no_nvrtc(monkeypatch):
     jit.nvrtc_version.cache_clear()
 
 
-def test_a_kernel_that_does_not_compile_is_a_jit_error():
-    assert issubclass(jit.CompileError, JitError)
-
-
 def test_unknown_names(fake):
     fake()
-    for name in ("gpu", "cuda:", "cuda:x", "cuda:-1"):
-        with pytest.raises(ValueError, match=r"device: expected one of cpu, .*cuda, cuda:0, cuda:1"):
+    assert issubclass(jit.CompileError, JitError)
+    of = "device: expected one of cpu, .*"
+    unknown = [(x, ValueError, f"{of}cuda, cuda:0, cuda:1") for x in ("gpu", "cuda:", "cuda:x", "cuda:-1")]
+    unknown += [("cuda:1", DeviceError, r"device 'cuda:1': expected 0\.\.0 \(1 GPUs visible\)")]
+    for name, error, match in (*unknown, ({}, ValueError, f"{of}got {{}}")):
+        with pytest.raises(error, match=match):
             devices.get(name)
-    with pytest.raises(DeviceError, match=r"device 'cuda:1': expected 0\.\.0 \(1 GPUs visible\)"):
-        devices.get("cuda:1")
-    with pytest.raises(ValueError, match=r"device: expected one of cpu, .*got {}"):
-        devices.get({})
     for several in (["cpu", "cpu"], ("cuda:0", "cuda:1")):
         with pytest.raises(TypeError, match=r"the name of one device, got 2\. .*`bitblas run -n 2 program\.py`"):
             gb.Matrix(int, 2, 2, device=several)
@@ -180,14 +175,11 @@ def test_sizes_that_no_array_can_have_are_out_of_memory():
         gb.Matrix.from_coo([0], [1, 2], 1, device="cpu")
 
 
-def test_the_free_memory_of_the_host_is_known():
-    assert 1 << 20 < devices.get("cpu").free_bytes() <= 1 << 62
-
-
 def test_an_allocation_that_fails_says_what_was_needed(fake):
     fake(free=1000)
     error = devices.get("cuda").explained(fake_cupy.OutOfMemoryError(123456))
     assert isinstance(error, OutOfMemory) and "needs 123456 bytes on device 'cuda', 1000 are free" in str(error)
+    assert 1 << 20 < devices.get("cpu").free_bytes() <= 1 << 62
 
 
 def test_a_statement_reports_what_the_device_raises(device, monkeypatch):
@@ -199,11 +191,10 @@ def test_a_statement_reports_what_the_device_raises(device, monkeypatch):
         raise MemoryError("no room")
 
     monkeypatch.setattr(type(d), "kernel", full)
-    for module in list(sys.modules.values()):
-        if getattr(module, "__name__", "").startswith("bitblas.operations"):
-            for f in list(vars(module).values()):
-                if hasattr(f, "cache_clear") and f.__module__ == module.__name__:  # operators stay the objects they are
-                    f.cache_clear()
+    for name in [name for name in sys.modules if name.startswith("bitblas.operations")]:
+        for f in list(vars(sys.modules[name]).values()):
+            if hasattr(f, "cache_clear") and f.__module__ == name:  # operators stay the objects they are
+                f.cache_clear()
     with pytest.raises(OutOfMemory, match="no room"):
         v << v.apply(gb.unary.cos)
     monkeypatch.undo()
@@ -216,20 +207,12 @@ def test_a_kernel_that_faulted_leaves_the_cpu(two, monkeypatch):
     v = gb.Vector.from_dense([1.0, 2.0], device="cuda:0")
     kept = gb.Vector.from_dense([1.0, 2.0], device="cpu")
 
-    def faulty(self, variant):
-        def launch(*how):
-            raise fake_cupy.CUDARuntimeError(700, "cudaErrorIllegalAddress: an illegal memory access")
-
-        return launch
-
-    monkeypatch.setattr(cuda.Cuda, "load", faulty)
-    lost = (
-        "device 'cuda:0': unusable in this process after a kernel fault .*illegal memory access.*"
-        "use device='cpu' or restart the process"
-    )
-    with pytest.raises(DeviceError, match=lost):
-        v.apply(gb.unary.sin).new()
-    for again in (lambda: v.apply(gb.unary.tan).new(), lambda: gb.Vector(gb.dtypes.BOOL, 3, device="cuda:0"), d.check):
+    fault = fake_cupy.CUDARuntimeError(700, "cudaErrorIllegalAddress: an illegal memory access")
+    monkeypatch.setattr(cuda.Cuda, "load", lambda self, variant: Mock(side_effect=fault))
+    lost = "device 'cuda:0': unusable in this process after a kernel fault .*illegal memory access.*"
+    lost += "use device='cpu' or restart the process"
+    launches = (lambda: v.apply(gb.unary.sin).new(), lambda: v.apply(gb.unary.tan).new())
+    for again in (*launches, lambda: gb.Vector(gb.dtypes.BOOL, 3, device="cuda:0"), d.check):
         with pytest.raises(DeviceError, match=lost):
             again()
     assert kept.apply(gb.unary.ainv).new().to_dense().tolist() == [-1.0, -2.0]
@@ -249,8 +232,6 @@ def test_other_errors_are_device_errors(fake):
 @pytest.mark.gpu
 def test_a_real_fault(device):
     """In a separate process, because it loses the GPU."""
-    import subprocess
-
     code = """
 import cupy, numpy as np, bitblas as gb
 v, kept = gb.Vector.from_dense(np.ones(9), device="cuda"), gb.Vector.from_dense(np.ones(9), device="cpu")
@@ -276,10 +257,8 @@ def test_two_real_gpus(device):
     if cupy.cuda.runtime.getDeviceCount() < 2:
         pytest.skip("one GPU")
     n = 1000
-    made = [
-        gb.Matrix.from_coo(range(n), [(7 * i + 3) % n for i in range(n)], True, nrows=n, ncols=n, device=f"cuda:{k}")
-        for k in (0, 1)
-    ]
+    entries = np.arange(n), (7 * np.arange(n) + 3) % n, True
+    made = [gb.Matrix.from_coo(*entries, nrows=n, ncols=n, device=f"cuda:{k}") for k in (0, 1)]
     for k in (1, 0, 1):
         v = gb.Vector.from_coo([5], True, size=n, device=f"cuda:{k}")
         cupy.cuda.Device(1 - k).use()

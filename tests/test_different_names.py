@@ -12,6 +12,8 @@ import bitblas as gb
 from bitblas import Graph
 from bitblas.exceptions import InvalidValue
 
+pytestmark = pytest.mark.usefixtures("on_the_cpu")
+
 NAN = float("nan")
 WRONG = {  # names of three vertices, and the error
     "twice": (["x", "y", "x"], "expected different names, got 'x' at positions 0 and 2"),
@@ -29,12 +31,6 @@ WRONG = {  # names of three vertices, and the error
 KEPT = [["x", "y", "z"], [1, "1", 2.5], [(0, None), (0, 1), 0], [datetime.date(2024, 1, 1), 5, b"x"]]
 
 
-@pytest.fixture(autouse=True)
-def on_the_cpu():
-    with gb.config.set(device="cpu"):
-        yield
-
-
 def path_of_three():
     return gb.Matrix.from_coo([0, 1], [1, 2], [1, 2], nrows=3, ncols=3)
 
@@ -44,20 +40,21 @@ def test_names_that_are_refused(case, tmp_path):
     """By Graph, with_vertices, every writer and every table; nothing is written."""
     names, text = WRONG[case]
     A = path_of_three()
-    with pytest.raises(InvalidValue, match=f"labels: .*{text}"):
-        Graph(A, names)
-    with pytest.raises(InvalidValue, match=f"names: .*{text}"):
-        Graph(A).with_vertices(names)
-    for suffix in ("csv", "tsv", "bitblas"):
-        with pytest.raises(InvalidValue, match=f"labels: .*{text}"):
-            gb.io.write(tmp_path / f"a.{suffix}", A, labels=names)
-    with pytest.raises(InvalidValue, match=f"labels: .*{text}"):
-        gb.io.tables.table_of(A, names)
+    write = lambda names, suffix: gb.io.write(tmp_path / f"a.{suffix}", A, labels=names)
+    for argument, call in (
+        ("labels", lambda: Graph(A, names)), ("names", lambda: Graph(A).with_vertices(names)),
+        *(("labels", lambda suffix=suffix: write(names, suffix)) for suffix in ("csv", "tsv", "bitblas")),
+        ("labels", lambda: gb.io.tables.table_of(A, names)),
+    ):  # fmt: skip
+        with pytest.raises(InvalidValue, match=f"{argument}: .*{text}"):
+            call()
     assert not list(tmp_path.iterdir())
 
 
-def test_pandas_na_is_no_name():
-    pandas = pytest.importorskip("pandas")
+def test_missing_names_of_networkx_and_pandas():
+    networkx, pandas = pytest.importorskip("networkx"), pytest.importorskip("pandas")
+    with pytest.raises(InvalidValue, match="expected a name for every vertex, got nan at position 0"):
+        Graph.from_networkx(networkx.Graph([(NAN, "a")]))
     for missing in (pandas.NA, pandas.NaT):
         with pytest.raises(InvalidValue, match=r"expected a name for every vertex, got (<NA>|NaT) at position 1"):
             Graph(path_of_three(), ["x", missing, "z"])
@@ -74,10 +71,8 @@ def test_names_that_are_different_stay(names):
 
 def test_names_of_files(tmp_path):
     """Names that differ may be equal as text; a damaged file has equal ones."""
-    with (
-        pytest.warns(UserWarning, match="read as numbers"),
-        pytest.raises(InvalidValue, match="labels: expected different names, got '1' at positions 0 and 2"),
-    ):
+    match = "labels: expected different names, got '1' at positions 0 and 2"
+    with pytest.warns(UserWarning, match="read as numbers"), pytest.raises(InvalidValue, match=match):
         Graph(path_of_three(), [1, 2, "1"]).write(tmp_path / "a.csv")
     Graph(path_of_three(), ["ab", "cd", "ef"]).write(tmp_path / "a.bitblas")
     A = path_of_three()
@@ -102,12 +97,6 @@ def test_names_of_igraph():
             Graph.from_igraph(G)
     G.vs["name"] = ["a", "b", "c"]
     assert Graph.from_igraph(G).labels == ("a", "b", "c")
-
-
-def test_nodes_of_networkx():
-    networkx = pytest.importorskip("networkx")
-    with pytest.raises(InvalidValue, match="expected a name for every vertex, got nan at position 0"):
-        Graph.from_networkx(networkx.Graph([(NAN, "a")]))
 
 
 @pytest.mark.parametrize("end", [None, NAN, np.datetime64("NaT"), (NAN, 1.0)])

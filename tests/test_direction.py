@@ -22,8 +22,6 @@ def _transposes_at_need(tune):
 
 
 CASE = ProductFacts("mxv", "lor_land", "csr", False, WORDS, None, False, "cpu", "")
-
-
 TRANSPOSED = CASE._replace(pull_transposed=True)  # a pull would read the transpose
 
 
@@ -86,15 +84,11 @@ def test_entries_from_which_on_a_loop_pulls():
 
 
 def test_any_and_lor_end_a_row_at_their_first_hit():
-    with config.set(device="cpu"):
-        A = gb.Matrix.from_coo(np.arange(900) % 30, np.arange(900) // 30, 1.5, nrows=30, ncols=30)
-        u = gb.Vector.from_dense(np.arange(30.0))
-        values = u._stored.values
-        found = [
-            plain_spmv.facts_of(A._stored, values, ring[gb.dtypes.FP64], transpose=False, flip=False).early_exit
-            for ring in (gb.semiring.any_second, gb.semiring.min_second, gb.semiring.lor_second)
-        ]
-    assert found == [30.0, 0.0, 30.0]
+    A = gb.Matrix.from_coo(np.arange(900) % 30, np.arange(900) // 30, 1.5, nrows=30, ncols=30, device="cpu")
+    values = gb.Vector.from_dense(np.arange(30.0), device="cpu")._stored.values
+    for ring, early in ((gb.semiring.any_second, 30.0), (gb.semiring.min_second, 0.0), (gb.semiring.lor_second, 30.0)):
+        facts = plain_spmv.facts_of(A._stored, values, ring[gb.dtypes.FP64], transpose=False, flip=False)
+        assert facts.early_exit == early
 
 
 def test_of_few_entries_all_are_read():
@@ -119,18 +113,14 @@ def test_what_is_not_known_is_asked_for_and_the_cheapest_first():
 
 
 def test_what_going_without_the_transpose_costs():
-    known = VectorFacts(1000, nvals=500)
-    assert (
-        plan.missed_reads(CASE, known, plan.WITHOUT_TRANSPOSED_PUSH) == 1
-        and plan.missed_reads(TRANSPOSED, known, plan.FEW) == 0
-    )
-    assert plan.missed_reads(TRANSPOSED, known, plan.WITHOUT_TRANSPOSED_PULL) == 3 * 0.5 - 1
-    assert (
-        plan.missed_reads(
-            TRANSPOSED._replace(device="gpu"), VectorFacts(1000, least=1000), plan.WITHOUT_TRANSPOSED_PULL
-        )
-        == 15
-    )
+    known, full = VectorFacts(1000, nvals=500), VectorFacts(1000, least=1000)
+    for case, facts, found, reads in (
+        (CASE, known, plan.WITHOUT_TRANSPOSED_PUSH, 1),
+        (TRANSPOSED, known, plan.FEW, 0),
+        (TRANSPOSED, known, plan.WITHOUT_TRANSPOSED_PULL, 3 * 0.5 - 1),
+        (TRANSPOSED._replace(device="gpu"), full, plan.WITHOUT_TRANSPOSED_PULL, 15),
+    ):
+        assert plan.missed_reads(case, facts, found) == reads
 
 
 def test_a_direction_says_why():
@@ -207,11 +197,9 @@ def test_entries_are_counted_where_that_is_open(device, monkeypatch, one_hub):
 
 def test_words_are_the_case_of_equal_products():
     A = gb.Matrix.from_coo([0], [1], True, nrows=2, ncols=2, device="cpu")
-    case = plain_spmv.facts_of(
-        A._store, np.bool_(True), gb.semiring.lor_land[gb.dtypes.BOOL], transpose=True, flip=True
-    )
-    assert (case.verb, case.kind, case.product, case.fixed_order) == ("vxm", WORDS, True, "")
-    assert case.pull_transposed
+    semiring = gb.semiring.lor_land[gb.dtypes.BOOL]
+    case = plain_spmv.facts_of(A._store, np.bool_(True), semiring, transpose=True, flip=True)
+    assert (case.verb, case.kind, case.product, case.fixed_order) == ("vxm", WORDS, True, "") and case.pull_transposed
 
 
 @pytest.mark.parametrize("kind", (WORDS, COUNT, VALUES))
@@ -221,12 +209,17 @@ def test_a_full_vector_is_not_pushed_by_rows(kind, threads):
     assert not decided(case=case, nvals=1000, work=10000, longest=20, active=10000).push
 
 
+def pushed_along(tune, **form):
+    """A path, a vector with few of its vertices, and a semiring."""
+    tune({"rows_for_push.least": 0})
+    at = np.arange(599)
+    A = gb.Matrix.from_coo(at, at + 1, True, nrows=600, ncols=600, device="cpu", **form)
+    return A, gb.Vector.from_coo(at[:20], 2.0, size=600, device="cpu"), gb.semiring.plus_first[gb.dtypes.FP64]
+
+
 @pytest.mark.parametrize("prefer", ("time", "memory"))
 def test_rows_are_made_beside_tiles_that_are_pushed_along(prefer, tune):
-    tune({"rows_for_push.least": 0})
-    n, at = 600, np.arange(599)
-    A = gb.Matrix.from_coo(at, at + 1, True, nrows=n, ncols=n, format="b2sr", tile=8, device="cpu")
-    u, plus = gb.Vector.from_coo(np.arange(20), 2.0, size=n, device="cpu"), gb.semiring.plus_first[gb.dtypes.FP64]
+    A, u, plus = pushed_along(tune, format="b2sr", tile=8)
     keys, held, answers = [], [], []
     with config.set(prefer=prefer):
         for _ in range(18):
@@ -236,30 +229,19 @@ def test_rows_are_made_beside_tiles_that_are_pushed_along(prefer, tune):
     later = "csr" if prefer == "time" else "b2sr8"
     assert (keys[0], keys[-1], held[0], held[-1]) == ("b2sr8", later, False, prefer == "time")
     assert A.format == "b2sr8" and all(answer.isequal(answers[0]) for answer in answers)
-    assert gb.explain(A.mxv(gb.Vector.from_coo(at, 1.0, size=n, device="cpu"), plus)).key == "b2sr8", "pulls stay"
+    many = gb.Vector.from_coo(np.arange(599), 1.0, size=600, device="cpu")
+    assert gb.explain(A.mxv(many, plus)).key == "b2sr8", "pulls stay"
 
 
-def test_no_rows_are_made_beside_a_form_that_keeps_none(tune, monkeypatch):
+@pytest.mark.parametrize("form", ("nib", "split"))
+def test_no_rows_are_made_beside_a_form_that_keeps_none(form, tune, monkeypatch):
     """They would be made in every push, and dropped."""
-    tune({"rows_for_push.least": 0})
-    n = 600
-    A = gb.Matrix.from_coo(np.arange(n), (np.arange(n) * 7) % n, True, nrows=n, ncols=n, device="cpu", format="nib")
-    A._stored.structure.rows_credit = 1e9  # as after many pushes
-    monkeypatch.setattr(type(A._stored.structure.primary), "to_csr", None)
-    v = gb.Vector.from_coo([3], True, size=n, device="cpu")
-    for _ in range(3):
-        v = v.vxm(A, gb.semiring.any_pair).new()
-    assert v.to_coo()[0].tolist() == [3 * 7**3 % n]
-
-
-def test_no_rows_are_made_beside_a_split_which_keeps_none(tune, monkeypatch):
-    tune({"rows_for_push.least": 0})
-    at = np.arange(599)
-    A = gb.Matrix.from_coo(at, at + 1, True, nrows=600, ncols=600, format="split", device="cpu")
+    A, u, plus = pushed_along(tune, format=form)
+    if form == "nib":
+        A._stored.structure.rows_credit = 1e9  # as after many pushes
     monkeypatch.setattr(type(A._store.structure.primary), "to_csr", None)  # building rows fails
-    u, plus = gb.Vector.from_coo(np.arange(20), 2.0, size=600, device="cpu"), gb.semiring.plus_first[gb.dtypes.FP64]
     for _ in range(18):
-        assert u.vxm(A, plus).new().nvals == 20
+        assert u.vxm(A, plus).new().to_coo()[0].tolist() == list(range(1, 21))
 
 
 @pytest.mark.parametrize("key", ("nib", "cgr"))
@@ -313,21 +295,19 @@ def test_a_multivector_is_pushed_if_few_rows_have_entries(tune):
 
 
 def test_which_products_of_a_loop_may_push():
-    facts = plan.LoopFacts(
-        full=False, fixed_order="", mask_is_frontier=False, cannot_push="", push_ready=True, pull_ready=True
-    )
+    facts = plan.LoopFacts(False, "", mask_is_frontier=False, cannot_push="", push_ready=True, pull_ready=True)
     assert plan.loop_direction(facts) == (True, "few entries may be active", "")
     for change in ({"full": True}, {"fixed_order": "counts"}, {"mask_is_frontier": True}):
         found = plan.loop_direction(facts._replace(**change))
         assert not found.push and not found.missing and found.why
     found = plan.loop_direction(facts._replace(full=True, pull_ready=False))
     assert found.push, "a full vector is pushed if a pull would need the transpose"
-    assert (
-        "counting by rows needs the transpose"
-        in plan.loop_direction(facts._replace(fixed_order="counts", pull_ready=False)).missing
-    )
-    assert plan.loop_direction(facts._replace(cannot_push="no kernel")).missing == "no kernel"
-    assert "pushing needs the transpose" in plan.loop_direction(facts._replace(push_ready=False)).missing
+    for change, missing in (
+        ({"fixed_order": "counts", "pull_ready": False}, "counting by rows needs the transpose"),
+        ({"cannot_push": "no kernel"}, "no kernel"),
+        ({"push_ready": False}, "pushing needs the transpose"),
+    ):
+        assert missing in plan.loop_direction(facts._replace(**change)).missing
 
 
 @pytest.mark.parametrize(("form", "masked"), [("csr", 62), ("nib", 31), ("b2sr", plan.NO_LIMIT)])
@@ -339,9 +319,8 @@ def test_rounds_of_a_loop_compare_with_numbers(form, masked):
     found = [plan.round_limits(layout, masked=both, tries_likely=both) for both in (False, True)]
     assert [x.items for x in found] == [layout.work // share] * 2
     assert (found[0].entries, found[1].entries) == (plan.NO_LIMIT, masked)
-    assert plan.round_limits(layout, masked=True, tries_likely=False).entries == (
-        31 if form == "nib" else plan.NO_LIMIT
-    )
+    unlikely = plan.round_limits(layout, masked=True, tries_likely=False)
+    assert unlikely.entries == (31 if form == "nib" else plan.NO_LIMIT)
 
 
 def test_ranks_push_few_entries_of_symmetric_matrices():

@@ -15,7 +15,7 @@ import pytest
 import bitblas as gb
 import bitblas.distributed as gd
 from bitblas.distributed import group as group_module
-from bitblas.distributed import launch, start
+from bitblas.distributed import launch, mpi, nccl, start
 from bitblas.distributed.shares import Shares
 from bitblas.exceptions import DistributedError, InvalidValue
 from bitblas.loop import at_once
@@ -25,34 +25,37 @@ RANKS = 3
 ALL = "calls,nccl,programs,plans,lists,algorithms,refusals,bits,files,loop,loops,alone"
 
 
-def ranks(*arguments, count=RANKS, script=HERE / "distributed_ranks.py", **environment):
-    """Run a program on `count` ranks: the exit code, and the output."""
-    command = [sys.executable, "-m", "bitblas", "run", "-n", str(count), "--device", "cpu", str(script)]
-    paths = os.pathsep.join([str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
-    env = dict(os.environ, PYTHONPATH=paths, NUMBA_NUM_THREADS="1", BITBLAS_TIMEOUT="60") | environment
-    found = subprocess.run([*command, *arguments], capture_output=True, text=True, env=env, timeout=600)
+def python(*arguments, **environment):
+    """Run Python with the modules of the library and of its tests: the exit code, and the output."""
+    paths = os.pathsep.join([str(HERE), str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    env = dict(os.environ, PYTHONPATH=paths) | environment
+    found = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=env, timeout=600)
     return found.returncode, found.stdout + found.stderr
+
+
+def ranks(*arguments, count=RANKS, script=HERE / "distributed_ranks.py", **environment):
+    """Run a program on `count` ranks."""
+    command = ["-m", "bitblas", "run", "-n", str(count), "--device", "cpu", str(script)]
+    return python(*command, *arguments, **{"NUMBA_NUM_THREADS": "1", "BITBLAS_TIMEOUT": "60"} | environment)
+
+
+def done(*arguments, count=RANKS, **how):
+    """The output of programs that end well on every rank."""
+    code, text = ranks(*arguments, count=count, **how)
+    assert code == 0 and text.count(f"of {count} done") == count, text
+    return text
 
 
 def test_two_ranks_agree_with_one_device():
     """In one run, because each takes seconds to start, and with few kernels; the whole is a slow test."""
-    code, text = ranks("calls,nccl,quick,few,loop", count=2)
-    assert code == 0 and text.count("of 2 done") == 2, text
-
-
-@pytest.mark.slow
-def test_ranks_agree_with_one_device(tmp_path):
-    """Every operation, the algorithms, files, errors."""
-    code, text = ranks(ALL, str(tmp_path))
-    assert code == 0 and text.count(f"of {RANKS} done") == RANKS, text
+    done("calls,nccl,quick,few,loop", count=2)
 
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_the_example_ends_at_every_scale(count):
     """Plans, formats and shares differ from scale to scale, and from rank to rank; all in one run of the ranks."""
     scales = [*map(str, range(6, 15))]
-    code, text = ranks("scales", ",".join(scales), count=count, BITBLAS_DEBUG="1")
-    assert code == 0 and text.count(f"of {count} done") == count, text
+    text = done("scales", ",".join(scales), count=count, BITBLAS_DEBUG="1")
     assert text.count("PageRank sums to 1.000000") == len(scales), text
 
 
@@ -62,8 +65,7 @@ def test_the_example_ends_at_every_scale(count):
 )
 def test_random_programs_on_ranks_that_store_their_parts_differently(count, seed, programs):
     """Every rank makes the same calls, compared before each, and gets the results of one device."""
-    code, text = ranks("random_programs", str(seed), programs, count=count, BITBLAS_DEBUG="1")
-    assert code == 0 and text.count(f"of {count} done") == count, text
+    text = done("random_programs", str(seed), programs, count=count, BITBLAS_DEBUG="1")
     statements = {int(found) for found in re.findall(r"'statements': (\d+)", text)}
     assert len(statements) == 1 and statements.pop() > 60, text
 
@@ -71,77 +73,50 @@ def test_random_programs_on_ranks_that_store_their_parts_differently(count, seed
 @pytest.mark.parametrize(("count", "debug"), [(2, "1"), pytest.param(3, "", marks=pytest.mark.slow)])
 def test_ranks_decide_alike_whatever_their_shares_hold(count, debug):
     """The type of values, errors, and collectives do not depend on the values or the positions of one rank."""
-    code, text = ranks("alike", count=count, BITBLAS_DEBUG=debug)
-    assert code == 0 and text.count(f"of {count} done") == count, text
+    done("alike", count=count, BITBLAS_DEBUG=debug)
 
 
-@pytest.mark.parametrize(
-    ("count", "debug", "last"),
-    [
-        (2, "", "diverged"),
-        pytest.param(2, "1", "interrupted", marks=pytest.mark.slow),
-        pytest.param(3, "", "interrupted", marks=pytest.mark.slow),
-    ],
-)
+SLOW_ENDS = [pytest.param(*case, "interrupted", marks=pytest.mark.slow) for case in ((2, "1"), (3, ""))]
+
+
+@pytest.mark.parametrize(("count", "debug", "last"), [(2, "", "diverged"), *SLOW_ENDS])
 def test_what_one_rank_finds_wrong_all_hear_of(count, debug, last, tmp_path):
     """Bad entries, files and indices of one rank, too little memory, an interrupt."""
     how = {"BITBLAS_DEBUG": debug, "BITBLAS_TIMEOUT": "20"}
-    code, text = ranks("uneven", str(tmp_path), last, count=count, **how)
-    assert code == 0 and text.count(f"of {count} done") == count, text
+    done("uneven", str(tmp_path), last, count=count, **how)
 
 
 @pytest.mark.slow
 def test_captured_loops_of_a_rank_that_has_nobody_to_exchange_with():
     """Rematerialization gives the same result and sends less."""
-    paths = os.pathsep.join([str(HERE), str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
-    command = [sys.executable, str(HERE / "ghost.py"), "9", "--device", "emulator"]
-    found = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, PYTHONPATH=paths), timeout=300)
-    assert found.returncode == 0, found.stdout + found.stderr
-
-
-@pytest.mark.slow
-def test_what_some_ranks_saved_others_open(tmp_path):
-    for count, program in ((2, "files"), (1, "opened")):
-        code, text = ranks(program, str(tmp_path), count=count)
-        assert code == 0 and text.count(f"of {count} done") == count, text
+    code, text = python(str(HERE / "ghost.py"), "9", "--device", "emulator")
+    assert code == 0, text
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 3])
 def test_tables_of_edges_are_read_in_shares(count, tmp_path):
     pytest.importorskip("pyarrow")
-    code, text = ranks("tables", str(tmp_path), count=count)
-    assert code == 0 and text.count(f"of {count} done") == count, text
+    done("tables", str(tmp_path), count=count)
 
 
 def test_weights_near_the_limits_are_read_in_shares(tmp_path):
-    code, text = ranks("numbers", str(tmp_path), count=2)
-    assert code == 0 and text.count("of 2 done") == 2, text
+    done("numbers", str(tmp_path), count=2)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [1, 2, 4, 5])
-def test_other_numbers_of_ranks(count, tmp_path):
-    how = {"BITBLAS_DEBUG": "1"} if count == 4 else {}
-    code, text = ranks(ALL, str(tmp_path), count=count, **how)
-    assert code == 0 and text.count(f"of {count} done") == count, text
+@pytest.mark.parametrize("count", [1, 2, RANKS, 4, 5])
+def test_ranks_agree_with_one_device(count, tmp_path):
+    """Every operation, the algorithms, files, errors; and what some ranks saved others open."""
+    done(ALL, str(tmp_path), count=count, **({"BITBLAS_DEBUG": "1"} if count == 4 else {}))
     for other in (1, 3):
-        code, text = ranks("opened", str(tmp_path), count=other)
-        assert code == 0 and text.count(f"of {other} done") == other, text
+        done("opened", str(tmp_path), count=other)
 
 
 @pytest.mark.slow
 def test_a_program_goes_on_with_another_number_of_ranks(tmp_path):
     for count, last in ((3, "no"), (2, "yes")):
-        code, text = ranks("restarts", str(tmp_path), last, count=count)
-        assert code == 0 and text.count(f"of {count} done") == count, text
-
-
-@pytest.mark.slow
-def test_ranks_whose_sizes_differ_hear_of_it():
-    code, text = ranks("fails", "sizes", BITBLAS_DEBUG="1")
-    assert code and "ranks differ in what they run" in text
-    assert "allgather of uint64, 2, 2, 1" in text and "allgather of uint64, 2, 2, 2" in text, text
+        done("restarts", str(tmp_path), last, count=count)
 
 
 IN_STATEMENT = "in `w << M_0.mxv(v_0, op=semiring.plus_times[INT64])`: rank 1"
@@ -151,30 +126,31 @@ def told(text):
     """What ranks 0 and 2 say of rank 1, each once."""
     found = {int(rank): (when, error) for rank, when, error in re.findall(r"rank (\d) after (\w+) .*? s: (.*)", text)}
     assert sorted(found) == [0, 2], text
-    return [found[rank] for rank in (0, 2)]
+    return found.values()
 
 
-@pytest.mark.parametrize("how", ["killed", pytest.param("ends", marks=pytest.mark.slow)])
-def test_a_rank_that_has_ended_is_noticed_at_once(how):
-    code, text = ranks("fails", how)
-    said = {"killed": "was killed", "ends": "has ended"}[how]
-    assert code and all(when == "less" and f"{IN_STATEMENT} {said}" in error for when, error in told(text)), text
+# Of rank 1: the environment, whether the others hear of it before the timeout, and the words of their errors.
+FAULTS = {
+    "killed": ({}, "less", [f"{IN_STATEMENT} was killed"]),
+    "ends": ({}, "less", [f"{IN_STATEMENT} has ended"]),
+    "late": ({"BITBLAS_TIMEOUT": "0.5"}, "more", ["waited for 0.5 s", f"{IN_STATEMENT} is at collective"]),
+    "differs": ({"BITBLAS_DEBUG": "1"}, "", ["rank 0: `w << ", "rank 1: `other << ", "rank 2: `w << "]),
+}
+
+
+@pytest.mark.parametrize("how", ["killed", *(pytest.param(how, marks=pytest.mark.slow) for how in [*FAULTS][1:])])
+def test_others_hear_of_a_rank_that_ended_or_differs(how):
+    """At once, unless it does not come: then at the timeout."""
+    environment, time, words = FAULTS[how]
+    code, text = ranks("fails", how, **environment)
+    assert code and all(time in when and word in error for when, error in told(text) for word in words), text
 
 
 @pytest.mark.slow
-def test_a_rank_that_does_not_come_is_waited_for_until_the_timeout():
-    code, text = ranks("fails", "late", BITBLAS_TIMEOUT="0.5")
-    assert code
-    for when, error in told(text):
-        assert when == "more" and "waited for 0.5 s" in error and f"{IN_STATEMENT} is at collective" in error
-
-
-@pytest.mark.slow
-def test_ranks_that_run_different_statements_hear_of_it():
-    code, text = ranks("fails", "differs", BITBLAS_DEBUG="1")
-    assert code
-    for _, error in told(text):
-        assert "rank 0: `w << " in error and "rank 1: `other << " in error and "rank 2: `w << " in error
+def test_ranks_whose_sizes_differ_hear_of_it():
+    code, text = ranks("fails", "sizes", BITBLAS_DEBUG="1")
+    assert code and "ranks differ in what they run" in text
+    assert "allgather of uint64, 2, 2, 1" in text and "allgather of uint64, 2, 2, 2" in text, text
 
 
 def test_a_rank_that_fails_does_not_take_the_launcher_along(tmp_path):
@@ -217,27 +193,26 @@ def test_one_rank_needs_nobody(alone):
         start.init("cpu", timeout=-1)
 
 
-def test_loops_of_one_rank_run_as_without_ranks(alone):
+def test_loops_of_one_rank_run_as_without_ranks(alone, on_the_cpu):
     """By a table of kernels, which invalidates facts that were shared before."""
-    with gb.config.set(device="cpu"):
-        start.init("cpu")
-        i, j = [0, 1, 2, 3, 3], [1, 2, 3, 4, 0]
-        A = gd.Matrix.from_coo(i, j, True, nrows=6, ncols=6)
-        v, q = gd.Vector(int, 6), gd.Vector(bool, 6)
+    start.init("cpu")
+    i, j = [0, 1, 2, 3, 3], [1, 2, 3, 4, 0]
+    A = gd.Matrix.from_coo(i, j, True, nrows=6, ncols=6)
+    v, q = gd.Vector(int, 6), gd.Vector(bool, 6)
 
-        def body(level):
-            v(q.S) << level
-            q(~v.S, gd.replace) << q.vxm(A, gd.semiring.any_pair[gd.dtypes.BOOL])
+    def body(level):
+        v(q.S) << level
+        q(~v.S, gd.replace) << q.vxm(A, gd.semiring.any_pair[gd.dtypes.BOOL])
 
-        program = gb.loop.Program(body, while_=q)
-        for source, wanted in ((0, [0, 1, 2, 3, 4]), (3, [1, 2, 3, 0, 1])):
-            v.clear(), q.clear()
-            q[source] = True
-            assert (v.nvals, q.nvals) == (0, 1)
-            with at_once():
-                program.run()
-            assert (v.nvals, q.nvals) == (5, 0) and v.to_coo()[1].tolist() == wanted
-        assert "from a table" in str(program.explain())
+    program = gb.loop.Program(body, while_=q)
+    for source, wanted in ((0, [0, 1, 2, 3, 4]), (3, [1, 2, 3, 0, 1])):
+        v.clear(), q.clear()
+        q[source] = True
+        assert (v.nvals, q.nvals) == (0, 1)
+        with at_once():
+            program.run()
+        assert (v.nvals, q.nvals) == (5, 0) and v.to_coo()[1].tolist() == wanted
+    assert "from a table" in str(program.explain())
 
 
 def test_a_rank_that_was_stopped_did_not_wait(alone):
@@ -286,16 +261,13 @@ def test_signatures_of_calls_are_those_of_equal_ones(alone):
 
 def test_ranks_that_mpi_does_not_know(alone):
     pytest.importorskip("mpi4py")
-    code = "import bitblas.distributed as gd; gd.init('cpu')"
-    env = dict(os.environ, RANK="0", WORLD_SIZE="2", PYTHONPATH=str(HERE.parent), OMPI_MCA_ess_singleton_isolated="1")
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, timeout=60)
-    assert found.returncode and "expected 2 ranks, MPI has 1" in found.stderr
+    two = {"RANK": "0", "WORLD_SIZE": "2", "OMPI_MCA_ess_singleton_isolated": "1"}
+    code, text = python("-c", "import bitblas.distributed as gd; gd.init('cpu')", **two)
+    assert code and "expected 2 ranks, MPI has 1" in text
 
 
 def test_what_is_missing_is_named(alone):
     alone.setitem(sys.modules, "mpi4py", None)
-    from bitblas.distributed import mpi, nccl
-
     with pytest.raises(DistributedError, match=r"MPI cannot be loaded .*pip install mpi4py"):
         mpi.load()
 
@@ -303,9 +275,7 @@ def test_what_is_missing_is_named(alone):
         nccl.load(types.SimpleNamespace(xp=types.SimpleNamespace(__name__="no_cupy")))
     for host, port in ((None, "1"), ("a", None), ("a", "b")):
         for name, value in (("MASTER_ADDR", host), ("MASTER_PORT", port)):
-            alone.delenv(name, raising=False)
-            if value is not None:
-                alone.setenv(name, value)
+            alone.delenv(name, raising=False) if value is None else alone.setenv(name, value)
         with pytest.raises(DistributedError, match="MASTER_ADDR, MASTER_PORT: expected"):
             nccl.meeting_point()
     alone.setenv("MASTER_PORT", "29500")
@@ -325,9 +295,3 @@ def test_shares_know_their_positions():
     s = Shares((0, 64, 64, 300), 2)
     assert (s.size, s.low, s.high, s.mine, s.counts, s.words) == (300, 64, 300, 236, [64, 0, 236], [1, 0, 4])
     assert [s.owner(at) for at in (0, 63, 64, 299)] == [0, 0, 2, 2]
-
-
-def test_nothing_is_loaded_before_it_is_asked_for():
-    code = "import sys, bitblas; print([m for m in sys.modules if 'distributed' in m or 'mpi4py' in m])"
-    env = dict(os.environ, PYTHONPATH=str(HERE.parent))
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env).stdout.strip() == "[]"

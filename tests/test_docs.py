@@ -29,9 +29,7 @@ def test_page(page, capsys, tmp_path, monkeypatch, tune):
     for block in blocks:
         exec(compile(block, page.name, "exec"), names)
         expected = re.findall(r"# -> (.*)$", block, re.MULTILINE)
-        printed = capsys.readouterr().out.splitlines()
-        if expected:
-            assert printed == expected
+        assert capsys.readouterr().out.splitlines() == expected or not expected
 
 
 # What the left columns of tables of two columns call their objects.
@@ -53,15 +51,12 @@ def test_two_columns_run(library):
     rows = re.findall(r"^\| `(.*)` \| `(.*)` \|$", table, re.M)
     assert len(rows) == table.count("\n") > 10
     setup = re.search(r"^```python\n(.*?)^```", page, re.M | re.S)[1]
-    for module in ("pandas", *(["networkx"] if library == "NetworkX" else [])):
+    for module in ("pandas", {"NetworkX": "networkx", "python-graphblas": "graphblas"}.get(library, "scipy")):
         pytest.importorskip(module)
     names = [{}, {}]
     for space in names:
         exec(setup, space)
-    if LEFT[library] is not None:
-        if library == "python-graphblas":
-            pytest.importorskip("graphblas")
-        exec(LEFT[library], names[0])
+    exec(LEFT[library] or "", names[0])
     alike = 0
     for row in rows:
         found = [None, None]
@@ -87,14 +82,8 @@ def test_pages_are_there():
         assert "```python" in (ROOT / name).read_text()
 
 
-COMMANDS = sorted(
-    {
-        line.partition("#")[0].strip()
-        for page in PAGES
-        for line in page.read_text().splitlines()
-        if re.match(r"    bitblas [a-z]+", line)
-    }
-)
+TEXT = "\n".join(page.read_text() for page in PAGES)
+COMMANDS = sorted({line.partition("#")[0].strip() for line in re.findall(r"^    bitblas [a-z]+.*", TEXT, re.M)})
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -102,12 +91,8 @@ def test_commands(command):
     assert parser().parse_args(shlex.split(command)[1:]).run
 
 
-LINKS = [
-    (page, link)
-    for page in PAGES
-    for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text())
-    if "://" not in link
-]
+LINKS = [(page, link) for page in PAGES for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text())]
+LINKS = [(page, link) for page, link in LINKS if "://" not in link]
 
 
 @pytest.mark.parametrize("page, link", LINKS, ids=lambda part: part if isinstance(part, str) else part.name)

@@ -1,5 +1,6 @@
 """Types: looked up, compared, sorted and unified as in python-graphblas; unknown ones are rejected."""
 
+import itertools
 import operator
 
 import numpy as np
@@ -34,12 +35,10 @@ def test_look_ups_equal_python_graphblas(gb, key):
 
 
 def test_unify_equals_python_graphblas(gb):
-    for a in dtypes.ALL:
-        for b in dtypes.ALL:
-            for left, right in ((False, False), (True, False), (False, True), (True, True)):
-                x, y = gb.dtypes.lookup_dtype(a.name), gb.dtypes.lookup_dtype(b.name)
-                want = gb.dtypes.unify(x, y, is_left_scalar=left, is_right_scalar=right)
-                assert dtypes.unify(a, b, is_left_scalar=left, is_right_scalar=right).name == want.name
+    for a, b, left, right in itertools.product(dtypes.ALL, dtypes.ALL, (False, True), (False, True)):
+        x, y = gb.dtypes.lookup_dtype(a.name), gb.dtypes.lookup_dtype(b.name)
+        want = gb.dtypes.unify(x, y, is_left_scalar=left, is_right_scalar=right)
+        assert dtypes.unify(a, b, is_left_scalar=left, is_right_scalar=right).name == want.name
 
 
 NUMBA = ("int8", "float32", "float64", "bool_", "uint64", "complex64")
@@ -52,9 +51,10 @@ def test_types_of_numba_are_looked_up(name):
     assert dtypes.lookup_dtype(types.literal(3)) is INT64
 
 
-@pytest.mark.parametrize(
-    "other", ["INT64", "int64", int, float, np.int64, np.dtype("int64"), "FP32", "float32"], ids=str
-)
+OTHERS = ("INT64", "int64", int, float, np.int64, np.dtype("int64"), "FP32", "float32")
+
+
+@pytest.mark.parametrize("other", OTHERS, ids=str)
 def test_comparisons_equal_python_graphblas(gb, other):
     for ours, theirs in ((INT64, gb.dtypes.INT64), (FP32, gb.dtypes.FP32)):
         for compare in (operator.eq, operator.ne, operator.lt):
@@ -70,12 +70,10 @@ def test_what_is_no_type_is_not_compared(other):
 
 
 def test_hash_and_order(gb):
-    for t in dtypes.ALL:
-        assert hash(t) == hash(getattr(gb.dtypes, t.name)) == hash(t.np_type)
-        assert {t: 1}[t.np_type] == 1 and t.gb_name == getattr(gb.dtypes, t.name).gb_name
-    assert [str(t) for t in sorted(dtypes.ALL)] == [
-        str(t) for t in sorted(getattr(gb.dtypes, t.name) for t in dtypes.ALL)
-    ]
+    theirs = [getattr(gb.dtypes, t.name) for t in dtypes.ALL]
+    for t, other in zip(dtypes.ALL, theirs):
+        assert hash(t) == hash(other) == hash(t.np_type) and {t: 1}[t.np_type] == 1 and t.gb_name == other.gb_name
+    assert list(map(str, sorted(dtypes.ALL))) == list(map(str, sorted(theirs)))
 
 
 def test_what_programs_ask_for():
@@ -87,20 +85,16 @@ def test_what_programs_ask_for():
 RECORD = np.dtype([("x", bool), ("y", float)])
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: dtypes.register_new("$", RECORD), ValueError, "identifier"),
-        (lambda: dtypes.register_new("UINT8", RECORD), ValueError, "taken"),
-        (lambda: dtypes.register_new("register_new", RECORD), ValueError, "taken"),
-        (lambda: dtypes.register_new("mine", np.int8), ValueError, "builtin"),
-        (lambda: dtypes.register_anonymous(object), ValueError, "Python objects"),
-    ],
-)
-def test_what_no_type_is_made_of(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
+NOT_TYPES = {("$", RECORD): "identifier", ("UINT8", RECORD): "taken", ("register_new", RECORD): "taken"}
 
 
-def test_a_built_in_type_is_itself():
+@pytest.mark.parametrize(("given", "message"), [*NOT_TYPES.items(), (("mine", np.int8), "builtin")])
+def test_what_no_type_is_made_of(given, message):
+    with pytest.raises(ValueError, match=message):
+        dtypes.register_new(*given)
+
+
+def test_types_without_a_name():
+    with pytest.raises(ValueError, match="Python objects"):
+        dtypes.register_anonymous(object)
     assert dtypes.register_anonymous(np.int8) is INT8 and dtypes.register_anonymous(float, "FP64") is FP64
