@@ -165,9 +165,9 @@ def test_a_device_is_asked_for_what_it_can_do():
 # ---- what is loaded when it is named ---------------------------------------------------------------------------------
 
 HEAVY = {"numba", "llvmlite", "scipy", "cupy", "cuda", "graphblas", "networkx", "pandas", "matplotlib", "hypothesis"}
-HEAVY |= {"logging"}  # 3 of 70 ms
+HEAVY |= {"mpi4py", "logging"}  # logging takes 3 of 70 ms
 LATER = "algorithms formats.catalog plan.product operations.build operations.spgemm operations.spmv io cli compare nx"
-LATER = {f"bitblas.{name}" for name in f"{LATER} plots registry reorder ss viz".split()}
+LATER = {f"bitblas.{name}" for name in f"{LATER} distributed plots registry reorder ss viz".split()}
 
 
 def test_import_is_light():
