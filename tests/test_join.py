@@ -1,8 +1,6 @@
 """Unions and intersections of matrices that are large enough to be shared by threads, with rows of every length, on
 every device, against python-graphblas."""
 
-from __future__ import annotations
-
 import graphblas
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """`bitblas run`: the end of ranks, and of the launcher, if one of them ends, fails or gets a signal."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -47,9 +45,8 @@ def test_ranks_that_do_not_end_after_a_failure_are_killed(monkeypatch):
 
 
 def test_a_program_knows_its_rank_and_its_launcher():
-    assert (
-        run("", "import os, sys; rank, path = os.environ['BITBLAS_LAUNCHER'].split(); sys.exit(40 + int(rank))") == 41
-    )
+    text = "import os, sys; rank, path = os.environ['BITBLAS_LAUNCHER'].split(); sys.exit(40 + int(rank))"
+    assert run("", text) == 41
 
 
 def test_nothing_stays_of_the_launcher():

@@ -1,7 +1,5 @@
 """Vectors stored as lists of entries, pushed along rows on the CPU: bit-identical to products with bitmaps."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Bodies of many statements: nested loops, statements under a condition, counts on the device, copies and clearing,
 several vectors as loop condition; and algorithms that are programs with loops inside."""
 
-from __future__ import annotations
-
 import runpy
 from pathlib import Path
 
@@ -25,7 +23,6 @@ from bitblas.loop import Program, if_, repeat
 
 
 @in_emulator
-@pytest.mark.in_turn
 @pytest.mark.parametrize(
     "form", [{}, pytest.param({"format": "b2sr", "tile": 8}, marks=pytest.mark.slow)], ids=["csr", "b2sr8"]
 )
@@ -60,7 +57,6 @@ def test_a_search_inside_a_round(device, turn, form):
 
 
 @in_emulator
-@pytest.mark.in_turn
 def test_loops_in_loops_and_conditions(device, turn):
     """Rows of numbers: each loop counts how often it runs; a Scalar and a Vector decide."""
     x, y = full(gb, [3, 1, 0, 2]), full(gb, [0] * 4)
@@ -90,7 +86,6 @@ def test_loops_in_loops_and_conditions(device, turn):
 
 
 @in_emulator
-@pytest.mark.in_turn
 def test_several_vectors_to_go_on_by(device, turn):
     a, b, log = full(gb, [2, 0, 1]), full(gb, [4, 3, 0]), full(gb, [0, 0, 0])
     made = gb.Scalar(INT64)
@@ -121,7 +116,6 @@ def test_several_vectors_to_go_on_by(device, turn):
 
 
 @in_emulator
-@pytest.mark.in_turn
 def test_a_program_inside_a_body(device, turn):
     """begin and end of the inner one run in each round; a limit bounds it; a vector that only some rounds write keeps
     what it held."""
@@ -151,7 +145,6 @@ def test_a_program_inside_a_body(device, turn):
 
 
 @in_emulator
-@pytest.mark.in_turn
 def test_nothing_runs_where_the_loop_around_does_not(device, turn):
     x, y = gb.Vector(INT64, 3), full(gb, [1, 1, 1])
 
@@ -245,7 +238,6 @@ def test_a_random_body_of_blocks(device):
 
 
 @in_emulator
-@pytest.mark.in_turn
 def test_vectors_that_a_body_makes_are_new_in_each_round(device, turn):
     """Empty ones, full ones and copies: nothing of the round before is left in them."""
     x, out, ones, at = full(gb, [1, 2, 3]), full(gb, [0, 0, 0]), full(gb, [0, 0, 0]), full(gb, [0, 1, 2])
@@ -303,7 +295,6 @@ def test_strong_components_on_the_device(device):
 
 
 @in_emulator
-@pytest.mark.in_turn
 def test_copies_and_what_is_cleared(device, turn):
     """dup, clear and Scalar.value are statements of the body: they happen in each round, and not once, while it is
     written down."""

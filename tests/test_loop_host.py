@@ -1,8 +1,6 @@
 """Loops on the CPU by tables of kernels: equal to single statements to the bit, also with loops and conditions inside
 their rounds, and when tables or statements run."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np
@@ -138,29 +136,40 @@ def test_what_is_no_loop_of_statements_stays_one():
     assert Program(numbered, while_=v, limit=3).run() == 3 and v[0].new().value == 3
 
 
-def test_an_index_out_of_range():
-    p, x = full(gb, [1, 2, 3]), full(gb, [1, 2, 3])
+@pytest.mark.parametrize("inside", [False, True])
+def test_an_index_out_of_range(inside):
+    p, x, v = full(gb, [1, 2, 3]), full(gb, [1, 2, 3]), gb.Vector.from_coo([0], [1], size=3)
 
-    def body(_):
+    def read(_):
         x << p[x.to_dense()].new()
 
+    def around(_):
+        repeat(read, while_=x, limit=5)
+        v << v.select(gb.select.valuegt, 1)
+
+    program = Program(around, while_=v) if inside else Program(read, while_=x, limit=5)
     with pytest.raises(IndexOutOfBound, match="index=3, size=3"):
-        repeat(body, while_=x, limit=5)
-    assert dense(x) == [1, 2, 3]
+        program.run()
+    assert dense(x) == [1, 2, 3] and v.nvals == 1
 
 
-def test_an_interrupt():
+@pytest.mark.parametrize("inside", [False, True])
+def test_an_interrupt(inside):
     """Comes between rounds, and leaves vectors as they are."""
     v = gb.Vector.from_coo([0], [1], size=3)
+    w = v.dup()
 
-    def body(_):
-        v << v.apply(gb.unary.identity)
+    def made(limit=None):
+        endless = lambda _: v << v.apply(gb.unary.identity)
+        if inside:
+            return Program(lambda _: repeat(endless, while_=v, limit=limit), while_=w, limit=limit or 3)
+        return Program(endless, while_=v, limit=limit)
 
-    repeat(body, while_=v, limit=1)  # what is imported and compiled for a table may take longer than the interrupt
-    program = Program(body, while_=v)
+    made(1).run()  # what is imported and compiled for a table may take longer than the interrupt
+    program = made()
     with interrupted():
         program.run()
-    assert program.explain().launches and v.to_coo()[1].tolist() == [1]
+    assert v.to_coo()[1].tolist() == [1] and (inside or program.explain().launches)
 
 
 def test_threads_have_loops_of_their_own():
@@ -331,28 +340,6 @@ def test_a_loop_inside_pauses(monkeypatch):
     monkeypatch.setattr(made, "loop", lambda *args: (turns.append(made.state[RESUMED]), loop(*args))[1])
     assert program.run() == 2 and total.value == 2 * 1001 * many
     assert any(turns), "no loop inside took long enough to pause"
-
-
-def test_an_interrupt_inside():
-    v = gb.Vector.from_coo([0], [1], size=3)
-    w = v.dup()
-    program = Program(lambda _: repeat(lambda _: v << v.apply(gb.unary.identity), while_=v), while_=w, limit=3)
-    Program(lambda _: repeat(lambda _: v << v.apply(gb.unary.identity), while_=v, limit=1), while_=v, limit=1).run()
-    with interrupted():
-        program.run()
-
-
-def test_an_index_out_of_range_inside():
-    p, x = full(gb, [1, 2, 3]), full(gb, [1, 2, 3])
-    v = gb.Vector.from_coo([0], [1], size=3)
-
-    def body(_):
-        repeat(lambda _: x << p[x.to_dense()].new(), while_=x, limit=5)
-        v << v.select(gb.select.valuegt, 1)
-
-    with pytest.raises(IndexOutOfBound, match="index=3, size=3"):
-        Program(body, while_=v).run()
-    assert dense(x) == [1, 2, 3] and v.nvals == 1
 
 
 def test_several_vectors_to_go_on_by():

@@ -1,8 +1,6 @@
 """Index vectors in the bodies of loops, and how full vectors are compiled; random bodies of statements by index, on
 every device equal to python-graphblas, statement by statement."""
 
-from __future__ import annotations
-
 import random
 
 import graphblas

@@ -1,8 +1,6 @@
 """Loops over many places: multivectors, element-wise kernels over many positions, and pulls of the rows that a mask
 lists; against a plain loop on python-graphblas."""
 
-from __future__ import annotations
-
 import graphblas
 import numpy as np
 import oracles
@@ -111,7 +109,6 @@ def statements(lib, A, C, D, M, s, k):
 
 
 @in_emulator
-@pytest.mark.in_turn
 @pytest.mark.parametrize("large", [True, pytest.param(False, marks=SLOW)])
 def test_what_a_body_says(device, turn, large, tune):
     """Padded lines, where a complement and a value for all places reach beyond the matrix; passes as those over many
@@ -148,7 +145,6 @@ def test_what_a_body_says(device, turn, large, tune):
 
 
 @in_emulator
-@pytest.mark.in_turn
 def test_counts_and_loops_inside(device, turn):
     """A Matrix to go on by, its nvals, and one that a loop inside goes on by; values of the padding stay out of it."""
     C, D, seen = gb.Matrix(INT64, 20, 3), gb.Matrix(INT64, 20, 3), gb.Scalar(INT64)
@@ -311,7 +307,6 @@ def summing(lib, q, p, d, s):
 
 
 @in_emulator
-@pytest.mark.in_turn
 @pytest.mark.parametrize("alike", [True, False], ids=["alike", "in_parts"])
 @pytest.mark.parametrize("make", [computing, moving, summing])
 def test_few_and_many_positions(device, turn, make, alike, monkeypatch, tune):
@@ -359,7 +354,6 @@ def expected(rows, cols, x, turns, join, product):
 
 
 @in_emulator
-@pytest.mark.in_turn
 @pytest.mark.parametrize("form", [{}, {"format": "mplg"}], ids=["csr", "mplg"])
 def test_rows_on_a_list(device, turn, form, monkeypatch):
     """x is full: t has its bits from the lengths of rows. Several rounds in a run of the body, of which the last ones
@@ -386,7 +380,6 @@ def test_rows_on_a_list(device, turn, form, monkeypatch):
 
 
 @in_emulator
-@pytest.mark.in_turn
 def test_rows_on_a_list_of_a_vector_with_holes(device, turn):
     """Around a loop inside, products are pulls; weights, packed too, and sums that the places are part of."""
     rows, cols = graph_with_a_hub()

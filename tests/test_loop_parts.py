@@ -1,13 +1,11 @@
 """What a program reads and writes: inputs that its rounds read in place, statements before its rounds and after them,
 and an algorithm with both: components."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
 import pytest
-from test_loop import BOOL, INT64, count_down, dense, entries, full, options
+from test_loop import BOOL, INT64, by_index, count_down, dense, entries, full, options
 
 import bitblas as gb
 from bitblas.algorithms import connected_components, pagerank
@@ -108,8 +106,6 @@ def test_what_a_run_brings_in_and_takes_out(device, dtype):
         w(gb.binary.lor if dtype == "BOOL" else gb.binary.plus) << given
         going(given.S) << given
 
-    held = lambda v: dict(zip(*(x.tolist() for x in entries(v))))
-
     def begin(places, numbers):
         given.clear()
         if len(places) == 1:
@@ -129,8 +125,8 @@ def test_what_a_run_brings_in_and_takes_out(device, dtype):
         twice = {i: x if dtype == "BOOL" else 2 * x for i, x in expected.items()}
         once = 1 if dtype != "BOOL" else True
         twice[3] = (twice.get(3, 0) or once) if dtype == "BOOL" else twice.get(3, 0) + once
-        assert held(given) == expected and held(w) == twice and held(going) == {5: once, **expected}
-        assert earlier is None or held(earlier[0]) == earlier[1]
+        assert by_index(given) == expected and by_index(w) == twice and by_index(going) == {5: once, **expected}
+        assert earlier is None or by_index(earlier[0]) == earlier[1]
         earlier = w._release(), twice
 
 
@@ -306,9 +302,7 @@ def test_a_condition_that_begin_writes(device, limit):
         assert dense(left) == [[2, -99, -99, 1, -99], [1] + [-99] * 4, [-99] * 5][rounds]
 
 
-@pytest.mark.parametrize(
-    "form", [("csr", None), ("b2sr", 4), ("b2sr", 8), ("b2sr", 64), ("split", None), ("nib", None)]
-)
+@pytest.mark.parametrize("form", [("csr", None), *(("b2sr", t) for t in (4, 8, 64)), ("split", None), ("nib", None)])
 @pytest.mark.parametrize("share", [1.0, 0.7, 0.3, 0.02])
 def test_statements_at_the_entries_of_a_step_that_pulls(device, form, share):
     """Many entries: they are not listed, and an advance finds them by their bits."""

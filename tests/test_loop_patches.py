@@ -1,8 +1,6 @@
 """Loops that relax edges until nothing changes, by patches: which bodies are recognized, that answers equal those of
 rounds, and which still run by rounds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from test_loop import FP32, INT64

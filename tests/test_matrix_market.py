@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mm_files import ARRAY, BAD, DTYPES, GOOD, PATTERN, REAL, as_dict, same, sample
+from mm_files import BAD, DTYPES, GOOD, PATTERN, REAL, as_dict, same, sample
 
 import bitblas as gb
 from bitblas.exceptions import InvalidValue, OutOfMemory
@@ -22,6 +22,7 @@ from bitblas.io import matrixmarket, mmread, mmwrite, replacing, to_graphblas
 # --- Matrix Market in ---
 
 
+@pytest.mark.filterwarnings("ignore:The default value for `spmatrix`:DeprecationWarning")  # python-graphblas' call
 @pytest.mark.parametrize("text, dtype, shape, entries", GOOD.values(), ids=GOOD)
 def test_reads(tmp_path, text, dtype, shape, entries):
     path = tmp_path / "graph.mtx"
@@ -30,44 +31,33 @@ def test_reads(tmp_path, text, dtype, shape, entries):
     assert (str(A.dtype), A.shape, as_dict(A)) == (dtype, shape, entries)
     for source in (str(path), io.BytesIO(text.encode()), io.StringIO(text)):
         same(A, mmread(source))
-
-
-@pytest.mark.filterwarnings("ignore:The default value for `spmatrix`:DeprecationWarning")  # python-graphblas' call
-@pytest.mark.parametrize("text, dtype, shape, entries", GOOD.values(), ids=GOOD)
-def test_reads_as_python_graphblas(text, dtype, shape, entries):
     graphblas = pytest.importorskip("graphblas")
     theirs = graphblas.io.mmread(
         io.BytesIO(text.replace(PATTERN.upper(), PATTERN).encode()),
         engine="scipy",
         dup_op=graphblas.binary.any if dtype == "BOOL" else None,
     )
-    assert to_graphblas(mmread(io.BytesIO(text.encode()))).isequal(theirs)
+    assert to_graphblas(A).isequal(theirs)
 
 
 @pytest.mark.parametrize("text, words", BAD.values(), ids=BAD)
 def test_names_the_fault(tmp_path, text, words):
     path = tmp_path / "graph.mtx"
     path.write_bytes(text.encode())
-    with pytest.raises(InvalidValue) as caught:
-        mmread(path)
-    for word in [str(path), *words]:
-        assert word in str(caught.value)
-    with pytest.raises(InvalidValue):
-        mmread(io.StringIO(text))
+    for source in (path, io.StringIO(text), io.BytesIO(text.encode())):
+        with pytest.raises(InvalidValue) as caught:
+            mmread(source)
+        # where an entry is there twice, the lines of a stream are gone
+        expected = [str(path), *words] if source is path else words[1:] if "dup_op" in words else words
+        assert [word for word in expected if word not in str(caught.value)] == []
 
 
 def test_impossible_count(tmp_path):
-    for name, data in [("a.mtx", b"%b3 3 99999999999\n1 1 5\n"), ("a.mtx.gz", b"%b3 3 99999999999\n1 1 5\n")]:
-        data %= REAL.encode()
-        (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    data = REAL.encode() + b"3 3 99999999999\n1 1 5\n"
+    for name, content in (("a.mtx", data), ("a.mtx.gz", gzip.compress(data))):
+        (tmp_path / name).write_bytes(content)
         with pytest.raises(InvalidValue, match="99999999999 entries, but a file of"):
             mmread(tmp_path / name)
-
-
-@pytest.mark.parametrize("text", [ARRAY + "2 2\n1 2\n3 4\n", ARRAY + "2 2\n1\n2\n3\n", ARRAY + "1 1\n1\n2\n"])
-def test_names_the_count_where_lines_are_gone(text):
-    with pytest.raises(InvalidValue, match=r"expected ([14] entries, got|a real number and nothing after)"):
-        mmread(io.BytesIO(text.encode()))
 
 
 @pytest.mark.parametrize("start, line", [("", 1), (REAL, 2), (REAL + "% c\n", 3), (REAL + "3 3 5000\n1 1 5\n", 4)])
@@ -122,8 +112,7 @@ def test_duplicates_joined():
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_dtype(dtype):
     A = mmread(io.StringIO(PATTERN + "2 2 1\n1 2\n"), dtype=dtype)
-    assert str(A.dtype) == dtype
-    assert as_dict(A) == {(0, 1): 1}
+    assert (A.dtype, as_dict(A)) == (dtype, {(0, 1): 1})
 
 
 class Pipe:

@@ -1,7 +1,5 @@
 """Packed columns: at the boundaries of their bits, beyond 32-bit offsets, single rows, and their memory."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from battery import MATRICES, generator

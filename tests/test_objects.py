@@ -17,10 +17,20 @@ pytest.importorskip("graphblas")
 OBJECTS = "v, w, b, e, i, A, B, R, L, I, E"
 
 
+PROGRAMS = [  # what they change, and other operands for a second run
+    *((f"r = {text}", "r", None) for text in each(EXPRESSIONS)),
+    *((text, OBJECTS, None) for text in each(STATEMENTS)),
+    *((text, "A, E, I, R", {"dtype": "FP32", "other": "INT8", "seed": 5}) for text in each(LINES)),
+    *((text, OBJECTS, {"seed": 5}) for text in each(ALIASES)),
+]
+
+
 @pytest.mark.in_turn
-@pytest.mark.parametrize("text", each(EXPRESSIONS))
-def test_expression(device, text):
-    both(f"r = {text}", "r")
+@pytest.mark.parametrize(("text", "look", "again"), PROGRAMS, ids=[text for text, *_ in PROGRAMS])
+def test_program(device, text, look, again):
+    both(text, look)
+    if again:
+        both(text, look, **again)
 
 
 @pytest.mark.parametrize("text", each(SIZES))
@@ -37,26 +47,6 @@ def test_weak_references(device):
         assert weakref.ref(made)() is made
     gone = weakref.ref(v.dup())
     assert gone() is None
-
-
-@pytest.mark.in_turn
-@pytest.mark.parametrize("text", each(STATEMENTS))
-def test_statement(device, text):
-    both(text, OBJECTS)
-
-
-@pytest.mark.in_turn
-@pytest.mark.parametrize("text", each(LINES))
-def test_mask_of_a_vector_along_a_line(device, text):
-    both(text, "A, E, I, R")
-    both(text, "A, E, I, R", "FP32", "INT8", seed=5)
-
-
-@pytest.mark.in_turn
-@pytest.mark.parametrize("text", each(ALIASES))
-def test_output_that_is_an_operand(device, text):
-    both(text, OBJECTS)
-    both(text, OBJECTS, seed=5)
 
 
 @pytest.mark.in_turn

@@ -1,7 +1,5 @@
 """Vertex orders: permutations, the same on every device, with the intended effect."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from battery import MATRICES
