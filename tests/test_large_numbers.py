@@ -1,18 +1,19 @@
 """Weights and vertices near the limits of 64 bits: read exactly by every reader, or refused; never wrapped or rounded
-without a word."""
-
-from __future__ import annotations
+without a word. Sums of integer weights, of parallel edges, degrees and values: exact, or refused."""
 
 import gzip
 import io
 import warnings
 from itertools import pairwise
 
+import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import bitblas as gb
 from bitblas import Graph
+from bitblas.cli import main
 from bitblas.config import config
 from bitblas.exceptions import InvalidValue, OutOfMemory
 from bitblas.io import build as builds
@@ -33,6 +34,11 @@ def values(graph):
     """Its entries, as Python's numbers."""
     A = getattr(graph, "matrix", graph)
     return {(i, j): x for i, row in A.to_dicts().items() for j, x in row.items()}
+
+
+def weights(g):
+    A = getattr(g, "matrix", g)
+    return str(A.dtype), A.to_coo()[2].tolist()
 
 
 def written(folder, name, text):
@@ -74,19 +80,23 @@ def test_weights_that_the_type_does_not_hold_are_refused(tmp_path, tune, kind, d
 
 
 def test_tables_and_lists_check_the_type_too():
-    networkx = pytest.importorskip("networkx")
-    for weight, dtype in ((300, "INT8"), (2.7, "INT8"), (-1, "UINT64"), (2.0**63, "INT64"), (2.0**64, "UINT64")):
+    for weight, dtype in (
+        (300, "INT8"),
+        (2.7, "INT8"),
+        (-1, "UINT64"),
+        (2**63 + 5, "INT64"),
+        (2.0**63, "INT64"),
+        (2.0**64, "UINT64"),
+    ):
         table = {"source": [0, 1], "target": [1, 2], "weight": [weight, 1]}
-        G = networkx.DiGraph([(0, 1, {"weight": weight}), (1, 2, {"weight": 1})])
-        for make in (
-            lambda table=table, dtype=dtype: Graph.from_table(table, weight="weight", dtype=dtype),
-            lambda weight=weight, dtype=dtype: Graph.from_edges([(0, 1, weight), (1, 2, 1)], dtype=dtype),
-            lambda G=G, dtype=dtype: gb.io.from_networkx(G, dtype=dtype),
+        G = nx.DiGraph([(0, 1, {"weight": weight}), (1, 2, {"weight": 1})])
+        for make, *given in (
+            (Graph.from_table, table, "source", "target", "weight"),
+            (Graph.from_edges, [(0, 1, weight), (1, 2, 1)]),
+            (gb.io.from_networkx, G),
         ):
-            with pytest.raises(
-                InvalidValue, match=f"dtype {dtype}: expected weights that fit|weight: expected a number from"
-            ):
-                make()
+            with pytest.raises(InvalidValue, match=f"dtype {dtype}: expected weights that|weight: expected a number"):
+                make(*given, dtype=dtype)
     assert values(Graph.from_edges([(0, 1, True), (1, 2, False)], dtype="INT8")) == {(0, 1): 1, (1, 2): 0}
 
 
@@ -177,37 +187,41 @@ def test_both_readers_agree_on_random_weights(tmp_path, tune, kind):
 
 def test_weights_of_lists_are_exact():
     """NumPy makes floats of [2**64 - 1, 4]."""
-    networkx = pytest.importorskip("networkx")
     edges_ = [(0, 1, TOP), (1, 2, 4)]
     table = {"source": [0, 1], "target": [1, 2], "weight": ["18446744073709551615", "4"]}
-    G = networkx.DiGraph()
+    G = nx.DiGraph()
     G.add_weighted_edges_from(edges_)
-    many = networkx.MultiDiGraph(G)
+    many = nx.MultiDiGraph(G)
     for found in (
         Graph.from_edges(edges_), Graph.from_table(table, weight="weight", decimal="."), gb.io.from_networkx(G),
         gb.io.from_networkx(many, dup_op="min"), gb.io.from_networkx(G, dtype="UINT64"),
+        Graph.from_networkx(G),
     ):  # fmt: skip
         A = getattr(found, "matrix", found)
         assert (str(A.dtype), values(A)) == ("UINT64", {(0, 1): TOP, (1, 2): 4})
     for wrong in (-4, TOP + 1):
         G.add_edge(1, 2, weight=wrong)
-        for make in (
-            lambda wrong=wrong, **how: Graph.from_edges([(0, 1, TOP), (1, 2, wrong)], **how).matrix,
-            lambda **how: gb.io.from_networkx(G, **how),
-        ):
+        for make, given in ((Graph.from_edges, [(0, 1, TOP), (1, 2, wrong)]), (gb.io.from_networkx, G)):
             with pytest.raises(InvalidValue, match=r"expected (integers that|a number from) .*Hint: dtype='FP64'"):
-                make()
-            assert values(make(dtype="FP64")) == {(0, 1): float(TOP), (1, 2): float(wrong)}
+                make(given)
+            assert values(make(given, dtype="FP64")) == {(0, 1): float(TOP), (1, 2): float(wrong)}
 
 
 def test_weights_of_igraph_are_exact():
+    """And their sums, of parallel edges."""
     igraph = pytest.importorskip("igraph")
-    G = igraph.Graph([(0, 1), (1, 2)], directed=True)
-    G.es["weight"] = [TOP, 4]
-    assert values(Graph.from_igraph(G)) == {(0, 1): TOP, (1, 2): 4}
-    G.es["weight"] = [TOP, -4]
+
+    def graph(edges, values, **options):
+        return Graph.from_igraph(igraph.Graph(edges, directed=True, edge_attrs={"weight": values}), **options)
+
+    assert values(graph([(0, 1), (1, 2)], [TOP, 4])) == {(0, 1): TOP, (1, 2): 4}
     with pytest.raises(InvalidValue, match=f"weight: expected a number from .*got {TOP} on the edge from 0 to 1"):
-        Graph.from_igraph(G)
+        graph([(0, 1), (1, 2)], [TOP, -4])
+    for weights_, expected in (([np.int8(100)] * 2, ("INT64", [200])), ([2**63 + 5, 1], ("UINT64", [2**63 + 6]))):
+        assert weights(graph([(0, 1)] * 2, weights_, dup_op="plus")) == expected
+    for wrong in ([2**62, 2**62], [2**64, 1]):
+        with pytest.raises(InvalidValue, match="expected"):
+            graph([(0, 1)] * 2, wrong, dup_op="plus")
 
 
 @BOTH
@@ -256,9 +270,8 @@ def test_vertices_from_2_to_the_53_are_ids(tmp_path, chunked):
     ids = [2**53, 2**53 + 1, 2**63, TOP, TOP + 1, 10**30]
     for far in ids:
         path = written(tmp_path, "a.csv", f"{far},1,0.5\n")
-        with pytest.raises(
-            InvalidValue, match=r"line 1: expected vertices from 0 to 2\^53 - 1.*Hint: pass labels=True"
-        ):
+        said = r"line 1: expected vertices from 0 to 2\^53 - 1.*Hint: pass labels=True"
+        with pytest.raises(InvalidValue, match=said):
             Graph.read(path, chunked=chunked)
     path = written(tmp_path, "a.csv", "".join(f"{a},{b},0.5\n" for a, b in pairwise(ids)))
     graph = Graph.read(path, labels=True, chunked=chunked)
@@ -285,8 +298,7 @@ def test_few_lines_with_far_vertices_take_little_memory(tmp_path, tune, chunked)
     rows, cols, weights = [far, 5, 7, far - 1, 6], [1, far + 1, 7, far, 6], [3, 4, 5, 6, TOP]
     text = "".join(f"{i},{j},{x}\n" for i, j, x in zip(rows, cols, weights))
     path = written(tmp_path, "far.csv", text)
-    config.memory_limit = 1 << 24
-    try:
+    with config.set(memory_limit=1 << 24):
         with pytest.warns(UserWarning, match="different vertex numbers"):
             found = read_edgelist(path, chunked=chunked).matrix
         with pytest.warns(UserWarning, match="different vertex numbers"):
@@ -295,8 +307,6 @@ def test_few_lines_with_far_vertices_take_little_memory(tmp_path, tune, chunked)
         with pytest.raises(OutOfMemory), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             read_edgelist(path, chunked=chunked, format="csr")
-    finally:
-        config.memory_limit = None
 
 
 class Counted(io.BytesIO):
@@ -313,11 +323,9 @@ class Counted(io.BytesIO):
 @pytest.mark.parametrize("kind", ["csv", "names.csv", "mtx"])
 def test_an_edge_that_is_there_twice_is_refused_early(tmp_path, monkeypatch, tune, kind):
     """Before anything is built; of an edge list when little of it is read."""
-    text = text_of(kind, range(200_000)).replace("\n", "\n", 1)
-    lines = text.split("\n")
-    first = 2 if kind == "mtx" else 0
-    ends = "1 2" if kind == "mtx" else "v0,v1" if kind == "names.csv" else "0,1"
-    lines[first + 1] = f"{ends}{' ' if kind == 'mtx' else ','}77"
+    lines = text_of(kind, range(200_000)).split("\n")
+    first, again = {"mtx": (2, "1 2 77"), "csv": (0, "0,1,77"), "names.csv": (0, "v0,v1,77")}[kind]
+    lines[first + 1] = again
     text = "\n".join(lines)
     monkeypatch.setattr(builds, "from_entries", lambda *args, **more: pytest.fail("built"))
     monkeypatch.setattr(gb.operations.build, "from_counts", lambda *args, **more: pytest.fail("built"))
@@ -372,3 +380,170 @@ def test_precisions_that_are_written():
         stream = io.BytesIO()
         mmwrite(stream, gb.Matrix.from_coo([0], [0], [1 / 3]), precision=precision)
         assert stream.getvalue().split()[-1].decode() == digits
+
+
+# ---- sums of integer weights ----------------------------------------------------------------------------------------
+
+
+def two_ways(values, dtype):
+    """A graph with an edge there and back."""
+    return Graph(gb.Matrix.from_coo([0, 1], [1, 0], values, dtype, nrows=2, ncols=2), ["x", "y"], directed=True)
+
+
+BEYOND = None  # 64 bits
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values", "dup_op", "expected"),
+    [
+        ("INT8", [100, 100], "plus", ("INT64", 200)), ("UINT8", [200, 100], "plus", ("INT64", 300)),
+        ("UINT8", [3, 5], "minus", ("INT64", -2)), ("INT16", [300, 300], "times", ("INT64", 90000)),
+        ("INT32", [2**31 - 1, 2**31 - 1], "plus", ("INT64", 2**32 - 2)),
+        ("INT64", [2**62, 2**62 - 1], "plus", ("INT64", 2**63 - 1)),
+        ("INT64", [-(2**62), -(2**62)], "plus", ("INT64", -(2**63))),
+        ("UINT64", [2**63 + 5, 2**62], "plus", ("UINT64", 2**63 + 2**62 + 5)),
+        ("INT8", [100, 90], "max", ("INT8", 100)), ("FP32", [1, 2], "plus", ("FP32", 3)),
+        ("INT8", [7, 100], gb.binary.plus, ("INT64", 107)),
+        ("INT64", [2**62, 2**62], "plus", BEYOND), ("INT64", [-(2**62) - 1, -(2**62)], "plus", BEYOND),
+        ("INT64", [2**40, 2**40], "times", BEYOND), ("UINT64", [2**63, 2**63], "plus", BEYOND),
+        ("UINT64", [3, 5], "minus", BEYOND),
+    ],
+)  # fmt: skip
+def test_to_undirected_widens_sums_or_refuses_them(dtype, values, dup_op, expected):
+    g = two_ways(values, dtype)
+    g.attributes["more"] = g.matrix
+    if expected is BEYOND:
+        with pytest.raises(InvalidValue, match=r"to_undirected: dup_op '\w+': expected weights from"):
+            g.to_undirected(dup_op=dup_op)
+    else:
+        made = g.to_undirected(dup_op=dup_op)
+        assert weights(made) == weights(made.by("more")) == (expected[0], [expected[1]] * 2)
+
+
+def test_to_undirected_refuses_operators_that_are_none():
+    for g in (two_ways(True, "BOOL"), two_ways([1, 2], "INT8"), Graph.from_edges([(0, 1)], directed=False)):
+        with pytest.raises(InvalidValue, match=r"dup_op: expected the name .* got 'avg'\. Hint: 'plus'"):
+            g.to_undirected(dup_op="avg")
+    with pytest.raises(InvalidValue, match="dup_op: expected a binary operator of BOOL, got 'band'"):
+        two_ways(True, "BOOL").to_undirected(dup_op="band")
+    with pytest.raises(TypeError, match="dup_op: expected a BinaryOp"):
+        two_ways([1, 2], "INT8").to_undirected(dup_op=5)
+
+
+@pytest.mark.parametrize("kind", [nx.MultiDiGraph, nx.MultiGraph])
+@pytest.mark.parametrize(
+    ("values", "dtype", "expected"),
+    [
+        ([np.int8(100)] * 2, None, ("INT64", 200)), ([np.int8(100)] * 2, "INT16", ("INT16", 200)),
+        ([2**53 + 1, 1, 1], None, ("INT64", 2**53 + 3)), ([2**63 + 5, 1], None, ("UINT64", 2**63 + 6)),
+        ([2**62, 2**62], "UINT64", ("UINT64", 2**63)), ([2**64, 1], "FP64", ("FP64", 2.0**64)),
+        ([2**62, 2**62], None, None), ([100, 100], "INT8", None), ([2**64, 1], None, None), ([300], "INT8", None),
+        ([0.5], "INT64", None),
+    ],
+)  # fmt: skip
+def test_parallel_edges_of_networkx_are_summed_exactly(kind, values, dtype, expected):
+    G = kind(("a", "b", {"weight": x}) for x in values)
+    if expected is None:
+        with pytest.raises(InvalidValue, match="expected"):
+            gb.io.from_networkx(G, dtype=dtype)
+        return
+    right = expected[0], [expected[1]] * (1 if kind is nx.MultiDiGraph else 2)
+    assert weights(Graph.from_networkx(G, dup_op="plus", dtype=dtype)) == right
+    assert weights(gb.io.from_networkx(G, dtype=dtype)) == right
+
+
+def test_tables_and_lists_of_edges_are_summed_exactly():
+    edges = [("a", "b", 2**63 + 5), ("a", "b", 1), ("b", "c", 7)]
+    assert weights(Graph.from_edges(edges, dup_op="plus")) == ("UINT64", [2**63 + 6, 7])
+    table = {"source": [0, 0], "target": [1, 1], "weight": np.array([100, 100], np.int8)}
+    assert weights(Graph.from_table(table, weight="weight", dup_op="plus")) == ("INT64", [200])
+    assert weights(Graph.from_table(table, weight="weight", dup_op="plus", dtype="INT16")) == ("INT16", [200])
+    with pytest.raises(InvalidValue, match="dtype INT8: expected weights that fit, got 200"):
+        Graph.from_table(table, weight="weight", dup_op="plus", dtype="INT8")
+    for x, y, dup_op, said in (
+        (2**62, 2**62, "plus", "dup_op 'plus': expected weights from"),
+        (2**40, 2**40, "times", "dup_op 'times': expected weights from"),
+        (2**64, 1, None, r"column 'weight': .* got 18446744073709551616 in row 0\. Hint: dtype='FP64'"),
+    ):
+        with pytest.raises(InvalidValue, match=said):
+            Graph.from_edges([(0, 1, x), (0, 1, y)], dup_op=dup_op)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "mtx"])
+@pytest.mark.parametrize("chunked", [False, True])
+def test_readers_sum_exactly(tmp_path, suffix, chunked):
+    def read(x, y, **options):
+        path = tmp_path / f"edges.{suffix}"
+        if suffix == "csv":
+            path.write_text(f"0,1,{x}\n0,1,{y}\n1,0,5\n")
+        else:
+            path.write_text(f"%%MatrixMarket matrix coordinate integer general\n2 2 3\n1 2 {x}\n1 2 {y}\n2 1 5\n")
+        return Graph.read(path, chunked=chunked, **options)
+
+    assert weights(read(100, 100, dup_op="plus")) == ("INT64", [200, 5])
+    assert weights(read(100, 100, dup_op="plus", dtype="UINT8")) == ("UINT8", [200, 5])
+    assert weights(read(2**62, 2**62 - 1, dup_op="plus")) == ("INT64", [2**63 - 1, 5])
+    assert weights(read(2**62, 2**62, dup_op="max")) == ("INT64", [2**62, 5])
+    assert weights(read(2**62, 2**62, dup_op="plus", dtype="FP64")) == ("FP64", [2.0**63, 5])
+    for x, dup_op, dtype in (
+        (100, "plus", "INT8"),
+        (2**62, "plus", None),
+        (2**40, "times", None),
+        (20, "times", "INT8"),
+    ):
+        with pytest.raises(InvalidValue, match="expected weights"):
+            read(x, x, dup_op=dup_op, dtype=dtype)
+
+
+def test_entries_of_scipy_and_npz_are_summed_exactly(tmp_path):
+    small = sp.coo_array((np.array([100, 100], np.int8), ([0, 0], [1, 1])), shape=(2, 2))
+    A = gb.io.from_scipy_sparse(small, dup_op="plus")
+    assert (A.dtype, A.get(0, 1)) == ("INT64", 200)
+    assert gb.io.from_scipy_sparse(small, dup_op="max").dtype == "INT8"
+    sp.save_npz(tmp_path / "small.npz", small)
+    assert weights(Graph.read(tmp_path / "small.npz", dup_op="plus")) == ("INT64", [200])
+    large = sp.coo_array((np.array([2**62, 2**62]), ([0, 0], [1, 1])), shape=(2, 2))
+    with pytest.raises(InvalidValue, match="dup_op 'plus'"):
+        gb.io.from_scipy_sparse(large, dup_op="plus")
+
+
+def fan(values, dtype):
+    n = len(values)
+    return Graph(gb.Matrix.from_coo([0] * n, range(1, n + 1), values, dtype, nrows=n + 1, ncols=n + 1), directed=True)
+
+
+def test_weighted_degrees_do_not_wrap():
+    large = 4 * 10**18
+    g = fan([large, large], "INT64")
+    assert dict(g.degree(weighted=True)) == {0: 2 * large, 1: large, 2: large}
+    assert dict(g.to_undirected().degree(weighted=True)) == {0: 2 * large, 1: large, 2: large}
+    found = fan([large] * 3, "INT64").out_degree(weighted=True)
+    assert dict(found) == {0: 3 * large, 1: 0, 2: 0, 3: 0} and found.vector.dtype == "UINT64"
+    g = fan([2**63 + 5, 2], "UINT64")
+    assert dict(g.in_degree(weighted=True)) == {0: 0, 1: 2**63 + 5, 2: 2}
+    assert dict(g.degree(weighted=True)) == {0: 2**63 + 7, 1: 2**63 + 5, 2: 2}
+    loop = Graph(gb.Matrix.from_coo([0, 0, 1], [0, 1, 0], [2**62, 1, 1], nrows=2, ncols=2), directed=False)
+    assert dict(loop.degree(weighted=True)) == {0: 2**63 + 1, 1: 1}
+    assert dict(fan([100, 100], "INT8").degree(weighted=True)) == {0: 200, 1: 100, 2: 100}
+    assert fan([5, 6], "UINT64").degree(weighted=True).vector.dtype == "INT64"
+    for values, dtype in (([2**64 - 1, 1], "UINT64"), ([-(2**62) - 1, -(2**62)], "INT64")):
+        with pytest.raises(InvalidValue, match=r"weighted: expected sums of weights .* at vertex 0"):
+            fan(values, dtype).degree(weighted=True)
+
+
+def test_values_have_exact_sums_and_means():
+    found = fan([4 * 10**18] * 3, "INT64").in_degree(weighted=True)
+    assert (found.sum(), found.mean(), found.median()) == (12 * 10**18, 3e18, 4e18)
+    assert found.largest(1) == [(1, 4 * 10**18)]
+    top, least = 2**64 - 1, -(2**63)
+    for values, dtype, total in (
+        ([top, 1, top], "UINT64", 2**65 - 1), ([least] * 2, "INT64", 2 * least), ([0.5, 0.25], "FP64", 0.75),
+    ):  # fmt: skip
+        assert fan(values, dtype).in_degree(weighted=True).sum() == total
+
+
+def test_the_weight_of_a_forest_is_exact(tmp_path, capsys):
+    path = tmp_path / "edges.csv"
+    path.write_text("".join(f"0,{k},{4 * 10**18}\n" for k in range(1, 4)))
+    main(["msf", str(path), "--undirected", "--json"])
+    assert f'"weight": {12 * 10**18}' in capsys.readouterr().out

@@ -1,7 +1,5 @@
 """Vectors stored as lists of entries, pushed along rows on the CPU: bit-identical to products with bitmaps."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -71,26 +69,26 @@ def test_rows_that_hold_much_are_pulled_from(tune):
     """Sorting more products than a pull reads does not pay."""
     tune({"list.positions.cpu": 0, "push.list.products": 0, "push_cost.list": 1 << 30})
     A, v, _ = operands("hyper", 1 << 40)
+    ran = kernels(lambda: v.vxm(A, semiring.plus_times).new())
+    assert ran.count("push_list") <= 2 and {"push", "pull"} & set(ran)  # counted, and left alone
+
+
+def kernels(run):
+    """Those that ran."""
     with gb.trace() as ran:
-        v.vxm(A, semiring.plus_times).new()
-    kernels = [run.kernel.split("/")[-1] for run in ran]
-    assert kernels.count("push_list") <= 2 and {"push", "pull"} & set(kernels)  # counted, and left alone
+        run()
+    return [each.kernel.split("/")[-1] for each in ran]
 
 
 def test_prepared_products_follow_the_table():
     """A product that was prepared before a row changed is not used until the row is restored."""
     A, v, _ = operands("hyper", 1 << 40)
-
-    def kernels():
-        with gb.trace() as ran:
-            v.vxm(A, semiring.plus_times).new()
-        return [run.kernel.split("/")[-1] for run in ran]
-
-    kernels()
-    before = kernels()  # of the prepared product
+    product = lambda: v.vxm(A, semiring.plus_times).new()
+    product()
+    before = kernels(product)  # of the prepared product
     with tuning.override({"push.list.products": 0, "push_cost.list": 1 << 30}):
-        assert {"push", "pull"} & {*kernels()}
-    assert "push_list" in before and not {"push", "pull"} & {*before} and kernels() == before
+        assert {"push", "pull"} & {*kernels(product)}
+    assert "push_list" in before and not {"push", "pull"} & {*before} and kernels(product) == before
 
 
 def test_masks_of_bits(tune):

@@ -1,9 +1,10 @@
 """Loops that stay on the device: the same bodies on every device, against a plain loop and against the algorithms."""
 
-from __future__ import annotations
-
 import numpy as np
+import oracles
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from interrupts import interrupted
 
 import bitblas as gb
@@ -13,6 +14,11 @@ from bitblas.loop import Program, repeat
 BOOL, INT64, FP64, FP32 = gb.dtypes.BOOL, gb.dtypes.INT64, gb.dtypes.FP64, gb.dtypes.FP32
 TILES = tuple(("b2sr", tile) for tile in (4, 8, 16, 32, 64))
 FORMS = (("csr", None), *TILES, ("mplg", None), ("split", 8))
+
+
+def in_emulator(test):
+    """Plain loops on the CPU are slow tests."""
+    return pytest.mark.in_turn(pytest.mark.parametrize("turn", [{"device": "emulator"}], ids=["emulator"])(test))
 
 
 def graph(n=150, m=400, spread=12, seed=0, weights=None, symmetric=False, **form):
@@ -31,6 +37,27 @@ def entries(x):
     return tuple(np.asarray(a.get() if hasattr(a, "get") else a) for a in x.to_coo())
 
 
+def full(lib, values, dtype=None):
+    return lib.Vector.from_coo(np.arange(len(values)), values, dtype, size=len(values))
+
+
+def by_index(x):
+    return dict(zip(*(a.tolist() for a in entries(x))))
+
+
+def dense(x, missing=-99):
+    """The entries as a list; `missing` where there is none."""
+    found = by_index(x)
+    return [found.get(k, missing) for k in range(x.size)]
+
+
+def count_down(*vectors):
+    """Subtract 1; entries end at 0."""
+    for x in vectors:
+        x << x.apply(gb.binary.minus, right=1)
+        x << x.select(gb.select.valuegt, 0)
+
+
 def options(form):
     return {"format": form[0], "tile": form[1]}
 
@@ -43,36 +70,47 @@ def levels_program(A, v, q):
     return Program(body, while_=q)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_breadth_first_levels(device, form):
-    A = graph(**options(form))
-    n = A.nrows
-    v, q = gb.Vector(INT64, n), gb.Vector(BOOL, n)
+def searches(A):
+    """A program of levels, and what runs it from a source: how many rounds, and the levels."""
+    v, q = gb.Vector(INT64, A.nrows), gb.Vector(BOOL, A.nrows)
     program = levels_program(A, v, q)
-    for source in (0, 7, 149):
+
+    def search(source):
         v.clear()
         q.clear()
         q[source] = True
         rounds = program.run()
-        expected = oracle_levels(A, source)
-        assert dict(zip(*entries(v))) == expected
-        assert rounds == max(expected.values()) + 1
         assert q.nvals == 0
-    if device != "cpu":
-        (only,) = program.explain().launches
-        assert only.kind == "step"
-        assert len(only.statements) == 2
-        assert "step" in str(program.explain())
+        return rounds, by_index(v)
+
+    return program, search
+
+
+def check_levels(A, device):
+    program, search = searches(A)
+    for source in (0, 7, 149):
+        expected = oracle_levels(A, source)
+        assert search(source) == (max(expected.values()) + 1, expected)
+    told = program.explain()
+    assert told.launches or device == "cpu"
+    if told.launches:
+        (only,) = told.launches
+        assert only.kind == "step" and len(only.statements) == 2 and "step" in str(told)
+    return program
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_breadth_first_levels(device, form):
+    check_levels(graph(**options(form)), device)
+
+
+def oracle(A):
+    rows, cols, _ = entries(A)
+    return oracles.Graph(A.nrows, rows, cols, symmetric=False)
 
 
 def oracle_levels(A, source):
-    rows, cols, _ = entries(A)
-    level, frontier, k = {source: 0}, {source}, 0
-    while frontier:
-        k += 1
-        frontier = set(cols[np.isin(rows, list(frontier))].tolist()) - set(level)
-        level |= dict.fromkeys(frontier, k)
-    return level
+    return oracles.levels(oracle(A), source)
 
 
 @pytest.mark.parametrize("form", (*FORMS[:3], *FORMS[-2:]))
@@ -87,12 +125,7 @@ def test_breadth_first_parents(device, form):
         q(~p.S, gb.replace) << q.vxm(A, gb.semiring.ss.any_secondi)
 
     repeat(body, while_=q)
-    level = oracle_levels(A, 3)
-    found = dict(zip(*(x.tolist() for x in entries(p))))
-    edges = set(zip(*(x.tolist() for x in entries(A)[:2])))
-    assert found.keys() == level.keys()
-    for child, parent in found.items():
-        assert child == parent == 3 or ((parent, child) in edges and level[parent] == level[child] - 1)
+    assert oracles.parents_fault(oracle(A), 3, by_index(p)) is None
 
 
 @pytest.mark.in_turn
@@ -112,16 +145,7 @@ def test_shortest_paths(device, form, dtype):
         d(q.S) << q
 
     repeat(body, while_=q)
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
-    rows, cols, values = entries(A)
-    expected = dijkstra(csr_array((values.astype(float), (rows, cols)), shape=(n, n)), indices=0)
-    found = np.full(n, np.inf)
-    where, what = entries(d)
-    found[where] = what
-    # A self loop of scipy's is nothing, and ours neither.
-    np.testing.assert_array_equal(found, expected)
+    assert by_index(d) == oracles.distances(oracle(A), entries(A)[2], 0)
 
 
 @pytest.mark.in_turn
@@ -149,9 +173,7 @@ def test_a_scalar_may_be_the_condition(device, form):
 
     rounds = repeat(body, while_=going, limit=300)
     expected = gb.algorithms.pagerank(A, tol=1e-9, max_iter=300)
-    assert 5 < rounds < 300
-    assert not going.value
-    assert change.value < 1e-9
+    assert 5 < rounds < 300 and not going.value and change.value < 1e-9
     np.testing.assert_allclose(entries(r)[1], entries(expected)[1], rtol=1e-9)
 
 
@@ -159,17 +181,12 @@ def test_limits_and_empty_loops(device):
     A = graph()
     n = A.nrows
     v, q = gb.Vector(INT64, n), gb.Vector(BOOL, n)
-    assert levels_program(A, v, q).run() == 0
-    assert v.nvals == 0
+    body = levels_program(A, v, q).body
+    assert repeat(body, while_=q) == 0 == v.nvals
     q[0] = True
-
-    def body(level):
-        v(q.S) << level
-        q(~v.S, gb.replace) << q.vxm(A, gb.semiring.any_pair[BOOL])
-
     assert repeat(body, while_=q, limit=2) == 2
     expected = oracle_levels(A, 0)
-    assert dict(zip(*entries(v))) == {i: k for i, k in expected.items() if k < 2}
+    assert by_index(v) == {i: k for i, k in expected.items() if k < 2}
     assert q.to_coo()[0].tolist() == sorted(i for i, k in expected.items() if k == 2)
     assert repeat(body, while_=q, limit=0) == 0
     # It continues where it stopped, but rounds are numbered from 0 again.
@@ -179,16 +196,10 @@ def test_limits_and_empty_loops(device):
 
 def test_a_matrix_that_changed_is_captured_again(device):
     A = gb.Matrix.from_coo([0, 1], [1, 2], True, nrows=4, ncols=4)
-    v, q = gb.Vector(INT64, 4), gb.Vector(BOOL, 4)
-    program = levels_program(A, v, q)
-    q[0] = True
-    program.run()
-    assert v.to_coo()[0].tolist() == [0, 1, 2]
+    _, search = searches(A)
+    assert search(0)[1] == {0: 0, 1: 1, 2: 2}
     A[2, 3] = True
-    v.clear()
-    q[0] = True
-    program.run()
-    assert v.to_coo()[1].tolist() == [0, 1, 2, 3]
+    assert search(0)[1] == {0: 0, 1: 1, 2: 2, 3: 3}
 
 
 def test_results_are_their_own(device):
@@ -198,12 +209,11 @@ def test_results_are_their_own(device):
     program = levels_program(A, v, q)
     q[0] = True
     program.run()
-    first, before = v.dup(), v.to_coo()
+    first, before = v.dup(), dense(v)
     v.clear()
     q[7] = True
     program.run()
-    assert first.to_coo()[0].tolist() == before[0].tolist()
-    assert first.to_coo()[1].tolist() == before[1].tolist()
+    assert dense(first) == before != dense(v)
 
 
 def test_an_interrupt_ends_a_loop(device):
@@ -219,8 +229,7 @@ def test_an_interrupt_ends_a_loop(device):
     with interrupted(1.0):
         program.run()
     if device != "cpu":  # a plain loop changes its vectors as it goes
-        assert v.nvals == 0
-        assert q[3].value == 1
+        assert v.nvals == 0 and q[3].value == 1
     assert Program(body, while_=q, limit=3).run() == 3
     assert v[3].value == 2
 
@@ -250,8 +259,7 @@ def test_what_cannot_be_captured_is_named(device, name):
 
     with pytest.raises(CaptureError, match=said):
         repeat(body, while_=q)
-    assert v.nvals == 0
-    assert q.nvals == 1
+    assert v.nvals == 0 and q.nvals == 1
 
 
 def test_bad_arguments():
@@ -271,3 +279,77 @@ def test_a_condition_that_never_changes_is_refused(device):
     q[0] = True
     with pytest.raises(CaptureError, match="never writes"):
         repeat(lambda k: v.__lshift__(k), while_=q, limit=3)
+
+
+# ---- random bodies: a program against the same statements one by one ----------------------------------------------
+
+UNARIES = ("ainv", "abs", "lnot", "one")
+KINDS = ("copy", "apply", "bound", "add", "mult", "select", "scalar", "index")
+BINARIES = ("plus", "min", "second", "first", "times", "ge", "pair")
+
+
+STATEMENT = st.tuples(
+    st.integers(0, 3), st.sampled_from(KINDS), st.integers(0, 3), st.integers(0, 3),
+    st.sampled_from(BINARIES), st.sampled_from(UNARIES),
+    st.sampled_from(["none", "S", "V", "~S", "~V"]), st.integers(0, 3),
+    st.sampled_from([None, None, "plus", "min"]), st.booleans(),
+)  # fmt: skip
+
+
+def value_of(kind, x, y, op, unary):
+    return {
+        "copy": lambda: x, "apply": lambda: x.apply(getattr(gb.unary, unary)), "bound": lambda: x.apply(op, right=2),
+        "add": lambda: x.ewise_add(y, op), "mult": lambda: x.ewise_mult(y, op), "scalar": lambda: 3,
+        "select": lambda: x.select(gb.select.valuege, 1), "index": lambda: x.apply(gb.indexunary.index, 5),
+    }[kind]()  # fmt: skip
+
+
+def play(statements, vectors, s):
+    for w, kind, a, b, binary, unary, mask, m, accum, replace in statements:
+        if binary == "ge" and vectors[w].dtype != BOOL and accum is not None:
+            continue
+        value = value_of(kind, vectors[a], vectors[b], getattr(gb.binary, binary), unary)
+        parts = []
+        if mask != "none":
+            found = getattr(vectors[m], mask[-1])
+            parts.append(~found if mask[0] == "~" else found)
+            if replace:
+                parts.append(gb.replace)
+        if accum is not None:
+            parts.append(getattr(gb.binary, accum))
+        (vectors[w](*parts) if parts else vectors[w]) << value
+    s << vectors[0].reduce(gb.monoid.plus[INT64])
+
+
+def four_vectors(seed, n=70):
+    rng = np.random.default_rng(seed)
+    made = []
+    for dtype in (INT64, FP64, gb.dtypes.INT8, BOOL):
+        at = np.flatnonzero(rng.random(n) < 0.5)
+        made.append(gb.Vector.from_coo(at, rng.integers(0, 5, len(at)), size=n, dtype=dtype))
+    return made
+
+
+@settings(max_examples=6)
+@given(body=st.lists(STATEMENT, min_size=1, max_size=6), seed=st.integers(0, 3))
+def check_random_body(body, seed):
+    left = gb.Vector.from_scalar(1, 2)
+    plain, s1 = four_vectors(seed), gb.Scalar(INT64)
+    for _ in range(2):
+        play(body, plain, s1)
+    looped, s2 = four_vectors(seed), gb.Scalar(INT64)
+
+    def round_(k):
+        play(body, looped, s2)
+        left << left.select(gb.select.valuelt, 1)
+
+    for _ in range(2):
+        left << 1
+        assert repeat(round_, while_=left) == 1
+    for x, y in zip(plain, looped):
+        assert x.isequal(y, check_dtype=True)
+    assert s1.isequal(s2)
+
+
+def test_random_bodies(device):
+    check_random_body()

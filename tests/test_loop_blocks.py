@@ -1,27 +1,28 @@
-"""Nested loops, statements under a condition, counts on the device, and several vectors as loop condition."""
+"""Bodies of many statements: nested loops, statements under a condition, counts on the device, copies and clearing,
+several vectors as loop condition; and algorithms that are programs with loops inside."""
 
-from __future__ import annotations
+import runpy
+from pathlib import Path
 
 import numpy as np
 import oracles
 import pytest
-from test_loop_index import dense, full
+from scipy.sparse import csgraph
+from test_loop import BOOL, INT64, count_down, dense, entries, full, in_emulator, levels_program
 
 import bitblas as gb
+import bitblas.loop.gpu.build as builds
+from bitblas.algorithms import (
+    coloring,
+    maximal_independent_set,
+    minimum_spanning_forest,
+    strongly_connected_components,
+)  # fmt: skip
 from bitblas.exceptions import CaptureError, IndexOutOfBound
 from bitblas.loop import Program, if_, repeat
 
-BOOL, INT64 = gb.dtypes.BOOL, gb.dtypes.INT64
-# Plain loops on the CPU are slow tests.
-in_emulator = pytest.mark.parametrize("turn", [{"device": "emulator"}], ids=["emulator"])
-
-
-def index(n):
-    return full(gb, list(range(n)))
-
 
 @in_emulator
-@pytest.mark.in_turn
 @pytest.mark.parametrize(
     "form", [{}, pytest.param({"format": "b2sr", "tile": 8}, marks=pytest.mark.slow)], ids=["csr", "b2sr8"]
 )
@@ -30,12 +31,9 @@ def test_a_search_inside_a_round(device, turn, form):
     their buffers; with the round of the loop around them."""
     graph = oracles.random(40, 50, 3, symmetric=True)
     A = gb.Matrix.from_coo(graph.rows, graph.cols, True, nrows=40, ncols=40, **form)
-    far, reach, left = gb.Vector(INT64, 40), gb.Vector(INT64, 40), index(40)
-    v, q, vertex = gb.Vector(INT64, 40), gb.Vector(BOOL, 40), index(40)
-
-    def level(k):
-        v(q.S) << k
-        q(~v.S, gb.replace) << q.vxm(A, gb.semiring.any_pair[BOOL])
+    far, reach, left = gb.Vector(INT64, 40), gb.Vector(INT64, 40), full(gb, range(40))
+    v, q, vertex = gb.Vector(INT64, 40), gb.Vector(BOOL, 40), full(gb, range(40))
+    level = levels_program(A, v, q).body
 
     def search(source):
         here = vertex.select(gb.select.valueeq, source).new()
@@ -55,13 +53,10 @@ def test_a_search_inside_a_round(device, turn, form):
         assert dense(far) == [max(found.values()) for found in levels]
         assert dense(reach) == [len(found) for found in levels]
     if device != "cpu":
-        kinds = [line.kind for line in program.explain().launches]
-        assert "block" in kinds
-        assert "  step" in kinds
+        assert {"block", "  step"} <= {line.kind for line in program.explain().launches}
 
 
 @in_emulator
-@pytest.mark.in_turn
 def test_loops_in_loops_and_conditions(device, turn):
     """Rows of numbers: each loop counts how often it runs; a Scalar and a Vector decide."""
     x, y = full(gb, [3, 1, 0, 2]), full(gb, [0] * 4)
@@ -71,24 +66,16 @@ def test_loops_in_loops_and_conditions(device, turn):
     def down(j, k):
         y(inner.S, gb.binary.plus) << k  # the round around this one
         total(gb.binary.plus) << j
-        inner << inner.apply(gb.binary.minus, right=1)
-        inner << inner.select(gb.select.valuegt, 0)
+        count_down(inner)
 
     def body(k):
         inner << x.select(gb.select.valuegt, 0)
         repeat(lambda j: down(j, k), while_=inner)
         few = x.reduce(gb.monoid.plus).new().apply(gb.binary.le, right=3).new()
 
-        def then():
-            odd(gb.binary.plus) << k
-
-        def else_():
-            odd(gb.binary.plus) << 100
-
-        if_(few, then, else_)
+        if_(few, lambda: odd(gb.binary.plus) << k, lambda: odd(gb.binary.plus) << 100)
         if_(inner, lambda: y.__lshift__(-1))  # never
-        x << x.apply(gb.binary.minus, right=1)
-        x << x.select(gb.select.valuegt, 0)
+        count_down(x)
 
     program = Program(body, while_=x)
     assert program.run() == 3
@@ -99,7 +86,6 @@ def test_loops_in_loops_and_conditions(device, turn):
 
 
 @in_emulator
-@pytest.mark.in_turn
 def test_several_vectors_to_go_on_by(device, turn):
     a, b, log = full(gb, [2, 0, 1]), full(gb, [4, 3, 0]), full(gb, [0, 0, 0])
     made = gb.Scalar(INT64)
@@ -130,7 +116,6 @@ def test_several_vectors_to_go_on_by(device, turn):
 
 
 @in_emulator
-@pytest.mark.in_turn
 def test_a_program_inside_a_body(device, turn):
     """begin and end of the inner one run in each round; a limit bounds it; a vector that only some rounds write keeps
     what it held."""
@@ -152,8 +137,7 @@ def test_a_program_inside_a_body(device, turn):
     def body(k):
         Program(inner, while_=x, limit=3, begin=begin, end=end).run()
         if_(x.reduce(gb.monoid.plus).new().apply(gb.binary.gt, right=100), lambda: kept.__lshift__(0))
-        x << x.apply(gb.binary.minus, right=1)
-        x << x.select(gb.select.valuegt, 0)
+        count_down(x)
 
     assert repeat(body, while_=x) == 2
     assert dense(seen) == [8, 8]
@@ -161,7 +145,6 @@ def test_a_program_inside_a_body(device, turn):
 
 
 @in_emulator
-@pytest.mark.in_turn
 def test_nothing_runs_where_the_loop_around_does_not(device, turn):
     x, y = gb.Vector(INT64, 3), full(gb, [1, 1, 1])
 
@@ -243,25 +226,18 @@ def test_a_random_body_of_blocks(device):
 
     assert repeat(body, while_=x, limit=8) >= 1
 
-    left, expected = start.astype(object), [0] * n
-    held = set(range(n))
+    left, expected = dict(enumerate(start.tolist())), [0] * n
     for _ in range(8):
-        if not held:
-            break
-        count = len(held)
-        for i in [i for i in held if left[i] <= count]:
-            value = left[i]
-            for _ in range(30):
-                if value <= 1:
-                    break
+        count = len(left)
+        for i, value in [(i, value) for i, value in left.items() if value <= count]:
+            while value > 1 and expected[i] < 30:  # no number has two turns
                 value = 3 * value + 1 if value % 2 else value // 2
                 expected[i] += 1
-        held = {i for i in held if left[i] > count}
+            del left[i]
     assert dense(steps) == expected
 
 
 @in_emulator
-@pytest.mark.in_turn
 def test_vectors_that_a_body_makes_are_new_in_each_round(device, turn):
     """Empty ones, full ones and copies: nothing of the round before is left in them."""
     x, out, ones, at = full(gb, [1, 2, 3]), full(gb, [0, 0, 0]), full(gb, [0, 0, 0]), full(gb, [0, 1, 2])
@@ -276,9 +252,149 @@ def test_vectors_that_a_body_makes_are_new_in_each_round(device, turn):
         out(gb.binary.plus) << t
         ones(gb.binary.plus) << u
         out(gb.binary.plus) << same
-        x << x.apply(gb.binary.minus, right=1)
-        x << x.select(gb.select.valuegt, 0)
+        count_down(x)
 
     assert repeat(body, while_=x) == 3
     assert dense(out) == [22, 22, 22]
     assert dense(ones) == [16, 16, 16]
+
+
+# ---- many statements, copies and what is cleared, algorithms --------------------------------------------------------
+
+
+@pytest.mark.off_cpu  # test_vertex_sets.py has the CPU's
+@pytest.mark.slow
+def test_sets_colors_and_forests_on_the_device(device):
+    """Programs with nested loops; results equal those of the CPU, also if the matrix has another order."""
+    clique = [(i, j) for i in range(70) for j in range(i)]
+    sparse = oracles.random(90, 120, 1, symmetric=True)
+    edges = [*clique, *((70 + i, 70 + j) for i, j in zip(sparse.rows.tolist(), sparse.cols.tolist(), strict=True))]
+    graph = oracles.Graph.of(170, edges, symmetric=True)
+    weights = graph.symmetric_integers(1, 9)
+    A = gb.Matrix.from_coo(graph.rows, graph.cols, weights.astype(np.float32), nrows=170, ncols=170)
+    B = A.reorder(np.random.default_rng(1).permutation(170))
+    colors, members = oracles.greedy_colors(graph, 2), oracles.greedy_independent(graph, 2)
+    _, total = oracles.forest(graph, weights)
+    for M in (A, B):
+        assert set(entries(maximal_independent_set(M, seed=2))[0].tolist()) == members
+        assert dict(enumerate(dense(coloring(M, seed=2)))) == colors
+        F = minimum_spanning_forest(M)
+        assert F.reduce_scalar(gb.monoid.plus).new().value == 2 * total
+        assert F.nvals == 2 * (170 - len(set(oracles.components(graph).tolist())))
+
+
+@pytest.mark.slow
+def test_strong_components_on_the_device(device):
+    """Four loops inside a round, two of them of values: SciPy's labels, also in another order."""
+    graph = oracles.random(60, 80, 4)
+    A = gb.Matrix.from_coo(graph.rows, graph.cols, True, nrows=60, ncols=60)
+    _, found = csgraph.connected_components(graph.scipy(), connection="strong")
+    smallest = [int(np.flatnonzero(found == c)[0]) for c in found]
+    for M in (A, A.reorder(np.random.default_rng(1).permutation(60)), A):
+        assert dense(strongly_connected_components(M)) == smallest
+
+
+@in_emulator
+def test_copies_and_what_is_cleared(device, turn):
+    """dup, clear and Scalar.value are statements of the body: they happen in each round, and not once, while it is
+    written down."""
+    x, log, sum_ = full(gb, [3, 2, 1]), full(gb, [0, 0, 0]), gb.Scalar(INT64)
+
+    def body(k):
+        t = x.dup(gb.dtypes.FP64)
+        log(gb.binary.plus) << t
+        sum_.value = k
+        x.clear()
+        x(t.S) << t.apply(gb.binary.minus, right=1)
+        x << x.select(gb.select.valuegt, 0)
+
+    assert repeat(body, while_=x) == 3
+    assert (dense(log), sum_.value) == ([6, 3, 1], 2)
+    if device != "cpu":
+        x << 1
+        with pytest.raises(CaptureError, match=r"clear\(\)"):
+            repeat(lambda k: (body(k), sum_.clear()), while_=x)
+
+
+@pytest.mark.slow
+def test_more_statements_than_a_kernel_takes(device, monkeypatch, tune):
+    """They become several kernels; the error names a statement that cannot be split."""
+    tune({"loop.kernel_names": 4, "loop.kernel_sums": 1})
+    x = [full(gb, [k, 10 + k]) for k in range(6)]
+    sums = [gb.Scalar(INT64) for _ in x]
+    going = full(gb, [2, 2])
+
+    def body(k):
+        for a, b, s in zip(x, x[1:], sums, strict=False):
+            t = gb.binary.plus(a & b).new()
+            b << t.apply(gb.binary.plus, right=k)
+            s << b.reduce(gb.monoid.plus)
+        count_down(going)
+
+    program = Program(body, while_=going)
+    assert program.run() == 2
+    rows = np.array([[k, 10 + k] for k in range(6)])
+    for k in range(2):
+        for i in range(5):
+            rows[i + 1] += rows[i] + k
+    assert [dense(v) for v in x] == rows.tolist()
+    assert [s.value for s in sums[:5]] == rows[1:].sum(axis=1).tolist()
+    if device != "cpu":
+        assert sum(line.kind == "pass" for line in program.explain().launches) >= 5
+        monkeypatch.setattr(builds, "MOST_ARGUMENTS", 5)
+        with pytest.raises(CaptureError, match=r"would take \d+ arguments"):
+            Program(body, while_=going).run()
+
+
+def test_a_scalar_in_place_of_missing_entries(device, tune):
+    """A Scalar of the body as a default of a union, which rounds on a device read there."""
+    tune({"loop.tier_up_seconds": 0, "loop.compile_seconds": 0})
+    going, x, s = full(gb, [3, 2]), gb.Vector.from_coo([1], [10], size=2), gb.Scalar.from_value(5)
+    y = gb.Vector(INT64, 2)
+
+    def body(_):
+        y << x.ewise_union(going, gb.binary.plus, s, 0)
+        s << s.apply(gb.binary.plus, right=1)
+        count_down(going)
+
+    program = Program(body, while_=going)
+    assert program.run() == 3 and program.explain().launches
+    assert y.to_coo()[1].tolist() == [7 + 1, 10] and s.value == 8
+
+
+def test_a_changed_threshold_builds_the_rounds_again(device, tune):
+    """Kernels that were chosen by rows of the tuning table do not run after these have changed."""
+    tune({"loop.tier_up_seconds": 0, "loop.compile_seconds": 0})
+    going = full(gb, [3, 2])
+
+    program = Program(lambda _: count_down(going), while_=going)
+    built = lambda: (program._captured or program._tier_up.rounds).build
+    assert program.run() == 3
+    first = built()
+    going[0] = 1
+    assert program.run() == 1 and built() is first
+    tune({"loop.kernel_statements": 1})
+    going[0] = 1
+    assert program.run() == 1 and built() is not first
+
+
+@pytest.mark.slow
+def test_thirty_products_in_a_round(device):
+    """More states of frontiers than one block of the last kernel has threads."""
+    A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 3], True, nrows=4, ncols=4)
+    q = [gb.Vector(BOOL, 4) for _ in range(30)]
+    q[0][0] = True
+
+    def body(_):
+        for x, y in zip(q, [*q[1:], q[0]], strict=True):
+            y << x.vxm(A, gb.semiring.any_pair[BOOL])
+
+    assert repeat(body, while_=q[0]) == 1
+    assert [x.nvals for x in q[1:5]] == [1, 1, 1, 0]
+
+
+@pytest.mark.slow
+def test_the_example_of_an_own_loop(device):
+    """Its assertions hold on every device, and with python-graphblas."""
+    pytest.importorskip("graphblas")
+    runpy.run_path(str(Path(__file__).parents[1] / "examples" / "own_loop.py"))

@@ -1,18 +1,19 @@
-"""Narrow matrices in the body of a loop, against a plain loop on python-graphblas."""
-
-from __future__ import annotations
+"""Loops over many places: multivectors, element-wise kernels over many positions, and pulls of the rows that a mask
+lists; against a plain loop on python-graphblas."""
 
 import graphblas
 import numpy as np
+import oracles
 import pytest
+from test_loop import BOOL, FP32, INT64, count_down, dense, full, in_emulator
 
 import bitblas as gb
+import bitblas.loop.gpu.build as builds
 from bitblas.exceptions import CaptureError
 from bitblas.loop import Program, at_once, holds_matrix, if_, repeat
+from bitblas.loop.codegen import cuda_kernels
 
-BOOL, INT64, FP64 = gb.dtypes.BOOL, gb.dtypes.INT64, gb.dtypes.FP64
 N = 90
-in_emulator = pytest.mark.parametrize("turn", [{"device": "emulator"}], ids=["emulator"])  # slow on the CPU
 
 
 def edges(n=N, m=260, seed=0):
@@ -108,7 +109,6 @@ def statements(lib, A, C, D, M, s, k):
 
 
 @in_emulator
-@pytest.mark.in_turn
 @pytest.mark.parametrize("large", [True, pytest.param(False, marks=SLOW)])
 def test_what_a_body_says(device, turn, large, tune):
     """Padded lines, where a complement and a value for all places reach beyond the matrix; passes as those over many
@@ -145,7 +145,6 @@ def test_what_a_body_says(device, turn, large, tune):
 
 
 @in_emulator
-@pytest.mark.in_turn
 def test_counts_and_loops_inside(device, turn):
     """A Matrix to go on by, its nvals, and one that a loop inside goes on by; values of the padding stay out of it."""
     C, D, seen = gb.Matrix(INT64, 20, 3), gb.Matrix(INT64, 20, 3), gb.Scalar(INT64)
@@ -250,3 +249,161 @@ def test_a_bitmap_is_built_of_a_few_entries(device):
     assert C.format == form and found == [[0, 2], [1, 699], [8, 7]]
     C.clear()
     assert C.format == form and C.nvals == 0
+
+
+# ---- many positions: half words are read first, and those with few bits are distributed to the lanes -----------------
+
+# Emulated GPUs have few warps: each looks several times, and the last half word is not whole.
+SIZE = 32 * 6000 + 7
+DENSITIES = [0.0, 0.001, 0.03, 0.12, 0.5, 1.0]
+
+
+def frontier(lib, rng, alike):
+    """Entries that are few and many in turns: from one half word to the next, or from one thousand of them."""
+    halves = np.arange(-(-SIZE // 32))
+    density = np.repeat(np.take(DENSITIES, (halves if alike else halves // 1000) % len(DENSITIES)), 32)[:SIZE]
+    (at,) = np.nonzero(rng.random(SIZE) < density)
+    return lib.Vector.from_coo(at, rng.integers(1, 9, len(at)), lib.dtypes.INT64, size=SIZE)
+
+
+def made(lib, alike):
+    rng = np.random.default_rng(7)
+    q, p, d = (frontier(lib, rng, alike) for _ in range(3))
+    return q, p, d, lib.Scalar.from_value(0, lib.dtypes.INT64)
+
+
+def computing(lib, q, p, d, s):
+    """One that computes at the entries of q."""
+
+    def body(k):
+        t = q.ewise_mult(p, lib.binary.times).new()
+        d(lib.binary.plus) << t
+        q(t.S, lib.replace) << d.apply(lib.binary.minus, right=k)
+        q << q.select(">", 3)
+
+    return body
+
+
+def moving(lib, q, p, d, s):
+    """One that moves entries alone."""
+
+    def body(k):
+        d(q.S) << q
+        p(q.S) << k
+        q(~p.V, lib.replace) << d
+
+    return body
+
+
+def summing(lib, q, p, d, s):
+    """One that takes a sum."""
+
+    def body(k):
+        q(q.S, lib.replace) << p
+        s(lib.binary.plus) << q.reduce(lib.monoid.plus)
+        q(d.S, lib.replace) << q
+
+    return body
+
+
+@in_emulator
+@pytest.mark.parametrize("alike", [True, False], ids=["alike", "in_parts"])
+@pytest.mark.parametrize("make", [computing, moving, summing])
+def test_few_and_many_positions(device, turn, make, alike, monkeypatch, tune):
+    tune({"loop.wide_size": 1000})
+    texts = []
+    plain = cuda_kernels.Variant
+    monkeypatch.setattr(cuda_kernels, "Variant", lambda *how: texts.append(how[-1]) or plain(*how))
+    mine, other = made(gb, alike), made(graphblas, alike)
+    rounds, program = run(gb, make(gb, *mine), mine[0], 3)
+    expected, _ = run(graphblas, make(graphblas, *other), other[0], 3)
+    assert rounds == expected
+    assert {line.kind for line in program.explain().launches} == {"pass"}
+    if device != "cpu":  # which fuses nothing by these texts
+        assert any("#define SAMPLE(i)" in text for text in texts)
+        assert any("#define FEW 8" in text for text in texts) == (make is computing)
+    for x, y in zip(mine[:3], other[:3], strict=True):
+        same(x, y)
+    assert mine[3].value == other[3].value
+
+
+# ---- pulls of the rows that a mask lists: many and few, long ones in segments ----------------------------------------
+
+ROWS = 700
+
+
+def graph_with_a_hub():
+    """One row of all columns, some without an entry."""
+    few = oracles.random(ROWS, 2000, 3)
+    rows, cols = (few.rows[few.rows % 7 != 1], few.cols[few.rows % 7 != 1])
+    return np.append(rows[rows != 5], np.full(ROWS, 5)), np.append(cols[rows != 5], np.arange(ROWS))
+
+
+def expected(rows, cols, x, turns, join, product):
+    """The sums of all rounds, added up: a row is computed in `turns` rounds, and its sum becomes that of x."""
+    x, total = dict(x), {}
+    for k in range(max(turns)):
+        found = {}
+        for i, j in zip(rows.tolist(), cols.tolist(), strict=True):
+            if turns[i] > k and j in x:
+                z = product(x[j], i, j)
+                found[i] = z if i not in found else join(found[i], z)
+        x |= found
+        total = {i: total.get(i, 0) + found.get(i, 0) for i in total | found}
+    return [total.get(i, -99) for i in range(ROWS)]
+
+
+@in_emulator
+@pytest.mark.parametrize("form", [{}, {"format": "mplg"}], ids=["csr", "mplg"])
+def test_rows_on_a_list(device, turn, form, monkeypatch):
+    """x is full: t has its bits from the lengths of rows. Several rounds in a run of the body, of which the last ones
+    do nothing."""
+    monkeypatch.setattr(builds, "rounds_per_run", lambda *_, **__: 3)
+    rows, cols = graph_with_a_hub()
+    turns = np.random.default_rng(1).integers(0, 5, ROWS) ** 2 // 4
+    x = np.random.default_rng(2).integers(1, 1000, ROWS)
+    A = gb.Matrix.from_coo(rows, cols, True, nrows=ROWS, ncols=ROWS, **form)
+    v, total = full(gb, x.tolist()), gb.Vector(INT64, ROWS)
+    left = full(gb, turns.tolist())
+    left << left.select(gb.select.valuegt, 0)
+
+    def body(_):
+        t = A.mxv(v, gb.semiring.max_second[INT64]).new(mask=left.S)
+        v(t.S) << t
+        total(gb.binary.plus) << t
+        count_down(left)
+
+    program = Program(body, while_=left)
+    assert program.run() == turns.max()
+    assert dense(total) == expected(rows, cols, enumerate(x.tolist()), turns, max, lambda z, i, j: z)
+    assert device == "cpu" or any("pull_some" in line.variant for line in program.explain().launches)
+
+
+@in_emulator
+def test_rows_on_a_list_of_a_vector_with_holes(device, turn):
+    """Around a loop inside, products are pulls; weights, packed too, and sums that the places are part of."""
+    rows, cols = graph_with_a_hub()
+    turns = np.random.default_rng(3).integers(0, 4, ROWS)
+    weights = np.random.default_rng(4).integers(1, 9, len(rows)).astype(np.float32)
+    weight = {(i, j): float(w) for i, j, w in zip(rows.tolist(), cols.tolist(), weights.tolist(), strict=True)}
+    x = {i: float(i % 50) for i in range(0, ROWS, 3)}
+    A = gb.Matrix.from_coo(rows, cols, weights, nrows=ROWS, ncols=ROWS)
+    v, total = gb.Vector.from_coo(list(x), list(x.values()), FP32, size=ROWS), gb.Vector(FP32, ROWS)
+    left, often = full(gb, turns.tolist()), gb.Scalar(INT64)
+    left << left.select(gb.select.valuegt, 0)
+
+    def count():
+        often(gb.binary.plus) << left.nvals
+
+    def body(_):
+        often.value = 0
+        t = A.mxv(v, gb.semiring.min_plus[FP32]).new(mask=left.S)
+        v(t.S) << t
+        total(gb.binary.plus) << t
+        if_(left, count)
+        count_down(left)
+
+    program = Program(body, while_=left)
+    assert program.run() == turns.max()
+    assert dense(total) == expected(rows, cols, x, turns, min, lambda z, i, j: z + weight[i, j])
+    assert device == "cpu" or any("pull_some" in line.variant for line in program.explain().launches)

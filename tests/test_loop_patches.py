@@ -1,23 +1,29 @@
 """Loops that relax edges until nothing changes, by patches: which bodies are recognized, that answers equal those of
 rounds, and which still run by rounds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from test_loop import FP32, INT64
 
 import bitblas as gb
 from bitblas.loop import Program
 from bitblas.loop.gpu import patches
 
-FP32, INT64, BOOL = gb.dtypes.FP32, gb.dtypes.INT64, gb.dtypes.BOOL
+pytestmark = pytest.mark.off_cpu
 
 
 @pytest.fixture
-def small(device, tune, monkeypatch):
+def small(device, tune):
     """Patches of 128 vertices of 4 bytes, however few there are."""
-    tune({"patch.bytes": 512, "patch.threads": 64})
-    tune({"patches.vertices": 1})
+    tune({"patch.bytes": 512, "patch.threads": 64, "patches.vertices": 1})
+
+
+def begun(n, dtype, source=None, value=0):
+    """Distances and the queue, of one source."""
+    d, q = gb.Vector(dtype, n), gb.Vector(dtype, n)
+    if source is not None:
+        d[source] = q[source] = value
+    return d, q
 
 
 def grid(width, height, dtype, seed=0, weights=None):
@@ -49,15 +55,10 @@ def relaxing(A, d, q, *, monoid="min", window=None, fixpoint=True, semiring="min
     return Program(body, while_=q, fixpoint=fixpoint)
 
 
-def shortest(A, source):
-    """On the CPU, which runs rounds as written."""
-    d = gb.algorithms.sssp(A.to("cpu"), source)
-    return d.to_coo()
-
-
-def same(d, expected):
-    found = d.to("cpu").to_coo()
-    assert np.array_equal(found[0], expected[0]) and np.array_equal(found[1], expected[1])
+def check_shortest(d, A, source):
+    """As on the CPU, which runs rounds as written."""
+    for found, expected in zip(d.to("cpu").to_coo(), gb.algorithms.sssp(A.to("cpu"), source).to_coo(), strict=True):
+        assert np.array_equal(found, expected)
 
 
 def state(program):
@@ -65,28 +66,26 @@ def state(program):
     return program._captured.device.to_host(loop.state)
 
 
-@pytest.mark.off_cpu
 @pytest.mark.uses_cpu
 @pytest.mark.parametrize("width, dtype", [(12, FP32), (40, FP32), (12, INT64)])
 def test_shortest_paths(small, width, dtype):
     """As numbered, where rows are short, and along a curve, where they are long."""
     A = grid(width, 20, dtype)
     n = A.nrows
-    d, q = gb.Vector(dtype, n), gb.Vector(dtype, n)
+    d, q = begun(n, dtype)
     program = relaxing(A, d, q, window=3)
     for source in (0, n // 2):
         d.clear()
         q.clear()
         d[source] = q[source] = 0
         assert program.run() > 1 and not q.nvals
-        same(d, shortest(A, source))
+        check_shortest(d, A, source)
         assert list(state(program)[[0, 7, 8]]) == [0, 0, 0]
     text = str(program.explain())
     assert "relaxed by patches of" in text and ("along a space-filling curve" in text) is (width == 40)
-    same(gb.algorithms.sssp(A, 7), shortest(A, 7))
+    check_shortest(gb.algorithms.sssp(A, 7), A, 7)
 
 
-@pytest.mark.off_cpu
 @pytest.mark.uses_cpu
 def test_weights_that_are_infinite_or_negative(small):
     """No path of infinite weight is lost, and vertices that cannot be reached have no entry; negative weights without a
@@ -96,35 +95,30 @@ def test_weights_that_are_infinite_or_negative(small):
     B = grid(12, 20, INT64, weights=lambda rows, cols: 2 + height[cols] - height[rows])
     for C in (A, B):
         keep = C.select(gb.select.rowle, 199).new()  # nothing leads on from the last rows
-        d, q = gb.Vector(C.dtype, 240), gb.Vector(C.dtype, 240)
-        d[5] = q[5] = 0
+        d, q = begun(240, C.dtype, 5)
         relaxing(keep, d, q).run()
-        same(d, shortest(keep, 5))
+        check_shortest(d, keep, 5)
 
 
-@pytest.mark.off_cpu
 def test_labels(small):
     """The least label that reaches a vertex, of a vector that is full."""
     A = grid(12, 20, INT64)
     A = A.select(gb.select.valuegt, 3).new()
     d = gb.Vector.from_coo(np.arange(240), np.random.default_rng(0).permutation(240), size=240)
     q = d.dup()
-    with gb.config.set(device=A.device.name):
-        plainly, waits = d.dup(), d.dup()
-        relaxing(A, plainly, waits, semiring="min_first", fixpoint=False).run()
+    plainly, waits = d.dup(), d.dup()
+    relaxing(A, plainly, waits, semiring="min_first", fixpoint=False).run()
     program = relaxing(A, d, q, semiring="min_first")
     program.run()
     assert d.isequal(plainly) and "by patches of 64" in str(program.explain())
     assert state(program)[6] > 0
 
 
-@pytest.mark.off_cpu
 def test_what_goes_by_rounds_all_the_same(small):
     """A limit; values that wait and are not those that are kept; a product that is no number."""
     A = grid(12, 20, FP32)
-    d, q = gb.Vector(FP32, 240), gb.Vector(FP32, 240)
+    d, q = begun(240, FP32, 0)
     program = relaxing(A, d, q)
-    d[0] = q[0] = 0
     program.limit = 3
     assert program.run() == 3 and q.nvals
     program.limit = patches.NO_LIMIT
@@ -141,11 +135,10 @@ def test_what_goes_by_rounds_all_the_same(small):
     assert np.isnan(d[1].new().value)
 
 
-@pytest.mark.off_cpu
 def test_bodies_that_are_not_known(small):
     """Each reports the reason."""
     A = grid(12, 20, FP32)
-    d, q, more = gb.Vector(FP32, 240), gb.Vector(FP32, 240), gb.Vector(FP32, 240)
+    (d, q), more = begun(240, FP32), gb.Vector(FP32, 240)
     semiring = gb.semiring.min_plus[FP32]
 
     def plus_one(_):
@@ -183,13 +176,11 @@ def test_bodies_that_are_not_known(small):
     assert "patches" not in str(program.explain())
 
 
-@pytest.mark.off_cpu
 @pytest.mark.parametrize("default", [True, False])
 def test_scalars_that_the_end_reads(small, default):
     """The last value of a Scalar depends on the order of the rounds, also if it only stands in for missing entries."""
     A = grid(12, 20, FP32)
-    d, q, found, least = gb.Vector(FP32, 240), gb.Vector(FP32, 240), gb.Vector(FP32, 240), gb.Scalar(FP32)
-    d[0] = q[0] = 0
+    (d, q), found, least = begun(240, FP32, 0), gb.Vector(FP32, 240), gb.Scalar(FP32)
     rounds = relaxing(A, d, q)
 
     def body(k):

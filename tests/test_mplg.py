@@ -1,17 +1,16 @@
 """Packed columns: at the boundaries of their bits, beyond 32-bit offsets, single rows, and their memory."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from battery import MATRICES, generator
+from nib_code import host
+from test_loop import levels_program
 
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.exceptions import InvalidValue
 from bitblas.formats import packing
 from bitblas.formats.mplg.layout import Mplg, packed_bytes
-from bitblas.loop import repeat
 from bitblas.operations.spgemm import products_before
 from bitblas.operations.variants import Algebra, pull_variant
 from bitblas.plan import product as plan
@@ -19,19 +18,11 @@ from bitblas.plan.product import Epilogue
 from semirings.dtypes import BOOL, INT32, INT64
 
 
-def host(x):
-    return devices.get(gb.config.device).to_host(x)
-
-
-def columns_at_the_edge(ncols):
-    """Two rows with the lowest and highest columns, so that a number has all its bits set."""
-    cols = np.unique(np.clip([0, 1, ncols // 2, ncols - 2, ncols - 1], 0, ncols - 1))
-    return np.repeat([0, 2], len(cols)), np.tile(cols, 2)
-
-
 @pytest.mark.parametrize("ncols", [1, 2, 3, 4, 5, 256, 257, 1 << 16, (1 << 16) + 1, 1 << 31, (1 << 31) + 1, 1 << 32])
 def test_columns_at_the_edge_of_their_bits(device, ncols):
-    rows, cols = columns_at_the_edge(ncols)
+    """Two rows with the lowest and highest columns, so that a number has all its bits set."""
+    ends = np.unique(np.clip([0, 1, ncols // 2, ncols - 2, ncols - 1], 0, ncols - 1))
+    rows, cols = np.repeat([0, 2], len(ends)), np.tile(ends, 2)
     A = gb.Matrix.from_coo(rows, cols, np.arange(len(rows)), nrows=3, ncols=ncols, format="mplg")
     form = A._store.structure.primary
     assert form.width == max(1, (ncols - 1).bit_length())
@@ -102,12 +93,7 @@ def test_long_rows_in_a_loop(device, tune):
     for M in (A, uneven(600, format="csr")):
         v, q = gb.Vector(INT64, n), gb.Vector(BOOL, n)
         q[3] = True
-
-        def body(level, M=M, v=v, q=q):
-            v(q.S) << level
-            q(~v.S, gb.replace) << q.vxm(M, gb.semiring.any_pair[BOOL])
-
-        repeat(body, while_=q)
+        levels_program(M, v, q).run()
         levels.append(v)
     assert levels[0].isequal(levels[1]) and levels[0].nvals > 2
 
@@ -136,6 +122,9 @@ STATEMENTS = {
     "a plain mask, a plain operand": lambda A, B: B.mxm(A.T, gb.semiring.plus_times).new(mask=B.S),
     "a packed mask": lambda A, B: B.mxm(B.T, gb.semiring.plus_times).new(mask=A.S),
     "union": lambda A, B: B.ewise_add(A, gb.binary.plus).new(),
+    "union of two": lambda A, B: A.ewise_add(A.select("tril").new(), gb.binary.minus).new(),
+    "intersection of two": lambda A, B: A.ewise_mult(A.select("tril").new(), gb.binary.minus).new(),
+    "outside a mask": lambda A, B: into(A.dup(), A.select("triu").new(), ~A.select("tril").new().S),
     "tril": lambda A, B: A.select("tril").new(),
     "select": lambda A, B: A.select(">", 30).new(),
     "apply": lambda A, B: A.apply(gb.binary.plus, 1).new(),
@@ -143,13 +132,12 @@ STATEMENTS = {
     "row and column": lambda A, B: A[3, :].new().ewise_add(A[:, 5].new(), gb.binary.plus).new(),
     "diagonal": lambda A, B: A.diag(1),
     "reduce": lambda A, B: A.reduce_rowwise(gb.monoid.plus).new(),
-    "assign": lambda A, B: assigned(A),
+    "assign": lambda A, B: into(A.dup(), 7, at=(2, slice(None))),
 }
 
 
-def assigned(A):
-    C = A.dup()
-    C[2, :] = 7
+def into(C, x, *how, at=(slice(None), slice(None))):
+    C(*how)[at] << x
     return C
 
 

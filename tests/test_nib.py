@@ -14,6 +14,7 @@ from test_formats import assert_sound, host, make
 
 import bitblas as gb
 from bitblas import device as devices
+from bitblas.exceptions import InvalidValue
 from bitblas.formats import format_of
 from bitblas.formats.coded import blocks_of
 from bitblas.formats.csr.layout import from_arrays
@@ -96,11 +97,7 @@ def test_ranges_of_rows(threads, tune):
 
 # Matrices, and one product of each kind; long rows in segments in half of the cases (`run_matrices`).
 SHAPES = ("gaps", "hub", "long hub", "dense column", "wide", "all ones", "no entries", "63x63", "65x65")
-CASES = (
-    ("mxv pull", 0, "half iso", True),
-    ("mxv pull", 5, "half", False),
-    ("vxm push", 12, "sparse", False),
-)
+CASES = (("mxv pull", 0, "half iso", True), ("mxv pull", 5, "half", False), ("vxm push", 12, "sparse", False))
 
 
 @pytest.mark.parametrize("call, algebra, u, iso", CASES)
@@ -160,9 +157,7 @@ def test_parents(device):
 
 def test_what_it_cannot_number():
     with gb.config.set(device="cpu"):
-        with pytest.raises(
-            gb.exceptions.InvalidValue, match=r"'nib' holds up to 2147483647 rows and columns, .* 'csr'"
-        ):
+        with pytest.raises(InvalidValue, match=r"'nib' holds up to 2147483647 rows and columns, .* 'csr'"):
             gb.Matrix.from_coo([0], [0], True, nrows=3, ncols=1 << 31, format="nib")
         wide = gb.Matrix.from_coo([0, 1], [0, 1 << 31], True, nrows=2, ncols=(1 << 31) + 1)
         assert "nib" not in wide.profile().facts.forms
@@ -190,24 +185,25 @@ def test_the_estimate_is_near(device):
     assert guess == pytest.approx(format_of("nib").cost.count(rows), rel=0.05)
 
 
-def test_it_is_chosen_where_bytes_count(device):
-    """Scattered edges: the gaps of a row take fewer bits than its columns."""
+def scattered(**how):
+    """Edges from anywhere to anywhere: the gaps of a row take fewer bits than its columns."""
     rng = np.random.default_rng(3)
     keys = np.unique(rng.integers(0, 600, 9000) * 600 + rng.integers(0, 600, 9000))
+    return gb.Matrix.from_coo(keys // 600, keys % 600, True, nrows=600, ncols=600, **how)
+
+
+def test_it_is_chosen_where_bytes_count(device):
     with gb.config.set(prefer="memory"):
-        A = gb.Matrix.from_coo(keys // 600, keys % 600, True, nrows=600, ncols=600)
-    assert A.format == "nib" and A.memory().structure < 0.36 * (4 * len(keys) + 4 * 601)
-    v = gb.Vector.from_dense(np.arange(600) % 7 < 3)
-    B = gb.Matrix.from_coo(keys // 600, keys % 600, True, nrows=600, ncols=600, format="csr")
-    assert A.mxv(v, gb.semiring.plus_second["INT64"]).new().isequal(B.mxv(v, gb.semiring.plus_second["INT64"]).new())
+        A = scattered()
+    assert A.format == "nib" and A.memory().structure < 0.36 * (4 * A.nvals + 4 * 601)
+    v, op = gb.Vector.from_dense(np.arange(600) % 7 < 3), gb.semiring.plus_second["INT64"]
+    assert A.mxv(v, op).new().isequal(scattered(format="csr").mxv(v, op).new())
     assert list(A.memory().forms) == ["nib"] and "pull on nib" in str(gb.explain(A.mxv(v, gb.semiring.lor_land)))
 
 
 def test_nobody_knows_what_it_gains_in_time(device):
     """Of rows that were made before bytes counted more than time: the profile names it, reads do not repay it."""
-    rng = np.random.default_rng(3)
-    keys = np.unique(rng.integers(0, 600, 9000) * 600 + rng.integers(0, 600, 9000))
-    A = gb.Matrix.from_coo(keys // 600, keys % 600, True, nrows=600, ncols=600)
+    A = scattered()
     with gb.config.set(prefer="memory"):
         assert A.profile().chosen == "nib" and A.format == "csr"
         A.mxv(gb.Vector.from_scalar(True, 600), gb.semiring.lor_land).new()

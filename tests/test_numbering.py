@@ -1,5 +1,5 @@
 """Vertices are numbered from 0, by every reader of edges: if vertex 0 has no edges, or most numbers are unused, one
-warning says what to pass."""
+warning says what to pass. Names are numbered by kernels as by a dictionary, and refused with their line."""
 
 import io
 
@@ -8,6 +8,7 @@ import pytest
 import bitblas as gb
 from bitblas import Graph, cli
 from bitblas.exceptions import InvalidValue
+from bitblas.io import edgelist_parser, read_edgelist
 
 FROM_ONE = r"vertex 0 has no edges: pass base=1 or labels=True"
 
@@ -16,10 +17,6 @@ FROM_ONE = r"vertex 0 has no edges: pass base=1 or labels=True"
 def on_the_cpu():
     with gb.config.set(device="cpu"):
         yield
-
-
-def by_rows(edges, **options):
-    return Graph.from_edges(edges, **options)
 
 
 def by_columns(edges, **options):
@@ -33,7 +30,7 @@ def by_lines(mark, kind):
 
 
 ENTRANCES = {
-    "from_edges": by_rows, "from_table": by_columns, "csv": by_lines(",", "csv"), "tsv": by_lines("\t", "tsv"),
+    "from_edges": Graph.from_edges, "from_table": by_columns, "csv": by_lines(",", "csv"), "tsv": by_lines("\t", "tsv"),
     "edges": by_lines(" ", "edges"),
 }  # fmt: skip
 
@@ -111,3 +108,52 @@ def test_the_command_line_names_its_options(capsys, tmp_path):
         assert cli.main(["info", str(path), "--device", "cpu", *options]) == 0
         out, err = capsys.readouterr()
         assert out.startswith(f"{vertices} vertices") and err.endswith(warned) and bool(err) == bool(warned), options
+
+
+# ---- names ----------------------------------------------------------------------------------------------------------
+
+
+def read(text, **options):
+    return read_edgelist(io.BytesIO(text.encode()), **options)
+
+
+LONG = "a name of more than sixteen letters"
+WORDS = {  # texts that the kernels read, or leave to the reader of lines, and how
+    "blanks": ("".join(f"v{k * k % 97} \t w{k % 31}\n" for k in range(400)), {}),
+    "long": (
+        f"{LONG}\t{LONG}.\n\n{LONG[:16]}\t{LONG[:8]}\n{LONG}\tZürich\n Zürich \t{LONG[:17]}\r\n",
+        {"delimiter": "\t"},
+    ),
+    "weights": ("a,b c,1\nb c,a,+2\nc,c,-3e2\n", {"delimiter": ","}),
+    "decimal commas": ("a;b c;1,5\nb c;a;+2\nc;c;-3,25e2\n", {"delimiter": ";", "decimal": ","}),
+    "third column": ("a b x\nc a y\n", {"weights": False}),
+    "zeros": ("a\0,a\na,a\0\0\nb,a\0\n", {"delimiter": ","}),
+    "quotes": ('a,"b, c"\nd,a\n', {"delimiter": ","}),
+    "blanks of Unicode": ("a\u2003b\nb\u00a0c\n", {}),
+}
+
+
+@pytest.mark.parametrize("case", WORDS)
+def test_names_by_kernels(case, tune):
+    """The table of names, and the dictionary of a small file, number alike; also in blocks, the first of them small."""
+    text, options = WORDS[case]
+    expected = read(text, labels=True, **options)
+    tune({"labels.kernel_bytes": 0, "labels.launch_words": 64})
+    found = read(text, labels=True, **options)
+    assert found.labels == expected.labels and found.matrix.isequal(expected.matrix, check_dtype=True)
+    tune({"labels.kernel_bytes": 20})
+    how = {"delimiter": None, "weights": None} | options
+    layout = edgelist_parser.EdgeListOptions(header=False, labels=True, **how)
+    reader = edgelist_parser.Reader("text", layout, 0, None)
+    for line in text.encode().splitlines(keepends=True):
+        reader.feed(line)
+    rows, cols, _ = reader.finish()
+    assert reader.labels == expected.labels
+    assert set(zip(rows.tolist(), cols.tolist())) == set(expected.matrix)
+
+
+@pytest.mark.parametrize("text", ["a b\nc\n", "a b\nc d e\n", "a,b\nc,\n", "a b 1\nb c x\n", "a b 1\nb c 1_0\n"])
+def test_what_kernels_refuse_has_its_line(text, tune):
+    tune({"labels.kernel_bytes": 0})
+    with pytest.raises(InvalidValue, match="line 2"):
+        read(text, labels=True, delimiter="," if "," in text else None)
