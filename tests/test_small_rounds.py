@@ -1,8 +1,6 @@
 """Small rounds inside one cluster: transitions to the grid's kernels and back, bodies that it cannot run, and bodies
 with element-wise statements, for which a cluster processes a worklist and leaves the state of the grid."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array

@@ -1,7 +1,5 @@
 """Advances of loops along each structure: undirected graphs, a Split against its edges, near entries of its rest."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 
