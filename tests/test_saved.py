@@ -62,8 +62,8 @@ def test_all_forms_come_back(device, tmp_path):
 
 
 def test_a_mapped_matrix_computes_and_its_file_and_arrays_stay(device, tmp_path):
-    for key, dtype in (("csr", "FP64"), ("b2sr8", None)):
-        A, path = make("gaps", key, dtype), tmp_path / f"{key}.bitblas"
+    for key, dtype in (("csr", "FP64"), ("b2sr8", None), ("b2sr8", "INT64")):
+        A, path = make("gaps", key, dtype), tmp_path / f"{key}{dtype}.bitblas"
         A.save(path)
         before = path.read_bytes()
         B = gb.load(path)
