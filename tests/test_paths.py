@@ -5,17 +5,11 @@ bitblas.
 import numpy as np
 import oracles
 import pytest
-from algorithm_runs import OnBitblas, OnGraphBLAS, as_dict, every_dtype, every_graph, full, matrix, sources
+from algorithm_runs import OnBitblas, OnGraphBLAS, as_dict, every_dtype, every_graph, full, matrix, networkx, sources
 from oracles import GRAPHS, Graph
 
 import bitblas as gb
-from bitblas.algorithms import (
-    betweenness_centrality,
-    bfs_levels,
-    bfs_parents,
-    edge_betweenness_centrality,
-    sssp,
-)  # fmt: skip
+from bitblas.algorithms import betweenness_centrality, bfs_levels, bfs_parents, edge_betweenness_centrality, sssp
 from bitblas.algorithms.centrality import betweenness
 from bitblas.algorithms.paths import bfs
 
@@ -26,6 +20,17 @@ GRAPHS_AND_TYPES = [
     for k, (name, graph) in enumerate(GRAPHS.items())
     for j, dtype in enumerate(TYPES)
 ]
+CHAIN = Graph.of(3, [(0, 1), (1, 2)])
+# Graph, weights, their type, distances from vertex 0.
+SSSP = {
+    "sums beyond the weights' type": (oracles.path(50), np.full(98, 100), "INT8", {v: 100 * v for v in range(50)}),
+    "integers above 2^53": (CHAIN, [2**53, 1], "INT64", {0: 0, 1: 2**53, 2: 2**53 + 1}),
+    "unsigned integers above 2^53": (CHAIN, [2**53, 1], "UINT64", {0: 0, 1: 2**53, 2: 2**53 + 1}),
+    "a cycle of sum 0, and a negative loop that cannot be reached": (
+        Graph.of(4, [(0, 1), (1, 2), (2, 0), (3, 0), (3, 3)]), [3, -1, -2, 1, -1], "INT64", {0: 0, 1: 3, 2: 2}),
+    "an infinite weight is an edge": (CHAIN, [np.inf, 1], "FP64", {0: 0, 1: np.inf, 2: np.inf}),
+    "all weights are zero": (GRAPHS["grid"], 0.0, "FP64", dict.fromkeys(range(63), 0)),
+}  # fmt: skip
 
 
 class Programs:
@@ -94,15 +99,10 @@ class Programs:
         found = as_dict(sssp(matrix(gb, graph, weights, dtype), 0, gb=gb))
         assert found == oracles.distances(graph, weights, 0)
 
-    def test_sssp_sums_beyond_the_dtype_of_the_weights(self, gb):
-        graph = oracles.path(50)
-        A = matrix(gb, graph, np.full(len(graph.rows), 100), "INT8")
-        assert as_dict(sssp(A, 0, gb=gb)) == {v: 100 * v for v in range(50)}
-
-    @pytest.mark.parametrize("dtype", ["INT64", "UINT64"])
-    def test_sssp_integers_above_2_to_53(self, gb, dtype):
-        A = matrix(gb, Graph.of(3, [(0, 1), (1, 2)]), [2**53, 1], dtype)
-        assert as_dict(sssp(A, 0, gb=gb)) == {0: 0, 1: 2**53, 2: 2**53 + 1}
+    @pytest.mark.parametrize("name", SSSP)
+    def test_sssp_of(self, gb, name):
+        graph, weights, dtype, expected = SSSP[name]
+        assert as_dict(sssp(matrix(gb, graph, weights, dtype), 0, gb=gb)) == expected
 
     def test_sssp_bool_counts_edges(self, gb):
         graph = GRAPHS["random"]
@@ -124,16 +124,6 @@ class Programs:
     def test_sssp_negative_cycle(self, gb, n, edges, weights, dtype):
         with pytest.raises(gb.exceptions.InvalidValue, match="negative cycle"):
             sssp(matrix(gb, Graph.of(n, edges), weights, dtype), 0, gb=gb)
-
-    def test_sssp_cycles_that_do_no_harm(self, gb):
-        # 0 -> 1 -> 2 -> 0 sums to 0; the negative loop at 3 cannot be reached.
-        graph = Graph.of(4, [(0, 1), (1, 2), (2, 0), (3, 0), (3, 3)])
-        A = matrix(gb, graph, [3, -1, -2, 1, -1], "INT64")
-        assert as_dict(sssp(A, 0, gb=gb)) == {0: 0, 1: 3, 2: 2}
-
-    def test_sssp_infinite_weight_is_an_edge(self, gb):
-        A = matrix(gb, Graph.of(3, [(0, 1), (1, 2)]), [np.inf, 1], "FP64")
-        assert as_dict(sssp(A, 0, gb=gb)) == {0: 0, 1: np.inf, 2: np.inf}
 
     @pytest.mark.parametrize("dtype", ["FP32", "FP64"])
     @pytest.mark.parametrize("bad", [np.nan, -np.inf])
@@ -157,10 +147,6 @@ class Programs:
     def test_sssp_delta_out_of_range(self, gb, delta):
         with pytest.raises(gb.exceptions.InvalidValue, match=f"argument delta: expected .*, got {delta}.*Hint"):
             sssp(matrix(gb, GRAPHS["tree"], 1.0), 0, delta=delta, gb=gb)
-
-    def test_sssp_of_weights_that_are_all_zero(self, gb):
-        A = matrix(gb, GRAPHS["grid"], 0.0)
-        assert as_dict(sssp(A, 5, gb=gb)) == dict.fromkeys(range(63), 0)
 
     # --- betweenness ---
 
@@ -188,18 +174,14 @@ class Programs:
             for k, said in ((0, "1 or more, got 0"), (12, "at most 11, the number of vertices, got 12")):
                 with pytest.raises(gb.exceptions.InvalidValue, match=f"argument k: expected .*{said}.*Hint"):
                     program(A, k=k, gb=gb)
-            with pytest.raises(
-                gb.exceptions.InvalidValue, match=r"argument k: expected None if sources are given, got 2"
-            ):
+            given = "argument k: expected None if sources are given, got 2"
+            with pytest.raises(gb.exceptions.InvalidValue, match=given):
                 program(A, [1], k=2, gb=gb)
 
     def test_betweenness_is_that_of_networkx(self, gb):
-        networkx = pytest.importorskip("networkx")
-        graph = GRAPHS["karate"]
-        G = networkx.Graph(zip(graph.rows.tolist(), graph.cols.tolist(), strict=True))
-        right = networkx.betweenness_centrality(G, normalized=False)
-        found = full(betweenness_centrality(matrix(gb, graph), gb=gb))
-        assert found / 2 == pytest.approx([right[v] for v in range(graph.n)])
+        graph, nx = GRAPHS["karate"], pytest.importorskip("networkx")
+        right = nx.betweenness_centrality(networkx(graph), normalized=False)
+        assert as_dict(betweenness_centrality(matrix(gb, graph), gb=gb) / 2) == pytest.approx(right)
 
     @pytest.mark.parametrize("wrong", [5, 1.0, "01", [1.0], [None], [True]])
     def test_betweenness_sources_of_a_wrong_kind(self, gb, wrong):

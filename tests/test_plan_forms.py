@@ -1,7 +1,5 @@
 """Choice of the stored format and order: the rules, and the choices by the bundled constants."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np
@@ -66,11 +64,9 @@ def flat(**us):
     made = {}
     for key in FORMS:
         each = us.get(key, 100.0)
-        each = each if isinstance(each, dict) else dict.fromkeys(cost_model.VERBS, each)
-        made |= {
-            f"{key} {verb}": (each.get(verb, 100.0), *[0.0] * (cost_model.COUNTS[verb] - 1))
-            for verb in cost_model.VERBS
-        }
+        for verb in cost_model.VERBS:
+            constant = each.get(verb, 100.0) if isinstance(each, dict) else each
+            made[f"{key} {verb}"] = constant, *[0.0] * (cost_model.COUNTS[verb] - 1)
     return cost_model.Costs("a test", "made up", made)
 
 
@@ -195,6 +191,7 @@ def test_a_look_estimates_what_is_there(device, key, shape):
     structure = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=m, format=key)._store.structure
     seen, true = plan_facts.estimates(structure), facts(structure, exact=True)
     assert structure.nvals > SAMPLES and seen.heads == true.heads and seen.longest == true.longest
+    assert structure.primary.cache["estimates"] is seen, "kept with the structure"
     for tile, number in true.tiles:
         assert abs(seen.tiles[tile] - number) <= 4 * seen.errors[tile] < 0.3 * number
     for name, parts in true.own:

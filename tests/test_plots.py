@@ -21,9 +21,7 @@ def test_every_entry_is_in_one_square(nrows, ncols, bins, entries, seed):
     rng = np.random.default_rng(seed)
     rows, cols = rng.integers(0, nrows, entries), rng.integers(0, ncols, entries)
     sums, (left, right, bottom, top) = plots.binned(rows, cols, np.ones(entries), (nrows, ncols), bins)
-    assert sums.sum() == entries
-    assert max(sums.shape) <= bins
-    assert (left, top) == (-0.5, -0.5)
+    assert sums.sum() == entries and max(sums.shape) <= bins and (left, top) == (-0.5, -0.5)
     edge = (bottom - top) / sums.shape[0]
     assert edge == (right - left) / sums.shape[1]
     for i, j in zip(rows, cols):
@@ -43,6 +41,11 @@ def test_tiles(tile):
     assert A._store.structure.primary.tiles == len(fill)
 
 
+def bar(figure, label):
+    """The color bar."""
+    return next(axes for axes in figure.axes if axes.get_ylabel() == label)
+
+
 def texts(figure):
     return [text for axes in figure.axes for text in (axes.get_title(loc="left"), axes.get_xlabel(), axes.get_ylabel())]
 
@@ -55,8 +58,7 @@ def test_spy(shape):
     A = gb.Matrix.from_coo(rows, cols, True, nrows=shape[0], ncols=shape[1], device="cpu", name="mine")
     figure = plots.spy(A)
     shown = " ".join(texts(figure))
-    assert "mine" in shown
-    assert f"{A.nvals:,} entries, stored as csr" in shown
+    assert "mine" in shown and f"{A.nvals:,} entries, stored as csr" in shown
     stream = io.BytesIO()
     figure.savefig(stream)
     assert stream.getvalue().startswith(b"\x89PNG")
@@ -106,8 +108,7 @@ def test_vertices_edges_and_the_color_bar_share_one_scale():
     graph = gb.Graph.from_edges([("a", "b", 7.0), ("b", "c", 9.5)], directed=True)
     figure = plots.graph(graph, [0.0, 7.0, 16.5], label="distance")
     lines, points = figure.axes[0].collections
-    bar = next(axes for axes in figure.axes if axes.get_ylabel() == "distance")
-    assert bar.get_ylim() == (0, 16.5) and (lines.norm.vmin, lines.norm.vmax) == (0, 16.5)
+    assert bar(figure, "distance").get_ylim() == (0, 16.5) and (lines.norm.vmin, lines.norm.vmax) == (0, 16.5)
     scale = lambda x: lines.cmap(lines.norm(x))
     assert np.allclose(points.get_facecolors(), [scale(0.0), scale(7.0), scale(16.5)])
     assert lines.get_array().tolist() == [3.5, 11.75]
@@ -118,18 +119,15 @@ def test_the_color_bar_of_integers_has_integer_ticks():
     for values, whole in ((np.array([0, 1, 1, 2]), True), (np.array([0, 1, 1, 2.0]), False)):
         figure = plots.graph(grid, values, label="edges")
         figure.canvas.draw()
-        bar = next(axes for axes in figure.axes if axes.get_ylabel() == "edges")
-        assert all(tick == int(tick) for tick in bar.get_yticks()) == whole
+        assert all(tick == int(tick) for tick in bar(figure, "edges").get_yticks()) == whole
 
 
 def test_directed_graphs_have_arrowheads_and_loops_are_rings():
     edges = [("a", "b"), ("b", "a"), ("b", "c"), ("c", "c")]
     axes = plots.graph(gb.Graph.from_edges(edges, directed=True)).axes[0]
     lines, rings, points = axes.collections
-    assert sorted(patch.get_arrowstyle().__class__.__name__ for patch in axes.patches) == [
-        "CurveFilledAB",
-        "CurveFilledB",
-    ]
+    arrows = sorted(type(patch.get_arrowstyle()).__name__ for patch in axes.patches)
+    assert arrows == ["CurveFilledAB", "CurveFilledB"]
     assert (len(lines.get_segments()), len(rings.get_offsets()), len(points.get_offsets())) == (2, 1, 3)
     axes = plots.graph(gb.Graph.from_edges(edges, directed=False)).axes[0]
     assert not axes.patches and len(axes.collections) == 3
@@ -165,13 +163,9 @@ def test_a_timeline_of_kernels(device):
         plots.trace(nothing)
 
 
-def test_spy_is_a_method():
-    A = gb.Matrix.from_coo([0], [1], True, nrows=2, ncols=2, device="cpu")
-    assert "mine" in texts(A.spy(title="mine"))
-
-
 def test_save(tmp_path):
-    figure = plots.spy(gb.Matrix.from_coo([0], [1], True, nrows=2, ncols=2, device="cpu"))
+    figure = gb.Matrix.from_coo([0], [1], True, nrows=2, ncols=2, device="cpu").spy(title="mine")
+    assert "mine" in texts(figure)
     plots.save(figure, tmp_path / "a.pdf")
     assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
     with pytest.raises(gb.exceptions.InvalidValue, match=r"a\.doc: expected a name that ends in \.png"):
@@ -276,8 +270,8 @@ def test_classes_have_colors_of_their_own():
     with gb.config.set(device="cpu"):
         found = graph.connected_components()
         figure = plots.graph(graph, found, places=np.random.default_rng(1).random((len(graph), 2)))
-    texts = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert texts[0] == "v0: 3 vertices" and len(texts) == 13 and texts[-1] == ".. 13 more"
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert legend[0] == "v0: 3 vertices" and len(legend) == 13 and legend[-1] == ".. 13 more"
     lines, points = figure.axes[0].collections
     assert len(np.unique(points.get_facecolors(), axis=0)) == 20
     assert len(lines.get_colors()) == 26 and len(figure.axes) == 1

@@ -1,7 +1,5 @@
-"""Products of matrices by each path of the GPU kernels: few and many entries, hash tables and bitsets, on every device,
-against python-graphblas."""
-
-from __future__ import annotations
+"""Products of matrices by each path of the GPU kernels: few and many entries, hash tables and bitsets; and parts of
+matrices by lists of rows and columns, extracted and assigned. On every device, against python-graphblas."""
 
 import graphblas
 import numpy as np
@@ -36,17 +34,27 @@ def matrices(gb, dtype, device, *shapes, **form):
     for nrows, ncols, *rest in shapes:
         rows, cols, values = entries(nrows, ncols, *rest)
         where = {"device": device, **form} if gb is bitblas else {}
-        made.append(gb.Matrix.from_coo(rows, cols, values.astype(np.dtype(dtype.lower().replace("fp", "float"))),
-                                       nrows=nrows, ncols=ncols, dtype=dtype, **where))  # fmt: skip
+        values = True if dtype == "iso" else values.astype(bitblas.dtypes.lookup_dtype(dtype).np_type)
+        kind = "INT16" if dtype == "iso" else dtype
+        made.append(gb.Matrix.from_coo(rows, cols, values, kind, nrows=nrows, ncols=ncols, **where))
     return made
+
+
+def product(name, outside=False):
+    """A @ B, everywhere or outside a mask."""
+    return lambda gb, A, B, *M: A.mxm(B, getattr(gb.semiring, name)).new(mask=~M[0].S if outside else None)
 
 
 def same(program, dtype, device, *shapes, **form):
     found = program(bitblas, *matrices(bitblas, dtype, device, *shapes, **form))
     expected = program(graphblas, *matrices(graphblas, dtype, device, *shapes))
-    to_host = found.device.to_host
+    assert_alike(found, expected)
+
+
+def assert_alike(found, expected):
+    assert found.dtype.name == expected.dtype.name and found.shape == expected.shape
     for x, y in zip(found.to_coo(), expected.to_coo(), strict=True):
-        np.testing.assert_array_equal(to_host(x), y)
+        np.testing.assert_array_equal(found.device.to_host(x), y)
 
 
 @pytest.fixture(params=("tables", "bitsets", "bitsets in global memory"))
@@ -61,10 +69,7 @@ def rows(request, tune, monkeypatch):
 @pytest.mark.in_turn
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
 def test_products_without_a_mask(device, name, dtype, rows):
-    def program(gb, A, B):
-        return A.mxm(B, getattr(gb.semiring, name)).new()
-
-    same(program, dtype, device, (40, 90, 0.05, 1, (7,)), (90, 700, 0.01, 2, (3, 30)))
+    same(product(name), dtype, device, (40, 90, 0.05, 1, (7,)), (90, 700, 0.01, 2, (3, 30)))
 
 
 @pytest.mark.in_turn
@@ -73,56 +78,45 @@ def test_products_with_one_entry_a_row(device, name, dtype, rows):
     """B renumbers each column of A, merges some, and drops some."""
 
     def program(gb, A, B, M):
-        C = A.mxm(B, getattr(gb.semiring, name)).new(mask=~M.S if dtype == "INT64" else None)
         if gb is bitblas:  # of several products the first one
             first, least = (A.mxm(B, semiring).new() for semiring in (gb.semiring.any_firstj, gb.semiring.min_firstj))
             assert first.isequal(least)
-        return C
+        return product(name, outside=dtype == "INT64")(gb, A, B, M)
 
     same(program, dtype, device, (40, 900, 0.05, 1, (7, 30)), (900, 60, ONE, 2), (40, 60, 0.2, 3, (5,)))
 
 
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS[:4])
 def test_products_outside_a_mask(device, name, dtype, rows):
-    def program(gb, A, B, M):
-        return A.mxm(B, getattr(gb.semiring, name)).new(mask=~M.S)
-
-    same(program, dtype, device, (40, 90, 0.05, 1, (7,)), (90, 300, 0.02, 2, (3,)), (40, 300, 0.2, 3, (5,)))
+    same(
+        product(name, outside=True),
+        dtype,
+        device,
+        (40, 90, 0.05, 1, (7,)),
+        (90, 300, 0.02, 2, (3,)),
+        (40, 300, 0.2, 3, (5,)),
+    )
 
 
 @pytest.mark.parametrize("outside", (False, True))
 @pytest.mark.parametrize("rows", ("tables", "bitsets"), indirect=True)
 def test_products_of_packed_rows(device, outside, rows, monkeypatch, tune):
     """Packed columns are read directly, in small pieces when counted, and never unpacked all at once."""
-
-    def program(gb, A, B, M):
-        return A.mxm(B, gb.semiring.min_plus).new(mask=~M.S if outside else None)
-
-    def refuse(self, *args):
-        raise AssertionError("plain columns of the whole matrix")
-
-    monkeypatch.setattr(Mplg, "to_csr", refuse)
+    monkeypatch.setattr(Mplg, "to_csr", lambda *args: pytest.fail("plain columns of the whole matrix"))
     tune({"csr.piece": 64})
     shapes = (40, 90, 0.05, 1), (90, 300, 0.01, 2), (40, 300, 0.2, 3)
-    same(program, "INT64", device, *shapes, format="mplg")
+    same(product("min_plus", outside), "INT64", device, *shapes, format="mplg")
 
 
 @pytest.mark.in_turn
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
 @pytest.mark.parametrize(
     "limits",
-    (
-        {"csr.dot_table_from": 1, "csr.dot_table_for": 1},
-        {"csr.dot_table_from": 1 << 20, "csr.dot_long": 4},
-        {},
-    ),
+    [{"csr.dot_table_from": 1, "csr.dot_table_for": 1}, {"csr.dot_table_from": 1 << 20, "csr.dot_long": 4}, {}],
 )
 def test_products_at_a_mask(device, name, dtype, limits, tune):
     tune(limits)
-
-    def program(gb, A, B, M):
-        return A.mxm(B.T, getattr(gb.semiring, name)).new(mask=M.S)
-
+    program = lambda gb, A, B, M: A.mxm(B.T, getattr(gb.semiring, name)).new(mask=M.S)
     same(program, dtype, device, (60, 200, 0.1, 1, (7,)), (50, 200, 0.1, 2, (3, 30)), (60, 50, 0.3, 3, (7,)))
 
 
@@ -137,10 +131,10 @@ def test_rows_with_the_same_columns(name, dtype, monkeypatch, tune):
     rng = np.random.default_rng(5)
     values, left = rng.random(flags.shape), rng.random((50, 40)) < 0.6
 
-    def product(gb, B, **where):
+    def found(gb, B, **where):
         b = gb.Matrix.from_coo(*B.nonzero(), values[B.nonzero()], nrows=40, ncols=70, **where)
         a = gb.Matrix.from_coo(*left.nonzero(), np.full(left.sum(), 0.1), nrows=50, ncols=40, **where)
-        return a.mxm(b, getattr(gb.semiring, name)[dtype]).new().to_coo()
+        return a.mxm(b, getattr(gb.semiring, name)[dtype]).new()
 
     asked = []
     monkeypatch.setattr(
@@ -149,8 +143,7 @@ def test_rows_with_the_same_columns(name, dtype, monkeypatch, tune):
     )  # fmt: skip
     for B, at_once in (flags, 0), (flags & (rng.random(flags.shape) < 0.9), 1 << 20):
         tune({"spgemm.room": at_once})
-        for x, y in zip(product(bitblas, B, device="cpu"), product(graphblas, B), strict=True):
-            np.testing.assert_array_equal(x, y)
+        assert_alike(found(bitblas, B, device="cpu"), found(graphblas, B))
     assert asked == [True] * 3  # once counted and written, once written
 
 
@@ -207,10 +200,81 @@ def test_rows_of_different_lengths_under_a_mask(device):
 
 def test_products_of_many_entries_into_few_places():
     """The CPU's threads share the rows: each has to know where its own begin, and they take turns by chance."""
-    A, B = matrices(bitblas, "FP64", "cpu", (233, 233, 0.5, 1), (233, 13, ONE, 2))
-    theirs = matrices(graphblas, "FP64", "cpu", (233, 233, 0.5, 1), (233, 13, ONE, 2))
-    expected = theirs[0].mxm(theirs[1], graphblas.semiring.plus_first).new().to_coo()
+    (A, B), (A2, B2) = (
+        matrices(gb, "FP64", "cpu", (233, 233, 0.5, 1), (233, 13, ONE, 2)) for gb in (bitblas, graphblas)
+    )
+    expected = A2.mxm(B2, graphblas.semiring.plus_first).new()
     for _ in range(100):
-        found = A.mxm(B.dup(), bitblas.semiring.plus_first).new()
-        for x, y in zip(found.to_coo(), expected, strict=True):
-            np.testing.assert_array_equal(x, y)
+        assert_alike(A.mxm(B.dup(), bitblas.semiring.plus_first).new(), expected)
+
+
+# ---- parts ----------------------------------------------------------------------------------------------------------
+
+N, INDEX = 24, {"all": slice(None), "ascending": [1, 4, 5, 11, 23], "range": slice(3, 17), "mixed": [9, 2, 20, 0]}
+INDEX["none"] = np.zeros(0, np.int64)
+parts = pytest.mark.parametrize(("i", "j"), [
+    ("all", "ascending"), ("ascending", "range"), ("range", "all"), ("mixed", "ascending"), ("ascending", "mixed"),
+    ("none", "ascending"), ("range", "none"), ("mixed", "mixed"), ("all", "all"),
+])  # fmt: skip
+
+
+@pytest.mark.in_turn
+@parts
+def test_a_part(device, i, j):
+    part = lambda gb, A: A[INDEX[i], INDEX[j]].new()
+    for dtype, form in (("iso", "csr"), ("INT16", "mplg"), ("FC64", "csr")):
+        same(part, dtype, device, (N, N, 0.3, 1), format=form)
+    if i == "all":  # an index that comes again
+        same(lambda gb, A: A[[3, 3, 1], INDEX[j]].new(), "FP64", device, (N, N, 0.3, 1))
+
+
+@pytest.mark.parametrize("dtype", ["iso", "FP64"])
+def test_a_part_of_few_entries(device, dtype):
+    """A ball in a large graph: out of it, and to its place in a matrix that is empty."""
+    n, ball, found = 1 << 14, [1, 4, 5, 900, 16383], []
+    for gb in (bitblas, graphblas):
+        where = {"device": device} if gb is bitblas else {}
+        rows, cols = np.array([*ball, *range(20, 900)]), np.array([*ball[::-1], *range(1020, 1900)])
+        A = gb.Matrix.from_coo(rows, cols, 2 if dtype == "iso" else rows + 0.5, nrows=n, ncols=n, **where)
+        C = gb.Matrix(A.dtype, n, n, **where)
+        C[ball, ball] << A[ball, ball].new()
+        found.append((C, A[ball, [5]].new(), A[ball, [7, 4]].new(), A[[5, 1], ball].new(), A[ball, [2, 3]].new()))
+    for ours, theirs in zip(*found, strict=True):
+        assert_alike(ours, theirs)
+
+
+@pytest.mark.in_turn
+@parts
+@pytest.mark.parametrize(
+    ("dtype", "density", "how"),
+    [("FP64", 0.0, "plain"), ("FP64", 0.4, "plain"), ("INT16", 0.4, "plain"), ("FP64", 0.4, "accum"),
+     ("FP64", 0.4, "mask"), ("FP64", 0.4, "complement")],
+)  # fmt: skip
+def test_a_part_that_is_assigned(device, i, j, dtype, density, how):
+    """Into empty and full objects, and into another type; under a mask, with an accumulator."""
+
+    def program(gb, C, M, T):
+        given = {"accum": (gb.binary.plus,), "mask": (M.S,), "complement": (~M.S, gb.replace)}
+        target = C if how == "plain" else C(*given[how])
+        target[INDEX[i], INDEX[j]] << T.dup("FP64")[INDEX[i], INDEX[j]].new()
+        return C
+
+    same(program, dtype, device, (N, N, density, 2), (N, N, density, 3), (N, N, 0.3, 4))
+
+
+@pytest.mark.parametrize("threads", (1, 2, 5))
+def test_parts_that_threads_share(threads):
+    """More entries than one thread processes: rows of every length, some of them not selected."""
+    n, rng = 600, np.random.default_rng(5)
+    flags = rng.random((n, n)) < np.linspace(0, 0.4, n)[rng.permutation(n), None]
+    i, j = np.flatnonzero(rng.random(n) < 0.8), np.flatnonzero(rng.random(n) < 0.6)
+    mixed, values, found = rng.permutation(i), rng.random(flags.sum()), []
+    assert flags[np.ix_(i, j)].sum() > 1 << 14
+    with bitblas.config.set(device="cpu", threads=threads):
+        for gb in (bitblas, graphblas):
+            A = gb.Matrix.from_coo(*flags.nonzero(), values, nrows=n, ncols=n)
+            C = A.apply(gb.unary.ainv).new()
+            C[i, j] << A[mixed, j].new()
+            found.append((A[mixed, j].new(), A[i, :].new(), C))
+    for ours, theirs in zip(*found, strict=True):
+        assert_alike(ours, theirs)

@@ -5,8 +5,6 @@ kind, and take the same arguments with the same defaults; new names and new opti
 change goes into CHANGED with its reason, not into the data.
 """
 
-from __future__ import annotations
-
 import json
 import pickle
 import re

@@ -1,7 +1,5 @@
 """Vertex orders, and matrices stored in one: every operation as in the battery, in the user's numbering."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import re
@@ -120,9 +118,8 @@ def test_reading_by_index_is_in_the_users_numbers(device):
     assert (i, j) in B and B[i, :].new().isequal(A[i, :].new()) and B[:, j].new().isequal(A[:, j].new())
     assert B[[i, 0], ::-1].new().isequal(A[[i, 0], ::-1].new())
     assert w[i].value == expected[i].value and w[[i, 0, i]].new().isequal(expected[[i, 0, i]].new())
-    assert (
-        list(w) == list(expected) and list(B) == list(A) and repr(w).splitlines()[4:] == repr(expected).splitlines()[4:]
-    )
+    assert list(w) == list(expected) and list(B) == list(A)
+    assert repr(w).splitlines()[4:] == repr(expected).splitlines()[4:]
     assert w._data.order is B._order  # reading does not change the order
     assert B.dup().order is not None and w.dup()._data.order is B._order
 
@@ -149,6 +146,10 @@ def test_writing_by_index_is_in_the_users_numbers(device):
     assert B.isequal(A) and B.order is None  # regions are written in the user's order
 
 
+def texts(block):
+    return [text.strip() for text in block.strip().replace("\n", ";").split(";")]
+
+
 POSITIONAL = """
 A.mxv(v, semiring.ss.min_secondi); v.vxm(A, semiring.ss.min_secondi); A.mxv(v, semiring.ss.min_firsti)
 A.T.mxv(v, semiring.ss.min_secondi); A.apply(indexunary.rowindex); A.T.apply(indexunary.colindex); A.select("tril", -3)
@@ -161,17 +162,15 @@ A.select(v.diag().S); v.select(u.S); v.apply(binary.plus, right=2)
 
 def test_whatever_reads_positions_reads_the_users(device):
     A, B, v, _ = pair("33x33")
-    names = "semiring indexunary binary monoid agg".split()
-    scope = {name: getattr(gb, name) for name in names}
+    scope = {name: getattr(gb, name) for name in ("semiring", "indexunary", "binary", "monoid", "agg")}
     scope |= {"small": gb.Matrix.from_coo([0, 1], [1, 0], [1, 2])}
-    for text in POSITIONAL.replace("\n", ";").split(";"):
-        if text.strip():
-            u = gb.Vector.from_dict({k: k + 1 for k in range(0, v.size, 2)}, size=v.size)
-            plain = gb.Vector.from_dict(v.to_dict(), size=v.size)
-            expected = eval(text, scope | {"A": A, "v": plain, "u": u.dup()}).dup()
-            v._in(B._order)
-            found = eval(text, scope | {"A": B, "v": v, "u": u}).dup()
-            assert found.isequal(expected, check_dtype=True), text
+    for text in texts(POSITIONAL):
+        u = gb.Vector.from_dict({k: k + 1 for k in range(0, v.size, 2)}, size=v.size)
+        plain = gb.Vector.from_dict(v.to_dict(), size=v.size)
+        expected = eval(text, scope | {"A": A, "v": plain, "u": u.dup()}).dup()
+        v._in(B._order)
+        found = eval(text, scope | {"A": B, "v": v, "u": u}).dup()
+        assert found.isequal(expected, check_dtype=True), text
 
 
 def test_an_algorithm_stays_in_the_order_of_its_matrix(device):
@@ -280,7 +279,6 @@ def test_programs_in_an_order_are_those_without(seed):
     """Random statements, on vectors that have met the matrix and on others."""
     rng = np.random.default_rng(seed)
     A, B, _, _ = pair("33x33")
-    texts = [text.strip() for text in STATEMENTS.replace("\n", ";").split(";") if text.strip()]
     names = "semiring binary monoid indexunary replace".split()
     made = [{k: gb.Vector.from_dict({i: i % 5 for i in range(s, 33, s)}, size=33) for k, s in zip("uvw", (1, 2, 3))}
             for _ in range(2)]  # fmt: skip
@@ -288,7 +286,7 @@ def test_programs_in_an_order_are_those_without(seed):
     done = []
     for _ in range(120):
         x, y, z = rng.choice(list("uvw"), 3)
-        text = str(rng.choice(texts))
+        text = str(rng.choice(texts(STATEMENTS)))
         for a, b in zip("xyz", (x, y, z)):
             text = re.sub(rf"\b{a}\b", b, text)
         done.append(text)

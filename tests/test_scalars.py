@@ -24,17 +24,17 @@ def test_operator_of_numbers(device, text):
 
 def test_masks_of_single_values():
     v = bitblas.Vector.from_coo([0, 1], [1, 2], device="cpu")
-    with pytest.raises(ValueError, match="mask: not allowed"):
-        v[0].new(mask=v.S)
-    with pytest.raises(ValueError, match="input_mask: not allowed"):
-        v[0].new(input_mask=v.S)
-    with pytest.raises(TypeError, match="mask"):
-        v(input_mask=v)
-    with pytest.raises(TypeError, match="input_mask: expected the mask of a Vector"):
-        v[[0, 1]].new(input_mask=bitblas.Matrix(int, 2, 2, device="cpu").S)
-    s = bitblas.Scalar.from_value(1)
-    for call in (lambda: s()[0], lambda: s().__setitem__(0, 1), lambda: s().__delitem__(0)):
-        with pytest.raises(TypeError, match="a Scalar has no positions"):
+    s, of_matrix = bitblas.Scalar.from_value(1), bitblas.Matrix(int, 2, 2, device="cpu").S
+    for call, error, match in (
+        (lambda: v[0].new(mask=v.S), ValueError, "mask: not allowed"),
+        (lambda: v[0].new(input_mask=v.S), ValueError, "input_mask: not allowed"),
+        (lambda: v(input_mask=v), TypeError, "mask"),
+        (lambda: v[[0, 1]].new(input_mask=of_matrix), TypeError, "input_mask: expected the mask of a Vector"),
+        (lambda: s()[0], TypeError, "a Scalar has no positions"),
+        (lambda: s().__setitem__(0, 1), TypeError, "a Scalar has no positions"),
+        (lambda: s().__delitem__(0), TypeError, "a Scalar has no positions"),
+    ):
+        with pytest.raises(error, match=match):
             call()
 
 

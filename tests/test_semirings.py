@@ -10,11 +10,15 @@ from semirings import BinaryOp, IndexUnaryOp, Monoid, Semiring, UnaryOp, agreeme
 from semirings.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8
 from semirings.rules import number
 
-# In `make test` one of each kind, the narrowest and the widest.
-ENDS = (BOOL, INT8, UINT8, INT64, FP32, FP64, dtypes.FC64)
-every_dtype = pytest.mark.parametrize(
-    "t", [t if t in ENDS else pytest.param(t, marks=pytest.mark.slow) for t in dtypes.ALL], ids=str
-)
+
+def soon(*kinds):
+    """All types, those that are not named only in slow tests."""
+    types = [t if t in kinds else pytest.param(t, marks=pytest.mark.slow) for t in dtypes.ALL]
+    return pytest.mark.parametrize("t", types, ids=str)
+
+
+# One of each kind, the narrowest and the widest.
+every_dtype = soon(BOOL, INT8, UINT8, INT64, FP32, FP64, dtypes.FC64)
 OPERATORS = catalog.all_operators()
 
 # ---- laws -----------------------------------------------------------------------------------------------------------
@@ -59,12 +63,9 @@ def test_a_wrong_monoid_is_found(wrong, t, message):
     assert any(message in v for v in laws.check_monoid(wrong, t))
 
 
-def test_a_wrong_operator_is_found():
+def test_a_wrong_operator_or_semiring_is_found():
     assert "commutes to" in laws.check_operator(BinaryOp("minus", "minus(x, y)", exchanged="plus"), INT32)[0]
     assert "no value" in laws.check_operator(UnaryOp("odd", "no_such_name(x)"), INT32)[0]
-
-
-def test_a_wrong_semiring_is_found():
     found = laws.check_semiring(Semiring(catalog.MONOIDS["plus"], catalog.BINARY["plus"]), INT32, distributes="small")
     assert "does not distribute" in found[0]
 
@@ -125,11 +126,8 @@ def cuda_text(cases):
     lines = [f"  o_{c.result}[{row[k]} * n + p] = {call(c, k, '[p]')};" for k, c in enumerate(cases)]
     signature = f"i64 n, const {t}* a, const {t}* b, const i64* i, const i64* j, const i64* r, {out}"
     start = "  const i64 p = thread_number();\n  if (p >= n) return;\n"
-    kernel = (
-        f'extern "C" __global__ void __launch_bounds__(BLOCK) evaluate({signature}) {{\n{start}'
-        + "\n".join(lines)
-        + "\n}\n"
-    )
+    body = start + "\n".join(lines)
+    kernel = f'extern "C" __global__ void __launch_bounds__(BLOCK) evaluate({signature}) {{\n{body}\n}}\n'
     return f"{head}{functions}\n{kernel}"
 
 
@@ -160,35 +158,19 @@ def run_numba_at_once(cases):
     return in_columns(cases, arrays, row)
 
 
-# The emulator compiles all operators for each type: one of each kind soon.
-KINDS = (dtypes.BOOL, dtypes.INT8, dtypes.UINT64, dtypes.FP32, dtypes.FC64)
-
-
-@pytest.mark.parametrize(
-    "t", [t if t in KINDS else pytest.param(t, marks=pytest.mark.slow) for t in dtypes.ALL], ids=str
-)
+@soon(BOOL, INT8, dtypes.UINT64, FP32, dtypes.FC64)  # the emulator compiles all operators for each type
 def test_cuda_agrees_with_python(t, emulator):
     assert agreement.agreement(t, {"CUDA C++": run_cuda}) == []
 
 
-# Numba needs 7 seconds for each type.
-SOON = (FP32,)
-
-
-@pytest.mark.parametrize(
-    "t", [t if t in SOON else pytest.param(t, marks=pytest.mark.slow) for t in dtypes.ALL], ids=str
-)
+@soon(FP32)  # Numba needs 7 seconds for each type
 def test_numba_agrees_with_python(t):
     assert agreement.agreement(t, {"Numba": run_numba}) == []
 
 
 def test_a_disagreement_is_found():
-    def off_by_one(cases):
-        return [
-            c.on_host() if c.kind == "cast" else np.invert(c.on_host().view(np.uint8)).view(c.result.np_type)
-            for c in cases
-        ]
-
-    found = agreement.agreement(INT8, {"a wrong one": off_by_one})
+    inverted = lambda c: np.invert(c.on_host().view(np.uint8)).view(c.result.np_type)
+    wrong = lambda cases: [c.on_host() if c.kind == "cast" else inverted(c) for c in cases]
+    found = agreement.agreement(INT8, {"a wrong one": wrong})
     assert any("binary.plus of INT8 at x=-128, y=-128" in v for v in found)
     assert not any("BOOL of INT8" in v for v in found)

@@ -1,6 +1,5 @@
-"""Object files that a package brings: for every processor, found without Numba, damaged, of other sources."""
-
-from __future__ import annotations
+"""Object files that a package brings: for every processor, found without Numba, damaged, of other sources. Also other
+systems, as far as Linux can test them: processes without what macOS or Windows lack, and their object files."""
 
 import os
 import platform
@@ -12,7 +11,7 @@ import warnings
 import pytest
 
 from benchmarks import start
-from bitblas.device import jit, native, object_files
+from bitblas.device import dictionaries, jit, native, object_files
 from bitblas.device.native import NEEDS, SHIPPED, Target
 from bitblas.registry import warm
 
@@ -75,8 +74,8 @@ def copy(built, tmp_path):
     """The files again, to be damaged: change(data) of each, in a new folder."""
 
     def copy(change):
+        (tmp_path / "data").mkdir()
         for path in (built[0] / "data").iterdir():
-            (tmp_path / "data").mkdir(exist_ok=True)
             (tmp_path / "data" / path.name).write_bytes(change(path.read_bytes()))
         return tmp_path / "data"
 
@@ -181,24 +180,97 @@ def test_the_best_that_a_processor_can_run(name):
     assert native.best(Target(triple, "any", can(*NEEDS[name], "amx-tile", "sha"))) == name
     assert native.best(SHIPPED[name]) == name
     lacks = Target(triple, "any", can(*(n for n in NEEDS[name] if n not in ("avx512bw", "avx2", "popcnt"))))
-    if name == "x86-64-v2":
-        with pytest.warns(
-            UserWarning, match=r"this processor \(any\) is older than x86-64-v2: it cannot run bitblas's precompiled"
-        ):
-            assert native.best(lacks) is None
-    elif name == "x86-64-v3":
-        with pytest.warns(UserWarning, match="older"):
+    if name in ("x86-64-v2", "x86-64-v3"):
+        older = r"this processor \(any\) is older than x86-64-v2: it cannot run bitblas's precompiled"
+        with pytest.warns(UserWarning, match=older):
             assert native.best(lacks) is None, "without popcnt too"
+    if name == "x86-64-v3":
         assert native.best(Target(triple, "any", can(*(n for n in NEEDS[name] if n != "avx2")))) == "x86-64-v2"
 
 
 def test_other_systems_and_instruction_sets():
     arm = SHIPPED["aarch64"]
     assert native.best(arm) == native.best(arm._replace(cpu="neoverse-n1", features="+sve")) == "aarch64"
-    for triple in (
-        "x86_64-apple-darwin23.0",
-        "x86_64-pc-windows-msvc",
-        "arm64-apple-darwin23",
-        "riscv64-unknown-linux-gnu",
-    ):
+    others = "x86_64-apple-darwin23.0 x86_64-pc-windows-msvc arm64-apple-darwin23 riscv64-unknown-linux-gnu"
+    for triple in others.split():
         assert native.best(Target(triple, "any", can(*NEEDS["x86-64-v4"]))) is None
+
+
+# ---- other systems --------------------------------------------------------------------------------------------------
+
+# What POSIX has, and Linux alone: gone before bitblas is imported.
+LACKS = {
+    "macOS": "del os.O_TMPFILE, os.sched_getaffinity\n",
+    "Windows": """
+sys.modules["fcntl"] = sys.modules["resource"] = None
+for name in "O_TMPFILE O_NOFOLLOW O_NONBLOCK fchmod fchown register_at_fork sched_getaffinity fork getuid".split():
+    delattr(os, name)
+for name in ("MAP_PRIVATE", "MAP_SHARED", "MAP_ANONYMOUS", "MAP_NORESERVE", "PROT_READ", "PROT_WRITE"):
+    if hasattr(mmap, name):
+        delattr(mmap, name)
+""",
+}
+SAVES = """
+import mmap, os, sys
+from pathlib import Path
+
+{lacks}
+import bitblas as gb
+A = gb.Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 0], [1, 2, 3, 4], nrows=3, ncols=3)
+v = gb.Vector.from_coo([0], [1], size=3)
+gb.config.threads = 2
+print(v.vxm(A, gb.semiring.plus_times).new().to_coo()[1].tolist())
+path = Path(sys.argv[1])
+for k in range(2):
+    A.save(path / "A.bitblas")
+B = gb.load(path / "A.bitblas")
+print(B.isequal(A), sorted(p.name for p in path.iterdir()))
+gb.io.mmwrite(path / "A.mtx", B)
+print(gb.io.mmread(path / "A.mtx").isequal(A))
+"""
+
+
+@pytest.mark.parametrize("system", LACKS)
+def test_a_process_that_lacks_what_others_lack(system, tmp_path):
+    environment = os.environ | {"PYTHONPATH": str(jit.PACKAGE.parent)}
+    command = [sys.executable, "-W", "error", "-c", SAVES.format(lacks=LACKS[system]), str(tmp_path)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["[1, 2]", "True ['A.bitblas']", "True"], done.stderr
+
+
+TRIPLES = {
+    "x86_64-pc-windows-msvc": b"\x64\x86",  # COFF
+    "x86_64-apple-darwin22": b"\xcf\xfa\xed\xfe",  # Mach-O
+    "arm64-apple-darwin23": b"\xcf\xfa\xed\xfe",
+    "aarch64-unknown-linux-gnu": b"\x7fELF",
+}
+
+
+@pytest.mark.parametrize("triple", TRIPLES)
+def test_what_calls_kernels_is_assembled_for_others(triple):
+    """LLVM's texts as object files of that system, which want nothing that the system has not."""
+    target = Target(triple, "x86-64-v2" if triple.startswith("x86") else "generic", "")
+    data, wanted = native.assembled(native.text(target), target)
+    assert data.startswith(TRIPLES[triple])
+    posix = {name for name in wanted if name.startswith(("pthread_", "sched_"))}
+    assert bool(posix) == ("windows" not in triple)
+    assert {"AcquireSRWLockExclusive", "SwitchToThread"} <= set(wanted) or posix
+    assert {name for name in wanted if name.startswith("Py")} >= {"PyEval_SaveThread", "PyLong_AsLongLong"}
+    data, wanted = native.assembled(dictionaries.TEXT, target)
+    assert data.startswith(TRIPLES[triple]) and all(name.startswith("Py") for name in wanted)
+
+
+@pytest.mark.slow
+def test_python_3_10_calls_kernels_by_the_name_that_it_has(tmp_path):
+    """There PyObject_Vectorcall is only in the headers; its replacement does the same here."""
+    code = """
+from bitblas.device import native
+assert set(native.IN_HEADERS) == {"PyObject_Vectorcall"}
+native._ALIASES |= native.IN_HEADERS
+import bitblas as gb
+A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0], nrows=3, ncols=3, device="cpu")
+with gb.trace() as t:  # a trace goes the way through Python
+    w = A.mxv(gb.Vector.from_dense([1.0] * 3, device="cpu"), gb.semiring.min_plus).new()
+assert len(t) and w.to_coo()[1].tolist() == [2.0, 3.0, 4.0]
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "BITBLAS_CACHE": str(tmp_path)})

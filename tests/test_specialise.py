@@ -1,8 +1,6 @@
 """Specialization of a kernel's text before Numba compiles it: the same results, with constants and functions
 inlined."""
 
-from __future__ import annotations
-
 import ast
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -18,19 +16,13 @@ from bitblas.operations.variants import fold_variant, reduce_variant
 FUNCTIONS = """
 def half(x):
     return x // 2
-
-
 def square(x):
     y = x + 1
     return y * y
-
-
 def chosen(x, y):
     if MODE:
         return x if x > y else y
     return y
-
-
 def sign(x):
     \"\"\"Several ends.\"\"\"
     if x < 0:
@@ -39,16 +31,12 @@ def sign(x):
         return 0
     z = x * 0
     return z + 1
-
-
 def first_over(limit):
     k = 0
     while True:
         if k * k > limit:
             return k
         k += 1
-
-
 def counted(n):
     n = n + 1
     total = 0
@@ -57,12 +45,8 @@ def counted(n):
             continue
         total += i
     return total
-
-
 def put(array, k, x):
     array[k] = x
-
-
 def mark(array, k):
     put(array, k, array[k] + 1)
 """
@@ -139,19 +123,16 @@ def test_sums_of_vectors_are_compiled_side_by_side(monkeypatch):
     asked = []
     monkeypatch.setattr(compiler, "_object", lambda module, symbol, target, slp: asked.append(slp))
     plus, FP64 = gb.monoid.plus[gb.dtypes.FP64], gb.dtypes.FP64
-    reduced = "int", "int", "uint64[]", "float64[]", "float64", "int", "uint8[]", "float64[]"
-    folded = "int64[]", "float64[]", "float64[]"
-    for variant, signature in (
-        (reduce_variant(plus, FP64)[0], reduced),
-        (fold_variant(gb.binary.plus[FP64], FP64)[0], folded),
+    for (variant, *_), signature in (
+        (reduce_variant(plus, FP64), "int int uint64[] float64[] float64 int uint8[] float64[]"),
+        (fold_variant(gb.binary.plus[FP64], FP64), "int64[] float64[] float64[]"),
     ):
-        compiler.compile_kernel(jit.cpu_source(variant), variant.entry, "some", signature, [native.host()])
+        compiler.compile_kernel(jit.cpu_source(variant), variant.entry, "some", signature.split(), [native.host()])
     assert asked == [True, False]
 
 
 LOOPS = """
 from numba import njit
-
 @njit
 def f(lo, hi, a, out):
     total = best = 0

@@ -1,13 +1,12 @@
 """Split: tiles that pay and the rest: boundaries of both, hubs, the plan, and formats that are not cached with it."""
 
-from __future__ import annotations
-
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from battery import MATRICES, generator, values
 from hypothesis import given
 from test_formats import assert_entries, assert_sound, host
+from test_plan import assert_cut
 
 import bitblas
 from bitblas.exceptions import InvalidValue
@@ -18,9 +17,8 @@ from bitblas.plan.product import VALUES, WORDS
 
 def made(name: str, tile: int | None = 8, x=True, **options):
     p = MATRICES[name]()
-    return bitblas.Matrix.from_coo(
-        p.rows, p.cols, x, nrows=p.nrows, ncols=p.ncols, **{"format": "split", "tile": tile} | options
-    )
+    options = {"format": "split", "tile": tile} | options
+    return bitblas.Matrix.from_coo(p.rows, p.cols, x, nrows=p.nrows, ncols=p.ncols, **options)
 
 
 def numbers(name: str) -> np.ndarray:
@@ -56,9 +54,8 @@ def test_one_part_may_be_empty(device, least, monkeypatch):
         assert_entries(A, MATRICES[name](), x)
         if A.ncols > 1:  # else the vector is full
             u = bitblas.Vector.from_coo(np.arange(0, A.ncols, 2), True, size=A.ncols)
-            assert A.mxv(u, bitblas.semiring.any_pair).new().isequal(plain.mxv(u, bitblas.semiring.any_pair).new()), (
-                name
-            )
+            found, expected = (M.mxv(u, bitblas.semiring.any_pair).new() for M in (A, plain))
+            assert found.isequal(expected), name
 
 
 def with_near(monkeypatch, bits: int) -> None:
@@ -68,7 +65,6 @@ def with_near(monkeypatch, bits: int) -> None:
         width = bits + 2 * cost.log_of(tile)
         return count(width if width < cost.entry_width(ncols, tile) else 0)
 
-    monkeypatch.setattr(cost, "best_parts", chosen)
     monkeypatch.setattr(cost, "best_parts", chosen)
 
 
@@ -80,16 +76,15 @@ def test_near_entries_end_at_the_limit(device, bits, monkeypatch):
         edge = tile << bits  # the first column that is not near
         for cols in ([edge - 1, edge], [0, edge - 1], [edge], [edge - 1], [edge + 5 * tile, 0]):
             i, j = np.array([0, 17, 34])[: len(cols) + 1], np.array([*cols, edge])[: len(cols) + 1]
-            x, n = np.arange(len(i)) + 2.0, edge + 6 * tile
-            A = bitblas.Matrix.from_coo(i, j, x, nrows=35, ncols=n, format="split", tile=tile)
+            x, how = np.arange(len(i)) + 2.0, {"nrows": 35, "ncols": edge + 6 * tile}
+            A, twin = (bitblas.Matrix.from_coo(i, j, x, **how, format="split", tile=tile) for _ in range(2))
             form = A._store.structure.primary
             near = int((j < edge).sum())
             assert (form.in_near, form.in_rest - form.in_near, form.parts) == (near, len(i) - near, 3)
             assert_sound(form)
             assert [host(a).tolist() for a in A.to_coo()] == [i.tolist(), j.tolist(), x.tolist()]
-            B = bitblas.Matrix.from_coo(i, j, x, nrows=35, ncols=n, format="csr")
+            B = bitblas.Matrix.from_coo(i, j, x, **how, format="csr")
             assert A.isequal(B) and A.T.new().isequal(B.T.new())
-            twin = bitblas.Matrix.from_coo(i, j, x, nrows=35, ncols=n, format="split", tile=tile)
             assert form.equals(twin._store.structure.primary)
 
 
@@ -108,15 +103,10 @@ def test_random_entries_around_the_limit(tile, bits, data):
         assert form.near_width == bits + 2 * cost.log_of(tile)
         assert_sound(form)
         form.check()
-        again = layout_again(form)
+        again = type(form).restored(form.device, form.numbers(), form.arrays())  # as from a file
         assert again.equals(form) and again.numbers() == form.numbers()
         assert [host(a).tolist() for a in A.to_coo()] == [i.tolist(), j.tolist(), x.tolist()]
         assert_sound(A.select("colle", edge).new()._store.structure.primary)
-
-
-def layout_again(form):
-    """The layout restored from its own arrays for a file."""
-    return type(form).restored(form.device, form.numbers(), form.arrays())
 
 
 def test_the_limit_needs_the_fewest_bytes():
@@ -148,10 +138,8 @@ def test_products_with_near_entries(device, tune, monkeypatch):
     for bits, name in ((2, "gaps"), (3, "long hub"), (2, "65x65")):
         with_near(monkeypatch, bits)
         x = values(generator(name), "FP32", len(MATRICES[name]().rows))
-        for ring, weights, one in (
-            (bitblas.semiring.lor_land, True, True),
-            (bitblas.semiring.min_plus, x, np.float32(2)),
-        ):
+        lor_land, min_plus = bitblas.semiring.lor_land, bitblas.semiring.min_plus
+        for ring, weights, one in ((lor_land, True, True), (min_plus, x, np.float32(2))):
             A, plain = made(name, 8, weights), made(name, x=weights, **CSR)
             form = A._store.structure.primary
             assert form.in_near and form.in_rest > form.in_near
@@ -198,22 +186,6 @@ def test_the_tile_that_needs_the_fewest_bytes(device):
         assert {tile: seen.bytes_of(f"split{tile}") for tile in cost.TILES} == built
 
 
-def test_a_sample_is_near_the_truth():
-    """More entries than are sampled."""
-    rng, n = generator("sample"), 64 * 200
-    near = np.arange(n).repeat(3)
-    i, j = (
-        np.append(near, rng.integers(0, n, n)),
-        np.append(near // 4 * 4 + rng.integers(0, 4, 3 * n), rng.integers(0, n, n)),
-    )
-    A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device="cpu", format="csr")
-    seen = facts(A._store.structure)
-    for tile in cost.TILES:
-        form = A._store.structure.layout(f"split{tile}")
-        assert abs(seen.bytes_of(form.key) - form.nbytes) < 0.05 * form.nbytes
-        assert form.tiles and form.in_rest, "both parts are looked at"
-
-
 def test_a_push_needs_no_second_form(device, tune):
     """vxm pushes along the rows that are there; mxv does so only where those of the transpose are there too."""
     tune({"push_cost.cpu": 0.0, "push_cost.gpu": 0.0})
@@ -253,22 +225,6 @@ def test_segments_cover_each_hub_once(device, kind):
     for name in ("hub", "long hub", "dense row", "all ones", "wide", "no entries"):
         for tile in cost.TILES:
             form = made(name, tile)._store.structure.primary
-            starts, share = (
-                host(form.starts).reshape(-1, form.parts).astype(np.int64),
-                form.format.kernels["mxv.pull"].share(kind),
-            )
-            costs = [share, 1, 1][: form.parts]
-            work = np.diff(starts, axis=0) @ costs
+            share = form.format.kernels["mxv.pull"].share(kind)
             for longest, part in ((1, 1), (64, 20), (200, 200), (3000, 512)):
-                hubs, long = form.format.view.hubs(form, longest, part, share), np.flatnonzero(work > longest)
-                if not len(long):
-                    assert hubs is None
-                    continue
-                rows, first, begin, end, row_of = map(host, hubs)
-                begin, end = begin.reshape(-1, form.parts), end.reshape(-1, form.parts)
-                assert np.array_equal(rows, long) and hubs.segments == len(begin) == len(end) == first[-1]
-                assert ((end - begin) @ costs <= part + share + 1).all() and (end >= begin).all()
-                for h, row in enumerate(rows):
-                    mine = slice(first[h], first[h + 1])
-                    assert (row_of[mine] == row).all() and np.array_equal(end[mine][:-1], begin[mine][1:])
-                    assert np.array_equal((begin[mine][0], end[mine][-1]), starts[row : row + 2])
+                assert_cut(form, longest, part, share)

@@ -1,15 +1,14 @@
 """`python -m benchmarks.start`: its programs and checks; and what makes a start, and a statement, fast."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
 from collections import Counter
 
 import numpy as np
+import oracles
 import pytest
-import scipy.sparse.csgraph
+from scipy.sparse.csgraph import connected_components
 
 from benchmarks import start
 from bitblas import Matrix, Vector
@@ -22,24 +21,16 @@ from semirings import Typed
 
 
 def test_the_start_of_processes(tmp_path, capsys, monkeypatch):
-    assert len(start.EDGES) == 78
-    levels, reached = [{0}], {0}
-    while levels[-1]:
-        near = {j for edge in start.EDGES for i, j in (edge, edge[::-1]) if i in levels[-1]}
-        levels.append(near - reached)
-        reached |= near
-    assert start.DEPTHS == [len(level) for level in levels[:-1]]
-    near = [sorted({j for edge in start.EDGES for i, j in (edge, edge[::-1]) if i == v}) for v in range(34)]
+    graph = oracles.Graph.of(34, start.EDGES, symmetric=True)
+    assert len(start.EDGES) == 78 and start.DEPTHS == np.bincount([*oracles.levels(graph, 0).values()]).tolist()
     labels = list(range(34))
     for _ in range(2):
-        found = [Counter(labels[u] for u in near[v]) for v in range(34)]
+        found = [Counter(labels[u] for u in near) for near in oracles.neighbours(graph)]
         labels = [min(label for label, times in of.items() if times == max(of.values())) for of in found]
     assert start.LABELLED == f"{np.unique(labels, return_counts=True)[1].tolist()}\n"
-    pairs = start.EDGES + [(j, i) for i, j in start.EDGES[::3]]
-    graph = scipy.sparse.coo_array((np.ones(len(pairs)), tuple(zip(*pairs))), shape=(34, 34))
-    _, numbers = scipy.sparse.csgraph.connected_components(graph, connection="strong")
-    least = [int(np.flatnonzero(numbers == number)[0]) for number in numbers]
-    assert start.CONNECTED == f"{np.unique(least, return_counts=True)[1].tolist()}\n"
+    some_both_ways = oracles.Graph.of(34, start.EDGES + [(j, i) for i, j in start.EDGES[::3]])
+    _, numbers = connected_components(some_both_ways.scipy(), connection="strong")
+    assert start.CONNECTED == f"{[*Counter(numbers.tolist()).values()]}\n", "by the lowest vertex of each"
     path = tmp_path / "start.json"
     assert start.main(["--samples", "1", "--only", "karate", "--json", str(path)]) == 0
     rows = json.loads(path.read_text())["rows"]
@@ -64,17 +55,19 @@ print(dead())
 """
 
 
+def printed(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
 @pytest.mark.parametrize("enabled", [True, False])
 def test_import_leaves_the_collector_as_it_was(enabled):
     begin = f"import gc, numpy, weakref; {'gc.enable' if enabled else 'gc.disable'}()"
-    run = subprocess.run([sys.executable, "-c", begin + COLLECTED], capture_output=True, text=True, check=True)
-    assert run.stdout.splitlines() == [f"{enabled} 0 []", "None"]
+    assert printed(begin + COLLECTED).splitlines() == [f"{enabled} 0 []", "None"]
 
 
 def test_what_a_program_has_frozen_stays_so():
     code = "import gc; gc.freeze(); count = gc.get_freeze_count(); import bitblas; print(gc.get_freeze_count() / count)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert 0.9 < float(run.stdout) <= 1, "but for those that were let go"
+    assert 0.9 < float(printed(code)) <= 1, "but for those that were let go"
 
 
 def test_statements_find_attributes_at_once():

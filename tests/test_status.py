@@ -1,7 +1,5 @@
 """Progress on standard error: one line for all that report, and how long kernels were compiled."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,14 +1,16 @@
 """Advances of loops along each structure: undirected graphs, a Split against its edges, near entries of its rest."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+import oracles
 import pytest
 import test_loop
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
 from test_loop import BOOL, INT64, entries, graph, options, oracle_levels
+from test_small_rounds import assert_distances
 from test_split import with_near
 
 import bitblas as gb
@@ -39,14 +41,9 @@ def test_components(device, form):
 
     program = Program(body, while_=q)
     assert program.run() > 2
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    rows, cols, _ = entries(A)
-    count, of = connected_components(csr_array((np.ones(len(rows)), (rows, cols)), shape=(n, n)))
-    _, lowest = np.unique(of, return_index=True)
-    assert 3 < count < n / 2
-    assert entries(label)[1].tolist() == lowest[of].tolist()
+    lowest = oracles.components(oracles.Graph.of(n, zip(*entries(A)[:2])))
+    assert 3 < len(set(lowest)) < n / 2
+    assert entries(label)[1].tolist() == lowest.tolist()
     if device != "cpu":
         assert "step" in [launch.kind for launch in program.explain().launches]
 
@@ -196,12 +193,7 @@ def test_rows_of_all_lengths(device, form):
     for v, parent in zip(*entries(gb.algorithms.bfs_parents(A, source))):
         assert v == parent == source or (levels[parent] + 1 == levels[v] and ((rows == parent) & (cols == v)).any())
 
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
-    expected = dijkstra(csr_array((weights, (rows, cols)), shape=(n, n)), indices=hub)
-    at, found = entries(gb.algorithms.sssp(A, hub))
-    assert np.array_equal(at, np.flatnonzero(expected < np.inf)) and np.array_equal(found, expected[at])
+    assert_distances(gb.algorithms.sssp(A, hub), A, hub)
 
 
 @pytest.mark.usefixtures("emulator")
@@ -279,9 +271,6 @@ def test_pulls_of_few_and_of_many_rows(device, form, n, monkeypatch):
     i, j = np.r_[near, hub, far, np.full(len(hub), 3)], np.r_[far, np.full(len(hub), 3), near, hub]
     i, j = np.divmod(np.unique((i * n + j)[i != j]), n)
     A = gb.Matrix.from_coo(i, j, True, nrows=n, ncols=n, format=form)
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
     for source in (1, n // 2 + 1):
         level = dijkstra(csr_array((np.ones(len(i)), (i, j)), shape=(n, n)), indices=source, unweighted=True)
         reached = np.flatnonzero(np.isfinite(level))

@@ -1,15 +1,20 @@
-"""Whether a matrix equals its transpose: found by one pass, without building the transpose; and its uses."""
+"""Whether a matrix equals its transpose: found by one pass, without building the transpose; and its uses. Algorithms
+for undirected graphs refuse a matrix that has an edge in one direction only, on both libraries."""
 
-from __future__ import annotations
+import inspect
+import re
 
 import numpy as np
 import pytest
+from algorithm_runs import OnBitblas, OnGraphBLAS
 from battery import FORMS, MATRICES, generator
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import bitblas as gb
+from bitblas import Graph, algorithms
+from bitblas.exceptions import InvalidValue
 from bitblas.formats import Structure, class_of
+from bitblas.formats.csr.layout import Csr
+from bitblas.graph import methods
 
 
 def both_ways(i, j):
@@ -45,14 +50,6 @@ def test_it_is_what_the_transpose_says(device, name):
     assert A._store.structure.symmetric == (p.nrows == p.ncols and A.isequal(A.T.new()))
 
 
-@given(st.integers(1, 9).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, n * n - 1)))))
-@settings(deadline=None)
-def test_small_ones(drawn):
-    n, places = drawn
-    i, j = np.divmod(np.array(sorted(places), int), n)
-    assert structure(i, j, n, device="cpu").symmetric == ({(b, a) for a, b in zip(i, j)} == set(zip(i, j)))
-
-
 @pytest.mark.in_turn
 def test_no_transpose_is_made(device, monkeypatch):
     i, j = both_ways(*generator("no transpose").integers(0, 300, (2, 2000)))
@@ -86,7 +83,7 @@ def test_algorithms_make_no_transpose(device, key, monkeypatch):
     names = "bfs_levels", "bfs_parents", "connected_components", "pagerank", "betweenness_centrality", "hits"
     for name in (*names, "core_numbers", "maximal_independent_set", "eigenvector_centrality", "label_propagation"):
         A = gb.Matrix.from_chunks(chunks, nrows=300, ncols=300, symmetric=True, **FORMS[key])
-        run, more = getattr(gb.algorithms, name), [0] if name.startswith("bfs") else []
+        run, more = getattr(algorithms, name), [0] if name.startswith("bfs") else []
         with monkeypatch.context() as m:
             for kind in {type(A._store.structure.primary), *map(class_of, ("csr", "mplg"))}:
                 m.setattr(kind, "transpose", not_of_the_graph(kind.transpose))
@@ -122,11 +119,105 @@ def test_what_is_said_is_checked(device):
     ):
         A = make(i, j)
         assert A._store.structure._symmetric and A.nvals == 6
-        with pytest.raises(gb.exceptions.InvalidValue, match=r"symmetric: expected an entry \(j, i\) for each"):
+        with pytest.raises(InvalidValue, match=r"symmetric: expected an entry \(j, i\) for each"):
             make(i[:5], j[:5])
     assert gb.Matrix.from_csr(ptr, cols, ncols=2, symmetric=True).nvals == 3
     assert gb.Matrix.from_dense([[1, 0], [2, 3]], 7, symmetric=True).nvals == 4
-    with pytest.raises(gb.exceptions.InvalidValue, match="symmetric: expected"):
+    with pytest.raises(InvalidValue, match="symmetric: expected"):
         gb.Matrix.from_csr(ptr, cols, ncols=3, symmetric=True)
-    with pytest.raises(gb.exceptions.InvalidValue, match="symmetric: expected"):
+    with pytest.raises(InvalidValue, match="symmetric: expected"):
         gb.Matrix.from_dense([[1, 0], [2, 3]], 0, symmetric=True)
+
+
+# ---- algorithms for undirected graphs -------------------------------------------------------------------------------
+
+NEEDS = sorted(name for name, program in methods.programs().items() if program.facts.undirected)
+NEEDS += ["average_clustering", "local_clustering"]
+MORE = {"k_core": {"k": 2}, "k_truss": {"k": 3}, "bipartite_projection": {"vertices": [0]}}
+
+
+def upper(gb):
+    """The triangle 0-1-2 with a tail to 3, each edge once."""
+    return gb.Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], [1.0, 2.0, 3.0, 4.0], nrows=4, ncols=4)
+
+
+class Programs:
+    @pytest.mark.parametrize("name", NEEDS)
+    def test_an_upper_triangle_is_refused(self, gb, name):
+        program, A = getattr(algorithms, name), upper(gb)
+        before = A.dup()
+        for part in (A, A.T):
+            with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: expected a symmetric .*to_undirected"):
+                program(part, **MORE.get(name, {}), gb=gb)
+        assert A.isequal(before)
+        both = A.ewise_add(A.T, "max").new()
+        if "bipart" not in name and name != "maximum_matching":  # a triangle has no two sides
+            assert program(both, **MORE.get(name, {}), gb=gb) is not None
+
+
+class TestOnGraphBLAS(OnGraphBLAS, Programs):
+    """The programs themselves."""
+
+
+class TestOnBitblas(OnBitblas, Programs):
+    """The backends."""
+
+
+def test_the_docstrings_say_what_is_checked():
+    for name in NEEDS:
+        doc = " ".join(inspect.getdoc(getattr(algorithms, name)).split())
+        assert "structure (checked)" in doc or "structure is checked" in doc, name
+        assert "A not symmetric" in doc and "not checked" not in doc, name
+
+
+def test_directed_variants_take_any_square_matrix():
+    A = upper(gb)
+    assert algorithms.local_clustering(A, directed=True).to_dense(0).tolist()[0] == 0.5
+    assert algorithms.average_clustering(A, directed=True) > 0
+    assert algorithms.weakly_connected_components(A).to_dense().tolist() == [0, 0, 0, 0]
+
+
+def test_a_matrix_that_changes_is_looked_at_again():
+    A = upper(gb)
+    both = A.ewise_add(A.T, "max").new()
+    assert algorithms.triangle_count(both) == 1 == algorithms.triangle_count(both)
+    both[3, 0] << 1.0
+    with pytest.raises(InvalidValue, match="expected a symmetric matrix"):
+        algorithms.triangle_count(both)
+    both[0, 3] << 1.0
+    assert algorithms.triangle_count(both) == 2
+
+
+def test_symmetry_is_found_once(monkeypatch):
+    A, calls = upper(gb), []
+    both = A.ewise_add(A.T, "max").new(gb.dtypes.FP64)
+    seen = Csr.is_symmetric
+    monkeypatch.setattr(Csr, "is_symmetric", lambda self: calls.append(self) or seen(self))
+    for _ in range(3):
+        assert algorithms.triangle_count(both) == 1
+    assert len(calls) == 1
+
+
+def test_a_graph_said_to_be_undirected_with_edges_one_way():
+    g = Graph(upper(gb), "abcd", directed=False)
+    with pytest.raises(InvalidValue, match=re.escape("the graph: expected a symmetric matrix")):
+        g.triangle_count()
+    whole = g.to_undirected()
+    assert whole.triangle_count() == 1 and whole.number_of_edges() == 4 and whole.to_undirected() is whole
+    with pytest.warns(UserWarning, match="edge directions are ignored"):
+        assert Graph(upper(gb), "abcd").triangle_count() == 1
+
+
+def test_a_graph_with_cycles_has_no_topological_levels():
+    cycle = Graph.from_edges([("a", "b"), ("b", "c"), ("c", "a")])
+    with pytest.raises(
+        InvalidValue, match=r"expected an acyclic graph, got one with 3 of 3 vertices on or behind cycles: 'a', 'b'"
+    ):
+        cycle.topological_levels()
+    behind = Graph.from_edges([("s", "a"), ("a", "b"), ("b", "a"), ("b", "t"), ("t", "u")])
+    with pytest.raises(InvalidValue, match=r"4 of 5 vertices on or behind cycles: 'a', 'b', 't', \.\."):
+        behind.topological_levels()
+    with pytest.raises(InvalidValue, match="1 of 1 vertices"):
+        Graph.from_edges([("a", "a")], directed=True).topological_levels()
+    assert dict(Graph.from_edges([("s", "a"), ("a", "b")]).topological_levels()) == {"s": 0, "a": 1, "b": 2}
+    assert dict(algorithms.topological_levels(behind.matrix).to_dict()) == {0: 0}
