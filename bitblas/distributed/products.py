@@ -17,14 +17,13 @@ from semirings.catalog import BINARY
 from semirings.dtypes import INT64
 from semirings.expressions import names_in
 
-from .. import tuning
 from ..core import Vector
 from ..core import explain as plan_of
 from ..core.operators import find, typed
 from ..core.statement.infix import Delayed, Operand, describe
 from ..exceptions import DimensionMismatch, NotImplementedException
 from ..operations.permute import OF_RESULT, SUMMED
-from ..plan.direction import DistributedFacts, distributed_direction
+from ..plan.direction import distributed_direction
 from . import exchange, loops, replicated
 from .expressions import DistributedExpression
 from .start import current
@@ -147,15 +146,8 @@ def plan_product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> P
         return ProductPlan(True, reads, "a single rank")
     # Whether this rank's rows are rows of the result: those of A, or of A' if it is the same; otherwise columns.
     rows = A._transposed == flip
-    same = M.known_symmetric(values=values) if rows else M.is_symmetric(values=values)
-    facts = DistributedFacts(
-        entries=v._shared_facts().entries,
-        size=v.size,
-        rows_of_result=rows,
-        symmetric=same,
-        may_push=current().lists or not A.device.host_memory,
-    )
-    found = distributed_direction(facts)
+    symmetric = not rows and M.is_symmetric(values=values)
+    found = distributed_direction(v._shared_facts().entries, v.size, rows, symmetric)
     return ProductPlan(not found.push, reads, found.why)
 
 
@@ -216,7 +208,4 @@ def explain(expr: Delayed | MatrixRead) -> str:
     ranks = current().size
     sent = (ranks - 1) * (bits + value_bytes) // ranks
     plan = plan_of(_local_product(A, v, f, flip, how))
-    most = (
-        "at most" if current().lists and value_bytes >= tuning.count("exchange.least") else "about"
-    )  # at most: changes only, maybe in 32 bits
-    return f"{expr.method} on {ranks} ranks: {how.reason}; {most} {sent} bytes per rank\nthis rank: {plan}"
+    return f"{expr.method} on {ranks} ranks: {how.reason}; about {sent} bytes per rank\nthis rank: {plan}"

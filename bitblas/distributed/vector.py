@@ -66,7 +66,7 @@ class Vector(Distributed, StyledVector):
     ) -> None:
         self.shares = shares.of(check_size("size", size))
         self._part = Whole(dtype, self.shares.mine, name=name, device=rank_device(device))
-        self.name, self._known_facts, self._sent = self._part.name, None, None
+        self.name, self._known_facts = self._part.name, None
 
     @property
     def size(self) -> int:
@@ -185,13 +185,12 @@ class Vector(Distributed, StyledVector):
         """The whole vector on every rank, read-only. values: whether the values are read."""
         if loops.is_recording():
             return loops.gather_vector(self._part, self.shares)
-        return exchange.remote_gather(self, values)
+        return exchange.gather_vector(self._part, self.shares, self._shared_facts(), values=values)
 
     def gathered(self) -> Whole:
         """The whole vector, as a `bitblas.Vector` of this rank's own."""
         found = self._gathered()
-        mine = found is self._part or (self._sent is not None and found is self._sent[1])
-        return found.dup() if mine else found
+        return found.dup() if found is self._part else found
 
     def to_coo(
         self,
@@ -276,11 +275,11 @@ class Vector(Distributed, StyledVector):
                 at = current().all_or_none(
                     f"{self.name}[I]", lambda: _check_indices(index.at.local, self.size), alike=True
                 )
-                return exchange.gather_elements(self, at)
+                return self._gathered()[at].new()
             loops.require_host()
             if current().size == 1:
                 return self._part._extract(axes)
-            return exchange.gather_elements(self, index.array(self.device)[to.low : to.high])
+            return self._gathered()[index.array(self.device)[to.low : to.high]].new()
 
         return DistributedExpression((index.size,), "__getitem__", (self,), None, local, self.dtype)
 
@@ -301,7 +300,7 @@ class Vector(Distributed, StyledVector):
 
     def _selected(self, x: Vector, keep: Array, first: Axis) -> Whole:
         """This rank's elements of another vector."""
-        return exchange.gather_elements(x, keep.nonzero()[0])
+        return x._gathered()[keep.nonzero()[0]].new()
 
     def _key(self, first: Array | int, axes: Axes) -> Any:
         return first
