@@ -12,7 +12,7 @@ import bitblas.distributed as gd
 from bitblas import tuning
 from bitblas.distributed import replicated as module
 from bitblas.distributed import start
-from bitblas.distributed.mpi import MpiGroup
+from bitblas.distributed.transports import MpiGroup
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import pytest
 import bitblas as gb
 import bitblas.distributed as gd
 from bitblas.distributed import group as group_module
-from bitblas.distributed import launch, start
+from bitblas.distributed import start
 from bitblas.distributed.shares import Shares
 from bitblas.exceptions import DistributedError, InvalidValue
 from bitblas.loop import at_once
@@ -295,31 +295,31 @@ def test_ranks_that_mpi_does_not_know(alone):
 
 def test_what_is_missing_is_named(alone):
     alone.setitem(sys.modules, "mpi4py", None)
-    from bitblas.distributed import mpi, nccl
+    from bitblas.distributed import transports
 
     with pytest.raises(DistributedError, match=r"MPI cannot be loaded .*pip install mpi4py"):
-        mpi.load()
+        transports.load_mpi()
 
     with pytest.raises(DistributedError, match=r"NCCL cannot be loaded by CuPy .*pip install nvidia-nccl-cu13"):
-        nccl.load(types.SimpleNamespace(xp=types.SimpleNamespace(__name__="no_cupy")))
+        transports.load_nccl(types.SimpleNamespace(xp=types.SimpleNamespace(__name__="no_cupy")))
     for host, port in ((None, "1"), ("a", None), ("a", "b")):
         for name, value in (("MASTER_ADDR", host), ("MASTER_PORT", port)):
             alone.delenv(name, raising=False)
             if value is not None:
                 alone.setenv(name, value)
         with pytest.raises(DistributedError, match="MASTER_ADDR, MASTER_PORT: expected"):
-            nccl.meeting_point()
+            transports.meeting_point()
     alone.setenv("MASTER_PORT", "29500")
-    assert nccl.meeting_point() == "a:29501"
+    assert transports.meeting_point() == "a:29501"
 
 
 def test_run_refuses_what_cannot_be(alone, tmp_path):
     with pytest.raises(InvalidValue, match="ranks: expected 1 or more"):
-        launch.run(0, ["x.py"], "cpu")
+        start.run(0, ["x.py"], "cpu")
     alone.setattr(sys, "executable", str(tmp_path / "python"))
     alone.setenv("PATH", str(tmp_path))
     with pytest.raises(DistributedError, match="mpiexec not found"):
-        launch.mpirun(2, {})
+        start.mpirun(2, {})
 
 
 def test_shares_know_their_positions():

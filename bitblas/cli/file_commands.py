@@ -501,7 +501,7 @@ def _fish(commands: dict[str, argparse.ArgumentParser]) -> str:
 
 def run_ranks(args: argparse.Namespace) -> int:
     """The exit code of the first rank that failed, else 0."""
-    from ..distributed.launch import run as launch
+    from ..distributed.start import run as launch
 
     if not args.program:
         raise Fault("run: expected a program, as in bitblas run -n 2 program.py")

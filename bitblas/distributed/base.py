@@ -26,9 +26,8 @@ from ..device import Device
 from ..exceptions import DimensionMismatch
 from ..typing import Array
 from . import exchange, loops
-from .expressions import DistributedExpression, part_of
 from .group import LOCAL_ERRORS, Group
-from .products import check_nonpositional, thunk_on_share
+from .products import DistributedExpression, check_nonpositional, part_of, thunk_on_share
 from .shares import Shares
 from .start import current
 
@@ -351,7 +350,8 @@ class Distributed(Styled):
         if getattr(other, "shape", None) != self.shape:
             return False
         x, y = self._rows(), self._partner(other, method)
-        return exchange.true_on_all(getattr(x._part, method)(y._part, **how))
+        same = getattr(x._part, method)(y._part, **how)
+        return bool(current().allreduce(np.array([same]), np.logical_and)[0])
 
     def wait(self, how: str = "materialize") -> Self:
         """Return self when pending writes and the device's work are done."""

@@ -19,19 +19,11 @@ from ..exceptions import InvalidValue, NotImplementedException
 from ..store import MatrixStore, VectorStore, dense_values, full_bits
 from ..store import words as words_of
 from ..typing import Array
-from .group import Group
 from .shares import Shares
 from .start import current
 
 if TYPE_CHECKING:
     from ..core.typing import ArrayOrValue
-
-Send = Callable[[Array], Array]
-
-
-def send_as_bytes(x: Array, send: Send) -> Array:
-    """Send bools as bytes, a type that every call supports."""
-    return send(x.view(np.uint8)).view(bool) if x.dtype == bool else send(x)
 
 
 def check_exchangeable(dtype: DataType) -> DataType:
@@ -129,22 +121,10 @@ def gather_vector(part: Vector, shares: Shares, known: SharedFacts, *, values: b
         one = dtype.np_type.type(1)
     if count == 0:
         return Vector(dtype, size, device=device)
-    if count == size:
-        bits = full_bits(device, size)
-    else:
-        bits = _joined_words(group, store.present, shares)
-    if one is not None:
-        return Vector._from_store(VectorStore(device, size, dtype, bits, one, count))
-    if dtype is BOOL:
-        return Vector._from_store(
-            VectorStore(device, size, dtype, bits, _joined_words(group, slots(store), shares), count)
-        )
-    found = group.allgather(slots(store)[: shares.mine], shares.counts)
+    gather: Callable[[Array, list[int]], Array] = lambda x, counts: group.allgather(x[: counts[shares.rank]], counts)
+    bits = full_bits(device, size) if count == size else gather(store.present, shares.words)
+    found = gather(slots(store), shares.units(dtype)) if one is None else one
     return Vector._from_store(VectorStore(device, size, dtype, bits, found, count))
-
-
-def _joined_words(group: Group, bits: Array, shares: Shares) -> Array:
-    return group.allgather(bits[: shares.words[shares.rank]], shares.words)
 
 
 def sum_vectors(partial: Vector, shares: Shares, monoid: Typed) -> Vector:
@@ -157,22 +137,21 @@ def sum_vectors(partial: Vector, shares: Shares, monoid: Typed) -> Vector:
     total = Vector(dtype, mine, device=device)
     if not counts.sum():
         return total
-    per_word = [shares.words[shares.rank]] * group.size
-    bits = group.alltoall(store.present[: sum(shares.words)], shares.words, per_word)
-    dense: Array | None = None
-    if dtype is BOOL and one is None:
-        dense = group.alltoall(slots(store)[: sum(shares.words)], shares.words, per_word)
-    elif one is None:
-        dense = group.alltoall(slots(store)[: shares.size], shares.counts, [mine] * group.size)
-    step, length = (per_word[0],) * 2 if dtype is BOOL else (mine, max(1, mine))
+
+    def deal(x: Array, counts: list[int]) -> Array:
+        """The parts of this rank's positions, one row per rank."""
+        parts = group.alltoall(x[: sum(counts)], counts, [counts[shares.rank]] * group.size)
+        return parts.reshape(group.size, counts[shares.rank])
+
+    bits = deal(store.present, shares.words)
+    dense = deal(slots(store), shares.units(dtype)) if one is None else None
     for rank in range(group.size if mine else 0):
         if not counts[rank]:
             continue
-        present = bits[rank * per_word[0] : (rank + 1) * per_word[0]].copy()
-        piece = VectorStore(device, mine, dtype, present, one)
+        piece = VectorStore(device, mine, dtype, bits[rank].copy(), one)
         if dense is not None:
             piece.values = dense_values(device, mine, dtype)
-            piece.values[:length] = dense[rank * step : rank * step + length]
+            piece.values[: len(dense[rank])] = dense[rank]
         other = Vector._from_store(piece)
         if total.nvals:
             total(monoid) << other
@@ -219,16 +198,11 @@ def maximum_of_ranks(x: int) -> int:
     return int(current().allreduce(np.array([x]), np.maximum)[0])
 
 
-def true_on_all(x: bool) -> bool:
-    """Whether x is true on all ranks."""
-    return bool(current().allreduce(np.array([x]), np.logical_and)[0])
-
-
 def concatenate(arrays: Sequence[Array]) -> list[Array]:
     """Concatenate the arrays of all ranks; on one rank all arrays have the same length."""
     group = current()
     counts = group.gather_host(np.array([len(arrays[0])]))[:, 0].tolist()
-    return [send_as_bytes(x, lambda raw: group.allgather(raw, counts)) for x in arrays]
+    return [group.allgather(x, counts) for x in arrays]
 
 
 def redistribute(owners: Array, arrays: Sequence[Array]) -> list[Array]:
@@ -243,7 +217,7 @@ def redistribute(owners: Array, arrays: Sequence[Array]) -> list[Array]:
         order = xp.argsort(owners.astype(np.int64) * len(owners) + xp.arange(len(owners), dtype=np.int64))
     sent = group.device.to_host(xp.bincount(owners, minlength=group.size)).tolist()
     received = group.gather_host(np.array(sent, np.int64))[:, group.rank].tolist()
-    return [send_as_bytes(x[order], lambda raw: group.alltoall(raw, sent, received)) for x in arrays]
+    return [group.alltoall(x[order], sent, received) for x in arrays]
 
 
 def gather_matrix(part: Matrix, shares: Shares) -> Matrix:

@@ -44,10 +44,9 @@ from ..io.weights import (
     is_rounded,
     is_whole,
 )
-from .building import LayoutOptions
 from .exchange import maximum_of_ranks
 from .group import CONFIRM
-from .matrix import Matrix
+from .matrix import LayoutOptions, Matrix
 from .start import current
 
 if TYPE_CHECKING:
@@ -79,20 +78,9 @@ def is_table(source: str | os.PathLike[str]) -> bool:
     return any(path.glob("*.parquet")) if path.is_dir() else path.suffix.lower() == ".parquet"
 
 
-def read_rows(
-    source: str | os.PathLike[str], share: bool, names: tuple[str, str, str | None], size: int | None
-) -> tuple[Entries, int]:
-    """Rows, columns and values (None without a weight) of this rank's share of the edges, or of all edges, and the
-    number of vertices. names: the columns of the two ends and of the weight."""
-    columns = [name for name in names if name is not None]
-    i, j, x = current().all_or_none("read", lambda: _read_parquet(source, share, columns, size))
-    if size is None:
-        highest = max((int(ends.max()) for ends in (i, j) if len(ends)), default=-1)
-        size = maximum_of_ranks(highest + 1)
-    return (i, j, x), check_size("size", size)
-
-
 def _read_parquet(source: str | os.PathLike[str], share: bool, columns: list[str], size: int | None) -> Entries:
+    """Rows, columns and values (None without a weight) of this rank's share of the edges, or of all edges. columns: the
+    names of the two ends, and of the weight."""
     parquet, group, path = load_parquet(), current(), Path(source)
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     opened = [_open_parquet(parquet, file, columns) for file in files]
@@ -109,7 +97,8 @@ def _read_parquet(source: str | os.PathLike[str], share: bool, columns: list[str
     arrays = [
         concatenate_weights(f"{source}: column {name!r}", list(parts)) for name, parts in zip(columns, zip(*pieces))
     ]
-    arrays = arrays or _empty(opened[0], columns)
+    kind = opened[0].schema_arrow.field
+    arrays = arrays or [_wide(np.zeros(0, kind(name).type.to_pandas_dtype())) for name in columns]  # no rows
     for name, array in zip(columns, arrays[:2]):
         bad = array[(array < 0) | (array >= (np.iinfo(np.int64).max if size is None else size))]
         if len(bad):
@@ -153,11 +142,6 @@ def _column_array(source: Input, column: ChunkedArray, name: str, first: int) ->
 def _wide(values: np.ndarray) -> np.ndarray:
     """Convert half floats to FP32, which is exact; others are returned unchanged."""
     return values.astype(np.float32) if values.dtype == np.float16 else values
-
-
-def _empty(file: ParquetFile, columns: list[str]) -> list[np.ndarray]:
-    """Arrays of no rows: for a rank without rows, or an empty table."""
-    return [_wide(np.zeros(0, file.schema_arrow.field(name).type.to_pandas_dtype())) for name in columns]
 
 
 # ---- Read text files in shares: each rank reads a byte range, from the start of a line to the end of one.
@@ -281,8 +265,11 @@ def _table(
     directed: bool | None = None,
     **how: Unpack[BuildOptions],
 ) -> Matrix:
-    ends, n = read_rows(path, how["share"], (source, target, weight), size)
-    return _build_edges(path, [ends], directed, n, how)
+    columns = [name for name in (source, target, weight) if name is not None]
+    i, j, x = current().all_or_none("read", lambda: _read_parquet(path, how["share"], columns, size))
+    if size is None:
+        size = maximum_of_ranks(1 + max((int(ends.max()) for ends in (i, j) if len(ends)), default=-1))
+    return _build_edges(path, [(i, j, x)], directed, check_size("size", size), how)
 
 
 def _market(source: Input, **how: Unpack[BuildOptions]) -> Matrix:

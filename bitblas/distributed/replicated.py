@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semirings import semiring
-from semirings.dtypes import BOOL, INT64
+from semirings.dtypes import INT64
 
 from .. import tuning
 from ..config import config
@@ -24,7 +24,6 @@ from ..exceptions import DistributedError
 from ..store import VectorStore, dense_values, words
 from ..typing import Array
 from . import exchange, loops, shares
-from .expressions import classes_by_ndim
 from .start import current
 
 if TYPE_CHECKING:
@@ -95,15 +94,15 @@ def _to_one_device(x: Any) -> Any:
 
 def _distribute(result: Any) -> Any:
     """Distribute an answer: the first rank's is used by all."""
-    one = current().size == 1
+    one, library = current().size == 1, sys.modules[__package__]
     if isinstance(result, WholeVector):
         s = shares.of(result.size)
-        return classes_by_ndim[1]._of(result if one else _scatter(result, s), s, result.name)
+        return library.Vector._of(result if one else _scatter(result, s), s, result.name)
     if isinstance(result, WholeMatrix) and one:
-        return classes_by_ndim[2]._of(result, shares.of(result.nrows), result.name)
+        return library.Matrix._of(result, shares.of(result.nrows), result.name)
     if isinstance(result, WholeMatrix):
         i, j, x = (a if current().rank == 0 else a[:0] for a in result.to_coo())
-        return classes_by_ndim[2].from_coo(i, j, x, result.dtype, nrows=result.nrows, ncols=result.ncols, share=True)
+        return library.Matrix.from_coo(i, j, x, result.dtype, nrows=result.nrows, ncols=result.ncols, share=True)
     if isinstance(result, Scalar) and not one:
         return result if result.value is None else Scalar.from_value(_broadcast_value(result.value), result.dtype)
     if isinstance(result, (list, tuple)):
@@ -137,7 +136,7 @@ def _scatter(result: WholeVector, s: shares.Shares) -> WholeVector:
     part = VectorStore(store.device, s.mine, store.dtype, bits, one)
     if one is None:
         part.values = dense_values(store.device, s.mine, store.dtype)
-        received = share(exchange.slots(store), s.words if store.dtype is BOOL else s.counts)
+        received = share(exchange.slots(store), s.units(store.dtype))
         part.values[: len(received)] = received
     return WholeVector._from_store(part)
 

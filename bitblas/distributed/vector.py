@@ -27,9 +27,8 @@ from ..loop.symbolic.control_flow import plain_loops
 from ..typing import Array
 from . import exchange, loops, shares
 from .base import Distributed
-from .expressions import DistributedExpression, classes_by_ndim, part_of
 from .loops import DistributedArray
-from .products import multiply_vector
+from .products import DistributedExpression, classes_by_ndim, multiply_vector, part_of
 from .start import current, rank_device
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
         SizeArg,
         ValuesLike,
     )
-    from .expressions import Local
+    from .products import Local
 
 
 class Vector(Distributed, StyledVector):
