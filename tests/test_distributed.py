@@ -256,14 +256,14 @@ def test_what_is_known_of_a_matrix_stays_when_this_rank_stores_it_differently(al
     """Whether it is there decides whether ranks call each other, and formats differ from rank to rank."""
     start.init("cpu")
     A = gd.Matrix.from_coo([0, 1, 2], [1, 0, 2], True, nrows=70, ncols=70)
-    assert A.is_symmetric() and A.known_symmetric() and A.T.known_symmetric()
+    assert A.is_symmetric() and A._known["symmetric values"]
     made = []
     kept = lambda: A._cached("something", lambda: made.append(1) or len(made))
     assert kept() == 1
     A._part._data = gb.Matrix.from_coo(*A._part.to_coo(), nrows=70, ncols=70, format="b2sr", tile=8)._data
-    assert A.known_symmetric() and kept() == 1
+    assert A._known["symmetric values"] and kept() == 1
     A[5, 6] = True
-    assert not A.known_symmetric() and kept() == 2 and not A.is_symmetric() and not A.T.known_symmetric()
+    assert not A._known and kept() == 2 and not A.is_symmetric() and not A.T.is_symmetric()
 
 
 def test_the_text_of_a_statement_calls_nobody(alone):

@@ -14,7 +14,7 @@ import numpy as np
 from semirings import Typed
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
-from ..core import Matrix, Vector
+from ..core import Vector
 from ..exceptions import InvalidValue, NotImplementedException
 from ..store import MatrixStore, VectorStore, dense_values, full_bits
 from ..store import words as words_of
@@ -218,14 +218,3 @@ def redistribute(owners: Array, arrays: Sequence[Array]) -> list[Array]:
     sent = group.device.to_host(xp.bincount(owners, minlength=group.size)).tolist()
     received = group.gather_host(np.array(sent, np.int64))[:, group.rank].tolist()
     return [group.alltoall(x[order], sent, received) for x in arrays]
-
-
-def gather_matrix(part: Matrix, shares: Shares) -> Matrix:
-    """A whole matrix on every rank. part: this rank's rows."""
-    group = current()
-    if group.size == 1:
-        return part
-    check_exchangeable(part.dtype)
-    i, j, x = part.to_coo()
-    rows, columns, values = concatenate([i.astype(np.int64) + shares.low, j.astype(np.int64), x])
-    return Matrix.from_coo(rows, columns, values, part.dtype, nrows=shares.size, ncols=part.ncols, device=part.device)

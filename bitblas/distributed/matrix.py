@@ -468,7 +468,13 @@ class Matrix(MatrixRead, Distributed):
 
     def _gathered(self, values: bool = True) -> Whole:
         """The whole matrix on every rank, read-only."""
-        return exchange.gather_matrix(self._part, self.shares)
+        part = self._part
+        if current().size == 1:
+            return part
+        exchange.check_exchangeable(part.dtype)
+        i, j, x = part.to_coo()
+        i, j, x = exchange.concatenate([i.astype(np.int64) + self.shares.low, j.astype(np.int64), x])
+        return Whole.from_coo(i, j, x, part.dtype, nrows=self.nrows, ncols=self.ncols, device=part.device)
 
     def _cached(self, what: Hashable, make: Callable[[], Fact]) -> Fact:
         """Return make(), cached until the contents change.
@@ -487,7 +493,15 @@ class Matrix(MatrixRead, Distributed):
 
     def _keep(self, key: Hashable, make: Callable[[Matrix], Fact], *, chosen: bool = True) -> Fact:
         """Return make(a matrix with the same contents), cached as long as the contents stay the same."""
-        return self._cached(("kept", key), lambda: make(self._same_contents(chosen)))
+
+        def twin() -> Matrix:
+            store = self._part._read(now=chosen)
+            copy = MatrixStore(store.structure, store.dtype, store.raw, store.copies, order=store.order)
+            made = self._of(Whole._from_store(copy), self.shares)
+            made._known = {k: x for k, x in self._known.items() if k != "mirror" and not isinstance(k, tuple)}
+            return made
+
+        return self._cached(("kept", key), lambda: make(twin()))
 
     def _replicated_run(
         self, program: Callable[..., Fact], args: tuple[Any, ...], options: dict[str, Any]
@@ -499,13 +513,6 @@ class Matrix(MatrixRead, Distributed):
             return None
         return lambda: replicated.run_replicated(program, self, args, options)
 
-    def _same_contents(self, chosen: bool) -> Matrix:
-        store = self._part._read(now=chosen)
-        copy = MatrixStore(store.structure, store.dtype, store.raw, store.copies, order=store.order)
-        twin: Matrix = type(self)._of(Whole._from_store(copy), self.shares)
-        twin._known = {what: x for what, x in self._known.items() if what != "mirror" and not isinstance(what, tuple)}
-        return twin
-
     def is_symmetric(self, *, values: bool = True) -> bool:
         """Whether it equals its transpose; without `values`, its structure. Computed once, by sums over all entries."""
         if self.nrows != self.ncols:
@@ -515,10 +522,6 @@ class Matrix(MatrixRead, Distributed):
         if not values or not structure:
             return bool(structure)
         return bool(self._cached("symmetric values", lambda: equals_transpose(self, True)))
-
-    def known_symmetric(self, *, values: bool = True) -> bool:
-        """Whether it is already known to be symmetric."""
-        return bool(self._known.get("symmetric values" if values else "symmetric"))
 
     def _mirror(self) -> Matrix:
         """The transpose, distributed by rows; redistributed unless the matrix is symmetric."""
@@ -568,9 +571,6 @@ class TransposedMatrix(MatrixRead, Operators):
     def name(self) -> str: return f"{self._matrix.name}.T"
     @property
     def nvals(self) -> int: return self._matrix.nvals
-    def known_symmetric(self, *, values: bool = True) -> bool:
-        """Whether it is already known to be symmetric."""
-        return self._matrix.known_symmetric(values=values)
 
     def _mirror(self) -> Matrix: return self._matrix
     def _rows(self) -> Matrix: return self._matrix._mirror()

@@ -265,8 +265,12 @@ def _multiply(N: WholeMatrix | TransposedMatrix, u: Vector, f: Typed, flip: bool
 def explain(expr: Delayed | MatrixRead) -> str:
     """Explain how `A.mxv(v)` or `v.vxm(A)` is distributed and why, with the plan of this rank's part; for a distributed
     Matrix, whether algorithms split it, and why. Called by every rank."""
+    ranks = current().size
     if (matrix := getattr(expr, "_matrix", None)) is not None:
-        return replicated.explain_replication(matrix)
+        why = replicated.why_replicated(matrix)
+        text = "split, each rank computes its rows"
+        text = text if why is None else f"replicated, each rank computes the whole result: {why}"
+        return f"{matrix.name} on {ranks} ranks: {text}"
     expr = expr._to_expr() if hasattr(expr, "_to_expr") else expr
     if not isinstance(expr, DistributedExpression) or expr.method not in ("mxv", "vxm"):
         raise TypeError(f"explain: expected A.mxv(v) or v.vxm(A) of distributed objects, got {describe(expr)}")
@@ -279,7 +283,6 @@ def explain(expr: Delayed | MatrixRead) -> str:
     facts = v._shared_facts()
     bits = size // 8 if 0 < facts.entries < v.size or not how.gathers else 0
     value_bytes = v.dtype.np_type.itemsize * size if how.values and facts.one is None and facts.entries else 0
-    ranks = current().size
     sent = (ranks - 1) * (bits + value_bytes) // ranks
     plan = plan_of(_local_product(A, v, f, flip, how))
     return f"{expr.method} on {ranks} ranks: {how.reason}; about {sent} bytes per rank\nthis rank: {plan}"

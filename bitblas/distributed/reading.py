@@ -19,7 +19,6 @@ from ..core.convert import check_size
 from ..exceptions import InvalidValue
 from ..io.build import (
     Entries,
-    FileChunks,
     check_overflow,
     check_values_fit,
     may_overflow,
@@ -282,22 +281,15 @@ def _market(source: Input, **how: Unpack[BuildOptions]) -> Matrix:
     head, packed = group.all_or_none("read", read_head, alike=True)
     if head.layout != "coordinate" or head.field == "complex":
         raise InvalidValue(f"{source}: expected coordinates of real numbers; pass share=False to read it on every rank")
-    chunks = MatrixMarketChunks if group.rank == 0 else _Nothing
-    made: FileChunks = (chunks if packed else MarketPart)(source, head, False, is_rounded(how.get("dtype")))
-    found = made.all() if isinstance(made, MarketPart) else group.all_or_none("read", lambda: list(made))
-    none = np.zeros(0, np.int64)
-    pattern = head.field == "pattern"
+    made = (MatrixMarketChunks if packed else MarketPart)(source, head, False, is_rounded(how.get("dtype")))
+    if isinstance(made, MarketPart):
+        found = made.all()
+    else:
+        found = group.all_or_none("read", lambda: list(made) if group.rank == 0 else [])
+    none, pattern = np.zeros(0, np.int64), head.field == "pattern"
     entries: list[Entries] = [(i, j, None if pattern else values[0]) for i, j, *values in found]
-    entries += [(none, none, None)] * pattern
+    entries.append((none, none, None if pattern else np.zeros(0, head.kind)))  # a rank without entries needs a type too
     return _build_matrix(source, entries, head.nrows, head.ncols, how)
-
-
-class _Nothing(MatrixMarketChunks):
-    """The empty part of the other ranks if one rank reads the whole file."""
-
-    def entries(self, stream: Source) -> Iterator[Entries]:
-        none = np.zeros(0, np.int64)
-        yield none, none, None if self.head.field == "pattern" else none
 
 
 def _edges(

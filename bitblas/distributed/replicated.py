@@ -144,10 +144,3 @@ def _scatter(result: WholeVector, s: shares.Shares) -> WholeVector:
 def _broadcast_value(value: Any) -> Any:
     array = np.array([value])
     return type(value)(current().gather_host(array)[0, 0]) if array.dtype != object else value
-
-
-def explain_replication(A: Matrix) -> str:
-    """How algorithms run on a distributed Matrix, and why."""
-    why, ranks = why_replicated(A), current().size
-    how = f"replicated, each rank computes the whole result: {why}"
-    return f"{A.name} on {ranks} ranks: {'split, each rank computes its rows' if why is None else how}"
