@@ -71,8 +71,6 @@ class Distributed(Styled):
         @property
         def shape(self) -> tuple[int, ...]: ...
         def _gathered(self, values: bool = True) -> WholeMatrix | WholeVector: ...
-        def _selected(self, x: Any, keep: Array, first: Axis) -> WholeMatrix | WholeVector: ...
-        def _key(self, first: Array | int, axes: Axes) -> Any: ...
         def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str: ...
 
     @property
@@ -233,12 +231,21 @@ class Distributed(Styled):
                 # With `replace` the mask applies to all positions: none is written here, but entries may be deleted.
                 if first.size is None and shape and (is_tensor(item) or hasattr(item, "__len__")):
                     item = WholeMatrix(item.dtype, 0, *shape, device=self.device)
-            key = self._key(int(places[0]) if first.size is None and len(places) else places, axes)
+            key: Any = int(places[0]) if first.size is None and len(places) else places
+            if self.ndim == 2:
+                columns = axes[1]
+                whole_row = slice(None) if columns.at is None else columns.at
+                key = key, whole_row if columns.at is None or columns.size is None else columns.array(self.device)
             replace = replace and mask is not None
             if region and mask is not None:
                 self._part[key](mask=mask, accum=accum, replace=replace) << item
             else:
                 self._part(mask=mask, accum=accum, replace=replace)[key] << item
+
+    def _selected(self, x: Any, keep: Array, first: Axis) -> WholeMatrix | WholeVector:
+        """This rank's part of an assigned object: all of a row, otherwise its elements or rows."""
+        found, places = x._rows()._gathered(), keep.nonzero()[0]
+        return found if first.size is None else found[places if x.ndim == 1 else (places, slice(None))].new()
 
     # ---- element-wise operations ----
 

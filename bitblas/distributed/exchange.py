@@ -1,4 +1,4 @@
-"""Communication patterns on the four calls of a Group: gathers, sums, redistribution, sparse exchange.
+"""Communication patterns on the four calls of a Group: gathers, sums, redistribution.
 
 Gather a vector, combine sums, send entries to the owners of their rows, reduce a scalar. All combine in rank order, so
 the same number of ranks gives the same bits.
@@ -177,20 +177,21 @@ def broadcast(found: np.generic | None, dtype: DataType, root: int) -> np.generi
 
 
 def owned_entries(
-    s: Shares, indices: Sequence[Array], values: ArrayOrValue, share: bool
-) -> tuple[Sequence[Array], ArrayOrValue]:
-    """The entries in this rank's share. share: each rank passes other entries, which are sent to their owners;
-    otherwise all pass the same."""
+    s: Shares, indices: Sequence[Array], values: ArrayOrValue, kind: DataType, share: bool
+) -> tuple[Sequence[Array], ArrayOrValue, DataType]:
+    """The entries in this rank's share, and the type of their values. share: each rank passes other entries, which are
+    sent to their owners; otherwise all pass the same."""
     group = current()
     if share:
+        values, kind = unify_values(values, kind, len(indices[0]))
         indices = [i.astype(np.int64, copy=False) for i in indices]
         arrays = indices if isinstance(values, np.generic) else [*indices, values]
         arrays = redistribute(s.owners(group.device.xp, indices[0]), arrays)
-        return arrays[: len(indices)], values if isinstance(values, np.generic) else arrays[-1]
-    if group.size == 1:
-        return indices, values
-    keep = s.has(indices[0])
-    return [i[keep] for i in indices], values if isinstance(values, np.generic) else values[keep]
+        return arrays[: len(indices)], values if isinstance(values, np.generic) else arrays[-1], kind
+    if group.size > 1:
+        keep = s.has(indices[0])
+        indices, values = [i[keep] for i in indices], values if isinstance(values, np.generic) else values[keep]
+    return indices, values, kind
 
 
 def maximum_of_ranks(x: int) -> int:

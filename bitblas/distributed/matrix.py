@@ -30,7 +30,7 @@ from ..core.convert import check_range, check_size, index_array, value_array
 from ..core.operators import typed
 from ..core.options import check_options
 from ..core.statement.expressions import Expression, ScalarExpression
-from ..core.statement.indexing import Axis, IndexExpr, parse
+from ..core.statement.indexing import IndexExpr, parse
 from ..core.statement.infix import Operand, Operators, describe
 from ..device import Device
 from ..exceptions import DimensionMismatch, InvalidValue
@@ -326,9 +326,7 @@ class Matrix(MatrixRead, Distributed):
         i, j, array, kind = group.all_or_none("Matrix.from_coo", checked) if share else checked()
         nrows, ncols = _size(i, nrows, "nrows", share), _size(j, ncols, "ncols", share)
         s = _partition_rows(nrows, [i], share)
-        if share:
-            array, kind = exchange.unify_values(array, kind, len(i))
-        (i, j), array = exchange.owned_entries(s, (i, j), array, share)
+        (i, j), array, kind = exchange.owned_entries(s, (i, j), array, kind, share)
         make = lambda: Whole.from_coo(
             i - s.low, j, array, kind, nrows=s.mine, ncols=ncols, dup_op=dup_op, device=d, **layout
         )
@@ -447,20 +445,16 @@ class Matrix(MatrixRead, Distributed):
         cls, parts: list[Whole], lows: list[int], manifest: dict[str, Any], name: str, layout: LayoutOptions
     ) -> Self:
         """The Matrix from the rows that each rank has read."""
-        nrows, ncols = manifest["shape"]
-        parts = parts or [Whole(manifest["dtype"], 0, ncols, device=current().device)]
+        (nrows, ncols), xp = manifest["shape"], current().device.xp
+        parts, lows = parts or [Whole(manifest["dtype"], 0, ncols, device=current().device)], lows or [0]
         stores = [part._stored for part in parts if part.nvals] or [parts[0]._stored]
         first = stores[0]
         same = all(s.iso and s.values.tobytes() == first.values.tobytes() for s in stores)
         count = sum(s.nvals for s in stores)
         one = exchange.facts_of_ranks(count, first.values if same else None, first.dtype).one
-        xp, found = current().device.xp, [part.to_coo() for part in parts]
-        empty = (xp.zeros(0, np.int64), xp.zeros(0, np.int64), xp.zeros(0, first.dtype.np_type))
-        i, j, x = (xp.concatenate([empty[k], *(f[k].astype(empty[k].dtype) for f in found)]) for k in range(3))
-        at = 0
-        for low, (rows, _, _) in zip(lows, found):
-            i[at : at + len(rows)] += low
-            at += len(rows)
+        found = [part.to_coo() for part in parts]
+        i = xp.concatenate([rows + np.uint64(low) for low, (rows, _, _) in zip(lows, found)])
+        j, x = (xp.concatenate([entries[k] for entries in found]) for k in (1, 2))
         values = x if one is None else one
         return cls.from_coo(i, j, values, manifest["dtype"], nrows=nrows, ncols=ncols, share=True, name=name, **layout)
 
@@ -507,11 +501,10 @@ class Matrix(MatrixRead, Distributed):
         self, program: Callable[..., Fact], args: tuple[Any, ...], options: dict[str, Any]
     ) -> Callable[[], Fact] | None:
         """How an algorithm runs if each rank has the whole matrix; None if ranks split it."""
-        if current().size == 1 and not loops.is_recording():
-            return lambda: replicated.run_on_single_rank(program, self, args, options)
-        if replicated.why_replicated(self) is None:
+        single = current().size == 1 and not loops.is_recording()
+        if not single and replicated.why_replicated(self) is None:
             return None
-        return lambda: replicated.run_replicated(program, self, args, options)
+        return lambda: replicated.run(program, self, args, options)
 
     def is_symmetric(self, *, values: bool = True) -> bool:
         """Whether it equals its transpose; without `values`, its structure. Computed once, by sums over all entries."""
@@ -533,19 +526,6 @@ class Matrix(MatrixRead, Distributed):
             return type(self).from_coo(j, i, values, self.dtype, nrows=self.ncols, ncols=self.nrows, share=True)
 
         return self if self.is_symmetric() else self._cached("mirror", transpose)
-
-    def _selected(self, x: Vector | Matrix, keep: Array, first: Axis) -> WholeVector | Whole:
-        """This rank's part of an assigned object: all of a row, otherwise its elements or rows."""
-        if isinstance(x, Vector):
-            found = x._gathered()
-            return found if first.size is None else found[keep.nonzero()[0]].new()
-        return x._rows()._gathered()[keep.nonzero()[0], :].new()
-
-    def _key(self, first: Array | int, axes: Axes) -> Any:
-        columns = axes[1]
-        if columns.at is None or columns.size is None:
-            return first, slice(None) if columns.at is None else columns.at
-        return first, columns.array(self.device)
 
     def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str:
         return f"A[I, J] = x: expected {what}shape {expected}, got {got}"

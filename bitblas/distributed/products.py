@@ -228,16 +228,14 @@ def plan_product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> P
 def _symbolic_product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> VectorExpression:
     """In symbolic execution: along the rows of the result, which the transposed matrix has if A has not."""
     M, rows = A._matrix, A._transposed == flip
-    if current().size > 1:
-        read = names_in(f.op.binaryop.expr)
-        with loops.recording_paused():
-            M = M if rows or M.is_symmetric(values=("y" if flip else "x") in read) else M._mirror()
-        return _multiply(M._part.T if flip else M._part, loops.gather_vector(v._part, v.shares), f, flip)
-    return _multiply(M._part.T if A._transposed else M._part, v._part, f, flip)
+    read = names_in(f.op.binaryop.expr)
+    with loops.recording_paused():
+        M = M if rows or M.is_symmetric(values=("y" if flip else "x") in read) else M._mirror()
+    return _multiply(M._part.T if flip else M._part, loops.gather_vector(v._part, v.shares), f, flip)
 
 
 def _product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> Local:
-    if loops.is_recording():
+    if loops.is_recording() and current().size > 1:
         return _symbolic_product(A, v, f, flip)
     how = plan_product(A, v, f, flip)
     found = _local_product(A, v, f, flip, how)

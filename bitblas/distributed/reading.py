@@ -167,26 +167,18 @@ class Part(Source):
         newlines = group.all_or_none("read", find_range)
         self.lines += int(group.gather_host(np.array([newlines]))[: group.rank, 0].sum())
         self.has_range = True
-        return self._whole_lines(size)
+        return self._range(size)
 
     def _range(self, size: int) -> Iterator[bytes]:
+        """Blocks of whole lines, of about `size` bytes."""
         at, end = self.range
         while at < end:
             self.stream.seek(at)
             data = self.stream.read(min(size, end - at))
+            if at + len(data) < end:
+                data += self.stream.readline()
             yield data
             at += len(data)
-
-    def _whole_lines(self, size: int) -> Iterator[bytes]:
-        rest = b""
-        for data in self._range(size):
-            cut = data.rfind(b"\n") + 1
-            if cut:
-                yield rest + data[:cut]
-                rest = b""
-            rest += data[cut:]
-        if rest:
-            yield rest
 
 
 def _line_after(file: Bytes, position: int, begin: int) -> int:

@@ -61,12 +61,17 @@ def _why(A: Matrix) -> str | None:
     return reason(facts.entries, longest, nbytes, -tight)
 
 
-def run_replicated(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Run program(A, *args, **options) with all of A on each rank."""
-    whole = A._cached("whole", A._gathered)
+def run(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Run program(A, *args, **options) with all of A on each rank; on the only rank, as without ranks."""
+    whole = A._part if current().size == 1 else A._cached("whole", A._gathered)
     with current().statement(lambda: f"{program.__name__}({A.name})"):
         keywords = {name: _to_one_device(x) for name, x in options.items() if name != "gb"}
         arguments = tuple(map(_to_one_device, args))
+        if current().size == 1:
+            if A.device.name == config.device:  # otherwise the program sets it
+                keywords["gb"] = sys.modules[__package__.partition(".")[0]]
+                program = getattr(program, "__wrapped__", program)
+            return _distribute(program(whole, *arguments, **keywords))
         result = current().all_or_none(program.__name__, lambda: program(whole, *arguments, **keywords), alike=True)
         kinds = current().texts(_describe_type(result))  # how an answer is distributed depends on its type
         for rank, kind in enumerate(kinds):
@@ -75,14 +80,6 @@ def run_replicated(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...]
                     f"{program.__name__}: the ranks' results differ: {kinds[0]} on rank 0, {kind} on rank {rank}"
                 )
         return _distribute(result)
-
-
-def run_on_single_rank(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Run program(A, *args, **options) on the only rank, as without ranks."""
-    keywords = {name: _to_one_device(x) for name, x in options.items() if name != "gb"}
-    if A.device.name == config.device:  # otherwise the program sets it
-        program, keywords["gb"] = getattr(program, "__wrapped__", program), sys.modules[__package__.partition(".")[0]]
-    return _distribute(program(A._part, *map(_to_one_device, args), **keywords))
 
 
 def _to_one_device(x: Any) -> Any:

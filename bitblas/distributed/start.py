@@ -252,10 +252,9 @@ def _free_port() -> int:
 class Rank:
     """State of one rank in the launcher. code: exit code of its program, None while it runs."""
 
-    def __init__(self) -> None:
-        self.parent: socket.socket | None = None
-        self.code: int | None = None
-        self.joining = self.joined = False
+    parent: socket.socket | None = None
+    code: int | None = None
+    joining = joined = False
 
 
 class Launcher:

@@ -117,10 +117,8 @@ class Vector(Distributed, StyledVector):
         group = current()
         at, array, kind, size = group.all_or_none("Vector.from_coo", checked) if share else checked()
         s = shares.of(size)
-        if share:
-            array, kind = exchange.unify_values(array, kind, len(at))
-            array = d.full(len(at), array) if isinstance(array, np.generic) else array
-        (at,), array = exchange.owned_entries(s, (at,), array, share)
+        (at,), array, kind = exchange.owned_entries(s, (at,), array, kind, share)
+        array = d.full(len(at), array) if share and isinstance(array, np.generic) else array
         make = lambda: Whole.from_coo(at - s.low, array, kind, size=s.mine, dup_op=dup_op, device=d)
         part = group.all_or_none("Vector.from_coo", make, alike=not share)
         return cls._of(part, s, name)
@@ -296,13 +294,6 @@ class Vector(Distributed, StyledVector):
         if region and mask is not None and mask.parent.shape != (index.size,):
             raise DimensionMismatch(f"mask: expected size {index.size}, that of the region")
         super()._assign(axes, value, mask, accum, replace, region)
-
-    def _selected(self, x: Vector, keep: Array, first: Axis) -> Whole:
-        """This rank's elements of another vector."""
-        return x._gathered()[keep.nonzero()[0]].new()
-
-    def _key(self, first: Array | int, axes: Axes) -> Any:
-        return first
 
     def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str:
         if what:

@@ -316,10 +316,13 @@ def _common(G: Graph, u: np.ndarray, v: np.ndarray, weights: np.ndarray | None =
         D = gb.Vector.from_dense(weights).diag()
         C = A.mxm(D, gb.semiring.plus_second).new().mxm(A.T, gb.semiring.plus_first).new(mask=at.S)
     rows, cols, values = entries(C)
-    keys, pair_keys = rows * n + cols, u * n + v
-    found = np.minimum(np.searchsorted(keys, pair_keys), max(0, len(keys) - 1))
-    present = keys[found] == pair_keys if len(keys) else np.zeros(len(u), bool)
-    return np.where(present, values[found] if len(keys) else 0, 0)
+    return _values_at(rows * n + cols, values, u * n + v)
+
+
+def _values_at(keys: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """The values of ascending keys at those wanted, 0 where missing."""
+    at = np.searchsorted(keys, wanted)
+    return np.where(np.append(keys.astype(np.int64), -1)[at] == wanted, np.append(values, 0)[at], 0)
 
 
 def _scored(G: Graph, ebunch: Iterable[Edge] | None, score: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Pairs:
@@ -342,12 +345,8 @@ def _shared(G: Graph, u: np.ndarray, v: np.ndarray) -> np.ndarray:
     """The number of shared neighbours, including the pair itself at self loops."""
     loop = np.zeros(len(G), bool)
     loop[G.rows[G.rows == G.cols]] = True
-    keys = np.sort(G.rows * len(G) + G.cols)
-    pair_keys = u * len(G) + v
-    found = np.searchsorted(keys, pair_keys)
-    edge = (keys[np.minimum(found, len(keys) - 1)] == pair_keys) if len(keys) else np.zeros(len(u), bool)
-    same = u == v
-    return np.where(same, np.diff(G.ptr)[u], _common(G, u, v) + edge * (loop[u].astype(int) + loop[v]))
+    edge = _values_at(np.sort(G.rows * len(G) + G.cols), np.ones(len(G.cols), np.int64), u * len(G) + v)
+    return np.where(u == v, np.diff(G.ptr)[u], _common(G, u, v) + edge * (loop[u].astype(int) + loop[v]))
 
 
 def adamic_adar_index(G: Graph, ebunch: Iterable[Edge] | None = None) -> Pairs:
