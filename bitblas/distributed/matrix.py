@@ -431,7 +431,7 @@ class Matrix(MatrixRead, Distributed):
         files, bounds, nrows = manifest["files"], manifest["bounds"], manifest["shape"][0]
         with group.statement(lambda: f"Matrix.load({str(path)!r})"):
             if len(files) == group.size and not shares.has_partition(nrows):
-                shares.set_partition(tuple(bounds))
+                group.shares[nrows] = Shares(tuple(bounds), group.rank)  # as it was when the matrix was saved
             mine = range(group.rank, len(files), group.size)
             how = {"verify": verify, "device": group.device}
             parts = group.all_or_none("load", lambda: [_part(folder / files[k], manifest, k, how) for k in mine])

@@ -112,8 +112,3 @@ def _even(size: int, ranks: int) -> tuple[int, ...]:
 
 def has_partition(size: int) -> bool:
     return size in current().shares
-
-
-def set_partition(bounds: tuple[int, ...]) -> None:
-    """Set the partition of all objects of that size, as it was when an object was saved."""
-    current().shares[bounds[-1]] = Shares(bounds, current().rank)
