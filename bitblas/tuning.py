@@ -175,6 +175,17 @@ TABLE: dict[str, Threshold] = {
         "As push.round.masked.entry; decoding rows costs more.",
         "H200, RMAT 22, from a vertex of middling degree: CGR 2275 to 1039 us, NIB 1167 to 888",
     ),
+    "push_cost.ranks": Threshold(
+        512,
+        "positions per entry",
+        "Below that, each rank pushes along its own rows of a symmetric matrix and the contributions are combined; "
+        "otherwise the vector is gathered. A pull reads the rows of all vertices not found yet; a push those of the "
+        "entries, and the entries that a search finds first have by far the longest rows. Within a host, ranks on "
+        "CPUs never push: both ways send the same bytes, and combining costs more.",
+        "two H200s, Kronecker graphs: with 64 searches pushed most edges and took as long as on one. Two CPU ranks, "
+        "grid of 1024 x 1024: 32 ms for 150 levels that gather, 48 to 57 with 4096 to 8 here; Kronecker graphs the "
+        "same",
+    ),
     # -- end of direction
     # ----------------------------------------------------------------------------------------------------------- plan
     # Formats, plans of products, auxiliary formats: plan/.
@@ -1180,6 +1191,21 @@ TABLE: dict[str, Threshold] = {
     # -- end of io
     # ---------------------------------------------------------------------------------------------------- distributed
     # Several ranks: distributed/.
+    "exchange.least": Threshold(
+        1 << 20,
+        "bytes",
+        "A vector with fewer bytes is sent whole: a call costs more than the bytes that a list saves.",
+    ),
+    "exchange.gain": Threshold(
+        1.25,
+        "bytes of the dense vector per byte of the lists",
+        "Lists must be shorter than the dense vector by this factor, because they must also be built and scattered.",
+    ),
+    "exchange.copies": Threshold(
+        4,
+        "vectors",
+        "Each rank stores the gathered copies of this many recent vectors and updates them with the changed values.",
+    ),
     "replicated.entries": Threshold(
         1 << 25,
         "entries",

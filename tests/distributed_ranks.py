@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
+from distributed_lists import few, lists
 from distributed_loops import alone, loop, loops
 from distributed_numbers import numbers
 from distributed_programs import PROGRAMS, N, operands, same, whole
@@ -17,11 +18,10 @@ from distributed_tables import tables
 
 import bitblas as gb
 import bitblas.distributed as gd
-from bitblas.distributed import exchange
 from bitblas.exceptions import DistributedError, GraphblasException
 from bitblas.loop import at_once
 
-ELSEWHERE = {"alone": alone, "loop": loop, "loops": loops, "tables": tables}
+ELSEWHERE = {"few": few, "lists": lists, "alone": alone, "loop": loop, "loops": loops, "tables": tables}
 ELSEWHERE |= {"numbers": numbers}
 FAULTS = (GraphblasException, TypeError, ValueError, OSError, LookupError)
 
@@ -116,47 +116,18 @@ def plans(g):
     all_of_it = "a single rank"
     for expr, reason in (
         (y.A.mxv(y.u), "gather: "), (y.u.vxm(y.A), "the matrix is not symmetric"),
-        (y.u.vxm(y.S, pair), "by symmetry"),
+        (y.u.vxm(y.S, pair), "by symmetry"), (y.none.vxm(y.S, pair), "by symmetry"),
         (y.A.T.mxv(y.u), "which are columns of the result"), (y.S.T.mxv(y.u, pair), "by symmetry"),
     ):  # fmt: skip
         text = gd.explain(expr)
         assert (reason if g.size > 1 else all_of_it) in text and "\nthis rank: " in text, text
+    g.lists = True  # ranks of several hosts
+    assert g.size == 1 or f"only 0 of {N} entries" in gd.explain(y.none.vxm(y.S, pair))
+    g.lists = False
     bits = int(gd.explain(y.u.vxm(y.S, pair)).partition("about ")[2].split()[0])
     values = int(gd.explain(y.A.mxv(y.u)).partition("about ")[2].split()[0])
     assert values == 0 == bits or (0 < bits < N / 8 and 8 * N / 2 <= values < 8.2 * N)
     assert refused(lambda: gd.explain(y.u)) is TypeError
-
-
-def sent(g):
-    """The bytes that this rank sends, by its count and by traces; a sum adds up in rank order."""
-
-    def spent(run, nbytes):
-        before = g.sent
-        with gb.trace() as trace:
-            found = run()
-        calls = [r for r in trace if r.kernel in ("allgather", "alltoall")]
-        assert g.sent - before == nbytes == sum(r.nbytes for r in calls), (g.sent - before, nbytes)
-        assert all(f"{r.nbytes} bytes sent" in r.text for r in calls)
-        return found
-
-    size, others = 9000, g.size - 1
-    values = np.random.default_rng(3).integers(0, 100, size).astype(float)
-    v, w = gd.Vector.from_dense(values), gb.Vector.from_dense(values)
-    s, bits = v.shares, 8 * v.shares.words[g.rank]
-    assert same(w, spent(v.gathered, others * 8 * s.mine))
-    del v[9], w[9]  # a bit for each position then
-    assert same(w, spent(v.gathered, others * (8 * s.mine + bits)))
-    assert spent(gd.Vector.from_scalar(0.5, size).gathered, 0).reduce().new() == 0.5 * size  # one value for all
-    at = np.arange(0, size, 100)
-    for values, nbytes in ((np.arange(len(at)) * (g.rank + 1) + 0.1, 8), (7, 0), ((at * 3 + g.rank) % 5, 8)):
-        partial = gb.Vector.from_coo(at, values, size=size, device=g.device)
-        each = g.device.to_host(g.allgather(partial.to_coo()[1])).reshape(g.size, -1)
-        wanted = sum(each[1:], each[0])[s.has(at)]
-        run = lambda x=partial: exchange.sum_vectors(x, s, gb.monoid.plus[x.dtype])
-        total = spent(run, nbytes * (size - s.mine) + 8 * sum(s.words) - bits)
-        places, found = map(g.device.to_host, total.to_coo())
-        assert np.array_equal(places + s.low, at[s.has(at)]) and found.dtype == wanted.dtype
-        assert np.array_equal(found, wanted)
 
 
 def files(g, folder):

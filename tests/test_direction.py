@@ -344,11 +344,10 @@ def test_rounds_of_a_loop_compare_with_numbers(form, masked):
     )
 
 
-def test_ranks_gather_the_vector_unless_their_rows_are_columns_of_the_result():
-    for rows, symmetric, why in (
-        (True, False, "of the result"),
-        (False, True, "by symmetry"),
-        (False, False, "columns"),
-    ):
-        found = plan.distributed_direction(1, 513, rows, symmetric)
-        assert found.push == (not rows and not symmetric) and why in found.why
+def test_ranks_push_few_entries_of_symmetric_matrices():
+    facts = plan.DistributedFacts(entries=1, size=513, rows_of_result=True, symmetric=True, may_push=True)
+    assert plan.distributed_direction(facts).push and not plan.distributed_direction(facts._replace(entries=2)).push
+    for change in ({"symmetric": False}, {"may_push": False}):
+        assert not plan.distributed_direction(facts._replace(**change)).push
+    found = plan.distributed_direction(facts._replace(rows_of_result=False, symmetric=False, entries=500))
+    assert found.push and "columns of the result" in found.why

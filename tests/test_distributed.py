@@ -22,7 +22,7 @@ from bitblas.loop import at_once
 
 HERE = Path(__file__).parent
 RANKS = 3
-ALL = "calls,nccl,programs,plans,sent,algorithms,refusals,bits,files,loop,loops,alone"
+ALL = "calls,nccl,programs,plans,lists,algorithms,refusals,bits,files,loop,loops,alone"
 
 
 def ranks(*arguments, count=RANKS, script="tests/distributed_ranks.py", **environment):
@@ -36,7 +36,7 @@ def ranks(*arguments, count=RANKS, script="tests/distributed_ranks.py", **enviro
 
 def test_two_ranks_agree_with_one_device():
     """In one run, because each takes seconds to start, and with few kernels; the whole is a slow test."""
-    code, text = ranks("calls,nccl,quick,sent,loop", count=2)
+    code, text = ranks("calls,nccl,quick,few,loop", count=2)
     assert code == 0 and text.count("of 2 done") == 2, text
 
 

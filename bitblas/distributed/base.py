@@ -58,9 +58,10 @@ def evaluate_scalar(value: Any) -> Any:
 class Distributed(Styled):
     """`_part`: this rank's share, a bitblas object on one device. `shares`: the partition of its positions."""
 
-    __slots__ = ("__weakref__", "_known_facts", "_part", "name", "shares")
+    __slots__ = ("__weakref__", "_known_facts", "_part", "_sent", "name", "shares")
     _part: WholeMatrix | WholeVector
     _known_facts: exchange.SharedFacts | None  # valid until the next write
+    _sent: tuple[exchange.SharedFacts, WholeVector] | None  # facts about a Vector, and its whole as gathered then
     name: str
     shares: Shares
     ndim: int
@@ -136,7 +137,7 @@ class Distributed(Styled):
     @classmethod
     def _of(cls, part: WholeMatrix | WholeVector, shares: Shares, name: str | None = None) -> Self:
         x = cls.__new__(cls)
-        x._part, x._known_facts, x.shares = part, None, shares
+        x._part, x._known_facts, x._sent, x.shares = part, None, None, shares
         x.name = part.name if name is None else name
         return x
 

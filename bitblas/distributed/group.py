@@ -24,9 +24,12 @@ from ..typing import Array
 from .liveness_board import SLOT, LivenessBoard
 
 if TYPE_CHECKING:
+    from weakref import ref
+
     from typing_extensions import Unpack
 
     from .shares import Shares
+    from .vector import Vector
 
 T = TypeVar("T")
 # The type and the sizes of the arrays of a call, or nothing: the same on all ranks.
@@ -68,16 +71,18 @@ class Group(ABC):
 
     sent, seconds: bytes that this rank has sent, and time that it spent in collectives. captures: whether captured
     loops contain collectives, which requires that all ranks are on one host; False runs such loops statement by
-    statement. splits: whether algorithms on GPUs split every matrix, even if that does not pay (replicated.py).
-    captures and splits must be the same on all ranks.
+    statement. lists: whether lists of entries are sent if they are shorter than the dense vector (exchange.py); the
+    default for CPU ranks on several hosts. splits: whether algorithms on GPUs split every matrix, even if that does not
+    pay (replicated.py). captures, lists and splits must be the same on all ranks.
     """
 
     def __init__(self, rank: int, size: int, device: Device, *, timeout: float = TIMEOUT, debug: bool = False) -> None:
         self.rank, self.size, self.device, self.timeout, self.debug = rank, size, device, timeout, debug
         self.board: LivenessBoard | None = None
         self.broken = ""
-        self.sent, self.seconds, self.captures, self.splits = 0, 0.0, False, False
+        self.sent, self.seconds, self.captures, self.lists, self.splits = 0, 0.0, False, False, False
         self.shares: dict[int, Shares] = {}  # the partition of objects by size (shares.py)
+        self.kept: list[ref[Vector]] = []  # the vectors that keep a gathered copy (exchange.py)
         self._call: tuple[str, Sizes, str] = ("", (), "")  # the last collective that was entered
         self._statement: Callable[[], str] | None = None
         self._inside = False  # inside a loop of many calls

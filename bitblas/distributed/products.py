@@ -19,6 +19,7 @@ from semirings.catalog import BINARY
 from semirings.dtypes import INT64, DataType
 from semirings.expressions import names_in
 
+from .. import tuning
 from ..core import Vector
 from ..core import explain as plan_of
 from ..core.operators import find, typed
@@ -28,7 +29,7 @@ from ..core.statement.infix import Delayed, Operand, describe
 from ..core.statement.masks import Mask
 from ..exceptions import DimensionMismatch, NotImplementedException
 from ..operations.permute import OF_RESULT, SUMMED
-from ..plan.direction import distributed_direction
+from ..plan.direction import DistributedFacts, distributed_direction
 from . import exchange, loops, replicated
 from .start import current
 
@@ -220,8 +221,16 @@ def plan_product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> P
         return ProductPlan(True, reads, "a single rank")
     # Whether this rank's rows are rows of the result: those of A, or of A' if it is the same; otherwise columns.
     rows = A._transposed == flip
-    symmetric = not rows and M.is_symmetric(values=values)
-    found = distributed_direction(v._shared_facts().entries, v.size, rows, symmetric)
+    known = M._known.get("symmetric values" if values else "symmetric")
+    same = bool(known) if rows else M.is_symmetric(values=values)
+    facts = DistributedFacts(
+        entries=v._shared_facts().entries,
+        size=v.size,
+        rows_of_result=rows,
+        symmetric=same,
+        may_push=current().lists or not A.device.host_memory,
+    )
+    found = distributed_direction(facts)
     return ProductPlan(not found.push, reads, found.why)
 
 
@@ -283,4 +292,7 @@ def explain(expr: Delayed | MatrixRead) -> str:
     value_bytes = v.dtype.np_type.itemsize * size if how.values and facts.one is None and facts.entries else 0
     sent = (ranks - 1) * (bits + value_bytes) // ranks
     plan = plan_of(_local_product(A, v, f, flip, how))
-    return f"{expr.method} on {ranks} ranks: {how.reason}; about {sent} bytes per rank\nthis rank: {plan}"
+    most = (
+        "at most" if current().lists and value_bytes >= tuning.count("exchange.least") else "about"
+    )  # at most: changes only, maybe in 32 bits
+    return f"{expr.method} on {ranks} ranks: {how.reason}; {most} {sent} bytes per rank\nthis rank: {plan}"

@@ -65,7 +65,7 @@ class Vector(Distributed, StyledVector):
     ) -> None:
         self.shares = shares.of(check_size("size", size))
         self._part = Whole(dtype, self.shares.mine, name=name, device=rank_device(device))
-        self.name, self._known_facts = self._part.name, None
+        self.name, self._known_facts, self._sent = self._part.name, None, None
 
     @property
     def size(self) -> int:
@@ -182,12 +182,13 @@ class Vector(Distributed, StyledVector):
         """The whole vector on every rank, read-only. values: whether the values are read."""
         if loops.is_recording():
             return loops.gather_vector(self._part, self.shares)
-        return exchange.gather_vector(self._part, self.shares, self._shared_facts(), values=values)
+        return exchange.remote_gather(self, values)
 
     def gathered(self) -> Whole:
         """The whole vector, as a `bitblas.Vector` of this rank's own."""
         found = self._gathered()
-        return found.dup() if found is self._part else found
+        mine = found is self._part or (self._sent is not None and found is self._sent[1])
+        return found.dup() if mine else found
 
     def to_coo(
         self,
@@ -272,11 +273,11 @@ class Vector(Distributed, StyledVector):
                 at = current().all_or_none(
                     f"{self.name}[I]", lambda: _check_indices(index.at.local, self.size), alike=True
                 )
-                return self._gathered()[at].new()
+                return exchange.gather_elements(self, at)
             loops.require_host()
             if current().size == 1:
                 return self._part._extract(axes)
-            return self._gathered()[index.array(self.device)[to.low : to.high]].new()
+            return exchange.gather_elements(self, index.array(self.device)[to.low : to.high])
 
         return DistributedExpression((index.size,), "__getitem__", (self,), None, local, self.dtype)
 
@@ -294,6 +295,10 @@ class Vector(Distributed, StyledVector):
         if region and mask is not None and mask.parent.shape != (index.size,):
             raise DimensionMismatch(f"mask: expected size {index.size}, that of the region")
         super()._assign(axes, value, mask, accum, replace, region)
+
+    def _selected(self, x: Vector, keep: Array, first: Axis) -> Whole:
+        """This rank's elements of another vector."""
+        return exchange.gather_elements(x, keep.nonzero()[0])
 
     def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str:
         if what:

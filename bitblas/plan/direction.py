@@ -344,10 +344,23 @@ def missed_by_loop(device: str) -> float:
 # ---- Several ranks: gather the vector and pull, or push along this rank's rows and combine the contributions.
 
 
-def distributed_direction(entries: int, size: int, rows_of_result: bool, symmetric: bool) -> Direction:
-    """Gather the vector, or push along own rows and combine. entries: of the vector, of `size` positions.
-    rows_of_result: this rank's rows of the matrix are rows of the result; otherwise its columns."""
-    if rows_of_result or symmetric:
-        by = "" if rows_of_result else " (by symmetry)"
-        return Direction(False, f"gather: {entries} of {size} entries, own rows are rows of the result{by}")
+class DistributedFacts(NamedTuple):
+    """Facts of a product of several ranks that all of them share."""
+
+    entries: int  # of the vector
+    size: int
+    rows_of_result: bool  # this rank's rows of the matrix are rows of the result; otherwise its columns
+    symmetric: bool
+    may_push: bool  # on GPUs, or if lists are exchanged
+
+
+def distributed_direction(facts: DistributedFacts) -> Direction:
+    """Push along own rows and combine, or gather the vector and pull."""
+    active = f"{facts.entries} of {facts.size} entries"
+    cheaper = facts.entries * tuning.value("push_cost.ranks") < facts.size
+    if facts.symmetric and facts.may_push and cheaper:
+        return Direction(True, f"push along own rows: only {active}, the matrix is symmetric")
+    if facts.rows_of_result or facts.symmetric:
+        by = "" if facts.rows_of_result else " (by symmetry)"
+        return Direction(False, f"gather: {active}, own rows are rows of the result{by}")
     return Direction(True, "push along own rows, which are columns of the result: the matrix is not symmetric")
