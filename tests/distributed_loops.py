@@ -14,7 +14,7 @@ import bitblas.distributed as gd
 from bitblas import tuning
 from bitblas.distributed import exchange, start
 from bitblas.distributed import replicated as module
-from bitblas.distributed.mpi import MpiGroup
+from bitblas.distributed.transports import MpiGroup
 
 SIZE = 9000
 

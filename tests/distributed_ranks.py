@@ -52,7 +52,7 @@ def nccl(g):
     """The same through NCCL's calls, and an error that NCCL reports."""
     from fake_nccl import Device
 
-    from bitblas.distributed.nccl import NcclGroup
+    from bitblas.distributed.transports import NcclGroup
 
     os.environ.update(MASTER_ADDR="here", MASTER_PORT="1")
     group = NcclGroup(g.rank, g.size, Device(), timeout=30)

@@ -1,4 +1,5 @@
-"""A fake GPU, and its NCCL over MPI: the functions that `distributed/nccl.py` calls, with addresses as in NCCL."""
+"""A fake GPU, and its NCCL over MPI: the functions that `distributed/transports.py` calls, with addresses as in
+NCCL."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import pytest
 import bitblas as gb
 import bitblas.distributed as gd
 from bitblas.distributed import group as group_module
-from bitblas.distributed import launch, mpi, nccl, start
+from bitblas.distributed import start, transports
 from bitblas.distributed.shares import Shares
 from bitblas.exceptions import DistributedError, InvalidValue
 from bitblas.loop import at_once
@@ -230,14 +230,14 @@ def test_what_is_known_of_a_matrix_stays_when_this_rank_stores_it_differently(al
     """Whether it is there decides whether ranks call each other, and formats differ from rank to rank."""
     start.init("cpu")
     A = gd.Matrix.from_coo([0, 1, 2], [1, 0, 2], True, nrows=70, ncols=70)
-    assert A.is_symmetric() and A.known_symmetric() and A.T.known_symmetric()
+    assert A.is_symmetric() and A._known["symmetric values"]
     made = []
     kept = lambda: A._cached("something", lambda: made.append(1) or len(made))
     assert kept() == 1
     A._part._data = gb.Matrix.from_coo(*A._part.to_coo(), nrows=70, ncols=70, format="b2sr", tile=8)._data
-    assert A.known_symmetric() and kept() == 1
+    assert A._known["symmetric values"] and kept() == 1
     A[5, 6] = True
-    assert not A.known_symmetric() and kept() == 2 and not A.is_symmetric() and not A.T.known_symmetric()
+    assert not A._known and kept() == 2 and not A.is_symmetric() and not A.T.is_symmetric()
 
 
 def test_the_text_of_a_statement_calls_nobody(alone):
@@ -269,26 +269,26 @@ def test_ranks_that_mpi_does_not_know(alone):
 def test_what_is_missing_is_named(alone):
     alone.setitem(sys.modules, "mpi4py", None)
     with pytest.raises(DistributedError, match=r"MPI cannot be loaded .*pip install mpi4py"):
-        mpi.load()
+        transports.load_mpi()
 
     with pytest.raises(DistributedError, match=r"NCCL cannot be loaded by CuPy .*pip install nvidia-nccl-cu13"):
-        nccl.load(types.SimpleNamespace(xp=types.SimpleNamespace(__name__="no_cupy")))
+        transports.load_nccl(types.SimpleNamespace(xp=types.SimpleNamespace(__name__="no_cupy")))
     for host, port in ((None, "1"), ("a", None), ("a", "b")):
         for name, value in (("MASTER_ADDR", host), ("MASTER_PORT", port)):
             alone.delenv(name, raising=False) if value is None else alone.setenv(name, value)
         with pytest.raises(DistributedError, match="MASTER_ADDR, MASTER_PORT: expected"):
-            nccl.meeting_point()
+            transports.meeting_point()
     alone.setenv("MASTER_PORT", "29500")
-    assert nccl.meeting_point() == "a:29501"
+    assert transports.meeting_point() == "a:29501"
 
 
 def test_run_refuses_what_cannot_be(alone, tmp_path):
     with pytest.raises(InvalidValue, match="ranks: expected 1 or more"):
-        launch.run(0, ["x.py"], "cpu")
+        start.run(0, ["x.py"], "cpu")
     alone.setattr(sys, "executable", str(tmp_path / "python"))
     alone.setenv("PATH", str(tmp_path))
     with pytest.raises(DistributedError, match="mpiexec not found"):
-        launch.mpirun(2, {})
+        start.mpirun(2, {})
 
 
 def test_shares_know_their_positions():

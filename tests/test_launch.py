@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bitblas.distributed import launch
+from bitblas.distributed import start
 
 HERE = Path(__file__).parent
 SECONDS = 60  # in which a process that is waited for has to end; it takes a few
@@ -22,7 +22,7 @@ PYTHON = [sys.executable, "-S", "-c"]
 
 def run(*programs):
     """The launcher's exit code of ranks that are these texts of Python."""
-    with launch.Launcher(len(programs)) as launcher:
+    with start.Launcher(len(programs)) as launcher:
         for rank, text in enumerate(programs):
             launcher.start([*launcher.parent(str(rank)), *PYTHON, text], dict(os.environ))
         return launcher.wait()
@@ -40,7 +40,7 @@ def test_the_launcher_waits_for_all(tmp_path):
 
 
 def test_ranks_that_do_not_end_after_a_failure_are_killed(monkeypatch):
-    monkeypatch.setattr(launch, "LINGER", 0.2)
+    monkeypatch.setattr(start, "LINGER", 0.2)
     assert run("import time; time.sleep(1000)", "import sys; sys.exit(4)") == 4
 
 
@@ -50,7 +50,7 @@ def test_a_program_knows_its_rank_and_its_launcher():
 
 
 def test_nothing_stays_of_the_launcher():
-    with launch.Launcher(1) as launcher:
+    with start.Launcher(1) as launcher:
         launcher.start([*launcher.parent("0"), *PYTHON, "import time; time.sleep(1000)"], dict(os.environ))
         while not launcher.ranks[0].parent:
             launcher._listen(0.05)
@@ -63,7 +63,7 @@ def test_nothing_stays_of_the_launcher():
 def test_processes_that_never_become_ranks():
     """As an mpirun that starts nothing."""
     for text, expected in (("import sys; sys.exit(3)", 3), ("", 1)):
-        with launch.Launcher(2) as launcher:
+        with start.Launcher(2) as launcher:
             launcher.start([*PYTHON, text], dict(os.environ))
             assert launcher.wait() == expected
 
@@ -78,7 +78,7 @@ def started(folder, text, *arguments, count=2, **environment):
     command = [sys.executable, "-m", "bitblas", "run", "-n", str(count), "--device", "cpu", str(program), *arguments]
     paths = os.pathsep.join([str(HERE), str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     env = dict(os.environ, PYTHONPATH=paths, NUMBA_NUM_THREADS="1", BITBLAS_TIMEOUT="60") | environment
-    usual = lambda: [signal.signal(number, signal.SIG_DFL) for number in launch.FORWARDED]
+    usual = lambda: [signal.signal(number, signal.SIG_DFL) for number in start.FORWARDED]
     return subprocess.Popen(
         command, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=usual
     )

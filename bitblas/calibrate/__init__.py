@@ -220,16 +220,11 @@ def bandwidth(device: Device) -> float:
         return MOVES[device.kind] * size / device.time_us(copy_parts)
 
 
-def longest_row(A: MatrixStore) -> int:
-    """The source of searches: a row with the most entries."""
-    rows = A.structure.rows()
-    return int((rows.ptr[1:] - rows.ptr[:-1]).argmax()) if A.nrows else 0
-
-
 def measured(A: Matrix, profile: Profile) -> Profile:
     """The profile with the products of A timed in every format; each is built temporarily."""
     times, store = [], A._store
-    source = longest_row(store)
+    ptr = store.structure.rows().ptr
+    source = int((ptr[1:] - ptr[:-1]).argmax()) if A.nrows else 0  # of searches: a row with the most entries
     for key in profile.facts.forms:
         rows = MatrixStore(Structure(store.structure.layout(CSR)), store.dtype, store.raw_for(CSR, False))
         B = in_form(Matrix._from_store(rows), key)

@@ -155,7 +155,9 @@ def _output_of(kind: str, part: Any, given: dict[str, Any], args: argparse.Names
             raise Fault("expected a bipartite graph, got one with an odd cycle")
         return gb.Vector(gb.dtypes.INT64, 0)
     if kind == "distances per source":
-        return _at_rows(part, given["sources"])
+        rows, cols, values = host_coo(part)  # row k becomes that of sources[k], in a Matrix of all vertices
+        rows, n = np.array(given["sources"])[rows], part.ncols
+        return type(part).from_coo(rows, cols, values, part.dtype, nrows=n, ncols=n, dup_op="first")
     if kind == "undirected graph":
         return upper(part)
     if kind == "edges per hop":
@@ -174,13 +176,6 @@ def _value(graph: Graph, name: str, given: Any) -> Any:
     if name == "vertices":
         return np.unique(host_coo(graph.matrix)[0])
     return communities(graph, given) if name == "communities" else given
-
-
-def _at_rows(D: Matrix, sources: list[int]) -> Matrix:
-    """The Matrix of all vertices whose row sources[k] is row k of D."""
-    rows, cols, values = host_coo(D)
-    at = np.array(sources)[rows]
-    return type(D).from_coo(at, cols, values, D.dtype, nrows=D.ncols, ncols=D.ncols, dup_op="first")
 
 
 def check(args: argparse.Namespace) -> None:
@@ -309,7 +304,7 @@ def best(word: str, *, sources: bool = False) -> Say:
     """The vertices with the largest values: five, or --top."""
 
     def say(graph: Graph, v: Vector | tuple[Vector, Vector], args: argparse.Namespace) -> Summary:
-        v = side(v, args) if isinstance(v, tuple) else v
+        v = v[1 if args.authorities else 0] if isinstance(v, tuple) else v
         index, values = host_coo(v)
         first = largest(v, 5 if args.best is None else args.best)
         top = {"first": [graph.label(int(i)) for i in index[first]], word: [x.item() for x in values[first]]}
@@ -319,10 +314,6 @@ def best(word: str, *, sources: bool = False) -> Say:
         return {"sources": drawn if args.sources is None else args.sources.count(",") + 1, **top}
 
     return say
-
-
-def side(answer: tuple[Vector, Vector], args: argparse.Namespace) -> Vector:
-    return answer[1 if args.authorities else 0]
 
 
 def classes(word: str) -> Say:

@@ -127,20 +127,12 @@ def info(args: argparse.Namespace) -> None:
     loops = int((rows == cols).sum())
     if args.json:
         record = {"command": "info", "file": args.file, **facts(A), "labels": graph.labels is not None, "loops": loops}
-        record |= {
-            "graph": graph_info,
-            "row_degrees": rows_degrees,
-            "column_degrees": cols_degrees,
-            "forms": forms,
-            "chosen": profile.chosen,
-        }
-        record |= {"stored": profile.stored, "outlook": profile.outlook}
-        record |= {"values": profile.values._asdict()}
+        record |= {"graph": graph_info, "row_degrees": rows_degrees, "column_degrees": cols_degrees, "forms": forms}
+        record |= {"chosen": profile.chosen, "stored": profile.stored, "outlook": profile.outlook}
         costs, measured = profile.costs, profile.device if args.measure else None
-        record |= {"times": {"predicted_for": costs.device, "source": costs.source, "measured_on": measured}}
-        record |= {"depth": matrix_facts.levels} | (
-            {} if orders is None else {"orders": ordered(orders), "best": orders.best}
-        )
+        times = {"predicted_for": costs.device, "source": costs.source, "measured_on": measured}
+        record |= {"values": profile.values._asdict(), "times": times, "depth": matrix_facts.levels}
+        record |= {} if orders is None else {"orders": ordered(orders), "best": orders.best}
         print(json.dumps(record))
         return
     if graph_info is not None:
@@ -501,7 +493,7 @@ def _fish(commands: dict[str, argparse.ArgumentParser]) -> str:
 
 def run_ranks(args: argparse.Namespace) -> int:
     """The exit code of the first rank that failed, else 0."""
-    from ..distributed.launch import run as launch
+    from ..distributed.start import run as launch
 
     if not args.program:
         raise Fault("run: expected a program, as in bitblas run -n 2 program.py")

@@ -30,9 +30,6 @@ from ..io.files import Output, open_output
 from ..io.tables import Columns, table_of
 from .input import Fault
 
-# ---- Write results to files by suffix or to stdout, and print summaries: colored tables on a terminal, else plain
-# words.
-
 # ---- Write results: to files by suffix or to stdout; the summary then goes to stderr.
 
 STDOUT = "-"
@@ -137,9 +134,7 @@ def _write_table(out: str, kind: str, columns: Columns, header: bool = False) ->
                 map(str, column.tolist()) if isinstance(column, np.ndarray) else [quote(str(x), mark) for x in column]
                 for column in columns.values()
             )
-            if header:
-                stream.write(f"{mark.join(columns)}\n".encode())
-            for row in zip(*texts):
+            for row in (*[columns] * header, *zip(*texts)):
                 stream.write(f"{mark.join(row)}\n".encode())
 
 
@@ -215,13 +210,10 @@ def is_terminal(stream: IO[str] | None = None) -> bool:
     return bool((stream or sys.stdout).isatty())
 
 
-def has_colors() -> bool:
-    """Whether to print colors on a terminal: https://no-color.org."""
-    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
 def paint(text: str, code: str) -> str:
-    return f"{code}{text}{END}" if has_colors() else text
+    """The text in color on a terminal, unless colors are turned off: https://no-color.org."""
+    colors = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return f"{code}{text}{END}" if colors else text
 
 
 def table(summary: Mapping[str, object]) -> str:
@@ -234,8 +226,6 @@ def table(summary: Mapping[str, object]) -> str:
         lines += ["  ".join(f"{cell:>{widths[key]}}" for key, cell in zip(lists, row)) for row in zip(*lists.values())]
     return "\n".join(lines)
 
-
-# ---- Progress lines of running commands, and run times: how much of them compiled kernels.
 
 # ---- Measure the run time of a command and how much of it compiled kernels.
 

@@ -26,9 +26,8 @@ from ..device import Device
 from ..exceptions import DimensionMismatch
 from ..typing import Array
 from . import exchange, loops
-from .expressions import DistributedExpression, part_of
 from .group import LOCAL_ERRORS, Group
-from .products import check_nonpositional, thunk_on_share
+from .products import DistributedExpression, check_nonpositional, part_of, thunk_on_share
 from .shares import Shares
 from .start import current
 
@@ -73,8 +72,6 @@ class Distributed(Styled):
         @property
         def shape(self) -> tuple[int, ...]: ...
         def _gathered(self, values: bool = True) -> WholeMatrix | WholeVector: ...
-        def _selected(self, x: Any, keep: Array, first: Axis) -> WholeMatrix | WholeVector: ...
-        def _key(self, first: Array | int, axes: Axes) -> Any: ...
         def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str: ...
 
     @property
@@ -235,12 +232,21 @@ class Distributed(Styled):
                 # With `replace` the mask applies to all positions: none is written here, but entries may be deleted.
                 if first.size is None and shape and (is_tensor(item) or hasattr(item, "__len__")):
                     item = WholeMatrix(item.dtype, 0, *shape, device=self.device)
-            key = self._key(int(places[0]) if first.size is None and len(places) else places, axes)
+            key: Any = int(places[0]) if first.size is None and len(places) else places
+            if self.ndim == 2:
+                columns = axes[1]
+                whole_row = slice(None) if columns.at is None else columns.at
+                key = key, whole_row if columns.at is None or columns.size is None else columns.array(self.device)
             replace = replace and mask is not None
             if region and mask is not None:
                 self._part[key](mask=mask, accum=accum, replace=replace) << item
             else:
                 self._part(mask=mask, accum=accum, replace=replace)[key] << item
+
+    def _selected(self, x: Any, keep: Array, first: Axis) -> WholeMatrix | WholeVector:
+        """This rank's part of an assigned object: all of a row, otherwise its elements or rows."""
+        found, places = x._rows()._gathered(), keep.nonzero()[0]
+        return found if first.size is None else found[places if x.ndim == 1 else (places, slice(None))].new()
 
     # ---- element-wise operations ----
 
@@ -352,7 +358,8 @@ class Distributed(Styled):
         if getattr(other, "shape", None) != self.shape:
             return False
         x, y = self._rows(), self._partner(other, method)
-        return exchange.true_on_all(getattr(x._part, method)(y._part, **how))
+        same = getattr(x._part, method)(y._part, **how)
+        return bool(current().allreduce(np.array([same]), np.logical_and)[0])
 
     def wait(self, how: str = "materialize") -> Self:
         """Return self when pending writes and the device's work are done."""

@@ -22,7 +22,7 @@ from semirings import Typed
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from .. import tuning
-from ..core import Matrix, Vector
+from ..core import Vector
 from ..exceptions import InvalidValue, NotImplementedException
 from ..store import MatrixStore, VectorStore, dense_values, full_bits
 from ..store import words as words_of
@@ -95,11 +95,6 @@ def send_narrow(group: Group, values: Array, send: Send) -> Array:
     return send(values.astype(dtype)).astype(values.dtype)
 
 
-def send_as_bytes(x: Array, send: Send) -> Array:
-    """Send bools as bytes, a type that every call supports."""
-    return send(x.view(np.uint8)).view(bool) if x.dtype == bool else send(x)
-
-
 def sum_as_lists(partial: Vector, shares: Shares, monoid: Typed, facts: SharedFacts) -> Vector | None:
     """This rank's share of a sum (`sum_vectors`), exchanged as lists of entries; None if these are not shorter.
     facts: the facts that all ranks share about their parts."""
@@ -120,8 +115,7 @@ def sum_as_lists(partial: Vector, shares: Shares, monoid: Typed, facts: SharedFa
     begins = xp.repeat(xp.asarray(shares.bounds[:-1], np.uint64), sent)
     places = group.alltoall((at - begins).astype(np.uint32), sent, received)
     if nbytes:
-        send: Send = lambda raw: send_as_bytes(raw, lambda x: group.alltoall(x, sent, received))
-        values = send_narrow(group, values, send)
+        values = send_narrow(group, values, lambda raw: group.alltoall(raw, sent, received))
     total = Vector(dtype, mine, device=partial.device)
     ends = np.cumsum([0, *received]).tolist()
     for low, high in pairwise(ends):  # in rank order
@@ -310,20 +304,21 @@ def broadcast(found: np.generic | None, dtype: DataType, root: int) -> np.generi
 
 
 def owned_entries(
-    s: Shares, indices: Sequence[Array], values: ArrayOrValue, share: bool
-) -> tuple[Sequence[Array], ArrayOrValue]:
-    """The entries in this rank's share. share: each rank passes other entries, which are sent to their owners;
-    otherwise all pass the same."""
+    s: Shares, indices: Sequence[Array], values: ArrayOrValue, kind: DataType, share: bool
+) -> tuple[Sequence[Array], ArrayOrValue, DataType]:
+    """The entries in this rank's share, and the type of their values. share: each rank passes other entries, which are
+    sent to their owners; otherwise all pass the same."""
     group = current()
     if share:
+        values, kind = unify_values(values, kind, len(indices[0]))
         indices = [i.astype(np.int64, copy=False) for i in indices]
         arrays = indices if isinstance(values, np.generic) else [*indices, values]
         arrays = redistribute(s.owners(group.device.xp, indices[0]), arrays)
-        return arrays[: len(indices)], values if isinstance(values, np.generic) else arrays[-1]
-    if group.size == 1:
-        return indices, values
-    keep = s.has(indices[0])
-    return [i[keep] for i in indices], values if isinstance(values, np.generic) else values[keep]
+        return arrays[: len(indices)], values if isinstance(values, np.generic) else arrays[-1], kind
+    if group.size > 1:
+        keep = s.has(indices[0])
+        indices, values = [i[keep] for i in indices], values if isinstance(values, np.generic) else values[keep]
+    return indices, values, kind
 
 
 def maximum_of_ranks(x: int) -> int:
@@ -331,19 +326,11 @@ def maximum_of_ranks(x: int) -> int:
     return int(current().allreduce(np.array([x]), np.maximum)[0])
 
 
-def true_on_all(x: bool) -> bool:
-    """Whether x is true on all ranks."""
-    return bool(current().allreduce(np.array([x]), np.logical_and)[0])
-
-
 def concatenate(arrays: Sequence[Array]) -> list[Array]:
     """Concatenate the arrays of all ranks; on one rank all arrays have the same length."""
     group = current()
     counts = group.gather_host(np.array([len(arrays[0])]))[:, 0].tolist()
-    return [
-        send_narrow(group, x, lambda raw: send_as_bytes(raw, lambda sent: group.allgather(sent, counts)))
-        for x in arrays
-    ]
+    return [send_narrow(group, x, lambda raw: group.allgather(raw, counts)) for x in arrays]
 
 
 def redistribute(owners: Array, arrays: Sequence[Array]) -> list[Array]:
@@ -358,21 +345,7 @@ def redistribute(owners: Array, arrays: Sequence[Array]) -> list[Array]:
         order = xp.argsort(owners.astype(np.int64) * len(owners) + xp.arange(len(owners), dtype=np.int64))
     sent = group.device.to_host(xp.bincount(owners, minlength=group.size)).tolist()
     received = group.gather_host(np.array(sent, np.int64))[:, group.rank].tolist()
-    return [
-        send_narrow(group, x[order], lambda y: send_as_bytes(y, lambda raw: group.alltoall(raw, sent, received)))
-        for x in arrays
-    ]
-
-
-def gather_matrix(part: Matrix, shares: Shares) -> Matrix:
-    """A whole matrix on every rank. part: this rank's rows."""
-    group = current()
-    if group.size == 1:
-        return part
-    check_exchangeable(part.dtype)
-    i, j, x = part.to_coo()
-    rows, columns, values = concatenate([i.astype(np.int64) + shares.low, j.astype(np.int64), x])
-    return Matrix.from_coo(rows, columns, values, part.dtype, nrows=shares.size, ncols=part.ncols, device=part.device)
+    return [send_narrow(group, x[order], lambda raw: group.alltoall(raw, sent, received)) for x in arrays]
 
 
 # ---- Remote gather: copy a whole distributed vector to every rank, updating an earlier copy; or fetch selected

@@ -10,6 +10,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, NoReturn, Protocol, TypedDict, TypeVar
 
 import numpy as np
@@ -83,7 +84,6 @@ class Group(ABC):
         self.shares: dict[int, Shares] = {}  # the partition of objects by size (shares.py)
         self.kept: list[ref[Vector]] = []  # the vectors that keep a gathered copy (exchange.py)
         self._call: tuple[str, Sizes, str] = ("", (), "")  # the last collective that was entered
-        self._signatures: dict[tuple[str, Sizes, str, tuple[str, int] | None], int] = {}
         self._statement: Callable[[], str] | None = None
         self._inside = False  # inside a loop of many calls
         self.pending = False  # whether transfers are still under way on a stream
@@ -193,7 +193,8 @@ class Group(ABC):
             rank = int(failed[0])
             name, _, message = texts[rank].partition(": ")
             if alike:
-                raise _kind_of(name)(f"{message} (found by rank {rank})")
+                kind = getattr(exceptions, name, None) or getattr(builtins, name)
+                raise kind(f"{message} (found by rank {rank})")
             raise DistributedError(f"{what}: rank {rank} failed: {texts[rank]}")
 
     def diverged(self, error: BaseException) -> None:
@@ -308,15 +309,7 @@ class Group(ABC):
         """A hash of a call, its type and sizes, and the kind of its statement, the same on all ranks. how: a dtype and
         integers, or nothing."""
         code = None if about else getattr(self._statement, "__code__", None)
-        key = call, how, about, None if code is None else (code.co_name, code.co_firstlineno)
-        found = self._signatures.get(key)
-        if found is None:
-            if len(self._signatures) > tuning.count("group.signatures"):
-                self._signatures.clear()
-            sizes = [x.str if isinstance(x, np.dtype) else int(x) for x in how]
-            text = f"{call} {sizes} {about} {key[-1]}"  # the same for equal keys
-            found = self._signatures[key] = zlib.crc32(text.encode())
-        return found
+        return _hash_call(call, how, about, None if code is None else (code.co_name, code.co_firstlineno))
 
     def wait(self, done: Callable[[], bool]) -> None:
         """Wait for done(). DistributedError if a rank has ended or is in another collective, or after the timeout."""
@@ -381,9 +374,10 @@ class Group(ABC):
         return "a collective outside of statements" if self._statement is None else f"`{self._statement()}`"
 
 
-def _kind_of(name: str) -> type[Exception]:
-    """The exception type of that name."""
-    return getattr(exceptions, name, None) or getattr(builtins, name)
+@lru_cache(tuning.count("group.signatures"))
+def _hash_call(call: str, how: Sizes, about: str, statement: tuple[str, int] | None) -> int:
+    sizes = [x.str if isinstance(x, np.dtype) else int(x) for x in how]
+    return zlib.crc32(f"{call} {sizes} {about} {statement}".encode())  # the same for equal arguments
 
 
 def _public(error: Exception) -> str:

@@ -1,42 +1,116 @@
-"""Distributed A.mxv(v) and v.vxm(A): gather the vector, or combine contributions to the result.
+"""Delayed expressions of distributed objects, and the products A.mxv(v) and v.vxm(A).
 
-If this rank's rows are rows of the result, the vector is gathered; otherwise each rank's contribution to the whole
-result is sent to its owners and combined. Both send the same amount; the first uses the mask. Positional operators
-(rowindex, colindex, ..) are adjusted, because the first row of a share is not row 0.
+Communication happens when a statement runs, in the same order on all ranks; the remaining work is a statement on this
+rank's share. If this rank's rows are rows of the result, a product gathers the vector; otherwise each rank's
+contribution to the whole result is sent to its owners and combined. Both send the same amount; the first uses the mask.
+Positional operators (rowindex, colindex, ..) are adjusted, because the first row of a share is not row 0.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 
-from semirings import Typed, indexunary
+from semirings import Typed, dtypes, indexunary
 from semirings.algebra import compose
 from semirings.catalog import BINARY
-from semirings.dtypes import INT64
+from semirings.dtypes import INT64, DataType
 from semirings.expressions import names_in
 
 from .. import tuning
 from ..core import Vector
 from ..core import explain as plan_of
 from ..core.operators import find, typed
+from ..core.options import check_options
+from ..core.statement.expressions import Expression
 from ..core.statement.infix import Delayed, Operand, describe
+from ..core.statement.masks import Mask
 from ..exceptions import DimensionMismatch, NotImplementedException
 from ..operations.permute import OF_RESULT, SUMMED
 from ..plan.direction import DistributedFacts, distributed_direction
 from . import exchange, loops, replicated
-from .expressions import DistributedExpression
 from .start import current
 
 if TYPE_CHECKING:
     from ..core import Matrix as WholeMatrix
+    from ..core import Vector as WholeVector
     from ..core.matrix.read import TransposedMatrix
     from ..core.statement.expressions import VectorExpression
-    from ..core.typing import OperandArg, OperandLike, OperatorLike
-    from .expressions import Local
+    from ..core.statement.indexing import IndexExpr
+    from ..core.typing import DTypeArg, MaskArg, OperandArg, OperandLike, OperatorLike
     from .matrix import MatrixRead
     from .vector import Vector as DistributedVector
+
+    Local: TypeAlias = Expression | IndexExpr | WholeMatrix | WholeVector
+
+# The distributed Vector and Matrix classes by number of dimensions; each registers itself.
+classes_by_ndim: dict[int, Any] = {}
+Result = TypeVar("Result")
+
+# ---- Delayed expressions of distributed objects.
+
+
+class DistributedExpression(Expression[Result]):
+    """A delayed distributed Vector or Matrix.
+
+    local(): this rank's share, a bitblas object or expression on one device. shape: of the whole.
+    """
+
+    __slots__ = ("local", "ndim", "shape")
+    ndim: int
+    shape: tuple[int, ...]
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        method: str,
+        args: tuple[Any, ...],
+        op: Typed | None,
+        local: Callable[[], Local],
+        dtype: DataType | None = None,
+    ) -> None:
+        super().__init__(method, args, op, local, dtype)
+        self.shape, self.ndim, self.local = shape, len(shape), local
+
+    @property
+    def size(self) -> int:
+        return self.shape[0]
+
+    @property
+    def nrows(self) -> int:
+        return self.shape[0]
+
+    @property
+    def ncols(self) -> int:
+        return self.shape[1]
+
+    def new(self, dtype: DTypeArg = None, *, mask: MaskArg = None, name: str | None = None, **opts: object) -> Result:
+        """Compute into a new object, of `dtype` if given; with `mask` (of the same shape), only where the mask
+        allows."""
+        check_options(opts)
+        kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
+        if mask is None and self._value is not None and self._value.dtype is kind:
+            value, self._value = self._value, None
+            return value
+        return classes_by_ndim[self.ndim]._computed(self, kind, mask, name)
+
+    def _resolve(self) -> Any:
+        if self._value is None:
+            self._value = classes_by_ndim[self.ndim]._computed(self, self.dtype)
+        return self._value
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(classes_by_ndim[self.ndim], name):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._resolve(), name)
+
+
+def part_of(mask: Mask) -> Mask:
+    """This rank's share of a mask."""
+    return Mask(mask.parent._rows()._part, mask.structure, mask.complement)
+
 
 # ---- Positional operators (rowindex, colindex, ..) on a share, whose first row is not row 0.
 
@@ -147,7 +221,8 @@ def plan_product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> P
         return ProductPlan(True, reads, "a single rank")
     # Whether this rank's rows are rows of the result: those of A, or of A' if it is the same; otherwise columns.
     rows = A._transposed == flip
-    same = M.known_symmetric(values=values) if rows else M.is_symmetric(values=values)
+    known = M._known.get("symmetric values" if values else "symmetric")
+    same = bool(known) if rows else M.is_symmetric(values=values)
     facts = DistributedFacts(
         entries=v._shared_facts().entries,
         size=v.size,
@@ -162,16 +237,14 @@ def plan_product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> P
 def _symbolic_product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> VectorExpression:
     """In symbolic execution: along the rows of the result, which the transposed matrix has if A has not."""
     M, rows = A._matrix, A._transposed == flip
-    if current().size > 1:
-        read = names_in(f.op.binaryop.expr)
-        with loops.recording_paused():
-            M = M if rows or M.is_symmetric(values=("y" if flip else "x") in read) else M._mirror()
-        return _multiply(M._part.T if flip else M._part, loops.gather_vector(v._part, v.shares), f, flip)
-    return _multiply(M._part.T if A._transposed else M._part, v._part, f, flip)
+    read = names_in(f.op.binaryop.expr)
+    with loops.recording_paused():
+        M = M if rows or M.is_symmetric(values=("y" if flip else "x") in read) else M._mirror()
+    return _multiply(M._part.T if flip else M._part, loops.gather_vector(v._part, v.shares), f, flip)
 
 
 def _product(A: MatrixRead, v: DistributedVector, f: Typed, flip: bool) -> Local:
-    if loops.is_recording():
+    if loops.is_recording() and current().size > 1:
         return _symbolic_product(A, v, f, flip)
     how = plan_product(A, v, f, flip)
     found = _local_product(A, v, f, flip, how)
@@ -199,8 +272,12 @@ def _multiply(N: WholeMatrix | TransposedMatrix, u: Vector, f: Typed, flip: bool
 def explain(expr: Delayed | MatrixRead) -> str:
     """Explain how `A.mxv(v)` or `v.vxm(A)` is distributed and why, with the plan of this rank's part; for a distributed
     Matrix, whether algorithms split it, and why. Called by every rank."""
+    ranks = current().size
     if (matrix := getattr(expr, "_matrix", None)) is not None:
-        return replicated.explain_replication(matrix)
+        why = replicated.why_replicated(matrix)
+        text = "split, each rank computes its rows"
+        text = text if why is None else f"replicated, each rank computes the whole result: {why}"
+        return f"{matrix.name} on {ranks} ranks: {text}"
     expr = expr._to_expr() if hasattr(expr, "_to_expr") else expr
     if not isinstance(expr, DistributedExpression) or expr.method not in ("mxv", "vxm"):
         raise TypeError(f"explain: expected A.mxv(v) or v.vxm(A) of distributed objects, got {describe(expr)}")
@@ -213,7 +290,6 @@ def explain(expr: Delayed | MatrixRead) -> str:
     facts = v._shared_facts()
     bits = size // 8 if 0 < facts.entries < v.size or not how.gathers else 0
     value_bytes = v.dtype.np_type.itemsize * size if how.values and facts.one is None and facts.entries else 0
-    ranks = current().size
     sent = (ranks - 1) * (bits + value_bytes) // ranks
     plan = plan_of(_local_product(A, v, f, flip, how))
     most = (

@@ -19,7 +19,6 @@ from ..core.convert import check_size
 from ..exceptions import InvalidValue
 from ..io.build import (
     Entries,
-    FileChunks,
     check_overflow,
     check_values_fit,
     may_overflow,
@@ -44,10 +43,9 @@ from ..io.weights import (
     is_rounded,
     is_whole,
 )
-from .building import LayoutOptions
 from .exchange import maximum_of_ranks
 from .group import CONFIRM
-from .matrix import Matrix
+from .matrix import LayoutOptions, Matrix
 from .start import current
 
 if TYPE_CHECKING:
@@ -79,20 +77,9 @@ def is_table(source: str | os.PathLike[str]) -> bool:
     return any(path.glob("*.parquet")) if path.is_dir() else path.suffix.lower() == ".parquet"
 
 
-def read_rows(
-    source: str | os.PathLike[str], share: bool, names: tuple[str, str, str | None], size: int | None
-) -> tuple[Entries, int]:
-    """Rows, columns and values (None without a weight) of this rank's share of the edges, or of all edges, and the
-    number of vertices. names: the columns of the two ends and of the weight."""
-    columns = [name for name in names if name is not None]
-    i, j, x = current().all_or_none("read", lambda: _read_parquet(source, share, columns, size))
-    if size is None:
-        highest = max((int(ends.max()) for ends in (i, j) if len(ends)), default=-1)
-        size = maximum_of_ranks(highest + 1)
-    return (i, j, x), check_size("size", size)
-
-
 def _read_parquet(source: str | os.PathLike[str], share: bool, columns: list[str], size: int | None) -> Entries:
+    """Rows, columns and values (None without a weight) of this rank's share of the edges, or of all edges. columns: the
+    names of the two ends, and of the weight."""
     parquet, group, path = load_parquet(), current(), Path(source)
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     opened = [_open_parquet(parquet, file, columns) for file in files]
@@ -109,7 +96,8 @@ def _read_parquet(source: str | os.PathLike[str], share: bool, columns: list[str
     arrays = [
         concatenate_weights(f"{source}: column {name!r}", list(parts)) for name, parts in zip(columns, zip(*pieces))
     ]
-    arrays = arrays or _empty(opened[0], columns)
+    kind = opened[0].schema_arrow.field
+    arrays = arrays or [_wide(np.zeros(0, kind(name).type.to_pandas_dtype())) for name in columns]  # no rows
     for name, array in zip(columns, arrays[:2]):
         bad = array[(array < 0) | (array >= (np.iinfo(np.int64).max if size is None else size))]
         if len(bad):
@@ -155,11 +143,6 @@ def _wide(values: np.ndarray) -> np.ndarray:
     return values.astype(np.float32) if values.dtype == np.float16 else values
 
 
-def _empty(file: ParquetFile, columns: list[str]) -> list[np.ndarray]:
-    """Arrays of no rows: for a rank without rows, or an empty table."""
-    return [_wide(np.zeros(0, file.schema_arrow.field(name).type.to_pandas_dtype())) for name in columns]
-
-
 # ---- Read text files in shares: each rank reads a byte range, from the start of a line to the end of one.
 
 
@@ -184,26 +167,18 @@ class Part(Source):
         newlines = group.all_or_none("read", find_range)
         self.lines += int(group.gather_host(np.array([newlines]))[: group.rank, 0].sum())
         self.has_range = True
-        return self._whole_lines(size)
+        return self._range(size)
 
     def _range(self, size: int) -> Iterator[bytes]:
+        """Blocks of whole lines, of about `size` bytes."""
         at, end = self.range
         while at < end:
             self.stream.seek(at)
             data = self.stream.read(min(size, end - at))
+            if at + len(data) < end:
+                data += self.stream.readline()
             yield data
             at += len(data)
-
-    def _whole_lines(self, size: int) -> Iterator[bytes]:
-        rest = b""
-        for data in self._range(size):
-            cut = data.rfind(b"\n") + 1
-            if cut:
-                yield rest + data[:cut]
-                rest = b""
-            rest += data[cut:]
-        if rest:
-            yield rest
 
 
 def _line_after(file: Bytes, position: int, begin: int) -> int:
@@ -281,8 +256,11 @@ def _table(
     directed: bool | None = None,
     **how: Unpack[BuildOptions],
 ) -> Matrix:
-    ends, n = read_rows(path, how["share"], (source, target, weight), size)
-    return _build_edges(path, [ends], directed, n, how)
+    columns = [name for name in (source, target, weight) if name is not None]
+    i, j, x = current().all_or_none("read", lambda: _read_parquet(path, how["share"], columns, size))
+    if size is None:
+        size = maximum_of_ranks(1 + max((int(ends.max()) for ends in (i, j) if len(ends)), default=-1))
+    return _build_edges(path, [(i, j, x)], directed, check_size("size", size), how)
 
 
 def _market(source: Input, **how: Unpack[BuildOptions]) -> Matrix:
@@ -295,22 +273,15 @@ def _market(source: Input, **how: Unpack[BuildOptions]) -> Matrix:
     head, packed = group.all_or_none("read", read_head, alike=True)
     if head.layout != "coordinate" or head.field == "complex":
         raise InvalidValue(f"{source}: expected coordinates of real numbers; pass share=False to read it on every rank")
-    chunks = MatrixMarketChunks if group.rank == 0 else _Nothing
-    made: FileChunks = (chunks if packed else MarketPart)(source, head, False, is_rounded(how.get("dtype")))
-    found = made.all() if isinstance(made, MarketPart) else group.all_or_none("read", lambda: list(made))
-    none = np.zeros(0, np.int64)
-    pattern = head.field == "pattern"
+    made = (MatrixMarketChunks if packed else MarketPart)(source, head, False, is_rounded(how.get("dtype")))
+    if isinstance(made, MarketPart):
+        found = made.all()
+    else:
+        found = group.all_or_none("read", lambda: list(made) if group.rank == 0 else [])
+    none, pattern = np.zeros(0, np.int64), head.field == "pattern"
     entries: list[Entries] = [(i, j, None if pattern else values[0]) for i, j, *values in found]
-    entries += [(none, none, None)] * pattern
+    entries.append((none, none, None if pattern else np.zeros(0, head.kind)))  # a rank without entries needs a type too
     return _build_matrix(source, entries, head.nrows, head.ncols, how)
-
-
-class _Nothing(MatrixMarketChunks):
-    """The empty part of the other ranks if one rank reads the whole file."""
-
-    def entries(self, stream: Source) -> Iterator[Entries]:
-        none = np.zeros(0, np.int64)
-        yield none, none, None if self.head.field == "pattern" else none
 
 
 def _edges(

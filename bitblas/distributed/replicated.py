@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semirings import semiring
-from semirings.dtypes import BOOL, INT64
+from semirings.dtypes import INT64
 
 from .. import tuning
 from ..config import config
@@ -24,7 +24,6 @@ from ..exceptions import DistributedError
 from ..store import VectorStore, dense_values, words
 from ..typing import Array
 from . import exchange, loops, shares
-from .expressions import classes_by_ndim
 from .start import current
 
 if TYPE_CHECKING:
@@ -62,12 +61,17 @@ def _why(A: Matrix) -> str | None:
     return reason(facts.entries, longest, nbytes, -tight)
 
 
-def run_replicated(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Run program(A, *args, **options) with all of A on each rank."""
-    whole = A._cached("whole", A._gathered)
+def run(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Run program(A, *args, **options) with all of A on each rank; on the only rank, as without ranks."""
+    whole = A._part if current().size == 1 else A._cached("whole", A._gathered)
     with current().statement(lambda: f"{program.__name__}({A.name})"):
         keywords = {name: _to_one_device(x) for name, x in options.items() if name != "gb"}
         arguments = tuple(map(_to_one_device, args))
+        if current().size == 1:
+            if A.device.name == config.device:  # otherwise the program sets it
+                keywords["gb"] = sys.modules[__package__.partition(".")[0]]
+                program = getattr(program, "__wrapped__", program)
+            return _distribute(program(whole, *arguments, **keywords))
         result = current().all_or_none(program.__name__, lambda: program(whole, *arguments, **keywords), alike=True)
         kinds = current().texts(_describe_type(result))  # how an answer is distributed depends on its type
         for rank, kind in enumerate(kinds):
@@ -76,14 +80,6 @@ def run_replicated(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...]
                     f"{program.__name__}: the ranks' results differ: {kinds[0]} on rank 0, {kind} on rank {rank}"
                 )
         return _distribute(result)
-
-
-def run_on_single_rank(program: Callable[..., Any], A: Matrix, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Run program(A, *args, **options) on the only rank, as without ranks."""
-    keywords = {name: _to_one_device(x) for name, x in options.items() if name != "gb"}
-    if A.device.name == config.device:  # otherwise the program sets it
-        program, keywords["gb"] = getattr(program, "__wrapped__", program), sys.modules[__package__.partition(".")[0]]
-    return _distribute(program(A._part, *map(_to_one_device, args), **keywords))
 
 
 def _to_one_device(x: Any) -> Any:
@@ -95,15 +91,15 @@ def _to_one_device(x: Any) -> Any:
 
 def _distribute(result: Any) -> Any:
     """Distribute an answer: the first rank's is used by all."""
-    one = current().size == 1
+    one, library = current().size == 1, sys.modules[__package__]
     if isinstance(result, WholeVector):
         s = shares.of(result.size)
-        return classes_by_ndim[1]._of(result if one else _scatter(result, s), s, result.name)
+        return library.Vector._of(result if one else _scatter(result, s), s, result.name)
     if isinstance(result, WholeMatrix) and one:
-        return classes_by_ndim[2]._of(result, shares.of(result.nrows), result.name)
+        return library.Matrix._of(result, shares.of(result.nrows), result.name)
     if isinstance(result, WholeMatrix):
         i, j, x = (a if current().rank == 0 else a[:0] for a in result.to_coo())
-        return classes_by_ndim[2].from_coo(i, j, x, result.dtype, nrows=result.nrows, ncols=result.ncols, share=True)
+        return library.Matrix.from_coo(i, j, x, result.dtype, nrows=result.nrows, ncols=result.ncols, share=True)
     if isinstance(result, Scalar) and not one:
         return result if result.value is None else Scalar.from_value(_broadcast_value(result.value), result.dtype)
     if isinstance(result, (list, tuple)):
@@ -137,7 +133,7 @@ def _scatter(result: WholeVector, s: shares.Shares) -> WholeVector:
     part = VectorStore(store.device, s.mine, store.dtype, bits, one)
     if one is None:
         part.values = dense_values(store.device, s.mine, store.dtype)
-        received = share(exchange.slots(store), s.words if store.dtype is BOOL else s.counts)
+        received = share(exchange.slots(store), s.units(store.dtype))
         part.values[: len(received)] = received
     return WholeVector._from_store(part)
 
@@ -145,10 +141,3 @@ def _scatter(result: WholeVector, s: shares.Shares) -> WholeVector:
 def _broadcast_value(value: Any) -> Any:
     array = np.array([value])
     return type(value)(current().gather_host(array)[0, 0]) if array.dtype != object else value
-
-
-def explain_replication(A: Matrix) -> str:
-    """How algorithms run on a distributed Matrix, and why."""
-    why, ranks = why_replicated(A), current().size
-    how = f"replicated, each rank computes the whole result: {why}"
-    return f"{A.name} on {ranks} ranks: {'split, each rank computes its rows' if why is None else how}"

@@ -13,6 +13,7 @@ from types import ModuleType
 import numpy as np
 
 from semirings.cached import cached_property
+from semirings.dtypes import BOOL, DataType
 
 from .. import tuning
 from ..typing import Array
@@ -53,6 +54,10 @@ class Shares:
     def words(self) -> list[int]:
         """Words of bits per rank."""
         return [-(-count // WORD) for count in self.counts]
+
+    def units(self, dtype: DataType) -> list[int]:
+        """Elements per rank of an array of values: words of bits if BOOL."""
+        return self.words if dtype is BOOL else self.counts
 
     def owner(self, position: int) -> int:
         return int(np.searchsorted(self.bounds, position, side="right")) - 1
@@ -107,8 +112,3 @@ def _even(size: int, ranks: int) -> tuple[int, ...]:
 
 def has_partition(size: int) -> bool:
     return size in current().shares
-
-
-def set_partition(bounds: tuple[int, ...]) -> None:
-    """Set the partition of all objects of that size, as it was when an object was saved."""
-    current().shares[bounds[-1]] = Shares(bounds, current().rank)

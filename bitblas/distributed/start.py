@@ -1,26 +1,46 @@
-"""Start-up of a rank: find its number from the environment and connect to the other ranks."""
+"""Start ranks, and join them: `bitblas run -n 4 program.py`, and `init` in each rank.
+
+`init` finds the number of a rank from the environment and connects to the other ranks. `bitblas run` starts N ranks of
+one program on this host and ends them together. Each rank has its own parent process (supervise.py), which reports the
+program's exit to the launcher. On GPUs the launcher starts these parents itself, and the ranks read their numbers from
+the environment, as under torchrun; on CPUs mpirun starts them. If a rank fails, the others have LINGER seconds to raise
+DistributedError, which names that rank. A signal to the launcher is passed to all ranks, and processes that remain
+GRACE seconds later are killed. If the launcher itself is killed, the parents end their programs.
+"""
 
 from __future__ import annotations
 
 import atexit
 import os
 import platform
+import select
+import shutil
+import signal
 import socket
+import subprocess
 import sys
+import tempfile
+import threading
+import time
 import uuid
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
+from types import FrameType, TracebackType
 from typing import NamedTuple
 
 import numpy as np
 
 from .. import device as devices
+from .. import extras
 from ..config import config
 from ..device import Device
 from ..exceptions import DistributedError, InvalidValue
 from .group import TIMEOUT, Group, GroupOptions, SingleRank
 from .liveness_board import ORDERED, LivenessBoard
-from .mpi import MpiGroup
-from .nccl import NcclGroup
+from .transports import MEETING_OFFSET, MpiGroup, NcclGroup
+
+# ---- Start-up of a rank: find its number from the environment and connect to the other ranks.
 
 # Environment variables with the rank, the number of ranks, and the rank on this host: torchrun and `bitblas run`, srun.
 LAUNCHERS = (("RANK", "WORLD_SIZE", "LOCAL_RANK"), ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"))
@@ -164,3 +184,228 @@ def rank_device(device: str | Device | None = None) -> Device:
         f"device: expected {local_device.name}, the device of rank {current().rank}, got "
         f"{name!r}. Hint: init(device=) or `bitblas run --device` sets it for all distributed objects"
     )
+
+
+# ---- `bitblas run -n 4 program.py`: start N ranks of one program on this host and end them together.
+
+CHECK_INTERVAL = 0.05  # seconds between two checks of the processes
+LINGER = 30.0  # seconds that the other ranks have to notice and report a failed rank
+ABANDONED = 3.0  # the same for ranks that wait in `init` for a rank that ended before it called it
+GRACE = 5.0  # seconds that ranks have to end after a signal, before they are killed
+LAST = 3.0  # seconds that mpirun, or a rank's parent, has to end after all ranks have ended
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+Handler = Callable[[int, FrameType | None], object] | int | None  # of a signal
+LONGEST = 80  # maximum length of a folder's path for which a socket in it can be named
+
+
+def run(ranks: int, program: Sequence[str], device: str | None = None) -> int:
+    """Run the Python program (a file and its arguments) on `ranks` ranks; return the first failing rank's exit code.
+
+    Raises InvalidValue (ranks), DistributedError (fewer GPUs than ranks, no mpirun).
+    """
+    if ranks < 1:
+        raise InvalidValue(f"ranks: expected 1 or more, got {ranks}")
+    device_name = device or os.environ.get("BITBLAS_DEVICE") or devices.default()
+    command = [sys.executable, *program]
+    environment = dict(os.environ, BITBLAS_DEVICE=device_name.partition(":")[0])
+    on_cpus = devices.get(device_name).host_memory
+    if not on_cpus:
+        count = devices.get("cuda").xp.cuda.runtime.getDeviceCount()
+        if ranks > count:
+            raise DistributedError(f"ranks: expected at most {count}, one per GPU, got {ranks}")
+        environment.update(WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(_free_port()))
+    with Launcher(ranks) as launcher:
+        if on_cpus:
+            start, number = mpirun(ranks, environment)
+            launcher.start([*start, *launcher.parent(number), *command], environment)
+        else:
+            for k in range(ranks):
+                rank_environment = dict(environment, RANK=str(k), LOCAL_RANK=str(k))
+                launcher.start([*launcher.parent(str(k)), *command], rank_environment)
+        return launcher.wait()
+
+
+def mpirun(ranks: int, environment: dict[str, str]) -> tuple[list[str], str]:
+    """The command that starts the ranks, and the environment variable in which it passes each rank its number. Uses the
+    mpiexec next to this Python, else the one on the path."""
+    local = Path(sys.executable).parent / "mpiexec"
+    found = str(local) if local.exists() else shutil.which("mpiexec")
+    if found is None:
+        raise DistributedError(f"ranks on CPUs: mpiexec not found; {extras.hint('mpi')}")
+    version = subprocess.run([found, "--version"], capture_output=True, text=True, env=environment).stdout
+    if "open" not in version.lower():
+        return [found, "-disable-auto-cleanup", "-n", str(ranks)], "PMI_RANK"
+    if os.geteuid() == 0:  # root confirmed that by running this command
+        environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    command = [found, "--enable-recovery", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
+    return command, "OMPI_COMM_WORLD_RANK"
+
+
+def _free_port() -> int:
+    """A free port such that the port where ranks connect is free too, as far as that can be checked in advance."""
+    while True:
+        with socket.socket() as first, socket.socket() as second:
+            first.bind(("127.0.0.1", 0))
+            port: int = first.getsockname()[1]
+            with suppress(OSError, OverflowError):
+                second.bind(("127.0.0.1", port + MEETING_OFFSET))
+                return port
+
+
+class Rank:
+    """State of one rank in the launcher. code: exit code of its program, None while it runs."""
+
+    parent: socket.socket | None = None
+    code: int | None = None
+    joining = joined = False
+
+
+class Launcher:
+    """Start processes, which connect to `address`, and wait for the programs of all ranks."""
+
+    def __init__(self, ranks: int) -> None:
+        self.ranks = [Rank() for _ in range(ranks)]
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.received: list[int] = []  # received signals
+        self.code = 0  # of the first rank that failed
+        self.before: dict[int, Handler] = {}
+        self.connections: dict[socket.socket, bytes] = {}  # with the part of a line read so far
+
+    def __enter__(self) -> Launcher:
+        short = len(tempfile.gettempdir()) <= LONGEST
+        self.folder = tempfile.mkdtemp(prefix="bitblas-", dir=None if short else "/tmp")
+        self.address = str(Path(self.folder) / "launcher")
+        self.server = socket.socket(socket.AF_UNIX)
+        self.server.bind(self.address)
+        self.server.listen(2 * len(self.ranks))
+        if threading.current_thread() is threading.main_thread():
+            for number in FORWARDED:
+                if signal.getsignal(number) != signal.SIG_IGN:  # ignored signals, as under nohup
+                    self.before[number] = signal.signal(number, self._receive)
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Leave no process behind: parents end their programs when their connection closes."""
+        for connection in (*self.connections, self.server):
+            connection.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        for process in self.processes:
+            self._end(process)
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
+
+    def _receive(self, number: int, frame: FrameType | None) -> None:
+        self.received.append(number)
+
+    def parent(self, number: str) -> list[str]:
+        """The command of a rank's parent. number: the rank, or the environment variable that contains it."""
+        return [sys.executable, "-I", "-S", str(Path(__file__).with_name("supervise.py")), self.address, number]
+
+    def start(self, command: list[str], environment: dict[str, str]) -> None:
+        """Start a process in its own session, so that terminal signals reach only the launcher, which forwards them."""
+        self.processes.append(subprocess.Popen(command, env=environment, start_new_session=True))
+
+    def wait(self) -> int:
+        """Wait until all programs have ended; return the first failing code, in the shell's form for signals."""
+        failed = stopped = abandoned = 0.0  # times when a rank failed, a signal arrived, `init` lacked a rank
+        signals, reported = 0, False
+        while any(rank.code is None for rank in self.ranks):
+            self._listen(CHECK_INTERVAL)
+            now = time.monotonic()
+            for number in self.received[signals:]:
+                # UCX, which MPI may use, interprets SIGHUP as a request for more output.
+                self._signal(signal.SIGTERM if number == signal.SIGHUP else number)
+                stopped = stopped or now
+            signals = len(self.received)
+            if self.code and not failed:
+                failed = now
+            missing = self._missing_rank()
+            abandoned = (abandoned or now) if missing else 0.0
+            if abandoned and now - abandoned > ABANDONED:
+                if not reported:
+                    print(
+                        f"bitblas run: {missing}; stopping the other ranks, which wait for it in init()",
+                        file=sys.stderr,
+                    )
+                reported, self.code = True, self.code or 1
+                self._signal(signal.SIGKILL)
+            elif (stopped and now - stopped > GRACE) or (failed and now - failed > LINGER) or signals > 1:
+                self._signal(signal.SIGKILL)
+            elif all(process.poll() is not None for process in self.processes):  # mpirun could not start the ranks
+                self._listen(CHECK_INTERVAL)
+                self.code = self.code or next((p.returncode for p in self.processes if p.returncode), 1)
+                break
+        for rank in self.ranks:
+            self._send(rank, "leave")
+        if self.received:
+            return 128 + self.received[0]
+        return self.code if self.code >= 0 else 128 - self.code
+
+    def _listen(self, seconds: float) -> None:
+        """Read messages of parents and ranks."""
+        ready, _, _ = select.select([self.server, *self.connections], [], [], seconds)
+        for connection in ready:
+            if connection is self.server:
+                accepted, _ = self.server.accept()
+                self.connections[accepted] = b""
+                continue
+            with suppress(OSError):
+                if data := connection.recv(4096):
+                    *lines, rest = (self.connections[connection] + data).split(b"\n")
+                    self.connections[connection] = rest
+                    for line in lines:
+                        self._handle(connection, line.decode().split())
+                    continue
+            del self.connections[connection]
+            connection.close()
+            for rank in self.ranks:
+                if rank.parent is connection:  # the parent was killed, and its program with it
+                    rank.parent = None
+                    self._ended(rank, -signal.SIGKILL)
+
+    def _handle(self, connection: socket.socket, words: list[str]) -> None:
+        if words[0] == "rank":
+            self.ranks[int(words[1])].parent = connection
+        elif words[0] == "ended":
+            self._ended(next(rank for rank in self.ranks if rank.parent is connection), int(words[1]))
+        elif words[0] in (JOINING, JOINED):
+            rank = self.ranks[int(words[1])]
+            rank.joining, rank.joined = True, words[0] == JOINED
+
+    def _ended(self, rank: Rank, code: int) -> None:
+        if rank.code is None:
+            rank.code, self.code = code, self.code or code
+
+    def _missing_rank(self) -> str:
+        """A message if a rank ended before it called `init` while others wait for it there; else ""."""
+        if any(rank.joined for rank in self.ranks) or not any(r.joining and r.code is None for r in self.ranks):
+            return ""
+        ended = [k for k, rank in enumerate(self.ranks) if rank.code is not None]
+        return f"rank {ended[0]} ended with code {self.ranks[ended[0]].code} before it called init()" if ended else ""
+
+    def _signal(self, number: int) -> None:
+        """Signal all programs; also the processes if ranks have not started yet: any of them for SIGKILL, else all."""
+        running = [rank for rank in self.ranks if rank.code is None]
+        for rank in running:
+            self._send(rank, f"signal {int(number)}")
+        kill = number == signal.SIGKILL
+        if any(rank.parent is None for rank in running) if kill else not any(rank.parent for rank in self.ranks):
+            for process in self.processes:
+                if process.poll() is None:
+                    with suppress(OSError):
+                        os.killpg(process.pid, signal.SIGKILL if kill else signal.SIGTERM)
+
+    def _send(self, rank: Rank, text: str) -> None:
+        if rank.parent is not None:
+            with suppress(OSError):
+                rank.parent.sendall(text.encode() + b"\n")
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        """Wait for mpirun, or a rank's parent; kill it if it does not end."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(LAST)
+                return
+            with suppress(OSError):
+                os.killpg(process.pid, number)
+        process.wait()

@@ -14,7 +14,6 @@ import signal
 import socket
 import subprocess
 import sys
-from types import FrameType
 
 LAUNCHER = "BITBLAS_LAUNCHER"  # as in start.py, which this script must not import
 CHECK_INTERVAL = 0.2  # seconds between two checks of the program if no signal reports its end
@@ -35,7 +34,7 @@ class Supervisor:
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         for number in FORWARDED:
             if signal.getsignal(number) != signal.SIG_IGN:  # ignored signals, as under nohup
-                signal.signal(number, self._forward)
+                signal.signal(number, lambda number, frame: self._signal(number))
         # MPICH passes its connection as an open file, which must stay open.
         environment = dict(os.environ, **{LAUNCHER: f"{rank} {address}"})
         self.program = subprocess.Popen(command, env=environment, close_fds=False, preexec_fn=_die_with_parent)
@@ -73,9 +72,6 @@ class Supervisor:
             self.launcher.sendall(text.encode() + b"\n")
         except OSError:  # the launcher is gone: the next read will detect it
             return
-
-    def _forward(self, number: int, frame: FrameType | None) -> None:
-        self._signal(number)
 
     def _signal(self, number: int) -> None:
         if number == signal.SIGKILL and os.getpgrp() == os.getpid():  # the program's child processes, and this process

@@ -27,9 +27,8 @@ from ..loop.symbolic.control_flow import plain_loops
 from ..typing import Array
 from . import exchange, loops, shares
 from .base import Distributed
-from .expressions import DistributedExpression, classes_by_ndim, part_of
 from .loops import DistributedArray
-from .products import multiply_vector
+from .products import DistributedExpression, classes_by_ndim, multiply_vector, part_of
 from .start import current, rank_device
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
         SizeArg,
         ValuesLike,
     )
-    from .expressions import Local
+    from .products import Local
 
 
 class Vector(Distributed, StyledVector):
@@ -118,10 +117,8 @@ class Vector(Distributed, StyledVector):
         group = current()
         at, array, kind, size = group.all_or_none("Vector.from_coo", checked) if share else checked()
         s = shares.of(size)
-        if share:
-            array, kind = exchange.unify_values(array, kind, len(at))
-            array = d.full(len(at), array) if isinstance(array, np.generic) else array
-        (at,), array = exchange.owned_entries(s, (at,), array, share)
+        (at,), array, kind = exchange.owned_entries(s, (at,), array, kind, share)
+        array = d.full(len(at), array) if share and isinstance(array, np.generic) else array
         make = lambda: Whole.from_coo(at - s.low, array, kind, size=s.mine, dup_op=dup_op, device=d)
         part = group.all_or_none("Vector.from_coo", make, alike=not share)
         return cls._of(part, s, name)
@@ -302,9 +299,6 @@ class Vector(Distributed, StyledVector):
     def _selected(self, x: Vector, keep: Array, first: Axis) -> Whole:
         """This rank's elements of another vector."""
         return exchange.gather_elements(x, keep.nonzero()[0])
-
-    def _key(self, first: Array | int, axes: Axes) -> Any:
-        return first
 
     def _size_error(self, expected: tuple[int, ...], got: tuple[int, ...], what: str) -> str:
         if what:

@@ -85,7 +85,7 @@ class Values(Mapping[Hashable, Any]):
 
     def largest(self, count: int = 10) -> list[tuple[Hashable, Any]]:
         """Pairs of name and value of the `count` largest values, in descending order; ties in vertex order."""
-        return [(self.graph._name(int(v)), self._value(x)) for v, x in zip(*self._first(-1, count))]
+        return self._first(-1, count)
 
     def max(self) -> int | float:
         """The largest value. InvalidValue without values, TypeError if values are vertices; also below."""
@@ -119,7 +119,7 @@ class Values(Mapping[Hashable, Any]):
 
     def smallest(self, count: int = 10) -> list[tuple[Hashable, Any]]:
         """Pairs of name and value of the `count` smallest values, in ascending order."""
-        return [(self.graph._name(int(v)), self._value(x)) for v, x in zip(*self._first(1, count))]
+        return self._first(1, count)
 
     def way(self, label: Hashable) -> list[Hashable]:
         """The names on the path from the source to a vertex; for values that are parents (bfs_parents, sssp_tree).
@@ -155,7 +155,7 @@ class Values(Mapping[Hashable, Any]):
     def _value(self, value: Any) -> Any:
         return self.graph._name(value) if self.vertices else value
 
-    def _first(self, sign: int, count: int) -> tuple[np.ndarray, list[Any]]:
+    def _first(self, sign: int, count: int) -> list[tuple[Hashable, Any]]:
         try:
             count = operator.index(count)
         except TypeError:
@@ -164,11 +164,9 @@ class Values(Mapping[Hashable, Any]):
             raise InvalidValue(f"count: expected 0 or more, got {count}")
         index, values = self.entries
         by = values.astype(np.int8) if values.dtype == np.bool_ else values
-        ascending = (
-            np.argsort(by, kind="stable") if sign > 0 else len(by) - 1 - np.argsort(by[::-1], kind="stable")[::-1]
-        )
-        order = ascending[:count]
-        return index[order], values[order].tolist()
+        order = np.argsort(by[::sign], kind="stable")[::sign][:count]  # ties in vertex order, also of the largest
+        order = order if sign > 0 else len(by) - 1 - order
+        return [(self.graph._name(v), self._value(x)) for v, x in zip(index[order].tolist(), values[order].tolist())]
 
     def __repr__(self) -> str:
         some = ", ".join(f"{name!r}: {self[name]!r}" for name, _ in zip(self, range(5)))

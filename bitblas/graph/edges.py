@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import extras, tuning
+from .. import tuning
 from ..core.convert import exact_sums
 from ..exceptions import InvalidValue, warn
 from . import validation
@@ -18,33 +16,6 @@ if TYPE_CHECKING:
     from ..core import Matrix, Vector
     from ..io.build import DupOp
     from .graph import Graph
-
-
-def dataframe(graph: Graph, source: str, target: str, weight: str | None) -> Any:
-    """A pandas DataFrame of the edges with these column names, followed by the attributes; weight None: omitted."""
-    pandas = extras.load("pandas", "to_dataframe")
-    names = [source, target, *([] if weight is None else [weight]), *graph.attributes]
-    if len(set(names)) < len(names):
-        raise InvalidValue(f"columns: expected different names, got {', '.join(map(repr, names))}")
-    found = list(edge_table(graph).values())
-    if weight is None:
-        del found[2]
-    return pandas.DataFrame(dict(zip(names, found)))
-
-
-def networkx(graph: Graph) -> Any:
-    """A networkx.Graph or DiGraph of the names, weights and attributes, as Python objects. If all weights are True,
-    edges have no weight."""
-    library = extras.load("networkx", "to_networkx")
-    made = library.DiGraph() if graph.directed else library.Graph()
-    made.add_nodes_from(graph.vertices)
-    table = edge_table(graph)
-    sources, targets = table.pop("source"), table.pop("target")
-    if unweighted(table["weight"]):
-        del table["weight"]
-    rows = zip(*(column.tolist() for column in table.values())) if table else repeat(())
-    made.add_edges_from((s, t, dict(zip(table, row))) for s, t, row in zip(sources, targets, rows))
-    return made
 
 
 def unweighted(values: np.ndarray) -> bool:
@@ -94,13 +65,6 @@ def both_ways(A: Matrix, dup_op: DupOp | None = None, **where: Any) -> Matrix:
     both = gb.Matrix(A.dtype, *A.shape, **{**where, "device": A.device})
     both << upper.ewise_add(upper.T, smaller_operator(A.dtype))
     return both
-
-
-def check_dup_op_for(A: Matrix, dup_op: DupOp | None) -> None:
-    """Raise InvalidValue for an unknown dup_op, or one that is undefined for the values of A."""
-    from ..io.build import check_dup_op
-
-    check_dup_op(dup_op, A.dtype)
 
 
 def _combine_directions(A: Matrix, dup_op: DupOp) -> Matrix:
@@ -245,21 +209,3 @@ def _exact_degrees(graph: Graph, *, out: bool, into: bool) -> Vector:
             f"weighted: expected sums of weights that fit INT64 or UINT64, got {sums[k]} at vertex "
             f"{graph.label(k)!r}. Hint: Graph(g.matrix.dup(float), g.labels) has float weights"
         ) from None
-
-
-def with_vertices(graph: Graph, names: Iterable[Hashable]) -> Graph:
-    """The same edges over a superset of the vertices, in the given order."""
-    labels = validation.different_names("names", names)
-    number = {name: k for k, name in enumerate(labels)}
-    absent = [name for name in graph.vertices if name not in number]
-    if absent:
-        raise InvalidValue(f"names: expected every vertex of the graph once, got names without {absent[0]!r}")
-    at, n = [number[name] for name in graph.vertices], len(labels)
-
-    def placed(A: Matrix) -> Matrix:
-        whole = type(A)(A.dtype, n, n, device=A.device)
-        whole[at, at] << A
-        return whole
-
-    more = {name: placed(A) for name, A in graph.attributes.items()}
-    return type(graph)._of_names(placed(graph.matrix), labels, directed=graph.directed, attributes=more)

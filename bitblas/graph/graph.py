@@ -6,10 +6,12 @@ import inspect
 import operator
 import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import extras
 from ..core.hooks import late
 from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 from . import edges, methods, validation
@@ -297,23 +299,33 @@ class Graph(Methods, metaclass=methods.Named):
     def with_vertices(self, names: Iterable[Hashable]) -> Graph:
         """The same edges over these vertices, some of which may have no edges. InvalidValue if a vertex of the graph is
         missing or a name occurs twice."""
-        return edges.with_vertices(self, names)
+        labels = validation.different_names("names", names)
+        number = {name: k for k, name in enumerate(labels)}
+        absent = [name for name in self.vertices if name not in number]
+        if absent:
+            raise InvalidValue(f"names: expected every vertex of the graph once, got names without {absent[0]!r}")
+        at, n = [number[name] for name in self.vertices], len(labels)
+
+        def placed(A: Matrix) -> Matrix:
+            whole = type(A)(A.dtype, n, n, device=A.device)
+            whole[at, at] << A
+            return whole
+
+        more = {name: placed(A) for name, A in self.attributes.items()}
+        return Graph._of_names(placed(self.matrix), labels, directed=self.directed, attributes=more)
 
     def to_undirected(self, dup_op: DupOp | None = None) -> Graph:
         """The same graph with each edge in both directions. Of two different values the smaller is kept, or dup_op
         ("plus", "max", "first", ..) combines them; its first operand is the edge from the vertex that comes first.
         Sums and products of small integers are INT64. Raises InvalidValue for a dup_op that is unknown or undefined for
         the values, and for a sum beyond 64 bits."""
-        if self._directed is False and self._has_both_ways():
-            edges.check_dup_op_for(self.matrix, dup_op)
+        A, more = self.matrix, self.attributes
+        # directed=False alone does not guarantee that each edge is present in both directions
+        if self._directed is False and A.nrows == A.ncols and all(map(edges.is_symmetric, (A, *more.values()))):
+            _io().build.check_dup_op(dup_op, A.dtype)
             return self
-        more = {name: edges.both_ways(A, dup_op) for name, A in self.attributes.items()}
-        return Graph._of_names(edges.both_ways(self.matrix, dup_op), self.labels, directed=False, attributes=more)
-
-    def _has_both_ways(self) -> bool:
-        """Whether each edge is present in both directions; `directed=False` alone does not guarantee it."""
-        A = self.matrix
-        return A.nrows == A.ncols and all(edges.is_symmetric(X) for X in (A, *self.attributes.values()))
+        more = {name: edges.both_ways(values, dup_op) for name, values in more.items()}
+        return Graph._of_names(edges.both_ways(A, dup_op), self.labels, directed=False, attributes=more)
 
     # ---- to other things ----
 
@@ -321,12 +333,28 @@ class Graph(Methods, metaclass=methods.Named):
         """A pandas DataFrame with one row per edge (undirected edges once), these column names (weight None: omitted),
         and the attributes. See also `bitblas.io.to_polars` and `to_arrow`. Raises InvalidValue for a duplicate column
         name, ImportError without pandas."""
-        return edges.dataframe(self, source, target, weight)
+        pandas = extras.load("pandas", "to_dataframe")
+        names = [source, target, *([] if weight is None else [weight]), *self.attributes]
+        if len(set(names)) < len(names):
+            raise InvalidValue(f"columns: expected different names, got {', '.join(map(repr, names))}")
+        found = list(edges.edge_table(self).values())
+        if weight is None:
+            del found[2]
+        return pandas.DataFrame(dict(zip(names, found)))
 
     def to_networkx(self) -> Any:
         """A networkx.Graph, or DiGraph if the graph is directed, with the names as nodes, weights and attributes, as
         Python objects. Edges without weights (all True in the matrix) have no attribute `weight`."""
-        return edges.networkx(self)
+        library = extras.load("networkx", "to_networkx")
+        made = library.DiGraph() if self.directed else library.Graph()
+        made.add_nodes_from(self.vertices)
+        table = edges.edge_table(self)
+        sources, targets = table.pop("source"), table.pop("target")
+        if edges.unweighted(table["weight"]):
+            del table["weight"]
+        rows = zip(*(column.tolist() for column in table.values())) if table else repeat(())
+        made.add_edges_from((s, t, dict(zip(table, row))) for s, t, row in zip(sources, targets, rows))
+        return made
 
     def to_igraph(self) -> Any:
         """An igraph.Graph with the names, and the weights if edges have weights. ImportError without igraph."""

@@ -36,12 +36,6 @@ personalization and labels may be dictionaries by name, `{"Anna": 1.0}`, or Valu
 names. weighted is True or False: `by("lanes")` is the graph with another weight."""
 
 
-def missing_name_hint(name: str, kind: type) -> str:
-    """A hint for a name that a Graph of this class does not have."""
-    known_names = {*names(), *(one for one in type.__dir__(kind) if not one.startswith("_"))}
-    return foreign_names.hint(name, foreign_names.GRAPH, known_names, method=True) or "dir(g) lists all names"
-
-
 @functools.cache
 def programs() -> dict[str, Algorithm]:
     """The algorithms on a graph, by name."""
@@ -60,8 +54,13 @@ def algorithm_of_method(name: str, kind: type) -> str:
     """The algorithm behind a method name. AttributeError if there is none."""
     name = SHORT.get(name, name)
     if name.startswith("_") or name not in programs():
+
+        def hint() -> str:
+            known = {*names(), *(one for one in type.__dir__(kind) if not one.startswith("_"))}
+            return foreign_names.hint(name, foreign_names.GRAPH, known, method=True) or "dir(g) lists all names"
+
         text = f"Graph has no attribute, and bitblas.algorithms no algorithm, {name!r}"
-        raise foreign_names.MissingAttribute(text, name, functools.partial(missing_name_hint, name, kind))
+        raise foreign_names.MissingAttribute(text, name, hint)
     return name
 
 

@@ -12,8 +12,8 @@ import bitblas as gb
 from bitblas import algorithms
 
 from .arrays import Node, Nodes, Refused, Scores, Start, exact_sum
-from .graph import Graph
-from .searches import distances, host, reachable_nodes, require_node
+from .graph import Graph, ascending_order
+from .searches import distances, entries, host, reachable_nodes, require_node
 
 # ---- Power iteration with NetworkX's stopping rule: the sum of absolute changes is below n tol.
 
@@ -110,12 +110,11 @@ def edge_betweenness_centrality(
     n = len(G)
     sources = None if k is None or k == n else G.numbers(seed.sample(G.labels, k)).tolist()
     found = algorithms.edge_betweenness_centrality(G.structure, sources)
-    rows, cols, values = (found.device.to_host(x) for x in found.to_coo())
+    rows, cols, values = entries(found)
     if not G.directed:  # NetworkX sums both directions of an edge
         values = values + values[np.lexsort((rows, cols))]
-    order = np.argsort(G.rows * n + G.cols)
     of_entry = np.empty(len(values))
-    of_entry[order] = values
+    of_entry[ascending_order(G)[0]] = values
     scale = 1 / (n * (n - 1)) if normalized and n > 1 else 1 if G.directed or normalized else 0.5
     if sources is not None:
         scale *= n / len(sources)

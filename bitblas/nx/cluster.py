@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -16,14 +15,9 @@ from bitblas import algorithms
 
 from .arrays import Edge, Node, NodeOrNodes, Nodes, Refused, Scores, fits_int64, join_words, split_words, sum_by_group
 from .graph import Degrees, Graph, entries_at, entry_values
-from .searches import host
+from .searches import entries, host
 
 # ---- networkx.algorithms.cluster: triangles, squares, clustering coefficients, transitivity.
-
-
-def _closed(S: gb.Matrix) -> gb.Matrix:
-    """C<S> = S plus.times S: two-step walks between the ends of each edge, which close a triangle."""
-    return S.mxm(S, gb.semiring.plus_times).new(mask=S.S)
 
 
 def _rows(C: gb.Matrix) -> np.ndarray:
@@ -68,10 +62,9 @@ def generalized_degree(G: Graph, nodes: NodeOrNodes = None) -> Any:
     # C = 0 A; C += A plus.pair A': triangles on each edge
     C = A.apply(gb.binary.times, right=0).new(gb.dtypes.INT64)
     C(gb.binary.plus) << _edge_triangles(G)
-    device, (rows, _, counts) = C.device, C.to_coo()
-    rows, counts = device.to_host(rows), device.to_host(counts).tolist()
-    limits = np.searchsorted(rows, np.arange(len(G) + 1)).tolist()
-    return _by_nodes(G, [Counter(counts[low:high]) for low, high in pairwise(limits)], nodes)
+    rows, _, counts = entries(C)
+    parts = np.split(counts, np.searchsorted(rows, np.arange(1, len(G)))) if len(G) else []
+    return _by_nodes(G, [Counter(part.tolist()) for part in parts], nodes)
 
 
 def transitivity(G: Graph) -> float:
@@ -125,8 +118,9 @@ def _clustering_coefficients(G: Graph, weight: str | None) -> np.ndarray:
 
 
 def _closed_at(S: gb.Matrix) -> gb.Matrix:
-    """C = (S S)<S> .* S; for a symmetric S its row sums are diag(S^3)."""
-    return _closed(S).ewise_mult(S, gb.binary.times).new()
+    """C = (S S)<S> .* S; for a symmetric S its row sums are diag(S^3). (S S)<S> are the two-step walks between the ends
+    of each edge, which close a triangle."""
+    return S.mxm(S, gb.semiring.plus_times).new(mask=S.S).ewise_mult(S, gb.binary.times).new()
 
 
 def _divided(walks: np.ndarray, pairs: np.ndarray) -> np.ndarray:
@@ -191,8 +185,9 @@ def k_truss(G: Graph, k: int) -> Graph:
         kept = np.ones(len(G.cols), bool)
     else:
         T = algorithms.k_truss(G.structure, int(np.ceil(k)))
-        rows, cols, _ = (T.device.to_host(x).astype(np.int64) for x in T.to_coo())
-        kept = entries_at(G, rows, cols)
+        rows, cols = (ends.astype(np.int64) for ends in entries(T)[:2])
+        kept = np.zeros(len(G.cols), bool)
+        kept[entries_at(G, rows, cols)] = True
     return G.part(np.bincount(G.rows[kept], minlength=len(G)) > 0, kept)
 
 
@@ -320,12 +315,14 @@ def _common(G: Graph, u: np.ndarray, v: np.ndarray, weights: np.ndarray | None =
         # C<pairs> = (A plus.first weights) A'
         D = gb.Vector.from_dense(weights).diag()
         C = A.mxm(D, gb.semiring.plus_second).new().mxm(A.T, gb.semiring.plus_first).new(mask=at.S)
-    device, (rows, cols, values) = C.device, C.to_coo()
-    rows, cols, values = device.to_host(rows), device.to_host(cols), device.to_host(values)
-    keys, pair_keys = rows * n + cols, u * n + v
-    found = np.minimum(np.searchsorted(keys, pair_keys), max(0, len(keys) - 1))
-    present = keys[found] == pair_keys if len(keys) else np.zeros(len(u), bool)
-    return np.where(present, values[found] if len(keys) else 0, 0)
+    rows, cols, values = entries(C)
+    return _values_at(rows * n + cols, values, u * n + v)
+
+
+def _values_at(keys: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """The values of ascending keys at those wanted, 0 where missing."""
+    at = np.searchsorted(keys, wanted)
+    return np.where(np.append(keys.astype(np.int64), -1)[at] == wanted, np.append(values, 0)[at], 0)
 
 
 def _scored(G: Graph, ebunch: Iterable[Edge] | None, score: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Pairs:
@@ -348,12 +345,8 @@ def _shared(G: Graph, u: np.ndarray, v: np.ndarray) -> np.ndarray:
     """The number of shared neighbours, including the pair itself at self loops."""
     loop = np.zeros(len(G), bool)
     loop[G.rows[G.rows == G.cols]] = True
-    keys = np.sort(G.rows * len(G) + G.cols)
-    pair_keys = u * len(G) + v
-    found = np.searchsorted(keys, pair_keys)
-    edge = (keys[np.minimum(found, len(keys) - 1)] == pair_keys) if len(keys) else np.zeros(len(u), bool)
-    same = u == v
-    return np.where(same, np.diff(G.ptr)[u], _common(G, u, v) + edge * (loop[u].astype(int) + loop[v]))
+    edge = _values_at(np.sort(G.rows * len(G) + G.cols), np.ones(len(G.cols), np.int64), u * len(G) + v)
+    return np.where(u == v, np.diff(G.ptr)[u], _common(G, u, v) + edge * (loop[u].astype(int) + loop[v]))
 
 
 def adamic_adar_index(G: Graph, ebunch: Iterable[Edge] | None = None) -> Pairs:

@@ -14,7 +14,7 @@ from bitblas import algorithms
 
 from .arrays import Node, Nodes, Number, Refused, Scores, exact_sum, sum_by_group
 from .components import group_nodes
-from .graph import Graph
+from .graph import Graph, entries_at
 from .searches import entries, host, require_node
 
 # ---- networkx.algorithms.boundary: nodes adjacent to a node set.
@@ -211,12 +211,9 @@ def maximum_flow(
     if not flowG.directed:  # opposite flows along an edge cancel
         F = gb.binary.minus(F | F.T, left_default=0, right_default=0).new()
         F = F.select(gb.select.valuegt, 0).new()
-    n = len(flowG)
-    rows, cols, amount = (F.device.to_host(x) for x in F.to_coo())
+    rows, cols, amount = entries(F)
     entry_flow = np.zeros(len(flowG.cols), amount.dtype)
-    keys = flowG.rows * n + flowG.cols
-    order = np.argsort(keys)
-    entry_flow[order[np.searchsorted(keys[order], rows.astype(np.int64) * n + cols.astype(np.int64))]] = amount
+    entry_flow[entries_at(flowG, rows.astype(np.int64), cols.astype(np.int64))] = amount
     found: dict[Node, Scores] = {node: {} for node in flowG}
     for u, v, x in zip(flowG.nodes_at(flowG.rows), flowG.nodes_at(flowG.cols), entry_flow.tolist()):
         found[u][v] = x

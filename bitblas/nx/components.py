@@ -71,7 +71,7 @@ def _condensed(G: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         level = host(algorithms.topological_levels(C))
         number = np.empty(len(level), np.int64)
         number[np.argsort(-level, kind="stable")] = np.arange(len(level))
-        rows, cols = (number[C.device.to_host(ends).astype(np.int64)] for ends in C.to_coo()[:2])
+        rows, cols = (number[ends.astype(np.int64)] for ends in entries(C)[:2])
         return rows, cols, number[host(label)]
 
     return G._cached_as("strong", make)
@@ -124,9 +124,8 @@ def sides(G: Graph) -> np.ndarray | None:
 
 def _both(G: Graph) -> Graph:
     """The graph with every edge in both directions."""
-    device, (rows, cols, _) = G.both_ways.device, G.both_ways.to_coo()
-    ptr = np.searchsorted(device.to_host(rows), np.arange(len(G) + 1))
-    return Graph(G.labels, ptr, device.to_host(cols), directed=True)
+    rows, cols, _ = entries(G.both_ways)
+    return Graph(G.labels, np.searchsorted(rows, np.arange(len(G) + 1)), cols, directed=True)
 
 
 def is_bipartite(G: Graph) -> bool:

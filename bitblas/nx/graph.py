@@ -126,7 +126,7 @@ MERGES = {"plus": np.add, "min": np.minimum, "max": np.maximum}  # of parallel e
 
 def of_entries(G: Graph, values: int | np.ndarray) -> gb.Matrix:
     """The matrix of one value, or of an array with a value per entry in NetworkX's order."""
-    order, _ = _ascending(G)
+    order, _ = ascending_order(G)
     cols = G._cached_as("ascending columns", lambda: G.cols[order])
     found = values[order] if isinstance(values, np.ndarray) else values
     return gb.Matrix.from_csr(G.ptr, cols, found, ncols=len(G))
@@ -147,29 +147,27 @@ def entry_values(G: Graph, weight: str, parallel: str = "plus", default: float =
 
 def edges_of(G: Graph) -> np.ndarray:
     """The edge number of each entry of an undirected graph, parallel edges merged: INT64."""
-    return G._cached_as("edge", lambda: _edge_numbers(G))
+
+    def number() -> np.ndarray:
+        kept = np.asarray(G.kept)
+        number = np.cumsum(kept) - 1
+        order, by_column = ascending_order(G)
+        mirror = np.empty_like(order)  # the transposed entry: the one at the same position in (column, row) order
+        mirror[order] = by_column
+        return np.where(kept, number, number[mirror])
+
+    return G._cached_as("edge", number)
 
 
 def entries_at(G: Graph, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
-    """A BOOL mask of the entries at these existing positions. rows, cols: INT64."""
-    order, n = _ascending(G)[0], len(G)
-    found = np.zeros(len(order), bool)
-    found[order[np.searchsorted(G.rows * n + G.cols[order], rows * n + cols)]] = True
-    return found
+    """The numbers of the entries at these existing positions. rows, cols: INT64."""
+    order, n = ascending_order(G)[0], len(G)
+    return order[np.searchsorted(G.rows * n + G.cols[order], rows * n + cols)]
 
 
-def _ascending(G: Graph) -> tuple[np.ndarray, np.ndarray]:
+def ascending_order(G: Graph) -> tuple[np.ndarray, np.ndarray]:
     """Permutations of the entries: by (row, column), and by (column, row)."""
     return G._cached_as("ascending", lambda: ascending(G.ptr, G.cols))
-
-
-def _edge_numbers(G: Graph) -> np.ndarray:
-    kept = np.asarray(G.kept)
-    number = np.cumsum(kept) - 1
-    order, by_column = _ascending(G)
-    mirror = np.empty_like(order)  # the transposed entry: the one at the same position in (column, row) order
-    mirror[order] = by_column
-    return np.where(kept, number, number[mirror])
 
 
 # ---- `Graph` of the backend: a Matrix and the node labels, numbered in NetworkX's iteration order.
@@ -360,11 +358,8 @@ class Graph:
     @property
     def neighbour_positions(self) -> gb.Matrix:
         """The position of each neighbour in NetworkX's order, from 0: n x n, INT64."""
-        return self._cached_as("neighbour positions", self._neighbour_positions)
-
-    def _neighbour_positions(self) -> gb.Matrix:
-        place = np.arange(len(self.cols)) - np.repeat(self.ptr[:-1], np.diff(self.ptr))
-        return of_entries(self, place)
+        place = lambda: np.arange(len(self.cols)) - np.repeat(self.ptr[:-1], np.diff(self.ptr))
+        return self._cached_as("neighbour positions", lambda: of_entries(self, place()))
 
     def matrix(self, weight: str | None = None, parallel: str = "plus", default: float = 1) -> gb.Matrix:
         """The weights, n x n, INT64 or FP64; ones without `weight`. parallel: how parallel edges are merged, plus, min

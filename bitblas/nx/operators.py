@@ -62,7 +62,7 @@ def _kruskal_edges(G: Graph, weight: str | None, sign: int) -> np.ndarray:
     rank[order] = np.arange(len(order))
     F = minimum_spanning_forest(of_entries(G, rank[edges_of(G)]).select(gb.select.offdiag).new())
     in_forest = np.zeros(len(order), bool)
-    in_forest[F.device.to_host(F.to_coo()[2])] = True
+    in_forest[entries(F)[2]] = True
     return order[in_forest]
 
 

@@ -26,10 +26,9 @@ def host(vector: gb.Vector, absent: float | None = None) -> np.ndarray:
     return vector.device.to_host(vector.to_dense(absent))
 
 
-def entries(vector: gb.Vector) -> tuple[np.ndarray, np.ndarray]:
-    """The indices and values of a Vector as NumPy arrays."""
-    at, values = vector.to_coo()
-    return vector.device.to_host(at), vector.device.to_host(values)
+def entries(of: gb.Vector | gb.Matrix) -> tuple[np.ndarray, ...]:
+    """The indices and values of a Vector or Matrix as NumPy arrays."""
+    return tuple(map(of.device.to_host, of.to_coo()))
 
 
 def levels(G: Graph, sources: np.ndarray, limit: float | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -86,9 +85,9 @@ def distances(
         found = bfs_levels(G.structure, source)
     else:
         found = search_distances(distance_weights(G, weight, negative), source)
-    at, values = within_cutoff(*entries(found), cutoff)
+    at, values = entries(found)
     order = np.argsort(values, kind="stable")
-    return at[order], values[order]
+    return within_cutoff(at[order], values[order], cutoff)
 
 
 def within_cutoff(at: np.ndarray, lengths: np.ndarray, cutoff: float | None) -> tuple[np.ndarray, np.ndarray]:

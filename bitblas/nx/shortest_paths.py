@@ -238,8 +238,11 @@ def floyd_warshall_numpy(G: Graph, nodelist: Collection[Node] | None = None, wei
             "If you wanted a subgraph of G use G.subgraph(nodelist)"
         )
     order = np.arange(len(G)) if nodelist is None else G.numbers(nodelist)
-    found = np.array([_distance_row(G, at, weight)[order] for at in order.tolist()], np.float64)
-    return found.reshape(len(G), len(G))
+    found = np.full((len(G), len(G)), np.inf)
+    for row, source in enumerate(order.tolist()):
+        near, lengths = distances(G, source, weight)
+        found[row, near] = lengths
+    return found[:, order]
 
 
 def floyd_warshall_predecessor_and_distance(
@@ -255,15 +258,6 @@ def floyd_warshall_predecessor_and_distance(
         if found:
             before[node] = found
     return before, floyd_warshall(G, weight)
-
-
-def _distance_row(G: Graph, source: int, weight: str) -> np.ndarray:
-    """The distances to every node."""
-    distance_weights(G, weight)
-    at, values = distances(G, source, weight)
-    row = np.full(len(G), np.inf)
-    row[at] = values
-    return row
 
 
 # ---- networkx.algorithms.shortest_paths.generic: dispatch by source, target, weight and method.

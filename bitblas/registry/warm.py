@@ -202,15 +202,19 @@ class Operands(NamedTuple):
 
 
 def _products(x: Operands) -> None:
+    _products_of(x, (x.pattern, x.A), (x.few, x.full, x.some), transposed=False)
+
+
+def _products_of(x: Operands, matrices: Sequence[gb.Matrix], vectors: Sequence[gb.Vector], transposed: bool) -> None:
+    """Each matrix, or its transpose, times each vector; each vector times the matrix. The first vector is a mask."""
     semirings, _, monoids = TYPES[x.name]
     accumulator = getattr(gb.binary, monoids[0])
     for ring in (getattr(gb.semiring, name)[x.kind] for name in semirings):
-        for matrix in (x.pattern, x.A):
-            for v in (x.full, x.few, x.some):
-                for product in (matrix.mxv(v, ring), v.vxm(matrix, ring)):
-                    w = product.new(dtype=x.kind)
-                    w(~x.few.S, gb.replace) << product
-                    w(accumulator) << product
+        for matrix, v in itertools.product(matrices, vectors):
+            for product in ((matrix.T if transposed else matrix).mxv(v, ring), v.vxm(matrix, ring)):
+                w = product.new(dtype=x.kind)
+                w(~vectors[0].S, gb.replace) << product
+                w(accumulator) << product
 
 
 def _products_of_matrices(x: Operands) -> None:
@@ -267,20 +271,11 @@ CODED = {"INT64": ("plus_pair", "min_second"), "FP64": ("plus_times", "plus_seco
 
 def _lists(o: Operands) -> None:
     """SpMSpV with vectors stored as lists, from both sides; other operations share the kernels of short vectors."""
-    graphs = []
-    for matrix in (o.pattern, o.A):
-        rows, cols, values = matrix.to_coo()
-        graphs.append(gb.Matrix.from_coo(rows, cols, values, nrows=HUGE, ncols=HUGE))
+    graphs = [gb.Matrix.from_coo(*matrix.to_coo(), nrows=HUGE, ncols=HUGE) for matrix in (o.pattern, o.A)]
     few = gb.Vector.from_coo([0], [1], dtype=o.kind, size=HUGE)
     some = gb.Vector.from_coo([0, 2, 3], np.array([1, 2, 3], o.kind.np_type), size=HUGE)
+    _products_of(o, graphs, (few, some), transposed=True)
     accumulator = getattr(gb.binary, TYPES[o.name][2][0])
-    for ring in (getattr(gb.semiring, name)[o.kind] for name in TYPES[o.name][0]):
-        for matrix in graphs:
-            for v in (few, some):
-                for product in (v.vxm(matrix, ring), matrix.T.mxv(v, ring)):
-                    w = product.new(dtype=o.kind)
-                    w(~few.S, gb.replace) << product
-                    w(accumulator) << product
     for v in (few, some):
         v.ewise_add(some, accumulator).new(), v.ewise_mult(some, accumulator).new()
 

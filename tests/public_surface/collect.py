@@ -36,7 +36,7 @@ SPACES = "binary indexbinary indexunary monoid op select semiring unary".split()
 # Classes that the library constructs itself: their parameters may change.
 MADE_INSIDE = {"Values", "Group", "Aggregator", "TypedAggregator", "DataType", "Operator", "Parameterized", "Typed"}
 # Attributes without underscore that neither python-graphblas nor docs have.
-NOT_PUBLIC = set("along axes column_shares computed ends fits known_symmetric masked run symbol with_operator".split())
+NOT_PUBLIC = set("along axes column_shares computed ends fits masked run symbol with_operator".split())
 WRITES = NOT_PUBLIC | {"build", "clear", "load", "resize", "save", "setdiag", "update"}  # what an expression cannot do
 OPERATOR = "is_positional name register_anonymous register_new types"
 

@@ -29,8 +29,8 @@ from .running import assignment, statement
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from ..statement.expressions import Expression
     from ..typing import Array, Axes, DTypeArg, MaskArg, MaskLike, OperandLike, OperatorArg, Places
+    from .expressions import Expression
 
 # ---- Resolve indices: C[I, J], v[i].
 

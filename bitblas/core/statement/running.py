@@ -19,9 +19,9 @@ from .masks import Mask, check, describe_order, matrix_mask
 if TYPE_CHECKING:
     from ...kernels.variant import Variant
     from ...plan.product import Plan
-    from ..statement.expressions import Expression
-    from ..statement.indexing import Output
     from ..typing import Axes, OperatorArg, Run
+    from .expressions import Expression
+    from .indexing import Output
     from .plans import Chooser, Statement
 
 

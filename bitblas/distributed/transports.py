@@ -1,4 +1,8 @@
-"""Communication between GPU ranks by NCCL, through CuPy's binding, which finds the library of NVIDIA's own package."""
+"""Communication between CPU ranks by MPI (mpi4py), and between GPU ranks by NCCL.
+
+MPI's calls are non-blocking, so that a missing rank is detected. NCCL is called through CuPy's binding, which finds the
+library of NVIDIA's own package.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,8 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .. import device as devices
 from .. import extras
 from ..device import Device
@@ -23,6 +29,52 @@ from .group import TIMEOUT, Event, Group, GroupOptions
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+
+# ---- MPI.
+
+
+def load_mpi() -> Any:
+    """Import and initialize mpi4py.MPI. DistributedError names what is missing."""
+    try:
+        import mpi4py
+
+        mpi4py.rc.finalize = False  # the end of a rank with a broken group must not wait for the others
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        raise DistributedError(f"MPI cannot be loaded ({error}); {extras.hint('mpi')}") from error
+    return MPI
+
+
+class MpiGroup(Group):
+    def __init__(self, device: Device, **how: Unpack[GroupOptions]) -> None:
+        self.mpi = load_mpi()
+        self.comm = self.mpi.COMM_WORLD.Dup()
+        super().__init__(self.comm.rank, self.comm.size, device, **how)
+
+    def _allgather(self, x: Array, out: Array, counts: list[int]) -> None:
+        self._run(self.comm.Iallgatherv([x.view(np.uint8), self.mpi.BYTE], self._parts(out, counts)))
+
+    def _alltoall(self, x: Array, out: Array, sent: list[int], received: list[int]) -> None:
+        self._run(self.comm.Ialltoallv(self._parts(x, sent), self._parts(out, received)))
+
+    def _parts(self, x: Array, counts: list[int]) -> list[Any]:
+        """An array as MPI takes it: its bytes, and those of each rank's part."""
+        ends = np.cumsum([0, *counts]) * x.itemsize
+        return [x.view(np.uint8), np.diff(ends).tolist(), ends[:-1].tolist(), self.mpi.BYTE]
+
+    def _run(self, request: Any) -> None:
+        try:
+            self.wait(request.Test)
+        except self.mpi.Exception as error:
+            self.fail({}, f" (MPI: {error})")
+
+    def close(self) -> None:
+        if not self.mpi.Is_finalized():
+            self.mpi.Finalize()
+
+
+# ---- NCCL.
+
 BYTES = 1  # ncclUint8: everything is sent as bytes
 DEVICE_TO_DEVICE = 3  # cudaMemcpyKind
 ABORT = 5.0  # seconds that NCCL gets to abort
@@ -30,7 +82,7 @@ ABORT_IN_GRAPH = 0.2  # the same if a graph contains calls, for whose end NCCL w
 MEETING_OFFSET = 1  # ranks connect at the port after the master's, because torchrun listens at the master's port itself
 
 
-def load(device: Device) -> ModuleType:
+def load_nccl(device: Device) -> ModuleType:
     """Import CuPy's NCCL module. DistributedError names what is missing."""
     try:
         nccl = importlib.import_module(f"{device.xp.__name__}.cuda.nccl")
@@ -55,7 +107,7 @@ def meeting_point() -> str:
 class NcclGroup(Group):
     def __init__(self, rank: int, size: int, device: Device, **how: Unpack[GroupOptions]) -> None:
         super().__init__(rank, size, device, **how)
-        self.nccl = load(device)
+        self.nccl = load_nccl(device)
         point = os.environ.setdefault("NCCL_COMM_ID", meeting_point())
         # Collectives inside the while node of a graph: NCCL must not search for others that run next to the graph.
         os.environ.setdefault("NCCL_GRAPH_MIXING_SUPPORT", "0")
