@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from battery import MATRICES, generator
-from nib_code import host
+from coded_rows import host
 from test_loop import levels_program
 
 import bitblas as gb

@@ -7,7 +7,7 @@ from itertools import product
 import graphblas
 import numpy as np
 import pytest
-from nib_code import host
+from coded_rows import host
 
 import bitblas as gb
 from bitblas.store import CHUNK
