@@ -878,12 +878,6 @@ TABLE: dict[str, Threshold] = {
         "positions",
         "Up to so many of a half word are processed by their own lane, from loop.wide_size on. More spill registers.",
     ),
-    "loop.load_registers": Threshold(
-        8, "registers", "For the positions that a thread of an element-wise kernel loads at once; it has 64."
-    ),
-    "loop.load_statements": Threshold(
-        48, "statements", "Times positions that a thread loads at once: a longer text is not unrolled."
-    ),
     "loop.polls": Threshold(100, "reads", "Of the word that the device writes, before the event is checked: some us."),
     "loop.spin_seconds": Threshold(2e-3, "seconds", "A graph that takes longer is waited for with sleeps."),
     "loop.sleep_seconds": Threshold(5e-5, "seconds", "Between two checks of a graph that takes long."),
