@@ -31,6 +31,17 @@ LET = {
     "x": (("x", "u"),),
     "xt": (("x", "u"), ("t", "v")),
 }
+
+
+class Call(NamedTuple):
+    """How an element-wise kernel calls its operator, and where. mode: LEFT, BOTH, UNION or FILLED. bound: a key of LET.
+    keep: the result has the values of u for which the operator is true (select)."""
+
+    mode: int
+    bound: str = "xy"
+    keep: bool = False
+
+
 CELLS = (INT32, UINT32, INT64, UINT64, FP32, FP64)  # types that atomics can compare and swap
 ATOMICS = {"plus": 1, "min": 2, "max": 3}  # `place` in vector.cu
 PLAIN, LOR = BINARY["pair"], BINARY["lor"][BOOL]
@@ -73,21 +84,20 @@ def epilogue_functions(w: DataType, t: DataType, accum: Typed | None) -> tuple[F
 
 
 def elementwise_variant(
-    mode: int,
+    call: Call,
     op: Typed[Operator],
     u: DataType,
     v: DataType,
-    bound: str,
     *,
-    keep: bool = False,
     places: bool = False,
     fresh: bool = True,
     iso: bool = False,
 ) -> tuple[Variant, DataType]:
-    """The kernel for w<mask> = op(u, v), and the type of w, which is that of the result; `bound` is a key of LET.
+    """The kernel for w<mask> = op(u, v), and the type of w, which is that of the result.
 
     fresh: nothing of w is kept. iso: only presence is written.
     """
+    mode, bound, keep = call
     f = entry_function(op, u, v, bound)
     t = u if keep else f.result
     casts = (cast_function(f"take_{name}", source, t) for name, source in (("u", u), ("v", v), ("f", f.result)))
