@@ -28,7 +28,7 @@ def join(name: str | None, dtype: str, form: str) -> None:
         A.ewise_union(B, op, 1, 1).new()
 
 
-def pull_some(form: str) -> None:
+def pull_worklist(form: str) -> None:
     """The rows that a mask lists, in a loop."""
     op = gb.semiring.min_second["INT32"]
     A = a_matrix("BOOL", iso=True, format=form)
@@ -117,7 +117,7 @@ def blank(dtype: str) -> None:
     few.vxm(a_matrix(dtype), gb.semiring.min_plus).new()
 
 
-def pull_graded(key: str, name: str, dtype: str, of: str, *, hot: bool) -> None:
+def pull_binned(key: str, name: str, dtype: str, of: str, *, hot: bool) -> None:
     """Rows of every grade, some of them cut. hot: the vector's values of frequent columns are in shared memory."""
     op, n = gb.semiring[name][dtype], 3000
     lengths = np.zeros(n, np.int64)
@@ -229,7 +229,11 @@ def statements() -> Iterator[Callable[[], None]]:
     for name, dtype in (("plus", "FP64"), ("times", "FP64"), ("second", "INT64"), ("firsti", "INT64"), (None, "BOOL")):
         yield partial(join, name, dtype, "csr")
     for form in ("csr", "mplg"):
-        yield from (partial(pull_some, form), partial(look, form), partial(long_rows, "min_plus", "FP64", "FP64", form))
+        yield from (
+            partial(pull_worklist, form),
+            partial(look, form),
+            partial(long_rows, "min_plus", "FP64", "FP64", form),
+        )
     yield partial(join, "plus", "FP64", "mplg")
     yield from (partial(long_rows, *which, "csr") for which in LONG)
     yield from (partial(single_long_rows, *which) for which in (("plus_first", "FP64"), ("any_pair", "BOOL")))
@@ -253,7 +257,7 @@ def statements() -> Iterator[Callable[[], None]]:
         partial(dot, "mplg", *which) for which in (("min_plus", "FP32", "FP32"), ("plus_pair", "INT64", "BOOL"))
     )
     for key in ("csr", "mplg", "nib", "cgr"):
-        yield from (partial(pull_graded, key, *which, hot=hot) for which in GRADED for hot in (False, True))
+        yield from (partial(pull_binned, key, *which, hot=hot) for which in GRADED for hot in (False, True))
     yield from (partial(blank, dtype) for dtype in ("INT64", "FP32", "INT32"))
     for name, dtype in (("plus_times", "FP32"), ("min_plus", "INT64"), ("lor_land", "BOOL"), ("any_pair", "BOOL")):
         yield partial(lines, name, dtype)

@@ -201,12 +201,17 @@ def test_a_device_is_asked_for_what_it_can_do():
 
 GPU_ONLY = {"kernels/hubs", "formats/b2sr/cut"}  # the CPU never splits a row
 GPU_ONLY |= {f"formats/csr/{name}" for name in ("keys", "rows", "deal")}  # the CPU counts, or NumPy does it
-GPU_ONLY |= {f"formats/{f}/pull_graded" for f in ("csr", "nib", "cgr")}  # degree binning; a pull's answers
+GPU_ONLY |= {f"formats/{f}/pull_binned" for f in ("csr", "nib", "cgr")}  # degree binning; a pull's answers
 GPU_ONLY |= {f"formats/{x}" for x in ("nib/chunks", "cgr/pieces", "cgr/counts")}
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
 GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread per entry; the CPU: a thread per row
-GPU_ONLY |= {f"formats/{f}/{name}" for f in ("csr", "b2sr", "nib", "cgr") for name in ("step", "rounds", "listed")}
-GPU_ONLY |= {f"formats/{f}/likely" for f in ("csr", "nib", "cgr")} | {"formats/csr/pull_some", "formats/csr/patches"}
+GPU_ONLY |= {
+    f"formats/{f}/{name}" for f in ("csr", "b2sr", "nib", "cgr") for name in ("advance", "rounds", "worklist_rounds")
+}
+GPU_ONLY |= {f"formats/{f}/hub_columns" for f in ("csr", "nib", "cgr")} | {
+    "formats/csr/pull_worklist",
+    "formats/csr/patches",
+}
 GPU_ONLY |= {"formats/nib/marks", "formats/cgr/marks", "formats/nib/dot"}  # the CPU splits none, and decodes rows
 GPU_ONLY |= {"kernels/blank"}  # the CPU does not merge into missing entries
 # NumPy has a primitive for each on the CPU.

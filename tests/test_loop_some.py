@@ -64,7 +64,7 @@ def test_rows_on_a_list(device, turn, form, monkeypatch):
     assert program.run() == turns.max()
     assert dense(total) == expected(rows, cols, enumerate(x.tolist()), turns, max, lambda z, i, j: z)
     if device != "cpu":
-        assert any("pull_some" in line.variant for line in program.explain().launches)
+        assert any("pull_worklist" in line.variant for line in program.explain().launches)
 
 
 @in_emulator
@@ -97,4 +97,4 @@ def test_rows_on_a_list_of_a_vector_with_holes(device, turn):
     assert program.run() == turns.max()
     assert dense(total) == expected(rows, cols, x, turns, min, lambda z, i, j: z + weight[i, j])
     if device != "cpu":
-        assert any("pull_some" in line.variant for line in program.explain().launches)
+        assert any("pull_worklist" in line.variant for line in program.explain().launches)

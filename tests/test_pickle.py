@@ -36,7 +36,7 @@ def test_variants_go_to_other_processes():
     """Which compile them: `make kernels`."""
     named = (reduce_variant(gb.monoid[m][FP64], FP64)[0] for m in ("plus", "min", "any"))
     pairs = (elementwise_variant(Call(BOTH), gb.binary[op][INT64], INT64, INT64)[0] for op in ("plus", "bor", "cdiv"))
-    found = [*named, *pairs, Variant("loop/gpu/pass", text="#define STATEMENTS")]
+    found = [*named, *pairs, Variant("loop/gpu/elementwise", text="#define STATEMENTS")]
     plain = pickle.dumps(found)
     assert len({*found, *again(found)}) == len(found) and pickle.dumps(found) == plain, (
         "hashes differ between processes"

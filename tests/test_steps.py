@@ -15,7 +15,7 @@ import bitblas as gb
 from bitblas import device as devices
 from bitblas import tuning
 from bitblas.loop import Program
-from bitblas.loop.buffers import ENTRIES, LISTED, REMAINING, SEGMENTS, STATE, WORK
+from bitblas.loop.buffers import ENTRIES, LIST_LENGTH, REMAINING, SEGMENTS, STATE, WORK
 from bitblas.loop.fuse import Pass, Pull, Round, Step
 from bitblas.loop.gpu.graph import rounds_per_run
 from bitblas.loop.gpu.products import compact_variant
@@ -163,7 +163,7 @@ def test_entries_that_nobody_has_listed(device, form, monkeypatch):
     program.run()
     assert dict(zip(*entries(t))) == {k + 1: 2 * k + 1 for k in range(0, n, 2)}
     (step,) = (launch.variant for launch in program.explain().launches if launch.kind == "step")
-    assert "SCANS=1" in step and "WEIGHS=0" in step
+    assert "SCANS=1" in step and "COUNTS_WORK=0" in step
 
 
 def test_rounds_in_a_body():
@@ -221,11 +221,11 @@ def test_every_entry_of_a_vector_is_listed_once(density, most):
     launch((2,), (256,), (*head, pack(device, flags), ptr, listed, state, cut))
     here = np.flatnonzero(flags)
     if most is not None and (length[here].sum() > most or 16 * len(here) > n):
-        assert state[ENTRIES] == len(here) and state[LISTED] <= len(here)
+        assert state[ENTRIES] == len(here) and state[LIST_LENGTH] <= len(here)
         assert state[WORK] > most or density < 0.5
-        assert state[LISTED] < len(here) or density < 1
+        assert state[LIST_LENGTH] < len(here) or density < 1
         return
-    assert state[[ENTRIES, LISTED, REMAINING]].tolist() == [len(here)] * 3 and state[WORK] == length[here].sum()
+    assert state[[ENTRIES, LIST_LENGTH, REMAINING]].tolist() == [len(here)] * 3 and state[WORK] == length[here].sum()
     assert np.array_equal(np.sort(listed[: len(here)]), here) and (listed[len(here) :] == n).all()
     long = [(i, s) for i in here[length[here] > longest].tolist() for s in range(-(-length[i] // longest))]
     assert sorted(map(tuple, cut[: int(state[SEGMENTS])].tolist())) == long

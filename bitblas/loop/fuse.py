@@ -252,7 +252,7 @@ class Activate:
 
 @dataclass(eq=False)
 class Step:
-    """An advance: the push of a frontier (see kernels/step_rows.cuh), with the statements that run at its entries."""
+    """An advance: the push of a frontier (kernels/advance_rows.cuh), with the statements that run at its entries."""
 
     target: Vec
     product: Product

@@ -245,7 +245,7 @@ def pull_variant(
         + tuple(format_of(of.key).kernels["mxv.pull"].constants(case))
     )
     flags = tuple(dict((*flags, ("BLEND", blend), *(binned or ()))).items())
-    kernel = "pull" if binned is None else "pull_graded"
+    kernel = "pull" if binned is None else "pull_binned"
     return _product_variant(kernel, of, z, ("W", end.w), flags, epilogue_functions(end.w, z, end.accum))
 
 

@@ -129,7 +129,7 @@ class TilesPush(TiledPush["B2sr"]):
 class TiledAdvance(Advance[L]):
     """Also reads single entries if PACKED. Long tile rows are not cut."""
 
-    kernel = "formats/b2sr/step"
+    kernel = "formats/b2sr/advance"
     item = "tile"
 
     def pushed(self, layout: L, ranked: bool, longest: int) -> Arguments:

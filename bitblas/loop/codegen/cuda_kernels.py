@@ -1,8 +1,8 @@
 """Generate the CUDA kernels that run a loop's statements.
 
-An element-wise kernel (pass.cu) runs fused statements, sums and scalars, position by position or by half words. An
-advance includes statements that run at the entries of its frontier (AT_ENTRY). A round inside one cluster
-(kernels/listed.cuh) runs element-wise kernels and one advance on a worklist.
+An element-wise kernel (elementwise.cu) runs fused statements, sums and scalars, position by position or by half words.
+An advance includes statements that run at the entries of its frontier (AT_ENTRY). A round inside one cluster
+(kernels/worklist_rounds.cuh) runs element-wise kernels and one advance on a worklist.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ def half_words(
         for name, kind in kinds:
             if not local:
                 (kernel.bits if kind == "bits" else kernel.values)(x, written=x in modified)
-            value = "0u" if local else f"held ? ((const u32*)x{x.id}_{kind})[mine] : 0u"
+            value = "0u" if local else f"exists ? ((const u32*)x{x.id}_{kind})[mine] : 0u"
             loads.append(f"u32 {name}{x.id} = {value}; (void){name}{x.id};")
             if x in modified and not local:
                 stores.append(f"((u32*)x{x.id}_{kind})[mine] = {name}{x.id};")
@@ -270,7 +270,7 @@ def pass_variant(
     # The text contains no names of objects, because it is the cache key.
     label = f"{len(statements)} statements"
     functions, text = tuple(kernel.functions), "\n".join(macros) + "\n"
-    return Variant("loop/gpu/pass", (), (("LANES", 1),), (), functions, label, text), tuple(kernel.parameters)
+    return Variant("loop/gpu/elementwise", (), (("LANES", 1),), (), functions, label, text), tuple(kernel.parameters)
 
 
 def _load_scalars(dialect: CudaPositions, statements: Sequence[Statement]) -> list[str]:
@@ -407,8 +407,8 @@ def split_round(items: Sequence[Item]) -> tuple[list[Pass], list[Step], list[Pas
 
 
 def worklist_text(round_: WorklistRound, iso: IsoValues) -> tuple[CudaKernel, tuple[Parameter, ...], str]:
-    """The functions and macros of listed.cuh, and its parameters. The vector that the advance writes is not among
-    them: its buffers rotate inside the kernel."""
+    """The functions and macros of worklist_rounds.cuh, and its parameters. The vector that the advance writes is not
+    among them: its buffers rotate inside the kernel."""
     local = frozenset(number for p in round_.passes for number in p.local)
     kernel, step, rotating = CudaKernel(iso, local=local), round_.step, round_.step.target
     statements = [s for p in round_.passes for s in p.statements] + list(step.before)
@@ -435,14 +435,14 @@ def worklist_text(round_: WorklistRound, iso: IsoValues) -> tuple[CudaKernel, tu
         f"#define x{rotating.id}_val small.b.val",
         f"#define U_BITS {'small.b.bits' if rotates else 'u.bits'}",
         f"#define U_VAL {'(const STORED(U_T)*)small.b.val' if rotates else 'u.values'}",
-        f"#define STEP_FIRST {int(not round_.before)}",
-        f"#define COUNTS_STEP {int(not round_.counted)}",
+        f"#define ADVANCE_FIRST {int(not round_.before)}",
+        f"#define COUNTS_ADVANCE {int(not round_.counted)}",
         f"#define ANY_SPARSE(h) {_any_bits(round_.sparse, 'h')}",
         f"#define REMAINS {remains}",
         macro("SCALARS", declared),
         macro("STORE_SCALARS", stored),
-        macro("PASSES_BEFORE", before),
-        macro("PASSES_AFTER", after),
+        macro("KERNELS_BEFORE", before),
+        macro("KERNELS_AFTER", after),
         at_entry,
     ]
     return kernel, others, "\n".join(macros) + "\n"
@@ -471,13 +471,13 @@ def _worklist_pass(kernel: CudaKernel, item: Pass, round_: WorklistRound) -> lis
     if isinstance(item.counted, Vec):
         begin.append("u32 remaining = 0;")
         stores.append(f"remaining += b{item.counted.id};")
-        ending.append("small.remain(remaining);")
+        ending.append("small.add_remaining(remaining);")
     if rebuilds:
         stores += [f"keep = {' || '.join(f'b{x.id}' for x in listed)};", f"chosen = b{u.id};"]
-    ending += [f"put_part(part{k}, some{k}, sum{k}, add{k});" for k, _ in enumerate(sums)]
+    ending += [f"store_part(part{k}, some{k}, sum{k}, add{k});" for k, _ in enumerate(sums)]
     ending.append("meet_in_cluster();")
     ending += [f"join_parts(part{k}, some{k}, sum{k}, add{k});" for k, _ in enumerate(sums)]
-    ending += [*last, *["small.turn ^= 1;"] * rebuilds]
+    ending += [*last, *["small.current ^= 1;"] * rebuilds]
     flags = ", ".join("true" if flag else "false" for flag in (begins, clears, rebuilds))
     head = "(const i64 p, bool& keep, bool& chosen) { const bool inside = true; (void)inside, (void)keep, (void)chosen;"
     return ["{", *begin, f"small.visit<{flags}>([&]{head}", *loads, *lines, *stores, "});", *ending, "}"]

@@ -30,7 +30,7 @@ from ..codegen.cuda_kernels import entry_text, pass_variant
 from ..fuse import Activate, Between, Inner, Item, Line, Pass, Pull, Round, Step, size_of, statement_texts
 from ..ir import NO_LIMIT, Masked, Product, Reduce, Scal, Vec
 from .graph import KernelLaunch, NestedLoopLaunch, rounds_per_run
-from .products import AdvanceKernel, AdvanceMatrix, launch_arguments, limits, pull_launch, pulls_listed_rows, worklist
+from .products import AdvanceKernel, AdvanceMatrix, launch_arguments, limits, pull_launch, pulls_worklist, worklist
 from .small_rounds import small_rounds
 from .transfer import EndExchange, ExchangeLaunch, gather_scalars
 
@@ -64,7 +64,7 @@ class Build:
         self.iso, self.full = facts.iso, frozenset(x.id for x in facts.full)
         self.blocks = tuning.count("loop.blocks") * device.multiprocessors  # maximum blocks of a launch
         self.steps = [item for item in plan.items if isinstance(item, Step)]
-        opened = lambda item: pulls_listed_rows(self, item)
+        opened = lambda item: pulls_worklist(self, item)
         copies = rounds_per_run(plan, device.captures, limit, inside=around is not None, opened=opened)
         self.copies = copies = copies if group is None else int(group.allreduce(np.array([copies]), np.maximum)[0])
         self.advances_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # advances per round
@@ -99,7 +99,7 @@ class Build:
             for number, item in enumerate(plan.items):
                 if isinstance(item, Activate) and item.late:
                     self.activations[k, number] = self.condition_at(k + 1)[0]
-                elif isinstance(item, Activate) or (isinstance(item, Pull) and pulls_listed_rows(self, item)):
+                elif isinstance(item, Activate) or (isinstance(item, Pull) and pulls_worklist(self, item)):
                     self.activations[k, number] = self.take_states(1)
         # One array, so that one copy sets everything: the states, then the rounds of frontier.cuh.
         self.numbers = xp.zeros(len(self.sources) * STATE + ROUNDS, np.uint64)
@@ -273,7 +273,7 @@ class Build:
         return allowed(self.device, None if mask is None else Mask(frontier.at(frontier.bits), mask.complement))
 
     def _step(self, item: Step, k: int, activated: int | None, stepped: Mapping[Vec, int]) -> Launch:
-        """An advance; its operands are in the order of kernels/step_rows.cuh and b2sr/advance.cu."""
+        """An advance; its operands are in the order of kernels/advance_rows.cuh and b2sr/advance.cu."""
         product, device = item.product, self.device
         u, t = self.buffers[product.u], self.buffers[item.target]
         along = AdvanceMatrix.of(self, item)

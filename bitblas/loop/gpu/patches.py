@@ -390,7 +390,7 @@ class PatchLoop(NestedLaunch):
     def _turn(self, handle: int) -> Launch:
         build = self.build
         args = np.int64(1), self.state, build.outermost, np.uint64(handle), build.going
-        return build.launcher(Variant("loop/gpu/patches_turn"), 1, args, BLOCK)
+        return build.launcher(Variant("loop/gpu/patches_continue"), 1, args, BLOCK)
 
     def enter(self, handle: int) -> list[Launch]:
         return [self._reset, self._begin, self._turn(handle)]

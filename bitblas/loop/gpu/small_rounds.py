@@ -2,7 +2,7 @@
 
 It runs before the loop and after the rounds of its captured body, and passes the frontier on to those. An advance alone
 goes from frontier to frontier (kernels/rounds.cuh); a body with element-wise kernels keeps a worklist of the positions
-that have entries (kernels/listed.cuh).
+that have entries (kernels/worklist_rounds.cuh).
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def small_rounds(build: Build) -> SmallRounds:
         lists = u.lists[0], u.lists[1], u.lists[2], u.segments[0]
         args = units, size, *limits, build.rounds, *states, *buffers, *lists
     else:
-        variant, parameters = listed_variant(base, how, build.iso, cluster, lanes)
+        variant, parameters = worklist_variant(base, how, build.iso, cluster, lanes)
         xp = build.device.xp
         spill = (build.scratch.array(max(1, step.target.size), np.uint32) for _ in range(3))
         lists = t.lists[0], t.lists[2], t.segments[0], xp.zeros(words(step.target.size), np.uint64), *spill
@@ -142,13 +142,15 @@ def rounds_variant(
     return _variant(step, "rounds", text, "\n".join(lines) + "\n", label, cluster, lanes, places=False), others
 
 
-def listed_variant(
+def worklist_variant(
     step: Variant, listed: WorklistRound, iso: IsoValues, cluster: Cluster, lanes: int
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel of a round of element-wise kernels and an advance, and the parameters of its statements."""
     text, others, macros = worklist_text(listed, iso)
     count = sum(len(p.statements) for p in (*listed.before, *listed.after)) + len(listed.step.before)
-    return _variant(step, "listed", text, macros, f" with {count} statements", cluster, lanes, places=True), others
+    return _variant(
+        step, "worklist_rounds", text, macros, f" with {count} statements", cluster, lanes, places=True
+    ), others
 
 
 def _variant(
