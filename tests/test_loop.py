@@ -60,9 +60,9 @@ def test_breadth_first_levels(device, form):
         assert q.nvals == 0
     if device != "cpu":
         (only,) = program.explain().launches
-        assert only.kind == "step"
+        assert only.kind == "advance"
         assert len(only.statements) == 2
-        assert "step" in str(program.explain())
+        assert "advance" in str(program.explain())
 
 
 def oracle_levels(A, source):

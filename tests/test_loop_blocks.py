@@ -57,7 +57,7 @@ def test_a_search_inside_a_round(device, turn, form):
     if device != "cpu":
         kinds = [line.kind for line in program.explain().launches]
         assert "block" in kinds
-        assert "  step" in kinds
+        assert "  advance" in kinds
 
 
 @in_emulator

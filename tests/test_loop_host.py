@@ -51,7 +51,7 @@ def test_a_search():
         assert found == expected and rounds == 1 + max(expected.values())
     told = program.explain()
     assert told.copies == 0 and "from a table" in str(told)
-    assert [line.kind for line in told.launches] == ["step"] and len(told.launches[0].statements) == 2
+    assert [line.kind for line in told.launches] == ["advance"] and len(told.launches[0].statements) == 2
 
 
 def test_a_pass_of_many_vectors():
@@ -264,7 +264,7 @@ def test_products_that_would_need_the_transpose():
     q[0] = True
     with at_once():
         assert program.run() == n and v.to_coo()[1].tolist() == list(range(n))
-    assert [line.kind for line in program.explain().launches] == ["step"]
+    assert [line.kind for line in program.explain().launches] == ["advance"]
 
 
 def test_what_is_not_pushed_along_stays_a_loop():

@@ -35,7 +35,7 @@ def test_searches_inside_rounds(monkeypatch):
     seen, run = [], Program.run
     monkeypatch.setattr(Program, "run", lambda self, **how: (seen.append(self), run(self, **how))[1])
     test_loop_blocks.test_a_search_inside_a_round("cpu", {}, {})
-    assert "block" in kinds(seen[0]) and "  step" in kinds(seen[0])
+    assert "block" in kinds(seen[0]) and "  advance" in kinds(seen[0])
 
 
 @pytest.mark.slow
@@ -89,7 +89,7 @@ def test_values_turn_back():
     assert program.run() == n
     sums = {k: sum(sum(range(k + 1, j + 1)) for j in range(k, n)) for k in range(n)}
     assert dict(zip(*(a.tolist() for a in found.to_coo()))) == {k: s for k, s in sums.items() if s > 8}
-    assert "  step" in kinds(program)
+    assert "  advance" in kinds(program)
 
 
 def counting(rounds):

@@ -237,4 +237,4 @@ def test_products_of_full_vectors_go_by_rows(device):
     program.run()
     assert dense(d) == [2, 3, 0, 1]
     if device != "cpu":
-        assert "step" in {line.kind for line in program.explain().launches}
+        assert "advance" in {line.kind for line in program.explain().launches}

@@ -49,7 +49,7 @@ def sources(lib, shape, value, dtype, rng, wide):
 
 
 def captured(program):
-    assert {"pull", "pass"} <= {line.kind for line in program.explain().launches}, program.explain()
+    assert {"pull", "ewise"} <= {line.kind for line in program.explain().launches}, program.explain()
 
 
 SLOW = pytest.mark.slow  # the same with other sums and lines

@@ -16,7 +16,7 @@ from bitblas import device as devices
 from bitblas import tuning
 from bitblas.loop import Program
 from bitblas.loop.buffers import ENTRIES, LIST_LENGTH, REMAINING, SEGMENTS, STATE, WORK
-from bitblas.loop.fuse import Pass, Pull, Round, Step
+from bitblas.loop.fuse import Advance, FusedElementwise, Pull, Round
 from bitblas.loop.gpu.graph import rounds_per_run
 from bitblas.loop.gpu.products import compact_variant
 from bitblas.loop.ir import Product, Vec
@@ -48,7 +48,7 @@ def test_components(device, form):
     assert 3 < count < n / 2
     assert entries(label)[1].tolist() == lowest[of].tolist()
     if device != "cpu":
-        assert "step" in [launch.kind for launch in program.explain().launches]
+        assert "advance" in [launch.kind for launch in program.explain().launches]
 
 
 def test_a_split_is_turned_to_be_pushed_along(device):
@@ -66,7 +66,7 @@ def test_a_split_is_turned_to_be_pushed_along(device):
     program.run()
     assert dict(zip(*entries(v))) == oracle_levels(A.T.new(), 149)
     if device != "cpu":
-        assert [launch.kind for launch in program.explain().launches] == ["step"]
+        assert [launch.kind for launch in program.explain().launches] == ["advance"]
         assert list(A.memory().forms) == ["split8", "split8.T"]
 
 
@@ -93,7 +93,7 @@ def test_a_body_of_many_steps(device):
     assert program.run() == 8
     assert [entries(q)[0].tolist() for q in frontiers] == [[k + 8] for k in range(many)] + [[]]
     if device != "cpu":
-        assert [launch.kind for launch in program.explain().launches] == ["step"] * (many + 1)
+        assert [launch.kind for launch in program.explain().launches] == ["advance"] * (many + 1)
 
 
 def test_vectors_that_passes_write_before_steps(device):
@@ -119,7 +119,7 @@ def test_vectors_that_passes_write_before_steps(device):
     places, found = entries(sums)
     assert np.array_equal(places, np.flatnonzero(right)) and np.array_equal(found, rounds * right[places])
     if device != "cpu":
-        assert "step" in [launch.kind for launch in program.explain().launches]
+        assert "advance" in [launch.kind for launch in program.explain().launches]
 
 
 def test_launches_are_as_large_as_the_device(device, monkeypatch):
@@ -162,8 +162,8 @@ def test_entries_that_nobody_has_listed(device, form, monkeypatch):
     program = Program(body, while_=t, limit=1)
     program.run()
     assert dict(zip(*entries(t))) == {k + 1: 2 * k + 1 for k in range(0, n, 2)}
-    (step,) = (launch.variant for launch in program.explain().launches if launch.kind == "step")
-    assert "SCANS=1" in step and "COUNTS_WORK=0" in step
+    (advance,) = (launch.variant for launch in program.explain().launches if launch.kind == "advance")
+    assert "SCANS=1" in advance and "COUNTS_WORK=0" in advance
 
 
 def test_rounds_in_a_body():
@@ -171,9 +171,9 @@ def test_rounds_in_a_body():
     cannot be skipped are captured four times."""
     x = Vec(0, 64, BOOL)
     product = Product(SimpleNamespace(nvals=511, nrows=64), x, gb.semiring.any_pair[BOOL], False, True, 64)
-    round_ = Round((Step(x, product, None, (), False, ""),), (x,), {})
+    round_ = Round((Advance(x, product, None, (), False, ""),), (x,), {})
     assert [rounds_per_run(round_, captures) for captures in (True, False)] == [12, 3]
-    assert rounds_per_run(Round((Pass(),), (x,), {}), True, inside=True) == 3
+    assert rounds_per_run(Round((FusedElementwise(),), (x,), {}), True, inside=True) == 3
     brief = tuning.count("loop.pulled_entries")
     for nvals, copies in ((brief, 4), (brief + 1, 1)):
         pull = Pull(x, replace(product, matrix=SimpleNamespace(nvals=nvals)), None, "")

@@ -16,7 +16,7 @@ from ... import tuning
 from ...kernels.variant import Variant
 from ...operations.variants import BOTH
 from ..analysis import sparse_vectors
-from ..fuse import Item, Pass, Step
+from ..fuse import Advance, FusedElementwise, Item
 from ..ir import Elementwise, Gather, InitializeCells, IsoValues, Reduce, Scal, Statement, Vec
 from .cuda_dialect import CudaKernel, CudaPositions, CudaWords, Key, Parameter, literal, macro
 from .dialect import scalars_of, sum_function, vectors_of, writes
@@ -214,7 +214,7 @@ def half_words(
 # ---- element-wise kernels -------------------------------------------------------------------------------------------
 
 
-def pass_variant(
+def fused_variant(
     statements: Sequence[Statement],
     iso: IsoValues,
     counted: Vec | Scal | None,
@@ -293,7 +293,7 @@ def _any_bits(vectors: Iterable[Vec], i: str) -> str:
 def _guards(kernel: CudaKernel, statements: Sequence[Statement], counted: Vec | Scal | None) -> list[Vec]:
     """The vectors without whose entries there is no work at a position; none if there may always be work."""
     needed = {counted} if isinstance(counted, Vec) else set()
-    sparse = sparse_vectors([Pass(list(statements), local=kernel.local)], needed, kernel.full)
+    sparse = sparse_vectors([FusedElementwise(list(statements), local=kernel.local)], needed, kernel.full)
     if sparse is None or any(x.id in kernel.full for x in sparse):
         return []
     return sorted(sparse, key=lambda x: x.id)
@@ -367,21 +367,21 @@ class WorklistRound:
     """A round in the form that a cluster runs: the element-wise kernels before its only advance and those after it, the
     sparse vectors, and the loop condition."""
 
-    before: tuple[Pass, ...]
-    step: Step
-    after: tuple[Pass, ...]
+    before: tuple[FusedElementwise, ...]
+    advance: Advance
+    after: tuple[FusedElementwise, ...]
     sparse: frozenset[Vec]
     condition: Vec | Scal
 
     @property
-    def passes(self) -> tuple[Pass, ...]:
+    def elementwise(self) -> tuple[FusedElementwise, ...]:
         return *self.before, *self.after
 
     @property
     def counted(self) -> bool:
         """Whether an element-wise kernel counts the remaining entries or computes a scalar condition; otherwise the
         advance counts."""
-        return any(p.counted is not None for p in self.passes)
+        return any(p.counted is not None for p in self.elementwise)
 
 
 class WorklistPositions(CudaPositions):
@@ -398,20 +398,20 @@ def is_exact(s: Statement) -> bool:
     return s.value.monoid.op.is_exact_in_any_order or sum_function(s)[1].kind != "f"
 
 
-def split_round(items: Sequence[Item]) -> tuple[list[Pass], list[Step], list[Pass]]:
+def split_round(items: Sequence[Item]) -> tuple[list[FusedElementwise], list[Advance], list[FusedElementwise]]:
     """The element-wise kernels before the first advance, the advances, and the element-wise kernels after it."""
-    steps = [item for item in items if isinstance(item, Step)]
-    at = items.index(steps[0]) if steps else len(items)
-    passes = [(k, item) for k, item in enumerate(items) if isinstance(item, Pass)]
-    return [p for k, p in passes if k < at], steps, [p for k, p in passes if k > at]
+    advances = [item for item in items if isinstance(item, Advance)]
+    at = items.index(advances[0]) if advances else len(items)
+    elementwise = [(k, item) for k, item in enumerate(items) if isinstance(item, FusedElementwise)]
+    return [p for k, p in elementwise if k < at], advances, [p for k, p in elementwise if k > at]
 
 
 def worklist_text(round_: WorklistRound, iso: IsoValues) -> tuple[CudaKernel, tuple[Parameter, ...], str]:
     """The functions and macros of worklist_rounds.cuh, and its parameters. The vector that the advance writes is not
     among them: its buffers rotate inside the kernel."""
-    local = frozenset(number for p in round_.passes for number in p.local)
-    kernel, step, rotating = CudaKernel(iso, local=local), round_.step, round_.step.target
-    statements = [s for p in round_.passes for s in p.statements] + list(step.before)
+    local = frozenset(number for p in round_.elementwise for number in p.local)
+    kernel, advance, rotating = CudaKernel(iso, local=local), round_.advance, round_.advance.target
+    statements = [s for p in round_.elementwise for s in p.statements] + list(advance.before)
     for x in sorted(round_.sparse, key=lambda x: x.id):
         kernel.bits(x)
     declared = _load_scalars(CudaPositions(kernel), statements)
@@ -421,13 +421,14 @@ def worklist_text(round_: WorklistRound, iso: IsoValues) -> tuple[CudaKernel, tu
         if writes(statements, s)
     ]
     before, after = (
-        [line for p in passes for line in _worklist_pass(kernel, p, round_)] for passes in (round_.before, round_.after)
+        [line for p in elementwise for line in _worklist_elementwise(kernel, p, round_)]
+        for elementwise in (round_.before, round_.after)
     )
-    _, at_entry = entry_text(step.before, step.product.u, iso, kernel)
+    _, at_entry = entry_text(advance.before, advance.product.u, iso, kernel)
     remains = "small.q.all_remaining != 0"
     if isinstance(round_.condition, Scal):
         remains = f"c{round_.condition.id} && cast<bool>(s{round_.condition.id})"
-    rotates = step.product.u == rotating
+    rotates = advance.product.u == rotating
     others = tuple(p for p in kernel.parameters if p.key not in (Key("bits", rotating.id), Key("val", rotating.id)))
     macros = [
         macro("PARAMETERS", [f", {p.declaration}" for p in others]),
@@ -448,14 +449,14 @@ def worklist_text(round_: WorklistRound, iso: IsoValues) -> tuple[CudaKernel, tu
     return kernel, others, "\n".join(macros) + "\n"
 
 
-def _worklist_pass(kernel: CudaKernel, item: Pass, round_: WorklistRound) -> list[str]:
+def _worklist_elementwise(kernel: CudaKernel, item: FusedElementwise, round_: WorklistRound) -> list[str]:
     """An element-wise kernel over the worklist. The first one after the advance clears what that has read; the last one
     before it, or of a round that ends with it, rebuilds the lists."""
     begins, clears = item is (round_.before or (None,))[0], item is (round_.after or round_.before)[0]
     rebuilds = item is (round_.before or round_.after)[-1]
     sums = [s for s in item.statements if isinstance(s.value, Reduce)]
     begin, lines, last = WorklistPositions(kernel).phase(item.statements)
-    vectors, u = vectors_of(item.statements), round_.step.product.u
+    vectors, u = vectors_of(item.statements), round_.advance.product.u
     modified = {s.target for s in item.statements if isinstance(s.target, Vec) and s.target.id not in kernel.local}
     listed = sorted(round_.sparse, key=lambda x: x.id)
     loads, stores = list[str](), list[str]()
@@ -491,6 +492,6 @@ def _store_changes(kernel: CudaKernel, x: Vec, round_: WorklistRound) -> list[st
     if x.id in kernel.iso:
         return lines
     lines.append(_store_value(kernel, x))
-    if x.dtype is not BOOL and x == round_.step.target:
+    if x.dtype is not BOOL and x == round_.advance.target:
         lines.append(f"if (CELLS_BEGIN && !b{x.id} && was{x.id}) x{x.id}_val[p] = C_T(BEGIN);")
     return lines

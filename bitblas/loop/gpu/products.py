@@ -34,7 +34,7 @@ from ...store import Raw, VectorStore
 from .. import analysis
 from ..buffers import Argument, Launch
 from ..codegen.cuda_dialect import CudaKernel, macro
-from ..fuse import Activate, Pull, Step
+from ..fuse import Advance, CompactFrontier, Pull
 from ..ir import IsoValues, Masked, MultivectorProduct, Product, Statement, Vec
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class AdvanceKernel:
     also: bool = False
     pulls: bool = False
     scans: bool = False
-    weighs: bool = True
+    counts_work: bool = True
 
     def variant(self, entry: tuple[CudaKernel, str] | None = None) -> Variant:
         """The kernel. entry: statements that run at entries."""
@@ -73,7 +73,7 @@ class AdvanceKernel:
         _, _, monoid, z = algebra_of(self.semiring)
         kernel, at_entry = entry if entry is not None else (CudaKernel({}), macro("AT_ENTRY(i)", ["(void)(i);"]))
         parameters = macro("PARAMETERS", [f", {p.declaration}" for p in kernel.parameters])
-        flags = ("ALSO", self.also), ("PULLS", self.pulls), ("SCANS", self.scans), ("COUNTS_WORK", self.weighs)
+        flags = ("ALSO", self.also), ("PULLS", self.pulls), ("SCANS", self.scans), ("COUNTS_WORK", self.counts_work)
         # The hardware atomic that accumulates products into a cell (kernels/advance.cuh).
         join = ATOMICS.get(monoid.name, 0) if has_atomic(z, monoid.name) else 0
         constants = *flags, ("JOIN", join), ("JOIN_FLOAT", join > 0 and z.kind == "f")
@@ -143,7 +143,7 @@ class AdvanceMatrix:
     scans: bool
 
     @classmethod
-    def of(cls, build: Build, item: Step) -> AdvanceMatrix:
+    def of(cls, build: Build, item: Advance) -> AdvanceMatrix:
         """The matrix side of an advance of a program; the build notes a missing transpose."""
         product = item.product
         A, (layout, segments) = product.matrix, build.rows_of(product)
@@ -225,10 +225,10 @@ def worklist(build: Build, number: int, state: int, late: tuple[Argument, ...]) 
     these themselves. late: as in `compaction`."""
     items = build.round.items
     item = items[number]
-    assert isinstance(item, Activate)
+    assert isinstance(item, CompactFrontier)
     vec, after = item.vec, items if item.late else items[number + 1 :]
-    rest = itertools.takewhile(lambda x: not (isinstance(x, Activate) and x.vec == vec), after)
-    along = [AdvanceMatrix.of(build, x) for x in rest if isinstance(x, Step) and x.product.u == vec]
+    rest = itertools.takewhile(lambda x: not (isinstance(x, CompactFrontier) and x.vec == vec), after)
+    along = [AdvanceMatrix.of(build, x) for x in rest if isinstance(x, Advance) and x.product.u == vec]
     rotates = bool(build.advances_of.get(vec))
     if not late and not rotates and all(a.scans for a in along):
         return None
@@ -325,7 +325,7 @@ def _worklist_pull_launch(
         prepared.layout,
         prepared.semiring,
     )
-    state = build.number(build.activations[k, build.round.items.index(item)])
+    state = build.number(build.compactions[k, build.round.items.index(item)])
     of, full = prepared.algebra, prepared.plan.full
     longest, n = np.int64(build.longest(layout)), np.int64(mask.vec.size)
     rows = build.scratch.array(max(1, layout.units), np.uint32)
@@ -338,12 +338,12 @@ def _worklist_pull_launch(
         (n, n, longest, ALL, mask.at(mask.bits), layout.ptr, rows, state, segments, *head, *to),
     )
     product = layout.key, of.types, semiring, VALUES, of.a, of.u
-    step = AdvanceKernel(*product, flip=of.flip, lanes=32, packed=of.packed).variant()
-    constants = tuple({**dict(step.constants), "U_FULL": int(full)}.items())
+    advance = AdvanceKernel(*product, flip=of.flip, lanes=32, packed=of.packed).variant()
+    constants = tuple({**dict(advance.constants), "U_FULL": int(full)}.items())
     kernel = format_of(layout.key).kernels["mxv.pull.worklist"]
     matrix = launch_arguments((layout.ptr, *prepared.matrix.contents, *prepared.matrix.values))
     pulls = build.launcher(
-        dataclasses.replace(step, kernel=kernel, constants=constants, text=""),
+        dataclasses.replace(advance, kernel=kernel, constants=constants, text=""),
         build.grid(32 * int(n)),
         (n, longest, *head, rows, state, segments, *launch_arguments(given), *matrix, *to),
     )
