@@ -83,7 +83,7 @@ def hub(dtype: str, iso: bool, key: str) -> gb.Matrix:
     return gb.Matrix.from_coo(keys // m, keys % m, x, dtype, nrows=n, ncols=m, **FORMS[key])
 
 
-def look(form: str) -> None:
+def sample(form: str) -> None:
     """What the plan sees of rows."""
     a_matrix("BOOL", iso=True, format=form).profile()
 
@@ -181,7 +181,7 @@ def lines(name: str, dtype: str, *, flip: bool = False, push: bool = False) -> N
                 (X.mxm(A, op) if flip else A.T.mxm(X, op) if push else A.mxm(X, op)).new()
 
 
-def across(name: str, dtype: str) -> None:
+def reduce_columns(name: str, dtype: str) -> None:
     """Sums of lines, of one value too."""
     for places in PLACES:
         for iso in (False, True):
@@ -231,7 +231,7 @@ def statements() -> Iterator[Callable[[], None]]:
     for form in ("csr", "mplg"):
         yield from (
             partial(pull_worklist, form),
-            partial(look, form),
+            partial(sample, form),
             partial(long_rows, "min_plus", "FP64", "FP64", form),
         )
     yield partial(join, "plus", "FP64", "mplg")
@@ -263,7 +263,7 @@ def statements() -> Iterator[Callable[[], None]]:
         yield partial(lines, name, dtype)
     yield from (partial(lines, "plus_first", "FP64", flip=True), partial(lines, "any_pair", "BOOL", push=True))
     for name, dtype in (("plus", "FP64"), ("lor", "BOOL"), ("min", "INT64"), ("plus", "FP32")):
-        yield partial(across, name, dtype)
+        yield partial(reduce_columns, name, dtype)
     yield from (partial(fill, dtype) for dtype in ("INT64", "FP32"))
     yield from (chunks, validated, encoded)
     yield from (partial(given_rows, p, c) for p in ("int32", "int64") for c in ("int32", "int64"))

@@ -102,7 +102,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 
 #ifdef HUB_COLUMNS
 // Hub columns for pulls: of each row the column, among its first ones, whose own row has most words (`length`).
-// A pull most likely hits there if the vector was found along rows. ~0 for an empty row. LANES lanes per row, of which
+// A pull probably hits there if the vector was found along rows. ~0 for an empty row. LANES lanes per row, of which
 // each takes at most HUB_STEPS steps: the rest of longer rows is skipped. best: output.
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

@@ -17,15 +17,15 @@
 #define KEEPS true  // whether a block may keep the items it found
 #endif
 
-struct Tally {
+struct FrontierCount {
   u32 count, work, leave;
   u32 most;  // items of one block
 };
 
 struct Queues {
   Item items[3][ROOM];  // the frontier, the next one, and the previous one
-  Tally tally[2];       // counts of this block for the frontier and the next one
-  Tally all;            // counts of the whole cluster for the frontier
+  FrontierCount counts[2];       // counts of this block for the frontier and the next one
+  FrontierCount all;            // counts of the whole cluster for the frontier
   u32 before[PEERS + 1];  // items of the frontier in earlier blocks
   u32 spilled;  // in block 0: items of the next frontier that were spilled to global memory
 };
@@ -33,8 +33,8 @@ struct Queues {
 // Called by the whole block: gather the counts of all blocks, and clear the counters of the next frontier.
 __device__ __forceinline__ void sum_up(Queues& q, int parity) {
   if (threadIdx.x < 32) {
-    Tally x = {};
-    if (WARP_LANE < PEERS) x = *at_peer(&q.tally[parity], WARP_LANE);
+    FrontierCount x = {};
+    if (WARP_LANE < PEERS) x = *at_peer(&q.counts[parity], WARP_LANE);
     u32 sum = x.count < ROOM ? x.count : ROOM;
     x.most = __reduce_max_sync(ALL_LANES, sum);
     sum += group_sum_below<PEERS>(sum);
@@ -45,7 +45,7 @@ __device__ __forceinline__ void sum_up(Queues& q, int parity) {
     if (WARP_LANE == 0) {
       q.before[0] = 0;
       q.all.work = x.work, q.all.leave = x.leave, q.all.most = x.most;
-      q.tally[parity ^ 1] = {};
+      q.counts[parity ^ 1] = {};
     }
   }
   __syncthreads();
@@ -53,13 +53,13 @@ __device__ __forceinline__ void sum_up(Queues& q, int parity) {
 
 // Called by the whole warp: lanes with `add` append their item to the next frontier.
 __device__ __forceinline__ void append_item(Queues& q, int parity, Item* next, bool add, const Item& item, u32* spill) {
-  const u32 at = next_number(add, &q.tally[parity ^ 1].count);
+  const u32 at = next_number(add, &q.counts[parity ^ 1].count);
   if (!add) return;
   if (at < ROOM) {
     next[at] = item;
   } else {
     spill[atomicAdd(at_peer(&q.spilled, 0), 1u)] = item.unit;
-    poke(&q.tally[parity ^ 1].leave, 1u);
+    poke(&q.counts[parity ^ 1].leave, 1u);
   }
 }
 
@@ -112,7 +112,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     }
     leave = __syncthreads_or(leave);
     if (threadIdx.x == 0) {
-      q.tally[0] = {begin < end ? (u32)(end - begin) : 0, 0, leave, 0};
+      q.counts[0] = {begin < end ? (u32)(end - begin) : 0, 0, leave, 0};
       q.spilled = 0;
     }
     const u64 me = (u64)rank * THREADS + threadIdx.x, all = (u64)PEERS * THREADS;
@@ -162,7 +162,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
         append_item(q, parity, next, add, x, lists.spill);
         if (!add) return;
         const i64 length = form.work_of(x);
-        if (length > longest) poke(&q.tally[parity ^ 1].leave, 1u);
+        if (length > longest) poke(&q.counts[parity ^ 1].leave, 1u);
         found += (u32)(length < longest ? length : longest);
       };
       push_item(item, lane, LANES, emit, [&] {
@@ -170,8 +170,8 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
       });
     }
     found = __reduce_add_sync(ALL_LANES, found);
-    if (WARP_LANE == 0 && found) atomicAdd(&q.tally[parity ^ 1].work, found);
-    if (stop) poke(&q.tally[parity ^ 1].leave, 1u);
+    if (WARP_LANE == 0 && found) atomicAdd(&q.counts[parity ^ 1].work, found);
+    if (stop) poke(&q.counts[parity ^ 1].leave, 1u);
     meet_in_cluster();
     b.rotate();
     now = now == 2 ? 0 : now + 1;

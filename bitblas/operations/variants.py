@@ -266,10 +266,10 @@ def push_variant(of: Algebra, lanes: int, kernel: str = "push") -> Variant:
 tuning.on_change(push_variant.cache_clear)
 
 
-def blank_variant(monoid: Monoid, z: DataType, cell: DataType) -> Variant:
+def initialize_variant(monoid: Monoid, z: DataType, cell: DataType) -> Variant:
     """The kernel that initializes the vector into which a push combines its products."""
     begin = value("BEGIN", cell, cell.np_type.type(initial_sum(monoid, z)))
-    return Variant("kernels/blank", (("C", cell),), (("LANES", 64),), (begin,))
+    return Variant("kernels/initialize", (("C", cell),), (("LANES", 64),), (begin,))
 
 
 def _product_variant(
@@ -379,7 +379,7 @@ def select_rows_variant(op: Typed[Operator], a: DataType, *, packed: bool, value
     """The CPU's kernel that keeps the entries for which a test is true."""
     test = entry_function(op, a, op.compute_type, "xt")
     flags = constants(PACKED=packed, VALUED=valued)
-    return Variant("formats/csr/sift", (("A", a),), flags, (), (test,), repr(op))
+    return Variant("formats/csr/select_rows", (("A", a),), flags, (), (test,), repr(op))
 
 
 @functools.cache
@@ -419,7 +419,7 @@ class Joining(NamedTuple):
 @functools.cache
 def merge_rows_variant(mode: int, of: Joining, packed: Constants, *, masked: int, flags: bool) -> Variant:
     """The CPU's kernel that merges rows of A and B under a mask (masked 2: B's own pattern)."""
-    return of.variant("formats/csr/weave", (), constants(MODE=mode, MASKED=masked, FLAGS=flags) + packed)
+    return of.variant("formats/csr/merge_rows", (), constants(MODE=mode, MASKED=masked, FLAGS=flags) + packed)
 
 
 @functools.cache
@@ -496,4 +496,4 @@ def reduce_lines_variant(monoid: Typed[Monoid], x: DataType, stride: int, kind: 
     functions, values, terminal = sum_of(monoid.op, z)
     made, functions = LinesKernel(kind, x, z, stride, lanes), (*functions, cast_function("take", x, z))
     types = (made.line, ("U", x), ("Z", z))
-    return Variant("formats/bitmap/across", types, made.constants(terminal), values, functions, repr(monoid))
+    return Variant("formats/bitmap/reduce_columns", types, made.constants(terminal), values, functions, repr(monoid))

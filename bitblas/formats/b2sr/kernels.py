@@ -169,7 +169,7 @@ def _format(tile: int) -> Format:
         "mxv.pull": TilesPull(tile),
         "mxv.push": TilesPush(tile),
         "advance": TiledAdvance(),
-        "advance.cpu": "formats/b2sr/spread",
+        "advance.cpu": "formats/b2sr/push_frontier",
         "dot": TilesDot(tile),
     }
     if tile == DEFAULT_TILE:

@@ -1,4 +1,4 @@
-// Rows in the rounds of a device loop: advances on plain or packed rows, pulls of listed rows, and relaxation by patches.
+// Rows in the rounds of a device loop: advances on plain or packed rows, pulls of the rows on a worklist, and relaxation by patches.
 #include "formats/csr/rows.cuh"
 
 #ifdef KERNEL_rounds
@@ -17,7 +17,7 @@
 #ifdef KERNEL_advance
 // Advance on plain or packed rows, one round of a device loop (kernels/advance_rows.cuh).
 // A warp walks up to 32 rows as one concatenated row, and four warps share a segment of a long one.
-// Rows that pull try the most likely column first, then each lane a few of its own; what is left of a row is searched
+// Rows that pull try the hub column first, then each lane a few of its own; what is left of a row is searched
 // by several lanes, a long row by a warp or a block.
 #include "formats/csr/columns.cuh"
 #include "formats/csr/search.cuh"
@@ -343,7 +343,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 // RENUMBERED: positions are those of rows in another order.
 // state: for each of three rounds in rotation the number of queued and of taken patches, followed by the observed
 // values (loop/gpu/patches.cuh). Sums are min or max (JOIN), so the processing order affects only the time.
-// Arguments: lists: the three worklists of patches; listed, waiting: flags per patch and per position; outermost:
+// Arguments: lists: the three worklists of patches; in_worklist, waiting: flags per patch and per position; outermost:
 // counters of the outermost loop; vertices: row numbers (RENUMBERED); d_val: the vector of the fixpoint.
 #include "kernels/advance.cuh"
 #include "loop/gpu/patches.cuh"

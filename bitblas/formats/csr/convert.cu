@@ -70,13 +70,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) keys(i64 n, i64 rows, i64
 }
 #endif  // KERNEL_keys
 
-#ifdef KERNEL_deal
+#ifdef KERNEL_distribute
 // Distribute the entries of a chunk to their rows, in any order within a row.
 // Rows are `first` .. `first` + `some` - 1.
 // at[row]: the next free slot; it only grows. COUNT: count only. Slots from end[row] on belong to other rows and are
 // not written.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    deal(i64 n, const i64* rows, const i64* cols, i64 first, i64 some, i64* at, const i64* end, COL_T* col) {
+    distribute(i64 n, const i64* rows, const i64* cols, i64 first, i64 some, i64* at, const i64* end, COL_T* col) {
   const i64 entry = thread_number();
   if (entry >= n) return;
   const i64 row = rows[entry] - first;
@@ -88,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   (void)cols, (void)end, (void)col, (void)place;
 #endif
 }
-#endif  // KERNEL_deal
+#endif  // KERNEL_distribute
 
 #ifdef KERNEL_mirror
 // Symmetry test on rows: per chunk of CHUNK entries, the hash difference of entries and mirror images.
@@ -116,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) mirror(i64 n, i64 rows, i
 
 #ifdef KERNEL_hub_columns
 // Hub columns for pulls: of each row the column, among its first MOST, that has most entries itself.
-// A pull most likely hits there if the vector was found along rows. Square matrices only; empty rows get none.
+// A pull probably hits there if the vector was found along rows. Square matrices only; empty rows get none.
 #define MOST 1024
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4) hub_columns(i64 n, Matrix A, COL_T* best) {

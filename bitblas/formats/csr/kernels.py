@@ -104,9 +104,9 @@ def hub_columns(layout: Rows, types: Types) -> tuple[Array, Array] | None:
 # ---- Utility kernels of rows, plain and packed: all but products.
 
 
-def deal_variant(col: DataType, count: int) -> Variant:
+def distribute_variant(col: DataType, count: int) -> Variant:
     """The kernel that distributes entries to their rows, or counts them."""
-    return Variant("formats/csr/deal", (("COL", col),), (("COUNT", count),))
+    return Variant("formats/csr/distribute", (("COL", col),), (("COUNT", count),))
 
 
 # ---- Degree-binned schedule of rows for a GPU's pull when row lengths differ much (pull_binned.cu). Computed once per
@@ -349,7 +349,7 @@ def rows_kernels(packed: bool = False, fused: bool = False) -> Kernels:
         "mxv.pull.worklist": "formats/csr/pull_worklist",
         "mxv.push": RowsPush(packed),
         "advance": RowsAdvance(),
-        "advance.cpu": "formats/csr/spread",
+        "advance.cpu": "formats/csr/push_frontier",
         "dot": RowsDot(packed),
     }
 

@@ -458,7 +458,7 @@ def _worklist_elementwise(kernel: CudaKernel, item: FusedElementwise, round_: Wo
     begin, lines, last = WorklistPositions(kernel).phase(item.statements)
     vectors, u = vectors_of(item.statements), round_.advance.product.u
     modified = {s.target for s in item.statements if isinstance(s.target, Vec) and s.target.id not in kernel.local}
-    listed = sorted(round_.sparse, key=lambda x: x.id)
+    sparse = sorted(round_.sparse, key=lambda x: x.id)
     loads, stores = list[str](), list[str]()
     for x in vectors:
         loads += _declarations(kernel, x, x in modified, at_once=True)
@@ -474,7 +474,7 @@ def _worklist_elementwise(kernel: CudaKernel, item: FusedElementwise, round_: Wo
         stores.append(f"remaining += b{item.counted.id};")
         ending.append("small.add_remaining(remaining);")
     if rebuilds:
-        stores += [f"keep = {' || '.join(f'b{x.id}' for x in listed)};", f"chosen = b{u.id};"]
+        stores += [f"keep = {' || '.join(f'b{x.id}' for x in sparse)};", f"chosen = b{u.id};"]
     ending += [f"store_part(part{k}, some{k}, sum{k}, add{k});" for k, _ in enumerate(sums)]
     ending.append("meet_in_cluster();")
     ending += [f"join_parts(part{k}, some{k}, sum{k}, add{k});" for k, _ in enumerate(sums)]

@@ -134,7 +134,7 @@ def _bounds(units: int, many: np.ndarray | None = None) -> np.ndarray:
 
 # ---- Build the kernel table of a round: allocate memory and bind arguments.
 
-ENTRIES, PULLS, MANY = 0, 1, 2  # indices of the numbers that a tally writes
+ENTRIES, PULLS, MANY = 0, 1, 2  # indices of the numbers that a count of a frontier writes
 
 
 @memory.track_memory
@@ -169,8 +169,8 @@ class Build:
         self.state, self.going = np.zeros(STATE, np.int64), np.zeros(3, np.int64)
         self.lines: list[Line] = []
         first = self.advances[0] if self.advances else None
-        self.enters = first if first is not None and self._tally_stays_valid(first) else None
-        self.tallies = {id(s): self.going if s is self.enters else np.zeros(3, np.int64) for s in self.advances}
+        self.enters = first if first is not None and self._count_stays_valid(first) else None
+        self.counts = {id(s): self.going if s is self.enters else np.zeros(3, np.int64) for s in self.advances}
         # Structures whose advances would read the transpose if it existed.
         self.missing_transposes = [s.product.matrix.structure for s in self.advances if not can_pull(s.product)]
         copies = BUFFERS if rotating else 1
@@ -193,7 +193,7 @@ class Build:
 
     def _round(self, k: int) -> list[Operation | Loop]:
         found: list[Operation | Loop] = []
-        self.latest = self.tallies[id(self.advances[-1])] if self.advances else None  # the last tally of a vector
+        self.latest = self.counts[id(self.advances[-1])] if self.advances else None  # the last count of a vector
         for item in self.round.items:
             before = len(found)
             if isinstance(item, Advance):
@@ -213,11 +213,11 @@ class Build:
                 self.lines.append(Line(item.kind, statement_texts(item), variants))
         if isinstance(self.condition, Vec):
             product = None if self.enters is None else self.enters.product
-            found.append(self._tally(self.condition, product, self.going))
+            found.append(self._count(self.condition, product, self.going))
         return found
 
-    def _tally_stays_valid(self, first: Advance) -> bool:
-        """Whether the tally of the condition at the end of a round is still valid where the first advance reads it."""
+    def _count_stays_valid(self, first: Advance) -> bool:
+        """Whether the count of the condition at the end of a round is still valid where the first advance reads it."""
         before = self.round.items[: self.round.items.index(first)]
         if any(isinstance(item, Inner) for item in before):
             return False
@@ -226,7 +226,7 @@ class Build:
         return first.product.u == self.condition and self.condition not in written
 
     def entering(self) -> None:
-        """Tally the condition for the first round, as after the last round of a body, when vectors are in their first
+        """Count the condition for the first round, as after the last round of a body, when vectors are in their first
         buffers."""
         if isinstance(self.condition, Vec):
             last = self.copies[-1][-1]
@@ -246,15 +246,15 @@ class Build:
         sides = item.limit, inner.state, self.state
         nested = lambda after: Operation(host_kernel("nested"), _bounds(1), (after, *sides))
         loop = Loop(inner.copies, inner.going[ENTRIES : ENTRIES + 1], inner.state)
-        back = [self._settle(inner, x, advances) for x, advances in inner.advances_of.items() if advances]
+        back = [self._unrotate(inner, x, advances) for x, advances in inner.advances_of.items() if advances]
         return [nested(0), *begins, loop, *back, nested(1)]
 
-    def _settle(self, inner: Build, x: Vec, advances: int) -> Operation:
+    def _unrotate(self, inner: Build, x: Vec, advances: int) -> Operation:
         of = self.buffers[x]
         values = of.values or [dummy(self.device, "int32")] * BUFFERS
         kind = 0 if not of.values else 2 if x.dtype is BOOL else 1
         args: tuple[Argument, ...] = (inner.state, advances, *of.bits, *of.summaries, *values)
-        return Operation(host_kernel("settle", (), (("HELD", kind),)), _bounds(1), args)
+        return Operation(host_kernel("unrotate", (), (("HELD", kind),)), _bounds(1), args)
 
     def _elementwise(self, item: FusedElementwise) -> list[Operation]:
         statements, counted = item.statements, item.counted if isinstance(item.counted, Scal) else None
@@ -294,9 +294,9 @@ class Build:
     def _advance(self, item: Advance) -> list[Operation]:
         product, t = item.product, self.buffers[item.target]
         found = self._elementwise(FusedElementwise(list(item.before))) if item.before else []
-        self.latest = counts = self.tallies[id(item)]
+        self.latest = counts = self.counts[id(item)]
         if item is not self.enters:
-            found.append(self._tally(product.u, product, counts))
+            found.append(self._count(product.u, product, counts))
         mask, ahead, number = self._mask(item.mask), int(self.advances_of[item.target] > 0), counts[PULLS : PULLS + 1]
         push = self._push(product, mask, t, ahead)
         if can_pull(product):
@@ -331,7 +331,7 @@ class Build:
         A, values = product.matrix, analysis.planned_operand(product, self.iso)
         return plain_spmv.facts_of(A, values, product.semiring, transpose=product.transpose, flip=product.flip)
 
-    def _tally(self, vec: Vec, product: Product | None, counts: np.ndarray) -> Operation:
+    def _count(self, vec: Vec, product: Product | None, counts: np.ndarray) -> Operation:
         """Count the entries of a vector, and decide whether a product along them should pull."""
         x = self.buffers[vec]
         ptr, rows, longest, most = dummy(self.device, "int64"), 1, 0, PushLimits(NEVER, NEVER)
@@ -341,7 +341,7 @@ class Build:
             if can_pull(product):
                 most = self._case(product)._replace(items=layout.work).push_limits(vec.size)
                 longest = longest_unit(layout)
-        variant = host_kernel("tally", (("PTR", lookup_dtype(ptr.dtype)),), (("ROWS", rows),))
+        variant = host_kernel("count_frontier", (("PTR", lookup_dtype(ptr.dtype)),), (("ROWS", rows),))
         args = (x.at(x.bits), x.at(x.summaries), ptr, longest, *most, tuning.count("loop.parallel_entries"), counts)
         return Operation(variant, _bounds(len(x.summaries[0])), args)
 
@@ -401,7 +401,7 @@ class Build:
         bits, sums = t.at(t.bits), t.at(t.values) if t.values else nothing(self.device, BOOL)
         where = None if mask is None else (self.buffers[mask.vec].at(self.buffers[mask.vec].bits), mask.complement)
         few = multivector_push_limit(product.inner.number, self.device.kind)
-        found = [self._tally(product.u, None, counts), self._summary(t, name="clear")]
+        found = [self._count(product.u, None, counts), self._summary(t, name="clear")]
         by_rows, along = can_pull(product), can_push(product)  # if no format exists, the one for rows is built
         ways = [(False, Condition(counts, few if along else 0, ALWAYS))] if by_rows or not along else []
         if along:

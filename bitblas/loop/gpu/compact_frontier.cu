@@ -2,7 +2,7 @@
 // in them, by `ptr`. Rows longer than `longest` are cut into segments (PER 1). most: with more work than this the list is not
 // read, and is marked as absent, because all advances will pull. They also pull if one of MANY_PULL positions has an entry,
 // because so long a list costs more than a pull: the work is then counted as more than `most`.
-// OPENS: the vector is the mask of a pull over the listed rows (pull_worklist of formats/csr/advance.cu) into t, which this kernel prepares:
+// OPENS: the vector is the mask of a pull over the rows of the list (pull_worklist of formats/csr/advance.cu) into t, which this kernel prepares:
 // it clears bits or, if each row with entries will have a sum (2), sets them; cells of long rows are initialized.
 // LATE: run at the end of a round, for the next one.
 #include "kernels/frontier.cuh"

@@ -110,18 +110,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1)
 }
 #endif  // KERNEL_finish
 
-#ifdef KERNEL_settle
+#ifdef KERNEL_unrotate
 // After the last round of a nested loop, copy a vector that its advances write from one of three buffers back to the
 // first. Words of 32 bits. rounds: of the nested loop (kernels/frontier.cuh); steps: advances in each round.
 extern "C" __global__ void __launch_bounds__(BLOCK, 8)
-    settle(i64 n, i64 size, const i64* rounds, i64 steps, u32* first, const u32* second, const u32* third) {
+    unrotate(i64 n, i64 size, const i64* rounds, i64 steps, u32* first, const u32* second, const u32* third) {
   (void)n;
   const i64 rotation = (rounds[2] - rounds[4]) * steps % 3;
   if (rotation == 0) return;
   const u32* from = rotation == 1 ? second : third;
   for (i64 k = thread_number(); k < size; k += (i64)gridDim.x * BLOCK) first[k] = from[k];
 }
-#endif  // KERNEL_settle
+#endif  // KERNEL_unrotate
 
 #ifdef KERNEL_patches_continue
 // Decide whether a fixpoint by patches continues (formats/csr/advance.cu): some are active, no stop is requested. One thread.

@@ -234,8 +234,8 @@ class NestedLoopLaunch(NestedLaunch):
                 words = [a.view(np.uint32) for a in arrays]
                 n = np.int64(len(words[0]))
                 args: tuple[Argument, ...] = n, n, build.rounds, np.int64(self.rotating[x]), *words
-                settle = Variant("loop/gpu/settle", (), (("LANES", 1),))
-                launches.append(build.launcher(settle, build.grid(int(n)), args))
+                unrotate = Variant("loop/gpu/unrotate", (), (("LANES", 1),))
+                launches.append(build.launcher(unrotate, build.grid(int(n)), args))
         return launches
 
 

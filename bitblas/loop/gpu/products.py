@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 class AdvanceKernel:
     """The advance of a format for a semiring (None for WORDS), and what is fixed when its kernel is compiled. a, u: the
     types of the matrix and of the frontier. also: the mask counts the frontier's entries as set. pulls: it may pull.
-    scans: the entries of its vector have not been listed. weighs: its result will be pushed along, so it sums up the
-    work in it."""
+    scans: the entries of its vector have not been listed. counts_work: its result will be pushed along, so it sums
+    up the work in it."""
 
     key: str
     types: Types
@@ -110,7 +110,7 @@ def compact_variant(
 
 
 def can_pull_worklist(key: str, semiring: Typed[Semiring], kind: int) -> bool:
-    """Whether a pull may process only listed rows: segments of long rows are combined in any order."""
+    """Whether a pull may process only the rows of a worklist: segments of long rows are combined in any order."""
     joined = kind == VALUES and semiring.op.monoid.name != "any" and any_order(semiring, kind)
     return joined and "mxv.pull.worklist" in format_of(key).kernels and semiring.return_type in CELLS
 

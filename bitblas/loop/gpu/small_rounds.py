@@ -143,11 +143,11 @@ def rounds_variant(
 
 
 def worklist_variant(
-    advance: Variant, listed: WorklistRound, iso: IsoValues, cluster: Cluster, lanes: int
+    advance: Variant, round_: WorklistRound, iso: IsoValues, cluster: Cluster, lanes: int
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel of a round of element-wise kernels and an advance, and the parameters of its statements."""
-    text, others, macros = worklist_text(listed, iso)
-    count = sum(len(p.statements) for p in (*listed.before, *listed.after)) + len(listed.advance.before)
+    text, others, macros = worklist_text(round_, iso)
+    count = sum(len(p.statements) for p in (*round_.before, *round_.after)) + len(round_.advance.before)
     return _variant(
         advance, "worklist_rounds", text, macros, f" with {count} statements", cluster, lanes, places=True
     ), others
