@@ -48,7 +48,7 @@ template <int G, class R> __device__ __forceinline__ Complex<R> shuffle_from(Com
 OF_PARTS Complex<R> load_once(const Complex<R>* p) { return *p; }
 OF_PARTS Complex<R> load_fresh(const Complex<R>* p) { return Complex<R>{load_fresh(&p->re), load_fresh(&p->im)}; }
 
-OF_PARTS void asked(const Complex<R>&) {}  // kernels/frontier.cuh
+OF_PARTS void issue_load(const Complex<R>&) {}  // kernels/frontier.cuh
 
 OF_PARTS R real_part(Complex<R> x) { return x.re; }
 OF_PARTS R imaginary_part(Complex<R> x) { return x.im; }

@@ -50,7 +50,7 @@ def loop(g):
             assert rounds == 1 + wanted.reduce("max").new().value and v.nvals == wanted.nvals and not q.nvals
             assert same(wanted, to_cpu(v))
         text, shared = str(program.explain()), g.size > 1
-        assert ("all of" in text) == shared and "step" in text and ("LATE=1" in text) == shared, text
+        assert ("all of" in text) == shared and "advance" in text and ("LATE=1" in text) == shared, text
         assert not shared or ("bytes sent per rank" in text and group.sent > 0), text
         v.clear(), q.clear()
         q[3] = True

@@ -271,7 +271,7 @@ def join(form: str, name: str | None, dtype: str) -> None:
         A.ewise_union(B, op, 1, 1).new()
 
 
-def pull_some(form: str) -> None:
+def pull_worklist(form: str) -> None:
     """The rows that a mask lists, in a loop."""
     op = gb.semiring.min_second["INT32"]
     A = a_matrix("BOOL", iso=True, format=form)
@@ -326,7 +326,7 @@ def hub(dtype: str, iso: bool, key: str) -> gb.Matrix:
     return gb.Matrix.from_coo(keys // m, keys % m, x, dtype, nrows=n, ncols=m, **FORMS[key])
 
 
-def look(form: str) -> None:
+def sample(form: str) -> None:
     """What the plan sees of rows."""
     a_matrix("BOOL", iso=True, format=form).profile()
 
@@ -360,7 +360,7 @@ def blank(dtype: str) -> None:
     few.vxm(a_matrix(dtype), gb.semiring.min_plus).new()
 
 
-def pull_graded(key: str, name: str, dtype: str, of: str, hot: bool) -> None:
+def pull_binned(key: str, name: str, dtype: str, of: str, hot: bool) -> None:
     """Rows of every grade, some of them cut. hot: the vector's values of frequent columns are in shared memory."""
     op, n = gb.semiring[name][dtype], 3000
     lengths = np.zeros(n, np.int64)
@@ -424,7 +424,7 @@ def lines(name: str, dtype: str, flip: bool = False, push: bool = False) -> None
                 (X.mxm(A, op) if flip else A.T.mxm(X, op) if push else A.mxm(X, op)).new()
 
 
-def across(name: str, dtype: str) -> None:
+def reduce_columns(name: str, dtype: str) -> None:
     """Sums of lines, of one value too."""
     for places in PLACES:
         for iso in (False, True):
@@ -542,19 +542,19 @@ CALLS: tuple[Group, ...] = (
     (listed, pairs(sorted({format.rows_per_unit for format in FORMATS.values()}), BOTH)),
     (join, several("csr plus FP64, csr times FP64, csr second INT64, csr firsti INT64, mplg plus FP64")),
     (join, [("csr", None, "BOOL")]),
-    (pull_some, several("csr, mplg")),
-    (look, several("csr, mplg")),
+    (pull_worklist, several("csr, mplg")),
+    (sample, several("csr, mplg")),
     (long_rows, several("csr min_plus FP64 FP64, mplg min_plus FP64 FP64, csr any_pair BOOL BOOL")),
     (long_rows, several("csr plus_pair INT64 BOOL, csr min_plus FP32 FP32, csr min_plus INT64 INT64")),
     (long_rows, several("csr plus_times FP32 FP32, csr plus_times FP64 FP64")),
     (single_long_rows, several("plus_first FP64, any_pair BOOL")),
     *by_format(),
     (dot, several("mplg min_plus FP32 FP32, mplg plus_pair INT64 BOOL")),
-    (pull_graded, [(key, *which, hot) for key in ("csr", "mplg", "nib", "cgr") for which in GRADED for hot in BOTH]),
+    (pull_binned, [(key, *which, hot) for key in ("csr", "mplg", "nib", "cgr") for which in GRADED for hot in BOTH]),
     (blank, several("INT64, FP32, INT32")),
     (lines, several("plus_times FP32, min_plus INT64, lor_land BOOL, any_pair BOOL")),
     (lines, [("plus_first", "FP64", True), ("any_pair", "BOOL", False, True)]),
-    (across, several("plus FP64, lor BOOL, min INT64, plus FP32")),
+    (reduce_columns, several("plus FP64, lor BOOL, min INT64, plus FP32")),
     (fill, several("INT64, FP32")),
     *((call, [()]) for call in (chunks, validated, encoded)),
     (given_rows, pairs(("int32", "int64"), repeat=2)),

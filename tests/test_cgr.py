@@ -195,15 +195,15 @@ def test_a_saved_one_is_mapped(tmp_path, on_the_cpu):
 
 
 def test_rows_beside_a_hub_of_intervals_have_a_likely_column(emulator):
-    """No lane's residuals wait for the intervals of another: what has no likely column is taken to have no entry."""
+    """No lane's residuals wait for the intervals of another: what has no hub column is taken to have no entry."""
     n = 4096
     wide = np.arange(8, n).reshape(-1, 8)[:, :4].ravel()  # some 500 intervals of row 0
     rows, cols = np.r_[np.zeros(len(wide) + 3, int), wide, 1, 2, 3], np.r_[wide, 1, 2, 3, np.zeros(len(wide) + 3, int)]
     with gb.config.set(device="emulator"):
         form = structure(rows, cols, n, n)
-        likely, filled = coded_hub_columns(form)
-    assert np.unpackbits(filled.view(np.uint8), bitorder="little").tolist() == (likely != 0xFFFFFFFF).tolist()
-    assert likely[1:4].tolist() == [0, 0, 0] and (likely[wide] == 0).all() and likely[4] == 0xFFFFFFFF
+        hub, filled = coded_hub_columns(form)
+    assert np.unpackbits(filled.view(np.uint8), bitorder="little").tolist() == (hub != 0xFFFFFFFF).tolist()
+    assert hub[1:4].tolist() == [0, 0, 0] and (hub[wide] == 0).all() and hub[4] == 0xFFFFFFFF
 
 
 @pytest.mark.parametrize("n", [136, 184])  # the lanes of the last row's group look beyond the words of its block

@@ -155,7 +155,7 @@ def test_one_look_is_one_kernel(device, quick):
         structure = A._store.structure
         with gb.trace() as seen:
             format_choice.find_best_format(structure, True)
-        assert [event.kernel.split("/")[-1] for event in seen] == ["look"]
+        assert [event.kernel.split("/")[-1] for event in seen] == ["sample"]
         assert format_choice.choice_of(structure, True).key == "b2sr8"
         with gb.trace() as seen:
             format_choice.find_best_format(structure, False)

@@ -316,10 +316,10 @@ def test_rounds_of_a_loop_compare_with_numbers(form, masked):
     A = gb.Matrix.from_coo(np.arange(n), (np.arange(n) * 7) % n, True, nrows=n, ncols=n, device="cpu", format=form)
     layout = A._stored.structure.primary
     share = {"csr": 16, "nib": 16, "b2sr": 4}[form]
-    found = [plan.round_limits(layout, masked=both, tries_likely=both) for both in (False, True)]
+    found = [plan.round_limits(layout, masked=both, tries_hub_columns=both) for both in (False, True)]
     assert [x.items for x in found] == [layout.work // share] * 2
     assert (found[0].entries, found[1].entries) == (plan.NO_LIMIT, masked)
-    unlikely = plan.round_limits(layout, masked=True, tries_likely=False)
+    unlikely = plan.round_limits(layout, masked=True, tries_hub_columns=False)
     assert unlikely.entries == (31 if form == "nib" else plan.NO_LIMIT)
 
 

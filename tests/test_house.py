@@ -260,22 +260,30 @@ def test_asking_for_a_form_is_none(text):
 # ---- twins ----------------------------------------------------------------------------------------------------------
 
 GPU_ONLY = {"kernels/hubs", "formats/b2sr/cut"}  # the CPU never splits a row
-GPU_ONLY |= {f"formats/csr/{name}" for name in ("keys", "rows", "deal", "check")}  # the CPU counts, or NumPy does it
-GPU_ONLY |= {f"formats/{f}/pull_graded" for f in ("csr", "nib", "cgr")}  # degree binning; a pull's answers
+# The CPU counts, or NumPy does it.
+GPU_ONLY |= {f"formats/csr/{name}" for name in ("keys", "rows", "distribute", "check")}
+GPU_ONLY |= {f"formats/{f}/pull_binned" for f in ("csr", "nib", "cgr")}  # degree binning; a pull's answers
 GPU_ONLY |= {f"formats/{x}" for x in ("nib/chunks", "cgr/pieces", "cgr/counts")}
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
 GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread per entry; the CPU: a thread per row
-GPU_ONLY |= {f"formats/{f}/{name}" for f in ("csr", "b2sr", "nib", "cgr") for name in ("step", "rounds", "listed")}
-GPU_ONLY |= {f"formats/{f}/likely" for f in ("csr", "nib", "cgr")} | {"formats/csr/pull_some", "formats/csr/patches"}
+GPU_ONLY |= {
+    f"formats/{f}/{name}" for f in ("csr", "b2sr", "nib", "cgr") for name in ("advance", "rounds", "worklist_rounds")
+}
+GPU_ONLY |= {f"formats/{f}/hub_columns" for f in ("csr", "nib", "cgr")} | {
+    "formats/csr/pull_worklist",
+    "formats/csr/patches",
+}
 GPU_ONLY |= {"formats/nib/marks", "formats/cgr/marks", "formats/nib/dot"}  # the CPU splits none, and decodes rows
-GPU_ONLY |= {"kernels/blank"}  # the CPU does not merge into missing entries
+GPU_ONLY |= {"kernels/initialize"}  # the CPU does not merge into missing entries
 # NumPy has a primitive for each on the CPU.
 GPU_ONLY |= {f"kernels/{name}" for name in ("compact", "dense", "pack", "put", "range")}
 CPU_ONLY = {f"formats/b2sr/{name}" for name in ("lanes", "tables", "dot_lanes")}  # what threads are on a GPU
-CPU_ONLY |= {f"formats/csr/{name}" for name in ("weave", "sift", "extract", "transpose")}  # rows in one pass
-CPU_ONLY |= {"formats/csr/spread", "formats/b2sr/spread"}
+CPU_ONLY |= {
+    f"formats/csr/{name}" for name in ("merge_rows", "select_rows", "extract", "transpose")
+}  # rows in one pass
+CPU_ONLY |= {"formats/csr/push_frontier", "formats/b2sr/push_frontier"}
 CPU_ONLY |= {"formats/csr/in_order", "formats/csr/by_columns"}  # a GPU sorts keys
-CPU_ONLY |= {f"loop/cpu/{name}" for name in ("clear", "nested", "settle", "summary", "tally")}
+CPU_ONLY |= {f"loop/cpu/{name}" for name in ("clear", "nested", "count_frontier", "summary", "unrotate")}
 # (rounds of a loop, which a GPU runs by other kernels)
 CPU_ONLY |= {f"formats/csr/{name}" for name in ("gustavson", "push_list")}  # a row of sums, a sort, for each thread
 CPU_ONLY |= {"kernels/words", "kernels/numbered", "kernels/webgraph"}  # files, which are on the host

@@ -19,7 +19,7 @@ from bitblas.config import config
 from bitblas.device import cpu, jit, native, object_files, threads
 from bitblas.exceptions import JitError
 from bitblas.kernels.variant import Function, Variant, sum_of
-from bitblas.operations.variants import elementwise_variant
+from bitblas.operations.variants import BOTH, Call, elementwise_variant
 from semirings.dtypes import FP64, INT64
 
 
@@ -323,7 +323,7 @@ def relocations(data):
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="ELF of x86-64")
 def test_no_reference_is_too_short_for_where_sections_may_lie():
     """LLVM ends the process where a reference of 32 bits does not reach."""
-    power, _ = elementwise_variant(1, gb.binary.pow["FP64"], gb.dtypes.FP64, gb.dtypes.FP64, "xy")
+    power, _ = elementwise_variant(Call(BOTH), gb.binary.pow["FP64"], gb.dtypes.FP64, gb.dtypes.FP64)
     vector = ["uint64[]", "float64[]", "float64", "int"]
     types = ["int", *vector, *vector, "float64", "float64", "int64[]", "int64[]"]
     types += ["uint64[]", "int", "uint64", "int", "uint64[]", "float64[]"]

@@ -95,7 +95,7 @@ def check_levels(A, device):
     assert told.launches or device == "cpu"
     if told.launches:
         (only,) = told.launches
-        assert only.kind == "step" and len(only.statements) == 2 and "step" in str(told)
+        assert only.kind == "advance" and len(only.statements) == 2 and "advance" in str(told)
     return program
 
 

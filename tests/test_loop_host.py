@@ -34,7 +34,7 @@ def kinds(program):
 
 
 def test_a_search():
-    assert kinds(test_loop.check_levels(graph(), "cpu")) == ["step"]
+    assert kinds(test_loop.check_levels(graph(), "cpu")) == ["advance"]
 
 
 def test_a_pass_of_many_vectors():
@@ -265,7 +265,7 @@ def test_products_that_would_need_the_transpose():
     v.clear()
     q[0] = True
     assert program.run() == n and v.to_coo()[1].tolist() == list(range(n))
-    assert kinds(program) == ["step"]
+    assert kinds(program) == ["advance"]
 
 
 def test_what_is_not_pushed_along_stays_a_loop():
@@ -283,7 +283,7 @@ def test_searches_inside_rounds(monkeypatch):
     seen, run = [], Program.run
     monkeypatch.setattr(Program, "run", lambda self, **how: (seen.append(self), run(self, **how))[1])
     test_loop_blocks.test_a_search_inside_a_round("cpu", {}, {})
-    assert "block" in kinds(seen[0]) and "  step" in kinds(seen[0])
+    assert "block" in kinds(seen[0]) and "  advance" in kinds(seen[0])
 
 
 def test_values_turn_back():
@@ -311,7 +311,7 @@ def test_values_turn_back():
     assert program.run() == n
     sums = {k: sum(sum(range(k + 1, j + 1)) for j in range(k, n)) for k in range(n)}
     assert found.to_dict() == {k: s for k, s in sums.items() if s > 8}
-    assert "  step" in kinds(program)
+    assert "  advance" in kinds(program)
 
 
 def test_a_loop_inside_pauses(monkeypatch):

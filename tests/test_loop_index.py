@@ -221,7 +221,7 @@ def test_products_of_full_vectors_go_by_rows(device):
     del d[1]
     program.run()
     assert dense(d) == [2, 3, 0, 1]
-    assert device == "cpu" or "step" in {line.kind for line in program.explain().launches}
+    assert device == "cpu" or "advance" in {line.kind for line in program.explain().launches}
 
 
 # ---- random bodies --------------------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ def sources(lib, shape, value, dtype, rng, wide):
 
 
 def captured(program):
-    assert {"pull", "pass"} <= {line.kind for line in program.explain().launches}, program.explain()
+    assert {"pull", "ewise"} <= {line.kind for line in program.explain().launches}, program.explain()
 
 
 SLOW = pytest.mark.slow  # the same with other sums and lines
@@ -318,7 +318,7 @@ def test_few_and_many_positions(device, turn, make, alike, monkeypatch, tune):
     rounds, program = run(gb, make(gb, *mine), mine[0], 3)
     expected, _ = run(graphblas, make(graphblas, *other), other[0], 3)
     assert rounds == expected
-    assert {line.kind for line in program.explain().launches} == {"pass"}
+    assert {line.kind for line in program.explain().launches} == {"ewise"}
     if device != "cpu":  # which fuses nothing by these texts
         assert any("#define SAMPLE(i)" in text for text in texts)
         assert any("#define FEW 8" in text for text in texts) == (make is computing)
@@ -376,7 +376,7 @@ def test_rows_on_a_list(device, turn, form, monkeypatch):
     program = Program(body, while_=left)
     assert program.run() == turns.max()
     assert dense(total) == expected(rows, cols, enumerate(x.tolist()), turns, max, lambda z, i, j: z)
-    assert device == "cpu" or any("pull_some" in line.variant for line in program.explain().launches)
+    assert device == "cpu" or any("pull_worklist" in line.variant for line in program.explain().launches)
 
 
 @in_emulator
@@ -406,4 +406,4 @@ def test_rows_on_a_list_of_a_vector_with_holes(device, turn):
     program = Program(body, while_=left)
     assert program.run() == turns.max()
     assert dense(total) == expected(rows, cols, x, turns, min, lambda z, i, j: z + weight[i, j])
-    assert device == "cpu" or any("pull_some" in line.variant for line in program.explain().launches)
+    assert device == "cpu" or any("pull_worklist" in line.variant for line in program.explain().launches)

@@ -13,7 +13,7 @@ from udf_functions import closure, entries, vector
 import bitblas as gb
 from bitblas.exceptions import UdfParseError
 from bitblas.kernels.variant import Variant
-from bitblas.operations.variants import BOTH, elementwise_variant, reduce_variant
+from bitblas.operations.variants import BOTH, Call, elementwise_variant, reduce_variant
 from semirings import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, UnaryOp, dtypes
 from semirings.dtypes import BOOL, FP64, INT8, INT64
 from semirings.registration import build
@@ -155,8 +155,8 @@ def test_the_catalogue_pickles_to_itself(family):
 def test_variants_go_to_other_processes():
     """Which compile them: `make kernels`."""
     named = (reduce_variant(gb.monoid[m][FP64], FP64)[0] for m in ("plus", "min", "any"))
-    pairs = (elementwise_variant(BOTH, gb.binary[op][INT64], INT64, INT64, "xy")[0] for op in ("plus", "bor", "cdiv"))
-    found = [*named, *pairs, Variant("loop/gpu/pass", text="#define STATEMENTS")]
+    pairs = (elementwise_variant(Call(BOTH), gb.binary[op][INT64], INT64, INT64)[0] for op in ("plus", "bor", "cdiv"))
+    found = [*named, *pairs, Variant("loop/gpu/elementwise", text="#define STATEMENTS")]
     plain = pickle.dumps(found)
     assert len({*found, *again(found)}) == len(found)
     assert pickle.dumps(found) == plain, "hashes differ between processes"

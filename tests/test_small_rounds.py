@@ -11,9 +11,9 @@ import bitblas as gb
 from bitblas import device as devices
 from bitblas.loop import Program
 from bitblas.loop.analysis import sparse_vectors
-from bitblas.loop.codegen.cuda_kernels import pass_variant
+from bitblas.loop.codegen.cuda_kernels import fused_variant
 from bitblas.loop.codegen.numba_kernels import elementwise_kernel
-from bitblas.loop.fuse import Pass
+from bitblas.loop.fuse import FusedElementwise
 from bitblas.loop.ir import Const, Elementwise, Gather, Masked, Reduce, Scal, Statement, Vec
 from bitblas.operations.variants import BOTH, LEFT, UNION
 from semirings.catalog import BINARY, MONOIDS
@@ -330,11 +330,11 @@ def test_which_vectors_are_sparse():
         Statement(x, Elementwise(LEFT, None, x), Masked(y, False, True), None, True): {x},
     }  # fmt: skip
     for statement, expected in empty.items():
-        found = sparse_vectors([Pass([statement])], ())
+        found = sparse_vectors([FusedElementwise([statement])], ())
         assert found == (None if expected is None else frozenset(expected)), statement
-    assert sparse_vectors([Pass([Statement(z, copy, None, add)])], {x}) == {x, y}
+    assert sparse_vectors([FusedElementwise([Statement(z, copy, None, add)])], {x}) == {x, y}
     many = [Statement(Vec(k, 9, INT64), const, Masked(Vec(k + 1, 9, INT64), True, False)) for k in range(9)]
-    assert sparse_vectors([Pass(many)], ()) is None
+    assert sparse_vectors([FusedElementwise(many)], ()) is None
 
 
 def test_a_program_is_made_over_what_another_left(device):
@@ -348,7 +348,7 @@ def test_a_program_is_made_over_what_another_left(device):
 def test_a_statement_that_only_removes_entries_writes_no_values():
     q, kept = Vec(0, 64, INT64), Vec(1, 64, BOOL)
     removes = [Statement(q, Elementwise(LEFT, None, q), Masked(kept, False, False), None, True)]
-    cuda, _ = pass_variant(removes, {}, None)
+    cuda, _ = fused_variant(removes, {}, None)
     assert "b0 = has;" in cuda.text and "d0 = true" not in cuda.text
     numba = elementwise_kernel(removes, {}).variant
     assert "w0 = " in numba.script and "put(x0_val" not in numba.script

@@ -17,8 +17,8 @@ import bitblas as gb
 from bitblas import device as devices
 from bitblas import tuning
 from bitblas.loop import Program
-from bitblas.loop.buffers import ENTRIES, LISTED, REMAINING, SEGMENTS, STATE, WORK
-from bitblas.loop.fuse import Pass, Pull, Round, Step
+from bitblas.loop.buffers import ENTRIES, LIST_LENGTH, REMAINING, SEGMENTS, STATE, WORK
+from bitblas.loop.fuse import Advance, FusedElementwise, Pull, Round
 from bitblas.loop.gpu.graph import rounds_per_run
 from bitblas.loop.gpu.products import compact_variant
 from bitblas.loop.ir import Product, Vec
@@ -45,7 +45,7 @@ def test_components(device, form):
     assert 3 < len(set(lowest)) < n / 2
     assert entries(label)[1].tolist() == lowest.tolist()
     if device != "cpu":
-        assert "step" in [launch.kind for launch in program.explain().launches]
+        assert "advance" in [launch.kind for launch in program.explain().launches]
 
 
 def test_a_split_is_turned_to_be_pushed_along(device):
@@ -63,7 +63,7 @@ def test_a_split_is_turned_to_be_pushed_along(device):
     program.run()
     assert dict(zip(*entries(v))) == oracle_levels(A.T.new(), 149)
     if device != "cpu":
-        assert [launch.kind for launch in program.explain().launches] == ["step"]
+        assert [launch.kind for launch in program.explain().launches] == ["advance"]
         assert list(A.memory().forms) == ["split8", "split8.T"]
 
 
@@ -90,7 +90,7 @@ def test_a_body_of_many_steps(device):
     assert program.run() == 8
     assert [entries(q)[0].tolist() for q in frontiers] == [[k + 8] for k in range(many)] + [[]]
     if device != "cpu":
-        assert [launch.kind for launch in program.explain().launches] == ["step"] * (many + 1)
+        assert [launch.kind for launch in program.explain().launches] == ["advance"] * (many + 1)
 
 
 def test_vectors_that_passes_write_before_steps(device):
@@ -116,7 +116,7 @@ def test_vectors_that_passes_write_before_steps(device):
     places, found = entries(sums)
     assert np.array_equal(places, np.flatnonzero(right)) and np.array_equal(found, rounds * right[places])
     if device != "cpu":
-        assert "step" in [launch.kind for launch in program.explain().launches]
+        assert "advance" in [launch.kind for launch in program.explain().launches]
 
 
 def test_launches_are_as_large_as_the_device(device, monkeypatch):
@@ -159,8 +159,8 @@ def test_entries_that_nobody_has_listed(device, form, monkeypatch):
     program = Program(body, while_=t, limit=1)
     program.run()
     assert dict(zip(*entries(t))) == {k + 1: 2 * k + 1 for k in range(0, n, 2)}
-    (step,) = (launch.variant for launch in program.explain().launches if launch.kind == "step")
-    assert "SCANS=1" in step and "WEIGHS=0" in step
+    (advance,) = (launch.variant for launch in program.explain().launches if launch.kind == "advance")
+    assert "SCANS=1" in advance and "COUNTS_WORK=0" in advance
 
 
 def test_rounds_in_a_body():
@@ -168,9 +168,9 @@ def test_rounds_in_a_body():
     cannot be skipped are captured four times."""
     x = Vec(0, 64, BOOL)
     product = Product(SimpleNamespace(nvals=511, nrows=64), x, gb.semiring.any_pair[BOOL], False, True, 64)
-    round_ = Round((Step(x, product, None, (), False, ""),), (x,), {})
+    round_ = Round((Advance(x, product, None, (), False, ""),), (x,), {})
     assert [rounds_per_run(round_, captures) for captures in (True, False)] == [12, 3]
-    assert rounds_per_run(Round((Pass(),), (x,), {}), True, inside=True) == 3
+    assert rounds_per_run(Round((FusedElementwise(),), (x,), {}), True, inside=True) == 3
     brief = tuning.count("loop.pulled_entries")
     for nvals, copies in ((brief, 4), (brief + 1, 1)):
         pull = Pull(x, replace(product, matrix=SimpleNamespace(nvals=nvals)), None, "")
@@ -213,11 +213,11 @@ def test_every_entry_of_a_vector_is_listed_once(density, most):
     launch((2,), (256,), (*head, pack(device, flags), ptr, listed, state, cut))
     here = np.flatnonzero(flags)
     if most is not None and (length[here].sum() > most or 16 * len(here) > n):
-        assert state[ENTRIES] == len(here) and state[LISTED] <= len(here)
+        assert state[ENTRIES] == len(here) and state[LIST_LENGTH] <= len(here)
         assert state[WORK] > most or density < 0.5
-        assert state[LISTED] < len(here) or density < 1
+        assert state[LIST_LENGTH] < len(here) or density < 1
         return
-    assert state[[ENTRIES, LISTED, REMAINING]].tolist() == [len(here)] * 3 and state[WORK] == length[here].sum()
+    assert state[[ENTRIES, LIST_LENGTH, REMAINING]].tolist() == [len(here)] * 3 and state[WORK] == length[here].sum()
     assert np.array_equal(np.sort(listed[: len(here)]), here) and (listed[len(here) :] == n).all()
     long = [(i, s) for i in here[length[here] > longest].tolist() for s in range(-(-length[i] // longest))]
     assert sorted(map(tuple, cut[: int(state[SEGMENTS])].tolist())) == long

@@ -60,8 +60,8 @@ def test_a_program():
     program = gb.loop.Program(body, while_=left, limit=3)
     program.run()
     assert "a plain loop" in program.explain()._repr_html_() and "<table>" not in program.explain()._repr_html_()
-    line = gb.loop.program.Explanation(4, (("step", ("w << w",), "a<b>"),), "small")
-    assert cells(line)[1] == ["step", "a<b>", "w << w"] and "4 rounds per run" in line._repr_html_()
+    line = gb.loop.program.Explanation(4, (("advance", ("w << w",), "a<b>"),), "small")
+    assert cells(line)[1] == ["advance", "a<b>", "w << w"] and "4 rounds per run" in line._repr_html_()
     assert str(line).startswith("4 rounds per run") and "small" in line._repr_html_()
 
 

@@ -176,7 +176,7 @@ def test_full_vectors_are_pulled_by_lanes(device, tune, log_chunk):
         assert found.new().isequal(wanted)
         with gb.trace() as t:
             assert found.new().isequal(wanted)
-        graded = sum("pull_graded" in run.kernel for run in t)
+        graded = sum("pull_binned" in run.kernel for run in t)
         assert graded == 2 * devices.get(gb.config.device).is_simt
 
 

@@ -158,7 +158,7 @@ struct Sums {
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
-    pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const u32* row, PIECES(), CODES(),
+    pull_binned(i64 n, const u32* run, const u32* piece, i64 segments, const u32* row, PIECES(), CODES(),
                 const PLACE_T* first, Values a, VectorValues<U_T> u, i64 hot, i64 size, const u64* reached, Z_T* parts,
                 u64* t_bits, Z_T* t_val MASK()) {
   (void)first;

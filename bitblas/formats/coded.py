@@ -228,13 +228,13 @@ def coded_hub_columns(layout: Coded) -> tuple[Array, Array] | None:
             return None
         found = layout.device.xp.empty(layout.nrows, np.uint32)
         lanes = layout.code.lanes(len(layout.words), layout.nrows)
-        kernel = layout.device.kernel(Variant(layout.format.kernel("likely"), (), (("LANES", lanes),)))
+        kernel = layout.device.kernel(Variant(layout.format.kernel("hub_columns"), (), (("LANES", lanes),)))
         kernel(layout.nrows, layout.heads, layout.words, length, found)
         return found, bits_of(layout.device.xp, length > 0)
 
     if not layout.nrows or layout.nrows != layout.ncols:
         return None
-    return compute_once(layout.cache, ("likely", tuning.version()), compute)
+    return compute_once(layout.cache, ("hub columns", tuning.version()), compute)
 
 
 # ---- Base class of layouts that store rows as variable-length codes in blocks of 32 rows.
@@ -489,6 +489,6 @@ class CodedAdvance(Advance[C]):
         return layout.heads, layout.words, layout.rank_argument(ranked), *marks
 
     def pulled(self, layout: C, ranked: bool, *, read: bool = True) -> Arguments:
-        likely = coded_hub_columns(layout) if read else None
+        hubs = coded_hub_columns(layout) if read else None
         none = dummy(layout.device, "uint32"), dummy(layout.device, "uint64")
-        return layout.heads, layout.words, *(none if likely is None else likely), np.int64(likely is not None)
+        return layout.heads, layout.words, *(none if hubs is None else hubs), np.int64(hubs is not None)

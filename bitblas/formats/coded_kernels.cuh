@@ -1,4 +1,4 @@
-// Kernels of coded rows (coded.py), for each code. Define PULL, PUSH, LIKELY or STEP, and include after the code's walk.cuh,
+// Kernels of coded rows (coded.py), for each code. Define PULL, PUSH, HUB_COLUMNS or ADVANCE, and include after the code's walk.cuh,
 // which defines
 // - row_extent and words_of: the units of a row, and their number of words; first_part: what a pull searches of a long
 //   row before its parts
@@ -100,13 +100,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 }
 #endif  // PUSH
 
-#ifdef LIKELY
+#ifdef HUB_COLUMNS
 // Hub columns for pulls: of each row the column, among its first ones, whose own row has most words (`length`).
-// A pull most likely hits there if the vector was found along rows. ~0 for an empty row. LANES lanes per row, of which
-// each takes at most LIKELY_STEPS steps: the rest of longer rows is skipped. best: output.
+// A pull probably hits there if the vector was found along rows. ~0 for an empty row. LANES lanes per row, of which
+// each takes at most HUB_STEPS steps: the rest of longer rows is skipped. best: output.
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    likely(i64 n, const i64* heads, const u32* words, const i64* length, u32* best) {
+    hub_columns(i64 n, const i64* heads, const u32* words, const i64* length, u32* best) {
   const i64 row = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);
   Extent x = {0, 0};
@@ -114,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   Walk<LANES, false> walk(words, x, row, 0, lane);
   i64 most = -1;
   u32 at = ~0u;
-  for (int step = 0; step < LIKELY_STEPS && __any_sync(ALL_LANES, walk.more()); ++step) {
+  for (int step = 0; step < HUB_STEPS && __any_sync(ALL_LANES, walk.more()); ++step) {
     Found found;
     walk.step(words, lane, found);
 #pragma unroll
@@ -131,20 +131,20 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   }
   if (row < n && lane == 0) best[row] = at;
 }
-#endif  // LIKELY
+#endif  // HUB_COLUMNS
 
-#ifdef STEP
-// Search of rows that pull, in the rounds of a device loop (kernels/step_rows.cuh).
+#ifdef ADVANCE
+// Search of rows that pull, in the rounds of a device loop (kernels/advance_rows.cuh).
 #include "kernels/decoded_rows.cuh"
 #define PULL_FORM() PullView pulled
-#define PULL_FORM_OF() {pulled.likely, pulled.heads, pulled.words}
+#define PULL_FORM_OF() {pulled.hub_column, pulled.heads, pulled.words}
 
 struct PullView {
   const i64* heads;
   const u32* words;
-  Likely likely;
+  HubColumns hub_column;
 };
-struct Search : Likely {
+struct Search : HubColumns {
   const i64* heads;
   const u32* words;
 
@@ -162,4 +162,4 @@ struct Search : Likely {
     return hit;
   }
 };
-#endif  // STEP
+#endif  // ADVANCE

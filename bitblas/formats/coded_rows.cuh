@@ -25,12 +25,13 @@ struct Rows {
   }
   __device__ __forceinline__ Item item_at(u32 place) const { return item(place); }
   __device__ __forceinline__ i64 work_of(const Item& x) const { return words_of({x.begin, x.end}); }
-  __device__ __forceinline__ void ask(const Item&) const {}  // no prefetch: an item is loaded only for new entries
+  __device__ __forceinline__ void issue_loads(const Item&) const {
+  }  // no prefetch: an item is loaded only for new entries
 
   // A long row is shared by more than LANES lanes; the first 32 decode it. reached(has, j, e) for one entry per lane,
   // or N.
   template <int N = 1, class F>
-  __device__ __forceinline__ void along(const Item& x, int lane, int stride, F reached) const {
+  __device__ __forceinline__ void visit_row(const Item& x, int lane, int stride, F reached) const {
     const i64 number = RANKED && x.begin < x.end ? (i64)value_ptr[x.unit] : 0;
     const Extent all = {x.begin, x.end};
     if (stride <= LANES) return go<N>(Walk<LANES, RANKED>(words, all, x.unit, number, lane), lane, reached);
@@ -41,7 +42,7 @@ struct Rows {
     go<N>(walk, lane, reached);
   }
   // The same for segment s of the long row i, by a warp.
-  template <int N, class F> __device__ __forceinline__ void along_segment(i64 i, u32 s, F reached) const {
+  template <int N, class F> __device__ __forceinline__ void visit_segment(i64 i, u32 s, F reached) const {
     i64 low = 0, high = hubs;  // hub[low - 1] < i <= hub[high]
     while (low < high) {
       const i64 middle = (low + high) / 2;

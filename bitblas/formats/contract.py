@@ -528,7 +528,7 @@ Kernels = TypedDict(
         "mxv.pull": Pull,
         "mxv.pull.binned": BinnedPull,
         "mxv.pull.wide": Constants,  # CPU: a SIMD kernel for whole tiles, with these constants (b2sr/lanes.cpu.py)
-        "mxv.pull.listed": str,  # GPU: the kernel of a pull over a list of rows
+        "mxv.pull.worklist": str,  # GPU: the kernel of a pull over a list of rows
         "mxv.push": Push,
         "advance": Advance,
         "advance.cpu": str,  # the kernel of a push in a loop on the CPU

@@ -104,7 +104,7 @@ def sample_variant(ptr: DataType, col: DataType, packed: int) -> Variant:
     table = ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1)
     dense = "DENSE", tuning.count("sample.dense")
     constants = (("PACKED", packed), *table, ("HOPS", HOPS), ("HEAD", HEAD), dense, ("LANES", 256))
-    return Variant("formats/csr/look", (("PTR", ptr), ("COL", col)), constants)
+    return Variant("formats/csr/sample", (("PTR", ptr), ("COL", col)), constants)
 
 
 tuning.on_change(sample_variant.cache_clear)

@@ -111,7 +111,7 @@ __device__ __forceinline__ u32 picked_bytes(u32 a, u32 b, u32 pick) {
 }
 
 // Keep a loop invariant in a register where the compiler would recompute it. `pinned` blocks the compiler's front end;
-// `held` also blocks its assembler, to which a shuffle (called by all lanes) is an unknown value.
+// `pinned_by_shuffle` also blocks its assembler, to which a shuffle (called by all lanes) is an unknown value.
 __device__ __forceinline__ u32 pinned(u32 x) {
 #ifndef __CUDA_EMU__
   asm volatile("" : "+r"(x));
@@ -124,7 +124,7 @@ template <class T> __device__ __forceinline__ const T* pinned(const T* x) {
 #endif
   return x;
 }
-__device__ __forceinline__ u32 held(u32 x) { return __shfl_sync(ALL_LANES, x, threadIdx.x & 31); }
+__device__ __forceinline__ u32 pinned_by_shuffle(u32 x) { return __shfl_sync(ALL_LANES, x, threadIdx.x & 31); }
 
 // The lanes of this thread's group of G consecutive lanes (G a power of two, at most 32).
 template <int G> __device__ __forceinline__ u32 group_mask() {

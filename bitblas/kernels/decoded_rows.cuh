@@ -1,11 +1,11 @@
-// Advance along rows that must be decoded from their beginning (variable-length codes), for kernels/step_rows.cuh.
+// Advance along rows that must be decoded from their beginning (variable-length codes), for kernels/advance_rows.cuh.
 // LANES lanes share a row, so a warp decodes 32 / LANES rows at a time. Some warps decode a segment of a long row
 // instead and share its columns among their lanes.
-// The layout's advance.cu defines Back (a Likely) with look(j, wanted, u_bits): whether u has an entry in row j, for the
-// lanes with `wanted`.
-#ifndef STEP_BLOCKS
+// The layout's advance.cu defines PullRows (a HubColumns) with search(j, needed, u_bits): whether u has an entry in row j, for the
+// lanes with `needed`.
+#ifndef ADVANCE_BLOCKS
 // Blocks per multiprocessor; compute capability 8 would spill registers.
-#define STEP_BLOCKS (__CUDA_ARCH__ >= 900 ? 4 : 3)
+#define ADVANCE_BLOCKS (__CUDA_ARCH__ >= 900 ? 4 : 3)
 #endif
 // Log2 of the warps that share a segment, at most: decoding is cheaper than processing the columns found.
 #define LOG_PARTS 3
@@ -30,8 +30,8 @@ template <class Take> __device__ __forceinline__ void walk_rows(const Rows& rows
     int owners[AT_ONCE];
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) owners[k] = owner;
-    rows.along<AT_ONCE>(row, WARP_LANE & (LANES - 1), LANES,
-                        [&](const bool* has, const u32* j, const i64* e) { take(has, j, e, owners); });
+    rows.visit_row<AT_ONCE>(row, WARP_LANE & (LANES - 1), LANES,
+                            [&](const bool* has, const u32* j, const i64* e) { take(has, j, e, owners); });
   }
 }
 
@@ -44,16 +44,16 @@ __device__ __forceinline__ u32 log_parts_of(u64 segments, i64 warps) {
 template <class Take>
 __device__ __forceinline__ void walk_segment(const Rows& rows, u32 i, u32 s, u32 part, u32 parts, i64, Take take) {
   const int owners[AT_ONCE] = {};
-  u32 turn = part;
-  rows.along_segment<AT_ONCE>(i, s, [&](const bool* has, const u32* j, const i64* e) {
-    if (!(turn++ & (parts - 1))) take(has, j, e, owners);
+  u32 number = part;
+  rows.visit_segment<AT_ONCE>(i, s, [&](const bool* has, const u32* j, const i64* e) {
+    if (!(number++ & (parts - 1))) take(has, j, e, owners);
   });
 }
 
 // Which of the lanes in `wait` have rows with a hit: G lanes search a row, some rows at a time. start(owner) begins a
 // walk through the row of that lane; hits(walk, lane) advances it and returns whether this lane has a hit.
-template <int G, class Start, class Hits> __device__ __forceinline__ bool look_together(bool wait, Start start,
-                                                                                        Hits hits) {
+template <int G, class Start, class Hits> __device__ __forceinline__ bool search_together(bool wait, Start start,
+                                                                                          Hits hits) {
   const int lane = WARP_LANE & (G - 1);
   bool hit = false;
   u32 rest = __ballot_sync(ALL_LANES, wait);
@@ -80,20 +80,20 @@ template <int G, class Start, class Hits> __device__ __forceinline__ bool look_t
 // also shows whether the row has entries. Rows without a hit there are deferred until they are decoded.
 #define BY_BLOCK 0
 #define NO_ENTRIES ~0u
-typedef bool back_row_t;
+typedef bool pull_row_t;
 typedef u32 guess_t;
-struct Likely {
-  const u32* likely;
+struct HubColumns {
+  const u32* hub_column;
   const u64* filled;  // bits of the nonempty rows
   i64 guesses;  // 0: hub columns and `filled` are not available
-  __device__ __forceinline__ u32 guess(i64 j) const { return guesses ? likely[j] : 0; }
+  __device__ __forceinline__ u32 guess(i64 j) const { return guesses ? hub_column[j] : 0; }
   __device__ __forceinline__ u32 some_of(i64 h) const { return guesses ? ((const u32*)filled)[h] : ~0u; }
   __device__ __forceinline__ bool some(bool, u32 guess) const { return guess != NO_ENTRIES; }
   __device__ __forceinline__ i64 place(bool, u32) const { return 0; }  // values do not pull
 };
-template <class B> __device__ __forceinline__ bool back_row(const B&, i64) { return true; }
-template <class B> __device__ __forceinline__ Hit back_look(const B& back, bool wanted, i64 j, const u64* u_bits) {
-  return back.look(j, wanted, u_bits);
+template <class B> __device__ __forceinline__ bool pull_row(const B&, i64) { return true; }
+template <class B> __device__ __forceinline__ Hit search_row(const B& back, bool needed, i64 j, const u64* u_bits) {
+  return back.search(j, needed, u_bits);
 }
 template <class B> __device__ __forceinline__ bool is_same(const B&, const Rows&) { return false; }
-__device__ __forceinline__ i64 back_length(bool) { return 0; }
+__device__ __forceinline__ i64 pull_row_length(bool) { return 0; }

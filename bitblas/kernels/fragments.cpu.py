@@ -61,5 +61,5 @@ if KIND == VALUES and not (HAS_TERMINAL == 2 and bits & bit != 0) and (BLEND or 
 if KIND == COUNT and open_bit != 0:
     put(counts, j, (at(counts, j) if bits & bit != 0 else 0) + 1)
 put(t.bits, word, bits | open_bit)
-if listed:
+if summarized:
     note(t_sum, word, open_bit)

@@ -2,7 +2,7 @@
 // In addition to its bits a frontier has an unordered list of the units (rows, tile rows) that have entries, and a
 // state of 8 numbers.
 #define ENTRIES 0  // entries of the product
-#define LISTED 1  // units in the list
+#define LIST_LENGTH 1  // units in the list
 #define DENSE 2  // nonzero: there is no list, every unit is visited
 #define WORK 3  // entries of the matrix in the rows of these entries
 #define SEGMENTS 4  // segments of long rows among them
@@ -22,7 +22,7 @@ template <class... T> __device__ __forceinline__ bool runs_with(bool runs, T... 
 
 // Round counters: [0] rounds before this run of the body, [1] the limit, [2] rounds done, [3] nonzero: stop requested,
 // [4] rounds done by a cluster (rounds.cuh), after which buffers are in their original roles, [5] nonzero: an index
-// vector was out of range (loop/gpu/pass.cu), [6] that index.
+// vector was out of range (loop/gpu/elementwise.cu), [6] that index.
 __device__ __forceinline__ bool may_run(const u64* condition, const i64* rounds, i64 ahead) {
   return (*condition != 0) & (rounds[0] + ahead < rounds[1]);  // no short circuit: both loads are issued at once
 }
@@ -82,7 +82,7 @@ struct Stage {
   u64 first, first_part, entries, work;
 };
 
-__device__ __forceinline__ void open_stage(Stage& stage) {  // the whole block
+__device__ __forceinline__ void begin_stage(Stage& stage) {  // the whole block
   if (threadIdx.x == 0) {
     stage.count = stage.long_count = stage.parts = 0, stage.room = STAGE;
     stage.entries = stage.work = 0;
@@ -103,7 +103,7 @@ __device__ __noinline__ void put_segments(Stage& stage, u32 unit, u32 count, u32
 
 // Called by the whole warp: append via the stage, N units per lane.
 template <int N, class U>
-__device__ __forceinline__ void put_on(Stage& stage, const bool* add, const U* unit, u32* list, u64* count) {
+__device__ __forceinline__ void append_staged(Stage& stage, const bool* add, const U* unit, u32* list, u64* count) {
   u32 who[N], all = 0;
 #pragma unroll
   for (int k = 0; k < N; ++k) who[k] = __ballot_sync(ALL_LANES, add[k]), all += __popc(who[k]);
@@ -122,12 +122,12 @@ __device__ __forceinline__ void put_on(Stage& stage, const bool* add, const U* u
 #pragma unroll
   for (int k = 0; k < N; ++k) append(add[k], (u32)unit[k], list, count);
 }
-__device__ __forceinline__ void put_on(Stage& stage, bool add, u32 unit, u32* list, u64* count) {
-  put_on<1>(stage, &add, &unit, list, count);
+__device__ __forceinline__ void append_staged(Stage& stage, bool add, u32 unit, u32* list, u64* count) {
+  append_staged<1>(stage, &add, &unit, list, count);
 }
 
 // Called by the block. segments: output list of the segments of long rows.
-__device__ __forceinline__ void close_stage(Stage& stage, u64 entries, u64 work, u32* list, u32* segments, u64* state) {
+__device__ __forceinline__ void flush_stage(Stage& stage, u64 entries, u64 work, u32* list, u32* segments, u64* state) {
   add_of_warp(&stage.entries, entries);
   add_of_warp(&stage.work, work);
   __syncthreads();
@@ -135,7 +135,7 @@ __device__ __forceinline__ void close_stage(Stage& stage, u64 entries, u64 work,
   const u32 longs = stage.long_count < LONG_ROWS ? stage.long_count : LONG_ROWS;
   if (threadIdx.x == 32 && longs) stage.first_part = atomicAdd(state + SEGMENTS, (u64)stage.parts);
   if (threadIdx.x == 0) {
-    if (count) stage.first = atomicAdd(state + LISTED, (u64)count);
+    if (count) stage.first = atomicAdd(state + LIST_LENGTH, (u64)count);
     if (stage.entries) atomicAdd(state + ENTRIES, stage.entries);
     if (stage.work) atomicAdd(state + WORK, stage.work);
   }
@@ -155,7 +155,7 @@ __device__ __forceinline__ void clear_bit(u64* bits, i64 p) { atomicAnd((u32*)bi
 
 // Force a load to be issued here, together with its neighbours, although its value is used later: the compiler's front
 // end would move it to its use, after the wait for the others.
-template <class T> __device__ __forceinline__ void asked(const T& x) {
+template <class T> __device__ __forceinline__ void issue_load(const T& x) {
 #ifndef __CUDA_EMU__
   if (sizeof(T) == 8) asm volatile("" ::"l"((u64)x));
   else asm volatile("" ::"r"((u32)x));

@@ -1,7 +1,7 @@
 // Small rounds of a loop: one cluster runs many rounds in one launch while the frontier is small.
 // A round of the whole grid would cost a launch and longer chains of loads.
 // The frontier is in the blocks' shared memory, together with the start of each unit's row, which is loaded when the
-// unit is found. Each block takes a part of the work. Include after the layout's along.cuh, which defines the push
+// unit is found. Each block takes a part of the work. Include after the layout's cluster.cuh, which defines the push
 // along a unit.
 #define ROOM ((int)(QUEUE_BYTES / (3 * sizeof(Item))))  // items of a frontier per block
 
@@ -17,24 +17,24 @@
 #define KEEPS true  // whether a block may keep the items it found
 #endif
 
-struct Tally {
+struct FrontierCount {
   u32 count, work, leave;
   u32 most;  // items of one block
 };
 
 struct Queues {
   Item items[3][ROOM];  // the frontier, the next one, and the previous one
-  Tally tally[2];       // counts of this block for the frontier and the next one
-  Tally all;            // counts of the whole cluster for the frontier
+  FrontierCount counts[2];       // counts of this block for the frontier and the next one
+  FrontierCount all;            // counts of the whole cluster for the frontier
   u32 before[PEERS + 1];  // items of the frontier in earlier blocks
   u32 spilled;  // in block 0: items of the next frontier that were spilled to global memory
 };
 
 // Called by the whole block: gather the counts of all blocks, and clear the counters of the next frontier.
-__device__ __forceinline__ void sum_up(Queues& q, int turn) {
+__device__ __forceinline__ void sum_up(Queues& q, int parity) {
   if (threadIdx.x < 32) {
-    Tally x = {};
-    if (WARP_LANE < PEERS) x = *at_peer(&q.tally[turn], WARP_LANE);
+    FrontierCount x = {};
+    if (WARP_LANE < PEERS) x = *at_peer(&q.counts[parity], WARP_LANE);
     u32 sum = x.count < ROOM ? x.count : ROOM;
     x.most = __reduce_max_sync(ALL_LANES, sum);
     sum += group_sum_below<PEERS>(sum);
@@ -45,26 +45,26 @@ __device__ __forceinline__ void sum_up(Queues& q, int turn) {
     if (WARP_LANE == 0) {
       q.before[0] = 0;
       q.all.work = x.work, q.all.leave = x.leave, q.all.most = x.most;
-      q.tally[turn ^ 1] = {};
+      q.counts[parity ^ 1] = {};
     }
   }
   __syncthreads();
 }
 
 // Called by the whole warp: lanes with `add` append their item to the next frontier.
-__device__ __forceinline__ void put_item(Queues& q, int turn, Item* next, bool add, const Item& item, u32* spill) {
-  const u32 at = next_number(add, &q.tally[turn ^ 1].count);
+__device__ __forceinline__ void append_item(Queues& q, int parity, Item* next, bool add, const Item& item, u32* spill) {
+  const u32 at = next_number(add, &q.counts[parity ^ 1].count);
   if (!add) return;
   if (at < ROOM) {
     next[at] = item;
   } else {
     spill[atomicAdd(at_peer(&q.spilled, 0), 1u)] = item.unit;
-    poke(&q.tally[turn ^ 1].leave, 1u);
+    poke(&q.counts[parity ^ 1].leave, 1u);
   }
 }
 
 // Iterate over a block's own items and its share of those in global memory.
-struct Handed {
+struct HandedOver {
   const Item* items;
   u32 count, before;
   const u32* spill;
@@ -91,19 +91,19 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   const i64 size = limits.size, longest = limits.longest, from = limits.from;
   const u64 most_work = limits.most_work;
   u64 most = limits.most;
-  const u64 listed = state[LISTED], work = state[WORK], cut = state[SEGMENTS], dense = state[DENSE];
+  const u64 list_length = state[LIST_LENGTH], work = state[WORK], cut = state[SEGMENTS], dense = state[DENSE];
   const i64 first = rounds[0], limit = rounds[1];
-  const u64 old_listed = old_state[LISTED], old_dense = old_state[DENSE];
+  const u64 old_length = old_state[LIST_LENGTH], old_dense = old_state[DENSE];
   if (most > (u64)PEERS * ROOM) most = PEERS * ROOM;
   // Half of its limit, as hysteresis.
-  if (!listed || cut || listed > most / 2 || work > most_work / 2 || first >= limit || first < from) return;
+  if (!list_length || cut || list_length > most / 2 || work > most_work / 2 || first >= limit || first < from) return;
   __shared__ Queues q;
   const u32 rank = rank_in_cluster();
   u64* const home = b.bits;
   C_T* const home_val = b.val;
   {
-    const u64 share = (listed + PEERS - 1) / PEERS, begin = rank * share;
-    const u64 end = begin + share < listed ? begin + share : listed;
+    const u64 share = (list_length + PEERS - 1) / PEERS, begin = rank * share;
+    const u64 end = begin + share < list_length ? begin + share : list_length;
     bool leave = false;
     for (u64 k = begin + threadIdx.x; k < end; k += THREADS) {
       const Item x = form.item(lists.list[k]);
@@ -112,11 +112,11 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     }
     leave = __syncthreads_or(leave);
     if (threadIdx.x == 0) {
-      q.tally[0] = {begin < end ? (u32)(end - begin) : 0, 0, leave, 0};
+      q.counts[0] = {begin < end ? (u32)(end - begin) : 0, 0, leave, 0};
       q.spilled = 0;
     }
     const u64 me = (u64)rank * THREADS + threadIdx.x, all = (u64)PEERS * THREADS;
-    clear_frontier(old_dense, lists.old_list, (i64)old_listed, size, b.old_bits, b.old_val, (i64)me, (i64)all);
+    clear_frontier(old_dense, lists.old_list, (i64)old_length, size, b.old_bits, b.old_val, (i64)me, (i64)all);
     // The frontier is dense: cells without an entry hold arbitrary values.
     for (u64 p = me; CELLS_BEGIN && dense && p < (u64)size; p += all)
       if (!bit_of(b.bits, p)) b.val[p] = C_T(BEGIN);
@@ -124,11 +124,11 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   meet_in_cluster();
 
   const int lane = threadIdx.x & (LANES - 1);
-  int now = 0, turn = 0;
+  int now = 0, parity = 0;
   u32 count = 0, past = 0;  // items of this block
   i64 done = 0;
   for (;; ++done) {
-    sum_up(q, turn);
+    sum_up(q, parity);
     const u32 total = q.all.count;
     past = count;
     count = q.before[rank + 1] - q.before[rank];
@@ -140,7 +140,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
     // First, so that the barrier at the end does not wait for it.
     for (u32 k = threadIdx.x; k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
     u32 found = 0;
-    const Along along = {of, {b.bits, (const STORED(U_T)*)b.val, b.next_bits, b.next_val}};
+    const ItemPush push_item = {of, {b.bits, (const STORED(U_T)*)b.val, b.next_bits, b.next_val}};
     // A block keeps what it found, unless sharing would finish sooner.
     const u32 at_once = GROUPS * WARPS;
     const bool keeps =
@@ -158,24 +158,24 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
         for (int r = 1; r < PEERS; ++r) owner += mine >= q.before[r];
         item = *at_peer(&q.items[now][mine - q.before[owner]], owner);
       }
-      const auto put = [&](bool add, const Item& x) {
-        put_item(q, turn, next, add, x, lists.spill);
+      const auto emit = [&](bool add, const Item& x) {
+        append_item(q, parity, next, add, x, lists.spill);
         if (!add) return;
         const i64 length = form.work_of(x);
-        if (length > longest) poke(&q.tally[turn ^ 1].leave, 1u);
+        if (length > longest) poke(&q.counts[parity ^ 1].leave, 1u);
         found += (u32)(length < longest ? length : longest);
       };
-      along(item, lane, LANES, put, [&] {
-        if (mine < all) along.entries(item, lane, [&](i64 i) { entry(i, b, first, done); });
+      push_item(item, lane, LANES, emit, [&] {
+        if (mine < all) push_item.entries(item, lane, [&](i64 i) { entry(i, b, first, done); });
       });
     }
     found = __reduce_add_sync(ALL_LANES, found);
-    if (WARP_LANE == 0 && found) atomicAdd(&q.tally[turn ^ 1].work, found);
-    if (stop) poke(&q.tally[turn ^ 1].leave, 1u);
+    if (WARP_LANE == 0 && found) atomicAdd(&q.counts[parity ^ 1].work, found);
+    if (stop) poke(&q.counts[parity ^ 1].leave, 1u);
     meet_in_cluster();
-    b.turn();
+    b.rotate();
     now = now == 2 ? 0 : now + 1;
-    turn ^= 1;
+    parity ^= 1;
   }
 
   // Hand over to the grid. Spilled items belong to the frontier; block 0 must not exit before they were read.
@@ -187,7 +187,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   if (me < 8) state[me] = old_state[me] = 0;
   meet_in_cluster();
   u64 entries = 0, sum = 0;
-  const Handed handed = {here, count, q.before[rank], lists.spill, spilled, inside, me};
+  const HandedOver handed = {here, count, q.before[rank], lists.spill, spilled, inside, me};
   handed.each(form, [&](const Item& x, u32 at) {
     lists.list[at] = x.unit;
     const i64 length = form.work_of(x);
@@ -208,7 +208,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   add_of_warp(state + ENTRIES, entries);
   add_of_warp(state + WORK, sum);
   if (me == 0) {
-    state[LISTED] = inside + spilled;
+    state[LIST_LENGTH] = inside + spilled;
     rounds[0] = rounds[2] = first + done;
     rounds[4] += done;
   }
@@ -216,7 +216,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, const 
   if (b.bits != home) handed.each(form, [&](const Item& x, u32) { clear_unit(x.unit, size, b.bits, b.val); });
 }
 
-// The kernel of every layout; its along.cuh defines units, items and pushes.
+// The kernel of every layout; its cluster.cuh defines units, items and pushes.
 extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
     rounds(i64 n, Limits limits, i64* rounds, u64* state, u64* old_state, Buffers b, RoundLists lists, MaskView mask,
            FORM(), Values a PARAMETERS) {

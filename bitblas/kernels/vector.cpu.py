@@ -96,7 +96,7 @@ def bits_from(bits, k):
 
 
 @njit(**KERNEL)
-def among(lo, hi, size, nodes, before, u: DenseView, t: OutputView):
+def insert_nodes(lo, hi, size, nodes, before, u: DenseView, t: OutputView):
     for word in range(lo, hi):
         first = word << 6
         here = at(nodes, word)
@@ -128,7 +128,7 @@ def closed(nodes, some):
 
 
 @njit(**KERNEL)
-def without(lo, hi, size, nodes, start, u: DenseView, t: OutputView):
+def remove_nodes(lo, hi, size, nodes, start, u: DenseView, t: OutputView):
     for word in range(lo, hi):
         first = word << 6
         many = min(64, size - first)

@@ -26,14 +26,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) pack(i64 n, i64 size, con
 }
 #endif  // KERNEL_pack
 
-#ifdef KERNEL_blank
+#ifdef KERNEL_initialize
 // Clear a vector before a push: no bit is set, and every cell holds the initial value of a sum.
-extern "C" __global__ void __launch_bounds__(BLOCK, 4) blank(i64 n, i64 size, u64* bits, C_T* cells) {
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) initialize(i64 n, i64 size, u64* bits, C_T* cells) {
   const i64 p = thread_number();
   if (p < size) cells[p] = C_T(BEGIN);
   if ((p & 63) == 0 && p < n * 64) bits[p >> 6] = 0;
 }
-#endif  // KERNEL_blank
+#endif  // KERNEL_initialize
 
 #ifdef KERNEL_bits
 // Masked assignment on presence bits: w<mask, replace> = t in place, for vectors whose values do not change.
@@ -121,24 +121,24 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 }
 #endif  // KERNEL_gather
 
-#ifdef KERNEL_among
+#ifdef KERNEL_insert_nodes
 // Insert gaps into a vector at the positions of virtual nodes: t(p) = u(k), where p is the k-th position that is not in
 // the bitset `nodes`. Positions in `nodes` get no entry. before: number of nodes before each 64-bit word.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    among(i64 n, i64 size, const u64* nodes, const u32* before, DenseView<U_T> u, OutputView<U_T> t) {
+    insert_nodes(i64 n, i64 size, const u64* nodes, const u32* before, DenseView<U_T> u, OutputView<U_T> t) {
   const i64 p = thread_number();
   const u64 here = p < size ? nodes[p >> 6] : ~0ull;
   const bool other = !(here >> (p & 63) & 1);
   const i64 k = other ? p - before[p >> 6] - __popcll(here & ((1ull << (p & 63)) - 1)) : 0;
   copy_entry<DENSE, U_BOOL>(other && bit_of(u.bits, k), p, n, u, k, t);
 }
-#endif  // KERNEL_among
+#endif  // KERNEL_insert_nodes
 
-#ifdef KERNEL_without
-// Remove the positions of virtual nodes from a vector, the inverse of `among`: t(k) = u(p).
+#ifdef KERNEL_remove_nodes
+// Remove the positions of virtual nodes from a vector, the inverse of `insert_nodes`: t(k) = u(p).
 // start: the position p of each 64th k.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    without(i64 n, i64 size, const u64* nodes, const u32* start, DenseView<U_T> u, OutputView<U_T> t) {
+    remove_nodes(i64 n, i64 size, const u64* nodes, const u32* start, DenseView<U_T> u, OutputView<U_T> t) {
   const i64 k = thread_number();
   i64 p = 0;
   if (k < size) {
@@ -160,7 +160,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   }
   copy_entry<DENSE, U_BOOL>(k < size && bit_of(u.bits, p), k, n, u, p, t);
 }
-#endif  // KERNEL_without
+#endif  // KERNEL_remove_nodes
 
 #ifdef KERNEL_put
 // Scattered single writes in place. Indices are distinct.

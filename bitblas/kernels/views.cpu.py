@@ -24,7 +24,7 @@ def filled(bits, w, hi):
 
 
 @njit(**FUNCTION)
-def next_listed(summary, w, hi):
+def next_marked(summary, w, hi):
     """The first word from w on that a vector's summary lists, in the summary's words before hi; 64 hi if there is
     none."""
     group = w >> 6

@@ -22,7 +22,7 @@ from ..operations.multivector import LinesProduct
 from ..operations.variants import BOTH, LEFT
 from ..plan.product import WORDS, kind_of
 from ..store import PlainValues, VectorStore
-from .fuse import Pass, Pull, Round, Step
+from .fuse import Advance, FusedElementwise, Pull, Round
 from .ir import (
     Block,
     Body,
@@ -302,11 +302,11 @@ def with_added(facts: BodyFacts, round_: Round) -> BodyFacts:
     """The facts, including the iso values of vectors that fusion added."""
     known, iso = facts.body.vectors, dict(facts.iso)
     for item in round_.all:
-        if isinstance(item, (Step, Pull)) and item.target not in known:
+        if isinstance(item, (Advance, Pull)) and item.target not in known:
             how, value = product_kind(item.product, facts.iso)
             if how == WORDS:
                 iso[item.target.id] = item.target.dtype.np_type.type(value)
-        elif isinstance(item, Pass):
+        elif isinstance(item, FusedElementwise):
             for s in item.statements:
                 masks = isinstance(s.value, Elementwise) and isinstance(s.value.u, Const)
                 if masks and s.target not in known and isinstance(s.target, Vec):
@@ -319,16 +319,16 @@ def with_added(facts: BodyFacts, round_: Round) -> BodyFacts:
 
 
 def sparse_vectors(
-    passes: Sequence[Pass], needed: Iterable[Vec], never: frozenset[int] = frozenset()
+    elementwise: Sequence[FusedElementwise], needed: Iterable[Vec], never: frozenset[int] = frozenset()
 ) -> frozenset[Vec] | None:
     """The smallest set of vectors, including `needed` and excluding `never` (by number), such that the kernels do
     nothing where none of them has an entry; None if there is none. A gather through an index vector does nothing where
     its mask is closed."""
     first = frozenset(needed)
-    statements = [s for p in passes for s in p.statements]
+    statements = [s for p in elementwise for s in p.statements]
     if not all(isinstance(s.value, (Elementwise, Reduce, Gather)) for s in statements):
         return None
-    local = {number for p in passes for number in p.local}
+    local = {number for p in elementwise for number in p.local}
     named = {x for s in statements for x in _named(s) if x.id not in local | never}
     lasting = [s for s in statements if isinstance(s.target, Scal) or s.target.id not in local]
     others = sorted(named - first, key=lambda x: x.id)

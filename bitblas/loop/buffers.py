@@ -91,10 +91,10 @@ Argument: TypeAlias = "Array | np.generic | int"  # of a kernel
 # ---- Memory of a captured program.
 
 STATE = 8  # numbers in a frontier's state
-ENTRIES, LISTED, DENSE, WORK, SEGMENTS, REMAINING = range(6)
+ENTRIES, LIST_LENGTH, DENSE, WORK, SEGMENTS, REMAINING = range(6)
 BUFFERS = 3  # of a vector that advances write
 ROUNDS = 7  # numbers about rounds, stored after the states (see frontier.cuh)
-FAULTS = 5  # index of the faults of index vectors among them (see loop/gpu/pass.cu)
+FAULTS = 5  # index of the faults of index vectors among them (see loop/gpu/elementwise.cu)
 
 
 class Frontier:

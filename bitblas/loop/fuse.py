@@ -1,6 +1,6 @@
 """Fuse the statements of a body into the kernels of one round: pure functions.
 
-Element-wise statements fuse into element-wise kernels ("passes"). Statements under the mask u.S directly before a
+Element-wise statements fuse into element-wise kernels. Statements under the mask u.S directly before a
 product of u join the kernel of that product, which reads the entries of u anyway.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from semirings.dtypes import BOOL, DataType
 
@@ -206,7 +206,7 @@ def same_rows(a: Product, b: Product) -> bool:
 
 
 def indirect_targets(
-    statements: Iterable[Statement], is_step: Callable[[Statement], bool], is_direct: Callable[[Statement], bool]
+    statements: Iterable[Statement], is_advance: Callable[[Statement], bool], is_direct: Callable[[Statement], bool]
 ) -> frozenset[Vec | Scal]:
     """The targets that advances cannot write themselves. An advance clears the buffer for the advance after it by the
     worklist that an advance built. That excludes targets to which other statements add entries, and targets of which
@@ -214,7 +214,7 @@ def indirect_targets(
     advances with different monoids."""
     found, made, read = set[Vec | Scal](), list[tuple[Vec | Scal, Product]](), list[Product]()
     for s in statements:
-        product = s.value if isinstance(s.value, Product) and is_step(s) else None
+        product = s.value if isinstance(s.value, Product) and is_advance(s) else None
         if product is not None:
             read.append(product)
         if product is not None and is_direct(s):
@@ -232,28 +232,31 @@ def indirect_targets(
 
 
 @dataclass(eq=False)
-class Pass:
+class FusedElementwise:
     """Fused element-wise statements on vectors of one size, sums and scalars. counted: the loop condition, if computed
     here."""
 
+    kind: ClassVar[str] = "ewise"
     statements: list[Statement] = field(default_factory=list)
     counted: Vec | Scal | None = None
     local: frozenset[int] = frozenset()  # vectors used only in this kernel
 
 
 @dataclass(eq=False)
-class Activate:
+class CompactFrontier:
     """Compact a vector into the worklist of the next advance; late: for the next round, if there is one."""
 
+    kind: ClassVar[str] = "compact"
     vec: Vec
     product: Product
     late: bool = False
 
 
 @dataclass(eq=False)
-class Step:
-    """An advance: the push of a frontier (see kernels/step_rows.cuh), with the statements that run at its entries."""
+class Advance:
+    """An advance: the push of a frontier (kernels/advance_rows.cuh), with the statements that run at its entries."""
 
+    kind: ClassVar[str] = "advance"
     target: Vec
     product: Product
     mask: Masked | None
@@ -267,6 +270,7 @@ class Pull:
     """A product by rows into a separate vector, by the kernels of single statements, or only of the rows that the mask
     lists."""
 
+    kind: ClassVar[str] = "pull"
     target: Vec
     product: Product
     mask: Masked | None
@@ -277,6 +281,7 @@ class Pull:
 class Inner:
     """A nested loop inside a round, or the statements under a condition."""
 
+    kind: ClassVar[str] = "block"
     round: Round
     condition: Vec | Scal
     limit: int
@@ -287,10 +292,11 @@ class Inner:
 class Between:
     """Exchanges between ranks that run together."""
 
+    kind: ClassVar[str] = "between"
     statements: list[Statement]
 
 
-Item = Pass | Activate | Step | Pull | Inner | Between
+Item = FusedElementwise | CompactFrontier | Advance | Pull | Inner | Between
 
 
 @dataclass(frozen=True)
@@ -316,13 +322,13 @@ class Round:
     @property
     def stored(self) -> frozenset[Vec]:
         """The vectors that need memory."""
-        local = {number for item in self.all if isinstance(item, Pass) for number in item.local}
+        local = {number for item in self.all if isinstance(item, FusedElementwise) for number in item.local}
         return frozenset(x for item in self.all for x in _touched(item) if isinstance(x, Vec) and x.id not in local)
 
 
 def fuse(
     body: Body,
-    is_step: Callable[[Statement], bool],
+    is_advance: Callable[[Statement], bool],
     is_direct: Callable[[Statement], bool],
     condition: Vec | Scal,
     *,
@@ -334,7 +340,7 @@ def fuse(
     that kernel can write the target itself. condition: the Vec or Scal that is the loop's condition. lists: whether an
     advance needs a worklist built by the previous advance; there is none around a nested loop.
     """
-    how = _Advances(is_step, is_direct, lists)
+    how = _Advances(is_advance, is_direct, lists)
     left = _Fusion(how, body, condition, {}).fresh
     kept = {x: p for x, p in left.items() if x in body.vectors}
     rounds = _Fusion(how, body, condition, dict(kept))
@@ -355,30 +361,30 @@ def fuse(
 class _Advances(NamedTuple):
     """Which products are advances, as in `fuse`."""
 
-    is_step: Callable[[Statement], bool]
+    is_advance: Callable[[Statement], bool]
     is_direct: Callable[[Statement], bool]
     lists: bool
 
 
 def _localize(items: Sequence[Item], own: frozenset[Vec]) -> None:
     """Vectors that are used by one element-wise kernel only, which writes them before it reads them, need no memory."""
-    passes = [item for item in items if isinstance(item, Pass)]
+    elementwise = [item for item in items if isinstance(item, FusedElementwise)]
     for x in own:
         uses = [item for item in items if x in _touched(item)]
-        if len(uses) == 1 and (only := uses[0]) in passes and isinstance(only, Pass):
+        if len(uses) == 1 and (only := uses[0]) in elementwise and isinstance(only, FusedElementwise):
             mine = [s for s in only.statements if x in s.named]
             if mine[0].written == x and x not in mine[0].vectors and not any(x in s.elsewhere for s in mine):
                 only.local |= {x.id}
 
 
 def _touched(item: Item) -> set[Vec | Scal]:
-    if isinstance(item, (Pass, Between)):
+    if isinstance(item, (FusedElementwise, Between)):
         return {x for s in item.statements for x in s.named}
-    if isinstance(item, Activate):
+    if isinstance(item, CompactFrontier):
         return {item.vec}
     if isinstance(item, Inner):
         return {item.condition} if isinstance(item.condition, Vec) else set()
-    before = item.before if isinstance(item, Step) else ()
+    before = item.before if isinstance(item, Advance) else ()
     found = {x for s in before for x in (*s.vectors, s.target)}
     return found | {item.target, item.product.u, *([] if item.mask is None else [item.mask.vec])}
 
@@ -407,7 +413,7 @@ class _Fusion:
         self.waiting: list[Statement] = []  # element-wise statements that belong to no kernel yet
         self.advances: dict[Vec, Product] = {}  # the last advance of each vector
         direct = not (self.around or self.pulls)
-        self.indirect = indirect_targets(flat(body.statements), lambda s: direct and how.is_step(s), how.is_direct)
+        self.indirect = indirect_targets(flat(body.statements), lambda s: direct and how.is_advance(s), how.is_direct)
         for s in body.statements:
             self._add(s)
         self._count_complete(body)
@@ -437,7 +443,7 @@ class _Fusion:
         return x
 
     def _flush(self) -> None:
-        self.items.extend(Pass(found) for found in group_statements(self.waiting))
+        self.items.extend(FusedElementwise(found) for found in group_statements(self.waiting))
         self.waiting.clear()
 
     def _invalidate(self, s: Statement) -> None:
@@ -454,10 +460,10 @@ class _Fusion:
         self._invalidate(s)
         if isinstance(s.target, Vec) and s.target == self.condition and s.target in self.advances:
             self.fresh[s.target] = product = self.advances[s.target]
-            self.items.append(Activate(s.target, product, late=True))
+            self.items.append(CompactFrontier(s.target, product, late=True))
 
     def _product(self, s: Statement, product: Product) -> None:
-        step = not self.pulls and self.how.is_step(s)
+        advance = not self.pulls and self.how.is_advance(s)
         target = s.target
         assert isinstance(target, Vec)
         if s.mask is not None and not s.mask.structure:
@@ -465,10 +471,10 @@ class _Fusion:
             true = Elementwise(LEFT, None, Const(BOOL, BOOL.np_type.type(True)))
             self.waiting.append(Statement(m, true, Masked(s.mask.vec, False, False), None, True, "the mask of values"))
             s = replace(s, mask=Masked(m, True, s.mask.complement))
-        direct = step and not self.around and self.how.is_direct(s) and target not in self.indirect
+        direct = advance and not self.around and self.how.is_direct(s) and target not in self.indirect
         if not direct:
             target = self._vector(product.outer, product.semiring.return_type)
-        if step:
+        if advance:
             self._advance(s, product, target)
         else:
             self._flush()
@@ -484,11 +490,11 @@ class _Fusion:
         self._flush()
         known = self.fresh.get(product.u)
         if known is None or not same_rows(known, product):
-            self.items.append(Activate(product.u, product))
+            self.items.append(CompactFrontier(product.u, product))
             self.fresh.pop(product.u, None)  # there is only one worklist
         self.advances[product.u] = product
         also = s.mask is not None and any(b.target == s.mask.vec for b in before)
-        self.items.append(Step(target, product, s.mask, tuple(before), also, s.text))
+        self.items.append(Advance(target, product, s.mask, tuple(before), also, s.text))
         self.fresh[target] = product
         for b in before:
             self._invalidate(b)
@@ -499,15 +505,15 @@ class _Fusion:
         writes = lambda s: any(x.target == condition for x in flat((s,)))
         wrote = next((s for s in reversed(body.statements) if writes(s)), None)
         whole = isinstance(wrote, Block) or (wrote is not None and isinstance(wrote.value, (Exchange, Scatter)))
-        late = any(isinstance(item, Activate) and item.late for item in self.items)
+        late = any(isinstance(item, CompactFrontier) and item.late for item in self.items)
         if condition is not None and whole and not late:
             self.waiting.append(Statement(condition, Elementwise(LEFT, None, condition), text="the condition"))
 
 
 def _inner(block: Block, vectors: tuple[Vec, ...], how: _Advances) -> Inner:
     """Statements under a condition run once, so they pull if an advance would need a worklist."""
-    steps = how.is_step if block.limit > 1 or not how.lists else lambda s: False
-    round_ = fuse(Body(block.statements, vectors, ()), steps, how.is_direct, block.condition, lists=how.lists)
+    advances = how.is_advance if block.limit > 1 or not how.lists else lambda s: False
+    round_ = fuse(Body(block.statements, vectors, ()), advances, how.is_direct, block.condition, lists=how.lists)
     return Inner(round_, block.condition, block.limit, block.text)
 
 
@@ -515,24 +521,26 @@ def _count(items: list[Item], condition: Vec | Scal | None) -> None:
     """Mark the kernel that computes the condition: the last element-wise kernel that writes it, unless an advance
     writes it later."""
     for item in reversed(items):
-        if (isinstance(item, Step) and item.target == condition) or (isinstance(item, Activate) and item.late):
+        if (isinstance(item, Advance) and item.target == condition) or (
+            isinstance(item, CompactFrontier) and item.late
+        ):
             return
-        if isinstance(item, Pass) and any(s.target == condition for s in item.statements):
+        if isinstance(item, FusedElementwise) and any(s.target == condition for s in item.statements):
             item.counted = condition
             return
 
 
-def recount(condition: Vec | Scal) -> Pass:
+def recount(condition: Vec | Scal) -> FusedElementwise:
     """An element-wise kernel that counts a condition, and changes nothing."""
-    return Pass([Statement(condition, Elementwise(LEFT, None, condition), text="the condition")], condition)
+    return FusedElementwise([Statement(condition, Elementwise(LEFT, None, condition), text="the condition")], condition)
 
 
 # ---- The text of `explain` for a round: one line per launch.
 
 
 class Line(NamedTuple):
-    """One launch of a round: an advance ("step"), an element-wise kernel ("pass"), a pull or the compaction of a
-    frontier ("activate"); its statements; its variant. For a nested loop: "block", the condition, the rounds in a run
+    """One launch of a round: an advance, an element-wise kernel ("ewise"), a pull or the compaction of a frontier
+    ("compact"); its statements; its variant. For a nested loop: "block", the condition, the rounds in a run
     of its body, followed by its launches."""
 
     kind: str
@@ -542,8 +550,8 @@ class Line(NamedTuple):
 
 def statement_texts(item: Item) -> tuple[str, ...]:
     """The statements that a kernel runs."""
-    if isinstance(item, (Pass, Between)):
+    if isinstance(item, (FusedElementwise, Between)):
         return tuple(s.text for s in item.statements)
-    if isinstance(item, Step):
+    if isinstance(item, Advance):
         return (*(s.text for s in item.before), item.text)
     return (item.text,) if isinstance(item, Pull) else ()

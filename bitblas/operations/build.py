@@ -20,7 +20,7 @@ from ..exceptions import OutOfMemory
 from ..formats import CSR, FORMATS, Structure
 from ..formats.catalog import builders
 from ..formats.csr import layout as csr
-from ..formats.csr.kernels import deal_variant
+from ..formats.csr.kernels import distribute_variant
 from ..formats.hyper.layout import is_hyper
 from ..formats.structure import is_by_rows
 from ..store import MatrixStore, PlainValues
@@ -319,7 +319,7 @@ def fill(device: Device, parts: Iterable[Chunk], band: Band, ptr: Array, col: Ar
     that is faster. ptr: start of each row. ValueError if the counts differ from the first pass."""
     at = ptr[:-1].copy()
     if values is None and device.is_simt:
-        kernel, none = device.kernel(deal_variant(lookup_dtype(col.dtype), 0)), device.xp.empty(1, col.dtype)
+        kernel, none = device.kernel(distribute_variant(lookup_dtype(col.dtype), 0)), device.xp.empty(1, col.dtype)
         for rows, cols, _ in parts:
             kernel(len(rows), rows, cols, band.low, band.high - band.low, at, ptr[1:], col if len(col) else none)
     else:
@@ -473,7 +473,7 @@ class Counts:
             self.rows = grown
         if device.is_simt:
             none = device.xp.zeros(1, np.int32)
-            kernel = device.kernel(deal_variant(INT32, 1))
+            kernel = device.kernel(distribute_variant(INT32, 1))
             kernel(k, rows, cols, 0, len(self.rows), self.rows, self.rows, none)
             return
         ordered = device.xp.sort(rows)

@@ -180,13 +180,15 @@ class RowMerge:
 
 @functools.cache
 def _row_merge(
-    device: Device, mode: int, op: Typed | None, a: str, b: str, z: str, masked: int, flags: bool, *packed: bool
+    device: Device, mode: int, op: Typed | None, types: tuple[str, str, str], masked: int, flags: bool, *packed: bool
 ) -> RowMerge:
-    """One lookup for everything. Types by name, which have cached hashes; packed: the columns of A, B and the mask."""
+    """One lookup for everything.
+
+    types: of A, B and the result, by name, which have cached hashes. packed: the columns of A, B and the mask."""
     columns = tuple((f"{name}_PACKED", int(one)) for name, one in zip("ABM", packed, strict=True))
-    types = tuple(map(lookup_dtype, (a, b, z)))
-    variant = merge_rows_variant(mode, Joining(op, *types), columns, masked=masked, flags=flags)
-    return RowMerge(device, variant, *types[:2])
+    a, b, z = map(lookup_dtype, types)
+    variant = merge_rows_variant(mode, Joining(op, a, b, z), columns, masked=masked, flags=flags)
+    return RowMerge(device, variant, a, b)
 
 
 def _check_memory(a: RowLayout, most: int, wide: int, what: str) -> None:
@@ -227,8 +229,9 @@ def merge_rows(
         _check_memory(a, most, z.np_type.itemsize if valued else 0, "union or intersection")
     ptr, col = np.zeros(nrows + 1, pointer_type(most)), np.empty(most or 1, index_type(a.ncols))
     masked = 0 if mask is None else 2 if m is b else 1
-    names = (op, A.dtype.name, B.dtype.name, z.name) if valued else (None, "BOOL", "BOOL", "BOOL")
-    w = _row_merge(device, mode, *names, masked, flags is not None, a.width > 0, b.width > 0, m.width > 0)
+    types = (A.dtype.name, B.dtype.name, z.name) if valued else ("BOOL", "BOOL", "BOOL")
+    packed = a.width > 0, b.width > 0, m.width > 0
+    w = _row_merge(device, mode, op if valued else None, types, masked, flags is not None, *packed)
     if valued:
         values = np.empty(most or 1, z.np_type)
     else:

@@ -29,7 +29,7 @@ from . import compressed, udf
 from .compressed import make_dense
 from .compressed import same_value as same_value
 from .operands import ZERO, Into, Mask, Pair, allowed, dummy, no_mask, nothing, stored, word_bounds
-from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, merge_variant, reduce_variant
+from .variants import BOTH, FILLED, LEFT, UNION, Call, binary_of, elementwise_variant, merge_variant, reduce_variant
 
 # ---- Reduce a vector, or an array, to one value: GraphBLAS C API 2.1, section 4.3.10.
 
@@ -181,6 +181,9 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
 # ---- Element-wise operations on vectors: ewise_add, ewise_mult, apply, select.
 
 WORD = np.dtype(np.uint64)
+INTERSECTION, JOIN, FILLED_JOIN = Call(BOTH), Call(UNION), Call(FILLED)
+APPLY, APPLY_LEFT, APPLY_RIGHT = Call(LEFT, "x"), Call(LEFT, "yx"), Call(LEFT, "xy")
+APPLY_INDEX, SELECT = Call(LEFT, "xt"), Call(LEFT, "xt", keep=True)
 
 
 class Pointwise:
@@ -188,9 +191,9 @@ class Pointwise:
 
     __slots__ = ("dtype", "kernel", "nothing", "np_type", "plain", "u_nothing", "u_zero", "v_nothing", "v_zero")
 
-    def __init__(self, device: Device, mode: int, op: Typed[Operator], u: DataType, v: DataType, *how: Any) -> None:
-        bound, keep, places, fresh, iso = how
-        variant, self.dtype = elementwise_variant(mode, op, u, v, bound, keep=keep, places=places, fresh=fresh, iso=iso)
+    def __init__(self, device: Device, call: Call, op: Typed[Operator], u: DataType, v: DataType, *how: bool) -> None:
+        places, fresh, iso = how
+        variant, self.dtype = elementwise_variant(call, op, u, v, places=places, fresh=fresh, iso=iso)
         self.kernel = device.kernel(variant)
         self.u_nothing, self.u_zero = nothing(device, u), ZERO[u.name]
         self.v_nothing, self.v_zero = nothing(device, v), ZERO[v.name]
@@ -200,20 +203,18 @@ class Pointwise:
 
 
 @functools.cache
-def pointwise(device: Device, mode: int, op: Typed[Operator], u: str, v: str, *how: Any) -> Pointwise:
+def pointwise(device: Device, call: Call, op: Typed[Operator], u: str, v: str, *how: bool) -> Pointwise:
     """One lookup for everything that a statement of this kind needs. Types by name, because a string caches its hash,
-    which costs less per statement than that of a DataType. how: bound, keep, places, fresh, iso."""
-    return Pointwise(device, mode, op, lookup_dtype(u), lookup_dtype(v), *how)
+    which costs less per statement than that of a DataType. how: places, fresh, iso."""
+    return Pointwise(device, call, op, lookup_dtype(u), lookup_dtype(v), *how)
 
 
 def run_elementwise(
     u: VectorStore,
     v: VectorStore,
-    mode: int,
+    call: Call,
     op: Typed[Operator],
     *,
-    bound: str = "xy",
-    keep: bool = False,
     defaults: Pair | None = None,
     places: tuple[Array, Array] | None = None,
     out: Into | None = None,
@@ -221,14 +222,15 @@ def run_elementwise(
     """op(u, v) by position as a store. With `out` the whole statement: a store of w's type, under the mask, which
     replaces w; or None if w keeps entries and was written in place. Casts and accumulators use the merge, one more
     element-wise kernel: each of them would be a separate kernel, which takes 0.1 to 1 s to compile."""
+    mode, _, keep = call
     way = plan.elementwise_way(u, v, op, mode > BOTH, keep, out)
     if way is LISTED and (at := compressed.positions(u, v, union=mode not in (LEFT, BOTH))) is not None:
         x, y = compressed.compress(u, at), compressed.compress(v, at)
         there = compressed.places(op.op.positional, at)
-        t = run_elementwise(x, y, mode, op, bound=bound, keep=keep, defaults=defaults, places=there)
+        t = run_elementwise(x, y, call, op, defaults=defaults, places=there)
         return commit(compressed.expand(t, at, u.size), out)
     if way is FUNCTION:
-        return commit(_of_records(u, v, mode, op, bound, keep, defaults, places), out)
+        return commit(_of_records(u, v, call, op, defaults, places), out)
     later = None
     if way is THEN_MERGED:
         later, out, way = out, None, NEW_ARRAYS
@@ -239,7 +241,7 @@ def run_elementwise(
         w, mask, _, replace, _ = out
         if kept and isinstance(w.values, generic):
             make_dense(w)
-    k = pointwise(device, mode, op, u.dtype.name, v.dtype.name, bound, keep, places is not None, not kept, iso)
+    k = pointwise(device, call, op, u.dtype.name, v.dtype.name, places is not None, not kept, iso)
     n = (size + 63) >> 6 or 1  # words
     if kept:
         t = w
@@ -283,16 +285,16 @@ def run_elementwise(
 def _of_records(
     u: VectorStore,
     v: VectorStore,
-    mode: int,
+    call: Call,
     op: Typed[Operator],
-    bound: str,
-    keep: bool,
     defaults: Pair | None,
     places: tuple[Array, Array] | None,
 ) -> VectorStore:
     """run_elementwise for a user-defined function on records: first the operands are joined by position, then
     combined."""
-    first, second, met, xp = u, v, BOTH if mode == UNION else mode, u.device.xp
+    mode, bound, keep = call
+    first, second, xp = u, v, u.device.xp
+    met = INTERSECTION if mode == UNION else Call(mode)
     if mode != LEFT:
         first = run_elementwise(u, v, met, BINARY["first"][u.dtype], defaults=defaults)
         second = run_elementwise(u, v, met, BINARY["second"][v.dtype], defaults=defaults)
@@ -315,8 +317,8 @@ def _of_records(
     if mode != UNION:
         return t
     second_of = BINARY["second"][dtype]
-    either: VectorStore = run_elementwise(u, v, UNION, second_of)
-    joined: VectorStore = run_elementwise(either, t, UNION, second_of)
+    either: VectorStore = run_elementwise(u, v, JOIN, second_of)
+    joined: VectorStore = run_elementwise(either, t, JOIN, second_of)
     return joined
 
 
@@ -334,14 +336,14 @@ def ewise(u: VectorStore, v: VectorStore, op: Typed, *, union: bool, out: Into |
             return commit(compressed.expand(t, at, u.size), out)
         present = u.present | v.present if union else u.present & v.present
         return commit(VectorStore(u.device, u.size, op.return_type, present, value), out)
-    return run_elementwise(u, v, UNION if union else BOTH, op, out=out)
+    return run_elementwise(u, v, JOIN if union else INTERSECTION, op, out=out)
 
 
 def ewise_union(
     u: VectorStore, v: VectorStore, op: Typed, left_default: Number, right_default: Number, out: Into | None = None
 ) -> Any:
     """Union, with a default for the missing operand."""
-    return run_elementwise(u, v, FILLED, binary_of(op), defaults=(left_default, right_default), out=out)
+    return run_elementwise(u, v, FILLED_JOIN, binary_of(op), defaults=(left_default, right_default), out=out)
 
 
 def apply(u: VectorStore, op: Typed[Operator], out: Into | None = None) -> Any:
@@ -349,7 +351,7 @@ def apply(u: VectorStore, op: Typed[Operator], out: Into | None = None) -> Any:
     value = plan.applied_value(op, u.values if u.iso else None, unary=True)
     if value is not None:
         return commit(u.with_value(op.return_type, value), out, owned=False)
-    return run_elementwise(u, u, LEFT, op, bound="x", out=out)
+    return run_elementwise(u, u, APPLY, op, out=out)
 
 
 def apply_bound(u: VectorStore, op: Typed, scalar: Any, *, left: bool, out: Into | None = None) -> Any:
@@ -360,17 +362,17 @@ def apply_bound(u: VectorStore, op: Typed, scalar: Any, *, left: bool, out: Into
     if value is not None:
         return commit(u.with_value(op.return_type, value), out, owned=False)
     bound = u.with_value(op.compute_type, op.compute_type.np_type.type(scalar))
-    return run_elementwise(u, bound, LEFT, op, bound="yx" if left else "xy", out=out)
+    return run_elementwise(u, bound, APPLY_LEFT if left else APPLY_RIGHT, op, out=out)
 
 
 def apply_index(u: VectorStore, op: Typed[Operator], thunk: Any, out: Into | None = None) -> Any:
     """t(i) = op(u(i), i, 0, thunk)."""
-    return run_elementwise(u, _thunk(u, op, thunk), LEFT, op, bound="xt", out=out)
+    return run_elementwise(u, _thunk(u, op, thunk), APPLY_INDEX, op, out=out)
 
 
 def select(u: VectorStore, op: Typed[Operator], thunk: Number, out: Into | None = None) -> Any:
     """The entries of u for which op(u(i), i, 0, thunk) is true."""
-    return run_elementwise(u, _thunk(u, op, thunk), LEFT, op, bound="xt", keep=True, out=out)
+    return run_elementwise(u, _thunk(u, op, thunk), SELECT, op, out=out)
 
 
 def _thunk(u: VectorStore, op: Typed[Operator], thunk: Number) -> VectorStore:
@@ -383,7 +385,7 @@ def cast(u: VectorStore, dtype: DataType) -> VectorStore:
         return u
     if u.iso:
         return u.with_value(dtype, cast_scalar(u.values, dtype))
-    t: VectorStore = run_elementwise(u, u, LEFT, UNARY["identity"][dtype], bound="x")
+    t: VectorStore = run_elementwise(u, u, APPLY, UNARY["identity"][dtype])
     return t
 
 

@@ -88,9 +88,9 @@ from .operands import (
 )
 from .variants import (
     Algebra,
-    blank_variant,
     cell_of,
     hubs_variant,
+    initialize_variant,
     lanes_variant,
     pull_variant,
     push_variant,
@@ -623,7 +623,9 @@ def prepare_push(of: PreparedProduct) -> Push:
         if (hubs := layout.format.view.hubs(layout, longest)) is not None:
             segments = PreparedKernel(device, variant, hubs.segments, (longest, *of.segments(hubs)))
         if kind != WORDS:  # atomics combine with the initial values
-            blank = PreparedKernel(device, blank_variant(of.semiring.op.monoid, z, cell), words(of.size), (of.size,))
+            blank = PreparedKernel(
+                device, initialize_variant(of.semiring.op.monoid, z, cell), words(of.size), (of.size,)
+            )
     if by_words and layout.work >= tuning.value("push.shared_row_length") * layout.units:
         shared = device.ranges(n, tuning.count("push.words_per_thread"), parts=device.threads)
     rows = PreparedKernel(device, variant, n, (longest, *of.arguments))

@@ -186,23 +186,23 @@ def count_products(product: ListedProduct, u: SparseStore, mask: Mask | None) ->
         allowed = index if len(index) else none, INDEX, len(index), int(mask.complement)
     elif mask is not None:
         allowed = mask.bits.view(np.int64), BITS, 0, int(mask.complement)
-    places, told = np.empty(n or 1, np.int64), np.zeros(2, np.int64)
-    operands = u.index if n else none, *values, *matrix, *allowed, one, places, told
+    places, counts = np.empty(n or 1, np.int64), np.zeros(2, np.int64)
+    operands = u.index if n else none, *values, *matrix, *allowed, one, places, counts
     kernel(n, 0, *operands, none, dummy(device, sums.np_type.char))
-    return operands, told
+    return operands, counts
 
 
 def multiply_listed(product: ListedProduct, of: VectorProduct) -> VectorStore | None:
     """The product; None if it has too many products."""
     u, words = of.u, product.plan.kind == WORDS
     assert type(u) is SparseStore
-    operands, told = count_products(product, u, of.mask)
-    most = told.item(PRODUCTS)
+    operands, counts = count_products(product, u, of.mask)
+    most = counts.item(PRODUCTS)
     if most > product.most:
         return None
     index, sums = np.empty(most or 1, np.int64), np.empty(1 if words else most or 1, product.sums.np_type)
     product.kernel(len(u.index), 1, *operands, index, sums)
-    count = told.item(ENTRIES)
+    count = counts.item(ENTRIES)
     values = product.product if words else sums[:count]
     return compressed.as_bits_if_dense(SparseStore(u.device, product.size, product.z, index[:count], values))
 

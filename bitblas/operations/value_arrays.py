@@ -21,8 +21,8 @@ from ..device import Device, Kernel
 from ..store import PlainValues, VectorStore, full_bits, pack, unpack, words
 from ..typing import Array, Number
 from . import ewise_vector, udf
-from .ewise_vector import WORD, pointwise
-from .variants import BOTH, LEFT, binary_of, fold_variant
+from .ewise_vector import APPLY, APPLY_INDEX, INTERSECTION, WORD, pointwise
+from .variants import Call, binary_of, fold_variant
 
 
 def take(values: PlainValues, places: Array) -> PlainValues:
@@ -63,20 +63,19 @@ def as_vector(
 
 def _pointwise(
     device: Device,
-    mode: int,
+    call: Call,
     op: Typed[Operator],
     left: tuple[PlainValues, DataType],
     right: tuple[PlainValues, DataType],
     size: int,
-    bound: str = "xy",
     places: tuple[Array, Array] | None = None,
 ) -> Array:
     """op of `size` values each, arrays or np.generic, as an array."""
     (x, x_type), (y, y_type) = left, right
     if op.dtype._is_udt and udf.computes(op):
-        names = {"x": x} if bound == "x" else {"x": x, bound[1]: y}
+        names = {"x": x} if call.bound == "x" else {"x": x, call.bound[1]: y}
         return udf.computed(device, op, size, *(places or ()), **names)
-    k = pointwise(device, mode, op, x_type.name, y_type.name, bound, False, places is not None, True, False)
+    k = pointwise(device, call, op, x_type.name, y_type.name, places is not None, True, False)
     presence = _kept_presence if size <= tuning.count("cached.full_positions") else _presence
     n, (bits, unread) = (size + 63) >> 6 or 1, presence(device, size)
     out = device.xp.empty(n if k.dtype is BOOL else size or 1, k.np_type)
@@ -120,7 +119,7 @@ def binary(
     else:
         return op.op.evaluate(op.dtype, x=x, y=y)
     left, right = (x, lookup_dtype(x.dtype)), (y, lookup_dtype(y.dtype))
-    return _pointwise(device, BOTH, op, left, right, size, places=places)
+    return _pointwise(device, INTERSECTION, op, left, right, size, places)
 
 
 def by_place(
@@ -139,7 +138,7 @@ def unary(device: Device, op: Typed[Operator], x: PlainValues, dtype: DataType) 
     """op(x), for values of type `dtype`."""
     if isinstance(x, np.generic):
         return op.op.evaluate(op.dtype, x=x)
-    return _pointwise(device, LEFT, op, (x, dtype), (x, dtype), len(x), "x")
+    return _pointwise(device, APPLY, op, (x, dtype), (x, dtype), len(x))
 
 
 def index(
@@ -152,7 +151,7 @@ def index(
     else:
         size = 1 if isinstance(x, np.generic) else len(x)
     y = kind.np_type.type(thunk)
-    return _pointwise(device, LEFT, op, (x, lookup_dtype(x.dtype)), (y, kind), size, "xt", places)
+    return _pointwise(device, APPLY_INDEX, op, (x, lookup_dtype(x.dtype)), (y, kind), size, places)
 
 
 @overload

@@ -31,6 +31,17 @@ LET = {
     "x": (("x", "u"),),
     "xt": (("x", "u"), ("t", "v")),
 }
+
+
+class Call(NamedTuple):
+    """How an element-wise kernel calls its operator, and where. mode: LEFT, BOTH, UNION or FILLED. bound: a key of LET.
+    keep: the result has the values of u for which the operator is true (select)."""
+
+    mode: int
+    bound: str = "xy"
+    keep: bool = False
+
+
 CELLS = (INT32, UINT32, INT64, UINT64, FP32, FP64)  # types that atomics can compare and swap
 ATOMICS = {"plus": 1, "min": 2, "max": 3}  # `place` in vector.cu
 PLAIN, LOR = BINARY["pair"], BINARY["lor"][BOOL]
@@ -73,21 +84,20 @@ def epilogue_functions(w: DataType, t: DataType, accum: Typed | None) -> tuple[F
 
 
 def elementwise_variant(
-    mode: int,
+    call: Call,
     op: Typed[Operator],
     u: DataType,
     v: DataType,
-    bound: str,
     *,
-    keep: bool = False,
     places: bool = False,
     fresh: bool = True,
     iso: bool = False,
 ) -> tuple[Variant, DataType]:
-    """The kernel for w<mask> = op(u, v), and the type of w, which is that of the result; `bound` is a key of LET.
+    """The kernel for w<mask> = op(u, v), and the type of w, which is that of the result.
 
     fresh: nothing of w is kept. iso: only presence is written.
     """
+    mode, bound, keep = call
     f = entry_function(op, u, v, bound)
     t = u if keep else f.result
     casts = (cast_function(f"take_{name}", source, t) for name, source in (("u", u), ("v", v), ("f", f.result)))
@@ -235,7 +245,7 @@ def pull_variant(
         + tuple(format_of(of.key).kernels["mxv.pull"].constants(case))
     )
     flags = tuple(dict((*flags, ("BLEND", blend), *(binned or ()))).items())
-    kernel = "pull" if binned is None else "pull_graded"
+    kernel = "pull" if binned is None else "pull_binned"
     return _product_variant(kernel, of, z, ("W", end.w), flags, epilogue_functions(end.w, z, end.accum))
 
 
@@ -256,10 +266,10 @@ def push_variant(of: Algebra, lanes: int, kernel: str = "push") -> Variant:
 tuning.on_change(push_variant.cache_clear)
 
 
-def blank_variant(monoid: Monoid, z: DataType, cell: DataType) -> Variant:
+def initialize_variant(monoid: Monoid, z: DataType, cell: DataType) -> Variant:
     """The kernel that initializes the vector into which a push combines its products."""
     begin = value("BEGIN", cell, cell.np_type.type(initial_sum(monoid, z)))
-    return Variant("kernels/blank", (("C", cell),), (("LANES", 64),), (begin,))
+    return Variant("kernels/initialize", (("C", cell),), (("LANES", 64),), (begin,))
 
 
 def _product_variant(
@@ -369,7 +379,7 @@ def select_rows_variant(op: Typed[Operator], a: DataType, *, packed: bool, value
     """The CPU's kernel that keeps the entries for which a test is true."""
     test = entry_function(op, a, op.compute_type, "xt")
     flags = constants(PACKED=packed, VALUED=valued)
-    return Variant("formats/csr/sift", (("A", a),), flags, (), (test,), repr(op))
+    return Variant("formats/csr/select_rows", (("A", a),), flags, (), (test,), repr(op))
 
 
 @functools.cache
@@ -409,7 +419,7 @@ class Joining(NamedTuple):
 @functools.cache
 def merge_rows_variant(mode: int, of: Joining, packed: Constants, *, masked: int, flags: bool) -> Variant:
     """The CPU's kernel that merges rows of A and B under a mask (masked 2: B's own pattern)."""
-    return of.variant("formats/csr/weave", (), constants(MODE=mode, MASKED=masked, FLAGS=flags) + packed)
+    return of.variant("formats/csr/merge_rows", (), constants(MODE=mode, MASKED=masked, FLAGS=flags) + packed)
 
 
 @functools.cache
@@ -486,4 +496,4 @@ def reduce_lines_variant(monoid: Typed[Monoid], x: DataType, stride: int, kind: 
     functions, values, terminal = sum_of(monoid.op, z)
     made, functions = LinesKernel(kind, x, z, stride, lanes), (*functions, cast_function("take", x, z))
     types = (made.line, ("U", x), ("Z", z))
-    return Variant("formats/bitmap/across", types, made.constants(terminal), values, functions, repr(monoid))
+    return Variant("formats/bitmap/reduce_columns", types, made.constants(terminal), values, functions, repr(monoid))

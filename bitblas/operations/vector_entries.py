@@ -38,7 +38,7 @@ from . import compressed, value_arrays
 from .compressed import entries, kernel_of, make_dense, place, same_value, unused_flags
 from .ewise_vector import cast, merge, pointwise
 from .operands import Mask, make, stored, word_bounds
-from .variants import LEFT, initial_sum, sum_by_index_variant
+from .variants import LEFT, Call, initial_sum, sum_by_index_variant
 
 # ---- Vectors as masks, and the part of a vector that a mask allows.
 
@@ -79,7 +79,7 @@ def mask_words(u: VectorStore) -> Array:
 def nonzero_bits(u: VectorStore) -> Array:
     """The bitset of the nonzero entries."""
     kind, bits = u.dtype.name, u.device.xp.empty(words(u.size), np.uint64)
-    k = pointwise(u.device, LEFT, UNARY["identity"][BOOL], kind, kind, "x", True, False, True, True)
+    k = pointwise(u.device, Call(LEFT, "x", keep=True), UNARY["identity"][BOOL], kind, kind, False, True, True)
     operand = u.present, *stored(u.device, u.dtype, u.values)
     k.kernel(words(u.size), u.size, *operand, *operand, *k.plain, bits, k.nothing, bounds=word_bounds(u))
     return bits

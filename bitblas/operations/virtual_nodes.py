@@ -210,14 +210,14 @@ def _move_nodes(t: VectorStore, of: Places, to: Places) -> VectorStore:
 
 def vertex_part(u: VectorStore, places: Places) -> VectorStore:
     """u at the positions of vertices, in new arrays."""
-    t = _copy_places("among", u, places, places.before(), places.size)
+    t = _copy_places("insert_nodes", u, places, places.before(), places.size)
     t.count = u.count
     return t
 
 
 def without(u: VectorStore, places: Places) -> VectorStore:
     """The values at the positions of vertices, in new arrays."""
-    return _copy_places("without", u, places, places.at(), places.others)
+    return _copy_places("remove_nodes", u, places, places.at(), places.others)
 
 
 def _copy_places(kernel: str, u: VectorStore, places: Places, ranks: Array, size: int) -> VectorStore:

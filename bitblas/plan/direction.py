@@ -320,10 +320,10 @@ def loop_direction(facts: LoopFacts) -> LoopDirection:
     return LoopDirection(True, "few entries may be active")
 
 
-def round_limits(layout: Layout, *, masked: bool, tries_likely: bool) -> PushLimits:
+def round_limits(layout: Layout, *, masked: bool, tries_hub_columns: bool) -> PushLimits:
     """Limits of a round of a loop on a GPU, for the layout that its advance reads. They are wider than those of a
-    statement, because a push of a loop needs no merge. masked: the product has a mask. tries_likely: a pull tries a
-    likely column of each row first."""
+    statement, because a push of a loop needs no merge. masked: the product has a mask. tries_hub_columns: a pull
+    tries a hub column of each row first."""
     item = layout.format.kernels["advance"].item
     most = layout.work / tuning.value(f"push_cost.round.{item}")
     if item == "entry":  # pushes contend for the cells of the result
@@ -331,7 +331,7 @@ def round_limits(layout: Layout, *, masked: bool, tries_likely: bool) -> PushLim
     if item == "tile" and (longest := longest_unit(layout)) > tuning.value("push.round.longest_tile_row"):
         most = min(most, longest - 1)  # long tile rows are not cut into segments
     # Under a mask, a frontier of so many vertices is one of the last of a search, and few vertices are left.
-    ends = masked and (item == "code" or (item == "entry" and tries_likely))
+    ends = masked and (item == "code" or (item == "entry" and tries_hub_columns))
     share = tuning.value(f"push.round.masked.{item}") if ends else 0
     return PushLimits(int(layout.units / share) if share else NO_LIMIT, int(most))
 

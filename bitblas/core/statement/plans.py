@@ -22,7 +22,7 @@ from ...formats import Structure
 from ...kernels.variant import Variant
 from ...operations.operands import Into, MatrixMask, word_bounds
 from ...operations.operands import Mask as WordMask
-from ...operations.variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, reduce_variant
+from ...operations.variants import BOTH, FILLED, LEFT, UNION, Call, binary_of, elementwise_variant, reduce_variant
 from ...plan import operation as plan
 from ...plan.operation import OperationPlan, Way, choose, storage_of_vector, storage_reason, threads_reason
 from ...store import ALL, NONE, FlatStore, MatrixStore, SparseStore, VectorStore, words
@@ -120,8 +120,8 @@ class Elementwise(NamedTuple):
 
     def variant(self) -> Variant:
         """Its kernel for a new output."""
-        how = self.mode, self.op, *self.types, self.bound
-        return elementwise_variant(*how, keep=self.keep, places=False, fresh=True, iso=self.keep and self.u.iso)[0]
+        call = Call(self.mode, self.bound, self.keep)
+        return elementwise_variant(call, self.op, *self.types, iso=self.keep and self.u.iso)[0]
 
 
 def _joined(u: VectorStore, v: VectorStore, mode: int, op: Typed) -> Elementwise:

@@ -3,7 +3,7 @@
 // The start of the single entries is stored next to the start of the tiles: one number per part and tile row.
 #include "formats/b2sr/push.cu"
 #define PER TILE  // positions per unit
-#include "kernels/step.cuh"
+#include "kernels/advance.cuh"
 
 #if PACKED
 #include "formats/split/entries.cuh"
@@ -11,7 +11,7 @@
 #define FORM(of) Form of##matrix
 #define FORM_OF(of) of##matrix
 
-// The T bits of a tile column that the mask allows. ALSO: the entries of u count as set, as in kernels/step.cuh.
+// The T bits of a tile column that the mask allows. ALSO: the entries of u count as set, as in kernels/advance.cuh.
 struct Open {
   MaskView mask;
   const u64* u_bits;
@@ -67,7 +67,7 @@ struct Form {
   __device__ __forceinline__ Item item(u32 unit) const { return {items<PTR_T>(unit), unit}; }
   __device__ __forceinline__ Item item_at(u32 place) const { return {items<PTR_T>(place / TILE), place}; }
   __device__ __forceinline__ i64 work_of(const Item& x) const { return x.count; }
-  __device__ __forceinline__ void ask(const Item& x) const { asked(x.count); }
+  __device__ __forceinline__ void issue_loads(const Item& x) const { issue_load(x.count); }
 
 #if KIND == WORDS
   // The bits of tile column j that the active rows of an item reach.
@@ -85,21 +85,21 @@ struct Form {
 #else
   // put(k, z) for each product of an item's active rows with u (u.at(i) for row i), at the allowed columns k of tile
   // column j.
-  template <class T, class U, class Put>
+  template <class T, class U, class Emit>
   __device__ __forceinline__ void products(const Items<T>& of, i64 item, i64 tile_row, u64 active, const Open& open,
-                                           const Values& a, const U& u, i64& j, Put put) const {
+                                           const Values& a, const U& u, i64& j, Emit emit) const {
 #if PACKED
     if (item >= of.tiles) {
       const Entry e = entry(of, item);
       j = e.code >> 2 * LOG_TILE;
       const i64 i = tile_row * TILE + row_in_tile(e.code), k = column_of(e.code);
       if (!(active >> row_in_tile(e.code) & open[j] >> (k & (TILE - 1)) & 1)) return;
-      put(k, mul(RANKED ? a[e.rank] : A_T(a.iso), u.at(i), k, i));
+      emit(k, mul(RANKED ? a[e.rank] : A_T(a.iso), u.at(i), k, i));
       return;
     }
 #endif
     j = tiles.col[of.tile + item];
-    products_of_tile(of.tile + item, tile_row, j * TILE, active, open[j], tiles, a, u, put);
+    products_of_tile(of.tile + item, tile_row, j * TILE, active, open[j], tiles, a, u, emit);
   }
 #endif
 };
@@ -117,11 +117,11 @@ __device__ __forceinline__ u64 mark_tile(u64* bits, i64 j, u64 hit, bool& first)
 #if KIND != WORDS
 // Combine a product with entry `at`, in tile column j. `fresh` gets its bit if it is new; `first` whether it is the
 // first of the tile column.
-__device__ __forceinline__ void put_in_tile(u64* bits, C_T* val, i64 j, i64 at, Z_T z, u64& fresh, bool& first) {
+__device__ __forceinline__ void combine_in_tile(u64* bits, C_T* val, i64 j, i64 at, Z_T z, u64& fresh, bool& first) {
   bool opened = false;
   u64 new_bit = 0;
 #if CELLS_BEGIN
-  const bool may = join_anew(val + at, z, cell_at(val + at));
+  const bool may = join_is_first(val + at, z, cell_at(val + at));
 #else
   const bool may = true;
 #endif
@@ -132,8 +132,8 @@ __device__ __forceinline__ void put_in_tile(u64* bits, C_T* val, i64 j, i64 at, 
 }
 #endif
 
-#ifdef CLUSTER  // small rounds in one cluster: kernels/rounds.cuh and kernels/listed.cuh
-#include "kernels/along.cuh"
+#ifdef CLUSTER  // small rounds in one cluster: kernels/rounds.cuh and kernels/worklist_rounds.cuh
+#include "kernels/cluster.cuh"
 
 typedef UInt<TILE == 64 ? 64 : 32>::type tile_t;  // the bits of a tile row, in the fewest registers
 
@@ -141,18 +141,18 @@ typedef UInt<TILE == 64 ? 64 : 32>::type tile_t;  // the bits of a tile row, in 
 #define IN_FLIGHT (KIND == WORDS && !PACKED && TILE < 64)
 
 // Push along tile rows, one item per lane. All lanes of a warp call it; `stride` lanes share a tile row. PLACES: an
-// item is one entry of u, otherwise all entries of its tile row. meanwhile(): work to do while the first loads are in
+// item is one entry of u, otherwise all entries of its tile row. overlap(): work to do while the first loads are in
 // flight.
-struct Along : Operands, Ends {
-  template <class Put, class Meanwhile>
-  __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, Put put, Meanwhile meanwhile) const {
+struct ItemPush : Operands, PushVectors {
+  template <class Emit, class Overlap>
+  __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, Emit emit, Overlap overlap) const {
     const Open open = {mask, u_bits};
     const i64 tile_row = PLACES ? x.unit / TILE : x.unit;
     const tile_t active = (tile_t)(PLACES        ? 1ull << (x.unit & (TILE - 1))
                                        : x.count ? tile_bits(u_bits, tile_row)
                                                  : 0ull);
     (void)tile_row;
-    if (!IN_FLIGHT) meanwhile();
+    if (!IN_FLIGHT) overlap();
     i64 item = lane;
     do {
       i64 j = 0;
@@ -166,38 +166,38 @@ struct Along : Operands, Ends {
         hit = (tile_t)form.reach(x, item, active, j);
 #if !PLACES
         found = form.item((u32)j);
-        asked(found.tile), asked(found.count);
+        issue_load(found.tile), issue_load(found.count);
 #endif
         there = (tile_t)part_now<TILE>(t_bits, j);
-        asked(there);
+        issue_load(there);
         hit &= (tile_t)open[j];
       }
-      if (IN_FLIGHT && item == lane) meanwhile();
+      if (IN_FLIGHT && item == lane) overlap();
 #endif
       if (item < x.count) {
 #if KIND == WORDS
         hit &= ~there;
 #if PLACES
-        if (hit) added = put.add(j * TILE, hit);
+        if (hit) added = emit.add(j * TILE, hit);
 #endif
         if (hit) fresh = mark_tile(t_bits, j, hit, first);
 #else
-        const auto put_product = [&](i64 at, Z_T z) {
+        const auto emit_product = [&](i64 at, Z_T z) {
 #if PLACES
-          added |= put.add(at, 1) << (at & (TILE - 1));
+          added |= emit.add(at, 1) << (at & (TILE - 1));
 #endif
-          put_in_tile(t_bits, t_val, j, at, z, fresh, first);
+          combine_in_tile(t_bits, t_val, j, at, z, fresh, first);
         };
-        form.products(x, item, tile_row, active, open, values, *this, j, put_product);
+        form.products(x, item, tile_row, active, open, values, *this, j, emit_product);
         if (!PLACES && first) found = form.item((u32)j);
 #endif
       }
 #if PLACES
       (void)found;
-      put(added, j * TILE, __popcll(fresh));
+      emit(added, j * TILE, __popcll(fresh));
 #else
       (void)added;
-      put(first, found);
+      emit(first, found);
 #endif
       item += stride;
     } while (__any_sync(ALL_LANES, item < x.count));
@@ -223,15 +223,15 @@ struct Along : Operands, Ends {
 #include "kernels/rounds.cuh"
 #endif  // KERNEL_rounds
 
-#ifdef KERNEL_listed
+#ifdef KERNEL_worklist_rounds
 // Small rounds of a loop body with element-wise kernels and one advance, along tile rows.
 // loop/codegen/cuda_kernels.py generates the text of the element-wise kernels.
-#include "kernels/listed.cuh"
-#endif  // KERNEL_listed
+#include "kernels/worklist_rounds.cuh"
+#endif  // KERNEL_worklist_rounds
 
-#ifdef KERNEL_step
+#ifdef KERNEL_advance
 // Advance on tiles, one round of a device loop: t<mask> = A' (+).(x) u for a frontier u.
-// See kernels/step_rows.cuh.
+// See kernels/advance_rows.cuh.
 // Units are tile rows. LANES lanes share one, however long it is; a lane takes an item: a tile, or a single entry of
 // Split.
 // WORDS also pulls, for large frontiers: fewer lanes share a tile row, each with some tiles in flight, and the fused
@@ -241,52 +241,53 @@ struct Along : Operands, Ends {
 #define PULL_LANES (PACKED || LANES <= 8 ? LANES : LANES / 8)
 #define PULL_GROUPS (32 / PULL_LANES)
 #define TILES_AT_ONCE (TILE == 64 ? 1 : 3)
-#define BESIDE (KIND == WORDS && !PACKED)  // the length of a tile row is loaded together with its bits
+#define PREFETCH_LENGTHS (KIND == WORDS && !PACKED)  // the length of a tile row is loaded together with its bits
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    step(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* condition, i64* rounds, i64 ahead,
-         VectorView<U_T> u, const u32* u_list, const u64* u_state, const u32* u_segments, u64* t_bits, C_T* t_val,
-         u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val, const u32* old_list,
-         const u64* old_state, MaskView mask, FORM(), Values a, FORM(pull_) PARAMETERS) {
+    advance(i64 n, AdvanceLimits limits, Control control, SourceView u, FrontierView t, ClearedView old, MaskView mask,
+            FORM(), Values a, FORM(pull_) PARAMETERS) {
   await_previous();
-  (void)longest, (void)most_entries, (void)u_segments, (void)t_segments;
   // All numbers are loaded before the first is used: each costs a trip to the L2 cache.
-  const i64 begun[] = {rounds[0]};
-  const u64 no_list = u_state[DENSE], no_old_list = old_state[DENSE];
-  const u64 u_listed = u_state[LISTED], u_work = u_state[WORK], old_listed = old_state[LISTED];
+  const i64 begun[] = {control.rounds[0]};
+  const u64 no_list = u.state[DENSE], no_old_list = old.state[DENSE];
+  const u64 u_length = u.state[LIST_LENGTH], u_work = u.state[WORK], old_length = old.state[LIST_LENGTH];
   // Prefetch the tile row of a group, in case the list is not longer than the number of groups.
   const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
   const i64 ours = warp * GROUPS + WARP_LANE / LANES;
-  const u32 own = !PACKED && ours < n ? u_list[ours] : 0;  // Split has no register left for it
-  const bool runs = may_run(condition, rounds, ahead);
-  if (!runs_with(runs, no_list, no_old_list, u_listed, u_work, old_listed, own)) return;
+  const u32 own = !PACKED && ours < n ? u.list[ours] : 0;  // Split has no register left for it
+  const bool runs = control.runs();
+  if (!runs_with(runs, no_list, no_old_list, u_length, u_work, old_length, own)) return;
   const bool dense = no_list != 0, old_dense = no_old_list != 0;
-  if (thread_number() == 0) rounds[2] = begun[0] + ahead + 1;
+  if (thread_number() == 0) control.rounds[2] = begun[0] + control.ahead + 1;
   const int lane = threadIdx.x & (LANES - 1), group = WARP_LANE / LANES;
-  const bool pull = PULLS && u_work > most_work;
+  const bool pull = PULLS && u_work > limits.most_work;
   const Form A = FORM_OF();
   const Open open = {mask, u.bits};
   (void)a;
   u64 entries = 0, work = 0;
   __shared__ Stage stage;
-  open_stage(stage);
+  begin_stage(stage);
 
   // From the last thread on: small frontiers push with the first ones.
-  clear_frontier(old_dense, old_list, (i64)old_listed, size, old_bits, old_val, warps * 32 - 1 - thread_number(),
-                 warps * 32);
+  clear_frontier(old_dense, old.list, (i64)old_length, limits.size, old.bits, old.values,
+                 warps * 32 - 1 - thread_number(), warps * 32);
 
   const auto at_entry = [&](i64 i) {
     const i64* const rounds = begun;
-    (void)rounds, (void)i;
+    const i64 ahead = control.ahead;
+    (void)rounds, (void)ahead, (void)i;
     AT_ENTRY(i)
   };
-  const i64 listed = pull ? 0 : dense ? n : (i64)u_listed;
-  for (i64 k = warp * GROUPS; k < listed; k += warps * GROUPS) {
+  const i64 list_length = pull ? 0 : dense ? n : (i64)u_length;
+  for (i64 k = warp * GROUPS; k < list_length; k += warps * GROUPS) {
     const i64 mine = k + group;
-    const i64 tile_row = mine >= listed ? 0 : dense ? mine : !PACKED && mine == ours ? (i64)own : (i64)u_list[mine];
-    const u64 active = mine < listed ? tile_bits(u.bits, tile_row) : 0ull;
+    const i64 tile_row = mine >= list_length ? 0
+        : dense                              ? mine
+        : !PACKED && mine == ours            ? (i64)own
+                                             : (i64)u.list[mine];
+    const u64 active = mine < list_length ? tile_bits(u.bits, tile_row) : 0ull;
     Items<i64> items = {};
-    if (mine < listed) items = A.items<i64>(tile_row);
+    if (mine < list_length) items = A.items<i64>(tile_row);
     for (u64 rest = active; rest; rest &= rest - 1) {
       const i64 i = tile_row * TILE + __ffsll(rest) - 1;
       if ((i & (LANES - 1)) == lane) at_entry(i);
@@ -300,17 +301,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       if (item < items.count) {
 #if KIND == WORDS
         u64 hit = A.reach(items, item, active, j);
-        if (BESIDE) begin = A.ptr[j], end = A.ptr[j + 1], asked(begin), asked(end);
-        hit &= open[j] & ~part_now<TILE>(t_bits, j);
-        if (hit) fresh = mark_tile(t_bits, j, hit, first);
+        if (PREFETCH_LENGTHS) begin = A.ptr[j], end = A.ptr[j + 1], issue_load(begin), issue_load(end);
+        hit &= open[j] & ~part_now<TILE>(t.bits, j);
+        if (hit) fresh = mark_tile(t.bits, j, hit, first);
 #else
-        const auto put = [&](i64 at, Z_T z) { put_in_tile(t_bits, t_val, j, at, z, fresh, first); };
-        A.products(items, item, tile_row, active, open, a, u, j, put);
+        const auto emit = [&](i64 at, Z_T z) { combine_in_tile(t.bits, t.values, j, at, z, fresh, first); };
+        A.products(items, item, tile_row, active, open, a, u, j, emit);
 #endif
       }
-      put_on(stage, first, (u32)j, t_list, t_state + LISTED);
+      append_staged(stage, first, (u32)j, t.list, t.state + LIST_LENGTH);
       entries += __popcll(fresh);
-      if (WEIGHS && first) work += BESIDE ? (i64)end - begin : A.items<i64>(j).count;
+      if (COUNTS_WORK && first) work += PREFETCH_LENGTHS ? (i64)end - begin : A.items<i64>(j).count;
     }
   }
 #if PULLS
@@ -320,10 +321,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     const int lane = threadIdx.x & (PULL_LANES - 1);
     for (i64 k = warp * PULL_GROUPS; k < n; k += warps * PULL_GROUPS) {
       const i64 j = k + WARP_LANE / PULL_LANES;
-      const u64 wanted = j < n ? open[j] : 0ull;
+      const u64 needed = j < n ? open[j] : 0ull;
       Items<i64> items = {};
       if (j < n) items = back.items<i64>(j);  // loaded together with the mask, which saves one trip
-      i64 tile = items.tile, stop = wanted ? tile + items.tiles : tile;
+      i64 tile = items.tile, stop = needed ? tile + items.tiles : tile;
       u64 hit = 0;
       for (tile += lane; __any_sync(ALL_LANES, tile < stop); tile += TILES_AT_ONCE * PULL_LANES) {
         u64 there[TILES_AT_ONCE], word[TILES_AT_ONCE];  // the first of each
@@ -342,28 +343,28 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
         }
 #pragma unroll
         for (int d = PULL_LANES / 2; d; d >>= 1) hit |= __shfl_xor_sync(ALL_LANES, hit, d);
-        if ((hit & wanted) == wanted) tile = stop;
+        if ((hit & needed) == needed) tile = stop;
       }
 #if PACKED
       const PTR_T* starts = back.ptr + back.rest.parts * j;
 #pragma unroll 1
       for (int part = 1; part < (int)back.rest.parts; ++part) {
-        const Range range(back.rest, part, starts, starts + back.rest.parts, wanted ? EVERY : 0);
-        hit = hit_rest((u32)hit, (u32)wanted, range, lane, u.bits);
+        const Range range(back.rest, part, starts, starts + back.rest.parts, needed ? EVERY : 0);
+        hit = hit_rest((u32)hit, (u32)needed, range, lane, u.bits);
       }
 #endif
-      hit &= wanted;
+      hit &= needed;
       if (lane == 0 && j < n) {
         entries += __popcll(hit);
-        if (WEIGHS && hit) work += A.items<i64>(j).count;
+        if (COUNTS_WORK && hit) work += A.items<i64>(j).count;
       }
       // Two tile rows of 4 share a byte, so the groups of a warp combine theirs; t was cleared before.
-      if (lane == 0 && j < n && TILE != 4) ((row_t*)t_bits)[j] = (row_t)hit;
-      if (lane == 0 && j < n && TILE == 4 && hit) or_tile(t_bits, j, hit);
+      if (lane == 0 && j < n && TILE != 4) ((row_t*)t.bits)[j] = (row_t)hit;
+      if (lane == 0 && j < n && TILE == 4 && hit) or_tile(t.bits, j, hit);
     }
-    if (thread_number() == 0) t_state[DENSE] = 1;
+    if (thread_number() == 0) t.state[DENSE] = 1;
   }
 #endif
-  close_stage(stage, entries, work, t_list, nullptr, t_state);
+  flush_stage(stage, entries, work, t.list, nullptr, t.state);
 }
-#endif  // KERNEL_step
+#endif  // KERNEL_advance

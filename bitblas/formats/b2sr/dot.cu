@@ -57,7 +57,8 @@ __device__ __forceinline__ u64 row_bits(u64 word, const word_t* bits, i64 tile, 
   return TILE <= 8 ? word >> (TILE * r & 63) & ROW_MASK : tile_row_bits(bits, tile, r);
 }
 
-// Tiles are single arguments: nvcc loads `by_a ? a.col : b.col` of two views by a selected address, which costs registers.
+// Tiles are single arguments: nvcc loads `by_a ? a.col : b.col` of two views by a selected address, which costs
+// registers; with a view of the mask alone, one variant spilled.
 #define RESIDENT (KIND == VALUES ? 2 : KIND == COUNT && sizeof(Z_T) == 8 ? 5 : 4)  // blocks per multiprocessor
 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
@@ -74,9 +75,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
   const at_t a_begin = inside ? a_ptr[I] : 0, a_end = inside ? a_ptr[I + 1] : 0;
   const at_t b_begin = inside ? b_ptr[J] : 0, b_end = inside ? b_ptr[J + 1] : 0;
   const bool by_a = a_end - a_begin <= b_end - b_begin;
-  const COL_T* near = by_a ? a_col : b_col;
-  const COL_T* far = by_a ? b_col : a_col;
-  const at_t start = by_a ? a_begin : b_begin, stop = by_a ? a_end : b_end, far_end = by_a ? b_end : a_end;
+  const COL_T* shorter = by_a ? a_col : b_col;
+  const COL_T* longer = by_a ? b_col : a_col;
+  const at_t start = by_a ? a_begin : b_begin, stop = by_a ? a_end : b_end, longer_end = by_a ? b_end : a_end;
   const int bits = inside ? bits_in(m_bits, tile) : 0;
   for (int first = 0; __any_sync(ALL_LANES, first < bits); first += LANES * OWN) {
     int place[OWN];
@@ -95,14 +96,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
       bool hit = false;
       COL_T k = 0;
       if (open && p < stop) {
-        k = near[p];
-        at_t high = far_end;
+        k = shorter[p];
+        at_t high = longer_end;
         while (low < high) {
           const at_t middle = (low + high) >> 1;
-          if (far[middle] < k) low = middle + 1;
+          if (longer[middle] < k) low = middle + 1;
           else high = middle;
         }
-        hit = low < far_end && far[low] == k;
+        hit = low < longer_end && longer[low] == k;
       }
       const at_t my_x = by_a ? p : low, my_y = by_a ? low : p;
       u64 a_word = 0, b_word = 0;

@@ -129,7 +129,7 @@ class TilesPush(TiledPush["B2sr"]):
 class TiledAdvance(Advance[L]):
     """Also reads single entries if PACKED. Long tile rows are not cut."""
 
-    kernel = "formats/b2sr/step"
+    kernel = "formats/b2sr/advance"
     item = "tile"
 
     def pushed(self, layout: L, ranked: bool, longest: int) -> Arguments:
@@ -169,7 +169,7 @@ def _format(tile: int) -> Format:
         "mxv.pull": TilesPull(tile),
         "mxv.push": TilesPush(tile),
         "advance": TiledAdvance(),
-        "advance.cpu": "formats/b2sr/spread",
+        "advance.cpu": "formats/b2sr/push_frontier",
         "dot": TilesDot(tile),
     }
     if tile == DEFAULT_TILE:

@@ -35,7 +35,7 @@ def push_word(
     mask: MaskView,
     counts,
     t: OutputView,
-    listed,
+    summarized,
     t_sum,
 ):
     """Push the entries of u in word w along their tile rows: over all words of t (whole), or only lo .. hi."""
@@ -65,7 +65,7 @@ def push_word(
             mask,
             counts,
             t,
-            listed,
+            summarized,
             t_sum,
         )
 
@@ -97,7 +97,7 @@ def push(
 # Push of one loop round, single-threaded. u has a summary (a bitset of its words that have entries), and t gets one.
 # Units are the 64-bit words of the summary.
 @njit(**KERNEL)
-def spread(
+def push_frontier(
     lo,
     hi,
     longest,
@@ -112,7 +112,7 @@ def spread(
     t_sum,
 ):
     blank(0, t_sum.size, t.bits, t_sum)
-    w = next_listed(u_sum, lo << 6, hi)
+    w = next_marked(u_sum, lo << 6, hi)
     while w < hi << 6:
         push_word(w, lo, hi, True, rows, tiles, a, u, mask, t.bits, t, True, t_sum)
-        w = next_listed(u_sum, w + 1, hi)
+        w = next_marked(u_sum, w + 1, hi)

@@ -140,7 +140,8 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
   alignas(16) __shared__ char near[BLOCK / ROW_LANES * SPAN * sizeof(U_T)];
   const int mate = row_lane % STEP, first = row_lane / STEP * PIECE;
   const u32 group = threadIdx.x / ROW_LANES * SPAN;
-  const u32 get = held(group * (u32)sizeof(U_T)), put = pinned((group + mate * TILE + first) * (u32)sizeof(U_T));
+  const u32 get = pinned_by_shuffle(group * (u32)sizeof(U_T)),
+            put = pinned((group + mate * TILE + first) * (u32)sizeof(U_T));
   const u32* halves = pinned((const u32*)tiles.bits + (row_lane >> 2));
   const u32 pick = pinned(row_lane & 2 ? 0x3276u : 0x5410u), pick_next = pinned(row_lane & 1 ? 0x3715u : 0x6240u);
   const STORED(U_T)* from = U_BOOL ? u.values : pinned(u.values + first);

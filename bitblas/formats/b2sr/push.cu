@@ -23,9 +23,9 @@ __device__ __forceinline__ u64 reached(const word_t* bits, i64 tile, u64 active)
 #if KIND != WORDS
 // put(j, z) for each product of a tile's active rows with u (u.at(i) for row i), at the columns j in `open`; `left` is
 // the tile's first column.
-template <class U, class Put>
+template <class U, class Emit>
 __device__ __forceinline__ void products_of_tile(i64 tile, i64 tile_row, i64 left, u64 active, u64 open,
-                                                 const Tiles& tiles, const Values& a, const U& u, Put put) {
+                                                 const Tiles& tiles, const Values& a, const U& u, Emit emit) {
   i64 rank = RANKED ? (i64)tiles.value_ptr[tile] : 0;
   int ranked = 0;  // rows of the tile whose bits are included in `rank`
   for (u64 rows = open ? active : 0ull; rows; rows &= rows - 1) {
@@ -38,7 +38,7 @@ __device__ __forceinline__ void products_of_tile(i64 tile, i64 tile_row, i64 lef
     for (u64 rest = row_bits & open; rest; rest &= rest - 1) {
       const int c = __ffsll(rest) - 1;
       const A_T value = RANKED ? a[rank + __popcll(row_bits & ((1ull << c) - 1))] : A_T(a.iso);
-      put(left + c, mul(value, x, left + c, i));
+      emit(left + c, mul(value, x, left + c, i));
     }
   }
   (void)ranked;

@@ -189,11 +189,11 @@ def push_tiles(
     mask: MaskView,
     counts,
     t: OutputView,
-    listed,
+    summarized,
     t_sum,
 ):
     """Push the tiles first .. stop of a tile row; `active`: the rows where u has entries. Of each tile word the bits in
-    active rows and open columns are pushed, in storage order: by rows. listed: t has a summary, t_sum."""
+    active rows and open columns are pushed, in storage order: by rows. summarized: t has a summary, t_sum."""
     for tile in range(first, stop):
         tile_col = column_of_tile(tiles, tile)
         left = tile_col << LOG_TILE
@@ -228,5 +228,5 @@ def push_tiles(
                 rank += np.int64(popcount(tile_word))
         hit &= open_bits
         put(t.bits, word, before | hit << shift)
-        if listed:
+        if summarized:
             note(t_sum, word, hit)

@@ -131,7 +131,7 @@ def push(
 # Reduce each line of a bitmap (row or column reduction of a multivector).
 # KIND COUNT: all values are `product`.
 @njit(**KERNEL)
-def across(lo, hi, words, x: LinesView, product, t: OutputView):
+def reduce_columns(lo, hi, words, x: LinesView, product, t: OutputView):
     for line in range(lo, hi):
         some = False
         total = product

@@ -333,13 +333,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 }
 #endif  // KERNEL_push
 
-#ifdef KERNEL_across
+#ifdef KERNEL_reduce_columns
 // Reduce each line of a bitmap (row or column reduction of a multivector) with LANES lanes.
 // The bits of t are zero before the launch.
 // KIND COUNT: all values are `product`. The order of additions depends only on the shape.
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    across(i64 n, i64 words, LinesView x, ARGUMENT(Z_T) product, OutputView<Z_T> t) {
+    reduce_columns(i64 n, i64 words, LinesView x, ARGUMENT(Z_T) product, OutputView<Z_T> t) {
   const i64 line = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);
   bool some = false;
@@ -369,4 +369,4 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   t.values[line] = sum;
 #endif
 }
-#endif  // KERNEL_across
+#endif  // KERNEL_reduce_columns

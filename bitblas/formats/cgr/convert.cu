@@ -1,7 +1,7 @@
 // Encode and decode CGR rows, and read facts about them.
-#ifdef KERNEL_likely
+#ifdef KERNEL_hub_columns
 #define TWO_PHASES 0  // in lockstep, rows would wait for the intervals of a hub and end without an entry
-#endif  // KERNEL_likely
+#endif  // KERNEL_hub_columns
 #include "formats/cgr/walk.cuh"
 
 #ifdef KERNEL_encode
@@ -276,8 +276,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3)
 }
 #endif  // KERNEL_marks
 
-#ifdef KERNEL_likely
-#define LIKELY
-#define LIKELY_STEPS 256
+#ifdef KERNEL_hub_columns
+#define HUB_COLUMNS
+#define HUB_STEPS 256
 #include "formats/coded_kernels.cuh"
-#endif  // KERNEL_likely
+#endif  // KERNEL_hub_columns

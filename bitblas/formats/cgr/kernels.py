@@ -179,7 +179,7 @@ class CgrPush(CodedPush["Cgr"]):
 class CgrAdvance(CodedAdvance["Cgr"]):
     """Rows are read by lanes that each take a segment."""
 
-    kernel = "formats/cgr/step"
+    kernel = "formats/cgr/advance"
 
 
 KERNELS: Kernels = {

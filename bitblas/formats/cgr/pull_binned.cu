@@ -60,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 }
 #endif  // KERNEL_counts
 
-#ifdef KERNEL_pull_graded
+#ifdef KERNEL_pull_binned
 // Degree-binned pull on CGR rows (formats/binned.cuh).
 // A lane reads one segment, or a whole row with at most one segment of each kind.
 // RANKED: `before` has the entries of a piece before each of its segments; those of a grade begin at mark[grade].
@@ -142,4 +142,4 @@ struct Lane {
   }
 };
 #include "formats/binned.cuh"
-#endif  // KERNEL_pull_graded
+#endif  // KERNEL_pull_binned

@@ -3,7 +3,7 @@ IN_WORD = 32
 SEGMENT = 256
 LEAST = 4
 NO_LIMIT = 1 << 62
-listed = False
+summarized = False
 # include: formats/blocks.cpu.py
 # include: kernels/views.cpu.py
 # include: kernels/products.cpu.py

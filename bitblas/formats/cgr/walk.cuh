@@ -182,7 +182,7 @@ template <int G, bool NUMBERED, bool RANGES = false> struct Walk {
       return;
     }
     const u32 mine = group_mask<G>();
-    for (int turn = 0; turn < 2; ++turn) {  // after the intervals, continue with the residuals
+    for (int kind = 0; kind < 2; ++kind) {  // after the intervals, continue with the residuals
       const bool idle = !(__ballot_sync(ALL_LANES, !done && (left || run)) & mine);
       const u32 begun = next - lane;  // of the group's segments
       const bool batch = idle && !done && begun < segments;

@@ -1,23 +1,23 @@
-// Rows in the rounds of a device loop: advances on plain or packed rows, pulls of listed rows, and relaxation by patches.
+// Rows in the rounds of a device loop: advances on plain or packed rows, pulls of the rows on a worklist, and relaxation by patches.
 #include "formats/csr/rows.cuh"
 
 #ifdef KERNEL_rounds
 // Small rounds of one advance along rows: a group of LANES lanes pushes along a row.
-#include "kernels/along.cuh"
+#include "kernels/cluster.cuh"
 #include "kernels/rounds.cuh"
 #endif  // KERNEL_rounds
 
-#ifdef KERNEL_listed
+#ifdef KERNEL_worklist_rounds
 // Small rounds of a loop body with element-wise kernels and one advance, along rows.
 // loop/codegen/cuda_kernels.py generates the text of the element-wise kernels.
-#include "kernels/along.cuh"
-#include "kernels/listed.cuh"
-#endif  // KERNEL_listed
+#include "kernels/cluster.cuh"
+#include "kernels/worklist_rounds.cuh"
+#endif  // KERNEL_worklist_rounds
 
-#ifdef KERNEL_step
-// Advance on plain or packed rows, one round of a device loop (kernels/step_rows.cuh).
+#ifdef KERNEL_advance
+// Advance on plain or packed rows, one round of a device loop (kernels/advance_rows.cuh).
 // A warp walks up to 32 rows as one concatenated row, and four warps share a segment of a long one.
-// Rows that pull try the most likely column first, then each lane a few of its own; what is left of a row is searched
+// Rows that pull try the hub column first, then each lane a few of its own; what is left of a row is searched
 // by several lanes, a long row by a warp or a block.
 #include "formats/csr/columns.cuh"
 #include "formats/csr/search.cuh"
@@ -62,7 +62,7 @@ __device__ __forceinline__ void walk_segment(const Rows& rows, u32 i, u32 s, u32
   walk_row((PTR_T)first, (PTR_T)(first + size < last ? first + size : last), WithColumns<Take>{rows, take});
 }
 
-struct back_row_t {
+struct pull_row_t {
   PTR_T begin, end;
 };
 
@@ -70,24 +70,24 @@ struct back_row_t {
 struct PullView {
   const PTR_T* ptr;
   const column_t* col;
-  const COL_T* likely;  // hub column of each row (`likely` in convert.cu)
+  const COL_T* hub_column;  // hub column of each row (`hub_column` in convert.cu)
   const u64* filled;  // bits of the nonempty rows
-  i64 guesses;  // 0: `likely` and `filled` are not available
+  i64 guesses;  // 0: `hub_column` and `filled` are not available
   const value_t* val;
 };
 
-struct Back : PullView {
+struct PullRows : PullView {
   i64 width;
 
-  __device__ __forceinline__ COL_T guess(i64 j) const { return guesses ? likely[j] : COL_T(0); }
+  __device__ __forceinline__ COL_T guess(i64 j) const { return guesses ? hub_column[j] : COL_T(0); }
   __device__ __forceinline__ u32 some_of(i64 h) const { return guesses ? ((const u32*)filled)[h] : ~0u; }
-  __device__ __forceinline__ bool some(const back_row_t& x, COL_T) const { return x.begin < x.end; }
+  __device__ __forceinline__ bool some(const pull_row_t& x, COL_T) const { return x.begin < x.end; }
   // Position of column j in a row.
-  __device__ __forceinline__ i64 place(const back_row_t& x, i64 j) const {
+  __device__ __forceinline__ i64 place(const pull_row_t& x, i64 j) const {
     return lower_bound(AnyColumn<PACKED, COL_T>(col, width), (i64)x.begin, (i64)x.end, j);
   }
   // Whether u has an entry in a row; called by the whole warp.
-  __device__ __forceinline__ Hit look(const back_row_t& x, const u64* u_bits) const {
+  __device__ __forceinline__ Hit search(const pull_row_t& x, const u64* u_bits) const {
     __shared__ PTR_T rest_begin[BLOCK / 32][32], rest_end[BLOCK / 32][32];
     if (!__any_sync(ALL_LANES, x.begin < x.end)) return {false, 0, 0};
     i64 e = x.begin;
@@ -169,7 +169,7 @@ struct Back : PullView {
     return {hit, from, found};
   }
   // The same for one long row, by the whole block; some of its threads may have a hit already.
-  __device__ __forceinline__ Hit look_by_block(const back_row_t& x, const u64* u_bits) const {
+  __device__ __forceinline__ Hit search_by_block(const pull_row_t& x, const u64* u_bits) const {
     Hit hit = {false, 0, 0};
     for (i64 first = x.begin;; first += FEW * BLOCK) {
       COL_T next[FEW];
@@ -188,20 +188,20 @@ struct Back : PullView {
   }
 };
 
-__device__ __forceinline__ back_row_t back_row(const Back& back, i64 j) { return {back.ptr[j], back.ptr[j + 1]}; }
-__device__ __forceinline__ Hit back_look(const Back& back, const back_row_t& x, i64, const u64* u_bits) {
-  return back.look(x, u_bits);
+__device__ __forceinline__ pull_row_t pull_row(const PullRows& back, i64 j) { return {back.ptr[j], back.ptr[j + 1]}; }
+__device__ __forceinline__ Hit search_row(const PullRows& back, const pull_row_t& x, i64, const u64* u_bits) {
+  return back.search(x, u_bits);
 }
 // Whether the rows that pull are those that the next advance pushes along, and the length of one.
-__device__ __forceinline__ bool is_same(const Back& back, const Rows& rows) { return back.ptr == rows.ptr; }
-__device__ __forceinline__ i64 back_length(const back_row_t& x) { return (i64)x.end - x.begin; }
+__device__ __forceinline__ bool is_same(const PullRows& back, const Rows& rows) { return back.ptr == rows.ptr; }
+__device__ __forceinline__ i64 pull_row_length(const pull_row_t& x) { return (i64)x.end - x.begin; }
 
-#include "kernels/step_rows.cuh"
-#endif  // KERNEL_step
+#include "kernels/advance_rows.cuh"
+#endif  // KERNEL_advance
 
-#ifdef KERNEL_pull_some
+#ifdef KERNEL_pull_worklist
 // Pull SpMV at the rows on a list: t = A (+).(x) u, for loops whose mask has few rows.
-// loop/gpu/activate.cu prepares t.
+// loop/gpu/compact_frontier.cu prepares t.
 // A warp walks some rows as one concatenated row or, if there are few, one after the other, and then takes more: runs
 // of rows that are far apart on the list, because neighbours may all be long. PARTS warps share a segment of a long
 // row, and all segments of a row are combined in its cell. If u is full, the bits of t are already set.
@@ -218,7 +218,7 @@ struct Partial {
 };
 
 // The rows on the list, and the segments of long ones.
-struct ListedRows {
+struct WorklistRows {
   const u32* list;
   u64* state;
   const u32* segments;
@@ -265,11 +265,11 @@ struct Operand {
 };
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    pull_some(i64 n, i64 longest, Control control, ListedRows rows, VectorView<U_T> u, Rows A, Values a,
-              OutputView<C_T> t) {
+    pull_worklist(i64 n, i64 longest, Control control, WorklistRows rows, VectorView<U_T> u, Rows A, Values a,
+                  OutputView<C_T> t) {
   (void)n;
   const bool runs = control.runs();
-  const u32 listed = (u32)rows.state[LISTED];
+  const u32 list_length = (u32)rows.state[LIST_LENGTH];
   const i64 parts = (i64)rows.state[SEGMENTS] * PARTS;
   if (!runs) return;
   const Operand of = {A, a, u};
@@ -280,16 +280,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   bool* const there = marked[threadIdx.x / 32];
 
   // Rows per warp, such that every warp has some.
-  u32 share = (listed + warps - 1) / warps;
+  u32 share = (list_length + warps - 1) / warps;
   if (share > RUN) share = share < 32 ? (share + RUN - 1) / RUN * RUN : 32;
   const u32 run = share < RUN ? share : RUN;
-  const u32 groups = share ? (listed + share - 1) / share : 0;
+  const u32 groups = share ? (list_length + share - 1) / share : 0;
   u32 next = 0;
   for (u32 group = warp; group < groups; group = next) {
     next = groups;  // prefetched
     if (groups > warps && WARP_LANE == 0) next = warps + (u32)atomicAdd(rows.state + TAKEN, 1ull);
     const u64 at = (u64)(WARP_LANE / run) * run * groups + (u64)group * run + WARP_LANE % run;
-    const bool mine = WARP_LANE < share && at < listed;
+    const bool mine = WARP_LANE < share && at < list_length;
     const u32 i = mine ? rows.list[at] : 0;
     Item row = {};
     if (mine) row = A.item(i);
@@ -329,12 +329,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     const i64 end = A.ptr[i + 1], last = begin + longest < end ? begin + longest : end, from = begin + s % PARTS * size;
     const Partial x = of.sum((PTR_T)from, (PTR_T)(from + size < last ? from + size : last), i);
     if (WARP_LANE == 0 && x.some) {
-      join_anew(t.values + i, x.sum, cell_at(t.values + i));
+      join_is_first(t.values + i, x.sum, cell_at(t.values + i));
       if (!U_FULL) set_bit(t.bits, i);
     }
   }
 }
-#endif  // KERNEL_pull_some
+#endif  // KERNEL_pull_worklist
 
 #ifdef KERNEL_patches
 // One round of a fixpoint by patches of PATCH consecutive positions (loop/gpu/patches.py).
@@ -343,9 +343,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 // RENUMBERED: positions are those of rows in another order.
 // state: for each of three rounds in rotation the number of queued and of taken patches, followed by the observed
 // values (loop/gpu/patches.cuh). Sums are min or max (JOIN), so the processing order affects only the time.
-// Arguments: lists: the three worklists of patches; listed, waiting: flags per patch and per position; outermost:
+// Arguments: lists: the three worklists of patches; in_worklist, waiting: flags per patch and per position; outermost:
 // counters of the outermost loop; vertices: row numbers (RENUMBERED); d_val: the vector of the fixpoint.
-#include "kernels/step.cuh"
+#include "kernels/advance.cuh"
 #include "loop/gpu/patches.cuh"
 #define AT_ONCE 4  // entries that a lane loads together
 #define HALVES (PATCH / 32)
@@ -366,12 +366,13 @@ __device__ __forceinline__ void fence_of_block() {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
-    patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* waiting, const i64* outermost,
+    patches(i64 n, i64 size, u32 phase, u32* state, u32* lists, u32* in_worklist, u32* waiting, const i64* outermost,
             const u32* vertices, C_T* d_val, Rows rows, Values a) {
   (void)n, (void)vertices;
   __shared__ Local s;
-  const u32 next = turn == 2 ? 0 : turn + 1, after = next == 2 ? 0 : next + 1, all = (u32)((size + PATCH - 1) / PATCH);
-  const u32 count = state[2 * turn];
+  const u32 next = phase == 2 ? 0 : phase + 1, after = next == 2 ? 0 : next + 1,
+            all = (u32)((size + PATCH - 1) / PATCH);
+  const u32 count = state[2 * phase];
   const bool stops = (outermost[3] != 0) | (state[REFUSED] != 0);
   if (thread_number() == 0) {
     state[2 * after] = state[2 * after + 1] = 0;
@@ -384,8 +385,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
   for (;;) {
     __syncthreads();
     if (threadIdx.x == 0) {
-      const u32 item = atomicAdd(&state[2 * turn + 1], 1u);
-      s.patch = item < count ? lists[(i64)turn * all + item] : all;
+      const u32 item = atomicAdd(&state[2 * phase + 1], 1u);
+      s.patch = item < count ? lists[(i64)phase * all + item] : all;
     }
     if (threadIdx.x < 3) s.count[threadIdx.x] = 0;
     __syncthreads();
@@ -395,7 +396,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
     // Later writers of these positions queue the patch again; earlier writes are visible here.
     if (threadIdx.x == 0) {
       s.borders = s.gains = 0;
-      *(volatile u32*)(listed + r) = 0;
+      *(volatile u32*)(in_worklist + r) = 0;
       __threadfence();
     }
     fence_of_block();
@@ -463,7 +464,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
       if (s.waits[h]) {
         atomicOr(waiting + base / 32 + h, s.waits[h]);
         __threadfence();
-        if (!atomicExch(listed + r, 1u)) waits_next(r);
+        if (!atomicExch(in_worklist + r, 1u)) waits_next(r);
       }
       u32 bits = s.border[h], at = bits ? atomicAdd(&s.borders, (u32)__popc(bits)) : 0;
       for (; bits; bits &= bits - 1) s.queue[0][at++] = (u16)(h * 32 + __ffs(bits) - 1);
@@ -506,7 +507,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
             __threadfence();
             atomicOr(waiting + (to[k] >> 5), 1u << (to[k] & 31));
             __threadfence();
-            if (!atomicExch(listed + to[k] / PATCH, 1u)) waits_next(to[k] / PATCH);
+            if (!atomicExch(in_worklist + to[k] / PATCH, 1u)) waits_next(to[k] / PATCH);
           }
         }
       }
@@ -522,7 +523,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
     for (u32 x = threadIdx.x; x < gains; x += THREADS) {
       if (gained[x] == ~0u) continue;
       const u32 other = gained[x] / PATCH;
-      if (!*(volatile u32*)(listed + other) && !atomicExch(listed + other, 1u)) waits_next(other);
+      if (!*(volatile u32*)(in_worklist + other) && !atomicExch(in_worklist + other, 1u)) waits_next(other);
     }
   }
   if (threadIdx.x == 0 && s.odd) poke(state + ODD, 1u);

@@ -168,7 +168,7 @@ def put_vertex(vertices, vertex):
 
 
 @njit(**KERNEL)
-def look(lo, hi, rows, nvals, A: Matrix, balls, samples, ranges, sizes, ends, seen):
+def sample(lo, hi, rows, nvals, A: Matrix, balls, samples, ranges, sizes, ends, seen):
     sampling = (samples + 7) // 8
     vertices = zeros(SLOTS if lo < balls else 1, np.int64)
     queue = empty(SLOTS if lo < balls else 1, np.int64)

@@ -89,13 +89,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) keys(i64 n, i64 rows, i64
 }
 #endif  // KERNEL_keys
 
-#ifdef KERNEL_deal
+#ifdef KERNEL_distribute
 // Distribute the entries of a chunk to their rows, in any order within a row.
 // Rows are `first` .. `first` + `some` - 1.
 // at[row]: the next free slot; it only grows. COUNT: count only. Slots from end[row] on belong to other rows and are
 // not written.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    deal(i64 n, const i64* rows, const i64* cols, i64 first, i64 some, i64* at, const i64* end, COL_T* col) {
+    distribute(i64 n, const i64* rows, const i64* cols, i64 first, i64 some, i64* at, const i64* end, COL_T* col) {
   const i64 entry = thread_number();
   if (entry >= n) return;
   const i64 row = rows[entry] - first;
@@ -107,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   (void)cols, (void)end, (void)col, (void)place;
 #endif
 }
-#endif  // KERNEL_deal
+#endif  // KERNEL_distribute
 
 #ifdef KERNEL_mirror
 // Symmetry test on rows: per chunk of CHUNK entries, the hash difference of entries and mirror images.
@@ -133,12 +133,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) mirror(i64 n, i64 rows, i
 }
 #endif  // KERNEL_mirror
 
-#ifdef KERNEL_likely
+#ifdef KERNEL_hub_columns
 // Hub columns for pulls: of each row the column, among its first MOST, that has most entries itself.
-// A pull most likely hits there if the vector was found along rows. Square matrices only; empty rows get none.
+// A pull probably hits there if the vector was found along rows. Square matrices only; empty rows get none.
 #define MOST 1024
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4) likely(i64 n, Matrix A, COL_T* best) {
+extern "C" __global__ void __launch_bounds__(BLOCK, 4) hub_columns(i64 n, Matrix A, COL_T* best) {
   const i64 row = thread_number() / LANES;
   const Column column = A.columns();
   i64 most = -1;
@@ -160,9 +160,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) likely(i64 n, Matrix A, C
   }
   if (row < n && (threadIdx.x & (LANES - 1)) == 0) best[row] = at;
 }
-#endif  // KERNEL_likely
+#endif  // KERNEL_hub_columns
 
-#ifdef KERNEL_look
+#ifdef KERNEL_sample
 // Sample a matrix by rows to estimate its structure (formats/sampling.py): tile fill, gaps, row lengths, and search
 // depth.
 // A block does one of three things, by its number. The first `balls` grow a ball around a vertex that an evenly spaced
@@ -229,7 +229,7 @@ __device__ __forceinline__ void grow_ball(const Matrix& A, i64 from, i64* sizes)
 // bit 8 on, bit length of its gap from the previous entry of its row, less 1 (for the first of a row: of twice its
 // distance from the diagonal; formats/nib); above them 1 if it is among four consecutive columns, 2 if it is the first
 // of them (formats/cgr).
-__device__ __forceinline__ void look_around(const Matrix& A, i64 rows, i64 row, i64 e, u16* seen) {
+__device__ __forceinline__ void sample_around(const Matrix& A, i64 rows, i64 row, i64 e, u16* seen) {
   const Column column = A.columns();
   const i64 col = column[e], low = col & ~63LL, end = (row | 63) + 1 < rows ? (row | 63) + 1 : rows;
   const int lane = threadIdx.x & 31;
@@ -266,7 +266,7 @@ __device__ __forceinline__ void look_around(const Matrix& A, i64 rows, i64 row, 
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    look(i64 n, i64 rows, i64 nvals, Matrix A, i64 balls, i64 samples, i64 ranges, i64* sizes, i64* ends, u16* seen) {
+    sample(i64 n, i64 rows, i64 nvals, Matrix A, i64 balls, i64 samples, i64 ranges, i64* sizes, i64* ends, u16* seen) {
   (void)n;
   const i64 sampling = (samples + BLOCK / 32 - 1) / (BLOCK / 32);
   i64 unit = blockIdx.x;
@@ -280,7 +280,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     if (k >= samples) return;
     const i64 first = k * nvals / samples, next = (k + 1) * nvals / samples;  // one of these, chosen by hash
     const i64 e = first + (i64)(scramble((u64)k) % (u64)(next - first));
-    look_around(A, rows, range_of(A.ptr, rows, e), e, seen + 6 * k);
+    sample_around(A, rows, range_of(A.ptr, rows, e), e, seen + 6 * k);
     return;
   }
   unit -= sampling;
@@ -308,4 +308,4 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   ends[2 * unit] = head;
   ends[2 * unit + 1] = most;
 }
-#endif  // KERNEL_look
+#endif  // KERNEL_sample

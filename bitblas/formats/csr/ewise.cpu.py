@@ -25,7 +25,7 @@ def combined(in_a, in_b, a: MatrixValues, a_default, p, b: MatrixValues, b_defau
 
 
 @njit(**KERNEL)
-def weave(
+def merge_rows(
     lo,
     hi,
     A: Matrix,
@@ -132,7 +132,7 @@ def weave(
 # Each range of rows writes from the start of its rows in A on and reports where its rows end; the caller closes the
 # gaps.
 @njit(**KERNEL)
-def sift(lo, hi, ptr, col, width, val, iso, step, thunk, C: MatrixC):
+def select_rows(lo, hi, ptr, col, width, val, iso, step, thunk, C: MatrixC):
     place = np.int64(at(ptr, lo))
     for i in range(lo, hi):
         begin = np.int64(at(ptr, i))

@@ -1,6 +1,6 @@
 """Cost and kernels of layouts by rows: sizes, arguments and constants of products, degree bins, hub columns.
 
-Hub columns: a pull tries one column of each row first, one that many rows have, because a search has likely reached
+Hub columns: a pull tries one column of each row first, one that many rows have, because a search has probably reached
 it.
 """
 
@@ -81,20 +81,20 @@ class RowsCost(Cost):
 
 # ---- Hub columns: the column of each row that a pull tries first.
 #
-# Many rows have such a column, so a search has likely reached it.
+# Many rows have such a column, so a search has probably reached it.
 
 
 def hub_columns(layout: Rows, types: Types) -> tuple[Array, Array] | None:
     """Hub columns of a square matrix: for each row the column that has most entries itself; and the bits of the
     nonempty rows. None if all rows have similar lengths."""
-    key = "likely", tuning.version()
+    key = "hub columns", tuning.version()
     if key not in layout.cache:
         found, skew = None, tuning.value("rows.hub_column_skew")
         if layout.nrows == layout.ncols and longest_unit(layout) * layout.nrows > skew * layout.nvals:
             found = layout.device.xp.empty(layout.nrows, dict(types)["COL"].np_type)
             lanes = power_of_two(layout.nvals / layout.nrows, tuning.count("csr.hub_column_least_lanes"), 32)
             constants = ("PACKED", int(layout.format.packed)), ("LANES", lanes)
-            kernel = layout.device.kernel(Variant("formats/csr/likely", types, constants))
+            kernel = layout.device.kernel(Variant("formats/csr/hub_columns", types, constants))
             kernel(layout.nrows, layout.ptr, layout.col, layout.width, found)
             found = found, bits_of(layout.device.xp, layout.ptr[1:] > layout.ptr[:-1])
         layout.cache[key] = found
@@ -104,9 +104,9 @@ def hub_columns(layout: Rows, types: Types) -> tuple[Array, Array] | None:
 # ---- Utility kernels of rows, plain and packed: all but products.
 
 
-def deal_variant(col: DataType, count: int) -> Variant:
+def distribute_variant(col: DataType, count: int) -> Variant:
     """The kernel that distributes entries to their rows, or counts them."""
-    return Variant("formats/csr/deal", (("COL", col),), (("COUNT", count),))
+    return Variant("formats/csr/distribute", (("COL", col),), (("COUNT", count),))
 
 
 # ---- Degree-binned schedule of rows for a GPU's pull when row lengths differ much (pull_binned.cu). Computed once per
@@ -285,16 +285,16 @@ class RowsPush(Push["Rows"]):
 class RowsAdvance(Advance["Rows"]):
     """Its pulls try a hub column of each row first."""
 
-    kernel = "formats/csr/step"
+    kernel = "formats/csr/advance"
     reads_values = scans = True
 
     def pushed(self, layout: Rows, ranked: bool, longest: int) -> Arguments:
         return layout.ptr, layout.col, layout.width
 
     def pulled(self, layout: Rows, ranked: bool, *, read: bool = True) -> Arguments:
-        likely = hub_columns(layout, column_types(layout)) if read else None
+        hubs = hub_columns(layout, column_types(layout)) if read else None
         none = dummy(layout.device, index_type(layout.ncols).name), dummy(layout.device, "uint64")
-        return layout.ptr, layout.col, *(none if likely is None else likely), np.int64(likely is not None)
+        return layout.ptr, layout.col, *(none if hubs is None else hubs), np.int64(hubs is not None)
 
     def tries_hub_columns(self, layout: Rows) -> bool:
         return hub_columns(layout, column_types(layout)) is not None
@@ -346,10 +346,10 @@ def rows_kernels(packed: bool = False, fused: bool = False) -> Kernels:
     return {
         "mxv.pull": RowsPull(packed, fused),
         "mxv.pull.binned": RowsBinnedPull(),
-        "mxv.pull.listed": "formats/csr/pull_some",
+        "mxv.pull.worklist": "formats/csr/pull_worklist",
         "mxv.push": RowsPush(packed),
         "advance": RowsAdvance(),
-        "advance.cpu": "formats/csr/spread",
+        "advance.cpu": "formats/csr/push_frontier",
         "dot": RowsDot(packed),
     }
 

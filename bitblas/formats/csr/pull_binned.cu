@@ -3,7 +3,7 @@
 // If columns are numbered by degree, most entries read u in shared memory (formats/binned.cuh). A lane loads the columns
 // of a step, UNROLL entries, before it reads u for the previous ones.
 // run, piece, segments, begin, length, row: the schedule (kernels.py). reached: the bits of t.
-#ifdef KERNEL_pull_graded
+#ifdef KERNEL_pull_binned
 #include "formats/binned.cuh"
 #include "formats/csr/columns.cuh"
 
@@ -16,7 +16,7 @@ struct Run {
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
-    pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const PTR_T* begin, const u16* length,
+    pull_binned(i64 n, const u32* run, const u32* piece, i64 segments, const PTR_T* begin, const u16* length,
                 const u32* row, ColumnsView col, Values a, VectorValues<U_T> u, i64 hot, i64 size, const u64* reached,
                 Z_T* parts, u64* t_bits, Z_T* t_val) {
   const u32 lane = threadIdx.x & 31, warps = gridDim.x * (THREADS / 32);
@@ -109,4 +109,4 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     sum = BEGIN;
   }
 }
-#endif  // KERNEL_pull_graded
+#endif  // KERNEL_pull_binned

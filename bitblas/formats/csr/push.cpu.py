@@ -1,7 +1,7 @@
-# Push SpMV by rows on the CPU: along a bitset (push), in a round of a loop (spread), along a list (push_list).
+# Push SpMV by rows on the CPU: along a bitset (push), in a round of a loop (push_frontier), along a list (push_list).
 # include: kernels/products.cpu.py
 # include: formats/csr/columns.cpu.py
-MOST = 1024  # rows that are listed at a time
+MOST = 1024  # rows that are collected at a time
 AHEAD = 12  # rows between prefetching a row and walking it
 MANY = 64  # products per word of t from which on t is first filled with the neutral value
 
@@ -22,11 +22,11 @@ def push_rows(
     product,
     counts,
     t: OutputView,
-    listed,
+    summarized,
     t_sum,
 ):
     """Push the entries of u at `count` rows, with prefetching. whole: the columns of all words of t, not only of the
-    words lo .. hi. ready: every position of t has a sum already. listed: t has a summary."""
+    words lo .. hi. ready: every position of t has a sum already. summarized: t has a summary."""
     for k in range(min(count, AHEAD)):
         prefetch_column(col, np.int64(at(rows.begin, at(some, k))))
     for k in range(count):
@@ -101,7 +101,7 @@ def push(
 # Push of one loop round, single-threaded.
 # u has a summary (a bitset of its words that have entries), and t gets one. Units are the 64-bit words of the summary.
 @njit(**KERNEL)
-def spread(
+def push_frontier(
     lo,
     hi,
     longest,
@@ -117,7 +117,7 @@ def spread(
 ):
     blank(0, t_sum.size, t.bits, t_sum)
     some = empty(np.int64(MOST), np.int64)
-    w = next_listed(u_sum, lo << 6, hi)
+    w = next_marked(u_sum, lo << 6, hi)
     while w < hi << 6:
         count = np.int64(0)
         while w < hi << 6 and count <= MOST - 64:
@@ -128,7 +128,7 @@ def spread(
                 prefetch(rows.begin, row)
                 put(some, count, row)
                 count += 1
-            w = next_listed(u_sum, w + 1, hi)
+            w = next_marked(u_sum, w + 1, hi)
         push_rows(0, 0, some, count, True, False, rows, col, a, u, mask, product, t.bits, t, True, t_sum)
 
 
@@ -144,8 +144,8 @@ DIGIT = 8  # bits per pass of the radix sort
 
 
 @njit(**FUNCTION)
-def named(numbers, listed, k):
-    return at(numbers, k) if listed >= 0 else k
+def named(numbers, count, k):
+    return at(numbers, k) if count >= 0 else k
 
 
 @njit(**KERNEL)
@@ -167,7 +167,7 @@ def push_list(
     complement,
     product,
     places,
-    told,
+    counts,
     t_index,
     t_val,
 ):
@@ -182,9 +182,9 @@ def push_list(
             put(places, k, place)
             if place >= 0:
                 products += np.int64(at(A.ptr, place + 1)) - np.int64(at(A.ptr, place))
-        put(told, PRODUCTS, products)
+        put(counts, PRODUCTS, products)
         return
-    products = at(told, PRODUCTS)
+    products = at(counts, PRODUCTS)
     keys = empty(products, np.int64)
     spare_keys = empty(products, np.int64)
     values = empty(products if KIND == VALUES else 1, Z_T)
@@ -260,4 +260,4 @@ def push_list(
             if KIND == COUNT:
                 put(t_val, entries, repeated(product, p - first))
             entries += 1
-    put(told, ENTRIES, entries)
+    put(counts, ENTRIES, entries)

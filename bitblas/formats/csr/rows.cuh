@@ -2,7 +2,7 @@
 // Each layout by rows has such a header; it defines Item, Rows and FORM, the interface that the kernels of an advance
 // use.
 #define PER 1  // positions per unit
-#include "kernels/step.cuh"
+#include "kernels/advance.cuh"
 #include "formats/csr/columns.cuh"
 #define IN_FLIGHT 1  // registers suffice to do other work while loads are in flight
 #define FORM() Rows matrix
@@ -21,15 +21,15 @@ struct Rows {
   __device__ __forceinline__ Item item_at(u32 place) const { return item(place); }
   __device__ __forceinline__ i64 work_of(const Item& x) const { return (i64)x.end - x.begin; }
   // Load what an item consists of, at the same time as neighbouring loads.
-  __device__ __forceinline__ void ask(const Item& x) const { asked(x.begin), asked(x.end); }
+  __device__ __forceinline__ void issue_loads(const Item& x) const { issue_load(x.begin), issue_load(x.end); }
 
   // reached(has, j, e) for the entries of a row, each by one of the `stride` lanes that share it. All lanes of a warp
   // call both together; `has` is false for lanes without an entry.
-  template <class F> __device__ __forceinline__ void along(const Item& x, int lane, int stride, F reached) const {
+  template <class F> __device__ __forceinline__ void visit_row(const Item& x, int lane, int stride, F reached) const {
     go(x.begin, x.end, lane, stride, reached);
   }
   // The same for segment s of the long row i, by a warp.
-  template <class F> __device__ __forceinline__ void along_segment(i64 i, u32 s, i64 longest, F reached) const {
+  template <class F> __device__ __forceinline__ void visit_segment(i64 i, u32 s, i64 longest, F reached) const {
     const i64 begin = ptr[i] + s * longest, end = ptr[i + 1];
     go(begin, begin + longest < end ? begin + longest : end, threadIdx.x & 31, 32, reached);
   }

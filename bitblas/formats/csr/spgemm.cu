@@ -12,7 +12,7 @@
 #include "kernels/views.cuh"
 #include "kernels/dots.cuh"
 #define AHEAD 4  // loads in flight per lane
-typedef AnyColumn<PACKED, COL_T> Far;
+typedef AnyColumn<PACKED, COL_T> Longer;
 typedef AnyColumn<M_PACKED, MCOL_T> MaskColumn;
 
 // An operand by rows.
@@ -49,14 +49,14 @@ struct Factors {
 __device__ __forceinline__ void search(const Factors& f, i64 i, i64 j, int lane, int lanes, Sum& t) {
   const i64 a = f.a.ptr[i], a_end = f.a.ptr[i + 1], b = f.b.ptr[j], b_end = f.b.ptr[j + 1];
   const bool by_a = a_end - a <= b_end - b;
-  const Far far(by_a ? f.b.col : f.a.col, f.width);
-  const i64 stop = by_a ? a_end : b_end, far_end = by_a ? b_end : a_end;
+  const Longer longer(by_a ? f.b.col : f.a.col, f.width);
+  const i64 stop = by_a ? a_end : b_end, longer_end = by_a ? b_end : a_end;
   i64 low = by_a ? b : a, p = (by_a ? a : b) + lane;
-  for (Columns near(by_a ? f.a.col : f.b.col, f.width, p); p < stop; p += lanes, near.skip(lanes)) {
-    const COL_T k = near.at(p, 0);
-    low = lower_bound(far, low, far_end, k);  // from `low` on, because the near row ascends
-    if (low == far_end) break;
-    if (far[low] != k) continue;
+  for (Columns shorter(by_a ? f.a.col : f.b.col, f.width, p); p < stop; p += lanes, shorter.skip(lanes)) {
+    const COL_T k = shorter.at(p, 0);
+    low = lower_bound(longer, low, longer_end, k);  // from `low` on, because the near row ascends
+    if (low == longer_end) break;
+    if (longer[low] != k) continue;
     if (KIND == VALUES) {
       join(t.some, t.sum, true, f.product(by_a ? p : low, by_a ? low : p, i, k, j));
       if (is_final(t.some, t.sum)) break;
@@ -238,22 +238,22 @@ __device__ __forceinline__ Z_T plus_those(Z_T sum, Z_T mine, u32 others) {
 // number.
 // FILL = 0: size is the number of products; before[i] is their number in the rows before i, and c_ptr[i + 1] is set to
 // an upper bound of row i. FILL = 1: size is the number of entries, and `before` is c_ptr. A row with more than
-// `turns` times as many products (work[i] before row i) as a limit counts as larger, because its products determine
+// `batches` times as many products (work[i] before row i) as a limit counts as larger, because its products determine
 // how many lanes it needs.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    sort_rows(i64 n, const i64* before, const i64* work, i64 turns, i64 ncols, i64 limit_0, i64 limit_1, i64 limit_2,
+    sort_rows(i64 n, const i64* before, const i64* work, i64 batches, i64 ncols, i64 limit_0, i64 limit_1, i64 limit_2,
               i64* c_ptr, i64* lists, u64* counts) {
   const i64 i = thread_number();
   i64 size = 0;
   if (i < n) {
 #if !FILL
-    (void)work, (void)turns;
+    (void)work, (void)batches;
 #endif
     size = min(before[i + 1] - before[i], ncols);
 #if !FILL
     c_ptr[i + 1] = size;
 #else
-    if (size) size = max(size, (work[i + 1] - work[i]) / turns);
+    if (size) size = max(size, (work[i + 1] - work[i]) / batches);
 #endif
   }
   const int mine = size == 0 ? -1 : size <= limit_0 ? 0 : size <= limit_1 ? 1 : size <= limit_2 ? 2 : 3;
@@ -485,14 +485,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       return word & bit ? C.values + out + ranks[j >> 6] + __popcll(word & (bit - 1)) : nullptr;
     };
     // `any` keeps the first product, so it is written last.
-    const auto put = [](Z_T* cell, Z_T z) {
+    const auto add_to_cell = [](Z_T* cell, Z_T z) {
       if (cell) *cell = HAS_TERMINAL == 2 ? z : add(*cell, z);
     };
 #if SINGLE
     __syncthreads();
-    const i64 turns = (a_end - a_begin + BLOCK - 1) / BLOCK;
-    for (i64 turn = 0; turn < turns; ++turn) {
-      const i64 p = a_begin + (HAS_TERMINAL == 2 ? turns - 1 - turn : turn) * BLOCK + threadIdx.x;
+    const i64 batches = (a_end - a_begin + BLOCK - 1) / BLOCK;
+    for (i64 batch = 0; batch < batches; ++batch) {
+      const i64 p = a_begin + (HAS_TERMINAL == 2 ? batches - 1 - batch : batch) * BLOCK + threadIdx.x;
       const Factors::Partner x = f.partner(p, a_end, i);
       const u32 peers = peers_of(x, ALL_LANES);
       const bool is_first = (peers & (0u - peers)) == 1u << lane;
@@ -500,7 +500,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       const Z_T sum = plus_those(z, z, is_first ? peers & (peers - 1) : 0);
       Z_T* cell = is_first ? cell_of(x.j) : nullptr;
       for (int w = 0; w < WARPS; ++w) {
-        if (warp == (HAS_TERMINAL == 2 ? WARPS - 1 - w : w)) put(cell, sum);
+        if (warp == (HAS_TERMINAL == 2 ? WARPS - 1 - w : w)) add_to_cell(cell, sum);
         __syncthreads();
       }
     }
@@ -531,7 +531,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
         for (int w = 0; w < WARPS; ++w) {
 #pragma unroll
           for (int u = 0; u < SHORT / 32; ++u)
-            if (w == warp) put(cell[u], z[u]);
+            if (w == warp) add_to_cell(cell[u], z[u]);
           __syncthreads();
         }
       } else {
@@ -540,7 +540,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
           for (i64 q = begin[w] + threadIdx.x; q < end[w]; q += BLOCK) {
             const COL_T j = B.columns()[q];
             Z_T* cell = cell_of(j);
-            if (cell) put(cell, f.product(at, q, i, inner[w], (i64)j));
+            if (cell) add_to_cell(cell, f.product(at, q, i, inner[w], (i64)j));
           }
           __syncthreads();
         }

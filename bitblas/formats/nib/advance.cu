@@ -1,6 +1,6 @@
 // Advances on nibble rows, in the rounds of a device loop (formats/coded_rows.cuh).
 #define PER 1  // positions per unit
-#include "kernels/step.cuh"
+#include "kernels/advance.cuh"
 #include "formats/nib/walk.cuh"
 
 template <class F> __device__ __forceinline__ void each_found(Found& of, F reached) {
@@ -29,33 +29,33 @@ template <int N, class F> __device__ __forceinline__ void some_found(Found& of, 
 
 #ifdef KERNEL_rounds
 // Small rounds of one advance along nibble rows: a group of LANES lanes pushes along a row.
-#include "kernels/along.cuh"
+#include "kernels/cluster.cuh"
 #include "kernels/rounds.cuh"
 #endif  // KERNEL_rounds
 
-#ifdef KERNEL_listed
+#ifdef KERNEL_worklist_rounds
 // Small rounds of a loop body with element-wise kernels and one advance, along nibble rows.
 // loop/codegen/cuda_kernels.py generates the text of the element-wise kernels.
-#include "kernels/along.cuh"
-#include "kernels/listed.cuh"
-#endif  // KERNEL_listed
+#include "kernels/cluster.cuh"
+#include "kernels/worklist_rounds.cuh"
+#endif  // KERNEL_worklist_rounds
 
-#ifdef KERNEL_step
-// Advance on nibble rows, one round of a device loop (kernels/step_rows.cuh).
+#ifdef KERNEL_advance
+// Advance on nibble rows, one round of a device loop (kernels/advance_rows.cuh).
 // LANES lanes decode a row together, a warp a segment of a long one.
 // Rows that pull (WORDS only) are read by one lane each as long as many lanes have work, then by several lanes, a few
 // rows at a time.
-#define STEP_BLOCKS (__CUDA_ARCH__ >= 900 && KIND != WORDS ? 4 : 3)  // with four, registers would be spilled
-#define STEP
+#define ADVANCE_BLOCKS (__CUDA_ARCH__ >= 900 && KIND != WORDS ? 4 : 3)  // with four, registers would be spilled
+#define ADVANCE
 #include "formats/coded_kernels.cuh"
 #define ALONE 12    // rows per warp from which on each lane searches its own
 #define TOGETHER 8  // lanes that share each of the other rows
 
-struct Back : Search {
-  // Whether u has an entry in row j, for the lanes with `wanted`; called by the whole warp.
-  __device__ __forceinline__ Hit look(i64 j, bool wanted, const u64* u_bits) const {
+struct PullRows : Search {
+  // Whether u has an entry in row j, for the lanes with `needed`; called by the whole warp.
+  __device__ __forceinline__ Hit search(i64 j, bool needed, const u64* u_bits) const {
     Scan alone;
-    if (wanted) alone = Scan(words, row_extent(heads, words, j), j, 0, 0);
+    if (needed) alone = Scan(words, row_extent(heads, words, j), j, 0, 0);
     bool hit = false;
     while (__popc(__ballot_sync(ALL_LANES, alone.more())) >= ALONE) {
       hit = hits(alone, 0, u_bits) || hit;
@@ -63,10 +63,10 @@ struct Back : Search {
     }
     const auto start = [&](int owner) { return Walk<TOGETHER, false>(alone, owner); };
     const auto on = [&](Walk<TOGETHER, false>& walk, int lane) { return hits(walk, lane, u_bits); };
-    hit = look_together<TOGETHER>(alone.more(), start, on) || hit;
+    hit = search_together<TOGETHER>(alone.more(), start, on) || hit;
     return {hit, 0, 0};
   }
 };
 
-#include "kernels/step_rows.cuh"
-#endif  // KERNEL_step
+#include "kernels/advance_rows.cuh"
+#endif  // KERNEL_advance

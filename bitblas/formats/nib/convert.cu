@@ -151,8 +151,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 }
 #endif  // KERNEL_mirror
 
-#ifdef KERNEL_likely
-#define LIKELY
-#define LIKELY_STEPS 32
+#ifdef KERNEL_hub_columns
+#define HUB_COLUMNS
+#define HUB_STEPS 32
 #include "formats/coded_kernels.cuh"
-#endif  // KERNEL_likely
+#endif  // KERNEL_hub_columns

@@ -192,7 +192,7 @@ class NibPush(CodedPush["Nib"]):
 class NibAdvance(CodedAdvance["Nib"]):
     """Rows are decoded by lanes that each take a word."""
 
-    kernel = "formats/nib/step"
+    kernel = "formats/nib/advance"
     scans = True
 
 

@@ -72,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 }
 #endif  // KERNEL_chunks
 
-#ifdef KERNEL_pull_graded
+#ifdef KERNEL_pull_binned
 // Degree-binned pull on nibble rows (formats/binned.cuh). Lanes that share a row have a mark each.
 #define PIECES() const u32 *mark, const u32 *begin, const u32 *column, const u16 *length, i64 last
 #define CODES() const u32* words
@@ -131,4 +131,4 @@ struct Lane {
   }
 };
 #include "formats/binned.cuh"
-#endif  // KERNEL_pull_graded
+#endif  // KERNEL_pull_binned

@@ -2,7 +2,7 @@
 # products.cu.
 IN_WORD = 8
 STOPS = np.uint64(0x8888888888888888)
-listed = False
+summarized = False
 # include: formats/blocks.cpu.py
 # include: kernels/views.cpu.py
 # include: kernels/products.cpu.py

@@ -1,6 +1,6 @@
 """CUDA C++ for the statements of a loop, position by position or by half words.
 
-The macros of pass.cu, step_rows.cuh and listed.cuh. Position by position, a vector has two names:
+The macros of elementwise.cu, advance_rows.cuh and worklist_rounds.cuh. Position by position, a vector has two names:
 b3, whether vector 3 has an entry at position p, and v3, its value. By half words of 32 positions, vector 3 is w3
 (presence bits) and t3 (truth values, if it is BOOL), `all` is the set of existing positions, and threads visit single
 positions only where a value is needed or written. Scalar 2 is c2 (whether it has a value) and s2.

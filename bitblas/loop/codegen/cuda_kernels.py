@@ -1,8 +1,8 @@
 """Generate the CUDA kernels that run a loop's statements.
 
-An element-wise kernel (pass.cu) runs fused statements, sums and scalars, position by position or by half words. An
-advance includes statements that run at the entries of its frontier (AT_ENTRY). A round inside one cluster
-(kernels/listed.cuh) runs element-wise kernels and one advance on a worklist.
+An element-wise kernel (elementwise.cu) runs fused statements, sums and scalars, position by position or by half words.
+An advance includes statements that run at the entries of its frontier (AT_ENTRY). A round inside one cluster
+(kernels/worklist_rounds.cuh) runs element-wise kernels and one advance on a worklist.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ... import tuning
 from ...kernels.variant import Variant
 from ...operations.variants import BOTH, LEFT
 from ..analysis import sparse_vectors
-from ..fuse import Item, Pass, Step
+from ..fuse import Advance, FusedElementwise, Item
 from ..ir import Elementwise, Gather, InitializeCells, IsoValues, Reduce, Scal, Statement, Vec
 from .cuda_dialect import CudaKernel, CudaPositions, CudaWords, Key, Parameter, literal, macro
 from .dialect import scalars_of, sum_function, vectors_of, writes
@@ -74,58 +74,37 @@ def _store_value(kernel: CudaKernel, x: Vec) -> str:
     return f"if (b{x.id}) x{x.id}_val[p] = v{x.id};"
 
 
-class Loads:
-    """The loads of an element-wise kernel before its statements at a position. names: of loaded values, for several
-    positions at once (`here`, with `members`). loads: their text. unloaded: names without memory. stores: run
-    afterwards."""
+def _loads_and_stores(
+    kernel: CudaKernel, statements: Sequence[Statement], vectors: Sequence[Vec], modified: set[Vec]
+) -> tuple[list[str], list[str]]:
+    """The declarations of the vectors' names in an element-wise kernel, which load them at a position; and the stores
+    after its statements."""
+    loads, stores, unread = list[str](), list[str](), _overwritten(statements)
+    for x in vectors:
+        local = x.id in kernel.local
+        has, value = _load(kernel, x, x in modified, by_lanes=True)
+        c, const = x.dtype.c_type, "const " if x.id in kernel.iso else ""
+        if value is None or (x in unread and x.id in kernel.flagged):
+            value = f"cast<{c}>(0)"
+        loads.append(f"bool b{x.id} = {has}; {const}{c} v{x.id} = {value}; (void)b{x.id}, (void)v{x.id};")
+        if x in modified and not local:
+            ready = any(s.target == x and isinstance(s.value, InitializeCells) for s in statements)
+            stores += _stores(kernel, x, "inside" if ready else f"b{x.id}")
+            if x.id in kernel.flagged:
+                loads.append(f"bool d{x.id} = false;")
+    return loads, stores
 
-    def __init__(
-        self, kernel: CudaKernel, statements: Sequence[Statement], vectors: Sequence[Vec], modified: set[Vec]
-    ) -> None:
-        self.members: list[str] = []
-        self.names: list[str] = []
-        self.loads: list[str] = []
-        self.unloaded: list[str] = []
-        self.stores: list[str] = []
-        self.words = 2 * sum(isinstance(s.value, Gather) for s in statements)  # registers per position
-        unread = _overwritten(statements)
-        for x in vectors:
-            self._load(kernel, x, x in modified, x in unread and x.id in kernel.flagged)
-            if x in modified and x.id not in kernel.local:
-                self._store(kernel, x, any(s.target == x and isinstance(s.value, InitializeCells) for s in statements))
 
-    def _load(self, kernel: CudaKernel, x: Vec, written: bool, unread: bool) -> None:
-        c, local = x.dtype.c_type, x.id in kernel.local
-        has, value = _load(kernel, x, written, by_lanes=True)
-        unloaded = [f"bool b{x.id} = {has}; (void)b{x.id};"] if local else []
-        if not local:
-            self._name("bool", f"b{x.id}", has)
-        if value is None or x.id in kernel.iso or local or unread:
-            const = "const " if x.id in kernel.iso else ""
-            value = f"cast<{c}>(0)" if value is None or unread else value
-            unloaded.append(f"{const}{c} v{x.id} = {value}; (void)v{x.id};")
-        else:
-            self._name(c, f"v{x.id}", value)
-            self.words += -(-x.dtype.np_type.itemsize // 4)
-        self.unloaded += unloaded
-
-    def _name(self, c: str, name: str, value: str) -> None:
-        self.members.append(f"{c} {name};")
-        self.names.append(f"{c}& {name} = here.{name}; (void){name};")
-        self.loads.append(f"{name} = {value};")
-
-    def _store(self, kernel: CudaKernel, x: Vec, ready: bool) -> None:
-        has = "inside" if ready else f"b{x.id}"
-        if x.id not in kernel.full:
-            self.stores.append(f"put_bits(w{x.id}, owner, at, few, b{x.id});")
-        if x.id in kernel.iso:
-            return
-        if x.dtype is BOOL:
-            self.stores.append(f"put_bits(t{x.id}, owner, at, few, {has} && v{x.id});")
-            return
-        self.unloaded += [f"bool d{x.id} = false;"] * (x.id in kernel.flagged)
-        has = f"d{x.id}" if x.id in kernel.flagged else has
-        self.stores.append(f"if ({has}) x{x.id}_val[p] = v{x.id};")
+def _stores(kernel: CudaKernel, x: Vec, has: str) -> list[str]:
+    """Store a vector at the position of a lane."""
+    stores = []
+    if x.id not in kernel.full:
+        stores.append(f"put_bits(w{x.id}, owner, at, few, b{x.id});")
+    if x.id in kernel.iso:
+        return stores
+    if x.dtype is BOOL:
+        return [*stores, f"put_bits(t{x.id}, owner, at, few, {has} && v{x.id});"]
+    return [*stores, f"if ({f'd{x.id}' if x.id in kernel.flagged else has}) x{x.id}_val[p] = v{x.id};"]
 
 
 def _overwritten(statements: Sequence[Statement]) -> set[Vec]:
@@ -235,7 +214,7 @@ def half_words(
         for name, kind in kinds:
             if not local:
                 (kernel.bits if kind == "bits" else kernel.values)(x, written=x in modified)
-            value = "0u" if local else f"held ? ((const u32*)x{x.id}_{kind})[mine] : 0u"
+            value = "0u" if local else f"exists ? ((const u32*)x{x.id}_{kind})[mine] : 0u"
             loads.append(f"u32 {name}{x.id} = {value}; (void){name}{x.id};")
             if x in modified and not local:
                 stores.append(f"((u32*)x{x.id}_{kind})[mine] = {name}{x.id};")
@@ -245,7 +224,7 @@ def half_words(
 # ---- element-wise kernels -------------------------------------------------------------------------------------------
 
 
-def pass_variant(
+def fused_variant(
     statements: Sequence[Statement],
     iso: IsoValues,
     counted: Vec | Scal | None,
@@ -264,63 +243,47 @@ def pass_variant(
     guards = _guards(kernel, statements, counted)
     ahead = bool(guards) and positions(statements) >= tuning.count("loop.wide_size")
     few = ahead and not sums and computes(statements)
-    loads = None if not few and runs_by_words(statements, kernel) else Loads(kernel, statements, vectors, modified)
+    by_words = not few and runs_by_words(statements, kernel)
     truths: Container[Vec] = vectors
-    if loads is None:
+    loads, stores, after = list[str](), list[str](), list[str]()
+    if by_words:
         truths = loaded_truths(statements, kernel)
         dialect = CudaWords(kernel, truths)
+    else:
+        loads, stores = _loads_and_stores(kernel, statements, vectors, modified)
     phase = dialect.phase(statements)
     before += phase.before
-    lines, stores, after = phase.lines, [], list[str]()
-    if loads is not None:
-        lines, stores = [*loads.unloaded, *lines], loads.stores
     if isinstance(counted, Vec):
         before.append("u64 remaining = 0;")
         has = "all" if counted.id in full else f"w{counted.id}"
-        stores.append(f"remaining += b{counted.id};" if loads is not None else f"remaining += __popc({has});")
+        stores.append(f"remaining += __popc({has});" if by_words else f"remaining += b{counted.id};")
         kernel.parameter("u64* slot", "slot")
         after.append("add_of_block(slot + REMAINING, remaining);")
     written = [s for s in scalars if writes(statements, s)]
     if written:
         after += _ending(kernel, sums, phase.after, written, counted)
-    stored = vectors if loads is None else [x for x in vectors if x.id not in local]
+    stored = vectors if by_words else [x for x in vectors if x.id not in local]
     load_words, store_words = half_words(kernel, stored, modified, truths)
     macros = [
-        f"#define BY_WORDS {int(loads is None)}",
+        f"#define BY_WORDS {int(by_words)}",
         *_guard_macros(guards, ahead),
         macro("LOAD_WORDS", load_words),
         macro("STORE_WORDS", store_words),
         macro("PARAMETERS", [f", {p.declaration}" for p in kernel.parameters]),
         macro("BEFORE", before),
         macro("AFTER", after),
-        macro("AT_WORDS" if loads is None else "AT_POSITION", [*lines, *stores]),
+        macro("AT_WORDS" if by_words else "AT_POSITION", [*loads, *phase.lines, *stores]),
     ]
-    if loads is not None:
-        most = tuning.count("loop.wide_positions") if few else 0
-        macros += [
-            f"#define FEW {most}",
-            f"#define POSITIONS {at_once(loads.words, len(statements), few)}",
-            macro("MEMBERS", loads.members),
-            macro("NAMES", loads.names),
-            macro("LOAD", loads.loads),
-        ]
+    if not by_words:
+        macros.append(f"#define FEW {tuning.count('loop.wide_positions') if few else 0}")
     # The text contains no names of objects, because it is the cache key.
     label = f"{len(statements)} statements"
     functions, text = tuple(kernel.functions), "\n".join(macros) + "\n"
-    return Variant("loop/gpu/pass", (), (("LANES", 1),), (), functions, label, text), tuple(kernel.parameters)
+    return Variant("loop/gpu/elementwise", (), (("LANES", 1),), (), functions, label, text), tuple(kernel.parameters)
 
 
 def _load_scalars(dialect: CudaPositions, statements: Sequence[Statement]) -> list[str]:
     return [dialect.load_scalar(x, "" if writes(statements, x) else "const ") for x in scalars_of(statements)]
-
-
-def at_once(words: int, statements: int, few: bool = False) -> int:
-    """How many positions a thread loads at once: as many as registers and the length of the text allow."""
-    registers, lines = tuning.count("loop.load_registers"), tuning.count("loop.load_statements")
-    for many in (2,) if few else (4, 2):
-        if words * many <= registers and statements * many <= lines:
-            return many
-    return 1
 
 
 def _guard_macros(guards: Sequence[Vec], ahead: bool) -> list[str]:
@@ -339,7 +302,7 @@ def _any_bits(vectors: Iterable[Vec], i: str) -> str:
 def _guards(kernel: CudaKernel, statements: Sequence[Statement], counted: Vec | Scal | None) -> list[Vec]:
     """The vectors without whose entries there is no work at a position; none if there may always be work."""
     needed = {counted} if isinstance(counted, Vec) else set()
-    sparse = sparse_vectors([Pass(list(statements), local=kernel.local)], needed, kernel.full)
+    sparse = sparse_vectors([FusedElementwise(list(statements), local=kernel.local)], needed, kernel.full)
     if sparse is None or any(x.id in kernel.full for x in sparse):
         return []
     return sorted(sparse, key=lambda x: x.id)
@@ -413,21 +376,21 @@ class WorklistRound:
     """A round in the form that a cluster runs: the element-wise kernels before its only advance and those after it, the
     sparse vectors, and the loop condition."""
 
-    before: tuple[Pass, ...]
-    step: Step
-    after: tuple[Pass, ...]
+    before: tuple[FusedElementwise, ...]
+    advance: Advance
+    after: tuple[FusedElementwise, ...]
     sparse: frozenset[Vec]
     condition: Vec | Scal
 
     @property
-    def passes(self) -> tuple[Pass, ...]:
+    def elementwise(self) -> tuple[FusedElementwise, ...]:
         return *self.before, *self.after
 
     @property
     def counted(self) -> bool:
         """Whether an element-wise kernel counts the remaining entries or computes a scalar condition; otherwise the
         advance counts."""
-        return any(p.counted is not None for p in self.passes)
+        return any(p.counted is not None for p in self.elementwise)
 
 
 class WorklistPositions(CudaPositions):
@@ -444,20 +407,20 @@ def is_exact(s: Statement) -> bool:
     return s.value.monoid.op.is_exact_in_any_order or sum_function(s)[1].kind != "f"
 
 
-def split_round(items: Sequence[Item]) -> tuple[list[Pass], list[Step], list[Pass]]:
+def split_round(items: Sequence[Item]) -> tuple[list[FusedElementwise], list[Advance], list[FusedElementwise]]:
     """The element-wise kernels before the first advance, the advances, and the element-wise kernels after it."""
-    steps = [item for item in items if isinstance(item, Step)]
-    at = items.index(steps[0]) if steps else len(items)
-    passes = [(k, item) for k, item in enumerate(items) if isinstance(item, Pass)]
-    return [p for k, p in passes if k < at], steps, [p for k, p in passes if k > at]
+    advances = [item for item in items if isinstance(item, Advance)]
+    at = items.index(advances[0]) if advances else len(items)
+    elementwise = [(k, item) for k, item in enumerate(items) if isinstance(item, FusedElementwise)]
+    return [p for k, p in elementwise if k < at], advances, [p for k, p in elementwise if k > at]
 
 
 def worklist_text(round_: WorklistRound, iso: IsoValues) -> tuple[CudaKernel, tuple[Parameter, ...], str]:
-    """The functions and macros of listed.cuh, and its parameters. The vector that the advance writes is not among
-    them: its buffers rotate inside the kernel."""
-    local = frozenset(number for p in round_.passes for number in p.local)
-    kernel, step, rotating = CudaKernel(iso, local=local), round_.step, round_.step.target
-    statements = [s for p in round_.passes for s in p.statements] + list(step.before)
+    """The functions and macros of worklist_rounds.cuh, and its parameters. The vector that the advance writes is not
+    among them: its buffers rotate inside the kernel."""
+    local = frozenset(number for p in round_.elementwise for number in p.local)
+    kernel, advance, rotating = CudaKernel(iso, local=local), round_.advance, round_.advance.target
+    statements = [s for p in round_.elementwise for s in p.statements] + list(advance.before)
     for x in sorted(round_.sparse, key=lambda x: x.id):
         kernel.bits(x)
     declared = _load_scalars(CudaPositions(kernel), statements)
@@ -467,13 +430,14 @@ def worklist_text(round_: WorklistRound, iso: IsoValues) -> tuple[CudaKernel, tu
         if writes(statements, s)
     ]
     before, after = (
-        [line for p in passes for line in _worklist_pass(kernel, p, round_)] for passes in (round_.before, round_.after)
+        [line for p in elementwise for line in _worklist_elementwise(kernel, p, round_)]
+        for elementwise in (round_.before, round_.after)
     )
-    _, at_entry = entry_text(step.before, step.product.u, iso, kernel)
+    _, at_entry = entry_text(advance.before, advance.product.u, iso, kernel)
     remains = "small.q.all_remaining != 0"
     if isinstance(round_.condition, Scal):
         remains = f"c{round_.condition.id} && cast<bool>(s{round_.condition.id})"
-    rotates = step.product.u == rotating
+    rotates = advance.product.u == rotating
     others = tuple(p for p in kernel.parameters if p.key not in (Key("bits", rotating.id), Key("val", rotating.id)))
     macros = [
         macro("PARAMETERS", [f", {p.declaration}" for p in others]),
@@ -481,29 +445,29 @@ def worklist_text(round_: WorklistRound, iso: IsoValues) -> tuple[CudaKernel, tu
         f"#define x{rotating.id}_val small.b.val",
         f"#define U_BITS {'small.b.bits' if rotates else 'u.bits'}",
         f"#define U_VAL {'(const STORED(U_T)*)small.b.val' if rotates else 'u.values'}",
-        f"#define STEP_FIRST {int(not round_.before)}",
-        f"#define COUNTS_STEP {int(not round_.counted)}",
+        f"#define ADVANCE_FIRST {int(not round_.before)}",
+        f"#define COUNTS_ADVANCE {int(not round_.counted)}",
         f"#define ANY_SPARSE(h) {_any_bits(round_.sparse, 'h')}",
         f"#define REMAINS {remains}",
         macro("SCALARS", declared),
         macro("STORE_SCALARS", stored),
-        macro("PASSES_BEFORE", before),
-        macro("PASSES_AFTER", after),
+        macro("KERNELS_BEFORE", before),
+        macro("KERNELS_AFTER", after),
         at_entry,
     ]
     return kernel, others, "\n".join(macros) + "\n"
 
 
-def _worklist_pass(kernel: CudaKernel, item: Pass, round_: WorklistRound) -> list[str]:
+def _worklist_elementwise(kernel: CudaKernel, item: FusedElementwise, round_: WorklistRound) -> list[str]:
     """An element-wise kernel over the worklist. The first one after the advance clears what that has read; the last one
     before it, or of a round that ends with it, rebuilds the lists."""
     begins, clears = item is (round_.before or (None,))[0], item is (round_.after or round_.before)[0]
     rebuilds = item is (round_.before or round_.after)[-1]
     sums = [s for s in item.statements if isinstance(s.value, Reduce)]
     begin, lines, last = WorklistPositions(kernel).phase(item.statements)
-    vectors, u = vectors_of(item.statements), round_.step.product.u
+    vectors, u = vectors_of(item.statements), round_.advance.product.u
     modified = {s.target for s in item.statements if isinstance(s.target, Vec) and s.target.id not in kernel.local}
-    listed = sorted(round_.sparse, key=lambda x: x.id)
+    sparse = sorted(round_.sparse, key=lambda x: x.id)
     loads, stores = list[str](), list[str]()
     for x in vectors:
         loads += _declarations(kernel, x, x in modified, at_once=True)
@@ -517,13 +481,13 @@ def _worklist_pass(kernel: CudaKernel, item: Pass, round_: WorklistRound) -> lis
     if isinstance(item.counted, Vec):
         begin.append("u32 remaining = 0;")
         stores.append(f"remaining += b{item.counted.id};")
-        ending.append("small.remain(remaining);")
+        ending.append("small.add_remaining(remaining);")
     if rebuilds:
-        stores += [f"keep = {' || '.join(f'b{x.id}' for x in listed)};", f"chosen = b{u.id};"]
-    ending += [f"put_part(part{k}, some{k}, sum{k}, add{k});" for k, _ in enumerate(sums)]
+        stores += [f"keep = {' || '.join(f'b{x.id}' for x in sparse)};", f"chosen = b{u.id};"]
+    ending += [f"store_part(part{k}, some{k}, sum{k}, add{k});" for k, _ in enumerate(sums)]
     ending.append("meet_in_cluster();")
     ending += [f"join_parts(part{k}, some{k}, sum{k}, add{k});" for k, _ in enumerate(sums)]
-    ending += [*last, *["small.turn ^= 1;"] * rebuilds]
+    ending += [*last, *["small.current ^= 1;"] * rebuilds]
     flags = ", ".join("true" if flag else "false" for flag in (begins, clears, rebuilds))
     head = "(const i64 p, bool& keep, bool& chosen) { const bool inside = true; (void)inside, (void)keep, (void)chosen;"
     return ["{", *begin, f"small.visit<{flags}>([&]{head}", *loads, *lines, *stores, "});", *ending, "}"]
@@ -537,6 +501,6 @@ def _store_changes(kernel: CudaKernel, x: Vec, round_: WorklistRound) -> list[st
     if x.id in kernel.iso:
         return lines
     lines.append(_store_value(kernel, x))
-    if x.dtype is not BOOL and x == round_.step.target:
+    if x.dtype is not BOOL and x == round_.advance.target:
         lines.append(f"if (CELLS_BEGIN && !b{x.id} && was{x.id}) x{x.id}_val[p] = C_T(BEGIN);")
     return lines

@@ -16,7 +16,7 @@ from semirings import Typed
 from semirings.dtypes import BOOL, INT64, DataType
 
 from ...kernels.variant import Function, lets, sum_of
-from ...operations.variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, initial_sum
+from ...operations.variants import BOTH, FILLED, LEFT, UNION, Call, binary_of, elementwise_variant, initial_sum
 from ...typing import Number
 from ..fuse import late_scalars
 from ..ir import (
@@ -320,7 +320,7 @@ class TextDialect(Dialect[str, str], Generic[K]):
 
     def operator(self, e: Elementwise, u: DataType, v: DataType) -> tuple[Callable[[str, str], str], DataType]:
         assert e.op is not None
-        variant, z = elementwise_variant(e.mode, e.op, u, v, e.bound, keep=e.keep)
+        variant, z = elementwise_variant(Call(e.mode, e.bound, e.keep), e.op, u, v)
         name = self.kernel.function(next(f for f in variant.functions if f.name == "f"))
         return lambda x, y: self.call(name, x, y), z
 

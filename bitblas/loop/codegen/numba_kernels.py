@@ -20,7 +20,7 @@ from semirings.dtypes import BOOL, DataType
 
 from ...kernels.variant import Function, Variant, py_cast, sum_of, value
 from ..analysis import sparse_vectors
-from ..fuse import Pass
+from ..fuse import FusedElementwise
 from ..ir import Elementwise, Gather, IsoValues, Reduce, Scal, Scatter, Statement, Vec
 from .cuda_dialect import Key
 from .dialect import Entries, KernelText, TextDialect, scalars_of, sum_function, vectors_of, writes
@@ -336,7 +336,7 @@ def _listed_vectors(
     if not all(isinstance(s.value, (Elementwise, Reduce, Gather)) for s in statements):
         return None
     empty = [x for x in vectors_of(statements) if x.id in local]
-    found = (sparse_vectors([Pass(list(statements))], empty) or frozenset()) - set(empty)
+    found = (sparse_vectors([FusedElementwise(list(statements))], empty) or frozenset()) - set(empty)
     if not found or any(x.id in full for x in found):
         return None
     return tuple(sorted(found, key=lambda x: x.id))

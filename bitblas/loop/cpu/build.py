@@ -55,7 +55,7 @@ from ..analysis import BodyFacts
 from ..buffers import BUFFERS, Assumptions, Scratch, SummarizedFrontier, program_vectors
 from ..codegen.cuda_dialect import Key
 from ..codegen.numba_kernels import UNIT, elementwise_kernel, needs_one_thread
-from ..fuse import Inner, Item, Line, Pass, Pull, Round, Step, fuse, recount, size_of, statement_texts
+from ..fuse import Advance, FusedElementwise, Inner, Item, Line, Pull, Round, fuse, recount, size_of, statement_texts
 from ..ir import Body, IsoValues, Masked, MultivectorProduct, Product, Scal, Statement, Vec
 from ..symbolic.control_flow import OnHost, single_rank_part, with_any_condition
 from ..symbolic.multivectors import as_vector
@@ -134,7 +134,7 @@ def _bounds(units: int, many: np.ndarray | None = None) -> np.ndarray:
 
 # ---- Build the kernel table of a round: allocate memory and bind arguments.
 
-ENTRIES, PULLS, MANY = 0, 1, 2  # indices of the numbers that a tally writes
+ENTRIES, PULLS, MANY = 0, 1, 2  # indices of the numbers that a count of a frontier writes
 
 
 @memory.track_memory
@@ -153,9 +153,9 @@ class Build:
         memory."""
         self.device, self.round, self.facts, self.condition = device, plan, facts, condition
         self.iso, self.full = facts.iso, frozenset(x.id for x in facts.full)
-        self.steps = [item for item in plan.items if isinstance(item, Step)]
+        self.advances = [item for item in plan.items if isinstance(item, Advance)]
         rotating = _rotating(plan.items)
-        self.advances_of = {x: sum(s.target == x for s in self.steps) if x in rotating else 0 for x in plan.vectors}
+        self.advances_of = {x: sum(s.target == x for s in self.advances) if x in rotating else 0 for x in plan.vectors}
         self.buffers: dict[Vec, SummarizedFrontier]
         self.scalars: dict[int, tuple[np.ndarray, np.ndarray]]
         if around is not None:
@@ -168,11 +168,11 @@ class Build:
             self.scalars = {s.id: (np.zeros(1, np.uint8), np.zeros(1, s.dtype.np_type)) for s in facts.body.scalars}
         self.state, self.going = np.zeros(STATE, np.int64), np.zeros(3, np.int64)
         self.lines: list[Line] = []
-        first = self.steps[0] if self.steps else None
-        self.enters = first if first is not None and self._tally_stays_valid(first) else None
-        self.tallies = {id(s): self.going if s is self.enters else np.zeros(3, np.int64) for s in self.steps}
+        first = self.advances[0] if self.advances else None
+        self.enters = first if first is not None and self._count_stays_valid(first) else None
+        self.counts = {id(s): self.going if s is self.enters else np.zeros(3, np.int64) for s in self.advances}
         # Structures whose advances would read the transpose if it existed.
-        self.missing_transposes = [s.product.matrix.structure for s in self.steps if not can_pull(s.product)]
+        self.missing_transposes = [s.product.matrix.structure for s in self.advances if not can_pull(s.product)]
         copies = BUFFERS if rotating else 1
         self.copies = [self._round(k) for k in range(copies)]
         self._table: Table | None = None
@@ -193,40 +193,40 @@ class Build:
 
     def _round(self, k: int) -> list[Operation | Loop]:
         found: list[Operation | Loop] = []
-        self.latest = self.tallies[id(self.steps[-1])] if self.steps else None  # the last tally of a vector
+        self.latest = self.counts[id(self.advances[-1])] if self.advances else None  # the last count of a vector
         for item in self.round.items:
             before = len(found)
-            if isinstance(item, Step):
-                found += self._step(item)
+            if isinstance(item, Advance):
+                found += self._advance(item)
             elif isinstance(item, Pull) and isinstance(item.product, MultivectorProduct):
                 self.latest = np.zeros(3, np.int64)
                 found += self._lines(item, item.product, self.latest)
             elif isinstance(item, Pull):
                 found += self._pull(item, self._mask(item.mask), self.buffers[item.target], 0)
-            elif isinstance(item, Pass):
-                found += self._pass(item)
+            elif isinstance(item, FusedElementwise):
+                found += self._elementwise(item)
             elif isinstance(item, Inner):
                 found += self._inner(item)
                 continue
             if k == 0 and found[before:]:
                 variants = ", ".join(str(op.variant) for op in found[before:] if isinstance(op, Operation))
-                self.lines.append(Line(type(item).__name__.lower(), statement_texts(item), variants))
+                self.lines.append(Line(item.kind, statement_texts(item), variants))
         if isinstance(self.condition, Vec):
             product = None if self.enters is None else self.enters.product
-            found.append(self._tally(self.condition, product, self.going))
+            found.append(self._count(self.condition, product, self.going))
         return found
 
-    def _tally_stays_valid(self, first: Step) -> bool:
-        """Whether the tally of the condition at the end of a round is still valid where the first advance reads it."""
+    def _count_stays_valid(self, first: Advance) -> bool:
+        """Whether the count of the condition at the end of a round is still valid where the first advance reads it."""
         before = self.round.items[: self.round.items.index(first)]
         if any(isinstance(item, Inner) for item in before):
             return False
-        written = {s.target for item in before if isinstance(item, Pass) for s in item.statements}
+        written = {s.target for item in before if isinstance(item, FusedElementwise) for s in item.statements}
         written |= {item.target for item in before if isinstance(item, Pull)}
         return first.product.u == self.condition and self.condition not in written
 
     def entering(self) -> None:
-        """Tally the condition for the first round, as after the last round of a body, when vectors are in their first
+        """Count the condition for the first round, as after the last round of a body, when vectors are in their first
         buffers."""
         if isinstance(self.condition, Vec):
             last = self.copies[-1][-1]
@@ -242,21 +242,21 @@ class Build:
         if isinstance(item.condition, Vec):
             begins: Sequence[Operation | Loop] = inner.copies[-1][-1:]
         else:
-            begins = inner._pass(recount(item.condition))
+            begins = inner._elementwise(recount(item.condition))
         sides = item.limit, inner.state, self.state
         nested = lambda after: Operation(host_kernel("nested"), _bounds(1), (after, *sides))
         loop = Loop(inner.copies, inner.going[ENTRIES : ENTRIES + 1], inner.state)
-        back = [self._settle(inner, x, steps) for x, steps in inner.advances_of.items() if steps]
+        back = [self._unrotate(inner, x, advances) for x, advances in inner.advances_of.items() if advances]
         return [nested(0), *begins, loop, *back, nested(1)]
 
-    def _settle(self, inner: Build, x: Vec, steps: int) -> Operation:
+    def _unrotate(self, inner: Build, x: Vec, advances: int) -> Operation:
         of = self.buffers[x]
         values = of.values or [dummy(self.device, "int32")] * BUFFERS
         kind = 0 if not of.values else 2 if x.dtype is BOOL else 1
-        args: tuple[Argument, ...] = (inner.state, steps, *of.bits, *of.summaries, *values)
-        return Operation(host_kernel("settle", (), (("HELD", kind),)), _bounds(1), args)
+        args: tuple[Argument, ...] = (inner.state, advances, *of.bits, *of.summaries, *values)
+        return Operation(host_kernel("unrotate", (), (("HELD", kind),)), _bounds(1), args)
 
-    def _pass(self, item: Pass) -> list[Operation]:
+    def _elementwise(self, item: FusedElementwise) -> list[Operation]:
         statements, counted = item.statements, item.counted if isinstance(item.counted, Scal) else None
         variant, parameters, ends, listed = elementwise_kernel(statements, self.iso, self.full, item.local, counted)
         size = max((size for s in statements if (size := size_of(s)) is not None), default=0)
@@ -291,12 +291,12 @@ class Build:
             return self.going
         return np.zeros(units, np.uint8 if dtype is None else dtype.np_type)
 
-    def _step(self, item: Step) -> list[Operation]:
+    def _advance(self, item: Advance) -> list[Operation]:
         product, t = item.product, self.buffers[item.target]
-        found = self._pass(Pass(list(item.before))) if item.before else []
-        self.latest = counts = self.tallies[id(item)]
+        found = self._elementwise(FusedElementwise(list(item.before))) if item.before else []
+        self.latest = counts = self.counts[id(item)]
         if item is not self.enters:
-            found.append(self._tally(product.u, product, counts))
+            found.append(self._count(product.u, product, counts))
         mask, ahead, number = self._mask(item.mask), int(self.advances_of[item.target] > 0), counts[PULLS : PULLS + 1]
         push = self._push(product, mask, t, ahead)
         if can_pull(product):
@@ -331,7 +331,7 @@ class Build:
         A, values = product.matrix, analysis.planned_operand(product, self.iso)
         return plain_spmv.facts_of(A, values, product.semiring, transpose=product.transpose, flip=product.flip)
 
-    def _tally(self, vec: Vec, product: Product | None, counts: np.ndarray) -> Operation:
+    def _count(self, vec: Vec, product: Product | None, counts: np.ndarray) -> Operation:
         """Count the entries of a vector, and decide whether a product along them should pull."""
         x = self.buffers[vec]
         ptr, rows, longest, most = dummy(self.device, "int64"), 1, 0, PushLimits(NEVER, NEVER)
@@ -341,7 +341,7 @@ class Build:
             if can_pull(product):
                 most = self._case(product)._replace(items=layout.work).push_limits(vec.size)
                 longest = longest_unit(layout)
-        variant = host_kernel("tally", (("PTR", lookup_dtype(ptr.dtype)),), (("ROWS", rows),))
+        variant = host_kernel("count_frontier", (("PTR", lookup_dtype(ptr.dtype)),), (("ROWS", rows),))
         args = (x.at(x.bits), x.at(x.summaries), ptr, longest, *most, tuning.count("loop.parallel_entries"), counts)
         return Operation(variant, _bounds(len(x.summaries[0])), args)
 
@@ -375,7 +375,7 @@ class Build:
         to = t.at(t.bits, ahead), t_val, t.at(t.summaries, ahead)
         return Operation(variant, _bounds(len(summary)), (NEVER, *matrix, *given, *mask, none, summary, *to))
 
-    def _pull(self, item: Step | Pull, mask: Allowed, t: SummarizedFrontier, ahead: int) -> list[Operation]:
+    def _pull(self, item: Advance | Pull, mask: Allowed, t: SummarizedFrontier, ahead: int) -> list[Operation]:
         """A product by rows in the same way: the kernel of a single statement."""
         product, u = item.product, self.buffers[item.product.u]
         A, case, z = product.matrix, self._case(product), product.semiring.return_type
@@ -401,7 +401,7 @@ class Build:
         bits, sums = t.at(t.bits), t.at(t.values) if t.values else nothing(self.device, BOOL)
         where = None if mask is None else (self.buffers[mask.vec].at(self.buffers[mask.vec].bits), mask.complement)
         few = multivector_push_limit(product.inner.number, self.device.kind)
-        found = [self._tally(product.u, None, counts), self._summary(t, name="clear")]
+        found = [self._count(product.u, None, counts), self._summary(t, name="clear")]
         by_rows, along = can_pull(product), can_push(product)  # if no format exists, the one for rows is built
         ways = [(False, Condition(counts, few if along else 0, ALWAYS))] if by_rows or not along else []
         if along:
@@ -417,8 +417,8 @@ class Build:
 
 def _rotating(items: Iterable[Item]) -> set[Vec]:
     """The vectors that an advance writes while it reads them."""
-    steps = [item for item in items if isinstance(item, Step)]
-    return {s.target for s in steps if s.target == s.product.u or (s.mask and s.mask.vec == s.target)}
+    advances = [item for item in items if isinstance(item, Advance)]
+    return {s.target for s in advances if s.target == s.product.u or (s.mask and s.mask.vec == s.target)}
 
 
 HUGE = 1 << 31  # maximum size: larger vectors are not stored densely
@@ -447,8 +447,8 @@ class CpuRounds:
         loaded = analysis.loaded_vectors(self.body, term)
         self.facts = facts = analysis.analyze(self.body, {x.id: self.members[x].held() for x in loaded})
         self.body, iso, full = facts.body, facts.iso, facts.full
-        steps, direct = lambda s: may_push(s, full, iso), lambda s: analysis.can_write_directly(s, iso)
-        round_ = fuse(self.body, steps, direct, term, lists=False)
+        advances, direct = lambda s: may_push(s, full, iso), lambda s: analysis.can_write_directly(s, iso)
+        round_ = fuse(self.body, advances, direct, term, lists=False)
         self.assumptions = Assumptions(facts, self.members, self.recorder.matrices)
         self.build = Build(self.device, round_, analysis.with_added(facts, round_), term)
 

@@ -25,7 +25,7 @@ def summary(lo, hi, bits, found):
 # Count a vector's entries, and decide whether a product along them should pull and whether they are many. Units are the
 # words of its summary, which afterwards lists no empty word. One thread.
 @njit(**KERNEL)
-def tally(lo, hi, bits, summary, ptr, longest, most_entries, most_work, many, counts):
+def count_frontier(lo, hi, bits, summary, ptr, longest, most_entries, most_work, many, counts):
     entries = np.int64(0)
     for k in range(lo, hi):
         some = at(summary, k)
@@ -40,14 +40,14 @@ def tally(lo, hi, bits, summary, ptr, longest, most_entries, most_work, many, co
     pulls = entries > most_entries
     if not pulls and entries * longest > most_work:
         work = np.int64(0)
-        w = next_listed(summary, lo << 6, hi)
+        w = next_marked(summary, lo << 6, hi)
         while w < hi << 6:
             rest = at(bits, w)
             while rest != 0:
                 unit = ((w << 6) + np.int64(trailing_zeros(rest))) // ROWS
                 work += np.int64(at(ptr, unit + 1)) - np.int64(at(ptr, unit))
                 rest = drop_lowest(rest)
-            w = next_listed(summary, w + 1, hi)
+            w = next_marked(summary, w + 1, hi)
         pulls = work > most_work
     put(counts, ENTRIES, entries)
     put(counts, PULLS, np.int64(pulls))
@@ -57,11 +57,11 @@ def tally(lo, hi, bits, summary, ptr, longest, most_entries, most_work, many, co
 # After a nested loop, move a vector with rotating buffers back to the first one, from where `steps` advances in each of
 # its rounds left it. HELD: whether it has an array of values (1) or of truth values (2). One unit.
 @njit(**KERNEL)
-def settle(lo, hi, state, steps, bits, bits1, bits2, sums, sums1, sums2, val, val1, val2):
+def unrotate(lo, hi, state, steps, bits, bits1, bits2, sums, sums1, sums2, val, val1, val2):
     turned = at(state, ROUND) * steps % 3
     if turned != 0:
         blank(0, sums.size, bits, sums)
-        w = next_listed(sums1 if turned == 1 else sums2, 0, sums.size)
+        w = next_marked(sums1 if turned == 1 else sums2, 0, sums.size)
         while w < sums.size << 6:
             word = at(bits1, w) if turned == 1 else at(bits2, w)
             put(bits, w, word)
@@ -74,7 +74,7 @@ def settle(lo, hi, state, steps, bits, bits1, bits2, sums, sums1, sums2, val, va
                     i = (w << 6) + np.int64(trailing_zeros(rest))
                     rest = drop_lowest(rest)
                     put(val, i, at(val1, i) if turned == 1 else at(val2, i))
-            w = next_listed(sums1 if turned == 1 else sums2, w + 1, sums.size)
+            w = next_marked(sums1 if turned == 1 else sums2, w + 1, sums.size)
 
 
 # Before and after a nested loop: reset its round to 0 (after 0), or pass its fault to the enclosing rounds (after 1).

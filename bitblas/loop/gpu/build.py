@@ -26,11 +26,23 @@ from ...typing import Array
 from ..analysis import BodyFacts
 from ..buffers import BUFFERS, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Argument, Frontier, Launch, Scratch
 from ..codegen.cuda_dialect import Parameter
-from ..codegen.cuda_kernels import entry_text, pass_variant
-from ..fuse import Activate, Between, Inner, Item, Line, Pass, Pull, Round, Step, size_of, statement_texts
+from ..codegen.cuda_kernels import entry_text, fused_variant
+from ..fuse import (
+    Advance,
+    Between,
+    CompactFrontier,
+    FusedElementwise,
+    Inner,
+    Item,
+    Line,
+    Pull,
+    Round,
+    size_of,
+    statement_texts,
+)
 from ..ir import NO_LIMIT, Masked, Product, Reduce, Scal, Vec
 from .graph import KernelLaunch, NestedLoopLaunch, rounds_per_run
-from .products import AdvanceKernel, AdvanceMatrix, launch_arguments, limits, pull_launch, pulls_listed_rows, worklist
+from .products import AdvanceKernel, AdvanceMatrix, launch_arguments, limits, pull_launch, pulls_worklist, worklist
 from .small_rounds import small_rounds
 from .transfer import EndExchange, ExchangeLaunch, gather_scalars
 
@@ -63,16 +75,16 @@ class Build:
         self.device, self.round, self.facts, self.condition, self.group = device, plan, facts, condition, group
         self.iso, self.full = facts.iso, frozenset(x.id for x in facts.full)
         self.blocks = tuning.count("loop.blocks") * device.multiprocessors  # maximum blocks of a launch
-        self.steps = [item for item in plan.items if isinstance(item, Step)]
-        opened = lambda item: pulls_listed_rows(self, item)
+        self.advances = [item for item in plan.items if isinstance(item, Advance)]
+        opened = lambda item: pulls_worklist(self, item)
         copies = rounds_per_run(plan, device.captures, limit, inside=around is not None, opened=opened)
         self.copies = copies = copies if group is None else int(group.allreduce(np.array([copies]), np.maximum)[0])
-        self.advances_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # advances per round
+        self.advances_of = {x: sum(s.target == x for s in self.advances) for x in plan.vectors}  # advances per round
         self.lines: list[Line] = []  # the launches of one round
         self.missing_transposes: dict[int, Structure] = {}  # whose transpose, for pulling, is not amortized yet
         xp = device.xp
         if around is None:
-            rotating = {item.target for item in plan.all if isinstance(item, Step)}
+            rotating = {item.target for item in plan.all if isinstance(item, Advance)}
             self.scratch = Scratch(device, shared=True)
             self.buffers = {
                 x: Frontier(self.scratch, x, self.iso.get(x.id), x in rotating, inputs.get(x)) for x in plan.stored
@@ -88,19 +100,21 @@ class Build:
         # For each state of a frontier, the (later) state whose numbers it takes over in the next run; -1: zeros.
         self.sources: list[int] = []
         self.first: dict[Vec, int] = {x: self.take_states(copies * t + 2, 2) for x, t in self.advances_of.items() if t}
-        self.activations: dict[tuple[int, int], int] = {}
+        self.compactions: dict[tuple[int, int], int] = {}
         self.scanned: set[int] = set()  # states of vectors whose entries are not listed: the advances find them
         self.cells: dict[Vec, np.generic] = {}  # vectors whose cells must hold the initial value of a sum
         self._list_frontiers()
-        by_step = any(item.target == condition for item in self.steps)
-        by_pass = not by_step or any(isinstance(item, Pass) and item.counted is not None for item in plan.items)
-        self.remaining = self.take_states(copies + 1, 1) if by_pass else None
+        by_advance = any(item.target == condition for item in self.advances)
+        by_elementwise = not by_advance or any(
+            isinstance(item, FusedElementwise) and item.counted is not None for item in plan.items
+        )
+        self.remaining = self.take_states(copies + 1, 1) if by_elementwise else None
         for k in range(copies):
             for number, item in enumerate(plan.items):
-                if isinstance(item, Activate) and item.late:
-                    self.activations[k, number] = self.condition_at(k + 1)[0]
-                elif isinstance(item, Activate) or (isinstance(item, Pull) and pulls_listed_rows(self, item)):
-                    self.activations[k, number] = self.take_states(1)
+                if isinstance(item, CompactFrontier) and item.late:
+                    self.compactions[k, number] = self.condition_at(k + 1)[0]
+                elif isinstance(item, CompactFrontier) or (isinstance(item, Pull) and pulls_worklist(self, item)):
+                    self.compactions[k, number] = self.take_states(1)
         # One array, so that one copy sets everything: the states, then the rounds of frontier.cuh.
         self.numbers = xp.zeros(len(self.sources) * STATE + ROUNDS, np.uint64)
         self.memory: Array = self.numbers[:-ROUNDS]
@@ -148,11 +162,11 @@ class Build:
 
     def _list_frontiers(self) -> None:
         for item in self.round.items:
-            if isinstance(item, (Step, Activate)):
-                vec = item.target if isinstance(item, Step) else item.vec
+            if isinstance(item, (Advance, CompactFrontier)):
+                vec = item.target if isinstance(item, Advance) else item.vec
                 layout, segments = self.rows_of(item.product)
                 self.buffers[vec].list_units(layout.units, segments)
-                if isinstance(item, Step):
+                if isinstance(item, Advance):
                     self.buffers[item.product.u].list_units(layout.units, segments)
 
     def rows_of(self, product: Product) -> tuple[Layout, int]:
@@ -169,11 +183,11 @@ class Build:
     # ---- launches ----
 
     def _copy(self, k: int) -> list[Launch]:
-        launches, stepped = list[Launch](), dict.fromkeys(self.advances_of, 0)
+        launches, advanced = list[Launch](), dict.fromkeys(self.advances_of, 0)
         made = {x: self.condition_at(k)[0] for x in self.round.entering if x not in self.first}  # states of worklists
         for number, item in enumerate(self.round.items):
-            if isinstance(item, Activate):
-                state = self.activations[k, number]
+            if isinstance(item, CompactFrontier):
+                state = self.compactions[k, number]
                 if not item.late:
                     made[item.vec] = state
                 launch = worklist(self, number, state, self.head(k) if item.late else ())
@@ -181,9 +195,9 @@ class Build:
                     self.scanned.add(state)
                     continue
                 launches.append(launch)
-            elif isinstance(item, Step):
-                launches.append(self._step(item, k, made.get(item.product.u), stepped))
-                stepped[item.target] += 1
+            elif isinstance(item, Advance):
+                launches.append(self._advance(item, k, made.get(item.product.u), advanced))
+                advanced[item.target] += 1
                 made.pop(item.target, None)
             elif isinstance(item, Pull):
                 launches.append(pull_launch(self, item, k))
@@ -192,20 +206,20 @@ class Build:
             elif isinstance(item, Between):
                 launches.append(ExchangeLaunch(self, item, in_round=k == 0))
             else:
-                launches.append(self.passes(item, k))
+                launches.append(self.elementwise(item, k))
             if k == 0 and not isinstance(item, Inner):
-                self.lines.append(Line(type(item).__name__.lower(), statement_texts(item), self.launched))
+                self.lines.append(Line(item.kind, statement_texts(item), self.launched))
         return launches
 
     def _once(self, item: Item, where: str) -> Launch:
         """A launch before the first round or after the last one."""
-        assert isinstance(item, (Pass, Pull, Inner, Between))
+        assert isinstance(item, (FusedElementwise, Pull, Inner, Between))
         if isinstance(item, Inner):
             return self._inner(item, (*self.once, np.int64(0)))
         if isinstance(item, Between):
             launch: Launch = ExchangeLaunch(self, item)
         else:
-            launch = pull_launch(self, item, -1) if isinstance(item, Pull) else self.passes(item, -1, once=True)
+            launch = pull_launch(self, item, -1) if isinstance(item, Pull) else self.elementwise(item, -1, once=True)
         self.lines.append(Line(where, statement_texts(item), self.launched))
         return launch
 
@@ -227,9 +241,9 @@ class Build:
         so few registers that more blocks fit."""
         return max(1, min(times * self.blocks, -(-threads // BLOCK)))
 
-    def _state(self, x: Vec, k: int, stepped: Mapping[Vec, int]) -> int:
-        """The first state of a vector's buffers in copy k of a round, after `stepped` advances."""
-        return self.first[x] + k * self.advances_of[x] + stepped[x]
+    def _state(self, x: Vec, k: int, advanced: Mapping[Vec, int]) -> int:
+        """The first state of a vector's buffers in copy k of a round, after `advanced` advances."""
+        return self.first[x] + k * self.advances_of[x] + advanced[x]
 
     def head(self, k: int) -> tuple[Array, Array, np.int64]:
         return self.number(*self.condition_at(k)), self.rounds, np.int64(k)
@@ -258,8 +272,8 @@ class Build:
                 found.append(xp.zeros(self.blocks, np.uint8 if dtype is None else dtype.np_type))
         return tuple(found)
 
-    def passes(self, item: Pass, k: int, *, once: bool = False) -> Launch:
-        variant, parameters = pass_variant(item.statements, self.iso, item.counted, self.full, item.local)
+    def elementwise(self, item: FusedElementwise, k: int, *, once: bool = False) -> Launch:
+        variant, parameters = fused_variant(item.statements, self.iso, item.counted, self.full, item.local)
         size = max((found for s in item.statements if (found := size_of(s)) is not None), default=1)
         slot = None if item.counted is None or self.remaining is None else self.number(self.remaining + k + 1)
         head = (*self.once, np.int64(0)) if once else self.head(k)
@@ -272,17 +286,17 @@ class Build:
             frontier = self.buffers[mask.vec]
         return allowed(self.device, None if mask is None else Mask(frontier.at(frontier.bits), mask.complement))
 
-    def _step(self, item: Step, k: int, activated: int | None, stepped: Mapping[Vec, int]) -> Launch:
-        """An advance; its operands are in the order of kernels/step_rows.cuh and b2sr/advance.cu."""
+    def _advance(self, item: Advance, k: int, compacted: int | None, advanced: Mapping[Vec, int]) -> Launch:
+        """An advance; its operands are in the order of kernels/advance_rows.cuh and b2sr/advance.cu."""
         product, device = item.product, self.device
         u, t = self.buffers[product.u], self.buffers[item.target]
         along = AdvanceMatrix.of(self, item)
         layout, kernel = along.layout, along.kernel
         before = entry_text(item.before, product.u, self.iso)
-        weighs = any(s.product.u == item.target for s in self.steps)
-        variant = replace(kernel, scans=activated in self.scanned, weighs=weighs).variant(before)
-        first = self._state(item.target, k, stepped)
-        u_state = self._state(product.u, k, stepped) + 1 if activated is None else activated
+        counts_work = any(s.product.u == item.target for s in self.advances)
+        variant = replace(kernel, scans=compacted in self.scanned, counts_work=counts_work).variant(before)
+        first = self._state(item.target, k, advanced)
+        u_state = self._state(product.u, k, advanced) + 1 if compacted is None else compacted
         back = product.matrix.structure.layout(layout.key, transposed=product.transpose) if kernel.pulls else None
         longest = self.longest(layout)
         pulled = along.back(device, back, product)

@@ -21,7 +21,7 @@ from ...plan.format_choice import transpose_amortized
 from ...store import VectorStore
 from .. import analysis
 from ..buffers import ROUNDS, STATE, Assumptions, Launch, ProgramVector, program_vectors
-from ..fuse import Round, Step, fuse
+from ..fuse import Advance, Round, fuse
 from ..ir import NO_LIMIT, Product, Scal, Statement, Vec, flat
 from ..symbolic.control_flow import LoopCondition, single_rank_part
 from ..symbolic.recorder import record
@@ -64,10 +64,10 @@ class CapturedProgram:
         stores = {x.id: self.members[x].held() for x in loaded}
         facts = self._analyze(stores)
         self.body, iso, full = facts.body, facts.iso, facts.full
-        is_step = lambda s: may_push(self.device, s, full, iso)
+        is_advance = lambda s: may_push(self.device, s, full, iso)
         is_direct = lambda s: analysis.can_write_directly(s, iso)
-        is_step, is_direct = self._agreed(is_step, is_direct)
-        round_ = fuse(self.body, is_step, is_direct, self.condition)
+        is_advance, is_direct = self._agreed(is_advance, is_direct)
+        round_ = fuse(self.body, is_advance, is_direct, self.condition)
         self._check_end(round_)
         self.assumptions = Assumptions(facts, self.members, self.recorder.matrices)
         self.facts = facts = analysis.with_added(facts, round_)
@@ -134,7 +134,7 @@ class CapturedProgram:
 
     def _check_end(self, round_: Round) -> None:
         """Refuse an end that uses vectors of advances: their buffer after the last round is unknown at capture."""
-        rotating = {item.target for item in round_.items if isinstance(item, Step)}
+        rotating = {item.target for item in round_.items if isinstance(item, Advance)}
         for s in flat(self.body.end):
             if rotating & {*s.vectors, *s.elsewhere, s.target}:
                 self.recorder.refuse(f"end: {s.text}: a vector that products of the loop write")
@@ -165,11 +165,11 @@ class CapturedProgram:
             (self.scalars[n], build.scalars[n][1].dtype.type, *map(exchange.add, build.scalars[n])) for n in known
         ]
         split = len(exchange.rows)
-        buffers, steps, at_end = build.buffers, build.advances_of, {s.target for s in flat(self.body.end)}
+        buffers, advances, at_end = build.buffers, build.advances_of, {s.target for s in flat(self.body.end)}
         self.copies_out = [
             (
                 self.members[x],
-                CopyOut(exchange, buffers[x], steps[x], full=x.id in build.full),
+                CopyOut(exchange, buffers[x], advances[x], full=x.id in build.full),
                 x in self.written_once,
                 x == self.condition and x not in at_end,
             )

@@ -100,40 +100,40 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1)
       ends |= known[0] != 0 || known[2] != 0;
       if (known[2]) outermost[5] = known[2], outermost[6] = known[3];
     }
-    const bool again = *condition != 0 && rounds[0] < rounds[1] && !ends;
-    reports = pieces && !again && (last || !ends);  // after a request to stop, rounds of a cluster may still follow
-    going[0] = again, going[1] = reports;
-    set_conditional(handle, again);
+    const bool continues = *condition != 0 && rounds[0] < rounds[1] && !ends;
+    reports = pieces && !continues && (last || !ends);  // after a request to stop, rounds of a cluster may still follow
+    going[0] = continues, going[1] = reports;
+    set_conditional(handle, continues);
   }
   __syncthreads();
   if (reports) report_to_host(piece, pieces, done);
 }
 #endif  // KERNEL_finish
 
-#ifdef KERNEL_settle
+#ifdef KERNEL_unrotate
 // After the last round of a nested loop, copy a vector that its advances write from one of three buffers back to the
 // first. Words of 32 bits. rounds: of the nested loop (kernels/frontier.cuh); steps: advances in each round.
 extern "C" __global__ void __launch_bounds__(BLOCK, 8)
-    settle(i64 n, i64 size, const i64* rounds, i64 steps, u32* first, const u32* second, const u32* third) {
+    unrotate(i64 n, i64 size, const i64* rounds, i64 steps, u32* first, const u32* second, const u32* third) {
   (void)n;
-  const i64 turned = (rounds[2] - rounds[4]) * steps % 3;
-  if (turned == 0) return;
-  const u32* from = turned == 1 ? second : third;
+  const i64 rotation = (rounds[2] - rounds[4]) * steps % 3;
+  if (rotation == 0) return;
+  const u32* from = rotation == 1 ? second : third;
   for (i64 k = thread_number(); k < size; k += (i64)gridDim.x * BLOCK) first[k] = from[k];
 }
-#endif  // KERNEL_settle
+#endif  // KERNEL_unrotate
 
-#ifdef KERNEL_patches_turn
+#ifdef KERNEL_patches_continue
 // Decide whether a fixpoint by patches continues (formats/csr/advance.cu): some are active, no stop is requested. One thread.
 extern "C" __global__ void __launch_bounds__(BLOCK, 1)
-    patches_turn(i64 n, const u32* state, const i64* rounds, u64 handle, u64* going) {
+    patches_continue(i64 n, const u32* state, const i64* rounds, u64 handle, u64* going) {
   (void)n;
   if (threadIdx.x != 0) return;
-  const bool again = state[0] != 0 && state[8] == 0 && *(volatile const i64*)(rounds + 3) == 0;
-  *going = again;
-  set_conditional(handle, again);
+  const bool continues = state[0] != 0 && state[8] == 0 && *(volatile const i64*)(rounds + 3) == 0;
+  *going = continues;
+  set_conditional(handle, continues);
 }
-#endif  // KERNEL_patches_turn
+#endif  // KERNEL_patches_continue
 
 #ifdef KERNEL_move
 // Copy data into the memory of a program before its rounds, and out of it afterwards: fill or copy pieces of memory, as listed

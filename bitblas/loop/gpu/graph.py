@@ -21,7 +21,7 @@ from ...device import jit
 from ...exceptions import DeviceError, DistributedError
 from ...kernels.variant import Variant
 from ..buffers import BUFFERS, DENSE, ROUNDS, STATE, Argument, Launch
-from ..fuse import Between, Inner, Line, Pass, Pull, Round, Step, recount
+from ..fuse import Advance, Between, FusedElementwise, Inner, Line, Pull, Round, recount
 from ..ir import NO_LIMIT, MultivectorProduct, Vec
 from .products import compaction
 from .transfer import STOP, HostWords, address
@@ -139,7 +139,7 @@ def rounds_per_run(
     """Rounds per run of the body. Products by rows cannot be skipped, except those of listed rows (`opened`), so that
     few of them may run in vain; nor can nested loops or exchanges between ranks. A nested loop of element-wise kernels
     is entered often, and ends soon. If the host makes the launches, a loop costs nothing extra."""
-    rotates = any(isinstance(item, Step) for item in round_.items)
+    rotates = any(isinstance(item, Advance) for item in round_.items)
     last = [x for x in round_.items if isinstance(x, (Inner, Between)) or (isinstance(x, Pull) and not opened(x))]
     if not captures or last:
         most = tuning.count("loop.pulled_entries")
@@ -152,7 +152,7 @@ def rounds_per_run(
             )
         )
         return BUFFERS if rotates else tuning.count("loop.rounds_pulled") if short else 1
-    if inside and all(isinstance(item, Pass) for item in round_.items):
+    if inside and all(isinstance(item, FusedElementwise) for item in round_.items):
         return BUFFERS
     copies = min(tuning.count("loop.rounds") // max(1, len(round_.items) // 2), limit + BUFFERS - 1)
     return copies // BUFFERS * BUFFERS or BUFFERS
@@ -194,7 +194,7 @@ class NestedLoopLaunch(NestedLaunch):
         self.rotating = {x: count for x, count in build.advances_of.items() if count}
         self._entering = first_launches(build)
         if not isinstance(build.condition, Vec):
-            self._entering.append(build.passes(recount(build.condition), -1, once=True))
+            self._entering.append(build.elementwise(recount(build.condition), -1, once=True))
         self.leave = [launch for x in self.rotating for launch in self._copies_back(x)]
 
     @property
@@ -234,8 +234,8 @@ class NestedLoopLaunch(NestedLaunch):
                 words = [a.view(np.uint32) for a in arrays]
                 n = np.int64(len(words[0]))
                 args: tuple[Argument, ...] = n, n, build.rounds, np.int64(self.rotating[x]), *words
-                settle = Variant("loop/gpu/settle", (), (("LANES", 1),))
-                launches.append(build.launcher(settle, build.grid(int(n)), args))
+                unrotate = Variant("loop/gpu/unrotate", (), (("LANES", 1),))
+                launches.append(build.launcher(unrotate, build.grid(int(n)), args))
         return launches
 
 

@@ -6,12 +6,13 @@
 // (HELD) must equal those of d, otherwise their meaning is unknown and the run is refused; a run with a `limit` of rounds
 // other than `unlimited` is refused too.
 #define PER 1  // positions per unit
-#include "kernels/step.cuh"
+#include "kernels/advance.cuh"
 #include "loop/gpu/patches.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    patches_begin(i64 n, i64 size, u32* state, u32* lists, u32* listed, u32* waiting, const i64* rounds, i64 unlimited,
-                  const u32* vertices, const u64* d_bits, C_T* d_val, const u64* q_bits, const C_T* q_val) {
+    patches_begin(i64 n, i64 size, u32* state, u32* lists, u32* in_worklist, u32* waiting, const i64* rounds,
+                  i64 unlimited, const u32* vertices, const u64* d_bits, C_T* d_val, const u64* q_bits,
+                  const C_T* q_val) {
   (void)n, (void)vertices, (void)q_val;
   __shared__ u32 some;
   const i64 all = (size + PATCH - 1) / PATCH;
@@ -34,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-      listed[r] = some;
+      in_worklist[r] = some;
       if (some) lists[atomicAdd(&state[0], 1u)] = (u32)r;
     }
     __syncthreads();
@@ -47,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 // End a fixpoint by patches (formats/csr/advance.cu): d gets an entry wherever its cell has changed (FULL: everywhere), and no
 // vertex stays active. If an odd product was seen, all vertices of d become active for the ordinary rounds.
 #define PER 1  // positions per unit
-#include "kernels/step.cuh"
+#include "kernels/advance.cuh"
 #include "loop/gpu/patches.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
@@ -59,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   const i64 step = (i64)gridDim.x * BLOCK;
   for (i64 v = thread_number(); v - WARP_LANE < size; v += step) {
     const C_T value = v < size ? d_val[v] : C_T(BEGIN);
-    u32 bits = __ballot_sync(ALL_LANES, v < size && !is_begin(value));
+    u32 bits = __ballot_sync(ALL_LANES, v < size && !holds_initial(value));
     if (FULL) bits = __ballot_sync(ALL_LANES, v < size);
     else bits |= ((const u32*)d_bits)[v >> 5];
     if (WARP_LANE == 0) {

@@ -17,7 +17,7 @@ template <class T> __device__ __forceinline__ typename Cell<sizeof(T)>::type raw
   cell.value = x;
   return cell.raw;
 }
-__device__ __forceinline__ bool is_begin(C_T x) { return raw_of(x) == raw_of(C_T(BEGIN)); }
+__device__ __forceinline__ bool holds_initial(C_T x) { return raw_of(x) == raw_of(C_T(BEGIN)); }
 
 // Whether accumulating x changes a cell. Float sums start with NaN, which every number improves.
 __device__ __forceinline__ bool is_better(C_T x, C_T than) {

@@ -356,10 +356,12 @@ class PatchLoop(NestedLaunch):
         lanes = next(lanes for lanes in LANES if lanes == LANES[-1] or each * lanes * n >= rows.nvals)
         types, packed = rows.format.view.types(rows, False), isinstance(values, PackedValues)
         product_kind = CSR, types, product.semiring, VALUES, A.dtype, dtype
-        step = AdvanceKernel(*product_kind, flip=product.flip, lanes=lanes, packed=packed, weighs=False).variant()
-        common = {**dict(step.constants), "PATCH": patch, "RENUMBERED": int(order is not None)}
+        advance = AdvanceKernel(
+            *product_kind, flip=product.flip, lanes=lanes, packed=packed, counts_work=False
+        ).variant()
+        common = {**dict(advance.constants), "PATCH": patch, "RENUMBERED": int(order is not None)}
         kernel = lambda name, **more: dataclasses.replace(
-            step, kernel=name, constants=tuple({**common, **more}.items()), text=""
+            advance, kernel=name, constants=tuple({**common, **more}.items()), text=""
         )
         blocks, threads = tuning.count("patch.blocks"), tuning.count("patch.threads")
         held, full = int(found.held), int(found.best.id in build.full)
@@ -390,7 +392,7 @@ class PatchLoop(NestedLaunch):
     def _turn(self, handle: int) -> Launch:
         build = self.build
         args = np.int64(1), self.state, build.outermost, np.uint64(handle), build.going
-        return build.launcher(Variant("loop/gpu/patches_turn"), 1, args, BLOCK)
+        return build.launcher(Variant("loop/gpu/patches_continue"), 1, args, BLOCK)
 
     def enter(self, handle: int) -> list[Launch]:
         return [self._reset, self._begin, self._turn(handle)]

@@ -1,8 +1,9 @@
 """Products in the rounds of a GPU loop: advances along a frontier, and pulls by rows, in preallocated memory.
 
-Operands are in the order of the kernels' arguments (kernels/step_rows.cuh, b2sr/advance.cu). activate.cu counts and
-lists the entries of a frontier, unless an advance finds them itself. Of a product with a multivector the device
-chooses, by its count of entries, whether it runs over all rows of the result or along the rows that have entries.
+Operands are in the order of the kernels' arguments (kernels/advance_rows.cuh, b2sr/advance.cu).
+compact_frontier.cu counts and lists the entries of a frontier, unless an advance finds them itself. Of a product with a
+multivector the device chooses, by its count of entries, whether it runs over all rows of the result or along the rows
+that have entries.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from ...store import Raw, VectorStore
 from .. import analysis
 from ..buffers import Argument, Launch
 from ..codegen.cuda_dialect import CudaKernel, macro
-from ..fuse import Activate, Pull, Step
+from ..fuse import Advance, CompactFrontier, Pull
 from ..ir import IsoValues, Masked, MultivectorProduct, Product, Statement, Vec
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ if TYPE_CHECKING:
 class AdvanceKernel:
     """The advance of a format for a semiring (None for WORDS), and what is fixed when its kernel is compiled. a, u: the
     types of the matrix and of the frontier. also: the mask counts the frontier's entries as set. pulls: it may pull.
-    scans: the entries of its vector have not been listed. weighs: its result will be pushed along, so it sums up the
-    work in it."""
+    scans: the entries of its vector have not been listed. counts_work: its result will be pushed along, so it sums
+    up the work in it."""
 
     key: str
     types: Types
@@ -63,7 +64,7 @@ class AdvanceKernel:
     also: bool = False
     pulls: bool = False
     scans: bool = False
-    weighs: bool = True
+    counts_work: bool = True
 
     def variant(self, entry: tuple[CudaKernel, str] | None = None) -> Variant:
         """The kernel. entry: statements that run at entries."""
@@ -72,8 +73,8 @@ class AdvanceKernel:
         _, _, monoid, z = algebra_of(self.semiring)
         kernel, at_entry = entry if entry is not None else (CudaKernel({}), macro("AT_ENTRY(i)", ["(void)(i);"]))
         parameters = macro("PARAMETERS", [f", {p.declaration}" for p in kernel.parameters])
-        flags = ("ALSO", self.also), ("PULLS", self.pulls), ("SCANS", self.scans), ("WEIGHS", self.weighs)
-        # The hardware atomic that accumulates products into a cell (kernels/step.cuh).
+        flags = ("ALSO", self.also), ("PULLS", self.pulls), ("SCANS", self.scans), ("COUNTS_WORK", self.counts_work)
+        # The hardware atomic that accumulates products into a cell (kernels/advance.cuh).
         join = ATOMICS.get(monoid.name, 0) if has_atomic(z, monoid.name) else 0
         constants = *flags, ("JOIN", join), ("JOIN_FLOAT", join > 0 and z.kind == "f")
         return dataclasses.replace(
@@ -99,7 +100,7 @@ def compact_variant(
     these rows, of a `full` vector or not, whose result the kernel prepares. late: for the next round, if this one
     ran."""
     constants = {"PER": per, "LISTS": lists, "LANES": 1, "OPENS": 0 if opens is None else 1 + full, "LATE": int(late)}
-    plain = Variant("loop/gpu/activate", (("PTR", ptr),), tuple(constants.items()))
+    plain = Variant("loop/gpu/compact_frontier", (("PTR", ptr),), tuple(constants.items()))
     if opens is None:
         return plain
     _, _, monoid, z = algebra_of(opens)
@@ -108,10 +109,10 @@ def compact_variant(
     return dataclasses.replace(plain, types=types, values=values, text=f"{more}\n")
 
 
-def can_pull_listed(key: str, semiring: Typed[Semiring], kind: int) -> bool:
-    """Whether a pull may process only listed rows: segments of long rows are combined in any order."""
+def can_pull_worklist(key: str, semiring: Typed[Semiring], kind: int) -> bool:
+    """Whether a pull may process only the rows of a worklist: segments of long rows are combined in any order."""
     joined = kind == VALUES and semiring.op.monoid.name != "any" and any_order(semiring, kind)
-    return joined and "mxv.pull.listed" in format_of(key).kernels and semiring.return_type in CELLS
+    return joined and "mxv.pull.worklist" in format_of(key).kernels and semiring.return_type in CELLS
 
 
 def can_pull(key: str, semiring: Typed[Semiring], kind: int) -> bool:
@@ -142,7 +143,7 @@ class AdvanceMatrix:
     scans: bool
 
     @classmethod
-    def of(cls, build: Build, item: Step) -> AdvanceMatrix:
+    def of(cls, build: Build, item: Advance) -> AdvanceMatrix:
         """The matrix side of an advance of a program; the build notes a missing transpose."""
         product = item.product
         A, (layout, segments) = product.matrix, build.rows_of(product)
@@ -193,8 +194,8 @@ class AdvanceMatrix:
         return *arguments, entry_values(device, self.kernel.a, values).array
 
 
-# ---- Compact vectors into frontiers: count and list their entries for the advances of a round (activate.cu), unless
-# an advance finds them itself.
+# ---- Compact vectors into frontiers: count and list their entries for the advances of a round (compact_frontier.cu),
+# unless an advance finds them itself.
 
 ALL = np.uint64(np.iinfo(np.uint64).max)
 
@@ -224,10 +225,10 @@ def worklist(build: Build, number: int, state: int, late: tuple[Argument, ...]) 
     these themselves. late: as in `compaction`."""
     items = build.round.items
     item = items[number]
-    assert isinstance(item, Activate)
+    assert isinstance(item, CompactFrontier)
     vec, after = item.vec, items if item.late else items[number + 1 :]
-    rest = itertools.takewhile(lambda x: not (isinstance(x, Activate) and x.vec == vec), after)
-    along = [AdvanceMatrix.of(build, x) for x in rest if isinstance(x, Step) and x.product.u == vec]
+    rest = itertools.takewhile(lambda x: not (isinstance(x, CompactFrontier) and x.vec == vec), after)
+    along = [AdvanceMatrix.of(build, x) for x in rest if isinstance(x, Advance) and x.product.u == vec]
     rotates = bool(build.advances_of.get(vec))
     if not late and not rotates and all(a.scans for a in along):
         return None
@@ -240,15 +241,15 @@ def worklist(build: Build, number: int, state: int, late: tuple[Argument, ...]) 
 def limits(layout: Layout, *, masked: bool = False, back: Layout | None = None) -> tuple[np.uint64, np.uint64]:
     """The work, and the entries, of a frontier above which an advance pulls. back: the layout by rows of the result,
     whose arguments have been made."""
-    tries_likely = back is not None and back.format.kernels["advance"].tries_hub_columns(back)
-    found = round_limits(layout, masked=masked, tries_likely=tries_likely)
+    tries_hub_columns = back is not None and back.format.kernels["advance"].tries_hub_columns(back)
+    found = round_limits(layout, masked=masked, tries_hub_columns=tries_hub_columns)
     return np.uint64(found.items), np.uint64(found.entries)
 
 
 # ---- Product by rows (pull) inside a program: the kernels of single statements, with preallocated memory.
 
 
-def listed_pull_format(device: Device, product: Product, mask: Masked | None, iso: IsoValues) -> str:
+def worklist_pull_format(device: Device, product: Product, mask: Masked | None, iso: IsoValues) -> str:
     """The key of the format whose rows a product traverses if its mask lists them; "" if there is none. CSR in addition
     to tiles, if the mask is the product's own frontier (independent sets, milliseconds: Delaunay mesh 0.49 by tiles,
     0.37; grid 1.12, 0.83)."""
@@ -257,12 +258,12 @@ def listed_pull_format(device: Device, product: Product, mask: Masked | None, is
         return ""
     primary, own = product.matrix.structure.primary, mask.vec == product.u
     key = CSR if own and not primary.format.by_rows and not primary.compact else primary.key
-    return key if can_pull_listed(key, product.semiring, analysis.product_kind(product, iso)[0]) else ""
+    return key if can_pull_worklist(key, product.semiring, analysis.product_kind(product, iso)[0]) else ""
 
 
-def pulls_listed_rows(build: Build, item: Pull) -> bool:
+def pulls_worklist(build: Build, item: Pull) -> bool:
     """Whether a product by rows traverses only the rows that its mask lists."""
-    return listed_pull_format(build.device, item.product, item.mask, build.iso) != ""
+    return worklist_pull_format(build.device, item.product, item.mask, build.iso) != ""
 
 
 def may_push(device: Device, s: Statement, full: Set[Vec], iso: IsoValues) -> bool:
@@ -280,7 +281,7 @@ def may_push(device: Device, s: Statement, full: Set[Vec], iso: IsoValues) -> bo
     facts = LoopFacts(
         full=product.u in full,
         fixed_order="" if any_order(product.semiring, kind) else "sums are taken by rows",
-        mask_is_frontier=own and listed_pull_format(device, product, s.mask, iso) != "",
+        mask_is_frontier=own and worklist_pull_format(device, product, s.mask, iso) != "",
         cannot_push="" if square and swapped else "no kernel pushes such a product",
         push_ready=True,  # what is missing is built
         pull_ready=True,
@@ -296,7 +297,7 @@ def pull_launch(build: Build, item: Pull, k: int) -> Launch:
     values, full = analysis.planned_operand(product, build.iso), product.u.id in build.full
     if isinstance(product, MultivectorProduct):
         return _multivector_launch(build, item, product, k, values)
-    key = listed_pull_format(device, product, mask, build.iso) if k >= 0 else ""
+    key = worklist_pull_format(device, product, mask, build.iso) if k >= 0 else ""
     A, semiring, flip = product.matrix, product.semiring, product.flip
     case = plain_spmv.facts_of(A, values, semiring, transpose=product.transpose, flip=flip)
     plan = plain_spmv.choose_pull(A, case._replace(key=key or case.key), product.u.size, full=full)
@@ -304,7 +305,7 @@ def pull_launch(build: Build, item: Pull, k: int) -> Launch:
     u_values: Values | None = prepared.u_values
     given = Input(u.at(u.bits), *(u_values or stored(device, product.u.dtype, u.stored_values())))
     if key:
-        return _listed_pull_launch(build, item, k, prepared, given)
+        return _worklist_pull_launch(build, item, k, prepared, given)
     build.launched = str(plan)
     pull, allowed = prepared.pull(prepared.z, None, None, False, mask is not None), build.mask(mask)
     to = Output(t.at(t.bits), t.at(t.values) if pull.end.store else pull.nothing.array)
@@ -312,7 +313,9 @@ def pull_launch(build: Build, item: Pull, k: int) -> Launch:
     return lambda: pull.launch(pull, given, allowed, pull.nothing, to, scratch)
 
 
-def _listed_pull_launch(build: Build, item: Pull, k: int, prepared: plain_spmv.PreparedProduct, given: Input) -> Launch:
+def _worklist_pull_launch(
+    build: Build, item: Pull, k: int, prepared: plain_spmv.PreparedProduct, given: Input
+) -> Launch:
     """The product of the rows where a mask has entries, which are listed first: only these rows are read, and many
     warps share few rows."""
     assert item.mask is not None
@@ -322,7 +325,7 @@ def _listed_pull_launch(build: Build, item: Pull, k: int, prepared: plain_spmv.P
         prepared.layout,
         prepared.semiring,
     )
-    state = build.number(build.activations[k, build.round.items.index(item)])
+    state = build.number(build.compactions[k, build.round.items.index(item)])
     of, full = prepared.algebra, prepared.plan.full
     longest, n = np.int64(build.longest(layout)), np.int64(mask.vec.size)
     rows = build.scratch.array(max(1, layout.units), np.uint32)
@@ -335,12 +338,12 @@ def _listed_pull_launch(build: Build, item: Pull, k: int, prepared: plain_spmv.P
         (n, n, longest, ALL, mask.at(mask.bits), layout.ptr, rows, state, segments, *head, *to),
     )
     product = layout.key, of.types, semiring, VALUES, of.a, of.u
-    step = AdvanceKernel(*product, flip=of.flip, lanes=32, packed=of.packed).variant()
-    constants = tuple({**dict(step.constants), "U_FULL": int(full)}.items())
-    kernel = format_of(layout.key).kernels["mxv.pull.listed"]
+    advance = AdvanceKernel(*product, flip=of.flip, lanes=32, packed=of.packed).variant()
+    constants = tuple({**dict(advance.constants), "U_FULL": int(full)}.items())
+    kernel = format_of(layout.key).kernels["mxv.pull.worklist"]
     matrix = launch_arguments((layout.ptr, *prepared.matrix.contents, *prepared.matrix.values))
     pulls = build.launcher(
-        dataclasses.replace(step, kernel=kernel, constants=constants, text=""),
+        dataclasses.replace(advance, kernel=kernel, constants=constants, text=""),
         build.grid(32 * int(n)),
         (n, longest, *head, rows, state, segments, *launch_arguments(given), *matrix, *to),
     )

@@ -2,7 +2,7 @@
 
 It runs before the loop and after the rounds of its captured body, and passes the frontier on to those. An advance alone
 goes from frontier to frontier (kernels/rounds.cuh); a body with element-wise kernels keeps a worklist of the positions
-that have entries (kernels/listed.cuh).
+that have entries (kernels/worklist_rounds.cuh).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..analysis import sparse_vectors
 from ..buffers import BUFFERS, Argument, Launch
 from ..codegen.cuda_dialect import CudaKernel, Key, Parameter, macro
 from ..codegen.cuda_kernels import WorklistRound, entry_text, is_exact, split_round, worklist_text
-from ..fuse import Between, Pull, Round, Step, fits_one_kernel, size_of
+from ..fuse import Advance, Between, Pull, Round, fits_one_kernel, size_of
 from ..ir import InitializeCells, IsoValues, Scal, Statement, Vec
 from .products import AdvanceMatrix, launch_arguments
 
@@ -40,38 +40,38 @@ class SmallRounds(NamedTuple):
     counted: frozenset[Vec] = frozenset()
 
 
-def plan_small_rounds(round_: Round, condition: Vec | Scal) -> Step | WorklistRound | str:
+def plan_small_rounds(round_: Round, condition: Vec | Scal) -> Advance | WorklistRound | str:
     """How a cluster runs the rounds of a body: by an advance alone, or by worklists; or why it does not."""
-    before, steps, after = split_round(round_.items)
+    before, advances, after = split_round(round_.items)
     if any(isinstance(item, Pull) for item in round_.items):
         return "a product pulls by rows"
     if any(isinstance(item, Between) for item in round_.items):
         return "ranks exchange something in a round"
-    if len(steps) != 1:
-        return f"a round has {len(steps)} advances"
-    (step,) = steps
-    if step.mask is not None and step.mask.vec == step.target:
+    if len(advances) != 1:
+        return f"a round has {len(advances)} advances"
+    (advance,) = advances
+    if advance.mask is not None and advance.mask.vec == advance.target:
         return "the advance's mask is the vector that it writes"
-    passes = (*before, *after)
-    if not passes:
-        if step.target != step.product.u or step.target != condition:
+    elementwise = (*before, *after)
+    if not elementwise:
+        if advance.target != advance.product.u or advance.target != condition:
             return "the advance does not write the vector that it reads and that is the loop condition"
-        return step
-    if any(s.elsewhere or isinstance(s.value, InitializeCells) for p in passes for s in p.statements):
+        return advance
+    if any(s.elsewhere or isinstance(s.value, InitializeCells) for p in elementwise for s in p.statements):
         return "an element-wise kernel uses index vectors"
-    if not any(p.counted is not None for p in passes) and step.target != condition:
+    if not any(p.counted is not None for p in elementwise) and advance.target != condition:
         return "no element-wise kernel counts the loop condition"
-    if any(size_of(s) not in (None, step.target.size) for p in passes for s in p.statements):
+    if any(size_of(s) not in (None, advance.target.size) for p in elementwise for s in p.statements):
         return "vectors have different sizes"
-    if not all(is_exact(s) for p in passes for s in p.statements):
+    if not all(is_exact(s) for p in elementwise for s in p.statements):
         return "a sum of floats is taken in a fixed order"
-    if not fits_one_kernel([*(p.statements for p in passes), step.before]):
+    if not fits_one_kernel([*(p.statements for p in elementwise), advance.before]):
         return "the statements do not fit into one kernel"
-    needed = {step.target, step.product.u, *(p.counted for p in passes if isinstance(p.counted, Vec))}
-    sparse = sparse_vectors(passes, needed)
+    needed = {advance.target, advance.product.u, *(p.counted for p in elementwise if isinstance(p.counted, Vec))}
+    sparse = sparse_vectors(elementwise, needed)
     if sparse is None:
         return "element-wise kernels write where no sparse vector has an entry"
-    return WorklistRound(tuple(before), step, tuple(after), sparse, condition)
+    return WorklistRound(tuple(before), advance, tuple(after), sparse, condition)
 
 
 def small_rounds(build: Build) -> SmallRounds:
@@ -81,15 +81,15 @@ def small_rounds(build: Build) -> SmallRounds:
         return SmallRounds([], "no small rounds in a cluster: the device has no thread-block clusters")
     if isinstance(how, str):
         return SmallRounds([], f"no small rounds in a cluster: {how}")
-    step = how if isinstance(how, Step) else how.step
-    along = AdvanceMatrix.of(build, step)
-    base = along.kernel.variant(entry_text((), step.product.u, build.iso))
+    advance = how if isinstance(how, Advance) else how.advance
+    along = AdvanceMatrix.of(build, advance)
+    base = along.kernel.variant(entry_text((), advance.product.u, build.iso))
     lanes = lanes_of(along.layout.work, along.layout.units)
-    u, t = build.buffers[step.product.u], build.buffers[step.target]
-    state = build.first[step.target]
-    units, size = np.int64(along.layout.units), np.int64(step.product.outer)
+    u, t = build.buffers[advance.product.u], build.buffers[advance.target]
+    state = build.first[advance.target]
+    units, size = np.int64(along.layout.units), np.int64(advance.product.outer)
     most = tuning.count("cluster.positions"), tuning.count("cluster.listed_entries")
-    if isinstance(how, Step):
+    if isinstance(how, Advance):
         most = tuning.count("cluster.units"), tuning.count("cluster.entries")
         if along.kernel.kind == VALUES and along.layout.rows_per_unit > 1:
             most = most[0], min(most[1], tuning.count("cluster.value_entries"))
@@ -100,23 +100,23 @@ def small_rounds(build: Build) -> SmallRounds:
     states = build.number(state + 1), build.number(state)
     buffers = *t.bits, *(build.cells_at(t, k, along.kernel.kind) for k in range(BUFFERS))
     args: tuple[Argument, ...]
-    matrix = *launch_arguments(build.mask(step.mask)), *along.matrix(build.device, longest)
-    if isinstance(how, Step):
-        variant, parameters = rounds_variant(base, step.before, step.product.u, build.iso, cluster, lanes)
+    matrix = *launch_arguments(build.mask(advance.mask)), *along.matrix(build.device, longest)
+    if isinstance(how, Advance):
+        variant, parameters = rounds_variant(base, advance.before, advance.product.u, build.iso, cluster, lanes)
         lists = u.lists[0], u.lists[1], u.lists[2], u.segments[0]
         args = units, size, *limits, build.rounds, *states, *buffers, *lists
     else:
-        variant, parameters = listed_variant(base, how, build.iso, cluster, lanes)
+        variant, parameters = worklist_variant(base, how, build.iso, cluster, lanes)
         xp = build.device.xp
-        spill = (build.scratch.array(max(1, step.target.size), np.uint32) for _ in range(3))
-        lists = t.lists[0], t.lists[2], t.segments[0], xp.zeros(words(step.target.size), np.uint64), *spill
+        spill = (build.scratch.array(max(1, advance.target.size), np.uint32) for _ in range(3))
+        lists = t.lists[0], t.lists[2], t.segments[0], xp.zeros(words(advance.target.size), np.uint64), *spill
         condition = build.number(*build.condition_at(0))
         source = u.at(u.bits), *launch_arguments(build.values_of(u, along.kernel))
         args = units, size, *limits, condition, build.rounds, *states, *buffers, *source, *lists
     launch = build.launcher(
         variant, cluster.blocks, (*args, *matrix, *build.resolve(parameters)), variant.constant("THREADS")
     )
-    counted = frozenset[Vec]() if isinstance(how, Step) else how.sparse
+    counted = frozenset[Vec]() if isinstance(how, Advance) else how.sparse
     return SmallRounds([launch], f"rounds with small frontiers run in one cluster: {variant}", first > 0, counted)
 
 
@@ -127,11 +127,11 @@ def lanes_of(work: int, units: int) -> int:
 
 
 def rounds_variant(
-    step: Variant, before: Sequence[Statement], u: Vec, iso: IsoValues, cluster: Cluster, lanes: int
+    advance: Variant, before: Sequence[Statement], u: Vec, iso: IsoValues, cluster: Cluster, lanes: int
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel of an advance and the statements at its entries, and its parameters. The frontier, whose buffers
     rotate inside the kernel, is not among them."""
-    if lanes == tuning.count("cluster.lanes") and step.constant("KIND") == WORDS:
+    if lanes == tuning.count("cluster.lanes") and advance.constant("KIND") == WORDS:
         cluster = cluster._replace(threads=2 * cluster.threads)
     text, at_entry = entry_text(before, u, iso)
     rotating = [p for p in text.parameters if p.key in (Key("bits", u.id), Key("val", u.id))]
@@ -139,30 +139,40 @@ def rounds_variant(
     names = [f"#define x{u.id}_{p.key.kind} b.{p.key.kind}" for p in rotating]
     lines = [macro("PARAMETERS", [f", {p.declaration}" for p in others]), *names, at_entry]
     label = " with statements" if before else ""
-    return _variant(step, "rounds", text, "\n".join(lines) + "\n", label, cluster, lanes, places=False), others
+    return _variant(advance, "rounds", text, "\n".join(lines) + "\n", label, cluster, lanes, places=False), others
 
 
-def listed_variant(
-    step: Variant, listed: WorklistRound, iso: IsoValues, cluster: Cluster, lanes: int
+def worklist_variant(
+    advance: Variant, round_: WorklistRound, iso: IsoValues, cluster: Cluster, lanes: int
 ) -> tuple[Variant, tuple[Parameter, ...]]:
     """The kernel of a round of element-wise kernels and an advance, and the parameters of its statements."""
-    text, others, macros = worklist_text(listed, iso)
-    count = sum(len(p.statements) for p in (*listed.before, *listed.after)) + len(listed.step.before)
-    return _variant(step, "listed", text, macros, f" with {count} statements", cluster, lanes, places=True), others
+    text, others, macros = worklist_text(round_, iso)
+    count = sum(len(p.statements) for p in (*round_.before, *round_.after)) + len(round_.advance.before)
+    return _variant(
+        advance, "worklist_rounds", text, macros, f" with {count} statements", cluster, lanes, places=True
+    ), others
 
 
 def _variant(
-    step: Variant, kernel: str, text: CudaKernel, macros: str, label: str, cluster: Cluster, lanes: int, *, places: bool
+    advance: Variant,
+    kernel: str,
+    text: CudaKernel,
+    macros: str,
+    label: str,
+    cluster: Cluster,
+    lanes: int,
+    *,
+    places: bool,
 ) -> Variant:
     """The advance's variant as that of another kernel of its format."""
-    constants = {**dict(step.constants), "LANES": lanes, "PULLS": 0, "PLACES": int(places)}
+    constants = {**dict(advance.constants), "LANES": lanes, "PULLS": 0, "PLACES": int(places)}
     constants |= {"CLUSTER": cluster.blocks, "THREADS": cluster.threads, "QUEUE_BYTES": cluster.queue_bytes}
     # The step's own functions keep their names; those of statements are f0, f1, ..
     return dataclasses.replace(
-        step,
-        kernel=f"{step.kernel.rpartition('/')[0]}/{kernel}",
+        advance,
+        kernel=f"{advance.kernel.rpartition('/')[0]}/{kernel}",
         constants=tuple(constants.items()),
-        functions=(*step.functions, *text.functions),
+        functions=(*advance.functions, *text.functions),
         text=macros,
-        label=step.label + label,
+        label=advance.label + label,
     )

@@ -1,5 +1,5 @@
 // Fused element-wise statements of a loop. A lane loads a half word of the bits of each vector. A warp processes its half
-// words, POSITIONS at once, with one thread per position of each; or (FEW) each lane processes the few positions of its own;
+// words one by one, with one thread per position; or (FEW) each lane processes the few positions of its own;
 // or (BY_WORDS) operations on bits process half words, and only values are written position by position. Every thread first
 // computes the scalars. Blocks sum entries in an order that depends on the grid alone; the block that finishes last combines
 // the sums, and computes the scalars that depend on them.
@@ -65,14 +65,14 @@ __device__ __forceinline__ void put_bits(u32& half, int owner, int at, bool own,
 }
 
 // put(p, get(p)) at the positions of the half words `here`, whose numbers are `mine`; all lanes call it.
-template <class Get, class Put> __device__ __forceinline__ void fill_half(u32 here, i64 mine, Get get, Put put) {
+template <class Get, class Store> __device__ __forceinline__ void fill_half(u32 here, i64 mine, Get get, Store store) {
   if (is_sparse(here)) {
     for (u32 todo = here; todo;) {  // two at once
       const u32 more = todo & (todo - 1);
       const i64 p = mine * 32 + __ffs(todo) - 1, q = more ? mine * 32 + __ffs(more) - 1 : p;
       const auto x = get(p), y = get(q);
-      put(p, x);
-      if (more) put(q, y);
+      store(p, x);
+      if (more) store(q, y);
       todo = more & (more - 1);
     }
     return;
@@ -93,7 +93,7 @@ template <class Get, class Put> __device__ __forceinline__ void fill_half(u32 he
       if (on[i]) x[i] = get(p[i]);
 #pragma unroll
     for (int i = 0; i < MANY; ++i)
-      if (on[i]) put(p[i], x[i]);
+      if (on[i]) store(p[i], x[i]);
   }
 }
 
@@ -139,16 +139,6 @@ template <class Get> __device__ __forceinline__ u32 kept_half(u32 here, i64 mine
   return kept;
 }
 
-#if !BY_WORDS
-// A position in one of the half words: the lane that holds it, the bit, and the vectors' contents there.
-struct Here {
-  int owner, at;
-  bool inside;
-  i64 p;
-  MEMBERS
-};
-#endif
-
 // The same for values of one byte: if a half word has many positions, its lane reads all 32 at once.
 template <class T, class Get>
 __device__ __forceinline__ u32 kept_bytes(u32 here, i64 mine, i64 size, const T* values, Get get) {
@@ -167,7 +157,7 @@ __device__ __forceinline__ u32 kept_bytes(u32 here, i64 mine, i64 size, const T*
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
+    elementwise(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
   await_previous();
   (void)n;
   if (!may_run(condition, rounds, ahead)) return;
@@ -180,8 +170,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   int run = 32;
   while (run > 1 && halves < run * warps) run >>= 1;
 #ifdef SAMPLE
-  __shared__ u8 listed[BLOCK / 32][AHEAD * 32];
-  u8* const list = listed[threadIdx.x / 32];
+  __shared__ u8 sampled_lists[BLOCK / 32][AHEAD * 32];
+  u8* const sampled_list = sampled_lists[threadIdx.x / 32];
 #endif
   for (i64 first = thread_number() / 32 * run; first < halves; first += AHEAD * 32 * warps) {
     // The half word with index x among those of the warp.
@@ -199,51 +189,35 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) {
       const u32 who = __ballot_sync(ALL_LANES, sampled[i] != 0);
-      if (sampled[i]) list[count + __popc(who & ((1u << WARP_LANE) - 1u))] = (u8)(32 * i + WARP_LANE);
+      if (sampled[i]) sampled_list[count + __popc(who & ((1u << WARP_LANE) - 1u))] = (u8)(32 * i + WARP_LANE);
       count += __popc(who);
     }
     __syncwarp();
 #endif
     for (int from = 0; from < count; from += 32) {
 #ifdef SAMPLE
-      const i64 mine = from + WARP_LANE < count ? half(list[from + WARP_LANE]) : halves;
+      const i64 mine = from + WARP_LANE < count ? half(sampled_list[from + WARP_LANE]) : halves;
 #else
       const i64 mine = half(WARP_LANE);
 #endif
-      const bool held = mine < halves;
-      const u32 all = !held ? 0u : size - mine * 32 >= 32 ? ~0u : (1u << (size & 31)) - 1u;
+      const bool exists = mine < halves;
+      const u32 all = !exists ? 0u : size - mine * 32 >= 32 ? ~0u : (1u << (size & 31)) - 1u;
       (void)all;
       LOAD_WORDS
-      const u32 some = held ? (SOME) : 0u;
+      const u32 some = exists ? (SOME) : 0u;
 #if BY_WORDS
       AT_WORDS
 #else
       const bool few = FEW && is_sparse(some, FEW);
-      // Values of several positions are loaded before any of them is used.
-      const auto goes_on = [&](u32 todo) { return few ? __any_sync(ALL_LANES, todo != 0) != 0 : todo != 0; };
-      for (u32 todo = few ? some : __ballot_sync(ALL_LANES, some != 0); goes_on(todo);) {
-        Here all_here[POSITIONS];
-#pragma unroll
-        for (int i = 0; i < POSITIONS; ++i, todo &= todo - 1) {
-          Here& here = all_here[i];
-          const int next = __ffs(todo) - 1, owner = here.owner = few && todo ? WARP_LANE : next;
-          const int at = here.at = few ? next & 31 : WARP_LANE;
-          const i64 p = here.p = __shfl_sync(ALL_LANES, mine, owner & 31) * 32 + at;
-          const bool inside = here.inside = owner >= 0 && p < size;
-          (void)inside, (void)at;
-          NAMES
-          LOAD
-        }
-#pragma unroll
-        for (int i = 0; i < POSITIONS; ++i) {
-          Here& here = all_here[i];
-          const int owner = here.owner, at = here.at;
-          const i64 p = here.p;
-          const bool inside = here.inside;
-          (void)owner, (void)at, (void)p, (void)inside;
-          NAMES
-          AT_POSITION
-        }
+      const auto may_continue = [&](u32 todo) { return few ? __any_sync(ALL_LANES, todo != 0) != 0 : todo != 0; };
+      for (u32 todo = few ? some : __ballot_sync(ALL_LANES, some != 0); may_continue(todo); todo &= todo - 1) {
+        // A position in one of the half words: the lane that holds it, and the bit.
+        const int next = __ffs(todo) - 1, owner = few && todo ? WARP_LANE : next;
+        const int at = few ? next & 31 : WARP_LANE;
+        const i64 p = __shfl_sync(ALL_LANES, mine, owner & 31) * 32 + at;
+        const bool inside = owner >= 0 && p < size;
+        (void)inside, (void)at;
+        AT_POSITION
       }
 #endif
       if (some) { STORE_WORDS }

@@ -2,7 +2,7 @@
 // in them, by `ptr`. Rows longer than `longest` are cut into segments (PER 1). most: with more work than this the list is not
 // read, and is marked as absent, because all advances will pull. They also pull if one of MANY_PULL positions has an entry,
 // because so long a list costs more than a pull: the work is then counted as more than `most`.
-// OPENS: the vector is the mask of a pull over the listed rows (pull_some of formats/csr/advance.cu) into t, which this kernel prepares:
+// OPENS: the vector is the mask of a pull over the rows of the list (pull_worklist of formats/csr/advance.cu) into t, which this kernel prepares:
 // it clears bits or, if each row with entries will have a sum (2), sets them; cells of long rows are initialized.
 // LATE: run at the end of a round, for the next one.
 #include "kernels/frontier.cuh"
@@ -18,22 +18,22 @@
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* ptr, u32* list, u64* state,
-             u32* segments PARAMETERS) {
+    compact_frontier(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* ptr, u32* list, u64* state,
+                     u32* segments PARAMETERS) {
   await_previous();
   (void)n;
 #if OPENS || LATE
   if (!control.runs()) return;
 #endif
   __shared__ Stage stage;
-  open_stage(stage);
+  begin_stage(stage);
   u64 entries = 0, work = 0;
   // A warp processes 32 of its half words at a time.
   const i64 halves = (size + 31) / 32, warps = (i64)gridDim.x * (BLOCK / 32);
   u32 words[AHEAD] = {};
   int loaded = 0;
 #if LISTS && !OPENS
-  u64 known = 0, listed = 0;  // valid in lane 0
+  u64 known = 0, list_length = 0;  // valid in lane 0
 #endif
   for (i64 begin = thread_number() / 32; begin < halves; begin += 32 * warps, --loaded) {
     const i64 mine = begin + WARP_LANE * warps;
@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       loaded = AHEAD;
 #if LISTS && !OPENS
       if (WARP_LANE == 0 && most + 1 != 0)
-        known = *(volatile const u64*)(state + WORK), listed = *(volatile const u64*)(state + LISTED);
+        known = *(volatile const u64*)(state + WORK), list_length = *(volatile const u64*)(state + LIST_LENGTH);
 #endif
 #pragma unroll
       for (int k = 0; k < AHEAD; ++k)
@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #endif
 #if LISTS
 #if !OPENS
-    if (listed * MANY_PULL > (u64)size && known <= most) atomicAdd(state + WORK, most + 1), known = most + 1;
+    if (list_length * MANY_PULL > (u64)size && known <= most) atomicAdd(state + WORK, most + 1), known = most + 1;
     if (WARP_LANE == 0 && known > most) poke(state + DENSE, 1ull);
     if (__shfl_sync(ALL_LANES, (u32)(known > most), 0)) continue;
 #endif
@@ -76,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     // For many entries, list positions are reserved together, bypassing the stage: its warps would serialize on the rest.
     const u32 before = group_sum_below<32>(__popc(word)), all = __shfl_sync(ALL_LANES, before + __popc(word), 31);
     u64 at = 0;
-    if (all > MANY && WARP_LANE == 0) at = atomicAdd(state + LISTED, (u64)all);
+    if (all > MANY && WARP_LANE == 0) at = atomicAdd(state + LIST_LENGTH, (u64)all);
     at = __shfl_sync(ALL_LANES, at, 0);
 #endif
     while (todo) {
@@ -110,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
           if (add[k]) list[at + place[k]] = (u32)unit[k];
         } else
 #endif
-          put_on(stage, add[k], (u32)unit[k], list, state + LISTED);
+          append_staged(stage, add[k], (u32)unit[k], list, state + LIST_LENGTH);
         (void)place[k];
         work += length[k];
 #if OPENS
@@ -131,6 +131,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     (void)most;
 #endif
   }
-  close_stage(stage, entries, work, list, segments, state);
+  flush_stage(stage, entries, work, list, segments, state);
   if (threadIdx.x == 0 && stage.entries) atomicAdd(state + REMAINING, stage.entries);
 }

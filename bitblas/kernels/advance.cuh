@@ -69,7 +69,7 @@ __device__ __forceinline__ cell_t join_to(C_T* at, Z_T z, C_T seen) {
 }
 
 // Whether a cell held its initial value. A thread for which this is true must set the bit.
-__device__ __forceinline__ bool is_beginning(cell_t raw) {
+__device__ __forceinline__ bool is_initial(cell_t raw) {
   union {
     C_T value;
     cell_t raw;
@@ -77,7 +77,7 @@ __device__ __forceinline__ bool is_beginning(cell_t raw) {
   begin.value = C_T(BEGIN);
   return raw == begin.raw;
 }
-__device__ __forceinline__ bool join_anew(C_T* at, Z_T z, C_T seen) { return is_beginning(join_to(at, z, seen)); }
+__device__ __forceinline__ bool join_is_first(C_T* at, Z_T z, C_T seen) { return is_initial(join_to(at, z, seen)); }
 #endif
 // f for the half words of a unit's bits.
 template <class F> __device__ __forceinline__ void each_half(u32 unit, F f) {
@@ -93,10 +93,10 @@ __device__ __forceinline__ void clear_unit(u32 unit, i64 size, u64* bits, C_T* v
 }
 
 // Clear all of a frontier, by its list or densely, as thread `me` of `all`.
-__device__ __forceinline__ void clear_frontier(bool dense, const u32* list, i64 listed, i64 size, u64* bits, C_T* val,
-                                               i64 me, i64 all) {
+__device__ __forceinline__ void clear_frontier(bool dense, const u32* list, i64 list_length, i64 size, u64* bits,
+                                               C_T* val, i64 me, i64 all) {
   if (!dense) {
-    for (i64 k = me; k < listed; k += all) clear_unit(list[k], size, bits, val);
+    for (i64 k = me; k < list_length; k += all) clear_unit(list[k], size, bits, val);
     return;
   }
   for (i64 h = me; h < (size + 31) / 32; h += all) ((u32*)bits)[h] = 0;
@@ -128,7 +128,7 @@ template <class Mark>
 __device__ __forceinline__ bool reach(const u64* t_bits, C_T* t_val, i64 j, Z_T z, Mark mark_it) {
   if (KIND == WORDS) return !bit_now(t_bits, j) && mark_it();
 #if CELLS_BEGIN
-  return join_anew(t_val + j, z, cell_at(t_val + j)) && mark_it();
+  return join_is_first(t_val + j, z, cell_at(t_val + j)) && mark_it();
 #else
   if (bit_now(t_bits, j) || !mark_it()) return false;
   t_val[j] = C_T(z);
@@ -137,8 +137,8 @@ __device__ __forceinline__ bool reach(const u64* t_bits, C_T* t_val, i64 j, Z_T 
 }
 // The same for entry e of the matrix and entry i of u, if entry j was missing when it was loaded, or if products are
 // combined.
-__device__ __forceinline__ bool reach_anew(u64* t_bits, C_T* t_val, i64 j, i64 e, i64 i, const Values& a,
-                                           const STORED(U_T)* u_val, U_T u_iso, i64 u_stride) {
+__device__ __forceinline__ bool reach_missing(u64* t_bits, C_T* t_val, i64 j, i64 e, i64 i, const Values& a,
+                                              const STORED(U_T)* u_val, U_T u_iso, i64 u_stride) {
 #if CELLS_BEGIN
   return reach(t_bits, t_val, j, mul(a.at(e), load<U_T>(u_val, u_iso, u_stride, i), j, i),
                [&] { return mark(t_bits, j); });
@@ -154,4 +154,39 @@ __device__ __forceinline__ bool reach_anew(u64* t_bits, C_T* t_val, i64 j, i64 e
 struct Hit {
   bool some;
   i64 from, place;
+};
+
+// ---- Arguments of an advance. ----
+
+// Entries per segment of long rows, and the work and entries of u above which it pulls (~0: any number;
+// plan/direction.py).
+struct AdvanceLimits {
+  i64 size, longest;
+  u64 most_work, most_entries;
+};
+// The frontiers that are read, written, and cleared for the next round.
+struct SourceView {
+  const u64* bits;
+  const STORED(U_T)* values;
+  ARGUMENT(U_T) iso;
+  i64 stride;
+  const u32* list;
+  const u64* state;
+  const u32* segments;
+
+  __device__ __forceinline__ bool has(i64 i) const { return bit_of(bits, i); }
+  __device__ __forceinline__ U_T at(i64 i) const { return load<U_T>(values, iso, stride, i); }
+};
+struct FrontierView {
+  u64* bits;
+  C_T* values;
+  u32* list;
+  u64* state;
+  u32* segments;
+};
+struct ClearedView {
+  u64* bits;
+  C_T* values;
+  const u32* list;
+  const u64* state;
 };

@@ -1,10 +1,10 @@
-// Small rounds inside one cluster (rounds.cuh, listed.cuh): limits, buffers, and the operands of a push along items.
+// Small rounds inside one cluster (rounds.cuh, worklist_rounds.cuh): limits, buffers, and the operands of a push along items.
 // Include after the layout's header, which defines Units and Item. The including header then defines struct Along,
 // which pushes along one item.
 #ifndef TILE
 typedef Rows Units;
 #endif
-#include "kernels/step.cuh"
+#include "kernels/advance.cuh"
 #define GROUPS (32 / LANES)
 #define WARPS (THREADS / 32)
 
@@ -23,7 +23,7 @@ struct Limits {
 struct Buffers {
   u64 *bits, *next_bits, *old_bits;
   C_T *val, *next_val, *old_val;
-  __device__ __forceinline__ void turn() {
+  __device__ __forceinline__ void rotate() {
     u64* const b = old_bits;
     old_bits = bits, bits = next_bits, next_bits = b;
     C_T* const v = old_val;
@@ -32,7 +32,7 @@ struct Buffers {
 };
 
 // Input and output of a push; they swap from round to round.
-struct Ends {
+struct PushVectors {
   const u64* u_bits;
   const STORED(U_T)* u_val;
   u64* t_bits;
@@ -49,26 +49,26 @@ struct Operands {
 };
 
 #ifndef TILE
-// Push along matrix rows. All lanes of a warp call it; `stride` lanes share a row. meanwhile(): work to do while the first loads are in flight.
-struct Along : Operands, Ends {
-  template <class Put, class Meanwhile>
-  __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, Put put, Meanwhile meanwhile) const {
-    if (!IN_FLIGHT) meanwhile();
+// Push along matrix rows. All lanes of a warp call it; `stride` lanes share a row. overlap(): work to do while the first loads are in flight.
+struct ItemPush : Operands, PushVectors {
+  template <class Emit, class Overlap>
+  __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, Emit emit, Overlap overlap) const {
+    if (!IN_FLIGHT) overlap();
     bool waiting = IN_FLIGHT;  // the same in all lanes
-    form.along(x, lane, stride, [&](bool has, i64 j, i64 e) {
+    form.visit_row(x, lane, stride, [&](bool has, i64 j, i64 e) {
       bool fresh = false;
 #if PLACES
       u64 added = 0;
       // Loads that do not depend on j are issued together with it.
       Z_T z = Z_T(BEGIN);
       if (KIND != WORDS && has) z = mul(values.at(e), load<U_T>(u_val, u_iso, u_stride, x.unit), j, x.unit);
-      if (waiting) meanwhile();
+      if (waiting) overlap();
       if (has && is_open(mask, u_bits, j))
         fresh = reach(t_bits, t_val, j, z, [&] {
-          added = put.add(j, 1);
+          added = emit.add(j, 1);
           return mark(t_bits, j);
         });
-      put(added, j, fresh);
+      emit(added, j, fresh);
 #else
       Item found = {};
       u32 there = 0;
@@ -77,17 +77,17 @@ struct Along : Operands, Ends {
         found = form.item((u32)j);
         there = peek((const u32*)t_bits + (j >> 5));
         allowed = is_open(mask, u_bits, j);
-        form.ask(found), asked(there), asked(allowed);
+        form.issue_loads(found), issue_load(there), issue_load(allowed);
       }
-      if (waiting) meanwhile();
+      if (waiting) overlap();
       if (allowed)
         fresh = (CELLS_BEGIN || !(there >> (j & 31) & 1)) &&
-                reach_anew(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
-      put(fresh, found);
+                reach_missing(t_bits, t_val, j, e, x.unit, values, u_val, u_iso, u_stride);
+      emit(fresh, found);
 #endif
       waiting = false;
     });
-    if (waiting) meanwhile();
+    if (waiting) overlap();
   }
   // entry(i) for the entries of u in an item, each by one of the lanes.
   template <class Entry>

@@ -7,9 +7,9 @@
 // round; it is cleared for the next round.
 // Include after the layout's rows.cuh and the definitions of its advance.cu: how a warp walks rows (walk_rows,
 // walk_segment, AT_ONCE entries per lane), how many warps share a segment (log_parts_of), and the rows that pull
-// (Back, PULL_FORM, PULL_FORM_OF, back_row, back_look; is_same, back_length). A pull tries the most likely column
-// first (Back::guesses, guess, some, place). Rows without a hit there are deferred (Deferred); long ones
-// go to look_by_block (BY_BLOCK).
+// (PullRows, PULL_FORM, PULL_FORM_OF, pull_row, search_row; is_same, pull_row_length). A pull tries the hub column
+// first (PullRows::guesses, guess, some, place). Rows without a hit there are deferred (Deferred); long ones
+// go to search_by_block (BY_BLOCK).
 // For layouts that decode rows from their beginning, kernels/decoded_rows.cuh defines most of these.
 #if SCANS  // without a list, scan the bits of u, eight rows at a time, so that close ones go to many warps
 #define ROWS 8
@@ -22,19 +22,12 @@ typedef u32 rows_t;
 #ifndef EARLY
 #define EARLY 1  // registers suffice to load rows before they are known to exist, or to be new
 #endif
-#ifndef STEP_BLOCKS
-#define STEP_BLOCKS 4  // blocks per multiprocessor: 64 registers per thread
+#ifndef ADVANCE_BLOCKS
+#define ADVANCE_BLOCKS 4  // blocks per multiprocessor: 64 registers per thread
 #endif
 
 // ---- New entries: append them to the next frontier and add up its work. ----
 
-struct FrontierView {
-  u64* bits;
-  C_T* values;
-  u32* list;
-  u64* state;
-  u32* segments;
-};
 struct Out {
   const FrontierView& t;
   Rows rows;  // rows that the next advance pushes along
@@ -54,10 +47,10 @@ __device__ __forceinline__ u32 place_of_bit(u32 bits, u32 number) {
 }
 
 // Add up the work of pushing along newly found rows (`fresh`), if WEIGHS.
-__device__ __forceinline__ void weigh(Stage& stage, const Out& out, bool fresh, i64 j, i64 length, u32& entries,
-                                      u64& work) {
+__device__ __forceinline__ void add_row_work(Stage& stage, const Out& out, bool fresh, i64 j, i64 length, u32& entries,
+                                             u64& work) {
   entries += fresh;
-  if (!WEIGHS || !fresh) return;
+  if (!COUNTS_WORK || !fresh) return;
   work += length;
   if (length <= out.longest) return;
   put_segments(stage, (u32)j, (u32)((length + out.longest - 1) / out.longest), out.t.segments, out.t.state);
@@ -68,15 +61,15 @@ __device__ __forceinline__ void found(Stage& stage, const Out& out, const bool* 
                                       bool known, u32& entries, u64& work) {
 #pragma unroll
   for (int k = 0; k < AT_ONCE; ++k)
-    if (WEIGHS && fresh[k] && !known) row[k] = out.rows.item((u32)j[k]);
-  put_on<AT_ONCE>(stage, fresh, j, out.t.list, out.t.state + LISTED);
+    if (COUNTS_WORK && fresh[k] && !known) row[k] = out.rows.item((u32)j[k]);
+  append_staged<AT_ONCE>(stage, fresh, j, out.t.list, out.t.state + LIST_LENGTH);
 #pragma unroll
-  for (int k = 0; k < AT_ONCE; ++k) weigh(stage, out, fresh[k], j[k], out.rows.work_of(row[k]), entries, work);
+  for (int k = 0; k < AT_ONCE; ++k) add_row_work(stage, out, fresh[k], j[k], out.rows.work_of(row[k]), entries, work);
 }
 
 // ---- Defer pulling rows that had no hit at their first guess, so that all lanes of a warp stay busy. ----
 // Each warp collects such rows until it has enough for all of its lanes. Long rows are processed by the whole block
-// (BY_BLOCK). The layout defines the row type (back_row_t) and walks 32 rows at a time.
+// (BY_BLOCK). The layout defines the row type (pull_row_t) and walks 32 rows at a time.
 #define APART 4         // with at most this many rows per warp, the rows are spread far apart
 #define MOST_ROWS 512   // rows of a warp at a time
 #define SLOTS 64        // deferred rows of a warp; it processes 32 as soon as it has them
@@ -99,18 +92,18 @@ __device__ __forceinline__ void set_bits(u64* bits, u32 first, u32 rows, bool ha
 
 struct Deferred {
   struct {
-    back_row_t row[SLOTS];
+    pull_row_t row[SLOTS];
     u32 number[SLOTS];
     u16 list[MOST_ROWS];  // those to search among its current rows
     u32 found[MOST_ROWS / 32];  // bits of the rows whose first guess hit
   } of_warp[BLOCK / 32];
 #if BY_BLOCK
-  back_row_t row[LONG_SLOTS];
+  pull_row_t row[LONG_SLOTS];
   u32 number[LONG_SLOTS], count;
 #endif
 
   // Called by the whole warp. Returns the number of its deferred rows afterwards.
-  __device__ __forceinline__ u32 put(bool add, const back_row_t& x, u32 number_of, u32 waiting) {
+  __device__ __forceinline__ u32 put(bool add, const pull_row_t& x, u32 number_of, u32 waiting) {
     auto& own = of_warp[threadIdx.x / 32];
     const u32 who = __ballot_sync(ALL_LANES, add), at = waiting + __popc(who & ((1u << WARP_LANE) - 1u));
     if (add) own.row[at] = x, own.number[at] = number_of;
@@ -118,11 +111,11 @@ struct Deferred {
     return waiting + __popc(who);
   }
   // Take the last 32 deferred rows, or all, one per lane; long ones are queued for the block.
-  __device__ __forceinline__ back_row_t take(u32& waiting, u32& number_of) {
+  __device__ __forceinline__ pull_row_t take(u32& waiting, u32& number_of) {
     const auto& own = of_warp[threadIdx.x / 32];
     const u32 few = waiting < 32 ? waiting : 32;
     waiting -= few;
-    back_row_t x = {};
+    pull_row_t x = {};
     if (WARP_LANE < few) x = own.row[waiting + WARP_LANE], number_of = own.number[waiting + WARP_LANE];
     __syncwarp();
 #if BY_BLOCK
@@ -137,48 +130,22 @@ struct Deferred {
 
 // ---- The kernel. ----
 
-// Entries per segment of long rows, and the work and entries of u above which it pulls (~0: any number;
-// plan/direction.py).
-struct AdvanceLimits {
-  i64 size, longest;
-  u64 most_work, most_entries;
-};
-// The frontiers that are read, written, and cleared for the next round.
-struct SourceView {
-  const u64* bits;
-  const STORED(U_T)* values;
-  ARGUMENT(U_T) iso;
-  i64 stride;
-  const u32* list;
-  const u64* state;
-  const u32* segments;
-
-  __device__ __forceinline__ bool has(i64 i) const { return bit_of(bits, i); }
-  __device__ __forceinline__ U_T at(i64 i) const { return load<U_T>(values, iso, stride, i); }
-};
-struct ClearedView {
-  u64* bits;
-  C_T* values;
-  const u32* list;
-  const u64* state;
-};
-
-extern "C" __global__ void __launch_bounds__(BLOCK, STEP_BLOCKS)
-    step(i64 n, AdvanceLimits limits, Control control, SourceView u, FrontierView t, ClearedView old, MaskView mask,
-         FORM(), Values a, PULL_FORM() PARAMETERS) {
+extern "C" __global__ void __launch_bounds__(BLOCK, ADVANCE_BLOCKS)
+    advance(i64 n, AdvanceLimits limits, Control control, SourceView u, FrontierView t, ClearedView old, MaskView mask,
+            FORM(), Values a, PULL_FORM() PARAMETERS) {
   await_previous();
   // All numbers are loaded before the first is used: each costs a trip to the L2 cache.
   const i64 begun[] = {control.rounds[0]};
-  const u64 no_list = u.state[DENSE], no_old_list = old.state[DENSE], u_listed = u.state[LISTED],
+  const u64 no_list = u.state[DENSE], no_old_list = old.state[DENSE], u_length = u.state[LIST_LENGTH],
             u_work = u.state[WORK];
-  const u64 segments = u.state[SEGMENTS], old_listed = old.state[LISTED];
+  const u64 segments = u.state[SEGMENTS], old_length = old.state[LIST_LENGTH];
   const u64 u_entries = limits.most_entries != ~0ull ? u.state[ENTRIES] : ~0ull;  // ~0 is ignored by runs_with
   // Consecutive warps are in different blocks, so that many blocks share the staging.
   const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x / 32), warps = gridDim.x * (BLOCK / 32);
   // Prefetch the row of a warp, in case the list is not longer than the number of warps.
   const u32 own = !EARLY || SCANS || warp >= n ? 0 : u.list[warp];
   const bool runs = control.runs();
-  if (!runs_with(runs, no_list, no_old_list, u_listed, u_work, segments, old_listed, u_entries, own)) return;
+  if (!runs_with(runs, no_list, no_old_list, u_length, u_work, segments, old_length, u_entries, own)) return;
   const bool dense = SCANS || no_list, old_dense = no_old_list != 0;
   if (thread_number() == 0) control.rounds[2] = begun[0] + control.ahead + 1;
   const bool pull =
@@ -190,14 +157,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, STEP_BLOCKS)
   u32 entries = 0;  // found by this thread
   u64 work = 0;
   __shared__ Stage stage;
-  open_stage(stage);
+  begin_stage(stage);
 
   // From the last thread on: small frontiers push with the first ones.
-  clear_frontier(old_dense, old.list, (i64)old_listed, size, old.bits, old.values, warps * 32 - 1 - thread_number(),
+  clear_frontier(old_dense, old.list, (i64)old_length, size, old.bits, old.values, warps * 32 - 1 - thread_number(),
                  warps * 32);
 
   // With fewer entries than lanes, rows are loaded before they are known to be new, which saves one trip.
-  const bool early = EARLY && WEIGHS && !SCANS && u_work <= (u64)warps * 32;
+  const bool early = EARLY && COUNTS_WORK && !SCANS && u_work <= (u64)warps * 32;
   // Entries of rows, some per lane, all loaded before the first is used.
   u32 i = 0;  // row of this lane
   const auto push = [&](const bool* has, const number_t* j, const entry_t* e, const int* owner) {
@@ -235,7 +202,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, STEP_BLOCKS)
       there[k] = has[k] ? peek((const u32*)t.bits + (j[k] >> 5)) : 0;
 #endif
       row[k] = {};
-      if (early && has[k]) row[k] = A.item((u32)j[k]), A.ask(row[k]);
+      if (early && has[k]) row[k] = A.item((u32)j[k]), A.issue_loads(row[k]);
     }
     // Results of loads and atomics are used only when all are in flight.
 #pragma unroll
@@ -248,7 +215,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, STEP_BLOCKS)
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) before[k] = fresh[k] ? join_to(t.values + j[k], z[k], cell[k]) : cell_t(0);
 #pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) fresh[k] = fresh[k] && is_beginning(before[k]);
+    for (int k = 0; k < AT_ONCE; ++k) fresh[k] = fresh[k] && is_initial(before[k]);
 #else
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) fresh[k] = fresh[k] && !(there[k] >> (j[k] & 31) & 1);
@@ -269,10 +236,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, STEP_BLOCKS)
 
   // Entries of u, one per lane: as many of the list as give every warp some, or those of 32 units of bits, which are
   // far apart but treated as contiguous.
-  const u32 listed = (u32)u_listed;  // row numbers on lists have 32 bits
-  u32 share = (listed + warps - 1) / warps;
+  const u32 list_length = (u32)u_length;  // row numbers on lists have 32 bits
+  u32 share = (list_length + warps - 1) / warps;
   if (share > 32) share = 32;
-  const u32 units = dense ? (u32)((size + ROWS - 1) / ROWS) : listed ? (listed + share - 1) / share : 0;
+  const u32 units = dense ? (u32)((size + ROWS - 1) / ROWS) : list_length ? (list_length + share - 1) / share : 0;
   for (u32 first = warp; first < units; first += (dense ? 32 : 1) * warps) {
     const u32 unit = first + WARP_LANE * warps;
     const u32 rows = dense && unit < units ? (u32)((const rows_t*)u.bits)[unit] : 0;
@@ -289,11 +256,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, STEP_BLOCKS)
         const u32 bits = __shfl_sync(ALL_LANES, rows, owner), number = x - __shfl_sync(ALL_LANES, before, owner);
         i = mine ? (first + owner * warps) * ROWS + place_of_bit(bits, number) : 0;
       } else {
-        mine = mine && first * share + x < listed;
+        mine = mine && first * share + x < list_length;
         i = mine ? EARLY && share == 1 && first == warp ? own : u.list[first * share + x] : 0;
       }
       Item row = {};
-      if (mine && !pull) row = A.item(i), A.ask(row);
+      if (mine && !pull) row = A.item(i), A.issue_loads(row);
       if (!dense) mine = mine && u.has(i);  // later statements may have removed it
       if (!mine) row = {};
       if (mine) {
@@ -316,7 +283,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, STEP_BLOCKS)
   }
 #if PULLS
   if (pull) {
-    const Back back = PULL_FORM_OF();
+    const PullRows back = PULL_FORM_OF();
     const bool same = is_same(back, A);
     // With few rows, everything known about them is loaded at once; with very few, consecutive ones go to different
     // warps, because long rows are often adjacent. With many (wide), half words of bits, far apart, first determine
@@ -340,7 +307,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, STEP_BLOCKS)
     };
     struct Candidate {
       bool open;
-      back_row_t row;
+      pull_row_t row;
       guess_t guess;
     };
     const auto load_row = [&](u32 left) {
@@ -349,18 +316,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK, STEP_BLOCKS)
       if (found.open) {
         u32 masked = wide ? 0 : mask.stored(j >> 5);
         if (ALSO && !wide) masked |= peek((const u32*)u.bits + (j >> 5));
-        found.row = back_row(back, j), found.guess = back.guess(j);
+        found.row = pull_row(back, j), found.guess = back.guess(j);
         if (!wide) found.open = (mask.allowed(masked) >> (j & 31)) & 1;
       }
       return found;
     };
-    const auto close = [&](const Hit& hit, i64 j, const back_row_t& row) {
+    const auto close = [&](const Hit& hit, i64 j, const pull_row_t& row) {
 #if KIND == VALUES
       if (hit.some)
         t.values[j] = C_T(mul(Values{back.val, a.iso, a.stride}.at(hit.place), u.at(hit.from), j, hit.from));
 #endif
-      const i64 length = !WEIGHS || !hit.some ? 0 : same ? back_length(row) : A.work_of(A.item((u32)j));
-      weigh(stage, out, hit.some, j, length, entries, work);
+      const i64 length = !COUNTS_WORK || !hit.some ? 0 : same ? pull_row_length(row) : A.work_of(A.item((u32)j));
+      add_row_work(stage, out, hit.some, j, length, entries, work);
     };
 #if BY_BLOCK
     if (threadIdx.x == 0) deferred.count = 0;
@@ -392,12 +359,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, STEP_BLOCKS)
         if (left) then = load_row(left);
         const u32 j = at(code);
         const bool some = now.open && back.some(now.row, now.guess);
-        const bool met = some && back.guesses && u.has(now.guess);
-        waiting = deferred.put(some && !met, now.row, j, waiting);
-        const Hit hit = {met, (i64)now.guess, KIND == VALUES && met && a.stride ? back.place(now.row, now.guess) : 0};
-        if (wide && met) atomicOr(own_rows.found + (code >> 5), 1u << (code & 31));
-        if (apart && met) set_bit(t.bits, j);  // the bits of t are zero before
-        if (!wide && !apart) set_bits(t.bits, first, share, met);
+        const bool guess_hits = some && back.guesses && u.has(now.guess);
+        waiting = deferred.put(some && !guess_hits, now.row, j, waiting);
+        const Hit hit = {guess_hits, (i64)now.guess,
+                         KIND == VALUES && guess_hits && a.stride ? back.place(now.row, now.guess) : 0};
+        if (wide && guess_hits) atomicOr(own_rows.found + (code >> 5), 1u << (code & 31));
+        if (apart && guess_hits) set_bit(t.bits, j);  // the bits of t are zero before
+        if (!wide && !apart) set_bits(t.bits, first, share, guess_hits);
         close(hit, j, now.row);
         now = then;
       }
@@ -413,16 +381,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK, STEP_BLOCKS)
       if (waiting < 32 && (left || first < end)) continue;
       if (!waiting) break;
       u32 i = 0;
-      const back_row_t row = deferred.take(waiting, i);
-      const Hit hit = back_look(back, row, i, u.bits);
+      const pull_row_t row = deferred.take(waiting, i);
+      const Hit hit = search_row(back, row, i, u.bits);
       if (hit.some) set_bit(t.bits, i);
       close(hit, i, row);
     }
 #if BY_BLOCK
     __syncthreads();
     for (u32 k = 0; k < deferred.count && k < LONG_SLOTS; ++k) {
-      const back_row_t row = deferred.row[k];
-      Hit hit = back.look_by_block(row, u.bits);
+      const pull_row_t row = deferred.row[k];
+      Hit hit = back.search_by_block(row, u.bits);
       hit.some = hit.some && mark(t.bits, deferred.number[k]);  // one of the lanes that have a hit
       close(hit, deferred.number[k], row);
     }
@@ -430,5 +398,5 @@ extern "C" __global__ void __launch_bounds__(BLOCK, STEP_BLOCKS)
     if (thread_number() == 0) t.state[DENSE] = 1;
   }
 #endif
-  close_stage(stage, entries, work, t.list, t.segments, t.state);
+  flush_stage(stage, entries, work, t.list, t.segments, t.state);
 }
