@@ -12,10 +12,8 @@ import numpy as np
 
 from .dtypes import BOOL, DataType, Value, cast_scalar
 from .expressions import Expression, code, resolve
-from .operators import NAMESPACE, BinaryOp, Operator, Parameterized, operand
-from .relations import transposed
+from .operators import NAMESPACE, Applicable, BinaryOp, Operator, Parameterized, Ruled, operand, transposed
 from .rules import ARITHMETIC, UNSIGNED, Rule, boolean, logical, same, unsigned
-from .typed import Applicable, Ruled
 
 
 @dataclass(frozen=True, eq=False)

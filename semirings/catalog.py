@@ -6,15 +6,14 @@ Tests, compilation and documentation iterate over these lists, so a new entry ne
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 
-from . import numpy_operators, relations, rules
+from . import operators, rules
 from .algebra import Monoid, Semiring, compose
 from .dtypes import INT64
 from .expressions import ByKind, but_complex
-from .operators import BinaryOp, IndexUnaryOp, Operator, Parameterized, SelectOp, UnaryOp
+from .operators import BinaryOp, IndexUnaryOp, Parameterized, SelectOp, UnaryOp
 
-# Functions of C99's <math.h> under their own names; complex ones are in complex_functions.py.
+# Functions of C99's <math.h> under their own names; complex ones are called complex_NAME.
 MATH = "cbrt erf erfc lgamma tgamma".split()
 COMPLEX_MATH = (
     "acos acosh asin asinh atan atanh ceil cos cosh exp exp2 expm1 floor log log10 log1p log2 sin sinh sqrt tan tanh "
@@ -133,7 +132,7 @@ BINARY = {
     )
 }  # fmt: skip
 BINARY["oneb"] = BINARY["pair"]  # the C API's name
-relations.BINARY.update(BINARY)
+operators.BINARY.update(BINARY)
 
 
 @functools.lru_cache(1 << 10)
@@ -171,13 +170,6 @@ INDEXUNARY = {
 INDEXUNARY |= {f"index{end}": INDEXUNARY[f"row{end or 'index'}"] for end in ("", "le", "gt")}
 _TESTS = {op: SelectOp(op.name, op.expr, op.rule) for op in INDEXUNARY.values() if op.rule is not rules.position}
 SELECT = {name: _TESTS[op] for name, op in INDEXUNARY.items() if op in _TESTS}
-
-
-def all_operators() -> list[Operator]:
-    """All operators once each: unary, binary (isclose with its defaults), index-unary."""
-    lists: tuple[Mapping[str, Operator], ...] = (UNARY, BINARY, {"isclose": is_close()}, INDEXUNARY)
-    lists += (numpy_operators.UNARY, numpy_operators.BINARY)
-    return list(dict.fromkeys(op for ops in lists for op in ops.values()))
 
 
 # One line per monoid: identity and terminal are functions of the type.
@@ -223,7 +215,7 @@ NAMED_SEMIRINGS = (
 
 
 for _monoid in MONOIDS.values():
-    relations.remember_monoid(_monoid.binaryop, _monoid, user_defined=False)
+    operators.remember_monoid(_monoid.binaryop, _monoid, user_defined=False)
 
 
 def find_semiring(name: str) -> Semiring | None:

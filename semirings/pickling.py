@@ -14,12 +14,19 @@ from typing import Any, TypeAlias
 from .algebra import AnyOperator, Monoid, Semiring, compose
 from .catalog import find_semiring
 from .dtypes import DataType, lookup_dtype
-from .namespace import Namespace
-from .namespaces import SPACES, op
-from .operators import BinaryOp, IndexBinaryOp, IndexUnaryOp, Operator, Parameterized, SelectOp, UnaryOp
-from .registration import Function, Identity, build, enter, make
-from .relations import origin_of
-from .typed import Typed
+from .namespaces import SPACES, Namespace, op
+from .operators import (
+    BinaryOp,
+    IndexBinaryOp,
+    IndexUnaryOp,
+    Operator,
+    Parameterized,
+    SelectOp,
+    Typed,
+    UnaryOp,
+    origin_of,
+)
+from .registration import Function, Identity, build, make
 from .udf import Call, UserRule
 
 Reduced: TypeAlias = str | tuple[Any, ...]  # what copyreg calls to restore an object
@@ -49,7 +56,7 @@ def space(path: str) -> Namespace:
 def restore(family: str, name: str, flags: dict[str, bool], *parts: object) -> AnyOperator | None:
     """The operator registered under that name; registers it if missing."""
     space = SPACES[family]
-    return space[name] if name in space else enter(space, name, partial(make, family, name, *parts, **flags))
+    return space[name] if name in space else space._add(name, partial(make, family, name, *parts, **flags))
 
 
 def call(family: Parameterized, args: tuple[object, ...], kwargs: dict[str, object]) -> AnyOperator:

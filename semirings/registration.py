@@ -6,18 +6,27 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from types import FunctionType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from .algebra import AnyOperator, Monoid, Semiring, compose
-from .dtypes import BOOL, DataType, Value, lookup_dtype
-from .errors import DomainMismatch
-from .namespace import Delayed, Namespace
-from .operators import BinaryOp, IndexBinaryOp, IndexUnaryOp, Operator, Parameterized, SelectOp, UnaryOp
-from .relations import remember_monoid
-from .typed import Typed
+from .dtypes import BOOL, DataType, DomainMismatch, Value, lookup_dtype
+from .operators import (
+    BinaryOp,
+    IndexBinaryOp,
+    IndexUnaryOp,
+    Operator,
+    Parameterized,
+    SelectOp,
+    Typed,
+    UnaryOp,
+    remember_monoid,
+)
 from .udf import Call, UserRule, check
+
+if TYPE_CHECKING:
+    from .namespaces import Namespace
 
 Function: TypeAlias = Callable[..., Any]  # of a user
 Identities: TypeAlias = Value | Mapping[Any, Value]  # one value, or one per dtype
@@ -184,14 +193,6 @@ def make(family: str, name: str | None, *parts: Any, parameterized: bool = False
     return Parameterized(name, inner, family, inspect.signature(function), parts)
 
 
-def enter(space: Namespace, name: str, make: Callable[[], AnyOperator], lazy: bool = False) -> AnyOperator | None:
-    """Make an operator, now or lazily, and add it to a namespace. AttributeError if the name is taken."""
-    space._refuse_taken(name)
-    made = None if lazy else make()
-    space._add(name, Delayed(make) if made is None else made)
-    return made
-
-
 def register(spaces: Mapping[str, Namespace]) -> None:
     """Add register_new and register_anonymous to every namespace and its operator class."""
 
@@ -200,7 +201,7 @@ def register(spaces: Mapping[str, Namespace]) -> None:
         return spaces[family].from_string(op) if isinstance(op, str) else op
 
     def give(family: str, kind: Any, register_new: Function, register_anonymous: Function) -> None:
-        spaces[family]._help(register_new=register_new, register_anonymous=register_anonymous)
+        spaces[family]._helpers.update(register_new=register_new, register_anonymous=register_anonymous)
         kind.register_new, kind.register_anonymous = staticmethod(register_new), staticmethod(register_anonymous)
 
     def operators(family: str) -> None:
@@ -217,9 +218,9 @@ def register(spaces: Mapping[str, Namespace]) -> None:
                     _enter_twin(spaces[twin], twin, name, op, func, flags)
                 return op
 
-            found = enter(spaces[family], name, made, lazy)
+            found = spaces[family]._add(name, made, lazy)
             if lazy and family == "select":  # every SelectOp is also an IndexUnaryOp
-                spaces["indexunary"]._add(name, Delayed(lambda: make("indexunary", name, func, **flags)))
+                spaces["indexunary"]._add(name, lambda: make("indexunary", name, func, **flags), lazy)
             return found
 
         def register_anonymous(
@@ -235,7 +236,7 @@ def register(spaces: Mapping[str, Namespace]) -> None:
 
     def new_index_binary(name: str, func: Function, *, is_udt: bool = False, lazy: bool = False) -> AnyOperator | None:
         """Register an IndexBinaryOp, made from a Python function of x, ix, jx, y, iy, jy, theta."""
-        return enter(spaces["indexbinary"], name, lambda: _build_index_binary(name, func, is_udt), lazy)
+        return spaces["indexbinary"]._add(name, lambda: _build_index_binary(name, func, is_udt), lazy)
 
     def anonymous_index_binary(func: Function, name: str | None = None, *, is_udt: bool = False) -> IndexBinaryOp:
         """An anonymous IndexBinaryOp."""
@@ -246,7 +247,7 @@ def register(spaces: Mapping[str, Namespace]) -> None:
     ) -> AnyOperator | None:
         """Register a monoid: a BinaryOp, its identity (or one per dtype), and whether op(x, x) is x."""
         made = lambda: _build_monoid(name, named("binary", binaryop), identity, is_idempotent)
-        return enter(spaces["monoid"], name, made, lazy)
+        return spaces["monoid"]._add(name, made, lazy)
 
     def anonymous_monoid(
         binaryop: object, identity: Identities, name: str | None = None, *, is_idempotent: bool = False
@@ -257,7 +258,7 @@ def register(spaces: Mapping[str, Namespace]) -> None:
     def new_semiring(name: str, monoid: object, binaryop: object, *, lazy: bool = False) -> AnyOperator | None:
         """Register a semiring of a Monoid and a BinaryOp."""
         made = lambda: _build_semiring(name, named("monoid", monoid), named("binary", binaryop))
-        return enter(spaces["semiring"], name, made, lazy)
+        return spaces["semiring"]._add(name, made, lazy)
 
     def anonymous_semiring(monoid: object, binaryop: object, name: str | None = None) -> AnyOperator:
         """An anonymous semiring."""
@@ -274,7 +275,7 @@ def _enter_twin(
     """Also enter a SelectOp as an IndexUnaryOp of the same name, and vice versa if all results are BOOL."""
     fits = isinstance(op, Parameterized) or family == "indexunary" or set(op.types.values()) == {BOOL}
     if fits and name not in space:
-        space._add(name, make(family, name, func, **flags))
+        space._add(name, lambda: make(family, name, func, **flags))
 
 
-__all__ = ["build", "enter", "make", "register"]
+__all__ = ["build", "make", "register"]

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .dtypes import ALL, BOOL, FP64, INT8, INT64, UINT64, DataType, cast_scalar
-from .errors import UdfParseError
+from .dtypes import ALL, BOOL, FP64, INT8, INT64, UINT64, DataType, UdfParseError, cast_scalar
 from .expressions import Expression
 from .udf_types import captured, jitted, result_of, typed_form
 from .user_types import UserType

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .dtypes import BOOL, DataType, lookup_dtype
-from .errors import UdfParseError
+from .dtypes import BOOL, DataType, UdfParseError, lookup_dtype
 from .expressions import include_guarded
 from .udf_types import typed_form
 

@@ -6,7 +6,7 @@ import pytest
 from bitblas import device
 from bitblas.device import jit
 from bitblas.kernels.variant import Function, Variant, sum_of
-from semirings import BinaryOp, IndexUnaryOp, Monoid, Semiring, UnaryOp, agreement, catalog, dtypes, laws
+from semirings import BinaryOp, IndexUnaryOp, Monoid, Semiring, UnaryOp, catalog, dtypes, laws
 from semirings.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8
 from semirings.rules import number
 
@@ -15,7 +15,7 @@ ENDS = (BOOL, INT8, UINT8, INT64, FP32, FP64, dtypes.FC64)
 every_dtype = pytest.mark.parametrize(
     "t", [t if t in ENDS else pytest.param(t, marks=pytest.mark.slow) for t in dtypes.ALL], ids=str
 )
-OPERATORS = catalog.all_operators()
+OPERATORS = laws.all_operators()
 
 # ---- laws -----------------------------------------------------------------------------------------------------------
 
@@ -168,7 +168,7 @@ KINDS = (dtypes.BOOL, dtypes.INT8, dtypes.UINT64, dtypes.FP32, dtypes.FC64)
     "t", [t if t in KINDS else pytest.param(t, marks=pytest.mark.slow) for t in dtypes.ALL], ids=str
 )
 def test_cuda_agrees_with_python(t, emulator):
-    assert agreement.agreement(t, {"CUDA C++": run_cuda}) == []
+    assert laws.agreement(t, {"CUDA C++": run_cuda}) == []
 
 
 # Numba needs 7 seconds for each type.
@@ -179,7 +179,7 @@ SOON = (FP32,)
     "t", [t if t in SOON else pytest.param(t, marks=pytest.mark.slow) for t in dtypes.ALL], ids=str
 )
 def test_numba_agrees_with_python(t):
-    assert agreement.agreement(t, {"Numba": run_numba}) == []
+    assert laws.agreement(t, {"Numba": run_numba}) == []
 
 
 def test_a_disagreement_is_found():
@@ -189,6 +189,6 @@ def test_a_disagreement_is_found():
             for c in cases
         ]
 
-    found = agreement.agreement(INT8, {"a wrong one": off_by_one})
+    found = laws.agreement(INT8, {"a wrong one": off_by_one})
     assert any("binary.plus of INT8 at x=-128, y=-128" in v for v in found)
     assert not any("BOOL of INT8" in v for v in found)
