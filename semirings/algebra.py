@@ -31,6 +31,7 @@ class Monoid(Ruled):
     repeated: str | None = "x"
     rule: Rule = same
 
+    family = "monoid"
     is_commutative = True
     is_positional = False
 
@@ -115,6 +116,8 @@ class Semiring(Applicable):
     monoid: Monoid
     binaryop: BinaryOp
     name: str = ""  # {monoid}_{binaryop} unless registered under another name
+
+    family = "semiring"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or f"{self.monoid.name}_{self.binaryop.name}")

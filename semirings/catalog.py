@@ -82,9 +82,7 @@ BINARY = {
             rules.small_ordered, exchanged="floordiv",
         ),
         BinaryOp("pow", but_complex("raised(x, y)", "complex_power(x, y)"), rules.inverse, exchanged="rpow"),
-        BinaryOp(
-            "rpow", but_complex("raised(y, x)", "complex_power(y, x)"), rules.small_inverse, exchanged="pow",
-        ),
+        BinaryOp("rpow", but_complex("raised(y, x)", "complex_power(y, x)"), rules.small_inverse, exchanged="pow"),
         BinaryOp("min", "least(x, y)", rules.ordered_arithmetic, exchanged="min"),
         BinaryOp("max", "greatest(x, y)", rules.ordered_arithmetic, exchanged="max"),
         BinaryOp("absfirst", but_complex("absolute(x)", "magnitude_of(x)"), rules.magnitude, exchanged="abssecond"),
@@ -174,34 +172,22 @@ SELECT = {name: _TESTS[op] for name, op in INDEXUNARY.items() if op in _TESTS}
 
 # One line per monoid: identity and terminal are functions of the type.
 MONOIDS = {
-    m.name: m
-    for m in (
-        Monoid(
-            "plus",
-            BINARY["plus"],
-            lambda t: 0,
-            repeated=but_complex("times(x, kx)", "multiple_of(x, k)"),
-            rule=rules.number,
-        ),
-        Monoid("times", BINARY["times"], lambda t: 1, repeated="power(x, k)", rule=rules.arithmetic),
-        Monoid("min", BINARY["min"], lambda t: t.highest, lambda t: t.lowest, rule=rules.ordered),
-        Monoid("max", BINARY["max"], lambda t: t.lowest, lambda t: t.highest, rule=rules.ordered),
-        Monoid("any", BINARY["any"], lambda t: 0, lambda t: 0),
-        Monoid("lor", BINARY["lor"], lambda t: False, lambda t: True, rule=rules.logical),
-        Monoid("land", BINARY["land"], lambda t: True, lambda t: False, rule=rules.logical),
-        Monoid("lxor", BINARY["lxor"], lambda t: False, repeated="where(k & 1, x, x != x)", rule=rules.logical),
-        Monoid("lxnor", BINARY["lxnor"], lambda t: True, repeated="where(k & 1, x, x == x)", rule=rules.logical),
-        Monoid("eq", BINARY["eq"], lambda t: True, repeated="where(k & 1, x, x == x)", rule=rules.boolean),
-        Monoid("bor", BINARY["bor"], lambda t: 0, lambda t: t.highest, rule=rules.unsigned),
-        Monoid("band", BINARY["band"], lambda t: t.highest, lambda t: 0, rule=rules.unsigned),
-        Monoid("bxor", BINARY["bxor"], lambda t: 0, repeated="where(k & 1, x, minus(x, x))", rule=rules.unsigned),
-        Monoid(
-            "bxnor",
-            BINARY["bxnor"],
-            lambda t: t.highest,
-            repeated="where(k & 1, x, inverted(minus(x, x)))",
-            rule=rules.unsigned,
-        ),
+    name: Monoid(name, BINARY[name], identity, terminal, repeated, rule)
+    for name, identity, terminal, repeated, rule in (
+        ("plus", lambda t: 0, None, but_complex("times(x, kx)", "multiple_of(x, k)"), rules.number),
+        ("times", lambda t: 1, None, "power(x, k)", rules.arithmetic),
+        ("min", lambda t: t.highest, lambda t: t.lowest, "x", rules.ordered),
+        ("max", lambda t: t.lowest, lambda t: t.highest, "x", rules.ordered),
+        ("any", lambda t: 0, lambda t: 0, "x", rules.same),
+        ("lor", lambda t: False, lambda t: True, "x", rules.logical),
+        ("land", lambda t: True, lambda t: False, "x", rules.logical),
+        ("lxor", lambda t: False, None, "where(k & 1, x, x != x)", rules.logical),
+        ("lxnor", lambda t: True, None, "where(k & 1, x, x == x)", rules.logical),
+        ("eq", lambda t: True, None, "where(k & 1, x, x == x)", rules.boolean),
+        ("bor", lambda t: 0, lambda t: t.highest, "x", rules.unsigned),
+        ("band", lambda t: t.highest, lambda t: 0, "x", rules.unsigned),
+        ("bxor", lambda t: 0, None, "where(k & 1, x, minus(x, x))", rules.unsigned),
+        ("bxnor", lambda t: t.highest, None, "where(k & 1, x, inverted(minus(x, x)))", rules.unsigned),
     )
 }
 

@@ -16,16 +16,7 @@ from .operators import Applicable, BinaryOp, Parameterized, Typed, monoid_of
 from .registration import register
 
 if TYPE_CHECKING:
-    from .names import (
-        BinaryNames,
-        IndexbinaryNames,
-        IndexunaryNames,
-        MonoidNames,
-        OpNames,
-        SelectNames,
-        SemiringNames,
-        UnaryNames,
-    )
+    from . import names
 
 Entry: TypeAlias = Any  # an operator, a nested Namespace, or a Delayed; typing it would need every operator class
 
@@ -211,9 +202,11 @@ def _unknown(family: str, text: str, why: str) -> ValueError:
     return ValueError(f"op: Unknown {family} string {text!r}: {why}. Example usage: {EXAMPLES[family]!r}")
 
 
-def get_semiring(monoid: object, binaryop: object, name: str | None = None) -> Semiring | Typed[Semiring]:
+def get_semiring(
+    monoid: object, binaryop: object, name: str | None = None, *, space: Namespace | None = None
+) -> Semiring | Typed[Semiring]:
     """The semiring of a monoid (or a BinaryOp that has one) and a BinaryOp (or the one of a Monoid); typed if one of
-    them is. With a name, it is also entered in the namespace, unless the name is taken. TypeError for other operators.
+    them is. With a name, it is also entered in `space`, unless the name is taken. TypeError for other operators.
     """
     add, multiply = (op.op if isinstance(op, Typed) else op for op in (monoid, binaryop))
     found = monoid_of(add) if isinstance(add, BinaryOp) else add
@@ -225,8 +218,8 @@ def get_semiring(monoid: object, binaryop: object, name: str | None = None) -> S
     if not isinstance(multiply, BinaryOp):
         raise TypeError(f"binaryop: expected a BinaryOp, got {binaryop!r}")
     ring = compose(found, multiply)
-    if name is not None and name not in semiring:
-        semiring._add(name, lambda: ring)
+    if name is not None and space is not None and name not in space:
+        space._add(name, lambda: ring)
     for op in (binaryop, monoid):
         if isinstance(op, Typed):
             return ring[op.dtype]
@@ -264,13 +257,13 @@ def _select_of_comparison(what: str, expr: Any) -> object:
 
 # ---- The public namespaces: unary, binary, indexunary, select, monoid, semiring, op.
 
-unary = cast("UnaryNames", Namespace("unary", dict(UNARY)))
-binary = cast("BinaryNames", Namespace("binary", {**BINARY, **PARAMETERIZED}))
-indexunary = cast("IndexunaryNames", Namespace("indexunary", dict(INDEXUNARY)))
-indexbinary = cast("IndexbinaryNames", Namespace("indexbinary", {}))
-select = cast("SelectNames", Namespace("select", dict(SELECT)))
-monoid = cast("MonoidNames", Namespace("monoid", dict(MONOIDS)))
-semiring = cast("SemiringNames", Namespace("semiring", dict(SEMIRINGS), find_semiring, semiring_names))
+unary = cast("names.UnaryNames", Namespace("unary", dict(UNARY)))
+binary = cast("names.BinaryNames", Namespace("binary", {**BINARY, **PARAMETERIZED}))
+indexunary = cast("names.IndexunaryNames", Namespace("indexunary", dict(INDEXUNARY)))
+indexbinary = cast("names.IndexbinaryNames", Namespace("indexbinary", {}))
+select = cast("names.SelectNames", Namespace("select", dict(SELECT)))
+monoid = cast("names.MonoidNames", Namespace("monoid", dict(MONOIDS)))
+semiring = cast("names.SemiringNames", Namespace("semiring", dict(SEMIRINGS), find_semiring, semiring_names))
 
 
 def _of_all(name: str, spaces: Sequence[Namespace]) -> Namespace:
@@ -279,7 +272,7 @@ def _of_all(name: str, spaces: Sequence[Namespace]) -> Namespace:
     return Namespace(name, {}, find, lambda: (key for space in spaces for key in space.__all__))
 
 
-op = cast("OpNames", _of_all("op", (unary, binary, monoid, semiring)))
+op = cast("names.OpNames", _of_all("op", (unary, binary, monoid, semiring)))
 SPACES: dict[str, Namespace] = {
     "unary": unary,
     "binary": binary,
@@ -301,6 +294,6 @@ for _family in ORDER:
 for _family, _space in _NUMPY.items():
     SPACES[_family]._helpers["numpy"] = _space
 op._helpers.update(numpy=_of_all("op.numpy", [*_NUMPY.values()]), from_string=any_from_string)
-semiring._helpers["get_semiring"] = get_semiring
+semiring._helpers["get_semiring"] = partial(get_semiring, space=semiring)
 select._helpers.update({what: partial(_select_of_comparison, what) for what in _PREFIX})
 register(SPACES)

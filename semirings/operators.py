@@ -51,11 +51,26 @@ class Called:
         @overload
         def __call__(self, left: object, right: Operand[Given], **kwargs: object) -> Given: ...
         @overload
-        def __call__(self, *args: object, **kwargs: object) -> Any: ...
+        def __call__(self, left: object, right: object = None, **kwargs: object) -> Any: ...
         # fmt: on
 
-    def __call__(self, *args: object, **kwargs: object) -> Any:
-        return apply(self, *args, **kwargs)
+    def __call__(self, left: object, right: object = None, **kwargs: object) -> Any:
+        # Duck-typed, because this package imports nothing of bitblas.
+        for operand in (left, right):
+            handler = getattr(operand, "_apply_operator", None)
+            if handler is not None:
+                return handler(self, left, right, **kwargs)
+        for handler in _of_scalars:
+            return handler(self, left, right, **kwargs)
+        raise TypeError(f"{self!r}: expected a Matrix, Vector, Scalar or infix expression such as A & B, got {left!r}")
+
+
+_of_scalars: list[Callable[..., object]] = []  # handler of op(1, 2), set by a library that has a Scalar type
+
+
+def applied_to_scalars_by(handler: Callable[..., object]) -> None:
+    """From now on op(1, 2) calls handler(op, 1, 2)."""
+    _of_scalars[:] = [handler]
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,27 +161,6 @@ def typed(op: Applicable, dtype: DataType) -> Typed[Any]:
     return Typed(op, dtype)
 
 
-_of_scalars: list[Callable[..., object]] = []  # handler of op(1, 2), set by a library that has a Scalar type
-
-
-def applied_to_scalars_by(handler: Callable[..., object]) -> None:
-    """From now on op(1, 2) calls handler(op, 1, 2)."""
-    _of_scalars[:] = [handler]
-
-
-def apply(op: Called, left: object, right: object = None, **kwargs: object) -> Any:
-    """op(A), op(A, thunk), op(A & B), op(A | B), op(A @ B), op(2, A): calls the operand's method (duck-typed, because
-    this package imports nothing of bitblas).
-    """
-    for operand in (left, right):
-        handler = getattr(operand, "_apply_operator", None)
-        if handler is not None:
-            return handler(op, left, right, **kwargs)
-    for handler in _of_scalars:
-        return handler(op, left, right, **kwargs)
-    raise TypeError(f"{op!r}: expected a Matrix, Vector, Scalar or infix expression such as A & B, got {left!r}")
-
-
 class Applicable(Called):
     """Base class of all operators: `op[dtype]` fixes the type, `op(...)` applies it, `dtype in op` tests support."""
 
@@ -255,7 +249,7 @@ _monoids: dict[BinaryOp | Parameterized, Monoid | Parameterized] = {}
 _user_monoids: dict[BinaryOp | Parameterized, Monoid | Parameterized] = {}
 # The family that made an operator, and its parameters.
 Origin: TypeAlias = "tuple[Parameterized, tuple[object, ...], dict[str, object]]"
-_origins: WeakKeyDictionary[Applicable | Parameterized, Origin] = WeakKeyDictionary()
+ORIGINS: WeakKeyDictionary[Applicable | Parameterized, Origin] = WeakKeyDictionary()
 
 # In a product of transposed operands the row of the first becomes the column of the second.
 _FIRST_TO_SECOND = {"firsti": "secondj", "firstj": "secondi", "firsti1": "secondj1", "firstj1": "secondi1"}
@@ -277,7 +271,7 @@ def monoid_of(op: BinaryOp | Parameterized) -> Monoid | Parameterized | None:
     registered.
     """
     found = _monoids.get(op, _user_monoids.get(op))
-    if found is None and (origin := _origins.get(op)) is not None:
+    if found is None and (origin := ORIGINS.get(op)) is not None:
         family, args, kwargs = origin
         monoids = monoid_of(family)
         return None if monoids is None else monoids(*args, **kwargs)
@@ -287,18 +281,6 @@ def monoid_of(op: BinaryOp | Parameterized) -> Monoid | Parameterized | None:
 def remember_monoid(op: BinaryOp | Parameterized, monoid: Monoid | Parameterized, *, user_defined: bool) -> None:
     """Record a monoid or a family of monoids."""
     (_user_monoids if user_defined else _monoids)[op] = monoid
-
-
-def remember_origin(
-    made: Applicable | Parameterized, family: Parameterized, args: tuple[object, ...], kwargs: dict[str, object]
-) -> None:
-    """Record that `made` is family(*args, **kwargs)."""
-    _origins.setdefault(made, (family, args, kwargs))
-
-
-def origin_of(op: Applicable | Parameterized) -> Origin | None:
-    """The family that made an operator, with its parameters; None if it has none."""
-    return _origins.get(op)
 
 
 # ---- Operators.
@@ -465,7 +447,7 @@ class Parameterized:
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         made = self.make(*args, **kwargs)
-        remember_origin(made, self, args, kwargs)
+        ORIGINS.setdefault(made, (self, args, kwargs))
         return made
 
     @property

@@ -31,18 +31,14 @@ if TYPE_CHECKING:
 Function: TypeAlias = Callable[..., Any]  # of a user
 Identities: TypeAlias = Value | Mapping[Any, Value]  # one value, or one per dtype
 
-_CLASSES: dict[str, type[Operator]] = {
-    "unary": UnaryOp,
-    "binary": BinaryOp,
-    "indexunary": IndexUnaryOp,
-    "select": SelectOp,
-}
-_NAMES = {
-    "unary": ("x",),
-    "binary": ("x", "y"),
-    "indexunary": ("x", "ix", "jx", "t"),
-    "select": ("x", "ix", "jx", "t"),
-    "indexbinary": ("x", "ix", "jx", "y", "iy", "jy", "theta"),
+_cached = functools.lru_cache(1 << 10)  # one object per choice of parameters
+CLASSES: dict[str, type[Operator]] = {kind.family: kind for kind in (UnaryOp, BinaryOp, IndexUnaryOp, SelectOp)}
+_ARGUMENTS = {
+    "unary": "x",
+    "binary": "x y",
+    "indexunary": "x ix jx t",
+    "select": "x ix jx t",
+    "indexbinary": "x ix jx y iy jy theta",
 }
 
 
@@ -53,7 +49,7 @@ def build(
     types are inferred on demand. TypeError if it is not a function or has the wrong number of arguments; UdfParseError
     if Numba cannot compile it.
     """
-    made = _operator(_CLASSES[family], function, name, _arguments(family, function), narrow, is_udt)
+    made = _operator(CLASSES[family], function, name, _arguments(family, function), narrow, is_udt)
     if family == "select" and not is_udt and set(made.types.values()) != {BOOL}:
         raise ValueError(f"{made.name}: SelectOp must have BOOL return type, got {made.types}")
     return made
@@ -63,7 +59,7 @@ def _arguments(family: str, function: object) -> tuple[str, ...]:
     """The argument names of a function of that family. TypeError if it is not such a function."""
     if not isinstance(function, FunctionType):
         raise TypeError(f"func: UDF argument must be a function, got {type(function).__name__}")
-    names = _NAMES[family]
+    names = (*_ARGUMENTS[family].split(),)
     if len(inspect.signature(function).parameters) != len(names):
         raise TypeError(f"func: expected {len(names)} arguments for {family}, got {inspect.signature(function)}")
     return names
@@ -168,11 +164,6 @@ def _build_semiring(name: str | None, monoid: Any, binaryop: Any) -> Semiring | 
     return compose(monoid, binaryop) if name is None else Semiring(monoid, binaryop, name)
 
 
-def _cached(make: Callable[..., AnyOperator]) -> Callable[..., AnyOperator]:
-    """Cache: one object per choice of parameters."""
-    return functools.lru_cache(1 << 10)(make)
-
-
 def make(family: str, name: str | None, *parts: Any, parameterized: bool = False, is_udt: bool = False) -> AnyOperator:
     """An operator outside of the namespaces: of a function (`parameterized`: one that returns the function), a monoid
     of (binaryop, identity, is_idempotent), or a semiring of (monoid, binaryop).
@@ -229,9 +220,9 @@ def register(spaces: Mapping[str, Namespace]) -> None:
             """An anonymous operator, made from a Python function."""
             return make(family, name, func, parameterized=parameterized, is_udt=is_udt)
 
-        give(family, _CLASSES[family], register_new, register_anonymous)
+        give(family, CLASSES[family], register_new, register_anonymous)
 
-    for family in _CLASSES:
+    for family in CLASSES:
         operators(family)
 
     def new_index_binary(name: str, func: Function, *, is_udt: bool = False, lazy: bool = False) -> AnyOperator | None:
