@@ -58,9 +58,7 @@ def expression(op: Operator) -> str:
     texts = dict.fromkeys(("BOOL", "integers", "floats", "complex"), op.expr)
     if isinstance(op.expr, ByKind):
         kinds = {t.kind for t in op.types}
-        texts = {"BOOL": op.expr.boolean, "integers": op.expr.integer, "floats": op.expr.floating}
-        texts["complex"] = op.expr.complex
-        texts = {name: text for name, text in texts.items() if name[0].lower() in kinds}
+        texts = {name: op.expr.texts[name[0].lower()] for name in texts if name[0].lower() in kinds}
     if len(set(texts.values())) == 1:
         texts = {"": texts.popitem()[1]}
     if len(texts) > 1 and len({text for kind, text in texts.items() if kind != "complex"}) == 1:

@@ -6,6 +6,7 @@ Tests, compilation and documentation iterate over these lists, so a new entry ne
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 
 from . import operators, rules
 from .algebra import Monoid, Semiring, compose
@@ -204,19 +205,20 @@ for _monoid in MONOIDS.values():
     operators.remember_monoid(_monoid.binaryop, _monoid, user_defined=False)
 
 
-def find_semiring(name: str) -> Semiring | None:
+def find_semiring(
+    name: str, monoids: Mapping[str, Monoid] = MONOIDS, operators: Mapping[str, BinaryOp] = BINARY
+) -> Semiring | None:
     """{monoid}_{binary}, if they match for at least one type, else None."""
-    for m in MONOIDS.values():
-        op = BINARY.get(name[len(m.name) + 1 :]) if name.startswith(m.name + "_") else None
-        if op is not None:
-            found = compose(m, op)
-            return found if found.types else None
+    for first, m in monoids.items():
+        op = operators.get(name[len(first) + 1 :]) if name.startswith(f"{first}_") else None
+        if op is not None and (found := compose(m, op)).types:
+            return found
     return None
 
 
-def semiring_names() -> list[str]:
+def semiring_names(monoids: Mapping[str, Monoid] = MONOIDS, operators: Mapping[str, BinaryOp] = BINARY) -> list[str]:
     """The names of all semirings of the two lists."""
-    return [name for m in MONOIDS for op in BINARY if find_semiring(name := f"{m}_{op}") is not None]
+    return [f"{m}_{op}" for m in monoids for op in operators if compose(monoids[m], operators[op]).types]
 
 
 def _named(name: str) -> Semiring:

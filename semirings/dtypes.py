@@ -98,16 +98,14 @@ class DataType:
     @property
     def lowest(self) -> Any:
         """The least value, a NumPy scalar: -inf for floats and for both parts of complex numbers (NumPy's order)."""
-        if self.kind in "fc":
-            return self.np_type.type(-np.inf if self.kind == "f" else complex(-np.inf, -np.inf))
-        return self.np_type.type(False if self.kind == "b" else np.iinfo(self.np_type).min)
+        ends = {"b": False, "f": -np.inf, "c": complex(-np.inf, -np.inf)}
+        return self.np_type.type(ends[self.kind] if self.kind in ends else np.iinfo(self.np_type).min)
 
     @property
     def highest(self) -> Any:
         """The greatest value, a NumPy scalar: inf for floats and for both parts of complex numbers."""
-        if self.kind in "fc":
-            return self.np_type.type(np.inf if self.kind == "f" else complex(np.inf, np.inf))
-        return self.np_type.type(True if self.kind == "b" else np.iinfo(self.np_type).max)
+        ends = {"b": True, "f": np.inf, "c": complex(np.inf, np.inf)}
+        return self.np_type.type(ends[self.kind] if self.kind in ends else np.iinfo(self.np_type).max)
 
 
 def _make(name: str, np_name: str, c_type: str) -> DataType:

@@ -190,12 +190,6 @@ template <class T> __device__ __forceinline__ T log_sum2(T x, T y) {
 }
 
 // GraphBLAS casts: to BOOL is != 0; floats to integers truncate and saturate, NaN becomes 0 (as in SuiteSparse).
-template <class To, class From> struct Cast {
-  static __device__ __forceinline__ To from(From x) { return To(x); }
-};
-template <class From> struct Cast<bool, From> {
-  static __device__ __forceinline__ bool from(From x) { return x != From(0); }
-};
 template <class To, class From> __device__ __forceinline__ To saturate(From x) {
   const bool is_signed = To(-1) < To(0);
   const To highest = is_signed ? To(~(1ull << (8 * sizeof(To) - 1))) : To(~0ull);
@@ -205,20 +199,13 @@ template <class To, class From> __device__ __forceinline__ To saturate(From x) {
   if (x <= From(lowest)) return lowest;
   return To(x);
 }
-#define SATURATING(To)                                                                      \
-  template <> struct Cast<To, float> {                                                      \
-    static __device__ __forceinline__ To from(float x) { return saturate<To, float>(x); }   \
-  };                                                                                        \
-  template <> struct Cast<To, double> {                                                     \
-    static __device__ __forceinline__ To from(double x) { return saturate<To, double>(x); } \
-  };
-SATURATING(signed char)
-SATURATING(short)
-SATURATING(int)
-SATURATING(long long)
-SATURATING(unsigned char)
-SATURATING(unsigned short)
-SATURATING(unsigned int)
-SATURATING(unsigned long long)
-#undef SATURATING
+template <class To, class From> struct Cast {
+  static __device__ __forceinline__ To from(From x) {
+    if constexpr (To(0.5) == 0 && From(0.5) == 0.5) return saturate<To, From>(x);
+    else return To(x);
+  }
+};
+template <class From> struct Cast<bool, From> {
+  static __device__ __forceinline__ bool from(From x) { return x != From(0); }
+};
 template <class To, class From> __device__ __forceinline__ To cast(From x) { return Cast<To, From>::from(x); }

@@ -72,9 +72,9 @@ def same(x: np.generic, y: np.generic) -> bool:
     return bool(x == y or (x != x and y != y))
 
 
-def _first(violations: Iterable[str]) -> list[str]:
-    """The first violation of a law only."""
-    return list(itertools.islice(violations, 1))
+def _firsts(*laws: Iterable[str]) -> list[str]:
+    """The first violation of each law."""
+    return [violation for law in laws for violation in itertools.islice(law, 1)]
 
 
 # ---- operators ------------------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ def check_operator(op: Operator, dtype: object) -> list[str]:
     gives the same value for exchanged operands.
     """
     t = op.check(dtypes.lookup_dtype(dtype))
-    name, values, found = f"{op.name}[{t}]", edge_values(t), []
+    name, values = f"{op.name}[{t}]", edge_values(t)
     seconds = values[:1] if isinstance(op, UnaryOp) else values
 
     def evaluated() -> Iterator[str]:
@@ -98,19 +98,16 @@ def check_operator(op: Operator, dtype: object) -> list[str]:
             if z.dtype != op.result_type(t).np_type:
                 yield f"{name}: at ({x}, {y}) expected a {op.result_type(t)}, got {z.dtype}"
 
-    found += _first(evaluated())
     other = op.commutes_to if isinstance(op, BinaryOp) and not op.positional and op.name != "any" else None
-    if other is not None and not found:
 
-        def commuted() -> Iterator[str]:
-            for x, y in itertools.product(values, values):
-                left, right = op.evaluate(t, x=x, y=y), other.evaluate(t, x=y, y=x)
-                if not same(left, right):
-                    sides = f"{op.name}({x}, {y}) = {left}, {other.name}({y}, {x}) = {right}"
-                    yield f"{name}: commutes to {other.name}, but {sides}"
+    def commuted(other: BinaryOp) -> Iterator[str]:
+        for x, y in itertools.product(values, values):
+            left, right = op.evaluate(t, x=x, y=y), other.evaluate(t, x=y, y=x)
+            if not same(left, right):
+                sides = f"{op.name}({x}, {y}) = {left}, {other.name}({y}, {x}) = {right}"
+                yield f"{name}: commutes to {other.name}, but {sides}"
 
-        found += _first(commuted())
-    return found
+    return _firsts(evaluated()) or ([] if other is None else _firsts(commuted(other)))
 
 
 def at(op: Operator, t: DataType, x: Value, y: Value, i: int = 3, j: int = 5) -> np.generic:
@@ -140,53 +137,45 @@ def _check_monoid(monoid: Monoid, z: DataType) -> list[str]:
 
     add = lambda x, y: op.evaluate(z, x=x, y=y)
     if monoid.name == "any":  # its only law is that the result is one of the operands
-        return _first(
+        return _firsts(
             f"{name}: any({x}, {y}) is neither"
-            for x in edges
-            for y in edges
-            if not any(same(add(x, y), v) for v in (x, y))
+            for x, y in itertools.product(edges, edges)
+            if not (same(add(x, y), x) or same(add(x, y), y))
         )
-
-    found, one, last = [], monoid.identity(z), monoid.terminal(z)
-    found += _first(
-        f"{name}: the identity {one} changes {x} into {add(x, one)} or {add(one, x)}"
-        for x in edges
-        if x == x and not (same(add(x, one), x) and same(add(one, x), x))
-    )
-    found += _first(
-        f"{name}: not commutative: {op.name}({x}, {y}) = {add(x, y)}, but {op.name}({y}, {x}) = {add(y, x)}"
-        for x, y in itertools.combinations(edges, 2)
-        if not same(add(x, y), add(y, x))
-    )
-    found += _first(
-        f"{name}: not associative at ({x}, {y}, {v}): {add(add(x, y), v)} and {add(x, add(y, v))}"
-        for x, y, v in itertools.product(triples, repeat=3)
-        if not same(add(add(x, y), v), add(x, add(y, v)))
-    )
-    if last is not None:
-        found += _first(
+    one, last = monoid.identity(z), monoid.terminal(z)
+    return _firsts(
+        (
+            f"{name}: the identity {one} changes {x} into {add(x, one)} or {add(one, x)}"
+            for x in edges
+            if x == x and not (same(add(x, one), x) and same(add(one, x), x))
+        ),
+        (
+            f"{name}: not commutative: {op.name}({x}, {y}) = {add(x, y)}, but {op.name}({y}, {x}) = {add(y, x)}"
+            for x, y in itertools.combinations(edges, 2)
+            if not same(add(x, y), add(y, x))
+        ),
+        (
+            f"{name}: not associative at ({x}, {y}, {v}): {add(add(x, y), v)} and {add(x, add(y, v))}"
+            for x, y, v in itertools.product(triples, repeat=3)
+            if not same(add(add(x, y), v), add(x, add(y, v)))
+        ),
+        (
             f"{name}: {last} is not terminal: with {x} it gives {add(last, x)} and {add(x, last)}"
             for x in edges
-            if not (same(add(last, x), last) and same(add(x, last), last))
-        )
-    if monoid.is_idempotent:
-        found += _first(
-            f"{name}: not idempotent: {x} and {x} give {add(x, x)}" for x in edges if not same(add(x, x), x)
-        )
-    return found + _first(_wrong_repeats(monoid, z, add, exact))
-
-
-def _wrong_repeats(
-    monoid: Monoid, z: DataType, add: Callable[[np.generic, np.generic], np.generic], values: np.ndarray
-) -> Iterator[str]:
-    for x in values:
-        total = x
-        for k in range(1, 20):
-            if k > 1:
-                total = add(total, x)
-            repeated = monoid.repeat(z, x, k)
-            if not same(repeated, total):
-                yield f"{monoid.name}[{z}]: {k} times {x} add up to {total}, but `repeated` says {repeated}"
+            if last is not None and not (same(add(last, x), last) and same(add(x, last), last))
+        ),
+        (
+            f"{name}: not idempotent: {x} and {x} give {add(x, x)}"
+            for x in edges
+            if monoid.is_idempotent and not same(add(x, x), x)
+        ),
+        (
+            f"{name}: {k} times {x} add up to {total}, but `repeated` says {monoid.repeat(z, x, k)}"
+            for x in exact
+            for k, total in enumerate(itertools.accumulate([x] * 19, add), 1)
+            if not same(monoid.repeat(z, x, k), total)
+        ),
+    )
 
 
 # ---- semirings ------------------------------------------------------------------------------------------------------
@@ -223,7 +212,7 @@ def check_semiring(semiring: Semiring, dtype: object, *, distributes: str | None
                 if not same(left, right):
                     yield f"{name}: does not distribute at ({x}, {y}, {v}): {left} and {right}"
 
-    return found + _first(undistributed())
+    return found + _firsts(undistributed())
 
 
 # ---- Tolerances: how far implementations of an operator may differ.

@@ -282,11 +282,14 @@ SPACES: dict[str, Namespace] = {
     "semiring": semiring,
     "indexbinary": indexbinary,
 }
+_LISTS = numpy_operators.MONOID_NAMES, numpy_operators.BINARY_NAMES
 _NUMPY = {
     "unary": Namespace("unary.numpy", numpy_operators.UNARY_NAMES),
     "binary": Namespace("binary.numpy", numpy_operators.BINARY_NAMES),
     "monoid": Namespace("monoid.numpy", numpy_operators.MONOID_NAMES),
-    "semiring": Namespace("semiring.numpy", {}, numpy_operators.find_semiring, numpy_operators.semiring_names),
+    "semiring": Namespace(
+        "semiring.numpy", {}, lambda name: find_semiring(name, *_LISTS), lambda: semiring_names(*_LISTS)
+    ),
 }
 
 for _family in ORDER:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from . import catalog, rules
-from .algebra import Monoid, Semiring, compose
+from .algebra import Monoid
 from .expressions import ByKind, but_complex
 from .operators import BinaryOp, UnaryOp, remember_monoid
 
@@ -115,19 +115,3 @@ _BINARY = _BOTH + (
 UNARY_NAMES = _named(catalog.UNARY, _UNARY, UNARY)
 BINARY_NAMES = _named(catalog.BINARY, _BINARY, BINARY)
 MONOID_NAMES = _named(catalog.MONOIDS, _BOTH, MONOIDS)
-
-
-def find_semiring(name: str) -> Semiring | None:
-    """{monoid}_{binary} of NumPy's names, if they match for at least one type, else None."""
-    words = name.split("_")
-    for k in range(1, len(words)):
-        add, multiply = MONOID_NAMES.get("_".join(words[:k])), BINARY_NAMES.get("_".join(words[k:]))
-        if add is not None and multiply is not None and compose(add, multiply).types:
-            return compose(add, multiply)
-    return None
-
-
-def semiring_names() -> list[str]:
-    return [
-        f"{m}_{op}" for m in MONOID_NAMES for op in BINARY_NAMES if compose(MONOID_NAMES[m], BINARY_NAMES[op]).types
-    ]

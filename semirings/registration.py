@@ -201,16 +201,18 @@ def register(spaces: Mapping[str, Namespace]) -> None:
         ) -> AnyOperator | None:
             """Register an operator made from a Python function. Dots in its name create nested namespaces."""
             flags = {"parameterized": parameterized, "is_udt": is_udt}
+            # A SelectOp is also entered as an IndexUnaryOp of the same name, and vice versa if all results are BOOL.
             twin = {"select": "indexunary", "indexunary": "select"}.get(family)
 
             def made() -> AnyOperator:
                 op = make(family, name, func, **flags)
-                if twin is not None:
-                    _enter_twin(spaces[twin], twin, name, op, func, flags)
+                fits = isinstance(op, Parameterized) or family == "select" or set(op.types.values()) == {BOOL}
+                if twin is not None and fits and name not in spaces[twin]:
+                    spaces[twin]._add(name, functools.partial(make, twin, name, func, **flags))
                 return op
 
             found = spaces[family]._add(name, made, lazy)
-            if lazy and family == "select":  # every SelectOp is also an IndexUnaryOp
+            if lazy and family == "select":
                 spaces["indexunary"]._add(name, lambda: make("indexunary", name, func, **flags), lazy)
             return found
 
@@ -258,15 +260,6 @@ def register(spaces: Mapping[str, Namespace]) -> None:
     give("indexbinary", IndexBinaryOp, new_index_binary, anonymous_index_binary)
     give("monoid", Monoid, new_monoid, anonymous_monoid)
     give("semiring", Semiring, new_semiring, anonymous_semiring)
-
-
-def _enter_twin(
-    space: Namespace, family: str, name: str, op: AnyOperator, func: Function, flags: dict[str, bool]
-) -> None:
-    """Also enter a SelectOp as an IndexUnaryOp of the same name, and vice versa if all results are BOOL."""
-    fits = isinstance(op, Parameterized) or family == "indexunary" or set(op.types.values()) == {BOOL}
-    if fits and name not in space:
-        space._add(name, lambda: make(family, name, func, **flags))
 
 
 __all__ = ["build", "make", "register"]

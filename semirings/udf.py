@@ -103,9 +103,7 @@ class UserRule:
 
     def __call__(self, t: DataType) -> tuple[DataType, DataType] | None:
         z = self._inferred(t)
-        if t._is_udt:
-            return None if z is None else (t, z)
-        if z is None or not self.narrow or z is t:
+        if z is None or t._is_udt or not self.narrow or z is t:
             return None if z is None else (t, z)
         if (z.kind in "iu" and t.kind in "iu") or (z.kind == t.kind and t.kind in "fc"):
             return t, t
