@@ -13,7 +13,7 @@ from typing import Any
 
 import semirings
 from semirings import Operator, Parameterized, Typed, dtypes, semiring
-from semirings.namespace import Namespace
+from semirings.namespaces import Namespace
 
 from . import core, exceptions
 from .core import operators

@@ -9,7 +9,7 @@ import os
 import sys
 import warnings
 
-from semirings.errors import DomainMismatch, GraphblasException, NotImplementedException, UdfParseError
+from semirings.dtypes import DomainMismatch, GraphblasException, NotImplementedException, UdfParseError
 
 __all__ = ["DomainMismatch", "GraphblasException", "NotImplementedException", "UdfParseError"]  # of semirings
 __all__ += ["DimensionMismatch", "EmptyObject", "IndexOutOfBound", "InsufficientSpace", "InvalidIndex", "InvalidObject"]

@@ -4,8 +4,7 @@ from . import dtypes, pickling
 from .algebra import Monoid, Semiring
 from .dtypes import DataType
 from .namespaces import binary, indexbinary, indexunary, monoid, op, select, semiring, unary
-from .operators import BinaryOp, IndexBinaryOp, IndexUnaryOp, Operator, Parameterized, SelectOp, UnaryOp
-from .typed import Typed
+from .operators import BinaryOp, IndexBinaryOp, IndexUnaryOp, Operator, Parameterized, SelectOp, Typed, UnaryOp
 
 __all__ = [
     "BinaryOp",

@@ -1,16 +1,22 @@
-"""Command-line entry point: `python -m semirings > docs/semirings.md` writes the page of all operators."""
+"""Command-line entry point for generated files: the page of all operators, and their type stubs.
+
+python -m semirings > docs/semirings.md
+python -m semirings stubs > semirings/names.pyi
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from . import dtypes, numpy_operators
-from .agreement import ULPS
 from .algebra import Monoid
 from .catalog import BINARY, INDEXUNARY, MONOIDS, NAMED_SEMIRINGS, PARAMETERIZED, UNARY, is_close
 from .dtypes import DataType
 from .expressions import ByKind
+from .laws import ULPS
+from .namespaces import SPACES, Namespace
 from .operators import BinaryOp, Operator
 from .udf_cuda import CALLS
 
@@ -52,9 +58,7 @@ def expression(op: Operator) -> str:
     texts = dict.fromkeys(("BOOL", "integers", "floats", "complex"), op.expr)
     if isinstance(op.expr, ByKind):
         kinds = {t.kind for t in op.types}
-        texts = {"BOOL": op.expr.boolean, "integers": op.expr.integer, "floats": op.expr.floating}
-        texts["complex"] = op.expr.complex
-        texts = {name: text for name, text in texts.items() if name[0].lower() in kinds}
+        texts = {name: op.expr.texts[name[0].lower()] for name in texts if name[0].lower() in kinds}
     if len(set(texts.values())) == 1:
         texts = {"": texts.popitem()[1]}
     if len(texts) > 1 and len({text for kind, text in texts.items() if kind != "complex"}) == 1:
@@ -125,5 +129,27 @@ def page() -> str:
     return text
 
 
+def stubs() -> str:
+    """The text of names.pyi: a class per namespace with the type of each operator that is not user-defined."""
+    classes, kinds = [], {"Namespace": "namespaces"}
+    for family, space in SPACES.items():
+        lines = []
+        for name in sorted(space.__all__):
+            found = space[name]
+            if name.isidentifier() and not isinstance(found, Namespace):
+                kind = type(found)
+                kinds[kind.__name__] = kind.__module__.rpartition(".")[2]
+                lines.append(f"    {name}: {kind.__name__}")
+        head = f"class {family.capitalize()}Names(Namespace):"
+        classes.append("\n".join([head, *lines]) if lines else f"{head} ...")
+    # The first that has a name wins. The last namespace has no names: ruff keeps one-line classes together.
+    classes[-1] += "\nclass OpNames(UnaryNames, BinaryNames, SemiringNames): ..."
+    modules: dict[str, list[str]] = {}
+    for name, module in kinds.items():
+        modules.setdefault(module, []).append(name)
+    imports = [f"from .{module} import {', '.join(sorted(names))}" for module, names in sorted(modules.items())]
+    return "# Made by python -m semirings stubs.\n" + "\n".join(imports) + "\n\n" + "\n\n".join(classes) + "\n"
+
+
 if __name__ == "__main__":
-    print(page(), end="")
+    print(stubs() if sys.argv[1:] == ["stubs"] else page(), end="")

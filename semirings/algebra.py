@@ -12,10 +12,8 @@ import numpy as np
 
 from .dtypes import BOOL, DataType, Value, cast_scalar
 from .expressions import Expression, code, resolve
-from .operators import NAMESPACE, BinaryOp, Operator, Parameterized, operand
-from .relations import transposed
+from .operators import NAMESPACE, Applicable, BinaryOp, Operator, Parameterized, Ruled, operand, transposed
 from .rules import ARITHMETIC, UNSIGNED, Rule, boolean, logical, same, unsigned
-from .typed import Applicable, Ruled
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +31,7 @@ class Monoid(Ruled):
     repeated: str | None = "x"
     rule: Rule = same
 
+    family = "monoid"
     is_commutative = True
     is_positional = False
 
@@ -117,6 +116,8 @@ class Semiring(Applicable):
     monoid: Monoid
     binaryop: BinaryOp
     name: str = ""  # {monoid}_{binaryop} unless registered under another name
+
+    family = "semiring"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or f"{self.monoid.name}_{self.binaryop.name}")

@@ -8,13 +8,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
-from . import numpy_operators, relations, rules
+from . import operators, rules
 from .algebra import Monoid, Semiring, compose
 from .dtypes import INT64
 from .expressions import ByKind, but_complex
-from .operators import BinaryOp, IndexUnaryOp, Operator, Parameterized, SelectOp, UnaryOp
+from .operators import BinaryOp, IndexUnaryOp, Parameterized, SelectOp, UnaryOp
 
-# Functions of C99's <math.h> under their own names; complex ones are in complex_functions.py.
+# Functions of C99's <math.h> under their own names; complex ones are called complex_NAME.
 MATH = "cbrt erf erfc lgamma tgamma".split()
 COMPLEX_MATH = (
     "acos acosh asin asinh atan atanh ceil cos cosh exp exp2 expm1 floor log log10 log1p log2 sin sinh sqrt tan tanh "
@@ -83,9 +83,7 @@ BINARY = {
             rules.small_ordered, exchanged="floordiv",
         ),
         BinaryOp("pow", but_complex("raised(x, y)", "complex_power(x, y)"), rules.inverse, exchanged="rpow"),
-        BinaryOp(
-            "rpow", but_complex("raised(y, x)", "complex_power(y, x)"), rules.small_inverse, exchanged="pow",
-        ),
+        BinaryOp("rpow", but_complex("raised(y, x)", "complex_power(y, x)"), rules.small_inverse, exchanged="pow"),
         BinaryOp("min", "least(x, y)", rules.ordered_arithmetic, exchanged="min"),
         BinaryOp("max", "greatest(x, y)", rules.ordered_arithmetic, exchanged="max"),
         BinaryOp("absfirst", but_complex("absolute(x)", "magnitude_of(x)"), rules.magnitude, exchanged="abssecond"),
@@ -133,7 +131,7 @@ BINARY = {
     )
 }  # fmt: skip
 BINARY["oneb"] = BINARY["pair"]  # the C API's name
-relations.BINARY.update(BINARY)
+operators.BINARY.update(BINARY)
 
 
 @functools.lru_cache(1 << 10)
@@ -173,43 +171,24 @@ _TESTS = {op: SelectOp(op.name, op.expr, op.rule) for op in INDEXUNARY.values() 
 SELECT = {name: _TESTS[op] for name, op in INDEXUNARY.items() if op in _TESTS}
 
 
-def all_operators() -> list[Operator]:
-    """All operators once each: unary, binary (isclose with its defaults), index-unary."""
-    lists: tuple[Mapping[str, Operator], ...] = (UNARY, BINARY, {"isclose": is_close()}, INDEXUNARY)
-    lists += (numpy_operators.UNARY, numpy_operators.BINARY)
-    return list(dict.fromkeys(op for ops in lists for op in ops.values()))
-
-
 # One line per monoid: identity and terminal are functions of the type.
 MONOIDS = {
-    m.name: m
-    for m in (
-        Monoid(
-            "plus",
-            BINARY["plus"],
-            lambda t: 0,
-            repeated=but_complex("times(x, kx)", "multiple_of(x, k)"),
-            rule=rules.number,
-        ),
-        Monoid("times", BINARY["times"], lambda t: 1, repeated="power(x, k)", rule=rules.arithmetic),
-        Monoid("min", BINARY["min"], lambda t: t.highest, lambda t: t.lowest, rule=rules.ordered),
-        Monoid("max", BINARY["max"], lambda t: t.lowest, lambda t: t.highest, rule=rules.ordered),
-        Monoid("any", BINARY["any"], lambda t: 0, lambda t: 0),
-        Monoid("lor", BINARY["lor"], lambda t: False, lambda t: True, rule=rules.logical),
-        Monoid("land", BINARY["land"], lambda t: True, lambda t: False, rule=rules.logical),
-        Monoid("lxor", BINARY["lxor"], lambda t: False, repeated="where(k & 1, x, x != x)", rule=rules.logical),
-        Monoid("lxnor", BINARY["lxnor"], lambda t: True, repeated="where(k & 1, x, x == x)", rule=rules.logical),
-        Monoid("eq", BINARY["eq"], lambda t: True, repeated="where(k & 1, x, x == x)", rule=rules.boolean),
-        Monoid("bor", BINARY["bor"], lambda t: 0, lambda t: t.highest, rule=rules.unsigned),
-        Monoid("band", BINARY["band"], lambda t: t.highest, lambda t: 0, rule=rules.unsigned),
-        Monoid("bxor", BINARY["bxor"], lambda t: 0, repeated="where(k & 1, x, minus(x, x))", rule=rules.unsigned),
-        Monoid(
-            "bxnor",
-            BINARY["bxnor"],
-            lambda t: t.highest,
-            repeated="where(k & 1, x, inverted(minus(x, x)))",
-            rule=rules.unsigned,
-        ),
+    name: Monoid(name, BINARY[name], identity, terminal, repeated, rule)
+    for name, identity, terminal, repeated, rule in (
+        ("plus", lambda t: 0, None, but_complex("times(x, kx)", "multiple_of(x, k)"), rules.number),
+        ("times", lambda t: 1, None, "power(x, k)", rules.arithmetic),
+        ("min", lambda t: t.highest, lambda t: t.lowest, "x", rules.ordered),
+        ("max", lambda t: t.lowest, lambda t: t.highest, "x", rules.ordered),
+        ("any", lambda t: 0, lambda t: 0, "x", rules.same),
+        ("lor", lambda t: False, lambda t: True, "x", rules.logical),
+        ("land", lambda t: True, lambda t: False, "x", rules.logical),
+        ("lxor", lambda t: False, None, "where(k & 1, x, x != x)", rules.logical),
+        ("lxnor", lambda t: True, None, "where(k & 1, x, x == x)", rules.logical),
+        ("eq", lambda t: True, None, "where(k & 1, x, x == x)", rules.boolean),
+        ("bor", lambda t: 0, lambda t: t.highest, "x", rules.unsigned),
+        ("band", lambda t: t.highest, lambda t: 0, "x", rules.unsigned),
+        ("bxor", lambda t: 0, None, "where(k & 1, x, minus(x, x))", rules.unsigned),
+        ("bxnor", lambda t: t.highest, None, "where(k & 1, x, inverted(minus(x, x)))", rules.unsigned),
     )
 }
 
@@ -223,22 +202,23 @@ NAMED_SEMIRINGS = (
 
 
 for _monoid in MONOIDS.values():
-    relations.remember_monoid(_monoid.binaryop, _monoid, user_defined=False)
+    operators.remember_monoid(_monoid.binaryop, _monoid, user_defined=False)
 
 
-def find_semiring(name: str) -> Semiring | None:
+def find_semiring(
+    name: str, monoids: Mapping[str, Monoid] = MONOIDS, operators: Mapping[str, BinaryOp] = BINARY
+) -> Semiring | None:
     """{monoid}_{binary}, if they match for at least one type, else None."""
-    for m in MONOIDS.values():
-        op = BINARY.get(name[len(m.name) + 1 :]) if name.startswith(m.name + "_") else None
-        if op is not None:
-            found = compose(m, op)
-            return found if found.types else None
+    for first, m in monoids.items():
+        op = operators.get(name[len(first) + 1 :]) if name.startswith(f"{first}_") else None
+        if op is not None and (found := compose(m, op)).types:
+            return found
     return None
 
 
-def semiring_names() -> list[str]:
+def semiring_names(monoids: Mapping[str, Monoid] = MONOIDS, operators: Mapping[str, BinaryOp] = BINARY) -> list[str]:
     """The names of all semirings of the two lists."""
-    return [name for m in MONOIDS for op in BINARY if find_semiring(name := f"{m}_{op}") is not None]
+    return [f"{m}_{op}" for m in monoids for op in operators if compose(monoids[m], operators[op]).types]
 
 
 def _named(name: str) -> Semiring:

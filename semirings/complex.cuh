@@ -1,4 +1,4 @@
-// Complex numbers and the functions of their operators in CUDA C++: the counterpart of complex_functions.py. Only
+// Complex numbers and the functions of their operators in CUDA C++: the counterpart of functions.py. Only
 // included in kernels with complex types; needs no CUDA header.
 template <class R> struct alignas(2 * sizeof(R)) Complex {
   R re, im;

@@ -1,6 +1,6 @@
 """Value types: BOOL, INT8..INT64, UINT8..UINT64, FP32, FP64 (GraphBLAS C API 2.1, section 3.2), FC32 and FC64.
 
-The complex types FC32 and FC64 are SuiteSparse extensions.
+The complex types FC32 and FC64 are SuiteSparse extensions. Also the errors of this package.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from .errors import DomainMismatch
-
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
@@ -22,6 +20,30 @@ if TYPE_CHECKING:
 
 # What users pass as a value: a number, or the fields of a record or sub-array.
 Value: TypeAlias = bool | int | float | complex | np.generic | Sequence[Any] | Mapping[str, Any] | np.ndarray
+
+
+# ---- Errors, which bitblas.exceptions re-exports.
+
+
+class GraphblasException(Exception):
+    """The base of all errors of bitblas."""
+
+
+class UdfParseError(GraphblasException):
+    """A function that cannot become an operator; the message names the construct and its line."""
+
+
+class DomainMismatch(GraphblasException, TypeError):
+    """An operator has no version for these types."""
+
+
+class NotImplementedException(GraphblasException):
+    """A GraphBLAS operation that bitblas does not support for these operands; the message names it and an
+    alternative.
+    """
+
+
+# ---- Types.
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,16 +98,14 @@ class DataType:
     @property
     def lowest(self) -> Any:
         """The least value, a NumPy scalar: -inf for floats and for both parts of complex numbers (NumPy's order)."""
-        if self.kind in "fc":
-            return self.np_type.type(-np.inf if self.kind == "f" else complex(-np.inf, -np.inf))
-        return self.np_type.type(False if self.kind == "b" else np.iinfo(self.np_type).min)
+        ends = {"b": False, "f": -np.inf, "c": complex(-np.inf, -np.inf)}
+        return self.np_type.type(ends[self.kind] if self.kind in ends else np.iinfo(self.np_type).min)
 
     @property
     def highest(self) -> Any:
         """The greatest value, a NumPy scalar: inf for floats and for both parts of complex numbers."""
-        if self.kind in "fc":
-            return self.np_type.type(np.inf if self.kind == "f" else complex(np.inf, np.inf))
-        return self.np_type.type(True if self.kind == "b" else np.iinfo(self.np_type).max)
+        ends = {"b": True, "f": np.inf, "c": complex(np.inf, np.inf)}
+        return self.np_type.type(ends[self.kind] if self.kind in ends else np.iinfo(self.np_type).max)
 
 
 def _make(name: str, np_name: str, c_type: str) -> DataType:

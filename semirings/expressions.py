@@ -32,33 +32,24 @@ class Expression(str):
 class ByKind(str):
     """Texts by operand kind: boolean, integer (unsigned if different), floating (complex if different)."""
 
-    boolean: str
-    integer: str
-    unsigned: str
-    floating: str
-    complex: str
+    texts: dict[str, str]  # by the kind's letter
 
     def __new__(cls, boolean: str, integer: str, floating: str, unsigned: str = "", complex: str = "") -> ByKind:
         self = super().__new__(cls, floating)
-        self.boolean, self.integer, self.unsigned, self.floating = boolean, integer, unsigned or integer, floating
-        self.complex = complex or floating
+        self.texts = {"b": boolean, "i": integer, "f": floating, "u": unsigned or integer, "c": complex or floating}
         return self
 
     def __reduce__(self) -> tuple[type[ByKind], tuple[str, ...]]:
-        return ByKind, (self.boolean, self.integer, self.floating, self.unsigned, self.complex)
+        return ByKind, (*self.texts.values(),)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ByKind) and vars(self) == vars(other)
+        return isinstance(other, ByKind) and self.texts == other.texts
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
     def __hash__(self) -> int:
-        return hash((self.boolean, self.integer, self.unsigned, self.floating, self.complex))
-
-    def text(self, t: DataType) -> str:
-        kinds = {"b": self.boolean, "i": self.integer, "u": self.unsigned, "f": self.floating, "c": self.complex}
-        return kinds[t.kind]
+        return hash((*self.texts.values(),))
 
 
 def but_complex(text: str, complex: str) -> ByKind:
@@ -68,7 +59,7 @@ def but_complex(text: str, complex: str) -> ByKind:
 
 def resolve(expr: str, t: DataType) -> str:
     """The text of an expression computed in type `t`."""
-    text = expr.text(t) if isinstance(expr, ByKind) else expr
+    text = expr.texts[t.kind] if isinstance(expr, ByKind) else expr
     return re.sub(r"\bbits\b", str(8 * t.nbytes), text)
 
 

@@ -1,4 +1,5 @@
-"""Algebraic laws of monoids and semirings, checked on edge values (associativity, commutativity, identity, ..).
+"""Algebraic laws of monoids and semirings, checked on edge values (associativity, commutativity, identity, ..), and the
+agreement of all implementations of an operator.
 
 The tests check every entry of the catalog; users can check their own. Each check returns the violations as readable
 strings; an empty list means that all laws hold.
@@ -16,12 +17,14 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from . import dtypes
+from . import dtypes, numpy_operators
 from .algebra import Monoid, Semiring
+from .catalog import BINARY, COMPLEX_MATH, INDEXUNARY, MATH, MONOIDS, UNARY, is_close
 from .dtypes import BOOL, DataType, Value
 from .operators import BinaryOp, IndexUnaryOp, Operator, UnaryOp
 
@@ -69,9 +72,9 @@ def same(x: np.generic, y: np.generic) -> bool:
     return bool(x == y or (x != x and y != y))
 
 
-def _first(violations: Iterable[str]) -> list[str]:
-    """The first violation of a law only."""
-    return list(itertools.islice(violations, 1))
+def _firsts(*laws: Iterable[str]) -> list[str]:
+    """The first violation of each law."""
+    return [violation for law in laws for violation in itertools.islice(law, 1)]
 
 
 # ---- operators ------------------------------------------------------------------------------------------------------
@@ -82,7 +85,7 @@ def check_operator(op: Operator, dtype: object) -> list[str]:
     gives the same value for exchanged operands.
     """
     t = op.check(dtypes.lookup_dtype(dtype))
-    name, values, found = f"{op.name}[{t}]", edge_values(t), []
+    name, values = f"{op.name}[{t}]", edge_values(t)
     seconds = values[:1] if isinstance(op, UnaryOp) else values
 
     def evaluated() -> Iterator[str]:
@@ -95,19 +98,16 @@ def check_operator(op: Operator, dtype: object) -> list[str]:
             if z.dtype != op.result_type(t).np_type:
                 yield f"{name}: at ({x}, {y}) expected a {op.result_type(t)}, got {z.dtype}"
 
-    found += _first(evaluated())
     other = op.commutes_to if isinstance(op, BinaryOp) and not op.positional and op.name != "any" else None
-    if other is not None and not found:
 
-        def commuted() -> Iterator[str]:
-            for x, y in itertools.product(values, values):
-                left, right = op.evaluate(t, x=x, y=y), other.evaluate(t, x=y, y=x)
-                if not same(left, right):
-                    sides = f"{op.name}({x}, {y}) = {left}, {other.name}({y}, {x}) = {right}"
-                    yield f"{name}: commutes to {other.name}, but {sides}"
+    def commuted(other: BinaryOp) -> Iterator[str]:
+        for x, y in itertools.product(values, values):
+            left, right = op.evaluate(t, x=x, y=y), other.evaluate(t, x=y, y=x)
+            if not same(left, right):
+                sides = f"{op.name}({x}, {y}) = {left}, {other.name}({y}, {x}) = {right}"
+                yield f"{name}: commutes to {other.name}, but {sides}"
 
-        found += _first(commuted())
-    return found
+    return _firsts(evaluated()) or ([] if other is None else _firsts(commuted(other)))
 
 
 def at(op: Operator, t: DataType, x: Value, y: Value, i: int = 3, j: int = 5) -> np.generic:
@@ -137,53 +137,45 @@ def _check_monoid(monoid: Monoid, z: DataType) -> list[str]:
 
     add = lambda x, y: op.evaluate(z, x=x, y=y)
     if monoid.name == "any":  # its only law is that the result is one of the operands
-        return _first(
+        return _firsts(
             f"{name}: any({x}, {y}) is neither"
-            for x in edges
-            for y in edges
-            if not any(same(add(x, y), v) for v in (x, y))
+            for x, y in itertools.product(edges, edges)
+            if not (same(add(x, y), x) or same(add(x, y), y))
         )
-
-    found, one, last = [], monoid.identity(z), monoid.terminal(z)
-    found += _first(
-        f"{name}: the identity {one} changes {x} into {add(x, one)} or {add(one, x)}"
-        for x in edges
-        if x == x and not (same(add(x, one), x) and same(add(one, x), x))
-    )
-    found += _first(
-        f"{name}: not commutative: {op.name}({x}, {y}) = {add(x, y)}, but {op.name}({y}, {x}) = {add(y, x)}"
-        for x, y in itertools.combinations(edges, 2)
-        if not same(add(x, y), add(y, x))
-    )
-    found += _first(
-        f"{name}: not associative at ({x}, {y}, {v}): {add(add(x, y), v)} and {add(x, add(y, v))}"
-        for x, y, v in itertools.product(triples, repeat=3)
-        if not same(add(add(x, y), v), add(x, add(y, v)))
-    )
-    if last is not None:
-        found += _first(
+    one, last = monoid.identity(z), monoid.terminal(z)
+    return _firsts(
+        (
+            f"{name}: the identity {one} changes {x} into {add(x, one)} or {add(one, x)}"
+            for x in edges
+            if x == x and not (same(add(x, one), x) and same(add(one, x), x))
+        ),
+        (
+            f"{name}: not commutative: {op.name}({x}, {y}) = {add(x, y)}, but {op.name}({y}, {x}) = {add(y, x)}"
+            for x, y in itertools.combinations(edges, 2)
+            if not same(add(x, y), add(y, x))
+        ),
+        (
+            f"{name}: not associative at ({x}, {y}, {v}): {add(add(x, y), v)} and {add(x, add(y, v))}"
+            for x, y, v in itertools.product(triples, repeat=3)
+            if not same(add(add(x, y), v), add(x, add(y, v)))
+        ),
+        (
             f"{name}: {last} is not terminal: with {x} it gives {add(last, x)} and {add(x, last)}"
             for x in edges
-            if not (same(add(last, x), last) and same(add(x, last), last))
-        )
-    if monoid.is_idempotent:
-        found += _first(
-            f"{name}: not idempotent: {x} and {x} give {add(x, x)}" for x in edges if not same(add(x, x), x)
-        )
-    return found + _first(_wrong_repeats(monoid, z, add, exact))
-
-
-def _wrong_repeats(
-    monoid: Monoid, z: DataType, add: Callable[[np.generic, np.generic], np.generic], values: np.ndarray
-) -> Iterator[str]:
-    for x in values:
-        total = x
-        for k in range(1, 20):
-            if k > 1:
-                total = add(total, x)
-            repeated = monoid.repeat(z, x, k)
-            if not same(repeated, total):
-                yield f"{monoid.name}[{z}]: {k} times {x} add up to {total}, but `repeated` says {repeated}"
+            if last is not None and not (same(add(last, x), last) and same(add(x, last), last))
+        ),
+        (
+            f"{name}: not idempotent: {x} and {x} give {add(x, x)}"
+            for x in edges
+            if monoid.is_idempotent and not same(add(x, x), x)
+        ),
+        (
+            f"{name}: {k} times {x} add up to {total}, but `repeated` says {monoid.repeat(z, x, k)}"
+            for x in exact
+            for k, total in enumerate(itertools.accumulate([x] * 19, add), 1)
+            if not same(monoid.repeat(z, x, k), total)
+        ),
+    )
 
 
 # ---- semirings ------------------------------------------------------------------------------------------------------
@@ -220,4 +212,125 @@ def check_semiring(semiring: Semiring, dtype: object, *, distributes: str | None
                 if not same(left, right):
                     yield f"{name}: does not distribute at ({x}, {y}, {v}): {left} and {right}"
 
-    return found + _first(undistributed())
+    return found + _firsts(undistributed())
+
+
+# ---- Tolerances: how far implementations of an operator may differ.
+
+# Operators that platforms round differently, and the allowed difference in units in the last place (WITH_ZEROS: of the
+# larger of the value and 1, because no library meets the zeros of these functions).
+ULPS = dict.fromkeys((*MATH, *COMPLEX_MATH, "pow", "rpow", "atan2", "hypot"), 4) | {
+    "erfc": 16,
+    "lgamma": 16,
+    "tgamma": 16,
+}
+ULPS |= {"numpy.rad2deg": 1, "numpy.deg2rad": 1}
+ULPS |= dict.fromkeys((f"numpy.{name}" for name in ("float_power", "hypot", "logaddexp", "logaddexp2")), 4)
+# For complex numbers, in units of the larger part: complex functions combine several real ones.
+COMPLEX_ULPS = dict.fromkeys((*COMPLEX_MATH, "signum"), 16) | dict.fromkeys(("abs", "absfirst", "abssecond", "carg"), 4)
+COMPLEX_ULPS |= {"numpy.reciprocal": 2, "numpy.sign": 2, "numpy.square": 2}  # NumPy fuses products and sums
+COMPLEX_ULPS |= dict.fromkeys(("pow", "rpow", "numpy.float_power"), 1 << 11)
+WITH_ZEROS = ("lgamma", "numpy.logaddexp", "numpy.logaddexp2")
+for _name in ("ceil", "floor", "sqrt", "trunc"):
+    del ULPS[_name]
+    COMPLEX_ULPS[_name] = 16 * (_name == "sqrt")
+
+
+# ---- Agreement: the host's results of every operator, cast and `repeated` at all pairs of edge values, compared with
+# those of an implementation that the caller provides (Numba, CUDA C++, SuiteSparse:GraphBLAS).
+
+
+def all_operators() -> list[Operator]:
+    """All operators once each: unary, binary (isclose with its defaults), index-unary."""
+    lists: tuple[Mapping[str, Operator], ...] = (UNARY, BINARY, {"isclose": is_close()}, INDEXUNARY)
+    lists += (numpy_operators.UNARY, numpy_operators.BINARY)
+    return list(dict.fromkeys(op for ops in lists for op in ops.values()))
+
+
+@dataclass(frozen=True)
+class Case:
+    """One function of (x, y, positions) -> z at all pairs of edge values, to be evaluated by every implementation.
+
+    `kind` is "op", "cast" or "repeat"; `what` the operator, the target type or the monoid. Operands are columns of
+    equal length; y is also the thunk of an index-unary operator, and i the number of summands.
+    """
+
+    kind: str
+    what: Operator | DataType | Monoid
+    dtype: DataType
+    result: DataType
+    x: np.ndarray = field(repr=False)
+    y: np.ndarray = field(repr=False)
+    i: np.ndarray = field(repr=False)
+    j: np.ndarray = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        return f"{self.what if isinstance(self.what, DataType) else repr(self.what)} of {self.dtype}"
+
+    def disagreement(self, want: np.ndarray, got: np.ndarray, *, bits: bool) -> np.ndarray:
+        """A mask of the rows where two result columns differ: NaN equals NaN, -0.0 equals 0.0 unless `bits`, and
+        operators in ULPS may differ in their last places.
+        """
+        size, name = want.size, getattr(self.what, "name", "")
+        limit = ULPS.get(name, 0)
+        if self.dtype.kind == "c":
+            limit = COMPLEX_ULPS.get(name, limit)
+        if want.dtype.kind == "c":  # compared part by part
+            want, got = (z.view(f"f{z.dtype.itemsize // 2}") for z in (want, got))
+        if bits:
+            raw = f"u{want.dtype.itemsize}"
+            apart = (want.view(raw) != got.view(raw)) & ((want == want) | (got == got))
+        else:
+            apart = (want != got) & ((want == want) | (got == got))
+        if limit and want.dtype.kind == "f":
+            with np.errstate(all="ignore"):
+                scale = np.abs(want)
+                if self.result.kind == "c":  # ulp of the larger part
+                    scale = np.repeat(np.fmax(scale[::2], scale[1::2]), 2)
+                scale = np.spacing(np.maximum(scale, 1) if name in WITH_ZEROS else scale)
+                apart &= ~(np.abs(want - got) <= limit * np.where(np.isfinite(want), scale, 0))
+        return apart.reshape(size, -1).any(axis=1) if size else apart
+
+    def on_host(self) -> np.ndarray:
+        """The results in Python."""
+        if isinstance(self.what, DataType):
+            values = [dtypes.cast_scalar(x, self.result) for x in self.x]
+        elif isinstance(self.what, Monoid):
+            values = [self.what.repeat(self.dtype, x, int(k)) for x, k in zip(self.x, self.i)]
+        else:
+            values = [at(self.what, self.dtype, *v) for v in zip(self.x, self.y, self.i.tolist(), self.j.tolist())]
+        return np.array(values, self.result.np_type)
+
+
+def cases(t: DataType) -> list[Case]:
+    """All operators, casts and monoids of the catalog for operands of type `t`."""
+    values = edge_values(t)
+    x, y = (c.ravel() for c in np.meshgrid(values, values, indexing="ij"))
+    number = np.arange(x.size, dtype=np.int64)
+    columns = (x, y, number % 7, number % 5)
+    operators = all_operators()
+    found = [Case("op", op, t, op.result_type(t), *columns) for op in operators if t in op]
+    found += [Case("cast", to, t, to, *columns) for to in dtypes.ALL]
+    repeats = (x, y, 1 + number * number % 97, columns[3])
+    return found + [Case("repeat", m, t, t, *repeats) for m in MONOIDS.values() if t in m and m.result_type(t) is t]
+
+
+def agreement(
+    t: DataType, implementations: Mapping[str, Callable[[list[Case]], list[np.ndarray]]], extra: Iterable[Case] = ()
+) -> list[str]:
+    """Differences between the implementations and Python, bit by bit (NaN equals NaN), on all cases of type `t`.
+
+    An implementation maps the list of cases to one result column each.
+    """
+    todo, found = [*cases(t), *extra], []
+    expected = [c.on_host() for c in todo]
+    for name, run in implementations.items():
+        for case, want, got in zip(todo, expected, run(todo), strict=True):
+            if got.dtype != want.dtype:
+                found.append(f"{case.label}: {want.dtype} in Python, {got.dtype} in {name}")
+                continue
+            for k in np.flatnonzero(case.disagreement(want, got, bits=True))[:1]:
+                at = f"x={case.x[k]}, y={case.y[k]}, i={case.i[k]}, j={case.j[k]}"
+                found.append(f"{case.label} at {at}: {want[k]!r} in Python, {got[k]!r} in {name}")
+    return found

@@ -1,6 +1,6 @@
-# Made by python -m semirings.stubs.
+# Made by python -m semirings stubs.
 from .algebra import Monoid, Semiring
-from .namespace import Namespace
+from .namespaces import Namespace
 from .operators import BinaryOp, IndexUnaryOp, Parameterized, SelectOp, UnaryOp
 
 class UnaryNames(Namespace):

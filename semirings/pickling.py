@@ -14,24 +14,12 @@ from typing import Any, TypeAlias
 from .algebra import AnyOperator, Monoid, Semiring, compose
 from .catalog import find_semiring
 from .dtypes import DataType, lookup_dtype
-from .namespace import Namespace
-from .namespaces import SPACES, op
-from .operators import BinaryOp, IndexBinaryOp, IndexUnaryOp, Operator, Parameterized, SelectOp, UnaryOp
-from .registration import Function, Identity, build, enter, make
-from .relations import origin_of
-from .typed import Typed
+from .namespaces import SPACES, Namespace, op
+from .operators import ORIGINS, IndexBinaryOp, Operator, Parameterized, Typed
+from .registration import CLASSES, Function, Identity, build, make
 from .udf import Call, UserRule
 
 Reduced: TypeAlias = str | tuple[Any, ...]  # what copyreg calls to restore an object
-FAMILIES = {
-    "unary": UnaryOp,
-    "binary": BinaryOp,
-    "indexunary": IndexUnaryOp,
-    "select": SelectOp,
-    "monoid": Monoid,
-    "semiring": Semiring,
-    "indexbinary": IndexBinaryOp,
-}
 
 
 def find(family: str, name: str) -> AnyOperator:
@@ -49,7 +37,7 @@ def space(path: str) -> Namespace:
 def restore(family: str, name: str, flags: dict[str, bool], *parts: object) -> AnyOperator | None:
     """The operator registered under that name; registers it if missing."""
     space = SPACES[family]
-    return space[name] if name in space else enter(space, name, partial(make, family, name, *parts, **flags))
+    return space[name] if name in space else space._add(name, partial(make, family, name, *parts, **flags))
 
 
 def call(family: Parameterized, args: tuple[object, ...], kwargs: dict[str, object]) -> AnyOperator:
@@ -81,16 +69,15 @@ def _parts(op: AnyOperator) -> tuple[object, ...] | None:
     return (op.expr.function,) if isinstance(op.expr, Call) else None
 
 
-def _reduce(family: str | None, op: Any) -> Reduced:
-    family = op.family if family is None else family
-    parts, flags = _parts(op), {}
+def _reduce(op: Any) -> Reduced:
+    family, parts, flags = op.family, _parts(op), {}
     if isinstance(op, Parameterized) and family not in ("monoid", "semiring", "indexbinary"):
         flags = {"parameterized": True}
     elif isinstance(getattr(op, "expr", None), Call) and not op.types:  # only for user-defined types
         flags = {"is_udt": True}
     if _is_registered(family, op):
         return (find, (family, op.name)) if parts is None else (restore, (family, op.name, flags, *parts))
-    origin = origin_of(op)
+    origin = ORIGINS.get(op)
     if origin is not None:
         return call, origin
     if isinstance(op, Semiring) and compose(op.monoid, op.binaryop) is op:
@@ -102,9 +89,8 @@ def _reduce(family: str | None, op: Any) -> Reduced:
     return partial(make, family, op.name, **flags), parts
 
 
-for _family, _kind in FAMILIES.items():
-    copyreg.pickle(_kind, partial(_reduce, _family))
+for _kind in (*CLASSES.values(), Monoid, Semiring, IndexBinaryOp, Parameterized):
+    copyreg.pickle(_kind, _reduce)
 copyreg.pickle(Namespace, lambda names: (space, (names._family,)))
-copyreg.pickle(Parameterized, partial(_reduce, None))
 copyreg.pickle(Typed, lambda op: (getitem, (op.op, op.dtype)))
 copyreg.pickle(DataType, lambda t: (lookup_dtype, (t.name,)))

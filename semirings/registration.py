@@ -6,34 +6,39 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from types import FunctionType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from .algebra import AnyOperator, Monoid, Semiring, compose
-from .dtypes import BOOL, DataType, Value, lookup_dtype
-from .errors import DomainMismatch
-from .namespace import Delayed, Namespace
-from .operators import BinaryOp, IndexBinaryOp, IndexUnaryOp, Operator, Parameterized, SelectOp, UnaryOp
-from .relations import remember_monoid
-from .typed import Typed
+from .dtypes import BOOL, DataType, DomainMismatch, Value, lookup_dtype
+from .operators import (
+    BinaryOp,
+    IndexBinaryOp,
+    IndexUnaryOp,
+    Operator,
+    Parameterized,
+    SelectOp,
+    Typed,
+    UnaryOp,
+    remember_monoid,
+)
 from .udf import Call, UserRule, check
+
+if TYPE_CHECKING:
+    from .namespaces import Namespace
 
 Function: TypeAlias = Callable[..., Any]  # of a user
 Identities: TypeAlias = Value | Mapping[Any, Value]  # one value, or one per dtype
 
-_CLASSES: dict[str, type[Operator]] = {
-    "unary": UnaryOp,
-    "binary": BinaryOp,
-    "indexunary": IndexUnaryOp,
-    "select": SelectOp,
-}
-_NAMES = {
-    "unary": ("x",),
-    "binary": ("x", "y"),
-    "indexunary": ("x", "ix", "jx", "t"),
-    "select": ("x", "ix", "jx", "t"),
-    "indexbinary": ("x", "ix", "jx", "y", "iy", "jy", "theta"),
+_cached = functools.lru_cache(1 << 10)  # one object per choice of parameters
+CLASSES: dict[str, type[Operator]] = {kind.family: kind for kind in (UnaryOp, BinaryOp, IndexUnaryOp, SelectOp)}
+_ARGUMENTS = {
+    "unary": "x",
+    "binary": "x y",
+    "indexunary": "x ix jx t",
+    "select": "x ix jx t",
+    "indexbinary": "x ix jx y iy jy theta",
 }
 
 
@@ -44,7 +49,7 @@ def build(
     types are inferred on demand. TypeError if it is not a function or has the wrong number of arguments; UdfParseError
     if Numba cannot compile it.
     """
-    made = _operator(_CLASSES[family], function, name, _arguments(family, function), narrow, is_udt)
+    made = _operator(CLASSES[family], function, name, _arguments(family, function), narrow, is_udt)
     if family == "select" and not is_udt and set(made.types.values()) != {BOOL}:
         raise ValueError(f"{made.name}: SelectOp must have BOOL return type, got {made.types}")
     return made
@@ -54,7 +59,7 @@ def _arguments(family: str, function: object) -> tuple[str, ...]:
     """The argument names of a function of that family. TypeError if it is not such a function."""
     if not isinstance(function, FunctionType):
         raise TypeError(f"func: UDF argument must be a function, got {type(function).__name__}")
-    names = _NAMES[family]
+    names = (*_ARGUMENTS[family].split(),)
     if len(inspect.signature(function).parameters) != len(names):
         raise TypeError(f"func: expected {len(names)} arguments for {family}, got {inspect.signature(function)}")
     return names
@@ -159,11 +164,6 @@ def _build_semiring(name: str | None, monoid: Any, binaryop: Any) -> Semiring | 
     return compose(monoid, binaryop) if name is None else Semiring(monoid, binaryop, name)
 
 
-def _cached(make: Callable[..., AnyOperator]) -> Callable[..., AnyOperator]:
-    """Cache: one object per choice of parameters."""
-    return functools.lru_cache(1 << 10)(make)
-
-
 def make(family: str, name: str | None, *parts: Any, parameterized: bool = False, is_udt: bool = False) -> AnyOperator:
     """An operator outside of the namespaces: of a function (`parameterized`: one that returns the function), a monoid
     of (binaryop, identity, is_idempotent), or a semiring of (monoid, binaryop).
@@ -184,14 +184,6 @@ def make(family: str, name: str | None, *parts: Any, parameterized: bool = False
     return Parameterized(name, inner, family, inspect.signature(function), parts)
 
 
-def enter(space: Namespace, name: str, make: Callable[[], AnyOperator], lazy: bool = False) -> AnyOperator | None:
-    """Make an operator, now or lazily, and add it to a namespace. AttributeError if the name is taken."""
-    space._refuse_taken(name)
-    made = None if lazy else make()
-    space._add(name, Delayed(make) if made is None else made)
-    return made
-
-
 def register(spaces: Mapping[str, Namespace]) -> None:
     """Add register_new and register_anonymous to every namespace and its operator class."""
 
@@ -200,7 +192,7 @@ def register(spaces: Mapping[str, Namespace]) -> None:
         return spaces[family].from_string(op) if isinstance(op, str) else op
 
     def give(family: str, kind: Any, register_new: Function, register_anonymous: Function) -> None:
-        spaces[family]._help(register_new=register_new, register_anonymous=register_anonymous)
+        spaces[family]._helpers.update(register_new=register_new, register_anonymous=register_anonymous)
         kind.register_new, kind.register_anonymous = staticmethod(register_new), staticmethod(register_anonymous)
 
     def operators(family: str) -> None:
@@ -209,17 +201,19 @@ def register(spaces: Mapping[str, Namespace]) -> None:
         ) -> AnyOperator | None:
             """Register an operator made from a Python function. Dots in its name create nested namespaces."""
             flags = {"parameterized": parameterized, "is_udt": is_udt}
+            # A SelectOp is also entered as an IndexUnaryOp of the same name, and vice versa if all results are BOOL.
             twin = {"select": "indexunary", "indexunary": "select"}.get(family)
 
             def made() -> AnyOperator:
                 op = make(family, name, func, **flags)
-                if twin is not None:
-                    _enter_twin(spaces[twin], twin, name, op, func, flags)
+                fits = isinstance(op, Parameterized) or family == "select" or set(op.types.values()) == {BOOL}
+                if twin is not None and fits and name not in spaces[twin]:
+                    spaces[twin]._add(name, functools.partial(make, twin, name, func, **flags))
                 return op
 
-            found = enter(spaces[family], name, made, lazy)
-            if lazy and family == "select":  # every SelectOp is also an IndexUnaryOp
-                spaces["indexunary"]._add(name, Delayed(lambda: make("indexunary", name, func, **flags)))
+            found = spaces[family]._add(name, made, lazy)
+            if lazy and family == "select":
+                spaces["indexunary"]._add(name, lambda: make("indexunary", name, func, **flags), lazy)
             return found
 
         def register_anonymous(
@@ -228,14 +222,14 @@ def register(spaces: Mapping[str, Namespace]) -> None:
             """An anonymous operator, made from a Python function."""
             return make(family, name, func, parameterized=parameterized, is_udt=is_udt)
 
-        give(family, _CLASSES[family], register_new, register_anonymous)
+        give(family, CLASSES[family], register_new, register_anonymous)
 
-    for family in _CLASSES:
+    for family in CLASSES:
         operators(family)
 
     def new_index_binary(name: str, func: Function, *, is_udt: bool = False, lazy: bool = False) -> AnyOperator | None:
         """Register an IndexBinaryOp, made from a Python function of x, ix, jx, y, iy, jy, theta."""
-        return enter(spaces["indexbinary"], name, lambda: _build_index_binary(name, func, is_udt), lazy)
+        return spaces["indexbinary"]._add(name, lambda: _build_index_binary(name, func, is_udt), lazy)
 
     def anonymous_index_binary(func: Function, name: str | None = None, *, is_udt: bool = False) -> IndexBinaryOp:
         """An anonymous IndexBinaryOp."""
@@ -246,7 +240,7 @@ def register(spaces: Mapping[str, Namespace]) -> None:
     ) -> AnyOperator | None:
         """Register a monoid: a BinaryOp, its identity (or one per dtype), and whether op(x, x) is x."""
         made = lambda: _build_monoid(name, named("binary", binaryop), identity, is_idempotent)
-        return enter(spaces["monoid"], name, made, lazy)
+        return spaces["monoid"]._add(name, made, lazy)
 
     def anonymous_monoid(
         binaryop: object, identity: Identities, name: str | None = None, *, is_idempotent: bool = False
@@ -257,7 +251,7 @@ def register(spaces: Mapping[str, Namespace]) -> None:
     def new_semiring(name: str, monoid: object, binaryop: object, *, lazy: bool = False) -> AnyOperator | None:
         """Register a semiring of a Monoid and a BinaryOp."""
         made = lambda: _build_semiring(name, named("monoid", monoid), named("binary", binaryop))
-        return enter(spaces["semiring"], name, made, lazy)
+        return spaces["semiring"]._add(name, made, lazy)
 
     def anonymous_semiring(monoid: object, binaryop: object, name: str | None = None) -> AnyOperator:
         """An anonymous semiring."""
@@ -268,13 +262,4 @@ def register(spaces: Mapping[str, Namespace]) -> None:
     give("semiring", Semiring, new_semiring, anonymous_semiring)
 
 
-def _enter_twin(
-    space: Namespace, family: str, name: str, op: AnyOperator, func: Function, flags: dict[str, bool]
-) -> None:
-    """Also enter a SelectOp as an IndexUnaryOp of the same name, and vice versa if all results are BOOL."""
-    fits = isinstance(op, Parameterized) or family == "indexunary" or set(op.types.values()) == {BOOL}
-    if fits and name not in space:
-        space._add(name, make(family, name, func, **flags))
-
-
-__all__ = ["build", "enter", "make", "register"]
+__all__ = ["build", "make", "register"]

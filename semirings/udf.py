@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .dtypes import ALL, BOOL, FP64, INT8, INT64, UINT64, DataType, cast_scalar
-from .errors import UdfParseError
+from .dtypes import ALL, BOOL, FP64, INT8, INT64, UINT64, DataType, UdfParseError, cast_scalar
 from .expressions import Expression
 from .udf_types import captured, jitted, result_of, typed_form
 from .user_types import UserType
@@ -104,9 +103,7 @@ class UserRule:
 
     def __call__(self, t: DataType) -> tuple[DataType, DataType] | None:
         z = self._inferred(t)
-        if t._is_udt:
-            return None if z is None else (t, z)
-        if z is None or not self.narrow or z is t:
+        if z is None or t._is_udt or not self.narrow or z is t:
             return None if z is None else (t, z)
         if (z.kind in "iu" and t.kind in "iu") or (z.kind == t.kind and t.kind in "fc"):
             return t, t

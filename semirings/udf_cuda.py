@@ -10,14 +10,14 @@ from __future__ import annotations
 import operator
 import re
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from .dtypes import BOOL, DataType, lookup_dtype
-from .errors import UdfParseError
+from .dtypes import BOOL, DataType, UdfParseError, lookup_dtype
 from .expressions import include_guarded
 from .udf_types import typed_form
 
@@ -227,17 +227,14 @@ class _Translation:
                 yes, no = self.jump(label, statement.truebr), self.jump(label, statement.falsebr)
                 lines.append(f"  if ({self.use(statement.cond, BOOL)}) {yes} else {no}")
             elif isinstance(statement, ir.Return):
-                lines.append(f"  return {self.returned(statement)};")
+                variable = statement.value.name
+                kind = self.kind(variable, statement.loc)
+                result = self.result or self.refuse("this type of result", statement.loc)
+                lines.append(f"  return {self.as_kind(self.numbers[variable], kind, result)};")
             elif not isinstance(statement, ir.Del):
                 word = type(statement).__name__.lower()
                 self.refuse(WORDS.get(word, word), statement.loc)
         return lines
-
-    def returned(self, statement: Any) -> str:
-        kind = self.kind(statement.value.name, statement.loc)
-        if self.result is None:
-            return self.refuse("this type of result", statement.loc)
-        return self.as_kind(self.numbers[statement.value.name], kind, self.result)
 
     def jump(self, source: int, target: int) -> str:
         """Go to a block after setting its phi variables for the edge from `source`, simultaneously."""
@@ -263,19 +260,21 @@ class _Translation:
 
         value, target = statement.value, statement.target.name
         if isinstance(value, (ir.Global, ir.FreeVar, ir.Const)):
-            number = value.value
-            if isinstance(number, (bool, int, float, np.generic)):
-                return self.set(target, _constant(number, self.need(self.types[target], "a constant", statement.loc)))
-            self.objects[target] = number
-            return []
+            return self.constant(target, value.value, statement.loc)
         if isinstance(value, ir.Var):
             if value.name in self.objects:
-                self.objects[target] = self.objects[value.name]
-                return []
+                return self.constant(target, self.objects[value.name], statement.loc)
             return self.copied(value, target, statement.loc)
         if isinstance(value, ir.Arg):
             return self.keep(target, self.arguments[value.index], f"a{value.index}", statement.loc)
         return self.expression(value, target, statement.loc)
+
+    def constant(self, target: str, value: Any, loc: Any) -> list[str]:
+        """target = value, which a number has at run time, too."""
+        if isinstance(value, (bool, int, float, np.generic)):
+            return self.set(target, _constant(value, self.need(self.types[target], "a constant", loc)))
+        self.objects[target] = value
+        return []
 
     def set(self, target: str, text: str) -> list[str]:
         return [f"  {self.numbers[target]} = {text};"]
@@ -308,11 +307,7 @@ class _Translation:
         if op in ("cast", "exhaust_iter"):
             return self.copied(expr.value, target, loc)
         if op == "getattr" and expr.value.name in self.objects:
-            found = getattr(self.objects[expr.value.name], expr.attr)
-            if isinstance(found, (bool, int, float)):
-                return self.set(target, _constant(found, self.need(self.types[target], "a constant", loc)))
-            self.objects[target] = found
-            return []
+            return self.constant(target, getattr(self.objects[expr.value.name], expr.attr), loc)
         if op == "getattr":
             return self.refuse(f"the attribute {expr.attr}", loc)
         if op in ("getitem", "static_getitem"):
@@ -376,9 +371,7 @@ class _Translation:
         if fn in DIVISION:
             return f"{DIVISION[fn]['fiu'.index(result.kind)]}<{result.c_type}>({', '.join(words)})"
         if fn in ARITHMETIC:
-            return (
-                ARITHMETIC[fn].replace("<T>", f"<{result.c_type}>").replace("(T)", f"({result.c_type})").format(*words)
-            )
+            return re.sub(r"(?<=[<(])T(?=[>)])", result.c_type, ARITHMETIC[fn]).format(*words)
         return self.refuse(f"the operator {fn.__name__}", loc)
 
     # ---- calls ----
@@ -386,11 +379,10 @@ class _Translation:
     def call(self, expr: Any, target: str, loc: Any) -> list[str]:
         function: Any = self.objects.get(expr.func.name)
         if function is range:
-            words = [self.use(v, self.range_of(target, loc)) for v in expr.args]
-            t = self.range_of(target, loc).c_type
+            t = range_type(self.types[target]) or self.refuse("this range", loc)
+            words = [self.use(v, t) for v in expr.args]
             words = ["0", *words] if len(words) == 1 else words
-            first, stop, step = words if len(words) == 3 else (*words, "1")
-            return self.set(target, f"make_range<{t}>({first}, {stop}, {step})")
+            return self.set(target, f"make_range<{t.c_type}>({', '.join([*words, '1'][:3])})")
         if hasattr(function, "py_func"):
             return self.helper(function.py_func, expr, target, loc)
         return self.set(target, self.called(function, expr, self.need(self.types[target], "a value", loc), loc))
@@ -424,12 +416,8 @@ class _Translation:
         if isinstance(function, np.ufunc):
             key = ("numpy", key[1])
         if key in ANY:
-            words = [self.use(v, result) for v in args]
-            while len(words) > 1 and ANY[key]:
-                words[:2] = [f"{ANY[key]}<{result.c_type}>({words[0]}, {words[1]})"]
-                if len(words) == 1:
-                    return words[0]
-            return f"{ANY[key]}{f'<{result.c_type}>' if ANY[key] else ''}({words[0]})"
+            words, name = [self.use(v, result) for v in args], f"{ANY[key]}<{result.c_type}>" if ANY[key] else ""
+            return reduce(lambda x, y: f"{name}({x}, {y})", words) if len(words) > 1 else f"{name}({words[0]})"
         if key in REAL:
             if all(t is not None and t.kind != "f" for t in types) and REAL[key] in ("ceil", "floor", "trunc"):
                 return self.use(args[0], result)
@@ -438,10 +426,6 @@ class _Translation:
             t = _float_of(types, result)
             return f"cast<{result.c_type}>({REAL[key]}({', '.join(self.use(v, t) for v in args)}))"
         return self.refuse(f"the call of {key[0]}.{key[1]}", loc)
-
-    def range_of(self, target: str, loc: Any) -> DataType:
-        found = range_type(self.types[target])
-        return found if found is not None else self.refuse("this range", loc)
 
 
 def _float_of(types: list[DataType | None], result: DataType) -> DataType:

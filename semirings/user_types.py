@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes
-from .dtypes import DataType, Value
-from .errors import DomainMismatch
+from .dtypes import DataType, DomainMismatch, Value
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from semirings import BinaryOp, UnaryOp, agreement, catalog, dtypes, numpy_operators
+from semirings import BinaryOp, UnaryOp, catalog, dtypes, laws, numpy_operators
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ TYPES = [t if t in ENDS else pytest.param(t, marks=pytest.mark.slow) for t in dt
 @pytest.mark.parametrize("t", TYPES, ids=str)
 def test_operators_equal_suitesparse(gb, t):
     found, tried = [], 0
-    for case in agreement.cases(t):
+    for case in laws.cases(t):
         op = case.what
         if case.kind == "op" and op.name.startswith("numpy.") and op.name not in THEIRS:
             continue  # Numba's, which NumPy's are not at the edges: see below
@@ -104,7 +104,7 @@ def test_operators_equal_suitesparse(gb, t):
 @pytest.mark.parametrize("t", dtypes.ALL, ids=str)
 def test_numpys_operators_equal_numpy(t):
     found, tried = [], 0
-    for case in agreement.cases(t):
+    for case in laws.cases(t):
         name = getattr(case.what, "name", "")
         if case.kind != "op" or not name.startswith("numpy.") or name in THEIRS:
             continue

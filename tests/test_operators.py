@@ -11,7 +11,7 @@ from bitblas import binary, indexunary, monoid, op, select, semiring, unary
 from bitblas.device import jit
 from bitblas.kernels.variant import sum_of
 from semirings import __main__ as document
-from semirings import agreement, catalog, dtypes, laws, numpy_operators
+from semirings import catalog, dtypes, laws, numpy_operators
 from semirings.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8, UINT64
 
 # ---- every operator compiles for GPUs -------------------------------------------------------------------------------
@@ -27,7 +27,7 @@ QUICK = {(INT8, "sm_80"), (FP64, "sm_80"), (BOOL, "sm_90"), (UINT64, "sm_90"), (
 def test_every_operator_compiles(t, arch):
     core = pytest.importorskip("cuda.core", reason="compiling CUDA kernels needs cuda-core and NVRTC")
     options = core.ProgramOptions(arch=arch, **{k: v for k, v in jit._OPTIONS.items() if k != "ptxas_options"})
-    assert core.Program(cuda_text(agreement.cases(t)), "c++", options).compile("cubin").code
+    assert core.Program(cuda_text(laws.cases(t)), "c++", options).compile("cubin").code
 
 
 @pytest.mark.parametrize("t", dtypes.ALL, ids=str)

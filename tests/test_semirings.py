@@ -6,7 +6,7 @@ import pytest
 from bitblas import device
 from bitblas.device import jit
 from bitblas.kernels.variant import Function, Variant, sum_of
-from semirings import BinaryOp, IndexUnaryOp, Monoid, Semiring, UnaryOp, agreement, catalog, dtypes, laws
+from semirings import BinaryOp, IndexUnaryOp, Monoid, Semiring, UnaryOp, catalog, dtypes, laws
 from semirings.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8
 from semirings.rules import number
 
@@ -19,7 +19,7 @@ def soon(*kinds):
 
 # One of each kind, the narrowest and the widest.
 every_dtype = soon(BOOL, INT8, UINT8, INT64, FP32, FP64, dtypes.FC64)
-OPERATORS = catalog.all_operators()
+OPERATORS = laws.all_operators()
 
 # ---- laws -----------------------------------------------------------------------------------------------------------
 
@@ -160,17 +160,17 @@ def run_numba_at_once(cases):
 
 @soon(BOOL, INT8, dtypes.UINT64, FP32, dtypes.FC64)  # the emulator compiles all operators for each type
 def test_cuda_agrees_with_python(t, emulator):
-    assert agreement.agreement(t, {"CUDA C++": run_cuda}) == []
+    assert laws.agreement(t, {"CUDA C++": run_cuda}) == []
 
 
 @soon(FP32)  # Numba needs 7 seconds for each type
 def test_numba_agrees_with_python(t):
-    assert agreement.agreement(t, {"Numba": run_numba}) == []
+    assert laws.agreement(t, {"Numba": run_numba}) == []
 
 
 def test_a_disagreement_is_found():
     inverted = lambda c: np.invert(c.on_host().view(np.uint8)).view(c.result.np_type)
     wrong = lambda cases: [c.on_host() if c.kind == "cast" else inverted(c) for c in cases]
-    found = agreement.agreement(INT8, {"a wrong one": wrong})
+    found = laws.agreement(INT8, {"a wrong one": wrong})
     assert any("binary.plus of INT8 at x=-128, y=-128" in v for v in found)
     assert not any("BOOL of INT8" in v for v in found)

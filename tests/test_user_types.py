@@ -163,6 +163,7 @@ def test_what_is_refused(device):
     plain, before = gb.Vector(float, 5), (listed(v), listed(A))
     for bad, error, text in (
         (lambda: v.apply(gb.unary.sqrt), KeyError, "sqrt does not work with TestPoint"),
+        (lambda: v.ewise_mult(v, gb.binary.numpy.gcd), KeyError, "numpy.gcd does not work with TestPoint"),
         (lambda: v.ewise_add(v), KeyError, "plus does not work with TestPoint"),
         (lambda: A.mxv(vector(1, size=4)), KeyError, "plus_times"),
         (lambda: v.ewise_add(v, "=="), DomainMismatch, "user-defined types cannot be cast"),

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from semirings.typed import applied_to_scalars_by
+from semirings.operators import applied_to_scalars_by
 
 from .aggregators import op, op_from_string
 from .hooks import late

@@ -412,4 +412,4 @@ def op_from_string(text: str) -> Any:
         return found
 
 
-op._help(from_string=op_from_string)  # aggregators belong to bitblas, not to the semirings package
+op._helpers["from_string"] = op_from_string  # aggregators belong to bitblas, not to the semirings package

@@ -10,8 +10,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from semirings import BinaryOp, IndexUnaryOp, Monoid, Parameterized, SelectOp, Semiring, Typed, UnaryOp, binary, unary
-from semirings.dtypes import DataType, check_cast, unify
-from semirings.errors import DomainMismatch
+from semirings.dtypes import DataType, DomainMismatch, check_cast, unify
 from semirings.namespaces import SPACES
 from semirings.registration import build
 

@@ -227,10 +227,8 @@ def cpu_source(variant: Variant) -> str:
 
 @functools.cache
 def functions_text() -> str:
-    """The functions that operators call, for Numba: functions.py, then the complex functions, which import it."""
-    more = [(ALGEBRA / f"{name}.py").read_text() for name in ("complex_functions",)]
-    text = (ALGEBRA / "functions.py").read_text() + "".join(part[part.index("\n\n\ndef ") :] for part in more)
-    return text.replace("\ndef ", "\n@njit(**FUNCTION)\ndef ")
+    """The functions that operators call, for Numba."""
+    return (ALGEBRA / "functions.py").read_text().replace("\ndef ", "\n@njit(**FUNCTION)\ndef ")
 
 
 @functools.cache

@@ -16,8 +16,7 @@ import numpy as np
 from semirings import Semiring, Typed
 from semirings.algebra import compose
 from semirings.catalog import BINARY
-from semirings.dtypes import BOOL
-from semirings.errors import NotImplementedException
+from semirings.dtypes import BOOL, NotImplementedException
 
 from ..formats import CSR, Structure
 from ..formats.csr.layout import from_arrays, numbers_of

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semirings import Typed
-from semirings.dtypes import DataType
-from semirings.errors import NotImplementedException, UdfParseError
+from semirings.dtypes import DataType, NotImplementedException, UdfParseError
 from semirings.functions import quotient
 from semirings.udf import POSITIONS, Call
 from semirings.udf_types import gives_record, jitted
