@@ -53,7 +53,7 @@ def test_a_search_inside_a_round(device, turn, form):
         assert dense(far) == [max(found.values()) for found in levels]
         assert dense(reach) == [len(found) for found in levels]
     if device != "cpu":
-        assert {"block", "  step"} <= {line.kind for line in program.explain().launches}
+        assert {"block", "  advance"} <= {line.kind for line in program.explain().launches}
 
 
 @in_emulator
