@@ -155,38 +155,3 @@ struct Hit {
   bool some;
   i64 from, place;
 };
-
-// ---- Arguments of an advance. ----
-
-// Entries per segment of long rows, and the work and entries of u above which it pulls (~0: any number;
-// plan/direction.py).
-struct AdvanceLimits {
-  i64 size, longest;
-  u64 most_work, most_entries;
-};
-// The frontiers that are read, written, and cleared for the next round.
-struct SourceView {
-  const u64* bits;
-  const STORED(U_T)* values;
-  ARGUMENT(U_T) iso;
-  i64 stride;
-  const u32* list;
-  const u64* state;
-  const u32* segments;
-
-  __device__ __forceinline__ bool has(i64 i) const { return bit_of(bits, i); }
-  __device__ __forceinline__ U_T at(i64 i) const { return load<U_T>(values, iso, stride, i); }
-};
-struct FrontierView {
-  u64* bits;
-  C_T* values;
-  u32* list;
-  u64* state;
-  u32* segments;
-};
-struct ClearedView {
-  u64* bits;
-  C_T* values;
-  const u32* list;
-  const u64* state;
-};

@@ -28,6 +28,13 @@ typedef u32 rows_t;
 
 // ---- New entries: append them to the next frontier and add up its work. ----
 
+struct FrontierView {
+  u64* bits;
+  C_T* values;
+  u32* list;
+  u64* state;
+  u32* segments;
+};
 struct Out {
   const FrontierView& t;
   Rows rows;  // rows that the next advance pushes along
@@ -129,6 +136,32 @@ struct Deferred {
 };
 
 // ---- The kernel. ----
+
+// Entries per segment of long rows, and the work and entries of u above which it pulls (~0: any number;
+// plan/direction.py).
+struct AdvanceLimits {
+  i64 size, longest;
+  u64 most_work, most_entries;
+};
+// The frontiers that are read, written, and cleared for the next round.
+struct SourceView {
+  const u64* bits;
+  const STORED(U_T)* values;
+  ARGUMENT(U_T) iso;
+  i64 stride;
+  const u32* list;
+  const u64* state;
+  const u32* segments;
+
+  __device__ __forceinline__ bool has(i64 i) const { return bit_of(bits, i); }
+  __device__ __forceinline__ U_T at(i64 i) const { return load<U_T>(values, iso, stride, i); }
+};
+struct ClearedView {
+  u64* bits;
+  C_T* values;
+  const u32* list;
+  const u64* state;
+};
 
 extern "C" __global__ void __launch_bounds__(BLOCK, ADVANCE_BLOCKS)
     advance(i64 n, AdvanceLimits limits, Control control, SourceView u, FrontierView t, ClearedView old, MaskView mask,

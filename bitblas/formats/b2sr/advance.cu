@@ -244,23 +244,26 @@ struct ItemPush : Operands, PushVectors {
 #define PREFETCH_LENGTHS (KIND == WORDS && !PACKED)  // the length of a tile row is loaded together with its bits
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-    advance(i64 n, AdvanceLimits limits, Control control, SourceView u, FrontierView t, ClearedView old, MaskView mask,
-            FORM(), Values a, FORM(pull_) PARAMETERS) {
+    advance(i64 n, i64 size, i64 longest, u64 most_work, u64 most_entries, const u64* condition, i64* rounds, i64 ahead,
+            VectorView<U_T> u, const u32* u_list, const u64* u_state, const u32* u_segments, u64* t_bits, C_T* t_val,
+            u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val, const u32* old_list,
+            const u64* old_state, MaskView mask, FORM(), Values a, FORM(pull_) PARAMETERS) {
   await_previous();
+  (void)longest, (void)most_entries, (void)u_segments, (void)t_segments;
   // All numbers are loaded before the first is used: each costs a trip to the L2 cache.
-  const i64 begun[] = {control.rounds[0]};
-  const u64 no_list = u.state[DENSE], no_old_list = old.state[DENSE];
-  const u64 u_length = u.state[LIST_LENGTH], u_work = u.state[WORK], old_length = old.state[LIST_LENGTH];
+  const i64 begun[] = {rounds[0]};
+  const u64 no_list = u_state[DENSE], no_old_list = old_state[DENSE];
+  const u64 u_length = u_state[LIST_LENGTH], u_work = u_state[WORK], old_length = old_state[LIST_LENGTH];
   // Prefetch the tile row of a group, in case the list is not longer than the number of groups.
   const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
   const i64 ours = warp * GROUPS + WARP_LANE / LANES;
-  const u32 own = !PACKED && ours < n ? u.list[ours] : 0;  // Split has no register left for it
-  const bool runs = control.runs();
+  const u32 own = !PACKED && ours < n ? u_list[ours] : 0;  // Split has no register left for it
+  const bool runs = may_run(condition, rounds, ahead);
   if (!runs_with(runs, no_list, no_old_list, u_length, u_work, old_length, own)) return;
   const bool dense = no_list != 0, old_dense = no_old_list != 0;
-  if (thread_number() == 0) control.rounds[2] = begun[0] + control.ahead + 1;
+  if (thread_number() == 0) rounds[2] = begun[0] + ahead + 1;
   const int lane = threadIdx.x & (LANES - 1), group = WARP_LANE / LANES;
-  const bool pull = PULLS && u_work > limits.most_work;
+  const bool pull = PULLS && u_work > most_work;
   const Form A = FORM_OF();
   const Open open = {mask, u.bits};
   (void)a;
@@ -269,13 +272,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
   begin_stage(stage);
 
   // From the last thread on: small frontiers push with the first ones.
-  clear_frontier(old_dense, old.list, (i64)old_length, limits.size, old.bits, old.values,
-                 warps * 32 - 1 - thread_number(), warps * 32);
+  clear_frontier(old_dense, old_list, (i64)old_length, size, old_bits, old_val, warps * 32 - 1 - thread_number(),
+                 warps * 32);
 
   const auto at_entry = [&](i64 i) {
     const i64* const rounds = begun;
-    const i64 ahead = control.ahead;
-    (void)rounds, (void)ahead, (void)i;
+    (void)rounds, (void)i;
     AT_ENTRY(i)
   };
   const i64 list_length = pull ? 0 : dense ? n : (i64)u_length;
@@ -284,7 +286,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
     const i64 tile_row = mine >= list_length ? 0
         : dense                              ? mine
         : !PACKED && mine == ours            ? (i64)own
-                                             : (i64)u.list[mine];
+                                             : (i64)u_list[mine];
     const u64 active = mine < list_length ? tile_bits(u.bits, tile_row) : 0ull;
     Items<i64> items = {};
     if (mine < list_length) items = A.items<i64>(tile_row);
@@ -302,14 +304,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 #if KIND == WORDS
         u64 hit = A.reach(items, item, active, j);
         if (PREFETCH_LENGTHS) begin = A.ptr[j], end = A.ptr[j + 1], issue_load(begin), issue_load(end);
-        hit &= open[j] & ~part_now<TILE>(t.bits, j);
-        if (hit) fresh = mark_tile(t.bits, j, hit, first);
+        hit &= open[j] & ~part_now<TILE>(t_bits, j);
+        if (hit) fresh = mark_tile(t_bits, j, hit, first);
 #else
-        const auto emit = [&](i64 at, Z_T z) { combine_in_tile(t.bits, t.values, j, at, z, fresh, first); };
+        const auto emit = [&](i64 at, Z_T z) { combine_in_tile(t_bits, t_val, j, at, z, fresh, first); };
         A.products(items, item, tile_row, active, open, a, u, j, emit);
 #endif
       }
-      append_staged(stage, first, (u32)j, t.list, t.state + LIST_LENGTH);
+      append_staged(stage, first, (u32)j, t_list, t_state + LIST_LENGTH);
       entries += __popcll(fresh);
       if (COUNTS_WORK && first) work += PREFETCH_LENGTHS ? (i64)end - begin : A.items<i64>(j).count;
     }
@@ -359,12 +361,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
         if (COUNTS_WORK && hit) work += A.items<i64>(j).count;
       }
       // Two tile rows of 4 share a byte, so the groups of a warp combine theirs; t was cleared before.
-      if (lane == 0 && j < n && TILE != 4) ((row_t*)t.bits)[j] = (row_t)hit;
-      if (lane == 0 && j < n && TILE == 4 && hit) or_tile(t.bits, j, hit);
+      if (lane == 0 && j < n && TILE != 4) ((row_t*)t_bits)[j] = (row_t)hit;
+      if (lane == 0 && j < n && TILE == 4 && hit) or_tile(t_bits, j, hit);
     }
-    if (thread_number() == 0) t.state[DENSE] = 1;
+    if (thread_number() == 0) t_state[DENSE] = 1;
   }
 #endif
-  flush_stage(stage, entries, work, t.list, nullptr, t.state);
+  flush_stage(stage, entries, work, t_list, nullptr, t_state);
 }
 #endif  // KERNEL_advance

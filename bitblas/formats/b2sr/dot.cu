@@ -57,8 +57,7 @@ __device__ __forceinline__ u64 row_bits(u64 word, const word_t* bits, i64 tile, 
   return TILE <= 8 ? word >> (TILE * r & 63) & ROW_MASK : tile_row_bits(bits, tile, r);
 }
 
-// Tiles are single arguments: nvcc loads `by_a ? a.col : b.col` of two views by a selected address, which costs
-// registers; with a view of the mask alone, one variant spilled.
+// Tiles are single arguments: nvcc loads `by_a ? a.col : b.col` of two views by a selected address, which costs registers.
 #define RESIDENT (KIND == VALUES ? 2 : KIND == COUNT && sizeof(Z_T) == 8 ? 5 : 4)  // blocks per multiprocessor
 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
