@@ -887,6 +887,15 @@ TABLE: dict[str, Threshold] = {
         "positions",
         "Up to so many of a half word are processed by their own lane, from loop.wide_size on. More spill registers.",
     ),
+    "loop.load_registers": Threshold(
+        8,
+        "registers",
+        "For the positions that a thread of an element-wise kernel loads at once; it has 64.",
+        "H200, one position at a time: spanning forests 1.26 times as long on a Mycielski graph, RMAT 17 and a grid",
+    ),
+    "loop.load_statements": Threshold(
+        48, "statements", "Times positions that a thread loads at once: a longer text is not unrolled."
+    ),
     "loop.result_bytes": Threshold(
         1 << 24, "bytes", "Results up to this size get memory for the next run while the device computes."
     ),

@@ -74,37 +74,58 @@ def _store_value(kernel: CudaKernel, x: Vec) -> str:
     return f"if (b{x.id}) x{x.id}_val[p] = v{x.id};"
 
 
-def _loads_and_stores(
-    kernel: CudaKernel, statements: Sequence[Statement], vectors: Sequence[Vec], modified: set[Vec]
-) -> tuple[list[str], list[str]]:
-    """The declarations of the vectors' names in an element-wise kernel, which load them at a position; and the stores
-    after its statements."""
-    loads, stores, unread = list[str](), list[str](), _overwritten(statements)
-    for x in vectors:
-        local = x.id in kernel.local
-        has, value = _load(kernel, x, x in modified, by_lanes=True)
-        c, const = x.dtype.c_type, "const " if x.id in kernel.iso else ""
-        if value is None or (x in unread and x.id in kernel.flagged):
-            value = f"cast<{c}>(0)"
-        loads.append(f"bool b{x.id} = {has}; {const}{c} v{x.id} = {value}; (void)b{x.id}, (void)v{x.id};")
-        if x in modified and not local:
-            ready = any(s.target == x and isinstance(s.value, InitializeCells) for s in statements)
-            stores += _stores(kernel, x, "inside" if ready else f"b{x.id}")
-            if x.id in kernel.flagged:
-                loads.append(f"bool d{x.id} = false;")
-    return loads, stores
+class Loads:
+    """The loads of an element-wise kernel before its statements at a position. names: of loaded values, for several
+    positions at once (`here`, with `members`). loads: their text. unloaded: names without memory. stores: run
+    afterwards."""
 
+    def __init__(
+        self, kernel: CudaKernel, statements: Sequence[Statement], vectors: Sequence[Vec], modified: set[Vec]
+    ) -> None:
+        self.members: list[str] = []
+        self.names: list[str] = []
+        self.loads: list[str] = []
+        self.unloaded: list[str] = []
+        self.stores: list[str] = []
+        self.words = 2 * sum(isinstance(s.value, Gather) for s in statements)  # registers per position
+        unread = _overwritten(statements)
+        for x in vectors:
+            self._load(kernel, x, x in modified, x in unread and x.id in kernel.flagged)
+            if x in modified and x.id not in kernel.local:
+                self._store(kernel, x, any(s.target == x and isinstance(s.value, InitializeCells) for s in statements))
 
-def _stores(kernel: CudaKernel, x: Vec, has: str) -> list[str]:
-    """Store a vector at the position of a lane."""
-    stores = []
-    if x.id not in kernel.full:
-        stores.append(f"put_bits(w{x.id}, owner, at, few, b{x.id});")
-    if x.id in kernel.iso:
-        return stores
-    if x.dtype is BOOL:
-        return [*stores, f"put_bits(t{x.id}, owner, at, few, {has} && v{x.id});"]
-    return [*stores, f"if ({f'd{x.id}' if x.id in kernel.flagged else has}) x{x.id}_val[p] = v{x.id};"]
+    def _load(self, kernel: CudaKernel, x: Vec, written: bool, unread: bool) -> None:
+        c, local = x.dtype.c_type, x.id in kernel.local
+        has, value = _load(kernel, x, written, by_lanes=True)
+        unloaded = [f"bool b{x.id} = {has}; (void)b{x.id};"] if local else []
+        if not local:
+            self._name("bool", f"b{x.id}", has)
+        if value is None or x.id in kernel.iso or local or unread:
+            const = "const " if x.id in kernel.iso else ""
+            value = f"cast<{c}>(0)" if value is None or unread else value
+            unloaded.append(f"{const}{c} v{x.id} = {value}; (void)v{x.id};")
+        else:
+            self._name(c, f"v{x.id}", value)
+            self.words += -(-x.dtype.np_type.itemsize // 4)
+        self.unloaded += unloaded
+
+    def _name(self, c: str, name: str, value: str) -> None:
+        self.members.append(f"{c} {name};")
+        self.names.append(f"{c}& {name} = here.{name}; (void){name};")
+        self.loads.append(f"{name} = {value};")
+
+    def _store(self, kernel: CudaKernel, x: Vec, ready: bool) -> None:
+        has = "inside" if ready else f"b{x.id}"
+        if x.id not in kernel.full:
+            self.stores.append(f"put_bits(w{x.id}, owner, at, few, b{x.id});")
+        if x.id in kernel.iso:
+            return
+        if x.dtype is BOOL:
+            self.stores.append(f"put_bits(t{x.id}, owner, at, few, {has} && v{x.id});")
+            return
+        self.unloaded += [f"bool d{x.id} = false;"] * (x.id in kernel.flagged)
+        has = f"d{x.id}" if x.id in kernel.flagged else has
+        self.stores.append(f"if ({has}) x{x.id}_val[p] = v{x.id};")
 
 
 def _overwritten(statements: Sequence[Statement]) -> set[Vec]:
@@ -243,39 +264,46 @@ def fused_variant(
     guards = _guards(kernel, statements, counted)
     ahead = bool(guards) and positions(statements) >= tuning.count("loop.wide_size")
     few = ahead and not sums and computes(statements)
-    by_words = not few and runs_by_words(statements, kernel)
+    loads = None if not few and runs_by_words(statements, kernel) else Loads(kernel, statements, vectors, modified)
     truths: Container[Vec] = vectors
-    loads, stores, after = list[str](), list[str](), list[str]()
-    if by_words:
+    if loads is None:
         truths = loaded_truths(statements, kernel)
         dialect = CudaWords(kernel, truths)
-    else:
-        loads, stores = _loads_and_stores(kernel, statements, vectors, modified)
     phase = dialect.phase(statements)
     before += phase.before
+    lines, stores, after = phase.lines, [], list[str]()
+    if loads is not None:
+        lines, stores = [*loads.unloaded, *lines], loads.stores
     if isinstance(counted, Vec):
         before.append("u64 remaining = 0;")
         has = "all" if counted.id in full else f"w{counted.id}"
-        stores.append(f"remaining += __popc({has});" if by_words else f"remaining += b{counted.id};")
+        stores.append(f"remaining += b{counted.id};" if loads is not None else f"remaining += __popc({has});")
         kernel.parameter("u64* slot", "slot")
         after.append("add_of_block(slot + REMAINING, remaining);")
     written = [s for s in scalars if writes(statements, s)]
     if written:
         after += _ending(kernel, sums, phase.after, written, counted)
-    stored = vectors if by_words else [x for x in vectors if x.id not in local]
+    stored = vectors if loads is None else [x for x in vectors if x.id not in local]
     load_words, store_words = half_words(kernel, stored, modified, truths)
     macros = [
-        f"#define BY_WORDS {int(by_words)}",
+        f"#define BY_WORDS {int(loads is None)}",
         *_guard_macros(guards, ahead),
         macro("LOAD_WORDS", load_words),
         macro("STORE_WORDS", store_words),
         macro("PARAMETERS", [f", {p.declaration}" for p in kernel.parameters]),
         macro("BEFORE", before),
         macro("AFTER", after),
-        macro("AT_WORDS" if by_words else "AT_POSITION", [*loads, *phase.lines, *stores]),
+        macro("AT_WORDS" if loads is None else "AT_POSITION", [*lines, *stores]),
     ]
-    if not by_words:
-        macros.append(f"#define FEW {tuning.count('loop.wide_positions') if few else 0}")
+    if loads is not None:
+        most = tuning.count("loop.wide_positions") if few else 0
+        macros += [
+            f"#define FEW {most}",
+            f"#define POSITIONS {at_once(loads.words, len(statements), few)}",
+            macro("MEMBERS", loads.members),
+            macro("NAMES", loads.names),
+            macro("LOAD", loads.loads),
+        ]
     # The text contains no names of objects, because it is the cache key.
     label = f"{len(statements)} statements"
     functions, text = tuple(kernel.functions), "\n".join(macros) + "\n"
@@ -284,6 +312,15 @@ def fused_variant(
 
 def _load_scalars(dialect: CudaPositions, statements: Sequence[Statement]) -> list[str]:
     return [dialect.load_scalar(x, "" if writes(statements, x) else "const ") for x in scalars_of(statements)]
+
+
+def at_once(words: int, statements: int, few: bool = False) -> int:
+    """How many positions a thread loads at once: as many as registers and the length of the text allow."""
+    registers, lines = tuning.count("loop.load_registers"), tuning.count("loop.load_statements")
+    for many in (2,) if few else (4, 2):
+        if words * many <= registers and statements * many <= lines:
+            return many
+    return 1
 
 
 def _guard_macros(guards: Sequence[Vec], ahead: bool) -> list[str]:

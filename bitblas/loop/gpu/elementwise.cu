@@ -1,5 +1,5 @@
 // Fused element-wise statements of a loop. A lane loads a half word of the bits of each vector. A warp processes its half
-// words one by one, with one thread per position; or (FEW) each lane processes the few positions of its own;
+// words, POSITIONS at once, with one thread per position of each; or (FEW) each lane processes the few positions of its own;
 // or (BY_WORDS) operations on bits process half words, and only values are written position by position. Every thread first
 // computes the scalars. Blocks sum entries in an order that depends on the grid alone; the block that finishes last combines
 // the sums, and computes the scalars that depend on them.
@@ -139,6 +139,16 @@ template <class Get> __device__ __forceinline__ u32 kept_half(u32 here, i64 mine
   return kept;
 }
 
+#if !BY_WORDS
+// A position in one of the half words: the lane that holds it, the bit, and the vectors' contents there.
+struct Here {
+  int owner, at;
+  bool inside;
+  i64 p;
+  MEMBERS
+};
+#endif
+
 // The same for values of one byte: if a half word has many positions, its lane reads all 32 at once.
 template <class T, class Get>
 __device__ __forceinline__ u32 kept_bytes(u32 here, i64 mine, i64 size, const T* values, Get get) {
@@ -209,15 +219,31 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
       AT_WORDS
 #else
       const bool few = FEW && is_sparse(some, FEW);
+      // Values of several positions are loaded before any of them is used.
       const auto may_continue = [&](u32 todo) { return few ? __any_sync(ALL_LANES, todo != 0) != 0 : todo != 0; };
-      for (u32 todo = few ? some : __ballot_sync(ALL_LANES, some != 0); may_continue(todo); todo &= todo - 1) {
-        // A position in one of the half words: the lane that holds it, and the bit.
-        const int next = __ffs(todo) - 1, owner = few && todo ? WARP_LANE : next;
-        const int at = few ? next & 31 : WARP_LANE;
-        const i64 p = __shfl_sync(ALL_LANES, mine, owner & 31) * 32 + at;
-        const bool inside = owner >= 0 && p < size;
-        (void)inside, (void)at;
-        AT_POSITION
+      for (u32 todo = few ? some : __ballot_sync(ALL_LANES, some != 0); may_continue(todo);) {
+        Here all_here[POSITIONS];
+#pragma unroll
+        for (int i = 0; i < POSITIONS; ++i, todo &= todo - 1) {
+          Here& here = all_here[i];
+          const int next = __ffs(todo) - 1, owner = here.owner = few && todo ? WARP_LANE : next;
+          const int at = here.at = few ? next & 31 : WARP_LANE;
+          const i64 p = here.p = __shfl_sync(ALL_LANES, mine, owner & 31) * 32 + at;
+          const bool inside = here.inside = owner >= 0 && p < size;
+          (void)inside, (void)at;
+          NAMES
+          LOAD
+        }
+#pragma unroll
+        for (int i = 0; i < POSITIONS; ++i) {
+          Here& here = all_here[i];
+          const int owner = here.owner, at = here.at;
+          const i64 p = here.p;
+          const bool inside = here.inside;
+          (void)owner, (void)at, (void)p, (void)inside;
+          NAMES
+          AT_POSITION
+        }
       }
 #endif
       if (some) { STORE_WORDS }
