@@ -10,7 +10,8 @@ from test_loop import dense, full
 
 import bitblas as gb
 from bitblas.exceptions import CaptureError, IndexOutOfBound
-from bitblas.loop import Program, repeat
+from bitblas.loop import Program, analysis, repeat
+from bitblas.loop.ir import Body, InitializeCells, Scatter, Statement, Vec
 
 N = 70
 
@@ -283,3 +284,20 @@ def run_random_body(lib, seed, rounds=2):
 @pytest.mark.parametrize("seed", range(60))
 def test_random_bodies_by_index(device, seed):
     assert run_random_body(gb, seed) == run_random_body(graphblas, seed)
+
+
+def test_cells_are_initialized_once_for_each_monoid():
+    """An initialization would end the kernel of the statements before it. Any other statement on the vector, another
+    monoid and a full vector decide anew."""
+    x, index = (Vec(k, 9, gb.dtypes.INT64) for k in range(2))
+    kinds = {name: gb.monoid[name][gb.dtypes.INT64] for name in ("min", "plus")}
+    init = {name: Statement(x, InitializeCells(monoid)) for name, monoid in kinds.items()}
+    add = {name: Statement(x, Scatter(index, index, None, monoid, (), 9, 0)) for name, monoid in kinds.items()}
+    kept = lambda *statements, full=(): (
+        analysis.without_needless_inits(Body(statements, (x, index), ()), frozenset(full)).statements
+    )
+    assert kept(init["min"], add["min"], init["min"], add["min"]) == (init["min"], add["min"], add["min"])
+    for other in ("plus", "min"):
+        mixed = init["min"], add["min"], init["plus"], add["plus"], init[other], add[other]
+        assert kept(*mixed) == (mixed if other == "min" else (*mixed[:4], mixed[5]))
+    assert kept(init["min"], add["min"], full=[x]) == (add["min"],)
