@@ -48,7 +48,8 @@ def finite(found):
 
 def levels(graph, source):
     """{vertex: edges on a shortest path}"""
-    return finite(csgraph.dijkstra(graph.scipy(), indices=source, unweighted=True))
+    found = finite(csgraph.dijkstra(graph.scipy(), indices=source, unweighted=True))
+    return {vertex: int(level) for vertex, level in found.items()}
 
 
 def parents_fault(graph, source, parents):
