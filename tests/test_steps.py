@@ -18,10 +18,10 @@ from bitblas import device as devices
 from bitblas import tuning
 from bitblas.loop import Program
 from bitblas.loop.buffers import ENTRIES, LIST_LENGTH, REMAINING, SEGMENTS, STATE, WORK
-from bitblas.loop.fuse import Advance, FusedElementwise, Pull, Round
+from bitblas.loop.fuse import Advance, FusedElementwise, Pull, Round, indirect_targets
 from bitblas.loop.gpu.graph import rounds_per_run
 from bitblas.loop.gpu.products import compact_variant
-from bitblas.loop.ir import Product, Vec
+from bitblas.loop.ir import Product, Statement, Vec
 from bitblas.store import pack
 
 
@@ -161,6 +161,19 @@ def test_entries_that_nobody_has_listed(device, form, monkeypatch):
     assert dict(zip(*entries(t))) == {k + 1: 2 * k + 1 for k in range(0, n, 2)}
     (advance,) = (launch.variant for launch in program.explain().launches if launch.kind == "advance")
     assert "SCANS=1" in advance and "COUNTS_WORK=0" in advance
+
+
+def test_advances_of_one_target_share_cells_only_with_one_monoid():
+    """Cells are cleared to the identity of the sum: advances with two monoids write by other kernels."""
+    t, x = Vec(0, 64, INT64), Vec(1, 64, INT64)
+    matrix = SimpleNamespace(nvals=511, nrows=64)
+
+    def advance(name):
+        return Statement(t, Product(matrix, x, gb.semiring[name][INT64], False, True, 64))
+
+    every = lambda s: True
+    assert indirect_targets([advance("min_plus"), advance("min_second")], every, every) == frozenset()
+    assert indirect_targets([advance("min_plus"), advance("max_plus")], every, every) == {t}
 
 
 def test_rounds_in_a_body():
