@@ -121,3 +121,16 @@ def test_rows_that_are_asked_for_are_decoded_alone(device, form, monkeypatch):
             for part in (*parts, (slice(3, 6), [9, 4, 9]), *((row, slice(None)) for row in (3, 40, 299))):
                 assert A[part].new().isequal(plain[part].new(), check_dtype=True)
             assert all(A.get(row, k) == plain.get(row, k) for row in (3, 40, 299) for k in (0, 120, 299))
+
+
+@pytest.mark.parametrize(("form", "values"), [("nib", True), ("cgr", [3, 4, 5])])
+def test_a_saved_one_is_mapped(form, values, tmp_path, on_the_cpu):
+    """The words are those of the mapped file: none is read before a product needs it."""
+    A = gb.Matrix.from_coo([0, 0, 2], [1, 2, 0], values, nrows=3, ncols=3, format=form)
+    A.save(tmp_path / "a.bitblas")
+    B = gb.load(tmp_path / "a.bitblas")
+    words = B._store.structure.primary.words
+    assert not words.flags.owndata and B.format == form
+    while isinstance(words, np.ndarray):
+        words = words.base
+    assert isinstance(words, memoryview) and B.isequal(A)

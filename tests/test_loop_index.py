@@ -288,7 +288,7 @@ def test_random_bodies_by_index(device, seed):
 
 def test_cells_are_initialized_once_for_each_monoid():
     """An initialization would end the kernel of the statements before it. Any other statement on the vector, another
-    monoid and a full vector decide anew."""
+    monoid and a full vector decide again."""
     x, index = (Vec(k, 9, gb.dtypes.INT64) for k in range(2))
     kinds = {name: gb.monoid[name][gb.dtypes.INT64] for name in ("min", "plus")}
     init = {name: Statement(x, InitializeCells(monoid)) for name, monoid in kinds.items()}

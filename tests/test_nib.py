@@ -208,16 +208,3 @@ def test_nobody_knows_what_it_gains_in_time(device):
         assert A.profile().chosen == "nib" and A.format == "csr"
         A.mxv(gb.Vector.from_scalar(True, 600), gb.semiring.lor_land).new()
         assert A.format == "csr"
-
-
-def test_a_saved_one_is_mapped(tmp_path):
-    """The words are those of the mapped file: none is read before a product needs it."""
-    with gb.config.set(device="cpu"):
-        A = gb.Matrix.from_coo([0, 0, 2], [1, 2, 0], True, nrows=3, ncols=3, format="nib")
-        A.save(tmp_path / "a.bitblas")
-        B = gb.load(tmp_path / "a.bitblas")
-        words = B._store.structure.primary.words
-        assert not words.flags.owndata and B.format == "nib"
-        while isinstance(words, np.ndarray):
-            words = words.base
-        assert isinstance(words, memoryview) and B.isequal(A)
