@@ -367,8 +367,7 @@ def pull_binned(key: str, name: str, dtype: str, of: str, hot: bool) -> None:
     lengths[::60] = [n, 2049, 300, *range(47)]
     x = True if of == "BOOL" else values(generator("graded", of), of, int(lengths.sum()))
     rows, cols = np.repeat(np.arange(n), lengths), np.concatenate([np.arange(k) * (n // max(1, k)) for k in lengths])
-    masked = format_of(key).kernels["mxv.pull.binned"].masked
-    for short in (0, 24) if masked else (0,):  # of codes: whether none is longer than a word
+    for short in (0, 24) if key in ("nib", "cgr") else (0,):  # of codes: whether none is longer than a word
         with limits(graded=1, coded=1, short=short, hot=0.0 if hot else 2.0):
             A = gb.Matrix.from_coo(rows, cols, x, of, nrows=n, ncols=n, format=key)
             made = A.mxv(a_vector(dtype, size=n, full=True), op)

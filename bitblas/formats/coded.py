@@ -442,8 +442,6 @@ class CodedPull(Pull[C]):
 class CodedBinnedPull(BinnedPull[C]):
     """Lanes that share a row take three times as long (RMAT 20, half of the rows masked: 567 us, and 183)."""
 
-    masked = True
-
     def suits(self, layout: C) -> bool:
         return layout.nvals >= tuning.count("coded.binned_from")
 

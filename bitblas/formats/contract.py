@@ -410,7 +410,6 @@ class Pull(Protocol[L]):
 class BinnedPull(Protocol[L]):
     """A pull from a full vector by a schedule of rows that are binned by length (csr/pull_binned.cu)."""
 
-    masked: bool = False  # accepts a mask
     keeps_hot_columns: bool = True  # may keep vector values of hot columns in shared memory
 
     def suits(self, layout: L) -> bool:

@@ -241,14 +241,14 @@ def choose_pull(A: MatrixStore, facts: ProductFacts, size: int, *, full: bool) -
     return planned(A, direction, facts, VectorFacts(size), full=full and facts.kind == VALUES)
 
 
-def explain(of: VectorProduct, *, masked: bool) -> Plan:
-    """The plan of a product whose output is new. masked: it has a mask."""
+def explain(of: VectorProduct) -> Plan:
+    """The plan of a product whose output is new."""
     A, u, semiring, transpose, flip, *_ = of
     plan = choose(A, u, semiring, transpose, flip).plan
     layout = A.structure.held(plan.key, transposed=plan.transposed)
     if layout is None:
         return plan
-    return with_bins(plan, layout, semiring, u.dtype, masked=masked, ordered=A.order is not None)
+    return with_bins(plan, layout, semiring, u.dtype, ordered=A.order is not None)
 
 
 # ---- Prepare and run.
@@ -318,9 +318,8 @@ class PreparedProduct:
         if plan.wide and kind == VALUES:  # lanes compute in one type, and A is iso
             a_values, a_type, self.u_type = cast_scalar(a_values, z), z, z
         self.size = layout.ncols if push else layout.nrows
-        self.plan = plan = with_bins(plan, layout, semiring, self.u_type, masked=False, ordered=A.order is not None)
+        self.plan = plan = with_bins(plan, layout, semiring, self.u_type, ordered=A.order is not None)
         self.binned = plan.kernel == BINNED
-        self.binned_under_masks = self.binned and layout.format.kernels["mxv.pull.binned"].masked
         taken = lambda layout: matrix_of(layout, ranked, entry_values(device, a_type, a_values))
         self.layout, self.matrix = layout, taken(layout)
         self.long = device.chunks(layout.nvals) > 1  # an interrupt may end it, so it does not run in place
@@ -368,7 +367,7 @@ class PreparedProduct:
         open_at = self.everywhere if mask is None else allowed(self.device, mask)
         if self.apart is None:
             common = into is None or (self.plain and into[2] is None and into[0].dtype is self.z)
-            if into is None or (common and not (into[4] and self.binned_under_masks)) or self._fuses(into):
+            if into is None or (common and not (into[4] and self.binned)) or self._fuses(into):
                 return self._pull(given, open_at, into, mask is not None)
             t = self._pull(given, open_at, None, mask is not None)
         else:
@@ -378,7 +377,7 @@ class PreparedProduct:
 
     def _fuses(self, into: Into) -> bool:
         # One more element-wise kernel costs less than rows that are not binned
-        if self.binned_under_masks or (self.binned and into.mask is None):
+        if self.binned:
             return False
         w, accum = into[0].dtype, into[2]
         found = self.fused.get((w.name, accum))
@@ -442,8 +441,8 @@ class PreparedProduct:
                 end = plan_epilogue(self.z, one, w, value, accum)
             else:
                 end = Epilogue(self.z, w) if one is None else Epilogue(BOOL, BOOL, store=False)
-            binned = not keeps and (self.binned_under_masks if masked else self.binned)
-            found = self.pulls[key] = (prepare_binned_pull if binned else prepare_pull)(self, end, w, masked)
+            prepare = prepare_binned_pull if self.binned and not keeps else prepare_pull
+            found = self.pulls[key] = prepare(self, end, w, masked)
         return found
 
     def segments(self, hubs: Hubs) -> tuple[Any, ...]:
@@ -556,7 +555,7 @@ def prepare_binned_pull(
     shared, width = hot_bytes(device), binned.width(layout)
     hot = binned.hot(layout, shared // of.u_type.nbytes) if part is None and binned.keeps_hot_columns else 0
     shared = shared if hot else 0
-    flags = (*binned.constants(shared), *((("MASKED", int(masked)),) if binned.masked else ()))
+    flags = *binned.constants(shared), ("MASKED", int(masked))
     variant = pull_variant(of.algebra, end, 32, full=of.plan.full, width=width, binned=flags)
     matrix = *binned.contents(layout, of.algebra.ranked), *of.matrix.values
     rows = PreparedKernel(device, variant, bins.runs, (*bins.pieces, *matrix))

@@ -53,7 +53,7 @@ def explain(of: VectorProduct, *, masked: bool, source: bool) -> tuple[Plan, tup
         plan, inner = virtual_nodes.explain(of, masked=masked)
     else:
         inner, _ = hypersparse.compressed_product(of)
-        plan = plain_spmv.explain(inner, masked=masked)._replace(semiring=of.semiring.op.name)
+        plan = plain_spmv.explain(inner)._replace(semiring=of.semiring.op.name)
     if not source:
         return plan, ()
     A, u, semiring, transpose, flip, *_ = inner

@@ -81,15 +81,15 @@ def explain(product: VectorProduct, *, masked: bool) -> tuple[Plan, VectorProduc
     """The plan of such a product; and the product that it corresponds to, with the graph or with rows."""
     found = node_sums(product)
     if isinstance(found, VectorProduct):
-        plan = plain_spmv.explain(found, masked=masked)
+        plan = plain_spmv.explain(found)
         why = f"{plan.reason}; this statement converts to rows, because products differ by entry"
         return plan._replace(reason=why), found
     layout: Any = product.A.structure.primary
     x = found.spread()
     inner, full = found.product(x, None), None if masked else _full(found, x)
-    plan = plain_spmv.explain(inner if full is None else found.product(full, None), masked=False)
+    plan = plain_spmv.explain(inner if full is None else found.product(full, None))
     if plan.kernel != BINNED and full is not None:
-        plan = plain_spmv.explain(inner, masked=True)
+        plan = plain_spmv.explain(inner)
     why = f"{plan.reason}; {layout.rows.nodes} virtual nodes, in {plan.key}, in two products"
     verb, name = "vxm" if product.flip else "mxv", product.semiring.op.name
     return plan._replace(verb=verb, semiring=name, key=layout.key, reason=why), inner

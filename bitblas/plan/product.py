@@ -149,25 +149,20 @@ def may_split_rows(semiring: Typed[Semiring], kind: int, layout: Layout, full: b
 
 
 def is_binned(semiring: Typed[Semiring], kind: int, layout: Layout, full: bool, u: DataType) -> bool:
-    """Whether rows are degree-binned, if no entry of the output stays (of plain rows also: without a mask): sums of
-    numbers over enough entries to amortize the schedule."""
+    """Whether rows are degree-binned, if no entry of the output stays: sums of numbers over enough entries to amortize
+    the schedule."""
     z = semiring.return_type
     numbers = all(t is not BOOL and t.kind in "fiu" for t in (z, u))
     binned = layout.format.kernels.get("mxv.pull.binned")
     return binned is not None and numbers and may_split_rows(semiring, kind, layout, full) and binned.suits(layout)
 
 
-def with_bins(
-    plan: Plan, layout: Layout, semiring: Typed[Semiring], u: DataType, *, masked: bool, ordered: bool
-) -> Plan:
-    """The plan of a pull with its schedule of rows, once the format exists. masked: under a mask. ordered: the matrix
-    was reordered."""
+def with_bins(plan: Plan, layout: Layout, semiring: Typed[Semiring], u: DataType, *, ordered: bool) -> Plan:
+    """The plan of a pull with its schedule of rows, once the format exists. ordered: the matrix was reordered."""
     format = layout.format
     if plan.kernel != PULL or not is_binned(semiring, plan.kind, layout, plan.full, u):
         return plan
     binned = format.kernels["mxv.pull.binned"]
-    if masked and not binned.masked:
-        return plan
     why = "degree-binned rows"
     if binned.keeps_hot_columns:
         hot = binned.hot(layout, hot_bytes(layout.device) // u.nbytes)

@@ -130,7 +130,7 @@ class Pieces(NamedTuple):
     segments: int
     begin: Array  # type of ptr
     length: Array  # uint16
-    row: Array  # uint32: the row of a piece, or the number of a segment
+    row: Array  # uint32: the row of a piece
 
 
 def rows_of_run(grade: int) -> int:
@@ -160,7 +160,7 @@ def _grades(layout: Rows) -> Bins[Pieces]:
         segments = hubs.segments
         begin = xp.concatenate([hubs.begin, begin])
         lengths = xp.concatenate([(hubs.end - hubs.begin).astype(np.uint16), lengths])
-        row = xp.concatenate([xp.arange(segments, dtype=np.uint32), row])
+        row = xp.concatenate([hubs.row_of.astype(np.uint32), row])
     counts[0] += segments
     runs = [-(-int(count) // rows_of_run(grade)) for grade, count in enumerate(counts)]
     run, piece = (xp.asarray(np.cumsum([0, *some]).astype(np.uint32)) for some in (runs, counts))

@@ -3,6 +3,7 @@
 // If columns are numbered by degree, most entries read u in shared memory (formats/binned.cuh). A lane loads the columns
 // of a step, UNROLL entries, before it reads u for the previous ones.
 // run, piece, segments, begin, length, row: the schedule (kernels.py). reached: the bits of t.
+// MASKED: rows that the mask excludes have no entries here, and t gets no bits there.
 #ifdef KERNEL_pull_binned
 #include "formats/binned.cuh"
 #include "formats/csr/columns.cuh"
@@ -14,13 +15,14 @@ struct Run {
   u32 first, rows, length, row;
   PTR_T begin;
 };
+#define NO_ROW (~0u)
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     pull_binned(i64 n, const u32* run, const u32* piece, i64 segments, const PTR_T* begin, const u16* length,
                 const u32* row, ColumnsView col, Values a, VectorValues<U_T> u, i64 hot, i64 size, const u64* reached,
-                Z_T* parts, u64* t_bits, Z_T* t_val) {
+                Z_T* parts, u64* t_bits, Z_T* t_val MASK()) {
   const u32 lane = threadIdx.x & 31, warps = gridDim.x * (THREADS / 32);
-  const U_T* const here = begin_pull(u, hot, size, reached, t_bits);
+  const U_T* const here = begin_pull(u, hot, size, reached, t_bits MASK_OF());
   const COL_T first_far = (COL_T)hot;
   (void)here, (void)first_far;
   // A run, and its pieces that this lane keeps for the group.
@@ -35,7 +37,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     x.log_lanes = wide < 0 ? 0 : wide < 5 ? wide : 5;
     x.first = piece[grade] + (k - run[grade]) * rows;
     x.rows = piece[grade + 1] - x.first < rows ? piece[grade + 1] - x.first : rows;
-    if (lane < x.rows) x.begin = begin[x.first + lane], x.length = length[x.first + lane], x.row = row[x.first + lane];
+    const u32 p = x.first + lane;
+    if (lane >= x.rows) return x;
+    x.row = row[p];
+#if MASKED
+    if (!mask.allows(x.row)) return x.row = NO_ROW, x;
+#endif
+    x.begin = begin[p], x.length = length[p];
+    if (p < segments) x.row = p;  // its place in `parts`
     return x;
   };
   u32 k = blockIdx.x + gridDim.x * (threadIdx.x / 32);
@@ -53,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     e = (place_t)__shfl_sync(ALL_LANES, of.begin, r) + (lane & ((1u << of.log_lanes) - 1));
     stop = (place_t)__shfl_sync(ALL_LANES, of.begin, r) + __shfl_sync(ALL_LANES, of.length, r);
     to = __shfl_sync(ALL_LANES, of.row, r);
-    if (r >= of.rows) to = ~0u;
+    if (r >= of.rows) to = NO_ROW;
   };
   COL_T j_next[UNROLL];  // negative: none
   A_T weight_next[UNROLL];
@@ -105,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
       if (j[i] >= 0) sum = add(sum, mul(weight[i], x[i], 0, j[i]));
     if (!ends) continue;
     for (u32 d = (1u << log_lanes) / 2; d; d /= 2) sum = add(sum, shuffle_xor(ALL_LANES, sum, d));
-    if (at != ~0u && !(lane & ((1u << log_lanes) - 1))) (part ? parts : t_val)[at] = sum;
+    if (at != NO_ROW && !(lane & ((1u << log_lanes) - 1))) (part ? parts : t_val)[at] = sum;
     sum = BEGIN;
   }
 }
