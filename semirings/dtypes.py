@@ -261,8 +261,9 @@ def cast_scalar(value: Any, to: DataType) -> np.generic:
     kind = type(value)
     if to._is_udt and kind is not np.int64:
         return to.one(value)
-    if isinstance(value, np.generic) and kind is to.np_type.type:
-        return value
+    if kind is to.np_type.type:
+        same: np.generic = value
+        return same
     if kind is bool or kind is np.bool_:  # exact in every type
         return to.np_type.type(value)
     found: np.generic = np.asarray(value).reshape(-1)[0]

@@ -430,7 +430,7 @@ def factors() -> dict[str, object]:
 # The product, its mask, and the kernel of the plan: of all devices, or of the CPU and of a GPU.
 PRODUCTS = {
     "pull": ("A.mxv(many, gb.semiring.min_plus)", "", kinds.PULL),
-    "pull under a mask": ("F.mxv(reals, gb.semiring.plus_times)", "few.S", kinds.PULL),
+    "pull under a mask": ("F.mxv(reals, gb.semiring.plus_times)", "few.S", (kinds.PULL, kinds.BINNED)),
     "binned pull": ("F.mxv(reals, gb.semiring.plus_times)", "", (kinds.PULL, kinds.BINNED)),
     "push": ("few.vxm(P, gb.semiring.any_pair)", "", kinds.PUSH),
     "push of values": ("few.vxm(A, gb.semiring.min_plus)", "~many.S", kinds.PUSH),
@@ -483,7 +483,7 @@ def assert_runs_as_explained(ran, sources, call, mask, kernel):
         ran.clear()
         assert not trace.runs or str(explained) in {run.plan for run in trace}  # a cached result needs no kernel
         assert explained.kernel == (kernel[simt] if isinstance(kernel, tuple) else kernel)
-        assert explained.kernel == prepared or (prepared == kinds.BINNED and where is not None)
+        assert explained.kernel == prepared
         assert explained.reason.startswith(plan.reason)
         names = {"verb", "semiring", "key"} if "virtual nodes" in explained.reason else {"semiring"}
         same = {name: getattr(plan, name) for name in {*names, "reason", "kernel"}}

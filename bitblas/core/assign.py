@@ -67,18 +67,21 @@ def update_vector(w: Vector, value: object, mask: Mask | None, accum: Typed | No
         known = mask.parent._stored
         if known.size != store.size or known.device is not store.device:
             mask.fits(w)
-    t = value if type(value) is VectorExpression else _source(w, value, "w << x")
-    if isinstance(t, tuple):
-        m, (one, dtype) = None if mask is None else vector_mask(mask), t
-        _commit(w, fill(store, one, dtype, m, accum), m, accum, replace, True)
-        w._data.order = order
-        return
+    t: Any = value
+    delayed = type(value) is VectorExpression
+    if not delayed:
+        t = _source(w, value, "w << x")
+        if isinstance(t, tuple):
+            m, (one, dtype) = None if mask is None else vector_mask(mask), t
+            _commit(w, fill(store, one, dtype, m, accum), m, accum, replace, True)
+            w._data.order = order
+            return
+        delayed = isinstance(t, VectorExpression)
     if t.size != store.size:
         raise DimensionMismatch(f"w << x: expected a vector of size {store.size}, got {t.size}")
-    operand = None if isinstance(t, VectorExpression) else t
-    if (t.args[0] if operand is None else t).device is not store.device:
+    if (t.args[0] if delayed else t).device is not store.device:
         same_device("w << x", w, t)
-    content = None if operand is None else operand._in(order)
+    content = None if delayed else t._in(order)
     if t.dtype is not store.dtype:
         check_cast(t.dtype, store.dtype)
     m = None if mask is None else vector_mask(mask)
@@ -244,11 +247,15 @@ def update_matrix(C: Matrix, value: object, mask: Mask | None, accum: Typed | No
     store: MatrixStore = C._stored
     if mask is not None:
         mask.fits(C)
-    x = value if type(value) is MatrixExpression and value._value is None else _source(C, value, "C << x")
-    if not isinstance(x, tuple):
+    x: Any = value
+    delayed, scalar = type(value) is MatrixExpression and value._value is None, False
+    if not delayed:
+        x = _source(C, value, "C << x")
+        delayed, scalar = isinstance(x, MatrixExpression), isinstance(x, tuple)
+    if not scalar:
         if x.nrows != store.nrows or x.ncols != store.ncols:
             raise DimensionMismatch(f"C << x: expected a matrix of shape {C.shape}, got {x.shape}")
-        if (x.args[0] if isinstance(x, MatrixExpression) else x).device is not store.device:
+        if (x.args[0] if delayed else x).device is not store.device:
             same_device("C << x", C, x)
         if x.dtype is not store.dtype:
             check_cast(x.dtype, store.dtype)
@@ -257,10 +264,10 @@ def update_matrix(C: Matrix, value: object, mask: Mask | None, accum: Typed | No
         kept = (store.flat.count if isinstance(store, FlatStore) else store.structure.nvals) != 0
     order = common([*_along(x), *_parents(mask), *([C] if kept else [])]) if orders.used else None
     m = None if mask is None else matrix_mask(mask, order)
-    restricted = isinstance(x, MatrixExpression) and x.masked
-    if isinstance(x, MatrixExpression):
+    restricted = delayed and x.masked
+    if delayed:
         t = x.computed(m if restricted else None, order)
-    elif isinstance(x, tuple):
+    elif scalar:
         t = _fill(store, x[0], x[1], m)
     else:
         t = x._at(order)

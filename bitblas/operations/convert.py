@@ -8,6 +8,7 @@ import weakref
 from typing import Any
 
 import numpy as np
+from numpy import generic
 
 from semirings.dtypes import DataType
 
@@ -48,8 +49,8 @@ def of_room(
 ) -> MatrixStore:
     """The matrix of rows that CPU threads wrote by ranges, from `starts` on, into a larger room. arrays: pointers,
     columns, and values (np.generic: iso), which become those of the matrix."""
-    ptr, col, values = arrays
-    array, room = None if isinstance(values, np.generic) else values, len(col)
+    (nrows, ncols), (ptr, col, values) = shape, arrays
+    array, room = None if isinstance(values, generic) else values, len(col)
     if bounds is not None and starts is not None:
         csr.close_gaps(starts, bounds, ptr, (col,) if array is None else (col, array))
     n = ptr.item(-1)
@@ -60,7 +61,7 @@ def of_room(
         ptr = ptr.astype(csr.pointer_type(n), copy=False)
     elif n != room:  # a view takes half of the host time
         col, values = col[: n or 1], values if array is None else array[:n]
-    return of_rows(csr.Csr(device, *shape, ptr, col, n), dtype, values)
+    return of_rows(csr.Csr(device, nrows, ncols, ptr, col, n), dtype, values)
 
 
 def empty(device: Device, nrows: int, ncols: int, dtype: DataType) -> MatrixStore:

@@ -230,8 +230,8 @@ def merge_rows(
     ptr, col = np.zeros(nrows + 1, pointer_type(most)), np.empty(most or 1, index_type(a.ncols))
     masked = 0 if mask is None else 2 if m is b else 1
     types = (A.dtype.name, B.dtype.name, z.name) if valued else ("BOOL", "BOOL", "BOOL")
-    packed = a.width > 0, b.width > 0, m.width > 0
-    w = _row_merge(device, mode, op if valued else None, types, masked, flags is not None, *packed)
+    function = op if valued else None
+    w = _row_merge(device, mode, function, types, masked, flags is not None, a.width > 0, b.width > 0, m.width > 0)
     if valued:
         values = np.empty(most or 1, z.np_type)
     else:
@@ -465,17 +465,17 @@ def truthy(A: MatrixStore) -> Structure:
 def reduce_scalar(A: MatrixStore, monoid: Typed[Monoid]) -> np.generic | None:
     """The monoid's reduction of all entries, None if there are none."""
     way = plan.reduce_matrix_way(A, monoid)
+    if way is plan.EACH_VALUE:  # the common case first
+        return value_arrays.reduce(A.device, monoid, A.values)
     if way is plan.BITMAP and isinstance(A, FlatStore):
         return ewise_vector.reduce(A.flat, monoid)
     if way is plan.PENDING_SUMS and isinstance(A, LazyMaskedProduct):
         return A.total(monoid)
     if way is plan.NO_ENTRIES:
         return None
-    if way is plan.REPEATED:
-        value = cast_scalar(A.values, monoid.return_type)
-        plain_monoid: Any = monoid.op
-        return plain_monoid.repeat(monoid.dtype, value, A.nvals)
-    return value_arrays.reduce(A.device, monoid, A.values)
+    value = cast_scalar(A.values, monoid.return_type)
+    plain_monoid: Any = monoid.op
+    return plain_monoid.repeat(monoid.dtype, value, A.nvals)
 
 
 def transpose(A: MatrixStore) -> MatrixStore:

@@ -54,19 +54,19 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
         u = compressed.compress(u, u.index)
     device, size = u.device, u.size
     way, once = plan.reduce_way(u, monoid, HOST_CHUNK * 64)
+    if way is plan.CHUNKS:  # the common case first
+        operand = u.present, *stored(device, u.dtype, u.values)
+        return _reduce_chunks(device, monoid, u.dtype, size, operand, HOST_CHUNK if device.host_memory else CHUNK)
     if way is plan.NO_ENTRIES or way is plan.REPEATED:
         return once
     if way is plan.EQUAL_CHUNKS:
         return _reduce_equal(u, monoid)
-    if way is plan.FUNCTION:
-        values = compressed.entries(u)[1]
-        if not len(values):
-            return None
-        sums = udf.folded(device, udf.plain(monoid), values, device.asarray([0, len(values)], np.int64))
-        total: np.generic = device.to_host(sums)[0]
-        return total
-    operand = u.present, *stored(device, u.dtype, u.values)
-    return _reduce_chunks(device, monoid, u.dtype, size, operand, HOST_CHUNK if device.host_memory else CHUNK)
+    values = compressed.entries(u)[1]
+    if not len(values):
+        return None
+    sums = udf.folded(device, udf.plain(monoid), values, device.asarray([0, len(values)], np.int64))
+    total: np.generic = device.to_host(sums)[0]
+    return total
 
 
 def _reduce_equal(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:

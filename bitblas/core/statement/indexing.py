@@ -84,8 +84,9 @@ class Axis:
         return device.asarray([self.at] if self.size is None else self.at, np.int64)
 
 
-def axis(index: Any, dim: int, device: Device) -> Axis:
-    """An int, a slice, a list or array of ints, an integer Scalar. Negative ones count from the end.
+def axis(index: Any, dim: int, parent: Any) -> Axis:
+    """An int, a slice, a list or array of ints, an integer Scalar. Negative ones count from the end. parent: what is
+    indexed.
 
     Raises IndexError out of range, TypeError for anything else.
     """
@@ -118,10 +119,10 @@ def axis(index: Any, dim: int, device: Device) -> Axis:
             if not -dim <= i < dim:
                 raise IndexError(f"Index out of range: index={i}, size={dim}")
             return Axis(None, i + dim if i < 0 else i, dim)
-    return _list(index, dim, device)
+    return _list(index, dim, parent)
 
 
-def _list(index: Any, dim: int, device: Device) -> Axis:
+def _list(index: Any, dim: int, parent: Any) -> Axis:
     few = type(index) is list and len(index) <= tuning.count("index.short_list")
     if few or not hasattr(index, "__cuda_array_interface__"):
         try:
@@ -132,12 +133,12 @@ def _list(index: Any, dim: int, device: Device) -> Axis:
         if index.size == 0 and index.dtype.kind == "f":
             index = index.astype(np.int64)
     if index.ndim == 0 and index.dtype.kind in "iu":
-        return axis(int(index), dim, device)
+        return axis(int(index), dim, parent)
     if index.ndim != 1:
         raise TypeError(f"index: expected one dimension, got {index.ndim}")
     if index.dtype.kind not in "iu":
         raise TypeError(f"index: expected integers, got {index.dtype}; a mask is written x(m.V) << y")
-    if not device.host_memory and isinstance(index, device.xp.ndarray) and len(index):
+    if not few and not (device := parent.device).host_memory and isinstance(index, device.xp.ndarray) and len(index):
         known = operations.vector_entries.normalized(device, device.asarray(index, np.int64), dim)
         if known is not None:
             return Axis(len(index), known, dim)
@@ -159,16 +160,15 @@ def parse(parent: Any, key: object) -> Axes:
     shape = parent.shape
     if key is Ellipsis:
         return tuple(Axis(n, None, n) for n in shape)
-    device = parent.device
     if parent.ndim == 1:
         if isinstance(key, tuple):
             raise TypeError("index: expected one index for a Vector, got a tuple")
-        return (axis(key, shape[0], device),)
+        return (axis(key, shape[0], parent),)
     if not isinstance(key, tuple) or len(key) != 2:
         raise TypeError(f"index: expected two indices for a Matrix, such as A[i, j], got {describe(key)}")
-    rows = axis(key[0], shape[0], device)
+    rows = axis(key[0], shape[0], parent)
     same = key[1] is key[0] and shape[1] == shape[0]
-    return rows, rows if same else axis(key[1], shape[1], device)
+    return rows, rows if same else axis(key[1], shape[1], parent)
 
 
 # ---- Call style of Matrix, Vector and Scalar: C(mask, accum, replace) << expr, and C(mask)[I] << expr.

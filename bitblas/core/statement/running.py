@@ -274,8 +274,10 @@ def guarded(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[An
 
     @functools.wraps(method)
     def read(self: Any, *args: P.args, **how: P.kwargs) -> R:
-        with self.device.guard:
+        try:
             return method(self, *args, **how)
+        except self.device.errors as error:
+            return self.device.fail(error)
 
     return read
 

@@ -34,7 +34,7 @@ def of(value: object, like: DataType | None = None, many: bool = False) -> tuple
     that would be `many` values) or a number. DomainMismatch if there is no cast, OverflowError for an integer beyond
     INT64 that `like` does not hold.
     """
-    if isinstance(like, UserType):
+    if like is not None and like._is_udt and isinstance(like, UserType):
         if many and several(value, like):
             raise TypeError("value: expected a scalar, got several")
         return _of_user_type(value, like)
@@ -182,7 +182,10 @@ def operands(x: Operand, kind: str, scalar: np.generic | None) -> Operands:
 def index_operator(op: Any, dtype: DataType, thunk: OperandArg, kind: str) -> tuple[Typed, np.generic]:
     """An operator of that kind ("indexunary", "select") and its thunk; by default False, of the smallest type."""
     like = _thunk_type(op, dtype)
-    value, thunk_type = _beside(op, kind, NOTHING if thunk is None else thunk, "thunk", dtype, like)
+    if type(thunk) is int:
+        value, thunk_type = _beside(op, kind, thunk, "thunk", dtype, like)
+    else:
+        value, thunk_type = operand(NOTHING if thunk is None else thunk, "thunk", like)
     if dtype._is_udt and not thunk_type._is_udt:  # the operator reads positions only
         dtype = thunk_type
     f = typed(op, kind, dtype, thunk_type)
