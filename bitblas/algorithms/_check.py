@@ -87,11 +87,12 @@ def symmetric(gb: ModuleType, A: Matrix, name: str = "A") -> int:
 
 def _is_symmetric(gb: ModuleType, A: Matrix) -> bool:
     """Whether the structure of the square matrix A equals that of its transpose."""
+    base = A if isinstance(A, gb.Matrix) else A.T
+    store = getattr(base, "_store", None)
+    if store is not None:
+        return store.structure.symmetric
     if hasattr(A, "is_symmetric"):  # distributed
         return A.is_symmetric(values=False)
-    base = A if isinstance(A, gb.Matrix) else A.T
-    if hasattr(base, "_store"):
-        return base._store.structure.symmetric
     both = gb.binary.pair[gb.dtypes.BOOL](A & A.T).new()
     return both.nvals == A.nvals
 
@@ -126,6 +127,8 @@ def vertices(gb: ModuleType, name: str, values: Iterable[int], n: int) -> list[i
 
 def sources(gb: ModuleType, name: str, value: object, n: int) -> list[int]:
     """`value`, one or several vertices below n, as a list of distinct Python ints."""
+    if type(value) is int:  # the common case first
+        return [vertex(gb, name, value, n)]
     if isinstance(value, Iterable) and not isinstance(value, str) and getattr(value, "ndim", 1) != 0:
         return list(dict.fromkeys(vertices(gb, name, value, n)))
     return [vertex(gb, name, value, n)]
@@ -161,6 +164,8 @@ def number(
 
 def integer(name: str, value: object, expected: str = "an integer") -> int:
     """`value` as a Python int."""
+    if type(value) is int:  # a check against a protocol takes microseconds
+        return value
     # operator.index accepts NumPy integers and rejects floats, but would accept True as 1.
     try:
         if isinstance(value, bool) or not isinstance(value, SupportsIndex):

@@ -51,16 +51,10 @@ def register(name: str, maker: Callable[[], Device]) -> None:
 def get(name: str | Device) -> Device:
     """The device of that name, created at first use. DeviceError if it cannot be used; ValueError for unknown names,
     TypeError for a sequence of names."""
-    if isinstance(name, Device):
-        device = name
-    else:
-        try:
-            known = _devices.get(name)
-        except TypeError:  # not a name
-            known = None
-        device = _find(name) if known is None or several else known
-    if isinstance(device, Cuda):
-        activate(device)
+    device = _devices.get(name) if type(name) is str and not several else None  # the common case first
+    if device is None:
+        device = name if isinstance(name, Device) else _find(name)
+    activate(device)
     return device
 
 

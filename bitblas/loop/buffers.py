@@ -272,9 +272,15 @@ class Assumptions:
         self.kinds = [kind_of_values(member.entering()) for member in self.iso]
 
     def hold(self) -> bool:
-        if self.version != tuning.version() or any(matrix._stored is not held for matrix, held in self.matrices):
+        if self.version != tuning.version():
             return False
-        if any(member.entering().nvals != member.vector.size for member in self.full):
-            return False
-        now = (kind_of_values(member.entering()) for member in self.iso)
-        return all(kind is None or kind == then for kind, then in zip(now, self.kinds))
+        for matrix, held in self.matrices:
+            if matrix._stored is not held:
+                return False
+        for member in self.full:
+            if member.entering().nvals != member.vector.size:
+                return False
+        for member, then in zip(self.iso, self.kinds, strict=True):
+            if (kind := kind_of_values(member.entering())) is not None and kind != then:
+                return False
+        return True
