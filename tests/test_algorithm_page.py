@@ -101,6 +101,11 @@ def test_an_algorithm_is_one_file(tmp_path, monkeypatch, capsys):
         monkeypatch.setattr(commands, "COMMANDS", commands.commands_by_folder())
         (tmp_path / "edges.csv").write_text("a,b\nb,a\nb,c\n")
         assert result(capsys, "reciprocity", tmp_path / "edges.csv")["result"] == {"reciprocity": pytest.approx(2 / 3)}
+        monkeypatch.setattr(sys.modules[found["reciprocity"].__module__], "__doc__", "Reciprocity.")
+        with pytest.raises(
+            ValueError, match="expected a paragraph of its docstring that begins with 'Check: ', got none"
+        ):
+            _catalog.page()
     finally:
         methods.programs.cache_clear()
         sys.modules.pop("bitblas.algorithms.cohesion.reciprocity")

@@ -56,6 +56,8 @@ def test_kinds_of_answers():
         algorithm(answer="something")(lambda A: A)
     with pytest.raises(ValueError, match=r"graph: expected 'any', 'undirected', 'bipartite', 'acyclic', got 'one'"):
         algorithm(answer="count", graph="one")(lambda A: A)
+    with pytest.raises(TypeError, match="expected the keyword parameter gb=None, the library, got none"):
+        algorithm(answer="count")(lambda A: A)
 
 
 WRONG = {"": "", "    bad: int = v.vxm(A).new()": "int", "    g.pagernak()": "pagernak"}

@@ -90,6 +90,8 @@ def algorithm(
         raise ValueError(f"graph: expected {', '.join(map(repr, get_args(GraphKind)))}, got {graph!r}")
 
     def register(program: Program) -> Program:
+        if "gb" not in (program.__kwdefaults__ or {}):
+            raise TypeError(f"{program.__name__}: expected the keyword parameter gb=None, the library, got none")
         generates = facts.answer == ("generated graph",)
         checked = program if generates else _checked(program, facts)
         public: Any = _on_default_device(checked) if generates else on_device_of_matrix(checked, arrays)

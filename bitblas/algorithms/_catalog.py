@@ -73,7 +73,12 @@ def _entry(name: str, program: Algorithm) -> Entry:
     module = inspect.getmodule(program)
     parts = [" ".join(part.split("\n")) for part in (inspect.getdoc(module) or "").split("\n\n")]
     lines = (inspect.getdoc(module) or "").split("\n\n")[-1].splitlines()
-    check = next(part.removeprefix("Check: ") for part in parts if part.startswith("Check: "))
+    check = next((part.removeprefix("Check: ") for part in parts if part.startswith("Check: ")), "")
+    if not check:
+        raise ValueError(
+            f"{program.__module__}: expected a paragraph of its docstring that begins with 'Check: ', got none. "
+            "Hint: see the recipe for an algorithm."
+        )
     answers = (inspect.getdoc(program) or "").partition("\n")[0]
     return Entry(name, program, program.__module__.split(".")[-2], answers, tuple(lines), check.rstrip("."))
 
