@@ -109,3 +109,10 @@ def test_an_algorithm_is_one_file(tmp_path, monkeypatch, capsys):
     finally:
         methods.programs.cache_clear()
         sys.modules.pop("bitblas.algorithms.cohesion.reciprocity")
+
+
+def test_generated_commands_take_vertices_by_name(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(commands, "COMMANDS", {"paths": [commands.generate_command("distances_from_each")]})
+    (tmp_path / "edges.csv").write_text("a,b\nb,c\n")
+    found = result(capsys, "distances-from-each", tmp_path / "edges.csv", "--sources", "a,b")["result"]
+    assert found == {"entries": 5}

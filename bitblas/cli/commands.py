@@ -318,7 +318,7 @@ def generate_command(name: str) -> Command:
         if p.default is False:
             option = option or flag("see the documentation of the algorithm")
         elif p.default is p.empty:
-            option = option if p.name in ("source", "starts") else {"type": number, **(option or {}), "required": True}
+            option = option if p.name in ("source", "starts") else {**(option or {"type": number}), "required": True}
         elif isinstance(p.default, int | float | str):
             option = {"type": type(p.default), "default": p.default, "help": f"default: {p.default}"}
         if option:
