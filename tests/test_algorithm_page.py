@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from cli_runs import result
 
+import bitblas as gb
 from bitblas import Graph, algorithms
 from bitblas.algorithms import _catalog, cohesion
-from bitblas.cli import commands
+from bitblas.cli import commands, output
 from bitblas.compare import every
 from bitblas.graph import methods, stubs
 
@@ -116,3 +117,16 @@ def test_generated_commands_take_vertices_by_name(tmp_path, monkeypatch, capsys)
     (tmp_path / "edges.csv").write_text("a,b\nb,c\n")
     found = result(capsys, "distances-from-each", tmp_path / "edges.csv", "--sources", "a,b")["result"]
     assert found == {"entries": 5}
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "first"),
+    [
+        ([False, True, True], "BOOL", [1, 2]),
+        ([0, 2**63 + 1, 2**63], "UINT64", [1, 2]),
+        ([0, -(2**63), 7], "INT64", [2, 0]),
+        ([0.5, float("nan"), 2.0], "FP64", [2, 0]),
+    ],
+)
+def test_the_largest_values_of_any_type(values, dtype, first):
+    assert output.largest(gb.Vector.from_coo(range(3), values, dtype), 2).tolist() == first

@@ -98,7 +98,9 @@ def plain(value: object) -> str:
 
 def largest(answer: Vector, count: int) -> np.ndarray:
     """Positions of the `count` largest values of a Vector, in descending order; ties by index."""
-    order: np.ndarray = np.argsort(-host_coo(answer)[1], kind="stable")[:count]
+    values = host_coo(answer)[1]
+    descending = -values if values.dtype.kind == "f" else ~values  # exact for unsigned integers and BOOL too
+    order: np.ndarray = np.argsort(descending, kind="stable")[:count]
     return order
 
 
