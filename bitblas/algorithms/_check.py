@@ -127,8 +127,6 @@ def vertices(gb: ModuleType, name: str, values: Iterable[int], n: int) -> list[i
 
 def sources(gb: ModuleType, name: str, value: object, n: int) -> list[int]:
     """`value`, one or several vertices below n, as a list of distinct Python ints."""
-    if type(value) is int:  # the common case first
-        return [vertex(gb, name, value, n)]
     if isinstance(value, Iterable) and not isinstance(value, str) and getattr(value, "ndim", 1) != 0:
         return list(dict.fromkeys(vertices(gb, name, value, n)))
     return [vertex(gb, name, value, n)]

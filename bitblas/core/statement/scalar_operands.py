@@ -182,10 +182,7 @@ def operands(x: Operand, kind: str, scalar: np.generic | None) -> Operands:
 def index_operator(op: Any, dtype: DataType, thunk: OperandArg, kind: str) -> tuple[Typed, np.generic]:
     """An operator of that kind ("indexunary", "select") and its thunk; by default False, of the smallest type."""
     like = _thunk_type(op, dtype)
-    if type(thunk) is int:
-        value, thunk_type = _beside(op, kind, thunk, "thunk", dtype, like)
-    else:
-        value, thunk_type = operand(NOTHING if thunk is None else thunk, "thunk", like)
+    value, thunk_type = _beside(op, kind, NOTHING if thunk is None else thunk, "thunk", dtype, like)
     if dtype._is_udt and not thunk_type._is_udt:  # the operator reads positions only
         dtype = thunk_type
     f = typed(op, kind, dtype, thunk_type)

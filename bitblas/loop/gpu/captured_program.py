@@ -128,8 +128,8 @@ class CapturedProgram:
     def is_valid(self) -> bool:
         """Whether matrices and kinds of vectors are those of the capture, and no transpose has been amortized since; on
         all ranks that run the same loop."""
-        missing = self.build.missing_transposes.values()
-        valid = self.assumptions.hold() and not any(map(transpose_amortized, missing)) and self.inputs.stay()
+        amortized = any(map(transpose_amortized, self.build.missing_transposes.values()))
+        valid = not amortized and self.assumptions.hold() and self.inputs.stay()
         return valid if self.group is None else bool(self.group.allreduce(np.array([valid]), np.logical_and)[0])
 
     def _check_end(self, round_: Round) -> None:
