@@ -24,6 +24,7 @@ from ..exceptions import DeviceError, OutOfMemory
 from ..kernels.variant import Variant
 from ..typing import Array
 from . import jit, tracing
+from .arrays import Arrays, Primitives
 from .base import _DLPACK_CPU, Cluster, Device, Mark
 
 if TYPE_CHECKING:
@@ -65,11 +66,12 @@ class Arguments:
         self.pack(self.buffer, 0, *values)
 
 
-def launcher(xp: ModuleType, kernel: Any, shared: int) -> Callable[..., None]:
+def launcher(xp: Any, kernel: Any, shared: int) -> Callable[..., None]:
     """`kernel` (a CuPy RawKernel) as a function launch(grid, block, args): arrays of the GPU, NumPy scalars, and ints
     as 64-bit arguments, with the same types in every call. Work goes to the current stream. shared: bytes of dynamic
     shared memory per block."""
     function, ndarray, known = kernel.kernel.ptr, xp.ndarray, threading.local()
+    arrays = frozenset((xp.Array, ndarray))
     start, current = xp.cuda.driver.launchKernel, xp.cuda.get_current_stream
 
     def prepare(args: Sequence[Any]) -> Arguments:
@@ -77,13 +79,13 @@ def launcher(xp: ModuleType, kernel: Any, shared: int) -> Callable[..., None]:
         return Arguments([*map(code, args)])
 
     def code(x: Any) -> str:
-        return "Q" if type(x) is ndarray else "q" if type(x) is int else CODES[x.dtype.name]
+        return "Q" if isinstance(x, ndarray) else "q" if type(x) is int else CODES[x.dtype.name]
 
     def launch(grid: tuple[int], block: tuple[int], args: Sequence[Any], *, early: bool = False) -> None:
         arguments: Arguments | None = getattr(known, "arguments", None)
         if arguments is None:
             arguments = known.arguments = prepare(args)
-        arguments.put([a.data.ptr if type(a) is ndarray else a for a in args])
+        arguments.put([a.data.ptr if type(a) in arrays else a for a in args])
         if early:
             start_early(function, grid[0], block[0], shared, current().ptr, arguments.address)
         else:
@@ -177,6 +179,34 @@ def import_cupy() -> ModuleType:
     return cupy
 
 
+# ---- What array code (arrays.py) takes from CuPy: precompiled kernels.
+
+
+def _scan(x: Any) -> None:
+    from cupy.cuda import cub
+
+    if cub.cub_scan(x, cub.CUPY_CUB_CUMSUM) is None:
+        raise DeviceError(f"CuPy's CUB has no sum of prefixes of {x.dtype}")
+
+
+def _argsort(x: Any) -> Any:
+    from cupy.cuda import thrust
+
+    order = type(x)(x.shape, np.int64)
+    thrust.argsort(x.dtype, order.data.ptr, x.data.ptr, 0, x.shape)
+    return order
+
+
+def _copy(to: Any, source: Any) -> None:
+    if to.nbytes:
+        to.data.copy_from_device_async(source.data, to.nbytes)
+
+
+def _clear(x: Any) -> None:
+    if x.nbytes:
+        x.data.memset_async(0, x.nbytes)
+
+
 def _dotted(version: int) -> str:
     return f"{version // 1000}.{version % 1000 // 10}"
 
@@ -190,7 +220,8 @@ class Cuda(Device):
     lost = ""  # the fault after which this process cannot use the GPU; "" if none
 
     def __init__(self, ordinal: int | None = None) -> None:
-        cupy = self.xp = import_cupy()
+        cupy = import_cupy()
+        self.xp = Arrays(cupy, self, Primitives(_scan, _argsort, _copy, _clear))
         runtime, count = cupy.cuda.runtime, cupy.cuda.runtime.getDeviceCount()
         self.ordinal = runtime.getDevice() if ordinal is None else ordinal
         if not 0 <= self.ordinal < count:
@@ -262,7 +293,7 @@ class Cuda(Device):
                 f"{name}: expected an array on device {self.name!r}, got one on GPU {data.device.id}; copy it "
                 f"there, or give device='cuda:{data.device.id}'"
             )
-        return data
+        return self.xp.asarray(data) if isinstance(data, self.xp.ndarray) else data
 
     def _foreign(self, data: Any) -> Any:
         """An array of another library, without a copy: on this GPU, another GPU or the host."""

@@ -1,0 +1,672 @@
+"""Arrays of a GPU for array code: CuPy's, with operators, indexing, scans and reductions by kernels of ours.
+
+CuPy compiles a kernel for each operator and each combination of types at first use: 0.15 s each, reductions 2 to 3 s.
+The kernels used here (kernels/arrays.cu) take operators and types as arguments, so that seven compiled kernels serve
+all array code. Sorts and sums of prefixes are CuPy's precompiled ones (Thrust, CUB). Results have NumPy's values and
+types. What is not handled here (complex and half-precision arithmetic, more than two dimensions, rare functions) is
+left to CuPy, which compiles.
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..kernels.variant import Variant
+
+if TYPE_CHECKING:
+    from .base import Device
+
+# Types of elements by their numbers in kernels/arrays.cu, which continue with constants and positions.
+TYPES = {
+    np.dtype(name): number
+    for number, name in enumerate("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split())
+}
+SIGNED_VALUE, UNSIGNED_VALUE, FLOAT_VALUE, POSITION = range(len(TYPES), len(TYPES) + 4)
+SIGNED, UNSIGNED, FLOAT = range(3)  # what a kernel computes with: 64-bit integers, or FP64
+# NumPy's ufuncs by their numbers in the kernel; "positive" stands for a copy.
+OPERATORS = (
+    "positive add subtract multiply true_divide floor_divide remainder bitwise_and bitwise_or bitwise_xor left_shift "
+    "right_shift minimum maximum negative invert absolute sqrt equal not_equal less less_equal greater greater_equal "
+    "isfinite trunc signbit where bit pack"
+).split()
+NUMBER = {name: number for number, name in enumerate(OPERATORS)}
+COMPARISONS = {
+    "equal": "eq",
+    "not_equal": "ne",
+    "less": "lt",
+    "less_equal": "le",
+    "greater": "gt",
+    "greater_equal": "ge",
+}
+ARITHMETIC = {
+    "add": "add",
+    "subtract": "sub",
+    "multiply": "mul",
+    "true_divide": "truediv",
+    "floor_divide": "floordiv",
+    "remainder": "mod",
+    "bitwise_and": "and",
+    "bitwise_or": "or",
+    "bitwise_xor": "xor",
+    "left_shift": "lshift",
+    "right_shift": "rshift",
+}
+UNARY = {
+    "negative": "neg",
+    "invert": "invert",
+    "absolute": "abs",
+    "sqrt": "",
+    "isfinite": "",
+    "trunc": "",
+    "signbit": "",
+}
+ON_INTEGERS = ("floor_divide", "remainder")  # of floats: left to CuPy
+FOLDS = ("sum", "min", "max", "all", "any")
+FOLD_PART = 1 << 15  # elements that a block reduces
+LONGEST_SCAN = 1 << 30  # CUB counts elements in 32 bits
+ELEMENT_BYTES = (1, 2, 4, 8, 16)  # sizes of elements that kernels copy
+KERNELS = {
+    name: Variant(f"kernels/{name}_elements") for name in ("map", "take", "put", "select", "search", "count")
+} | {"fold": Variant("kernels/fold_elements", constants=(("LANES", 256),))}
+
+
+class NotHandled(Exception):
+    """Raised inside where an operation is left to the array library."""
+
+
+class View(NamedTuple):
+    """An operand of a kernel (ElementsView of kernels/arrays.cu)."""
+
+    data: Any
+    type: int
+    stride: int = 0
+    row_stride: int = 0
+    value: int = 0
+
+
+class Primitives(NamedTuple):
+    """What is not computed by kernels of ours."""
+
+    scan: Callable[[Any], object]  # sums of prefixes in place, of at most LONGEST_SCAN elements
+    argsort: Callable[[Any], Any]  # stable; may overwrite its argument
+    copy: Callable[[Any, Any], None]  # (to, from): contiguous arrays of the same type and size
+    clear: Callable[[Any], None]  # set all bytes of a contiguous array to 0
+    window: Callable[[Any], Any] = lambda a: a  # what a kernel receives for an array with strides
+
+
+def _meaning(dtype: np.dtype) -> int:
+    return FLOAT if dtype.kind == "f" else UNSIGNED if dtype.kind == "u" else SIGNED
+
+
+@functools.cache
+def _types_of(name: str, *kinds: Any) -> tuple[np.dtype, np.dtype]:
+    """The type that NumPy's ufunc converts its operands to, and the type of its result."""
+    if name == "where":
+        return (np.result_type(*kinds),) * 2
+    found = getattr(np, name).resolve_dtypes((*kinds, None))
+    if any(t not in TYPES for t in found) or (name in ON_INTEGERS and found[0].kind == "f"):
+        raise NotHandled
+    return found[0], found[-1]
+
+
+def _kind(x: Any) -> Any:
+    """The type of an operand, as NumPy promotes it: numbers of Python adapt to the other operand."""
+    if type(x) in (int, float):
+        return type(x)
+    return np.dtype(bool) if type(x) is bool else x.dtype
+
+
+def _sum_type(dtype: np.dtype) -> np.dtype:
+    """NumPy sums integers in 64 bits."""
+    return np.dtype({"b": np.int64, "i": np.int64, "u": np.uint64}.get(dtype.kind, dtype))
+
+
+def _constant(x: Any, dtype: np.dtype | None, data: Any) -> View:
+    """A number of the host as an operand, converted to a type first, if one is given. data: any array."""
+    x = x if dtype is None else dtype.type(x)
+    x = x.item() if isinstance(x, np.generic) else x
+    if isinstance(x, float):
+        return View(data, FLOAT_VALUE, value=struct.unpack("q", struct.pack("d", x))[0])
+    if not -(1 << 63) <= x < 1 << 64:
+        raise NotHandled
+    return View(data, UNSIGNED_VALUE, value=x - (1 << 64)) if x >= 1 << 63 else View(data, SIGNED_VALUE, value=int(x))
+
+
+def _strides(x: Any) -> tuple[int, ...]:
+    """Strides in elements."""
+    size = x.dtype.itemsize
+    if x.dtype not in TYPES or any(s % size for s in x.strides):
+        raise NotHandled
+    return tuple(s // size for s in x.strides)
+
+
+def _is_basic(key: Any) -> bool:
+    """Whether indexing by the key gives a view."""
+    return type(key) in (int, slice) or key is None or key is Ellipsis or isinstance(key, np.integer)
+
+
+def _contiguous(x: Any) -> Any:
+    return x if x.flags.c_contiguous else x.copy()
+
+
+class Arrays:
+    """The array module of a GPU: functions named as NumPy's; all others are those of the array library."""
+
+    def __init__(self, library: ModuleType, device: Device, primitives: Primitives) -> None:
+        self.library, self.device, self.primitives = library, device, primitives
+        self.ndarray = library.ndarray  # what `isinstance` tests
+        self.Array: Any = type("Array", (ArrayMethods, library.ndarray), {"_xp": self, "__module__": __name__})
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.library, name)
+        setattr(self, name, found)
+        return found
+
+    # ---- launches ----
+
+    def _run(self, name: str, n: int, *args: Any) -> None:
+        if n:
+            self.device.kernel(KERNELS[name])(n, *[part for x in args for part in (x if type(x) is View else (x,))])
+
+    def _view(self, x: Any, flat: bool) -> View:
+        """An array as an operand. flat: all operands are contiguous, or have one dimension."""
+        data, kind = self.primitives.window(x), TYPES.get(x.dtype)
+        if kind is None:
+            raise NotHandled
+        if x.size == 1:
+            return View(data, kind)
+        strides = _strides(x)
+        if flat:
+            return View(data, kind, strides[-1])
+        sizes, strides = (1,) * (2 - x.ndim) + x.shape, (0,) * (2 - x.ndim) + strides
+        rows, inner = (0 if size == 1 else stride for size, stride in zip(sizes, strides))
+        return View(data, kind, inner, rows)
+
+    def map(self, name: str, x: Any, y: Any = 0, flags: Any = None, out: Any = None, dtype: Any = None) -> Any:
+        """The ufunc `name` of x, or of x and y; where(flags, x, y); or x as `dtype` ("positive")."""
+        if name == "positive":
+            result = np.dtype(dtype)
+            of = x.dtype if isinstance(x, (self.ndarray, np.generic)) else result
+        else:
+            kinds = (x.dtype,) if name in UNARY else (_kind(x), _kind(y))
+            of, result = _types_of(name, *kinds)
+        if of not in TYPES or result not in TYPES:
+            raise NotHandled
+        given = [a for a in (x, y, flags) if isinstance(a, self.ndarray)]
+        shape = np.broadcast_shapes(*(a.shape for a in given)) if given else ()
+        if out is None:
+            out = self.Array(shape, result)
+        elif out.shape != shape and np.broadcast_shapes(shape, out.shape) != out.shape:
+            raise ValueError(f"expected an array that broadcasts to shape {out.shape}, got {shape}")
+        if not out.size:
+            return out
+        shape, several = out.shape, [a for a in (*given, out) if a.size > 1]
+        flat = len(shape) < 2 or all(a.shape == shape and a.flags.c_contiguous for a in several)
+        if not flat and len(shape) > 2:
+            raise NotHandled
+        to = self._view(out, flat)
+        exact = name in COMPARISONS and of.kind != "f"  # compares integers of any range
+        operands = [
+            self._view(a, flat) if isinstance(a, self.ndarray) else _constant(a, None if exact else of, to.data)
+            for a in (x, y)
+        ]
+        operands.append(operands[0] if flags is None else self._view(flags, flat))
+        inner = 0 if flat else shape[1]
+        where = to.data, to.type, to.stride, to.row_stride
+        self._run("map", out.size, NUMBER[name], _meaning(of), inner, *where, *operands)
+        return out
+
+    def select(self, flags: Any, data: Any = None) -> Any:
+        """The elements of data whose flags are set, or the positions of the flags."""
+        n = flags.size
+        if flags.ndim != 1 or (data is not None and (data.ndim != 1 or data.dtype.itemsize not in ELEMENT_BYTES)):
+            raise NotHandled
+        if data is not None and data.size != n:
+            raise IndexError(f"expected {data.size} flags, got {n}")
+        flags = _contiguous(flags if flags.dtype == bool else flags != 0)
+        before = self.map("positive", flags, dtype=np.int64)
+        self.scan(before)
+        out = self.Array((int(before[-1]) if n else 0,), np.int64 if data is None else data.dtype)
+        if out.size:
+            size, stride = (0, 0) if data is None else (data.dtype.itemsize, data.strides[0] // data.dtype.itemsize)
+            source = out if data is None else self.primitives.window(data)
+            self._run("select", n, size, flags, before, source, stride, out)
+        return out
+
+    def scan(self, x: Any) -> None:
+        """Sums of prefixes in place, of a contiguous array."""
+        for begin in range(0, x.size, LONGEST_SCAN):
+            part = x[begin : begin + LONGEST_SCAN]
+            self.primitives.scan(part)
+            if begin:
+                self.map("add", part, x[begin - 1], out=part)
+
+    def take(self, x: Any, index: Any) -> Any:
+        """x[index], for positions along the first axis."""
+        if index.dtype.kind not in "iu" or x.ndim not in (1, 2) or x.dtype.itemsize not in ELEMENT_BYTES:
+            raise NotHandled
+        out = self.Array(index.shape + x.shape[1:], x.dtype)
+        if out.size and not x.size:
+            raise IndexError("expected no positions in an empty array, got some")
+        index, size = _contiguous(index).reshape(-1), x.dtype.itemsize
+        rows, stride = x.strides[0] // size, x.strides[-1] // size
+        inner = 1 if x.ndim == 1 else x.shape[1]
+        source = self.primitives.window(x), len(x), stride, rows
+        self._run("take", out.size, size, inner, *source, View(index, TYPES[index.dtype], 1), out)
+        return out
+
+    def put(self, x: Any, index: Any, values: Any) -> None:
+        """x[index] = values, for positions."""
+        if x.ndim != 1 or x.dtype not in TYPES or index.dtype.kind not in "iu":
+            raise NotHandled
+        index = _contiguous(index).reshape(-1)
+        if isinstance(values, (self.ndarray, np.ndarray)):
+            values = self.asarray(values)
+            if values.size not in (index.size, 1):
+                raise ValueError(f"expected {index.size} values, got {values.size}")
+            source = self._view(values if values.ndim == 1 else _contiguous(values).reshape(-1), True)
+        else:
+            source = _constant(values, x.dtype, index)
+        to = self.primitives.window(x), TYPES[x.dtype], len(x), _strides(x)[0]
+        self._run("put", index.size, *to, View(index, TYPES[index.dtype], 1), source)
+
+    def fold(self, name: str, x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+        """A reduction of all elements, or along an axis of two."""
+        result = np.dtype(bool) if name in ("all", "any") else x.dtype
+        if name == "sum":
+            result = _sum_type(x.dtype) if dtype is None else np.dtype(dtype)
+        if x.dtype not in TYPES or result not in TYPES:
+            raise NotHandled
+        if axis is None or (x.ndim == 1 and axis in (0, -1)):
+            x = x if x.ndim == 1 else _contiguous(x).reshape(-1)
+            shape: tuple[int, ...] = ()
+            rows, length, stride, row_stride = 1, x.size, _strides(x)[0], 0
+        elif x.ndim == 2 and axis in (0, 1, -1, -2):
+            along, strides = axis % 2, _strides(x)
+            shape, rows, length = (x.shape[1 - along],), x.shape[1 - along], x.shape[along]
+            stride, row_stride = strides[along], strides[1 - along]
+        else:
+            raise NotHandled
+        if not length:
+            if name in ("min", "max"):
+                raise ValueError("zero-size array to reduction operation which has no identity")
+            return self.full(shape, name == "all", result)
+        of = _meaning(result if name == "sum" else x.dtype)
+        source = View(self.primitives.window(x), TYPES[x.dtype], stride, row_stride)
+        while True:
+            parts = -(-length // FOLD_PART)
+            # Results of parts are as wide as what the kernel computes with.
+            out = self.Array(rows * parts, result if parts == 1 else (np.int64, np.uint64, np.float64)[of])
+            number = FOLDS.index(name)
+            self._run("fold", rows * parts, number, length, FOLD_PART, parts, source, out, TYPES[out.dtype], of)
+            if parts == 1:
+                return out.reshape(shape)
+            source, length = View(out, TYPES[out.dtype], 1, parts), parts
+
+    def find_extreme(self, name: str, x: Any, axis: int | None) -> Any:
+        """argmax or argmin: the first position of the extreme; NaN counts as one."""
+        best = self.fold("max" if name == "argmax" else "min", x, axis)
+        if axis is None:
+            x, axis = _contiguous(x).reshape(-1), 0
+        hit = x == (best if x.ndim == 1 else self.library.expand_dims(best, axis))
+        if x.dtype.kind == "f":
+            hit = hit | (x != x)
+        at = self.arange(x.shape[axis])
+        at = at[:, None] if x.ndim == 2 and axis == 0 else at
+        return self.fold("min", self.map("where", at, x.shape[axis], hit), axis)
+
+    def as_index(self, key: Any) -> Any:
+        """Positions or flags as an array of the device."""
+        return key if isinstance(key, self.ndarray) else self.asarray(np.asarray(key) if len(key) else np.zeros(0, int))
+
+    # ---- NumPy's functions ----
+
+    def empty(self, shape: Any, dtype: Any = float) -> Any:
+        return self.Array(shape, dtype)
+
+    def zeros(self, shape: Any, dtype: Any = float) -> Any:
+        out = self.Array(shape, dtype)
+        self.primitives.clear(out)
+        return out
+
+    def full(self, shape: Any, value: Any, dtype: Any = None) -> Any:
+        out = self.Array(shape, np.asarray(value).dtype if dtype is None else dtype)
+        out[...] = value
+        return out
+
+    def ones(self, shape: Any, dtype: Any = float) -> Any:
+        return self.full(shape, 1, dtype)
+
+    def empty_like(self, x: Any, dtype: Any = None) -> Any:
+        return self.Array(x.shape, x.dtype if dtype is None else dtype)
+
+    def zeros_like(self, x: Any, dtype: Any = None) -> Any:
+        return self.zeros(x.shape, x.dtype if dtype is None else dtype)
+
+    def asarray(self, data: Any, dtype: Any = None) -> Any:
+        if not isinstance(data, self.ndarray):
+            data = self.library.asarray(np.asarray(data, dtype))
+        if type(data) is not self.Array:
+            data = data.view(type=self.Array)
+        return data if dtype is None else data.astype(dtype, copy=False)
+
+    def ascontiguousarray(self, data: Any, dtype: Any = None) -> Any:
+        data = self.asarray(data, dtype)
+        return _contiguous(data) if data.ndim else data.reshape(1)
+
+    def arange(self, start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
+        start, stop = (0, start) if stop is None else (start, stop)
+        kind = np.dtype(dtype) if dtype is not None else np.result_type(*map(np.asarray, (start, stop, step)))
+        start, stop, step = (x.item() if hasattr(x, "item") else x for x in (start, stop, step))
+        if kind.kind not in "iu" or kind not in TYPES or not all(isinstance(x, int) for x in (start, stop, step)):
+            return self.asarray(np.arange(start, stop, step, dtype))
+        out = self.Array(max(0, -(-(stop - start) // step)), kind)
+        positions = View(out, POSITION, step, 0, start)
+        self._run("map", out.size, 0, SIGNED, 0, out, TYPES[kind], 1, 0, positions, positions, positions)
+        return out
+
+    def flatnonzero(self, x: Any) -> Any:
+        return self.asarray(x).reshape(-1).nonzero()[0]
+
+    def cumsum(self, x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        return self.asarray(x).cumsum(axis, dtype, out)
+
+    def argsort(self, x: Any, axis: int = -1, kind: Any = None) -> Any:
+        return self.asarray(x).argsort(axis, kind)
+
+    def sort(self, x: Any) -> Any:
+        x = x.copy()
+        x.sort()
+        return x
+
+    def searchsorted(self, x: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+        scalar = not isinstance(v, (self.ndarray, np.ndarray, list, tuple))
+        x, v = self.asarray(x), self.asarray(v)
+        if sorter is not None or v.dtype not in TYPES or x.dtype not in TYPES or x.ndim != 1:
+            return self.asarray(self.library.searchsorted(x, v, side, sorter))
+        flat = v if v.ndim == 1 else _contiguous(v).reshape(-1)
+        out = self.Array(v.shape, np.int64)
+        self._run("search", v.size, int(side == "right"), len(x), self._view(x, True), self._view(flat, True), out)
+        return out[()] if scalar else out
+
+    def concatenate(self, parts: Sequence[Any], axis: int = 0) -> Any:
+        parts = [self.asarray(part) for part in parts]
+        if axis or any(part.ndim != 1 for part in parts):
+            return self.asarray(self.library.concatenate(parts, axis))
+        out = self.Array(sum(map(len, parts)), np.result_type(*(part.dtype for part in parts)))
+        begin = 0
+        for part in parts:
+            if len(part):
+                out[begin : begin + len(part)] = part
+            begin += len(part)
+        return out
+
+    def append(self, x: Any, y: Any) -> Any:
+        return self.concatenate((self.asarray(x).reshape(-1), self.asarray(y).reshape(-1)))
+
+    def stack(self, parts: Sequence[Any], axis: int = 0) -> Any:
+        parts = [self.asarray(part) for part in parts]
+        if any(part.ndim > 1 for part in parts) or axis > 1:
+            return self.asarray(self.library.stack(parts, axis))
+        shape = (len(parts), *parts[0].shape)
+        out = self.Array(shape if axis == 0 else shape[::-1], np.result_type(*(part.dtype for part in parts)))
+        for k, part in enumerate(parts):
+            out[(k, ...) if axis == 0 else (slice(None), k)] = part
+        return out
+
+    def where(self, flags: Any, x: Any = None, y: Any = None) -> Any:
+        if x is None:
+            return flags.nonzero()
+        try:
+            return self.map("where", x, y, self.asarray(flags))
+        except NotHandled:
+            return self.asarray(self.library.where(flags, x, y))
+
+    def unique(
+        self, x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False
+    ) -> Any:
+        x = self.asarray(x).reshape(-1)
+        if x.dtype not in TYPES or x.dtype.kind == "f":  # NaN counts once
+            return self.library.unique(x, return_index, return_inverse, return_counts)
+        order = x.argsort() if return_index or return_inverse else None
+        ordered = self.sort(x) if order is None else x[order]
+        first = self.ones(len(x), bool)
+        first[1:] = ordered[1:] != ordered[:-1]
+        starts = self.flatnonzero(first)
+        results = [ordered[starts]]
+        if return_index:
+            results.append(order[starts])
+        if return_inverse:
+            inverse = self.empty(len(x), np.int64)
+            inverse[order] = first.cumsum() - 1
+            results.append(inverse)
+        if return_counts:
+            results.append(self.diff(self.append(starts, len(x))))
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def union1d(self, x: Any, y: Any) -> Any:
+        return self.unique(self.concatenate((x, y)))
+
+    def bincount(self, x: Any, weights: Any = None, minlength: int | None = 0) -> Any:
+        if weights is not None or x.dtype.kind not in "biu":
+            return self.asarray(self.library.bincount(x, weights, minlength))
+        counts = self.zeros(max(minlength or 0, int(x.max()) + 1 if len(x) else 0), np.int64)
+        self._run("count", len(x), self._view(x, True), counts.view(np.uint64))
+        return counts
+
+    def diff(self, x: Any) -> Any:
+        return x[1:] - x[:-1]
+
+    def repeat(self, x: Any, repeats: Any, axis: Any = None) -> Any:
+        x = self.asarray(x).reshape(-1)
+        if isinstance(repeats, (int, np.integer)):
+            out = self.Array((len(x), int(repeats)), x.dtype)
+            out[...] = x[:, None]
+            return out.reshape(-1)
+        ends = self.asarray(repeats).cumsum()
+        return x[self.searchsorted(ends, self.arange(int(ends[-1]) if len(ends) else 0), "right")]
+
+    def tile(self, x: Any, times: int) -> Any:
+        out = self.Array((times, len(x)), x.dtype)
+        out[...] = x[None, :]
+        return out.reshape(-1)
+
+    def packbits(self, x: Any, bitorder: str = "big") -> Any:
+        if bitorder != "little" or x.ndim != 1 or x.dtype.itemsize != 1:
+            return self.asarray(self.library.packbits(x, bitorder=bitorder))
+        out, source = self.Array(-(-len(x) // 8), np.uint8), self._view(x.view(np.uint8), True)._replace(value=len(x))
+        self._run("map", len(out), NUMBER["pack"], UNSIGNED, 0, out, TYPES[out.dtype], 1, 0, source, source, source)
+        return out
+
+    def unpackbits(self, x: Any, bitorder: str = "big") -> Any:
+        if bitorder != "little":
+            return self.asarray(self.library.unpackbits(x, bitorder=bitorder))
+        out, source = self.Array(8 * x.size, np.uint8), View(_contiguous(x), TYPES[x.dtype], 1)
+        self._run("map", len(out), NUMBER["bit"], UNSIGNED, 0, out, TYPES[out.dtype], 1, 0, source, source, source)
+        return out
+
+    def array_split(self, x: Any, parts: Any) -> list[Any]:
+        return list(self.library.array_split(x, parts))
+
+
+def _function(name: str) -> Callable[..., Any]:
+    """NumPy's ufunc of one or two operands, with an optional `out`."""
+
+    def function(self: Arrays, *operands: Any, out: Any = None) -> Any:
+        try:
+            return self.map(name, *operands, out=out)
+        except NotHandled:
+            return self.asarray(getattr(self.library, name)(*operands, **({} if out is None else {"out": out})))
+
+    return function
+
+
+for _name in (*ARITHMETIC, *COMPARISONS, *UNARY, "minimum", "maximum"):
+    setattr(Arrays, _name, _function(_name))
+Arrays.abs = Arrays.absolute  # type: ignore[attr-defined]
+
+
+class ArrayMethods:
+    """The methods of arrays that run kernels of ours; `Arrays` derives a class from it and the library's array."""
+
+    _xp: Arrays
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getitem__(self: Any, key: Any) -> Any:
+        rest: tuple[Any, ...] = ()
+        if type(key) is tuple and len(key) and isinstance(key[0], self._xp.ndarray) and all(map(_is_basic, key[1:])):
+            key, *others = key
+            rest = (slice(None), *others)
+        if isinstance(key, (self._xp.ndarray, np.ndarray, list)):
+            try:
+                index = self._xp.as_index(key)
+                out = self._xp.select(index, self) if index.dtype == bool else self._xp.take(self, index)
+                return out[rest] if rest else out
+            except NotHandled:
+                pass
+        return super().__getitem__((key, *rest[1:]) if rest else key)  # type: ignore[misc]
+
+    def __setitem__(self: Any, key: Any, values: Any) -> None:
+        values = np.asarray(values) if isinstance(values, (list, tuple)) else values
+        try:
+            if isinstance(key, (self._xp.ndarray, np.ndarray, list)):
+                index = self._xp.as_index(key)
+                if index.dtype == bool:
+                    if index.shape != self.shape:
+                        raise IndexError(f"expected flags of shape {self.shape}, got {index.shape}")
+                    index = self._xp.select(index)
+                return self._xp.put(self, index, values)
+            if _is_basic(key) or (type(key) is tuple and all(map(_is_basic, key))):
+                target = super().__getitem__(key)  # type: ignore[misc]
+                target = target if isinstance(target, self._xp.ndarray) else super().__getitem__((key, ...))  # type: ignore[misc]
+                values = self._xp.asarray(values) if isinstance(values, np.ndarray) else values
+                if isinstance(values, self._xp.ndarray) and (values.shape, values.dtype) == (
+                    target.shape,
+                    target.dtype,
+                ):
+                    if target.flags.c_contiguous and values.flags.c_contiguous:
+                        return self._xp.primitives.copy(target, values)
+                self._xp.map("positive", values, out=target, dtype=target.dtype)
+                return None
+        except NotHandled:
+            pass
+        return super().__setitem__(key, values)  # type: ignore[misc]
+
+    def __array_ufunc__(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        if method == "__call__" and ufunc.__name__ in NUMBER and not options and ufunc.nin < 3:
+            try:
+                return self._xp.map(ufunc.__name__, *inputs)
+            except NotHandled:
+                pass
+        return super().__array_ufunc__(ufunc, method, *inputs, **options)  # type: ignore[misc]
+
+    def copy(self: Any, order: str = "C") -> Any:
+        if not self.flags.c_contiguous:
+            try:
+                return self._xp.map("positive", self, dtype=self.dtype)
+            except NotHandled:
+                return super().copy(order)  # type: ignore[misc]
+        out = self._xp.Array(self.shape, self.dtype)
+        self._xp.primitives.copy(out, self)
+        return out
+
+    def astype(
+        self: Any, dtype: Any, order: str = "K", casting: Any = None, subok: Any = None, copy: bool = True
+    ) -> Any:
+        dtype = np.dtype(dtype)
+        if dtype == self.dtype:
+            return self.copy() if copy else self
+        try:
+            return self._xp.map("positive", self, dtype=dtype)
+        except NotHandled:
+            return super().astype(dtype, copy=copy)  # type: ignore[misc]
+
+    def fill(self: Any, value: Any) -> None:
+        self[...] = value
+
+    def nonzero(self: Any) -> tuple[Any, ...]:
+        try:
+            return (self._xp.select(self),)
+        except NotHandled:
+            return tuple(super().nonzero())  # type: ignore[misc]
+
+    def cumsum(self: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        if self.ndim != 1 or self.dtype not in TYPES:
+            return super().cumsum(axis, dtype, out)  # type: ignore[misc]
+        dtype = np.dtype(dtype if dtype is not None else _sum_type(self.dtype) if out is None else out.dtype)
+        in_place = out is not None and out.dtype == dtype and out.flags.c_contiguous
+        if in_place and out is not self:
+            out[...] = self
+        sums = out if in_place else self.astype(dtype)
+        self._xp.scan(sums)
+        if out is None or in_place:
+            return sums
+        out[...] = sums
+        return out
+
+    def argsort(self: Any, axis: int = -1, kind: Any = None) -> Any:
+        return self._xp.primitives.argsort(self.copy()) if self.ndim == 1 else super().argsort(axis)  # type: ignore[misc]
+
+    def searchsorted(self: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+        return self._xp.searchsorted(self, v, side, sorter)
+
+    def repeat(self: Any, repeats: Any, axis: Any = None) -> Any:
+        return self._xp.repeat(self, repeats, axis)
+
+    def clip(self: Any, min: Any = None, max: Any = None) -> Any:
+        out = self if min is None else self._xp.maximum(self, min)  # type: ignore[attr-defined]
+        return out if max is None else self._xp.minimum(out, max)  # type: ignore[attr-defined]
+
+    def take(self: Any, indices: Any, axis: Any = None, out: Any = None) -> Any:
+        return self[indices] if self.ndim == 1 and out is None else super().take(indices, axis, out)  # type: ignore[misc]
+
+
+def _method(method: str, name: str, flipped: bool = False, in_place: bool = False) -> Callable[..., Any]:
+    """An operator of Python on arrays and numbers."""
+
+    def operate(self: Any, other: Any = 0) -> Any:
+        if isinstance(other, (self._xp.ndarray, int, float, np.generic)):
+            try:
+                if not in_place:
+                    return self._xp.map(name, *((other, self) if flipped else (self, other)))
+                if np.can_cast(_types_of(name, self.dtype, _kind(other))[1], self.dtype, "same_kind"):
+                    return self._xp.map(name, self, other, out=self)
+            except NotHandled:
+                pass
+        others = getattr(super(ArrayMethods, self), method)
+        return others() if name in UNARY else others(other)
+
+    operate.__name__ = method
+    return operate
+
+
+def _reduction(name: str) -> Callable[..., Any]:
+    def reduce(self: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        if out is None and not keepdims:
+            try:
+                return (
+                    self._xp.fold(name, self, axis, dtype) if name in FOLDS else self._xp.find_extreme(name, self, axis)
+                )
+            except NotHandled:
+                pass
+        options = {"dtype": dtype} if dtype is not None else {}
+        return getattr(super(ArrayMethods, self), name)(axis=axis, out=out, keepdims=keepdims, **options)
+
+    reduce.__name__ = name
+    return reduce
+
+
+for _name, _short in (*ARITHMETIC.items(), *COMPARISONS.items(), *UNARY.items()):
+    if _short:
+        setattr(ArrayMethods, f"__{_short}__", _method(f"__{_short}__", _name))
+    if _name in ARITHMETIC:
+        setattr(ArrayMethods, f"__r{_short}__", _method(f"__r{_short}__", _name, flipped=True))
+        setattr(ArrayMethods, f"__i{_short}__", _method(f"__i{_short}__", _name, in_place=True))
+for _name in (*FOLDS, "argmax", "argmin"):
+    setattr(ArrayMethods, _name, _reduction(_name))
