@@ -15,6 +15,9 @@
 #   make kernels         compile these variants for sm_80 and sm_90 (no GPU needed)
 #   make lint types      ruff and clang-format; mypy
 #   make site            the pages of docs/ as a site, in site/; warnings are errors
+#   make kernels-gpu     compile the GPU kernels of the README, the tour and all algorithms for the GPU of this machine
+#   make cubins          a wheel of GPU kernels compiled ahead of time, in dist/ (no GPU needed)
+#   make release         make dist cubins: everything up to the upload
 #   make dist            sdist and wheel in dist/, and the wheel installed in an environment of its own, where the demo runs
 #   make clean           remove what these targets made
 # PYTHON=python3.12 chooses the interpreter; PY=/path/to/python uses an installed environment as it is, with no set-up.
@@ -54,7 +57,7 @@ TEST_VARS = PYTHONDONTWRITEBYTECODE= NUMBA_OPT=$${NUMBA_OPT:-$(OPT)} NUMBA_LOOP_
 PYTEST = $(TEST_VARS) $(PY) -m pytest -n $(JOBS)
 NO_CXX = command -v g++ >/dev/null || echo "NOTE: there is no g++, so the tests that run CUDA kernels in the emulator did NOT run."
 
-.PHONY: demo test test-all test-gpu fuzz every-kernel races sanitize coverage variants bench kernels list lint types site dist clean
+.PHONY: demo test test-all test-gpu fuzz every-kernel races sanitize coverage variants bench kernels list lint types site dist kernels-gpu cubins release clean
 .DELETE_ON_ERROR:
 
 demo: $(RUN_ENV)
@@ -132,6 +135,18 @@ dist: | $(VENV)/.stamp-venv
 	$(PYTHON) -m venv .cache/dist
 	.cache/dist/bin/python -m pip install --quiet "$$(ls $(CURDIR)/dist/*.whl)[compare]"
 	cd .cache/dist && BITBLAS_CACHE=cache bin/bitblas demo
+
+kernels-gpu: $(GPU_ENV)
+	$(PY) -m bitblas warm --device cuda --all README.md examples/first_graph.py
+
+cubins: $(DEV_ENV)
+	rm -rf .cache/cubins
+	BITBLAS_CACHE=$(CACHE) NUMBA_OPT=0 $(PY) tests/record_variants.py .cache/variants.pickle README.md examples/first_graph.py
+	$(PY) -m bitblas.registry.cubins .cache/cubins .cache/variants.pickle
+	$(PIP) build
+	$(PY) -m build --wheel --outdir dist .cache/cubins
+
+release: dist cubins
 
 $(VENV)/.stamp-venv:
 	$(PYTHON) -m venv $(VENV)

@@ -2,8 +2,9 @@
 
 Each program runs with empty caches of kernels and with the caches that these runs filled. The figures are the least
 wall time and the least processor time of some runs, because other processes only add time. NumPy's import, a part of
-that of bitblas, is measured too; SuiteSparse runs the same search if python-graphblas is installed. The exit code is 1
-if an answer was wrong.
+that of bitblas, is measured too; SuiteSparse runs the same search if python-graphblas is installed. `--device cuda`
+runs the programs of a GPU, next to CuPy's import with a context, which is the least that any of them takes; some of
+them count a first call alone. The exit code is 1 if an answer was wrong.
 """
 
 from __future__ import annotations
@@ -94,24 +95,84 @@ def components(A):
     return label
 groups(components(A))
 """
+SIX = """
+import bitblas as gb
+from bitblas.algorithms import bfs_levels
+A = gb.Matrix.from_coo([0, 0, 1, 2, 3, 3], [1, 2, 3, 3, 4, 5], True, nrows=6, ncols=6)
+print(bfs_levels(A, 0).to_dict())
+"""
+CUPY = "import cupy\ncupy.cuda.runtime.free(0)"
+KARATE_NINE = f"""
+import bitblas as gb
+from bitblas.compare import programs
+rows, cols = zip(*{EDGES})
+A = gb.Matrix.from_coo(rows + cols, cols + rows, 1, nrows=34, ncols=34)
+for program in programs():
+    print(program.name, program.summary(program.call(A, 0, gb)))
+"""
+# The first call of an algorithm on R-MAT, scale 14: import, context, and building the graph are not counted.
+FIRST_CALL = """
+import time
+import bitblas as gb
+from bitblas import algorithms
+A = algorithms.rmat_graph(14, seed=1)
+begin = time.perf_counter()
+algorithms.{call}
+print("seconds", time.perf_counter() - begin)
+"""
+# A loop with an operator of its own: the most likely path of at most n links, each with a probability.
+OWN_LOOP = """
+import bitblas as gb
+from semirings import BinaryOp, Semiring
+chance = Semiring(gb.monoid.max, BinaryOp("chance", "x * y"))
+n = 100
+A = gb.Matrix.from_coo(range(n - 1), range(1, n), 0.5, nrows=n, ncols=n)
+v = gb.Vector.from_coo([0], [1.0], size=n)
+q = v.dup()
+def body():
+    q(~v.S, gb.replace) << q.vxm(A, chance)
+    v(gb.binary.max) << q
+print(gb.loop.repeat(body, while_=q), v.nvals)
+"""
 LABELLED = "[19, 2, 8, 1, 2, 2]\n"  # how many vertices have each label in the end
 CONNECTED = "[31, 1, 1, 1]\n"
 
 
 class Program(NamedTuple):
-    """Arguments of Python, the expected output (None: anything), and the limit in seconds."""
+    """Arguments of Python, the expected output (None: anything; if it ends in "seconds", that is what counts), and the
+    limits in seconds with warm and empty caches."""
 
     name: str
     arguments: tuple[str, ...]
     said: str | None
     bar: float | None
+    empty_bar: float | None = None
 
 
-def programs(folder: Path) -> list[Program]:
-    """The programs, and the file that one of them reads."""
+def gpu_programs(folder: Path) -> list[Program]:
+    """The programs of a GPU, and the file that one of them reads."""
+    write_karate(folder)
+    search = "-m", "bitblas", "bfs", str(folder / "karate.mtx"), "--device", "cuda"
+    calls = "louvain(A, seed=1)", "leiden(A, seed=1)", "label_propagation(A)", "k_truss(A, 4)"
+    return [
+        Program("import cupy, context", ("-c", CUPY), "", None),
+        Program("search on six vertices", ("-c", SIX), "{0: 0, 1: 1, 2: 1, 3: 2, 4: 3, 5: 3}\n", 1.2, 1.4),
+        Program("nine algorithms on karate", ("-c", KARATE_NINE), None, 1.6, 2.5),
+        *(Program(f"{c.partition('(')[0]}, first call", ("-c", FIRST_CALL.format(call=c)), None, 1, 1) for c in calls),
+        Program("a loop with an operator", ("-c", OWN_LOOP), "100 100\n", 1.5, None),
+        Program("bitblas bfs karate.mtx", search, None, 1.3, 1.5),
+    ]
+
+
+def write_karate(folder: Path) -> None:
     lines = [f"{max(pair) + 1} {min(pair) + 1}" for pair in EDGES]
     head = f"%%MatrixMarket matrix coordinate pattern symmetric\n34 34 {len(lines)}\n"
     (folder / "karate.mtx").write_text(head + "\n".join(lines) + "\n")
+
+
+def programs(folder: Path) -> list[Program]:
+    """The programs of the CPU, and the file that one of them reads."""
+    write_karate(folder)
     search = "-m", "bitblas", "bfs", str(folder / "karate.mtx"), "--device", "cpu"
     found = [
         Program("import numpy", ("-c", "import numpy"), "", None),
@@ -127,9 +188,9 @@ def programs(folder: Path) -> list[Program]:
     return found
 
 
-def run(program: Program, cache: Path) -> tuple[float, float, str]:
+def run(program: Program, cache: Path, device: str) -> tuple[float, float, str]:
     """Wall and processor seconds of a process, and its error."""
-    env = {**os.environ, "BITBLAS_CACHE": str(cache), "BITBLAS_DEVICE": "cpu"}
+    env = {**os.environ, "BITBLAS_CACHE": str(cache), "BITBLAS_DEVICE": device, "CUPY_CACHE_DIR": str(cache / "cupy")}
     env.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     made = subprocess.run([sys.executable, *program.arguments], capture_output=True, text=True, env=env, check=False)
@@ -138,22 +199,24 @@ def run(program: Program, cache: Path) -> tuple[float, float, str]:
     wrong = made.stderr if made.returncode else ""
     if not wrong and program.said is not None and made.stdout != program.said:
         wrong = f"expected {program.said!r}, got {made.stdout!r}"
+    if not wrong and (counted := made.stdout.rpartition("seconds ")[1:])[0]:
+        wall = float(counted[1])
     return wall, used, wrong
 
 
-def measured(samples: int, only: str = "") -> list[dict[str, Any]]:
+def measured(samples: int, only: str = "", device: str = "cpu") -> list[dict[str, Any]]:
     """A row for each program: seconds with an empty and a warm cache, the limit, and the error."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for number, program in enumerate(programs(Path(folder))):
+        for number, program in enumerate((programs if device == "cpu" else gpu_programs)(Path(folder))):
             if only not in program.name:
                 continue
             caches = [Path(folder) / f"{number}-{sample}" for sample in range(samples)]
-            empty = [run(program, cache) for cache in caches]
-            warm = [run(program, cache) for cache in caches]
+            empty = [run(program, cache, device) for cache in caches]
+            warm = [run(program, cache, device) for cache in caches]
             rows.append(
                 {
-                    "program": program.name, "bar": program.bar,
+                    "program": program.name, "bar": program.bar, "empty_bar": program.empty_bar,
                     "empty": min(w for w, _, _ in empty), "empty_processor": min(p for _, p, _ in empty),
                     "warm": min(w for w, _, _ in warm), "processor": min(p for _, p, _ in warm),
                     "wrong": next((wrong for *_, wrong in (*empty, *warm) if wrong), ""),
@@ -166,10 +229,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.start", description=__doc__.split("\n")[0])
     parser.add_argument("--samples", type=int, default=5, help="runs with empty and with warm caches (default 5)")
     parser.add_argument("--only", default="", help="only programs whose name contains this text")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="where the programs run (default cpu)")
     parser.add_argument("--json", metavar="FILE", help="also write the figures here")
     options = parser.parse_args(arguments)
     print(f"{'seconds':<26}{'empty cache':>12}{'processor':>11}{'warm cache':>12}{'processor':>11}{'bar':>6}")
-    rows = measured(options.samples, options.only)
+    rows = measured(options.samples, options.only, options.device)
     for row in rows:
         bar = "" if row["bar"] is None else f"{row['bar']:.2f}"
         cells = f"{row['empty']:>12.2f}{row['empty_processor']:>11.2f}{row['warm']:>12.2f}{row['processor']:>11.2f}"

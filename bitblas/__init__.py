@@ -32,6 +32,7 @@ finally:
 if TYPE_CHECKING:
     from . import algorithms, compat, io, loop, plots, reorder, ss, viz
     from .graph import Graph
+    from .registry.warm import warm_program as warm
 
 __version__ = "0.1.0.dev0"
 
@@ -76,6 +77,7 @@ __all__ = [
     "trace",
     "unary",
     "viz",
+    "warm",
 ]
 
 # Operator namespaces are not files; registering them makes `from bitblas.semiring import min_plus` and
@@ -107,6 +109,8 @@ def __getattr__(name: str) -> Any:
     # Import at first use what `import bitblas` does not need.
     if name == "Graph":
         return importlib.import_module(f"{__name__}.graph").Graph
+    if name == "warm":
+        return importlib.import_module(f"{__name__}.registry.warm").warm_program
     if name in ("algorithms", "compat", "graph", "io", "loop", "nx", "plots", "reorder", "ss", "viz"):
         return importlib.import_module(f"{__name__}.{name}")
     if name.startswith("_"):

@@ -22,10 +22,24 @@ class OutOfMemoryError(MemoryError):
         super().__init__(f"Out of memory allocating {size:,} bytes (allocated so far: 512 bytes).")
 
 
+class Memory:
+    """The memory of an array."""
+
+    def __init__(self, array):
+        self.array, self.ptr = array, array.ctypes.data
+
+    def memset_async(self, value, size):
+        self.array.reshape(-1).view(np.uint8)[:size] = value
+
+    def copy_from_device_async(self, source, size):
+        self.array[...] = source.array
+
+
 class ndarray(np.ndarray):
     """An array on a GPU."""
 
     ordinal = 0
+    data = property(lambda self: Memory(self.view(np.ndarray)))
 
     def __array_finalize__(self, other):
         self.ordinal = getattr(other, "ordinal", 0)

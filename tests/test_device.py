@@ -15,7 +15,7 @@ import pytest
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.config import config
-from bitblas.device import cuda, jit
+from bitblas.device import cubins, cuda, jit
 from bitblas.device.memory import Readback
 from bitblas.exceptions import DeviceError, JitError, OutOfMemory
 
@@ -51,13 +51,14 @@ def test_no_cupy(fake, monkeypatch):
 
 
 def test_no_nvrtc(monkeypatch):
-    jit.nvrtc_version.cache_clear()
+    cubins.nvrtc_version.cache_clear()
     monkeypatch.setitem(sys.modules, "cuda.bindings.nvrtc", None)
     monkeypatch.setitem(sys.modules, "cuda.bindings", None)
+    monkeypatch.setattr(cubins, "DISTRIBUTIONS", ())
     with pytest.raises(DeviceError, match="NVRTC, which compiles the kernels, cannot be loaded"):
-        jit.nvrtc_version()
+        cubins.nvrtc_version()
     monkeypatch.undo()
-    jit.nvrtc_version.cache_clear()
+    cubins.nvrtc_version.cache_clear()
 
 
 def test_unknown_names(fake):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from bitblas import formats
-from bitblas.device import Cpu, Cuda, jit
+from bitblas.device import Cpu, Cuda, arrays, jit
 from bitblas.device.jit import VIEWS as CPU_VIEWS
 from bitblas.device.jit import arguments
 
@@ -277,6 +277,7 @@ GPU_ONLY |= {"formats/nib/marks", "formats/cgr/marks", "formats/nib/dot"}  # the
 GPU_ONLY |= {"kernels/initialize"}  # the CPU does not merge into missing entries
 # NumPy has a primitive for each on the CPU.
 GPU_ONLY |= {f"kernels/{name}" for name in ("compact", "dense", "pack", "put", "range")}
+GPU_ONLY |= {variant.kernel for variant in arrays.KERNELS.values()}
 CPU_ONLY = {f"formats/b2sr/{name}" for name in ("lanes", "tables", "dot_lanes")}  # what threads are on a GPU
 CPU_ONLY |= {
     f"formats/csr/{name}" for name in ("merge_rows", "select_rows", "extract", "transpose")

@@ -16,7 +16,7 @@ import bitblas as gb
 import semirings
 from bitblas import device as devices
 from bitblas.config import config
-from bitblas.device import cpu, jit, native, object_files, threads
+from bitblas.device import cpu, cubins, jit, native, object_files, threads
 from bitblas.exceptions import JitError
 from bitblas.kernels.variant import Function, Variant, sum_of
 from bitblas.operations.variants import BOTH, Call, elementwise_variant
@@ -191,13 +191,13 @@ def test_a_read_only_folder(tmp_path, cache):
 def compilations(monkeypatch):
     """The architectures that NVRTC was called for."""
     pytest.importorskip("cuda.core", reason="compiling CUDA kernels needs cuda-core and NVRTC")
-    called, real = [], jit._nvrtc
+    called, real = [], cubins.compile_text
 
     def counted(text, variant, arch):
         called.append(arch)
         return real(text, variant, arch)
 
-    monkeypatch.setattr(jit, "_nvrtc", counted)
+    monkeypatch.setattr(cubins, "compile_text", counted)
     return called
 
 
@@ -205,41 +205,41 @@ ELF = b"\x7fELF"
 
 
 def test_a_cubin_is_compiled_once_for_each_architecture(cache, compilations):
-    first = jit.cubin(fold(), "sm_90")
+    first = cubins.cubin(fold(), "sm_90")
     assert first.read_bytes().startswith(ELF)
-    assert jit.cubin(fold(), "sm_90") == first
-    assert jit.cubin(fold(), "sm_80") != first
+    assert cubins.cubin(fold(), "sm_90") == first
+    assert cubins.cubin(fold(), "sm_80") != first
     assert compilations == ["sm_90", "sm_80"]
-    code = 'jit._nvrtc = None\nprint(jit.cubin(fold(), "sm_90"))'
+    code = 'cubins.compile_text = None\nprint(cubins.cubin(fold(), "sm_90"))'
     assert answer(child(code)).strip() == str(first)
 
 
 @damages
 def test_a_damaged_cubin_is_compiled_again(cache, compilations, damage):
-    path = jit.cubin(fold(), "sm_90")
+    path = cubins.cubin(fold(), "sm_90")
     data = path.read_bytes()
     path.write_bytes(damage(data))
-    assert jit.cubin(fold(), "sm_90") == path
+    assert cubins.cubin(fold(), "sm_90") == path
     assert path.read_bytes().startswith(ELF) and len(compilations) == 2
 
 
 def test_two_processes_compile_a_cubin_at_once(cache, compilations):
-    code = 'print(jit.cubin(fold(), "sm_90"))'
+    code = 'print(cubins.cubin(fold(), "sm_90"))'
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(answer, [child(code), child(code)])
     assert first == second
-    assert jit.cubin(fold(), "sm_90") == Path(first.strip())
+    assert cubins.cubin(fold(), "sm_90") == Path(first.strip())
     assert compilations == []
     assert sorted(p.suffix for p in (cache / "cuda").iterdir()) == [".cubin", ".sha256"]
 
 
 def test_changed_cuda_text_or_options_have_another_key(cache, compilations, monkeypatch):
-    paths = {jit.cubin(fold(), "sm_90")}
-    monkeypatch.setitem(jit._OPTIONS, "fma", True)
-    paths.add(jit.cubin(fold(), "sm_90"))
+    paths = {cubins.cubin(fold(), "sm_90")}
+    monkeypatch.setitem(cubins.OPTIONS, "fma", True)
+    paths.add(cubins.cubin(fold(), "sm_90"))
     text = jit.cuda_source(fold())
     monkeypatch.setattr(jit, "cuda_source", lambda variant: text + "\n// edited\n")
-    paths.add(jit.cubin(fold(), "sm_90"))
+    paths.add(cubins.cubin(fold(), "sm_90"))
     assert len(paths) == 3
 
 
@@ -247,7 +247,7 @@ def test_a_compile_error_shows_the_numbered_source(cache, compilations, monkeypa
     text = jit.cuda_source(fold()) + "no_such_type x;\n"
     monkeypatch.setattr(jit, "cuda_source", lambda variant: text)
     with pytest.raises(jit.CompileError) as error:
-        jit.cubin(fold(), "sm_90")
+        cubins.cubin(fold(), "sm_90")
     message, line = str(error.value), text.count("\n")
     assert message.startswith("kernels/fold monoid.plus A=INT64 Z=INT64 for sm_90\n")
     assert f"fold.cu({line}): error" in message and f"{line:4d}  no_such_type x;" in message

@@ -500,7 +500,7 @@ def run_ranks(args: argparse.Namespace) -> int:
     return launch(args.ranks, args.program, args.device)
 
 
-# ---- `bitblas warm`: compile CPU kernels ahead of their first use.
+# ---- `bitblas warm`: compile kernels ahead of their first use.
 
 
 def warm(args: argparse.Namespace) -> int:
@@ -510,7 +510,7 @@ def warm(args: argparse.Namespace) -> int:
     begin, ended, kernels, failed = time.monotonic(), 0, 0, []
     tasks, terminal = registry.tasks(args.files, every=args.all), sys.stderr.isatty()
     total = len(tasks)
-    for done in registry.warm(tasks, args.processes):
+    for done in registry.warm(tasks, args.processes, device=args.device):
         ended, kernels = ended + 1, kernels + done.kernels
         failed += [done] if done.error else []
         if terminal:

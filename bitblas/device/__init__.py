@@ -17,7 +17,7 @@ from collections.abc import Callable
 from ..exceptions import DeviceError
 from .base import Cluster, Device, Kernel, dummy
 from .cpu import Cpu
-from .cuda import Cuda, current, switch
+from .cuda import Cuda, create_context, current, switch
 from .threads import Bounds
 from .tracing import Run, Trace
 
@@ -76,6 +76,7 @@ def _find(name: object) -> Device:
 def _gpu(ordinal: int | None) -> Cuda:
     """A GPU by its number; the current one if None."""
     global several
+    create_context(ordinal)
     ordinal = current() if ordinal is None else ordinal
     name = f"cuda:{ordinal}"
     if name not in _devices:

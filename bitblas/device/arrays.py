@@ -183,7 +183,7 @@ class Arrays:
             return View(data, kind)
         strides = _strides(x)
         if flat:
-            return View(data, kind, strides[-1])
+            return View(data, kind, strides[0] if x.ndim == 1 else 1)
         sizes, strides = (1,) * (2 - x.ndim) + x.shape, (0,) * (2 - x.ndim) + strides
         rows, inner = (0 if size == 1 else stride for size, stride in zip(sizes, strides))
         return View(data, kind, inner, rows)
@@ -350,8 +350,12 @@ class Arrays:
         return self.zeros(x.shape, x.dtype if dtype is None else dtype)
 
     def asarray(self, data: Any, dtype: Any = None) -> Any:
-        if not isinstance(data, self.ndarray):
-            data = self.library.asarray(np.asarray(data, dtype))
+        if hasattr(data, "__cuda_array_interface__"):
+            data = self.library.asarray(data)
+        elif not isinstance(data, self.ndarray):
+            data = np.asarray(data, dtype)
+            # CuPy compiles a kernel for an array without dimensions.
+            data = self.library.asarray(data.reshape(-1)).reshape(data.shape)
         if type(data) is not self.Array:
             data = data.view(type=self.Array)
         return data if dtype is None else data.astype(dtype, copy=False)
@@ -586,6 +590,13 @@ class ArrayMethods:
             return self._xp.map("positive", self, dtype=dtype)
         except NotHandled:
             return super().astype(dtype, copy=copy)  # type: ignore[misc]
+
+    def __pow__(self: Any, other: Any) -> Any:
+        if type(other) is int and other == 2:
+            return self * self
+        if type(other) is float and other == 0.5 and self.dtype.kind == "f":
+            return self._xp.sqrt(self)  # type: ignore[attr-defined]
+        return super().__pow__(other)  # type: ignore[misc]
 
     def fill(self: Any, value: Any) -> None:
         self[...] = value

@@ -23,7 +23,7 @@ from .. import extras
 from ..exceptions import DeviceError, OutOfMemory
 from ..kernels.variant import Variant
 from ..typing import Array
-from . import jit, tracing
+from . import cubins, jit, tracing
 from .arrays import Arrays, Primitives
 from .base import _DLPACK_CPU, Cluster, Device, Mark
 
@@ -66,16 +66,18 @@ class Arguments:
         self.pack(self.buffer, 0, *values)
 
 
-def launcher(xp: Any, kernel: Any, shared: int) -> Callable[..., None]:
-    """`kernel` (a CuPy RawKernel) as a function launch(grid, block, args): arrays of the GPU, NumPy scalars, and ints
-    as 64-bit arguments, with the same types in every call. Work goes to the current stream. shared: bytes of dynamic
-    shared memory per block."""
-    function, ndarray, known = kernel.kernel.ptr, xp.ndarray, threading.local()
+def launcher(xp: Any, load: Callable[[], Any], shared: int) -> Callable[..., None]:
+    """A kernel as a function launch(grid, block, args): arrays of the GPU, NumPy scalars, and ints as 64-bit arguments,
+    with the same types in every call. Work goes to the current stream. load: returns CuPy's function, at the first
+    launch. shared: bytes of dynamic shared memory per block."""
+    ndarray, known, function = xp.ndarray, threading.local(), 0
     arrays = frozenset((xp.Array, ndarray))
     start, current = xp.cuda.driver.launchKernel, xp.cuda.get_current_stream
 
     def prepare(args: Sequence[Any]) -> Arguments:
+        nonlocal function
         xp.cuda.runtime.free(0)  # creates the context for a thread that has not used the GPU yet
+        function = function or load().ptr
         return Arguments([*map(code, args)])
 
     def code(x: Any) -> str:
@@ -152,6 +154,23 @@ NO_DRIVER, NO_GPU = 35, 100  # cudaErrorInsufficientDriver, cudaErrorNoDevice
 
 
 @functools.cache
+def create_context(ordinal: int | None) -> None:
+    """Begin to create a GPU's primary context, in a thread: it takes 0.3 s, most of it in the driver, in which CuPy is
+    imported and kernels are found. Errors are left to CuPy, which meets them again."""
+
+    def create() -> None:
+        try:
+            driver = ctypes.CDLL("libcuda.so.1")
+        except OSError:
+            return
+        number, context = ctypes.c_int(), ctypes.c_void_p()
+        if not driver.cuInit(0) and not driver.cuDeviceGet(ctypes.byref(number), ordinal or 0):
+            driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), number)
+
+    threading.Thread(target=create, name="bitblas-context", daemon=True).start()
+
+
+@functools.cache
 def import_cupy() -> ModuleType:
     """Import CuPy, check its version, and find a driver and a GPU. DeviceError names what is missing."""
     try:
@@ -222,6 +241,7 @@ class Cuda(Device):
     def __init__(self, ordinal: int | None = None) -> None:
         cupy = import_cupy()
         self.xp = Arrays(cupy, self, Primitives(_scan, _argsort, _copy, _clear))
+        self._functions: dict[Variant, Callable[[], Any]] = {}  # loaded kernels, or those being compiled
         runtime, count = cupy.cuda.runtime, cupy.cuda.runtime.getDeviceCount()
         self.ordinal = runtime.getDevice() if ordinal is None else ordinal
         if not 0 <= self.ordinal < count:
@@ -255,15 +275,33 @@ class Cuda(Device):
     # ---- kernels ----
 
     def load(self, variant: Variant) -> Callable[..., None]:
-        """The variant's kernel as a function launch(grid, block, args)."""
-        return launcher(self.xp, self._function(variant), variant.constant("SHARED_BYTES"))
+        """The variant's kernel as a function launch(grid, block, args). It is compiled meanwhile, if it has to be."""
+        if variant not in self._functions:
+            image = cubins.start(variant, self.arch)
+            self._functions[variant] = functools.cache(lambda: self._function(variant, image))
+        return launcher(self.xp, self._functions[variant], variant.constant("SHARED_BYTES"))
 
-    def _function(self, variant: Variant) -> Any:
-        function = self.xp.RawModule(path=str(jit.cubin(variant, self.arch))).get_function(variant.entry)
+    def _function(self, variant: Variant, image: Callable[[], bytes]) -> Any:
+        driver, module = self.xp.cuda.driver, self.xp.cuda.function.Module()
+        try:
+            try:
+                module.load(image())
+            except driver.CUDADriverError as error:
+                if cubins.find_shipped(jit.cuda_source(variant), self.arch) is None:
+                    raise
+                cubins.not_used(self.arch, f"this driver cannot load it ({error})")
+                module.load(cubins.start(variant, self.arch, shipped=False)())
+        except driver.CUDADriverError as error:
+            supported = _dotted(self.xp.cuda.runtime.driverGetVersion())
+            raise DeviceError(
+                f"device {self.name!r}: the driver, which supports CUDA {supported}, cannot load a kernel compiled by "
+                f"NVRTC {cubins.nvrtc_version()} for {self.arch} ({error}). Hint: update the driver, or {INSTALL}"
+            ) from error
+        function = module.get_function(variant.entry)
         if variant.constant("CLUSTER", 1) > PORTABLE_CLUSTER:
-            self.xp.cuda.driver.funcSetAttribute(function.kernel.ptr, NON_PORTABLE_CLUSTER, 1)
+            driver.funcSetAttribute(function.ptr, NON_PORTABLE_CLUSTER, 1)
         if shared := variant.constant("SHARED_BYTES"):
-            self.xp.cuda.driver.funcSetAttribute(function.kernel.ptr, DYNAMIC_SHARED, shared)
+            driver.funcSetAttribute(function.ptr, DYNAMIC_SHARED, shared)
         return function
 
     kernel = kernel  # a method, cached by C code
@@ -374,13 +412,14 @@ class Cuda(Device):
             return None
         from cuda.bindings import driver
 
-        function = self._function(Variant("loop/gpu/finish"))  # any kernel with low resource use
-        self.xp.cuda.driver.funcSetAttribute(function.kernel.ptr, NON_PORTABLE_CLUSTER, 1)
+        finish = Variant("loop/gpu/finish")  # any kernel with low resource use
+        function = self._function(finish, cubins.start(finish, self.arch))
+        self.xp.cuda.driver.funcSetAttribute(function.ptr, NON_PORTABLE_CLUSTER, 1)
         config = driver.CUlaunchConfig()
         config.gridDimX, config.gridDimY, config.gridDimZ = 2 * PORTABLE_CLUSTER, 1, 1
         config.blockDimX, config.blockDimY, config.blockDimZ = jit.BLOCK, 1, 1
         config.sharedMemBytes = Cluster._field_defaults["queue_bytes"]
-        _, most = driver.cuOccupancyMaxPotentialClusterSize(driver.CUfunction(function.kernel.ptr), config)
+        _, most = driver.cuOccupancyMaxPotentialClusterSize(driver.CUfunction(function.ptr), config)
         return Cluster(2 * PORTABLE_CLUSTER if int(most) >= 2 * PORTABLE_CLUSTER else PORTABLE_CLUSTER)
 
     @property

@@ -1,7 +1,7 @@
-"""Compile kernels just in time: Variant -> source text (prologue + headers + kernel), the cache key -> callable.
+"""Source texts of kernels: Variant -> source text (prologue + headers + kernel), and the folder of compiled ones.
 
-CUDA: NVRTC through cuda.core compiles a cubin; no GPU is needed for that. CPU: Numba compiles an object file
-(object_files.py), which is loaded without Numba (native.py). Both are stored in the cache folder ($BITBLAS_CACHE, else
+CUDA: NVRTC compiles a text to a cubin (cubins.py). CPU: Numba compiles it to an object file (object_files.py), which is
+loaded without Numba (native.py). Both are shipped, or stored in the cache folder ($BITBLAS_CACHE, else
 ~/.cache/bitblas), under the hash of the whole text and of the compiler's version and options.
 """
 
@@ -14,16 +14,14 @@ import re
 import textwrap
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import semirings
 
-from .. import extras
 from ..atomic import replacing
-from ..exceptions import DeviceError, JitError
+from ..exceptions import JitError
 from ..kernels.variant import Variant
 
 # ---- Parse Python source, in one thread at a time.
@@ -91,7 +89,7 @@ def _expanded(function: str) -> str:
     return function
 
 
-# ---- Compile kernels just in time: Variant -> source text (prologue + headers + kernel), the cache key -> callable.
+# ---- Source texts of variants.
 
 PACKAGE = Path(__file__).parent.parent
 ALGEBRA = Path(semirings.__file__).parent
@@ -147,6 +145,11 @@ def cache_dir() -> Path:
     return Path(tempfile.mkdtemp(prefix="bitblas-"))
 
 
+@functools.cache
+def _text(name: str) -> str:
+    return ((ALGEBRA.parent if name.startswith("semirings/") else PACKAGE) / name).read_text()
+
+
 def _inline(text: str, pattern: re.Pattern[str], included: set[str]) -> str:
     """Replace each include line by the text of the file, once per file, or by a fragment of the file."""
 
@@ -156,7 +159,7 @@ def _inline(text: str, pattern: re.Pattern[str], included: set[str]) -> str:
         if name in included and not fragment:
             return ""
         included.add(name)
-        text = ((ALGEBRA.parent if name.startswith("semirings/") else PACKAGE) / name).read_text()
+        text = _text(name)
         if fragment:
             parts = re.split(r"^# (\w+): .*\n", text, flags=re.M)
             text = parts[parts.index(fragment) + 1].rstrip() + "\n"
@@ -190,8 +193,13 @@ def kernel_file(kernel: str, suffix: str) -> Path:
 
 def kernel_text(kernel: str) -> str:
     """The CUDA C++ of a kernel: its file without the sections of other kernels."""
+    return _section(kernel_file(kernel, ".cu"), kernel)
+
+
+@functools.cache
+def _section(path: Path, kernel: str) -> str:
     name = kernel.rsplit("/", 1)[1]
-    return _SECTION.sub(lambda m: m[2] if m[1] == name else "", kernel_file(kernel, ".cu").read_text())
+    return _SECTION.sub(lambda m: m[2] if m[1] == name else "", path.read_text())
 
 
 @functools.cache
@@ -295,65 +303,5 @@ def _write(path: Path, data: bytes) -> None:
         f.write(data)
 
 
-# ---- CUDA -----------------------------------------------------------------------------------------------------------
-
-
-# Subnormals are kept and a*b+c rounds twice, as on the CPU: results then differ by summation order only.
-_OPTIONS: dict[str, Any] = {"std": "c++17", "ftz": False, "fma": False, "ptxas_options": ["-v"]}
-
-
 class CompileError(JitError, RuntimeError):
     """A kernel that does not compile: the variant, the compiler's log, and the numbered source."""
-
-
-@functools.cache
-def nvrtc_version() -> str:
-    """The version of NVRTC. DeviceError if it is not installed."""
-    try:
-        import cuda.bindings.nvrtc as nvrtc
-
-        return str(nvrtc.nvrtcVersion()[1:])
-    except (ImportError, RuntimeError, OSError) as error:  # RuntimeError: the library itself is missing
-        raise _missing(error) from error
-
-
-def _missing(error: Exception) -> DeviceError:
-    return DeviceError(
-        f"device 'cuda': NVRTC, which compiles the kernels, cannot be loaded ({' '.join(str(error).split())}); "
-        f"{extras.hint('cuda13', AS_THE_DRIVER)}"
-    )
-
-
-def cubin(variant: Variant, arch: str, log: Callable[[str], None] | None = None) -> Path:
-    """The cached cubin of a variant for `arch` ("sm_90"). Needs cuda.core and NVRTC, no GPU.
-
-    With `log`, always compiles, and passes ptxas's report of registers, shared memory and spills to it.
-    """
-    text = cuda_source(variant)
-    path = cache_dir() / "cuda" / f"{variant.entry}_{_key(text, arch, nvrtc_version(), repr(_OPTIONS))}.cubin"
-    check = path.with_suffix(".sha256")  # a damaged cubin would fail on the device only, and every time
-    if log is None and path.exists() and check.exists() and check.read_bytes() == _digest(path.read_bytes()):
-        return path
-    with timed():
-        data, report = _nvrtc(text, variant, arch)
-    if log is not None:
-        log(report)
-    _write(path, data)
-    _write(check, _digest(data))
-    return path
-
-
-def _nvrtc(text: str, variant: Variant, arch: str) -> tuple[bytes, str]:
-    import io
-
-    try:
-        from cuda.core import Program, ProgramOptions
-    except ImportError as error:
-        raise _missing(error) from error
-    options = ProgramOptions(arch=arch, name=f"{variant.entry}.cu", **_OPTIONS)
-    logs = io.StringIO()
-    try:
-        code = Program(text, "c++", options).compile("cubin", logs=logs)
-    except Exception as error:
-        raise CompileError(f"{variant} for {arch}\n{error}\n{logs.getvalue()}\n{numbered(text)}") from error
-    return bytes(code.code), logs.getvalue().replace("\0", "")

@@ -19,7 +19,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..device import jit
+from ..device import cubins, jit
 from ..kernels.variant import Variant
 
 ARCHITECTURES = ("sm_80", "sm_90")
@@ -51,7 +51,7 @@ def check(variant: Variant, arch: str) -> Report:
     logs: list[str] = []
     start = time.perf_counter()
     try:
-        jit.cubin(variant, arch, logs.append)
+        cubins.cubin(variant, arch, logs.append)
     except jit.CompileError as error:
         return Report(str(variant), arch, problem=str(error))
     ms, log = 1e3 * (time.perf_counter() - start), "".join(logs)

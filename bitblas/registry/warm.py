@@ -1,4 +1,4 @@
-"""Compile the CPU kernels ahead of use: run programs in several processes that share the kernel cache.
+"""Compile kernels ahead of use: run programs, on the CPU or a GPU, in several processes that share the kernel cache.
 
 The programs are the algorithms on two small graphs and on the shipped road network, and user programs: Python files,
 and Markdown pages that contain Python. Their output is dropped. For packages, the usual statements over the usual
@@ -21,7 +21,7 @@ import runpy
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import NamedTuple
@@ -36,7 +36,7 @@ from .. import device as devices
 from ..compare import every as every_program
 from ..compare import programs
 from ..config import config
-from ..device import cpu, dictionaries, jit, native, object_files, threads
+from ..device import cpu, cubins, dictionaries, jit, native, object_files, threads
 from ..io import mmread
 from ..loop import at_once
 
@@ -78,30 +78,35 @@ def tasks(files: Iterable[str], plain: bool = False, every: bool = False) -> lis
     return [*statement_tasks, *files, *(f"{name} {graph}" for graph in GRAPHS[::-1] for name in names[graph])]
 
 
-def run(task: str) -> Done:
+def compiled() -> int:
+    """The kernels that this process has compiled, or begun to compile, for the CPU and for GPUs."""
+    return object_files.compiled + cubins.requested
+
+
+def run(task: str, device: str = "cpu") -> Done:
     """Run one program; with several thread counts if it compiles for other processors too: plans depend on them."""
-    before, counts = object_files.compiled, (1, 2, 16) if object_files.also else (threads.count(),)
+    before, counts = compiled(), (1, 2, 16) if object_files.also else (threads.count(),)
     try:
         if task not in tasks((), plain=True, every=True) and not Path(task).is_file():
             raise FileNotFoundError(f"expected a program, got {task}")
         for count in counts:
             with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
-                with config.set(device="cpu", threads=count):
-                    (_run_file if Path(task).is_file() else _run_algorithm)(task)
+                with config.set(device=device, threads=count):
+                    run_file(task) if Path(task).is_file() else _run_algorithm(task, device)
     except (Exception, SystemExit) as error:
         if not isinstance(error, SystemExit) or error.code:
-            return Done(task, object_files.compiled - before, f"{type(error).__name__}: {error}", object_files.used)
-    return Done(task, object_files.compiled - before, "", object_files.used)
+            return Done(task, compiled() - before, f"{type(error).__name__}: {error}", object_files.used)
+    return Done(task, compiled() - before, "", object_files.used)
 
 
-def _run_algorithm(task: str) -> None:
+def _run_algorithm(task: str, device: str) -> None:
     name, _, which = task.rpartition(" ")
     if name in PARTS:
         for operands in map(graph, ("first", "town")):
             run_statements(name, which, operands.rows, operands.cols, operands.n)
         return
     program = next(p for p in every_program() if p.name == name)
-    matrix = compare.Side("cpu", gb, graph(which), device="cpu").matrix(program.form)
+    matrix = compare.Side(device, gb, graph(which), device=device).matrix(program.form)
     for stored in _stored(matrix):
         program.call(stored, 0, gb)
         with at_once():
@@ -116,13 +121,13 @@ def _stored(matrix: gb.Matrix) -> Iterator[gb.Matrix]:
     matrix._read(now=True)
     if matrix.format != made:
         yield matrix
-    tiles = type(matrix)(matrix.dtype, *matrix.shape, device="cpu", format="b2sr", tile=8)
+    tiles = type(matrix)(matrix.dtype, *matrix.shape, device=matrix.device.name, format="b2sr", tile=8)
     if tiles.format != matrix.format:
         tiles << matrix
         yield tiles
 
 
-def _run_file(task: str) -> None:
+def run_file(task: str) -> None:
     path, here, arguments = Path(task).resolve(), Path.cwd(), sys.argv
     try:
         if path.suffix == ".md":
@@ -143,15 +148,51 @@ def _compile_also(also: Sequence[str]) -> None:
     object_files.also = tuple(also)
 
 
-def warm(tasks: Sequence[str], processes: int | None = None, also: Sequence[str] = ()) -> Iterator[Done]:
-    """Run all tasks and yield them as they finish. processes: default: one per available processor. also: further
-    processors of `native.SHIPPED` to compile for."""
-    devices.get("cpu")
+def warm(
+    tasks: Sequence[str], processes: int | None = None, also: Sequence[str] = (), device: str = "cpu"
+) -> Iterator[Done]:
+    """Run all tasks on a device and yield them as they finish. processes: default: one per available processor. also:
+    further processors of `native.SHIPPED` to compile for."""
+    devices.get(device)
     count = threads.processors() if processes is None else processes
     context = multiprocessing.get_context("spawn")  # processes share compiled kernels only through the cache
     with ProcessPoolExecutor(count, context, _compile_also, (also,)) as pool:
-        for future in as_completed([pool.submit(run, task) for task in tasks]):
+        for future in as_completed([pool.submit(run, task, device) for task in tasks]):
             yield future.result()
+
+
+def warm_program(program: Callable[[gb.Matrix], object], *, device: str | None = None) -> int:
+    """Compile the kernels of a program before its first real call, by calling it with small graphs.
+
+    Parameters
+    ----------
+    program : callable
+        A function of one square Matrix, for example an algorithm, or `lambda A: bfs_levels(A, 0)`. It is called with
+        graphs of 6 and of 1600 vertices, with BOOL and with INT64 values.
+    device : str, optional
+        "cpu", "cuda" or "cuda:1"; the default is `gb.config.device`.
+
+    Returns
+    -------
+    int
+        The number of kernels that were compiled; 0 if all were shipped or cached.
+
+    Raises
+    ------
+    TypeError
+        `program` is not callable.
+    DeviceError
+        The device does not work. Errors of the program itself are raised unchanged.
+    """
+    if not callable(program):
+        raise TypeError(f"program: expected a function of a Matrix, got {type(program).__name__}")
+    before = compiled()
+    with config.set(device=device or config.device):
+        for operands in map(graph, GRAPHS[:2]):
+            rows, cols, n = operands.rows, operands.cols, operands.n
+            for values in (True, 1):
+                program(gb.Matrix.from_coo(rows, cols, values, nrows=n, ncols=n))
+    return compiled() - before
 
 
 # ---- The usual statements over the usual types.

@@ -519,7 +519,8 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
         fill, kind = fill_of(fill_value, dtype, A.dtype, A.nvals == A.nrows * A.ncols)
         i, j, x = operations.ewise_matrix.coo(A)
         out = A.device.xp.full((A.nrows, A.ncols), fill)
-        out[i, j] = operations.value_arrays.cast(A.device, x, A.dtype, kind) if len(x) else x.astype(kind.np_type)
+        values = operations.value_arrays.cast(A.device, x, A.dtype, kind) if len(x) else x.astype(kind.np_type)
+        out.reshape(-1)[i * A.ncols + j] = values
         return shown(A.device, out, kind)
 
     def to_csr(self, dtype: DTypeArg = None, *, sort: bool = True) -> tuple[Array, Array, Array]:

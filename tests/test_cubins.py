@@ -1,0 +1,129 @@
+"""Cubins: archives of a package, the cache, and compiling in threads."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from types import SimpleNamespace
+
+import pytest
+from test_jit import cache, fold  # noqa: F401
+
+import bitblas
+from bitblas.device import cubins, jit
+from bitblas.registry import cubins as registry
+
+pytest.importorskip("cuda.core", reason="compiling CUDA kernels needs cuda-core and NVRTC")
+FIRST, OTHER = fold("plus"), fold("times")
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """An installed package with an archive of one kernel for sm_90; nothing is compiled."""
+    for function in (cubins.archive, cubins.not_used):
+        function.cache_clear()
+    registry.build(tmp_path, {0: [], 8: [FIRST], 16: [FIRST]}, ["sm_90"], 1)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def refuse(text, variant, arch):
+        raise AssertionError(f"compiled {variant} for {arch}")
+
+    monkeypatch.setattr(cubins, "compile_text", refuse)
+    yield tmp_path / cubins.PACKAGE
+    for function in (cubins.archive, cubins.not_used):
+        function.cache_clear()
+    sys.modules.pop(cubins.PACKAGE, None)
+
+
+def test_a_shipped_cubin_is_found_without_compiling(cache, package):  # noqa: F811
+    assert cubins.start(FIRST, "sm_90")().startswith(b"\x7fELF")
+    assert not (cache / "cuda").exists()
+    found = cubins.archive("sm_90")
+    assert found.nvrtc == cubins.nvrtc_version() and len(found) == 8, "this kernel, and those of arrays"
+    assert found.cubin("another key") is None
+    with pytest.raises(AssertionError, match="compiled kernels/fold"):
+        cubins.start(OTHER, "sm_90")()
+    assert cubins.archive("sm_80") is None, "the package has none for it"
+
+
+def test_the_package_is_a_project_of_the_same_version(package):
+    text = (package.parent / "pyproject.toml").read_text()
+    assert f'version = "{bitblas.__version__}"' in text and 'packages = ["bitblas_cubins"]' in text
+    assert sorted(p.name for p in package.iterdir()) == ["__init__.py", "sm_90.cubins"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        (lambda data: data[:-9], r"sm_90: damaged"),
+        (lambda data: data.replace(b"cubins 1", b"cubins 9", 1), r"of another version of bitblas"),
+        (lambda data: data[:200] + b"x" + data[201:], r"damaged, or of another version"),
+        (lambda data: b"", r"sm_90.cubins"),
+    ],
+    ids=["cut", "version", "index", "empty"],
+)
+def test_a_damaged_archive_is_compiled_instead_with_one_warning(cache, package, monkeypatch, damage, why):  # noqa: F811
+    path = package / "sm_90.cubins"
+    path.write_bytes(damage(path.read_bytes()))
+    called = []
+    monkeypatch.setattr(cubins, "compile_text", lambda text, variant, arch: (called.append(arch) or b"code", ""))
+    variants = [*registry.arrays.KERNELS.values(), FIRST]
+    with pytest.warns(UserWarning, match=why) as seen:
+        for variant in variants:
+            assert cubins.start(variant, "sm_90")()
+    assert len(seen) == 1 and called
+
+
+def test_which_archive_a_gpu_reads():
+    fits = {
+        "sm_80": "sm_80",
+        "sm_87": "sm_86",
+        "sm_89": "sm_89",
+        "sm_90": "sm_90",
+        "sm_103": "sm_100",
+        "sm_121": "sm_120",
+    }
+    assert {arch: cubins.shipped_for(arch) for arch in fits} == fits
+    assert cubins.shipped_for("sm_130") == "compute_120" and cubins.shipped_for("sm_75") is None
+    assert registry.clusters_of("sm_89") == (0,) and registry.clusters_of("compute_120") == (8, 16)
+
+
+def test_ptx_needs_no_driver():
+    data, report = cubins.compile_text(jit.cuda_source(FIRST), FIRST, "compute_120")
+    assert b".target sm_120" in data and report == ""
+    with pytest.raises(jit.CompileError, match="no_such_type"):
+        cubins.compile_text("no_such_type x;", FIRST, "compute_120")
+
+
+def test_kernels_requested_together_are_compiled_together(cache, monkeypatch):  # noqa: F811
+    both = threading.Barrier(2, timeout=20)  # passed only if two compilations run at once
+
+    def compiled(text, variant, arch):
+        both.wait()
+        return variant.label.encode(), ""
+
+    monkeypatch.setattr(cubins, "compile_text", compiled)
+    before = cubins.requested
+    first, second, again = (cubins.start(v, "sm_90") for v in (FIRST, OTHER, FIRST))
+    assert (first(), second(), again()) == (b"monoid.plus", b"monoid.times", b"monoid.plus")
+    assert cubins.requested == before + 2 == cubins.finished
+    assert cubins.start(FIRST, "sm_90")() == b"monoid.plus", "from the cache"
+    assert cubins.requested == before + 2
+
+
+def test_an_error_of_a_thread_is_raised_where_the_kernel_is_needed(cache, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(jit, "cuda_source", lambda variant: "no_such_type x;")
+    wait = cubins.start(FIRST, "sm_90")
+    with pytest.raises(jit.CompileError, match="no_such_type"):
+        wait()
+
+
+def test_the_status_line_counts_compilations(cache, monkeypatch):  # noqa: F811
+    shown, go = [], threading.Event()
+    monkeypatch.setattr(cubins.sys, "stderr", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr(cubins.display, "show_status", lambda part, text: (shown.append(text), go.set()))
+    monkeypatch.setattr(cubins.display, "clear_status", lambda part: shown.append(""))
+    monkeypatch.setattr(cubins, "compile_text", lambda *a: (go.wait(20) and b"code", ""))
+    cubins.start(FIRST, "sm_90")()
+    number = cubins.requested
+    assert shown[0] == f"bitblas: compiling kernel {number} of {number}, once for this machine" and shown[-1] == ""
