@@ -204,12 +204,14 @@ def fake(monkeypatch):
     from bitblas.device import cuda
 
     def put(**how):
-        monkeypatch.setitem(sys.modules, "cupy", fake_cupy.Cupy(**how))
+        cupy = fake_cupy.Cupy(**how)
+        monkeypatch.setitem(sys.modules, "cupy", cupy)
+        monkeypatch.setitem(sys.modules, "cupy.cuda", cupy.cuda)
         monkeypatch.setattr(devices, "_devices", {})
         monkeypatch.setattr(devices, "several", False)
         monkeypatch.setattr(cuda, "_home", threading.local())
         cuda.import_cupy.cache_clear()
-        return sys.modules["cupy"]
+        return cupy
 
     monkeypatch.setattr(config, "_device", "cpu")
     yield put

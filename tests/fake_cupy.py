@@ -88,6 +88,7 @@ class Cupy(types.ModuleType):
         self.cuda = types.SimpleNamespace(
             runtime=calls, driver=types.SimpleNamespace(CUDADriverError=CUDADriverError),
             memory=types.SimpleNamespace(OutOfMemoryError=OutOfMemoryError), get_current_stream=lambda: stream,
+            cub=types.SimpleNamespace(cub_scan=lambda x, op: np.cumsum(x.view(np.ndarray), out=x.view(np.ndarray)), CUPY_CUB_CUMSUM=0),
         )  # fmt: skip
 
     def get_default_memory_pool(self):

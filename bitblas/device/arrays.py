@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..exceptions import OutOfMemory
 from ..kernels.variant import Variant
+from .jit import BLOCK
 
 if TYPE_CHECKING:
-    from .base import Device
+    from .cuda import Cuda
 
 # Types of elements by their numbers in kernels/arrays.cu, which continue with constants and positions.
 TYPES = {
@@ -72,8 +74,8 @@ FOLD_PART = 1 << 15  # elements that a block reduces
 LONGEST_SCAN = 1 << 30  # CUB counts elements in 32 bits
 ELEMENT_BYTES = (1, 2, 4, 8, 16)  # sizes of elements that kernels copy
 KERNELS = {
-    name: Variant(f"kernels/{name}_elements") for name in ("map", "take", "put", "select", "search", "count")
-} | {"fold": Variant("kernels/fold_elements", constants=(("LANES", 256),))}
+    name: Variant(f"kernels/{name}_elements") for name in ("map", "take", "put", "select", "search", "count", "fold")
+}
 
 
 class NotHandled(Exception):
@@ -158,9 +160,10 @@ def _contiguous(x: Any) -> Any:
 class Arrays:
     """The array module of a GPU: functions named as NumPy's; all others are those of the array library."""
 
-    def __init__(self, library: ModuleType, device: Device, primitives: Primitives) -> None:
+    def __init__(self, library: ModuleType, device: Cuda, primitives: Primitives) -> None:
         self.library, self.device, self.primitives = library, device, primitives
         self.ndarray = library.ndarray  # what `isinstance` tests
+        self._launchers: dict[str, Callable[..., None]] = {}
         self.Array: Any = type("Array", (ArrayMethods, library.ndarray), {"_xp": self, "__module__": __name__})
 
     def __getattr__(self, name: str) -> Any:
@@ -171,8 +174,20 @@ class Arrays:
     # ---- launches ----
 
     def _run(self, name: str, n: int, *args: Any) -> None:
-        if n:
-            self.device.kernel(KERNELS[name])(n, *[part for x in args for part in (x if type(x) is View else (x,))])
+        """Launch a kernel for n elements, or for n blocks ("fold"). Traces do not list it."""
+        if not n:
+            return
+        launch = self._launchers.get(name)
+        if launch is None:
+            launch = self._launchers[name] = self.device.load(KERNELS[name])
+        blocks = n if name == "fold" else -(-n // BLOCK)
+        if blocks >= 1 << 31:
+            raise OutOfMemory(f"an array of {n} elements exceeds the largest CUDA grid")
+        arguments = [part for x in args for part in (x if type(x) is View else (x,))]
+        try:
+            launch((blocks,), (BLOCK,), (n, *arguments))
+        except self.device.errors as error:
+            self.device.fail(error)
 
     def _view(self, x: Any, flat: bool) -> View:
         """An array as an operand. flat: all operands are contiguous, or have one dimension."""
@@ -369,7 +384,7 @@ class Arrays:
         kind = np.dtype(dtype) if dtype is not None else np.result_type(*map(np.asarray, (start, stop, step)))
         start, stop, step = (x.item() if hasattr(x, "item") else x for x in (start, stop, step))
         if kind.kind not in "iu" or kind not in TYPES or not all(isinstance(x, int) for x in (start, stop, step)):
-            return self.asarray(np.arange(start, stop, step, dtype))
+            return self.asarray(np.arange(start, stop, step, dtype=dtype))
         out = self.Array(max(0, -(-(stop - start) // step)), kind)
         positions = View(out, POSITION, step, 0, start)
         self._run("map", out.size, 0, SIGNED, 0, out, TYPES[kind], 1, 0, positions, positions, positions)
@@ -438,8 +453,9 @@ class Arrays:
         x = self.asarray(x).reshape(-1)
         if x.dtype not in TYPES or x.dtype.kind == "f":  # NaN counts once
             return self.library.unique(x, return_index, return_inverse, return_counts)
-        order = x.argsort() if return_index or return_inverse else None
-        ordered = self.sort(x) if order is None else x[order]
+        sorts_alone = not (return_index or return_inverse)
+        order = x[:0] if sorts_alone else x.argsort()
+        ordered = self.sort(x) if sorts_alone else x[order]
         first = self.ones(len(x), bool)
         first[1:] = ordered[1:] != ordered[:-1]
         starts = self.flatnonzero(first)
@@ -502,11 +518,12 @@ class Arrays:
 def _function(name: str) -> Callable[..., Any]:
     """NumPy's ufunc of one or two operands, with an optional `out`."""
 
-    def function(self: Arrays, *operands: Any, out: Any = None) -> Any:
+    def function(self: Arrays, x: Any, y: Any = 0, *, out: Any = None) -> Any:
         try:
-            return self.map(name, *operands, out=out)
+            return self.map(name, x, y, out=out)
         except NotHandled:
-            return self.asarray(getattr(self.library, name)(*operands, **({} if out is None else {"out": out})))
+            options = {} if out is None else {"out": out}
+            return self.asarray(getattr(self.library, name)(*((x,) if name in UNARY else (x, y)), **options))
 
     return function
 
@@ -599,7 +616,10 @@ class ArrayMethods:
         return super().__pow__(other)  # type: ignore[misc]
 
     def fill(self: Any, value: Any) -> None:
-        self[...] = value
+        if isinstance(value, (int, np.integer)) and not value and self.flags.c_contiguous:
+            self._xp.primitives.clear(self)
+        else:
+            self[...] = value
 
     def nonzero(self: Any) -> tuple[Any, ...]:
         try:

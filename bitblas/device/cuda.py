@@ -235,6 +235,7 @@ class Cuda(Device):
 
     kind = "gpu"
     is_simt = prefers_sorting = captures_bodies = pins = captures = True
+    xp: Any = None  # the module of arrays.py
     ordinal: int | None = None  # the GPU's number
     lost = ""  # the fault after which this process cannot use the GPU; "" if none
 
