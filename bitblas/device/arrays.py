@@ -612,7 +612,7 @@ class ArrayMethods:
         if type(other) is int and other == 2:
             return self * self
         if type(other) is float and other == 0.5 and self.dtype.kind == "f":
-            return self._xp.sqrt(self)  # type: ignore[attr-defined]
+            return self._xp.sqrt(self)
         return super().__pow__(other)  # type: ignore[misc]
 
     def fill(self: Any, value: Any) -> None:
@@ -651,8 +651,8 @@ class ArrayMethods:
         return self._xp.repeat(self, repeats, axis)
 
     def clip(self: Any, min: Any = None, max: Any = None) -> Any:
-        out = self if min is None else self._xp.maximum(self, min)  # type: ignore[attr-defined]
-        return out if max is None else self._xp.minimum(out, max)  # type: ignore[attr-defined]
+        out = self if min is None else self._xp.maximum(self, min)
+        return out if max is None else self._xp.minimum(out, max)
 
     def take(self: Any, indices: Any, axis: Any = None, out: Any = None) -> Any:
         return self[indices] if self.ndim == 1 and out is None else super().take(indices, axis, out)  # type: ignore[misc]
