@@ -129,7 +129,7 @@ n = 100
 A = gb.Matrix.from_coo(range(n - 1), range(1, n), 0.5, nrows=n, ncols=n)
 v = gb.Vector.from_coo([0], [1.0], size=n)
 q = v.dup()
-def body():
+def body(k):
     q(~v.S, gb.replace) << q.vxm(A, chance)
     v(gb.binary.max) << q
 print(gb.loop.repeat(body, while_=q), v.nvals)

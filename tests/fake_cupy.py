@@ -49,6 +49,11 @@ class ndarray(np.ndarray):
         return types.SimpleNamespace(id=self.ordinal)
 
 
+def prefix_sums(x, op):
+    x = x.view(np.ndarray)
+    return np.cumsum(x, out=x)
+
+
 def on_gpu(data, ordinal=0):
     """An array of CuPy on that GPU."""
     array = np.array(data).view(ndarray)
@@ -88,7 +93,7 @@ class Cupy(types.ModuleType):
         self.cuda = types.SimpleNamespace(
             runtime=calls, driver=types.SimpleNamespace(CUDADriverError=CUDADriverError),
             memory=types.SimpleNamespace(OutOfMemoryError=OutOfMemoryError), get_current_stream=lambda: stream,
-            cub=types.SimpleNamespace(cub_scan=lambda x, op: np.cumsum(x.view(np.ndarray), out=x.view(np.ndarray)), CUPY_CUB_CUMSUM=0),
+            cub=types.SimpleNamespace(cub_scan=prefix_sums, CUPY_CUB_CUMSUM=0),
         )  # fmt: skip
 
     def get_default_memory_pool(self):

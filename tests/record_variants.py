@@ -27,32 +27,31 @@ from bitblas.kernels.variant import Variant
 from bitblas.registry import warm
 
 CLUSTERS = {0: "sm_80", 8: "sm_90", 16: "sm_90"}  # size (0: the GPU has none), and an architecture with it
-SIDE = 12  # of the town for algorithms above linear time
+SIDE, SCALE = 20, 9  # of the small town and of the graph with hubs: the emulator is slow
 
 
-def edges(name: str) -> compare.Operands:
-    """A graph: `first` and `town` of `bitblas warm`, a small town, or one with hubs as in social networks."""
+def operands(name: str) -> compare.Operands:
+    """A graph: `first` and `town` of `bitblas warm`, a smaller town, or one with hubs as social networks have them."""
     if name == "small town":
         i = np.arange(SIDE * SIDE)
-        streets = np.r_[i[(i + 1) % SIDE > 0], i[:-SIDE]], np.r_[i[(i + 1) % SIDE > 0] + 1, i[:-SIDE] + SIDE]
-        both = np.r_[streets[0], streets[1]], np.r_[streets[1], streets[0]]
-        return compare.Operands(gb.Matrix.from_coo(*both, True, nrows=len(i), ncols=len(i), device="cpu"))
-    if name == "hubs":
-        rng = np.random.default_rng(1)
-        n, m = 1 << 11, 1 << 14
-        i, j = np.zeros(m, np.int64), np.zeros(m, np.int64)
-        for _ in range(11):  # R-MAT: each bit of both ends
-            corner = rng.choice(4, m, p=(0.57, 0.19, 0.19, 0.05))
-            i, j = 2 * i + corner // 2, 2 * j + corner % 2
-        i, j = np.r_[i, j], np.r_[j, i]
-        return compare.Operands(gb.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device="cpu"))
-    return warm.graph(name)
+        east, south = i[(i + 1) % SIDE > 0], i[:-SIDE]
+        rows, cols = np.r_[east, south], np.r_[east + 1, south + SIDE]
+    elif name == "hubs":  # R-MAT
+        rng, rows, cols = np.random.default_rng(1), np.zeros(8 << SCALE, np.int64), np.zeros(8 << SCALE, np.int64)
+        for _ in range(SCALE):
+            corner = rng.choice(4, len(rows), p=(0.57, 0.19, 0.19, 0.05))
+            rows, cols = 2 * rows + corner // 2, 2 * cols + corner % 2
+    else:
+        return warm.graph(name)
+    n = SIDE * SIDE if name == "small town" else 1 << SCALE
+    both = np.r_[rows, cols], np.r_[cols, rows]
+    return compare.Operands(gb.Matrix.from_coo(*both, True, nrows=n, ncols=n, device="cpu"))
 
 
 def tasks(programs: list[str]) -> list[str]:
-    named = [(p.name, p.effort) for p in compare.every()]
-    graphs = lambda effort: ("first", "town", "hubs") if effort == 1 else ("first", "small town")
-    runs = [f"{name} {graph}" for name, effort in named for graph in graphs(effort)]
+    compared = {p.name for p in compare.programs()}
+    graphs = lambda name: ("first", "small town", "hubs", *(("town",) if name in compared else ()))
+    runs = [f"{program.name} {graph}" for program in compare.every() for graph in graphs(program.name)]
     return [*(f"{part} {name}" for part in warm.PARTS for name in warm.TYPES), *programs, *runs]
 
 
@@ -83,11 +82,11 @@ def run(task: str) -> None:
     if Path(task).is_file():
         return warm.run_file(task)
     if part in warm.PARTS:
-        for graph in map(warm.graph, ("first", "town")):
+        for graph in map(operands, ("first", "town")):
             warm.run_statements(part, which, graph.rows, graph.cols, graph.n)
         return None
     program = next(p for p in compare.every() if p.name == part)
-    matrix: Any = compare.Side("emulator", gb, edges(which), device="emulator").matrix(program.form)
+    matrix: Any = compare.Side("emulator", gb, operands(which), device="emulator").matrix(program.form)
     program.summary(program.call(matrix, 0, gb))
     return None
 
@@ -102,7 +101,7 @@ def main() -> int:
             found[cluster] |= dict.fromkeys(variants)
             failed += bool(error)
             counts = ", ".join(str(len(v)) for v in found.values())
-            print(f"{time.monotonic() - begin:5.0f} s  {counts}  {task}, {cluster}  {error}", flush=True)
+            print(f"{time.monotonic() - begin:5.0f} s  {counts}  {task}: {len(variants)}  {error}", flush=True)
     Path(target).write_bytes(pickle.dumps({cluster: list(variants) for cluster, variants in found.items()}))
     return 1 if failed else 0
 

@@ -252,7 +252,7 @@ def test_scans_searches_sets_and_sorts(xp):
     ends, out = np.zeros(301, np.int32), xp.zeros(301, np.int32)
     np.cumsum(x > 9, out=ends[1:]), xp.cumsum(d > 9, out=out[1:])
     same(out, ends), same(xp.cumsum(out, out=out), np.cumsum(ends, out=ends))
-    same(d.searchsorted(3), x.searchsorted(3))
+    same(xp.sort(d).searchsorted(3), np.sort(x).searchsorted(3)), same(xp.diff(d, append=9), np.diff(x, append=9))
 
 
 def test_a_scan_longer_than_one_of_cub(xp, monkeypatch):

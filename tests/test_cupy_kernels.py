@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-# One process runs every algorithm: CuPy compiles each kernel once per process, so that kernels of other tests would hide.
+# In a process of its own: CuPy compiles a kernel once per process, so that earlier tests would hide it.
 PROGRAM = """
 import re
 import traceback

@@ -13,7 +13,7 @@ from udf_texts import SAVED, generate, heads, made_by, unpacked
 
 import bitblas as gb
 from bitblas import device as devices
-from bitblas.device import jit
+from bitblas.device import cubins, jit
 from bitblas.kernels.variant import Variant
 from semirings import dtypes, laws
 from semirings.dtypes import BOOL, FP32, FP64, INT8, INT64, UINT64
@@ -185,7 +185,7 @@ def launcher(device, text, tmp_path):
 
         return emu.RawModule(code=text).get_function("evaluate")
     path = tmp_path / "udf.cubin"
-    path.write_bytes(jit._nvrtc(text, Variant("kernels/udf"), d.arch)[0])
+    path.write_bytes(cubins.compile_text(text, Variant("kernels/udf"), d.arch)[0])
     return d.xp.RawModule(path=str(path)).get_function("evaluate")
 
 

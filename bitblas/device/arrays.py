@@ -480,7 +480,8 @@ class Arrays:
         self._run("count", len(x), self._view(x, True), counts.view(np.uint64))
         return counts
 
-    def diff(self, x: Any) -> Any:
+    def diff(self, x: Any, append: Any = None) -> Any:
+        x = x if append is None else self.append(x, append)
         return x[1:] - x[:-1]
 
     def repeat(self, x: Any, repeats: Any, axis: Any = None) -> Any:

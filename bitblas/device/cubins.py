@@ -15,7 +15,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable
-from importlib import util
+from importlib import import_module, util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -159,17 +159,27 @@ def _missing(error: Exception) -> DeviceError:
     )
 
 
+_importing = threading.Lock()
+
+
+def cuda_core() -> Any:
+    """The module cuda.core. One thread imports it: another one would find it half imported, because it replaces itself
+    meanwhile. DeviceError if it is not installed."""
+    try:
+        with _importing:
+            return import_module("cuda.core")
+    except ImportError as error:
+        raise _missing(error) from error
+
+
 def compile_text(text: str, variant: Variant, arch: str) -> tuple[bytes, str]:
     """The cubin of a text (PTX for "compute_.."), and ptxas's report of registers, shared memory and spills."""
     if arch.startswith("compute_"):
         return _ptx(text, arch), ""
+    core = cuda_core()
+    options, logs = core.ProgramOptions(arch=arch, name=f"{variant.entry}.cu", **OPTIONS), io.StringIO()
     try:
-        from cuda.core import Program, ProgramOptions
-    except ImportError as error:
-        raise _missing(error) from error
-    options, logs = ProgramOptions(arch=arch, name=f"{variant.entry}.cu", **OPTIONS), io.StringIO()
-    try:
-        code = Program(text, "c++", options).compile("cubin", logs=logs)
+        code = core.Program(text, "c++", options).compile("cubin", logs=logs)
     except Exception as error:
         report = f"{variant} for {arch}\n{error}\n{logs.getvalue()}\n{jit.numbered(text)}"
         raise jit.CompileError(report) from error
@@ -245,8 +255,8 @@ def _pool() -> ThreadPoolExecutor:
 
 def _forget() -> None:
     """A forked process has none of the threads."""
-    global _lock
-    _lock = threading.Lock()
+    global _lock, _importing
+    _lock, _importing = threading.Lock(), threading.Lock()
     _pool.cache_clear()
     _started.clear()
 

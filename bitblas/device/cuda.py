@@ -145,6 +145,9 @@ INSTALL = extras.hint("cuda13", jit.AS_THE_DRIVER)
 # Errors after which the CUDA context of a process is lost (CUDA Runtime API, cudaError_t): ECC, time-out, assert,
 # hardware stack, illegal instruction, misaligned and illegal addresses, launch failure, and errors of earlier kernels.
 LOST = {214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721}
+# The driver's errors for a kernel for another GPU, or of a newer compiler (CUDA Driver API, cudaError_enum): invalid
+# image, no binary for this GPU, invalid PTX, unsupported PTX version.
+NOT_LOADED = {200, 209, 218, 222}
 FIRST_WITH_CLUSTERS = 90  # compute capability, times ten
 PORTABLE_CLUSTER = 8  # blocks per cluster that every GPU with clusters supports; more need an attribute
 NON_PORTABLE_CLUSTER = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
@@ -288,11 +291,13 @@ class Cuda(Device):
             try:
                 module.load(image())
             except driver.CUDADriverError as error:
-                if cubins.find_shipped(jit.cuda_source(variant), self.arch) is None:
+                if error.status not in NOT_LOADED or not cubins.find_shipped(jit.cuda_source(variant), self.arch):
                     raise
                 cubins.not_used(self.arch, f"this driver cannot load it ({error})")
                 module.load(cubins.start(variant, self.arch, shipped=False)())
         except driver.CUDADriverError as error:
+            if error.status not in NOT_LOADED:
+                raise
             supported = _dotted(self.xp.cuda.runtime.driverGetVersion())
             raise DeviceError(
                 f"device {self.name!r}: the driver, which supports CUDA {supported}, cannot load a kernel compiled by "

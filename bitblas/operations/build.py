@@ -359,7 +359,7 @@ def _in_order(
 def runs(xp: ModuleType, ordered: Array) -> tuple[Array, Array]:
     """Start and length of each run of equal numbers."""
     first = xp.concatenate((xp.zeros(1, np.int64), xp.flatnonzero(ordered[1:] != ordered[:-1]) + 1))
-    return first, xp.diff(first, append=xp.asarray([len(ordered)]))
+    return first, xp.diff(first, append=len(ordered))
 
 
 def sort_rows(device: Device, to: Target, ptr: Array, col: Array, values: PlainValues, step: int) -> int:

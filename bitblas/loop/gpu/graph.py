@@ -17,7 +17,7 @@ import numpy as np
 from semirings.cached import cached_property
 
 from ... import tuning
-from ...device import jit
+from ...device import cubins, jit
 from ...exceptions import DeviceError, DistributedError
 from ...kernels.variant import Variant
 from ..buffers import BUFFERS, DENSE, ROUNDS, STATE, Argument, Launch
@@ -288,12 +288,10 @@ class GraphLoop:
     """Captures the body once into a while node; `run` is one launch."""
 
     def __init__(self, build: Build, parts: Parts) -> None:
-        from cuda.core import Device as Gpu
-
         device, group = build.device, build.group
         self.cp, self.rounds = device.xp, build.outermost
         self.group = group  # the ranks that run the same loop: while waiting, their liveness is checked
-        gpu = Gpu(self.cp.cuda.Device().id)
+        gpu = cubins.cuda_core().Device(self.cp.cuda.Device().id)
         gpu.set_current()
         # Modules are loaded at their first launch, which is not allowed during a capture.
         warm((*parts.begin, *parts.body, *start(build, 0), *finish(build, 0), *parts.end))
