@@ -14,7 +14,7 @@ TYPES = [t.name for t in arrays.TYPES]
 SOME = ["bool", "int8", "int32", "int64", "uint16", "uint64", "float32", "float64"]
 
 
-def window(a: np.ndarray) -> np.ndarray:
+def memory(a: np.ndarray) -> np.ndarray:
     """The memory from the first element to the last, for a kernel that takes strides (which are not negative here)."""
     if a.flags.c_contiguous:
         return a
@@ -32,7 +32,7 @@ def xp(device):
         argsort=lambda a: np.argsort(a.view(np.ndarray), kind="stable").view(type(a)),
         copy=lambda to, source: np.copyto(to.view(np.ndarray), source.view(np.ndarray)),
         clear=lambda a: a.view(np.ndarray).fill(0),
-        window=lambda a: window(a.view(np.ndarray)),
+        memory=lambda a: memory(a.view(np.ndarray)),
     )
     return arrays.Arrays(np, devices.get(device), primitives)
 

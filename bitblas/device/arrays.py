@@ -13,7 +13,7 @@ import functools
 import struct
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -82,14 +82,8 @@ class NotHandled(Exception):
     """Raised inside where an operation is left to the array library."""
 
 
-class View(NamedTuple):
-    """An operand of a kernel (ElementsView of kernels/arrays.cu)."""
-
-    data: Any
-    type: int
-    stride: int = 0
-    row_stride: int = 0
-    value: int = 0
+# An operand of a kernel (ElementsView of kernels/arrays.cu): memory, type, stride, stride between rows, value.
+View: TypeAlias = tuple[Any, int, int, int, int]
 
 
 class Primitives(NamedTuple):
@@ -99,7 +93,7 @@ class Primitives(NamedTuple):
     argsort: Callable[[Any], Any]  # stable; may overwrite its argument
     copy: Callable[[Any, Any], None]  # (to, from): contiguous arrays of the same type and size
     clear: Callable[[Any], None]  # set all bytes of a contiguous array to 0
-    window: Callable[[Any], Any] = lambda a: a  # what a kernel receives for an array with strides
+    memory: Callable[[Any], Any] = lambda a: a  # what a kernel receives for an array, which may have strides
 
 
 def _meaning(dtype: np.dtype) -> int:
@@ -130,14 +124,19 @@ def _sum_type(dtype: np.dtype) -> np.dtype:
 
 
 def _constant(x: Any, dtype: np.dtype | None, data: Any) -> View:
-    """A number of the host as an operand, converted to a type first, if one is given. data: any array."""
+    """A number of the host as an operand, converted to a type first, if one is given. data: the memory of any array."""
     x = x if dtype is None else dtype.type(x)
     x = x.item() if isinstance(x, np.generic) else x
     if isinstance(x, float):
-        return View(data, FLOAT_VALUE, value=struct.unpack("q", struct.pack("d", x))[0])
+        return data, FLOAT_VALUE, 0, 0, _bits(x)
     if not -(1 << 63) <= x < 1 << 64:
         raise NotHandled
-    return View(data, UNSIGNED_VALUE, value=x - (1 << 64)) if x >= 1 << 63 else View(data, SIGNED_VALUE, value=int(x))
+    return (data, UNSIGNED_VALUE, 0, 0, x - (1 << 64)) if x >= 1 << 63 else (data, SIGNED_VALUE, 0, 0, int(x))
+
+
+def _bits(x: float) -> int:
+    """The bits of an FP64 number as a signed integer."""
+    return int(struct.unpack("q", struct.pack("d", x))[0])
 
 
 def _strides(x: Any) -> tuple[int, ...]:
@@ -164,6 +163,7 @@ class Arrays:
         self.library, self.device, self.primitives = library, device, primitives
         self.ndarray = library.ndarray  # what `isinstance` tests
         self._launchers: dict[str, Callable[..., None]] = {}
+        self._memory = primitives.memory
         self.Array: Any = type("Array", (ArrayMethods, library.ndarray), {"_xp": self, "__module__": __name__})
 
     def __getattr__(self, name: str) -> Any:
@@ -183,58 +183,65 @@ class Arrays:
         blocks = n if name == "fold" else -(-n // BLOCK)
         if blocks >= 1 << 31:
             raise OutOfMemory(f"an array of {n} elements exceeds the largest CUDA grid")
-        arguments = [part for x in args for part in (x if type(x) is View else (x,))]
         try:
-            launch((blocks,), (BLOCK,), (n, *arguments))
+            launch((blocks,), (BLOCK,), (n, *args))
         except self.device.errors as error:
             self.device.fail(error)
 
     def _view(self, x: Any, flat: bool) -> View:
         """An array as an operand. flat: all operands are contiguous, or have one dimension."""
-        data, kind = self.primitives.window(x), TYPES.get(x.dtype)
+        kind = TYPES.get(x.dtype)
         if kind is None:
             raise NotHandled
+        data = self._memory(x)
         if x.size == 1:
-            return View(data, kind)
-        strides = _strides(x)
+            return data, kind, 0, 0, 0
         if flat:
-            return View(data, kind, strides[0] if x.ndim == 1 else 1)
-        sizes, strides = (1,) * (2 - x.ndim) + x.shape, (0,) * (2 - x.ndim) + strides
+            stride, rest = divmod(x.strides[0], x.itemsize) if x.ndim == 1 else (1, 0)
+            if rest:
+                raise NotHandled
+            return data, kind, stride, 0, 0
+        sizes, strides = (1,) * (2 - x.ndim) + x.shape, (0,) * (2 - x.ndim) + _strides(x)
         rows, inner = (0 if size == 1 else stride for size, stride in zip(sizes, strides))
-        return View(data, kind, inner, rows)
+        return data, kind, inner, rows, 0
 
     def map(self, name: str, x: Any, y: Any = 0, flags: Any = None, out: Any = None, dtype: Any = None) -> Any:
         """The ufunc `name` of x, or of x and y; where(flags, x, y); or x as `dtype` ("positive")."""
+        ndarray = self.ndarray
+        given = [a for a in (x, y, flags) if isinstance(a, ndarray)]
         if name == "positive":
             result = np.dtype(dtype)
-            of = x.dtype if isinstance(x, (self.ndarray, np.generic)) else result
+            of = x.dtype if isinstance(x, (ndarray, np.generic)) else result
+            if of not in TYPES or result not in TYPES:
+                raise NotHandled
+        elif name in UNARY:
+            of, result = _types_of(name, x.dtype)
         else:
-            kinds = (x.dtype,) if name in UNARY else (_kind(x), _kind(y))
-            of, result = _types_of(name, *kinds)
-        if of not in TYPES or result not in TYPES:
-            raise NotHandled
-        given = [a for a in (x, y, flags) if isinstance(a, self.ndarray)]
-        shape = np.broadcast_shapes(*(a.shape for a in given)) if given else ()
+            of, result = _types_of(name, _kind(x), _kind(y))
+        shape: tuple[int, ...] = given[0].shape if given else ()
+        if any(a.shape != shape for a in given[1:]):
+            shape = np.broadcast_shapes(*(a.shape for a in given))
         if out is None:
             out = self.Array(shape, result)
-        elif out.shape != shape and np.broadcast_shapes(shape, out.shape) != out.shape:
-            raise ValueError(f"expected an array that broadcasts to shape {out.shape}, got {shape}")
-        if not out.size:
+        elif out.shape != shape:
+            if np.broadcast_shapes(shape, out.shape) != out.shape:
+                raise ValueError(f"expected an array that broadcasts to shape {out.shape}, got {shape}")
+            shape = out.shape
+        n = out.size
+        if not n:
             return out
-        shape, several = out.shape, [a for a in (*given, out) if a.size > 1]
-        flat = len(shape) < 2 or all(a.shape == shape and a.flags.c_contiguous for a in several)
+        flat = len(shape) < 2 or all(a.shape == shape and a.flags.c_contiguous for a in (*given, out) if a.size > 1)
         if not flat and len(shape) > 2:
             raise NotHandled
-        to = self._view(out, flat)
+        to, kind, stride, rows, _ = self._view(out, flat)
         exact = name in COMPARISONS and of.kind != "f"  # compares integers of any range
-        operands = [
-            self._view(a, flat) if isinstance(a, self.ndarray) else _constant(a, None if exact else of, to.data)
-            for a in (x, y)
-        ]
-        operands.append(operands[0] if flags is None else self._view(flags, flat))
+        first, second = (
+            self._view(a, flat) if isinstance(a, ndarray) else _constant(a, None if exact else of, to) for a in (x, y)
+        )
+        third = first if flags is None else self._view(flags, flat)
         inner = 0 if flat else shape[1]
-        where = to.data, to.type, to.stride, to.row_stride
-        self._run("map", out.size, NUMBER[name], _meaning(of), inner, *where, *operands)
+        number = NUMBER[name]
+        self._run("map", n, number, _meaning(of), inner, to, kind, stride, rows, *first, *second, *third)
         return out
 
     def select(self, flags: Any, data: Any = None) -> Any:
@@ -250,8 +257,9 @@ class Arrays:
         out = self.Array((int(before[-1]) if n else 0,), np.int64 if data is None else data.dtype)
         if out.size:
             size, stride = (0, 0) if data is None else (data.dtype.itemsize, data.strides[0] // data.dtype.itemsize)
-            source = out if data is None else self.primitives.window(data)
-            self._run("select", n, size, flags, before, source, stride, out)
+            memory = self._memory
+            source = memory(out if data is None else data)
+            self._run("select", n, size, memory(flags), memory(before), source, stride, memory(out))
         return out
 
     def scan(self, x: Any) -> None:
@@ -272,8 +280,8 @@ class Arrays:
         index, size = _contiguous(index).reshape(-1), x.dtype.itemsize
         rows, stride = x.strides[0] // size, x.strides[-1] // size
         inner = 1 if x.ndim == 1 else x.shape[1]
-        source = self.primitives.window(x), len(x), stride, rows
-        self._run("take", out.size, size, inner, *source, View(index, TYPES[index.dtype], 1), out)
+        source = self._memory(x), len(x), stride, rows
+        self._run("take", out.size, size, inner, *source, *self._view(index, True), self._memory(out))
         return out
 
     def put(self, x: Any, index: Any, values: Any) -> None:
@@ -287,9 +295,9 @@ class Arrays:
                 raise ValueError(f"expected {index.size} values, got {values.size}")
             source = self._view(values if values.ndim == 1 else _contiguous(values).reshape(-1), True)
         else:
-            source = _constant(values, x.dtype, index)
-        to = self.primitives.window(x), TYPES[x.dtype], len(x), _strides(x)[0]
-        self._run("put", index.size, *to, View(index, TYPES[index.dtype], 1), source)
+            source = _constant(values, x.dtype, self._memory(index))
+        to = self._memory(x), TYPES[x.dtype], len(x), _strides(x)[0]
+        self._run("put", index.size, *to, *self._view(index, True), *source)
 
     def fold(self, name: str, x: Any, axis: int | None = None, dtype: Any = None) -> Any:
         """A reduction of all elements, or along an axis of two."""
@@ -313,16 +321,16 @@ class Arrays:
                 raise ValueError("zero-size array to reduction operation which has no identity")
             return self.full(shape, name == "all", result)
         of = _meaning(result if name == "sum" else x.dtype)
-        source = View(self.primitives.window(x), TYPES[x.dtype], stride, row_stride)
+        source = self._memory(x), TYPES[x.dtype], stride, row_stride, 0
         while True:
             parts = -(-length // FOLD_PART)
             # Results of parts are as wide as what the kernel computes with.
             out = self.Array(rows * parts, result if parts == 1 else (np.int64, np.uint64, np.float64)[of])
-            number = FOLDS.index(name)
-            self._run("fold", rows * parts, number, length, FOLD_PART, parts, source, out, TYPES[out.dtype], of)
+            number, to = FOLDS.index(name), self._memory(out)
+            self._run("fold", rows * parts, number, length, FOLD_PART, parts, *source, to, TYPES[out.dtype], of)
             if parts == 1:
                 return out.reshape(shape)
-            source, length = View(out, TYPES[out.dtype], 1, parts), parts
+            source, length, x = (to, TYPES[out.dtype], 1, parts, 0), parts, out
 
     def find_extreme(self, name: str, x: Any, axis: int | None) -> Any:
         """argmax or argmin: the first position of the extreme; NaN counts as one."""
@@ -365,14 +373,15 @@ class Arrays:
         return self.zeros(x.shape, x.dtype if dtype is None else dtype)
 
     def asarray(self, data: Any, dtype: Any = None) -> Any:
+        if type(data) is self.Array:
+            return data if dtype is None else data.astype(dtype, copy=False)
         if hasattr(data, "__cuda_array_interface__"):
             data = self.library.asarray(data)
         elif not isinstance(data, self.ndarray):
             data = np.asarray(data, dtype)
             # CuPy compiles a kernel for an array without dimensions.
             data = self.library.asarray(data.reshape(-1)).reshape(data.shape)
-        if type(data) is not self.Array:
-            data = data.view(type=self.Array)
+        data = data.view(type=self.Array)
         return data if dtype is None else data.astype(dtype, copy=False)
 
     def ascontiguousarray(self, data: Any, dtype: Any = None) -> Any:
@@ -386,8 +395,9 @@ class Arrays:
         if kind.kind not in "iu" or kind not in TYPES or not all(isinstance(x, int) for x in (start, stop, step)):
             return self.asarray(np.arange(start, stop, step, dtype=dtype))
         out = self.Array(max(0, -(-(stop - start) // step)), kind)
-        positions = View(out, POSITION, step, 0, start)
-        self._run("map", out.size, 0, SIGNED, 0, out, TYPES[kind], 1, 0, positions, positions, positions)
+        to = self._memory(out)
+        positions = to, POSITION, step, 0, start
+        self._run("map", out.size, 0, SIGNED, 0, to, TYPES[kind], 1, 0, *positions, *positions, *positions)
         return out
 
     def flatnonzero(self, x: Any) -> Any:
@@ -411,7 +421,8 @@ class Arrays:
             return self.asarray(self.library.searchsorted(x, v, side, sorter))
         flat = v if v.ndim == 1 else _contiguous(v).reshape(-1)
         out = self.Array(v.shape, np.int64)
-        self._run("search", v.size, int(side == "right"), len(x), self._view(x, True), self._view(flat, True), out)
+        places = *self._view(x, True), *self._view(flat, True), self._memory(out)
+        self._run("search", v.size, int(side == "right"), len(x), *places)
         return out[()] if scalar else out
 
     def concatenate(self, parts: Sequence[Any], axis: int = 0) -> Any:
@@ -477,7 +488,7 @@ class Arrays:
         if weights is not None or x.dtype.kind not in "biu":
             return self.asarray(self.library.bincount(x, weights, minlength))
         counts = self.zeros(max(minlength or 0, int(x.max()) + 1 if len(x) else 0), np.int64)
-        self._run("count", len(x), self._view(x, True), counts.view(np.uint64))
+        self._run("count", len(x), *self._view(x, True), self._memory(counts.view(np.uint64)))
         return counts
 
     def diff(self, x: Any, append: Any = None) -> Any:
@@ -501,16 +512,21 @@ class Arrays:
     def packbits(self, x: Any, bitorder: str = "big") -> Any:
         if bitorder != "little" or x.ndim != 1 or x.dtype.itemsize != 1:
             return self.asarray(self.library.packbits(x, bitorder=bitorder))
-        out, source = self.Array(-(-len(x) // 8), np.uint8), self._view(x.view(np.uint8), True)._replace(value=len(x))
-        self._run("map", len(out), NUMBER["pack"], UNSIGNED, 0, out, TYPES[out.dtype], 1, 0, source, source, source)
+        out, source = self.Array(-(-len(x) // 8), np.uint8), (*self._view(x.view(np.uint8), True)[:4], len(x))
+        self._run_bits("pack", out, source)
         return out
 
     def unpackbits(self, x: Any, bitorder: str = "big") -> Any:
         if bitorder != "little":
             return self.asarray(self.library.unpackbits(x, bitorder=bitorder))
-        out, source = self.Array(8 * x.size, np.uint8), View(_contiguous(x), TYPES[x.dtype], 1)
-        self._run("map", len(out), NUMBER["bit"], UNSIGNED, 0, out, TYPES[out.dtype], 1, 0, source, source, source)
+        x = _contiguous(x)
+        out = self.Array(8 * x.size, np.uint8)
+        self._run_bits("bit", out, self._view(x, True))
         return out
+
+    def _run_bits(self, name: str, out: Any, x: View) -> None:
+        to = self._memory(out), TYPES[out.dtype], 1, 0
+        self._run("map", len(out), NUMBER[name], UNSIGNED, 0, *to, *x, *x, *x)
 
     def array_split(self, x: Any, parts: Any) -> list[Any]:
         return list(self.library.array_split(x, parts))
@@ -541,6 +557,8 @@ class ArrayMethods:
     __hash__ = None  # type: ignore[assignment]
 
     def __getitem__(self: Any, key: Any) -> Any:
+        if type(key) in (slice, int):
+            return super().__getitem__(key)  # type: ignore[misc]
         rest: tuple[Any, ...] = ()
         if type(key) is tuple and len(key) and isinstance(key[0], self._xp.ndarray) and all(map(_is_basic, key[1:])):
             key, *others = key
