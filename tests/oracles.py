@@ -85,8 +85,8 @@ def pagerank(graph, alpha=0.85):
 
 
 def lazy_walk(graph, weights, source, alpha):
-    """Where a lazy walk ends that stops before each step with probability alpha: a direct solution. It stays at a vertex
-    without weights."""
+    """Where a lazy walk ends that stops before each step with probability alpha: a direct solution. It stays at a
+    vertex without weights."""
     W = graph.scipy(weights).toarray()
     d = W.sum(axis=1)
     step = np.where(d[:, None] > 0, W / np.where(d > 0, d, 1)[:, None], np.eye(graph.n))

@@ -180,7 +180,7 @@ class Programs:
             for option, value in (("alpha", 0), ("alpha", 1), ("eps", 0), ("eps", float("inf"))):
                 with pytest.raises(wrong, match=f"argument {option}: expected .*, got {float(value)}.*Hint"):
                     program(A, 0, gb=gb, **{option: value})
-            with pytest.raises(wrong, match="argument source: expected a vertex.*got none"):
+            with pytest.raises(wrong, match=r"argument source: expected a vertex.*got none"):
                 program(A, [], gb=gb)
             with pytest.raises(gb.exceptions.IndexOutOfBound, match="argument source"):
                 program(A, 3, gb=gb)

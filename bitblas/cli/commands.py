@@ -224,7 +224,7 @@ LISTED = (
         options={
             **SOURCE, **WEIGHTS,
             "--alpha": {"type": float, "default": 0.15, "help": "smaller: reaches farther (default 0.15)"},
-            "--eps": {"type": float, "default": 1e-4, "help": "smaller: more exact, and reaches farther (default 1e-4)"},
+            "--eps": {"type": float, "default": 1e-4, "help": "smaller: exacter, and reaches farther (default 1e-4)"},
         },
     ),
     Command(

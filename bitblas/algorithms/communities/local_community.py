@@ -1,14 +1,14 @@
 """Local clustering: a community around given vertices, from the part of the graph near them (PageRank-Nibble).
 
-Method: a lazy random walk starts at the sources, stays where it is with probability 1/2, and at each step ends with
-probability alpha. p[v], the personalized PageRank, is the probability that it ends at v. Pushes approximate it: a vertex
-whose residual r is at least eps times its degree d moves alpha r into p, keeps half of the rest, and sends the other
-half along its edges. All such vertices push at the same time, until none is left. The sweep cut sorts the vertices with
-p > 0 by p / d and returns the prefix of least conductance: weight of the edges that leave it, over the sum of its
-degrees or of all other degrees, whichever is less.
+Method: a lazy random walk starts at the sources, ends before each step with probability alpha, and in a step stays
+where it is with probability 1/2. p[v], the personalized PageRank, is the probability that it ends at v. Pushes
+approximate it: a vertex whose residual r is at least eps times its degree d moves alpha r into p, keeps half of the
+rest, and sends the other half along its edges. All such vertices push at the same time, until none is left. The sweep
+cut sorts the vertices with p > 0 by p / d and returns the prefix of least conductance: weight of the edges that leave
+it, over the sum of its degrees or of all other degrees, whichever is less.
 
-State: p and r are sparse, with sum 1 together. A vertex that has pushed keeps (1 - alpha) / 2 eps d or more of r, so the
-degrees of the vertices in p add up to at most 2 / ((1 - alpha) eps), however large the graph is.
+State: p and r are sparse, with sum 1 together. A vertex that has pushed keeps (1 - alpha) / 2 eps d or more of r, so
+the degrees of the vertices in p add up to at most 2 / ((1 - alpha) eps), however large the graph is.
 
 Input: A with a symmetric structure and, if weighted, symmetric values. A degree is the number of entries of a row, or
 their sum if weighted; a self loop counts once, and never leaves a community.
@@ -32,8 +32,8 @@ ROUNDING = 1e-12  # relative error of a sum of degrees
 def approximate_pagerank(A, source, *, alpha=0.15, eps=1e-4, weighted=False, gb=None):
     """The personalized PageRank of the vertices near `source`, less at most eps times the degree of each.
 
-    A: Matrix, n x n, any dtype, symmetric (its structure is checked). source: int, 0 <= source < n, or several: the walk
-    starts at any of them. alpha: float, 0 < alpha < 1, the probability that a step is the last one of the lazy walk;
+    A: Matrix, n x n, any dtype, symmetric (its structure is checked). source: int, 0 <= source < n, or several: the
+    walk starts at any of them. alpha: float, 0 < alpha < 1, the probability that the lazy walk ends before a step;
     smaller values reach farther. eps: float > 0; the degrees of all vertices that have a value add up to at most
     2 / ((1 - alpha) eps). weighted: bool, whether the values of A (0 or more) are weights. gb: the library, bitblas if
     None.
@@ -48,7 +48,8 @@ def approximate_pagerank(A, source, *, alpha=0.15, eps=1e-4, weighted=False, gb=
 def local_community(A, source, *, alpha=0.15, eps=1e-4, weighted=False, gb=None):
     """The community around `source` that a sweep over its approximate PageRank finds, and its conductance.
 
-    A, source, alpha, eps, weighted, gb: as for `approximate_pagerank`.
+    A: Matrix, n x n, any dtype, symmetric (its structure is checked). source: int, 0 <= source < n, or several. alpha,
+    eps, weighted, gb: as for `approximate_pagerank`.
     Returns (community, conductance): a list of Python ints, the vertices in descending order of PageRank over degree,
     and a Python float from 0 (no edge leaves) to 1. The community may lack a source, and never has all edges of the
     graph, unless no other is found.
