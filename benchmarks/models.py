@@ -2,12 +2,12 @@
 
 Counted on the host, without a device; docs/sources.md uses the figures to explain times on a GPU.
 
-Search: entries that a direction-optimizing search reads. A round pushes along all entries of its frontier's rows, or, if
-those are more than a sixteenth of all entries (or the frontier has more than a sixteenth of the vertices), pulls: each
-vertex that has not been found reads its row up to the first neighbour in the frontier.
+Search: entries that a direction-optimizing search reads. A round pushes along all entries of its frontier's rows. If
+those are more than a sixteenth of all entries, or the frontier has more than a sixteenth of the vertices, it pulls:
+each vertex that has not been found reads its row up to the first neighbour in the frontier.
 
-Residuals: a lane takes a row, and finds TAKEN columns in a step; rows of more than LONGEST words are cut into parts, which
-have lanes of their own. A warp takes as many steps as its longest row. With task stealing (Sha, Li and Tan 2019,
+Residuals: a lane takes a row, and finds TAKEN columns in a step; rows of more than LONGEST words are cut into parts,
+which have lanes of their own. A warp takes as many steps as its longest row. With task stealing (Sha, Li and Tan 2019,
 Algorithm 3) lanes that are done handle columns of the others, which go on decoding alone.
 """
 
@@ -64,8 +64,8 @@ def search_reads(graph: graphs.Graph, source: int) -> Reads:
 
 
 class Steps(NamedTuple):
-    """Steps of all warps; the share of lanes that find columns in them; steps in which columns are handled if lanes steal
-    them (they are decoded in `steps` as before)."""
+    """Steps of all warps; the share of lanes that find columns in them; steps in which columns are handled if lanes
+    steal them (they are decoded in `steps` as before)."""
 
     steps: int
     busy: float

@@ -23,10 +23,10 @@ from semirings.dtypes import BOOL
 
 from ..display import aligned, html
 from ..exceptions import InvalidValue
-from ..formats import format_of
+from ..formats.b2sr.cost import tiles_bytes
 from ..formats.csr.layout import Csr, numbers_of
 from ..formats.structure import is_by_rows
-from ..plan.facts import Facts, estimates
+from ..plan.facts import estimates
 from ..store import MatrixStore
 from ..typing import Array
 from .assign_extract import extract
@@ -70,8 +70,7 @@ class RowProfile:
         return self._ratio(tile, self.tiles[tile])
 
     def _ratio(self, tile: int, count: float) -> float:
-        facts = Facts(self.nrows, self.ncols, self.nvals, ((tile, count),))
-        return format_of(f"b2sr{tile}").cost.predict_bytes(facts) / self.csr
+        return tiles_bytes(self.nrows, self.ncols, max(1, round(count)), tile) / self.csr
 
     def __str__(self) -> str:
         return "\n".join([self._head(), *aligned(self._table())])

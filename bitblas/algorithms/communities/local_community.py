@@ -50,9 +50,9 @@ def local_community(A, source, *, alpha=0.15, eps=1e-4, weighted=False, gb=None)
 
     A: Matrix, n x n, any dtype, symmetric (its structure is checked). source: int, 0 <= source < n, or several. alpha,
     eps, weighted, gb: as for `approximate_pagerank`.
-    Returns (community, conductance): a list of Python ints, the vertices in descending order of PageRank over degree,
-    and a Python float from 0 (no edge leaves) to 1. The community may lack a source, and never has all edges of the
-    graph, unless no other is found.
+    Returns a list of Python ints, the vertices of the community in descending order of PageRank over degree, and a
+    Python float: the conductance, from 0 (no edge leaves) to 1. The community may lack a source. It has all edges of
+    the graph only if no other is found.
     Raises as `approximate_pagerank`.
     """
     p = _pushed(A, source, alpha, eps, weighted, gb)
