@@ -180,6 +180,13 @@ class Programs:
             for option, value in (("alpha", 0), ("alpha", 1), ("eps", 0), ("eps", float("inf"))):
                 with pytest.raises(wrong, match=f"argument {option}: expected .*, got {float(value)}.*Hint"):
                     program(A, 0, gb=gb, **{option: value})
+            star = matrix(gb, oracles.GRAPHS["star"])  # the center has degree 8
+            if program is al.approximate_pagerank:
+                assert program(star, 0, eps=0.2, gb=gb).nvals == 0 < program(star, 0, eps=0.12, gb=gb).nvals
+            else:
+                with pytest.raises(wrong, match=r"argument eps: expected at most 0\.125, .*, got 0\.2.*Hint"):
+                    program(star, 0, eps=0.2, gb=gb)
+                assert program(star, [0, 3], eps=0.2, gb=gb) == ([3], 1.0)
             with pytest.raises(wrong, match=r"argument source: expected a vertex.*got none"):
                 program(A, [], gb=gb)
             with pytest.raises(gb.exceptions.IndexOutOfBound, match="argument source"):

@@ -37,7 +37,8 @@ def approximate_pagerank(A, source, *, alpha=0.15, eps=1e-4, weighted=False, gb=
     smaller values reach farther. eps: float > 0; the degrees of all vertices that have a value add up to at most
     2 / ((1 - alpha) eps). weighted: bool, whether the values of A (0 or more) are weights. gb: the library, bitblas if
     None.
-    Returns a Vector, FP64, size n: no entry at a vertex that is too far; the sum is at most 1.
+    Returns a Vector, FP64, size n: no entry at a vertex that is too far, none at all if eps exceeds the share of each
+    source over its degree; the sum is at most 1.
     Raises InvalidValue (A not symmetric, an option or a weight out of range, no source), DimensionMismatch (A not
     square), IndexOutOfBound (source out of range), TypeError.
     """
@@ -53,11 +54,18 @@ def local_community(A, source, *, alpha=0.15, eps=1e-4, weighted=False, gb=None)
     Returns a list of Python ints, the vertices of the community in descending order of PageRank over degree, and a
     Python float: the conductance, from 0 (no edge leaves) to 1. The community may lack a source. It has all edges of
     the graph only if no other is found.
-    Raises as `approximate_pagerank`.
+    Raises as `approximate_pagerank`, and InvalidValue if eps is too large for the degree of a source.
     """
     p = _pushed(A, source, alpha, eps, weighted, gb)
     vertex, rank = p.to_coo()
     degree = loops.cached(_weighted_degrees if weighted else _degrees, A, gb).to_dense(0.0)
+    if not len(vertex):
+        sources = check.sources(gb, "source", source, A.nrows)
+        most = 1 / len(sources) / float(degree[sources].min())
+        raise gb.exceptions.InvalidValue(
+            f"argument eps: expected at most {most:.3g}, the share of a source over its degree, got {eps:.3g}, with "
+            "which nothing is near. Hint: pass a tenth of that, or less."
+        )
     d = degree[vertex]
     # a vertex without edges comes first: nothing leaves it
     order = vertex[(-rank / (d + (d == 0) * 1e-300)).argsort(kind="stable")]
