@@ -45,7 +45,7 @@ def approximate_pagerank(A, source, *, alpha=0.15, eps=1e-4, weighted=False, gb=
     return _pushed(A, source, alpha, eps, weighted, gb)
 
 
-@algorithm(graph="undirected", answer=("vertices", "number"))
+@algorithm(graph="undirected", answer=("vertices", "number"), arrays=(8, 0))
 def local_community(A, source, *, alpha=0.15, eps=1e-4, weighted=False, gb=None):
     """The community around `source` that a sweep over its approximate PageRank finds, and its conductance.
 
