@@ -127,7 +127,7 @@ CLASSES = {
 }
 
 
-@pytest.mark.parametrize("form", ("csr", "mplg", "b2sr"))
+@pytest.mark.parametrize("form", (*FORMS, "hyper", "bitmap"))
 @pytest.mark.parametrize("kind", CLASSES)
 def test_pattern_classes(device, kind, form):
     i, j = CLASSES[kind](600)
