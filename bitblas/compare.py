@@ -229,6 +229,9 @@ def every() -> list[Program]:
         _program("louvain", near=1e-2, call=_quality(a.louvain)),
         _program("leiden", near=1e-2, call=_quality(a.leiden)),
         _program("markov_clustering", effort=SQUARE),
+        # a vertex pushes or not by a sum whose last bits depend on the order
+        _program("approximate_pagerank", near=1e-2),
+        _program("local_community", near=1e-2, call=lambda A, s, gb: a.local_community(A, s, gb=gb)[1]),
         _program("maximum_matching", call=lambda A, s, gb: a.maximum_matching(two_sides(A, gb), gb=gb).nvals),
         _program("bipartite_sides", "pattern", call=lambda A, s, gb: a.bipartite_sides(two_sides(A, gb), gb=gb)),
         *(_program(name, "undirected") for name in ("jaccard", "overlap", "cosine")),

@@ -20,7 +20,9 @@ from .namespaces import SPACES, Namespace
 from .operators import BinaryOp, Operator
 from .udf_cuda import CALLS
 
-PROSE = Path(__file__).parent / "data" / "semirings.md"  # the page's template: {name} is replaced by a generated part
+DATA = Path(__file__).parent / "data"
+PROSE = DATA / "semirings.md"  # the page's template: {name} is replaced by a generated part
+ALGORITHMS = DATA / "algorithms.md"  # by docs/semiring_schemes.py
 GROUPS = {
     "all": dtypes.ALL, "all real": (dtypes.BOOL, *dtypes.NUMBERS), "complex": dtypes.COMPLEX,
     "floats and complex": dtypes.FLOATS + dtypes.COMPLEX, "numbers and complex": dtypes.NUMBERS + dtypes.COMPLEX,
@@ -121,6 +123,7 @@ def page() -> str:
         "numpy_unary": operators(dict(numpy_operators.UNARY)),
         "numpy_binary": operators(dict(numpy_operators.BINARY)),
         "numpy_monoids": monoids(numpy_operators.MONOIDS),
+        "algorithms": ALGORITHMS.read_text().rstrip(),
         "calls": ", ".join(f"`{name}`" for name in CALLS),
     }
     text = PROSE.read_text()

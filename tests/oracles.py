@@ -84,6 +84,29 @@ def pagerank(graph, alpha=0.85):
     return np.linalg.solve(np.eye(n) - alpha * P.T, np.full(n, (1 - alpha) / n))
 
 
+def lazy_walk(graph, weights, source, alpha):
+    """Where a lazy walk ends that stops before each step with probability alpha: a direct solution. It stays at a
+    vertex without weights."""
+    W = graph.scipy(weights).toarray()
+    d = W.sum(axis=1)
+    step = np.where(d[:, None] > 0, W / np.where(d > 0, d, 1)[:, None], np.eye(graph.n))
+    start = np.zeros(graph.n)
+    start[np.atleast_1d(source)] = 1 / np.size(source)
+    lazy = (np.eye(graph.n) + step) / 2
+    return np.linalg.solve(np.eye(graph.n) - (1 - alpha) * lazy.T, alpha * start)
+
+
+def conductance(graph, weights, members):
+    """Weight of the edges that leave a set over the lesser volume of the two sides; None if it has all of the volume, 0
+    if it has none."""
+    W, inside = graph.scipy(weights).toarray(), np.zeros(graph.n, bool)
+    inside[members] = True
+    volume, total = W[inside].sum(), W.sum()
+    if volume == total:
+        return None
+    return float(W[inside][:, ~inside].sum() / min(volume, total - volume)) if volume else 0.0
+
+
 def components(graph, strong=False):
     """The smallest vertex of the component, per vertex."""
     count, label = csgraph.connected_components(graph.scipy(), directed=strong, connection="strong")

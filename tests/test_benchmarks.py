@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import bitblas
-from benchmarks import builds, bytes, choices, cpu, entrywise, gpu, graphs, judge, programs, small
+from benchmarks import builds, bytes, choices, cpu, entrywise, estimates, gpu, graphs, judge, models, programs, small
 from benchmarks.__main__ import main
 from benchmarks.verbs import VERBS
 from bitblas.calibrate import Sample
@@ -206,6 +206,61 @@ def test_bytes_of_a_folder(tmp_path, capsys):
     assert bytes.main(["--graphs", "grid2d_9", "--folder", str(tmp_path), "--least", "3"]) == 0
     assert "wide" not in capsys.readouterr().out
     assert bytes.main(["--graphs", "nothing"]) == bytes.main(["--graphs", "grid2d_9", "--orders", "nothing"]) == 2
+
+
+def test_errors_of_estimates(tmp_path, capsys):
+    """All entries and all rows are sampled of a small graph: nothing is off but the lower bound of rows."""
+    path = tmp_path / "estimates.json"
+    assert estimates.main(["--graphs", "grid2d_9,mycielskian5", "--rows", "100", "--json", str(path)]) == 0
+    found = json.loads(path.read_text())
+    for row in found["rows"]:
+        for tile in (4, 8, 16, 32):
+            assert row[f"entries {tile}"] == pytest.approx(1, abs=1e-2) and row[f"rate {tile}"] == 1
+            assert row[f"rows {tile}"] <= 1 and (tile > 4 or row[f"rows {tile}"] < 0.8)
+    entries, rows, rate = found["factors"]["all"]
+    assert entries == pytest.approx(1, abs=1e-2) and rows > 1.2 and rate == 1
+    assert "class" in capsys.readouterr().out
+    assert estimates.main(["--graphs", "nothing"]) == 2
+
+
+def test_what_a_search_reads():
+    """Edge by edge, where it pulls from the second round on; and where it never does."""
+    graph = graphs.make("mycielskian5")
+    ptr, col = graph.ptr.tolist(), graph.col.tolist()
+    seen, frontier, read, pulled = {0}, [0], 0, 0
+    while frontier:
+        entries = sum(ptr[v + 1] - ptr[v] for v in frontier)
+        if entries > graph.nvals / 16 or len(frontier) > graph.n / 16:
+            found = set()
+            for v in set(range(graph.n)) - seen:
+                for e in range(ptr[v], ptr[v + 1]):
+                    pulled += 1
+                    if col[e] in frontier:
+                        found.add(v)
+                        break
+        else:
+            read += entries
+            found = {col[e] for v in frontier for e in range(ptr[v], ptr[v + 1])} - seen
+        seen |= found
+        frontier = sorted(found)
+    made = models.search_reads(graph, 0)
+    assert (made.pushed, made.pulled, made.reached) == (read, pulled, graph.nvals) and pulled
+    road = graphs.make("road_ny")
+    assert models.search_reads(road, road.source)[:3] == (road.nvals, 0, 0)
+
+
+def test_steps_of_warps(capsys):
+    """64 rows of 8 columns far apart keep all lanes busy; one longer row leaves the other lanes of its warp idle."""
+    n = 64
+    lengths = np.full(n, 8)
+    for longest, steps, busy in ((8, 4, 1.0), (24, 8, (63 * 8 + 24) / (8 * 128))):
+        lengths[5] = longest
+        ptr = np.concatenate([[0], np.cumsum(lengths)])
+        col = np.concatenate([np.arange(k) * 2 for k in lengths.tolist()])
+        found = models.residual_steps(graphs.Graph("rows", ptr, col.astype(np.int32)))
+        assert (found.steps, found.busy, found.stolen) == (steps, pytest.approx(busy), 4 + (longest > 8))
+    assert models.main(["--graphs", "grid2d_9"]) == 0 and "stolen" in capsys.readouterr().out
+    assert models.main(["--graphs", "nothing"]) == 2
 
 
 def test_bars_that_are_missed_are_said():

@@ -138,6 +138,9 @@ def test_info(capsys, graph):
     A = gb.io.mmread(graph, device="cpu")
     assert made["forms"]["csr"]["bytes"] == A.profile().facts.bytes_of("csr")
     assert made["forms"]["b2sr8"]["entries_per_tile"] == 11
+    pattern = A.profile().pattern
+    assert made["pattern"] == list(pattern.classes) and made["pattern_shares"] == pattern.shares
+    assert f"pattern: {pattern}" in every
     made = result(capsys, "info", graph, "--orders", "--device", "cpu")
     assert list(made["orders"]) == ["as it is", "degree", "bfs", "rcm", "community", "llp", "gorder"]
     assert made["best"] == ["as it is", "csr"]

@@ -58,6 +58,11 @@ def test_files_of_walks_sides_and_divisions(capsys, tmp_path):
     odd = written(tmp_path / "odd.csv", EDGES.replace(" ", ","))
     assert "--out" not in run(capsys, "bipartite", odd)[2]
     assert "got one with an odd cycle" in refused(capsys, "bipartite", odd, "--out", out)
+    bridge = written(tmp_path / "bridge.csv", "a,b\nb,c\nc,a\nc,x\nx,y\ny,z\nz,x\n")
+    made = result(capsys, "local-community", bridge, "--undirected", "--source", "y")["result"]
+    assert sorted(made["community"]) == ["x", "y", "z"] and made["conductance"] == pytest.approx(1 / 7)
+    ranks = result(capsys, "approximate-pagerank", bridge, "--undirected", "--source", "y", "--top", "1")["result"]
+    assert ranks["first"] == ["y"]
     made = result(capsys, "negative-cycle", written(tmp_path / "w.csv", "a,b,1\nb,a,-2\n"))["result"]
     assert sorted(made["cycle"]) == ["a", "b"]
     result(capsys, "walks", path, "--starts", "ann,ham", "--length", "2", "--out", out)

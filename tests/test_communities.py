@@ -113,6 +113,89 @@ class Programs:
             one = full(al.markov_clustering(matrix(gb, graph, 1.0), inflation=1.01, prune=0, max_iter=2, gb=gb))
         assert len(set(one)) <= len(set(label))
 
+    @few_symmetric_graphs
+    def test_approximate_pagerank(self, gb, graph):
+        """Between the exact rank, less eps times the degree, and the exact rank; the bound on degrees."""
+        for weights in (np.ones(len(graph.rows)), graph.symmetric_integers(0, 5).astype(float)):
+            A = matrix(gb, graph, weights, "FP64")
+            degree = graph.scipy(weights).sum(axis=1)
+            for source, alpha, eps in ((0, 0.15, 1e-4), (graph.n - 1, 0.5, 0.02), (range(graph.n), 0.05, 1e-7)):
+                found = al.approximate_pagerank(A, source, alpha=alpha, eps=eps, weighted=True, gb=gb)
+                assert (found.size, found.dtype) == (graph.n, gb.dtypes.FP64)
+                index, ranks = runs.entries(found)
+                rank = np.zeros(graph.n)
+                rank[index] = ranks
+                lacking = oracles.lazy_walk(graph, weights, source, alpha) - rank
+                assert (lacking >= -1e-12).all() and (lacking <= eps * degree + 1e-12).all()
+                assert degree[index].sum() <= 2 / ((1 - alpha) * eps) + degree[np.atleast_1d(source)].sum()
+
+    @few_symmetric_graphs
+    def test_local_community(self, gb, graph):
+        """The best prefix of the sweep, by the definition of conductance; and as NetworkX counts it."""
+        nx, loops = pytest.importorskip("networkx"), bool((graph.rows == graph.cols).any())
+        for weights in (np.ones(len(graph.rows)), graph.symmetric_integers(1, 5).astype(float)):
+            A, eps = matrix(gb, graph, weights, "FP64"), 1e-5
+            for source in (0, [graph.n - 1, graph.n // 2]):
+                options = {"eps": eps, "weighted": True, "gb": gb}
+                found, conductance = al.local_community(A, source, **options)
+                rank = runs.as_dict(al.approximate_pagerank(A, source, **options))
+                degree = graph.scipy(weights).sum(axis=1)
+                near = [rank[v] / degree[v] if degree[v] else np.inf for v in rank]
+                assert set(found) <= set(rank) and len(set(found)) == len(found)
+                scores = [rank[v] / degree[v] if degree[v] else np.inf for v in found]
+                assert scores == sorted(scores, reverse=True) and min(scores) >= sorted(near)[-len(found)]
+                order = sorted(rank, key=lambda v: (-rank[v] / degree[v] if degree[v] else -np.inf, v))
+                of_prefixes = [oracles.conductance(graph, weights, order[: k + 1]) for k in range(len(order))]
+                best = min((x for x in of_prefixes if x is not None), default=0.0)
+                assert conductance == pytest.approx(best, abs=1e-9)
+                if best or 0 < degree[found].sum() < degree.sum():
+                    assert oracles.conductance(graph, weights, found) == pytest.approx(conductance, abs=1e-9)
+                    if not loops and degree[found].sum():
+                        G = networkx(graph, weights)
+                        assert nx.conductance(G, found, weight="weight") == pytest.approx(conductance, abs=1e-9)
+        pattern = matrix(gb, graph, True)
+        assert al.local_community(pattern, 0, gb=gb) == al.local_community(matrix(gb, graph, 1.0), 0, gb=gb)
+
+    def test_local_communities_that_are_plain(self, gb):
+        graph, order = cliques(2, 5)
+        for row in order.tolist():
+            found, conductance = al.local_community(matrix(gb, graph), row[2], gb=gb)
+            assert set(found) == set(row) and conductance == pytest.approx(2 / 22)
+        graph, order = cliques(7, 5)
+        A, source = matrix(gb, graph), int(order[0][2])
+        assert al.local_community(A, source, gb=gb)[1] == pytest.approx(2 / 66)  # three of them
+        found, conductance = al.local_community(A, source, alpha=0.5, eps=0.01, gb=gb)
+        assert set(found) == set(order[0].tolist()) and conductance == pytest.approx(2 / 22)
+        assert al.approximate_pagerank(A, source, alpha=0.5, eps=0.01, gb=gb).nvals < 20
+
+    def test_local_weights(self, gb):
+        graph = oracles.path(4)
+        weights = np.array([9.0 if {i, j} != {1, 2} else 1.0 for i, j in zip(graph.rows, graph.cols, strict=True)])
+        found, conductance = al.local_community(matrix(gb, graph, weights, "FP64"), 1, weighted=True, gb=gb)
+        assert set(found) == {0, 1} and conductance == pytest.approx(1 / 19)
+
+    def test_local_arguments(self, gb):
+        A, wrong = matrix(gb, oracles.path(3)), gb.exceptions.InvalidValue
+        for program in (al.approximate_pagerank, al.local_community):
+            for option, value in (("alpha", 0), ("alpha", 1), ("eps", 0), ("eps", float("inf"))):
+                with pytest.raises(wrong, match=f"argument {option}: expected .*, got {float(value)}.*Hint"):
+                    program(A, 0, gb=gb, **{option: value})
+            star = matrix(gb, oracles.GRAPHS["star"])  # the center has degree 8
+            if program is al.approximate_pagerank:
+                assert program(star, 0, eps=0.2, gb=gb).nvals == 0 < program(star, 0, eps=0.12, gb=gb).nvals
+            else:
+                with pytest.raises(wrong, match=r"argument eps: expected at most 0\.125, .*, got 0\.2.*Hint"):
+                    program(star, 0, eps=0.2, gb=gb)
+                assert program(star, [0, 3], eps=0.2, gb=gb) == ([3], 1.0)
+            with pytest.raises(wrong, match=r"argument source: expected a vertex.*got none"):
+                program(A, [], gb=gb)
+            with pytest.raises(gb.exceptions.IndexOutOfBound, match="argument source"):
+                program(A, 3, gb=gb)
+            with pytest.raises(wrong, match="argument A: expected a symmetric matrix"):
+                program(matrix(gb, GRAPHS["directed_cycle"]), 0, gb=gb)
+            with pytest.raises(wrong, match="0 or more"):
+                program(matrix(gb, oracles.path(3), -1.0), 0, weighted=True, gb=gb)
+
     def test_rounds(self, gb):
         for rounds, converged in ((1, False), (100, True)):
             with al.Watch() as seen:

@@ -262,8 +262,8 @@ def test_every_algorithm_with_arrays_foresees_them(name):
 def test_every_algorithm_has_an_estimate_or_works_by_statements():
     """Those that are not listed take vectors, which statements foresee, or say what they need when it is known."""
     statements = {
-        "all_pairs_distances", "ancestors", "betweenness_centrality", "bfs_levels", "bfs_parents",
-        "bipartite_projection", "bipartite_sides", "closeness_centrality", "color_classes", "coloring",
+        "all_pairs_distances", "ancestors", "approximate_pagerank", "betweenness_centrality", "bfs_levels",
+        "bfs_parents", "bipartite_projection", "bipartite_sides", "closeness_centrality", "color_classes", "coloring",
         "connected_components", "descendants", "diameter", "diameter_bounds", "distances_from_each", "eccentricity",
         "ego_graph", "eigenvector_centrality", "harmonic_centrality", "hits", "katz_centrality", "levels_from_each",
         "maximal_independent_set", "pagerank", "sample_neighbors", "spectral_layout", "spring_layout", "sssp",

@@ -19,6 +19,14 @@ def ancestors(A: Any, source: Any, *, depth_limit: Any = None, gb: None = None) 
 @overload
 def ancestors(A: Any, source: Any, *, depth_limit: Any = None, gb: Any) -> Any: ...
 @overload
+def approximate_pagerank(
+    A: Any, source: Any, *, alpha: float = 0.15, eps: float = 0.0001, weighted: bool = False, gb: None = None
+) -> Vector: ...
+@overload
+def approximate_pagerank(
+    A: Any, source: Any, *, alpha: float = 0.15, eps: float = 0.0001, weighted: bool = False, gb: Any
+) -> Any: ...
+@overload
 def average_clustering(A: Any, *, directed: bool = False, gb: None = None) -> float: ...
 @overload
 def average_clustering(A: Any, *, directed: bool = False, gb: Any) -> Any: ...
@@ -198,6 +206,14 @@ def levels_from_each(A: Any, sources: Any, *, depth_limit: Any = None, gb: Any) 
 def local_clustering(A: Any, *, directed: bool = False, gb: None = None) -> Vector: ...
 @overload
 def local_clustering(A: Any, *, directed: bool = False, gb: Any) -> Any: ...
+@overload
+def local_community(
+    A: Any, source: Any, *, alpha: float = 0.15, eps: float = 0.0001, weighted: bool = False, gb: None = None
+) -> tuple[list[int], float]: ...
+@overload
+def local_community(
+    A: Any, source: Any, *, alpha: float = 0.15, eps: float = 0.0001, weighted: bool = False, gb: Any
+) -> Any: ...
 @overload
 def louvain(
     A: Any, *, weighted: bool = False, resolution: float = 1.0, tol: float = 0.0001, seed: Any = None, gb: None = None

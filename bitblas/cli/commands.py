@@ -218,6 +218,16 @@ LISTED = (
         },
     ),
     Command(
+        "local-community", "the community around a vertex, and the share of its edges that leave it", "local_community",
+        lambda graph, answer, args: {"community": [graph.label(v) for v in answer[0]], "conductance": answer[1]},
+        part=lambda args: 1,
+        options={
+            **SOURCE, **WEIGHTS,
+            "--alpha": {"type": float, "default": 0.15, "help": "smaller: reaches farther (default 0.15)"},
+            "--eps": {"type": float, "default": 1e-4, "help": "smaller: exacter, and reaches farther (default 1e-4)"},
+        },
+    ),
+    Command(
         "modularity", "modularity of a partition into communities", "modularity",
         say.number("modularity"),
         options={

@@ -129,6 +129,7 @@ def info(args: argparse.Namespace) -> None:
         record = {"command": "info", "file": args.file, **facts(A), "labels": graph.labels is not None, "loops": loops}
         record |= {"graph": graph_info, "row_degrees": rows_degrees, "column_degrees": cols_degrees, "forms": forms}
         record |= {"chosen": profile.chosen, "stored": profile.stored, "outlook": profile.outlook}
+        record |= {"pattern": profile.pattern.classes, "pattern_shares": profile.pattern.shares}
         costs, measured = profile.costs, profile.device if args.measure else None
         times = {"predicted_for": costs.device, "source": costs.source, "measured_on": measured}
         record |= {"values": profile.values._asdict(), "times": times, "depth": matrix_facts.levels}

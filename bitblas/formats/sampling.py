@@ -2,9 +2,9 @@
 
 Evenly spaced entries with a random offset (one per SAMPLES-th of all) estimate the fill of tiles: an entry of a tile
 with f entries represents 1 / f of it, so tiles = entries * the mean of 1 / f over the sample. The standard deviation of
-that mean is at most 0.5 / sqrt(SAMPLES). (The B2SR paper, Algorithm 1, counts tiles in blocks of rows, which costs more
-for the same error.) All row pointers are read. A few balls, the vertices within a number of edges of one vertex,
-estimate the number of levels of a search.
+that mean is at most 0.5 / sqrt(SAMPLES). (Algorithm 1 of Bit-GraphBLAS averages entries per nonempty bit row of random
+rows, which bounds the number of tiles from below only: operations/row_sample.py.) All row pointers are read. A few
+balls, the vertices within a number of edges of one vertex, estimate the number of levels of a search.
 """
 
 from __future__ import annotations

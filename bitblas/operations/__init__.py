@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         operands,
         permute,
         plain_spmv,
+        row_sample,
         sorted_keys,
         spgemm,
         spmv,

@@ -10,8 +10,7 @@ that another kernel reads, at an extra cost. A search reads everything once, ove
 cost, a cost for each row (the vectors of a statement), and a cost for the bytes, because levels may pull. The number of
 levels is an estimate (`Facts.levels`).
 
-The constants of each format and verb are fitted to measurements (calibrate/). Algorithm 1 of the B2SR paper counts
-tiles in sampled rows; a calibration gives their cost on this device.
+The constants of each format and verb are fitted to measurements (calibrate/).
 """
 
 from __future__ import annotations

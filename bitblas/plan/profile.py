@@ -25,6 +25,7 @@ from .format_choice import (
     verbs_of,
     worst_ratios,
 )
+from .pattern import NO_PATTERN, Pattern, pattern_of
 
 AS_IT_IS = "as it is"  # name of the current order
 
@@ -35,7 +36,7 @@ class Profile:
 
     measured: measured microseconds by (form, verb). permutation: bytes of the order, bit-packed. values: bytes of the
     values, which every format has in addition. device: where the matrix is stored and measured; predictions are for
-    `costs.device`.
+    `costs.device`. pattern: what a picture of the entries shows, by the classes of Bit-GraphBLAS.
     """
 
     facts: Facts
@@ -50,6 +51,7 @@ class Profile:
     device: str = ""
     sampled: bool = False  # tiles are estimated from a sample, not counted
     outlook: str = ""  # when the chosen format will be built, if it does not exist yet
+    pattern: Pattern = NO_PATTERN
 
     def predicted(self, key: str) -> dict[str, float]:
         """Microseconds of each verb in a format; empty if the calibration does not cover the format."""
@@ -89,7 +91,8 @@ class Profile:
         """The lines below the table."""
         verdict = f"measured on {self.device}: {self.verdict()}" if self.measured else ""
         values = str(self.values) if self.values.plain else ""
-        return [line for line in (verdict, values, self.reason, self.outlook) if line]
+        pattern = f"pattern: {self.pattern}" if self.pattern.classes else ""
+        return [line for line in (verdict, values, self.reason, self.outlook, pattern) if line]
 
     @property
     def stored(self) -> str:
@@ -148,6 +151,7 @@ def profile(A: MatrixStore, *, asked: bool = False) -> Profile:
         device=A.device.model,
         sampled=is_sampled(A.structure),
         outlook=when,
+        pattern=pattern_of(A.structure),
     )
 
 

@@ -8,6 +8,10 @@ nibble marks the end of the value. GPU lanes therefore each take a word of eight
 it without guessing (walk.cuh).
 
 Rows are in blocks of 32 (formats/coded.py). Entry order: row, column, as in CSR.
+
+A relative of the nibble codes of Ligra+, which also store gaps in three bits a nibble with one that says whether the
+value goes on (Shun, Dhulipala, Blelloch: Smaller and faster: parallel processing of compressed graphs with Ligra+. DCC
+2015). There a thread decodes a row, of which it knows the degree and an offset.
 """
 
 from __future__ import annotations
