@@ -6,6 +6,7 @@ import ctypes
 import struct
 import subprocess
 import sys
+from types import SimpleNamespace
 from unittest.mock import Mock
 
 import fake_cupy
@@ -18,6 +19,7 @@ from bitblas.config import config
 from bitblas.device import cubins, cuda, jit
 from bitblas.device.memory import Readback
 from bitblas.exceptions import DeviceError, JitError, OutOfMemory
+from bitblas.kernels.variant import Variant
 
 # ---- what can be missing --------------------------------------------------------------------------------------------
 
@@ -282,3 +284,56 @@ def test_arguments_lie_as_in_a_structure_of_c():
     assert struct.unpack("=q?7xddfff4xQ", packed.buffer.raw) == (5, True, 1, 2, 2.5, 3, -1, 7)
     assert packed.size.value == len(packed.buffer.raw) == 56
     assert list(packed.extra) == [1, ctypes.addressof(packed.buffer), 2, ctypes.addressof(packed.size), None]
+
+
+class Module:
+    """A module of CuPy whose driver refuses kernels with a status."""
+
+    def __init__(self, refused):
+        self.refused, self.loaded = refused, None
+
+    def load(self, image):
+        if self.refused:
+            error = fake_cupy.CUDADriverError("CUDA_ERROR")
+            error.status = self.refused.pop(0)
+            raise error
+        self.loaded = image
+
+    def get_function(self, name):
+        return SimpleNamespace(ptr=1, image=self.loaded)
+
+
+@pytest.fixture
+def refusing(fake, monkeypatch):
+    """A GPU whose driver refuses to load kernels, with one status after the other."""
+
+    def put(*statuses, shipped=None):
+        cupy = fake(driver=12040)
+        cupy.cuda.function = SimpleNamespace(Module=lambda: Module(list(statuses)))
+        monkeypatch.setattr(cubins, "find_shipped", lambda text, arch: shipped)
+        monkeypatch.setattr(cubins, "nvrtc_version", lambda: "13.5.37")
+        monkeypatch.setattr(cubins, "start", lambda variant, arch, shipped=True: lambda: b"compiled")
+        cubins.not_used.cache_clear()
+        return devices.get("cuda")
+
+    return put
+
+
+def test_a_driver_older_than_nvrtc(refusing):
+    d = refusing(222)
+    match = r"driver, which supports CUDA 12.4, cannot load a kernel compiled by NVRTC 13.5.37 for sm_90 .*update the"
+    with pytest.raises(DeviceError, match=match):
+        d._function(Variant("kernels/pack"), lambda: b"compiled")
+
+
+def test_a_shipped_cubin_that_the_driver_refuses_is_compiled(refusing):
+    d = refusing(209, shipped=b"shipped")
+    with pytest.warns(UserWarning, match="this driver cannot load it .*; kernels are compiled at their first use"):
+        found = d._function(Variant("kernels/pack"), lambda: b"shipped")
+    assert found.image == b"compiled"
+
+
+def test_a_lost_gpu_is_not_an_old_driver(refusing):
+    d = refusing(700)
+    with pytest.raises(fake_cupy.CUDADriverError):
+        d._function(Variant("kernels/pack"), lambda: b"compiled")

@@ -21,7 +21,7 @@ from pathlib import Path
 import semirings
 
 from ..atomic import replacing
-from ..exceptions import JitError
+from ..exceptions import JitError, warn
 from ..kernels.variant import Variant
 
 # ---- Parse Python source, in one thread at a time.
@@ -132,7 +132,7 @@ def timed() -> Iterator[None]:
 
 @functools.cache
 def cache_dir() -> Path:
-    """The folder of compiled kernels; a temporary folder if the default cannot be written."""
+    """The folder of compiled kernels; a temporary folder, with one warning, if the default cannot be written."""
     home = os.environ.get("BITBLAS_CACHE") or os.path.join(os.path.expanduser("~"), ".cache", "bitblas")
     try:
         Path(home).mkdir(parents=True, exist_ok=True)
@@ -142,7 +142,12 @@ def cache_dir() -> Path:
         pass
     import tempfile
 
-    return Path(tempfile.mkdtemp(prefix="bitblas-"))
+    made = tempfile.mkdtemp(prefix="bitblas-")
+    warn(
+        f"kernel cache: {home} cannot be written; this process keeps its compiled kernels in {made}. "
+        "Hint: set $BITBLAS_CACHE to a folder that can be written"
+    )
+    return Path(made)
 
 
 @functools.cache
