@@ -213,6 +213,9 @@ FOLDERS = sorted({path.parent.relative_to(PACKAGE).as_posix() for path in PACKAG
 KERNELS = {f"{folder}/{name}" for folder in FOLDERS for name in jit.kernels_of(folder, ".cu")}
 
 
+LARGEST = device.Cluster(16)
+
+
 def record(kind: type) -> set[Variant]:
     """The variants that a device loads from now on."""
     loaded: set[Variant] = set()
@@ -226,11 +229,10 @@ def record(kind: type) -> set[Variant]:
     return loaded
 
 
-def on_gpus(variant: Variant, used: device.Cluster | None) -> Variant:
+def on_gpus(variant: Variant, used: device.Cluster | None, whole: device.Cluster = LARGEST) -> Variant:
     """The variant with a GPU's thread block clusters in place of those that were used: the emulator's are smaller."""
     if used is None or not variant.constant("CLUSTER"):
         return variant
-    whole = device.Cluster(16)
     sizes = {"CLUSTER": whole.blocks, "QUEUE_BYTES": whole.queue_bytes}
     sizes["THREADS"] = variant.constant("THREADS") * whole.threads // used.threads
     return dataclasses.replace(variant, constants=tuple((name, sizes.get(name, n)) for name, n in variant.constants))

@@ -60,6 +60,20 @@ def a_matrix(dtype: str, *, seed: int = 0, iso: bool = False, n: int = SIZE, m: 
 # ---- vectors --------------------------------------------------------------------------------------------------------
 
 
+def array_code() -> None:
+    """The kernels of array code, on contiguous and strided arrays."""
+    from emulator.array_code import array_module
+
+    xp = array_module(gb.config.device)
+    x = xp.asarray(np.arange(700) % 90)
+    y = x[::2] * 3 + x[1::2] // 7
+    y[x[:40]] = 5
+    xp.unique(y), xp.searchsorted(xp.sort(x), y), xp.bincount(x)
+    (y > 100).any(), y.sum(), y.argmax(), xp.asarray(np.ones((40, 30))).sum(axis=0)
+    flags = x > 40
+    x[flags], xp.unpackbits(xp.packbits(flags, bitorder="little"), bitorder="little")
+
+
 def gather(dtype: str, iso: bool) -> None:
     for full in (False, True):
         a_vector(dtype, full=full, iso=iso)[[5, 3, 3, 99]].new()
@@ -537,7 +551,7 @@ CALLS: tuple[Group, ...] = (
     (packed_values, several("INT32, INT64, UINT32, FP32")),
     (hub_search, several("csr, mplg, nib, cgr")),
     (value_mask, several("FP64")),
-    *((call, [()]) for call in (index_range, passes, loops_inside, by_patches)),
+    *((call, [()]) for call in (array_code, index_range, passes, loops_inside, by_patches)),
     (listed, pairs(sorted({format.rows_per_unit for format in FORMATS.values()}), BOTH)),
     (join, several("csr plus FP64, csr times FP64, csr second INT64, csr firsti INT64, mplg plus FP64")),
     (join, [("csr", None, "BOOL")]),

@@ -2,8 +2,8 @@
 
     python tests/record_variants.py FILE PROGRAM..
 
-The variants depend on the thread block clusters that a GPU has, so everything runs once for each size in CLUSTERS. FILE
-receives a dictionary: cluster size -> variants. `python -m bitblas.registry.cubins` compiles them for a package.
+Everything runs twice, because kernels differ on GPUs with and without thread block clusters. FILE receives a
+dictionary: cluster size (0: none) -> variants. `python -m bitblas.registry.cubins` compiles them for a package.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from typing import Any
 
 import numpy as np
 from emulator.device import Emulator
+from every_kernel import on_gpus
 
 import bitblas as gb
 from bitblas import compare, device
 from bitblas.kernels.variant import Variant
 from bitblas.registry import warm
 
-CLUSTERS = {0: "sm_80", 8: "sm_90", 16: "sm_90"}  # size (0: the GPU has none), and an architecture with it
+ARCHITECTURES = {"sm_80": (0,), "sm_90": (8, 16)}  # and the cluster sizes of GPUs like it
 SIDE, SCALE = 20, 9  # of the small town and of the graph with hubs: the emulator is slow
 
 
@@ -55,18 +56,18 @@ def tasks(programs: list[str]) -> list[str]:
     return [*(f"{part} {name}" for part in warm.PARTS for name in warm.TYPES), *programs, *runs]
 
 
-def record(task: str, cluster: int) -> tuple[list[Variant], str]:
+def record(task: str, arch: str) -> tuple[list[Variant], str]:
     """The variants that a program loads, and its error."""
     seen: dict[Variant, None] = {}
 
     class Recorded(Emulator):
-        arch = CLUSTERS[cluster]
+        cluster = None if arch == "sm_80" else Emulator.cluster  # small: on_gpus replaces it
 
         def load(self, variant: Variant) -> Callable[..., None]:
             seen[variant] = None
             return super().load(variant)
 
-    Recorded.cluster = device.Cluster(cluster) if cluster else None
+    Recorded.arch = arch
     device.register("emulator", Recorded)
     device._devices.pop("emulator", None)
     gb.config.device = "emulator"
@@ -93,16 +94,18 @@ def run(task: str) -> None:
 
 def main() -> int:
     target, *programs = sys.argv[1:]
-    work = [(task, cluster) for task in tasks(programs) for cluster in CLUSTERS]
-    found: dict[int, dict[Variant, None]] = {cluster: {} for cluster in CLUSTERS}
+    work = [(task, arch) for task in tasks(programs) for arch in ARCHITECTURES]
+    found: dict[int, dict[Variant, None]] = {size: {} for sizes in ARCHITECTURES.values() for size in sizes}
     begin, failed = time.monotonic(), 0
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
-        for (task, cluster), (variants, error) in zip(work, pool.map(record, *zip(*work))):
-            found[cluster] |= dict.fromkeys(variants)
+        for (task, arch), (variants, error) in zip(work, pool.map(record, *zip(*work))):
+            for size in ARCHITECTURES[arch]:
+                used = Emulator.cluster if size else None
+                found[size] |= dict.fromkeys(on_gpus(v, used, device.Cluster(size)) for v in variants)
             failed += bool(error)
             counts = ", ".join(str(len(v)) for v in found.values())
-            print(f"{time.monotonic() - begin:5.0f} s  {counts}  {task}: {len(variants)}  {error}", flush=True)
-    Path(target).write_bytes(pickle.dumps({cluster: list(variants) for cluster, variants in found.items()}))
+            print(f"{time.monotonic() - begin:5.0f} s  {counts}  {task}, {arch}: {len(variants)}  {error}", flush=True)
+    Path(target).write_bytes(pickle.dumps({size: list(variants) for size, variants in found.items()}))
     return 1 if failed else 0
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from emulator.array_code import array_module
 
-from bitblas import device as devices
 from bitblas.device import arrays
 
 pytestmark = pytest.mark.off_cpu
@@ -14,27 +14,9 @@ TYPES = [t.name for t in arrays.TYPES]
 SOME = ["bool", "int8", "int32", "int64", "uint16", "uint64", "float32", "float64"]
 
 
-def memory(a: np.ndarray) -> np.ndarray:
-    """The memory from the first element to the last, for a kernel that takes strides (which are not negative here)."""
-    if a.flags.c_contiguous:
-        return a
-    last = sum((size - 1) * stride for size, stride in zip(a.shape, a.strides)) // a.itemsize
-    return np.lib.stride_tricks.as_strided(a, (last + 1,), (a.itemsize,))
-
-
 @pytest.fixture
 def xp(device):
-    """The array module: that of a GPU, or NumPy's with the same kernels in the emulator."""
-    if device == "cuda":
-        return devices.get(device).xp
-    primitives = arrays.Primitives(
-        scan=lambda a: np.cumsum(a.view(np.ndarray), out=a.view(np.ndarray)),
-        argsort=lambda a: np.argsort(a.view(np.ndarray), kind="stable").view(type(a)),
-        copy=lambda to, source: np.copyto(to.view(np.ndarray), source.view(np.ndarray)),
-        clear=lambda a: a.view(np.ndarray).fill(0),
-        memory=lambda a: memory(a.view(np.ndarray)),
-    )
-    return arrays.Arrays(np, devices.get(device), primitives)
+    return array_module(device)
 
 
 @pytest.fixture(autouse=True)
