@@ -94,6 +94,7 @@ def _later(module: str, name: str) -> Callable[[], Any]:
 
 _above.update(orders=_later("reorder", "ORDERS"), measured=_later("calibrate", "measured"))
 _above["io"] = lambda: importlib.import_module(f"{__name__}.io")
+_above["torch"] = lambda: __getattr__("torch")
 _above["plots"] = lambda: importlib.import_module(f"{__name__}.plots")
 
 
@@ -107,7 +108,9 @@ def __getattr__(name: str) -> Any:
     # Import at first use what `import bitblas` does not need.
     if name == "Graph":
         return importlib.import_module(f"{__name__}.graph").Graph
-    if name in ("algorithms", "compat", "graph", "io", "loop", "nx", "plots", "reorder", "ss", "viz"):
+    if name == "torch":
+        importlib.import_module(f"{__name__}.extras").load("torch", "bitblas.torch")
+    if name in ("algorithms", "compat", "graph", "io", "loop", "nx", "plots", "reorder", "ss", "torch", "viz"):
         return importlib.import_module(f"{__name__}.{name}")
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -35,11 +35,11 @@ FLOORS = (
     *((f"bitblas.{name}",) for name in "plan operations core.hooks core.options".split()),
     tuple(f"bitblas.core.{name}" for name in ("convert", "memory", "operators", "show")),
     ("bitblas.core.statement",),
-    tuple(f"bitblas.core.{name}" for name in ("aggregators", "building", "scalar")),
+    tuple(f"bitblas.core.{name}" for name in ("aggregators", "building", "dlpack", "scalar")),
     *((f"bitblas.core.{name}",) for name in ("assign", "vector", "matrix", "ss")),
     ("bitblas.core",),
     ("bitblas.loop",),
-    ("bitblas", *(f"bitblas.{name}" for name in "agg compat graph io algorithms reorder plots ss viz".split())),
+    ("bitblas", *(f"bitblas.{name}" for name in "agg compat graph io algorithms reorder plots ss torch viz".split())),
     tuple(f"bitblas.{name}" for name in "registry calibrate compare distributed nx".split()),
     ("bitblas.cli", "bitblas.__main__"),
 )
@@ -192,7 +192,7 @@ def test_type_checkers_see_what_is_loaded_when_it_is_named(package):
 
 CLASSES = {form.__name__ for form in formats.forms()}
 # Formats of other libraries, some with the same names.
-OTHERS = ("bitblas.io", "bitblas.core.ss", "bitblas.core.matrix.build")
+OTHERS = ("bitblas.io", "bitblas.core.ss", "bitblas.core.matrix.build", "bitblas.torch")
 
 
 def is_key(x: object) -> bool:

@@ -372,6 +372,30 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
             return v
         return cls._from_store(v.select("!=", missing_value).new()._stored, name)
 
+    @classmethod
+    def from_dlpack(cls, x: Any, *, name: str | None = None, device: DeviceArg = None) -> Self:
+        """A full Vector in the memory of a one-dimensional array of numbers of any library (`__dlpack__`), such as a
+        tensor, on its device: nothing is copied, and writes through one are seen by the other.
+
+        Raises TypeError (no such array), DimensionMismatch, InvalidValue (BOOL, not contiguous, read-only; `from_dense`
+        copies), DeviceError.
+        """
+        from .dlpack import shared_vector
+
+        return cls._from_store(shared_vector(x, device), name)
+
+    def __dlpack__(self, **how: Any) -> Any:
+        """The values of a full Vector for `torch.from_dlpack` and the like, without a copy. BufferError if an entry is
+        missing (`to_dense` fills), and for BOOL, whose values are bits."""
+        from .dlpack import vector_array
+
+        return vector_array(self._store).__dlpack__(**how)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        from .dlpack import dlpack_device
+
+        return dlpack_device(self.device)
+
     @guarded
     def to_coo(self, dtype: DTypeArg = None, *, indices: bool = True, values: bool = True, sort: bool = True) -> Any:
         """(indices, values) as arrays on the object's device: UINT64 ascending, and `dtype` or the Vector's own. None

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         build,
         compressed,
         convert,
+        dense_spmm,
         ewise_matrix,
         ewise_vector,
         hypersparse,

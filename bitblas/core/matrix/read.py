@@ -27,7 +27,7 @@ from ...store import MatrixStore, SparseStore, full_vector
 from .. import aggregators
 from ..building import fill_of
 from ..convert import check_size, one_shown, same_device, shown
-from ..hooks import Accessor
+from ..hooks import Accessor, late
 from ..hooks import state as recording
 from ..operators import monoid_of, typed
 from ..options import check_options
@@ -531,6 +531,10 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
     def to_csc(self, dtype: DTypeArg = None, *, sort: bool = True) -> tuple[Array, Array, Array]:
         """(indptr, rows, values); rows ascend within a column."""
         return self.T.to_csr(dtype)
+
+    def to_torch(self, layout: str = "csr") -> Any:
+        """A sparse tensor of PyTorch on the same device, of layout "csr", "csc" or "coo": `bitblas.torch.to_torch`."""
+        return late["torch"]().to_torch(self, layout)
 
     def to_dcsr(self, dtype: DTypeArg = None, *, sort: bool = True) -> tuple[Array, Array, Array, Array]:
         """(rows that have entries, indptr, columns, values)."""
