@@ -39,7 +39,7 @@ from .convert import (
     shown,
     value_array,
 )
-from .hooks import Accessor, SymbolicArray
+from .hooks import Accessor, SymbolicArray, late
 from .hooks import state as recording
 from .operators import typed
 from .options import check_options
@@ -383,6 +383,11 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         from .dlpack import shared_vector
 
         return cls._from_store(shared_vector(x, device), name)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        """A table with the columns vertex and value for libraries that read Arrow (pandas, polars, DuckDB, ..).
+        ImportError without pyarrow."""
+        return late["io"]().to_arrow(self).__arrow_c_stream__(requested_schema)
 
     def __dlpack__(self, **how: Any) -> Any:
         """The values of a full Vector for `torch.from_dlpack` and the like, without a copy. BufferError if an entry is

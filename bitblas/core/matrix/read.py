@@ -532,6 +532,11 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
         """(indptr, rows, values); rows ascend within a column."""
         return self.T.to_csr(dtype)
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        """A table with the columns source, target and weight for libraries that read Arrow (pandas, polars, DuckDB, ..).
+        ImportError without pyarrow."""
+        return late["io"]().to_arrow(self).__arrow_c_stream__(requested_schema)
+
     def to_torch(self, layout: str = "csr") -> Any:
         """A sparse tensor of PyTorch on the same device, of layout "csr", "csc" or "coo": `bitblas.torch.to_torch`."""
         return late["torch"]().to_torch(self, layout)
