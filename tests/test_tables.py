@@ -561,7 +561,7 @@ def test_duckdb_in_and_out():
         roads = db.sql("select * from (values ('Ulm','Bern',7.0::double),('Bern','Rom',2.5::double)) t(a, b, hours)")
         G = Graph.from_table(roads, "a", "b", "hours")
         assert G.matrix.to_dicts() == {0: {1: 7.0}, 1: {2: 2.5}}
-        levels = G.bfs("Ulm")
+        levels = G.bfs("Ulm")  # noqa: F841  # DuckDB finds tables by the names of variables
         assert sorted(db.sql("select vertex, value from levels").fetchall()) == [("Bern", 1), ("Rom", 2), ("Ulm", 0)]
         assert db.sql("select sum(weight) from G").fetchall() == [(9.5,)]
 
@@ -571,7 +571,7 @@ def test_duckdb_in_and_out():
     [
         (
             [Decimal("1.5"), Decimal("2.5")],
-            r"column 'w': expected numbers, got values of type decimal128\(2, 1\). Hint",
+            r"column 'w': expected numbers, got values of type decimal128\(2, 1\)",
         ),
         ([DAY, DAY], r"column 'w': expected numbers, got values of type timestamp\[us\]. Hint: .cast\('int64'\)"),
         ([1, None], r"column 'w': expected a value in every row, got 1 rows without one, the first is row 1"),

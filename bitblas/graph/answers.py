@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import extras
 from ..core.convert import exact_sum
+from ..core.hooks import late
 from ..display import html
 from ..exceptions import InvalidValue
 
@@ -162,10 +163,8 @@ class Values(Mapping[Hashable, Any]):
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
         """The table of `to_dataframe` for libraries that read Arrow (polars, DuckDB, ..). ImportError without
         pyarrow."""
-        from ..io.tables import arrow_stream
-
         value = [self._value(x) for x in self.entries[1].tolist()] if self.vertices else self.entries[1]
-        return arrow_stream({"vertex": list(self), "value": value}, requested_schema)
+        return late["io"]().tables.arrow_stream({"vertex": list(self), "value": value}, requested_schema)
 
     def _value(self, value: Any) -> Any:
         return self.graph._name(value) if self.vertices else value

@@ -533,7 +533,7 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
         return self.T.to_csr(dtype)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
-        """A table with the columns source, target and weight for libraries that read Arrow (pandas, polars, DuckDB, ..).
+        """A table with the columns source, target and weight for libraries that read Arrow (polars, DuckDB, ..).
         ImportError without pyarrow."""
         return late["io"]().to_arrow(self).__arrow_c_stream__(requested_schema)
 
