@@ -389,6 +389,14 @@ class Vector(TypedVector, Tensor, StyledVector, metaclass=foreign_names.Hinted):
         ImportError without pyarrow."""
         return late["io"]().to_arrow(self).__arrow_c_stream__(requested_schema)
 
+    def __binsparse_descriptor__(self) -> dict[str, Any]:
+        """The descriptor of `__binsparse__` (format CVEC). Experimental: the protocol is a draft of the array API."""
+        return late["io"]().binsparse.describe(self)[0]
+
+    def __binsparse__(self) -> dict[str, Array]:
+        """The arrays of the descriptor by name, on the object's device. Experimental."""
+        return late["io"]().binsparse.describe(self)[1]
+
     def __dlpack__(self, **how: Any) -> Any:
         """The values of a full Vector for `torch.from_dlpack` and the like, without a copy. BufferError if an entry is
         missing (`to_dense` fills), and for BOOL, whose values are bits."""

@@ -537,6 +537,14 @@ class MatrixRead(TypedMatrix, MatrixElementwise, Shown):
         ImportError without pyarrow."""
         return late["io"]().to_arrow(self).__arrow_c_stream__(requested_schema)
 
+    def __binsparse_descriptor__(self) -> dict[str, Any]:
+        """The descriptor of `__binsparse__` (format CSR). Experimental: the protocol is a draft of the array API."""
+        return late["io"]().binsparse.describe(self)[0]
+
+    def __binsparse__(self) -> dict[str, Array]:
+        """The arrays of the descriptor by name, on the object's device. Experimental."""
+        return late["io"]().binsparse.describe(self)[1]
+
     def to_torch(self, layout: str = "csr") -> Any:
         """A sparse tensor of PyTorch on the same device, of layout "csr", "csc" or "coo": `bitblas.torch.to_torch`."""
         return late["torch"]().to_torch(self, layout)
