@@ -30,9 +30,10 @@ finally:
         gc.enable()
 
 if TYPE_CHECKING:
-    from . import algorithms, compat, io, loop, plots, reorder, ss, viz
+    from . import algorithms, compat, datasets, io, loop, plots, reorder, ss, viz
     from .graph import Graph
 
+_LOADED_LATER = {*"algorithms compat datasets graph io loop nx plots reorder ss torch viz".split()}
 __version__ = "0.1.0.dev0"
 
 _check_name(__path__[0])
@@ -54,6 +55,7 @@ __all__ = [
     "binary",
     "compat",
     "config",
+    "datasets",
     "device",
     "dtypes",
     "exceptions",
@@ -110,7 +112,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.graph").Graph
     if name == "torch":
         importlib.import_module(f"{__name__}.extras").load("torch", "bitblas.torch")
-    if name in ("algorithms", "compat", "graph", "io", "loop", "nx", "plots", "reorder", "ss", "torch", "viz"):
+    if name in _LOADED_LATER:
         return importlib.import_module(f"{__name__}.{name}")
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -39,7 +39,10 @@ FLOORS = (
     *((f"bitblas.core.{name}",) for name in ("assign", "vector", "matrix", "ss")),
     ("bitblas.core",),
     ("bitblas.loop",),
-    ("bitblas", *(f"bitblas.{name}" for name in "agg compat graph io algorithms reorder plots ss torch viz".split())),
+    (
+        "bitblas",
+        *(f"bitblas.{name}" for name in "agg compat datasets graph io algorithms reorder plots ss torch viz".split()),
+    ),
     tuple(f"bitblas.{name}" for name in "registry calibrate compare distributed nx".split()),
     ("bitblas.cli", "bitblas.__main__"),
 )
