@@ -1,5 +1,5 @@
-"""PyTorch: matrices from and to sparse tensors and PyG's edge lists, and products with dense features that have a
-gradient.
+"""PyTorch: matrices from and to sparse tensors and PyG's edge lists, products with dense features that have a gradient,
+and batches of sampled neighbours.
 
 Tensors are read and written in place: features are not copied. Everything runs on the device of the matrix, on the
 stream that is current in PyTorch. `import bitblas` does not load PyTorch; this module does.
@@ -7,23 +7,27 @@ stream that is current in PyTorch. `import bitblas` does not load PyTorch; this 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
 
+from . import device as devices
 from . import operations
 from .core import Matrix, TransposedMatrix
+from .core.convert import check_range, index_array
 from .device import Device
 from .exceptions import DeviceError, DimensionMismatch, InvalidValue
+from .operations import neighbor_sampling
 from .operations.dense_spmm import BEST, PICK, SUM, DenseProduct, Lines, row_lengths, winner_type
 
 if TYPE_CHECKING:
     from .core.typing import OperatorArg
 
-__all__ = ["from_pyg", "from_torch", "spmm", "to_torch"]
+__all__ = ["NeighborLoader", "from_pyg", "from_torch", "spmm", "to_torch"]
 
 REDUCTIONS = ("sum", "mean", "max", "min")
 
@@ -146,6 +150,14 @@ def to_torch(A: Matrix | TransposedMatrix, layout: str = "csr") -> Any:
     return torch.sparse_coo_tensor(entries, _tensor(x), A.shape, is_coalesced=True, check_invariants=False)
 
 
+def _check_edge_index(x: Any, name: str) -> None:
+    _check_tensor(name, x, 2)
+    if x.shape[0] != 2:
+        raise DimensionMismatch(f"{name}: expected shape (2, edges), got {tuple(x.shape)}. Hint: {name}.t()")
+    if x.dtype.is_floating_point or x.dtype.is_complex or x.dtype is torch.bool:
+        raise InvalidValue(f"{name}: expected integers, got {x.dtype}")
+
+
 def from_pyg(
     edge_index: Any,
     edge_weight: Any = None,
@@ -169,13 +181,7 @@ def from_pyg(
     InvalidValue (float ids, a weight that requires a gradient), IndexOutOfBound (negative ids, ids from num_nodes on),
     ValueError (parallel edges with weights without dup_op), DeviceError.
     """
-    _check_tensor("edge_index", edge_index, 2)
-    if edge_index.shape[0] != 2:
-        raise DimensionMismatch(
-            f"edge_index: expected shape (2, edges), got {tuple(edge_index.shape)}. Hint: edge_index.t()"
-        )
-    if edge_index.dtype.is_floating_point or edge_index.dtype in (torch.bool, torch.complex64, torch.complex128):
-        raise InvalidValue(f"edge_index: expected integers, got {edge_index.dtype}")
+    _check_edge_index(edge_index, "edge_index")
     values = True
     if edge_weight is not None:
         _check_tensor("edge_weight", edge_weight, 1)
@@ -275,3 +281,154 @@ class _Product(torch.autograd.Function):
         winners, lengths = ctx.saved_tensors
         G = G.contiguous() if lengths is None else (G / lengths).contiguous()
         return _multiply(ctx.of, G, winners)[0], None, None
+
+
+# ---- Batches of neighbours.
+
+
+class Sample(NamedTuple):
+    """A batch. n_id: tensor of node numbers, seeds first. edge_index: 2 x edges, positions in n_id of source and
+    target. e_id: the number of each edge. All INT64."""
+
+    n_id: Any
+    edge_index: Any
+    e_id: Any
+
+
+class Batch(Sample):
+    """n_id, edge_index, e_id; and seeds: how many of the first nodes are seeds; owner: with times, a tensor with the
+    seed (by its position) that each node belongs to, else None."""
+
+    seeds: int
+    owner: Any
+
+
+class NeighborLoader:
+    """Iterate over batches of seeds and the edges sampled around them, for training graph neural networks on large
+    graphs: each batch is (n_id, edge_index, e_id), as in PyG.
+
+    In each hop, every node that the previous hop reached draws some of the edges that end there; messages go from
+    edge_index[0] to edge_index[1]. A node is sampled once in a batch. n_id has the nodes in the order in which they are
+    reached, the seeds first.
+
+    graph: a Matrix, n x n, with an entry (i, j) for an edge from i to j, whose e_id are positions in `A.to_coo()`; or
+    PyG's edge_index, whose e_id are its columns. fanouts: list of int, edges per node in each hop; -1: all. seeds:
+    int64 tensor of different nodes; None: all. batch_size: seeds per batch. replace: draw with replacement. edge_time,
+    seed_time: tensors of integers or of floats, one per edge and per seed: only edges with a time up to that of their
+    seed are drawn, and each seed has nodes of its own (`batch.owner`). shuffle: in another order in each epoch.
+    drop_last: without a last, smaller batch. seed: int; the same seed gives the same batches, on every device.
+    num_nodes: of an edge_index; None: one more than the largest number.
+
+    Raises TypeError, DimensionMismatch (not square, shapes), InvalidValue (an option, duplicate seeds, one kind of time
+    without the other), IndexOutOfBound, DeviceError.
+
+    Hamilton, Ying, Leskovec: Inductive representation learning on large graphs. NIPS 2017.
+    """
+
+    def __init__(
+        self,
+        graph: Any,
+        fanouts: Iterable[int],
+        seeds: Any = None,
+        *,
+        batch_size: int = 1024,
+        replace: bool = False,
+        edge_time: Any = None,
+        seed_time: Any = None,
+        shuffle: bool = False,
+        drop_last: bool = False,
+        seed: int = 0,
+        num_nodes: int | None = None,
+    ) -> None:
+        self.fanouts = tuple(operator.index(k) for k in fanouts)
+        if not self.fanouts or any(k < -1 or k == 0 for k in self.fanouts):
+            raise InvalidValue(f"fanouts: expected numbers above 0, or -1 for all edges, got {list(self.fanouts)}")
+        self.batch_size, self.seed = operator.index(batch_size), operator.index(seed)
+        if self.batch_size < 1:
+            raise InvalidValue(f"batch_size: expected 1 or more, got {batch_size}")
+        self.replace, self.shuffle, self.drop_last = bool(replace), bool(shuffle), bool(drop_last)
+        self.epoch = 0
+        device, self._like, sources, targets, nodes = _edges_of(graph, num_nodes)
+        self._device = device
+        if (edge_time is None) != (seed_time is None):
+            raise InvalidValue("edge_time, seed_time: expected both or none, got one of them")
+        with _on_stream(device, self._like), device.guard:
+            time = None if edge_time is None else _times(device, "edge_time", edge_time, len(sources))
+            self._edges = neighbor_sampling.by_target(device, sources, targets, nodes, time)
+            if seeds is None:
+                self._seeds = device.xp.arange(nodes, dtype=np.int64)
+            else:
+                self._seeds = _indices(device, "seeds", seeds, nodes)
+            self._until = None if seed_time is None else _times(device, "seed_time", seed_time, len(self._seeds))
+            if time is not None and self._until is not None and time.dtype != self._until.dtype:
+                raise InvalidValue(f"seed_time: expected {edge_time.dtype} as edge_time, got {seed_time.dtype}")
+            if self._until is None and len(device.xp.unique(self._seeds)) < len(self._seeds):
+                raise InvalidValue("seeds: expected different nodes, got one twice. Hint: seeds.unique()")
+
+    def __len__(self) -> int:
+        """The number of batches."""
+        count = len(self._seeds)
+        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+
+    def __iter__(self) -> Iterator[Batch]:
+        epoch, device = self.epoch, self._device
+        self.epoch += 1
+        order = None
+        if self.shuffle:
+            generator = np.random.default_rng((_unsigned(self.seed), epoch))
+            order = device.asarray(generator.permutation(len(self._seeds)))
+        for k in range(len(self)):
+            part: Any = slice(k * self.batch_size, (k + 1) * self.batch_size)
+            part = part if order is None else order[part]
+            keys = np.random.SeedSequence((_unsigned(self.seed), epoch, k)).generate_state(len(self.fanouts), np.uint64)
+            until = None if self._until is None else self._until[part].copy()
+            request = neighbor_sampling.Request(self.fanouts, self.replace, tuple(map(int, keys)), until)
+            with _on_stream(device, self._like), device.guard:
+                found = neighbor_sampling.sample(self._edges, self._seeds[part].copy(), request)
+                ends = device.xp.stack((found.sources, found.targets))
+                batch = Batch(_tensor(found.nodes), _tensor(ends), _tensor(found.edges))
+                batch.owner = None if found.owners is None else _tensor(found.owners)
+            batch.seeds = len(self._seeds[part])
+            yield batch
+
+
+def _unsigned(seed: int) -> int:
+    """A seed that NumPy accepts: negative ones too."""
+    return seed if seed >= 0 else (1 << 64) - seed
+
+
+def _edges_of(graph: Any, num_nodes: int | None) -> tuple[Device, Any, Any, Any, int]:
+    """Device, a tensor there, sources, targets (INT64) and the number of nodes of a Matrix or an edge_index."""
+    if isinstance(graph, (Matrix, TransposedMatrix)):
+        if graph.nrows != graph.ncols:
+            raise DimensionMismatch(f"graph: expected a square matrix, got {graph.nrows} x {graph.ncols}")
+        if num_nodes is not None:
+            raise InvalidValue(f"num_nodes: expected None for a Matrix, got {num_nodes}")
+        i, j, _ = graph.to_coo(values=False)
+        return graph.device, _tensor(i.view(np.int64)), i.view(np.int64), j.view(np.int64), graph.nrows
+    _check_edge_index(graph, "graph")
+    device = devices.get(device_of(graph))
+    nodes = num_nodes
+    if nodes is None:
+        nodes = int(graph.max()) + 1 if graph.numel() else 0
+    i, j = (_indices(device, "graph", end, nodes) for end in graph)
+    return device, graph, i, j, nodes
+
+
+def _indices(device: Device, name: str, x: Any, size: int) -> Any:
+    """A tensor of indices below `size` as an INT64 array."""
+    _check_tensor(name, x, 1)
+    found = index_array(device, _array(device, name, x), name)
+    check_range(found, size, name)
+    return found
+
+
+def _times(device: Device, name: str, x: Any, count: int) -> Any:
+    """A tensor of times as an INT64 or FP64 array."""
+    _check_tensor(name, x, 1)
+    if len(x) != count:
+        raise DimensionMismatch(f"{name}: expected {count} times, got {len(x)}")
+    found = _array(device, name, x)
+    if found.dtype.kind not in "iuf":
+        raise InvalidValue(f"{name}: expected numbers, got {x.dtype}")
+    return device.asarray(found, np.float64 if found.dtype.kind == "f" else np.int64)

@@ -22,7 +22,7 @@ from bitblas.device import jit
 from bitblas.formats import FORMATS, coded, format_of
 from bitblas.kernels.variant import Variant
 from bitblas.loop.gpu.products import compact_variant
-from bitblas.operations import dense_spmm, ewise_vector
+from bitblas.operations import dense_spmm, ewise_vector, neighbor_sampling
 from semirings.dtypes import INT32
 
 Group = tuple[Callable[..., None], Iterable[tuple[Any, ...]]]  # a function, and the arguments of its calls
@@ -434,6 +434,17 @@ def dense_lines(mode: int, dtype: str) -> None:
             dense_spmm.multiply(of, dense_spmm.Lines(x, winners), dense_spmm.Lines(x.copy(), winners))
 
 
+def neighbors(dtype: str, replace: bool) -> None:
+    """Batches of sampled neighbours, with times too."""
+    device = gb.device.get(gb.config.device)
+    i, j = np.random.default_rng(0).integers(0, SIZE, (2, 900))
+    time = device.asarray(np.arange(900, dtype=gb.dtypes.lookup_dtype(dtype).np_type))
+    edges = neighbor_sampling.by_target(device, device.asarray(i), device.asarray(j), SIZE, time)
+    for until in (None, time[:400:100].copy()):
+        request = neighbor_sampling.Request((4, 3), replace, (1, 2), until)
+        neighbor_sampling.sample(edges, device.asarray(np.arange(4)), request)
+
+
 def reduce_columns(name: str, dtype: str) -> None:
     """Sums of lines, of one value too."""
     for places in PLACES:
@@ -564,6 +575,7 @@ CALLS: tuple[Group, ...] = (
     (blank, several("INT64, FP32, INT32")),
     (lines, several("plus_times FP32, min_plus INT64, lor_land BOOL, any_pair BOOL")),
     (lines, [("plus_first", "FP64", True), ("any_pair", "BOOL", False, True)]),
+    (neighbors, pairs(("INT64", "FP64"), BOTH)),
     (dense_lines, pairs(range(3), several("FP32, FP64"))),
     (reduce_columns, several("plus FP64, lor BOOL, min INT64, plus FP32")),
     (fill, several("INT64, FP32")),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         ewise_vector,
         hypersparse,
         multivector,
+        neighbor_sampling,
         operands,
         permute,
         plain_spmv,
