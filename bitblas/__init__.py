@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from . import algorithms, compat, datasets, io, loop, plots, reorder, ss, viz
     from .graph import Graph
 
-_LOADED_LATER = {*"algorithms compat datasets graph io loop nx plots reorder ss torch viz".split()}
+_LOADED_LATER = {*"algorithms compat datasets graph io loop nx plots reorder scanpy ss torch viz".split()}
 __version__ = "0.1.0.dev0"
 
 _check_name(__path__[0])

@@ -41,7 +41,8 @@ FLOORS = (
     ("bitblas.loop",),
     (
         "bitblas",
-        *(f"bitblas.{name}" for name in "agg compat datasets graph io algorithms reorder plots ss torch viz".split()),
+        *(f"bitblas.{name}" for name in "agg compat graph io algorithms reorder plots ss viz".split()),
+        *(f"bitblas.{name}" for name in ("datasets", "scanpy", "torch")),
     ),
     tuple(f"bitblas.{name}" for name in "registry calibrate compare distributed nx".split()),
     ("bitblas.cli", "bitblas.__main__"),

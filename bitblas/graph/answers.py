@@ -16,6 +16,7 @@ from ..exceptions import InvalidValue
 
 if TYPE_CHECKING:
     from ..core import Vector
+    from .clustering import Clustering
     from .graph import Graph
 
 SHOWN = 10  # rows of a table in a notebook
@@ -148,6 +149,13 @@ class Values(Mapping[Hashable, Any]):
             (self._value(k), [self.graph._name(v) for v in part.tolist()]) for k, part in zip(kinds.tolist(), parts)
         ]
         return dict(sorted(found, key=lambda pair: -len(pair[1])))
+
+    def clustering(self) -> Clustering:
+        """The vertices that share a value as a Clustering, with the methods of igraph's VertexClustering: membership,
+        sizes, modularity, subgraphs, compare_to. InvalidValue if a vertex has no value."""
+        from .clustering import Clustering
+
+        return Clustering.of(self)
 
     def to_dataframe(self, name: str = "value") -> Any:
         """A pandas DataFrame with the columns vertex and value (or `name`). ImportError without pandas."""
