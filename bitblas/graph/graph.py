@@ -372,7 +372,7 @@ class Graph(Methods, metaclass=methods.Named):
         .npz, .parquet, .bitblas and (by symmetry) .mtx store whether the graph is directed. An edge list of an
         undirected graph has one line per direction, or one per edge with directed=False; read it with directed=False,
         too."""
-        more = edges.writer_options(self, _io().file_format_of(target, file_format))
+        more = edges.writer_options(self, _io().file_formats.output_format_of(target, file_format))
         _io().write(target, self.matrix, file_format, **(more | options))
 
     # ---- algorithms ----

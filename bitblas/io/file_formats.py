@@ -197,8 +197,14 @@ _FOREIGN_OPTIONS = {
 
 
 def file_format_of(source: object, given: str | None = None, more: Mapping[str, str] = {}) -> str:
-    """The format of a file: as given, otherwise by its suffix, ignoring .gz, .bz2 and .xz. more: additional suffixes.
-    InvalidValue for an unknown one."""
+    """The format of a file to read: as given, otherwise by its suffix, ignoring .gz, .bz2 and .xz. more: additional
+    suffixes. InvalidValue for an unknown one."""
+    if given is None:
+        refuse_packed(name_of(source))
+    return _format_of(source, given, more)
+
+
+def _format_of(source: object, given: str | None, more: Mapping[str, str]) -> str:
     if given is not None:
         if given not in FILE_FORMATS:
             raise InvalidValue(f"file_format: expected one of {', '.join(FILE_FORMATS)}, got {given!r}")
@@ -206,7 +212,6 @@ def file_format_of(source: object, given: str | None = None, more: Mapping[str, 
     name = name_of(source)
     for packed in (".gz", ".bz2", ".xz"):
         name = name.removesuffix(packed)
-    refuse_packed(name)
     suffix = os.path.splitext(name)[1].lower()
     known = _SUFFIXES | dict(more)
     if suffix in _FOREIGN_FORMATS:
@@ -242,7 +247,7 @@ def _check_foreign_options(function: Callable[..., object], options: Mapping[str
 def output_format_of(target: object, file_format: str | None = None, more: Mapping[str, str] = {}) -> str:
     """The format of a file to write, as in `file_format_of`. InvalidValue also for .sif and .gr, and for .npz, .h5,
     .bitblas and .parquet followed by .gz, .bz2 or .xz, because these are not compressed again."""
-    kind = file_format_of(target, file_format, more)
+    kind = _format_of(target, file_format, more)
     if kind in ("sif", "dimacs"):
         raise InvalidValue(
             f"{name_of(target)}: expected a format that can be written, got {kind}. Hint: .tsv writes an edge list."
