@@ -19,8 +19,7 @@ from .algorithms import leiden as leiden_communities
 from .algorithms import modularity
 from .core import Vector
 from .exceptions import DimensionMismatch, InvalidValue
-from .graph import Graph
-from .graph.clustering import Clustering
+from .graph import Clustering, Graph
 from .io import from_scipy_sparse
 
 __all__ = ["leiden"]

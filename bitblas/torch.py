@@ -27,7 +27,7 @@ from .operations.dense_spmm import BEST, PICK, SUM, DenseProduct, Lines, row_len
 if TYPE_CHECKING:
     from .core.typing import OperatorArg
 
-__all__ = ["NeighborLoader", "from_pyg", "from_torch", "spmm", "to_torch"]
+__all__ = ["NeighborLoader", "from_pyg", "spmm"]
 
 REDUCTIONS = ("sum", "mean", "max", "min")
 
@@ -67,6 +67,7 @@ def _on_stream(device: Device, x: Any) -> Iterator[None]:
     if not x.is_cuda:
         yield
         return
+    devices.activate(device)  # PyTorch computes gradients in a thread of its own
     cuda = device.xp.cuda
     ours = cuda.get_current_stream()
     number = torch.cuda.current_stream(x.device).cuda_stream

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 import bitblas as gb
 from bitblas.exceptions import DimensionMismatch, InvalidValue
-from bitblas.graph.clustering import METHODS, Clustering
+from bitblas.graph import Clustering
+from bitblas.graph.clustering import METHODS
 
 
 def blocks(sizes=(30, 20, 10), inside=0.5, outside=0.02, seed=0):

@@ -356,6 +356,21 @@ def test_files_that_are_refused_with_a_command(tmp_path, name, content, match):
         gb.Graph.read(tmp_path / name)
 
 
+@pytest.mark.parametrize("suffix", ["graphml", "net"])
+def test_the_calls_for_networkx_read_them(tmp_path, suffix):
+    networkx = pytest.importorskip("networkx")
+    G = networkx.DiGraph()
+    G.add_edge("a", "b", weight=2.0)
+    G.add_edge("b", "c", weight=3.0)
+    path = tmp_path / f"g.{suffix}"
+    {"graphml": networkx.write_graphml, "net": networkx.write_pajek}[suffix](G, path)
+    with pytest.raises(InvalidValue) as caught:
+        gb.Graph.read(path)
+    call = str(caught.value).partition("NetworkX reads it: ")[2].removesuffix(".")
+    found = eval(call, {"bitblas": gb, "networkx": networkx, "path": path})
+    assert found.directed and found.labels == ("a", "b", "c") and found.matrix.to_dicts() == {0: {1: 2.0}, 1: {2: 3.0}}
+
+
 def test_the_commands_read_them(tmp_path, capsys):
     from bitblas.cli import main
 

@@ -175,8 +175,8 @@ _FOREIGN_FORMATS = {
     ".gexf": "bitblas.Graph.from_networkx(networkx.read_gexf(path))",
     ".dot": "bitblas.Graph.from_networkx(networkx.nx_pydot.read_dot(path)), with pydot installed",
     ".gv": "bitblas.Graph.from_networkx(networkx.nx_pydot.read_dot(path)), with pydot installed",
-    ".net": "bitblas.Graph.from_networkx(networkx.Graph(networkx.read_pajek(path)))",
-    ".paj": "bitblas.Graph.from_networkx(networkx.Graph(networkx.read_pajek(path)))",
+    ".net": "bitblas.Graph.from_networkx(networkx.read_pajek(path), dup_op='plus')",
+    ".paj": "bitblas.Graph.from_networkx(networkx.read_pajek(path), dup_op='plus')",
 }
 # Options of a reader in addition to its signature.
 _EXTRA_OPTIONS = {
