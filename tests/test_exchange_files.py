@@ -314,6 +314,34 @@ def test_damaged_dimacs(text, match):
         read_dimacs(io.BytesIO(text))
 
 
+# ---- damaged files
+
+
+@pytest.mark.parametrize("kind", ["CSR", "DCSC", "COO", "metis", "dimacs"])
+def test_damage_is_refused_or_read(kind):
+    """Whatever a few bytes become: a graph, or InvalidValue or OutOfMemory."""
+    g, read = np.random.default_rng(3), {"metis": read_metis, "dimacs": read_dimacs}.get(kind, read_binsparse)
+    data = {"metis": GRAPH, "dimacs": ROADS}.get(kind, b"")
+    if not data:
+        pytest.importorskip("h5py")
+        buffer = io.BytesIO()
+        write_binsparse(buffer, a_matrix("FP64"), layout=kind)
+        data = buffer.getvalue()
+    refused = 0
+    for _ in range(100):
+        damaged = bytearray(data)
+        for _ in range(g.integers(1, 4)):
+            place = int(g.integers(0, len(damaged)))
+            damaged[place] = int(g.integers(0, 256)) if g.random() < 0.5 else ord(g.choice([*"0123456789 -\nap%"]))
+        if g.random() < 0.3:
+            del damaged[int(g.integers(0, len(damaged))) :]
+        try:
+            read(io.BytesIO(bytes(damaged)))
+        except (InvalidValue, gb.exceptions.OutOfMemory):
+            refused += 1
+    assert refused > 20
+
+
 # ---- compressed files, and those that are not read
 
 

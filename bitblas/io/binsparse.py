@@ -157,6 +157,8 @@ def _ends(arrays: _Arrays, parts: tuple[str, ...], count: int, major: int) -> li
     """The indices of the entries, along the first stored dimension and the second one."""
     if "pointers_to_1" not in parts:
         return [arrays.integers(name) for name in parts if arrays.length(name) == count or _wrong(arrays, name, count)]
+    if "indices_0" in parts and arrays.length("indices_0") > count:  # each has an entry
+        _wrong(arrays, "indices_0", count)
     listed = arrays.integers("indices_0") if "indices_0" in parts else np.arange(major)
     if arrays.length("pointers_to_1") != len(listed) + 1:
         raise ValueError(f"{arrays.length('pointers_to_1')} pointers, expected {len(listed) + 1}")
