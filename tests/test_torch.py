@@ -260,3 +260,20 @@ def test_tensors_share_the_memory_of_vectors(device):
     X = torch.rand((70, 16), device=place(device))
     M = gb.Matrix.from_dlpack(X, device=device)
     assert torch.from_dlpack(M).data_ptr() == X.data_ptr() and torch.equal(torch.from_dlpack(M), X)
+
+
+# ---- PyTorch Geometric
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("op", ["sum", "mean", "max", "min"])
+def test_what_pyg_aggregates(on_the_cpu, op):
+    utils = pytest.importorskip("torch_geometric.utils")
+    g = torch.Generator().manual_seed(3)
+    edge_index = torch.randint(0, 30, (2, 80), generator=g).unique(dim=1)
+    X = torch.randn((30, 4), dtype=torch.float64, generator=g).requires_grad_()
+    expected = utils.scatter(X[edge_index[0]], edge_index[1], 0, 30, op)
+    found = gb.torch.spmm(gb.torch.from_pyg(edge_index, num_nodes=30).T, X, op)
+    torch.testing.assert_close(found, expected)
+    gradients = [torch.autograd.grad((Y * Y).sum(), X)[0] for Y in (found, expected)]
+    torch.testing.assert_close(*gradients)
